@@ -1,0 +1,56 @@
+/* base/arena.h - memory that is released all at once.
+ *
+ * A request owns one arena: everything it computes lives there and goes when
+ * the answer has gone out. Memory is handed out zeroed and aligned for any
+ * type. The cap bounds what one request can take; reaching it gives NULL,
+ * never an abort. An arena serves one thread at a time.
+ */
+#ifndef GRIDPLAN_BASE_ARENA_H
+#define GRIDPLAN_BASE_ARENA_H
+
+#include <stdarg.h>
+#include <stddef.h>
+
+struct arena;
+
+/* A new arena that hands out at most `cap_bytes`; NULL without memory. */
+struct arena *arena_create(size_t cap_bytes);
+
+/* Forget everything handed out; keeps the first block for the next request. */
+void arena_reset(struct arena *a);
+
+/* Releases the arena and all that it handed out. Accepts NULL. */
+void arena_close(struct arena *a);
+
+/* `count` zeroed elements of `size` bytes; NULL when the cap is reached or the
+ * product overflows. A count of 0 gives a pointer that must not be read. */
+void *arena_alloc(struct arena *a, size_t size, size_t count);
+
+/* A longer copy of `old` (`old_count` elements); the rest is zeroed. The old
+ * one stays until the reset, so grow by doubling. */
+void *arena_grow(struct arena *a, void *old, size_t size, size_t old_count,
+                 size_t new_count);
+
+/* A copy of `length` bytes of `text` with a NUL behind it. */
+char *arena_text(struct arena *a, const char *text, size_t length);
+
+/* A formatted text. */
+char *arena_printf(struct arena *a, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+char *arena_vprintf(struct arena *a, const char *format, va_list args)
+    __attribute__((format(printf, 2, 0)));
+
+/* What has been handed out since the last reset, alignment included. */
+size_t arena_used_bytes(const struct arena *a);
+
+/* The cap the arena was made with. */
+size_t arena_cap_bytes(const struct arena *a);
+
+/* Change the cap; what is already handed out stays. */
+void arena_set_cap(struct arena *a, size_t cap_bytes);
+
+#define NEW(a, type, count) ((type *)arena_alloc((a), sizeof(type), (count)))
+#define GROW(a, old, type, old_count, new_count) \
+    ((type *)arena_grow((a), (old), sizeof(type), (old_count), (new_count)))
+
+#endif

@@ -1,0 +1,61 @@
+/* base/error.c - the one error type. */
+#include "models/base/error.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+const struct error_kind error_kinds[] = {
+#define X(symbol, status, name, title) [symbol] = {status, name, title},
+    ERROR_CODES(X)
+#undef X
+};
+
+enum error_code fail(struct error *err, enum error_code code, const char *field,
+                     const char *format, ...)
+{
+    va_list args;
+
+    err->code = code;
+    snprintf(err->field, sizeof(err->field), "%s", field);
+    va_start(args, format);
+    vsnprintf(err->text, sizeof(err->text), format, args);
+    va_end(args);
+    return code;
+}
+
+enum error_code fail_memory(struct error *err)
+{
+    return fail(err, ERR_TOO_LARGE, "",
+                "the request needs more memory than one request may take; send a "
+                "smaller one or raise GRIDPLAN_REQUEST_MEMORY_BYTES");
+}
+
+enum error_code invalid(struct error *err, const char *pointer, const char *kind,
+                        const char *format, ...)
+{
+    char text[sizeof(err->text)];
+    struct error_item *item;
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(text, sizeof(text), format, args);
+    va_end(args);
+    if (err->item_count++ == 0 && err->code == OK) /* lack of memory outweighs mistakes */
+        fail(err, ERR_INVALID, pointer, "%s", text);
+    if (!err->arena || err->item_count > ERROR_ITEMS_MAX)
+        return ERR_INVALID;
+    item = NEW(err->arena, struct error_item, 1);
+    if (!item)
+        return ERR_INVALID;
+    item->pointer = arena_printf(err->arena, "%s", pointer);
+    item->kind = kind;
+    item->detail = arena_printf(err->arena, "%s", text);
+    if (!item->pointer || !item->detail)
+        return ERR_INVALID;
+    if (err->last)
+        err->last->next = item;
+    else
+        err->first = item;
+    err->last = item;
+    return ERR_INVALID;
+}

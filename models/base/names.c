@@ -1,0 +1,117 @@
+/* base/names.c - finding things by name. */
+#include "models/base/names.h"
+
+#include <string.h>
+
+enum { LONGEST_NAME = 63 }; /* longer names get no suggestion */
+
+static size_t smallest(size_t a, size_t b, size_t c)
+{
+    size_t least = a < b ? a : b;
+
+    return least < c ? least : c;
+}
+
+static size_t edit_distance(const char *a, size_t a_length, const char *b,
+                            size_t b_length)
+{
+    size_t row[LONGEST_NAME + 1];
+
+    for (size_t j = 0; j <= b_length; j++)
+        row[j] = j;
+    for (size_t i = 1; i <= a_length; i++) {
+        size_t diagonal = row[0];
+
+        row[0] = i;
+        for (size_t j = 1; j <= b_length; j++) {
+            size_t above = row[j];
+
+            row[j] = smallest(above + 1, row[j - 1] + 1,
+                              diagonal + (a[i - 1] == b[j - 1] ? 0 : 1));
+            diagonal = above;
+        }
+    }
+    return row[b_length];
+}
+
+const char *names_nearest(const char *name, const char *const *candidates, size_t count)
+{
+    size_t length = strlen(name);
+    size_t limit = length / 3 > 1 ? length / 3 : 1;
+    const char *nearest = NULL;
+
+    if (length > LONGEST_NAME)
+        return NULL;
+    for (size_t i = 0; i < count && candidates[i]; i++) {
+        size_t other = strlen(candidates[i]);
+        size_t distance;
+
+        if (other > LONGEST_NAME)
+            continue;
+        distance = edit_distance(name, length, candidates[i], other);
+        if (distance < limit || (distance == limit && !nearest)) {
+            nearest = candidates[i];
+            limit = distance;
+        }
+    }
+    return nearest;
+}
+
+uint64_t hash_fnv1a(const char *text)
+{
+    uint64_t hash = 0xcbf29ce484222325U;
+
+    for (; *text; text++) {
+        hash ^= (unsigned char)*text;
+        hash *= 0x100000001b3U;
+    }
+    return hash;
+}
+
+/* Ids come from clients, who could choose colliding ones. The table's address,
+ * which changes from run to run, goes into the hash so that they cannot. */
+static size_t first_slot(const struct name_index *index, const char *name)
+{
+    uint64_t hash = (uint64_t)(uintptr_t)index->key * 0x9e3779b97f4a7c15U;
+
+    for (; *name; name++) {
+        hash ^= (unsigned char)*name;
+        hash *= 0xff51afd7ed558ccdU;
+        hash ^= hash >> 32;
+    }
+    return (size_t)hash & (index->slot_count - 1);
+}
+
+bool name_index_create(struct name_index *index, size_t expected, struct arena *a)
+{
+    size_t slot_count = 16;
+
+    while (slot_count < expected * 2)
+        slot_count *= 2;
+    index->key = NEW(a, const char *, slot_count);
+    index->position = NEW(a, size_t, slot_count);
+    index->slot_count = slot_count;
+    return index->key && index->position;
+}
+
+size_t name_index_add(struct name_index *index, const char *name, size_t position)
+{
+    size_t slot = first_slot(index, name);
+
+    for (; index->key[slot]; slot = (slot + 1) & (index->slot_count - 1))
+        if (strcmp(index->key[slot], name) == 0)
+            return index->position[slot];
+    index->key[slot] = name;
+    index->position[slot] = position;
+    return NAME_NOT_FOUND;
+}
+
+size_t name_index_find(const struct name_index *index, const char *name)
+{
+    size_t slot = first_slot(index, name);
+
+    for (; index->key[slot]; slot = (slot + 1) & (index->slot_count - 1))
+        if (strcmp(index->key[slot], name) == 0)
+            return index->position[slot];
+    return NAME_NOT_FOUND;
+}

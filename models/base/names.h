@@ -1,0 +1,39 @@
+/* base/names.h - finding things by name.
+ *
+ * struct name_index maps texts to positions: unknown and repeated ids in a
+ * request with 10^6 of them are found in linear time.
+ */
+#ifndef GRIDPLAN_BASE_NAMES_H
+#define GRIDPLAN_BASE_NAMES_H
+
+#include "models/base/arena.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* The candidate nearest to `name` by edit distance, for "did you mean"; NULL if
+ * none is near enough (a third of its length, at least 1). Ends at a NULL. */
+const char *names_nearest(const char *name, const char *const *candidates, size_t count);
+
+#define NAME_NOT_FOUND SIZE_MAX
+
+struct name_index {
+    const char **key;
+    size_t *position;
+    size_t slot_count; /* power of two, at least twice the expected number */
+};
+
+/* An empty index for up to `expected` names; false without memory. */
+bool name_index_create(struct name_index *index, size_t expected, struct arena *a);
+
+/* Adds a name that must outlive the index; the position of an equal name that
+ * was there already (which stays), else NAME_NOT_FOUND. */
+size_t name_index_add(struct name_index *index, const char *name, size_t position);
+
+/* Position of `name` or NAME_NOT_FOUND. */
+size_t name_index_find(const struct name_index *index, const char *name);
+
+/* FNV-1a, 64 bits: names random streams; not for untrusted keys. */
+uint64_t hash_fnv1a(const char *text);
+
+#endif

@@ -1,0 +1,119 @@
+/* base/param.c - options of an algorithm, one row each. */
+#include "models/base/param.h"
+
+#include "models/base/names.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+size_t params_count(const struct param *rows)
+{
+    size_t count = 0;
+
+    while (rows && rows[count].name)
+        count++;
+    return count;
+}
+
+static bool bind_choice(const struct param *row, const struct named_value *given,
+                        double *value)
+{
+    if (given->type != VALUE_TEXT)
+        return false;
+    for (size_t i = 0; row->choices[i]; i++) {
+        if (strcmp(row->choices[i], given->text) == 0) {
+            *value = (double)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+static const char *choices_text(const struct param *row, char *buffer, size_t size)
+{
+    size_t used = 0;
+
+    buffer[0] = 0;
+    for (size_t i = 0; row->choices[i] && used < size; i++) {
+        int length = snprintf(buffer + used, size - used, "%s\"%s\"", i ? ", " : "",
+                              row->choices[i]);
+
+        used += length > 0 ? (size_t)length : 0;
+    }
+    return buffer;
+}
+
+/* One option; a mistake is added to *err. */
+static void bind_one(const struct param *row, const struct named_value *given,
+                     double *value, struct error *err)
+{
+    char pointer[128];
+    char choices[256];
+    double number = given->number;
+
+    snprintf(pointer, sizeof(pointer), "/options/%s", row->name);
+    if (row->type == PARAM_CHOICE) {
+        if (!bind_choice(row, given, value))
+            invalid(err, pointer, "not_a_choice", "must be one of %s",
+                    choices_text(row, choices, sizeof(choices)));
+        return;
+    }
+    if (row->type == PARAM_BOOLEAN ? given->type != VALUE_BOOLEAN
+                                   : given->type != VALUE_NUMBER) {
+        invalid(err, pointer, "wrong_type", "must be a %s",
+                row->type == PARAM_BOOLEAN ? "boolean" : "number");
+        return;
+    }
+    if (row->type == PARAM_BOOLEAN)
+        *value = number;
+    else if (!(number >= row->min && number <= row->max))
+        invalid(err, pointer, "out_of_bounds", "%g is not between %g and %g", number,
+                row->min, row->max);
+    else if (row->type == PARAM_INTEGER && number != floor(number))
+        invalid(err, pointer, "not_an_integer", "%g is not a whole number", number);
+    else
+        *value = number;
+}
+
+static void unknown_option(const struct param *rows, size_t count, const char *name,
+                           struct error *err)
+{
+    const char *known[PARAMS_MAX] = {0};
+    const char *nearest;
+    char pointer[128];
+
+    for (size_t i = 0; i < count; i++)
+        known[i] = rows[i].name;
+    nearest = names_nearest(name, known, count);
+    snprintf(pointer, sizeof(pointer), "/options/%.100s", name);
+    if (nearest)
+        invalid(err, pointer, "unknown_option", "no such option; did you mean '%s'?",
+                nearest);
+    else
+        invalid(
+            err, pointer, "unknown_option",
+            "this algorithm has no such option; GET /v1/algorithms lists its options");
+}
+
+enum error_code params_bind(const struct param *rows, const struct named_value *given,
+                            size_t given_count, double *value, struct error *err)
+{
+    size_t count = params_count(rows);
+    size_t found_before = err->item_count;
+
+    for (size_t i = 0; i < count; i++)
+        value[i] = rows[i].preset;
+    for (size_t g = 0; g < given_count; g++) {
+        size_t i = 0;
+
+        while (i < count && strcmp(rows[i].name, given[g].name) != 0)
+            i++;
+        if (i == count)
+            unknown_option(rows, count, given[g].name, err);
+        else
+            bind_one(&rows[i], &given[g], &value[i], err);
+    }
+    return err->item_count > found_before ? ERR_INVALID : OK;
+}

@@ -1,0 +1,45 @@
+/* resource.h - a host that runs jobs, as a snapshot describes it. */
+#ifndef GRIDPLAN_RESOURCE_H
+#define GRIDPLAN_RESOURCE_H
+
+#include "models/base/value.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum sharing {
+    SHARING_SLOTS,
+    SHARING_EQUAL
+}; /* a slot has the whole speed, or 1/n_max of it */
+
+struct resource {
+    const char *id;
+    const char *site_id;        /* NULL: a site of its own */
+    double mips_total;          /* speed of one slot without outside load, >= 0 */
+    double mips_external;       /* what outside load takes of it, >= 0 */
+    double cpu_available_ratio; /* 0..1, share of mips_total that is available */
+    double cpus;                /* >= 0; NAN: not limited */
+    double memory_bytes;        /* >= 0; NAN: not limited */
+    double n_max;     /* slots, a whole number >= 0; NAN: cpus if given, else 1 */
+    double job_count; /* slots in use now, a whole number >= 0 */
+    const double
+        *free_at_s;       /* of each used slot: seconds from now; NAN: unknown, never */
+    size_t free_at_count; /* fewer than job_count: the others are unknown */
+    double ready_s;       /* no slot is free before, seconds from now, >= 0 */
+    enum sharing sharing;
+    bool failed;
+    double observed_at_s;       /* instant of the last observation; NAN: fresh */
+    const char *const *allowed; /* "user:NAME", "vo:NAME"; */
+    size_t allowed_count;       /* 0: everybody */
+    double fixed_priority;      /* 0..99, 0: not used (spec gridway.md 4.2) */
+    const struct named_value *attributes; /* free-form, for expressions */
+    size_t attribute_count;
+};
+
+/* Speed that one slot gives to a job now, >= 0 (spec gridway.md 2.1, v(r)). */
+double resource_speed_mips(const struct resource *r);
+
+/* Number of slots. */
+size_t resource_slots(const struct resource *r);
+
+#endif
