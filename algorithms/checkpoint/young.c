@@ -1,0 +1,28 @@
+/* checkpoint/young.c - Young's first-order interval.
+ *
+ *     I = sqrt(2 C M)
+ *
+ * A good interval while checkpoints are cheap beside the time between failures,
+ * C << M; beyond C = M/2 it is longer than M.
+ *
+ * Source: J. W. Young, "A first order approximation to the optimum checkpoint
+ * interval", Communications of the ACM 17(9), 1974; spec fault-tolerance.md 5.4.
+ */
+#include "algorithms/checkpoint/checkpoint.h"
+
+#include <math.h>
+
+const struct param checkpoint_young_params[] = {
+    [CHECKPOINT_MIN_INTERVAL] = CHECKPOINT_MIN_INTERVAL_ROW,
+    {0},
+};
+
+enum error_code checkpoint_young(const struct checkpoint_in *in, const double *param,
+                                 struct checkpoint_out *out, struct error *err)
+{
+    (void)err;
+    checkpoint_set_interval(
+        sqrt(2 * in->checkpoint_overhead_s * in->mean_failure_interval_s),
+        param[CHECKPOINT_MIN_INTERVAL], out);
+    return OK;
+}

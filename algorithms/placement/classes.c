@@ -1,0 +1,304 @@
+/* placement/classes.c - jobs that the same resources suit. */
+#include "algorithms/placement/classes.h"
+
+#include "algorithms/placement/clauses.h"
+#include "algorithms/placement/pair_map.h"
+#include "algorithms/placement/priority.h"
+#include "algorithms/placement/select.h"
+
+#include <string.h>
+
+/* Which resources the tests before the requirement leave to a user and his
+ * organisations; the same for many classes. */
+struct rights {
+    uint64_t *mask; /* NULL: not made yet */
+    size_t dropped[FILTER_COUNT];
+};
+
+/* What the class filters of one request share. */
+struct filters {
+    struct placement_problem *p;
+    enum filter *always; /* by position: FILTER_FAILED, FILTER_STALE or FILTER_PASSED */
+    bool *zero;          /* by position: not to be used; NULL: priorities are not asked */
+    bool grants;         /* a resource has `allowed` */
+    struct rights *rights;
+    size_t right_count;
+    struct clauses *clauses;
+    uint64_t *no; /* scratch: where the requirement is false */
+};
+
+static bool is_allowed(const struct resource *r, const struct job *job)
+{
+    if (r->allowed_count == 0)
+        return true;
+    for (size_t k = 0; k < r->allowed_count; k++) {
+        const char *grant = r->allowed[k];
+
+        if (strncmp(grant, "user:", 5) == 0) {
+            if (job->user && strcmp(grant + 5, job->user) == 0)
+                return true;
+            continue;
+        }
+        for (size_t o = 0; o < job->organisation_count; o++)
+            if (job->organisations[o] && strcmp(grant + 3, job->organisations[o]) == 0)
+                return true;
+    }
+    return false;
+}
+
+/* The first of the tests before the requirement that the job fails there. */
+static enum filter right_filter(const struct filters *f, size_t job, size_t pos)
+{
+    if (f->always[pos] != FILTER_PASSED)
+        return f->always[pos];
+    if (f->grants && !is_allowed(f->p->resources[pos].given, f->p->jobs[job].given))
+        return FILTER_UNAUTHORISED;
+    if (priority_banned(f->p, job, pos))
+        return FILTER_BANNED;
+    return f->zero && f->zero[pos] ? FILTER_PRIORITY_ZERO : FILTER_PASSED;
+}
+
+/* NULL without memory. */
+static const struct rights *find_rights(struct filters *f, size_t right, size_t job)
+{
+    struct rights *r = &f->rights[right];
+
+    if (r->mask)
+        return r;
+    r->mask = NEW(f->p->arena, uint64_t, f->p->block_count);
+    if (!r->mask)
+        return NULL;
+    for (size_t pos = 0; pos < f->p->resource_count; pos++) {
+        enum filter filter = right_filter(f, job, pos);
+
+        if (filter == FILTER_PASSED)
+            r->mask[pos / BLOCK] |= UINT64_C(1) << (pos % BLOCK);
+        else
+            r->dropped[filter]++;
+    }
+    return r;
+}
+
+/* For a requirement with values of the job; false: the time is up. */
+static bool narrow_by_job(const struct filters *f, const struct expr *e, size_t job,
+                          uint64_t *yes, uint64_t *no)
+{
+    const struct placement_problem *p = f->p;
+
+    for (size_t b = 0; b < p->block_count; b++) {
+        if (b % 4 == 0 && budget_used(p->in->budget) >= TOO_LATE)
+            return false;
+        for (uint64_t left = yes[b]; left; left &= left - 1) {
+            uint64_t bit = left & -left;
+            size_t pos = b * BLOCK + (size_t)__builtin_ctzll(left);
+            struct select_state state = {0};
+            enum expr_truth truth;
+
+            if (e->on_plan)
+                state = select_state_now(p, job, pos);
+            truth = expr_requirement(e, select_values(p, e, job, pos, &state));
+            if (truth != EXPR_TRUE)
+                yes[b] &= ~bit;
+            if (truth == EXPR_FALSE)
+                no[b] |= bit;
+        }
+    }
+    return true;
+}
+
+static size_t bit_count(const uint64_t *words, size_t count)
+{
+    size_t bits = 0;
+
+    for (size_t i = 0; i < count; i++)
+        bits += (size_t)__builtin_popcountll(words[i]);
+    return bits;
+}
+
+/* Counts what the requirement drops of those that the rights leave. */
+static void count_requirement(const struct filters *f, struct problem_class *c)
+{
+    size_t words = f->p->block_count;
+
+    c->dropped[FILTER_REQUIREMENT] = bit_count(c->rights, words) - c->passed_count;
+    for (size_t b = 0; b < words; b++)
+        c->undefined_count +=
+            (size_t)__builtin_popcountll(c->rights[b] & ~c->mask[b] & ~f->no[b]);
+}
+
+static enum error_code filter_class(struct filters *f, struct problem_class *c,
+                                    size_t right, struct error *err)
+{
+    struct placement_problem *p = f->p;
+    const struct expr *e = select_requirement(p, c->example);
+    size_t bytes = p->block_count * sizeof(*c->mask);
+
+    c->mask = NEW(p->arena, uint64_t, p->block_count);
+    if (!c->mask)
+        return fail_memory(err);
+    if (e && budget_used(p->in->budget) >= TOO_LATE)
+        c->cut = true;
+    if (!c->cut) {
+        const struct rights *r = find_rights(f, right, c->example);
+
+        if (!r)
+            return fail_memory(err);
+        c->rights = r->mask;
+        memcpy(c->dropped, r->dropped, sizeof(c->dropped));
+        memcpy(c->mask, c->rights, bytes);
+        memset(f->no, 0, bytes);
+        if (e && select_by_job(e))
+            c->cut = !narrow_by_job(f, e, c->example, c->mask, f->no);
+        else if (e)
+            TRY(clauses_narrow(f->clauses, e, c->mask, f->no, &c->cut, err));
+    }
+    if (c->cut) {
+        p->cut = true;
+        memset(c->mask, 0, bytes);
+        return OK;
+    }
+    c->passed_count = bit_count(c->mask, p->block_count);
+    if (e)
+        count_requirement(f, c);
+    return OK;
+}
+
+static enum error_code find_filters(struct filters *f, struct error *err)
+{
+    struct placement_problem *p = f->p;
+    const struct snapshot *s = p->in->snapshot;
+    double state_ttl_s = p->common[COMMON_STATE_TTL];
+    double list_ttl_s = p->common[COMMON_LIST_TTL];
+    bool exclude = (int)p->common[COMMON_STALE_POLICY] == STALE_EXCLUDE;
+    bool by_priority = (int)p->common[COMMON_RESOURCE_ORDER] == ORDER_PRIORITY;
+    size_t stale_count = 0;
+
+    f->always = NEW(p->arena, enum filter, p->resource_count);
+    f->zero = by_priority ? NEW(p->arena, bool, p->resource_count) : NULL;
+    if (!f->always || (by_priority && !f->zero))
+        return fail_memory(err);
+    for (size_t pos = 0; pos < p->resource_count; pos++) {
+        const struct resource *r = p->resources[pos].given;
+        bool stale = s->taken_at_s - r->observed_at_s > state_ttl_s;
+
+        f->always[pos] = r->failed          ? FILTER_FAILED
+                         : stale && exclude ? FILTER_STALE
+                                            : FILTER_PASSED;
+        stale_count += stale;
+        f->grants = f->grants || r->allowed_count;
+        if (f->zero)
+            f->zero[pos] = r->fixed_priority <= 0;
+    }
+    if (stale_count &&
+        !problem_warn(p,
+                      "stale: %zu resource%s observed more than %g s before taken_at%s",
+                      stale_count, stale_count == 1 ? " was" : "s were", state_ttl_s,
+                      exclude ? " and left out" : ""))
+        return fail_memory(err);
+    if (s->taken_at_s - s->list_observed_at_s > list_ttl_s &&
+        !problem_warn(p, "stale_list: the list of resources is %g s old, more than %g s",
+                      s->taken_at_s - s->list_observed_at_s, list_ttl_s))
+        return fail_memory(err);
+    return OK;
+}
+
+/* A number for the job's organisations, equal for equal lists. */
+static size_t organisations_number(struct placement_problem *p, struct name_index *names,
+                                   const struct job *job, size_t fallback)
+{
+    char text[1024];
+    size_t used = 0, known;
+    char *copy;
+
+    for (size_t k = 0; k < job->organisation_count; k++) {
+        size_t length = job->organisations[k] ? strlen(job->organisations[k]) : 0;
+
+        if (used + length + 1 >= sizeof(text))
+            return fallback; /* so long a list makes a class of its own */
+        memcpy(text + used, job->organisations[k] ? job->organisations[k] : "", length);
+        text[used + length] = '\n';
+        used += length + 1;
+    }
+    known = name_index_find(names, (text[used] = 0, text));
+    if (known != NAME_NOT_FOUND)
+        return known;
+    copy = arena_text(p->arena, text, used);
+    if (copy)
+        name_index_add(names, copy, fallback);
+    return fallback;
+}
+
+/* Jobs are of one class if the filters up to the requirement see no difference.
+ * rights: of each class, a number for its jobs' user and organisations. */
+static enum error_code find_classes(struct filters *f, size_t *rights, struct error *err)
+{
+    struct placement_problem *p = f->p;
+    struct name_index organisations;
+    struct pair_map owners, classes;
+    bool by_user = f->grants || p->in->usage_count;
+
+    p->classes = NEW(p->arena, struct problem_class, p->job_count);
+    if (!p->classes || !name_index_create(&organisations, p->job_count, p->arena) ||
+        !pair_map_create(&owners, p->job_count, p->arena) ||
+        !pair_map_create(&classes, p->job_count, p->arena))
+        return fail_memory(err);
+    for (size_t i = 0; i < p->job_count; i++) {
+        struct problem_job *j = &p->jobs[i];
+        const struct expr *e = select_requirement(p, i);
+        size_t user = by_user ? j->user : 0;
+        size_t group = f->grants && j->given->organisation_count
+                           ? organisations_number(p, &organisations, j->given, i) + 1
+                           : 0;
+        size_t right = pair_map_number(&owners, user, group);
+        size_t need = e && select_by_job(e) ? i + 1 : 0;
+
+        /* An expression's address is its number; with values of the job in it,
+         * the job's is. */
+        if (need)
+            e = NULL;
+        j->job_class = pair_map_number(&classes, (size_t)(uintptr_t)e,
+                                       right * (p->job_count + 1) + need);
+        if (j->job_class == p->class_count) {
+            rights[p->class_count] = right;
+            p->classes[p->class_count++].example = i;
+        }
+    }
+    f->right_count = owners.count;
+    return OK;
+}
+
+static enum error_code read_clauses(struct filters *f, struct error *err)
+{
+    struct placement_problem *p = f->p;
+    const struct expr **list = NEW(p->arena, const struct expr *, p->class_count);
+
+    if (!list)
+        return fail_memory(err);
+    for (size_t c = 0; c < p->class_count; c++) {
+        const struct expr *e = select_requirement(p, p->classes[c].example);
+
+        list[c] = e && !select_by_job(e) ? e : NULL;
+    }
+    f->clauses = clauses_create(p, list, p->class_count);
+    return f->clauses ? OK : fail_memory(err);
+}
+
+enum error_code classes_make(struct placement_problem *p, struct error *err)
+{
+    struct filters f = {.p = p};
+    size_t *rights = NEW(p->arena, size_t, p->job_count);
+
+    if (!rights)
+        return fail_memory(err);
+    TRY(find_filters(&f, err));
+    TRY(priority_prepare(p, err));
+    TRY(find_classes(&f, rights, err));
+    f.rights = NEW(p->arena, struct rights, f.right_count);
+    f.no = NEW(p->arena, uint64_t, p->block_count);
+    if (!f.rights || !f.no)
+        return fail_memory(err);
+    TRY(read_clauses(&f, err));
+    for (size_t c = 0; c < p->class_count; c++)
+        TRY(filter_class(&f, &p->classes[c], rights[c], err));
+    return OK;
+}

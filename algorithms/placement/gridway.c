@@ -1,0 +1,368 @@
+/* placement/gridway.c - starts jobs now, each on its best-ranked free slot.
+ *
+ * One round of GridWay's scheduler: jobs in order, each on the first resource of its
+ * list (falling rank, or the resource priority of spec 4.2) that has a free slot, within
+ * the limits. No job is planned for later. Undefined ranks come last; ties go to the
+ * lowest resource index. Ranks that depend on the plan see it as it fills.
+ *
+ * Limits gridway5_flood are those of GridWay 5's older scheduler: users take turns, five
+ * jobs each. Deviation: a job that finds no slot counts among the five.
+ *
+ * hold_back: a free slot is not always worth taking, at the end of a sweep a busy fast
+ * host would finish sooner. All jobs are planned by least completion time, busy slots
+ * included, and only those that would start now are started.
+ *
+ * Source: 004_f687c06842f61aec.txt sections 3 and 6, figure 3; spec gridway.md 3.
+ * Cost: one rank a job and free resource; for the usual rank (turnaround of a job with
+ * an estimate and without files) as far as the fastest free resource. hold_back: mct.
+ * Deviation: a job without an estimate may be placed; its end is not known.
+ */
+#include "algorithms/placement/plan.h"
+#include "algorithms/placement/priority.h"
+#include "algorithms/placement/select.h"
+
+enum { HOLD_BACK };
+
+const struct param placement_gridway_params[] = {
+    [HOLD_BACK] = {"hold_back", 0, 1, 0,
+                   "Leave a job pending if a busy resource would end it sooner",
+                   PARAM_BOOLEAN, NULL},
+    {0},
+};
+
+/* A round of dispatching. */
+struct round {
+    struct placement_plan *plan;
+    const size_t *order; /* in which jobs are looked at */
+    double chunk, per_resource, running_per_resource, running_per_user; /* 0: no limit */
+    double *dispatched;                                                 /* by position */
+    double *running;                                                    /* by user */
+    size_t free_count; /* resources with a slot that is free now */
+    size_t *pos;       /* candidates of the job at hand */
+    double *rank, *priority;
+};
+
+/* As the request says, else as GridWay's schedulers have it; 0: no limit. */
+static double limit(const struct placement_problem *p, enum common_option option,
+                    double gridway5, double flood)
+{
+    const double presets[] = {
+        [LIMITS_NONE] = 0, [LIMITS_GRIDWAY5] = gridway5, [LIMITS_FLOOD] = flood};
+    double given = p->common[option];
+
+    return isnan(given) ? presets[(int)p->common[COMMON_LIMITS]] : given;
+}
+
+enum { TURN_JOBS = 5 };
+
+/* The first jobs of each user, users by their first job, then their next jobs, and so
+ * on. */
+static enum error_code take_turns(struct round *r, struct error *err)
+{
+    const struct placement_problem *p = r->plan->problem;
+    struct arena *a = r->plan->arena;
+    size_t *order = NEW(a, size_t, p->job_count);
+    size_t *next = NEW(a, size_t, p->job_count); /* job of the same user, by job */
+    size_t *head = NEW(a, size_t, p->user_count), *tail = NEW(a, size_t, p->user_count);
+    size_t *users = NEW(a, size_t, p->user_count);
+    size_t user_count = 0, filled = 0;
+
+    if (!order || !next || !head || !tail || !users)
+        return fail_memory(err);
+    for (size_t i = 0; i < p->user_count; i++)
+        head[i] = NO_INDEX;
+    for (size_t i = 0; i < p->job_count; i++) {
+        size_t job = p->order[i], user = p->jobs[job].user;
+
+        next[job] = NO_INDEX;
+        if (head[user] == NO_INDEX) {
+            users[user_count++] = user;
+            head[user] = job;
+        } else {
+            next[tail[user]] = job;
+        }
+        tail[user] = job;
+    }
+    while (filled < p->job_count) {
+        size_t left = 0;
+
+        for (size_t i = 0; i < user_count; i++) {
+            size_t *job = &head[users[i]];
+
+            for (size_t k = 0; k < TURN_JOBS && *job != NO_INDEX; k++) {
+                order[filled++] = *job;
+                *job = next[*job];
+            }
+            if (*job != NO_INDEX)
+                users[left++] = users[i];
+        }
+        user_count = left;
+    }
+    r->order = order;
+    return OK;
+}
+
+static enum error_code start_round(struct round *r, struct placement_plan *plan,
+                                   struct error *err)
+{
+    const struct placement_problem *p = plan->problem;
+
+    *r = (struct round){
+        .plan = plan,
+        .order = p->order,
+        .chunk = limit(p, COMMON_DISPATCH_CHUNK, 15, 15),
+        .per_resource = limit(p, COMMON_PER_RESOURCE, 5, 0),
+        .running_per_resource = limit(p, COMMON_RUNNING_PER_RESOURCE, 0, 10),
+        .running_per_user = limit(p, COMMON_RUNNING_PER_USER, 30, 30),
+        .dispatched = NEW(plan->arena, double, p->resource_count),
+        .running = NEW(plan->arena, double, p->user_count),
+        .pos = NEW(plan->arena, size_t, p->resource_count),
+        .rank = NEW(plan->arena, double, p->resource_count),
+        .priority = NEW(plan->arena, double, p->resource_count),
+    };
+    if (!r->dispatched || !r->running || !r->pos || !r->rank || !r->priority)
+        return fail_memory(err);
+    if ((int)p->common[COMMON_LIMITS] == LIMITS_FLOOD)
+        TRY(take_turns(r, err));
+    for (size_t i = 0; i < p->in->user_count; i++) {
+        size_t user = name_index_find(&p->user_numbers, p->in->users[i].user);
+
+        if (user != NAME_NOT_FOUND)
+            r->running[user] = p->in->users[i].running_jobs;
+    }
+    plan->hold_slots = true;
+    plan_reset(plan);
+    for (size_t pos = 0; pos < p->resource_count; pos++)
+        r->free_count += plan->earliest_s[pos] <= 0;
+    return OK;
+}
+
+/* A slot is free now, and the limits allow one more job there. */
+static bool has_slot(const struct round *r, size_t job, size_t pos)
+{
+    const struct problem_resource *given = &r->plan->problem->resources[pos];
+
+    if (r->plan->earliest_s[pos] > 0)
+        return false;
+    if (given->capacity && plan_fit(r->plan, job, pos).start_s > 0)
+        return false;
+    if (r->per_resource > 0 && r->dispatched[pos] >= r->per_resource)
+        return false;
+    return r->running_per_resource <= 0 ||
+           given->given->job_count + r->dispatched[pos] < r->running_per_resource;
+}
+
+static struct select_state state_of(const struct round *r, size_t job, size_t pos)
+{
+    const struct placement_problem *p = r->plan->problem;
+    struct select_state state = select_state_now(p, job, pos);
+
+    state.slots_free = fmax(0, state.slots_free - r->dispatched[pos]);
+    if (r->plan->earliest_s[pos] <= 0)
+        state.queue_wait_s = 0;
+    else if (r->dispatched[pos] > 0) /* after a job whose end is not looked at */
+        state.queue_wait_s = HUGE_VAL;
+    if (p->jobs[job].file_count) {
+        struct plan_fit fit = plan_fit(r->plan, job, pos);
+
+        state.transfer_s = fit.staged_s - fit.start_s;
+    }
+    return state;
+}
+
+/* The filters of the problem, and the requirement once more if the plan changes it. */
+static bool suits(const struct round *r, size_t job, size_t pos)
+{
+    const struct placement_problem *p = r->plan->problem;
+    const struct expr *e = select_requirement(p, job);
+    struct select_state state;
+
+    if (problem_need_filter(p, &p->jobs[job], pos, false) != FILTER_PASSED)
+        return false;
+    if (!e || !e->on_plan)
+        return true;
+    state = state_of(r, job, pos);
+    return expr_requirement(e, select_values(p, e, job, pos, &state)) == EXPR_TRUE;
+}
+
+static double rank_of(const struct round *r, size_t job, size_t pos)
+{
+    struct select_state state = state_of(r, job, pos);
+
+    return select_rank(r->plan->problem, job, pos, &state);
+}
+
+/* Larger is better, undefined is worst, ties go to the lower snapshot index. */
+static bool ranks_before(const struct round *r, size_t pos, double rank, size_t best_pos,
+                         double best)
+{
+    const struct problem_resource *resources = r->plan->problem->resources;
+
+    if (best_pos == NO_INDEX)
+        return true;
+    if (isnan(rank) != isnan(best))
+        return isnan(best);
+    if (!isnan(rank) && rank != best)
+        return rank > best;
+    return resources[pos].index < resources[best_pos].index;
+}
+
+/* Is the rank minus the run time alone, so that the fastest resource is the best? */
+static bool fastest_is_best(const struct placement_problem *p, size_t job)
+{
+    const struct problem_job *j = &p->jobs[job];
+    const struct expr *e = select_requirement(p, job);
+
+    return !p->has_matrix && j->estimate_ref_s > 0 && !j->given->rank && !j->file_count &&
+           !p->has_outputs && !(e && e->on_plan);
+}
+
+static size_t best_ranked(struct round *r, size_t job, double *rank)
+{
+    const struct placement_problem *p = r->plan->problem;
+    const struct problem_class *c = &p->classes[p->jobs[job].job_class];
+    bool stop = fastest_is_best(p, job);
+    size_t best = NO_INDEX;
+    double best_rank = NAN;
+
+    for (size_t pos = 0; pos < p->resource_count; pos++) {
+        double value;
+
+        r->plan->work++;
+        if (!problem_class_has(c, pos) || !has_slot(r, job, pos) || !suits(r, job, pos))
+            continue;
+        r->plan->work += stop ? 1 : 16;
+        value = rank_of(r, job, pos);
+        if (stop && best != NO_INDEX && value < best_rank)
+            break;
+        if (ranks_before(r, pos, value, best, best_rank)) {
+            best = pos;
+            best_rank = value;
+        }
+    }
+    *rank = best_rank;
+    return best;
+}
+
+/* As best_ranked, by resource priority; the terms are relative to all candidates,
+ * busy ones included. */
+static size_t best_by_priority(struct round *r, size_t job, double *rank)
+{
+    const struct placement_problem *p = r->plan->problem;
+    const struct problem_class *c = &p->classes[p->jobs[job].job_class];
+    size_t count = 0, best = NO_INDEX, best_pos = NO_INDEX;
+
+    for (size_t pos = 0; pos < p->resource_count; pos++) {
+        if (!problem_class_has(c, pos) || !suits(r, job, pos))
+            continue;
+        r->pos[count] = pos;
+        r->rank[count++] = rank_of(r, job, pos);
+    }
+    r->plan->work += 32 * count + p->resource_count;
+    priority_resources(p, job, r->pos, r->rank, count, r->priority);
+    for (size_t i = 0; i < count; i++) {
+        if (!has_slot(r, job, r->pos[i]) ||
+            (best != NO_INDEX &&
+             !ranks_before(r, r->pos[i], r->priority[i], best_pos, r->priority[best])))
+            continue;
+        best = i;
+        best_pos = r->pos[i];
+    }
+    if (best != NO_INDEX)
+        *rank = r->rank[best];
+    return best_pos;
+}
+
+static enum error_code dispatch(struct round *r, size_t job, size_t pos, double rank,
+                                struct error *err)
+{
+    TRY(plan_place(r->plan, job, pos, err));
+    r->plan->entries[job].rank = rank;
+    r->dispatched[pos]++;
+    r->running[r->plan->problem->jobs[job].user]++;
+    r->free_count -= r->plan->earliest_s[pos] > 0;
+    return OK;
+}
+
+/* What keeps the job from being looked at in this round. */
+static enum plan_wait held_up(const struct round *r, size_t job)
+{
+    const struct problem_job *j = &r->plan->problem->jobs[job];
+
+    if (r->chunk > 0 && (double)r->plan->placed_count >= r->chunk)
+        return WAIT_ROUND_FULL;
+    if (r->running_per_user > 0 && r->running[j->user] >= r->running_per_user)
+        return WAIT_USER_LIMIT;
+    if (j->release_s > 0)
+        return WAIT_NOT_RELEASED;
+    return r->free_count == 0 ? WAIT_NO_FREE_SLOT : WAIT_NONE;
+}
+
+/* Figure 3 as it stands. */
+static enum error_code place_greedily(struct round *r, struct error *err)
+{
+    const struct placement_problem *p = r->plan->problem;
+    bool by_priority = (int)p->common[COMMON_RESOURCE_ORDER] == ORDER_PRIORITY;
+
+    for (size_t i = 0; i < p->job_count; i++) {
+        size_t job = r->order[i], pos;
+        double rank = NAN;
+
+        r->plan->entries[job].wait =
+            plan_spent(r->plan) ? WAIT_OUT_OF_TIME : held_up(r, job);
+        if (r->plan->entries[job].wait != WAIT_NONE)
+            continue;
+        pos = by_priority ? best_by_priority(r, job, &rank) : best_ranked(r, job, &rank);
+        if (pos == NO_INDEX)
+            r->plan->entries[job].wait = WAIT_NO_FREE_SLOT;
+        else
+            TRY(dispatch(r, job, pos, rank, err));
+    }
+    return OK;
+}
+
+/* Starts the jobs that `planned` starts now. */
+static enum error_code place_planned(struct round *r, const struct plan_copy *planned,
+                                     struct error *err)
+{
+    const struct placement_problem *p = r->plan->problem;
+
+    for (size_t i = 0; i < p->job_count; i++) {
+        size_t job = r->order[i];
+        const struct plan_entry *e = &planned->entries[job];
+        enum plan_wait *wait = &r->plan->entries[job].wait;
+
+        *wait = held_up(r, job);
+        if (*wait != WAIT_NONE)
+            continue;
+        if (e->pos == NO_INDEX)
+            *wait = e->wait;
+        else if (e->start_s > 0)
+            *wait = WAIT_BETTER_SOON;
+        else if (!has_slot(r, job, e->pos))
+            *wait = WAIT_NO_FREE_SLOT;
+        else
+            TRY(dispatch(r, job, e->pos, rank_of(r, job, e->pos), err));
+    }
+    return OK;
+}
+
+enum error_code placement_gridway(const struct placement_problem *problem,
+                                  const double *param, struct placement_plan *plan,
+                                  struct arena *a, struct error *err)
+{
+    struct round round;
+    struct plan_copy planned;
+
+    (void)problem;
+    (void)a;
+    if (param[HOLD_BACK] == 0) {
+        TRY(start_round(&round, plan, err));
+        return place_greedily(&round, err);
+    }
+    TRY(plan_copy_create(plan, &planned, err));
+    TRY(plan_rest(plan, err));
+    plan_save(plan, &planned);
+    TRY(start_round(&round, plan, err));
+    return place_planned(&round, &planned, err);
+}

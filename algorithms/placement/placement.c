@@ -1,0 +1,286 @@
+/* placement/placement.c - which resource runs which independent job, and when. */
+#include "algorithms/placement/placement.h"
+
+#include "algorithms/placement/bound.h"
+#include "algorithms/placement/plan.h"
+#include "algorithms/placement/reasons.h"
+#include "algorithms/placement/select.h"
+
+#include <assert.h>
+#include <string.h>
+
+const struct placement_policy placement_policies[] = {
+#define X(name, purpose, source) \
+    {#name, purpose, source, placement_##name, placement_##name##_params},
+    PLACEMENT_POLICIES(X)
+#undef X
+        {0},
+};
+
+static const char *const file_scopes[] = {"site", "resource", NULL};
+static const char *const dialects[] = {"native", "gridway", NULL};
+static const char *const stale_policies[] = {"use", "exclude", NULL};
+static const char *const job_orders[] = {"fifo", "gridway_priority", NULL};
+static const char *const resource_orders[] = {"rank", "gridway_priority", NULL};
+static const char *const limit_sets[] = {"none", "gridway5", "gridway5_flood", NULL};
+
+#define CHOICE(name, count, names, doc)                 \
+    {                                                   \
+        name, 0, (count)-1, 0, doc, PARAM_CHOICE, names \
+    }
+#define NUMBER(name, min, max, preset, doc)             \
+    {                                                   \
+        name, min, max, preset, doc, PARAM_NUMBER, NULL \
+    }
+#define WHOLE(name, min, max, preset, doc)               \
+    {                                                    \
+        name, min, max, preset, doc, PARAM_INTEGER, NULL \
+    }
+
+const struct param placement_common_params[] = {
+    [COMMON_FILE_SCOPE] = CHOICE("file_scope", 2, file_scopes,
+                                 "Staged files serve the whole site, or one resource"),
+    [COMMON_DIALECT] =
+        CHOICE("dialect", 2, dialects, "Language of requirements and ranks"),
+    [COMMON_STALE_POLICY] = CHOICE("stale_policy", 2, stale_policies,
+                                   "What to do with resources observed too long ago"),
+    [COMMON_LIST_TTL] = NUMBER("list_ttl_s", 0, 1e9, 300,
+                               "Age from which the list of resources is stale, in s"),
+    [COMMON_STATE_TTL] = NUMBER("state_ttl_s", 0, 1e9, 60,
+                                "Age from which a resource's state is stale, in s"),
+    [COMMON_JOB_ORDER] = CHOICE("job_order", 2, job_orders,
+                                "Request order, or the weighted priority of GridWay 5"),
+    [COMMON_RESOURCE_ORDER] =
+        CHOICE("resource_order", 2, resource_orders,
+               "Policy gridway: by rank, or by the weighted priority of GridWay 5; the "
+               "latter leaves out resources of fixed priority 0"),
+    [COMMON_LIMITS] = CHOICE("limits", 3, limit_sets,
+                             "Policy gridway: limits of a round; gridway5: 15 jobs, 5 a "
+                             "resource, 30 running a user; gridway5_flood: 15 jobs, 10 "
+                             "running a resource, 30 a user, users in turn with 5 jobs"),
+    [COMMON_DISPATCH_CHUNK] =
+        WHOLE("dispatch_chunk", 0, 1e9, NAN, "Policy gridway: jobs a round, 0: no limit"),
+    [COMMON_PER_RESOURCE] =
+        WHOLE("max_dispatch_per_resource", 0, 1e9, NAN,
+              "Policy gridway: jobs a round and resource, 0: no limit"),
+    [COMMON_RUNNING_PER_RESOURCE] =
+        WHOLE("max_running_per_resource", 0, 1e9, NAN,
+              "Policy gridway: jobs that run on a resource, 0: no limit"),
+    [COMMON_RUNNING_PER_USER] =
+        WHOLE("max_running_per_user", 0, 1e9, NAN,
+              "Policy gridway: running and dispatched jobs of a user, 0: no limit"),
+    [COMMON_W_FIXED] = NUMBER("w_fixed", 0, 1e6, 1, "Weight of a job's fixed priority"),
+    [COMMON_W_SHARE] = NUMBER("w_share", 0, 1e6, 1, "Weight of a user's share"),
+    [COMMON_W_DEADLINE] = NUMBER("w_deadline", 0, 1e6, 1, "Weight of a job's deadline"),
+    [COMMON_W_WAIT] = NUMBER("w_wait", 0, 1e6, 0, "Weight of a job's time in the queue"),
+    [COMMON_W_RESOURCE_FIXED] =
+        NUMBER("w_resource_fixed", 0, 1e6, 1, "Weight of a resource's fixed priority"),
+    [COMMON_W_RANK] = NUMBER("w_rank", 0, 1e6, 1, "Weight of a resource's rank"),
+    [COMMON_W_USAGE] = NUMBER("w_usage", 0, 1e6, 1, "Weight of a resource's past times"),
+    [COMMON_DL_HALF_DAYS] = NUMBER("dl_half_days", 1e-6, 1e6, 1,
+                                   "Days before a deadline at which it counts half"),
+    [COMMON_WINDOW_DEPTH] = WHOLE("window_depth", 1, 10, 5,
+                                  "Windows of dispatched jobs that count for the share"),
+    [COMMON_USAGE_LAST_SHARE] = NUMBER("usage_last_share", 0, 1, 0.25,
+                                       "Weight of the last time against the mean"),
+    [COMMON_MAX_BAN] =
+        NUMBER("max_ban_s", 0, 1e9, 3600, "Longest ban after failures, in s; 0: off"),
+    {0},
+};
+
+const struct placement_policy *placement_policy_find(const char *name)
+{
+    for (const struct placement_policy *p = placement_policies; p->name; p++)
+        if (strcmp(p->name, name) == 0)
+            return p;
+    return NULL;
+}
+
+/* Binds the options of all policies and those of this one together, so that an unknown
+ * one is reported once. */
+static enum error_code bind_options(const struct placement_policy *policy,
+                                    const struct named_value *options, size_t count,
+                                    double *values, struct error *err)
+{
+    struct param rows[PARAMS_MAX + 1] = {0};
+    size_t own = params_count(policy->params);
+
+    assert(COMMON_COUNT + own <= PARAMS_MAX);
+    memcpy(rows, placement_common_params, COMMON_COUNT * sizeof(rows[0]));
+    if (own)
+        memcpy(rows + COMMON_COUNT, policy->params, own * sizeof(rows[0]));
+    return params_bind(rows, options, count, values, err);
+}
+
+/* ---- the answer ---- */
+
+static struct placement placement_of(const struct placement_plan *plan, size_t job)
+{
+    const struct placement_problem *p = plan->problem;
+    const struct plan_entry *e = &plan->entries[job];
+    const struct problem_job *j = &p->jobs[job];
+    const struct problem_resource *r = &p->resources[e->pos];
+    double execution_s = problem_execution_s(p, j, e->pos);
+    bool known = execution_s < HUGE_VAL;
+    struct placement out = {
+        .job_id = j->given->id,
+        .resource_id = r->given->id,
+        .slot = e->slot,
+        .start_s = e->start_s,
+        .stage_in_s = e->staged_s - e->start_s,
+        .execution_s = known ? execution_s : (double)NAN,
+        .finish_s = known ? e->finish_s : (double)NAN,
+        .rank = e->rank,
+        .bytes_moved = e->bytes_moved,
+        .late_s = NAN,
+    };
+
+    if (!isnan(j->deadline_s) && known)
+        out.late_s = fmax(0, e->finish_s - j->deadline_s);
+    if (j->names) {
+        out.files = j->names + (j->by_arch ? r->arch * j->file_count : 0);
+        out.file_count = j->file_count;
+    }
+    return out;
+}
+
+static enum error_code fill_placements(const struct placement_plan *plan,
+                                       struct placement_out *out, struct error *err)
+{
+    struct placement *list = NEW(plan->arena, struct placement, plan->placed_count);
+
+    if (!list)
+        return fail_memory(err);
+    for (size_t k = 0; k < plan->placed_count; k++) {
+        const struct placement *x = &list[k];
+
+        list[k] = placement_of(plan, plan->sequence[k]);
+        out->objective.bytes_moved += x->bytes_moved;
+        if (isnan(x->finish_s))
+            continue;
+        out->objective.makespan_s = fmax(out->objective.makespan_s, x->finish_s);
+        out->objective.flow_time_s += x->finish_s;
+        out->objective.late_count += x->late_s > 0;
+    }
+    out->placements = list;
+    out->placement_count = plan->placed_count;
+    return OK;
+}
+
+/* What a plan's jobs mean for each resource, in the snapshot's order. */
+static enum error_code fill_loads(const struct placement_plan *plan,
+                                  struct placement_out *out, struct error *err)
+{
+    const struct placement_problem *p = plan->problem;
+    struct placement_load *loads =
+        NEW(plan->arena, struct placement_load, p->resource_count);
+    double makespan_s = out->objective.makespan_s, busy_s = 0, slots = 0;
+    size_t used = 0;
+
+    if (!loads)
+        return fail_memory(err);
+    for (size_t k = 0; k < plan->placed_count; k++) {
+        const struct plan_entry *e = &plan->entries[plan->sequence[k]];
+        struct placement_load *l = &loads[p->resources[e->pos].index];
+
+        l->job_count++;
+        l->busy_s += e->done_s - e->start_s;
+        l->finish_s = fmax(l->finish_s, e->done_s);
+    }
+    for (size_t i = 0; i < p->resource_count; i++) {
+        const struct problem_resource *r = &p->resources[p->position_of[i]];
+        double share_s = (double)r->slot_count * makespan_s;
+
+        if (loads[i].job_count == 0)
+            continue;
+        loads[i].resource_id = r->given->id;
+        loads[i].utilisation_ratio = share_s > 0 ? loads[i].busy_s / share_s : 0;
+        busy_s += loads[i].busy_s;
+        slots += (double)r->slot_count;
+        loads[used++] = loads[i];
+    }
+    out->loads = loads;
+    out->load_count = used;
+    if (slots * makespan_s > 0)
+        out->objective.utilisation_ratio = busy_s / (slots * makespan_s);
+    return OK;
+}
+
+#define OPTIMAL_GAP 3e-9 /* the bound leaves 1e-9 for rounding */
+
+static void judge(const struct placement_plan *plan, struct placement_out *out)
+{
+    struct placement_objective *o = &out->objective;
+    bool all = plan->placed_count == plan->problem->job_count;
+
+    o->lower_bound_s = fmax(o->lower_bound_s, plan->bound_s);
+    if (plan->proven)
+        o->lower_bound_s = o->makespan_s;
+    o->lower_bound_s = fmin(o->lower_bound_s, o->makespan_s);
+    if (o->makespan_s <= o->lower_bound_s * (1 + OPTIMAL_GAP))
+        o->gap_ratio = 0;
+    else if (o->lower_bound_s > 0)
+        o->gap_ratio = o->makespan_s / o->lower_bound_s - 1;
+    else
+        o->gap_ratio = NAN;
+    out->status = DECISION_FEASIBLE;
+    if (o->gap_ratio == 0 && all)
+        out->status = DECISION_OPTIMAL;
+    else if (plan->cut)
+        out->status = DECISION_CUT;
+    if (plan->problem->job_count && plan->placed_count == 0)
+        out->status = plan->cut ? DECISION_CUT : DECISION_INFEASIBLE;
+}
+
+/* Does the policy place jobs without an estimate? */
+static bool needs_estimates(const struct placement_policy *policy, const double *param)
+{
+    return policy->run != placement_gridway || param[0] != 0;
+}
+
+static enum error_code answer(struct placement_plan *plan,
+                              const struct placement_policy *policy, const double *param,
+                              struct placement_out *out, struct error *err)
+{
+    struct placement_out x = {
+        .algorithm = plan->algorithm,
+        .because = plan->because,
+        .steps = plan->steps,
+        .warnings = plan->problem->warnings,
+        .warning_count = plan->problem->warning_count,
+    };
+
+    TRY(fill_placements(plan, &x, err));
+    TRY(fill_loads(plan, &x, err));
+    TRY(reasons_fill(plan, needs_estimates(policy, param), &x.unplaced, &x.unplaced_count,
+                     err));
+    TRY(bound_of(plan, &x.objective.lower_bound_s, err));
+    judge(plan, &x);
+    *out = x;
+    return OK;
+}
+
+enum error_code placement_decide(const struct placement_in *in,
+                                 const struct placement_policy *policy,
+                                 const struct named_value *options, size_t option_count,
+                                 struct placement_out *out, struct arena *a,
+                                 struct error *err)
+{
+    double values[PARAMS_MAX] = {0};
+    const double *param = values + COMMON_COUNT;
+    struct placement_problem *p = NEW(a, struct placement_problem, 1);
+    struct placement_plan *plan = NEW(a, struct placement_plan, 1);
+    enum error_code bound;
+
+    if (!p || !plan)
+        return fail_memory(err);
+    bound = bind_options(policy, options, option_count, values, err);
+    TRY(problem_prepare(in, values, p, a, err));
+    TRY(bound); /* after the request, so that the mistakes of both are reported */
+    TRY(plan_create(p, plan, a, err));
+    plan->algorithm = policy->name;
+    TRY(policy->run(p, param, plan, a, err));
+    if (plan->cut && !plan->hold_slots && !plan->closed)
+        TRY(plan_rest(plan, err));
+    return answer(plan, policy, param, out, err);
+}

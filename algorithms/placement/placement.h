@@ -1,0 +1,183 @@
+/* placement/placement.h - which resource runs which independent job, and when.
+ *
+ * A placement policy gets a prepared problem (names resolved, filters applied,
+ * times computable) and fills a plan. Policies are pure: no clock, no I/O, no
+ * global state; the same problem, options and seed give the same bits.
+ *
+ * Times beyond 1e100 s are taken as never: no sum of them overflows, and every
+ * number of an answer is finite unless its comment says NAN.
+ *
+ * Source: spec gridway.md; 004_f687c06842f61aec.txt sections 3, 6, 7.
+ */
+#ifndef GRIDPLAN_PLACEMENT_H
+#define GRIDPLAN_PLACEMENT_H
+
+#include "models/base/budget.h"
+#include "models/base/param.h"
+#include "models/decision_status.h"
+#include "models/job.h"
+#include "models/snapshot.h"
+
+#include <stdint.h>
+
+/* A user's state that job priorities need (spec gridway.md 4.1). */
+struct placement_user {
+    const char *user;
+    double share;                       /* >= 1 */
+    const double *dispatched_by_window; /* newest first */
+    size_t window_count;
+    double running_jobs;
+};
+
+/* What is known of a user on a resource (spec gridway.md 4.2). */
+struct placement_usage {
+    const char *user, *resource_id;
+    double mean_s, last_s;     /* NAN: unknown */
+    double first_failure_at_s; /* instant; NAN: none since the last success */
+    double banned_until_s;     /* instant; NAN: not banned */
+};
+
+/* Everything a placement is decided from. */
+struct placement_in {
+    const struct snapshot *snapshot;
+    const struct job *jobs;
+    size_t job_count;
+    const struct placement_user *users;
+    size_t user_count;
+    const struct placement_usage *usage;
+    size_t usage_count;
+    uint64_t seed;
+    const struct budget *budget;
+    bool time_limit_given; /* `auto` then searches */
+};
+
+/* Where one job goes. Times are seconds from the snapshot's "now". */
+struct placement {
+    const char *job_id, *resource_id;
+    uint64_t slot;
+    double start_s;           /* the slot is taken: stage-in begins */
+    double stage_in_s;        /* until the last input file is there */
+    double execution_s;       /* NAN: not known (policy gridway only) */
+    double finish_s;          /* outputs have arrived at the home site; NAN: not known */
+    double rank;              /* NAN: undefined or not used by this policy */
+    double bytes_moved;       /* input bytes that this job staged */
+    double late_s;            /* finish beyond the deadline, >= 0; NAN: no deadline */
+    const char *const *files; /* names with variables resolved, if any had some */
+    size_t file_count;
+};
+
+/* A clause of a requirement, and the resources that do not meet it. */
+struct placement_clause {
+    const char *clause;
+    uint64_t untrue_count; /* resources on which it is not true */
+    uint64_t alone_count;  /* resources on which it alone is not true */
+};
+
+struct placement_nearest_miss {
+    const char *resource_id;
+    double shortfall; /* spec gridway.md 2.3 */
+};
+
+/* Why a job was not placed: one filter and how many resources it dropped. */
+struct placement_reason {
+    const char *reason; /* "failed", "requirement", "no_free_slot" ... */
+    const char *detail; /* a sentence for people */
+    uint64_t resource_count;
+    const struct placement_clause *clauses;
+    size_t clause_count;
+    const struct placement_nearest_miss *nearest_miss; /* NULL: none */
+};
+
+struct placement_unplaced {
+    const char *job_id;
+    uint64_t considered_count; /* resources looked at: all of the snapshot */
+    const struct placement_reason *reasons;
+    size_t reason_count;
+};
+
+struct placement_load {
+    const char *resource_id;
+    uint64_t job_count;
+    double busy_s;            /* time that its slots are taken by this plan */
+    double finish_s;          /* when its last planned job leaves its slot; 0: none */
+    double utilisation_ratio; /* busy_s / (slots * makespan_s) */
+};
+
+struct placement_objective {
+    double makespan_s;  /* last finish; 0 without placements */
+    double flow_time_s; /* sum of finish times */
+    double utilisation_ratio;
+    double lower_bound_s; /* no plan of these jobs ends before */
+    double gap_ratio;     /* makespan_s / lower_bound_s - 1; NAN: the bound is 0 */
+    double bytes_moved;
+    uint64_t late_count; /* jobs beyond their deadline */
+};
+
+struct placement_out {
+    const char *algorithm; /* what ran: `auto` says what it chose */
+    const char *because;   /* why `auto` chose it; NULL otherwise */
+    enum decision_status status;
+    const struct placement *placements;
+    size_t placement_count;
+    const struct placement_unplaced *unplaced;
+    size_t unplaced_count;
+    const struct placement_load *loads; /* one per resource with jobs */
+    size_t load_count;
+    struct placement_objective objective;
+    uint64_t steps; /* of an anytime policy: replay with options.max_steps */
+    const char *const *warnings;
+    size_t warning_count;
+};
+
+struct placement_problem; /* problem.h, for the policies */
+struct placement_plan;
+
+typedef enum error_code placement_fn(const struct placement_problem *problem,
+                                     const double *param, struct placement_plan *plan,
+                                     struct arena *a, struct error *err);
+
+struct placement_policy {
+    const char *name, *purpose, *source;
+    placement_fn *run;
+    const struct param *params;
+};
+
+/* Every placement policy. To add one, write placement/NAME.c with
+ * placement_NAME() and placement_NAME_params[], and its row here. */
+#define PLACEMENT_POLICIES(X)                                                          \
+    X(auto, "Chooses by size, files and time limit, and says what it chose", "ours")   \
+    X(duplex, "The better of min_min and max_min", "gridway.md 5.1")                   \
+    X(gridway, "Starts jobs now, each on its best-ranked free slot",                   \
+      "004 sections 3 and 6")                                                          \
+    X(identical_optimum, "Proven optimum for identical jobs", "004 section 7, eq. 1")  \
+    X(max_min, "Longest best completion time first", "gridway.md 5.1")                 \
+    X(mct, "Jobs in order, each where it completes first", "gridway.md 5.1")           \
+    X(met, "Jobs in order, each where it runs fastest", "gridway.md 5.1")              \
+    X(min_min, "Shortest best completion time first", "gridway.md 5.1")                \
+    X(olb, "Jobs in order, each on the earliest free slot", "gridway.md 5.1")          \
+    X(search, "Anytime search for the least makespan, with a bound", "gridway.md 5.5") \
+    X(sufferage, "First the job that would suffer most elsewhere", "gridway.md 5.1")   \
+    X(sufferage_pass, "Sufferage in passes over all jobs", "gridway.md 5.1")           \
+    X(xsufferage, "Sufferage between sites, for shared files", "gridway.md 5.1")
+
+extern const struct placement_policy
+    placement_policies[]; /* sorted by name, ended by {0} */
+
+/* NULL if there is no such policy. */
+const struct placement_policy *placement_policy_find(const char *name);
+
+/* Checks *in, runs the policy, and fills *out with plan, reasons, loads and
+ * bound. `options` are those of the request; they include the options that all
+ * placement policies share (placement_common_params). Every mistake in the
+ * input is collected in *err with its JSON Pointer into the request body. */
+enum error_code placement_decide(const struct placement_in *in,
+                                 const struct placement_policy *policy,
+                                 const struct named_value *options, size_t option_count,
+                                 struct placement_out *out, struct arena *a,
+                                 struct error *err);
+
+/* Options that every placement policy takes: file_scope, stale_policy,
+ * list_ttl_s, state_ttl_s, dialect, job_order, resource_order ... */
+extern const struct param placement_common_params[];
+
+#endif

@@ -1,0 +1,638 @@
+/* placement/plan.c - a plan that grows job by job. */
+#include "algorithms/placement/plan.h"
+
+#include "algorithms/placement/pair_map.h"
+
+#include <string.h>
+
+/* Something that holds cpus and memory until end_s. */
+struct holder {
+    double end_s, cpus, memory_bytes;
+};
+
+struct plan_resource {
+    struct problem_slot *heap; /* used slots, least (free_s, slot) first */
+    size_t heap_count, heap_room;
+    size_t fresh; /* slots from here on were never used and are free at ready_s */
+    struct holder *holders; /* by rising end_s; only on resources with limits */
+    size_t holder_count, holder_room;
+    double front_s; /* latest start planned here */
+};
+
+/* Stage-in as a function of the start t: max(t + add_s, until_s). */
+struct plan_stage {
+    double add_s, until_s;
+    size_t stamp;
+};
+
+enum { WORK_PER_POLL = 1 << 16 };
+
+/* ---- slots ---- */
+
+static bool slot_before(const struct problem_slot *a, const struct problem_slot *b)
+{
+    return a->free_s < b->free_s || (a->free_s <= b->free_s && a->slot < b->slot);
+}
+
+static void heap_down(struct problem_slot *heap, size_t count, size_t i)
+{
+    for (;;) {
+        size_t child = 2 * i + 1;
+        struct problem_slot moved = heap[i];
+
+        if (child + 1 < count && slot_before(&heap[child + 1], &heap[child]))
+            child++;
+        if (child >= count || !slot_before(&heap[child], &moved))
+            return;
+        heap[i] = heap[child];
+        heap[child] = moved;
+        i = child;
+    }
+}
+
+static void heap_push(struct problem_slot *heap, size_t *count, struct problem_slot slot)
+{
+    size_t i = (*count)++;
+
+    while (i > 0 && slot_before(&slot, &heap[(i - 1) / 2])) {
+        heap[i] = heap[(i - 1) / 2];
+        i = (i - 1) / 2;
+    }
+    heap[i] = slot;
+}
+
+static bool has_fresh(const struct placement_plan *plan, size_t pos)
+{
+    return plan->resources[pos].fresh < plan->problem->resources[pos].slot_count;
+}
+
+/* The slot that is free first, lowest number first; free_s HUGE_VAL: none. */
+static struct problem_slot first_slot(const struct placement_plan *plan, size_t pos)
+{
+    const struct plan_resource *r = &plan->resources[pos];
+    struct problem_slot fresh = {plan->problem->resources[pos].given->ready_s, r->fresh};
+
+    if (has_fresh(plan, pos) && (r->heap_count == 0 || slot_before(&fresh, &r->heap[0])))
+        return fresh;
+    return r->heap_count ? r->heap[0] : (struct problem_slot){HUGE_VAL, 0};
+}
+
+/* ---- cpus and memory ---- */
+
+/* Earliest time from `t` on when that much is free. Holders are taken away in the
+ * order of their ends until what is left and the need fit together. */
+static double room_s(const struct placement_plan *plan, size_t pos, double t_s,
+                     double cpus, double memory_bytes)
+{
+    const struct problem_resource *given = &plan->problem->resources[pos];
+    const struct plan_resource *r = &plan->resources[pos];
+    double most_cpus = given->cpus * ROUNDING;
+    double most_memory = given->memory_bytes * ROUNDING;
+
+    if (cpus > given->cpus || memory_bytes > given->memory_bytes)
+        return HUGE_VAL;
+    for (size_t k = r->holder_count; k-- > 0 && r->holders[k].end_s > t_s;) {
+        cpus += r->holders[k].cpus;
+        memory_bytes += r->holders[k].memory_bytes;
+        if (cpus > most_cpus || memory_bytes > most_memory)
+            return r->holders[k].end_s;
+    }
+    return t_s;
+}
+
+static void hold(struct plan_resource *r, struct holder h)
+{
+    size_t i = r->holder_count++;
+
+    for (; i > 0 && r->holders[i - 1].end_s > h.end_s; i--)
+        r->holders[i] = r->holders[i - 1];
+    r->holders[i] = h;
+}
+
+/* Forgets what has ended by the latest start: nothing starts before it. */
+static void drop_ended(struct plan_resource *r)
+{
+    size_t ended = 0;
+
+    while (ended < r->holder_count && r->holders[ended].end_s <= r->front_s)
+        ended++;
+    if (ended == 0)
+        return;
+    r->holder_count -= ended;
+    memmove(r->holders, r->holders + ended, r->holder_count * sizeof(*r->holders));
+}
+
+/* ---- state ---- */
+
+static void note_earliest(struct placement_plan *plan, size_t pos)
+{
+    const struct placement_problem *p = plan->problem;
+    double earliest_s = first_slot(plan, pos).free_s;
+
+    if (p->resources[pos].capacity) {
+        earliest_s = fmax(earliest_s, plan->resources[pos].front_s);
+        earliest_s = room_s(plan, pos, earliest_s, p->least_cpus, p->least_memory_bytes);
+    }
+    plan->earliest_s[pos] = earliest_s;
+}
+
+static void note_block(struct placement_plan *plan, size_t block)
+{
+    size_t end = (block + 1) * BLOCK;
+    double least_s = HUGE_VAL;
+
+    if (end > plan->problem->resource_count)
+        end = plan->problem->resource_count;
+    for (size_t pos = block * BLOCK; pos < end; pos++)
+        least_s = plan->earliest_s[pos] < least_s ? plan->earliest_s[pos] : least_s;
+    plan->block_earliest_s[block] = least_s;
+}
+
+/* What is busy now holds its part of the resource; without end if no job may wait. */
+static void hold_busy(struct plan_resource *r, const struct problem_resource *given,
+                      bool no_end)
+{
+    double slots = (double)given->slot_count;
+
+    for (size_t k = 0; k < given->busy_count; k++)
+        hold(r, (struct holder){no_end ? HUGE_VAL : given->busy[k].free_s,
+                                given->cpus / slots, given->memory_bytes / slots});
+    if (given->cpus_held > 0 || given->memory_held_bytes > 0)
+        hold(r, (struct holder){HUGE_VAL, given->cpus_held, given->memory_held_bytes});
+}
+
+void plan_reset(struct placement_plan *plan)
+{
+    const struct placement_problem *p = plan->problem;
+
+    for (size_t pos = 0; pos < p->resource_count; pos++) {
+        const struct problem_resource *given = &p->resources[pos];
+        struct plan_resource *r = &plan->resources[pos];
+
+        r->heap_count = r->holder_count = 0;
+        r->fresh = given->free_slot;
+        r->front_s = 0;
+        for (size_t k = 0; k < given->busy_count && !plan->hold_slots; k++)
+            heap_push(r->heap, &r->heap_count, given->busy[k]);
+        if (given->capacity && given->free_slot)
+            hold_busy(r, given, plan->hold_slots);
+        note_earliest(plan, pos);
+    }
+    for (size_t b = 0; b < p->block_count; b++)
+        note_block(plan, b);
+    for (size_t i = 0; i < p->job_count; i++)
+        plan->entries[i] = (struct plan_entry){.pos = NO_INDEX, .rank = NAN};
+    if (plan->arrivals && plan->arrivals->count) {
+        memset(plan->arrivals->places, 0,
+               (plan->arrivals->mask + 1) * sizeof(*plan->arrivals->places));
+        plan->arrivals->count = 0;
+    }
+    plan->placed_count = 0;
+    plan->makespan_s = 0;
+}
+
+static enum error_code create_files(struct placement_plan *plan, struct error *err)
+{
+    const struct placement_problem *p = plan->problem;
+    size_t count = 0;
+
+    for (size_t i = 0; i < p->job_count; i++)
+        count += p->jobs[i].file_count;
+    plan->arrivals = NEW(plan->arena, struct pair_map, 1);
+    plan->arrival_s = NEW(plan->arena, double, count);
+    plan->arrived = NEW(plan->arena, size_t, p->in->snapshot->file_count);
+    if (!plan->arrivals || !plan->arrival_s || !plan->arrived ||
+        !pair_map_create(plan->arrivals, count, plan->arena))
+        return fail_memory(err);
+    return OK;
+}
+
+enum error_code plan_create(const struct placement_problem *p,
+                            struct placement_plan *plan, struct arena *a,
+                            struct error *err)
+{
+    *plan = (struct placement_plan){.problem = p, .arena = a, .cut = p->cut};
+    plan->resources = NEW(a, struct plan_resource, p->resource_count);
+    plan->earliest_s = NEW(a, double, p->resource_count);
+    plan->block_earliest_s = NEW(a, double, p->block_count);
+    plan->entries = NEW(a, struct plan_entry, p->job_count);
+    plan->sequence = NEW(a, size_t, p->job_count);
+    plan->stages = NEW(a, struct plan_stage, p->store_count);
+    if (!plan->resources || !plan->earliest_s || !plan->block_earliest_s ||
+        !plan->entries || !plan->sequence || !plan->stages)
+        return fail_memory(err);
+    for (size_t pos = 0; pos < p->resource_count; pos++) {
+        struct plan_resource *r = &plan->resources[pos];
+
+        r->heap_room = p->resources[pos].busy_count;
+        r->heap = NEW(a, struct problem_slot, r->heap_room ? r->heap_room : 1);
+        if (!r->heap)
+            return fail_memory(err);
+        if (!p->resources[pos].capacity)
+            continue;
+        r->holder_room = p->resources[pos].busy_count + 1;
+        r->holders = NEW(a, struct holder, r->holder_room);
+        if (!r->holders)
+            return fail_memory(err);
+    }
+    if (p->has_files)
+        TRY(create_files(plan, err));
+    plan_reset(plan);
+    return OK;
+}
+
+/* ---- completion times ---- */
+
+/* When a file is at the store for a job planned earlier; NAN: it is not. */
+static double arrival_s(const struct placement_plan *plan, size_t file, size_t store)
+{
+    const struct pair_place *place = pair_map_at(plan->arrivals, file, store);
+
+    return place->a ? plan->arrival_s[place->value] : (double)NAN;
+}
+
+static struct plan_stage stage_in(const struct placement_plan *plan,
+                                  const struct problem_job *job, size_t pos)
+{
+    const struct placement_problem *p = plan->problem;
+    const struct problem_resource *r = &p->resources[pos];
+    const size_t *files = problem_files(p, job, pos);
+    struct plan_stage s = {0};
+
+    if (problem_output_s(p, job, pos) > LONGEST_S)
+        s.add_s = HUGE_VAL;
+    for (size_t k = 0; k < job->file_count; k++) {
+        double there_s, move_s;
+
+        if (!files || files[k] == NO_INDEX) {
+            s.add_s = HUGE_VAL;
+            break;
+        }
+        there_s = arrival_s(plan, files[k], r->store);
+        if (!isnan(there_s)) {
+            s.until_s = fmax(s.until_s, there_s);
+            continue;
+        }
+        move_s = problem_transfer_s(p, files[k], r->site);
+        s.add_s += move_s;
+        s.until_s += move_s;
+    }
+    return s;
+}
+
+/* Stage-in at a position, remembered for the other resources of its store as long
+ * as the same job is looked at. */
+static const struct plan_stage *stage_cached(struct placement_plan *plan,
+                                             const struct problem_job *job, size_t pos)
+{
+    struct plan_stage *s = &plan->stages[plan->problem->resources[pos].store];
+
+    if (s->stamp != plan->stamp || job->by_arch) {
+        *s = stage_in(plan, job, pos);
+        s->stamp = plan->stamp;
+    }
+    return s;
+}
+
+static struct plan_fit fit(struct placement_plan *plan, const struct problem_job *job,
+                           size_t pos)
+{
+    const struct placement_problem *p = plan->problem;
+    double execution_s = problem_execution_s(p, job, pos);
+    struct plan_fit f;
+
+    f.start_s = later_s(plan->earliest_s[pos], job->release_s);
+    if (p->cpus[pos] < HUGE_VAL || p->memory_bytes[pos] < HUGE_VAL)
+        f.start_s = room_s(plan, pos, f.start_s, job->cpus, job->memory_bytes);
+    f.staged_s = f.start_s;
+    if (job->file_count || p->has_outputs) {
+        const struct plan_stage *s = stage_cached(plan, job, pos);
+
+        f.staged_s =
+            s->add_s > LONGEST_S ? HUGE_VAL : later_s(f.start_s + s->add_s, s->until_s);
+    }
+    f.done_s = f.staged_s + execution_s;
+    return f;
+}
+
+struct plan_fit plan_fit(struct placement_plan *plan, size_t job, size_t pos)
+{
+    plan->stamp++;
+    plan->work++;
+    return fit(plan, &plan->problem->jobs[job], pos);
+}
+
+bool plan_can_run(const struct placement_plan *plan, size_t job, size_t pos)
+{
+    const struct placement_problem *p = plan->problem;
+    const struct problem_job *j = &p->jobs[job];
+
+    return problem_class_has(&p->classes[j->job_class], pos) &&
+           problem_need_filter(p, j, pos, true) == FILTER_PASSED;
+}
+
+/* ---- the best resource ---- */
+
+/* A scan over the positions of one job's class. */
+struct scan {
+    struct placement_plan *plan;
+    const struct problem_job *job;
+    const uint64_t *mask;
+    enum plan_rival rival;
+    size_t limit;
+    double work_ref_s; /* least execution time is this times slowness */
+    struct plan_choice best;
+};
+
+/* No candidate beyond this can matter; ties do, for the lower index. */
+static double worst_needed_s(const struct scan *s)
+{
+    return s->rival == RIVAL_NONE ? s->best.done_s : s->best.rival_s;
+}
+
+static bool is_rival(const struct scan *s, size_t pos)
+{
+    const struct problem_resource *r = s->plan->problem->resources;
+
+    if (s->rival == RIVAL_STORE)
+        return s->best.pos != NO_INDEX && r[pos].store != r[s->best.pos].store;
+    return s->rival == RIVAL_RESOURCE && s->best.pos != NO_INDEX;
+}
+
+static void consider(struct scan *s, size_t pos, double done_s)
+{
+    const struct problem_resource *r = s->plan->problem->resources;
+    struct plan_choice *b = &s->best;
+
+    if (done_s > LONGEST_S * 1e9)
+        return;
+    if (done_s < b->done_s ||
+        (done_s <= b->done_s && (b->pos == NO_INDEX || r[pos].index < r[b->pos].index))) {
+        if (is_rival(s, pos)) {
+            b->rival = b->pos;
+            b->rival_s = b->done_s;
+        }
+        b->pos = pos;
+        b->done_s = done_s;
+    } else if (is_rival(s, pos) && done_s < b->rival_s) {
+        b->rival = pos;
+        b->rival_s = done_s;
+    }
+}
+
+/* The least completion time that the block can give. */
+static double block_bound_s(const struct scan *s, size_t block)
+{
+    double start_s = s->plan->block_earliest_s[block];
+
+    if (start_s < s->job->release_s)
+        start_s = s->job->release_s;
+    if (s->work_ref_s > 0)
+        start_s += s->work_ref_s * s->plan->problem->block_slowness[block];
+    return start_s * (1 - 1e-12);
+}
+
+static void scan_block(struct scan *s, size_t block)
+{
+    const struct placement_problem *p = s->plan->problem;
+    const double *earliest_s = s->plan->earliest_s;
+    double worst_s = worst_needed_s(s) * (1 + 1e-12);
+
+    for (uint64_t left = s->mask[block]; left; left &= left - 1) {
+        size_t pos = block * BLOCK + (size_t)__builtin_ctzll(left);
+        double bound_s = earliest_s[pos];
+
+        if (s->work_ref_s > 0)
+            bound_s += s->work_ref_s * p->slowness[pos];
+        if (bound_s > worst_s || s->job->cpus > p->cpus[pos] ||
+            s->job->memory_bytes > p->memory_bytes[pos])
+            continue;
+        if (pos >= s->limit)
+            return;
+        s->plan->work += 4;
+        consider(s, pos, fit(s->plan, s->job, pos).done_s);
+        worst_s = worst_needed_s(s) * (1 + 1e-12);
+    }
+    s->plan->work += BLOCK / 4;
+}
+
+struct plan_choice plan_best(struct placement_plan *plan, size_t job,
+                             enum plan_rival rival, size_t limit)
+{
+    const struct placement_problem *p = plan->problem;
+    const struct problem_job *j = &p->jobs[job];
+    struct scan s = {
+        .plan = plan,
+        .job = j,
+        .mask = p->classes[j->job_class].mask,
+        .rival = rival,
+        .limit = limit,
+        .work_ref_s = j->etc_s ? 0 : j->estimate_ref_s,
+        .best = {NO_INDEX, NO_INDEX, HUGE_VAL, HUGE_VAL},
+    };
+    size_t blocks = (limit + BLOCK - 1) / BLOCK, first = 0;
+    double first_bound_s = HUGE_VAL;
+
+    if (!j->etc_s && isnan(j->estimate_ref_s))
+        return s.best;
+    plan->stamp++;
+    plan->work += 2 * blocks + BLOCK / 2;
+    /* The most promising block first, so that the others can be skipped. */
+    for (size_t b = 0; b < blocks; b++) {
+        double bound_s = block_bound_s(&s, b);
+
+        if (bound_s < first_bound_s && s.mask[b]) {
+            first_bound_s = bound_s;
+            first = b;
+        }
+    }
+    if (blocks)
+        scan_block(&s, first);
+    for (size_t b = 0; b < blocks; b++)
+        if (b != first && s.mask[b] && block_bound_s(&s, b) <= worst_needed_s(&s))
+            scan_block(&s, b);
+    return s.best;
+}
+
+/* ---- placing ---- */
+
+/* Moves the files that are not there, one after the other from `t_s` on. */
+static double move_files(struct placement_plan *plan, const struct problem_job *job,
+                         size_t pos, double t_s, double *bytes)
+{
+    const struct placement_problem *p = plan->problem;
+    const struct problem_resource *r = &p->resources[pos];
+    const size_t *files = problem_files(p, job, pos);
+
+    for (size_t k = 0; k < job->file_count; k++) {
+        const struct file *f = &p->in->snapshot->files[files[k]];
+        struct pair_place *place = pair_map_at(plan->arrivals, files[k], r->store);
+        double move_s;
+
+        if (place->a) {
+            t_s = fmax(t_s, plan->arrival_s[place->value]);
+            continue;
+        }
+        move_s = problem_transfer_s(p, files[k], r->site);
+        if (move_s <= 0)
+            continue; /* there from the beginning */
+        t_s += move_s;
+        *bytes += f->bytes;
+        if (!f->shared)
+            continue;
+        *place = (struct pair_place){files[k] + 1, r->store, plan->arrivals->count};
+        plan->arrival_s[plan->arrivals->count++] = t_s;
+        plan->arrived[files[k]] = plan->placed_count + 1;
+    }
+    return t_s;
+}
+
+static bool make_room(struct placement_plan *plan, struct plan_resource *r, bool capacity)
+{
+    if (r->heap_count == r->heap_room) {
+        size_t room = r->heap_room ? 2 * r->heap_room : 1;
+
+        if (r->heap_room)
+            r->heap =
+                GROW(plan->arena, r->heap, struct problem_slot, r->heap_count, room);
+        if (!r->heap)
+            return false;
+        r->heap_room = room;
+    }
+    if (capacity && r->holder_count == r->holder_room) {
+        size_t room = 2 * r->holder_room;
+
+        r->holders = GROW(plan->arena, r->holders, struct holder, r->holder_count, room);
+        if (!r->holders)
+            return false;
+        r->holder_room = room;
+    }
+    return true;
+}
+
+/* Takes the first slot out of the free ones. */
+static size_t take_slot(struct placement_plan *plan, size_t pos)
+{
+    struct plan_resource *r = &plan->resources[pos];
+    struct problem_slot first = first_slot(plan, pos);
+
+    if (has_fresh(plan, pos) && first.slot == r->fresh) {
+        r->fresh++;
+    } else {
+        r->heap[0] = r->heap[--r->heap_count];
+        heap_down(r->heap, r->heap_count, 0);
+    }
+    return first.slot;
+}
+
+enum error_code plan_place(struct placement_plan *plan, size_t job, size_t pos,
+                           struct error *err)
+{
+    const struct placement_problem *p = plan->problem;
+    const struct problem_job *j = &p->jobs[job];
+    const struct problem_resource *given = &p->resources[pos];
+    struct plan_resource *r = &plan->resources[pos];
+    struct plan_entry *e = &plan->entries[job];
+    double execution_s = problem_execution_s(p, j, pos);
+    double end_s;
+
+    if (!make_room(plan, r, given->capacity))
+        return fail_memory(err);
+    e->start_s = fmax(plan->earliest_s[pos], j->release_s);
+    if (given->capacity)
+        e->start_s = room_s(plan, pos, e->start_s, j->cpus, j->memory_bytes);
+    e->pos = pos;
+    e->slot = take_slot(plan, pos);
+    e->staged_s = move_files(plan, j, pos, e->start_s, &e->bytes_moved);
+    e->done_s = e->staged_s + (execution_s < HUGE_VAL ? execution_s : 0);
+    e->finish_s = e->done_s + problem_output_s(p, j, pos);
+    end_s = plan->hold_slots ? HUGE_VAL : e->done_s;
+    if (!plan->hold_slots)
+        heap_push(r->heap, &r->heap_count, (struct problem_slot){end_s, e->slot});
+    if (given->capacity) {
+        r->front_s = e->start_s;
+        drop_ended(r);
+        hold(r, (struct holder){end_s, j->cpus, j->memory_bytes});
+    }
+    note_earliest(plan, pos);
+    note_block(plan, pos / BLOCK);
+    plan->sequence[plan->placed_count++] = job;
+    plan->makespan_s = fmax(plan->makespan_s, e->finish_s);
+    plan->work += BLOCK / 2;
+    return OK;
+}
+
+enum error_code plan_rest(struct placement_plan *plan, struct error *err)
+{
+    const struct placement_problem *p = plan->problem;
+
+    for (size_t i = 0; i < p->job_count; i++) {
+        size_t job = p->order[i];
+        struct plan_choice best;
+
+        if (plan->entries[job].pos != NO_INDEX)
+            continue;
+        plan_spent(plan);
+        if (plan->too_late) {
+            plan->entries[job].wait = WAIT_OUT_OF_TIME;
+            continue;
+        }
+        best = plan_best(plan, job, RIVAL_NONE, p->resource_count);
+        if (best.pos != NO_INDEX)
+            TRY(plan_place(plan, job, best.pos, err));
+    }
+    return OK;
+}
+
+bool plan_spent(struct placement_plan *plan)
+{
+    double used;
+
+    if (plan->work < WORK_PER_POLL)
+        return plan->cut;
+    plan->work = 0;
+    used = budget_used(plan->problem->in->budget);
+    plan->cut = plan->cut || used >= 1;
+    plan->too_late = plan->too_late || used >= TOO_LATE;
+    return plan->cut;
+}
+
+/* ---- copies ---- */
+
+enum error_code plan_copy_create(const struct placement_plan *plan,
+                                 struct plan_copy *copy, struct error *err)
+{
+    size_t n = plan->problem->job_count;
+
+    copy->entries = NEW(plan->arena, struct plan_entry, n);
+    copy->sequence = NEW(plan->arena, size_t, n);
+    copy->placed_count = 0;
+    copy->makespan_s = HUGE_VAL;
+    return copy->entries && copy->sequence ? OK : fail_memory(err);
+}
+
+void plan_save(const struct placement_plan *plan, struct plan_copy *copy)
+{
+    memcpy(copy->entries, plan->entries,
+           plan->problem->job_count * sizeof(*copy->entries));
+    memcpy(copy->sequence, plan->sequence, plan->placed_count * sizeof(*copy->sequence));
+    copy->placed_count = plan->placed_count;
+    copy->makespan_s = plan->makespan_s;
+}
+
+void plan_load(struct placement_plan *plan, const struct plan_copy *copy)
+{
+    memcpy(plan->entries, copy->entries,
+           plan->problem->job_count * sizeof(*copy->entries));
+    memcpy(plan->sequence, copy->sequence, copy->placed_count * sizeof(*copy->sequence));
+    plan->placed_count = copy->placed_count;
+    plan->makespan_s = copy->makespan_s;
+    plan->closed = true;
+}
+
+bool plan_better(const struct placement_plan *plan, const struct plan_copy *copy)
+{
+    if (plan->placed_count != copy->placed_count)
+        return plan->placed_count > copy->placed_count;
+    return plan->makespan_s < copy->makespan_s;
+}

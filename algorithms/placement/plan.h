@@ -1,0 +1,152 @@
+/* placement/plan.h - a plan that grows job by job.
+ *
+ * A slot is taken from the start of stage-in to the end of the run (spec
+ * gridway.md 2.1, 5.1). Completion of job i on resource r:
+ *
+ *     t  = earliest time when a slot (and, where limited, cpus and memory) is free,
+ *          not before the job's release
+ *     t  = max(t, arrival of f at r's store) for a file f that is there or on its
+ *          way for a job planned earlier, else t + transfer of f;  f in the job's order
+ *     CT = t + execution
+ *
+ * Resources with limited cpus or memory start planned jobs in order: none starts
+ * before the latest start planned there. A slot that is busy now holds
+ * 1 / n_max of the resource's cpus and memory until it is free.
+ *
+ * Cost: a scan for the best resource is O(m) at worst; a block of 64 resources is
+ * skipped when even its earliest slot at its best speed comes too late. Placing is
+ * O(log slots + 64), on a resource with limits O(jobs that run there at a time).
+ */
+#ifndef GRIDPLAN_PLACEMENT_PLAN_H
+#define GRIDPLAN_PLACEMENT_PLAN_H
+
+#include "algorithms/placement/problem.h"
+
+/* Why a policy left a job out, beyond the filters. */
+#define PLAN_WAITS(X)                                                                 \
+    X(WAIT_NONE, "", "")                                                              \
+    X(WAIT_NO_FREE_SLOT, "no_free_slot", "no slot that suits the job is free now")    \
+    X(WAIT_USER_LIMIT, "user_limit", "the user has as many jobs running as allowed")  \
+    X(WAIT_ROUND_FULL, "round_full", "this round dispatched as many jobs as allowed") \
+    X(WAIT_NOT_RELEASED, "not_released", "the job may not start yet")                 \
+    X(WAIT_BETTER_SOON, "better_soon",                                                \
+      "a resource that is busy now would end it sooner")                              \
+    X(WAIT_OUT_OF_TIME, "out_of_time", "the time limit was over before the job's turn")
+
+enum plan_wait {
+#define X(symbol, name, detail) symbol,
+    PLAN_WAITS(X)
+#undef X
+        PLAN_WAIT_COUNT
+};
+
+/* Where a job was placed. */
+struct plan_entry {
+    size_t pos; /* NO_INDEX: not placed */
+    size_t slot;
+    double start_s, staged_s, done_s; /* done: the slot is free again */
+    double finish_s;                  /* outputs have arrived */
+    double rank;                      /* NAN: not used */
+    double bytes_moved;
+    enum plan_wait wait; /* why it was not placed */
+};
+
+/* What a job would get on a resource; done_s is HUGE_VAL if it cannot run there. */
+struct plan_fit {
+    double start_s, staged_s, done_s;
+};
+
+/* Who counts as second best. */
+enum plan_rival { RIVAL_NONE, RIVAL_RESOURCE, RIVAL_STORE };
+
+/* The best resource of a job, and the best rival (another resource, or one with
+ * another store); NO_INDEX and HUGE_VAL where there is none. */
+struct plan_choice {
+    size_t pos, rival;
+    double done_s, rival_s;
+};
+
+struct plan_resource; /* slots and running jobs of a resource */
+struct plan_stage;    /* cached stage-in of the job being scanned */
+
+struct placement_plan {
+    const struct placement_problem *problem;
+    struct arena *arena;
+    struct plan_resource *resources; /* by position */
+    double *earliest_s;              /* by position: no job can start before */
+    double *block_earliest_s;
+    struct pair_map *arrivals; /* of file and store: index into arrival_s */
+    double *arrival_s;
+    struct plan_stage *stages; /* by store */
+    size_t stamp;
+    size_t *arrived;            /* by file: number of the placement that last staged it */
+    struct plan_entry *entries; /* by job */
+    size_t *sequence;           /* placed jobs, in the order of placing */
+    size_t placed_count;
+    double makespan_s;
+    bool hold_slots; /* only slots that are free now count, each once (gridway) */
+    bool cut;        /* the time was up */
+    bool too_late;   /* ... and beyond: place nothing more */
+    bool closed;     /* loaded from a copy: place nothing more */
+    double bound_s;  /* of the makespan, if the policy knows one; 0: none */
+    bool proven;     /* no plan has a smaller makespan */
+    size_t work;     /* since the clock was asked last */
+    uint64_t steps;
+    const char *algorithm, *because;
+};
+
+/* An empty plan. O(m + n). */
+enum error_code plan_create(const struct placement_problem *p,
+                            struct placement_plan *plan, struct arena *a,
+                            struct error *err);
+
+/* Takes everything back. O(m + n). */
+void plan_reset(struct placement_plan *plan);
+
+/* What the job would get there; files O(files). */
+struct plan_fit plan_fit(struct placement_plan *plan, size_t job, size_t pos);
+
+/* The resource of least completion time, ties to the lowest snapshot index, among
+ * the positions below `limit` (resource_count: all). */
+struct plan_choice plan_best(struct placement_plan *plan, size_t job,
+                             enum plan_rival rival, size_t limit);
+
+/* The job can run there at some time, free slots or not. */
+bool plan_can_run(const struct placement_plan *plan, size_t job, size_t pos);
+
+/* Places the job; the fit must be finite. */
+enum error_code plan_place(struct placement_plan *plan, size_t job, size_t pos,
+                           struct error *err);
+
+/* Places the jobs that have no place by least completion time, in order. */
+enum error_code plan_rest(struct placement_plan *plan, struct error *err);
+
+/* The time is up; asks the clock about every millisecond of work. */
+bool plan_spent(struct placement_plan *plan);
+
+/* Every policy of the table and its options; a policy file includes this header. */
+#define X(name, purpose, source)          \
+    extern placement_fn placement_##name; \
+    extern const struct param placement_##name##_params[];
+PLACEMENT_POLICIES(X)
+#undef X
+
+/* A plan laid aside. */
+struct plan_copy {
+    struct plan_entry *entries;
+    size_t *sequence;
+    size_t placed_count;
+    double makespan_s;
+};
+
+enum error_code plan_copy_create(const struct placement_plan *plan,
+                                 struct plan_copy *copy, struct error *err);
+void plan_save(const struct placement_plan *plan, struct plan_copy *copy);
+
+/* The plan's answer becomes the copy's; nothing may be placed afterwards. */
+void plan_load(struct placement_plan *plan, const struct plan_copy *copy);
+
+/* More jobs placed, or as many with a smaller makespan. */
+bool plan_better(const struct placement_plan *plan, const struct plan_copy *copy);
+
+#endif
