@@ -1,0 +1,342 @@
+/* cli.c - the program's commands: serve, migrate, key, openapi, and flags. */
+#include "service/cli.h"
+
+#include "service/auth.h"
+#include "service/clock.h"
+#include "service/config.h"
+#include "service/migrate.h"
+#include "service/openapi.h"
+#include "service/serve.h"
+#include "service/store.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+    CLI_ARENA_BYTES = 256 * 1024 * 1024,
+    WORDS_MAX = 3,
+    KEYS_A_PAGE = 1000,
+    EXIT_USAGE = 2,
+};
+
+/* The command line, taken apart. */
+struct cli {
+    const struct route *routes;
+    struct arena *arena;
+    struct config config;
+    const char *words[WORDS_MAX + 1]; /* "key", "create" ...; the rest are flags */
+    size_t word_count;
+    bool check_config, help, version;
+    const char *tenant, *scopes, *label, *expires_days; /* of `key` */
+};
+
+typedef enum error_code command_fn(struct cli *c, struct error *err);
+
+/* ---- commands ---- */
+
+static enum error_code open_database(const struct cli *c, struct db **db,
+                                     struct error *err)
+{
+    TRY(serve_open_database(&c->config, db, err));
+    if (*db)
+        return OK;
+    return fail(err, ERR_INVALID, "database",
+                "no database is set: use --database, GRIDPLAN_DATABASE or DATABASE_URL");
+}
+
+static enum error_code run_migrate(struct cli *c, struct error *err)
+{
+    struct db *db = NULL;
+    size_t applied = 0;
+    enum error_code code;
+
+    TRY(open_database(c, &db, err));
+    code = migrate_run(db, migrations, migration_count, &applied, err);
+    if (code == OK)
+        printf("%zu of %zu migrations applied\n", applied, migration_count);
+    db_close(db);
+    return code;
+}
+
+static enum error_code run_openapi(struct cli *c, struct error *err)
+{
+    struct text_buffer b = {.arena = c->arena};
+
+    openapi_print(c->routes, &b);
+    if (b.failed)
+        return fail_memory(err);
+    fwrite(b.data, 1, b.length, stdout);
+    putchar('\n');
+    return OK;
+}
+
+static enum error_code key_create(struct cli *c, struct db_session *session,
+                                  struct error *err)
+{
+    struct auth_key key = {0};
+    struct store_key row = {
+        .tenant = c->tenant,
+        .label = c->label,
+        .expires_at_s = NAN,
+        .revoked_at_s = NAN,
+        .rate_per_s = NAN,
+        .burst_count = NAN,
+    };
+    char text[AUTH_KEY_SIZE], *end;
+
+    TRY(auth_scopes_read(c->scopes, &key.scopes, err));
+    if (!*c->tenant || strlen(c->tenant) >= AUTH_TENANT_SIZE)
+        return fail(err, ERR_INVALID, "--tenant", "1 to %d bytes", AUTH_TENANT_SIZE - 1);
+    if (c->expires_days) {
+        double days = strtod(c->expires_days, &end);
+
+        if (*end || !(days > 0) || days > 36500)
+            return fail(err, ERR_INVALID, "--expires-days",
+                        "a number up to 36500, not '%s'", c->expires_days);
+        row.expires_at_s = clock_wall_s() + days * 86400;
+    }
+    if (!auth_key_make(text, &key))
+        return fail(err, ERR_INTERNAL, "", "no random numbers");
+    row.key_id = key.key_id;
+    row.scopes = key.scopes;
+    row.digest_sha256 = (struct db_bytes){key.digest_sha256, sizeof(key.digest_sha256)};
+    TRY(store_key_create(session, &row, err));
+    fprintf(stderr, "key %s of tenant %s, scopes %s; it is shown only now:\n", key.key_id,
+            c->tenant, c->scopes);
+    puts(text);
+    return OK;
+}
+
+static const char *key_state(const struct store_key *key)
+{
+    if (!isnan(key->revoked_at_s))
+        return "revoked";
+    return !isnan(key->expires_at_s) && key->expires_at_s <= clock_wall_s() ? "expired"
+                                                                            : "valid";
+}
+
+static enum error_code key_list(struct cli *c, struct db_session *session,
+                                struct error *err)
+{
+    struct store_page page = {.token = NULL, .limit = KEYS_A_PAGE};
+    const struct store_key *list;
+    char created[40], expires[40];
+    size_t count;
+
+    do {
+        TRY(store_keys_list(session, c->tenant, &page, &list, &count, &page.token,
+                            c->arena, err));
+        for (size_t i = 0; i < count; i++)
+            printf("%s  %-8s %-20s created %s  expires %s  %s\n", list[i].key_id,
+                   key_state(&list[i]),
+                   auth_scopes_print((unsigned)list[i].scopes, c->arena),
+                   instant_print(list[i].created_at_s, created, sizeof(created)),
+                   isnan(list[i].expires_at_s)
+                       ? "never"
+                       : instant_print(list[i].expires_at_s, expires, sizeof(expires)),
+                   list[i].label ? list[i].label : "");
+    } while (page.token);
+    return OK;
+}
+
+static enum error_code key_revoke(struct cli *c, struct db_session *session,
+                                  struct error *err)
+{
+    struct store_key key;
+
+    if (c->word_count != 3)
+        return fail(err, ERR_INVALID, "",
+                    "key revoke ID: the first part of the key, after gp_");
+    TRY(store_key_find(session, c->words[2], &key, c->arena, err));
+    TRY(store_key_revoke(session, key.tenant, key.key_id, err));
+    printf("key %s of tenant %s is revoked; replicas notice within %d s, or at SIGHUP\n",
+           key.key_id, key.tenant, AUTH_FRESH_S);
+    return OK;
+}
+
+static enum error_code run_key(struct cli *c, struct error *err)
+{
+    static const struct {
+        const char *name;
+        enum error_code (*run)(struct cli *, struct db_session *, struct error *);
+    } verbs[] = {{"create", key_create}, {"list", key_list}, {"revoke", key_revoke}};
+    struct db_session *session = NULL;
+    struct db *db = NULL;
+    enum error_code code;
+    size_t i = 0;
+
+    while (i < 3 && (c->word_count < 2 || strcmp(verbs[i].name, c->words[1]) != 0))
+        i++;
+    if (i == 3)
+        return fail(err, ERR_INVALID, "", "key create, key list or key revoke ID");
+    TRY(open_database(c, &db, err));
+    session = db_session_create(db, NULL, c->arena);
+    code = session ? verbs[i].run(c, session, err) : fail_memory(err);
+    db_session_close(session);
+    db_close(db);
+    return code;
+}
+
+static const struct command {
+    const char *name;
+    command_fn *run; /* NULL: serve */
+    const char *doc;
+} commands[] = {
+    {"serve", NULL, "answer requests; the default"},
+    {"migrate", run_migrate,
+     "bring the database's schema up to date (serve does it too)"},
+    {"key", run_key,
+     "create --tenant T --scopes decide,ingest,admin [--expires-days N] [--label L],\n"
+     "             list --tenant T, or revoke ID"},
+    {"openapi", run_openapi, "print the description of the API"},
+};
+
+enum { COMMAND_COUNT = sizeof(commands) / sizeof(commands[0]) };
+
+/* ---- the command line ---- */
+
+static void print_help(void)
+{
+    printf("gridplan " GRIDPLAN_VERSION " - scheduling decisions over HTTP\n\n"
+           "usage: gridplan [COMMAND] [--SETTING VALUE]...\n\n");
+    for (size_t i = 0; i < COMMAND_COUNT; i++)
+        printf("  %-10s %s\n", commands[i].name, commands[i].doc);
+    printf("\n  --check-config  check all settings, print what is in force, and end\n"
+           "  --version, --help\n\nSettings: flags go before variables.\n\n");
+    config_help(stdout);
+}
+
+static void print_errors(const struct error *err)
+{
+    if (!err->first)
+        fprintf(stderr, "gridplan: %s%s%s\n", err->field, *err->field ? ": " : "",
+                err->text);
+    for (const struct error_item *item = err->first; item; item = item->next)
+        fprintf(stderr, "gridplan: %s: %s\n", item->pointer, item->detail);
+}
+
+/* Takes "--name VALUE" or "--name=VALUE"; the arguments used. */
+static int take_flag(char **argv, const char *name, const char **value)
+{
+    size_t length = strlen(name);
+
+    if (strncmp(argv[0], name, length) != 0)
+        return 0;
+    if (argv[0][length] == '=') {
+        *value = argv[0] + length + 1;
+        return 1;
+    }
+    if (argv[0][length] || !argv[1])
+        return 0;
+    *value = argv[1];
+    return 2;
+}
+
+static int take_switch(const char *argument, const char *name, bool *on)
+{
+    if (strcmp(argument, name) != 0)
+        return 0;
+    *on = true;
+    return 1;
+}
+
+/* Takes what is not a setting out of argv; what is left goes to config_read(). */
+static enum error_code take_apart(struct cli *c, char **argv, const char **rest,
+                                  struct error *err)
+{
+    for (argv++; *argv;) {
+        int used = take_switch(*argv, "--check-config", &c->check_config) +
+                   take_switch(*argv, "--help", &c->help) +
+                   take_switch(*argv, "-h", &c->help) +
+                   take_switch(*argv, "--version", &c->version) +
+                   take_flag(argv, "--tenant", &c->tenant) +
+                   take_flag(argv, "--scopes", &c->scopes) +
+                   take_flag(argv, "--label", &c->label) +
+                   take_flag(argv, "--expires-days", &c->expires_days);
+
+        if (used) {
+            argv += used;
+        } else if (**argv != '-') {
+            if (c->word_count == WORDS_MAX)
+                return fail(err, ERR_INVALID, *argv, "one argument too many");
+            c->words[c->word_count++] = *argv++;
+        } else {
+            bool has_value = argv[1] && argv[1][0] != '-' && !strchr(*argv, '=');
+
+            *rest++ = *argv++;
+            if (has_value)
+                *rest++ = *argv++;
+        }
+    }
+    *rest = NULL;
+    return OK;
+}
+
+static const struct command *command_find(const char *name)
+{
+    for (size_t i = 0; i < COMMAND_COUNT; i++)
+        if (strcmp(commands[i].name, name) == 0)
+            return &commands[i];
+    return NULL;
+}
+
+/* -1: serve, else the exit status. */
+static int run_command(struct cli *c, struct error *err)
+{
+    const struct command *command = command_find(c->word_count ? c->words[0] : "serve");
+
+    if (!command) {
+        fprintf(stderr, "gridplan: no command '%s'; --help lists them\n", c->words[0]);
+        return EXIT_USAGE;
+    }
+    if (!command->run)
+        return -1;
+    if (command->run(c, err) == OK)
+        return EXIT_SUCCESS;
+    print_errors(err);
+    return err->code == ERR_INVALID ? EXIT_USAGE : EXIT_FAILURE;
+}
+
+static int run(struct cli *c, char **argv, const char **rest, struct error *err)
+{
+    if (take_apart(c, argv, rest, err) != OK) {
+        print_errors(err);
+        return EXIT_USAGE;
+    }
+    if (c->help || c->version) {
+        c->help ? print_help() : (void)puts("gridplan " GRIDPLAN_VERSION);
+        return EXIT_SUCCESS;
+    }
+    if (config_read((const char *const *)environ, rest, &c->config, c->arena, err) !=
+        OK) {
+        print_errors(err);
+        return EXIT_USAGE;
+    }
+    if (c->check_config) {
+        for (size_t i = 0; i < c->config.warning_count; i++)
+            fprintf(stderr, "gridplan: warning: %s\n", c->config.warnings[i]);
+        config_print(&c->config, stdout);
+        return EXIT_SUCCESS;
+    }
+    return run_command(c, err);
+}
+
+int cli_run(int argc, char **argv, const struct route *route_table)
+{
+    struct cli c = {.routes = route_table, .tenant = "default", .scopes = "decide"};
+    struct error err = {0};
+    const char **rest = calloc((size_t)argc + 1, sizeof(*rest));
+    int status = EXIT_FAILURE;
+
+    c.arena = err.arena = arena_create(CLI_ARENA_BYTES);
+    if (rest && c.arena)
+        status = run(&c, argv, rest, &err);
+    if (status < 0)
+        status = serve_run(&c.config, route_table);
+    arena_close(c.arena);
+    free(rest);
+    return status;
+}

@@ -1,0 +1,10 @@
+/* cli.h - the program's commands: serve, migrate, key, openapi, and flags. */
+#ifndef GRIDPLAN_CLI_H
+#define GRIDPLAN_CLI_H
+
+#include "service/route.h"
+
+/* Runs one command; the value is the exit status of the process. */
+int cli_run(int argc, char **argv, const struct route *route_table);
+
+#endif

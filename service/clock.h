@@ -1,0 +1,25 @@
+/* clock.h - the two clocks of the service, in seconds. */
+#ifndef GRIDPLAN_CLOCK_H
+#define GRIDPLAN_CLOCK_H
+
+#include <time.h>
+
+/* Only goes forward; for durations and deadlines. */
+static inline double clock_monotonic_s(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+/* Since the epoch; may jump. */
+static inline double clock_wall_s(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_REALTIME, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+#endif

@@ -1,0 +1,1199 @@
+/* db.c - PostgreSQL: a pool of connections, and statements with typed values.
+ *
+ * Every wait goes through wait_for(), which knows the deadline and the client
+ * that may go away; connections are non-blocking. A statement is a `work` with
+ * a `send` and a `take` step; perform() gives it a connection, repeats it where
+ * that is safe, and translates what the server says.
+ */
+#include "service/db.h"
+
+#include "service/db_value.h"
+
+#include <assert.h>
+#include <libpq-fe.h>
+#include <math.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum {
+    PREPARED_MAX = 128,         /* statements of one connection */
+    ATTEMPTS_MAX = 3,           /* of a unit that met a deadlock */
+    COPY_BUFFER_BYTES = 131072, /* one message of a COPY */
+    POLL_SLICE_MS = 50,         /* how often `cancelled` is looked at */
+};
+
+static const double FIRST_BACKOFF_S = 0.25;
+static const double LONGEST_BACKOFF_S = 5;
+static const double SERVER_GRACE_S = 2; /* for the server's own timeout to come first */
+static const double READY_FRESH_S = 1;
+static const double READY_TIMEOUT_S = 2;
+
+struct connection {
+    PGconn *pg; /* NULL: not connected */
+    bool in_use;
+    const struct db_statement *prepared[PREPARED_MAX];
+    size_t prepared_count;
+};
+
+struct db {
+    struct db_options options;
+    char *conninfo;
+
+    pthread_mutex_t mutex; /* guards all below, except what a connection's user has */
+    pthread_cond_t freed;
+    struct connection *connections;
+    bool down;    /* the last attempt to connect failed */
+    bool probing; /* somebody is trying again */
+    double backoff_s;
+    double retry_at_s; /* while down: not before, monotonic */
+    double worked_at_s, pinged_at_s;
+    bool pinging;
+    struct error ping_error;
+    struct db_stats stats;
+};
+
+/* How a failure may be mended. */
+enum repair { REPAIR_NONE, REPAIR_CONNECTION, REPAIR_CONFLICT };
+
+struct db_session {
+    struct db *db;
+    const bool *cancelled;
+    double timeout_s;
+    bool own_timeout;
+    struct connection *connection; /* NULL: none held */
+    bool in_transaction;
+    bool spoiled;       /* the transaction can only be rolled back */
+    bool sent;          /* the statement may have reached the server */
+    enum repair repair; /* of the last failure */
+};
+
+static double now_s(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static void say(struct db *db, const char *what, const char *detail)
+{
+    char text[512];
+
+    if (!db->options.log)
+        return;
+    snprintf(text, sizeof(text), "%s: %s", what, detail);
+    for (char *c = text; *c; c++)
+        if (*c == '\n')
+            *c = ' ';
+    db->options.log(db->options.log_context, text);
+}
+
+static enum error_code fail_later(struct error *err, enum error_code code, double later_s,
+                                  const char *text)
+{
+    fail(err, code, "", "%s", text);
+    err->retry_after_s = later_s > 1 ? (int)ceil(later_s) : 1;
+    return code;
+}
+
+static bool is_cancelled(const struct db_session *s)
+{
+    return s->cancelled && __atomic_load_n(s->cancelled, __ATOMIC_RELAXED);
+}
+
+static enum error_code fail_cancelled(struct error *err)
+{
+    return fail(err, ERR_CANCELLED, "", "the client went away");
+}
+
+/* ---- the pool ---- */
+
+enum error_code db_create(const struct db_options *options, struct db **db,
+                          struct error *err)
+{
+    const char *conninfo = options->conninfo ? options->conninfo : "";
+    char *message = NULL;
+    PQconninfoOption *parsed = PQconninfoParse(conninfo, &message);
+    struct db *made = NULL;
+    pthread_condattr_t attributes;
+
+    assert(options->pool_size > 0);
+    if (!parsed) {
+        fail(err, ERR_INVALID, "", "the database's address cannot be read: %s",
+             message ? message : "no memory");
+        PQfreemem(message);
+        return ERR_INVALID;
+    }
+    PQconninfoFree(parsed);
+    made = calloc(1, sizeof(*made));
+    if (!made)
+        return fail_memory(err);
+    made->options = *options;
+    made->conninfo = strdup(conninfo);
+    made->connections = calloc(options->pool_size, sizeof(*made->connections));
+    if (!made->conninfo || !made->connections) {
+        free(made->conninfo);
+        free(made->connections);
+        free(made);
+        return fail_memory(err);
+    }
+    made->stats.pool_size = options->pool_size;
+    made->worked_at_s = made->pinged_at_s = -HUGE_VAL;
+    fail(&made->ping_error, ERR_UNAVAILABLE, "", "the database has not answered yet");
+    pthread_mutex_init(&made->mutex, NULL);
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&made->freed, &attributes);
+    pthread_condattr_destroy(&attributes);
+    *db = made;
+    return OK;
+}
+
+void db_close(struct db *db)
+{
+    if (!db)
+        return;
+    assert(db->stats.in_use_count == 0);
+    for (size_t i = 0; i < db->options.pool_size; i++)
+        PQfinish(db->connections[i].pg);
+    pthread_cond_destroy(&db->freed);
+    pthread_mutex_destroy(&db->mutex);
+    free(db->connections);
+    free(db->conninfo);
+    free(db);
+}
+
+void db_stats(struct db *db, struct db_stats *stats)
+{
+    pthread_mutex_lock(&db->mutex);
+    *stats = db->stats;
+    pthread_mutex_unlock(&db->mutex);
+}
+
+static void count(struct db *db, uint64_t *counter)
+{
+    pthread_mutex_lock(&db->mutex);
+    ++*counter;
+    pthread_mutex_unlock(&db->mutex);
+}
+
+/* Closes a broken connection; the slot stays with its user. */
+static void disconnect(struct db *db, struct connection *c)
+{
+    PGconn *pg = c->pg;
+
+    if (!pg)
+        return;
+    pthread_mutex_lock(&db->mutex);
+    c->pg = NULL;
+    c->prepared_count = 0;
+    db->stats.connected_count--;
+    db->stats.lost_count++;
+    pthread_mutex_unlock(&db->mutex);
+    PQfinish(pg);
+}
+
+static void give_back(struct db *db, struct connection *c)
+{
+    if (c->pg &&
+        (PQstatus(c->pg) != CONNECTION_OK || PQtransactionStatus(c->pg) != PQTRANS_IDLE))
+        disconnect(db, c);
+    pthread_mutex_lock(&db->mutex);
+    c->in_use = false;
+    db->stats.in_use_count--;
+    pthread_cond_signal(&db->freed);
+    pthread_mutex_unlock(&db->mutex);
+}
+
+/* Whether nothing has arrived on an idle connection that says it is over. */
+static bool is_alive(PGconn *pg)
+{
+    if (PQstatus(pg) != CONNECTION_OK)
+        return false;
+    for (int i = 0; i < 4; i++) {
+        struct pollfd p = {PQsocket(pg), POLLIN, 0};
+
+        if (poll(&p, 1, 0) <= 0)
+            return true;
+        if (!PQconsumeInput(pg) || PQstatus(pg) != CONNECTION_OK)
+            return false;
+    }
+    return false; /* nothing should talk that much unasked */
+}
+
+static void no_notice(void *context, const PGresult *result)
+{
+    (void)context;
+    (void)result;
+}
+
+/* A new connection; NULL after saying why. */
+static PGconn *connect_new(struct db *db)
+{
+    char timeout[16];
+    /* Of a word that comes twice the last one counts, so the address wins. */
+    const char *const words[] = {"connect_timeout", "fallback_application_name", "dbname",
+                                 "client_encoding", NULL};
+    const char *const values[] = {timeout, "gridplan", db->conninfo, "UTF8", NULL};
+    PGconn *pg;
+
+    snprintf(timeout, sizeof(timeout), "%d",
+             (int)fmax(2, ceil(db->options.connect_timeout_s)));
+    pg = PQconnectdbParams(words, values, 1);
+    if (PQstatus(pg) != CONNECTION_OK) {
+        say(db, "cannot connect to the database", pg ? PQerrorMessage(pg) : "no memory");
+        PQfinish(pg);
+        return NULL;
+    }
+    PQsetNoticeReceiver(pg, no_notice, NULL);
+    if (PQsetnonblocking(pg, 1) != 0) {
+        PQfinish(pg);
+        return NULL;
+    }
+    return pg;
+}
+
+/* Whether a new connection may be tried now; mutex held. */
+static bool may_connect(const struct db *db)
+{
+    return !db->down || (!db->probing && now_s() >= db->retry_at_s);
+}
+
+/* A free slot that is connected or may be; mutex held. */
+static struct connection *find_free(struct db *db)
+{
+    struct connection *empty = NULL;
+
+    for (size_t i = 0; i < db->options.pool_size; i++) {
+        struct connection *c = &db->connections[i];
+
+        if (c->in_use)
+            continue;
+        if (c->pg)
+            return c;
+        if (!empty)
+            empty = c;
+    }
+    return may_connect(db) ? empty : NULL;
+}
+
+static enum error_code fail_down(const struct db *db, struct error *err)
+{
+    return fail_later(err, ERR_UNAVAILABLE, db->retry_at_s - now_s(),
+                      "the database cannot be reached; try again later");
+}
+
+/* Waits for a slot; marks it used. Mutex held. */
+static enum error_code reserve(struct db *db, const struct db_session *s, double until_s,
+                               struct connection **c, struct error *err)
+{
+    bool waited = false;
+
+    while (!(*c = find_free(db))) {
+        struct timespec t;
+        double wake_s = fmin(until_s, now_s() + POLL_SLICE_MS * 1e-3);
+
+        if (db->stats.connected_count == 0 && db->down)
+            return fail_down(db, err);
+        if (is_cancelled(s))
+            return fail_cancelled(err);
+        if (now_s() >= until_s) {
+            db->stats.wait_timeout_count++;
+            return fail_later(err, ERR_BUSY, 1,
+                              "all database connections are in use; try again");
+        }
+        if (!waited)
+            db->stats.wait_count++;
+        waited = true;
+        t.tv_sec = (time_t)wake_s;
+        t.tv_nsec = (long)((wake_s - floor(wake_s)) * 1e9);
+        pthread_cond_timedwait(&db->freed, &db->mutex, &t);
+    }
+    (*c)->in_use = true;
+    db->stats.in_use_count++;
+    if (!(*c)->pg && db->down)
+        db->probing = true;
+    return OK;
+}
+
+/* Writes down how an attempt to connect ended. */
+static void note_connected(struct db *db, struct connection *c, PGconn *pg)
+{
+    pthread_mutex_lock(&db->mutex);
+    db->probing = false;
+    if (pg) {
+        c->pg = pg;
+        c->prepared_count = 0;
+        db->stats.connected_count++;
+        db->stats.connect_count++;
+        db->down = false;
+        db->backoff_s = 0;
+    } else {
+        db->stats.connect_failure_count++;
+        if (!db->down || now_s() >= db->retry_at_s) { /* once for all who tried now */
+            db->backoff_s =
+                fmin(fmax(2 * db->backoff_s, FIRST_BACKOFF_S), LONGEST_BACKOFF_S);
+            db->retry_at_s = now_s() + db->backoff_s;
+        }
+        db->down = true;
+    }
+    pthread_cond_broadcast(&db->freed);
+    pthread_mutex_unlock(&db->mutex);
+}
+
+/* A slot and whether it has a connection that looks alive. */
+static enum error_code take_slot(struct db_session *s, double until_s,
+                                 struct connection **c, bool *connected,
+                                 struct error *err)
+{
+    struct db *db = s->db;
+    enum error_code code;
+
+    pthread_mutex_lock(&db->mutex);
+    code = reserve(db, s, until_s, c, err);
+    pthread_mutex_unlock(&db->mutex);
+    if (code != OK)
+        return code;
+    *connected = (*c)->pg && is_alive((*c)->pg);
+    if (*connected || !(*c)->pg)
+        return OK;
+    say(db, "lost an idle connection to the database", PQerrorMessage((*c)->pg));
+    disconnect(db, *c);
+    pthread_mutex_lock(&db->mutex);
+    if (!may_connect(db))
+        code = fail_down(db, err);
+    else if (db->down)
+        db->probing = true;
+    pthread_mutex_unlock(&db->mutex);
+    if (code != OK)
+        give_back(db, *c);
+    return code;
+}
+
+static enum error_code set_up(struct db_session *s, struct error *err);
+
+/* Gives the session a connection that works, as far as one can see. */
+static enum error_code take(struct db_session *s, struct error *err)
+{
+    struct db *db = s->db;
+    double until_s = now_s() + db->options.wait_timeout_s;
+
+    for (;;) {
+        struct connection *c;
+        bool connected, others;
+        PGconn *pg;
+
+        TRY(take_slot(s, until_s, &c, &connected, err));
+        s->connection = c;
+        if (connected)
+            return OK;
+        pg = connect_new(db);
+        note_connected(db, c, pg);
+        if (pg)
+            return set_up(s, err);
+        s->connection = NULL;
+        give_back(db, c);
+        pthread_mutex_lock(&db->mutex);
+        /* The server may only be short of connections: use those there are. */
+        others = db->stats.connected_count > 0 && now_s() < until_s;
+        if (!others)
+            fail_down(db, err);
+        pthread_mutex_unlock(&db->mutex);
+        if (!others)
+            return ERR_UNAVAILABLE;
+    }
+}
+
+static void release(struct db_session *s)
+{
+    if (s->connection)
+        give_back(s->db, s->connection);
+    s->connection = NULL;
+}
+
+/* ---- waiting, and what the server says ---- */
+
+/* For a connection that is of no use any more. */
+static void give_up(struct db_session *s)
+{
+    disconnect(s->db, s->connection);
+    s->spoiled = s->in_transaction;
+}
+
+/* For a connection that broke. */
+static enum error_code lose(struct db_session *s, const char *why, struct error *err)
+{
+    say(s->db, "lost a connection to the database", why);
+    give_up(s);
+    s->repair = REPAIR_CONNECTION;
+    return fail_later(err, ERR_UNAVAILABLE, 1,
+                      "the connection to the database was lost; try again");
+}
+
+/* Waits until a result has arrived or, when `sending`, until all is sent. */
+static enum error_code wait_for(struct db_session *s, double until_s, bool sending,
+                                struct error *err)
+{
+    PGconn *pg = s->connection->pg;
+
+    for (;;) {
+        int unsent = PQflush(pg);
+        struct pollfd p = {PQsocket(pg), POLLIN, 0};
+        double left_s = until_s - now_s();
+
+        if (unsent < 0)
+            return lose(s, PQerrorMessage(pg), err);
+        if (sending ? !unsent : !PQisBusy(pg))
+            return OK;
+        if (is_cancelled(s)) {
+            give_up(s);
+            return fail_cancelled(err);
+        }
+        if (left_s <= 0) {
+            enum error_code code = lose(s, "no answer in time", err);
+
+            s->repair = REPAIR_NONE;
+            snprintf(err->text, sizeof(err->text),
+                     "the database did not answer in time; try again");
+            return code;
+        }
+        if (unsent)
+            p.events |= POLLOUT;
+        if (poll(&p, 1, (int)fmin(POLL_SLICE_MS, left_s * 1e3 + 1)) > 0 &&
+            (p.revents & ~POLLOUT) && !PQconsumeInput(pg))
+            return lose(s, PQerrorMessage(pg), err);
+    }
+}
+
+/* Our error for the server's five letters (PostgreSQL, appendix A). The first
+ * row that fits counts; a text of NULL: the server's own words. */
+static const struct {
+    const char *sqlstate; /* or the beginning of it */
+    enum error_code code;
+    enum repair repair;
+    const char *text;
+} sqlstates[] = {
+    {"40001", ERR_UNAVAILABLE, REPAIR_CONFLICT,
+     "others changed the same data; try again"},
+    {"40P01", ERR_UNAVAILABLE, REPAIR_CONFLICT,
+     "others changed the same data; try again"},
+    {"55P03", ERR_UNAVAILABLE, REPAIR_NONE, "the data is locked; try again"},
+    {"57014", ERR_UNAVAILABLE, REPAIR_NONE, "the database took too long; ask for less"},
+    {"57P", ERR_UNAVAILABLE, REPAIR_CONNECTION, "the database is restarting; try again"},
+    {"25006", ERR_UNAVAILABLE, REPAIR_CONNECTION, "the database is read-only now"},
+    {"26000", ERR_UNAVAILABLE, REPAIR_CONNECTION,
+     "the database forgot a prepared statement; behind PgBouncer switch them off"},
+    {"42P05", ERR_UNAVAILABLE, REPAIR_CONNECTION,
+     "a prepared statement exists already; behind PgBouncer switch them off"},
+    {"0A000", ERR_UNAVAILABLE, REPAIR_CONNECTION, "the schema has changed; try again"},
+    {"42P01", ERR_UNAVAILABLE, REPAIR_NONE, "a table is missing: run the migrations"},
+    {"42703", ERR_UNAVAILABLE, REPAIR_NONE, "a column is missing: run the migrations"},
+    {"08", ERR_UNAVAILABLE, REPAIR_CONNECTION, "the connection was lost; try again"},
+    {"53", ERR_UNAVAILABLE, REPAIR_NONE, "the database is out of resources; try again"},
+    {"23503", ERR_CONFLICT, REPAIR_NONE, NULL},
+    {"23505", ERR_CONFLICT, REPAIR_NONE, NULL},
+    {"23", ERR_INVALID, REPAIR_NONE, NULL},
+    {"22", ERR_INVALID, REPAIR_NONE, NULL},
+    {"54", ERR_TOO_LARGE, REPAIR_NONE, NULL},
+    {"", ERR_INTERNAL, REPAIR_NONE, "the database refused a statement"},
+};
+
+static enum error_code translate(struct db_session *s, const char *name,
+                                 const PGresult *result, struct error *err)
+{
+    const char *sqlstate = PQresultErrorField(result, PG_DIAG_SQLSTATE);
+    const char *message = PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
+    size_t i = 0;
+
+    if (!sqlstate) /* made by libpq itself: the connection broke */
+        return lose(s, PQresultErrorMessage(result), err);
+    if (!message)
+        message = "no message";
+    while (strncmp(sqlstate, sqlstates[i].sqlstate, strlen(sqlstates[i].sqlstate)) != 0)
+        i++;
+    if (sqlstates[i].code != ERR_CONFLICT && sqlstates[i].code != ERR_INVALID) {
+        char what[128];
+
+        snprintf(what, sizeof(what), "statement %s failed (%s)", name, sqlstate);
+        say(s->db, what, message);
+    }
+    s->repair = sqlstates[i].repair;
+    s->spoiled = s->in_transaction;
+    if (sqlstates[i].repair == REPAIR_CONNECTION)
+        disconnect(s->db, s->connection);
+    if (sqlstates[i].code == ERR_UNAVAILABLE)
+        return fail_later(err, ERR_UNAVAILABLE, 1, sqlstates[i].text);
+    return fail(err, sqlstates[i].code, "", "%s",
+                sqlstates[i].text ? sqlstates[i].text : message);
+}
+
+/* ---- statements ---- */
+
+/* One statement on its way. */
+struct work {
+    const char *name;
+    const struct db_statement *statement; /* NULL: plain SQL */
+    const char *sql;
+    bool repeatable;
+    /* values */
+    const struct db_param *params;
+    int param_count;
+    Oid oids[DB_PARAMS_MAX];
+    const char *values[DB_PARAMS_MAX];
+    int lengths[DB_PARAMS_MAX];
+    int formats[DB_PARAMS_MAX];
+    unsigned char numbers[DB_PARAMS_MAX][8];
+    /* what comes back */
+    const struct db_column *columns; /* NULL: no rows are kept */
+    size_t row_size;
+    char *list;
+    size_t count, size;
+    size_t affected;
+    struct arena *arena;
+    /* what is copied in */
+    const char *tenant;
+    const struct db_column *copy_columns; /* NULL: no COPY */
+    const char *copy_list;
+    size_t copy_row_size, copy_count;
+    bool rolled_back; /* the answer to COMMIT was ROLLBACK */
+};
+
+static double deadline_s(const struct db_session *s)
+{
+    if (s->timeout_s <= 0)
+        return HUGE_VAL;
+    return now_s() + s->timeout_s + SERVER_GRACE_S;
+}
+
+static enum error_code take_row(struct work *w, const PGresult *result, int row,
+                                struct error *err)
+{
+    char *to;
+
+    if (w->count == w->size) {
+        size_t size = w->size ? 2 * w->size : 16;
+
+        to = arena_grow(w->arena, w->list, w->row_size, w->count, size);
+        if (!to)
+            return fail_memory(err);
+        w->list = to;
+        w->size = size;
+    }
+    to = w->list + w->count * w->row_size;
+    for (int i = 0; w->columns[i].type != DB_END; i++) {
+        const struct db_column *c = &w->columns[i];
+        bool null = PQgetisnull(result, row, i);
+
+        if (i >= PQnfields(result) || PQftype(result, i) != db_type_oid(c->type))
+            return fail(err, ERR_INTERNAL, "", "statement %s: column %s has another type",
+                        w->name, c->name);
+        if (!db_value_get(c->type,
+                          null ? NULL : (const unsigned char *)PQgetvalue(result, row, i),
+                          (size_t)PQgetlength(result, row, i), to + c->offset, w->arena))
+            return fail_memory(err);
+    }
+    w->count++;
+    return OK;
+}
+
+/* Waits for the rest of a COPY to be sent. */
+static enum error_code copy_chunk(struct db_session *s, const unsigned char *data,
+                                  size_t length, struct error *err)
+{
+    PGconn *pg = s->connection->pg;
+
+    if (PQputCopyData(pg, (const char *)data, (int)length) < 0)
+        return lose(s, PQerrorMessage(pg), err);
+    return wait_for(s, deadline_s(s), true, err);
+}
+
+static size_t row_bytes(const struct work *w, const char *row)
+{
+    size_t size = 2 + 4 + strlen(w->tenant);
+
+    for (const struct db_column *c = w->copy_columns; c->type != DB_END; c++)
+        size += db_cell_size(c->type, row + c->offset);
+    return size;
+}
+
+static unsigned char *put_row(const struct work *w, const char *row, unsigned char *to)
+{
+    uint16_t column_count = 1;
+
+    for (const struct db_column *c = w->copy_columns; c->type != DB_END; c++)
+        column_count++;
+    to = db_put_16(to, column_count);
+    to = db_cell_put(to, DB_TEXT, &w->tenant);
+    for (const struct db_column *c = w->copy_columns; c->type != DB_END; c++)
+        to = db_cell_put(to, c->type, row + c->offset);
+    return to;
+}
+
+/* Sends the rows of a COPY that the server has agreed to. */
+static enum error_code copy_rows(struct db_session *s, struct work *w, struct error *err)
+{
+    static const char header[] = "PGCOPY\n\377\r\n\0\0\0\0\0\0\0\0";
+    size_t size = COPY_BUFFER_BYTES;
+    unsigned char *buffer = malloc(size);
+    unsigned char *to = buffer;
+    enum error_code code = OK;
+
+    if (!buffer)
+        return fail_memory(err);
+    memcpy(to, header, 19);
+    to += 19;
+    for (size_t i = 0; i < w->copy_count; i++) {
+        const char *row = w->copy_list + i * w->copy_row_size;
+        size_t need = row_bytes(w, row) + 2;
+
+        if ((size_t)(to - buffer) + need > size) {
+            code = copy_chunk(s, buffer, (size_t)(to - buffer), err);
+            if (code != OK)
+                goto out;
+            to = buffer;
+        }
+        if (need > size) {
+            free(buffer);
+            size = need;
+            to = buffer = malloc(size);
+            if (!buffer) {
+                give_up(s);
+                code = fail_memory(err);
+                goto out;
+            }
+        }
+        to = put_row(w, row, to);
+    }
+    to = db_put_16(to, UINT16_MAX);
+    code = copy_chunk(s, buffer, (size_t)(to - buffer), err);
+    if (code == OK && PQputCopyEnd(s->connection->pg, NULL) < 0)
+        code = lose(s, PQerrorMessage(s->connection->pg), err);
+out:
+    free(buffer);
+    return code;
+}
+
+/* One result; *err is kept from the first failure on. */
+static enum error_code take_result(struct db_session *s, struct work *w, PGresult *result,
+                                   struct error *err)
+{
+    switch (PQresultStatus(result)) {
+    case PGRES_COMMAND_OK:
+        w->affected += strtoull(PQcmdTuples(result), NULL, 10);
+        w->rolled_back = strcmp(PQcmdStatus(result), "ROLLBACK") == 0;
+        return OK;
+    case PGRES_SINGLE_TUPLE:
+    case PGRES_TUPLES_OK:
+        for (int i = 0; w->columns && i < PQntuples(result); i++)
+            TRY(take_row(w, result, i, err));
+        return OK;
+    case PGRES_COPY_IN:
+        return copy_rows(s, w, err);
+    case PGRES_EMPTY_QUERY:
+        return OK;
+    default:
+        return translate(s, w->name, result, err);
+    }
+}
+
+/* A row that found no place: the server need not send the others. */
+static bool is_rest_unwanted(const struct db_session *s, const struct work *w,
+                             enum error_code code)
+{
+    return s->repair == REPAIR_NONE && s->connection->pg && w->columns &&
+           (code == ERR_TOO_LARGE || code == ERR_INTERNAL) &&
+           PQtransactionStatus(s->connection->pg) == PQTRANS_ACTIVE;
+}
+
+/* All results of what was sent. */
+static enum error_code take_results(struct db_session *s, struct work *w,
+                                    struct error *err)
+{
+    double until_s = deadline_s(s);
+    enum error_code code = OK;
+
+    while (s->connection->pg) {
+        PGresult *result;
+        enum error_code now;
+        struct error ignored;
+
+        memset(&ignored, 0, sizeof(ignored));
+        now = wait_for(s, until_s, false, code == OK ? err : &ignored);
+        if (now != OK)
+            return code == OK ? now : code;
+        result = PQgetResult(s->connection->pg);
+        if (!result)
+            return code;
+        now = take_result(s, w, result, code == OK ? err : &ignored);
+        if (PQresultStatus(result) == PGRES_COPY_IN)
+            until_s = deadline_s(s);
+        PQclear(result);
+        if (now == OK || code != OK)
+            continue;
+        code = now;
+        if (is_rest_unwanted(s, w, code))
+            give_up(s);
+    }
+    return code;
+}
+
+static void bind_values(struct work *w)
+{
+    for (int i = 0; w->params && w->params[i].type != DB_END; i++) {
+        const struct db_param *p = &w->params[i];
+        const void *member = p->type == DB_INTEGER || p->type == DB_BOOLEAN
+                                 ? (const void *)&p->integer
+                                 : (const void *)&p->number;
+        bool truth = p->integer != 0;
+        bool null;
+
+        assert(i < DB_PARAMS_MAX);
+        w->param_count = i + 1;
+        w->oids[i] = db_type_oid(p->type);
+        w->formats[i] = 1;
+        if (p->type == DB_TEXT || p->type == DB_JSON || p->type == DB_UUID) {
+            w->values[i] = p->text;
+            w->formats[i] = 0;
+        } else if (p->type == DB_BYTES) {
+            w->values[i] = (const char *)p->bytes.data;
+            w->lengths[i] = (int)p->bytes.length;
+        } else {
+            if (p->type == DB_BOOLEAN)
+                member = &truth;
+            w->lengths[i] = (int)db_value_size(p->type, member, &null);
+            if (!null) {
+                db_value_put(w->numbers[i], p->type, member);
+                w->values[i] = (const char *)w->numbers[i];
+            }
+        }
+    }
+}
+
+static bool is_prepared(const struct connection *c, const struct db_statement *statement)
+{
+    for (size_t i = 0; i < c->prepared_count; i++)
+        if (c->prepared[i] == statement)
+            return true;
+    return false;
+}
+
+static enum error_code prepare(struct db_session *s, struct work *w, struct error *err)
+{
+    struct connection *c = s->connection;
+    struct work preparation = {.name = w->name, .sql = w->sql};
+
+    if (!PQsendPrepare(c->pg, w->name, w->sql, w->param_count, w->oids))
+        return lose(s, PQerrorMessage(c->pg), err);
+    TRY(take_results(s, &preparation, err));
+    c->prepared[c->prepared_count++] = w->statement;
+    return OK;
+}
+
+static enum error_code send_statement(struct db_session *s, struct work *w,
+                                      struct error *err)
+{
+    struct connection *c = s->connection;
+    bool prepared = s->db->options.prepared && w->statement && !w->copy_columns;
+    int sent;
+
+    if (prepared && !is_prepared(c, w->statement)) {
+        if (c->prepared_count < PREPARED_MAX)
+            TRY(prepare(s, w, err));
+        else
+            prepared = false;
+    }
+    s->sent = true;
+    if (prepared)
+        sent = PQsendQueryPrepared(c->pg, w->name, w->param_count, w->values, w->lengths,
+                                   w->formats, 1);
+    else if (w->statement && !w->copy_columns)
+        sent = PQsendQueryParams(c->pg, w->sql, w->param_count, w->oids, w->values,
+                                 w->lengths, w->formats, 1);
+    else
+        sent = PQsendQuery(c->pg, w->sql);
+    if (!sent)
+        return lose(s, PQerrorMessage(c->pg), err);
+    if (w->columns)
+        PQsetSingleRowMode(c->pg);
+    count(s->db, &s->db->stats.statement_count);
+    return take_results(s, w, err);
+}
+
+/* Whether the same statement may be sent once more. */
+static bool may_repeat(const struct db_session *s, const struct work *w, int attempt)
+{
+    if (s->in_transaction)
+        return false;
+    if (s->repair == REPAIR_CONFLICT)
+        return attempt < ATTEMPTS_MAX;
+    return s->repair == REPAIR_CONNECTION && attempt < 2 && (w->repeatable || !s->sent);
+}
+
+/* Before the next attempt of what met others: let them finish. */
+static void stand_aside(int attempt)
+{
+    struct timespec t = {0, 20000000L * attempt};
+
+    nanosleep(&t, NULL);
+}
+
+static enum error_code perform(struct db_session *s, struct work *w, struct error *err)
+{
+    const struct error before = *err;
+
+    if (s->spoiled)
+        return fail_later(err, ERR_UNAVAILABLE, 1, "the transaction has failed already");
+    bind_values(w);
+    for (int attempt = 1;; attempt++) {
+        enum error_code code = s->connection ? OK : take(s, err);
+
+        s->sent = false;
+        if (code != OK)
+            return code; /* take() has already tried what can be tried */
+        s->repair = REPAIR_NONE;
+        w->count = w->affected = 0;
+        code = send_statement(s, w, err);
+        if (!s->in_transaction)
+            release(s);
+        pthread_mutex_lock(&s->db->mutex);
+        if (code == OK)
+            s->db->worked_at_s = now_s();
+        else
+            s->db->stats.failure_count++;
+        pthread_mutex_unlock(&s->db->mutex);
+        if (code == OK || !may_repeat(s, w, attempt))
+            return code;
+        count(s->db, &s->db->stats.retry_count);
+        *err = before;
+        if (s->repair == REPAIR_CONFLICT)
+            stand_aside(attempt);
+    }
+}
+
+/* Once for each new connection. */
+static enum error_code set_up(struct db_session *s, struct error *err)
+{
+    char sql[96];
+    struct work w = {.name = "set_up", .sql = sql};
+    struct error ignored = {.code = OK};
+    bool in_transaction = s->in_transaction;
+    enum error_code code;
+
+    if (!s->db->options.prepared)
+        return OK;
+    snprintf(sql, sizeof(sql), "SET statement_timeout = %.0f",
+             fmax(0, s->db->options.statement_timeout_s) * 1e3);
+    s->in_transaction = false;
+    code = send_statement(s, &w, err);
+    /* So that the server soon stops working for a connection that was given up;
+     * before PostgreSQL 14 there is no such setting. */
+    w.sql = "SET client_connection_check_interval = 1000";
+    if (code == OK && send_statement(s, &w, &ignored) != OK && !s->connection->pg)
+        code = fail(err, ignored.code, "", "%s", ignored.text);
+    s->in_transaction = in_transaction;
+    if (code != OK)
+        release(s);
+    return code;
+}
+
+/* ---- sessions ---- */
+
+struct db_session *db_session_create(struct db *db, const bool *cancelled,
+                                     struct arena *a)
+{
+    struct db_session *s = NEW(a, struct db_session, 1);
+
+    if (!s)
+        return NULL;
+    s->db = db;
+    s->cancelled = cancelled;
+    s->timeout_s = db->options.statement_timeout_s;
+    return s;
+}
+
+void db_session_close(struct db_session *s)
+{
+    if (s)
+        db_rollback(s);
+}
+
+void db_session_set_timeout(struct db_session *s, double statement_timeout_s)
+{
+    s->timeout_s = statement_timeout_s;
+    s->own_timeout = true;
+}
+
+bool db_in_transaction(const struct db_session *s)
+{
+    return s->in_transaction;
+}
+
+enum error_code db_begin(struct db_session *s, struct error *err)
+{
+    const struct error before = *err;
+    char sql[96];
+    struct work w = {.name = "begin", .sql = sql};
+
+    assert(!s->in_transaction);
+    if (s->own_timeout || !s->db->options.prepared)
+        snprintf(sql, sizeof(sql), "BEGIN; SET LOCAL statement_timeout = %.0f",
+                 fmax(0, s->timeout_s) * 1e3);
+    else
+        snprintf(sql, sizeof(sql), "BEGIN");
+    /* Not by perform(), which would give the connection back. */
+    for (int attempt = 1;; attempt++) {
+        enum error_code code;
+
+        TRY(take(s, err));
+        s->repair = REPAIR_NONE;
+        code = send_statement(s, &w, err);
+        if (code == OK) {
+            s->in_transaction = true;
+            s->spoiled = false;
+            return OK;
+        }
+        release(s);
+        if (s->repair != REPAIR_CONNECTION || attempt == 2)
+            return code;
+        count(s->db, &s->db->stats.retry_count);
+        *err = before;
+    }
+}
+
+static void end_transaction(struct db_session *s)
+{
+    s->in_transaction = false;
+    s->spoiled = false;
+    release(s);
+}
+
+enum error_code db_commit(struct db_session *s, struct error *err)
+{
+    struct work w = {.name = "commit", .sql = "COMMIT"};
+    enum error_code code;
+
+    assert(s->in_transaction);
+    if (s->spoiled) {
+        db_rollback(s);
+        return fail_later(err, ERR_UNAVAILABLE, 1, "the transaction was rolled back");
+    }
+    code = perform(s, &w, err);
+    if (code == OK && w.rolled_back)
+        code = fail_later(err, ERR_UNAVAILABLE, 1, "the transaction was rolled back");
+    end_transaction(s);
+    return code;
+}
+
+void db_rollback(struct db_session *s)
+{
+    struct work w = {.name = "rollback", .sql = "ROLLBACK"};
+    struct error ignored = {.code = OK};
+    const bool *cancelled = s->cancelled;
+
+    if (!s->in_transaction)
+        return;
+    s->cancelled = NULL;
+    if (s->connection->pg)
+        send_statement(s, &w, &ignored);
+    s->cancelled = cancelled;
+    end_transaction(s);
+}
+
+enum error_code db_transaction(struct db_session *s, db_transaction_fn *run,
+                               void *context, struct error *err)
+{
+    const struct error before = *err;
+
+    for (int attempt = 1;; attempt++) {
+        enum error_code code;
+
+        TRY(db_begin(s, err));
+        code = run(s, context, err);
+        if (code == OK)
+            code = db_commit(s, err);
+        else
+            db_rollback(s);
+        if (code == OK || s->repair != REPAIR_CONFLICT || attempt == ATTEMPTS_MAX)
+            return code;
+        count(s->db, &s->db->stats.retry_count);
+        *err = before;
+        stand_aside(attempt);
+    }
+}
+
+enum error_code db_run(struct db_session *s, const struct db_statement *statement,
+                       const struct db_param *params, size_t *affected, struct error *err)
+{
+    struct work w = {.name = statement->name,
+                     .statement = statement,
+                     .sql = statement->sql,
+                     .repeatable = statement->flags & DB_REPEATABLE,
+                     .params = params};
+
+    TRY(perform(s, &w, err));
+    if (affected)
+        *affected = w.affected;
+    return OK;
+}
+
+enum error_code db_rows(struct db_session *s, const struct db_statement *statement,
+                        const struct db_param *params, const struct db_column *columns,
+                        size_t row_size, void **list, size_t *row_count, struct arena *a,
+                        struct error *err)
+{
+    struct work w = {.name = statement->name,
+                     .statement = statement,
+                     .sql = statement->sql,
+                     .repeatable = statement->flags & DB_REPEATABLE,
+                     .params = params,
+                     .columns = columns,
+                     .row_size = row_size,
+                     .arena = a};
+
+    TRY(perform(s, &w, err));
+    *list = w.list;
+    *row_count = w.count;
+    return OK;
+}
+
+enum error_code db_row(struct db_session *s, const struct db_statement *statement,
+                       const struct db_param *params, const struct db_column *columns,
+                       size_t row_size, void *row, bool *found, struct arena *a,
+                       struct error *err)
+{
+    void *list;
+    size_t row_count;
+
+    TRY(db_rows(s, statement, params, columns, row_size, &list, &row_count, a, err));
+    *found = row_count > 0;
+    if (*found)
+        memcpy(row, list, row_size);
+    return OK;
+}
+
+enum error_code db_copy(struct db_session *s, const struct db_statement *statement,
+                        const char *tenant, const struct db_column *columns,
+                        size_t row_size, const void *list, size_t row_count,
+                        struct error *err)
+{
+    struct work w = {.name = statement->name,
+                     .statement = statement,
+                     .sql = statement->sql,
+                     .repeatable = statement->flags & DB_REPEATABLE,
+                     .tenant = tenant,
+                     .copy_columns = columns,
+                     .copy_list = list,
+                     .copy_row_size = row_size,
+                     .copy_count = row_count};
+
+    TRY(db_values_check(columns, row_size, list, row_count, err));
+    return perform(s, &w, err);
+}
+
+/* The array of one column's values, as PostgreSQL's array_recv reads it. */
+static unsigned char *put_array(unsigned char *to, const struct db_column *column,
+                                size_t row_size, const char *list, size_t row_count)
+{
+    to = db_put_32(to, 1); /* dimensions */
+    to = db_put_32(to, 1); /* there may be nulls */
+    to = db_put_32(to, db_type_oid(column->type));
+    to = db_put_32(to, (uint32_t)row_count);
+    to = db_put_32(to, 1); /* the first index */
+    for (size_t i = 0; i < row_count; i++)
+        to = db_cell_put(to, column->type, list + i * row_size + column->offset);
+    return to;
+}
+
+enum error_code db_run_list(struct db_session *s, const struct db_statement *statement,
+                            const char *tenant, const struct db_column *columns,
+                            size_t row_size, const void *list, size_t row_count,
+                            size_t *affected, struct arena *a, struct error *err)
+{
+    struct work w = {.name = statement->name,
+                     .statement = statement,
+                     .sql = statement->sql,
+                     .repeatable = statement->flags & DB_REPEATABLE,
+                     .param_count = 1,
+                     .oids = {db_type_oid(DB_TEXT)},
+                     .values = {tenant}};
+    size_t size = 0;
+    unsigned char *to;
+
+    TRY(db_values_check(columns, row_size, list, row_count, err));
+    for (const struct db_column *c = columns; c->type != DB_END; c++) {
+        size += 20;
+        for (size_t i = 0; i < row_count; i++)
+            size += db_cell_size(c->type, (const char *)list + i * row_size + c->offset);
+    }
+    if (size > INT32_MAX / 2)
+        return fail(err, ERR_TOO_LARGE, "", "too much at once for the database");
+    to = NEW(a, unsigned char, size);
+    if (!to)
+        return fail_memory(err);
+    for (const struct db_column *c = columns; c->type != DB_END; c++) {
+        unsigned char *from = to;
+
+        assert(w.param_count < DB_PARAMS_MAX);
+        to = put_array(from, c, row_size, list, row_count);
+        w.oids[w.param_count] = db_type_array_oid(c->type);
+        w.values[w.param_count] = (const char *)from;
+        w.lengths[w.param_count] = (int)(to - from);
+        w.formats[w.param_count] = 1;
+        w.param_count++;
+    }
+    TRY(perform(s, &w, err));
+    if (affected)
+        *affected = w.affected;
+    return OK;
+}
+
+enum error_code db_execute(struct db_session *s, const char *sql, struct error *err)
+{
+    struct work w = {.name = "sql", .sql = sql};
+
+    return perform(s, &w, err);
+}
+
+/* ---- readiness ---- */
+
+static enum error_code ping(struct db *db, struct error *err)
+{
+    struct db_session s = {.db = db, .timeout_s = 0};
+    struct work w = {.name = "ping", .sql = "SELECT 1", .repeatable = true};
+
+    s.timeout_s = fmin(READY_TIMEOUT_S, db->options.statement_timeout_s > 0
+                                            ? db->options.statement_timeout_s
+                                            : READY_TIMEOUT_S);
+    return perform(&s, &w, err);
+}
+
+enum error_code db_ready(struct db *db, struct error *err)
+{
+    struct error found = {.code = OK};
+    bool ask;
+
+    pthread_mutex_lock(&db->mutex);
+    ask = !db->pinging && now_s() > db->worked_at_s + READY_FRESH_S &&
+          now_s() > db->pinged_at_s + READY_FRESH_S;
+    if (ask)
+        db->pinging = true;
+    else if (now_s() > db->worked_at_s + READY_FRESH_S)
+        found = db->ping_error;
+    pthread_mutex_unlock(&db->mutex);
+    if (ask) {
+        if (ping(db, &found) == OK)
+            found.code = OK;
+        pthread_mutex_lock(&db->mutex);
+        db->pinging = false;
+        db->pinged_at_s = now_s();
+        db->ping_error = found;
+        pthread_mutex_unlock(&db->mutex);
+    }
+    if (found.code == OK)
+        return OK;
+    return fail_later(err, ERR_UNAVAILABLE, found.retry_after_s, found.text);
+}

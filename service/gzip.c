@@ -1,0 +1,170 @@
+/* gzip.c - compressed requests and replies: the only user of zlib. */
+#include "service/gzip.h"
+
+#include <assert.h>
+#include <string.h>
+#include <strings.h>
+#define ZLIB_CONST
+#include <zlib.h>
+
+enum {
+    GZIP_WRAPPER = 16, /* added to windowBits: a gzip header, not zlib's */
+    WINDOW_BITS_MIN = 9,
+    WINDOW_BITS_MAX = 15,
+    FIRST_PIECE_BYTES = 16 * 1024,
+};
+
+/* zlib's memory comes from the request's arena and goes with it. */
+static voidpf arena_zalloc(voidpf arena, uInt items, uInt size)
+{
+    return arena_alloc(arena, size, items);
+}
+
+static void arena_zfree(voidpf arena, voidpf address)
+{
+    (void)arena;
+    (void)address;
+}
+
+/* zlib counts what is before it in uInt. */
+static uInt piece(size_t length)
+{
+    return length > 1u << 30 ? 1u << 30 : (uInt)length;
+}
+
+/* Output that grows by doubling, up to max_bytes and one more to see that there
+ * would have been more. */
+struct output {
+    char *data;
+    size_t length, size, max_bytes;
+};
+
+static enum error_code output_grow(struct output *o, struct arena *a, struct error *err)
+{
+    size_t size = o->size ? o->size * 2 : FIRST_PIECE_BYTES;
+    char *data;
+
+    if (o->length > o->max_bytes)
+        return fail(err, ERR_TOO_LARGE, "",
+                    "the body has more than %zu bytes when decompressed", o->max_bytes);
+    if (size > o->max_bytes + 1)
+        size = o->max_bytes + 1;
+    data = GROW(a, o->data, char, o->length, size + 1); /* and a NUL */
+    if (!data)
+        return fail_memory(err);
+    o->data = data;
+    o->size = size;
+    return OK;
+}
+
+/* One call of inflate(); *status is what it says. */
+static enum error_code inflate_some(z_stream *z, struct output *o, int *status,
+                                    struct arena *a, struct error *err)
+{
+    if (o->length == o->size)
+        TRY(output_grow(o, a, err));
+    z->next_out = (Bytef *)(o->data + o->length);
+    z->avail_out = piece(o->size - o->length);
+    *status = inflate(z, Z_NO_FLUSH);
+    o->length = (size_t)((char *)z->next_out - o->data);
+    if (o->length > o->max_bytes)
+        return output_grow(o, a, err);
+    if (*status == Z_OK || *status == Z_STREAM_END)
+        return OK;
+    if (*status == Z_MEM_ERROR)
+        return fail_memory(err);
+    if (*status == Z_BUF_ERROR)
+        return fail(err, ERR_MALFORMED, "", "the gzip stream is cut short");
+    return fail(err, ERR_MALFORMED, "", "not a gzip stream: %s",
+                z->msg ? z->msg : "damaged");
+}
+
+enum error_code gzip_inflate(const char *data, size_t length, size_t max_bytes,
+                             const char **out, size_t *out_length, struct arena *a,
+                             struct error *err)
+{
+    z_stream z = {.zalloc = arena_zalloc, .zfree = arena_zfree, .opaque = a};
+    struct output o = {.max_bytes = max_bytes};
+    const char *end = data + length;
+    int status = Z_OK;
+
+    if (inflateInit2(&z, WINDOW_BITS_MAX + GZIP_WRAPPER) != Z_OK)
+        return fail_memory(err);
+    z.next_in = (const Bytef *)data;
+    do {
+        z.avail_in = piece((size_t)(end - (const char *)z.next_in));
+        TRY(inflate_some(&z, &o, &status, a, err));
+        if (status == Z_STREAM_END && (const char *)z.next_in < end) {
+            inflateReset(&z); /* another member must follow, nothing else */
+            status = Z_OK;
+        }
+    } while (status != Z_STREAM_END);
+    assert(o.data); /* inflate_some() made room */
+    o.data[o.length] = '\0';
+    *out = o.data;
+    *out_length = o.length;
+    return OK;
+}
+
+/* "q=0", "q=0.0" ... in what follows a coding. */
+static bool weight_is_zero(const char *parameters, const char *end)
+{
+    const char *q = parameters;
+
+    while (q < end && *q != '=')
+        q++;
+    if (q + 1 >= end)
+        return false;
+    for (q++; q < end; q++)
+        if (*q >= '1' && *q <= '9')
+            return false;
+    return true;
+}
+
+bool gzip_accepted(const char *accept_encoding)
+{
+    const char *p = accept_encoding;
+    bool any = false;
+
+    while (p && *p) {
+        const char *end, *name;
+        size_t length;
+
+        p += strspn(p, " \t,");
+        name = p;
+        length = strcspn(p, " \t;,");
+        end = p + strcspn(p, ",");
+        if (length == 4 && strncasecmp(name, "gzip", 4) == 0)
+            return !weight_is_zero(name + length, end);
+        if (length == 1 && *name == '*')
+            any = !weight_is_zero(name + length, end);
+        p = end;
+    }
+    return any;
+}
+
+bool gzip_deflate(const char *data, size_t length, const char **out, size_t *out_length,
+                  struct arena *a)
+{
+    z_stream z = {.zalloc = arena_zalloc, .zfree = arena_zfree, .opaque = a};
+    int window_bits = WINDOW_BITS_MIN;
+    size_t bound = length - length / 16; /* less than a sixteenth saved: not worth it */
+    char *packed = arena_alloc(a, 1, bound);
+
+    /* Small texts need a small window, whose tables cost less to clear. */
+    while (window_bits < WINDOW_BITS_MAX && (size_t)1 << window_bits < length)
+        window_bits++;
+    if (!packed || length >= 1u << 30 ||
+        deflateInit2(&z, 1, Z_DEFLATED, window_bits + GZIP_WRAPPER, window_bits - 7,
+                     Z_DEFAULT_STRATEGY) != Z_OK)
+        return false;
+    z.next_in = (const Bytef *)data;
+    z.avail_in = (uInt)length;
+    z.next_out = (Bytef *)packed;
+    z.avail_out = (uInt)bound;
+    if (deflate(&z, Z_FINISH) != Z_STREAM_END)
+        return false;
+    *out = packed;
+    *out_length = z.total_out;
+    return true;
+}

@@ -1,0 +1,27 @@
+/* hash.h - SHA-256 and base64url. */
+#ifndef GRIDPLAN_HASH_H
+#define GRIDPLAN_HASH_H
+
+#include "models/base/arena.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum { SHA256_BYTES = 32, SHA256_HEX_SIZE = 65 };
+
+/* `digest` has SHA256_BYTES. */
+void hash_sha256(const void *data, size_t length, unsigned char *digest);
+
+/* `hex` has SHA256_HEX_SIZE, with the NUL; lower case. */
+void hash_sha256_hex(const void *data, size_t length, char *hex);
+
+/* Whether the bytes are equal, in a time that does not say where they differ. */
+bool hash_equal(const void *a, const void *b, size_t length);
+
+/* RFC 4648 section 5, without padding; NULL without memory. */
+char *base64url_encode(const void *data, size_t length, struct arena *a);
+
+/* NULL without memory or when `text` is no base64url. */
+unsigned char *base64url_decode(const char *text, size_t *length, struct arena *a);
+
+#endif

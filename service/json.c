@@ -1,0 +1,969 @@
+/* json.c - JSON text to structs, by their tables; the only file that sees cJSON.
+ *
+ * cJSON builds its tree in an arena: its allocation hooks are process-wide, so
+ * they look up the arena that the calling thread has set. Strings of the tree
+ * serve as the struct's texts without another copy; the reader of NDJSON, whose
+ * trees go after each line, copies them.
+ */
+#include "service/json.h"
+
+#include "models/base/names.h"
+#include "service/json_scan.h"
+
+#include <cjson/cJSON.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Where a value is, for its JSON Pointer; a chain down the C stack. */
+struct place {
+    const struct place *up;
+    const char *name; /* NULL: an element */
+    size_t index;
+};
+
+struct reader {
+    struct arena *arena; /* lists and copied texts */
+    struct error *err;
+    bool copy_texts; /* the tree goes before the struct does */
+};
+
+static _Thread_local struct arena *tree_arena;
+
+static void *tree_alloc(size_t size)
+{
+    return tree_arena ? arena_alloc(tree_arena, 1, size) : NULL;
+}
+
+static void tree_free(void *p)
+{
+    (void)p; /* goes with the arena */
+}
+
+static void install_hooks(void)
+{
+    cJSON_Hooks hooks = {tree_alloc, tree_free};
+
+    cJSON_InitHooks(&hooks);
+}
+
+static void use_arena(struct arena *a)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+    pthread_once(&once, install_hooks);
+    tree_arena = a;
+}
+
+static size_t pointer_append(const struct place *p, char *buffer, size_t size)
+{
+    size_t used;
+
+    if (!p)
+        return 0;
+    used = pointer_append(p->up, buffer, size);
+    if (used + 2 >= size)
+        return used;
+    if (!p->name)
+        return used + (size_t)snprintf(buffer + used, size - used, "/%zu", p->index);
+    buffer[used++] = '/';
+    for (const char *c = p->name; *c && used + 3 < size; c++) {
+        if (*c == '~' || *c == '/')
+            buffer[used++] = '~';
+        buffer[used++] = *c == '~' ? '0' : *c == '/' ? '1' : *c;
+    }
+    buffer[used] = 0;
+    return used;
+}
+
+static void mistake(struct reader *r, const struct place *p, const char *kind,
+                    const char *format, ...) __attribute__((format(printf, 4, 5)));
+
+static void mistake(struct reader *r, const struct place *p, const char *kind,
+                    const char *format, ...)
+{
+    char pointer[512] = "";
+    char text[256];
+    va_list args;
+
+    pointer_append(p, pointer, sizeof(pointer));
+    va_start(args, format);
+    vsnprintf(text, sizeof(text), format, args);
+    va_end(args);
+    invalid(r->err, pointer, kind, "%s", text);
+}
+
+/* The tree of `text` in `a`. */
+static enum error_code parse(const char *text, size_t length, cJSON **tree,
+                             struct arena *a, struct error *err)
+{
+    const char *end = NULL;
+    cJSON *root;
+
+    TRY(json_scan(text, length, JSON_DEPTH_MAX, err));
+    use_arena(a);
+    root = cJSON_ParseWithLengthOpts(text, length, &end, false);
+    if (!root && arena_used_bytes(a) + length / 2 + 4096 > arena_cap_bytes(a))
+        return fail_memory(err);
+    if (!root && length == 0)
+        return fail(err, ERR_MALFORMED, "", "the body is empty; JSON is expected");
+    if (!root)
+        return fail(err, ERR_MALFORMED, "",
+                    "not JSON: the text breaks off or is wrong at byte %zu",
+                    end ? (size_t)(end - text) : length);
+    while (end < text + length && strchr(" \t\r\n", *end))
+        end++;
+    if (end != text + length)
+        return fail(err, ERR_MALFORMED, "",
+                    "not JSON: there is more text behind the value, at byte %zu",
+                    (size_t)(end - text));
+    *tree = root;
+    return OK;
+}
+
+static const char *type_of(const cJSON *v)
+{
+    return cJSON_IsObject(v)   ? "an object"
+           : cJSON_IsArray(v)  ? "an array"
+           : cJSON_IsString(v) ? "a string"
+           : cJSON_IsNumber(v) ? "a number"
+           : cJSON_IsBool(v)   ? "a boolean"
+                               : "null";
+}
+
+static void wrong_type(struct reader *r, const struct place *p, const cJSON *v,
+                       const char *expected)
+{
+    mistake(r, p, "wrong_type", "must be %s, not %s", expected, type_of(v));
+}
+
+static void read_object(struct reader *r, const struct json_object *table, const cJSON *v,
+                        const struct place *p, char *base);
+
+/* A number within the row's bounds; false when a mistake was noted. */
+static bool read_number(struct reader *r, const struct json_field *f, const cJSON *v,
+                        const struct place *p, double *number)
+{
+    double d = v->valuedouble;
+
+    if (!cJSON_IsNumber(v)) {
+        wrong_type(r, p, v, "a number");
+        return false;
+    }
+    if (!isfinite(d)) {
+        mistake(r, p, "out_of_bounds", "the number is too large for a double");
+        return false;
+    }
+    if (d < f->min || d > f->max || (d <= f->min && (f->flags & JSON_ABOVE_MIN))) {
+        mistake(r, p, "out_of_bounds", "%.15g is not %s %.15g and at most %.15g", d,
+                f->flags & JSON_ABOVE_MIN ? "above" : "at least", f->min, f->max);
+        return false;
+    }
+    *number = d;
+    return true;
+}
+
+static void read_integer(struct reader *r, const struct json_field *f, const cJSON *v,
+                         const struct place *p, void *at)
+{
+    double d;
+
+    if (!read_number(r, f, v, p, &d))
+        return;
+    if (d != floor(d) || d > JSON_EXACT)
+        mistake(r, p, "not_an_integer", "must be a whole number below 2^53");
+    else
+        *(uint64_t *)at = (uint64_t)d;
+}
+
+static const char *keep(struct reader *r, const char *text)
+{
+    return r->copy_texts ? arena_text(r->arena, text, strlen(text)) : text;
+}
+
+static bool check_text(struct reader *r, const cJSON *v, const struct place *p,
+                       double shortest, double longest)
+{
+    double length;
+
+    if (!cJSON_IsString(v)) {
+        wrong_type(r, p, v, "a string");
+        return false;
+    }
+    length = (double)strlen(v->valuestring);
+    if (length < shortest) {
+        mistake(r, p, "too_short", "must not be empty");
+        return false;
+    }
+    if (length > longest) {
+        mistake(r, p, "too_long", "%.0f bytes are more than %.0f", length, longest);
+        return false;
+    }
+    return true;
+}
+
+static void read_choice(struct reader *r, const struct json_field *f, const cJSON *v,
+                        const struct place *p, void *at)
+{
+    size_t count = 0;
+    const char *nearest;
+
+    if (!cJSON_IsString(v)) {
+        wrong_type(r, p, v, "a string");
+        return;
+    }
+    for (; f->choices[count]; count++) {
+        if (strcmp(f->choices[count], v->valuestring) == 0) {
+            *(int *)at = (int)count;
+            return;
+        }
+    }
+    nearest = names_nearest(v->valuestring, f->choices, count);
+    mistake(r, p, "not_a_choice", "no such value; %s '%s'",
+            nearest ? "did you mean" : "one of them is",
+            nearest ? nearest : f->choices[0]);
+}
+
+static void read_instant(struct reader *r, const cJSON *v, const struct place *p,
+                         void *at)
+{
+    if (cJSON_IsNumber(v) && v->valuedouble >= INSTANT_FIRST_S &&
+        v->valuedouble < INSTANT_END_S - 1)
+        *(double *)at = v->valuedouble;
+    else if (!cJSON_IsString(v) || !instant_read(v->valuestring, at))
+        mistake(r, p, "not_an_instant",
+                "must be a time as in RFC 3339 (\"2026-01-31T12:00:00Z\") or seconds "
+                "since 1970");
+}
+
+/* Checks type and length of a list; its length, or SIZE_MAX on a mistake. */
+static size_t list_length(struct reader *r, const struct json_field *f, const cJSON *v,
+                          const struct place *p)
+{
+    double longest = f->type == JSON_TYPE_NUMBERS || f->max <= 0 ? JSON_LIST_MAX : f->max;
+    size_t length = 0;
+
+    if (!cJSON_IsArray(v)) {
+        wrong_type(r, p, v, "an array");
+        return SIZE_MAX;
+    }
+    for (const cJSON *e = v->child; e; e = e->next)
+        length++;
+    if ((double)length > longest) {
+        mistake(r, p, "too_long", "%zu elements are more than %.0f", length, longest);
+        return SIZE_MAX;
+    }
+    return length;
+}
+
+static void set_list(const struct json_field *f, char *base, const void *list,
+                     size_t count)
+{
+    *(const void **)(void *)(base + f->offset) = list;
+    *(size_t *)(void *)(base + f->count_offset) = count;
+}
+
+static void read_numbers(struct reader *r, const struct json_field *f, const cJSON *v,
+                         const struct place *p, char *base)
+{
+    size_t count = list_length(r, f, v, p);
+    struct place here = {p, NULL, 0};
+    double *list;
+
+    if (count == SIZE_MAX)
+        return;
+    list = NEW(r->arena, double, count);
+    if (!list) {
+        fail_memory(r->err);
+        return;
+    }
+    for (const cJSON *e = v->child; e; e = e->next, here.index++) {
+        list[here.index] = NAN;
+        if (!(cJSON_IsNull(e) && (f->flags & JSON_NULLABLE)))
+            read_number(r, f, e, &here, &list[here.index]);
+    }
+    set_list(f, base, list, count);
+}
+
+static void read_texts(struct reader *r, const struct json_field *f, const cJSON *v,
+                       const struct place *p, char *base)
+{
+    size_t count = list_length(r, f, v, p);
+    struct place here = {p, NULL, 0};
+    const char **list;
+
+    if (count == SIZE_MAX)
+        return;
+    list = NEW(r->arena, const char *, count);
+    if (!list) {
+        fail_memory(r->err);
+        return;
+    }
+    for (const cJSON *e = v->child; e; e = e->next, here.index++) {
+        list[here.index] = "";
+        if (check_text(r, e, &here, 0, JSON_TEXT_MAX_BYTES))
+            list[here.index] = keep(r, e->valuestring);
+    }
+    set_list(f, base, list, count);
+}
+
+/* Reports the elements whose "id" another element has. */
+static void check_ids(struct reader *r, const struct json_object *of, const char *list,
+                      size_t count, const struct place *p)
+{
+    const struct json_field *id = of->fields;
+    struct place element = {p, NULL, 0};
+    struct place here = {&element, "id", 0};
+    struct name_index index;
+
+    while (id->type != JSON_END && strcmp(id->name, "id") != 0)
+        id++;
+    if (!name_index_create(&index, count, r->arena)) {
+        fail_memory(r->err);
+        return;
+    }
+    for (; element.index < count; element.index++) {
+        const char *at = list + element.index * of->size + id->offset;
+        const char *name = *(const char *const *)(const void *)at;
+        size_t earlier =
+            name ? name_index_add(&index, name, element.index) : NAME_NOT_FOUND;
+
+        if (earlier != NAME_NOT_FOUND)
+            mistake(r, &here, "duplicate", "'%.100s' is also the id of element %zu", name,
+                    earlier);
+    }
+}
+
+static void read_list(struct reader *r, const struct json_field *f, const cJSON *v,
+                      const struct place *p, char *base)
+{
+    size_t count = list_length(r, f, v, p);
+    struct place here = {p, NULL, 0};
+    char *list;
+
+    if (count == SIZE_MAX)
+        return;
+    list = arena_alloc(r->arena, f->of->size, count);
+    if (!list) {
+        fail_memory(r->err);
+        return;
+    }
+    for (const cJSON *e = v->child; e; e = e->next, here.index++)
+        read_object(r, f->of, e, &here, list + here.index * f->of->size);
+    if (f->flags & JSON_UNIQUE_IDS)
+        check_ids(r, f->of, list, count, p);
+    set_list(f, base, list, count);
+}
+
+static void read_value(struct reader *r, const cJSON *e, const struct place *p,
+                       struct named_value *value)
+{
+    if (cJSON_IsString(e)) {
+        value->type = VALUE_TEXT;
+        value->text = keep(r, e->valuestring);
+    } else if (cJSON_IsBool(e)) {
+        value->type = VALUE_BOOLEAN;
+        value->number = cJSON_IsTrue(e) ? 1 : 0;
+    } else if (cJSON_IsNumber(e) && isfinite(e->valuedouble)) {
+        value->type = VALUE_NUMBER;
+        value->number = e->valuedouble;
+    } else if (!cJSON_IsNull(e)) {
+        wrong_type(r, p, e, "a number, a boolean, a string or null");
+    }
+}
+
+/* Whether an earlier member has the name of `e`: quadratic, so only for objects
+ * whose length is bounded. */
+static bool is_repeated(const cJSON *first, const cJSON *e)
+{
+    for (; first != e; first = first->next)
+        if (first->string && strcmp(first->string, e->string) == 0)
+            return true;
+    return false;
+}
+
+static void read_values(struct reader *r, const struct json_field *f, const cJSON *v,
+                        const struct place *p, char *base)
+{
+    struct place here = {p, "", 0};
+    struct named_value *list;
+    size_t count = 0;
+
+    if (!cJSON_IsObject(v)) {
+        wrong_type(r, p, v, "an object");
+        return;
+    }
+    for (const cJSON *e = v->child; e; e = e->next)
+        count++;
+    if ((double)count > f->max) {
+        mistake(r, p, "too_long", "%zu members are more than %.0f", count, f->max);
+        return;
+    }
+    list = NEW(r->arena, struct named_value, count);
+    if (!list) {
+        fail_memory(r->err);
+        return;
+    }
+    count = 0;
+    for (const cJSON *e = v->child; e; e = e->next, count++) {
+        here.name = e->string;
+        if (is_repeated(v->child, e))
+            mistake(r, &here, "duplicate", "the member is there twice");
+        list[count].name = keep(r, e->string);
+        read_value(r, e, &here, &list[count]);
+    }
+    set_list(f, base, list, count);
+}
+
+static const char *print_tree(const cJSON *v, struct arena *a)
+{
+    use_arena(a);
+    return cJSON_PrintUnformatted(v);
+}
+
+static void read_raw(struct reader *r, const cJSON *v, char *base, size_t offset)
+{
+    const char *text = print_tree(v, r->arena);
+
+    if (text)
+        *(const char **)(void *)(base + offset) = text;
+    else
+        fail_memory(r->err);
+}
+
+static void read_nested(struct reader *r, const struct json_field *f, const cJSON *v,
+                        const struct place *p, char *base)
+{
+    char *nested = base + f->offset;
+
+    if (f->flags & JSON_POINTER) {
+        nested = arena_alloc(r->arena, f->of->size, 1);
+        if (!nested) {
+            fail_memory(r->err);
+            return;
+        }
+        *(const void **)(void *)(base + f->offset) = nested;
+    }
+    read_object(r, f->of, v, p, nested);
+}
+
+static void read_member(struct reader *r, const struct json_field *f, const cJSON *v,
+                        const struct place *p, char *base)
+{
+    void *at = base + f->offset;
+
+    if (cJSON_IsNull(v) && (f->flags & JSON_NULLABLE))
+        return;
+    switch (f->type) {
+    case JSON_TYPE_NUMBER:
+        read_number(r, f, v, p, at);
+        break;
+    case JSON_TYPE_INTEGER:
+        read_integer(r, f, v, p, at);
+        break;
+    case JSON_TYPE_BOOLEAN:
+        if (cJSON_IsBool(v))
+            *(bool *)at = cJSON_IsTrue(v);
+        else
+            wrong_type(r, p, v, "a boolean");
+        break;
+    case JSON_TYPE_TEXT:
+        if (check_text(r, v, p, f->min, f->max))
+            *(const char **)at = keep(r, v->valuestring);
+        break;
+    case JSON_TYPE_CHOICE:
+        read_choice(r, f, v, p, at);
+        break;
+    case JSON_TYPE_INSTANT:
+        read_instant(r, v, p, at);
+        break;
+    case JSON_TYPE_OBJECT:
+        read_nested(r, f, v, p, base);
+        break;
+    case JSON_TYPE_LIST:
+        read_list(r, f, v, p, base);
+        break;
+    case JSON_TYPE_NUMBERS:
+        read_numbers(r, f, v, p, base);
+        break;
+    case JSON_TYPE_TEXTS:
+        read_texts(r, f, v, p, base);
+        break;
+    case JSON_TYPE_VALUES:
+        read_values(r, f, v, p, base);
+        break;
+    case JSON_TYPE_RAW:
+        read_raw(r, v, base, f->offset);
+        break;
+    case JSON_END:
+        break;
+    }
+}
+
+static void fill_presets(const struct json_object *table, char *base)
+{
+    for (const struct json_field *f = table->fields; f->type != JSON_END; f++) {
+        void *at = base + f->offset;
+
+        if (f->type == JSON_TYPE_NUMBER || f->type == JSON_TYPE_INSTANT)
+            *(double *)at = f->preset;
+        else if (f->type == JSON_TYPE_INTEGER)
+            *(uint64_t *)at = (uint64_t)f->preset;
+        else if (f->type == JSON_TYPE_BOOLEAN)
+            *(bool *)at = f->preset != 0;
+        else if (f->type == JSON_TYPE_CHOICE)
+            *(int *)at = (int)f->preset;
+        else if (f->type == JSON_TYPE_OBJECT && !(f->flags & JSON_POINTER))
+            fill_presets(f->of, base + f->offset);
+    }
+}
+
+enum { FIELDS_MAX = 64 }; /* of one table: a bit each in `seen` */
+
+static size_t fields_count(const struct json_object *table)
+{
+    size_t count = 0;
+
+    while (table->fields[count].type != JSON_END)
+        count++;
+    return count;
+}
+
+static void unknown_member(struct reader *r, const struct json_object *table,
+                           size_t count, const struct place *p)
+{
+    const char *known[FIELDS_MAX];
+    const char *nearest;
+
+    for (size_t i = 0; i < count; i++)
+        known[i] = table->fields[i].name;
+    nearest = names_nearest(p->name, known, count);
+    if (nearest)
+        mistake(r, p, "unknown_member", "there is no such member; did you mean '%s'?",
+                nearest);
+    else
+        mistake(r, p, "unknown_member", "%s has no such member", table->name);
+}
+
+/* Members mostly come in the order of the rows: look from the last hit on. */
+static size_t find_field(const struct json_object *table, size_t count, const char *name,
+                         size_t from)
+{
+    for (size_t k = 0; k < count; k++) {
+        size_t i = from + k < count ? from + k : from + k - count;
+
+        if (strcmp(table->fields[i].name, name) == 0)
+            return i;
+    }
+    return count;
+}
+
+static void read_object(struct reader *r, const struct json_object *table, const cJSON *v,
+                        const struct place *p, char *base)
+{
+    size_t count = fields_count(table);
+    uint64_t seen = 0;
+    size_t next = 0;
+
+    fill_presets(table, base);
+    if (!cJSON_IsObject(v)) {
+        wrong_type(r, p, v, "an object");
+        return;
+    }
+    for (const cJSON *e = v->child; e && r->err->code != ERR_TOO_LARGE; e = e->next) {
+        struct place here = {p, e->string, 0};
+        size_t i = find_field(table, count, e->string, next);
+
+        if (i == count) {
+            unknown_member(r, table, count, &here);
+        } else if (seen & (uint64_t)1 << i) {
+            mistake(r, &here, "duplicate", "the member is there twice");
+        } else {
+            seen |= (uint64_t)1 << i;
+            read_member(r, &table->fields[i], e, &here, base);
+            next = i + 1 < count ? i + 1 : 0;
+        }
+    }
+    for (size_t i = 0; i < count; i++) {
+        struct place here = {p, table->fields[i].name, 0};
+
+        if ((table->fields[i].flags & JSON_REQUIRED) && !(seen & (uint64_t)1 << i))
+            mistake(r, &here, "required", "the member is missing: %s",
+                    table->fields[i].doc);
+    }
+}
+
+enum error_code json_read(const struct json_object *table, const char *text,
+                          size_t length, void *out, struct arena *a, struct error *err)
+{
+    struct reader r = {a, err, false};
+    cJSON *tree;
+
+    TRY(parse(text, length, &tree, a, err));
+    memset(out, 0, table->size);
+    read_object(&r, table, tree, NULL, out);
+    return err->code;
+}
+
+enum error_code json_read_list(const struct json_object *table, const char *text,
+                               size_t length, struct json_lines *out, struct arena *a,
+                               struct error *err)
+{
+    struct reader r = {a, err, false};
+    struct place here = {NULL, NULL, 0};
+    size_t n = 0;
+    cJSON *tree;
+    char *items;
+
+    TRY(parse(text, length, &tree, a, err));
+    for (const cJSON *e = tree->child; e && cJSON_IsArray(tree); e = e->next)
+        n++;
+    if (n > JSON_LIST_MAX)
+        return fail(err, ERR_TOO_LARGE, "",
+                    "%zu elements are more than %d; send them in parts", n,
+                    JSON_LIST_MAX);
+    if (!cJSON_IsArray(tree))
+        n = 1;
+    items = arena_alloc(a, table->size, n);
+    if (!items)
+        return fail_memory(err);
+    *out = (struct json_lines){
+        .items = items, .count = n, .is_single = !cJSON_IsArray(tree)};
+    if (out->is_single)
+        read_object(&r, table, tree, NULL, items);
+    for (const cJSON *e = tree->child; e && !out->is_single; e = e->next, here.index++)
+        read_object(&r, table, e, &here, items + here.index * table->size);
+    return err->code;
+}
+
+/* Finds the line that starts at *from; its length without the line's end. */
+static size_t next_line(const char *text, size_t length, size_t *from)
+{
+    const char *start = text + *from;
+    const char *end = memchr(start, '\n', length - *from);
+    size_t bytes = end ? (size_t)(end - start) : length - *from;
+
+    *from += bytes + 1;
+    while (bytes && strchr(" \t\r", start[bytes - 1]))
+        bytes--;
+    return bytes;
+}
+
+static size_t count_lines(const char *text, size_t length)
+{
+    size_t count = 1;
+
+    for (const char *p = text; (p = memchr(p, '\n', length - (size_t)(p - text))); p++)
+        count++;
+    return count;
+}
+
+/* One line into *item; its mistakes go to `lines->err` with the line in front. */
+static bool read_line(const struct json_object *table, const char *line, size_t bytes,
+                      struct place *here, char *item, struct arena *scratch,
+                      struct reader *r, struct error *all)
+{
+    struct error one = {.arena = scratch};
+    struct reader reader = {r->arena, &one, true};
+    cJSON *tree;
+
+    if (parse(line, bytes, &tree, scratch, &one) == OK)
+        read_object(&reader, table, tree, NULL, item);
+    if (one.code == OK)
+        return true;
+    if (!one.first)
+        mistake(&(struct reader){r->arena, all, false}, here, error_kinds[one.code].name,
+                "%s", one.text);
+    for (const struct error_item *i = one.first; i; i = i->next) {
+        char pointer[512];
+
+        snprintf(pointer, sizeof(pointer), "/%zu%s", here->index, i->pointer);
+        invalid(all, pointer, i->kind, "%s", i->detail);
+    }
+    return false;
+}
+
+enum error_code json_read_lines(const struct json_object *table, const char *text,
+                                size_t length, struct json_lines *out, struct arena *a,
+                                struct error *err)
+{
+    size_t room = count_lines(text, length);
+    struct arena *scratch = arena_create(arena_cap_bytes(a));
+    struct error refused = {.arena = a};
+    struct reader r = {a, err, true};
+    struct place here = {NULL, NULL, 0};
+    char *items = arena_alloc(a, table->size, room);
+    uint64_t *line = NEW(a, uint64_t, room);
+    enum error_code code = OK;
+
+    *out = (struct json_lines){.items = items, .line = line};
+    if (!scratch || !items || !line)
+        code = fail_memory(err);
+    for (size_t from = 0; code == OK && from < length; here.index++) {
+        const char *start = text + from;
+        size_t bytes = next_line(text, length, &from);
+        char *item = items + out->count * table->size;
+
+        if (!bytes)
+            continue;
+        arena_reset(scratch);
+        if (read_line(table, start, bytes, &here, item, scratch, &r, &refused)) {
+            line[out->count++] = here.index + 1;
+        } else {
+            memset(item, 0, table->size);
+            out->refused_count++;
+        }
+        if (refused.code == ERR_TOO_LARGE ||
+            arena_used_bytes(a) + 65536 > arena_cap_bytes(a))
+            code = fail_memory(err);
+    }
+    out->refused = refused.first;
+    arena_close(scratch);
+    return code;
+}
+
+/* A query value as the JSON it stands for. */
+static cJSON *query_value(const struct json_field *f, const char *text)
+{
+    char *end = NULL;
+    double number = strtod(text, &end);
+    bool is_number = *text && end && !*end && isfinite(number);
+
+    if (is_number && (f->type == JSON_TYPE_NUMBER || f->type == JSON_TYPE_INTEGER ||
+                      f->type == JSON_TYPE_INSTANT))
+        return cJSON_CreateNumber(number);
+    if (f->type == JSON_TYPE_BOOLEAN && strcmp(text, "true") == 0)
+        return cJSON_CreateTrue();
+    if (f->type == JSON_TYPE_BOOLEAN && strcmp(text, "false") == 0)
+        return cJSON_CreateFalse();
+    return cJSON_CreateString(text);
+}
+
+enum error_code json_read_query(const struct json_object *table,
+                                const struct query_pair *pairs, size_t pair_count,
+                                void *out, struct arena *a, struct error *err)
+{
+    struct place here = {NULL, "?", 0};
+    struct reader r = {a, err, false};
+    size_t count = fields_count(table);
+    cJSON *object;
+
+    use_arena(a);
+    object = cJSON_CreateObject();
+    if (!object)
+        return fail_memory(err);
+    for (size_t i = 0; i < pair_count; i++) {
+        size_t at = find_field(table, count, pairs[i].name, 0);
+        const struct json_field text = {.type = JSON_TYPE_TEXT};
+        cJSON *v = query_value(at < count ? &table->fields[at] : &text, pairs[i].value);
+
+        if (!v || !cJSON_AddItemToObject(object, pairs[i].name, v))
+            return fail_memory(err);
+    }
+    memset(out, 0, table->size);
+    read_object(&r, table, object, &here, out);
+    return err->code;
+}
+
+/* RFC 7396, section 2; recursion is bounded by JSON_DEPTH_MAX. */
+static cJSON *merge(cJSON *target, const cJSON *patch)
+{
+    if (!cJSON_IsObject(patch))
+        return cJSON_Duplicate(patch, true);
+    if (!cJSON_IsObject(target))
+        target = cJSON_CreateObject();
+    for (const cJSON *e = patch->child; e && target; e = e->next) {
+        cJSON *old = cJSON_DetachItemFromObjectCaseSensitive(target, e->string);
+        cJSON *new = cJSON_IsNull(e) ? NULL : merge(old, e);
+
+        if (!cJSON_IsNull(e) && !cJSON_AddItemToObject(target, e->string, new))
+            return NULL;
+    }
+    return target;
+}
+
+/* Notes members of the patch that are there twice. */
+static void check_repeats(struct reader *r, const cJSON *v, const struct place *p)
+{
+    struct place here = {p, NULL, 0};
+
+    for (const cJSON *e = v->child; e; e = e->next, here.index++) {
+        here.name = e->string;
+        if (e->string && is_repeated(v->child, e))
+            mistake(r, &here, "duplicate", "the member is there twice");
+        check_repeats(r, e, &here);
+    }
+}
+
+enum error_code json_merge_patch(const char *target, const char *patch,
+                                 const char **merged, struct arena *a, struct error *err)
+{
+    struct reader r = {a, err, false};
+    cJSON *t, *p;
+    const char *text;
+
+    TRY(parse(target, strlen(target), &t, a, err));
+    TRY(parse(patch, strlen(patch), &p, a, err));
+    check_repeats(&r, p, NULL);
+    if (err->code != OK)
+        return err->code;
+    t = merge(t, p);
+    text = t ? print_tree(t, a) : NULL;
+    if (!text)
+        return fail_memory(err);
+    *merged = text;
+    return OK;
+}
+
+enum error_code json_replace_member(const char *object, size_t length, const char *name,
+                                    const char *value, const char **changed,
+                                    struct arena *a, struct error *err)
+{
+    cJSON *o, *v = NULL;
+    const char *text;
+
+    TRY(parse(object, length, &o, a, err));
+    if (value)
+        TRY(parse(value, strlen(value), &v, a, err));
+    cJSON_DeleteItemFromObjectCaseSensitive(o, name);
+    if (v)
+        cJSON_AddItemToObject(o, name, v);
+    text = print_tree(o, a);
+    if (!text)
+        return fail_memory(err);
+    *changed = text;
+    return OK;
+}
+
+enum error_code json_member(const char *object, const char *name, const char **value,
+                            struct arena *a, struct error *err)
+{
+    const cJSON *member;
+    cJSON *tree;
+
+    TRY(parse(object, strlen(object), &tree, a, err));
+    member = cJSON_GetObjectItemCaseSensitive(tree, name);
+    *value = member ? print_tree(member, a) : NULL;
+    return member && !*value ? fail_memory(err) : OK;
+}
+
+/* ---- comparing two texts ---- */
+
+struct differences {
+    struct arena *arena;
+    const char **pointers;
+    size_t count, limit;
+    bool failed; /* no memory */
+};
+
+static void differ(struct differences *d, const struct place *p)
+{
+    char pointer[512] = "";
+    size_t used = pointer_append(p, pointer, sizeof(pointer));
+
+    if (d->count == d->limit)
+        return;
+    d->pointers[d->count] = arena_text(d->arena, pointer, used);
+    if (d->pointers[d->count])
+        d->count++;
+    else
+        d->failed = true;
+}
+
+/* The member named `name`; mostly it is `next`, the one at the same position. */
+static const cJSON *counterpart(const cJSON *object, const cJSON *next, const char *name)
+{
+    return next && strcmp(next->string, name) == 0
+               ? next
+               : cJSON_GetObjectItemCaseSensitive(object, name);
+}
+
+static void compare(struct differences *d, const cJSON *l, const cJSON *r,
+                    const struct place *p);
+
+static void compare_objects(struct differences *d, const cJSON *l, const cJSON *r,
+                            const struct place *p)
+{
+    const cJSON *next = r->child;
+
+    for (const cJSON *e = l->child; e; e = e->next) {
+        struct place here = {p, e->string, 0};
+        const cJSON *other = counterpart(r, next, e->string);
+
+        if (other)
+            compare(d, e, other, &here);
+        else
+            differ(d, &here);
+        next = other ? other->next : next;
+    }
+    next = l->child;
+    for (const cJSON *e = r->child; e; e = e->next) {
+        struct place here = {p, e->string, 0};
+        const cJSON *other = counterpart(l, next, e->string);
+
+        if (!other)
+            differ(d, &here);
+        next = other ? other->next : next;
+    }
+}
+
+static void compare_arrays(struct differences *d, const cJSON *l, const cJSON *r,
+                           const struct place *p)
+{
+    struct place here = {p, NULL, 0};
+    const cJSON *left = l->child, *right = r->child;
+
+    for (; left && right; left = left->next, right = right->next, here.index++)
+        compare(d, left, right, &here);
+    for (; left || right; here.index++) {
+        differ(d, &here);
+        left = left ? left->next : NULL;
+        right = right ? right->next : NULL;
+    }
+}
+
+static bool scalars_equal(const cJSON *l, const cJSON *r)
+{
+    if (cJSON_IsNumber(l))
+        return !(l->valuedouble < r->valuedouble || l->valuedouble > r->valuedouble);
+    return !cJSON_IsString(l) || strcmp(l->valuestring, r->valuestring) == 0;
+}
+
+static void compare(struct differences *d, const cJSON *l, const cJSON *r,
+                    const struct place *p)
+{
+    if ((l->type & 0xff) != (r->type & 0xff))
+        differ(d, p);
+    else if (cJSON_IsObject(l))
+        compare_objects(d, l, r, p);
+    else if (cJSON_IsArray(l))
+        compare_arrays(d, l, r, p);
+    else if (!scalars_equal(l, r))
+        differ(d, p);
+}
+
+enum error_code json_differences(const char *left, const char *right,
+                                 const char *const *except, size_t limit,
+                                 const char *const **pointers, size_t *count,
+                                 struct arena *a, struct error *err)
+{
+    struct differences d = {a, NEW(a, const char *, limit), 0, limit, false};
+    cJSON *l, *r;
+
+    if (!d.pointers)
+        return fail_memory(err);
+    TRY(parse(left, strlen(left), &l, a, err));
+    TRY(parse(right, strlen(right), &r, a, err));
+    for (; *except; except++) {
+        cJSON_DeleteItemFromObjectCaseSensitive(l, *except);
+        cJSON_DeleteItemFromObjectCaseSensitive(r, *except);
+    }
+    compare(&d, l, r, NULL);
+    if (d.failed)
+        return fail_memory(err);
+    *pointers = d.pointers;
+    *count = d.count;
+    return OK;
+}

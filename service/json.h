@@ -1,0 +1,259 @@
+/* json.h - structs described to JSON by tables.
+ *
+ * One row per member (name, type, bounds, a line of documentation) serves
+ * parsing, validation, printing and the API description. The macros take the
+ * C member's name as the JSON name and check its C type when compiling.
+ *
+ * Reading: the text is parsed by cJSON with every allocation in the request's
+ * arena, then bound to a plain struct. Refused are: what is not JSON or has
+ * text behind it, invalid UTF-8, U+0000 in a string, numbers beyond double,
+ * nesting beyond JSON_DEPTH_MAX, repeated and unknown members (with the nearest
+ * known name), wrong types, values out of bounds, missing members, too long
+ * lists. All mistakes are collected in *err, each with its JSON Pointer.
+ *
+ * Printing: NAN is null, or nothing when the row is optional; a NULL text or
+ * object likewise. Numbers read back the same; those with more than nine decimals
+ * have 17 digits.
+ */
+#ifndef GRIDPLAN_JSON_H
+#define GRIDPLAN_JSON_H
+
+#include "models/base/arena.h"
+#include "models/base/error.h"
+#include "models/base/value.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    JSON_DEPTH_MAX = 32,
+    JSON_LIST_MAX = 1000000,   /* elements of a list, unless its row says less */
+    JSON_TEXT_MAX_BYTES = 4096 /* of a string, unless its row says otherwise */
+};
+
+enum json_type {
+    JSON_END,
+    JSON_TYPE_NUMBER,  /* double */
+    JSON_TYPE_INTEGER, /* uint64_t, at most 2^53 */
+    JSON_TYPE_BOOLEAN, /* bool */
+    JSON_TYPE_TEXT,    /* const char * */
+    JSON_TYPE_CHOICE,  /* enum: index into choices */
+    JSON_TYPE_INSTANT, /* double: seconds since the epoch; RFC 3339 in JSON, or a number
+                        */
+    JSON_TYPE_OBJECT,  /* struct X, or const struct X * when JSON_POINTER is set */
+    JSON_TYPE_LIST,    /* const struct X * and a count */
+    JSON_TYPE_NUMBERS, /* const double * and a count; null reads as NAN if nullable */
+    JSON_TYPE_TEXTS,   /* const char *const * and a count */
+    JSON_TYPE_VALUES,  /* const struct named_value * and a count: an object of scalars */
+    JSON_TYPE_RAW,     /* const char *: any JSON, kept as text */
+};
+
+enum json_flag {
+    JSON_REQUIRED = 1, /* reading: must be there */
+    JSON_NULLABLE =
+        2, /* reading: null is taken as absent; NUMBERS: elements may be null */
+    JSON_POINTER = 4,    /* OBJECT: the member is a pointer, NULL when absent */
+    JSON_ABOVE_MIN = 8,  /* NUMBER: min itself is refused */
+    JSON_OPTIONAL = 16,  /* printing: leave the member out when it has no value */
+    JSON_UNIQUE_IDS = 32 /* LIST: the elements' "id" members must differ */
+};
+
+struct json_object;
+
+struct json_field {
+    const char *name;             /* JSON name, the C member's */
+    const char *doc;              /* one line: meaning, unit, default */
+    const struct json_object *of; /* OBJECT, LIST: the element */
+    const char *const *choices;   /* CHOICE: names ended by NULL */
+    double min, max; /* NUMBER, INTEGER, NUMBERS elements: inclusive bounds; TEXT, lists:
+                        length */
+    double preset;   /* NUMBER, INTEGER, BOOLEAN, CHOICE, INSTANT when absent */
+    size_t offset;   /* of the member */
+    size_t count_offset; /* of the count, a size_t */
+    enum json_type type;
+    unsigned flags;
+};
+
+struct json_object {
+    const char *name;                /* schema name, "PlacementRequest" */
+    const char *doc;                 /* one line */
+    size_t size;                     /* sizeof the struct */
+    const struct json_field *fields; /* ended by {0} */
+};
+
+/* An offset that compiles only if the member has the type. */
+#define JSON_AT(T, member, type) \
+    (offsetof(T, member) + 0 * sizeof(&((T *)0)->member == (type *)0))
+
+#define JSON_LARGEST 1e308 /* bound for a number that has no other */
+#define JSON_EXACT \
+    9007199254740991.0 /* largest integer that JSON carries safely: 2^53 - 1 */
+
+#define JSON_NUMBER(T, m, lo, hi, dflt, flag, text)                            \
+    {                                                                          \
+        .name = #m, .doc = text, .type = JSON_TYPE_NUMBER,                     \
+        .offset = JSON_AT(T, m, double), .min = lo, .max = hi, .preset = dflt, \
+        .flags = flag                                                          \
+    }
+#define JSON_INTEGER(T, m, lo, hi, dflt, flag, text)                             \
+    {                                                                            \
+        .name = #m, .doc = text, .type = JSON_TYPE_INTEGER,                      \
+        .offset = JSON_AT(T, m, uint64_t), .min = lo, .max = hi, .preset = dflt, \
+        .flags = flag                                                            \
+    }
+#define JSON_BOOLEAN(T, m, dflt, flag, text)                         \
+    {                                                                \
+        .name = #m, .doc = text, .type = JSON_TYPE_BOOLEAN,          \
+        .offset = JSON_AT(T, m, bool), .preset = dflt, .flags = flag \
+    }
+#define JSON_TEXT(T, m, flag, text)                                                      \
+    {                                                                                    \
+        .name = #m, .doc = text, .type = JSON_TYPE_TEXT,                                 \
+        .offset = JSON_AT(T, m, const char *), .max = JSON_TEXT_MAX_BYTES, .flags = flag \
+    }
+#define JSON_ID(T, m, flag, text)                                                  \
+    {                                                                              \
+        .name = #m, .doc = text, .type = JSON_TYPE_TEXT,                           \
+        .offset = JSON_AT(T, m, const char *), .min = 1, .max = 256, .flags = flag \
+    }
+#define JSON_CHOICE(T, m, names, dflt, flag, text)                               \
+    {                                                                            \
+        .name = #m, .doc = text, .type = JSON_TYPE_CHOICE, .choices = names,     \
+        .preset = dflt,                                                          \
+        .offset = offsetof(T, m) +                                               \
+                  0 * sizeof(char[sizeof(((T *)0)->m) == sizeof(int) ? 1 : -1]), \
+        .flags = flag                                                            \
+    }
+/* `m` without the trailing _s of the C member: observed_at for observed_at_s. */
+#define JSON_INSTANT(T, m, flag, text)                                    \
+    {                                                                     \
+        .name = #m, .doc = text, .type = JSON_TYPE_INSTANT,               \
+        .offset = JSON_AT(T, m##_s, double), .preset = NAN, .flags = flag \
+    }
+#define JSON_OBJECT(T, m, ctype, table, flag, text)                \
+    {                                                              \
+        .name = #m, .doc = text, .type = JSON_TYPE_OBJECT,         \
+        .offset = JSON_AT(T, m, ctype), .of = table, .flags = flag \
+    }
+#define JSON_LIST(T, m, counter, ctype, table, hi, flag, text)               \
+    {                                                                        \
+        .name = #m, .doc = text, .type = JSON_TYPE_LIST,                     \
+        .offset = JSON_AT(T, m, const ctype *),                              \
+        .count_offset = JSON_AT(T, counter, size_t), .of = table, .max = hi, \
+        .flags = flag                                                        \
+    }
+/* Every element between lo and hi; the length is bounded by JSON_LIST_MAX. */
+#define JSON_NUMBERS(T, m, counter, lo, hi, flag, text)                                  \
+    {                                                                                    \
+        .name = #m, .doc = text, .type = JSON_TYPE_NUMBERS,                              \
+        .offset = JSON_AT(T, m, const double *),                                         \
+        .count_offset = JSON_AT(T, counter, size_t), .min = lo, .max = hi, .flags = flag \
+    }
+#define JSON_TEXTS(T, m, counter, hi, flag, text)                             \
+    {                                                                         \
+        .name = #m, .doc = text, .type = JSON_TYPE_TEXTS,                     \
+        .offset = JSON_AT(T, m, const char *const *),                         \
+        .count_offset = JSON_AT(T, counter, size_t), .max = hi, .flags = flag \
+    }
+#define JSON_VALUES(T, m, counter, flag, text)                                 \
+    {                                                                          \
+        .name = #m, .doc = text, .type = JSON_TYPE_VALUES,                     \
+        .offset = JSON_AT(T, m, const struct named_value *),                   \
+        .count_offset = JSON_AT(T, counter, size_t), .max = 256, .flags = flag \
+    }
+#define JSON_RAW(T, m, flag, text)                           \
+    {                                                        \
+        .name = #m, .doc = text, .type = JSON_TYPE_RAW,      \
+        .offset = JSON_AT(T, m, const char *), .flags = flag \
+    }
+
+/* Reads `length` bytes of JSON into *out, a struct of table->size bytes, which
+ * is zeroed and filled with presets first. Texts and lists live in `a`. */
+enum error_code json_read(const struct json_object *table, const char *text,
+                          size_t length, void *out, struct arena *a, struct error *err);
+
+/* The bodies of bulk ingest: JSON, or NDJSON with an object a line, each on its
+ * own; empty lines are skipped. */
+struct json_lines {
+    const void *items; /* of the table's struct: what could be read */
+    size_t count;
+    size_t refused_count;             /* lines that could not */
+    const struct error_item *refused; /* why; pointers "/LINE/...", lines from 0 */
+    const uint64_t *line;             /* of each item, from 1; NULL: the body was JSON */
+    bool is_single;                   /* ... and an object, not an array */
+};
+
+/* A JSON array of objects, or one object: all of them, or what is wrong. */
+enum error_code json_read_list(const struct json_object *table, const char *text,
+                               size_t length, struct json_lines *out, struct arena *a,
+                               struct error *err);
+
+/* NDJSON: what can be read, and what is wrong with the other lines. */
+enum error_code json_read_lines(const struct json_object *table, const char *text,
+                                size_t length, struct json_lines *out, struct arena *a,
+                                struct error *err);
+
+/* Query parameters are a struct too: numbers, booleans, instants, choices and
+ * texts from their text forms; mistakes have the pointer "/?/name". */
+struct query_pair {
+    const char *name, *value;
+};
+enum error_code json_read_query(const struct json_object *table,
+                                const struct query_pair *pairs, size_t pair_count,
+                                void *out, struct arena *a, struct error *err);
+
+/* A text that grows in an arena. When the arena is full, `failed` is set and
+ * what follows is dropped: check once at the end. */
+struct text_buffer {
+    struct arena *arena;
+    char *data;
+    size_t length, size;
+    bool failed;
+};
+
+void text_add(struct text_buffer *b, const char *text, size_t length);
+void text_addf(struct text_buffer *b, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* Appends *in, described by `table`, as compact JSON. */
+void json_print(const struct json_object *table, const void *in, struct text_buffer *b);
+
+/* Appends a JSON string or number; for texts that no table describes. */
+void json_print_text(const char *text, struct text_buffer *b);
+void json_print_number(double number, struct text_buffer *b);
+
+/* Instants of the years 1 to 9999, which four digits can write. */
+#define INSTANT_FIRST_S (-62135596800.0)
+#define INSTANT_END_S   253402300800.0
+
+/* RFC 3339 in UTC, microseconds only when there are any: at least 40 bytes. "" for
+ * what is no such instant. */
+const char *instant_print(double at_s, char *buffer, size_t size);
+bool instant_read(const char *text, double *at_s);
+
+/* JSON Merge Patch (RFC 7396): `patch` on `target`; the result in `a`. */
+enum error_code json_merge_patch(const char *target, const char *patch,
+                                 const char **merged, struct arena *a, struct error *err);
+
+/* A member of a JSON object as JSON text; NULL if there is none. Used to keep
+ * parts of a request as they came. */
+enum error_code json_replace_member(const char *object, size_t length, const char *name,
+                                    const char *value, const char **changed,
+                                    struct arena *a, struct error *err);
+
+/* The value of a member of a JSON object as JSON text; NULL if there is none. */
+enum error_code json_member(const char *object, const char *name, const char **value,
+                            struct arena *a, struct error *err);
+
+/* Where two JSON texts differ: pointers to the values that are not equal or only
+ * in one of them, `limit` at most, none: they are equal. The order of members
+ * does not matter, nor do members of the outermost object that `except` names
+ * (ended by NULL). */
+enum error_code json_differences(const char *left, const char *right,
+                                 const char *const *except, size_t limit,
+                                 const char *const **pointers, size_t *count,
+                                 struct arena *a, struct error *err);
+
+#endif

@@ -1,0 +1,435 @@
+/* json_print.c - structs to JSON text, by their tables. */
+#include "service/json.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { FIRST_SIZE = 1024 };
+
+/* Makes room for `more` bytes and a NUL. */
+static bool reserve(struct text_buffer *b, size_t more)
+{
+    size_t size = b->size ? b->size : FIRST_SIZE;
+    char *data;
+
+    if (b->failed)
+        return false;
+    if (b->length + more < b->size)
+        return true;
+    while (size <= b->length + more)
+        size *= 2;
+    data = GROW(b->arena, b->data, char, b->length, size);
+    if (!data) {
+        b->failed = true;
+        return false;
+    }
+    b->data = data;
+    b->size = size;
+    return true;
+}
+
+void text_add(struct text_buffer *b, const char *text, size_t length)
+{
+    if (!reserve(b, length))
+        return;
+    memcpy(b->data + b->length, text, length);
+    b->length += length;
+    b->data[b->length] = 0;
+}
+
+void text_addf(struct text_buffer *b, const char *format, ...)
+{
+    va_list args, again;
+    int length;
+
+    va_start(args, format);
+    va_copy(again, args);
+    length = vsnprintf(NULL, 0, format, args);
+    if (length >= 0 && reserve(b, (size_t)length)) {
+        vsnprintf(b->data + b->length, (size_t)length + 1, format, again);
+        b->length += (size_t)length;
+    }
+    va_end(again);
+    va_end(args);
+}
+
+static void add_char(struct text_buffer *b, char c)
+{
+    if (b->length + 1 < b->size && !b->failed) {
+        b->data[b->length++] = c;
+        b->data[b->length] = 0;
+    } else {
+        text_add(b, &c, 1);
+    }
+}
+
+void json_print_text(const char *text, struct text_buffer *b)
+{
+    const char *plain = text; /* start of what needs no escape */
+    const char *p = text;
+
+    add_char(b, '"');
+    for (; *p; p++) {
+        unsigned char c = (unsigned char)*p;
+
+        if (c >= 0x20 && c != '"' && c != '\\')
+            continue;
+        text_add(b, plain, (size_t)(p - plain));
+        plain = p + 1;
+        if (c == '"' || c == '\\') {
+            add_char(b, '\\');
+            add_char(b, (char)c);
+        } else {
+            text_addf(b, "\\u%04x", c);
+        }
+    }
+    text_add(b, plain, (size_t)(p - plain));
+    add_char(b, '"');
+}
+
+static void print_whole(uint64_t n, bool negative, struct text_buffer *b)
+{
+    char digits[24];
+    size_t i = sizeof(digits);
+
+    do {
+        digits[--i] = (char)('0' + n % 10);
+        n /= 10;
+    } while (n);
+    if (negative)
+        digits[--i] = '-';
+    text_add(b, digits + i, sizeof(digits) - i);
+}
+
+/* A number k / 10^decimals, without printf: such a quotient is rounded once, so
+ * the digits of k with a point in them read back the same. */
+static bool print_decimal(double number, size_t decimals, uint64_t scale,
+                          struct text_buffer *b)
+{
+    double scaled = fabs(number) * (double)scale;
+    uint64_t k, whole;
+    char digits[16] = ".";
+    size_t length = decimals + 1;
+
+    if (!(scaled < 4503599627370496.0)) /* 2^52: k and its half are exact */
+        return false;
+    k = (uint64_t)(scaled + 0.5);
+    if ((double)k / (double)scale != fabs(number))
+        return false;
+    whole = k / scale;
+    k %= scale;
+    print_whole(whole, number < 0, b);
+    for (size_t i = decimals; i > 0; i--, k /= 10)
+        digits[i] = (char)('0' + k % 10);
+    while (length > 1 && digits[length - 1] == '0')
+        length--;
+    text_add(b, digits, length);
+    return true;
+}
+
+/* Of the size that computed times have: with so many decimals it hardly ever is
+ * a short number, and to find out takes as long as to print it. */
+static bool is_usual(double number)
+{
+    return fabs(number) >= 1e-3 && fabs(number) < 1e12;
+}
+
+void json_print_number(double number, struct text_buffer *b)
+{
+    char text[40];
+    int length;
+
+    if (!isfinite(number)) {
+        text_add(b, "null", 4);
+        return;
+    }
+    if (fabs(number) <= JSON_EXACT && number == (double)(int64_t)number) {
+        print_whole((uint64_t)fabs(number), number < 0, b);
+        return;
+    }
+    if (print_decimal(number, 6, 1000000, b) || print_decimal(number, 9, 1000000000, b))
+        return;
+    length = snprintf(text, sizeof(text), "%.*g", is_usual(number) ? 17 : 15, number);
+    if (!is_usual(number) && strtod(text, NULL) != number)
+        length = snprintf(text, sizeof(text), "%.17g", number);
+    text_add(b, text, (size_t)length);
+}
+
+const char *instant_print(double at_s, char *buffer, size_t size)
+{
+    int64_t micros, seconds;
+    time_t whole;
+    struct tm tm;
+    size_t used;
+
+    if (!(at_s >= INSTANT_FIRST_S && at_s < INSTANT_END_S - 1))
+        return "";
+    micros = llround(at_s * 1e6);
+    seconds = micros / 1000000 - (micros % 1000000 < 0);
+    micros -= seconds * 1000000;
+    whole = (time_t)seconds;
+    gmtime_r(&whole, &tm);
+    used =
+        (size_t)snprintf(buffer, size, "%04d-%02d-%02dT%02d:%02d:%02d", tm.tm_year + 1900,
+                         tm.tm_mon + 1, tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec);
+    if (micros)
+        used += (size_t)snprintf(buffer + used, size - used, ".%06d", (int)micros);
+    snprintf(buffer + used, size - used, "Z");
+    return buffer;
+}
+
+static bool is_leap(int year)
+{
+    return (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
+}
+
+static bool date_is_real(int year, int month, int day)
+{
+    static const int days[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
+
+    return month >= 1 && month <= 12 && day >= 1 &&
+           day <= days[month - 1] + (month == 2 && is_leap(year));
+}
+
+/* Exactly `count` digits at *p as a number; -1 if there is something else. */
+static int take_digits(const char **p, int count)
+{
+    int value = 0;
+
+    for (int i = 0; i < count; i++, (*p)++) {
+        if (**p < '0' || **p > '9')
+            return -1;
+        value = value * 10 + (**p - '0');
+    }
+    return value;
+}
+
+static bool take_char(const char **p, const char *one_of)
+{
+    if (!**p || !strchr(one_of, **p))
+        return false;
+    (*p)++;
+    return true;
+}
+
+/* "Z" or "+hh:mm": seconds east of Greenwich. */
+static bool take_offset(const char **p, int *offset_s)
+{
+    int sign = **p == '-' ? -1 : 1;
+    int hours, minutes;
+
+    *offset_s = 0;
+    if (take_char(p, "Zz"))
+        return true;
+    if (!take_char(p, "+-"))
+        return false;
+    hours = take_digits(p, 2);
+    if (hours < 0 || hours > 23 || !take_char(p, ":"))
+        return false;
+    minutes = take_digits(p, 2);
+    if (minutes < 0 || minutes > 59)
+        return false;
+    *offset_s = sign * (hours * 3600 + minutes * 60);
+    return true;
+}
+
+bool instant_read(const char *text, double *at_s)
+{
+    const char *p = text;
+    struct tm tm = {0};
+    double fraction = 0, scale = 0.1;
+    int offset_s;
+    int year = take_digits(&p, 4);
+    int month = take_char(&p, "-") ? take_digits(&p, 2) : -1;
+    int day = take_char(&p, "-") ? take_digits(&p, 2) : -1;
+
+    if (year < 0 || !date_is_real(year, month, day) || !take_char(&p, "Tt "))
+        return false;
+    tm.tm_year = year - 1900;
+    tm.tm_mon = month - 1;
+    tm.tm_mday = day;
+    tm.tm_hour = take_digits(&p, 2);
+    tm.tm_min = take_char(&p, ":") ? take_digits(&p, 2) : -1;
+    tm.tm_sec = take_char(&p, ":") ? take_digits(&p, 2) : -1;
+    if (tm.tm_hour < 0 || tm.tm_hour > 23 || tm.tm_min < 0 || tm.tm_min > 59 ||
+        tm.tm_sec < 0 || tm.tm_sec > 60)
+        return false;
+    if (take_char(&p, ".")) {
+        if (*p < '0' || *p > '9')
+            return false;
+        for (; *p >= '0' && *p <= '9'; p++, scale /= 10)
+            fraction += scale * (*p - '0');
+    }
+    if (!take_offset(&p, &offset_s) || *p)
+        return false;
+    fraction += (double)timegm(&tm) - offset_s;
+    if (!(fraction >= INSTANT_FIRST_S && fraction < INSTANT_END_S - 1))
+        return false;
+    *at_s = fraction;
+    return true;
+}
+
+static void print_value(const struct named_value *v, struct text_buffer *b)
+{
+    if (v->type == VALUE_TEXT)
+        json_print_text(v->text, b);
+    else if (v->type == VALUE_NUMBER)
+        json_print_number(v->number, b);
+    else if (v->type == VALUE_BOOLEAN)
+        text_addf(b, "%s", v->number != 0 ? "true" : "false");
+    else
+        text_add(b, "null", 4);
+}
+
+static void print_values(const struct named_value *values, size_t count,
+                         struct text_buffer *b)
+{
+    add_char(b, '{');
+    for (size_t i = 0; i < count; i++) {
+        if (i)
+            add_char(b, ',');
+        json_print_text(values[i].name, b);
+        add_char(b, ':');
+        print_value(&values[i], b);
+    }
+    add_char(b, '}');
+}
+
+static void print_elements(const struct json_field *f, const char *base,
+                           struct text_buffer *b)
+{
+    const char *list = *(const char *const *)(const void *)(base + f->offset);
+    size_t count = *(const size_t *)(const void *)(base + f->count_offset);
+
+    add_char(b, '[');
+    for (size_t i = 0; i < count; i++) {
+        if (i)
+            add_char(b, ',');
+        if (f->type == JSON_TYPE_LIST)
+            json_print(f->of, list + i * f->of->size, b);
+        else if (f->type == JSON_TYPE_NUMBERS)
+            json_print_number(((const double *)(const void *)list)[i], b);
+        else
+            json_print_text(((const char *const *)(const void *)list)[i], b);
+    }
+    add_char(b, ']');
+}
+
+static double number_at(const struct json_field *f, const char *base)
+{
+    return *(const double *)(const void *)(base + f->offset);
+}
+
+static const char *text_at(const struct json_field *f, const char *base)
+{
+    return *(const char *const *)(const void *)(base + f->offset);
+}
+
+static bool has_value(const struct json_field *f, const char *base)
+{
+    switch (f->type) {
+    case JSON_TYPE_NUMBER:
+    case JSON_TYPE_INSTANT:
+        return isfinite(number_at(f, base));
+    case JSON_TYPE_TEXT:
+    case JSON_TYPE_RAW:
+        return text_at(f, base) != NULL;
+    case JSON_TYPE_OBJECT:
+        return !(f->flags & JSON_POINTER) || text_at(f, base) != NULL;
+    case JSON_TYPE_LIST:
+    case JSON_TYPE_NUMBERS:
+    case JSON_TYPE_TEXTS:
+    case JSON_TYPE_VALUES:
+        return *(const size_t *)(const void *)(base + f->count_offset) > 0;
+    default:
+        return true;
+    }
+}
+
+static void print_instant(double at_s, struct text_buffer *b)
+{
+    char buffer[48];
+
+    json_print_text(instant_print(at_s, buffer, sizeof(buffer)), b);
+}
+
+/* The value of a member that has one. */
+static void print_member(const struct json_field *f, const char *base,
+                         struct text_buffer *b)
+{
+    const void *at = base + f->offset;
+
+    switch (f->type) {
+    case JSON_TYPE_NUMBER:
+        json_print_number(number_at(f, base), b);
+        break;
+    case JSON_TYPE_INTEGER:
+        print_whole(*(const uint64_t *)at, false, b);
+        break;
+    case JSON_TYPE_BOOLEAN:
+        text_addf(b, "%s", *(const bool *)at ? "true" : "false");
+        break;
+    case JSON_TYPE_TEXT:
+        json_print_text(text_at(f, base), b);
+        break;
+    case JSON_TYPE_CHOICE:
+        json_print_text(f->choices[*(const int *)at], b);
+        break;
+    case JSON_TYPE_INSTANT:
+        print_instant(number_at(f, base), b);
+        break;
+    case JSON_TYPE_OBJECT:
+        json_print(f->of, f->flags & JSON_POINTER ? (const void *)text_at(f, base) : at,
+                   b);
+        break;
+    case JSON_TYPE_VALUES:
+        print_values(*(const struct named_value *const *)at,
+                     *(const size_t *)(const void *)(base + f->count_offset), b);
+        break;
+    case JSON_TYPE_RAW:
+        text_add(b, text_at(f, base), strlen(text_at(f, base)));
+        break;
+    case JSON_TYPE_LIST:
+    case JSON_TYPE_NUMBERS:
+    case JSON_TYPE_TEXTS:
+        print_elements(f, base, b);
+        break;
+    case JSON_END:
+        break;
+    }
+}
+
+/* Lists and objects of values are printed also when empty, unless optional. */
+static bool prints_when_empty(enum json_type type)
+{
+    return type == JSON_TYPE_LIST || type == JSON_TYPE_NUMBERS ||
+           type == JSON_TYPE_TEXTS || type == JSON_TYPE_VALUES;
+}
+
+void json_print(const struct json_object *table, const void *in, struct text_buffer *b)
+{
+    const char *base = in;
+    bool first = true;
+
+    add_char(b, '{');
+    for (const struct json_field *f = table->fields; f->type != JSON_END; f++) {
+        bool present = has_value(f, base);
+
+        if (!present && (f->flags & JSON_OPTIONAL))
+            continue;
+        if (!first)
+            add_char(b, ',');
+        first = false;
+        add_char(b, '"');
+        text_add(b, f->name, strlen(f->name));
+        text_add(b, "\":", 2);
+        if (present || prints_when_empty(f->type))
+            print_member(f, base, b);
+        else
+            text_add(b, "null", 4);
+    }
+    add_char(b, '}');
+}

@@ -1,0 +1,151 @@
+/* json_scan.c - the checks on JSON text that cJSON does not make.
+ *
+ * cJSON takes any byte up to 0x20 for white space, lets control characters and
+ * broken UTF-8 into strings, ends a string at \u0000, reads numbers with
+ * strtod, and recurses. One pass over the bytes, before it sees them, closes
+ * these doors. Cost: linear, no memory.
+ */
+#include "service/json_scan.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+struct scan {
+    const unsigned char *at, *start, *end;
+    struct error *err;
+};
+
+static enum error_code refuse(const struct scan *s, const char *what)
+{
+    size_t line = 1, column = 1;
+
+    for (const unsigned char *p = s->start; p < s->at; p++) {
+        column++;
+        if (*p == '\n') {
+            line++;
+            column = 1;
+        }
+    }
+    return fail(s->err, ERR_MALFORMED, "", "not JSON: line %zu, column %zu: %s", line,
+                column, what);
+}
+
+static bool is_continuation(const struct scan *s, size_t i)
+{
+    return s->at + i < s->end && (s->at[i] & 0xc0) == 0x80;
+}
+
+/* Steps over one character beyond ASCII; false if it is not UTF-8. */
+static bool skip_multibyte(struct scan *s)
+{
+    unsigned char c = s->at[0];
+    unsigned char next = s->at + 1 < s->end ? s->at[1] : 0;
+    size_t length = c >= 0xf0 ? 4 : c >= 0xe0 ? 3 : 2;
+
+    if (c < 0xc2 || c > 0xf4)
+        return false;
+    if ((c == 0xe0 && next < 0xa0) || (c == 0xed && next > 0x9f) ||
+        (c == 0xf0 && next < 0x90) || (c == 0xf4 && next > 0x8f))
+        return false; /* overlong, a surrogate, or beyond U+10FFFF */
+    for (size_t i = 1; i < length; i++)
+        if (!is_continuation(s, i))
+            return false;
+    s->at += length;
+    return true;
+}
+
+/* From the opening quote to behind the closing one. */
+static enum error_code scan_string(struct scan *s)
+{
+    for (s->at++; s->at < s->end && *s->at != '"';) {
+        if (*s->at < 0x20)
+            return refuse(
+                s, "a control character in a string; write it as \\n, \\t or \\uXXXX");
+        if (*s->at >= 0x80) {
+            if (!skip_multibyte(s))
+                return refuse(s, "bytes that are not UTF-8");
+            continue;
+        }
+        if (*s->at == '\\' && s->end - s->at >= 6 && memcmp(s->at, "\\u0000", 6) == 0)
+            return refuse(s, "U+0000 in a string");
+        s->at += *s->at == '\\' && s->end - s->at > 1 ? 2 : 1;
+    }
+    if (s->at >= s->end)
+        return refuse(s, "a string without its end");
+    s->at++;
+    return OK;
+}
+
+static size_t skip_digits(struct scan *s)
+{
+    const unsigned char *from = s->at;
+
+    while (s->at < s->end && *s->at >= '0' && *s->at <= '9')
+        s->at++;
+    return (size_t)(s->at - from);
+}
+
+static enum error_code scan_number(struct scan *s)
+{
+    const unsigned char *from = s->at;
+    bool leading_zero;
+
+    if (*s->at == '-')
+        s->at++;
+    leading_zero = s->at < s->end && *s->at == '0';
+    if (skip_digits(s) == 0 || (leading_zero && s->at[-1] != '0') ||
+        (leading_zero && s->at - from > (*from == '-' ? 2 : 1)))
+        return refuse(s, "this is not a JSON number");
+    if (s->at < s->end && *s->at == '.') {
+        s->at++;
+        if (skip_digits(s) == 0)
+            return refuse(s, "digits are missing behind the decimal point");
+    }
+    if (s->at < s->end && (*s->at | 0x20) == 'e') {
+        s->at++;
+        if (s->at < s->end && (*s->at == '+' || *s->at == '-'))
+            s->at++;
+        if (skip_digits(s) == 0)
+            return refuse(s, "digits are missing in the exponent");
+    }
+    if (s->at - from > 60)
+        return refuse(s, "a number of more than 60 characters");
+    return OK;
+}
+
+static bool is_space(unsigned char c)
+{
+    return c == ' ' || c == '\n' || c == '\t' || c == '\r';
+}
+
+enum error_code json_scan(const char *text, size_t length, size_t depth_max,
+                          struct error *err)
+{
+    struct scan s = {(const unsigned char *)text, (const unsigned char *)text,
+                     (const unsigned char *)text + length, err};
+    size_t depth = 0;
+
+    while (s.at < s.end) {
+        unsigned char c = *s.at;
+
+        if (c == '"') {
+            TRY(scan_string(&s));
+        } else if (c == '-' || (c >= '0' && c <= '9')) {
+            TRY(scan_number(&s));
+        } else if (c == '{' || c == '[') {
+            if (++depth > depth_max)
+                return refuse(&s, "nested too deeply");
+            s.at++;
+        } else if (c == '}' || c == ']') {
+            depth -= depth > 0;
+            s.at++;
+        } else if (is_space(c) || c == ',' || c == ':' || (c >= 'a' && c <= 'z')) {
+            s.at++;
+        } else {
+            return refuse(&s,
+                          c < 0x20 ? "a control character" : "an unexpected character");
+        }
+    }
+    return OK;
+}

@@ -1,0 +1,13 @@
+/* json_scan.h - the checks on JSON text that cJSON does not make. */
+#ifndef GRIDPLAN_JSON_SCAN_H
+#define GRIDPLAN_JSON_SCAN_H
+
+#include "models/base/error.h"
+
+/* Refuses invalid UTF-8, control characters, U+0000, numbers that are not JSON
+ * numbers and nesting beyond `depth_max`, with line and column. What passes may
+ * still not be JSON: structure is the parser's business. */
+enum error_code json_scan(const char *text, size_t length, size_t depth_max,
+                          struct error *err);
+
+#endif

@@ -1,0 +1,8 @@
+/* main.c - the program: the only file that sees every layer. */
+#include "handlers/routes.h"
+#include "service/cli.h"
+
+int main(int argc, char **argv)
+{
+    return cli_run(argc, argv, routes);
+}

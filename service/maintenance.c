@@ -1,0 +1,428 @@
+/* maintenance.c - upkeep of the history tables, by a thread of its own.
+ *
+ * A round is many short transactions, each under an advisory lock of its own
+ * that only one replica gets. Making and dropping a partition needs the table
+ * for itself for a moment; it waits for that at most LOCK_TIMEOUT, because all
+ * others would queue behind it.
+ */
+#include "service/maintenance.h"
+
+#include "service/store.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define LOCK_TIMEOUT "SET LOCAL lock_timeout = '2s'"
+
+enum {
+    BATCHES_MAX = 1000, /* of one table in one round */
+    RETRY_S = 60,       /* after a failed round */
+};
+
+static const double ROUND_STATEMENT_S = 120;
+static const double DAY_S = 86400;
+
+/* A table that is partitioned by month. */
+struct history_table {
+    const char *name, *at; /* the column that says when */
+    size_t kept_offset;    /* of the retention in struct maintenance_options */
+    struct db_statement delete_default; /* old rows of the default partition */
+};
+
+struct round {
+    struct db_session *s;
+    const struct maintenance_options *options;
+    double now_s;
+    struct arena *arena; /* reset by each step */
+};
+
+static double kept_days(const struct round *round, const struct history_table *table)
+{
+    return *(const double *)((const char *)round->options + table->kept_offset);
+}
+
+/* ---- one step in one transaction ---- */
+
+struct truth {
+    bool value;
+};
+
+static const struct db_column truth_columns[] = {
+    DB_COLUMN(struct truth, value, DB_BOOLEAN),
+    {0},
+};
+
+static const struct db_statement lock_upkeep = {
+    "lock_upkeep", "SELECT pg_try_advisory_xact_lock(7453010373643070831)", 0};
+
+/* Not by to_regclass(), which answers from a cache that may be stale here. */
+static const struct db_statement find_partition = {
+    "find_partition",
+    "SELECT EXISTS (SELECT FROM pg_inherits JOIN pg_class ON oid = inhrelid"
+    " WHERE inhparent = $1::regclass AND relname = $2)",
+    DB_REPEATABLE};
+
+static enum error_code ask(struct round *round, const struct db_statement *statement,
+                           const struct db_param *params, bool *truth, struct error *err)
+{
+    struct truth answer = {false};
+    bool found;
+
+    TRY(db_row(round->s, statement, params, truth_columns, sizeof(answer), &answer,
+               &found, round->arena, err));
+    *truth = found && answer.value;
+    return OK;
+}
+
+/* Begins a transaction; *ours false: another replica is at work, nothing is open. */
+static enum error_code begin_step(struct round *round, bool *ours, struct error *err)
+{
+    enum error_code code;
+
+    arena_reset(round->arena);
+    TRY(db_begin(round->s, err));
+    code = db_execute(round->s, LOCK_TIMEOUT, err);
+    if (code == OK)
+        code = ask(round, &lock_upkeep, NULL, ours, err);
+    if (code != OK || !*ours)
+        db_rollback(round->s);
+    return code;
+}
+
+static enum error_code end_step(struct round *round, enum error_code code,
+                                struct error *err)
+{
+    if (code == OK)
+        return db_commit(round->s, err);
+    db_rollback(round->s);
+    return code;
+}
+
+/* ---- partitions ---- */
+
+struct month {
+    int year, month; /* 1..12 */
+};
+
+static struct month month_of(double at_s)
+{
+    time_t t = (time_t)at_s;
+    struct tm tm;
+
+    gmtime_r(&t, &tm);
+    return (struct month){tm.tm_year + 1900, tm.tm_mon + 1};
+}
+
+static struct month month_after(struct month m)
+{
+    return m.month == 12 ? (struct month){m.year + 1, 1}
+                         : (struct month){m.year, m.month + 1};
+}
+
+static double month_begin_s(struct month m)
+{
+    struct tm tm = {.tm_year = m.year - 1900, .tm_mon = m.month - 1, .tm_mday = 1};
+
+    return (double)timegm(&tm);
+}
+
+static const char *month_text(struct month m, struct arena *a)
+{
+    return arena_printf(a, "%04d-%02d-01 00:00Z", m.year, m.month);
+}
+
+/* The partition is filled with what the default one has of its month before it
+ * is attached: else PostgreSQL would refuse it. */
+static enum error_code make_partition(struct round *round, const struct history_table *t,
+                                      struct month m, const char *name, struct error *err)
+{
+    const char *from = month_text(m, round->arena);
+    const char *to = month_text(month_after(m), round->arena);
+    const char *sql = arena_printf(
+        round->arena,
+        "LOCK TABLE %s_default IN ACCESS EXCLUSIVE MODE;"
+        "CREATE TABLE %s (LIKE %s INCLUDING DEFAULTS INCLUDING COMMENTS);"
+        "WITH moved AS (DELETE FROM %s_default WHERE %s >= '%s' AND %s < '%s' RETURNING "
+        "*)"
+        " INSERT INTO %s SELECT * FROM moved;"
+        "ALTER TABLE %s ATTACH PARTITION %s FOR VALUES FROM ('%s') TO ('%s')",
+        t->name, name, t->name, t->name, t->at, from, t->at, to, name, t->name, name,
+        from, to);
+
+    return from && to && sql ? db_execute(round->s, sql, err) : fail_memory(err);
+}
+
+static enum error_code ensure_partition(struct round *round,
+                                        const struct history_table *t, struct month m,
+                                        struct error *err)
+{
+    bool ours, exists = false;
+    char name[64];
+    enum error_code code;
+
+    snprintf(name, sizeof(name), "%s_%04d_%02d", t->name, m.year, m.month);
+    arena_reset(round->arena);
+    TRY(ask(round, &find_partition, DB_PARAMS(db_text(t->name), db_text(name)), &exists,
+            err));
+    if (exists)
+        return OK;
+    TRY(begin_step(round, &ours, err));
+    if (!ours)
+        return OK;
+    code = ask(round, &find_partition, DB_PARAMS(db_text(t->name), db_text(name)),
+               &exists, err);
+    if (code == OK && !exists)
+        code = make_partition(round, t, m, name, err);
+    return end_step(round, code, err);
+}
+
+struct partition {
+    const char *name;
+};
+
+static const struct db_column partition_columns[] = {
+    DB_COLUMN(struct partition, name, DB_TEXT),
+    {0},
+};
+
+static const struct db_statement select_partitions = {
+    "select_partitions",
+    "SELECT inhrelid::regclass::text FROM pg_inherits"
+    " WHERE inhparent = $1::regclass ORDER BY 1",
+    DB_REPEATABLE};
+
+/* Drops the partitions whose last instant is before `until_s`. */
+static enum error_code drop_partitions(struct round *round, const struct history_table *t,
+                                       double until_s, struct error *err)
+{
+    enum error_code code;
+    struct partition *list;
+    size_t count, length = strlen(t->name);
+    bool ours;
+
+    TRY(begin_step(round, &ours, err));
+    if (!ours)
+        return OK;
+    code = db_rows(round->s, &select_partitions, DB_PARAMS(db_text(t->name)),
+                   partition_columns, sizeof(*list), (void **)&list, &count, round->arena,
+                   err);
+    for (size_t i = 0; code == OK && i < count; i++) {
+        struct month m;
+        char sql[128];
+
+        if (strncmp(list[i].name, t->name, length) != 0 ||
+            sscanf(list[i].name + length, "_%4d_%2d", &m.year, &m.month) != 2 ||
+            month_begin_s(month_after(m)) > until_s)
+            continue;
+        snprintf(sql, sizeof(sql), "DROP TABLE %s", list[i].name);
+        code = db_execute(round->s, sql, err);
+    }
+    return end_step(round, code, err);
+}
+
+/* ---- old rows ---- */
+
+#define DELETE_OLD(table, at)                                             \
+    {                                                                     \
+        "delete_old_" table,                                              \
+            "DELETE FROM " table " WHERE ctid = ANY (ARRAY("              \
+            "SELECT ctid FROM " table " WHERE " at " < $1 LIMIT 10000))", \
+            DB_REPEATABLE                                                 \
+    }
+enum { DELETE_BATCH = 10000 }; /* as above */
+
+static const struct db_statement delete_decisions = DELETE_OLD("decision", "created_at");
+static const struct db_statement delete_keys =
+    DELETE_OLD("idempotency_key", "created_at");
+
+/* Deletes what is older than `until_s`, some at a time. */
+static enum error_code delete_rows(struct round *round,
+                                   const struct db_statement *statement, double until_s,
+                                   struct error *err)
+{
+    for (int i = 0; i < BATCHES_MAX; i++) {
+        size_t deleted = 0;
+        enum error_code code;
+        bool ours;
+
+        TRY(begin_step(round, &ours, err));
+        if (!ours)
+            return OK;
+        code = db_run(round->s, statement, DB_PARAMS(db_instant(until_s)), &deleted, err);
+        TRY(end_step(round, code, err));
+        if (deleted < DELETE_BATCH)
+            return OK;
+    }
+    return OK;
+}
+
+/* ---- rounds ---- */
+
+static const struct history_table tables[] = {
+    {"load_sample", "observed_at",
+     offsetof(struct maintenance_options, load_sample_kept_days),
+     DELETE_OLD("load_sample_default", "observed_at")},
+    {"failure", "down_at", offsetof(struct maintenance_options, failure_kept_days),
+     DELETE_OLD("failure_default", "down_at")},
+    {"execution", "started_at", offsetof(struct maintenance_options, execution_kept_days),
+     DELETE_OLD("execution_default", "started_at")},
+};
+enum { TABLE_COUNT = sizeof(tables) / sizeof(tables[0]) };
+
+static enum error_code keep_table(struct round *round, const struct history_table *t,
+                                  struct error *err)
+{
+    double until_s = round->now_s - kept_days(round, t) * DAY_S;
+    struct month m = month_of(round->now_s);
+
+    for (size_t i = 0; i <= round->options->months_ahead; i++) {
+        TRY(ensure_partition(round, t, m, err));
+        m = month_after(m);
+    }
+    if (kept_days(round, t) <= 0)
+        return OK;
+    TRY(drop_partitions(round, t, until_s, err));
+    return delete_rows(round, &t->delete_default, until_s, err);
+}
+
+static enum error_code run_round(struct round *round, struct error *err)
+{
+    const struct maintenance_options *options = round->options;
+
+    for (size_t i = 0; i < TABLE_COUNT; i++)
+        TRY(keep_table(round, &tables[i], err));
+    if (options->decision_kept_days > 0)
+        TRY(delete_rows(round, &delete_decisions,
+                        round->now_s - options->decision_kept_days * DAY_S, err));
+    return delete_rows(round, &delete_keys, round->now_s - STORE_IDEMPOTENCY_KEPT_S, err);
+}
+
+static enum error_code run(struct db *db, const struct maintenance_options *options,
+                           double now_s, const bool *stopping, struct error *err)
+{
+    struct arena *session_arena = arena_create(SIZE_MAX);
+    struct round round = {NULL, options, now_s, arena_create(SIZE_MAX)};
+    enum error_code code;
+
+    if (session_arena && round.arena)
+        round.s = db_session_create(db, stopping, session_arena);
+    if (round.s) {
+        db_session_set_timeout(round.s, ROUND_STATEMENT_S);
+        code = run_round(&round, err);
+    } else {
+        code = fail_memory(err);
+    }
+    db_session_close(round.s);
+    arena_close(round.arena);
+    arena_close(session_arena);
+    return code;
+}
+
+enum error_code maintenance_run(struct db *db, const struct maintenance_options *options,
+                                double now_s, struct error *err)
+{
+    return run(db, options, now_s, NULL, err);
+}
+
+/* ---- the thread ---- */
+
+struct maintenance {
+    struct db *db;
+    struct maintenance_options options;
+    pthread_t thread;
+    pthread_mutex_t mutex;
+    pthread_cond_t wake;
+    bool stopping; /* read without the mutex by the session */
+};
+
+static double wall_s(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_REALTIME, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+/* Sleeps; false when it is time to stop. */
+static bool sleep_s(struct maintenance *m, double duration_s)
+{
+    struct timespec until;
+    double whole_s = floor(duration_s);
+    bool go_on;
+
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_sec += (time_t)whole_s;
+    until.tv_nsec += (long)((duration_s - whole_s) * 1e9);
+    if (until.tv_nsec >= 1000000000) {
+        until.tv_nsec -= 1000000000;
+        until.tv_sec++;
+    }
+    pthread_mutex_lock(&m->mutex);
+    while (!m->stopping && pthread_cond_timedwait(&m->wake, &m->mutex, &until) == 0)
+        ;
+    go_on = !m->stopping;
+    pthread_mutex_unlock(&m->mutex);
+    return go_on;
+}
+
+static void *work(void *context)
+{
+    struct maintenance *m = context;
+    double wait_s;
+
+    do {
+        struct error err = {.code = OK};
+
+        wait_s = m->options.interval_s;
+        if (run(m->db, &m->options, wall_s(), &m->stopping, &err) != OK) {
+            wait_s = fmin(wait_s, RETRY_S);
+            if (m->options.log && err.code != ERR_CANCELLED)
+                m->options.log(m->options.log_context, err.text);
+        }
+    } while (sleep_s(m, wait_s));
+    return NULL;
+}
+
+enum error_code maintenance_create(struct db *db,
+                                   const struct maintenance_options *options,
+                                   struct maintenance **out, struct error *err)
+{
+    struct maintenance *m = calloc(1, sizeof(*m));
+    pthread_condattr_t attributes;
+
+    if (!m)
+        return fail_memory(err);
+    m->db = db;
+    m->options = *options;
+    pthread_mutex_init(&m->mutex, NULL);
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&m->wake, &attributes);
+    pthread_condattr_destroy(&attributes);
+    if (pthread_create(&m->thread, NULL, work, m) != 0) {
+        pthread_cond_destroy(&m->wake);
+        pthread_mutex_destroy(&m->mutex);
+        free(m);
+        return fail(err, ERR_INTERNAL, "", "cannot start the maintenance thread");
+    }
+    *out = m;
+    return OK;
+}
+
+void maintenance_close(struct maintenance *m)
+{
+    if (!m)
+        return;
+    pthread_mutex_lock(&m->mutex);
+    __atomic_store_n(&m->stopping, true, __ATOMIC_RELAXED);
+    pthread_cond_signal(&m->wake);
+    pthread_mutex_unlock(&m->mutex);
+    pthread_join(m->thread, NULL);
+    pthread_cond_destroy(&m->wake);
+    pthread_mutex_destroy(&m->mutex);
+    free(m);
+}

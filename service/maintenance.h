@@ -1,0 +1,39 @@
+/* maintenance.h - upkeep of the history tables, by a thread of its own.
+ *
+ * Makes the monthly partitions ahead of time (moving rows that came too early
+ * out of the default partition), drops those that are older than their
+ * retention, deletes old rows of the default partitions, old decisions and
+ * expired idempotency keys. One replica at a time does it; nothing waits long
+ * for a lock: what could not be done is done in the next round.
+ */
+#ifndef GRIDPLAN_MAINTENANCE_H
+#define GRIDPLAN_MAINTENANCE_H
+
+#include "service/db.h"
+
+struct maintenance_options {
+    double load_sample_kept_days; /* 0: for ever; the same for the others */
+    double failure_kept_days;
+    double execution_kept_days;
+    double decision_kept_days;
+    size_t months_ahead; /* partitions made beyond this month's, <= 24 */
+    double interval_s;   /* between rounds, > 0; a failed round is repeated earlier */
+    void (*log)(void *context, const char *text); /* NULL: nobody */
+    void *log_context;
+};
+
+/* One round at the instant `now_s`. A round that another replica is making is
+ * left to it: OK. */
+enum error_code maintenance_run(struct db *db, const struct maintenance_options *options,
+                                double now_s, struct error *err);
+
+/* Starts the thread, which makes a round at once. */
+struct maintenance;
+enum error_code maintenance_create(struct db *db,
+                                   const struct maintenance_options *options,
+                                   struct maintenance **out, struct error *err);
+
+/* Stops it; waits for the step in hand (seconds at most). Accepts NULL. */
+void maintenance_close(struct maintenance *m);
+
+#endif

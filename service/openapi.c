@@ -1,0 +1,422 @@
+/* openapi.c - the description of the API, printed from the tables.
+ *
+ * Routes become operations, tables become schemas. The document is the same on
+ * every machine, so that the committed openapi/openapi.json can be compared.
+ */
+#include "service/openapi.h"
+
+#include <string.h>
+
+enum { SCHEMAS_MAX = 256 };
+
+/* Tables met so far; each is printed once. */
+struct schemas {
+    const struct json_object *table[SCHEMAS_MAX];
+    size_t count;
+};
+
+static void collect(struct schemas *s, const struct json_object *table)
+{
+    if (!table)
+        return;
+    for (size_t i = 0; i < s->count; i++)
+        if (s->table[i] == table)
+            return;
+    if (s->count == SCHEMAS_MAX)
+        return;
+    s->table[s->count++] = table;
+    for (const struct json_field *f = table->fields; f->type != JSON_END; f++)
+        collect(s, f->of);
+}
+
+static void print_ref(const struct json_object *table, struct text_buffer *b)
+{
+    text_addf(b, "{\"$ref\":\"#/components/schemas/%s\"}", table->name);
+}
+
+static void print_bound(const char *name, double bound, struct text_buffer *b)
+{
+    if (!isfinite(bound) || fabs(bound) >= JSON_LARGEST)
+        return;
+    text_addf(b, ",\"%s\":", name);
+    json_print_number(bound, b);
+}
+
+/* Number types: bounds only where they were set (answers have none). */
+static void print_number_schema(const struct json_field *f, const char *type,
+                                bool element, struct text_buffer *b)
+{
+    bool nullable = (f->flags & JSON_NULLABLE) || (f->flags & JSON_OPTIONAL);
+
+    text_addf(b, nullable ? "\"type\":[\"%s\",\"null\"]" : "\"type\":\"%s\"", type);
+    if (f->min < f->max) {
+        print_bound(f->flags & JSON_ABOVE_MIN ? "exclusiveMinimum" : "minimum", f->min,
+                    b);
+        print_bound("maximum", f->max, b);
+        if (!element && !(f->flags & JSON_REQUIRED))
+            print_bound("default", f->preset, b);
+    }
+}
+
+static void print_texts(const char *name, const char *const *texts, struct text_buffer *b)
+{
+    text_addf(b, "\"%s\":[", name);
+    for (size_t i = 0; texts[i]; i++) {
+        text_addf(b, i ? "," : "");
+        json_print_text(texts[i], b);
+    }
+    text_addf(b, "]");
+}
+
+static void print_list_schema(const struct json_field *f, struct text_buffer *b)
+{
+    text_addf(b, "\"type\":\"array\",\"items\":");
+    if (f->type == JSON_TYPE_LIST) {
+        print_ref(f->of, b);
+    } else if (f->type == JSON_TYPE_TEXTS) {
+        text_addf(b, "{\"type\":\"string\"}");
+    } else {
+        text_addf(b, "{");
+        print_number_schema(f, "number", true, b);
+        text_addf(b, "}");
+    }
+    if (f->type != JSON_TYPE_NUMBERS && f->max > 0)
+        text_addf(b, ",\"maxItems\":%.0f", f->max);
+}
+
+static void print_text_schema(const struct json_field *f, struct text_buffer *b)
+{
+    bool nullable = (f->flags & JSON_NULLABLE) || (f->flags & JSON_OPTIONAL);
+
+    text_addf(b, nullable ? "\"type\":[\"string\",\"null\"]" : "\"type\":\"string\"");
+    if (f->min > 0)
+        text_addf(b, ",\"minLength\":%.0f", f->min);
+    if (f->max > 0)
+        text_addf(b, ",\"maxLength\":%.0f", f->max);
+}
+
+/* The schema of a member, without its braces. */
+static void print_type(const struct json_field *f, struct text_buffer *b)
+{
+    switch (f->type) {
+    case JSON_TYPE_NUMBER:
+        print_number_schema(f, "number", false, b);
+        break;
+    case JSON_TYPE_INTEGER:
+        print_number_schema(f, "integer", false, b);
+        break;
+    case JSON_TYPE_BOOLEAN:
+        text_addf(b, "\"type\":\"boolean\"");
+        break;
+    case JSON_TYPE_TEXT:
+        print_text_schema(f, b);
+        break;
+    case JSON_TYPE_CHOICE:
+        text_addf(b, "\"type\":\"string\",");
+        print_texts("enum", f->choices, b);
+        break;
+    case JSON_TYPE_INSTANT:
+        text_addf(b,
+                  "\"type\":[\"string\",\"number\",\"null\"],\"format\":\"date-time\"");
+        break;
+    case JSON_TYPE_OBJECT:
+        text_addf(b, "\"allOf\":[");
+        print_ref(f->of, b);
+        text_addf(b, "]");
+        break;
+    case JSON_TYPE_VALUES:
+        text_addf(b, "\"type\":\"object\",\"additionalProperties\":"
+                     "{\"type\":[\"number\",\"boolean\",\"string\",\"null\"]}");
+        break;
+    case JSON_TYPE_LIST:
+    case JSON_TYPE_NUMBERS:
+    case JSON_TYPE_TEXTS:
+        print_list_schema(f, b);
+        break;
+    case JSON_TYPE_RAW: /* any JSON */
+    case JSON_END:
+        break;
+    }
+}
+
+static void print_member(const struct json_field *f, struct text_buffer *b)
+{
+    size_t before;
+
+    text_addf(b, "{");
+    before = b->length;
+    print_type(f, b);
+    text_addf(b, "%s\"description\":", b->length > before ? "," : "");
+    json_print_text(f->doc, b);
+    text_addf(b, "}");
+}
+
+static void print_schema(const struct json_object *table, struct text_buffer *b)
+{
+    bool first = true;
+
+    text_addf(b, "\"%s\":{\"type\":\"object\",\"description\":", table->name);
+    json_print_text(table->doc, b);
+    text_addf(b, ",\"properties\":{");
+    for (const struct json_field *f = table->fields; f->type != JSON_END; f++) {
+        text_addf(b, "%s\"%s\":", f == table->fields ? "" : ",", f->name);
+        print_member(f, b);
+    }
+    text_addf(b, "}");
+    for (const struct json_field *f = table->fields; f->type != JSON_END; f++) {
+        if (!(f->flags & JSON_REQUIRED))
+            continue;
+        text_addf(b, first ? ",\"required\":[\"%s\"" : ",\"%s\"", f->name);
+        first = false;
+    }
+    text_addf(b, first ? "}" : "]}");
+}
+
+/* "getSnapshotsBySnapshotId": the method and the path as one word. */
+static void print_operation_id(const struct route *r, struct text_buffer *b)
+{
+    bool upper = true;
+
+    for (const char *m = r->method; *m; m++)
+        text_addf(b, "%c", *m | 0x20);
+    for (const char *p = strncmp(r->path, "/v1", 3) == 0 ? r->path + 3 : r->path; *p;
+         p++) {
+        if (*p == '{')
+            text_addf(b, "By");
+        if (strchr("/{}_-.", *p)) {
+            upper = true;
+        } else {
+            text_addf(b, "%c", upper && *p >= 'a' && *p <= 'z' ? *p - 32 : *p);
+            upper = false;
+        }
+    }
+}
+
+static void print_parameters(const struct route *r, struct text_buffer *b)
+{
+    bool first = true;
+
+    text_addf(b, ",\"parameters\":[");
+    for (const char *p = r->path; (p = strchr(p, '{')); p++) {
+        size_t length = strcspn(p + 1, "}");
+
+        text_addf(b,
+                  "%s{\"name\":\"%.*s\",\"in\":\"path\",\"required\":true,"
+                  "\"schema\":{\"type\":\"string\"}}",
+                  first ? "" : ",", (int)length, p + 1);
+        first = false;
+    }
+    for (const struct json_field *f = r->query ? r->query->fields : NULL;
+         f && f->type != JSON_END; f++) {
+        text_addf(b,
+                  "%s{\"name\":\"%s\",\"in\":\"query\",\"required\":%s,\"description\":",
+                  first ? "" : ",", f->name, f->flags & JSON_REQUIRED ? "true" : "false");
+        json_print_text(f->doc, b);
+        text_addf(b, ",\"schema\":{");
+        print_type(f, b);
+        text_addf(b, "}}");
+        first = false;
+    }
+    if (r->flags & ROUTE_IDEMPOTENT_KEY)
+        text_addf(b, "%s{\"$ref\":\"#/components/parameters/IdempotencyKey\"}",
+                  first ? "" : ",");
+    text_addf(b, "]");
+}
+
+static void print_examples(const struct route *r, struct text_buffer *b)
+{
+    size_t length = r->example ? strlen(r->example) : 0;
+    bool first = true;
+
+    for (const struct openapi_example *e = openapi_examples; length && e->name; e++) {
+        size_t end = strlen(e->name) - strlen(".json");
+
+        if (strncmp(e->name, r->example, length) != 0)
+            continue;
+        text_addf(b, "%s\"%.*s\":{\"value\":", first ? ",\"examples\":{" : ",", (int)end,
+                  e->name);
+        text_add(b, e->text, strlen(e->text));
+        text_addf(b, "}");
+        first = false;
+    }
+    if (!first)
+        text_addf(b, "}");
+}
+
+static void print_body(const struct route *r, struct text_buffer *b)
+{
+    const char *type = r->flags & ROUTE_MERGE_PATCH ? "application/merge-patch+json"
+                                                    : "application/json";
+
+    if (!r->request && !(r->flags & (ROUTE_MERGE_PATCH | ROUTE_RAW_BODY)))
+        return;
+    text_addf(
+        b, ",\"requestBody\":{\"required\":true,\"content\":{\"%s\":{\"schema\":", type);
+    if (r->request && r->flags & ROUTE_BULK) {
+        text_addf(b, "{\"oneOf\":[");
+        print_ref(r->request, b);
+        text_addf(b, ",{\"type\":\"array\",\"items\":");
+        print_ref(r->request, b);
+        text_addf(b, "}]}");
+    } else if (r->request) {
+        print_ref(r->request, b);
+    } else {
+        text_addf(b, "{\"type\":\"object\"}");
+    }
+    print_examples(r, b);
+    text_addf(b, "}");
+    if (r->request && r->flags & ROUTE_BULK) {
+        text_addf(b, ",\"application/x-ndjson\":{\"schema\":");
+        print_ref(r->request, b);
+        text_addf(b, "}");
+    }
+    text_addf(b, "}}");
+}
+
+static void print_answers(const struct route *r, struct text_buffer *b)
+{
+    bool creates = r->flags & ROUTE_IDEMPOTENT_KEY && !(r->flags & ROUTE_DECISION);
+
+    text_addf(b, ",\"responses\":{\"%s\":{\"description\":\"Done\"",
+              creates                                     ? "201"
+              : r->response || r->flags & ROUTE_RAW_REPLY ? "200"
+                                                          : "204");
+    if (r->response) {
+        text_addf(b, ",\"content\":{\"application/json\":{\"schema\":");
+        print_ref(r->response, b);
+        text_addf(b, "}}");
+    }
+    text_addf(b, "},\"4XX\":{\"$ref\":\"#/components/responses/Problem\"},"
+                 "\"5XX\":{\"$ref\":\"#/components/responses/Problem\"}}");
+}
+
+/* "Placements" of "/v1/placements", else "Operations". */
+static void print_tag(const struct route *r, struct text_buffer *b)
+{
+    const char *name = strncmp(r->path, "/v1/", 4) == 0 ? r->path + 4 : "operations";
+
+    text_addf(b, ",\"tags\":[\"%.*s\"]", (int)strcspn(name, "/"), name);
+}
+
+static void print_operation(const struct route *r, struct text_buffer *b)
+{
+    text_addf(b, "\"");
+    for (const char *m = r->method; *m; m++)
+        text_addf(b, "%c", *m | 0x20);
+    text_addf(b, "\":{\"operationId\":\"");
+    print_operation_id(r, b);
+    text_addf(b, "\",\"summary\":");
+    json_print_text(r->summary, b);
+    text_addf(b, ",\"description\":");
+    json_print_text(r->doc, b);
+    print_tag(r, b);
+    print_parameters(r, b);
+    print_body(r, b);
+    print_answers(r, b);
+    if (r->scope == SCOPE_NONE)
+        text_addf(b, ",\"security\":[]");
+    text_addf(b, "}");
+}
+
+static void print_paths(const struct route *routes, struct text_buffer *b)
+{
+    const char *path = NULL;
+
+    text_addf(b, "\"paths\":{");
+    for (const struct route *r = routes; r->method; r++) {
+        bool same = path && strcmp(path, r->path) == 0;
+
+        if (same) {
+            text_addf(b, ",");
+        } else {
+            text_addf(b, "%s", path ? "}," : "");
+            json_print_text(r->path, b);
+            text_addf(b, ":{");
+        }
+        print_operation(r, b);
+        path = r->path;
+    }
+    text_addf(b, path ? "}}" : "}");
+}
+
+static void print_problem(struct text_buffer *b)
+{
+    text_addf(
+        b,
+        ",\"Problem\":{\"type\":\"object\",\"description\":\"What went wrong, as in RFC "
+        "9457; every mistake of the request is in errors\",\"properties\":{"
+        "\"type\":{\"type\":\"string\"},\"title\":{\"type\":\"string\"},"
+        "\"status\":{\"type\":\"integer\"},\"detail\":{\"type\":\"string\"},"
+        "\"instance\":{\"type\":\"string\"},\"code\":{\"type\":\"string\"},"
+        "\"request_id\":{\"type\":\"string\"},\"error_count\":{\"type\":\"integer\"},"
+        "\"errors\":{\"type\":\"array\",\"items\":{\"type\":\"object\",\"properties\":{"
+        "\"pointer\":{\"type\":\"string\",\"description\":\"JSON Pointer to the value\"},"
+        "\"code\":{\"type\":\"string\"},\"detail\":{\"type\":\"string\"}}}}},"
+        "\"required\":[\"type\",\"title\",\"status\",\"code\",\"request_id\"]}");
+}
+
+static void print_components(const struct route *routes, struct text_buffer *b)
+{
+    struct schemas schemas = {.count = 0};
+
+    for (const struct route *r = routes; r->method; r++) {
+        collect(&schemas, r->request);
+        collect(&schemas, r->response);
+    }
+    text_addf(b, "\"components\":{\"schemas\":{");
+    for (size_t i = 0; i < schemas.count; i++) {
+        text_addf(b, i ? "," : "");
+        print_schema(schemas.table[i], b);
+    }
+    print_problem(b);
+    text_addf(b,
+              "},\"responses\":{\"Problem\":{\"description\":\"It could not be done\","
+              "\"content\":{\"application/problem+json\":{\"schema\":"
+              "{\"$ref\":\"#/components/schemas/Problem\"}}}}},"
+              "\"parameters\":{\"IdempotencyKey\":{\"name\":\"Idempotency-Key\",\"in\":"
+              "\"header\","
+              "\"required\":false,\"description\":\"The same key and body give the first "
+              "answer "
+              "again for 24 hours\",\"schema\":{\"type\":\"string\",\"maxLength\":255}}},"
+              "\"securitySchemes\":{\"bearer\":{\"type\":\"http\",\"scheme\":\"bearer\"},"
+              "\"basic\":{\"type\":\"http\",\"scheme\":\"basic\"}}}");
+}
+
+static void print_tags(const struct route *routes, struct text_buffer *b)
+{
+    const char *last = "";
+
+    text_addf(b, "\"tags\":[");
+    for (const struct route *r = routes; r->method; r++) {
+        const char *name = strncmp(r->path, "/v1/", 4) == 0 ? r->path + 4 : NULL;
+        size_t length = name ? strcspn(name, "/") : 0;
+
+        if (!name || (strncmp(last, name, length) == 0 && strcspn(last, "/") == length))
+            continue;
+        text_addf(b, "{\"name\":\"%.*s\",\"description\":\"/v1/%.*s\"},", (int)length,
+                  name, (int)length, name);
+        last = name;
+    }
+    text_addf(
+        b,
+        "{\"name\":\"operations\",\"description\":\"Health, metrics, description\"}],");
+}
+
+void openapi_print(const struct route *routes, struct text_buffer *b)
+{
+    text_addf(
+        b,
+        "{\"openapi\":\"3.1.0\",\"info\":{\"title\":\"gridplan\",\"version\":\"%s\","
+        "\"summary\":\"Scheduling decisions over HTTP\","
+        "\"description\":\"Post a snapshot of resources and the jobs at hand; get "
+        "placements, intervals and predictions, each with its reasons and its bound.\","
+        "\"license\":{\"name\":\"MIT\",\"identifier\":\"MIT\"}},"
+        "\"servers\":[{\"url\":\"/\",\"description\":\"The service that sent this\"}],"
+        "\"security\":[{},{\"bearer\":[]},{\"basic\":[]}],",
+        GRIDPLAN_VERSION);
+    print_tags(routes, b);
+    print_paths(routes, b);
+    text_addf(b, ",");
+    print_components(routes, b);
+    text_addf(b, "}");
+}

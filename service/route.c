@@ -1,0 +1,789 @@
+/* route.c - the way of one request: match, authenticate, limit, decode, bind,
+ * run, print, encode. */
+#include "service/route.h"
+
+#include "service/auth.h"
+#include "service/clock.h"
+#include "service/config.h"
+#include "service/gzip.h"
+#include "service/hash.h"
+#include "service/log.h"
+#include "service/metrics.h"
+#include "service/problem.h"
+#include "service/ratelimit.h"
+#include "service/service.h"
+#include "service/store.h"
+#include "service/uuid.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+enum {
+    INLINE_BODY_MAX_BYTES = 16 * 1024, /* larger ones take too long on an I/O thread */
+    IDEMPOTENCY_KEY_MAX_BYTES = 255,
+};
+
+/* ---- finding the row ---- */
+
+/* Whether `path` is an instance of the template. */
+static bool path_fits(const char *template, const char *path)
+{
+    while (*template && *path) {
+        if (*template == '{') {
+            size_t length = strcspn(path, "/");
+
+            if (length == 0)
+                return false;
+            template += strcspn(template, "}") + 1;
+            path += length;
+        } else if (*template ++ != *path++) {
+            return false;
+        }
+    }
+    return !*template && !*path;
+}
+
+/* Copies the values of the template's {names}. */
+static enum error_code read_path_values(struct request *rq)
+{
+    const char *template = rq->route->path, *path = rq->message->path;
+    size_t count = 0;
+
+    while (*template && *path) {
+        if (*template == '{') {
+            size_t length = strcspn(path, "/");
+
+            if (count < ROUTE_PATH_VALUES_MAX) {
+                rq->path_value[count] = arena_text(rq->arena, path, length);
+                if (!rq->path_value[count++])
+                    return fail_memory(rq->err);
+            }
+            template += strcspn(template, "}") + 1;
+            path += length;
+        } else {
+            template ++;
+            path++;
+        }
+    }
+    return OK;
+}
+
+const struct route *route_find(const struct route *table, const char *method,
+                               const char *path, char *allow, enum error_code *code)
+{
+    const char *wanted = strcmp(method, "HEAD") == 0 ? "GET" : method;
+    const struct route *found = NULL;
+    bool path_exists = false;
+
+    allow[0] = 0;
+    for (const struct route *r = table; r->method; r++) {
+        bool literal = found && !strchr(found->path, '{');
+
+        if (!path_fits(r->path, path))
+            continue;
+        path_exists = true;
+        if (strlen(allow) + strlen(r->method) + 8 < 64) {
+            strcat(allow, r->method);
+            strcat(allow, strcmp(r->method, "GET") == 0 ? ", HEAD, " : ", ");
+        }
+        if (strcmp(r->method, wanted) == 0 && !literal)
+            found = r;
+    }
+    if (path_exists)
+        strcat(allow, "OPTIONS");
+    *code = found ? OK : path_exists ? ERR_METHOD : ERR_NOT_FOUND;
+    return found;
+}
+
+enum route_work route_work_of(const struct route *route, const struct message *m)
+{
+    if (route->work != WORK_INLINE)
+        return route->work;
+    if (m->idempotency_key && route->flags & ROUTE_IDEMPOTENT_KEY)
+        return WORK_QUERY;
+    return m->body_length > INLINE_BODY_MAX_BYTES || m->content_encoding ? WORK_COMPUTE
+                                                                         : WORK_INLINE;
+}
+
+/* ---- what handlers use ---- */
+
+void reply_header_add(struct reply *reply, const char *name, const char *value)
+{
+    if (reply->header_count < REPLY_HEADERS_MAX && value)
+        reply->headers[reply->header_count++] = (struct reply_header){name, value};
+}
+
+enum error_code request_db(struct request *rq, struct db_session **db)
+{
+    if (!rq->service->db)
+        return fail(rq->err, ERR_UNAVAILABLE, "",
+                    "the service runs without a database; set DATABASE_URL, or send all "
+                    "inputs in the request");
+    if (!rq->may_block)
+        return fail(rq->err, ERR_WOULD_BLOCK, "", "the database is needed");
+    if (!rq->db)
+        rq->db = db_session_create(rq->service->db, rq->cancelled, rq->arena);
+    if (!rq->db)
+        return fail_memory(rq->err);
+    *db = rq->db;
+    return OK;
+}
+
+double request_elapsed_s(const struct request *rq)
+{
+    return clock_monotonic_s() - rq->started_s;
+}
+
+static double time_used(void *context)
+{
+    const struct request *rq = context;
+
+    if (rq->cancelled && __atomic_load_n(rq->cancelled, __ATOMIC_RELAXED))
+        return 2;
+    return request_elapsed_s(rq) / (rq->deadline_s - rq->started_s);
+}
+
+void request_set_time_limit(struct request *rq, double time_limit_s)
+{
+    double longest_s = rq->service->config->time_limit_max_s;
+
+    if (!(time_limit_s < longest_s))
+        time_limit_s = longest_s;
+    rq->deadline_s = rq->started_s + time_limit_s;
+    rq->budget = (struct budget){time_used, rq, 0};
+}
+
+/* ---- who asks, and how often ---- */
+
+static enum error_code authenticate(struct request *rq, double *rate_per_s,
+                                    double *burst_count)
+{
+    const struct config *config = rq->service->config;
+    struct auth_grant grant = {{"default", "", 0}, NAN, NAN};
+
+    switch (auth_check(rq->service->auth, rq->message->authorization, rq->route->scope,
+                       rq->may_block, &grant, rq->arena, rq->err)) {
+    case AUTH_NEEDS_DATABASE:
+        return fail(rq->err, ERR_WOULD_BLOCK, "", "the key must be looked up");
+    case AUTH_REFUSED:
+        if (rq->err->code == ERR_UNAUTHENTICATED)
+            reply_header_add(rq->reply, "WWW-Authenticate", AUTH_CHALLENGE);
+        return rq->err->code;
+    case AUTH_ALLOWED:
+        break;
+    }
+    rq->principal = grant.who;
+    *rate_per_s = isnan(grant.rate_per_s) ? config->rate_limit_per_s : grant.rate_per_s;
+    *burst_count =
+        isnan(grant.burst_count) ? config->rate_burst_count : grant.burst_count;
+    return OK;
+}
+
+static enum error_code limit_rate(struct request *rq, double rate_per_s,
+                                  double burst_count)
+{
+    struct ratelimit_state state;
+    const char *name =
+        rq->principal.key_id[0] ? rq->principal.key_id : rq->message->remote_address;
+    bool allowed;
+
+    if (!rq->service->limits || rate_per_s <= 0 || rq->route->scope == SCOPE_NONE)
+        return OK;
+    if (burst_count < 1)
+        burst_count = fmax(1, 2 * rate_per_s);
+    allowed = ratelimit_take(rq->service->limits, name ? name : "", rate_per_s,
+                             burst_count, rq->started_s, &state);
+    reply_header_add(rq->reply, "RateLimit-Policy",
+                     arena_printf(rq->arena, "\"default\";q=%.0f;w=%.0f",
+                                  state.limit_count, ceil(state.window_s)));
+    reply_header_add(rq->reply, "RateLimit",
+                     arena_printf(rq->arena, "\"default\";r=%.0f;t=%.0f",
+                                  floor(state.remaining_count), ceil(state.reset_s)));
+    if (allowed)
+        return OK;
+    rq->err->retry_after_s = (int)ceil(fmax(1, state.retry_after_s));
+    return fail(rq->err, ERR_RATE_LIMITED, "",
+                "more than %g requests a second; try again in %d s, or send several jobs "
+                "in one request",
+                rate_per_s, rq->err->retry_after_s);
+}
+
+/* ---- headers that say what is acceptable ---- */
+
+/* Whether one media range of an Accept header takes `type`. */
+static bool range_takes(const char *range, size_t length, const char *type)
+{
+    size_t family = strcspn(type, "/") + 1;
+
+    if (length == 3 && strncmp(range, "*/*", 3) == 0)
+        return true;
+    if (length == family + 1 && range[length - 1] == '*')
+        return strncasecmp(range, type, family) == 0;
+    return length == strlen(type) && strncasecmp(range, type, length) == 0;
+}
+
+/* Whether an entry of an Accept header has the quality 0: "not this one". */
+static bool is_excluded(const char *entry, size_t length)
+{
+    const char *q = memmem(entry, length, "q=", 2);
+
+    return q && strtod(q + 2, NULL) <= 0;
+}
+
+static bool accepts(const char *accept, const char *type)
+{
+    for (const char *p = accept; *p;) {
+        size_t length, entry;
+
+        p += strspn(p, " \t,");
+        length = strcspn(p, " \t,;");
+        entry = strcspn(p, ",");
+        if (length && range_takes(p, length, type) && !is_excluded(p, entry))
+            return true;
+        p += entry;
+    }
+    return false;
+}
+
+static enum error_code check_accept(const struct request *rq)
+{
+    const char *accept = rq->message->accept;
+
+    if (!accept || !*accept || rq->route->flags & ROUTE_RAW_REPLY ||
+        !rq->route->response || accepts(accept, "application/json") ||
+        accepts(accept, "application/problem+json"))
+        return OK;
+    return fail(rq->err, ERR_NOT_ACCEPTABLE, "",
+                "answers are application/json; Accept was '%.100s'", accept);
+}
+
+/* Whether the media type of a Content-Type header is `type`. */
+static bool is_type(const char *content_type, const char *type)
+{
+    size_t length = strlen(type);
+
+    return content_type && strncasecmp(content_type, type, length) == 0 &&
+           strchr("; \t", content_type[length]);
+}
+
+static enum error_code check_content_type(const struct request *rq)
+{
+    const char *type = rq->message->content_type;
+
+    if (rq->route->flags & ROUTE_MERGE_PATCH &&
+        (is_type(type, "application/merge-patch+json") ||
+         is_type(type, "application/json")))
+        return OK;
+    if (rq->route->flags & ROUTE_BULK &&
+        (is_type(type, "application/x-ndjson") || is_type(type, "application/jsonl")))
+        return OK;
+    if (!(rq->route->flags & ROUTE_MERGE_PATCH) &&
+        (!type || is_type(type, "application/json")))
+        return OK;
+    return fail(rq->err, ERR_MEDIA_TYPE, "",
+                "the body must be %s; with curl: -H 'Content-Type: %s'",
+                rq->route->flags & ROUTE_BULK ? "application/json or application/x-ndjson"
+                : rq->route->flags & ROUTE_MERGE_PATCH ? "application/merge-patch+json"
+                                                       : "application/json",
+                rq->route->flags & ROUTE_MERGE_PATCH ? "application/merge-patch+json"
+                                                     : "application/json");
+}
+
+/* ---- the body ---- */
+
+struct content {
+    const char *text;
+    size_t length;
+};
+
+static enum error_code decode_body(const struct request *rq, struct content *body)
+{
+    const char *encoding = rq->message->content_encoding;
+
+    *body = (struct content){rq->message->body, rq->message->body_length};
+    if (!encoding || strcasecmp(encoding, "identity") == 0)
+        return OK;
+    if (strcasecmp(encoding, "gzip") != 0 && strcasecmp(encoding, "x-gzip") != 0)
+        return fail(rq->err, ERR_MEDIA_TYPE, "",
+                    "Content-Encoding '%.60s' is not understood; use gzip or none",
+                    encoding);
+    return gzip_inflate(body->text, body->length, rq->service->config->max_body_bytes,
+                        &body->text, &body->length, rq->arena, rq->err);
+}
+
+static enum error_code bind_bulk(struct request *rq, const struct content *body, void *in)
+{
+    const char *type = rq->message->content_type;
+    bool is_json = !type || is_type(type, "application/json");
+
+    return (is_json ? json_read_list : json_read_lines)(
+        rq->route->request, body->text, body->length, in, rq->arena, rq->err);
+}
+
+/* Binds the body to a new struct as the route says. */
+static enum error_code bind_body(struct request *rq, const struct content *body,
+                                 void **in)
+{
+    double begin_s = clock_monotonic_s();
+    bool raw = rq->route->flags & (ROUTE_MERGE_PATCH | ROUTE_RAW_BODY);
+    bool bulk = rq->route->flags & ROUTE_BULK;
+    size_t size = raw    ? sizeof(struct raw_body)
+                  : bulk ? sizeof(struct json_lines)
+                         : rq->route->request->size;
+
+    *in = arena_alloc(rq->arena, size, 1);
+    if (!*in)
+        return fail_memory(rq->err);
+    if (raw)
+        *(struct raw_body *)*in = (struct raw_body){body->text, body->length};
+    else if (bulk)
+        TRY(bind_bulk(rq, body, *in));
+    else
+        TRY(json_read(rq->route->request, body->text, body->length, *in, rq->arena,
+                      rq->err));
+    rq->parse_s = clock_monotonic_s() - begin_s;
+    return OK;
+}
+
+static enum error_code bind_query(struct request *rq)
+{
+    static const struct json_field none[] = {{0}};
+    static const struct json_object no_parameters = {"this path", "", 0, none};
+    const struct json_object *table =
+        rq->route->query ? rq->route->query : &no_parameters;
+    void *query;
+
+    if (!rq->route->query && rq->message->query_count == 0)
+        return OK;
+    query = arena_alloc(rq->arena, table->size, 1);
+    if (!query)
+        return fail_memory(rq->err);
+    rq->query = query;
+    return json_read_query(table, rq->message->query, rq->message->query_count, query,
+                           rq->arena, rq->err);
+}
+
+/* ---- running the handler ---- */
+
+/* Runs the handler on a bound body and prints what it answers. */
+static enum error_code run_handler(struct request *rq, const void *in)
+{
+    const struct json_object *table = rq->route->response;
+    struct text_buffer b = {.arena = rq->arena};
+    void *out = table ? arena_alloc(rq->arena, table->size, 1) : NULL;
+
+    if (table && !out)
+        return fail_memory(rq->err);
+    TRY(rq->route->handler(rq, in, out));
+    if (!table || rq->reply->status == 204)
+        return OK;
+    json_print(table, out, &b);
+    if (b.failed)
+        return fail_memory(rq->err);
+    rq->reply->content_type = "application/json";
+    rq->reply->body = b.data;
+    rq->reply->body_length = b.length;
+    return OK;
+}
+
+/* Keeps a decision that asked for it; the answer is already printed. */
+static enum error_code keep_decision(struct request *rq, const struct content *body)
+{
+    unsigned char digest[SHA256_BYTES];
+    struct db_session *db;
+    struct store_decision decision = {
+        .decision_id = rq->decision_id,
+        .route = rq->route->path,
+        .algorithm = rq->algorithm,
+        .status = decision_status_names[rq->decision_status],
+        .seed = rq->seed,
+        .request = arena_text(rq->arena, body->text, body->length),
+        .snapshot_document = rq->snapshot_document,
+        .answer = rq->reply->body,
+    };
+
+    if (!decision.request)
+        return fail_memory(rq->err);
+    hash_sha256(body->text, body->length, digest);
+    decision.request_sha256 = (struct db_bytes){digest, sizeof(digest)};
+    TRY(request_db(rq, &db));
+    TRY(store_decision_create(db, rq->principal.tenant, &decision, rq->err));
+    reply_header_add(rq->reply, "Location",
+                     arena_printf(rq->arena, "/v1/decisions/%s", rq->decision_id));
+    return OK;
+}
+
+static enum error_code run_with_body(struct request *rq, const struct content *body)
+{
+    void *in;
+
+    TRY(bind_body(rq, body, &in));
+    TRY(run_handler(rq, in));
+    return rq->store_decision ? keep_decision(rq, body) : OK;
+}
+
+/* ---- Idempotency-Key ---- */
+
+static const char *reply_header(const struct reply *reply, const char *name)
+{
+    for (size_t i = 0; i < reply->header_count; i++)
+        if (strcasecmp(reply->headers[i].name, name) == 0)
+            return reply->headers[i].value;
+    return NULL;
+}
+
+static void repeat_answer(struct request *rq, const struct store_answer *stored)
+{
+    struct reply *reply = rq->reply;
+
+    reply->status = (int)stored->status;
+    reply->content_type = stored->content_type;
+    reply->body = (const char *)stored->body.data;
+    reply->body_length = stored->body.length;
+    reply_header_add(reply, "Location", stored->location);
+    reply_header_add(reply, "ETag", stored->etag);
+    reply_header_add(reply, "Idempotency-Replayed", "true");
+}
+
+/* What makes two requests the same: the path, the query, and the body. */
+static enum error_code request_digest(struct request *rq, const struct content *body,
+                                      unsigned char *digest)
+{
+    const struct message *m = rq->message;
+    struct text_buffer b = {.arena = rq->arena};
+
+    json_print_text(m->path, &b);
+    for (size_t i = 0; i < m->query_count; i++) {
+        json_print_text(m->query[i].name, &b);
+        json_print_text(m->query[i].value, &b);
+    }
+    text_add(&b, body->text, body->length);
+    if (b.failed)
+        return fail_memory(rq->err);
+    hash_sha256(b.data, b.length, digest);
+    return OK;
+}
+
+/* Everything the request writes and the answer it gets are one transaction. */
+static enum error_code run_once(struct request *rq, const struct content *body)
+{
+    const char *key = rq->message->idempotency_key;
+    const char *tenant = rq->principal.tenant;
+    unsigned char digest[SHA256_BYTES];
+    struct db_bytes request_sha256 = {digest, sizeof(digest)};
+    struct store_answer answer = {0};
+    struct db_session *db;
+    bool found;
+
+    if (!*key || strlen(key) > IDEMPOTENCY_KEY_MAX_BYTES)
+        return fail(rq->err, ERR_MALFORMED, "",
+                    "Idempotency-Key must have 1 to %d characters",
+                    IDEMPOTENCY_KEY_MAX_BYTES);
+    TRY(request_digest(rq, body, digest));
+    TRY(request_db(rq, &db));
+    TRY(db_begin(db, rq->err));
+    TRY(store_answer_find(db, tenant, key, rq->route->path, request_sha256, &found,
+                          &answer, rq->arena, rq->err));
+    if (found) {
+        repeat_answer(rq, &answer);
+        return OK;
+    }
+    TRY(run_with_body(rq, body));
+    answer = (struct store_answer){
+        (uint64_t)rq->reply->status,
+        rq->reply->content_type,
+        reply_header(rq->reply, "Location"),
+        reply_header(rq->reply, "ETag"),
+        {(const unsigned char *)rq->reply->body, rq->reply->body_length}};
+    TRY(store_answer_save(db, tenant, key, rq->route->path, request_sha256, &answer,
+                          rq->err));
+    return db_commit(db, rq->err);
+}
+
+/* ---- the whole way ---- */
+
+static enum error_code method_or_path(struct request *rq, enum error_code code,
+                                      const char *allow)
+{
+    if (code == ERR_METHOD) {
+        reply_header_add(rq->reply, "Allow", arena_text(rq->arena, allow, strlen(allow)));
+        return fail(rq->err, code, "", "%.20s is not possible here; the path allows %s",
+                    rq->message->method, allow);
+    }
+    return fail(rq->err, code, "",
+                "there is no path '%.100s'; GET /openapi.json lists them",
+                rq->message->path);
+}
+
+static enum error_code answer(struct request *rq)
+{
+    const struct message *m = rq->message;
+    bool has_body =
+        rq->route->request || rq->route->flags & (ROUTE_MERGE_PATCH | ROUTE_RAW_BODY);
+    double rate_per_s = 0, burst_count = 0;
+    struct content body;
+
+    TRY(authenticate(rq, &rate_per_s, &burst_count));
+    TRY(limit_rate(rq, rate_per_s, burst_count));
+    TRY(read_path_values(rq));
+    TRY(check_accept(rq));
+    TRY(bind_query(rq));
+    request_set_time_limit(rq, NAN);
+    if (!has_body)
+        return run_handler(rq, NULL);
+    TRY(check_content_type(rq));
+    TRY(decode_body(rq, &body));
+    if (m->idempotency_key && rq->route->flags & ROUTE_IDEMPOTENT_KEY)
+        return run_once(rq, &body);
+    return run_with_body(rq, &body);
+}
+
+/* Whether an If-None-Match header names the tag. */
+static bool names_tag(const char *header, const char *tag)
+{
+    const char *at = strstr(header, tag);
+
+    return strcmp(header, "*") == 0 || (at && strchr(", \t", at[strlen(tag)]));
+}
+
+static void apply_conditions(struct request *rq)
+{
+    const char *tag = reply_header(rq->reply, "ETag");
+    bool reads = strcmp(rq->route->method, "GET") == 0;
+
+    if (!reads || !tag || !rq->message->if_none_match || rq->reply->status != 200 ||
+        !names_tag(rq->message->if_none_match, tag))
+        return;
+    rq->reply->status = 304;
+    rq->reply->body = NULL;
+    rq->reply->body_length = 0;
+}
+
+static void compress(const struct request *rq)
+{
+    struct reply *reply = rq->reply;
+
+    if (reply->body_length < GZIP_REPLY_MIN_BYTES ||
+        !gzip_accepted(rq->message->accept_encoding) ||
+        reply_header(reply, "Content-Encoding"))
+        return;
+    if (gzip_deflate(reply->body, reply->body_length, &reply->body, &reply->body_length,
+                     rq->arena))
+        reply_header_add(reply, "Content-Encoding", "gzip");
+    reply_header_add(reply, "Vary", "Accept-Encoding");
+}
+
+/* Whether `origin` is one of the comma-separated `allowed`, or that is "*". */
+static bool origin_allowed(const char *allowed, const char *origin)
+{
+    size_t length = strlen(origin);
+
+    for (const char *p = allowed; *p;) {
+        size_t entry;
+
+        p += strspn(p, ", ");
+        entry = strcspn(p, ", ");
+        if ((entry == 1 && *p == '*') ||
+            (entry == length && strncmp(p, origin, entry) == 0))
+            return true;
+        p += entry;
+    }
+    return false;
+}
+
+static void add_cors(const struct request *rq)
+{
+    const char *origin = rq->message->origin;
+
+    if (!origin || !origin_allowed(rq->service->config->cors_origins, origin))
+        return;
+    reply_header_add(rq->reply, "Access-Control-Allow-Origin", origin);
+    reply_header_add(rq->reply, "Access-Control-Expose-Headers",
+                     "ETag, Link, Location, Retry-After, X-Request-Id");
+    reply_header_add(rq->reply, "Vary", "Origin");
+    if (!rq->message->access_control_request_method)
+        return;
+    reply_header_add(rq->reply, "Access-Control-Allow-Methods",
+                     "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS");
+    reply_header_add(
+        rq->reply, "Access-Control-Allow-Headers",
+        "Authorization, Content-Type, Content-Encoding, Idempotency-Key, If-Match, "
+        "If-None-Match, Prefer, X-Request-Id, traceparent, tracestate");
+    reply_header_add(rq->reply, "Access-Control-Max-Age", "600");
+}
+
+/* Only characters that are safe in headers and logs. */
+static bool is_safe_id(const char *id)
+{
+    size_t length =
+        strspn(id, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+                   "-_.:/+=@");
+
+    return length > 0 && !id[length] && length <= REQUEST_ID_MAX_BYTES;
+}
+
+/* 00-<32 hex>-<16 hex>-<2 hex> (W3C Trace Context). */
+static bool is_traceparent(const char *text)
+{
+    static const size_t dashes[] = {2, 35, 52};
+    size_t next = 0;
+
+    if (!text || strlen(text) != 55)
+        return false;
+    for (size_t i = 0; i < 55; i++) {
+        bool dash = next < 3 && i == dashes[next];
+
+        if (dash ? text[i] != '-' : !strchr("0123456789abcdef", text[i]))
+            return false;
+        next += dash;
+    }
+    return strncmp(text, "ff", 2) != 0;
+}
+
+static void make_request_id(const char *given, char *id)
+{
+    if (given && is_safe_id(given))
+        snprintf(id, REQUEST_ID_MAX_BYTES + 1, "%s", given);
+    else
+        uuid_make(id);
+}
+
+/* The line in the log and the counts in the metrics. */
+static void account(const struct request *rq)
+{
+    double duration_s = request_elapsed_s(rq);
+    bool traced = is_traceparent(rq->message->traceparent);
+    struct log_access access = {
+        .request_id = rq->id,
+        .method = rq->message->method,
+        .route = rq->route ? rq->route->path : NULL,
+        .tenant = rq->principal.tenant,
+        .key_id =
+            rq->principal.key_id && *rq->principal.key_id ? rq->principal.key_id : NULL,
+        .decision_id = rq->decision_id,
+        .algorithm = rq->algorithm,
+        .error = rq->reply->status >= 400 ? rq->err->text : NULL,
+        .status = rq->reply->status,
+        .duration_s = duration_s,
+        .body_bytes = rq->message->body_length,
+        .reply_bytes = rq->reply->body_length,
+    };
+
+    metrics_request(rq->service->metrics, rq->route, rq->reply->status, duration_s);
+    if (rq->algorithm && rq->reply->status == 200)
+        metrics_decision(rq->service->metrics, rq->route, rq->algorithm, duration_s,
+                         rq->gap_ratio);
+    if (!log_wants(LOG_INFO) && rq->reply->status < 500)
+        return;
+    if (traced)
+        access.trace_id = arena_text(rq->arena, rq->message->traceparent + 3, 32);
+    log_request(&access);
+}
+
+static void finish(struct request *rq)
+{
+    char *id = arena_text(rq->arena, rq->id, strlen(rq->id));
+
+    reply_header_add(rq->reply, "X-Request-Id", id ? id : "out-of-memory");
+    if (is_traceparent(rq->message->traceparent)) {
+        reply_header_add(rq->reply, "traceparent", rq->message->traceparent);
+        reply_header_add(rq->reply, "tracestate", rq->message->tracestate);
+    }
+    add_cors(rq);
+    compress(rq);
+    account(rq);
+}
+
+/* OPTIONS is answered for every path that exists. */
+static enum error_code answer_options(struct request *rq, const char *allow)
+{
+    reply_header_add(rq->reply, "Allow", arena_text(rq->arena, allow, strlen(allow)));
+    rq->reply->status = 204;
+    return OK;
+}
+
+static enum error_code find_and_answer(struct request *rq)
+{
+    enum error_code code;
+    char allow[80];
+
+    rq->route = route_find(rq->service->routes, rq->message->method, rq->message->path,
+                           allow, &code);
+    if (code == ERR_METHOD && strcmp(rq->message->method, "OPTIONS") == 0)
+        return answer_options(rq, allow);
+    if (!rq->route)
+        return method_or_path(rq, code, allow);
+    TRY(answer(rq));
+    apply_conditions(rq);
+    return OK;
+}
+
+bool route_answer(struct service *service, const struct message *m, const bool *cancelled,
+                  bool may_block, struct reply *reply, struct arena *a)
+{
+    struct error err = {.arena = a};
+    struct request rq = {
+        .service = service,
+        .arena = a,
+        .err = &err,
+        .message = m,
+        .principal = {"default", "", 0},
+        .may_block = may_block,
+        .cancelled = cancelled,
+        .reply = reply,
+        .started_s = clock_monotonic_s(),
+        .gap_ratio = NAN,
+    };
+    enum error_code code;
+
+    make_request_id(m->request_id, rq.id);
+    *reply = (struct reply){.status = 200};
+    code = find_and_answer(&rq);
+    db_session_close(rq.db);
+    if (code == ERR_WOULD_BLOCK && !may_block)
+        return false;
+    if (code != OK)
+        problem_reply(&err, m->path, rq.id, reply, a);
+    finish(&rq);
+    return true;
+}
+
+void route_problem(const struct message *m, const struct error *err,
+                   const char *request_id, struct reply *reply, struct arena *a)
+{
+    char id[REQUEST_ID_MAX_BYTES + 1];
+    const char *kept;
+
+    make_request_id(request_id, id);
+    *reply = (struct reply){.status = 500};
+    problem_reply(err, m->path ? m->path : "", id, reply, a);
+    kept = arena_text(a, id, strlen(id));
+    reply_header_add(reply, "X-Request-Id", kept ? kept : "out-of-memory");
+}
+
+enum error_code request_replay(struct request *rq, const char *path, const char *body,
+                               const char *snapshot_document, const char **answer_text)
+{
+    struct content content = {body, strlen(body)};
+    struct reply reply = {.status = 200};
+    struct request again = *rq;
+    enum error_code code;
+    char allow[80];
+    void *in;
+
+    again.route = route_find(rq->service->routes, "POST", path, allow, &code);
+    if (!again.route || !(again.route->flags & ROUTE_DECISION))
+        return fail(rq->err, ERR_CONFLICT, "",
+                    "'%.100s' makes no decisions in this version", path);
+    again.reply = &reply;
+    again.replay = true;
+    again.snapshot_document = snapshot_document;
+    again.started_s = clock_monotonic_s();
+    request_set_time_limit(&again, NAN);
+    TRY(bind_body(&again, &content, &in));
+    TRY(run_handler(&again, in));
+    *answer_text = reply.body;
+    return OK;
+}

@@ -1,0 +1,178 @@
+/* route.h - the route table, and how one request is answered.
+ *
+ * A handler sees neither HTTP nor JSON: it gets a struct, bound by the route's
+ * request table, and fills a struct that the response table prints. The same
+ * rows print the API description.
+ *
+ * route_answer() is the whole way from message to reply without a socket:
+ * match, authenticate, limit, decode, bind, run, print, encode. http.c only
+ * carries bytes; tests call route_answer() directly.
+ */
+#ifndef GRIDPLAN_ROUTE_H
+#define GRIDPLAN_ROUTE_H
+
+#include "models/base/budget.h"
+#include "models/decision_status.h"
+#include "service/json.h"
+
+struct service;    /* service.h: the handles a request may use */
+struct db_session; /* db.h */
+
+/* Which thread answers. */
+enum route_work {
+    WORK_INLINE,  /* microseconds: on the I/O thread, unless the body is large */
+    WORK_QUERY,   /* talks to PostgreSQL: on a query worker */
+    WORK_COMPUTE, /* searches, simulates, fits: on a compute worker */
+};
+
+/* What a key must allow; bits of api_key.scopes. */
+enum scope { SCOPE_NONE = 0, SCOPE_DECIDE = 1, SCOPE_INGEST = 2, SCOPE_ADMIN = 4 };
+
+enum route_flag {
+    ROUTE_IDEMPOTENT_KEY = 1, /* stores something: Idempotency-Key is honoured */
+    ROUTE_BULK =
+        2, /* body: object, array, or NDJSON; the handler gets a struct json_lines */
+    ROUTE_DECISION = 4,    /* may be stored (`store: true`) and replayed */
+    ROUTE_MERGE_PATCH = 8, /* body: application/merge-patch+json, as a struct raw_body */
+    ROUTE_RAW_REPLY = 16,  /* the handler fills reply->body itself */
+    ROUTE_RAW_BODY = 32,   /* body of any JSON, bound as a struct raw_body */
+};
+
+enum {
+    ROUTE_PATH_VALUES_MAX = 4,
+    REPLY_HEADERS_MAX = 24,
+    QUERY_PAIRS_MAX = 64,
+    REQUEST_ID_MAX_BYTES = 128
+};
+
+/* A request as it came, without libmicrohttpd. NULL: no such header. */
+struct message {
+    const char *method;
+    const char *path; /* percent-decoded, without the query */
+    const struct query_pair *query;
+    size_t query_count;
+    const char *body;
+    size_t body_length;
+    const char *remote_address;
+    const char *accept, *accept_encoding, *authorization, *content_encoding,
+        *content_type, *if_match, *if_none_match, *idempotency_key, *origin, *prefer,
+        *request_id, *access_control_request_method, *traceparent, *tracestate;
+};
+
+struct reply_header {
+    const char *name, *value;
+};
+
+struct reply {
+    int status;
+    const char *content_type;
+    const char *body;
+    size_t body_length;
+    struct reply_header headers[REPLY_HEADERS_MAX];
+    size_t header_count;
+};
+
+/* Who asks. Without authentication: tenant "default", all scopes. */
+struct principal {
+    const char *tenant;
+    const char *key_id; /* "" without authentication */
+    unsigned scopes;
+};
+
+struct raw_body {
+    const char *text; /* valid JSON with a NUL behind it */
+    size_t length;
+};
+
+/* The body of a bulk route: a struct json_lines; for a JSON object or array all
+ * items, `line` NULL, nothing refused. */
+
+struct request {
+    struct service *service;
+    struct arena *arena;
+    struct error *err;
+    const struct route *route;
+    const struct message *message;
+    struct principal principal;
+    const char *path_value[ROUTE_PATH_VALUES_MAX]; /* of {names}, in their order */
+    const void *query;                             /* bound by route->query, or NULL */
+    struct db_session *db;                         /* opened by request_db() */
+    bool may_block;                                /* false on an I/O thread */
+    struct budget budget;                          /* set by request_set_time_limit() */
+    double deadline_s;                             /* monotonic clock */
+    const bool *cancelled; /* the client has gone; read with __atomic_load_n */
+    struct reply *reply;   /* a handler may set status (201, 202) and headers */
+    char id[REQUEST_ID_MAX_BYTES + 1]; /* safe characters */
+    double started_s;                  /* monotonic clock */
+    double parse_s;                    /* time that reading the body took */
+    /* Filled by a decision's handler (handlers/decision.h). */
+    const char *decision_id;
+    const char *algorithm; /* for metrics */
+    enum decision_status decision_status;
+    uint64_t seed;
+    bool store_decision;
+    const char *snapshot_document; /* the stored snapshot that was named, as JSON */
+    bool replay;      /* this is a replay: do not store, do not look up snapshots */
+    double gap_ratio; /* for metrics; NAN: none */
+};
+
+typedef enum error_code handler_fn(struct request *rq, const void *in, void *out);
+
+struct route {
+    const char *method;
+    const char *path; /* "/v1/snapshots/{snapshot_id}" */
+    handler_fn *handler;
+    const struct json_object *request;  /* body; NULL: none */
+    const struct json_object *response; /* NULL: no content, or raw */
+    const struct json_object *query;    /* parameters; NULL: none */
+    enum route_work work;
+    enum scope scope;
+    unsigned flags;
+    const char *summary; /* one line */
+    const char *doc;     /* a paragraph: what it decides or stores, from what */
+    const char *example; /* file below openapi/examples/, NULL: none */
+};
+
+/* A table of routes is ended by {0} and sorted by path (handlers/routes.h).
+ *
+ * The row that fits. NULL: *code says 404 or 405 and
+ * `allow` (at least 64 bytes) lists the methods of the path. HEAD finds GET. */
+const struct route *route_find(const struct route *table, const char *method,
+                               const char *path, char *allow, enum error_code *code);
+
+/* Which thread is to answer: the route's own choice, but no large body and
+ * nothing that needs the database on an I/O thread. */
+enum route_work route_work_of(const struct route *route, const struct message *m);
+
+/* Answers one request completely; failures are answered with problem+json. All
+ * memory of the reply is in `a`, whose cap bounds the request. `cancelled` is
+ * polled by long computations (read with __atomic_load_n). With `may_block`
+ * false nothing waits for the database: false is returned when that would have
+ * been needed, nothing has been done, and a query worker must call again. */
+bool route_answer(struct service *service, const struct message *m, const bool *cancelled,
+                  bool may_block, struct reply *reply, struct arena *a);
+
+/* A reply that is a failure, for what goes wrong before route_answer(). */
+void route_problem(const struct message *m, const struct error *err,
+                   const char *request_id, struct reply *reply, struct arena *a);
+
+/* Answers a stored request again: `body` of a POST to `path`, with the snapshot
+ * that its snapshot_id meant then (NULL: none). *answer is the new answer. */
+enum error_code request_replay(struct request *rq, const char *path, const char *body,
+                               const char *snapshot_document, const char **answer);
+
+/* For handlers. A reply's further headers; beyond REPLY_HEADERS_MAX dropped. */
+void reply_header_add(struct reply *reply, const char *name, const char *value);
+
+/* The request's database session. Fails when there is no database, and with
+ * ERR_WOULD_BLOCK on an I/O thread: pass it up. */
+enum error_code request_db(struct request *rq, struct db_session **db);
+
+/* Sets rq->budget: time_limit_s seconds from the arrival of the request, NAN:
+ * the largest that the service allows. */
+void request_set_time_limit(struct request *rq, double time_limit_s);
+
+/* Seconds since the request began to be answered. */
+double request_elapsed_s(const struct request *rq);
+
+#endif

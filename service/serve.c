@@ -1,0 +1,445 @@
+/* serve.c - a running service, from its settings to its end.
+ *
+ * What a request uses is made in the order of struct service and released in
+ * reverse. The database may be away: a thread of its own keeps trying to bring
+ * its schema up to date, and then keeps the history tables in order.
+ */
+#include "service/serve.h"
+
+#include "service/auth.h"
+#include "service/clock.h"
+#include "service/http.h"
+#include "service/log.h"
+#include "service/maintenance.h"
+#include "service/metrics.h"
+#include "service/migrate.h"
+#include "service/ratelimit.h"
+#include "service/service.h"
+#include "service/store.h"
+#include "service/worker.h"
+
+#include <malloc.h>
+#include <math.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+    COMPUTE_NICE = 10, /* searches on all processors must not slow down I/O */
+    RATE_BUCKETS = 16384,
+    KEY_ARENA_BYTES = 256 * 1024,
+    MALLOC_ARENAS = 4,
+    MALLOC_MMAP_BYTES = 4 * 1024 * 1024,
+    MALLOC_TRIM_BYTES = 16 * 1024 * 1024,
+};
+
+static const double CONNECT_TIMEOUT_S = 3;
+static const double POOL_WAIT_S = 5;
+static const double MAINTENANCE_EVERY_S = 3600;
+static const double MIGRATE_RETRY_S = 2;
+static const double MIGRATE_RETRY_MAX_S = 60;
+
+/* Brings the database up to date, however long that takes. */
+struct upkeep {
+    struct service *service;
+    pthread_t thread;
+    bool started;
+    pthread_mutex_t lock;
+    pthread_cond_t stopped;
+    bool stopping;
+    struct maintenance *maintenance;
+};
+
+/* ---- database ---- */
+
+static void log_database(void *context, const char *text)
+{
+    (void)context;
+    log_write(LOG_WARNING, "database: %s", text);
+}
+
+static void log_maintenance(void *context, const char *text)
+{
+    (void)context;
+    log_write(LOG_INFO, "maintenance: %s", text);
+}
+
+enum error_code serve_open_database(const struct config *config, struct db **db,
+                                    struct error *err)
+{
+    struct db_options options = {
+        .conninfo = config->database,
+        .pool_size = config->db_pool_size,
+        .prepared = config->db_prepared_statements,
+        .connect_timeout_s = CONNECT_TIMEOUT_S,
+        .wait_timeout_s = POOL_WAIT_S,
+        .statement_timeout_s = config->db_statement_timeout_s,
+        .log = log_database,
+    };
+
+    *db = NULL;
+    if (!*config->database && !getenv("PGHOST") && !getenv("PGDATABASE") &&
+        !getenv("PGSERVICE"))
+        return OK;
+    return db_create(&options, db, err);
+}
+
+static enum error_code copy_key(const struct store_key *row, struct auth_key *key,
+                                struct error *err)
+{
+    if (!row->tenant || strlen(row->tenant) >= sizeof(key->tenant) ||
+        !row->digest_sha256.data ||
+        row->digest_sha256.length != sizeof(key->digest_sha256))
+        return fail(err, ERR_INTERNAL, "", "the stored key is damaged");
+    strcpy(key->tenant, row->tenant);
+    memcpy(key->digest_sha256, row->digest_sha256.data, sizeof(key->digest_sha256));
+    key->scopes = (unsigned)row->scopes;
+    key->expires_at_s = row->expires_at_s;
+    key->revoked = !isnan(row->revoked_at_s);
+    key->rate_per_s = row->rate_per_s;
+    key->burst_count = row->burst_count;
+    return OK;
+}
+
+/* auth_find_fn */
+static enum error_code find_key(void *context, const char *key_id, struct auth_key *key,
+                                struct error *err)
+{
+    struct arena *a = arena_create(KEY_ARENA_BYTES);
+    struct db_session *session = a ? db_session_create(context, NULL, a) : NULL;
+    struct store_key row = {0};
+    enum error_code code = session
+                               ? store_key_find(session, key_id, &row, a, err)
+                               : fail(err, ERR_INTERNAL, "", "no memory to read a key");
+
+    if (code == OK)
+        code = copy_key(&row, key, err);
+    db_session_close(session);
+    arena_close(a);
+    return code;
+}
+
+static void start_maintenance(struct upkeep *u)
+{
+    const struct config *config = u->service->config;
+    struct maintenance_options options = {
+        .load_sample_kept_days = config->retention_load_samples_days,
+        .failure_kept_days = config->retention_failures_days,
+        .execution_kept_days = config->retention_executions_days,
+        .decision_kept_days = config->retention_decisions_days,
+        .months_ahead = config->partitions_ahead_months,
+        .interval_s = MAINTENANCE_EVERY_S,
+        .log = log_maintenance,
+    };
+    struct error err = {0};
+
+    if (maintenance_create(u->service->db, &options, &u->maintenance, &err) != OK)
+        log_write(LOG_ERROR, "maintenance does not start: %s", err.text);
+}
+
+/* Waits; false when it is time to end. */
+static bool upkeep_pause(struct upkeep *u, double pause_s)
+{
+    struct timespec until;
+    double end_s = clock_wall_s() + pause_s;
+
+    until.tv_sec = (time_t)end_s;
+    until.tv_nsec = (long)((end_s - (double)until.tv_sec) * 1e9);
+    pthread_mutex_lock(&u->lock);
+    while (!u->stopping)
+        if (pthread_cond_timedwait(&u->stopped, &u->lock, &until) != 0)
+            break;
+    pthread_mutex_unlock(&u->lock);
+    return !u->stopping;
+}
+
+static void *upkeep_main(void *context)
+{
+    struct upkeep *u = context;
+    double pause_s = MIGRATE_RETRY_S;
+    struct error err = {0};
+    size_t applied = 0;
+
+    pthread_setname_np(pthread_self(), "upkeep");
+    while (migrate_run(u->service->db, migrations, migration_count, &applied, &err) !=
+           OK) {
+        log_write(
+            LOG_WARNING,
+            "without the database for now (decisions that carry their inputs work); "
+            "trying again in %g s: %s",
+            pause_s, err.text);
+        if (!upkeep_pause(u, pause_s))
+            return NULL;
+        pause_s = fmin(2 * pause_s, MIGRATE_RETRY_MAX_S);
+        err = (struct error){0};
+    }
+    log_write(LOG_INFO, "database ready, %zu migrations applied", applied);
+    start_maintenance(u);
+    return NULL;
+}
+
+static void upkeep_start(struct upkeep *u, struct service *service)
+{
+    u->service = service;
+    pthread_mutex_init(&u->lock, NULL);
+    pthread_cond_init(&u->stopped, NULL);
+    if (!service->db)
+        log_write(
+            LOG_WARNING,
+            "no database: nothing is stored, and what is stored cannot be read; set "
+            "DATABASE_URL or --database");
+    else
+        u->started = pthread_create(&u->thread, NULL, upkeep_main, u) == 0;
+}
+
+static void upkeep_stop(struct upkeep *u)
+{
+    pthread_mutex_lock(&u->lock);
+    u->stopping = true;
+    pthread_mutex_unlock(&u->lock);
+    pthread_cond_signal(&u->stopped);
+    if (u->started)
+        pthread_join(u->thread, NULL);
+    maintenance_close(u->maintenance);
+}
+
+/* ---- metrics ---- */
+
+enum stat {
+    HTTP_CONNECTIONS,
+    HTTP_REQUESTS,
+    HTTP_BODY_BYTES,
+    HTTP_SLOW,
+    HTTP_IDLE,
+    HTTP_GONE,
+    HTTP_REFUSED,
+};
+
+static double http_stat(void *http, enum stat which)
+{
+    struct http_stats s;
+
+    http_stats(http, &s);
+    const size_t values[] = {s.connection_count, s.request_count, s.body_bytes,
+                             s.slow_count,       s.idle_count,    s.gone_count,
+                             s.refused_count};
+    return (double)values[which];
+}
+
+#define HTTP_STAT(function, which)     \
+    static double function(void *http) \
+    {                                  \
+        return http_stat(http, which); \
+    }
+HTTP_STAT(read_connections, HTTP_CONNECTIONS)
+HTTP_STAT(read_requests, HTTP_REQUESTS)
+HTTP_STAT(read_body_bytes, HTTP_BODY_BYTES)
+HTTP_STAT(read_slow, HTTP_SLOW)
+HTTP_STAT(read_idle, HTTP_IDLE)
+HTTP_STAT(read_gone, HTTP_GONE)
+HTTP_STAT(read_refused, HTTP_REFUSED)
+
+static double read_waiting(void *pool)
+{
+    return (double)worker_waiting_count(pool);
+}
+
+static double read_running(void *pool)
+{
+    return (double)worker_running_count(pool);
+}
+
+#define DB_STAT(function, member)    \
+    static double function(void *db) \
+    {                                \
+        struct db_stats s;           \
+                                     \
+        db_stats(db, &s);            \
+        return (double)s.member;     \
+    }
+DB_STAT(read_pool_size, pool_size)
+DB_STAT(read_connected, connected_count)
+DB_STAT(read_in_use, in_use_count)
+DB_STAT(read_statements, statement_count)
+DB_STAT(read_statement_failures, failure_count)
+DB_STAT(read_waits, wait_count)
+DB_STAT(read_lost, lost_count)
+
+static void add_metrics(const struct service *s, struct http *http)
+{
+    const struct {
+        enum metric_type type;
+        const char *name, *labels, *help;
+        metric_fn *read;
+        void *context; /* NULL: left out */
+    } rows[] = {
+        {METRIC_GAUGE, "http_connections", "", "Open connections.", read_connections,
+         http},
+        {METRIC_GAUGE, "http_requests_in_flight", "", "Requests under way.",
+         read_requests, http},
+        {METRIC_GAUGE, "http_body_memory_bytes", "", "Memory in use for large bodies.",
+         read_body_bytes, http},
+        {METRIC_COUNTER, "http_slow_connections_closed_total", "",
+         "Connections closed because they were too slow or idle too long.", read_slow,
+         http},
+        {METRIC_COUNTER, "http_idle_connections_closed_total", "",
+         "Idle connections closed to make room.", read_idle, http},
+        {METRIC_COUNTER, "http_clients_gone_total", "",
+         "Requests whose client hung up while they ran.", read_gone, http},
+        {METRIC_COUNTER, "http_requests_refused_total", "",
+         "Requests refused because a queue was full.", read_refused, http},
+        {METRIC_GAUGE, "worker_queue_depth", "pool=\"compute\"", "Requests that wait.",
+         read_waiting, s->compute},
+        {METRIC_GAUGE, "worker_queue_depth", "pool=\"query\"", "Requests that wait.",
+         read_waiting, s->query},
+        {METRIC_GAUGE, "worker_running", "pool=\"compute\"", "Requests that run.",
+         read_running, s->compute},
+        {METRIC_GAUGE, "worker_running", "pool=\"query\"", "Requests that run.",
+         read_running, s->query},
+        {METRIC_GAUGE, "db_pool_size", "", "Database connections at most.",
+         read_pool_size, s->db},
+        {METRIC_GAUGE, "db_pool_connected", "", "Database connections that are open.",
+         read_connected, s->db},
+        {METRIC_GAUGE, "db_pool_in_use", "", "Database connections in use.", read_in_use,
+         s->db},
+        {METRIC_COUNTER, "db_statements_total", "", "Statements sent.", read_statements,
+         s->db},
+        {METRIC_COUNTER, "db_statement_failures_total", "", "Statements that failed.",
+         read_statement_failures, s->db},
+        {METRIC_COUNTER, "db_pool_waits_total", "", "Times a connection was waited for.",
+         read_waits, s->db},
+        {METRIC_COUNTER, "db_connections_lost_total", "",
+         "Database connections that broke.", read_lost, s->db},
+    };
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+        if (rows[i].context)
+            metrics_add(s->metrics, rows[i].type, rows[i].name, rows[i].labels,
+                        rows[i].help, rows[i].read, rows[i].context);
+}
+
+/* ---- signals ---- */
+
+static void signals_block(sigset_t *set)
+{
+    sigemptyset(set);
+    sigaddset(set, SIGTERM);
+    sigaddset(set, SIGINT);
+    sigaddset(set, SIGHUP);
+    pthread_sigmask(SIG_BLOCK, set, NULL);
+    signal(SIGPIPE, SIG_IGN);
+}
+
+/* Until it is time to end; the next such signal then ends the process at once. */
+static void signals_wait(const struct service *service, const sigset_t *set)
+{
+    int number = 0;
+
+    while (sigwait(set, &number) != 0 || number == SIGHUP) {
+        log_write(LOG_INFO, "reading the keys again");
+        auth_reload(service->auth);
+    }
+    signal(SIGTERM, SIG_DFL);
+    signal(SIGINT, SIG_DFL);
+    pthread_sigmask(SIG_UNBLOCK, set, NULL);
+    log_write(LOG_INFO,
+              "%s: finishing what is under way, at most %g s; once more ends it now",
+              number == SIGINT ? "SIGINT" : "SIGTERM", service->config->shutdown_grace_s);
+}
+
+/* ---- the life of the service ---- */
+
+static enum error_code open_service(struct service *s, struct error *err)
+{
+    const struct config *config = s->config;
+
+    TRY(serve_open_database(config, &s->db, err));
+    s->metrics = metrics_create(s->routes);
+    s->auth = auth_create(config->auth_required, s->db ? find_key : NULL, s->db);
+    s->limits = ratelimit_create(RATE_BUCKETS);
+    s->compute = worker_pool_create("compute", config->compute_workers,
+                                    config->compute_queue_length, COMPUTE_NICE);
+    s->query =
+        worker_pool_create("query", config->query_workers, config->query_queue_length, 0);
+    if (!s->metrics || !s->auth || !s->limits || !s->compute || !s->query)
+        return fail(err, ERR_INTERNAL, "", "no memory or no threads for %zu workers",
+                    config->compute_workers + config->query_workers);
+    return OK;
+}
+
+static void close_service(struct service *s)
+{
+    worker_pool_close(s->query);
+    worker_pool_close(s->compute);
+    ratelimit_close(s->limits);
+    auth_close(s->auth);
+    metrics_close(s->metrics);
+    db_close(s->db);
+}
+
+static void say_hello(const struct service *s, const struct http *http)
+{
+    const struct config *config = s->config;
+    bool v6 = strchr(config->bind, ':') != NULL;
+
+    for (size_t i = 0; i < config->warning_count; i++)
+        log_write(LOG_WARNING, "%s", config->warnings[i]);
+    log_write(
+        LOG_INFO,
+        "gridplan " GRIDPLAN_VERSION " on http://%s%s%s:%d, %zu compute workers, keys %s",
+        v6 ? "[" : "", config->bind, v6 ? "]" : "", http_port(http),
+        config->compute_workers, config->auth_required ? "required" : "not required");
+    if (config->auth_required && !s->db)
+        log_write(LOG_WARNING,
+                  "keys are required, and there is no database to hold them: "
+                  "nobody will be let in; see --auth and --database");
+}
+
+static int serve(struct service *s, const sigset_t *set, struct error *err)
+{
+    struct upkeep upkeep = {.lock = PTHREAD_MUTEX_INITIALIZER};
+    struct http *http;
+
+    if (http_start(s, &http, err) != OK) {
+        log_write(LOG_ERROR, "%s", err->text);
+        return 1;
+    }
+    add_metrics(s, http);
+    upkeep_start(&upkeep, s);
+    say_hello(s, http);
+    signals_wait(s, set);
+    http_drain(http);
+    if (!http_wait(http, s->config->shutdown_grace_s)) {
+        log_write(LOG_WARNING, "some computations would not stop: left behind");
+        log_close();
+        _exit(0);
+    }
+    http_close(http);
+    upkeep_stop(&upkeep);
+    return 0;
+}
+
+int serve_run(const struct config *config, const struct route *route_table)
+{
+    struct service service = {.config = config, .routes = route_table};
+    struct error err = {0};
+    sigset_t set;
+    int status = 1;
+
+    mallopt(M_ARENA_MAX, MALLOC_ARENAS);
+    mallopt(M_MMAP_THRESHOLD, MALLOC_MMAP_BYTES);
+    mallopt(M_TRIM_THRESHOLD, MALLOC_TRIM_BYTES);
+    signals_block(&set);
+    log_open((enum log_level)config->log_level, STDERR_FILENO);
+    if (open_service(&service, &err) == OK)
+        status = serve(&service, &set, &err);
+    else
+        log_write(LOG_ERROR, "%s", err.text);
+    close_service(&service);
+    if (status == 0)
+        log_write(LOG_INFO, "ended");
+    log_close();
+    return status;
+}

@@ -1,0 +1,22 @@
+/* service.h - the handles of a running service, made by main.c in this order
+ * and released in reverse. */
+#ifndef GRIDPLAN_SERVICE_H
+#define GRIDPLAN_SERVICE_H
+
+#include "service/route.h"
+
+#include <stdbool.h>
+
+struct service {
+    const struct config *config; /* config.h */
+    struct metrics *metrics;     /* metrics.h */
+    struct db *db;               /* db.h; NULL: without a database */
+    struct auth *auth;           /* auth.h */
+    struct ratelimit *limits;    /* ratelimit.h; NULL: no limits */
+    struct worker_pool *compute; /* worker.h */
+    struct worker_pool *query;
+    const struct route *routes;
+    bool draining; /* set by SIGTERM; read with __atomic_load_n */
+};
+
+#endif

@@ -1,0 +1,126 @@
+/* store_decision.c - decisions, with all that is needed to repeat them. */
+#include "service/store_token.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <string.h>
+
+static const struct db_column columns[] = {
+    DB_COLUMN(struct store_decision, decision_id, DB_UUID),
+    DB_COLUMN(struct store_decision, created_at_s, DB_INSTANT),
+    DB_COLUMN(struct store_decision, route, DB_TEXT),
+    DB_COLUMN(struct store_decision, algorithm, DB_TEXT),
+    DB_COLUMN(struct store_decision, status, DB_TEXT),
+    DB_COLUMN(struct store_decision, seed, DB_INTEGER),
+    DB_COLUMN(struct store_decision, request_sha256, DB_BYTES),
+    DB_COLUMN(struct store_decision, request, DB_TEXT),
+    DB_COLUMN(struct store_decision, snapshot_document, DB_TEXT),
+    DB_COLUMN(struct store_decision, answer, DB_TEXT),
+    {0},
+};
+
+#define DECISION_HEAD \
+    "decision_id, created_at, route, algorithm, status, seed, request_sha256"
+
+static const struct db_statement insert_decision = {
+    "insert_decision",
+    "INSERT INTO decision (tenant, " DECISION_HEAD ", request, snapshot_document, answer)"
+    " VALUES ($1, $2, now(), $3, $4, $5, $6, $7, $8, $9, $10) ON CONFLICT DO NOTHING",
+    0};
+
+static const struct db_statement select_decision = {
+    "select_decision",
+    "SELECT " DECISION_HEAD ", request, snapshot_document, answer FROM decision"
+    " WHERE tenant = $1 AND decision_id = $2",
+    DB_REPEATABLE};
+
+static const struct db_statement select_decisions = {
+    "select_decisions",
+    "SELECT " DECISION_HEAD ", NULL::text, NULL::text, NULL::text FROM decision"
+    " WHERE tenant = $1 AND created_at >= $2 AND created_at < $3"
+    " AND (created_at, decision_id) < ($4, $5) AND ($6::text IS NULL OR route = $6)"
+    " ORDER BY created_at DESC, decision_id DESC LIMIT $7",
+    DB_REPEATABLE};
+
+static bool is_uuid(const char *text)
+{
+    for (size_t i = 0; i < 36; i++) {
+        bool dash = i == 8 || i == 13 || i == 18 || i == 23;
+
+        if (dash ? text[i] != '-' : !isxdigit((unsigned char)text[i]))
+            return false;
+    }
+    return text[36] == '\0';
+}
+
+enum error_code store_decision_create(struct db_session *s, const char *tenant,
+                                      const struct store_decision *d, struct error *err)
+{
+    size_t stored;
+
+    if (!is_uuid(d->decision_id))
+        return fail(err, ERR_INVALID, "/decision_id", "not a UUID");
+    TRY(db_run(s, &insert_decision,
+               DB_PARAMS(db_text(tenant), db_uuid(d->decision_id), db_text(d->route),
+                         db_text(d->algorithm), db_text(d->status), db_integer(d->seed),
+                         db_bytes(d->request_sha256.data, d->request_sha256.length),
+                         db_text(d->request), db_text(d->snapshot_document),
+                         db_text(d->answer)),
+               &stored, err));
+    if (stored == 0)
+        return fail(err, ERR_CONFLICT, "/decision_id", "there is a decision %s already",
+                    d->decision_id);
+    return OK;
+}
+
+enum error_code store_decision_read(struct db_session *s, const char *tenant,
+                                    const char *decision_id, struct store_decision *out,
+                                    struct arena *a, struct error *err)
+{
+    bool found = false;
+
+    if (is_uuid(decision_id))
+        TRY(db_row(s, &select_decision, DB_PARAMS(db_text(tenant), db_uuid(decision_id)),
+                   columns, sizeof(*out), out, &found, a, err));
+    if (!found)
+        return fail(err, ERR_NOT_FOUND, "", "there is no decision '%s'", decision_id);
+    return OK;
+}
+
+enum error_code store_decisions_list(struct db_session *s, const char *tenant,
+                                     const char *route, double from_at_s, double to_at_s,
+                                     const struct store_page *page,
+                                     const struct store_decision **list, size_t *count,
+                                     const char **next_token, struct arena *a,
+                                     struct error *err)
+{
+    double before_at_s = HUGE_VAL;
+    const char *before_id = "ffffffff-ffff-ffff-ffff-ffffffffffff";
+    const char *next = NULL;
+    struct store_decision *rows;
+    size_t row_count;
+
+    if (page->token) {
+        TRY(token_read(page->token, &before_at_s, &before_id, a, err));
+        if (!is_uuid(before_id))
+            return invalid(err, "?page_token", "page_token", "of another list");
+    }
+    TRY(db_rows(s, &select_decisions,
+                DB_PARAMS(db_text(tenant),
+                          db_instant(isnan(from_at_s) ? -HUGE_VAL : from_at_s),
+                          db_instant(isnan(to_at_s) ? HUGE_VAL : to_at_s),
+                          db_instant(before_at_s), db_uuid(before_id), db_text(route),
+                          db_integer(page->limit + 1)),
+                columns, sizeof(*rows), (void **)&rows, &row_count, a, err));
+    if (row_count > page->limit) {
+        const struct store_decision *last = &rows[page->limit - 1];
+
+        next = token_make(last->created_at_s, last->decision_id, a);
+        if (!next)
+            return fail_memory(err);
+    }
+    *list = rows;
+    *count = page_count(page, row_count);
+    *next_token = next;
+    return OK;
+}

@@ -1,0 +1,421 @@
+/* store_history.c - load samples, failures, executions.
+ *
+ * The three tables are read alike: in the order of (instant, row_id), from a
+ * key that the page token carries. Statements come in four kinds, because one
+ * for all would keep PostgreSQL from using the index: oldest or newest first,
+ * with or without the id that the index begins with.
+ */
+#include "service/store_token.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NEWEST_FIRST = 1, ANY_ID = 2, READ_KINDS = 4 };
+
+/* $1 tenant, $2 from, $3 to, $4 and $5 the key, $6 how many, $7 the id. */
+#define READ(kind, table, columns, at, beyond, order, which)                        \
+    {                                                                               \
+        "read_" table kind,                                                         \
+            "SELECT " columns ", row_id FROM " table " WHERE tenant = $1 AND " at   \
+            " >= $2 AND " at " < $3"                                                \
+            " AND (" at ", row_id) " beyond " ($4, $5)" which " ORDER BY " at order \
+            ", row_id" order " LIMIT $6",                                           \
+            DB_REPEATABLE                                                           \
+    }
+#define READS(table, columns, at, id, rest)                                             \
+    {                                                                                   \
+        [0] = READ("", table, columns, at, ">", "", " AND " id " = $7" rest),           \
+        [NEWEST_FIRST] =                                                                \
+            READ("_newest", table, columns, at, "<", " DESC", " AND " id " = $7" rest), \
+        [ANY_ID] = READ("_any", table, columns, at, ">", "", rest),                     \
+        [ANY_ID | NEWEST_FIRST] =                                                       \
+            READ("_any_newest", table, columns, at, "<", " DESC", rest),                \
+    }
+
+/* One of the tables, for read_page(). A row is the caller's struct with the
+ * row_id behind it. */
+struct history {
+    const struct db_statement *reads; /* READ_KINDS */
+    const struct db_column *columns;
+    size_t row_size, item_size;
+    size_t at_offset, row_id_offset;
+};
+
+/* Asks the statement for the page; `id` and `more` are $7, $8 and $9. */
+static enum error_code read_page(struct db_session *s, const char *tenant,
+                                 const struct history *history,
+                                 const struct store_filter *filter, const char *id,
+                                 const char *const *more, const struct store_page *page,
+                                 void **list, size_t *count, const char **next_token,
+                                 struct arena *a, struct error *err)
+{
+    double from_s = isnan(filter->from_at_s) ? -HUGE_VAL : filter->from_at_s;
+    double to_s = isnan(filter->to_at_s) ? HUGE_VAL : filter->to_at_s;
+    double key_s = filter->newest_first ? HUGE_VAL : -HUGE_VAL;
+    uint64_t key_id = filter->newest_first ? INT64_MAX : 0;
+    unsigned kind = (filter->newest_first ? NEWEST_FIRST : 0) | (id ? 0 : ANY_ID);
+    const char *next = NULL;
+    size_t row_count;
+    char *rows;
+
+    if (page->token) {
+        const char *text;
+
+        TRY(token_read(page->token, &key_s, &text, a, err));
+        key_id = strtoull(text, NULL, 10) & INT64_MAX;
+        /* What the key says already, where it lets PostgreSQL skip partitions. */
+        if (filter->newest_first)
+            to_s = fmin(to_s, key_s + 2e-6);
+        else
+            from_s = fmax(from_s, key_s);
+    }
+    TRY(db_rows(s, &history->reads[kind],
+                DB_PARAMS(db_text(tenant), db_instant(from_s), db_instant(to_s),
+                          db_instant(key_s), db_integer(key_id),
+                          db_integer(page->limit + 1), db_text(id), db_text(more[0]),
+                          db_text(more[1])),
+                history->columns, history->row_size, (void **)&rows, &row_count, a, err));
+    if (row_count > page->limit) {
+        const char *last = rows + (page->limit - 1) * history->row_size;
+        char row_id[24];
+        double at_s;
+        uint64_t number;
+
+        memcpy(&at_s, last + history->at_offset, sizeof(at_s));
+        memcpy(&number, last + history->row_id_offset, sizeof(number));
+        snprintf(row_id, sizeof(row_id), "%" PRIu64, number);
+        next = token_make(at_s, row_id, a);
+        if (!next)
+            return fail_memory(err);
+    }
+    /* Rows without their row_id, in place. */
+    for (size_t i = 1; i < row_count; i++)
+        memmove(rows + i * history->item_size, rows + i * history->row_size,
+                history->item_size);
+    *list = rows;
+    *count = page_count(page, row_count);
+    *next_token = next;
+    return OK;
+}
+
+/* ---- load samples ---- */
+
+#define LOAD_COLUMNS                                                 \
+    "resource_id, to_resource_id, observed_at, cpu_available_ratio," \
+    " memory_available_bytes, bandwidth_mbps, latency_s"
+
+struct load_row {
+    struct load_sample sample;
+    uint64_t row_id;
+};
+
+#define LOAD_COLUMN_ROWS                                                  \
+    DB_COLUMN(struct load_sample, resource_id, DB_TEXT),                  \
+        DB_COLUMN(struct load_sample, to_resource_id, DB_TEXT),           \
+        DB_COLUMN(struct load_sample, observed_at_s, DB_INSTANT),         \
+        DB_COLUMN(struct load_sample, cpu_available_ratio, DB_NUMBER),    \
+        DB_COLUMN(struct load_sample, memory_available_bytes, DB_NUMBER), \
+        DB_COLUMN(struct load_sample, bandwidth_mbps, DB_NUMBER),         \
+        DB_COLUMN(struct load_sample, latency_s, DB_NUMBER)
+
+static const struct db_column load_columns[] = {LOAD_COLUMN_ROWS, {0}};
+static const struct db_column load_row_columns[] = {
+    LOAD_COLUMN_ROWS, DB_COLUMN(struct load_row, row_id, DB_INTEGER), {0}};
+
+static const struct db_statement copy_load = {
+    "copy_load", "COPY load_sample (tenant, " LOAD_COLUMNS ") FROM STDIN (FORMAT binary)",
+    0};
+
+static const struct db_statement load_reads[READ_KINDS] =
+    READS("load_sample", LOAD_COLUMNS, "observed_at", "resource_id",
+          " AND ($8::text IS NULL OR to_resource_id = $8)");
+
+static const struct history load_history = {
+    load_reads,
+    load_row_columns,
+    sizeof(struct load_row),
+    sizeof(struct load_sample),
+    offsetof(struct load_row, sample.observed_at_s),
+    offsetof(struct load_row, row_id),
+};
+
+enum error_code store_load_samples(struct db_session *s, const char *tenant,
+                                   const struct load_sample *list, size_t count,
+                                   struct error *err)
+{
+    return db_copy(s, &copy_load, tenant, load_columns, sizeof(*list), list, count, err);
+}
+
+enum error_code store_load_samples_read(struct db_session *s, const char *tenant,
+                                        const struct store_filter *filter,
+                                        const struct store_page *page,
+                                        const struct load_sample **list, size_t *count,
+                                        const char **next_token, struct arena *a,
+                                        struct error *err)
+{
+    const char *const more[] = {filter->to_resource_id, NULL};
+    void *rows;
+
+    TRY(read_page(s, tenant, &load_history, filter, filter->resource_id, more, page,
+                  &rows, count, next_token, a, err));
+    *list = rows;
+    return OK;
+}
+
+static const struct db_column interval_columns[] = {
+    DB_COLUMN(struct load_interval, start_at_s, DB_INSTANT),
+    DB_COLUMN(struct load_interval, sample_count, DB_INTEGER),
+    DB_COLUMN(struct load_interval, mean, DB_NUMBER),
+    DB_COLUMN(struct load_interval, min, DB_NUMBER),
+    DB_COLUMN(struct load_interval, max, DB_NUMBER),
+    DB_COLUMN(struct load_interval, p05, DB_NUMBER),
+    DB_COLUMN(struct load_interval, p25, DB_NUMBER),
+    DB_COLUMN(struct load_interval, p50, DB_NUMBER),
+    DB_COLUMN(struct load_interval, p75, DB_NUMBER),
+    DB_COLUMN(struct load_interval, p95, DB_NUMBER),
+    {0},
+};
+
+#define INTERVALS(measure)                                                            \
+    {                                                                                 \
+        "intervals_" measure,                                                         \
+            "SELECT start, n, mean, low, high, p[1], p[2], p[3], p[4], p[5] FROM ("   \
+            "SELECT date_bin($5 * interval '1 second', observed_at, $3) AS start,"    \
+            " count(*) AS n, avg(" measure ") AS mean, min(" measure ") AS low,"      \
+            " max(" measure ") AS high,"                                              \
+            " percentile_cont(ARRAY[0.05, 0.25, 0.5, 0.75, 0.95])"                    \
+            " WITHIN GROUP (ORDER BY " measure ") AS p"                               \
+            " FROM load_sample WHERE tenant = $1 AND resource_id = $2"                \
+            " AND observed_at >= $3 AND observed_at < $4 AND " measure " IS NOT NULL" \
+            " AND ($6::text IS NULL OR to_resource_id = $6)"                          \
+            " GROUP BY 1) AS bins ORDER BY start",                                    \
+            DB_REPEATABLE                                                             \
+    }
+
+static const struct db_statement select_intervals[] = {
+    [LOAD_CPU_AVAILABLE_RATIO] = INTERVALS("cpu_available_ratio"),
+    [LOAD_MEMORY_AVAILABLE_BYTES] = INTERVALS("memory_available_bytes"),
+    [LOAD_BANDWIDTH_MBPS] = INTERVALS("bandwidth_mbps"),
+    [LOAD_LATENCY_S] = INTERVALS("latency_s"),
+};
+
+enum error_code store_load_intervals(struct db_session *s, const char *tenant,
+                                     const struct store_filter *filter,
+                                     enum load_measure measure, double step_s,
+                                     const struct load_interval **list, size_t *count,
+                                     struct arena *a, struct error *err)
+{
+    void *rows;
+
+    if (!((filter->to_at_s - filter->from_at_s) / step_s <= STORE_INTERVALS_MAX))
+        return fail(err, ERR_INVALID, "?step_s",
+                    "at most %d intervals at once: take longer ones or a shorter time",
+                    STORE_INTERVALS_MAX);
+    TRY(db_rows(s, &select_intervals[measure],
+                DB_PARAMS(db_text(tenant), db_text(filter->resource_id),
+                          db_instant(filter->from_at_s), db_instant(filter->to_at_s),
+                          db_number(step_s), db_text(filter->to_resource_id)),
+                interval_columns, sizeof(struct load_interval), &rows, count, a, err));
+    *list = rows;
+    return OK;
+}
+
+/* ---- failures ---- */
+
+#define FAILURE_COLUMNS "resource_id, down_at, up_at, cause, component"
+
+struct failure_row {
+    struct failure failure;
+    uint64_t row_id;
+};
+
+#define FAILURE_COLUMN_ROWS                               \
+    DB_COLUMN(struct failure, resource_id, DB_TEXT),      \
+        DB_COLUMN(struct failure, down_at_s, DB_INSTANT), \
+        DB_COLUMN(struct failure, up_at_s, DB_INSTANT),   \
+        DB_COLUMN(struct failure, cause, DB_TEXT),        \
+        DB_COLUMN(struct failure, component, DB_TEXT)
+
+static const struct db_column failure_columns[] = {FAILURE_COLUMN_ROWS, {0}};
+static const struct db_column failure_row_columns[] = {
+    FAILURE_COLUMN_ROWS, DB_COLUMN(struct failure_row, row_id, DB_INTEGER), {0}};
+
+static const struct db_statement copy_failures = {
+    "copy_failures",
+    "COPY failure (tenant, " FAILURE_COLUMNS ") FROM STDIN (FORMAT binary)", 0};
+
+static const struct db_statement failure_reads[READ_KINDS] =
+    READS("failure", FAILURE_COLUMNS, "down_at", "resource_id", "");
+
+static const struct history failure_history = {
+    failure_reads,
+    failure_row_columns,
+    sizeof(struct failure_row),
+    sizeof(struct failure),
+    offsetof(struct failure_row, failure.down_at_s),
+    offsetof(struct failure_row, row_id),
+};
+
+static const struct db_statement close_failures = {
+    "close_failures",
+    "UPDATE failure SET up_at = $3"
+    " WHERE tenant = $1 AND resource_id = $2 AND up_at IS NULL AND down_at <= $3",
+    DB_REPEATABLE};
+
+#define OVERLAPPING(name, which)                                                   \
+    {                                                                              \
+        name,                                                                      \
+            "SELECT " FAILURE_COLUMNS " FROM failure WHERE tenant = $1"            \
+            " AND down_at < $3 AND (up_at IS NULL OR up_at > $2 OR down_at >= $2)" \
+            " " which " ORDER BY down_at, row_id LIMIT $4",                        \
+            DB_REPEATABLE                                                          \
+    }
+
+static const struct db_statement overlapping =
+    OVERLAPPING("overlapping", "AND resource_id = $5");
+static const struct db_statement overlapping_any = OVERLAPPING("overlapping_any", "");
+
+enum error_code store_failures(struct db_session *s, const char *tenant,
+                               const struct failure *list, size_t count,
+                               struct error *err)
+{
+    return db_copy(s, &copy_failures, tenant, failure_columns, sizeof(*list), list, count,
+                   err);
+}
+
+enum error_code store_failure_close(struct db_session *s, const char *tenant,
+                                    const char *resource_id, double up_at_s,
+                                    size_t *closed, struct error *err)
+{
+    return db_run(s, &close_failures,
+                  DB_PARAMS(db_text(tenant), db_text(resource_id), db_instant(up_at_s)),
+                  closed, err);
+}
+
+enum error_code store_failures_read(struct db_session *s, const char *tenant,
+                                    const struct store_filter *filter,
+                                    const struct store_page *page,
+                                    const struct failure **list, size_t *count,
+                                    const char **next_token, struct arena *a,
+                                    struct error *err)
+{
+    static const char *const more[] = {NULL, NULL};
+    void *rows;
+
+    TRY(read_page(s, tenant, &failure_history, filter, filter->resource_id, more, page,
+                  &rows, count, next_token, a, err));
+    *list = rows;
+    return OK;
+}
+
+enum error_code store_failures_overlapping(struct db_session *s, const char *tenant,
+                                           const char *resource_id, double from_at_s,
+                                           double to_at_s, const struct failure **list,
+                                           size_t *count, bool *cut, struct arena *a,
+                                           struct error *err)
+{
+    size_t row_count;
+    void *rows;
+
+    TRY(db_rows(s, resource_id ? &overlapping : &overlapping_any,
+                DB_PARAMS(db_text(tenant), db_instant(from_at_s), db_instant(to_at_s),
+                          db_integer(STORE_PAGE_MAX + 1), db_text(resource_id)),
+                failure_columns, sizeof(struct failure), &rows, &row_count, a, err));
+    *cut = row_count > STORE_PAGE_MAX;
+    *count = *cut ? STORE_PAGE_MAX : row_count;
+    *list = rows;
+    return OK;
+}
+
+/* ---- executions ---- */
+
+/* phase_index first: it needs another expression in each direction. */
+#define EXECUTION_COLUMNS                                                         \
+    "execution_id, application_id, site_id, resource_id, parameters, started_at," \
+    " run_time_s, problem_size, processors, cpu_available_ratio, bandwidth_mbps," \
+    " memory_peak_bytes, exit_code, predicted_s, model_version, dedicated, outlier"
+
+struct execution_row {
+    struct execution execution;
+    uint64_t row_id;
+};
+
+#define EXECUTION_COLUMN_ROWS                                        \
+    DB_COLUMN(struct execution, phase_index, DB_WHOLE),              \
+        DB_COLUMN(struct execution, execution_id, DB_TEXT),          \
+        DB_COLUMN(struct execution, application_id, DB_TEXT),        \
+        DB_COLUMN(struct execution, site_id, DB_TEXT),               \
+        DB_COLUMN(struct execution, resource_id, DB_TEXT),           \
+        DB_COLUMN(struct execution, parameters, DB_JSON),            \
+        DB_COLUMN(struct execution, started_at_s, DB_INSTANT),       \
+        DB_COLUMN(struct execution, run_time_s, DB_NUMBER),          \
+        DB_COLUMN(struct execution, problem_size, DB_NUMBER),        \
+        DB_COLUMN(struct execution, processors, DB_WHOLE),           \
+        DB_COLUMN(struct execution, cpu_available_ratio, DB_NUMBER), \
+        DB_COLUMN(struct execution, bandwidth_mbps, DB_NUMBER),      \
+        DB_COLUMN(struct execution, memory_peak_bytes, DB_NUMBER),   \
+        DB_COLUMN(struct execution, exit_code, DB_WHOLE),            \
+        DB_COLUMN(struct execution, predicted_s, DB_NUMBER),         \
+        DB_COLUMN(struct execution, model_version, DB_WHOLE),        \
+        DB_COLUMN(struct execution, dedicated, DB_BOOLEAN),          \
+        DB_COLUMN(struct execution, outlier, DB_BOOLEAN)
+
+static const struct db_column execution_columns[] = {EXECUTION_COLUMN_ROWS, {0}};
+static const struct db_column execution_row_columns[] = {
+    EXECUTION_COLUMN_ROWS, DB_COLUMN(struct execution_row, row_id, DB_INTEGER), {0}};
+
+/* Of equal runs in one list the first is kept. */
+static const struct db_statement insert_executions = {
+    "insert_executions",
+    "INSERT INTO execution (tenant, phase_index, " EXECUTION_COLUMNS ")"
+    " SELECT DISTINCT ON (execution_id, coalesce(phase_index, -1))"
+    " $1, coalesce(phase_index, -1), " EXECUTION_COLUMNS
+    " FROM unnest($2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17,"
+    " $18, $19) WITH ORDINALITY AS new (phase_index, " EXECUTION_COLUMNS ", place)"
+    " WHERE NOT EXISTS (SELECT FROM execution AS old WHERE old.tenant = $1"
+    " AND old.execution_id = new.execution_id"
+    " AND old.phase_index = coalesce(new.phase_index, -1))"
+    " ORDER BY execution_id, coalesce(phase_index, -1), place ON CONFLICT DO NOTHING",
+    DB_REPEATABLE};
+
+static const struct db_statement execution_reads[READ_KINDS] =
+    READS("execution", "nullif(phase_index, -1), " EXECUTION_COLUMNS, "started_at",
+          "application_id",
+          " AND ($8::text IS NULL OR resource_id = $8)"
+          " AND ($9::text IS NULL OR site_id = $9)");
+
+static const struct history execution_history = {
+    execution_reads,
+    execution_row_columns,
+    sizeof(struct execution_row),
+    sizeof(struct execution),
+    offsetof(struct execution_row, execution.started_at_s),
+    offsetof(struct execution_row, row_id),
+};
+
+enum error_code store_executions(struct db_session *s, const char *tenant,
+                                 const struct execution *list, size_t count,
+                                 size_t *stored, struct arena *a, struct error *err)
+{
+    return db_run_list(s, &insert_executions, tenant, execution_columns, sizeof(*list),
+                       list, count, stored, a, err);
+}
+
+enum error_code store_executions_read(struct db_session *s, const char *tenant,
+                                      const struct store_filter *filter,
+                                      const struct store_page *page,
+                                      const struct execution **list, size_t *count,
+                                      const char **next_token, struct arena *a,
+                                      struct error *err)
+{
+    const char *const more[] = {filter->resource_id, filter->site_id};
+    void *rows;
+
+    TRY(read_page(s, tenant, &execution_history, filter, filter->application_id, more,
+                  page, &rows, count, next_token, a, err));
+    *list = rows;
+    return OK;
+}

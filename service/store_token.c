@@ -1,0 +1,38 @@
+/* store_token.c - page tokens: "1 MICROSECONDS ID" in base64url; the 1 is for a
+ * day when they have to look otherwise. */
+#include "service/store_token.h"
+
+#include "service/db_value.h"
+#include "service/hash.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *token_make(double at_s, const char *id, struct arena *a)
+{
+    const char *text = arena_printf(a, "1 %" PRId64 " %s", db_instant_us(at_s), id);
+
+    return text ? base64url_encode(text, strlen(text), a) : NULL;
+}
+
+enum error_code token_read(const char *token, double *at_s, const char **id,
+                           struct arena *a, struct error *err)
+{
+    size_t length;
+    const char *text = (const char *)base64url_decode(token, &length, a);
+    char *end;
+    long long at_us;
+
+    if (!text || strlen(text) != length || strncmp(text, "1 ", 2) != 0)
+        goto wrong;
+    at_us = strtoll(text + 2, &end, 10);
+    if (end == text + 2 || *end != ' ' || !end[1])
+        goto wrong;
+    *at_s = db_instant_s(at_us);
+    *id = end + 1;
+    return OK;
+wrong:
+    return invalid(err, "?page_token", "page_token",
+                   "not a token that a page of this list gave as next_page_token");
+}
