@@ -1,0 +1,202 @@
+/* algorithms.c - GET /v1/algorithms: the policy tables, printed. */
+#include "handlers/algorithms.h"
+
+#include "algorithms/checkpoint/checkpoint.h"
+#include "algorithms/placement/placement.h"
+
+#include <string.h>
+
+/* What the tables of all families have in common. */
+struct policy_row {
+    const char *name, *purpose, *source;
+    const struct param *params;
+    const struct param *common; /* options of all policies of the family */
+};
+
+/* Row `i` of a family's table; false behind the last. */
+typedef bool policy_at_fn(size_t i, struct policy_row *row);
+
+static bool placement_at(size_t i, struct policy_row *row)
+{
+    const struct placement_policy *p = &placement_policies[i];
+
+    *row = (struct policy_row){p->name, p->purpose, p->source, p->params,
+                               placement_common_params};
+    return p->name;
+}
+
+static bool checkpoint_at(size_t i, struct policy_row *row)
+{
+    const struct checkpoint_policy *p = &checkpoint_policies[i];
+
+    *row = (struct policy_row){p->name, p->purpose, p->source, p->params, NULL};
+    return p->name;
+}
+
+/* Every family, by name. */
+static const struct {
+    const char *name, *endpoint;
+    policy_at_fn *at;
+} families[] = {
+    {"checkpoint", "/v1/checkpoint-intervals", checkpoint_at},
+    {"placement", "/v1/placements", placement_at},
+};
+
+struct option {
+    const char *name;
+    int type;
+    double min, max, preset;
+    const char *preset_choice; /* of a choice */
+    const char *const *choices;
+    size_t choice_count;
+    const char *documentation;
+};
+
+struct algorithm {
+    const char *family, *name, *purpose, *source, *endpoint;
+    const struct option *options;
+    size_t option_count;
+};
+
+struct algorithms_answer {
+    const struct algorithm *algorithms;
+    size_t algorithm_count;
+};
+
+struct algorithms_query {
+    const char *family;
+};
+
+static const char *const option_types[] = {"number", "integer", "boolean", "choice",
+                                           NULL};
+
+#define T struct option
+static const struct json_field option_rows[] = {
+    JSON_TEXT(T, name, 0, "Member of options"),
+    JSON_CHOICE(T, type, option_types, 0, 0, "Type of the value"),
+    JSON_NUMBER(T, min, 0, 0, 0, JSON_OPTIONAL, "Least value"),
+    JSON_NUMBER(T, max, 0, 0, 0, JSON_OPTIONAL, "Largest value"),
+    {.name = "default",
+     .doc = "Value when it is not given; none: not set",
+     .type = JSON_TYPE_NUMBER,
+     .offset = JSON_AT(T, preset, double),
+     .flags = JSON_OPTIONAL},
+    {.name = "default_choice",
+     .doc = "Choice when it is not given",
+     .type = JSON_TYPE_TEXT,
+     .offset = JSON_AT(T, preset_choice, const char *),
+     .flags = JSON_OPTIONAL},
+    JSON_TEXTS(T, choices, choice_count, 0, JSON_OPTIONAL, "Possible values"),
+    JSON_TEXT(T, documentation, 0, "Meaning and unit"),
+    {0},
+};
+#undef T
+static const struct json_object option_json = {
+    "AlgorithmOption", "An option of an algorithm", sizeof(struct option), option_rows};
+
+#define T struct algorithm
+static const struct json_field algorithm_rows[] = {
+    JSON_TEXT(T, family, 0, "Kind of decision"),
+    JSON_TEXT(T, name, 0, "Value of `algorithm` in a request"),
+    JSON_TEXT(T, purpose, 0, "What it does"),
+    JSON_TEXT(T, source, 0, "Where it is described"),
+    JSON_TEXT(T, endpoint, 0, "Path that takes it"),
+    JSON_LIST(T, options, option_count, struct option, &option_json, 0, 0, "Its options"),
+    {0},
+};
+#undef T
+static const struct json_object algorithm_json = {
+    "Algorithm", "A policy of a family", sizeof(struct algorithm), algorithm_rows};
+
+#define T struct algorithms_answer
+static const struct json_field answer_rows[] = {
+    JSON_LIST(T, algorithms, algorithm_count, struct algorithm, &algorithm_json, 0, 0,
+              "All policies, by family and name"),
+    {0},
+};
+#undef T
+const struct json_object algorithms_answer_json = {
+    "Algorithms", "All policies with their options", sizeof(struct algorithms_answer),
+    answer_rows};
+
+#define T struct algorithms_query
+static const struct json_field query_rows[] = {
+    JSON_TEXT(T, family, 0, "Only this family"),
+    {0},
+};
+#undef T
+const struct json_object algorithms_query_json = {
+    "AlgorithmsQuery", "Which policies", sizeof(struct algorithms_query), query_rows};
+
+static struct option option_of(const struct param *p)
+{
+    struct option o = {.name = p->name,
+                       .type = (int)p->type,
+                       .min = p->min,
+                       .max = p->max,
+                       .preset = p->preset,
+                       .documentation = p->doc};
+
+    if (p->type == PARAM_BOOLEAN || p->type == PARAM_CHOICE)
+        o.min = o.max = NAN;
+    if (p->type != PARAM_CHOICE)
+        return o;
+    o.preset = NAN;
+    o.preset_choice = p->choices[(size_t)p->preset];
+    o.choices = p->choices;
+    while (p->choices[o.choice_count])
+        o.choice_count++;
+    return o;
+}
+
+static enum error_code fill_options(const struct policy_row *row, struct algorithm *out,
+                                    struct arena *a, struct error *err)
+{
+    size_t own = params_count(row->params), common = params_count(row->common);
+    struct option *list = NEW(a, struct option, own + common);
+
+    if (!list)
+        return fail_memory(err);
+    for (size_t i = 0; i < own; i++)
+        list[i] = option_of(&row->params[i]);
+    for (size_t i = 0; i < common; i++)
+        list[own + i] = option_of(&row->common[i]);
+    out->options = list;
+    out->option_count = own + common;
+    return OK;
+}
+
+enum error_code get_algorithms(struct request *rq, const void *in, void *out)
+{
+    const struct algorithms_query *query = rq->query;
+    struct algorithms_answer *answer = out;
+    struct algorithm *list;
+    struct policy_row row;
+    size_t count = 0;
+
+    (void)in;
+    for (size_t f = 0; f < sizeof(families) / sizeof(families[0]); f++)
+        for (size_t i = 0; families[f].at(i, &row); i++)
+            count++;
+    list = NEW(rq->arena, struct algorithm, count);
+    if (!list)
+        return fail_memory(rq->err);
+    count = 0;
+    for (size_t f = 0; f < sizeof(families) / sizeof(families[0]); f++) {
+        if (query && query->family && strcmp(query->family, families[f].name) != 0)
+            continue;
+        for (size_t i = 0; families[f].at(i, &row); i++) {
+            list[count] = (struct algorithm){families[f].name,
+                                             row.name,
+                                             row.purpose,
+                                             row.source,
+                                             families[f].endpoint,
+                                             NULL,
+                                             0};
+            TRY(fill_options(&row, &list[count++], rq->arena, rq->err));
+        }
+    }
+    answer->algorithms = list;
+    answer->algorithm_count = count;
+    return OK;
+}

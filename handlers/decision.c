@@ -1,0 +1,120 @@
+/* decision.c - the envelope that all decisions share. */
+#include "handlers/decision.h"
+
+#include "handlers/snapshot_json.h"
+#include "models/base/names.h"
+#include "service/store.h"
+#include "service/uuid.h"
+
+#include <string.h>
+
+#define T struct decision_timings
+static const struct json_field timings_rows[] = {
+    JSON_NUMBER(T, parse_s, 0, 0, 0, 0, "Reading the request"),
+    JSON_NUMBER(T, decide_s, 0, 0, 0, 0, "Deciding"),
+    {0},
+};
+#undef T
+const struct json_object decision_timings_json = {
+    "Timings", "Where the time went", sizeof(struct decision_timings), timings_rows};
+
+/* No clock is better than that, and short numbers print faster. */
+static double microseconds(double duration_s)
+{
+    return round(duration_s * 1e6) / 1e6;
+}
+
+enum error_code decision_begin(struct request *rq, const struct decision_request *in,
+                               struct decision_answer *out)
+{
+    char *id = NEW(rq->arena, char, UUID_TEXT_SIZE);
+
+    if (!id)
+        return fail_memory(rq->err);
+    if (in->store && !rq->replay) {
+        struct db_session *db;
+
+        TRY(request_db(rq,
+                       &db)); /* say now, not after a long search, that there is none */
+        rq->store_decision = true;
+    }
+    uuid_make(id);
+    out->decision_id = id;
+    out->seed = in->seed;
+    out->labels = in->labels;
+    out->timings.parse_s = microseconds(rq->parse_s);
+    out->timings.decide_s = request_elapsed_s(rq);
+    rq->decision_id = id;
+    rq->seed = in->seed;
+    request_set_time_limit(rq, in->time_limit_s);
+    return OK;
+}
+
+void decision_end(struct request *rq, const char *algorithm, enum decision_status status,
+                  struct decision_answer *out)
+{
+    out->algorithm = algorithm;
+    out->status = status;
+    out->timings.decide_s = microseconds(request_elapsed_s(rq) - out->timings.decide_s);
+    rq->algorithm = algorithm;
+    rq->decision_status = status;
+}
+
+/* The document of a stored snapshot: looked up, or as it was for a replay. */
+static enum error_code stored_document(struct request *rq, const char *snapshot_id)
+{
+    struct store_snapshot stored;
+    struct db_session *db;
+    enum error_code code;
+
+    if (rq->replay && rq->snapshot_document)
+        return OK;
+    TRY(request_db(rq, &db));
+    code = store_snapshot_read(db, rq->principal.tenant, snapshot_id, &stored, rq->arena,
+                               rq->err);
+    if (code == ERR_NOT_FOUND)
+        return invalid(
+            rq->err, "/snapshot_id", "unknown_id",
+            "there is no stored snapshot '%.100s'; POST it to /v1/snapshots first",
+            snapshot_id);
+    if (code == OK)
+        rq->snapshot_document = stored.document;
+    return code;
+}
+
+enum error_code decision_snapshot(struct request *rq, const struct snapshot *given,
+                                  const char *snapshot_id, bool required,
+                                  const struct snapshot **snapshot)
+{
+    struct snapshot *stored;
+
+    if (given && snapshot_id)
+        return invalid(rq->err, "/snapshot_id", "conflict",
+                       "give either snapshot or snapshot_id, not both");
+    if (!given && !snapshot_id && required)
+        return invalid(
+            rq->err, "/snapshot", "required",
+            "the resources are missing: give snapshot, or the snapshot_id of a "
+            "stored one");
+    *snapshot = given;
+    if (!snapshot_id)
+        return OK;
+    TRY(stored_document(rq, snapshot_id));
+    stored = NEW(rq->arena, struct snapshot, 1);
+    if (!stored)
+        return fail_memory(rq->err);
+    *snapshot = stored;
+    return json_read(&snapshot_json, rq->snapshot_document, strlen(rq->snapshot_document),
+                     stored, rq->arena, rq->err);
+}
+
+enum error_code decision_unknown_algorithm(const char *name, const char *const *names,
+                                           size_t count, struct error *err)
+{
+    const char *nearest = names_nearest(name, names, count);
+
+    return invalid(
+        err, "/algorithm", "unknown_algorithm",
+        "there is no algorithm '%.60s' here; %s '%s'; GET /v1/algorithms lists all", name,
+        nearest ? "did you mean" : "one of them is", nearest ? nearest : names[0]);
+}

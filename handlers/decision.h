@@ -1,0 +1,140 @@
+/* decision.h - the envelope that all decisions share.
+ *
+ * A decision's request struct has `struct decision_request decision` and its
+ * table DECISION_REQUEST_ROWS; its response struct has `struct decision_answer
+ * decision` and its table DECISION_ANSWER_ROWS first and DECISION_END_ROWS last.
+ */
+#ifndef GRIDPLAN_DECISION_H
+#define GRIDPLAN_DECISION_H
+
+#include "models/decision_status.h"
+#include "models/snapshot.h"
+#include "service/route.h"
+
+struct decision_request {
+    const char *algorithm;
+    const struct named_value *options;
+    size_t option_count;
+    uint64_t seed;
+    double time_limit_s; /* NAN: not given */
+    bool store;
+    const char *labels; /* JSON, passed through */
+};
+
+struct decision_timings {
+    double parse_s, decide_s;
+};
+
+struct decision_answer {
+    const char *decision_id;
+    const char *algorithm;
+    uint64_t seed;
+    enum decision_status status;
+    const char *labels;
+    const char *const *warnings;
+    size_t warning_count;
+    struct decision_timings timings;
+};
+
+extern const struct json_object decision_timings_json;
+
+#define DECISION_REQUEST_ROWS(T)                                                         \
+    {.name = "algorithm",                                                                \
+     .doc = "Name of a policy; default and 'auto': the service chooses",                 \
+     .type = JSON_TYPE_TEXT,                                                             \
+     .offset = JSON_AT(T, decision.algorithm, const char *),                             \
+     .max = 64},                                                                         \
+        {.name = "options",                                                              \
+         .doc = "Options of the algorithm, as GET /v1/algorithms lists them",            \
+         .type = JSON_TYPE_VALUES,                                                       \
+         .offset = JSON_AT(T, decision.options, const struct named_value *),             \
+         .count_offset = JSON_AT(T, decision.option_count, size_t),                      \
+         .max = 64},                                                                     \
+        {.name = "seed",                                                                 \
+         .doc = "Same request and seed, same answer; default 1",                         \
+         .type = JSON_TYPE_INTEGER,                                                      \
+         .offset = JSON_AT(T, decision.seed, uint64_t),                                  \
+         .min = 0,                                                                       \
+         .max = JSON_EXACT,                                                              \
+         .preset = 1},                                                                   \
+        {.name = "time_limit_s",                                                         \
+         .doc =                                                                          \
+             "Seconds that the decision may take; what was found by then is the answer", \
+         .type = JSON_TYPE_NUMBER,                                                       \
+         .offset = JSON_AT(T, decision.time_limit_s, double),                            \
+         .min = 0,                                                                       \
+         .max = 86400,                                                                   \
+         .preset = NAN,                                                                  \
+         .flags = JSON_NULLABLE | JSON_ABOVE_MIN},                                       \
+        {.name = "store",                                                                \
+         .doc = "Keep request and answer, to be read and replayed later",                \
+         .type = JSON_TYPE_BOOLEAN,                                                      \
+         .offset = JSON_AT(T, decision.store, bool)},                                    \
+    {                                                                                    \
+        .name = "labels", .doc = "Any JSON; comes back with the answer",                 \
+        .type = JSON_TYPE_RAW, .offset = JSON_AT(T, decision.labels, const char *)       \
+    }
+
+#define DECISION_ANSWER_ROWS(T)                                                         \
+    {.name = "decision_id",                                                             \
+     .doc = "UUID of this decision",                                                    \
+     .type = JSON_TYPE_TEXT,                                                            \
+     .offset = JSON_AT(T, decision.decision_id, const char *)},                         \
+        {.name = "algorithm",                                                           \
+         .doc = "Policy that decided",                                                  \
+         .type = JSON_TYPE_TEXT,                                                        \
+         .offset = JSON_AT(T, decision.algorithm, const char *)},                       \
+        {.name = "seed",                                                                \
+         .doc = "Seed that reproduces the answer",                                      \
+         .type = JSON_TYPE_INTEGER,                                                     \
+         .offset = JSON_AT(T, decision.seed, uint64_t),                                 \
+         .max = JSON_EXACT},                                                            \
+    {                                                                                   \
+        .name = "status",                                                               \
+        .doc = "optimal: proven; feasible; infeasible: nothing could be done, see the " \
+               "reasons; "                                                              \
+               "cut: the time limit ended the search",                                  \
+        .type = JSON_TYPE_CHOICE,                                                       \
+        .offset = JSON_AT(T, decision.status, enum decision_status),                    \
+        .choices = decision_status_names                                                \
+    }
+
+#define DECISION_END_ROWS(T)                                                       \
+    {.name = "warnings",                                                           \
+     .doc = "What the caller should know about this answer",                       \
+     .type = JSON_TYPE_TEXTS,                                                      \
+     .offset = JSON_AT(T, decision.warnings, const char *const *),                 \
+     .count_offset = JSON_AT(T, decision.warning_count, size_t)},                  \
+        {.name = "labels",                                                         \
+         .doc = "The labels of the request",                                       \
+         .type = JSON_TYPE_RAW,                                                    \
+         .offset = JSON_AT(T, decision.labels, const char *),                      \
+         .flags = JSON_OPTIONAL},                                                  \
+    {                                                                              \
+        .name = "timings", .doc = "Where the time went", .type = JSON_TYPE_OBJECT, \
+        .offset = JSON_AT(T, decision.timings, struct decision_timings),           \
+        .of = &decision_timings_json                                               \
+    }
+
+/* Starts a decision: id, time limit (an algorithm may override the steps by its
+ * own options), store flag. Call first. `decide_started_s` of the timings is
+ * taken here. */
+enum error_code decision_begin(struct request *rq, const struct decision_request *in,
+                               struct decision_answer *out);
+
+/* Ends a decision: algorithm, status and timings. Call last. */
+void decision_end(struct request *rq, const char *algorithm, enum decision_status status,
+                  struct decision_answer *out);
+
+/* The snapshot of a decision: the inline one, or the stored one that is named.
+ * Exactly one may be given; with `required` one must. */
+enum error_code decision_snapshot(struct request *rq, const struct snapshot *given,
+                                  const char *snapshot_id, bool required,
+                                  const struct snapshot **snapshot);
+
+/* Notes the mistake that there is no such policy, with the nearest name. `names`
+ * has `count` entries. */
+enum error_code decision_unknown_algorithm(const char *name, const char *const *names,
+                                           size_t count, struct error *err);
+
+#endif

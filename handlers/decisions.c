@@ -1,0 +1,197 @@
+/* decisions.c - /v1/decisions: what was decided, and deciding it again. */
+#include "handlers/decisions.h"
+
+#include "handlers/page.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { DIFFERENCES_MAX = 100 };
+
+/* Members of the answers that a replay does not compare. */
+static const char *const ignored[] = {"decision_id", "timings", NULL};
+static const char *const ignored_if_cut[] = {"decision_id", "timings", "status",
+                                             "warnings",    "because", NULL};
+
+struct decisions_query {
+    struct page_query page;
+    struct range_query range;
+    const char *route;
+};
+
+struct decisions_page {
+    const struct store_decision *decisions;
+    size_t decision_count;
+    const char *next_page_token;
+};
+
+struct replay_answer {
+    const char *decision_id;
+    bool identical;
+    const char *const *differences;
+    size_t difference_count;
+    const char *const *ignored;
+    size_t ignored_count;
+    const char *answer; /* JSON */
+};
+
+#define T struct decisions_query
+static const struct json_field query_rows[] = {
+    JSON_ID(T, route, 0,
+            "Decisions of this endpoint only, as /v1/placements; default: all"),
+    RANGE_ROWS(T),
+    PAGE_ROWS(T),
+    {0},
+};
+#undef T
+const struct json_object decisions_query_json = {
+    "DecisionsQuery", "Which decisions, newest first", sizeof(struct decisions_query),
+    query_rows};
+
+#define T struct store_decision
+#define INFO_ROWS                                                        \
+    JSON_TEXT(T, decision_id, 0, "UUID of the decision"),                \
+        JSON_INSTANT(T, created_at, 0, "When it was stored"),            \
+        JSON_TEXT(T, route, 0, "Endpoint that decided"),                 \
+        JSON_TEXT(T, algorithm, JSON_OPTIONAL, "Policy that decided"),   \
+        JSON_TEXT(T, status, 0, "optimal, feasible, infeasible or cut"), \
+        JSON_INTEGER(T, seed, 0, JSON_EXACT, 0, 0, "Seed of the random numbers")
+static const struct json_field info_rows[] = {
+    INFO_ROWS,
+    {0},
+};
+static const struct json_field stored_rows[] = {
+    INFO_ROWS,
+    JSON_RAW(T, request, 0, "The request as it came"),
+    {.name = "snapshot",
+     .doc = "What the snapshot_id of the request meant then",
+     .type = JSON_TYPE_RAW,
+     .offset = JSON_AT(T, snapshot_document, const char *),
+     .flags = JSON_OPTIONAL},
+    JSON_RAW(T, answer, 0, "The answer"),
+    {0},
+};
+#undef T
+static const struct json_object info_json = {"DecisionInfo",
+                                             "A stored decision without request and "
+                                             "answer",
+                                             sizeof(struct store_decision), info_rows};
+const struct json_object stored_decision_json = {
+    "StoredDecision", "A stored decision", sizeof(struct store_decision), stored_rows};
+
+#define T struct decisions_page
+static const struct json_field page_rows[] = {
+    JSON_LIST(T, decisions, decision_count, struct store_decision, &info_json, 0, 0,
+              "The decisions, newest first"),
+    NEXT_PAGE_ROW(T),
+    {0},
+};
+#undef T
+const struct json_object decisions_page_json = {"DecisionsPage",
+                                                "A page of stored decisions",
+                                                sizeof(struct decisions_page), page_rows};
+
+#define T struct replay_answer
+static const struct json_field replay_rows[] = {
+    JSON_TEXT(T, decision_id, 0, "The stored decision"),
+    JSON_BOOLEAN(T, identical, 0, 0, "Whether the new answer is the stored one"),
+    JSON_TEXTS(T, differences, difference_count, DIFFERENCES_MAX, 0,
+               "JSON Pointers to what differs: the first 100"),
+    JSON_TEXTS(T, ignored, ignored_count, 16, 0,
+               "Members of the answer that were not compared"),
+    JSON_RAW(T, answer, 0, "The new answer"),
+    {0},
+};
+#undef T
+const struct json_object replay_answer_json = {
+    "ReplayAnswer", "A stored request answered again, and compared",
+    sizeof(struct replay_answer), replay_rows};
+
+enum error_code get_decisions(struct request *rq, const void *in, void *out)
+{
+    const struct decisions_query *query = rq->query;
+    struct decisions_page *page = out;
+    struct store_page part = page_of(&query->page);
+    struct db_session *db;
+
+    (void)in;
+    TRY(range_check(&query->range, rq->err));
+    TRY(request_db(rq, &db));
+    TRY(store_decisions_list(db, rq->principal.tenant, query->route,
+                             query->range.from_at_s, query->range.to_at_s, &part,
+                             &page->decisions, &page->decision_count,
+                             &page->next_page_token, rq->arena, rq->err));
+    return page_link(rq, page->next_page_token);
+}
+
+enum error_code get_decision(struct request *rq, const void *in, void *out)
+{
+    struct db_session *db;
+
+    (void)in;
+    TRY(request_db(rq, &db));
+    return store_decision_read(db, rq->principal.tenant, rq->path_value[0], out,
+                               rq->arena, rq->err);
+}
+
+static bool was_cut(const struct store_decision *stored)
+{
+    return strcmp(stored->status, "cut") == 0;
+}
+
+/* The request to answer again: as it came, or for a search that its clock ended
+ * after some steps, with these in place of the time. */
+static enum error_code request_again(const struct store_decision *stored,
+                                     const char **body, struct arena *a,
+                                     struct error *err)
+{
+    struct text_buffer patch = {.arena = a};
+    const char *steps = NULL;
+
+    *body = stored->request;
+    if (!was_cut(stored))
+        return OK;
+    TRY(json_member(stored->answer, "steps", &steps, a, err));
+    if (!steps || strtod(steps, NULL) < 1)
+        return OK;
+    text_addf(&patch, "{\"time_limit_s\":null,\"options\":{\"max_steps\":%s}", steps);
+    if (stored->algorithm) {
+        text_addf(&patch, ",\"algorithm\":");
+        json_print_text(stored->algorithm, &patch);
+    }
+    text_add(&patch, "}", 1);
+    if (patch.failed)
+        return fail_memory(err);
+    return json_merge_patch(stored->request, patch.data, body, a, err);
+}
+
+static enum error_code compare(const struct store_decision *stored,
+                               struct replay_answer *replay, struct arena *a,
+                               struct error *err)
+{
+    replay->ignored = was_cut(stored) ? ignored_if_cut : ignored;
+    while (replay->ignored[replay->ignored_count])
+        replay->ignored_count++;
+    TRY(json_differences(stored->answer, replay->answer, replay->ignored, DIFFERENCES_MAX,
+                         &replay->differences, &replay->difference_count, a, err));
+    replay->identical = replay->difference_count == 0;
+    return OK;
+}
+
+enum error_code post_decision_replay(struct request *rq, const void *in, void *out)
+{
+    struct replay_answer *replay = out;
+    struct store_decision stored = {0};
+    struct db_session *db;
+    const char *body;
+
+    (void)in;
+    TRY(request_db(rq, &db));
+    TRY(store_decision_read(db, rq->principal.tenant, rq->path_value[0], &stored,
+                            rq->arena, rq->err));
+    TRY(request_again(&stored, &body, rq->arena, rq->err));
+    TRY(request_replay(rq, stored.route, body, stored.snapshot_document,
+                       &replay->answer));
+    replay->decision_id = stored.decision_id;
+    return compare(&stored, replay, rq->arena, rq->err);
+}

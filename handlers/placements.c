@@ -1,0 +1,332 @@
+/* placements.c - POST /v1/placements: independent jobs to resources. */
+#include "handlers/placements.h"
+
+#include "algorithms/placement/placement.h"
+#include "handlers/decision.h"
+#include "handlers/snapshot_json.h"
+#include "service/metrics.h"
+#include "service/service.h"
+
+enum { JOBS_MAX = 1000000, USERS_MAX = 100000, USAGE_MAX = 1000000 };
+
+struct placements_request {
+    struct decision_request decision;
+    const struct snapshot *snapshot;
+    const char *snapshot_id;
+    const struct job *jobs;
+    size_t job_count;
+    const struct placement_user *users;
+    size_t user_count;
+    const struct placement_usage *usage;
+    size_t usage_count;
+};
+
+struct placements_answer {
+    struct decision_answer decision;
+    struct placement_out plan;
+};
+
+#define T struct job
+static const struct json_field job_rows[] = {
+    JSON_ID(T, id, JSON_REQUIRED, "Name, unique in the request"),
+    JSON_NUMBERS(
+        T, etc_s, etc_count, 0, JSON_LARGEST, JSON_NULLABLE,
+        "Run time on each resource, in the snapshot's order; null: cannot run there"),
+    JSON_NUMBER(T, estimate_ref_s, 0, JSON_LARGEST, NAN, JSON_NULLABLE,
+                "Run time at speed 1; used without etc_s"),
+    JSON_NUMBER(T, cpus, 0, 1e9, 1, JSON_ABOVE_MIN,
+                "CPUs it needs while it runs; default 1"),
+    JSON_NUMBER(T, memory_bytes, 0, JSON_LARGEST, 0, 0,
+                "Memory it needs while it runs; default 0"),
+    JSON_ID(T, user, JSON_NULLABLE, "Who owns it"),
+    JSON_TEXTS(T, organisations, organisation_count, 1000, 0,
+               "Virtual organisations of the owner"),
+    JSON_TEXT(T, requirement, JSON_NULLABLE, "Expression that a resource must meet"),
+    JSON_TEXT(T, rank, JSON_NULLABLE,
+              "Expression to order resources by, larger is better"),
+    JSON_TEXTS(T, input_file_ids, input_file_count, 10000, 0,
+               "Files of the snapshot that it reads"),
+    JSON_NUMBER(T, output_bytes, 0, JSON_LARGEST, 0, 0,
+                "Output that goes to the home site; default 0"),
+    JSON_NUMBER(T, release_s, 0, JSON_LARGEST, 0, 0,
+                "Not to start before, seconds from now; default 0"),
+    JSON_NUMBER(T, deadline_s, 0, JSON_LARGEST, NAN, JSON_NULLABLE,
+                "To be done by, seconds from now"),
+    JSON_INSTANT(T, queued_at, JSON_NULLABLE, "Since when it waits; default: now"),
+    JSON_INSTANT(T, deadline_at, JSON_NULLABLE,
+                 "To be done by; needs the snapshot's taken_at"),
+    JSON_NUMBER(T, fixed_priority, 0, 20, 0, 0, "Larger first; 20: urgent; default 0"),
+    JSON_NUMBER(T, task_index, 0, JSON_EXACT, NAN, JSON_NULLABLE,
+                "Index in a parameter sweep; default: position in the list"),
+    JSON_NUMBER(T, param_start, -1e9, 1e9, NAN, JSON_NULLABLE,
+                "Dialect gridway: ${PARAM} in file names is this whole number + "
+                "param_increment * task_index; default 0"),
+    JSON_NUMBER(T, param_increment, -1e9, 1e9, NAN, JSON_NULLABLE,
+                "Step of ${PARAM}, a whole number; default 1"),
+    {0},
+};
+#undef T
+static const struct json_object job_json = {
+    "Job", "An independent job that waits for a place", sizeof(struct job), job_rows};
+
+#define T struct placement_user
+static const struct json_field user_rows[] = {
+    JSON_ID(T, user, JSON_REQUIRED, "Name"),
+    JSON_NUMBER(T, share, 1, 1e9, 5, 0,
+                "Jobs at a time before others come first; default 5"),
+    JSON_NUMBERS(T, dispatched_by_window, window_count, 0, 1e15, 0,
+                 "Jobs started in the current window and those before it"),
+    JSON_NUMBER(T, running_jobs, 0, 1e9, 0, 0, "Jobs running now; default 0"),
+    {0},
+};
+#undef T
+static const struct json_object user_json = {"User", "What job priorities need of a user",
+                                             sizeof(struct placement_user), user_rows};
+
+#define T struct placement_usage
+static const struct json_field usage_rows[] = {
+    JSON_ID(T, user, JSON_REQUIRED, "Name of the user"),
+    JSON_ID(T, resource_id, JSON_REQUIRED, "A resource of the snapshot"),
+    JSON_NUMBER(
+        T, mean_s, 0, JSON_LARGEST, NAN, JSON_NULLABLE,
+        "Mean run, suspension and transfer time of his jobs there, last three days"),
+    JSON_NUMBER(T, last_s, 0, JSON_LARGEST, NAN, JSON_NULLABLE,
+                "The same of his last job there"),
+    JSON_INSTANT(T, first_failure_at, JSON_NULLABLE,
+                 "First failure since his last success there"),
+    JSON_INSTANT(T, banned_until, JSON_NULLABLE, "He does not use it until then"),
+    {0},
+};
+#undef T
+static const struct json_object usage_json = {"Usage",
+                                              "What is known of a user on a resource",
+                                              sizeof(struct placement_usage), usage_rows};
+
+#define T struct placements_request
+static const struct json_field request_rows[] = {
+    JSON_OBJECT(T, snapshot, const struct snapshot *, &snapshot_json, JSON_POINTER,
+                "Resources, links and files as they are now"),
+    JSON_ID(T, snapshot_id, JSON_NULLABLE, "A stored snapshot instead"),
+    JSON_LIST(T, jobs, job_count, struct job, &job_json, JOBS_MAX,
+              JSON_REQUIRED | JSON_UNIQUE_IDS, "Jobs to place"),
+    JSON_LIST(T, users, user_count, struct placement_user, &user_json, USERS_MAX, 0,
+              "Shares and recent use, for job_order gridway_priority"),
+    JSON_LIST(
+        T, usage, usage_count, struct placement_usage, &usage_json, USAGE_MAX, 0,
+        "Times and failures by user and resource, for resource_order gridway_priority"),
+    DECISION_REQUEST_ROWS(T),
+    {0},
+};
+#undef T
+const struct json_object placements_request_json = {
+    "PlacementRequest", "Jobs and the resources to place them on",
+    sizeof(struct placements_request), request_rows};
+
+#define T struct placement
+static const struct json_field placement_rows[] = {
+    JSON_TEXT(T, job_id, 0, "The job"),
+    JSON_TEXT(T, resource_id, 0, "Where it goes"),
+    JSON_INTEGER(T, slot, 0, JSON_EXACT, 0, 0, "Slot of the resource, from 0"),
+    JSON_NUMBER(T, start_s, 0, 0, 0, 0,
+                "The slot is taken and stage-in begins, seconds from now"),
+    JSON_NUMBER(T, stage_in_s, 0, 0, 0, 0, "Time until the last input file is there"),
+    JSON_NUMBER(T, execution_s, 0, 0, 0, 0, "Run time"),
+    JSON_NUMBER(T, finish_s, 0, 0, 0, 0, "Done and outputs at home, seconds from now"),
+    JSON_NUMBER(T, rank, 0, 0, 0, JSON_OPTIONAL, "Value of the rank expression"),
+    JSON_NUMBER(T, bytes_moved, 0, 0, 0, 0, "Input bytes staged for it"),
+    JSON_NUMBER(T, late_s, 0, 0, 0, JSON_OPTIONAL,
+                "Seconds beyond its deadline, 0: in time"),
+    JSON_TEXTS(T, files, file_count, 0, JSON_OPTIONAL,
+               "Input files with variables resolved"),
+    {0},
+};
+#undef T
+static const struct json_object placement_json = {
+    "Placement", "Where and when a job runs", sizeof(struct placement), placement_rows};
+
+#define T struct placement_clause
+static const struct json_field clause_rows[] = {
+    JSON_TEXT(T, clause, 0, "Part of the requirement"),
+    JSON_INTEGER(T, untrue_count, 0, JSON_EXACT, 0, 0,
+                 "Resources on which it is not true"),
+    JSON_INTEGER(T, alone_count, 0, JSON_EXACT, 0, 0,
+                 "Resources on which it alone is not true: without it they would do"),
+    {0},
+};
+#undef T
+static const struct json_object clause_json = {
+    "Clause", "A clause of a requirement", sizeof(struct placement_clause), clause_rows};
+
+#define T struct placement_nearest_miss
+static const struct json_field miss_rows[] = {
+    JSON_TEXT(T, resource_id, 0, "The resource that came nearest"),
+    JSON_NUMBER(
+        T, shortfall, 0, 0, 0, 0,
+        "How far off, relative to what was asked; 1 per clause that is no comparison"),
+    {0},
+};
+#undef T
+static const struct json_object miss_json = {
+    "NearestMiss", "The resource that came nearest",
+    sizeof(struct placement_nearest_miss), miss_rows};
+
+#define T struct placement_reason
+static const struct json_field reason_rows[] = {
+    JSON_TEXT(T, reason, 0, "The filter that dropped resources"),
+    JSON_TEXT(T, detail, JSON_OPTIONAL, "In words"),
+    JSON_INTEGER(T, resource_count, 0, JSON_EXACT, 0, 0, "Resources that it dropped"),
+    JSON_LIST(T, clauses, clause_count, struct placement_clause, &clause_json, 0,
+              JSON_OPTIONAL, "Clauses of the requirement"),
+    JSON_OBJECT(T, nearest_miss, const struct placement_nearest_miss *, &miss_json,
+                JSON_POINTER | JSON_OPTIONAL, "The resource that came nearest"),
+    {0},
+};
+#undef T
+static const struct json_object reason_json = {"Reason", "Why resources were not used",
+                                               sizeof(struct placement_reason),
+                                               reason_rows};
+
+#define T struct placement_unplaced
+static const struct json_field unplaced_rows[] = {
+    JSON_TEXT(T, job_id, 0, "The job"),
+    JSON_LIST(T, reasons, reason_count, struct placement_reason, &reason_json, 0, 0,
+              "Why"),
+    {0},
+};
+#undef T
+static const struct json_object unplaced_json = {"Unplaced", "A job without a place",
+                                                 sizeof(struct placement_unplaced),
+                                                 unplaced_rows};
+
+#define T struct placement_load
+static const struct json_field load_rows[] = {
+    JSON_TEXT(T, resource_id, 0, "The resource"),
+    JSON_INTEGER(T, job_count, 0, JSON_EXACT, 0, 0, "Jobs placed on it"),
+    JSON_NUMBER(T, busy_s, 0, 0, 0, 0, "Slot time taken by them"),
+    JSON_NUMBER(T, finish_s, 0, 0, 0, 0,
+                "When the last of them leaves its slot, seconds from now"),
+    JSON_NUMBER(T, utilisation_ratio, 0, 0, 0, 0, "busy_s over slots x makespan_s"),
+    {0},
+};
+#undef T
+static const struct json_object load_json = {"Load", "What the plan makes of a resource",
+                                             sizeof(struct placement_load), load_rows};
+
+#define T struct placement_objective
+static const struct json_field objective_rows[] = {
+    JSON_NUMBER(T, makespan_s, 0, 0, 0, 0,
+                "When the last placed job is done, seconds from now"),
+    JSON_NUMBER(T, lower_bound_s, 0, 0, 0, 0, "No plan of the placed jobs ends before"),
+    JSON_NUMBER(T, gap_ratio, 0, 0, 0, 0, "makespan_s / lower_bound_s - 1"),
+    JSON_NUMBER(T, flow_time_s, 0, 0, 0, 0, "Sum of the finish times"),
+    JSON_NUMBER(T, utilisation_ratio, 0, 0, 0, 0,
+                "Busy slot time over slots x makespan_s, used resources"),
+    JSON_NUMBER(T, bytes_moved, 0, 0, 0, 0, "Input bytes staged"),
+    JSON_INTEGER(T, late_count, 0, JSON_EXACT, 0, 0, "Jobs that miss their deadline"),
+    {0},
+};
+#undef T
+static const struct json_object objective_json = {
+    "PlacementObjective", "How good the plan is", sizeof(struct placement_objective),
+    objective_rows};
+
+#define T struct placements_answer
+#define PLAN_LIST(m, counter, ctype, table, text)                     \
+    {                                                                 \
+        .name = #m, .doc = text, .type = JSON_TYPE_LIST,              \
+        .offset = JSON_AT(T, plan.m, const ctype *),                  \
+        .count_offset = JSON_AT(T, plan.counter, size_t), .of = table \
+    }
+static const struct json_field answer_rows[] = {
+    DECISION_ANSWER_ROWS(T),
+    {.name = "because",
+     .doc = "Why 'auto' chose this algorithm",
+     .type = JSON_TYPE_TEXT,
+     .offset = JSON_AT(T, plan.because, const char *),
+     .flags = JSON_OPTIONAL},
+    PLAN_LIST(placements, placement_count, struct placement, &placement_json,
+              "Where and when each placed job runs, in the order of the request"),
+    PLAN_LIST(unplaced, unplaced_count, struct placement_unplaced, &unplaced_json,
+              "Jobs without a place, and why"),
+    {.name = "objective",
+     .doc = "How good the plan is",
+     .type = JSON_TYPE_OBJECT,
+     .offset = JSON_AT(T, plan.objective, struct placement_objective),
+     .of = &objective_json},
+    PLAN_LIST(loads, load_count, struct placement_load, &load_json,
+              "Resources that got jobs"),
+    {.name = "steps",
+     .doc = "Steps of the search; options.max_steps replays them",
+     .type = JSON_TYPE_INTEGER,
+     .offset = JSON_AT(T, plan.steps, uint64_t),
+     .max = JSON_EXACT},
+    DECISION_END_ROWS(T),
+    {0},
+};
+#undef PLAN_LIST
+#undef T
+const struct json_object placements_answer_json = {
+    "PlacementAnswer", "A plan, its reasons and its quality",
+    sizeof(struct placements_answer), answer_rows};
+
+static enum error_code
+find_policy(const char *name, const struct placement_policy **policy, struct error *err)
+{
+    const char *names[64];
+    size_t count = 0;
+
+    *policy = placement_policy_find(name ? name : "auto");
+    if (*policy)
+        return OK;
+    for (; placement_policies[count].name && count < 64; count++)
+        names[count] = placement_policies[count].name;
+    return decision_unknown_algorithm(name, names, count, err);
+}
+
+/* jobs_unplaced_total: a job counts under the reason that dropped most resources. */
+static void count_unplaced(const struct request *rq, const struct placement_out *plan)
+{
+    for (size_t i = 0; i < plan->unplaced_count; i++) {
+        const struct placement_unplaced *job = &plan->unplaced[i];
+        const struct placement_reason *main_reason = job->reasons;
+
+        for (size_t r = 1; r < job->reason_count; r++)
+            if (job->reasons[r].resource_count > main_reason->resource_count)
+                main_reason = &job->reasons[r];
+        metrics_unplaced(rq->service->metrics,
+                         job->reason_count ? main_reason->reason : "no_resource", 1);
+    }
+}
+
+enum error_code post_placements(struct request *rq, const void *in, void *out)
+{
+    const struct placements_request *body = in;
+    struct placements_answer *answer = out;
+    const struct placement_policy *policy;
+    struct placement_in problem = {
+        .jobs = body->jobs,
+        .job_count = body->job_count,
+        .users = body->users,
+        .user_count = body->user_count,
+        .usage = body->usage,
+        .usage_count = body->usage_count,
+        .seed = body->decision.seed,
+        .budget = &rq->budget,
+        .time_limit_given = isfinite(body->decision.time_limit_s),
+    };
+
+    TRY(decision_begin(rq, &body->decision, &answer->decision));
+    find_policy(body->decision.algorithm, &policy, rq->err);
+    TRY(decision_snapshot(rq, body->snapshot, body->snapshot_id, true,
+                          &problem.snapshot));
+    if (!policy)
+        return rq->err->code;
+    TRY(placement_decide(&problem, policy, body->decision.options,
+                         body->decision.option_count, &answer->plan, rq->arena, rq->err));
+    answer->decision.warnings = answer->plan.warnings;
+    answer->decision.warning_count = answer->plan.warning_count;
+    count_unplaced(rq, &answer->plan);
+    rq->gap_ratio = answer->plan.objective.gap_ratio;
+    decision_end(rq, answer->plan.algorithm, answer->plan.status, &answer->decision);
+    return OK;
+}
