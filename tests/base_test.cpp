@@ -1,0 +1,100 @@
+// base_test.cpp - the vocabulary of every layer: arena, names, random numbers.
+#include "tests/support.hpp"
+
+TEST_CASE("an arena stops at its cap", "[base]")
+{
+    test_arena a(4096);
+    CHECK(arena_alloc(a, 1, 1000) != nullptr);
+    CHECK(arena_alloc(a, 1, 4000) == nullptr);
+    CHECK(arena_alloc(a, SIZE_MAX / 2, 3) == nullptr);
+    arena_reset(a);
+    CHECK(arena_used_bytes(a) == 0);
+    CHECK(arena_alloc(a, 1, 4000) != nullptr);
+}
+
+TEST_CASE("arena memory is zeroed and aligned, also after a reset", "[base]")
+{
+    test_arena a;
+    for (int round = 0; round < 2; round++) {
+        for (size_t size : {1, 7, 16, 100, 70000}) {
+            auto *p = static_cast<unsigned char *>(arena_alloc(a, size, 1));
+            REQUIRE(p != nullptr);
+            CHECK(reinterpret_cast<uintptr_t>(p) % 16 == 0);
+            CHECK(std::all_of(p, p + size, [](unsigned char c) { return c == 0; }));
+            std::fill(p, p + size, 0xff);
+        }
+        arena_reset(a);
+    }
+}
+
+TEST_CASE("random numbers follow the published vectors", "[base]")
+{
+    uint64_t state = 1;
+    CHECK(splitmix64(&state) == 0x910a2dec89025cc1U);
+    CHECK(splitmix64(&state) == 0xbeeb8da1658eec67U);
+    CHECK(splitmix64(&state) == 0xf893a2eefb32555eU);
+    rng r = rng_create(1);
+    CHECK(rng_next(&r) == 0xb3f2af6d0fc710c5U);
+    CHECK(rng_next(&r) == 0x853b559647364ceaU);
+    CHECK(rng_next(&r) == 0x92f89756082a4514U);
+    rng u = rng_create(1);
+    CHECK(rng_uniform(&u) == Approx(0.70292183315885048).epsilon(1e-16));
+    CHECK(hash_fnv1a("job.arrival") == 0x03bc8daae5b4e76bU);
+    rng s = rng_stream(1, "job.arrival");
+    CHECK(rng_uniform(&s) == Approx(0.15283952697012726).epsilon(1e-16));
+}
+
+TEST_CASE("the nearest name is suggested, a far one is not", "[base]")
+{
+    const char *names[] = {"min_min", "max_min", "sufferage"};
+    CHECK(std::string(names_nearest("min_mim", names, 3)) == "min_min");
+    CHECK(std::string(names_nearest("suferage", names, 3)) == "sufferage");
+    CHECK(names_nearest("quite_different", names, 3) == nullptr);
+    CHECK(names_nearest("", names, 3) == nullptr);
+}
+
+TEST_CASE("a name index finds what was added and reports repeats", "[base]")
+{
+    test_arena a;
+    name_index index;
+    REQUIRE(name_index_create(&index, 1000, a));
+    std::vector<std::string> names;
+    for (size_t i = 0; i < 1000; i++)
+        names.push_back("id" + std::to_string(i));
+    for (size_t i = 0; i < 1000; i++)
+        CHECK(name_index_add(&index, names[i].c_str(), i) == NAME_NOT_FOUND);
+    CHECK(name_index_add(&index, "id7", 5000) == 7);
+    CHECK(name_index_find(&index, "id999") == 999);
+    CHECK(name_index_find(&index, "id1000") == NAME_NOT_FOUND);
+}
+
+TEST_CASE("options are bound with all mistakes at once", "[base]")
+{
+    static const char *const orders[] = {"fifo", "priority", nullptr};
+    static const param rows[] = {
+        {"share", 0, 1, 0.5, "a share", PARAM_NUMBER, nullptr},
+        {"count", 0, 9, 3, "a count", PARAM_INTEGER, nullptr},
+        {"flag", 0, 1, 0, "a flag", PARAM_BOOLEAN, nullptr},
+        {"order", 0, 1, 0, "an order", PARAM_CHOICE, orders},
+        {},
+    };
+    double value[PARAMS_MAX];
+    test_arena a;
+    error err = collecting_error(a);
+    named_value good[] = {{"order", VALUE_TEXT, 0, "priority"},
+                          {"flag", VALUE_BOOLEAN, 1, nullptr}};
+    REQUIRE(params_bind(rows, good, 2, value, &err) == OK);
+    CHECK(value[0] == 0.5);
+    CHECK(value[2] == 1);
+    CHECK(value[3] == 1);
+    named_value bad[] = {{"share", VALUE_NUMBER, 2, nullptr},
+                         {"count", VALUE_NUMBER, 1.5, nullptr},
+                         {"flag", VALUE_NUMBER, 1, nullptr},
+                         {"order", VALUE_TEXT, 0, "x"},
+                         {"shere", VALUE_NUMBER, 0, nullptr}};
+    CHECK(params_bind(rows, bad, 5, value, &err) == ERR_INVALID);
+    CHECK(err.item_count == 5);
+    CHECK(std::string(err.first->pointer) == "/options/share");
+    CHECK(std::string(err.last->detail).find("did you mean 'share'") !=
+          std::string::npos);
+}

@@ -1,0 +1,133 @@
+// database.hpp - for tests with the tag [db]: a database of their own, given by
+// GRIDPLAN_TEST_DATABASE_URL, with the newest schema.
+#pragma once
+#include "support.hpp"
+
+#include <cmath>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+extern "C" {
+#include "service/db.h"
+#include "service/migrate.h"
+#include "service/store.h"
+}
+
+inline const char *test_database_url()
+{
+    return getenv("GRIDPLAN_TEST_DATABASE_URL");
+}
+
+// Leaves the test, visibly, when there is no database.
+#define NEED_DATABASE()                                                                 \
+    do {                                                                                \
+        if (!test_database_url()) {                                                     \
+            WARN("skipped: GRIDPLAN_TEST_DATABASE_URL is not set (tests/postgres.sh)"); \
+            return;                                                                     \
+        }                                                                               \
+    } while (0)
+
+inline db_options test_db_options(const char *url = test_database_url())
+{
+    db_options o{};
+    o.conninfo = url;
+    o.pool_size = 4;
+    o.prepared = !getenv("GRIDPLAN_TEST_PREPARED"); // set behind PgBouncer
+    o.connect_timeout_s = 2;
+    o.wait_timeout_s = 5;
+    o.statement_timeout_s = 60;
+    return o;
+}
+
+// A pool that goes with its scope.
+struct test_db {
+    db *d = nullptr;
+    explicit test_db(const db_options &o = test_db_options())
+    {
+        error err{};
+        INFO(err.text);
+        REQUIRE(db_create(&o, &d, &err) == OK);
+    }
+    ~test_db()
+    {
+        db_close(d);
+    }
+    test_db(const test_db &) = delete;
+    test_db &operator=(const test_db &) = delete;
+    operator db *() const
+    {
+        return d;
+    }
+};
+
+// A session with an arena of its own.
+struct test_session {
+    test_arena a;
+    db_session *s;
+    explicit test_session(db *d, const bool *cancelled = nullptr)
+        : s(db_session_create(d, cancelled, a))
+    {
+    }
+    ~test_session()
+    {
+        db_session_close(s);
+    }
+    test_session(const test_session &) = delete;
+    test_session &operator=(const test_session &) = delete;
+    operator db_session *() const
+    {
+        return s;
+    }
+};
+
+// A migrated database, a session, an error, and a tenant nobody else uses.
+struct store_fixture {
+    test_db d;
+    test_session s;
+    error err{};
+    std::string tenant_text;
+    const char *tenant;
+    arena *a;
+
+    store_fixture() : s(d)
+    {
+        static int number;
+        size_t applied = 0;
+        INFO(err.text);
+        REQUIRE(migrate_run(d, migrations, migration_count, &applied, &err) == OK);
+        tenant_text =
+            "tenant " + std::to_string(getpid()) + " " + std::to_string(number++);
+        tenant = tenant_text.c_str();
+        a = s.a;
+        err.arena = a;
+    }
+};
+
+// REQUIRE that says why not.
+#define REQUIRE_OK(call)           \
+    do {                           \
+        error_code code_ = (call); \
+        INFO(err.text);            \
+        REQUIRE(code_ == OK);      \
+    } while (0)
+
+// The one number that a query gives.
+inline double query_number(db_session *s, arena *a, const char *sql)
+{
+    struct row {
+        double number;
+    } row{NAN};
+    const db_column columns[] = {{"number", DB_NUMBER, offsetof(struct row, number)}, {}};
+    // A statement is known by its address on a prepared connection: keep it.
+    char *text = arena_printf(a, "SELECT (%s)::float8", sql);
+    auto *statement = NEW(a, db_statement, 1);
+    error err{};
+    bool found;
+    *statement = {arena_printf(a, "query_%p", (void *)statement), text, 0};
+    error_code code =
+        db_row(s, statement, nullptr, columns, sizeof(row), &row, &found, a, &err);
+    INFO(sql << ": " << err.text);
+    REQUIRE(code == OK);
+    return row.number;
+}

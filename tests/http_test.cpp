@@ -1,0 +1,1126 @@
+// http_test.cpp - the server with real sockets, a route table of its own and no
+// database; and the program itself, started and stopped.
+#include "support.hpp"
+
+#include <algorithm>
+#include <arpa/inet.h>
+#include <atomic>
+#include <chrono>
+#include <csignal>
+#include <cstring>
+#include <fcntl.h>
+#include <functional>
+#include <memory>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
+#include <vector>
+
+extern "C" {
+#include "service/config.h"
+#include "service/http.h"
+#include "service/metrics.h"
+#include "service/worker.h"
+}
+
+using namespace std::chrono_literals;
+using steady = std::chrono::steady_clock;
+
+static double seconds_since(steady::time_point start)
+{
+    return std::chrono::duration<double>(steady::now() - start).count();
+}
+
+// ---- the routes ----
+
+// What the handlers of one test share with it.
+static std::atomic<bool> gate_open, gate_cancelled;
+static std::atomic<int> gate_entered;
+
+static error_code reply_text(request *rq, char *text)
+{
+    if (!text)
+        return fail_memory(rq->err);
+    rq->reply->content_type = "text/plain";
+    rq->reply->body = text;
+    rq->reply->body_length = strlen(text);
+    return OK;
+}
+
+// The length of the body and the sum of its bytes.
+static error_code echo(request *rq, const void *in, void *)
+{
+    const raw_body *body = static_cast<const raw_body *>(in);
+    unsigned sum = 0;
+
+    for (size_t i = 0; i < body->length; i++)
+        sum += (unsigned char)body->text[i];
+    return reply_text(rq, arena_printf(rq->arena, "%zu %u", body->length, sum));
+}
+
+// Waits for the gate or for being told to stop.
+static error_code wait_at_gate(request *rq, const void *, void *)
+{
+    gate_entered++;
+    while (!gate_open && !__atomic_load_n(rq->cancelled, __ATOMIC_RELAXED))
+        std::this_thread::sleep_for(1ms);
+    if (__atomic_load_n(rq->cancelled, __ATOMIC_RELAXED))
+        gate_cancelled = true;
+    return reply_text(rq, arena_printf(rq->arena, "through"));
+}
+
+// Keeps a processor busy.
+static error_code spin(request *rq, const void *, void *)
+{
+    gate_entered++;
+    while (!gate_open && !__atomic_load_n(rq->cancelled, __ATOMIC_RELAXED))
+        ;
+    return reply_text(rq, arena_printf(rq->arena, "spun"));
+}
+
+// The path's value and the query's pairs.
+struct show_query {
+    const char *x, *y, *z, *e, *n;
+};
+#define ROW(name)                                                              \
+    {                                                                          \
+#name, "", nullptr, nullptr, 0, 100, 0, offsetof(show_query, name), 0, \
+            JSON_TYPE_TEXT, 0                                                  \
+    }
+static const json_field show_rows[] = {ROW(x), ROW(y), ROW(z), ROW(e), ROW(n), {}};
+#undef ROW
+static const json_object show_json = {"ShowQuery", "", sizeof(show_query), show_rows};
+
+static error_code show(request *rq, const void *, void *)
+{
+    text_buffer b{};
+
+    b.arena = rq->arena;
+    text_addf(&b, "[%s]", rq->path_value[0]);
+    for (size_t i = 0; i < rq->message->query_count; i++)
+        text_addf(&b, "%s=%s;", rq->message->query[i].name, rq->message->query[i].value);
+    text_add(&b, "", 1);
+    return b.failed ? fail_memory(rq->err) : reply_text(rq, b.data);
+}
+
+static error_code large(request *rq, const void *, void *)
+{
+    char *text = NEW(rq->arena, char, 20'000'001);
+
+    if (text)
+        memset(text, 'x', 20'000'000);
+    return reply_text(rq, text);
+}
+
+#define ROW(method, path, run, work, flags)                                              \
+    {                                                                                    \
+        method, path, run, nullptr, nullptr, nullptr, work, SCOPE_DECIDE, flags, "", "", \
+            nullptr                                                                      \
+    }
+static const route test_routes[] = {
+    ROW("POST", "/echo", echo, WORK_INLINE, ROUTE_RAW_BODY | ROUTE_RAW_REPLY),
+    ROW("POST", "/gate", wait_at_gate, WORK_COMPUTE, ROUTE_RAW_BODY | ROUTE_RAW_REPLY),
+    ROW("GET", "/large", large, WORK_INLINE, ROUTE_RAW_REPLY),
+    ROW("POST", "/query", wait_at_gate, WORK_QUERY, ROUTE_RAW_BODY | ROUTE_RAW_REPLY),
+    {"GET", "/show/{id}", show, nullptr, nullptr, &show_json, WORK_INLINE, SCOPE_DECIDE,
+     ROUTE_RAW_REPLY, "", "", nullptr},
+    ROW("POST", "/spin", spin, WORK_COMPUTE, ROUTE_RAW_BODY | ROUTE_RAW_REPLY),
+    {},
+};
+
+// ---- a server for the length of a test ----
+
+struct server {
+    test_arena a;
+    config c{};
+    struct service s {
+    };
+    struct http *h = nullptr;
+
+    explicit server(std::vector<const char *> flags = {})
+    {
+        const char *no_environment[] = {nullptr};
+        error err = collecting_error(a);
+
+        gate_open = gate_cancelled = false;
+        gate_entered = 0;
+        flags.insert(flags.begin(),
+                     {"--port", "0", "--compute-workers", "2", "--query-workers", "2"});
+        flags.push_back(nullptr);
+        REQUIRE(config_read(no_environment, flags.data(), &c, a, &err) == OK);
+        s.config = &c;
+        s.routes = test_routes;
+        s.metrics = metrics_create(test_routes);
+        s.compute =
+            worker_pool_create("compute", c.compute_workers, c.compute_queue_length, 10);
+        s.query = worker_pool_create("query", c.query_workers, c.query_queue_length, 0);
+        REQUIRE(http_start(&s, &h, &err) == OK);
+    }
+
+    void stop(double grace_s)
+    {
+        http_drain(h);
+        REQUIRE(http_wait(h, grace_s));
+        http_close(h);
+        h = nullptr;
+    }
+
+    ~server()
+    {
+        gate_open = true;
+        if (h)
+            stop(10);
+        worker_pool_close(s.query);
+        worker_pool_close(s.compute);
+        metrics_close(s.metrics);
+    }
+
+    struct http_stats stats() const
+    {
+        struct http_stats now;
+
+        http_stats(h, &now);
+        return now;
+    }
+};
+
+// ---- a client ----
+
+struct answer {
+    int status = 0; // 0: closed before there was one
+    std::string header, body;
+};
+
+struct client {
+    int fd = -1;
+    std::string pending; // received and not consumed
+
+    explicit client(const server &s) : client(http_port(s.h))
+    {
+    }
+    explicit client(int port)
+    {
+        sockaddr_in to{};
+        int on = 1;
+
+        to.sin_family = AF_INET;
+        to.sin_port = htons((uint16_t)port);
+        to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+        fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+        if (connect(fd, (sockaddr *)&to, sizeof(to)) != 0)
+            hang_up();
+    }
+    client(client &&other) noexcept
+    {
+        *this = std::move(other);
+    }
+    client &operator=(client &&other) noexcept
+    {
+        std::swap(fd, other.fd);
+        pending.swap(other.pending);
+        return *this;
+    }
+    ~client()
+    {
+        hang_up();
+    }
+    void hang_up()
+    {
+        if (fd >= 0)
+            close(fd);
+        fd = -1;
+    }
+
+    // False when the server has closed.
+    bool put(const std::string &text) const
+    {
+        size_t sent = 0;
+
+        while (sent < text.size()) {
+            ssize_t n = send(fd, text.data() + sent, text.size() - sent, MSG_NOSIGNAL);
+            if (n <= 0)
+                return false;
+            sent += (size_t)n;
+        }
+        return true;
+    }
+
+    // More bytes within the time; false: closed, or none came.
+    bool more(double limit_s)
+    {
+        char buffer[65536];
+        pollfd p{fd, POLLIN, 0};
+
+        if (poll(&p, 1, (int)(limit_s * 1e3)) <= 0)
+            return false;
+        ssize_t n = recv(fd, buffer, sizeof(buffer), 0);
+        if (n > 0)
+            pending.append(buffer, (size_t)n);
+        return n > 0;
+    }
+
+    answer get(double limit_s = 20, bool head = false)
+    {
+        answer result;
+        size_t end;
+
+        while ((end = pending.find("\r\n\r\n")) == std::string::npos)
+            if (!more(limit_s))
+                return result;
+        result.header = pending.substr(0, end + 2);
+        pending.erase(0, end + 4);
+        result.status = atoi(result.header.c_str() + 9);
+        if (result.status == 100)
+            return get(limit_s, head);
+        size_t at = result.header.find("Content-Length: ");
+        size_t length = at == std::string::npos || head
+                            ? 0
+                            : strtoul(result.header.c_str() + at + 16, nullptr, 10);
+        while (pending.size() < length)
+            if (!more(limit_s))
+                break;
+        result.body = pending.substr(0, length);
+        pending.erase(0, length);
+        return result;
+    }
+
+    // Whether the server closes within the time.
+    bool is_closed(double limit_s)
+    {
+        steady::time_point start = steady::now();
+        char buffer[4096];
+
+        while (seconds_since(start) < limit_s) {
+            pollfd p{fd, POLLIN, 0};
+            if (poll(&p, 1, 10) > 0 && recv(fd, buffer, sizeof(buffer), 0) <= 0)
+                return true;
+        }
+        return false;
+    }
+};
+
+static std::string post(const std::string &path, const std::string &body,
+                        const std::string &headers = "")
+{
+    return "POST " + path + " HTTP/1.1\r\nHost: t\r\nContent-Type: application/json\r\n" +
+           headers + "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body;
+}
+
+static std::string get(const std::string &path, const char *method = "GET")
+{
+    return std::string(method) + " " + path + " HTTP/1.1\r\nHost: t\r\n\r\n";
+}
+
+static std::string chunked(const std::string &path,
+                           const std::vector<std::string> &pieces)
+{
+    std::string text = "POST " + path +
+                       " HTTP/1.1\r\nHost: t\r\nContent-Type: application/json\r\n"
+                       "Transfer-Encoding: chunked\r\n\r\n";
+    char length[32];
+
+    for (auto &piece : pieces) {
+        if (piece.empty()) // would be the end
+            continue;
+        snprintf(length, sizeof(length), "%zx\r\n", piece.size());
+        text += length + piece + "\r\n";
+    }
+    return text + "0\r\n\r\n";
+}
+
+static std::string text_of(size_t length) // JSON
+{
+    return "\"" + std::string(length - 2, 'a') + "\"";
+}
+
+static std::string sum_of(const std::string &body)
+{
+    unsigned sum = 0;
+
+    for (char c : body)
+        sum += (unsigned char)c;
+    return std::to_string(body.size()) + " " + std::to_string(sum);
+}
+
+static bool eventually(const std::function<bool()> &condition, double limit_s = 10)
+{
+    steady::time_point start = steady::now();
+
+    while (!condition()) {
+        if (seconds_since(start) > limit_s)
+            return false;
+        std::this_thread::sleep_for(2ms);
+    }
+    return true;
+}
+
+// ---- requests ----
+
+TEST_CASE("one connection carries many requests of all kinds", "[http]")
+{
+    server s;
+    client c(s);
+
+    gate_open = true;
+    for (int i = 0; i < 3; i++) {
+        REQUIRE(c.put(post("/echo", "[1]")));
+        answer r = c.get();
+        CHECK(r.status == 200);
+        CHECK(r.body == sum_of("[1]"));
+        CHECK_THAT(r.header, Catch::Contains("X-Request-Id: "));
+        REQUIRE(c.put(post("/gate", "[]")));
+        CHECK(c.get().body == "through");
+        REQUIRE(c.put(post("/query", "[]")));
+        CHECK(c.get().body == "through");
+        REQUIRE(c.put(get("/show/x")));
+        CHECK(c.get().body == "[x]");
+    }
+    CHECK(s.stats().connection_count == 1);
+}
+
+TEST_CASE("pipelined requests are answered in their order", "[http]")
+{
+    server s;
+    client c(s);
+    std::string all;
+
+    gate_open = true;
+    for (int i = 0; i < 20; i++)
+        all += post("/echo", text_of(10 + (size_t)i)) + post("/gate", "[]") +
+               get("/show/" + std::to_string(i));
+    REQUIRE(c.put(all));
+    for (int i = 0; i < 20; i++) {
+        CHECK(c.get().body == sum_of(text_of(10 + (size_t)i)));
+        CHECK(c.get().body == "through");
+        CHECK(c.get().body == "[" + std::to_string(i) + "]");
+    }
+}
+
+TEST_CASE("bodies of any length and form arrive whole", "[http]")
+{
+    server s({"--max-body-bytes", "1048576"});
+    client c(s);
+
+    for (size_t length : {2u, 100u, 16384u, 16385u, 65535u, 65537u, 300000u, 1048576u}) {
+        CAPTURE(length);
+        std::string body = text_of(length);
+        REQUIRE(c.put(post("/echo", body)));
+        CHECK(c.get().body == sum_of(body));
+        REQUIRE(c.put(chunked("/echo", {body.substr(0, 1), body.substr(1, length / 2),
+                                        body.substr(1 + length / 2)})));
+        CHECK(c.get().body == sum_of(body));
+    }
+    CHECK(eventually([&] { return s.stats().body_bytes == 0; }));
+    std::string body = text_of(50), request = post("/echo", body);
+    for (char ch : request) { // byte by byte
+        REQUIRE(c.put(std::string(1, ch)));
+        std::this_thread::sleep_for(200us);
+    }
+    CHECK(c.get().body == sum_of(body));
+}
+
+TEST_CASE("bodies beyond the limit are refused", "[http]")
+{
+    server s({"--max-body-bytes", "100000"});
+
+    SECTION("announced: at once, without reading")
+    {
+        client c(s);
+        REQUIRE(
+            c.put("POST /echo HTTP/1.1\r\nHost: t\r\nContent-Length: 100001\r\n\r\n"));
+        answer r = c.get(5);
+        CHECK(r.status == 413);
+        CHECK_THAT(r.header, Catch::Contains("application/problem+json"));
+    }
+    SECTION("announced as more than a number holds")
+    {
+        client c(s);
+        REQUIRE(c.put("POST /echo HTTP/1.1\r\nHost: t\r\nContent-Length: "
+                      "99999999999999999999999\r\n\r\n"));
+        int status = c.get(5).status;
+        CHECK((status == 413 || status == 400));
+    }
+    SECTION("a client that sends it all the same gets the answer")
+    {
+        client c(s);
+        c.put(post("/echo", text_of(3'000'000)));
+        CHECK(c.get(5).status == 413);
+    }
+    SECTION("a client that asks first does not send it")
+    {
+        client c(s);
+        REQUIRE(c.put("POST /echo HTTP/1.1\r\nHost: t\r\nExpect: "
+                      "100-continue\r\nContent-Length: 100001\r\n\r\n"));
+        CHECK(c.get(5).status == 413);
+        client unknown(s);
+        REQUIRE(unknown.put("POST /nothing HTTP/1.1\r\nHost: t\r\nExpect: "
+                            "100-continue\r\nContent-Length: 9\r\n\r\n"));
+        REQUIRE(unknown.more(5));
+        CHECK_THAT(unknown.pending, Catch::StartsWith("HTTP/1.1 404"));
+        client d(s);
+        REQUIRE(d.put("POST /echo HTTP/1.1\r\nHost: t\r\nContent-Type: "
+                      "application/json\r\nExpect: 100-continue\r\n"
+                      "Content-Length: 2\r\n\r\n"));
+        REQUIRE(d.more(5));
+        CHECK_THAT(d.pending, Catch::Contains("100 Continue"));
+        REQUIRE(d.put("[]"));
+        CHECK(d.get(5).status == 200);
+    }
+    SECTION("chunked: read to the end, then refused; the connection goes on")
+    {
+        client c(s);
+        REQUIRE(c.put(chunked("/echo", {text_of(99000), std::string(2000, ' ')})));
+        CHECK(c.get(5).status == 413);
+        REQUIRE(c.put(post("/echo", "[]")));
+        CHECK(c.get().status == 200);
+    }
+    SECTION("chunked without end: cut off")
+    {
+        client c(s);
+        bool open =
+            c.put("POST /echo HTTP/1.1\r\nHost: t\r\nTransfer-Encoding: chunked\r\n\r\n");
+        // Far more than the sockets' buffers may take before the server reads on.
+        for (int i = 0; i < 256 * 1024 && open; i++)
+            open = c.put("400\r\n" + std::string(1024, ' ') + "\r\n");
+        CHECK_FALSE(open);
+    }
+    CHECK(eventually([&] { return s.stats().request_count == 0; }));
+    CHECK(s.stats().body_bytes == 0);
+}
+
+TEST_CASE("the bodies of all requests together are bounded", "[http]")
+{
+    server s({"--max-body-bytes", "1000000", "--total-body-bytes", "1048576"});
+    client first(s), second(s);
+    std::string body = text_of(900000), request = post("/echo", body);
+
+    size_t header = request.size() - body.size();
+    REQUIRE(first.put(request.substr(0, 800000)));
+    REQUIRE(eventually([&] { return s.stats().body_bytes == 800000 - header; }));
+    REQUIRE(second.put(request));
+    answer r = second.get(5);
+    CHECK(r.status == 503);
+    CHECK_THAT(r.header, Catch::Contains("Retry-After: "));
+    REQUIRE(first.put(request.substr(800000)));
+    CHECK(first.get().body == sum_of(body));
+    CHECK(eventually([&] { return s.stats().body_bytes == 0; }));
+    REQUIRE(second.put(request));
+    CHECK(second.get().body == sum_of(body));
+    CHECK(eventually([&] { return s.stats().body_bytes == 0; }));
+}
+
+TEST_CASE("paths and queries are decoded", "[http]")
+{
+    server s;
+    struct {
+        const char *path;
+        int status;
+        const char *body;
+    } cases[] = {
+        {"/show/a%20b?x=1&y=%26%3D&z=a+b&e=&n", 200, "[a b]x=1;y=&=;z=a b;e=;n=;"},
+        {"/show/%E2%82%AC", 200, "[\xe2\x82\xac]"},
+        {"/show/100%2525", 200, "[100%25]"},
+        {"/show/a%00b", 400, nullptr},
+        {"/show/a%zz", 400, nullptr},
+        {"/show/a%2", 400, nullptr},
+        {"/show/a%", 400, nullptr},
+        {"/show/a?x=%00", 400, nullptr},
+        {"/show/a?%g0=1", 400, nullptr},
+        {"/nothing", 404, nullptr},
+    };
+    for (auto &k : cases) {
+        CAPTURE(k.path);
+        client c(s);
+        REQUIRE(c.put(get(k.path)));
+        answer r = c.get();
+        CHECK(r.status == k.status);
+        if (k.body)
+            CHECK(r.body == k.body);
+    }
+    std::string many = "/show/a?";
+    for (int i = 0; i < 65; i++)
+        many += "x" + std::to_string(i) + "=1&";
+    client c(s);
+    REQUIRE(c.put(get(many)));
+    CHECK(c.get().status == 400);
+}
+
+TEST_CASE("HEAD has the header only; unknown paths and methods keep the connection",
+          "[http]")
+{
+    server s;
+    client c(s);
+
+    REQUIRE(c.put(get("/show/abc", "HEAD")));
+    answer r = c.get(20, true);
+    CHECK(r.status == 200);
+    CHECK_THAT(r.header, Catch::Contains("Content-Length: 5"));
+    REQUIRE(c.put(post("/nothing", text_of(200000))));
+    CHECK(c.get().status == 404);
+    REQUIRE(c.put(post("/show/abc", text_of(200000))));
+    r = c.get();
+    CHECK(r.status == 405);
+    CHECK_THAT(r.header, Catch::Contains("Allow: GET, HEAD, OPTIONS"));
+    REQUIRE(c.put(get("/echo", "OPTIONS")));
+    CHECK(c.get().status == 204);
+    REQUIRE(c.put(get("/show/still")));
+    CHECK(c.get().body == "[still]");
+}
+
+TEST_CASE("requests whose length is ambiguous are refused", "[http]")
+{
+    server s;
+
+    for (const char *headers :
+         {"Content-Length: 2\r\nTransfer-Encoding: chunked\r\n",
+          "Content-Length: 2\r\nContent-Length: 3\r\n",
+          "Transfer-Encoding: gzip, chunked\r\n", "Content-Length: +2\r\n",
+          "Content-Length: 2x\r\n", "Content-Length: -2\r\n"}) {
+        CAPTURE(headers);
+        client c(s);
+        REQUIRE(
+            c.put(std::string("POST /echo HTTP/1.1\r\nHost: t\r\n") + headers + "\r\n"));
+        CHECK(c.get(5).status == 400);
+        CHECK(c.is_closed(5));
+    }
+}
+
+TEST_CASE("noise does not disturb the server", "[http]")
+{
+    server s({"--header-timeout-s", "0.5"});
+    rng r = rng_create(7);
+
+    for (int i = 0; i < 60; i++) {
+        client c(s);
+        std::string noise = i % 3 == 0   ? "POST /echo HTTP/1.1\r\n"
+                            : i % 3 == 1 ? "GET /show/%41 "
+                                         : "";
+        for (size_t n = rng_index(&r, 3000); n > 0; n--)
+            noise += (char)rng_index(&r, i % 2 ? 256 : 128);
+        c.put(noise);
+        c.more(0.005);
+    }
+    client longest(s);
+    longest.put("GET /show/" + std::string(100000, 'a') + " HTTP/1.1\r\n\r\n");
+    CHECK(longest.get(5).status >= 400);
+    client c(s);
+    REQUIRE(c.put(post("/echo", "[1]")));
+    CHECK(c.get().body == sum_of("[1]"));
+    CHECK(eventually([&] { return s.stats().request_count == 0; }));
+}
+
+// ---- clients that are slow, idle or gone ----
+
+TEST_CASE("clients that are too slow are closed, however steadily they trickle", "[http]")
+{
+    server s({"--header-timeout-s", "0.5", "--body-timeout-s", "0.5",
+              "--body-bytes-per-s", "1000", "--keepalive-timeout-s", "1"});
+    struct {
+        const char *what;
+        std::string begin, piece;
+    } cases[] = {
+        {"says nothing", "", ""},
+        {"request line", "G", "E"},
+        {"header", "GET /show/a HTTP/1.1\r\n", "x"},
+        {"body", "POST /echo HTTP/1.1\r\nHost: t\r\nContent-Length: 1000\r\n\r\n", "a"},
+        {"chunks", "POST /echo HTTP/1.1\r\nHost: t\r\nTransfer-Encoding: chunked\r\n\r\n",
+         "1\r\na\r\n"},
+        {"idle after a request", get("/show/a"), ""},
+        {"next request line", get("/show/a"), "P"},
+        {"large reply not read", get("/large"), "-"},
+    };
+    for (auto &k : cases)
+        DYNAMIC_SECTION(k.what)
+        {
+            client c(s);
+            bool reads = k.piece != "-";
+            steady::time_point start = steady::now();
+
+            if (!reads) {
+                // 20 MB at 1,000 bytes a second would be allowed 5.5 hours: not closed.
+                REQUIRE(c.put(k.begin));
+                std::this_thread::sleep_for(1s);
+                CHECK(s.stats().slow_count == 0);
+                return;
+            }
+            c.put(k.begin);
+            while (!c.is_closed(0.05) && seconds_since(start) < 8)
+                c.put(k.piece);
+            CHECK(seconds_since(start) > 0.4);
+            CHECK(seconds_since(start) < 5);
+        }
+}
+
+TEST_CASE("a slow body that is fast enough is served", "[http]")
+{
+    server s({"--body-timeout-s", "0.3", "--body-bytes-per-s", "1000"});
+    client c(s);
+    std::string body = text_of(2000), request = post("/echo", body);
+
+    for (size_t at = 0; at < request.size(); at += 100) {
+        REQUIRE(c.put(request.substr(at, 100)));
+        std::this_thread::sleep_for(40ms);
+    }
+    CHECK(c.get().body == sum_of(body));
+}
+
+TEST_CASE("a computation learns that its client has gone", "[http]")
+{
+    server s;
+
+    for (const char *path : {"/gate", "/query"}) {
+        gate_cancelled = false;
+        gate_entered = 0;
+        {
+            client c(s);
+            REQUIRE(c.put(post(path, "[]")));
+            REQUIRE(eventually([] { return gate_entered == 1; }));
+            std::this_thread::sleep_for(120ms);
+            CHECK_FALSE(gate_cancelled);
+        }
+        CHECK(eventually([] { return gate_cancelled.load(); }, 3));
+        CHECK(eventually([&] { return s.stats().connection_count == 0; }));
+    }
+    CHECK(s.stats().gone_count == 2);
+}
+
+TEST_CASE("a reply goes out whole to a slow reader", "[http]")
+{
+    server s;
+    client c(s);
+
+    REQUIRE(c.put(get("/large")));
+    std::this_thread::sleep_for(100ms);
+    answer r = c.get();
+    CHECK(r.status == 200);
+    CHECK(r.body.size() == 20'000'000);
+}
+
+// ---- many at a time ----
+
+TEST_CASE("what does not fit the queue is refused at once", "[http]")
+{
+    server s({"--compute-workers", "1", "--compute-queue-length", "2"});
+    std::vector<client> waiting;
+
+    for (int i = 0; i < 3; i++) {
+        waiting.emplace_back(s);
+        REQUIRE(waiting.back().put(post("/gate", "[]")));
+        REQUIRE(eventually([&] { return s.stats().request_count == (size_t)i + 1; }));
+        if (i == 0)
+            REQUIRE(eventually([] { return gate_entered == 1; }));
+    }
+    REQUIRE(eventually([&] { return worker_waiting_count(s.s.compute) == 2; }));
+    for (int i = 0; i < 5; i++) {
+        client c(s);
+        steady::time_point start = steady::now();
+        REQUIRE(c.put(post("/gate", "[]")));
+        answer r = c.get();
+        CHECK(r.status == 503);
+        CHECK(seconds_since(start) < 1);
+        CHECK_THAT(r.header, Catch::Contains("Retry-After: "));
+        CHECK_THAT(r.body, Catch::Contains("\"busy\"") || Catch::Contains("waiting"));
+        REQUIRE(c.put(post("/echo", "[]"))); // the connection goes on
+        CHECK(c.get().status == 200);
+    }
+    gate_open = true;
+    for (client &c : waiting)
+        CHECK(c.get().body == "through");
+    CHECK(s.stats().refused_count == 5);
+}
+
+TEST_CASE("small decisions are quick while all processors search", "[http]")
+{
+    unsigned cores = std::max(2u, std::thread::hardware_concurrency());
+    std::string workers = std::to_string(cores);
+    server s({"--compute-workers", workers.c_str()});
+    std::vector<client> searches;
+    std::vector<double> times;
+    client c(s);
+
+    for (unsigned i = 0; i < cores; i++) {
+        searches.emplace_back(s);
+        REQUIRE(searches.back().put(post("/spin", "[]")));
+    }
+    REQUIRE(eventually([&] { return gate_entered == (int)cores; }));
+    for (int i = 0; i < 200; i++) {
+        steady::time_point start = steady::now();
+        REQUIRE(c.put(post("/echo", "[1]")));
+        REQUIRE(c.get().status == 200);
+        times.push_back(seconds_since(start));
+    }
+    gate_open = true;
+    for (client &search : searches)
+        CHECK(search.get().body == "spun");
+    std::sort(times.begin(), times.end());
+    CHECK(times[100] < 0.05); // a sanitizer and a noisy machine included
+    INFO("median " << times[100] << " s, longest " << times.back() << " s");
+    CHECK(times[190] < 0.5);
+}
+
+TEST_CASE("idle connections do not keep others out", "[http]")
+{
+    server s({"--max-connections", "200", "--io-threads", "1"});
+    std::vector<client> idle;
+
+    for (int i = 0; i < 150; i++) {
+        idle.emplace_back(s);
+        REQUIRE(idle.back().put(get("/show/a")));
+        REQUIRE(idle.back().get().status == 200);
+    }
+    for (int i = 0; i < 300; i++) {
+        idle.emplace_back(s);
+        REQUIRE(idle.back().put(get("/show/a")));
+        REQUIRE(idle.back().get().status == 200);
+        if (i % 10 == 0)
+            std::this_thread::sleep_for(20ms);
+    }
+    CHECK(s.stats().idle_count > 200);
+    CHECK(idle.front().is_closed(1)); // the longest idle one
+    REQUIRE(idle.back().put(get("/show/b")));
+    CHECK(idle.back().get().body == "[b]");
+}
+
+TEST_CASE("thousands of idle connections cost others nothing", "[http]")
+{
+    server s;
+    std::vector<client> idle;
+
+    for (int i = 0; i < 2000; i++) {
+        idle.emplace_back(s);
+        REQUIRE(idle.back().fd >= 0);
+    }
+    client c(s);
+    steady::time_point start = steady::now();
+    for (int i = 0; i < 50; i++) {
+        REQUIRE(c.put(post("/echo", "[1]")));
+        REQUIRE(c.get().status == 200);
+    }
+    CHECK(seconds_since(start) < 5);
+    CHECK(eventually([&] { return s.stats().connection_count == 2001; }));
+}
+
+TEST_CASE("many clients at once are all answered", "[http]")
+{
+    server s({"--compute-queue-length", "1000"});
+    std::vector<std::thread> threads;
+    std::atomic<int> good{0};
+
+    gate_open = true;
+    for (int t = 0; t < 8; t++)
+        threads.emplace_back([&, t] {
+            client c(s);
+            for (int i = 0; i < 60; i++) {
+                std::string body = text_of(3 + (size_t)(i * 997 + t));
+                if (i % 10 == 9) {
+                    client other(s);
+                    std::swap(c, other);
+                }
+                if (i % 3 == 0)
+                    good += c.put(post("/gate", "[]")) && c.get().body == "through";
+                else
+                    good += c.put(post("/echo", body)) && c.get().body == sum_of(body);
+            }
+        });
+    for (auto &t : threads)
+        t.join();
+    CHECK(good == 480);
+}
+
+// ---- the end ----
+
+TEST_CASE("draining finishes what is in flight and takes nothing new", "[http]")
+{
+    server s;
+    client running(s), idle(s);
+
+    REQUIRE(idle.put(get("/show/a")));
+    REQUIRE(idle.get().status == 200);
+    REQUIRE(running.put(post("/gate", "[]")));
+    REQUIRE(eventually([] { return gate_entered == 1; }));
+    http_drain(s.h);
+    CHECK(s.s.draining);
+    REQUIRE(idle.put(get("/show/b"))); // was sent before the client could know
+    answer r = idle.get();
+    CHECK(r.body == "[b]");
+    CHECK_THAT(r.header, Catch::Contains("Connection: close"));
+    client late(s);
+    CHECK(late.fd < 0);
+    std::thread opener([] {
+        std::this_thread::sleep_for(300ms);
+        gate_open = true;
+    });
+    steady::time_point start = steady::now();
+    CHECK(http_wait(s.h, 20));
+    CHECK(seconds_since(start) < 10);
+    opener.join();
+    r = running.get();
+    CHECK(r.body == "through");
+    CHECK_FALSE(gate_cancelled);
+    CHECK_THAT(r.header, Catch::Contains("Connection: close"));
+    http_close(s.h);
+    s.h = nullptr;
+}
+
+TEST_CASE("when the grace is over computations are cut short and answer", "[http]")
+{
+    server s({"--compute-workers", "1"});
+    client first(s), second(s);
+
+    REQUIRE(first.put(post("/gate", "[]")));
+    REQUIRE(second.put(post("/gate", "[]")));
+    REQUIRE(eventually([] { return gate_entered == 1; }));
+    steady::time_point start = steady::now();
+    s.stop(0.3);
+    CHECK(seconds_since(start) < 5);
+    CHECK(gate_cancelled);
+    CHECK(first.get().body == "through");
+    CHECK(second.get().body == "through");
+}
+
+TEST_CASE("a port that is taken is reported with what to do", "[http]")
+{
+    server s;
+    std::string port = std::to_string(http_port(s.h));
+    const char *no_environment[] = {nullptr},
+               *flags[] = {"--port", port.c_str(), nullptr};
+    test_arena a;
+    error err = collecting_error(a);
+    config c{};
+    struct service other {
+    };
+    struct http *h = nullptr;
+
+    REQUIRE(config_read(no_environment, flags, &c, a, &err) == OK);
+    other.config = &c;
+    other.routes = test_routes;
+    CHECK(http_start(&other, &h, &err) == ERR_CONFLICT);
+    CHECK(h == nullptr);
+    CHECK_THAT(err.text, Catch::Contains(port) && Catch::Contains("--port"));
+}
+
+// ---- the program ----
+
+// Runs the program; what it printed on both outputs and its exit status.
+static std::string run_program(const std::string &arguments, int *status)
+{
+    std::string text,
+        command = "env -u DATABASE_URL -u PGHOST -u PGDATABASE " GRIDPLAN_BINARY " " +
+                  arguments + " 2>&1";
+    FILE *out = popen(command.c_str(), "re");
+    char buffer[4096];
+
+    REQUIRE(out);
+    while (size_t n = fread(buffer, 1, sizeof(buffer), out))
+        text.append(buffer, n);
+    int code = pclose(out);
+    *status = WIFEXITED(code) ? WEXITSTATUS(code) : -1;
+    return text;
+}
+
+TEST_CASE("the program checks its command line", "[http][program]")
+{
+    struct {
+        const char *arguments;
+        int status;
+        const char *says;
+    } cases[] = {
+        {"--version", 0, "gridplan "},
+        {"--help", 0, "--max-body-bytes"},
+        {"--check-config --database postgres://u:hunter2@h/d", 0, "postgres://u:***@h/d"},
+        {"--check-config --port x --bind y", 2, "bind: 'y' is no"},
+        {"sevre", 2, "no command 'sevre'"},
+        {"migrate", 2, "no database is set"},
+        {"key", 2, "key create"},
+        {"key create --scopes root --database postgresql://localhost:1/x", 2,
+         "no scope 'root'"},
+        {"key list --database postgresql://127.0.0.1:1/x", 1, "gridplan: "},
+        {"--bind 203.0.113.1 --port 0", 1, "no address of this machine"},
+    };
+    for (auto &k : cases) {
+        int status = -1;
+        CAPTURE(k.arguments);
+        CHECK_THAT(run_program(k.arguments, &status), Catch::Contains(k.says));
+        CHECK(status == k.status);
+    }
+}
+
+// The program as a child, with its stderr; the port is read from its first lines.
+struct program {
+    pid_t pid = -1;
+    int port = 0, out = -1;
+    std::string text;
+
+    explicit program(std::vector<const char *> flags)
+    {
+        int ends[2];
+
+        REQUIRE(pipe2(ends, O_CLOEXEC) == 0);
+        flags.insert(flags.begin(), {GRIDPLAN_BINARY, "--port", "0"});
+        flags.push_back(nullptr);
+        pid = fork();
+        if (pid == 0) {
+            dup2(ends[1], 2);
+            unsetenv("DATABASE_URL");
+            unsetenv("PGHOST");
+            unsetenv("PGDATABASE");
+            execv(GRIDPLAN_BINARY, const_cast<char *const *>(flags.data()));
+            _exit(127);
+        }
+        close(ends[1]);
+        out = ends[0];
+        for (size_t at; port == 0 && read_more();)
+            if ((at = text.find("on http://127.0.0.1:")) != std::string::npos)
+                port = atoi(text.c_str() + at + 20);
+    }
+    bool read_more()
+    {
+        char buffer[4096];
+        ssize_t n = read(out, buffer, sizeof(buffer));
+
+        if (n > 0)
+            text.append(buffer, (size_t)n);
+        return n > 0;
+    }
+    int end()
+    {
+        int status = 0;
+
+        while (read_more())
+            ;
+        if (pid > 0)
+            waitpid(pid, &status, 0);
+        pid = -1;
+        return status;
+    }
+    ~program()
+    {
+        if (pid > 0) {
+            kill(pid, SIGKILL);
+            waitpid(pid, nullptr, 0);
+        }
+        close(out);
+    }
+};
+
+TEST_CASE("the program starts without a database and ends with SIGTERM",
+          "[http][program]")
+{
+    program p({"--log-level", "info"});
+    REQUIRE(p.port > 0);
+    client c(p.port);
+
+    CHECK_THAT(p.text,
+               Catch::Contains("no database") || Catch::Contains("keys not required"));
+    REQUIRE(c.put(get("/livez")));
+    CHECK(c.get().status == 200);
+    REQUIRE(c.put(get("/readyz")));
+    CHECK(c.get().status == 200);
+    REQUIRE(c.put(get("/metrics")));
+    std::string metrics = c.get().body;
+    for (const char *name :
+         {"http_connections 1\n", "worker_queue_depth{pool=\"compute\"} 0\n",
+          "build_info{",
+          "http_requests_total{route=\"/livez\",method=\"GET\",code=\"200\"} 1\n"})
+        CHECK_THAT(metrics, Catch::Contains(name));
+    kill(p.pid, SIGHUP);
+    REQUIRE(c.put(get("/livez")));
+    CHECK(c.get().status == 200);
+    kill(p.pid, SIGTERM);
+    int status = p.end();
+    CHECK(WIFEXITED(status));
+    CHECK(WEXITSTATUS(status) == 0);
+    CHECK_THAT(p.text, Catch::Contains("\"route\":\"/livez\"") &&
+                           Catch::Contains("\"msg\":\"ended\""));
+}
+
+TEST_CASE("a second signal stops the server at once", "[http][program]")
+{
+    program p({});
+    REQUIRE(p.port > 0);
+    client c(p.port);
+    steady::time_point start = steady::now();
+
+    REQUIRE(c.put("POST /v1/checkpoint-intervals HTTP/1.1\r\nHost: t\r\nContent-Length: "
+                  "10\r\n\r\n{"));
+    std::this_thread::sleep_for(200ms);
+    kill(p.pid, SIGTERM);
+    std::this_thread::sleep_for(500ms);
+    CHECK(waitpid(p.pid, nullptr, WNOHANG) == 0); // the request is still in flight
+    kill(p.pid, SIGTERM);
+    int status = p.end();
+    CHECK(WIFSIGNALED(status));
+    CHECK(seconds_since(start) < 10);
+}
+
+TEST_CASE("keys are compulsory when told so, and an unreachable database is said",
+          "[http][program]")
+{
+    program p({"--auth", "on", "--database", "postgresql://127.0.0.1:1/x"});
+    REQUIRE(p.port > 0);
+    client c(p.port);
+
+    REQUIRE(c.put(get("/livez")));
+    CHECK(c.get().status == 200);
+    REQUIRE(c.put(get("/readyz")));
+    CHECK(c.get().status == 503);
+    REQUIRE(c.put(post("/v1/checkpoint-intervals", "{}")));
+    answer r = c.get();
+    CHECK(r.status == 401);
+    CHECK_THAT(r.header, Catch::Contains("WWW-Authenticate: Bearer"));
+    std::string key =
+        "Authorization: Bearer gp_000000000000_" + std::string(64, 'a') + "\r\n";
+    REQUIRE(c.put(post("/v1/checkpoint-intervals", "{}", key)));
+    CHECK(c.get().status == 503); // the key cannot be looked up now
+    kill(p.pid, SIGTERM);
+    CHECK(WEXITSTATUS(p.end()) == 0);
+    CHECK_THAT(p.text, Catch::Contains("without the database for now"));
+}
+
+TEST_CASE("keys are made, used and revoked", "[http][program][db]")
+{
+    const char *url = getenv("GRIDPLAN_TEST_DATABASE_URL");
+    if (!url)
+        FAIL("GRIDPLAN_TEST_DATABASE_URL is not set");
+    std::string database = std::string(" --database '") + url + "'";
+    int status = -1;
+
+    run_program("migrate" + database, &status);
+    REQUIRE(status == 0);
+    std::string said = run_program(
+        "key create --tenant alpha --scopes decide --expires-days 1 --label test" +
+            database,
+        &status);
+    REQUIRE(status == 0);
+    std::string key = said.substr(said.rfind("gp_"), 80), id = key.substr(3, 12);
+    CHECK_THAT(run_program("key list --tenant alpha" + database, &status),
+               Catch::Contains(id) && Catch::Contains("valid") && !Catch::Contains(key));
+    CHECK_THAT(run_program("key list --tenant beta" + database, &status),
+               !Catch::Contains(id));
+
+    program p({"--auth", "on", "--database", url});
+    REQUIRE(p.port > 0);
+    client c(p.port);
+    std::string header = "Authorization: Bearer " + key + "\r\n";
+    auto ask = [&](const char *path) {
+        REQUIRE(c.put(post(path, "{}", header)));
+        return c.get().status;
+    };
+    CHECK(ask("/v1/checkpoint-intervals") == 422); // let in; the body lacks members
+    CHECK(ask("/v1/load-samples") == 403);
+    run_program("key revoke " + id + database, &status);
+    CHECK(status == 0);
+    kill(p.pid, SIGHUP);
+    CHECK(eventually([&] { return ask("/v1/checkpoint-intervals") == 401; }));
+    CHECK_THAT(run_program("key list --tenant alpha" + database, &status),
+               Catch::Contains("revoked"));
+    run_program("key revoke 000000000000" + database, &status);
+    CHECK(status == 1);
+    kill(p.pid, SIGTERM);
+    CHECK(WEXITSTATUS(p.end()) == 0);
+}

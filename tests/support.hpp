@@ -1,0 +1,45 @@
+// support.hpp - what every test includes: Catch2, the common headers of the
+// project, and small helpers.
+#pragma once
+#include <catch2/catch.hpp>
+
+#include <cmath>
+#include <cstring>
+#include <string>
+#include <vector>
+
+extern "C" {
+#include "models/base/arena.h"
+#include "models/base/budget.h"
+#include "models/base/error.h"
+#include "models/base/names.h"
+#include "models/base/param.h"
+#include "models/base/rng.h"
+#include "models/base/value.h"
+}
+
+// An arena that goes with its scope.
+struct test_arena {
+    arena *a;
+    explicit test_arena(size_t cap_bytes = size_t{1} << 30) : a(arena_create(cap_bytes))
+    {
+    }
+    ~test_arena()
+    {
+        arena_close(a);
+    }
+    test_arena(const test_arena &) = delete;
+    test_arena &operator=(const test_arena &) = delete;
+    operator arena *() const
+    {
+        return a;
+    }
+};
+
+// An error that collects its items in `a`.
+inline error collecting_error(arena *a)
+{
+    error err{};
+    err.arena = a;
+    return err;
+}

@@ -1,0 +1,27 @@
+#!/usr/bin/env bash
+# tests/valgrind.sh - the API tests under valgrind: bad accesses, and leaks.
+#
+#     tests/valgrind.sh [BUILD [TESTS]]
+#
+# BUILD is a folder with a build without sanitizers (build/release; made when it is
+# missing), TESTS a Catch2 expression (the quick ones of [api]). AddressSanitizer does not
+# see bytes that were never written: that is what this is for.
+set -euo pipefail
+cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.."
+
+build=${1:-build/release}
+tests=${2:-'[api]~[db]~[million]~[.]'}
+docker/packages.sh build test
+if [ ! -x "$build/tests/gridplan_tests" ]; then
+    cmake --preset release -B "$build" -DBUILD_TESTING=ON >/dev/null
+    cmake --build "$build" --target gridplan_tests >/dev/null
+fi
+if grep -q '^GRIDPLAN_SANITIZE:.*=.' "$build/CMakeCache.txt"; then
+    echo "valgrind: $build has sanitizers; it needs a build without" >&2
+    exit 2
+fi
+start=$SECONDS
+valgrind --quiet --error-exitcode=99 --leak-check=full --show-leak-kinds=definite,indirect,possible \
+    --errors-for-leak-kinds=definite,indirect,possible --track-origins=yes \
+    "$build/tests/gridplan_tests" "$tests"
+echo "valgrind: clean, $((SECONDS - start)) s"
