@@ -350,7 +350,7 @@ TEST_CASE("the bound never exceeds the true optimum", "[placement][property]")
 TEST_CASE("related speeds give what a matrix of the same times gives",
           "[placement][property]")
 {
-    for (const char *policy : {"mct", "min_min", "max_min", "met", "olb",
+    for (const char *policy : {"mct", "min_min", "max_min", "met", "olb", "kpb",
                                "sufferage", "sufferage_pass"})
         for (uint64_t seed = 1; seed <= 5; seed++) {
             rng r = rng_create(seed);

@@ -434,6 +434,23 @@ TEST_CASE("all mistakes of a request are reported at once", "[placement]")
     CHECK(out.algorithm == nullptr);
 }
 
+TEST_CASE("kpb looks at the fastest k percent only", "[placement]")
+{
+    world w;
+    test_arena a;
+    for (double mips : {1, 4, 3, 2, 1})
+        w.host("v" + std::to_string(w.resources.size()), mips);
+    for (int i = 0; i < 4; i++)
+        w.task("j" + std::to_string(i), 12);
+    CHECK(plan_text(decided(w, "kpb", a)) == "j0 v1 3, j1 v1 6, j2 v1 9, j3 v1 12");
+    CHECK(plan_text(decided(w, "kpb", a, {option("k_percent", 21.0)})) ==
+          "j0 v1 3, j1 v2 4, j2 v1 6, j3 v2 8");
+    CHECK(plan_text(decided(w, "kpb", a, {option("k_percent", 100.0)})) ==
+          plan_text(decided(w, "mct", a)));
+    CHECK(plan_text(decided(w, "kpb", a, {option("k_percent", 0.0)})) ==
+          plan_text(decided(w, "met", a)));
+}
+
 TEST_CASE("cpus and memory bound what runs at a time", "[placement]")
 {
     world w;

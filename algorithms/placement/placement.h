@@ -150,6 +150,7 @@ struct placement_policy {
     X(gridway, "Starts jobs now, each on its best-ranked free slot",                   \
       "004 sections 3 and 6")                                                          \
     X(identical_optimum, "Proven optimum for identical jobs", "004 section 7, eq. 1")  \
+    X(kpb, "Least completion time among the k percent fastest resources", "ours")      \
     X(max_min, "Longest best completion time first", "gridway.md 5.1")                 \
     X(mct, "Jobs in order, each where it completes first", "gridway.md 5.1")           \
     X(met, "Jobs in order, each where it runs fastest", "gridway.md 5.1")              \
