@@ -10,6 +10,7 @@
 #include "handlers/load_samples.h"
 #include "handlers/operations.h"
 #include "handlers/placements.h"
+#include "handlers/service_info.h"
 #include "handlers/snapshot_json.h"
 #include "handlers/snapshots.h"
 
@@ -131,6 +132,9 @@ const struct route routes[] = {
      "of the "
      "snapshot.",
      "placement-"},
+    {"GET", "/v1/service-info", get_service_info, NULL, &service_info_json, NULL,
+     WORK_INLINE, SCOPE_NONE, 0, "What this service is",
+     "Identity in the form of GA4GH's service-info.", NULL},
     {"GET", "/v1/snapshots", get_snapshots, NULL, &snapshots_page_json,
      &snapshots_query_json, WORK_QUERY, SCOPE_DECIDE | SCOPE_INGEST, 0,
      "List stored snapshots", "By id, in pages, without their documents.", NULL},
