@@ -31,6 +31,8 @@ static const struct json_field resource_rows[] = {
     JSON_CHOICE(T, sharing, sharings, 0, 0,
                 "slots: each slot has the whole speed; equal: the slots share it"),
     JSON_BOOLEAN(T, failed, 0, 0, "It is down: gets no jobs"),
+    JSON_ID(T, boot_id, JSON_NULLABLE,
+            "Changes with every start of the host: replicas of another boot are gone"),
     JSON_INSTANT(T, observed_at, JSON_NULLABLE,
                  "When its state was observed; default: fresh"),
     JSON_TEXTS(T, allowed, allowed_count, 10000, 0,
@@ -39,6 +41,20 @@ static const struct json_field resource_rows[] = {
                 "Priority given by the operator; 0: not used"),
     JSON_VALUES(T, attributes, attribute_count, 0,
                 "Free-form attributes for requirement and rank expressions"),
+    JSON_NUMBER(T, observed_since_s, -JSON_LARGEST, JSON_LARGEST, NAN, JSON_NULLABLE,
+                "Since when its failures were seen, on the scale of now_s"),
+    JSON_NUMBER(T, last_failure_at_s, -JSON_LARGEST, JSON_LARGEST, NAN, JSON_NULLABLE,
+                "When it last failed, on the scale of now_s; null: not seen to fail"),
+    JSON_NUMBER(
+        T, up_since_s, -JSON_LARGEST, JSON_LARGEST, NAN, JSON_NULLABLE,
+        "When it was last restored, on the scale of now_s; default: last failure"),
+    JSON_NUMBER(T, failure_count, 0, JSON_EXACT, NAN, JSON_NULLABLE,
+                "Failures seen, a whole number; without this, last_failure_at_s and "
+                "failure_times_s the stored history is read"),
+    JSON_NUMBER(T, uptime_total_s, 0, JSON_LARGEST, NAN, JSON_NULLABLE,
+                "Time that it was up while it was observed"),
+    JSON_NUMBERS(T, failure_times_s, failure_time_count, -JSON_LARGEST, JSON_LARGEST,
+                 JSON_NULLABLE, "When it failed, on the scale of now_s, in any order"),
     {0},
 };
 #undef T

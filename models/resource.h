@@ -28,12 +28,22 @@ struct resource {
     double ready_s;       /* no slot is free before, seconds from now, >= 0 */
     enum sharing sharing;
     bool failed;
+    const char *boot_id;        /* changes when it has been down; NULL: not said */
     double observed_at_s;       /* instant of the last observation; NAN: fresh */
     const char *const *allowed; /* "user:NAME", "vo:NAME"; */
     size_t allowed_count;       /* 0: everybody */
     double fixed_priority;      /* 0..99, 0: not used (spec gridway.md 4.2) */
     const struct named_value *attributes; /* free-form, for expressions */
     size_t attribute_count;
+
+    /* What the caller has seen of its failures; seconds on one scale. NAN: not said. */
+    double observed_since_s;
+    double last_failure_at_s;
+    double up_since_s;     /* last restore */
+    double failure_count;  /* a whole number >= 0 */
+    double uptime_total_s; /* >= 0 */
+    const double *failure_times_s;
+    size_t failure_time_count;
 };
 
 /* Speed that one slot gives to a job now, >= 0 (spec gridway.md 2.1, v(r)). */

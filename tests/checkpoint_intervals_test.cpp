@@ -1,5 +1,13 @@
 // checkpoint_intervals_test.cpp - POST /v1/checkpoint-intervals.
 #include "tests/api.hpp"
+#include "tests/database.hpp"
+
+#include <algorithm>
+
+extern "C" {
+#include "models/failure_stats.h"
+#include "service/clock.h"
+}
 
 using namespace nlohmann::literals;
 
@@ -88,16 +96,560 @@ TEST_CASE("all mistakes of a checkpoint request are named at once", "[api][check
         R"({"algorithm":"young","jobs":[)"
         R"({"id":"a","checkpoint_overhead_s":-1,"mean_failure_interval_s":3600},)"
         R"({"id":"b","checkpoint_overhead_s":1,"mean_failure_interval_s":0},)"
-        R"({"id":"c","checkpoint_overhead_s":1},)"
+        R"({"id":"c"},)"
         R"({"id":"d","checkpoint_overhead_s":1,"mean_failure_interval_s":9,"execution_time_s":0},)"
         R"({"id":"a","checkpoint_overhead_s":1,"mean_failure_interval_s":9,"restart":1}]})");
     INFO(r.body);
     CHECK(r.status == 422);
     for (const char *pointer :
          {"/jobs/0/checkpoint_overhead_s", "/jobs/1/mean_failure_interval_s",
-          "/jobs/2/mean_failure_interval_s", "/jobs/3/execution_time_s", "/jobs/4/id",
+          "/jobs/2/checkpoint_overhead_s", "/jobs/3/execution_time_s", "/jobs/4/id",
           "/jobs/4/restart"})
         CHECK(r.body.find(pointer) != std::string::npos);
+}
+
+TEST_CASE("what an algorithm needs and a job does not say is named", "[api][checkpoint]")
+{
+    api service;
+    auto pointers = [&](const std::string &body) {
+        api_reply r = service.post(path, body);
+        INFO(r.body);
+        REQUIRE(r.status == 422);
+        return r.pointers();
+    };
+    using list = std::vector<std::string>;
+    for (const char *algorithm : {"young", "daly", "exact", "weibull"})
+        CHECK(pointers(std::string(R"({"algorithm":")") + algorithm +
+                       R"(","options":{"alpha":2},"render":["dmtcp","scr2"],"jobs":[)"
+                       R"({"id":"a","checkpoint_overhead_s":1},)"
+                       R"({"id":"b","checkpoint_overhead_s":1,)"
+                       R"("mean_failure_interval_s":null}]})") ==
+              list{"/render/1", "/options/alpha", "/jobs/0/mean_failure_interval_s",
+                   "/jobs/1/mean_failure_interval_s"});
+    for (const char *algorithm : {"last_failure", "mean_failure"}) {
+        std::string body = std::string(R"({"algorithm":")") + algorithm +
+                           R"(","jobs":[{"id":"a","checkpoint_overhead_s":1,)"
+                           R"("mean_failure_interval_s":9,"length_mi":5}]})";
+        CHECK(pointers(body) == list{"/jobs/0/execution_time_s"});
+        CHECK(service.post(path, body).body.find("execution_time_required") !=
+              std::string::npos);
+    }
+    CHECK(pointers(R"({"algorithm":"none","snapshot":{"resources":[)"
+                   R"({"id":"r","failure_count":1.5}]},"jobs":[)"
+                   R"({"id":"a","checkpoint_overhead_s":1,"resource_id":"s"}]})") ==
+          list{"/snapshot/resources/0/failure_count", "/jobs/0/resource_id"});
+    CHECK(pointers(
+              R"({"algorithm":"periodic","options":{"initial_interval_s":0},"jobs":[)"
+              R"({"id":"a","checkpoint_overhead_s":1,"mean_failure_interval_s":1}]})") ==
+          list{"/options/initial_interval_s"});
+    CHECK(pointers(
+              R"({"jobs":[{"id":"a","checkpoint_overhead_s":1,"length_mi":-1,)"
+              R"("completed_mi":-1,"checkpoint_bytes":-1,"initial_interval_s":-1,)"
+              R"("interval_cur_s":0,"consecutive_omissions":-1,"event":"stop",)"
+              R"("mean_failure_interval_s":1e308},)"
+              R"({"id":"a","checkpoint_overhead_s":1,"mean_failure_interval_s":1}]})") ==
+          list{"/jobs/0/length_mi", "/jobs/0/completed_mi", "/jobs/0/checkpoint_bytes",
+               "/jobs/0/initial_interval_s", "/jobs/0/interval_cur_s",
+               "/jobs/0/consecutive_omissions", "/jobs/0/event",
+               "/jobs/0/mean_failure_interval_s", "/jobs/1/id"});
+    CHECK(pointers(R"({"snapshot":{"resources":[]},"snapshot_id":"x","jobs":[]})") ==
+          list{"/snapshot_id"});
+}
+
+// The request of fault-tolerance.md 11, in this API's names.
+static nlohmann::json spec_request()
+{
+    return nlohmann::json::parse(R"({
+        "now_s": 8410, "seed": 1, "algorithm": "last_failure",
+        "options": {"initial_interval_s": 1200, "first_checkpoint_after_s": 60,
+                    "interval_step_s": null, "interval_step_fraction": null,
+                    "alpha": 1.0, "min_interval_s": null, "min_interval_fraction": 0.01,
+                    "max_consecutive_omissions": null, "mf_estimator": "censored",
+                    "weibull_shape": null, "weibull_scale_s": null},
+        "render": ["dmtcp"],
+        "snapshot": {"resources": [
+            {"id": "cr1", "site_id": "s1", "mips_total": 1, "mips_external": 0,
+             "job_count": 1, "observed_since_s": 0, "last_failure_at_s": null,
+             "up_since_s": null, "failure_count": 0, "uptime_total_s": null}]},
+        "jobs": [{"id": "j1", "resource_id": "cr1", "event": "request",
+                  "length_mi": 7200, "completed_mi": 4800, "checkpoint_overhead_s": 5,
+                  "checkpoint_bytes": 10000000, "interval_cur_s": 1200,
+                  "consecutive_omissions": 1}]})");
+}
+
+TEST_CASE("the example of fault-tolerance.md 11 is answered", "[api][checkpoint]")
+{
+    api service;
+    nlohmann::json body = spec_request();
+    api_reply r = service.post(path, body.dump());
+    INFO(r.body);
+    REQUIRE(r.status == 200);
+    CHECK(r.json()["status"] == "feasible");
+    CHECK(r.json()["warnings"].empty());
+    nlohmann::json got = r.json()["intervals"][0];
+    nlohmann::json want = nlohmann::json::parse(R"({
+        "job_id": "j1", "action": "omit", "reason": "resource_stable",
+        "next_request_in_s": 1200, "interval_s": 1200, "consecutive_omissions": 2,
+        "execution_time_s": 7200, "remaining_s": 2400, "failure_age_s": 8410,
+        "mean_failure_interval_s": 8410, "basis": {"failures": 0, "observed_s": 8410},
+        "rendered": {"dmtcp": "--interval 1200"}})");
+    for (auto &[name, value] : want.items())
+        CHECK(got[name] == value);
+    CHECK(got["expected_completion_s"].get<double>() > 7200);
+    CHECK(got["waste_ratio"].get<double>() > 0);
+
+    // a second job shares the machine, which half works for others
+    body["snapshot"]["resources"][0]["job_count"] = 2;
+    body["snapshot"]["resources"][0]["mips_total"] = 4;
+    body["snapshot"]["resources"][0]["mips_external"] = 2;
+    body["jobs"][0]["length_mi"] = 9000;
+    body["jobs"][0]["completed_mi"] = 10000; // more than was thought
+    got = service.post(path, body.dump()).json()["intervals"][0];
+    CHECK(got["execution_time_s"] == 9000);
+    CHECK(got["remaining_s"] == 0);
+    CHECK(got["action"] == "take");
+    CHECK(got["reason"] == "failed_recently");
+    CHECK(got["next_request_in_s"].is_null());
+
+    body["snapshot"]["resources"][0]["mips_external"] = 4; // no speed is left
+    got = service.post(path, body.dump()).json()["intervals"][0];
+    CHECK(got["action"] == "take");
+    CHECK(got["execution_time_s"].is_null());
+}
+
+TEST_CASE("every algorithm takes the same request", "[api][checkpoint]")
+{
+    api service;
+    nlohmann::json body = spec_request();
+    body["render"] = {"scr", "veloc", "fti", "dmtcp", "slurm"};
+    body["jobs"].push_back(body["jobs"][0]);
+    body["jobs"][1]["id"] = "j2";
+    body["jobs"][1]["event"] = "start";
+    struct {
+        const char *algorithm, *action, *reason;
+        double interval_s, first_s;
+    } cases[] = {
+        {"periodic", "take", "periodic", 1200, 1200},
+        {"last_failure", "omit", "resource_stable", 1200, 1200},
+        {"mean_failure", "take", "longer", 2400, 60},
+        {"young", "take", "best_interval", std::sqrt(2 * 5 * 8410.0), 290},
+        {"daly", "take", "best_interval", 286.69, 286.69},
+        {"exact", "take", "best_interval", 286.69, 286.69},
+        {"weibull", "take", "best_interval", std::sqrt(2 * 5 * 8410.0), 290},
+    };
+    for (auto &c : cases) {
+        body["algorithm"] = c.algorithm;
+        api_reply r = service.post(path, body.dump());
+        INFO(c.algorithm << r.body);
+        REQUIRE(r.status == 200);
+        nlohmann::json now = r.json()["intervals"][0], start = r.json()["intervals"][1];
+        CHECK(now["action"] == c.action);
+        CHECK(now["reason"] == c.reason);
+        CHECK(now["interval_s"].get<double>() == Approx(c.interval_s).epsilon(1e-4));
+        CHECK(now["next_request_in_s"] == now["interval_s"]);
+        CHECK(now["rendered"].size() == 5);
+        CHECK(start["action"] == "none");
+        CHECK(start["reason"] == "started");
+        CHECK(start["next_request_in_s"].get<double>() ==
+              Approx(c.first_s).epsilon(1e-4));
+        CHECK(r.json()["warnings"].size() == (c.algorithm == std::string("weibull")));
+    }
+    body["algorithm"] = "none";
+    nlohmann::json none = service.post(path, body.dump()).json()["intervals"][0];
+    CHECK(none["interval_s"].is_null());
+    CHECK(none["next_request_in_s"].is_null());
+    CHECK(none["action"] == "none");
+    CHECK(none["rendered"] ==
+          nlohmann::json::parse(
+              R"({"dmtcp":"--interval 0","slurm":"--signal=B:USR1@60"})"));
+}
+
+TEST_CASE("settings of other tools are those of fault-tolerance.md 11",
+          "[api][checkpoint]")
+{
+    api service;
+    auto rendered = [&](double interval_s, double latency_s) {
+        nlohmann::json body = {{"algorithm", "periodic"},
+                               {"render", {"scr", "veloc", "fti", "dmtcp", "slurm"}},
+                               {"jobs",
+                                {{{"id", "j"},
+                                  {"checkpoint_overhead_s", 5},
+                                  {"mean_failure_interval_s", 86400},
+                                  {"initial_interval_s", interval_s},
+                                  {"checkpoint_latency_s", latency_s}}}}};
+        api_reply r = service.post(path, body.dump());
+        INFO(r.body);
+        REQUIRE(r.status == 200);
+        return r.json()["intervals"][0]["rendered"];
+    };
+    nlohmann::json r = rendered(926.19, 10);
+    CHECK(r["scr"] == "SCR_CHECKPOINT_SECONDS=926");
+    CHECK(r["veloc"] == "persistent_interval = 926");
+    CHECK(r["fti"] == "ckpt_l1 = 15");
+    CHECK(r["dmtcp"] == "--interval 926");
+    CHECK(r["slurm"] == "--signal=B:USR1@60");
+    r = rendered(0.4, 45.25);
+    CHECK(r["scr"] == "SCR_CHECKPOINT_SECONDS=1");
+    CHECK(r["fti"] == "ckpt_l1 = 1");
+    CHECK(r["slurm"] == "--signal=B:USR1@101");
+    CHECK(rendered(150, 0)["fti"] == "ckpt_l1 = 3"); // half up
+    CHECK(rendered(926.5, 0)["veloc"] == "persistent_interval = 927");
+}
+
+TEST_CASE("the way of a checkpoint takes time", "[api][checkpoint]")
+{
+    api service;
+    nlohmann::json body = spec_request();
+    body["render"] = {"slurm"};
+    body["jobs"][0]["checkpoint_bytes"] = 1e9; // 100 s at 80 Mbit/s
+    auto lead = [&] {
+        return service.post(path, body.dump())
+            .json()["intervals"][0]["rendered"]["slurm"];
+    };
+    CHECK(lead() == "--signal=B:USR1@60"); // no home site
+    body["snapshot"]["home_site_id"] = "h";
+    CHECK(lead() == "--signal=B:USR1@60"); // no link
+    body["snapshot"]["network"] = {{"wan_mbps", 160}, {"wan_latency_s", 0.5}};
+    CHECK(lead() == "--signal=B:USR1@111");
+    body["snapshot"]["network"]["routes"] = {
+        {{"from_site_id", "h"}, {"to_site_id", "s1"}, {"bandwidth_mbps", 40}},
+        {{"from_site_id", "s1"}, {"to_site_id", "h"}, {"bandwidth_mbps", 80}}};
+    CHECK(lead() == "--signal=B:USR1@210");
+    body["jobs"][0]["checkpoint_latency_s"] = 40;
+    CHECK(lead() == "--signal=B:USR1@90");
+}
+
+TEST_CASE("the history in a request", "[api][checkpoint]")
+{
+    api service;
+    nlohmann::json body = spec_request();
+    body["now_s"] = 50000;
+    body["algorithm"] = "young";
+    nlohmann::json &r = body["snapshot"]["resources"][0];
+    r = nlohmann::json::parse(R"({"id":"cr1","observed_since_s":0,)"
+                              R"("failure_times_s":[30000,36000,10000]})");
+    auto answer = [&] {
+        api_reply got = service.post(path, body.dump());
+        INFO(got.body);
+        REQUIRE(got.status == 200);
+        return got.json()["intervals"][0];
+    };
+    struct {
+        const char *estimator;
+        double want_s;
+    } cases[] = {
+        {"censored", 50000.0 / 3}, {"gap_mean", 12000}, {"uptime_mean", 45500 / 3.0}};
+    for (auto &c : cases) {
+        body["options"]["mf_estimator"] = c.estimator;
+        r["uptime_total_s"] = 45500;
+        nlohmann::json got = answer();
+        CHECK(got["mean_failure_interval_s"].get<double>() ==
+              Approx(c.want_s).epsilon(1e-9));
+        CHECK(got["failure_age_s"] == 14000);
+        CHECK(got["basis"]["failures"] == 3);
+        CHECK(got["basis"]["observed_s"] == 50000);
+    }
+    // single figures instead
+    r = nlohmann::json::parse(R"({"id":"cr1","observed_since_s":0,"failure_count":3,)"
+                              R"("last_failure_at_s":36000})");
+    body["options"]["mf_estimator"] = "gap_mean";
+    CHECK(answer()["mean_failure_interval_s"] == 12000);
+    CHECK(answer()["failure_age_s"] == 14000);
+    // the job's own figure wins
+    body["jobs"][0]["mean_failure_interval_s"] = 777;
+    CHECK(answer()["mean_failure_interval_s"] == 777);
+    CHECK(answer().contains("basis") == false);
+    // a failure in the future is none yet, or one just now
+    body["jobs"][0].erase("mean_failure_interval_s");
+    r = nlohmann::json::parse(R"({"id":"cr1","last_failure_at_s":60000})");
+    CHECK(answer()["failure_age_s"].is_null());
+    r["observed_since_s"] = 0;
+    CHECK(answer()["failure_age_s"] == 0);
+}
+
+TEST_CASE("weibull is fitted to a resource's gaps, or to its site's", "[api][checkpoint]")
+{
+    api service;
+    nlohmann::json body = spec_request();
+    std::vector<double> times = {0};
+    for (double gap_s : {100, 900, 4000, 250, 12000, 60, 700, 3000, 20000})
+        times.push_back(times.back() + gap_s);
+    body["algorithm"] = "weibull";
+    body["now_s"] = times.back() + 5000;
+    body["snapshot"]["resources"] = {
+        {{"id", "cr1"}, {"site_id", "s"}, {"failure_times_s", times}},
+        {{"id", "cr2"}, {"site_id", "s"}, {"failure_times_s", {times[9]}}},
+        {{"id", "cr3"}, {"site_id", "t"}, {"failure_times_s", {times[9]}}},
+        {{"id", "cr4"}, {"failure_times_s", {times[9]}}}};
+    for (int i = 2; i <= 4; i++) {
+        body["jobs"].push_back(body["jobs"][0]);
+        body["jobs"].back()["id"] = "j" + std::to_string(i);
+        body["jobs"].back()["resource_id"] = "cr" + std::to_string(i);
+    }
+    api_reply r = service.post(path, body.dump());
+    INFO(r.body);
+    REQUIRE(r.status == 200);
+    std::vector<double> gaps;
+    for (size_t i = 1; i < times.size(); i++)
+        gaps.push_back(times[i] - times[i - 1]);
+    weibull_fit fit = failure_fit_weibull(gaps.data(), gaps.size());
+    CHECK(fit.shape < 1);
+    double want_s = std::sqrt(
+        2 * 5 / (fit.shape / fit.scale_s * std::pow(5000 / fit.scale_s, fit.shape - 1)));
+    nlohmann::json got = r.json();
+    CHECK(got["intervals"][0]["interval_s"].get<double>() ==
+          Approx(want_s).epsilon(1e-9));
+    CHECK(got["intervals"][1]["interval_s"].get<double>() ==
+          Approx(want_s).epsilon(1e-9));
+    for (int i : {2, 3}) // one failure, 5000 s ago, and nothing more: young
+        CHECK(got["intervals"][i]["interval_s"].get<double>() ==
+              Approx(std::sqrt(2 * 5 * 5000.0)).epsilon(1e-9));
+    REQUIRE(got["warnings"].size() == 1);
+    CHECK(got["warnings"][0].get<std::string>().rfind("history_too_short: 2 job(s)", 0) ==
+          0);
+}
+
+TEST_CASE("a young resource can lean on its site", "[api][checkpoint]")
+{
+    api service;
+    nlohmann::json body = spec_request();
+    body["now_s"] = 10000;
+    body["algorithm"] = "young";
+    body["options"] = {{"site_weight", 1}};
+    body["snapshot"]["resources"] = {
+        {{"id", "cr1"},
+         {"site_id", "s"},
+         {"observed_since_s", 9000},
+         {"failure_count", 1}},
+        {{"id", "cr2"}, {"site_id", "s"}, {"observed_since_s", 0}, {"failure_count", 4}}};
+    api_reply r = service.post(path, body.dump());
+    INFO(r.body);
+    // site: 11000 s, 5 failures; (1000 + 1 * 2200) / (1 + 1)
+    CHECK(r.json()["intervals"][0]["mean_failure_interval_s"] == 1600);
+    body["options"] = {{"site_weight", 0}};
+    r = service.post(path, body.dump());
+    CHECK(r.json()["intervals"][0]["mean_failure_interval_s"] == 1000);
+}
+
+TEST_CASE("without a database a stored history is not there", "[api][checkpoint]")
+{
+    api service;
+    std::string job = R"("jobs":[{"id":"j","resource_id":"r","checkpoint_overhead_s":5,)"
+                      R"("execution_time_s":3600}]})";
+    api_reply r = service.post(path, R"({"now_s":8410,"algorithm":"young",)" + job);
+    INFO(r.body);
+    REQUIRE(r.status == 200);
+    nlohmann::json got = r.json();
+    REQUIRE(got["warnings"].size() == 2);
+    CHECK(got["warnings"][0].get<std::string>().rfind("history_missing: 1 job(s)", 0) ==
+          0);
+    CHECK(got["warnings"][1].get<std::string>().rfind("history_unavailable", 0) == 0);
+    CHECK(got["intervals"][0]["reason"] == "unknown_failures");
+    CHECK(got["intervals"][0]["interval_s"] == 1800);
+    CHECK(got["intervals"][0]["expected_time_ratio"].is_null());
+    CHECK(got["intervals"][0]["basis"]["observed_s"] == 0);
+
+    r = service.post(path,
+                     R"({"now_s":8410,"algorithm":"young","snapshot":{"resources":[)"
+                     R"({"id":"r","observed_since_s":410}]},)" +
+                         job);
+    INFO(r.body);
+    got = r.json();
+    REQUIRE(got["warnings"].size() == 1);
+    CHECK(got["intervals"][0]["mean_failure_interval_s"] == 8000);
+    CHECK(got["intervals"][0]["basis"]["observed_s"] == 8000);
+}
+
+// Whether a request is answered on the thread that reads the network.
+static bool answered_at_once(api &service, const std::string &body)
+{
+    test_arena a;
+    message m{};
+    reply r{};
+    m.method = "POST";
+    m.path = path;
+    m.body = body.data();
+    m.body_length = body.size();
+    m.remote_address = "127.0.0.1";
+    return route_answer(service.handle(), &m, nullptr, false, &r, a);
+}
+
+TEST_CASE("a hundred thousand jobs are one request", "[api][checkpoint]")
+{
+    api service;
+    std::string jobs;
+    for (int i = 0; i < 100000; i++)
+        jobs += (i ? ",{\"id\":\"" : "{\"id\":\"") + std::to_string(i) +
+                "\",\"resource_id\":\"r" + std::to_string(i % 3) +
+                "\",\"checkpoint_overhead_s\":5}";
+    const std::string head =
+        R"({"now_s":9000,"algorithm":"young","snapshot":{"resources":[)"
+        R"({"id":"r0","observed_since_s":0,"failure_count":2},)"
+        R"({"id":"r1","observed_since_s":0,"failure_count":2},)"
+        R"({"id":"r2","observed_since_s":0,"failure_count":2}]},)"
+        R"("jobs":[)";
+    api_reply r = service.post(path, head + jobs + "]}");
+    REQUIRE(r.status == 200);
+    CHECK(std::count(r.body.begin(), r.body.end(), '{') > 200000);
+    r = service.post(path,
+                     head + jobs +
+                         R"(,{"id":"x","resource_id":"r1","checkpoint_overhead_s":5}]})");
+    CHECK(r.status == 422);
+    CHECK(r.pointers() == std::vector<std::string>{"/jobs"});
+}
+
+TEST_CASE("random checkpoint requests are answered", "[api][checkpoint][property]")
+{
+    api service;
+    rng random = rng_stream(1, "checkpoint_intervals_test");
+    auto any = [&] { return std::exp(rng_uniform(&random) * 40 - 12); };
+    for (const char *algorithm : {"daly", "exact", "last_failure", "mean_failure", "none",
+                                  "periodic", "weibull", "young"})
+        for (int round = 0; round < 20; round++) {
+            nlohmann::json body = {{"algorithm", algorithm}, {"now_s", any() - any()}};
+            body["options"] = {{"site_weight", std::fmin(any(), 100)}};
+            for (int i = 0; i < 3; i++) {
+                nlohmann::json r = {{"id", std::to_string(i)}, {"site_id", "s"}};
+                for (const char *name : {"observed_since_s", "last_failure_at_s",
+                                         "up_since_s", "uptime_total_s", "mips_total"})
+                    if (rng_uniform(&random) < 0.5)
+                        r[name] = any();
+                if (rng_uniform(&random) < 0.5)
+                    r["failure_count"] = std::floor(any());
+                for (size_t k = rng_index(&random, 12); k > 0; k--)
+                    r["failure_times_s"].push_back(any() - any());
+                body["snapshot"]["resources"].push_back(r);
+                nlohmann::json job = {{"id", std::to_string(i)},
+                                      {"resource_id", std::to_string(i)},
+                                      {"event", i ? "request" : "start"},
+                                      {"length_mi", any()},
+                                      {"checkpoint_overhead_s", std::fmin(any(), 1e15)}};
+                if (rng_uniform(&random) < 0.5)
+                    job["completed_mi"] = any();
+                body["jobs"].push_back(job);
+            }
+            body["render"] = {"scr", "veloc", "fti", "dmtcp", "slurm"};
+            api_reply r = service.post(path, body.dump());
+            CAPTURE(body.dump(), r.body);
+            REQUIRE(r.status == 200);
+            REQUIRE(r.json()["intervals"].size() == 3);
+            nlohmann::json again = service.post(path, body.dump()).json();
+            REQUIRE(again["intervals"] == r.json()["intervals"]);
+        }
+}
+
+static void store_failure(api &service, const std::string &resource, double down_s,
+                          double up_s)
+{
+    nlohmann::json body = {{"resource_id", resource}, {"down_at", down_s}};
+    if (up_s > 0)
+        body["up_at"] = up_s;
+    api_reply r = service.post("/v1/failures", body.dump());
+    INFO(r.body);
+    REQUIRE(r.status == 201);
+}
+
+TEST_CASE("stored failures are read by resource id", "[api][checkpoint][db]")
+{
+    NEED_DATABASE();
+    api service(test_database_url());
+    std::string tag = std::to_string(getpid()) + "-" + std::to_string(clock_wall_s());
+    std::string a = "a" + tag, b = "b" + tag, c = "c" + tag;
+    const double base = 1.7e9;
+
+    store_failure(service, a, base + 10000, base + 11000);
+    store_failure(service, a, base + 30000, base + 33000);
+    store_failure(service, a, base + 36000, base + 36500);
+    store_failure(service, a, base + 90000, 0); // after now
+    store_failure(service, b, base + 5000, 0);  // never said to be up again
+    store_failure(service, b, base + 8000, 0);
+    api_reply sample =
+        service.post("/v1/load-samples", nlohmann::json{{"resource_id", a},
+                                                        {"observed_at", base},
+                                                        {"cpu_available_ratio", 1}}
+                                             .dump());
+    INFO(sample.body);
+    REQUIRE(sample.status == 201);
+
+    nlohmann::json body = {{"now_s", base + 50000}, {"algorithm", "young"}};
+    for (const std::string &id : {a, b, c})
+        body["jobs"].push_back(
+            {{"id", id}, {"resource_id", id}, {"checkpoint_overhead_s", 5}});
+    api_reply r = service.post(path, body.dump());
+    INFO(r.body);
+    REQUIRE(r.status == 200);
+    nlohmann::json got = r.json()["intervals"];
+    CHECK(got[0]["mean_failure_interval_s"].get<double>() ==
+          Approx(50000 / 3.0).epsilon(1e-9));
+    CHECK(got[0]["failure_age_s"] == 14000);
+    CHECK(got[0]["basis"]["failures"] == 3);
+    CHECK(got[1]["mean_failure_interval_s"] == 22500);
+    CHECK(got[1]["failure_age_s"] == 42000);
+    CHECK(got[2]["basis"]["failures"] == 0);
+    CHECK(got[2]["reason"] == "unknown_failures");
+    REQUIRE(r.json()["warnings"].size() == 1);
+    CHECK(r.json()["warnings"][0].get<std::string>().rfind("history_missing: 1 job(s)",
+                                                           0) == 0);
+
+    // the snapshot says since when; what it says of failures is not looked up
+    body["options"] = {{"mf_estimator", "uptime_mean"}};
+    body["snapshot"]["resources"] = {
+        {{"id", a}, {"observed_since_s", base + 20000}},
+        {{"id", b}, {"failure_count", 0}, {"observed_since_s", base}},
+        {{"id", c}, {"observed_since_s", base}}};
+    r = service.post(path, body.dump());
+    INFO(r.body);
+    got = r.json()["intervals"];
+    CHECK(got[0]["basis"]["failures"] == 2);
+    CHECK(got[0]["mean_failure_interval_s"] == (30000 - 3500) / 2);
+    CHECK(got[1]["mean_failure_interval_s"] == 50000);
+    CHECK(got[2]["mean_failure_interval_s"] == 50000);
+    CHECK(r.json()["warnings"].empty());
+}
+
+TEST_CASE("only a request that needs the stored history waits for it",
+          "[api][checkpoint][db]")
+{
+    NEED_DATABASE();
+    api service(test_database_url());
+    nlohmann::json body = {
+        {"algorithm", "young"},
+        {"jobs",
+         {{{"id", "j"}, {"checkpoint_overhead_s", 5}, {"mean_failure_interval_s", 9}}}}};
+    CHECK(answered_at_once(service, body.dump()));
+    body["jobs"][0]["resource_id"] = "r"; // its own figure still wins
+    CHECK(answered_at_once(service, body.dump()));
+    body["jobs"][0].erase("mean_failure_interval_s");
+    CHECK_FALSE(answered_at_once(service, body.dump()));
+    body["now_s"] = 100;
+    body["snapshot"]["resources"] = {{{"id", "r"}, {"observed_since_s", 0}}};
+    CHECK_FALSE(answered_at_once(service, body.dump()));
+    body["snapshot"]["resources"][0]["failure_count"] = 0;
+    CHECK(answered_at_once(service, body.dump()));
+}
+
+TEST_CASE("of a long stored history the newest failures count", "[api][checkpoint][db]")
+{
+    NEED_DATABASE();
+    api service(test_database_url());
+    std::string id = "long" + std::to_string(getpid()) + std::to_string(clock_wall_s());
+    const double base = 1.7e9;
+    nlohmann::json list = nlohmann::json::array();
+    for (int i = 0; i < 1500; i++) // 100 s apart, then 10 s
+        list.push_back({{"resource_id", id},
+                        {"down_at", base + (i < 400 ? 100.0 * i : 36000 + 10.0 * i)},
+                        {"up_at", base + 1 + (i < 400 ? 100.0 * i : 36000 + 10.0 * i)}});
+    REQUIRE(service.post("/v1/failures", list.dump()).status == 201);
+    nlohmann::json body = {
+        {"now_s", base + 36000 + 15000},
+        {"algorithm", "exact"},
+        {"jobs", {{{"id", "j"}, {"resource_id", id}, {"checkpoint_overhead_s", 0.1}}}}};
+    api_reply r = service.post(path, body.dump());
+    INFO(r.body);
+    REQUIRE(r.status == 200);
+    nlohmann::json got = r.json()["intervals"][0];
+    CHECK(got["basis"]["failures"] == 999);
+    CHECK(got["mean_failure_interval_s"].get<double>() == Approx(10).epsilon(1e-3));
 }
 
 TEST_CASE("a job that cannot get on is answered with a warning", "[api][checkpoint]")
@@ -129,6 +681,29 @@ TEST_CASE("a checkpoint decision survives every memory cap", "[api][memory]")
     int status = 0;
     for (size_t cap = 4096; status != 200; cap += 4096) {
         status = service.call("POST", path, body, {}, cap).status;
+        CHECK((status == 200 || status == 413));
+        REQUIRE(cap < (size_t{1} << 24));
+    }
+}
+
+TEST_CASE("a decision from histories survives every memory cap", "[api][memory]")
+{
+    api service;
+    nlohmann::json body = spec_request();
+    body["algorithm"] = "weibull";
+    for (int i = 0; i < 60; i++) {
+        nlohmann::json r = {{"id", std::to_string(i)}, {"site_id", "s"}};
+        for (int k = 0; k < 5; k++)
+            r["failure_times_s"].push_back(i + 700 * k);
+        body["snapshot"]["resources"].push_back(r);
+        body["jobs"].push_back(body["jobs"][0]);
+        body["jobs"].back()["id"] = r["id"];
+        body["jobs"].back()["resource_id"] = r["id"];
+    }
+    std::string text = body.dump();
+    int status = 0;
+    for (size_t cap = 4096; status != 200; cap += 4096) {
+        status = service.call("POST", path, text, {}, cap).status;
         CHECK((status == 200 || status == 413));
         REQUIRE(cap < (size_t{1} << 24));
     }

@@ -1,15 +1,23 @@
-/* checkpoint/checkpoint.h - how long a job should run between two checkpoints.
+/* checkpoint/checkpoint.h - when to checkpoint a running job.
  *
- * A checkpoint policy looks at one job and says after how much work it should
- * be checkpointed. Policies are pure: no clock, no I/O, no global state, O(1).
+ * A checkpoint policy is asked when a job starts and whenever its interval has
+ * run out (a request). It says whether to take the checkpoint and when to ask
+ * again. Policies are pure: no clock, no I/O, no global state; each decision is
+ * O(1). What a policy must remember of a job it returns, and the caller hands it
+ * back with the next request: interval_s and consecutive_omissions. On a restart
+ * on another resource both begin afresh.
  *
- * The figures beside the interval assume that failures come independently with
- * a constant rate 1/M. With interval I, overhead C and restart R, a second of
- * work then takes
+ * An interval is work: it counts from the end of a checkpoint, or from the start,
+ * to the next request. With interval I, overhead C, restart R and failures that
+ * come independently with a constant rate 1/M, a second of work takes
  *
  *     exp(R/M) * M * (exp((I + C)/M) - 1) / I     seconds.
  *
- * Source: spec fault-tolerance.md 4, 5.4 and 7.4 (with D = 0); J. T. Daly, "A
+ * No policy but `none` gives an interval below I_min, which is min_interval_s or,
+ * if that is not set, min_interval_fraction of E. An I_min that is set but not
+ * above C becomes C * 1.0001: a job must work longer than it stands still.
+ *
+ * Source: spec fault-tolerance.md 4, 5 and 7.4 (with D = 0); J. T. Daly, "A
  * higher order estimate of the optimum checkpoint interval for restart dumps",
  * Future Generation Computer Systems 22, 2006.
  */
@@ -17,54 +25,138 @@
 #define GRIDPLAN_CHECKPOINT_H
 
 #include "models/base/param.h"
+#include "models/reliability.h"
 
+#include <math.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 /* Bounds of what comes in, seconds; no interval is shorter than the first. */
 #define CHECKPOINT_SHORTEST_S 1e-3
 #define CHECKPOINT_LONGEST_S  1e15
 
+/* All in seconds. Start from checkpoint_in_unknown() and set what is known. */
 struct checkpoint_in {
     double checkpoint_overhead_s;   /* C: the job stands still so long, >= 0 */
-    double mean_failure_interval_s; /* M: of its resource, >= CHECKPOINT_SHORTEST_S */
+    double mean_failure_interval_s; /* M: of its resource, >= 0; NAN: unknown */
     double restart_s;               /* R: to fetch the checkpoint after a failure, >= 0 */
-    double execution_time_s;        /* E: work of the whole job, > 0; NAN: unknown */
+    double execution_time_s; /* E: work of the whole job under the present load, > 0,
+                                may be infinite; NAN: unknown */
+    double remaining_s;      /* RE: of E, still to do, >= 0; NAN: unknown */
+    /* Upper quantiles of E and RE: last_failure and mean_failure use them if they are
+     * greater. NAN: E and RE are exact. */
+    double execution_time_upper_s, remaining_upper_s;
+    double failure_age_s; /* now - last failure, or - first observation; NAN: unknown */
+    double uptime_s;      /* since the last restore of the resource; NAN: unknown */
+    double initial_interval_s;      /* I of this job, > 0; NAN: the option */
+    double interval_cur_s;          /* in force now, > 0; NAN: I */
+    uint64_t consecutive_omissions; /* requests omitted since the last checkpoint */
+    double weibull_shape;           /* of the gaps between failures; NAN: too few gaps */
+    double weibull_scale_s;         /* likewise */
+    bool start;                     /* the job starts: no checkpoint is asked for yet */
 };
+
+enum checkpoint_action {
+    CHECKPOINT_TAKE,
+    CHECKPOINT_OMIT,
+    CHECKPOINT_NONE, /* nothing to decide: the job starts, or never checkpoints */
+};
+
+/* symbol, name on the wire, meaning */
+#define CHECKPOINT_REASONS(X)                                                       \
+    X(STARTED, started, "the first request is due after next_request_in_s")         \
+    X(TOO_SHORT, too_short, "the job ends before its first request")                \
+    X(NEVER, never, "the policy takes no checkpoints")                              \
+    X(PERIODIC, periodic, "every request is honoured")                              \
+    X(BEST_INTERVAL, best_interval, "the interval follows from the failures")       \
+    X(UNKNOWN_FAILURES, unknown_failures, "nothing is known: the initial interval") \
+    X(FAILED_RECENTLY, failed_recently, "the resource failed within the run time")  \
+    X(OMISSION_LIMIT, omission_limit, "as many were omitted as may be")             \
+    X(RESOURCE_STABLE, resource_stable, "no failure for longer than the run time")  \
+    X(LONGER, longer, "it ends before the next failure is expected")                \
+    X(SHORTER, shorter,                                                             \
+      "a failure is expected first, or the interval is at its longest")             \
+    X(AT_MINIMUM, at_minimum, "it should be shorter, but is at its shortest")
+
+enum checkpoint_reason {
+#define X(symbol, name, meaning) CHECKPOINT_REASON_##symbol,
+    CHECKPOINT_REASONS(X)
+#undef X
+        CHECKPOINT_REASON_COUNT
+};
+
+/* Indexed by the enums, ended by NULL. */
+extern const char *const checkpoint_action_names[];
+extern const char *const checkpoint_reason_names[];
 
 struct checkpoint_out {
-    double interval_s; /* work from the end of a checkpoint to the next request */
-    bool at_minimum;   /* raised to min_interval_s */
+    double interval_s; /* in force from now on; infinite: never (none) */
+    bool at_minimum;   /* interval_s is I_min, and would be shorter without it */
+    /* The next five by checkpoint_decide() only; NAN: M unknown. */
     double expected_time_ratio; /* time per second of work, >= 1; may be infinite */
     double waste_ratio;         /* share of the time that is no work, 0..1 */
-    double
-        gap_ratio; /* expected_time_ratio over its least value, less 1; NAN: infinite */
+    double gap_ratio; /* expected_time_ratio over its least, less 1; NAN: infinite */
     double checkpoint_count;      /* on a run without failures; NAN: E unknown */
     double expected_completion_s; /* from the start to the end; NAN: E unknown */
+
+    enum checkpoint_action action;
+    enum checkpoint_reason reason;
+    double next_request_in_s; /* from the checkpoint's end if it is taken, else from
+                                 now; infinite: no further request */
+    uint64_t consecutive_omissions;
+    double min_interval_s;    /* I_min as it was applied */
+    bool min_interval_raised; /* it was set, but not above C */
+    bool history_too_short;   /* weibull: no shape and scale, decided as young */
 };
 
-/* Fills interval_s and at_minimum. param holds one value for each row of the
- * policy's param table. */
+/* Fills all but the figures. param holds one value for each row of the policy's
+ * param table: index it by enum checkpoint_param. Fails only for last_failure and
+ * mean_failure, with ERR_INVALID, when E is NAN (both) or RE is NAN at a request
+ * (mean_failure). */
 typedef enum error_code checkpoint_fn(const struct checkpoint_in *in, const double *param,
                                       struct checkpoint_out *out, struct error *err);
 
+/* What a policy cannot do without: bits of checkpoint_policy.needs. */
+enum checkpoint_need {
+    CHECKPOINT_NEEDS_NOTHING = 0,
+    CHECKPOINT_NEEDS_TIME = 1,    /* execution_time_s */
+    CHECKPOINT_NEEDS_AGE = 2,     /* failure_age_s */
+    CHECKPOINT_NEEDS_MEAN = 4,    /* mean_failure_interval_s, or else failure_age_s */
+    CHECKPOINT_NEEDS_WEIBULL = 8, /* uptime_s, shape and scale; or else as young */
+};
+
 struct checkpoint_policy {
     const char *name, *purpose, *source;
+    unsigned needs;
     checkpoint_fn *run;
     const struct param *params;
 };
 
 /* Every checkpoint policy. To add one, write checkpoint/NAME.c with
- * checkpoint_NAME() and checkpoint_NAME_params[], and its row here. */
-#define CHECKPOINT_POLICIES(X)                                  \
-    X(daly, "Close to the best interval, by a series",          \
-      "Daly 2006; fault-tolerance.md 5.4")                      \
-    X(exact, "The best interval under a constant failure rate", \
-      "fault-tolerance.md 5.4")                                 \
-    X(young, "First-order estimate of the best interval",       \
+ * checkpoint_NAME() and checkpoint_NAME_params[], and its row here: name, needs,
+ * purpose, source. */
+#define CHECKPOINT_POLICIES(X)                                                        \
+    X(daly, MEAN, "Close to the best interval, by a series",                          \
+      "Daly 2006; fault-tolerance.md 5.4")                                            \
+    X(exact, MEAN, "The best interval under a constant failure rate",                 \
+      "fault-tolerance.md 5.4")                                                       \
+    X(last_failure, TIME | CHECKPOINT_NEEDS_AGE,                                      \
+      "LastFailureCP: omit checkpoints while the resource seems stable",              \
+      "000_168dd5aef5075332 4.3.2; 002_6355fdf65728109f 3.2")                         \
+    X(mean_failure, TIME | CHECKPOINT_NEEDS_MEAN,                                     \
+      "MeanFailureCP: move the interval by mean failure interval and remaining time", \
+      "000_168dd5aef5075332 4.3.3; 002_6355fdf65728109f 3.3")                         \
+    X(none, NOTHING, "Never checkpoint", "fault-tolerance.md 5.4")                    \
+    X(periodic, NOTHING, "PeriodicCP: always the initial interval",                   \
+      "000_168dd5aef5075332 4.3; fault-tolerance.md 5.1")                             \
+    X(weibull, MEAN | CHECKPOINT_NEEDS_WEIBULL,                                       \
+      "Interval from the hazard at the resource's age, by its Weibull fit",           \
+      "fault-tolerance.md 5.4")                                                       \
+    X(young, MEAN, "First-order estimate of the best interval",                       \
       "Young 1974; fault-tolerance.md 5.4")
 
-#define X(name, purpose, source)     \
-    checkpoint_fn checkpoint_##name; \
+#define X(name, needs, purpose, source) \
+    checkpoint_fn checkpoint_##name;    \
     extern const struct param checkpoint_##name##_params[];
 CHECKPOINT_POLICIES(X)
 #undef X
@@ -75,25 +167,142 @@ extern const struct checkpoint_policy
 /* NULL if there is no such policy. */
 const struct checkpoint_policy *checkpoint_policy_find(const char *name);
 
+/* Everything unknown, C and R 0, a request. */
+struct checkpoint_in checkpoint_in_unknown(void);
+
 /* Runs the policy and adds the figures. */
 enum error_code checkpoint_decide(const struct checkpoint_policy *policy,
                                   const struct checkpoint_in *in, const double *param,
                                   struct checkpoint_out *out, struct error *err);
 
-/* ---- for the policies ---- */
+/* Adds the figures of out->interval_s: what they mean if it stays so. */
+void checkpoint_add_figures(const struct checkpoint_in *in, struct checkpoint_out *out);
 
-/* The option that policies with a formula share, as the first row. */
-enum { CHECKPOINT_MIN_INTERVAL };
-#define CHECKPOINT_MIN_INTERVAL_ROW                                      \
-    {                                                                    \
-        .name = "min_interval_s", .min = 0, .max = CHECKPOINT_LONGEST_S, \
-        .doc = "Shortest interval, seconds; 0: only the least "          \
-               "of all intervals, 0.001 s"                               \
+/* ---- options ---- */
+
+/* Every policy takes the same options, so that a request can change its policy
+ * and nothing else; the documentation of an option says who uses it. */
+enum checkpoint_param {
+    CHECKPOINT_MIN_INTERVAL,
+    CHECKPOINT_MIN_FRACTION,
+    CHECKPOINT_INITIAL_INTERVAL,
+    CHECKPOINT_FIRST_AFTER,
+    CHECKPOINT_STEP,
+    CHECKPOINT_STEP_FRACTION,
+    CHECKPOINT_ALPHA,
+    CHECKPOINT_OMISSIONS_MAX,
+    CHECKPOINT_MF_ESTIMATOR, /* enum mf_estimator; used by who fills the input */
+    CHECKPOINT_SITE_WEIGHT,  /* likewise */
+    CHECKPOINT_WEIBULL_SHAPE,
+    CHECKPOINT_WEIBULL_SCALE,
+    CHECKPOINT_PARAM_COUNT,
+};
+
+#define CHECKPOINT_INITIAL_PRESET_S 1800.0
+
+#define CHECKPOINT_SECONDS_ROW(index, label, least, value, text) \
+    [index] = {                                                  \
+        .name = label,                                           \
+        .min = least,                                            \
+        .max = CHECKPOINT_LONGEST_S,                             \
+        .preset = value,                                         \
+        .doc = text,                                             \
     }
 
-/* Sets interval_s, at least min_interval_s. */
-void checkpoint_set_interval(double interval_s, double min_interval_s,
-                             struct checkpoint_out *out);
+/* The table of a policy: {CHECKPOINT_ROWS(0), {0}}. min_fraction is the preset of
+ * min_interval_fraction. */
+#define CHECKPOINT_ROWS(min_fraction)                                                 \
+    CHECKPOINT_SECONDS_ROW(CHECKPOINT_MIN_INTERVAL, "min_interval_s", 0, 0,           \
+                           "Shortest interval, seconds; 0: by "                       \
+                           "min_interval_fraction"),                                  \
+        [CHECKPOINT_MIN_FRACTION] = {.name = "min_interval_fraction",                 \
+                                     .min = 0,                                        \
+                                     .max = 1,                                        \
+                                     .preset = min_fraction,                          \
+                                     .doc = "Shortest interval, share of the "        \
+                                            "execution time; 0: only the least "      \
+                                            "of all intervals, 0.001 s"},             \
+        CHECKPOINT_SECONDS_ROW(                                                       \
+            CHECKPOINT_INITIAL_INTERVAL, "initial_interval_s", CHECKPOINT_SHORTEST_S, \
+            CHECKPOINT_INITIAL_PRESET_S,                                              \
+            "periodic, last_failure: the interval; mean_failure: where it begins; "   \
+            "others: used while nothing is known of failures; seconds"),              \
+        CHECKPOINT_SECONDS_ROW(CHECKPOINT_FIRST_AFTER, "first_checkpoint_after_s",    \
+                               CHECKPOINT_SHORTEST_S, 60,                             \
+                               "mean_failure: first request after the start, "        \
+                               "seconds"),                                            \
+        CHECKPOINT_SECONDS_ROW(CHECKPOINT_STEP, "interval_step_s",                    \
+                               CHECKPOINT_SHORTEST_S, (double)NAN,                    \
+                               "mean_failure: step, seconds; not set: "               \
+                               "interval_step_fraction"),                             \
+        [CHECKPOINT_STEP_FRACTION] = {.name = "interval_step_fraction",               \
+                                      .min = 1e-6,                                    \
+                                      .max = 1,                                       \
+                                      .preset = (double)NAN,                          \
+                                      .doc = "mean_failure: step, share of the "      \
+                                             "execution time; not set: "              \
+                                             "initial_interval_s"},                   \
+        [CHECKPOINT_ALPHA] = {.name = "alpha",                                        \
+                              .min = 1e-6,                                            \
+                              .max = 1,                                               \
+                              .preset = 1,                                            \
+                              .doc = "mean_failure: the interval grows no more "      \
+                                     "from this share of the execution time on"},     \
+        [CHECKPOINT_OMISSIONS_MAX] = {.name = "max_consecutive_omissions",            \
+                                      .min = 0,                                       \
+                                      .max = 1e9,                                     \
+                                      .preset = (double)NAN,                          \
+                                      .doc = "last_failure: omissions in a row; "     \
+                                             "not set: no limit",                     \
+                                      .type = PARAM_INTEGER},                         \
+        [CHECKPOINT_MF_ESTIMATOR] = {.name = "mf_estimator",                          \
+                                     .max = 2,                                        \
+                                     .doc = "How the mean failure interval comes "    \
+                                            "from the history",                       \
+                                     .type = PARAM_CHOICE,                            \
+                                     .choices = mf_estimator_names},                  \
+        [CHECKPOINT_SITE_WEIGHT] = {.name = "site_weight",                            \
+                                    .min = 0,                                         \
+                                    .max = 1e6,                                       \
+                                    .doc = "Failures that the mean failure "          \
+                                           "interval of the site stands for in "      \
+                                           "that of a resource; 0: it has no "        \
+                                           "part in it"},                             \
+        [CHECKPOINT_WEIBULL_SHAPE] = {.name = "weibull_shape",                        \
+                                      .min = 0.01,                                    \
+                                      .max = 1000,                                    \
+                                      .preset = (double)NAN,                          \
+                                      .doc = "weibull: shape of the gaps between "    \
+                                             "failures; not set, or scale not "       \
+                                             "set: fitted"},                          \
+        CHECKPOINT_SECONDS_ROW(CHECKPOINT_WEIBULL_SCALE, "weibull_scale_s",           \
+                               CHECKPOINT_SHORTEST_S, (double)NAN,                    \
+                               "weibull: its scale, seconds")
+
+/* ---- for the policies ---- */
+
+/* Sets I_min from the options; call first. */
+void checkpoint_set_minimum(const struct checkpoint_in *in, const double *param,
+                            struct checkpoint_out *out);
+
+/* Raises I_min above C, set or not. */
+void checkpoint_raise_minimum(const struct checkpoint_in *in, struct checkpoint_out *out);
+
+/* Sets interval_s, at least I_min, and the decision of a policy that honours every
+ * request; at the start the first one is due after the interval. */
+void checkpoint_set_interval(const struct checkpoint_in *in, double interval_s,
+                             enum checkpoint_reason reason, struct checkpoint_out *out);
+
+/* I: the job's own, else the option. */
+double checkpoint_initial_s(const struct checkpoint_in *in, const double *param);
+
+/* M, or the failure age while M is unknown or infinite; NAN: neither is known. */
+double checkpoint_mean_s(const struct checkpoint_in *in);
+
+/* The whole decision of a policy whose interval is a formula of C and M. */
+typedef double checkpoint_formula_fn(double overhead_s, double mean_s);
+void checkpoint_by_formula(const struct checkpoint_in *in, const double *param,
+                           checkpoint_formula_fn *formula, struct checkpoint_out *out);
 
 /* The I that makes the expected time least; 0 if C = 0, at most M. */
 double checkpoint_best_interval_s(const struct checkpoint_in *in);

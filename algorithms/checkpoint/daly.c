@@ -9,25 +9,21 @@
  */
 #include "algorithms/checkpoint/checkpoint.h"
 
-#include <math.h>
+const struct param checkpoint_daly_params[] = {CHECKPOINT_ROWS(0), {0}};
 
-const struct param checkpoint_daly_params[] = {
-    [CHECKPOINT_MIN_INTERVAL] = CHECKPOINT_MIN_INTERVAL_ROW,
-    {0},
-};
+static double interval_s(double overhead_s, double mean_s)
+{
+    if (overhead_s >= 2 * mean_s)
+        return mean_s;
+    return sqrt(2 * overhead_s * mean_s) *
+               (1 + sqrt(overhead_s / (2 * mean_s)) / 3 + overhead_s / (18 * mean_s)) -
+           overhead_s;
+}
 
 enum error_code checkpoint_daly(const struct checkpoint_in *in, const double *param,
                                 struct checkpoint_out *out, struct error *err)
 {
-    double cost_s = in->checkpoint_overhead_s;
-    double mean_s = in->mean_failure_interval_s;
-    double interval_s = mean_s;
-
     (void)err;
-    if (cost_s < 2 * mean_s)
-        interval_s = sqrt(2 * cost_s * mean_s) *
-                         (1 + sqrt(cost_s / (2 * mean_s)) / 3 + cost_s / (18 * mean_s)) -
-                     cost_s;
-    checkpoint_set_interval(interval_s, param[CHECKPOINT_MIN_INTERVAL], out);
+    checkpoint_by_formula(in, param, interval_s, out);
     return OK;
 }

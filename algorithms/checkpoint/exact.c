@@ -13,16 +13,20 @@
  */
 #include "algorithms/checkpoint/checkpoint.h"
 
-const struct param checkpoint_exact_params[] = {
-    [CHECKPOINT_MIN_INTERVAL] = CHECKPOINT_MIN_INTERVAL_ROW,
-    {0},
-};
+const struct param checkpoint_exact_params[] = {CHECKPOINT_ROWS(0), {0}};
+
+static double interval_s(double overhead_s, double mean_s)
+{
+    struct checkpoint_in in = {.checkpoint_overhead_s = overhead_s,
+                               .mean_failure_interval_s = mean_s};
+
+    return checkpoint_best_interval_s(&in);
+}
 
 enum error_code checkpoint_exact(const struct checkpoint_in *in, const double *param,
                                  struct checkpoint_out *out, struct error *err)
 {
     (void)err;
-    checkpoint_set_interval(checkpoint_best_interval_s(in),
-                            param[CHECKPOINT_MIN_INTERVAL], out);
+    checkpoint_by_formula(in, param, interval_s, out);
     return OK;
 }

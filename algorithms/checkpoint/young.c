@@ -10,19 +10,17 @@
  */
 #include "algorithms/checkpoint/checkpoint.h"
 
-#include <math.h>
+const struct param checkpoint_young_params[] = {CHECKPOINT_ROWS(0), {0}};
 
-const struct param checkpoint_young_params[] = {
-    [CHECKPOINT_MIN_INTERVAL] = CHECKPOINT_MIN_INTERVAL_ROW,
-    {0},
-};
+static double interval_s(double overhead_s, double mean_s)
+{
+    return sqrt(2 * overhead_s * mean_s);
+}
 
 enum error_code checkpoint_young(const struct checkpoint_in *in, const double *param,
                                  struct checkpoint_out *out, struct error *err)
 {
     (void)err;
-    checkpoint_set_interval(
-        sqrt(2 * in->checkpoint_overhead_s * in->mean_failure_interval_s),
-        param[CHECKPOINT_MIN_INTERVAL], out);
+    checkpoint_by_formula(in, param, interval_s, out);
     return OK;
 }

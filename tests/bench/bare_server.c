@@ -38,8 +38,9 @@ static cJSON *interval_of(const cJSON *job)
         .mean_failure_interval_s = number_of(job, "mean_failure_interval_s", 1),
         .restart_s = number_of(job, "restart_s", 0),
         .execution_time_s = number_of(job, "execution_time_s", NAN),
+        .remaining_s = NAN,
     };
-    const double param[] = {0};
+    const double param[CHECKPOINT_PARAM_COUNT] = {0};
     struct checkpoint_out out;
     struct error err;
     cJSON *answer = cJSON_CreateObject();
@@ -50,9 +51,16 @@ static cJSON *interval_of(const cJSON *job)
         cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(job, "id")));
     cJSON_AddNumberToObject(answer, "interval_s", out.interval_s);
     cJSON_AddBoolToObject(answer, "at_minimum", out.at_minimum);
+    cJSON_AddStringToObject(answer, "action", checkpoint_action_names[out.action]);
+    cJSON_AddStringToObject(answer, "reason", checkpoint_reason_names[out.reason]);
+    cJSON_AddNumberToObject(answer, "next_request_in_s", out.next_request_in_s);
+    cJSON_AddNumberToObject(answer, "consecutive_omissions",
+                            (double)out.consecutive_omissions);
     cJSON_AddNumberToObject(answer, "expected_time_ratio", out.expected_time_ratio);
     cJSON_AddNumberToObject(answer, "waste_ratio", out.waste_ratio);
     cJSON_AddNumberToObject(answer, "gap_ratio", out.gap_ratio);
+    cJSON_AddNumberToObject(answer, "mean_failure_interval_s",
+                            in.mean_failure_interval_s);
     return answer;
 }
 

@@ -1,0 +1,24 @@
+/* checkpoint_render.h - checkpoint intervals as settings of other tools. */
+#ifndef GRIDPLAN_CHECKPOINT_RENDER_H
+#define GRIDPLAN_CHECKPOINT_RENDER_H
+
+#include "service/json.h"
+
+/* Texts to paste; NULL: not asked for, or the tool has no such setting. */
+struct checkpoint_rendered {
+    const char *scr, *veloc, *fti, *dmtcp, *slurm;
+};
+
+extern const struct json_object checkpoint_rendered_json;
+
+/* Notes what is no tool, "/render/INDEX". */
+void checkpoint_render_check(const char *const *tools, size_t count, struct error *err);
+
+/* interval_s may be infinite: never. A checkpoint is usable saving_s after it is
+ * asked for (C + L). */
+enum error_code checkpoint_render(const char *const *tools, size_t count,
+                                  double interval_s, double saving_s,
+                                  const struct checkpoint_rendered **out, struct arena *a,
+                                  struct error *err);
+
+#endif

@@ -1,0 +1,35 @@
+/* store_reliability.h - stored failures of many resources at once.
+ *
+ * As store.h, whose rules hold here: for decisions that need the histories of all
+ * resources of a request.
+ */
+#ifndef GRIDPLAN_STORE_RELIABILITY_H
+#define GRIDPLAN_STORE_RELIABILITY_H
+
+#include "service/db.h"
+
+struct store_failure_of {
+    uint64_t resource; /* index into the ids */
+    double down_at_s;  /* instant */
+    double up_at_s;    /* NAN: still down */
+};
+
+/* Of each resource the newest failures that began until now_s, `limit` at most, in
+ * no order. `ids` is a JSON array of texts. */
+enum error_code store_failures_of(struct db_session *s, const char *tenant,
+                                  const char *ids, double now_s, size_t limit,
+                                  const struct store_failure_of **list, size_t *count,
+                                  struct arena *a, struct error *err);
+
+struct store_first_seen {
+    uint64_t resource;
+    double seen_at_s; /* instant of its first load sample or failure; NAN: never */
+};
+
+/* Since when each resource has been observed; a row for each. */
+enum error_code store_first_seen(struct db_session *s, const char *tenant,
+                                 const char *ids, double now_s,
+                                 const struct store_first_seen **list, size_t *count,
+                                 struct arena *a, struct error *err);
+
+#endif
