@@ -1,0 +1,201 @@
+/* replication/round.h - one round of a grid scheduler: its input, its actions.
+ *
+ * A grid scheduler looks at its resources and unfinished jobs from time to time
+ * and says what to start, cancel, checkpoint or move. That is a round. Policies
+ * of three families decide rounds: algorithms/replication, fault_tolerance and
+ * dispatch. Handlers call them once, the grid simulator thousands of times; a
+ * policy is told everything and keeps nothing.
+ *
+ * Things have no names here, only indexes: ties go to the lower one, so callers
+ * sort resources and sites by id. Working memory comes from the arena, O(jobs +
+ * resources) at most, and only when a CPU is free or a job must change.
+ *
+ * Units: MI (10^6 instructions), MIPS, seconds. A job of L MI on a resource of m
+ * MIPS shared by n jobs takes L / (m / n) s.
+ *
+ * Source: spec fault-tolerance.md 1, 2, 6 and 7; simulator.md 3.10 and 10.
+ */
+#ifndef GRIDPLAN_ROUND_H
+#define GRIDPLAN_ROUND_H
+
+#include "models/base/param.h"
+#include "models/decision_status.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct round_resource {
+    size_t site;      /* < site_count */
+    bool up;          /* as the scheduler sees it */
+    double mips;      /* without outside load's share, >= 0 */
+    size_t n_max;     /* most jobs at once */
+    size_t job_count; /* jobs there now; may exceed n_max */
+    /* For target_success and expected_time; NAN: unknown. */
+    double mean_failure_interval_s;        /* MF, >= 0 */
+    double uptime_s;                       /* since the last restore, >= 0 */
+    double weibull_shape, weibull_scale_s; /* of the times between failures, > 0 */
+};
+
+enum replica_state {
+    REPLICA_TRANSFERRING, /* input or image on the way; active, as the next */
+    REPLICA_RUNNING,
+    REPLICA_FAILED, /* known to be gone; holds no slot */
+    REPLICA_FINISHED,
+};
+
+struct round_replica {
+    size_t resource;
+    enum replica_state state;
+    bool is_ghost; /* believed active, but its slot is free: to cancel it frees none */
+    double completed_mi;
+};
+
+struct round_job {
+    double length_mi; /* >= 0 */
+    const struct round_replica *replicas;
+    size_t replica_count;
+    size_t started_count; /* replicas ever started; what policies without detection count.
+                             Take one off to put a job back into their queue */
+    bool has_checkpoint;  /* an image can be used now */
+    bool is_checkpointing; /* its active replica takes checkpoints */
+    /* For expected_time and rescheduling. */
+    double checkpoint_overhead_s; /* C, >= 0 */
+    double restart_s;             /* R, to fetch an image, >= 0 */
+    double reschedule_delay_s;    /* D, from a failure until it runs again, >= 0 */
+    double rollback_mi;           /* work done again when it moves, >= 0 */
+};
+
+enum round_mode { ROUND_MODE_NONE, ROUND_REPLICATION, ROUND_CHECKPOINTING };
+
+struct round_in {
+    double now_s;
+    const struct round_resource *resources; /* by id */
+    size_t resource_count;
+    size_t site_count;            /* sites are numbered by id */
+    const struct round_job *jobs; /* unfinished ones, by arrival, then id */
+    size_t job_count;
+    uint64_t random_state;       /* of splitmix64: the seed, then what a round returned */
+    enum round_mode mode_before; /* of the last round; policy combined */
+    bool has_finished;   /* jobs may have a finished replica: their others are cancelled
+                            first; without it nobody looks */
+    bool can_checkpoint; /* checkpoints are taken: migration then turns them on */
+    bool explain;        /* fill waits and targets */
+    /* Seconds to bring the job's input and image to a resource, >= 0; policy
+     * rescheduling. NULL: no time. Must depend on nothing but its arguments. */
+    double (*transfer_s)(const void *context, size_t job, size_t resource);
+    const void *context;
+};
+
+enum round_action_kind {
+    ROUND_START,          /* a replica of `job` on `resource` */
+    ROUND_CANCEL,         /* `replica` of `job`, which is on `resource` */
+    ROUND_CHECKPOINT_ON,  /* for `replica` of `job` on `resource` */
+    ROUND_CHECKPOINT_OFF, /* likewise */
+    ROUND_MIGRATE,        /* `replica` of `job` to `resource` */
+};
+
+enum round_reason { ROUND_NO_REASON, ROUND_JOB_FINISHED, ROUND_MODE_SWITCH };
+
+struct round_action {
+    enum round_action_kind kind;
+    size_t job;
+    size_t replica; /* in the job's list; replica_count + i: the i-th that this round
+                       starts, which is also what a start has here */
+    size_t resource;
+    bool from_checkpoint; /* ROUND_START: from the image, else from scratch */
+    bool when_running; /* ROUND_CHECKPOINT_OFF: once the replica that was started in the
+                          action before runs, and not at all if it never does */
+    enum round_reason reason; /* ROUND_CANCEL */
+};
+
+/* Why a job did not get another replica: resources under each reason, as the
+ * round leaves the grid. */
+enum round_wait_reason {
+    ROUND_NO_RESOURCE_UP, /* no resource is up: all resources */
+    ROUND_NO_FREE_SLOT,   /* up, n_max reached */
+    ROUND_HOLDS_REPLICA,  /* free, but a replica of the job is there */
+    ROUND_BELOW_LIMIT,    /* free, but too few CPUs are free for a further replica */
+    ROUND_WAIT_REASON_COUNT,
+};
+
+/* Names on the wire, by enum round_wait_reason. */
+extern const char *const round_wait_reason_names[];
+
+struct round_wait {
+    size_t job;
+    size_t count[ROUND_WAIT_REASON_COUNT];
+};
+
+/* Policy target_success: what a job's replicas achieve together. */
+struct round_success {
+    size_t job;
+    size_t replica_count; /* active ones after the round */
+    double probability;   /* that one of them at least does not fail */
+    bool reached;         /* the target, with what was started */
+    size_t needed_count;  /* replicas that reach it, counting those that are active; 0: no
+                             number of free resources does */
+};
+
+/* Policy expected_time: see fault_tolerance.h. */
+struct round_choice;
+
+struct round_out {
+    const struct round_action *actions; /* in the order of execution */
+    size_t action_count;
+    enum decision_status status; /* DECISION_FEASIBLE or _INFEASIBLE */
+    enum round_mode mode;        /* of policies that have modes, at the end */
+    size_t free_cpus;      /* CA when the round began, finished jobs' replicas gone */
+    size_t free_cpu_limit; /* CL; 0: the policy has none */
+    uint64_t random_state; /* for the next round */
+    const struct round_wait *waits; /* explain: jobs below their target */
+    size_t wait_count;
+    const size_t *targets; /* explain: replicas that the policy aims at, of each job */
+    const struct round_success *successes; /* target_success: jobs it looked at */
+    size_t success_count;
+    const struct round_choice *choices; /* expected_time: likewise */
+    size_t choice_count;
+};
+
+/* Decides a round. param holds one value for each row of the policy's table.
+ * Fails with ERR_TOO_LARGE when the arena is full, and with ERR_INVALID when two
+ * options contradict each other (pointer "/options/NAME"). *out is valid as long
+ * as the arena is not reset. */
+typedef enum error_code round_fn(const struct round_in *in, const double *param,
+                                 struct round_out *out, struct arena *a,
+                                 struct error *err);
+
+/* How to drive a policy. */
+enum round_flag {
+    ROUND_DETECTS = 1,     /* replicas on failed resources are marked REPLICA_FAILED and
+                              their jobs wait again; without it the policy believes them
+                              active and counts what was started */
+    ROUND_RESTARTS = 2,    /* a start may be from_checkpoint: keep the images */
+    ROUND_CHECKPOINTS = 4, /* says itself when checkpointing goes on and off */
+};
+
+/* A row of a family's table. */
+struct round_policy {
+    const char *name, *purpose, *source;
+    round_fn *run;
+    const struct param *params;
+    unsigned flags; /* of enum round_flag */
+};
+
+/* ---- shared with callers ---- */
+
+/* TRANSFERRING or RUNNING. */
+static inline bool replica_is_active(const struct round_replica *r)
+{
+    return r->state == REPLICA_TRANSFERRING || r->state == REPLICA_RUNNING;
+}
+
+/* The random choice of spec fault-tolerance.md 1: 0 <= result < count, one draw
+ * also for count 1; count > 0. */
+size_t round_draw(uint64_t *random_state, size_t count);
+
+/* Policy of a table that {0} ends; NULL if there is none of that name. */
+const struct round_policy *round_policy_find(const struct round_policy *table,
+                                             const char *name);
+
+#endif

@@ -1,0 +1,336 @@
+/* replication/work.c - a round while it is decided: the part all policies share. */
+#include "algorithms/replication/work.h"
+
+#include <math.h>
+
+const char *const round_capacity_units[] = {"slot", "resource", NULL};
+const char *const round_placements[] = {"spread", "random", NULL};
+const char *const round_detections[] = {"incarnation", "poll", NULL};
+const char *const round_failure_distributions[] = {"exponential", "weibull", NULL};
+
+static void follow_start(struct round_work *w, size_t action)
+{
+    size_t *last = &w->last_start[w->actions[action].job];
+
+    w->earlier_start[action] = *last;
+    *last = action + 1;
+}
+
+enum error_code work_follow(struct round_work *w)
+{
+    if (w->last_start)
+        return OK;
+    w->last_start = NEW(w->arena, size_t, w->in->job_count);
+    w->earlier_start = NEW(w->arena, size_t, w->action_size);
+    if (!w->last_start || !w->earlier_start)
+        return fail_memory(w->err);
+    for (size_t i = 0; i < w->action_count; i++)
+        if (w->actions[i].kind == ROUND_START)
+            follow_start(w, i);
+    return OK;
+}
+
+size_t work_started_count(const struct round_work *w, size_t job)
+{
+    size_t count = 0;
+
+    for (size_t i = w->last_start[job]; i; i = w->earlier_start[i - 1])
+        count++;
+    return count;
+}
+
+static enum error_code grow_actions(struct round_work *w)
+{
+    size_t old = w->action_size, size = old ? 2 * old : 16;
+
+    w->actions = GROW(w->arena, w->actions, struct round_action, old, size);
+    if (w->last_start)
+        w->earlier_start = GROW(w->arena, w->earlier_start, size_t, old, size);
+    if (!w->actions || (w->last_start && !w->earlier_start))
+        return fail_memory(w->err);
+    w->action_size = size;
+    return OK;
+}
+
+enum error_code work_act(struct round_work *w, struct round_action action)
+{
+    if (w->action_count == w->action_size)
+        TRY(grow_actions(w));
+    w->actions[w->action_count++] = action;
+    if (w->last_start && action.kind == ROUND_START)
+        follow_start(w, w->action_count - 1);
+    return OK;
+}
+
+static enum error_code cancel_rest(struct round_work *w, size_t job)
+{
+    const struct round_job *j = &w->in->jobs[job];
+
+    for (size_t i = 0; i < j->replica_count; i++) {
+        const struct round_replica *r = &j->replicas[i];
+
+        if (!replica_is_active(r))
+            continue;
+        TRY(work_act(w, (struct round_action){.kind = ROUND_CANCEL,
+                                              .job = job,
+                                              .replica = i,
+                                              .resource = r->resource,
+                                              .reason = ROUND_JOB_FINISHED}));
+        if (!r->is_ghost)
+            slots_give(&w->slots, r->resource);
+    }
+    return OK;
+}
+
+enum error_code work_begin(struct round_work *w, const struct round_in *in,
+                           enum capacity_unit unit, struct arena *a, struct error *err)
+{
+    *w = (struct round_work){
+        .in = in, .arena = a, .err = err, .random_state = in->random_state};
+    TRY(slots_create(&w->slots, in, unit == CAPACITY_RESOURCE, a, err));
+    for (size_t job = 0; in->has_finished && job < in->job_count; job++)
+        if (work_is_finished(in, job))
+            TRY(cancel_rest(w, job));
+    w->out.free_cpus = slots_free_cpus(&w->slots);
+    w->out.status = DECISION_FEASIBLE;
+    return OK;
+}
+
+static enum error_code hold_one(struct round_work *w, size_t resource)
+{
+    if (w->held_count == w->held_size) {
+        size_t size = w->held_size ? 2 * w->held_size : 16;
+
+        w->held = GROW(w->arena, w->held, size_t, w->held_size, size);
+        if (!w->held)
+            return fail_memory(w->err);
+        w->held_size = size;
+    }
+    w->held[w->held_count++] = resource;
+    return OK;
+}
+
+enum error_code work_hold(struct round_work *w, size_t job)
+{
+    const struct round_job *j = &w->in->jobs[job];
+
+    w->held_count = 0;
+    for (size_t i = 0; i < j->replica_count; i++)
+        if (replica_is_active(&j->replicas[i]))
+            TRY(hold_one(w, j->replicas[i].resource));
+    for (size_t i = w->last_start ? w->last_start[job] : 0; i;
+         i = w->earlier_start[i - 1])
+        TRY(hold_one(w, w->actions[i - 1].resource));
+    return OK;
+}
+
+enum error_code work_place(struct round_work *w, enum placement_rule rule,
+                           size_t *resource)
+{
+    TRY(slots_index(&w->slots, w->err));
+    *resource = rule == PLACE_RANDOM
+                    ? slots_random(&w->slots, work_held(w), &w->random_state)
+                    : slots_spread(&w->slots, work_held(w));
+    return OK;
+}
+
+enum error_code work_take(struct round_work *w, size_t resource)
+{
+    TRY(hold_one(w, resource));
+    slots_take(&w->slots, resource);
+    return OK;
+}
+
+enum error_code work_start(struct round_work *w, size_t job, size_t i, size_t resource,
+                           bool from_checkpoint)
+{
+    TRY(work_act(w, (struct round_action){.kind = ROUND_START,
+                                          .job = job,
+                                          .replica = w->in->jobs[job].replica_count + i,
+                                          .resource = resource,
+                                          .from_checkpoint = from_checkpoint}));
+    return work_take(w, resource);
+}
+
+/* ---- the loop ---- */
+
+static size_t limit_now(const struct round_work *w, const struct fill_rules *rules)
+{
+    return slots_free_cpus(&w->slots) >= rules->free_cpu_limit ? rules->replicas_max
+                                                               : rules->replicas_min;
+}
+
+static bool is_over(const struct round_work *w, const struct fill_rules *rules,
+                    bool stop_below_limit)
+{
+    size_t free_cpus = slots_free_cpus(&w->slots);
+
+    return free_cpus == 0 || (stop_below_limit && free_cpus < rules->free_cpu_limit);
+}
+
+static bool from_image(const struct fill_rules *rules, size_t active)
+{
+    return active > 0 ? rules->copies_use_image : rules->restarts_use_image;
+}
+
+/* One job up to the limit. */
+static enum error_code fill_job(struct round_work *w, const struct fill_rules *rules,
+                                bool stop_below_limit, started_fn *started, size_t job)
+{
+    const struct round_job *j = &w->in->jobs[job];
+    size_t active = work_active_count(j);
+    size_t count = rules->counts_active ? active : j->started_count;
+
+    if (count >= limit_now(w, rules))
+        return OK;
+    TRY(work_hold(w, job));
+    for (size_t i = 0; count < limit_now(w, rules); i++, count++, active++) {
+        size_t resource;
+
+        if (is_over(w, rules, stop_below_limit))
+            return OK;
+        TRY(work_place(w, rules->placement, &resource));
+        if (resource == NOWHERE)
+            return OK; /* postponed */
+        TRY(work_start(w, job, i, resource,
+                       j->has_checkpoint && from_image(rules, active)));
+        if (started)
+            TRY(started(w, job, active));
+    }
+    return OK;
+}
+
+/* Starts only take CPUs, so the limit only falls: whoever has been passed stays
+ * full, and the loop never goes back. */
+enum error_code work_fill(struct round_work *w, const struct fill_rules *rules,
+                          bool stop_below_limit, started_fn *started)
+{
+    for (size_t job = 0; job < w->in->job_count; job++) {
+        if (is_over(w, rules, stop_below_limit))
+            return OK;
+        if (!work_is_finished(w->in, job))
+            TRY(fill_job(w, rules, stop_below_limit, started, job));
+    }
+    return OK;
+}
+
+enum error_code work_fill_round(const struct round_in *in, const struct fill_rules *rules,
+                                enum capacity_unit unit, struct round_out *out,
+                                struct arena *a, struct error *err)
+{
+    struct round_work w;
+
+    TRY(work_begin(&w, in, unit, a, err));
+    w.target = rules->replicas_max;
+    w.counts_active = rules->counts_active;
+    if (rules->free_cpu_limit > 1 || rules->replicas_min < rules->replicas_max)
+        w.out.free_cpu_limit = rules->free_cpu_limit;
+    TRY(work_fill(&w, rules, false, NULL));
+    return work_end(&w, out);
+}
+
+enum error_code work_load_rules(const struct round_in *in, const double *param,
+                                struct fill_rules *rules, struct error *err)
+{
+    double fraction = param[LOAD_FREE_CPU_LIMIT_FRACTION];
+    double limit = param[LOAD_FREE_CPU_LIMIT];
+    size_t all = 0;
+
+    if (param[LOAD_REPLICAS_MIN] > param[LOAD_REPLICAS_MAX])
+        return invalid(err, "/options/replicas_min", "out_of_bounds",
+                       "%g is more than replicas_max, %g", param[LOAD_REPLICAS_MIN],
+                       param[LOAD_REPLICAS_MAX]);
+    if (!isnan(fraction)) {
+        for (size_t r = 0; r < in->resource_count; r++)
+            if (in->resources[r].up)
+                all += param[LOAD_CAPACITY_UNIT] == CAPACITY_RESOURCE
+                           ? 1
+                           : in->resources[r].n_max;
+        limit = fmax(1, ceil(fraction * (double)all));
+    }
+    *rules = (struct fill_rules){
+        .replicas_min = (size_t)param[LOAD_REPLICAS_MIN],
+        .replicas_max = (size_t)param[LOAD_REPLICAS_MAX],
+        .free_cpu_limit = (size_t)limit,
+    };
+    return OK;
+}
+
+/* ---- reasons ---- */
+
+/* The reasons of one job that is below its target; false: it is not. `cancelled`
+ * replicas of it are gone. */
+static enum error_code explain_job(struct round_work *w, size_t job, size_t cancelled,
+                                   struct round_wait *wait, bool *is_below)
+{
+    const struct round_job *j = &w->in->jobs[job];
+    size_t before = w->counts_active ? work_active_count(j) : j->started_count;
+    size_t held_open = 0;
+
+    *is_below = before + work_started_count(w, job) <
+                w->out.targets[job] + (w->counts_active ? cancelled : 0);
+    if (!*is_below)
+        return OK;
+    *wait = (struct round_wait){.job = job};
+    if (w->slots.up_count == 0) {
+        wait->count[ROUND_NO_RESOURCE_UP] = w->in->resource_count;
+        return OK;
+    }
+    TRY(work_hold(w, job));
+    for (size_t i = 0; i < w->held_count; i++)
+        held_open += slots_is_open(&w->slots, w->held[i]);
+    wait->count[ROUND_NO_FREE_SLOT] = w->slots.up_count - w->slots.open_count;
+    wait->count[ROUND_HOLDS_REPLICA] = held_open;
+    if (held_open < w->slots.open_count)
+        wait->count[ROUND_BELOW_LIMIT] = w->slots.open_count - held_open;
+    return OK;
+}
+
+static enum error_code explain(struct round_work *w)
+{
+    size_t count = w->in->job_count, wait_count = 0;
+    struct round_wait *waits = NEW(w->arena, struct round_wait, count);
+    size_t *targets = w->targets ? w->targets : NEW(w->arena, size_t, count);
+    size_t *cancelled = NEW(w->arena, size_t, count);
+
+    if (!waits || !targets || !cancelled)
+        return fail_memory(w->err);
+    TRY(work_follow(w));
+    for (size_t i = 0; i < w->action_count; i++)
+        cancelled[w->actions[i].job] += w->actions[i].kind == ROUND_CANCEL;
+    for (size_t job = 0; !w->targets && job < count; job++)
+        targets[job] = work_is_finished(w->in, job) ? 0 : w->target;
+    w->out.targets = targets;
+    for (size_t job = 0; job < count; job++) {
+        bool is_below = false;
+
+        if (!work_is_finished(w->in, job))
+            TRY(explain_job(w, job, cancelled[job], &waits[wait_count], &is_below));
+        wait_count += is_below;
+    }
+    w->out.waits = waits;
+    w->out.wait_count = wait_count;
+    return OK;
+}
+
+/* A job that has no replica waits. */
+static bool is_anyone_waiting(const struct round_in *in)
+{
+    for (size_t job = 0; job < in->job_count; job++)
+        if (!work_is_finished(in, job) && work_active_count(&in->jobs[job]) == 0)
+            return true;
+    return false;
+}
+
+enum error_code work_end(struct round_work *w, struct round_out *out)
+{
+    if (w->slots.up_count == 0 && is_anyone_waiting(w->in))
+        w->out.status = DECISION_INFEASIBLE;
+    if (w->in->explain)
+        TRY(explain(w));
+    w->out.actions = w->actions;
+    w->out.action_count = w->action_count;
+    w->out.random_state = w->random_state;
+    *out = w->out;
+    return OK;
+}

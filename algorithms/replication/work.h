@@ -1,0 +1,214 @@
+/* replication/work.h - a round while it is decided: the part all policies share.
+ *
+ * A policy calls work_begin(), starts and cancels by work_start() and
+ * work_cancel(), and ends with work_end(). Most of them are work_fill() with
+ * rules of their own.
+ */
+#ifndef GRIDPLAN_REPLICATION_WORK_H
+#define GRIDPLAN_REPLICATION_WORK_H
+
+#include "algorithms/replication/slots.h"
+#include "models/reliability.h"
+
+#include <math.h>
+
+enum placement_rule { PLACE_SPREAD, PLACE_RANDOM };
+enum capacity_unit { CAPACITY_SLOT, CAPACITY_RESOURCE };
+
+enum { REPLICAS_MAX = 32 }; /* of a job, in options */
+
+/* Rules of the loop of spec fault-tolerance.md 6.4 and 6.6. */
+struct fill_rules {
+    size_t replicas_min, replicas_max; /* the latter while CA >= free_cpu_limit */
+    size_t free_cpu_limit;             /* CL */
+    bool counts_active; /* count(J): replicas believed active, else those started */
+    enum placement_rule placement;
+    bool restarts_use_image; /* a job with an image and no active replica goes on from it
+                              */
+    bool copies_use_image;   /* likewise one that has active replicas */
+};
+
+struct round_work {
+    const struct round_in *in;
+    struct round_out out;
+    struct slots slots;
+    struct round_action *actions;
+    size_t action_count, action_size;
+    size_t *last_start; /* of each job: 1 + its latest start among the actions, 0: none;
+                           NULL: starts are not followed */
+    size_t *earlier_start; /* of each action that is a start: likewise, of its job */
+    size_t *held;          /* resources of the current job's active replicas */
+    size_t held_count, held_size;
+    uint64_t random_state;
+    size_t target; /* explain: of every job, unless targets are set */
+    size_t *targets;
+    bool counts_active; /* explain: as in the rules */
+    struct arena *arena;
+    struct error *err;
+};
+
+/* Cancels the replicas of finished jobs, then counts free CPUs. */
+enum error_code work_begin(struct round_work *w, const struct round_in *in,
+                           enum capacity_unit unit, struct arena *a, struct error *err);
+
+/* Fills *out, with reasons if asked for. */
+enum error_code work_end(struct round_work *w, struct round_out *out);
+
+/* Active replicas of a job in the input. */
+static inline size_t work_active_count(const struct round_job *job)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < job->replica_count; i++)
+        count += replica_is_active(&job->replicas[i]);
+    return count;
+}
+
+/* A replica of the job has finished. False at once when no job has one. */
+static inline bool work_is_finished(const struct round_in *in, size_t job)
+{
+    const struct round_job *j = &in->jobs[job];
+
+    for (size_t i = 0; in->has_finished && i < j->replica_count; i++)
+        if (j->replicas[i].state == REPLICA_FINISHED)
+            return true;
+    return false;
+}
+
+/* From now on w knows which starts belong to which job. */
+enum error_code work_follow(struct round_work *w);
+
+/* Starts of a job in this round; needs work_follow(). */
+size_t work_started_count(const struct round_work *w, size_t job);
+
+/* Makes w->held the resources of the job's active replicas in the input and, after
+ * work_follow(), of those that this round has started. */
+enum error_code work_hold(struct round_work *w, size_t job);
+
+static inline struct held work_held(const struct round_work *w)
+{
+    return (struct held){w->held, w->held_count};
+}
+
+/* Where the current job's next replica goes, by work_hold()'s list; NOWHERE. */
+enum error_code work_place(struct round_work *w, enum placement_rule rule,
+                           size_t *resource);
+
+/* A replica of the current job, the i-th that this round starts of it, i from 0. */
+enum error_code work_start(struct round_work *w, size_t job, size_t i, size_t resource,
+                           bool from_checkpoint);
+
+/* The current job holds the resource and one of its slots, without an action. */
+enum error_code work_take(struct round_work *w, size_t resource);
+
+/* Any action; slots are the caller's business. */
+enum error_code work_act(struct round_work *w, struct round_action action);
+
+/* Jobs in order, each filled to the limit before the next. When `stop_below_limit`
+ * it ends as soon as CA < CL. `started` (may be NULL) is called after each start with
+ * the number of active replicas that the job had before. */
+typedef enum error_code started_fn(struct round_work *w, size_t job,
+                                   size_t active_before);
+enum error_code work_fill(struct round_work *w, const struct fill_rules *rules,
+                          bool stop_below_limit, started_fn *started);
+
+/* A whole round of work_fill(). */
+enum error_code work_fill_round(const struct round_in *in, const struct fill_rules *rules,
+                                enum capacity_unit unit, struct round_out *out,
+                                struct arena *a, struct error *err);
+
+/* ---- options that policies share ---- */
+
+extern const char *const round_capacity_units[];
+extern const char *const round_placements[];
+extern const char *const round_detections[];
+extern const char *const round_failure_distributions[];
+
+#define ROW_CAPACITY_UNIT                                                              \
+    {                                                                                  \
+        "capacity_unit", 0, 1, CAPACITY_SLOT,                                          \
+            "What free_cpus counts: free slots, or resources with one (the source's)", \
+            PARAM_CHOICE, round_capacity_units                                         \
+    }
+#define ROW_PLACEMENT(preset)                                                          \
+    {                                                                                  \
+        "placement", 0, 1, preset,                                                     \
+            "spread: fewest replicas a site, then fastest; random: any free resource", \
+            PARAM_CHOICE, round_placements                                             \
+    }
+#define ROW_REPLICAS(preset)                                                           \
+    {                                                                                  \
+        "replicas", 1, REPLICAS_MAX, preset, "Copies of each job", PARAM_INTEGER, NULL \
+    }
+#define ROW_REPLICAS_MIN                                                        \
+    {                                                                           \
+        "replicas_min", 1, REPLICAS_MAX, 1,                                     \
+            "Copies of each job while fewer than free_cpu_limit CPUs are free", \
+            PARAM_INTEGER, NULL                                                 \
+    }
+#define ROW_REPLICAS_MAX                                                              \
+    {                                                                                 \
+        "replicas_max", 1, REPLICAS_MAX, 3, "Most copies of each job", PARAM_INTEGER, \
+            NULL                                                                      \
+    }
+#define ROW_FREE_CPU_LIMIT                                                           \
+    {                                                                                \
+        "free_cpu_limit", 1, 1e9, 40,                                                \
+            "CPUs that must be free for copies beyond replicas_min; default of the " \
+            "source for 128 resources",                                              \
+            PARAM_INTEGER, NULL                                                      \
+    }
+#define ROW_FREE_CPU_LIMIT_FRACTION                                                  \
+    {                                                                                \
+        "free_cpu_limit_fraction", 0, 1, (double)NAN,                                \
+            "The limit as a share of all CPUs that are up, rounded up, at least 1; " \
+            "instead of free_cpu_limit",                                             \
+            PARAM_NUMBER, NULL                                                       \
+    }
+/* How failures come to be known. The policy sees the outcome only; who calls it
+ * reads the option. */
+#define ROW_DETECTION                                                                    \
+    {                                                                                    \
+        "detection", 0, 1, 0,                                                            \
+            "incarnation: a boot_id that has changed reveals an outage too; poll: only " \
+            "being down now does",                                                       \
+            PARAM_CHOICE, round_detections                                               \
+    }
+
+/* Likewise how a mean failure interval comes from a history, and whether its gaps
+ * are fitted. */
+#define ROW_MF_ESTIMATOR                                                          \
+    {                                                                             \
+        "mf_estimator", 0, 2, MF_CENSORED,                                        \
+            "How the mean failure interval comes from the history of a resource", \
+            PARAM_CHOICE, mf_estimator_names                                      \
+    }
+#define ROW_FAILURE_DISTRIBUTION                                                        \
+    {                                                                                   \
+        "failure_distribution", 0, 1, 0,                                                \
+            "exponential; weibull: as fitted to the resource's or its site's history, " \
+            "exponential where that is too short",                                      \
+            PARAM_CHOICE, round_failure_distributions                                   \
+    }
+
+/* Options of policies that follow the load, as the first rows. */
+enum {
+    LOAD_REPLICAS_MIN,
+    LOAD_REPLICAS_MAX,
+    LOAD_FREE_CPU_LIMIT,
+    LOAD_FREE_CPU_LIMIT_FRACTION,
+    LOAD_CAPACITY_UNIT,
+    LOAD_OPTION_COUNT,
+};
+#define LOAD_ROWS                                                                   \
+    [LOAD_REPLICAS_MIN] = ROW_REPLICAS_MIN, [LOAD_REPLICAS_MAX] = ROW_REPLICAS_MAX, \
+    [LOAD_FREE_CPU_LIMIT] = ROW_FREE_CPU_LIMIT,                                     \
+    [LOAD_FREE_CPU_LIMIT_FRACTION] = ROW_FREE_CPU_LIMIT_FRACTION,                   \
+    [LOAD_CAPACITY_UNIT] = ROW_CAPACITY_UNIT
+
+/* The rules of those options: counts, spread, from scratch. Notes replicas_min
+ * above replicas_max. */
+enum error_code work_load_rules(const struct round_in *in, const double *param,
+                                struct fill_rules *rules, struct error *err);
+
+#endif
