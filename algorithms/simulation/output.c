@@ -1,0 +1,309 @@
+/* simulation/output.c - what a run leaves: figures, rows, log.
+ *
+ * Source: spec simulator.md 12; fault-tolerance.md 2.2, 6.1.
+ */
+#include "algorithms/simulation/parts.h"
+
+#include <math.h>
+
+static double seconds(int64_t ms)
+{
+    return 1e-3 * (double)ms;
+}
+
+/* ---- rows ---- */
+
+void sim_write_log(struct sim *s, enum sim_log_kind kind, const struct grid_job *job,
+                   const struct host *host, double value)
+{
+    if (s->log_count == s->log_size) {
+        size_t size = s->log_size ? 2 * s->log_size : 256;
+        struct sim_log_row *log =
+            GROW(s->rows, s->log, struct sim_log_row, s->log_count, size);
+
+        if (!log) {
+            sim_fail_memory(s);
+            return;
+        }
+        s->log = log;
+        s->log_size = size;
+    }
+    s->log[s->log_count++] = (struct sim_log_row){
+        .at_s = sim_now_s(s),
+        .kind = kind,
+        .job_number = job ? job->number : UINT64_MAX,
+        .resource_id = host ? host->name : NULL,
+        .value = value,
+    };
+}
+
+void sim_note_job(struct sim *s, const struct grid_job *job, enum sim_job_state state,
+                  const struct host *host)
+{
+    if (s->job_row_count >= s->wanted->job_rows_max)
+        return;
+    if (s->job_row_count == s->job_row_size) {
+        size_t size = s->job_row_size ? 2 * s->job_row_size : 256;
+        struct sim_job_row *rows =
+            GROW(s->rows, s->job_rows, struct sim_job_row, s->job_row_count, size);
+
+        if (!rows) {
+            sim_fail_memory(s);
+            return;
+        }
+        s->job_rows = rows;
+        s->job_row_size = size;
+    }
+    s->job_rows[s->job_row_count++] = (struct sim_job_row){
+        .number = job->number,
+        .given = job->given,
+        .state = state,
+        .length_mi = job->length_mi,
+        .arrival_s = seconds(job->arrival_ms),
+        .start_s = job->started_count ? seconds(job->first_start_ms) : (double)NAN,
+        .end_s = state == SIM_JOB_DONE ? sim_now_s(s) : (double)NAN,
+        .resource_id = state == SIM_JOB_DONE ? host->name : NULL,
+        .started_count = job->started_count,
+        .failed_count = job->failed_count,
+        .checkpoint_count = job->checkpoint_count,
+        .processed_mi = job->made_mi,
+    };
+}
+
+static enum error_code list_resources(struct sim *s, struct sim_run_out *out)
+{
+    double end_s = sim_now_s(s);
+    struct sim_resource_row *rows;
+
+    if (!s->wanted->per_resource)
+        return OK;
+    rows = NEW(s->rows, struct sim_resource_row, s->host_count);
+    if (!rows)
+        return fail_memory(s->err);
+    for (size_t i = 0; i < s->host_count; i++) {
+        const struct host *h = &s->hosts[i];
+        double span_s = end_s - seconds(h->since_ms);
+
+        rows[i] = (struct sim_resource_row){
+            .resource_id = h->name,
+            .site_id = s->scenario->sites[h->group->site],
+            .mips_total = h->mips_total,
+            .availability_percent = h->is_there && span_s > 0
+                                        ? 100 * (1 - h->stats.down_s / span_s)
+                                        : (double)NAN,
+            .downtime_s = h->stats.down_s,
+            .non_idle_s = h->stats.non_idle_s,
+            .fully_loaded_s = h->stats.fully_loaded_s,
+            .processed_mi = h->stats.processed_mi,
+            .failures = h->stats.failures,
+            .jobs_done = h->stats.jobs_done,
+        };
+    }
+    out->resources = rows;
+    out->resource_count = s->host_count;
+    return OK;
+}
+
+/* ---- the end of the warm-up ---- */
+
+void sim_count_storage(struct sim *s, double bytes)
+{
+    s->totals.storage_byte_s +=
+        s->storage_used_bytes * seconds(s->kernel.now_ms - s->storage_ms);
+    s->storage_ms = s->kernel.now_ms;
+    s->storage_used_bytes += bytes;
+}
+
+void sim_stable(struct sim *s)
+{
+    uint64_t ended = s->totals.ended_total;
+
+    for (size_t i = 0; i < s->host_count; i++) {
+        struct host *h = &s->hosts[i];
+
+        if (!h->is_there)
+            continue;
+        host_advance(s, h);
+        for (size_t r = 0; r < h->running_count; r++)
+            host_settle(h, h->running[r]);
+        h->stats = (struct host_stats){0};
+        h->since_ms = s->kernel.now_ms;
+        if (!h->is_up)
+            h->down_since_ms = s->kernel.now_ms;
+    }
+    sim_count_storage(s, 0);
+    s->totals = (struct totals){.ended_total = ended};
+    for (size_t i = 0; i < s->user_count; i++)
+        s->user_mi[i] = 0;
+}
+
+/* ---- the end ---- */
+
+/* Jobs that have not ended: lost, if no replica is left and nobody knows. */
+static void close_jobs(struct sim *s, uint64_t *left)
+{
+    struct grid_job *job = s->unfinished;
+
+    while (job && job->next)
+        job = job->next; /* the first to come */
+    for (; job; job = job->previous) {
+        bool is_running = job->alive_count > 0;
+        bool is_known = s->flags & ROUND_DETECTS &&
+                        (job->replica_count == 0 || job->noticed_count > 0);
+        bool is_lost = job->started_count > 0 && !is_running && !is_known;
+
+        if (job->is_counted) {
+            s->totals.lost += is_lost;
+            *left += !is_lost;
+        }
+        sim_note_job(s, job,
+                     is_lost      ? SIM_JOB_LOST
+                     : is_running ? SIM_JOB_RUNNING
+                                  : SIM_JOB_WAITING,
+                     NULL);
+    }
+}
+
+struct host_sums {
+    double availability, non_idle, fully_loaded, jobs, processed_mi, possible_mi;
+    double count;
+};
+
+static struct host_sums sum_hosts(struct sim *s)
+{
+    struct host_sums sums = {0};
+
+    for (size_t i = 0; i < s->host_count; i++) {
+        const struct host *h = &s->hosts[i];
+        double span_s = sim_now_s(s) - seconds(h->since_ms);
+
+        if (!h->is_there || span_s <= 0)
+            continue;
+        sums.count++;
+        sums.availability += 100 * (1 - h->stats.down_s / span_s);
+        sums.non_idle += 100 * h->stats.non_idle_s / span_s;
+        sums.fully_loaded += 100 * h->stats.fully_loaded_s / span_s;
+        sums.jobs += h->stats.job_s / span_s;
+        sums.processed_mi += h->stats.processed_mi;
+        sums.possible_mi += h->stats.possible_mi;
+    }
+    return sums;
+}
+
+static double ratio(double of, double by)
+{
+    return by > 0 ? of / by : (double)NAN;
+}
+
+/* (sum x)^2 / (n sum x^2) over the users. */
+static double fairness(const struct sim *s)
+{
+    double sum = 0, squares = 0;
+
+    for (size_t i = 0; i < s->user_count; i++) {
+        sum += s->user_mi[i];
+        squares += s->user_mi[i] * s->user_mi[i];
+    }
+    return ratio(sum * sum, (double)s->user_count * squares);
+}
+
+static void fill_jobs(const struct sim *s, struct sim_metrics *m, uint64_t left,
+                      double span_s)
+{
+    const struct totals *t = &s->totals;
+    double done = (double)t->done;
+
+    m->jobs_submitted = (double)t->submitted;
+    m->jobs_assigned = (double)t->assigned;
+    m->jobs_done = done;
+    m->jobs_lost = (double)t->lost;
+    m->jobs_rejected = (double)t->rejected;
+    m->jobs_left = (double)left;
+    m->jobs_lost_ratio = ratio(m->jobs_lost, m->jobs_lost + done);
+    m->jobs_per_hour = ratio(3600 * done, span_s);
+    m->job_turnaround_s = ratio(t->turnaround_s, done);
+    m->job_wait_s = ratio(t->wait_s, (double)t->assigned);
+    m->job_run_s = ratio(t->run_s, done);
+    m->job_execution_s = ratio(t->execution_s, done);
+    m->job_length_mi = ratio(t->length_mi, done);
+    m->failed_length_mi = ratio(t->failed_length_mi, (double)t->failed_jobs);
+    m->makespan_s =
+        t->done ? seconds(t->last_done_ms - t->first_arrival_ms) : (double)NAN;
+    m->checkpoints_per_job = ratio(t->checkpoints, done);
+    m->submitted_mi = t->submitted_mi;
+    m->useful_mi = t->length_mi;
+    m->useful_work_fraction = ratio(t->length_mi, t->submitted_mi);
+    m->cpu_demand_percent = ratio(t->demand, t->demand_count);
+    m->fairness_ratio = fairness(s);
+}
+
+static void fill_counts(const struct sim *s, struct sim_metrics *m, double span_s)
+{
+    const struct totals *t = &s->totals;
+
+    m->copies_started = (double)t->copies_started;
+    m->copies_done = (double)t->copies_done;
+    m->copies_failed = (double)t->copies_failed;
+    m->copies_cancelled = (double)t->copies_cancelled;
+    m->starts_refused = (double)t->refused;
+    m->migrations = (double)t->migrations;
+    m->checkpoints_taken = (double)t->taken;
+    m->checkpoints_omitted = (double)t->omitted;
+    m->failures = (double)t->failures;
+    m->failures_detected = (double)t->detected;
+    m->input_bytes = t->input_bytes;
+    m->output_bytes = t->output_bytes;
+    m->checkpoint_bytes = t->checkpoint_bytes;
+    m->restart_bytes = t->restart_bytes;
+    m->storage_used_bytes = ratio(t->storage_byte_s, span_s);
+    m->storage_refused = (double)t->storage_refused;
+    m->rounds = (double)t->rounds;
+    m->rounds_skipped = (double)t->skipped;
+    m->events = (double)s->event_count;
+    m->simulated_s = sim_now_s(s);
+}
+
+static void fill_hosts(struct sim *s, struct sim_metrics *m)
+{
+    struct host_sums sums = sum_hosts(s);
+
+    m->availability_percent = ratio(sums.availability, sums.count);
+    m->non_idle_percent = ratio(sums.non_idle, sums.count);
+    m->fully_loaded_percent = ratio(sums.fully_loaded, sums.count);
+    m->jobs_on_resource = ratio(sums.jobs, sums.count);
+    m->processed_mi = sums.processed_mi;
+    m->useful_ratio = ratio(m->useful_mi, sums.processed_mi);
+    m->processed_ratio = ratio(sums.processed_mi, m->submitted_mi);
+    m->utilisation_percent = ratio(100 * sums.processed_mi, sums.possible_mi);
+}
+
+enum error_code sim_close(struct sim *s, struct sim_run_out *out)
+{
+    double span_s = seconds(s->kernel.now_ms - s->stable_ms);
+    uint64_t left = 0;
+
+    for (size_t i = 0; i < s->host_count; i++) {
+        struct host *h = &s->hosts[i];
+
+        if (!h->is_there)
+            continue;
+        host_advance(s, h);
+        for (size_t r = 0; r < h->running_count; r++)
+            host_settle(h, h->running[r]);
+        if (!h->is_up)
+            h->stats.down_s += seconds(s->kernel.now_ms - h->down_since_ms);
+    }
+    sim_count_storage(s, 0);
+    sim_log(s, SIM_LOG_END, NULL, NULL, (double)NAN);
+    close_jobs(s, &left);
+    fill_jobs(s, &out->metrics, left, span_s);
+    fill_counts(s, &out->metrics, span_s);
+    fill_hosts(s, &out->metrics);
+    TRY(list_resources(s, out));
+    out->jobs = s->job_rows;
+    out->job_count = s->job_row_count;
+    out->log = s->log;
+    out->log_count = s->log_count;
+    out->event_hash = s->event_hash;
+    return s->failed;
+}

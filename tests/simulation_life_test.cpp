@@ -1,0 +1,528 @@
+// simulation_life_test.cpp - the simulator against results computed by hand.
+#include "tests/simulation_support.hpp"
+
+extern "C" {
+#include "algorithms/simulation/kernel.h"
+#include "algorithms/simulation/network.h"
+}
+
+// ---- kernel ----
+
+TEST_CASE("events come by instant, turn, priority and order of posting", "[simulation]")
+{
+    test_arena a;
+    kernel k{};
+    event e{};
+
+    k.arena = a;
+    k.now_ms = -1;
+    k.end_ms = 1000;
+    kernel_post(&k, 20, EVENT_ROUND, nullptr, 1);
+    kernel_post(&k, 10, EVENT_SUBMIT, nullptr, 2);
+    kernel_post(&k, 10, EVENT_WORK, nullptr, 3);
+    kernel_post(&k, 10, EVENT_WORK, nullptr, 4);
+    kernel_post(&k, 1000, EVENT_WORK, nullptr, 5); // on the end: never
+    kernel_post(&k, 10, EVENT_RESOURCE_ADD, nullptr, 6);
+    std::vector<uint32_t> got;
+    while (kernel_take(&k, &e)) {
+        got.push_back(e.version);
+        if (e.version == 3) // comes in the next turn, whatever its priority
+            kernel_post(&k, 10, EVENT_RESOURCE_ADD, nullptr, 7);
+        if (e.version == 7)
+            kernel_post(&k, 10, EVENT_RESOURCE_ADD, nullptr, 8);
+        CHECK(kernel_turn_ends(&k) ==
+              (e.version == 2 || e.version == 7 || e.version == 8 || e.version == 1));
+    }
+    CHECK(got == std::vector<uint32_t>{6, 3, 4, 2, 7, 8, 1});
+}
+
+TEST_CASE("many events come out in order", "[simulation][property]")
+{
+    test_arena a;
+    kernel k{};
+    rng r = rng_create(7);
+    event e{};
+    size_t taken = 0;
+    int64_t last_ms = -1;
+
+    k.arena = a;
+    k.now_ms = -1;
+    k.end_ms = KERNEL_NEVER;
+    for (int i = 0; i < 5000; i++)
+        kernel_post(&k, (int64_t)rng_index(&r, 1000), EVENT_WORK, nullptr, 0);
+    for (; kernel_take(&k, &e); taken++) {
+        CHECK(e.at_ms >= last_ms);
+        last_ms = e.at_ms;
+        if (taken % 3 == 0 && taken < 9000)
+            kernel_post(&k, e.at_ms + (int64_t)rng_index(&r, 100), EVENT_FAIL, nullptr,
+                        0);
+    }
+    CHECK(taken > 5000);
+    CHECK(k.count == 0);
+}
+
+TEST_CASE("durations are rounded half up to milliseconds", "[simulation]")
+{
+    CHECK(kernel_ms(0.0005) == 1);
+    CHECK(kernel_ms(0.00049) == 0);
+    CHECK(kernel_ms(12.3456) == 12346);
+    CHECK(kernel_ms(1e300) == KERNEL_NEVER);
+    CHECK(kernel_ms(HUGE_VAL) == KERNEL_NEVER);
+}
+
+// ---- sharing: simulator.md 4 ----
+
+static test_grid &pin_to_first(test_grid &g)
+{
+    for (sim_job &job : g.jobs)
+        job.resource = 0;
+    return g;
+}
+
+TEST_CASE("equal sharing follows simulator.md 4", "[simulation]")
+{
+    struct {
+        double j2_mi, end_s[3];
+    } cases[] = {{3, {10, 9, 7}}, {4, {11, 11, 7}}};
+    for (auto &c : cases)
+        DYNAMIC_SECTION("J2 of " << c.j2_mi << " MI")
+        {
+            test_grid g;
+            g.add("cr1", 1, 3);
+            g.job(0, 6);
+            g.job(2, c.j2_mi);
+            g.job(4, 1);
+            pin_to_first(g);
+            g.s.stop_time_s = 100;
+            sim_run_out out =
+                run_scenario(g.prepare().s, bound_policy(), 1, g.a, everything);
+            for (uint64_t i = 0; i < 3; i++)
+                CHECK(row_of(out, i).end_s == c.end_s[i]);
+            CHECK(out.metrics.processed_mi == Approx(7 + c.j2_mi).epsilon(1e-12));
+            CHECK(resource_of(out, "cr1").non_idle_s == c.end_s[0]);
+            CHECK(resource_of(out, "cr1").fully_loaded_s == 3);
+        }
+}
+
+TEST_CASE("fraction sharing follows simulator.md 4", "[simulation]")
+{
+    test_grid g;
+    g.add("cr1", 10, 100).sharing = SIM_SHARING_FRACTION;
+    for (double mips : {4, 4, 3})
+        g.job(0, 40).mips_required = mips;
+    pin_to_first(g);
+    g.s.stop_time_s = 100;
+    sim_run_out out = run_scenario(g.prepare().s, bound_policy(), 1, g.a, everything);
+    CHECK(row_of(out, 0).end_s == 10);
+    CHECK(row_of(out, 1).end_s == 10);
+    CHECK(row_of(out, 2).start_s == 10); // it waits until it fits
+    CHECK(row_of(out, 2).end_s == Approx(10 + 40 / 3.0).margin(0.001));
+}
+
+// ---- end to end: simulator.md 15 ----
+
+static void d1(test_grid &g, double stop_s)
+{
+    g.add("CR1", 1, 2);
+    g.add("CR2", 2, 2);
+    g.job(10, 600);
+    g.job(20, 600);
+    g.job(70, 1200);
+    g.s.scheduler_interval_s = 60;
+    g.s.stop_time_s = stop_s;
+}
+
+TEST_CASE("D1 of simulator.md 15", "[simulation]")
+{
+    test_grid g;
+    bound_policy p;
+    d1(g, 1000);
+    sim_run_out out = run_scenario(g.prepare().s, p.round("fjbcr"), 1, g.a, everything);
+    CHECK(row_of(out, 0).end_s == 600);
+    CHECK(row_of(out, 1).end_s == 660);
+    CHECK(row_of(out, 2).end_s == 960);
+    CHECK(std::string(row_of(out, 0).resource_id) == "CR2");
+    CHECK(std::string(row_of(out, 1).resource_id) == "CR1");
+    CHECK(out.metrics.job_turnaround_s == Approx(706.6666667));
+    CHECK(out.metrics.job_execution_s == Approx(660));
+    CHECK(out.metrics.job_wait_s == Approx(140 / 3.0));
+    CHECK(resource_of(out, "CR1").non_idle_s == 600);
+    CHECK(resource_of(out, "CR2").non_idle_s == 900);
+    CHECK(out.metrics.non_idle_percent == Approx(75));
+    CHECK(out.metrics.fully_loaded_percent == Approx(24));
+    CHECK(resource_of(out, "CR1").processed_mi == Approx(600));
+    CHECK(resource_of(out, "CR2").processed_mi == Approx(1800));
+    CHECK(out.metrics.makespan_s == 950);
+}
+
+TEST_CASE("D2 of simulator.md 15: detection and migration", "[simulation]")
+{
+    test_grid g;
+    bound_policy p;
+    d1(g, 2000);
+    g.groups[1].traces = g.trace({{300, 500}});
+    sim_run_out out =
+        run_scenario(g.prepare().s, p.round("migration"), 1, g.a, everything);
+    CHECK(row_of(out, 0).end_s == 1260);
+    CHECK(row_of(out, 1).end_s == 1020);
+    CHECK(row_of(out, 2).end_s == 1140);
+    CHECK(resource_of(out, "CR1").processed_mi == Approx(1200));
+    CHECK(resource_of(out, "CR2").processed_mi == Approx(1680));
+    CHECK(out.metrics.useful_mi == Approx(2400));
+    CHECK(out.metrics.availability_percent == Approx(95));
+    CHECK(out.metrics.failures_detected == 2);
+    CHECK(out.metrics.jobs_lost == 0);
+}
+
+TEST_CASE("D3 of simulator.md 15: nobody notices", "[simulation]")
+{
+    test_grid g;
+    bound_policy p;
+    d1(g, 2000);
+    g.groups[1].traces = g.trace({{300, 500}});
+    sim_run_out out = run_scenario(g.prepare().s, p.round("fjbcr"), 1, g.a, everything);
+    CHECK(row_of(out, 1).end_s == 660);
+    CHECK(out.metrics.jobs_done == 1);
+    CHECK(out.metrics.jobs_lost == 2);
+    CHECK(row_of(out, 0).state == SIM_JOB_LOST);
+}
+
+// fault-tolerance.md 4: E = 7200, I = 1800, C = 5, L = 10, R = 20
+static sim_run_out d4(test_grid &g, double fails_at_s)
+{
+    bound_policy p;
+    g.add("cr1", 1, 1).traces = g.trace({{fails_at_s, UNSAID}});
+    g.add("cr2", 1, 1).traces = g.trace({{0, 5400}});
+    sim_job &job = g.job(0, 7200);
+    job.checkpoint_overhead_s = 5;
+    job.checkpoint_bytes = 1.25e6; // 10 s at 1 Mbit/s, and 10 s more for a rollback
+    g.s.network.mode = SIM_NETWORK_FIXED;
+    g.s.network.bandwidth_mbps = 1;
+    g.s.network.latency_s = 0;
+    g.s.overhead.rollback_s = 10;
+    g.s.stop_time_s = 20000;
+    p.round("migration").checkpoint("periodic", {option("initial_interval_s", 1800)});
+    return run_scenario(g.prepare().s, p, 1, g.a, everything);
+}
+
+static std::vector<double> logged(const sim_run_out &out, sim_log_kind kind, bool value)
+{
+    std::vector<double> list;
+    for (size_t i = 0; i < out.log_count; i++)
+        if (out.log[i].kind == kind)
+            list.push_back(value ? out.log[i].value : out.log[i].at_s);
+    return list;
+}
+
+TEST_CASE("D4: the restart timeline of fault-tolerance.md 4", "[simulation]")
+{
+    test_grid g;
+    sim_run_out out = d4(g, 5000);
+    CHECK(logged(out, SIM_LOG_CHECKPOINT_REQUEST, false) ==
+          std::vector<double>{1800, 3605, 7220});
+    CHECK(logged(out, SIM_LOG_CHECKPOINT_STORED, false) ==
+          std::vector<double>{1815, 3620, 7235});
+    CHECK(logged(out, SIM_LOG_CHECKPOINT_STORED, true) ==
+          std::vector<double>{1800, 3600, 5400});
+    CHECK(logged(out, SIM_LOG_JOB_RUN, false) == std::vector<double>{0, 5420});
+    CHECK(row_of(out, 0).end_s == 9025);
+    CHECK(row_of(out, 0).checkpoint_count == 3);
+    CHECK(row_of(out, 0).processed_mi == Approx(4990 + 3600));
+}
+
+TEST_CASE("an image on its way is lost with its resource", "[simulation]")
+{
+    test_grid g;
+    sim_run_out out = d4(g, 3615);
+    CHECK(logged(out, SIM_LOG_JOB_RUN, true) == std::vector<double>{0, 1800});
+    CHECK(row_of(out, 0).end_s == 5420 + 5400 + 2 * 5);
+}
+
+TEST_CASE("D6 of simulator.md 15: slots are reserved during the input", "[simulation]")
+{
+    test_grid g;
+    bound_policy p;
+    d1(g, 2000);
+    for (sim_job &job : g.jobs)
+        job.input_bytes = 1.25e6;
+    g.s.network.mode = SIM_NETWORK_FIXED;
+    g.s.network.bandwidth_mbps = 0.1;
+    g.s.network.latency_s = 0;
+    sim_run_out out = run_scenario(g.prepare().s, p.round("fjbcr"), 1, g.a, everything);
+    CHECK(logged(out, SIM_LOG_JOB_START, false) == std::vector<double>{60, 60, 120});
+    CHECK(logged(out, SIM_LOG_JOB_RUN, false) == std::vector<double>{160, 160, 220});
+    CHECK(row_of(out, 0).end_s == 700);
+    CHECK(row_of(out, 1).end_s == 760);
+    CHECK(row_of(out, 2).end_s == 1060);
+}
+
+TEST_CASE("availability follows fault-tolerance.md 2.2", "[simulation]")
+{
+    test_grid g;
+    g.add("cr1", 1, 1).traces = g.trace({{5000, 5300}, {1000, 1200}});
+    g.add("cr2", 1, 1);
+    g.s.stop_time_s = 86400;
+    sim_run_out out = run_scenario(g.prepare().s, bound_policy(), 1, g.a, everything);
+    CHECK(resource_of(out, "cr1").availability_percent ==
+          Approx(99.42129629629629).epsilon(1e-14));
+    CHECK(out.metrics.availability_percent == Approx(99.71064814814815).epsilon(1e-14));
+
+    test_grid open; // still down at the end, down from the start
+    open.add("cr1", 1, 1).traces = open.trace({{-50, 25}, {20, 50}, {75, UNSAID}});
+    open.s.stop_time_s = 100;
+    out = run_scenario(open.prepare().s, bound_policy(), 1, open.a, everything);
+    CHECK(out.metrics.availability_percent == Approx(25));
+}
+
+TEST_CASE("a job that ends when its resource fails is done", "[simulation]")
+{
+    test_grid g;
+    bound_policy p;
+    g.add("cr1", 1, 2).traces = g.trace({{100, 150}});
+    g.job(0, 50);
+    g.job(0, 50); // both end at 100
+    g.s.stop_time_s = 1000;
+    sim_run_out out = run_scenario(g.prepare().s, p.round("fjbcr"), 1, g.a, everything);
+    CHECK(out.metrics.jobs_done == 2);
+    CHECK(out.metrics.failures == 1);
+}
+
+// ---- detection: fault-tolerance.md 2.3 ----
+
+// A job of 1000 s on a resource that is down for 10 s at 700 s, between two polls.
+static sim_run_out short_outage(test_grid &g, bound_policy &p, sim_detection detection)
+{
+    g.add("cr1", 1, 1).traces = g.trace({{700, 710}});
+    g.add("cr2", 1, 1).traces = g.trace({{0, UNSAID}});
+    g.job(0, 1000).checkpoint_overhead_s = 0;
+    g.s.is_interval_s = 300;
+    g.s.scheduler_interval_s = 600;
+    g.s.detection = detection;
+    g.s.stop_time_s = 5000;
+    sim_run_out out = run_scenario(g.prepare().s, p, 1, g.a, everything);
+    for (double at_s : logged(out, SIM_LOG_INFORMATION_POLL, false))
+        REQUIRE((at_s < 700 || at_s > 710));
+    return out;
+}
+
+TEST_CASE("a short outage is missed by polling", "[simulation]")
+{
+    test_grid g;
+    bound_policy p;
+    p.round("failure_detection_replication", {option("replicas", 1)});
+    sim_run_out out = short_outage(g, p, SIM_DETECTION_POLL);
+    CHECK(out.metrics.jobs_done == 0);
+    CHECK(out.metrics.jobs_lost == 1); // believed active, in fact gone
+    CHECK(out.metrics.failures_detected == 0);
+}
+
+TEST_CASE("an incarnation reveals a short outage", "[simulation]")
+{
+    test_grid g;
+    bound_policy p;
+    p.round("failure_detection_replication", {option("replicas", 1)});
+    sim_run_out out = short_outage(g, p, SIM_DETECTION_INCARNATION);
+    CHECK(out.metrics.failures_detected == 1);
+    CHECK(row_of(out, 0).end_s == 2200); // from scratch at the round of 1200
+    CHECK(row_of(out, 0).started_count == 2);
+}
+
+TEST_CASE("the loss of a job under checkpointing is always noticed", "[simulation]")
+{
+    test_grid g;
+    bound_policy p;
+    p.round("migration").checkpoint("periodic", {option("initial_interval_s", 300)});
+    sim_run_out out = short_outage(g, p, SIM_DETECTION_POLL);
+    CHECK(row_of(out, 0).end_s == 1200 + 1000 - 600); // from the image of 600
+}
+
+TEST_CASE("a resource that is down refuses, and is known to be down", "[simulation]")
+{
+    test_grid g;
+    bound_policy p;
+    g.add("cr1", 2, 1).traces = g.trace({{50, 2000}});
+    g.add("cr2", 1, 1);
+    g.job(590, 100);
+    g.s.is_interval_s = 10000; // one poll at most: it shows what was at the start
+    g.s.scheduler_interval_s = 600;
+    g.s.stop_time_s = 3000;
+    p.round("fjbcr");
+    sim_run_out out = run_scenario(g.prepare().s, p, 4, g.a, everything);
+    REQUIRE(logged(out, SIM_LOG_INFORMATION_POLL, false).empty());
+    CHECK(out.metrics.starts_refused == 1);
+    CHECK(logged(out, SIM_LOG_JOB_REFUSE, false) == std::vector<double>{600});
+    CHECK(row_of(out, 0).start_s == 1200);
+    CHECK(std::string(row_of(out, 0).resource_id) == "cr2");
+}
+
+TEST_CASE("a running job moves to a faster resource", "[simulation]")
+{
+    test_grid g;
+    bound_policy p;
+    g.add("a", 1, 1);
+    g.add("b", 4, 1).register_s = 100;
+    sim_job &job = g.job(0, 1000);
+    job.checkpoint_overhead_s = 10;
+    job.input_bytes = 1.25e6;
+    job.checkpoint_bytes = 1.25e6; // 1 s each at 10 Mbit/s
+    g.s.network.mode = SIM_NETWORK_FIXED;
+    g.s.network.bandwidth_mbps = 10;
+    g.s.network.latency_s = 0;
+    g.s.stop_time_s = 3000;
+    p.round("rescheduling");
+    sim_run_out out = run_scenario(g.prepare().s, p, 1, g.a, everything);
+    CHECK(out.metrics.migrations == 1);
+    CHECK(logged(out, SIM_LOG_JOB_MIGRATE, true) == std::vector<double>{99});
+    // 10 s for the checkpoint, 2 s for input and image together, then 901 MI at 4 MIPS
+    CHECK(row_of(out, 0).end_s == Approx(112 + 901 / 4.0).margin(0.001));
+}
+
+TEST_CASE("the middleware takes its time", "[simulation]")
+{
+    test_grid g;
+    bound_policy p;
+    g.add("cr1", 1, 1);
+    g.job(0, 100);
+    g.s.overhead.is_query_s = 1;
+    g.s.overhead.scheduling_s = 2;
+    g.s.overhead.dispatch_s = 4;
+    g.s.scheduler_interval_s = 60;
+    g.s.stop_time_s = 1000;
+    sim_run_out out = run_scenario(g.prepare().s, p.round("fjbcr"), 1, g.a, everything);
+    CHECK(row_of(out, 0).start_s == 3);
+    CHECK(row_of(out, 0).end_s == 107);
+}
+
+TEST_CASE("load from outside slows a resource", "[simulation]")
+{
+    test_grid g;
+    g.add("cr1", 2, 1).traces = g.trace({}, {{0, 1}, {50, 0}, {60, 2}, {100, 1.5}});
+    g.job(0, 100);
+    pin_to_first(g);
+    g.s.stop_time_s = 1000;
+    sim_run_out out = run_scenario(g.prepare().s, bound_policy(), 1, g.a, everything);
+    // 50 by 50, 70 by 60, none until 100, then 0.5 MIPS
+    CHECK(row_of(out, 0).end_s == 160);
+}
+
+// ---- network: simulator.md 6 ----
+
+TEST_CASE("flows share links as in simulator.md 6", "[simulation]")
+{
+    network_flow flows[2] = {{network_weight(0.002), HUGE_VAL, {0, FLOW_NO_LINK}, 0},
+                             {network_weight(0.007), HUGE_VAL, {0, FLOW_NO_LINK}, 0}};
+    double left = 1000, sum;
+
+    network_share(flows, 2, &left, &sum, 1);
+    CHECK(flows[0].rate_mbps == Approx(777.7777778));
+    CHECK(flows[1].rate_mbps == Approx(222.2222222));
+    flows[1].cap_mbps = 5;
+    left = 1000;
+    network_share(flows, 2, &left, &sum, 1);
+    CHECK(flows[0].rate_mbps == Approx(995));
+    CHECK(flows[1].rate_mbps == Approx(5));
+    CHECK(left == Approx(0).margin(1e-9));
+}
+
+static void shared_network(test_grid &g, double wan_share_mbps)
+{
+    g.s.network.mode = SIM_NETWORK_SHARED;
+    g.s.network.lan_mbps = 1000;
+    g.s.network.lan_latency_s = 0.001;
+    g.s.network.wan_share_mbps = wan_share_mbps;
+    g.s.network.wan_latency_s = distribution_constant(0.005);
+    g.s.stop_time_s = 10000;
+}
+
+TEST_CASE("transfers in a shared network follow simulator.md 6", "[simulation]")
+{
+    SECTION("a route through a wide area has a share of its own")
+    {
+        test_grid g;
+        g.add("cr1", 1, 1);
+        g.job(0, 0).input_bytes = 2e9;
+        pin_to_first(g);
+        shared_network(g, 5);
+        sim_run_out out = run_scenario(g.prepare().s, bound_policy(), 1, g.a, everything);
+        CHECK(row_of(out, 0).end_s == Approx(3200.007).margin(1e-9));
+    }
+    SECTION("two of equal round trips")
+    {
+        test_grid g;
+        g.add("cr1", 1, 2);
+        g.job(0, 0).input_bytes = 1e9;
+        g.job(0, 0).input_bytes = 2e9;
+        pin_to_first(g);
+        shared_network(g, HUGE_VAL);
+        sim_run_out out = run_scenario(g.prepare().s, bound_policy(), 1, g.a, everything);
+        CHECK(row_of(out, 0).end_s == Approx(16.007).margin(1e-9));
+        CHECK(row_of(out, 1).end_s == Approx(24.007).margin(1e-9));
+    }
+    SECTION("alone")
+    {
+        test_grid g;
+        g.add("cr1", 1, 1);
+        g.job(0, 0).input_bytes = 10e9;
+        g.job(2000, 0).input_bytes = 10e6;
+        pin_to_first(g);
+        shared_network(g, 100);
+        g.s.network.wan_latency_s = distribution_constant(0);
+        g.s.network.lan_latency_s = 0;
+        sim_run_out out = run_scenario(g.prepare().s, bound_policy(), 1, g.a, everything);
+        CHECK(row_of(out, 0).end_s == 800);
+        CHECK(row_of(out, 1).end_s == Approx(2000.8));
+    }
+}
+
+// ---- several runs: simulator.md 12 ----
+
+TEST_CASE("means and variances follow simulator.md 12", "[simulation]")
+{
+    double jobs[] = {4602, 3531, 4054}, done[] = {4554, 3492, 4035};
+    sim_summary two = sim_summarise(jobs, 2), three = sim_summarise(jobs, 3);
+
+    CHECK(two.mean == 4066.5);
+    CHECK(two.variance == 573520.5);
+    CHECK(two.ci95 == Approx(12.706 * std::sqrt(573520.5 / 2)));
+    CHECK(three.mean == Approx(4062.333333333));
+    CHECK(three.variance == Approx(286812.333333333));
+    CHECK(three.ci95 == Approx(4.303 * std::sqrt(286812.333333333 / 3)));
+    CHECK(sim_summarise(done, 3).mean == Approx(4027));
+    CHECK(std::isnan(sim_summarise(jobs, 1).ci95));
+    CHECK(std::isnan(sim_summarise(jobs, 0).mean));
+    double with_gaps[] = {UNSAID, 1, UNSAID, 3};
+    CHECK(sim_summarise(with_gaps, 4).count == 2);
+    CHECK(sim_summarise(with_gaps, 4).mean == 2);
+}
+
+TEST_CASE("every metric is aggregated", "[simulation]")
+{
+    sim_metrics runs[2] = {};
+    sim_summary all[SIM_METRIC_COUNT];
+    runs[0].jobs_done = 2;
+    runs[1].jobs_done = 4;
+    runs[0].simulated_s = 8;
+    sim_aggregate(runs, 2, all);
+    CHECK(all[SIM_METRIC_jobs_done].mean == 3);
+    CHECK(all[SIM_METRIC_simulated_s].mean == 4);
+    CHECK(std::string(sim_metric_rows[SIM_METRIC_jobs_done].name) == "jobs_done");
+    CHECK(sim_metric_rows[SIM_METRIC_COUNT].name == nullptr);
+}
+
+TEST_CASE("labels rank by jobs done, then lost, then name", "[simulation]")
+{
+    const char *labels[] = {"d", "c", "b", "a"};
+    sim_metrics m[4] = {};
+    sim_summary all[4][SIM_METRIC_COUNT];
+    const sim_summary *summaries[4];
+    size_t order[4];
+    double done[] = {5, 9, 5, 5}, lost[] = {1, 7, 1, 0};
+    for (size_t i = 0; i < 4; i++) {
+        m[i].jobs_done = done[i];
+        m[i].jobs_lost = lost[i];
+        sim_aggregate(&m[i], 1, all[i]);
+        summaries[i] = all[i];
+    }
+    sim_rank(labels, summaries, 4, order);
+    CHECK(std::vector<size_t>(order, order + 4) == std::vector<size_t>{1, 3, 2, 0});
+}
