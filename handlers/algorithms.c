@@ -2,7 +2,11 @@
 #include "handlers/algorithms.h"
 
 #include "algorithms/checkpoint/checkpoint.h"
+#include "algorithms/dispatch/dispatch.h"
+#include "algorithms/fault_tolerance/fault_tolerance.h"
 #include "algorithms/placement/placement.h"
+#include "algorithms/replication/replication.h"
+#include "algorithms/simulation/vm.h"
 
 #include <string.h>
 
@@ -33,13 +37,46 @@ static bool checkpoint_at(size_t i, struct policy_row *row)
     return p->name;
 }
 
+static bool round_at(const struct round_policy *p, struct policy_row *row)
+{
+    *row = (struct policy_row){p->name, p->purpose, p->source, p->params, NULL};
+    return p->name;
+}
+
+static bool replication_at(size_t i, struct policy_row *row)
+{
+    return round_at(&replication_policies[i], row);
+}
+
+static bool fault_tolerance_at(size_t i, struct policy_row *row)
+{
+    return round_at(&fault_tolerance_policies[i], row);
+}
+
+static bool dispatch_at(size_t i, struct policy_row *row)
+{
+    return round_at(&dispatch_policies[i], row);
+}
+
+static bool vm_at(size_t i, struct policy_row *row)
+{
+    const struct vm_policy *p = &vm_policies[i];
+
+    *row = (struct policy_row){p->name, p->purpose, p->source, p->params, NULL};
+    return p->name;
+}
+
 /* Every family, by name. */
 static const struct {
     const char *name, *endpoint;
     policy_at_fn *at;
 } families[] = {
     {"checkpoint", "/v1/checkpoint-intervals", checkpoint_at},
+    {"dispatch", "/v1/simulations", dispatch_at},
+    {"fault_tolerance", "/v1/fault-tolerance-plans", fault_tolerance_at},
     {"placement", "/v1/placements", placement_at},
+    {"replication", "/v1/replica-counts", replication_at},
+    {"vm", "/v1/simulations", vm_at},
 };
 
 struct option {

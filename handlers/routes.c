@@ -6,13 +6,20 @@
 #include "handlers/checkpoint_intervals.h"
 #include "handlers/decisions.h"
 #include "handlers/executions.h"
+#include "handlers/failure_traces.h"
 #include "handlers/failures.h"
+#include "handlers/fault_tolerance_plans.h"
 #include "handlers/load_samples.h"
 #include "handlers/operations.h"
 #include "handlers/placements.h"
+#include "handlers/replica_counts.h"
+#include "handlers/rounds.h"
 #include "handlers/service_info.h"
+#include "handlers/simulation_json.h"
+#include "handlers/simulations.h"
 #include "handlers/snapshot_json.h"
 #include "handlers/snapshots.h"
+#include "handlers/workloads.h"
 
 /* Sorted by path. A row: method, path, handler; body, answer and query tables;
  * which thread, which scope, flags; documentation; prefix of its examples. */
@@ -46,9 +53,11 @@ const struct route routes[] = {
      &checkpoint_intervals_request_json, &checkpoint_intervals_answer_json, NULL,
      WORK_INLINE, SCOPE_DECIDE, ROUTE_DECISION | ROUTE_IDEMPOTENT_KEY,
      "How often should jobs checkpoint?",
-     "For each job the work between two checkpoints, from the overhead of a checkpoint "
-     "and the "
-     "mean time between failures of its resource, with the expected time it costs.",
+     "For each job whether to checkpoint now, the work until the next request, and the "
+     "expected time it costs: from the overhead of a checkpoint and the failures of its "
+     "resource, which the job, the snapshot or the stored history tells. On request also "
+     "as settings of DMTCP, FTI, SCR, Slurm and VeloC. A replay reads the stored history "
+     "anew.",
      "checkpoint-"},
     {"GET", "/v1/decisions", get_decisions, NULL, &decisions_page_json,
      &decisions_query_json, WORK_QUERY, SCOPE_DECIDE | SCOPE_INGEST, 0,
@@ -82,6 +91,26 @@ const struct route routes[] = {
      "stored. A run with the execution_id and phase_index of a stored one is left as it "
      "is and counted in duplicates.",
      NULL},
+    {"GET", "/v1/failure-traces", get_failure_traces, NULL, &failure_traces_page_json,
+     &uploads_query_json, WORK_QUERY, SCOPE_DECIDE | SCOPE_INGEST, 0,
+     "List failure traces", "By id, in pages, without their documents.", NULL},
+    {"POST", "/v1/failure-traces", post_failure_trace, NULL, &failure_trace_info_json,
+     &failure_trace_create_query_json, WORK_COMPUTE, SCOPE_INGEST,
+     ROUTE_TEXT_BODY | ROUTE_IDEMPOTENT_KEY, "Store a failure trace",
+     "The body is a failure log: a CSV of the Computer Failure Data Repository, or an "
+     "event_trace.tab of the Failure Trace Archive, which Content-Type or format says. "
+     "Lines that are no failures are counted by reason and the first are listed; 422 "
+     "when none is one. Simulations use it by failure_trace_id.",
+     NULL},
+    {"DELETE", "/v1/failure-traces/{failure_trace_id}", delete_failure_trace, NULL, NULL,
+     NULL, WORK_QUERY, SCOPE_INGEST, 0, "Delete a failure trace",
+     "Simulations that wait and name it will fail.", NULL},
+    {"GET", "/v1/failure-traces/{failure_trace_id}", get_failure_trace, NULL,
+     &failure_trace_info_json, NULL, WORK_QUERY, SCOPE_DECIDE | SCOPE_INGEST, 0,
+     "Read about a failure trace", "What was found in it; without the document.", NULL},
+    {"GET", "/v1/failure-traces/{failure_trace_id}/document", get_failure_trace_document,
+     NULL, NULL, NULL, WORK_QUERY, SCOPE_DECIDE | SCOPE_INGEST, ROUTE_RAW_REPLY,
+     "Read a failure trace", "The document byte for byte.", NULL},
     {"GET", "/v1/failures", get_failures, NULL, &failures_page_json, &failures_query_json,
      WORK_QUERY, SCOPE_DECIDE | SCOPE_INGEST, 0, "List failures",
      "Failures by down_at, in pages; quick with resource_id.", NULL},
@@ -105,6 +134,15 @@ const struct route routes[] = {
      "gaps between failures, of one resource or of all taken together. Overlapping, "
      "simultaneous and open failures are understood.",
      NULL},
+    {"POST", "/v1/fault-tolerance-plans", post_fault_tolerance_plans,
+     &fault_tolerance_plans_request_json, &round_answer_json, NULL, WORK_COMPUTE,
+     SCOPE_DECIDE, ROUTE_DECISION | ROUTE_IDEMPOTENT_KEY, "Checkpoints, copies, or both?",
+     "What a grid scheduler should do now about failures: which copies to start and to "
+     "cancel, and which jobs to checkpoint. combined swings between copies and "
+     "checkpoints with the load, migration restarts from the last checkpoint, and "
+     "expected_time takes for each job the remedy of least expected time within a limit "
+     "of cost, and shows them all.",
+     "fault_tolerance-"},
     {"GET", "/v1/load-samples", get_load_samples, NULL, &load_samples_page_json,
      &load_samples_query_json, WORK_QUERY, SCOPE_DECIDE | SCOPE_INGEST, 0,
      "List load samples",
@@ -132,9 +170,48 @@ const struct route routes[] = {
      "of the "
      "snapshot.",
      "placement-"},
+    {"POST", "/v1/replica-counts", post_replica_counts, &replica_counts_request_json,
+     &round_answer_json, NULL, WORK_COMPUTE, SCOPE_DECIDE,
+     ROUTE_DECISION | ROUTE_IDEMPOTENT_KEY, "How many copies of each job, and where?",
+     "From the resources with their load and the unfinished jobs with their copies: the "
+     "copies to start and to cancel now, how many each job has and should have, and why "
+     "others get none. Copies of a job never share a resource.",
+     "replication-"},
     {"GET", "/v1/service-info", get_service_info, NULL, &service_info_json, NULL,
      WORK_INLINE, SCOPE_NONE, 0, "What this service is",
      "Identity in the form of GA4GH's service-info.", NULL},
+    {"GET", "/v1/simulations", get_simulations, NULL, &simulations_page_json,
+     &simulations_query_json, WORK_QUERY, SCOPE_DECIDE | SCOPE_INGEST, 0,
+     "List simulations without a client",
+     "Those that were asked for with Prefer: respond-async, newest first, in pages, "
+     "without their results.",
+     NULL},
+    {"POST", "/v1/simulations", post_simulation, &simulation_request_json,
+     &simulation_answer_json, NULL, WORK_COMPUTE, SCOPE_DECIDE,
+     ROUTE_DECISION | ROUTE_IDEMPOTENT_KEY | ROUTE_ASYNC,
+     "What do policies achieve on a grid with failures?",
+     "Plays a grid, its failures and its jobs by discrete events, several times, under "
+     "each of several policies, which meet the same jobs and failures; figures are means "
+     "over the runs with 95 % confidence intervals. Time up or max_events executed: "
+     "status cut, and figures of the runs that are complete for every policy. At most "
+     "2000 resources, 200000 given jobs, 20 runs. With Prefer: respond-async the answer "
+     "is 202, and Location says where to ask; any replica plays it, and if one dies "
+     "another begins it again, with the same seeds and so the same result. With wait=N "
+     "besides, it is answered as usual if it ends within N seconds.",
+     "simulation-"},
+    {"DELETE", "/v1/simulations/{simulation_id}", delete_simulation, NULL,
+     &simulation_info_json, NULL, WORK_QUERY, SCOPE_DECIDE, 0,
+     "Cancel or delete a simulation",
+     "One that waits is cancelled: 200. One that runs is asked to stop: 202; it becomes "
+     "cancelled and keeps the runs that are complete. One that has finished is deleted: "
+     "204. So to be rid of one that runs, send it again when it has stopped.",
+     NULL},
+    {"GET", "/v1/simulations/{simulation_id}", get_simulation, NULL,
+     &stored_simulation_json, NULL, WORK_QUERY, SCOPE_DECIDE | SCOPE_INGEST, 0,
+     "Read a simulation",
+     "How far it is, with Retry-After; once it has finished its result, which is what "
+     "POST would have answered.",
+     NULL},
     {"GET", "/v1/snapshots", get_snapshots, NULL, &snapshots_page_json,
      &snapshots_query_json, WORK_QUERY, SCOPE_DECIDE | SCOPE_INGEST, 0,
      "List stored snapshots", "By id, in pages, without their documents.", NULL},
@@ -165,5 +242,24 @@ const struct route routes[] = {
      "The body is the new snapshot. If-Match is needed: the ETag that GET gave (412 when "
      "it is stale), or * for any version; without it 428.",
      NULL},
+    {"GET", "/v1/workloads", get_workloads, NULL, &workloads_page_json,
+     &uploads_query_json, WORK_QUERY, SCOPE_DECIDE | SCOPE_INGEST, 0, "List workloads",
+     "By id, in pages, without their documents.", NULL},
+    {"POST", "/v1/workloads", post_workload, NULL, &workload_info_json,
+     &workload_create_query_json, WORK_COMPUTE, SCOPE_INGEST,
+     ROUTE_TEXT_BODY | ROUTE_IDEMPOTENT_KEY, "Store a workload",
+     "The body is a job log in the Standard Workload Format, compressed or not "
+     "(Content-Encoding: gzip). Lines that are no usable jobs are counted by reason and "
+     "the first are listed; 422 when none is one. Simulations use it by workload_id.",
+     NULL},
+    {"DELETE", "/v1/workloads/{workload_id}", delete_workload, NULL, NULL, NULL,
+     WORK_QUERY, SCOPE_INGEST, 0, "Delete a workload",
+     "Simulations that wait and name it will fail.", NULL},
+    {"GET", "/v1/workloads/{workload_id}", get_workload, NULL, &workload_info_json, NULL,
+     WORK_QUERY, SCOPE_DECIDE | SCOPE_INGEST, 0, "Read about a workload",
+     "What was found in it; without the document.", NULL},
+    {"GET", "/v1/workloads/{workload_id}/document", get_workload_document, NULL, NULL,
+     NULL, WORK_QUERY, SCOPE_DECIDE | SCOPE_INGEST, ROUTE_RAW_REPLY, "Read a workload",
+     "The document byte for byte.", NULL},
     {0},
 };

@@ -78,8 +78,16 @@ enum config_auth { CONFIG_AUTH_AUTO, CONFIG_AUTH_ON, CONFIG_AUTH_OFF };
       "How long failures are kept; 0: for ever")                                         \
     X(NUMBER, retention_load_samples_days, "0", 0, 36500, NULL, NULL,                    \
       "How long load samples are kept; 0: for ever")                                     \
+    X(NUMBER, retention_simulations_days, "30", 0, 36500, NULL, NULL,                    \
+      "How long finished simulations are kept; 0: for ever")                             \
     X(NUMBER, shutdown_grace_s, "25", 0, 3600, NULL, "SHUTDOWN_GRACE_S",                 \
       "Time to finish requests after SIGTERM; then computations are cut short")          \
+    X(NUMBER, simulation_lease_s, "15", 0.1, 3600, NULL, NULL,                           \
+      "After how long another replica takes up the simulations of one that is silent")   \
+    X(NUMBER, simulation_time_limit_s, "3600", 0.001, 604800, NULL, NULL,                \
+      "Time that a simulation without a client may take (Prefer: respond-async)")        \
+    X(COUNT, simulations_at_once, "0", 0, 64, NULL, NULL,                                \
+      "Simulations without a client run at once; 0: half the compute workers")           \
     X(NUMBER, time_limit_max_s, "600", 0.001, 86400, NULL, NULL,                         \
       "Largest time_limit_s that a request may ask for")                                 \
     X(COUNT, total_body_bytes, "1073741824", 1048576, 1e13, NULL, NULL,                  \

@@ -433,6 +433,18 @@ static void read_raw(struct reader *r, const cJSON *v, char *base, size_t offset
         fail_memory(r->err);
 }
 
+static void fill_presets(const struct json_object *table, char *base);
+
+/* An object of which there is no more than its member "value". */
+static void read_value_member(struct reader *r, const struct json_object *table,
+                              const cJSON *v, const struct place *p, char *base)
+{
+    fill_presets(table, base);
+    for (const struct json_field *f = table->fields; f->type != JSON_END; f++)
+        if (f->type == JSON_TYPE_NUMBER && strcmp(f->name, "value") == 0)
+            read_number(r, f, v, p, (double *)(void *)(base + f->offset));
+}
+
 static void read_nested(struct reader *r, const struct json_field *f, const cJSON *v,
                         const struct place *p, char *base)
 {
@@ -446,7 +458,10 @@ static void read_nested(struct reader *r, const struct json_field *f, const cJSO
         }
         *(const void **)(void *)(base + f->offset) = nested;
     }
-    read_object(r, f->of, v, p, nested);
+    if (f->flags & JSON_OR_NUMBER && cJSON_IsNumber(v))
+        read_value_member(r, f->of, v, p, nested);
+    else
+        read_object(r, f->of, v, p, nested);
 }
 
 static void read_member(struct reader *r, const struct json_field *f, const cJSON *v,

@@ -54,10 +54,11 @@ enum json_flag {
     JSON_REQUIRED = 1, /* reading: must be there */
     JSON_NULLABLE =
         2, /* reading: null is taken as absent; NUMBERS: elements may be null */
-    JSON_POINTER = 4,    /* OBJECT: the member is a pointer, NULL when absent */
-    JSON_ABOVE_MIN = 8,  /* NUMBER: min itself is refused */
-    JSON_OPTIONAL = 16,  /* printing: leave the member out when it has no value */
-    JSON_UNIQUE_IDS = 32 /* LIST: the elements' "id" members must differ */
+    JSON_POINTER = 4,     /* OBJECT: the member is a pointer, NULL when absent */
+    JSON_ABOVE_MIN = 8,   /* NUMBER: min itself is refused */
+    JSON_OPTIONAL = 16,   /* printing: leave the member out when it has no value */
+    JSON_UNIQUE_IDS = 32, /* LIST: the elements' "id" members must differ */
+    JSON_OR_NUMBER = 64   /* OBJECT: reading: a number stands for {"value": number} */
 };
 
 struct json_object;

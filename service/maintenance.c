@@ -236,6 +236,8 @@ static enum error_code drop_partitions(struct round *round, const struct history
 enum { DELETE_BATCH = 10000 }; /* as above */
 
 static const struct db_statement delete_decisions = DELETE_OLD("decision", "created_at");
+static const struct db_statement delete_simulations =
+    DELETE_OLD("simulation", "finished_at");
 static const struct db_statement delete_keys =
     DELETE_OLD("idempotency_key", "created_at");
 
@@ -298,6 +300,9 @@ static enum error_code run_round(struct round *round, struct error *err)
     if (options->decision_kept_days > 0)
         TRY(delete_rows(round, &delete_decisions,
                         round->now_s - options->decision_kept_days * DAY_S, err));
+    if (options->simulation_kept_days > 0)
+        TRY(delete_rows(round, &delete_simulations,
+                        round->now_s - options->simulation_kept_days * DAY_S, err));
     return delete_rows(round, &delete_keys, round->now_s - STORE_IDEMPOTENCY_KEPT_S, err);
 }
 

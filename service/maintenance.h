@@ -2,9 +2,9 @@
  *
  * Makes the monthly partitions ahead of time (moving rows that came too early
  * out of the default partition), drops those that are older than their
- * retention, deletes old rows of the default partitions, old decisions and
- * expired idempotency keys. One replica at a time does it; nothing waits long
- * for a lock: what could not be done is done in the next round.
+ * retention, deletes old rows of the default partitions, old decisions,
+ * simulations and expired idempotency keys. One replica at a time does it; nothing waits
+ * long for a lock: what could not be done is done in the next round.
  */
 #ifndef GRIDPLAN_MAINTENANCE_H
 #define GRIDPLAN_MAINTENANCE_H
@@ -16,8 +16,9 @@ struct maintenance_options {
     double failure_kept_days;
     double execution_kept_days;
     double decision_kept_days;
-    size_t months_ahead; /* partitions made beyond this month's, <= 24 */
-    double interval_s;   /* between rounds, > 0; a failed round is repeated earlier */
+    double simulation_kept_days; /* after their end */
+    size_t months_ahead;         /* partitions made beyond this month's, <= 24 */
+    double interval_s; /* between rounds, > 0; a failed round is repeated earlier */
     void (*log)(void *context, const char *text); /* NULL: nobody */
     void *log_context;
 };

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-enum { SCHEMAS_MAX = 256 };
+enum { SCHEMAS_MAX = 1024 };
 
 /* Tables met so far; each is printed once. */
 struct schemas {
@@ -120,7 +120,8 @@ static void print_type(const struct json_field *f, struct text_buffer *b)
                   "\"type\":[\"string\",\"number\",\"null\"],\"format\":\"date-time\"");
         break;
     case JSON_TYPE_OBJECT:
-        text_addf(b, "\"allOf\":[");
+        text_addf(b, f->flags & JSON_OR_NUMBER ? "\"anyOf\":[{\"type\":\"number\"},"
+                                               : "\"allOf\":[");
         print_ref(f->of, b);
         text_addf(b, "]");
         break;
@@ -220,6 +221,13 @@ static void print_parameters(const struct route *r, struct text_buffer *b)
     if (r->flags & ROUTE_IDEMPOTENT_KEY)
         text_addf(b, "%s{\"$ref\":\"#/components/parameters/IdempotencyKey\"}",
                   first ? "" : ",");
+    if (r->flags & ROUTE_ASYNC)
+        text_addf(b,
+                  "%s{\"name\":\"Prefer\",\"in\":\"header\",\"required\":false,"
+                  "\"description\":\"respond-async: answer with 202 and work without the "
+                  "client; with wait=N the answer if it is there within N seconds\","
+                  "\"schema\":{\"type\":\"string\"}}",
+                  first && !(r->flags & ROUTE_IDEMPOTENT_KEY) ? "" : ",");
     text_addf(b, "]");
 }
 
@@ -243,11 +251,22 @@ static void print_examples(const struct route *r, struct text_buffer *b)
         text_addf(b, "}");
 }
 
+static void print_text_body(struct text_buffer *b)
+{
+    text_addf(b, ",\"requestBody\":{\"required\":true,\"content\":{"
+                 "\"text/plain\":{\"schema\":{\"type\":\"string\"}},"
+                 "\"text/csv\":{\"schema\":{\"type\":\"string\"}},"
+                 "\"text/tab-separated-values\":{\"schema\":{\"type\":\"string\"}},"
+                 "\"application/octet-stream\":{}}}");
+}
+
 static void print_body(const struct route *r, struct text_buffer *b)
 {
     const char *type = r->flags & ROUTE_MERGE_PATCH ? "application/merge-patch+json"
                                                     : "application/json";
 
+    if (r->flags & ROUTE_TEXT_BODY)
+        print_text_body(b);
     if (!r->request && !(r->flags & (ROUTE_MERGE_PATCH | ROUTE_RAW_BODY)))
         return;
     text_addf(
@@ -286,6 +305,9 @@ static void print_answers(const struct route *r, struct text_buffer *b)
         print_ref(r->response, b);
         text_addf(b, "}}");
     }
+    if (r->flags & ROUTE_ASYNC)
+        text_addf(b, "},\"202\":{\"description\":\"It will be done; Location says where "
+                     "to ask for it\"");
     text_addf(b, "},\"4XX\":{\"$ref\":\"#/components/responses/Problem\"},"
                  "\"5XX\":{\"$ref\":\"#/components/responses/Problem\"}}");
 }

@@ -23,6 +23,7 @@
 enum {
     INLINE_BODY_MAX_BYTES = 16 * 1024, /* larger ones take too long on an I/O thread */
     IDEMPOTENCY_KEY_MAX_BYTES = 255,
+    RAW_BODIES = ROUTE_MERGE_PATCH | ROUTE_RAW_BODY | ROUTE_TEXT_BODY,
 };
 
 /* ---- finding the row ---- */
@@ -97,8 +98,51 @@ const struct route *route_find(const struct route *table, const char *method,
     return found;
 }
 
+/* ---- Prefer ---- */
+
+/* Length of the preference that begins at `p`, without blanks behind it. */
+static size_t preference_length(const char *p)
+{
+    size_t length = strcspn(p, ",;");
+
+    while (length && strchr(" \t", p[length - 1]))
+        length--;
+    return length;
+}
+
+struct preference preference_read(const char *prefer)
+{
+    struct preference found = {false, NAN};
+
+    for (const char *p = prefer ? prefer : ""; *p;) {
+        size_t length;
+        char *end;
+
+        p += strspn(p, " \t,");
+        length = preference_length(p);
+        if (length == 13 && strncasecmp(p, "respond-async", 13) == 0) {
+            found.respond_async = true;
+        } else if (length > 5 && strncasecmp(p, "wait=", 5) == 0 && isnan(found.wait_s)) {
+            unsigned long wait_s = strtoul(p + 5, &end, 10);
+
+            if (end == p + length && p[5] >= '0' && p[5] <= '9')
+                found.wait_s = (double)wait_s;
+        }
+        p += strcspn(p, ",");
+    }
+    return found;
+}
+
+bool request_is_async(const struct request *rq)
+{
+    return rq->route->flags & ROUTE_ASYNC && !rq->replay && !rq->progress &&
+           preference_read(rq->message->prefer).respond_async;
+}
+
 enum route_work route_work_of(const struct route *route, const struct message *m)
 {
+    if (route->flags & ROUTE_ASYNC && preference_read(m->prefer).respond_async)
+        return WORK_QUERY;
     if (route->work != WORK_INLINE)
         return route->work;
     if (m->idempotency_key && route->flags & ROUTE_IDEMPOTENT_KEY)
@@ -147,7 +191,9 @@ static double time_used(void *context)
 
 void request_set_time_limit(struct request *rq, double time_limit_s)
 {
-    double longest_s = rq->service->config->time_limit_max_s;
+    const struct config *config = rq->service->config;
+    double longest_s =
+        rq->progress ? config->simulation_time_limit_s : config->time_limit_max_s;
 
     if (!(time_limit_s < longest_s))
         time_limit_s = longest_s;
@@ -268,10 +314,28 @@ static bool is_type(const char *content_type, const char *type)
            strchr("; \t", content_type[length]);
 }
 
+static enum error_code check_text_type(const struct request *rq)
+{
+    static const char *const types[] = {"text/plain", "text/csv",
+                                        "text/tab-separated-values",
+                                        "application/octet-stream"};
+    const char *type = rq->message->content_type;
+
+    for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
+        if (!type || is_type(type, types[i]))
+            return OK;
+    return fail(rq->err, ERR_MEDIA_TYPE, "",
+                "the body must be text/plain, text/csv, text/tab-separated-values or "
+                "application/octet-stream; with curl: -H 'Content-Type: text/plain' "
+                "--data-binary @FILE");
+}
+
 static enum error_code check_content_type(const struct request *rq)
 {
     const char *type = rq->message->content_type;
 
+    if (rq->route->flags & ROUTE_TEXT_BODY)
+        return check_text_type(rq);
     if (rq->route->flags & ROUTE_MERGE_PATCH &&
         (is_type(type, "application/merge-patch+json") ||
          is_type(type, "application/json")))
@@ -327,7 +391,7 @@ static enum error_code bind_body(struct request *rq, const struct content *body,
                                  void **in)
 {
     double begin_s = clock_monotonic_s();
-    bool raw = rq->route->flags & (ROUTE_MERGE_PATCH | ROUTE_RAW_BODY);
+    bool raw = rq->route->flags & RAW_BODIES;
     bool bulk = rq->route->flags & ROUTE_BULK;
     size_t size = raw    ? sizeof(struct raw_body)
                   : bulk ? sizeof(struct json_lines)
@@ -336,6 +400,8 @@ static enum error_code bind_body(struct request *rq, const struct content *body,
     *in = arena_alloc(rq->arena, size, 1);
     if (!*in)
         return fail_memory(rq->err);
+    rq->body = body->text;
+    rq->body_length = body->length;
     if (raw)
         *(struct raw_body *)*in = (struct raw_body){body->text, body->length};
     else if (bulk)
@@ -377,7 +443,7 @@ static enum error_code run_handler(struct request *rq, const void *in)
     if (table && !out)
         return fail_memory(rq->err);
     TRY(rq->route->handler(rq, in, out));
-    if (!table || rq->reply->status == 204)
+    if (!table || rq->reply->status == 204 || rq->reply->body)
         return OK;
     json_print(table, out, &b);
     if (b.failed)
@@ -520,8 +586,7 @@ static enum error_code method_or_path(struct request *rq, enum error_code code,
 static enum error_code answer(struct request *rq)
 {
     const struct message *m = rq->message;
-    bool has_body =
-        rq->route->request || rq->route->flags & (ROUTE_MERGE_PATCH | ROUTE_RAW_BODY);
+    bool has_body = rq->route->request || rq->route->flags & RAW_BODIES;
     double rate_per_s = 0, burst_count = 0;
     struct content body;
 
@@ -761,6 +826,51 @@ void route_problem(const struct message *m, const struct error *err,
     problem_reply(err, m->path ? m->path : "", id, reply, a);
     kept = arena_text(a, id, strlen(id));
     reply_header_add(reply, "X-Request-Id", kept ? kept : "out-of-memory");
+}
+
+enum error_code route_answer_stored(struct service *service,
+                                    const struct stored_request *stored,
+                                    enum decision_status *status, struct reply *reply,
+                                    struct arena *a, struct error *err)
+{
+    struct content content = {stored->body, strlen(stored->body)};
+    struct message m = {.method = "POST", .path = stored->path};
+    struct request rq = {
+        .service = service,
+        .arena = a,
+        .err = err,
+        .message = &m,
+        .principal = {stored->tenant, "", SCOPE_DECIDE | SCOPE_INGEST},
+        .may_block = true,
+        .cancelled = stored->cancelled,
+        .reply = reply,
+        .started_s = clock_monotonic_s(),
+        .gap_ratio = NAN,
+        .replay = true,
+        .snapshot_document = stored->snapshot_document,
+        .progress = stored->progress,
+    };
+    enum error_code code;
+    char allow[80];
+    void *in;
+
+    err->arena = a;
+    *reply = (struct reply){.status = 200};
+    make_request_id(NULL, rq.id);
+    rq.route = route_find(service->routes, "POST", stored->path, allow, &code);
+    if (!rq.route || !(rq.route->flags & ROUTE_ASYNC))
+        code = fail(err, ERR_CONFLICT, "", "'%.100s' runs nothing in this version",
+                    stored->path);
+    request_set_time_limit(&rq, NAN);
+    if (code == OK)
+        code = bind_body(&rq, &content, &in);
+    if (code == OK)
+        code = run_handler(&rq, in);
+    db_session_close(rq.db);
+    if (code != OK)
+        problem_reply(err, stored->path, rq.id, reply, a);
+    *status = rq.decision_status;
+    return code;
 }
 
 enum error_code request_replay(struct request *rq, const char *path, const char *body,

@@ -15,8 +15,9 @@
 #include "models/decision_status.h"
 #include "service/json.h"
 
-struct service;    /* service.h: the handles a request may use */
-struct db_session; /* db.h */
+struct service;        /* service.h: the handles a request may use */
+struct db_session;     /* db.h */
+struct store_progress; /* store_simulation.h */
 
 /* Which thread answers. */
 enum route_work {
@@ -36,6 +37,8 @@ enum route_flag {
     ROUTE_MERGE_PATCH = 8, /* body: application/merge-patch+json, as a struct raw_body */
     ROUTE_RAW_REPLY = 16,  /* the handler fills reply->body itself */
     ROUTE_RAW_BODY = 32,   /* body of any JSON, bound as a struct raw_body */
+    ROUTE_TEXT_BODY = 64,  /* body of any bytes, not JSON, bound as a struct raw_body */
+    ROUTE_ASYNC = 128, /* `Prefer: respond-async` is honoured; see request_is_async() */
 };
 
 enum {
@@ -80,9 +83,16 @@ struct principal {
 };
 
 struct raw_body {
-    const char *text; /* valid JSON with a NUL behind it */
+    const char *text; /* as it came, decompressed, with a NUL behind it */
     size_t length;
 };
+
+/* What a Prefer header asks for (RFC 7240). */
+struct preference {
+    bool respond_async;
+    double wait_s; /* seconds that the client would wait; NAN: not said */
+};
+struct preference preference_read(const char *prefer);
 
 /* The body of a bulk route: a struct json_lines; for a JSON object or array all
  * items, `line` NULL, nothing refused. */
@@ -96,10 +106,12 @@ struct request {
     struct principal principal;
     const char *path_value[ROUTE_PATH_VALUES_MAX]; /* of {names}, in their order */
     const void *query;                             /* bound by route->query, or NULL */
-    struct db_session *db;                         /* opened by request_db() */
-    bool may_block;                                /* false on an I/O thread */
-    struct budget budget;                          /* set by request_set_time_limit() */
-    double deadline_s;                             /* monotonic clock */
+    const char *body;                              /* decompressed; NULL: none */
+    size_t body_length;
+    struct db_session *db; /* opened by request_db() */
+    bool may_block;        /* false on an I/O thread */
+    struct budget budget;  /* set by request_set_time_limit() */
+    double deadline_s;     /* monotonic clock */
     const bool *cancelled; /* the client has gone; read with __atomic_load_n */
     struct reply *reply;   /* a handler may set status (201, 202) and headers */
     char id[REQUEST_ID_MAX_BYTES + 1]; /* safe characters */
@@ -112,8 +124,10 @@ struct request {
     uint64_t seed;
     bool store_decision;
     const char *snapshot_document; /* the stored snapshot that was named, as JSON */
-    bool replay;      /* this is a replay: do not store, do not look up snapshots */
-    double gap_ratio; /* for metrics; NAN: none */
+    bool replay; /* this is a replay: do not store, do not look up snapshots */
+    struct store_progress *progress; /* without a client: to be kept up to date by
+                                        progress_write(); NULL: there is a client */
+    double gap_ratio;                /* for metrics; NAN: none */
 };
 
 typedef enum error_code handler_fn(struct request *rq, const void *in, void *out);
@@ -160,6 +174,24 @@ void route_problem(const struct message *m, const struct error *err,
  * that its snapshot_id meant then (NULL: none). *answer is the new answer. */
 enum error_code request_replay(struct request *rq, const char *path, const char *body,
                                const char *snapshot_document, const char **answer);
+
+/* A stored request that is answered without a client. */
+struct stored_request {
+    const char *tenant, *path, *body;
+    const char *snapshot_document;   /* what its snapshot_id meant; NULL: none */
+    const bool *cancelled;           /* polled: stop, and answer what there is */
+    struct store_progress *progress; /* written while it is answered */
+};
+
+/* Answers it: reply->body is the answer, or the problem when it fails. */
+enum error_code route_answer_stored(struct service *service,
+                                    const struct stored_request *stored,
+                                    enum decision_status *status, struct reply *reply,
+                                    struct arena *a, struct error *err);
+
+/* Whether the client wants to be answered before the work is done, and the route
+ * allows that. The handler then fills reply->body itself. */
+bool request_is_async(const struct request *rq);
 
 /* For handlers. A reply's further headers; beyond REPLY_HEADERS_MAX dropped. */
 void reply_header_add(struct reply *reply, const char *name, const char *value);

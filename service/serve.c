@@ -2,11 +2,13 @@
  *
  * What a request uses is made in the order of struct service and released in
  * reverse. The database may be away: a thread of its own keeps trying to bring
- * its schema up to date, and then keeps the history tables in order.
+ * its schema up to date; it then starts the upkeep of the history tables and the
+ * simulations that run without a client.
  */
 #include "service/serve.h"
 
 #include "service/auth.h"
+#include "service/background.h"
 #include "service/clock.h"
 #include "service/http.h"
 #include "service/log.h"
@@ -38,6 +40,7 @@ enum {
 static const double CONNECT_TIMEOUT_S = 3;
 static const double POOL_WAIT_S = 5;
 static const double MAINTENANCE_EVERY_S = 3600;
+static const double BACKGROUND_POLL_S = 0.5;
 static const double MIGRATE_RETRY_S = 2;
 static const double MIGRATE_RETRY_MAX_S = 60;
 
@@ -129,6 +132,7 @@ static void start_maintenance(struct upkeep *u)
         .failure_kept_days = config->retention_failures_days,
         .execution_kept_days = config->retention_executions_days,
         .decision_kept_days = config->retention_decisions_days,
+        .simulation_kept_days = config->retention_simulations_days,
         .months_ahead = config->partitions_ahead_months,
         .interval_s = MAINTENANCE_EVERY_S,
         .log = log_maintenance,
@@ -137,6 +141,33 @@ static void start_maintenance(struct upkeep *u)
 
     if (maintenance_create(u->service->db, &options, &u->maintenance, &err) != OK)
         log_write(LOG_ERROR, "maintenance does not start: %s", err.text);
+}
+
+static void log_background(void *context, const char *text)
+{
+    (void)context;
+    log_write(LOG_INFO, "simulations: %s", text);
+}
+
+static void start_background(struct upkeep *u)
+{
+    const struct config *config = u->service->config;
+    struct background_options options = {
+        .at_once = config->simulations_at_once,
+        .lease_s = config->simulation_lease_s,
+        .poll_s = BACKGROUND_POLL_S,
+        .log = log_background,
+    };
+    struct background *background = NULL;
+    struct error err = {0};
+
+    if (options.at_once == 0)
+        options.at_once = config->compute_workers > 1 ? config->compute_workers / 2 : 1;
+    if (options.at_once > BACKGROUND_AT_ONCE_MAX)
+        options.at_once = BACKGROUND_AT_ONCE_MAX;
+    if (background_create(u->service, &options, &background, &err) != OK)
+        log_write(LOG_ERROR, "simulations do not start: %s", err.text);
+    __atomic_store_n(&u->service->background, background, __ATOMIC_RELEASE);
 }
 
 /* Waits; false when it is time to end. */
@@ -177,6 +208,7 @@ static void *upkeep_main(void *context)
     }
     log_write(LOG_INFO, "database ready, %zu migrations applied", applied);
     start_maintenance(u);
+    start_background(u);
     return NULL;
 }
 
@@ -202,6 +234,7 @@ static void upkeep_stop(struct upkeep *u)
     pthread_cond_signal(&u->stopped);
     if (u->started)
         pthread_join(u->thread, NULL);
+    background_close(u->service->background);
     maintenance_close(u->maintenance);
 }
 

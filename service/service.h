@@ -16,7 +16,10 @@ struct service {
     struct worker_pool *compute; /* worker.h */
     struct worker_pool *query;
     const struct route *routes;
-    bool draining; /* set by SIGTERM; read with __atomic_load_n */
+    struct background *background; /* background.h; read with __atomic_load_n; NULL: not
+                                      started yet, or no database */
+    size_t waiting_count;          /* requests that wait for a simulation; atomic */
+    bool draining;                 /* set by SIGTERM; read with __atomic_load_n */
 };
 
 #endif

@@ -1,0 +1,34 @@
+/* simulation_parts.h - a scenario while it is built; only for the files
+ * simulation_*.c. */
+#ifndef GRIDPLAN_SIMULATION_PARTS_H
+#define GRIDPLAN_SIMULATION_PARTS_H
+
+#include "handlers/simulation_scenario.h"
+#include "models/base/names.h"
+
+struct building {
+    struct request *rq;
+    const struct simulation_request *body;
+    struct simulation_setting *out;
+    struct arena *a;
+    struct error *err;
+    struct sim_scenario scenario;
+    struct sim_group *groups; /* the scenario's */
+    size_t group_count;
+    struct name_index failure_groups, sites;
+    bool slots_shared; /* of a snapshot: slots became shares */
+};
+
+/* simulation_workload.c: fills out->workload, prepared. */
+enum error_code simulation_workload(struct building *b);
+
+/* simulation_trace.c: lays the uploaded failures over the groups. The grid must be
+ * without mistakes. */
+enum error_code simulation_failure_trace(struct building *b);
+
+/* An upload that a request names by `member`; a missing one is a mistake there. */
+enum error_code simulation_upload(struct building *b, enum store_trace_kind kind,
+                                  const char *member, const char *id,
+                                  struct store_trace *out);
+
+#endif

@@ -1,0 +1,433 @@
+/* background.c - simulations that run without a client.
+ *
+ * The thread claims, renews and stops; a compute worker answers the request and
+ * writes what came of it. A slot is one simulation on its way; the thread fills
+ * and empties it, the worker only says that it is done.
+ */
+#include "service/background.h"
+
+#include "service/clock.h"
+#include "service/config.h"
+#include "service/problem.h"
+#include "service/store_simulation.h"
+#include "service/uuid.h"
+#include "service/worker.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double RENEW_S = 1; /* at least that often */
+static const double WRITE_RETRY_S = 0.2;
+enum { WRITE_ARENA_BYTES = 1024 * 1024 };
+
+enum slot_state { SLOT_EMPTY, SLOT_RUNNING, SLOT_DONE };
+
+struct slot {
+    struct background *b;
+    enum slot_state state; /* atomic; SLOT_DONE is set under the mutex */
+    bool stop;             /* atomic: the computation polls it */
+    bool lost;             /* atomic: it is somebody else's now */
+    char owner_id[UUID_TEXT_SIZE];
+    struct store_simulation claimed; /* in the arena */
+    struct arena *arena;
+    struct store_progress progress;
+};
+
+struct background {
+    struct service *service;
+    struct background_options options;
+    pthread_t thread;
+    pthread_mutex_t mutex;
+    pthread_cond_t wake; /* something to do for the thread, or a slot is empty again */
+    bool woken;          /* under the mutex */
+    bool closing;        /* atomic, set under the mutex */
+    bool failing;        /* the thread's: the last claim failed, and that was said */
+    struct slot slots[BACKGROUND_AT_ONCE_MAX];
+};
+
+static void say(const struct background *b, const char *text)
+{
+    if (b->options.log)
+        b->options.log(b->options.log_context, text);
+}
+
+static bool is_set(const bool *flag)
+{
+    return __atomic_load_n(flag, __ATOMIC_RELAXED);
+}
+
+static void set(bool *flag)
+{
+    __atomic_store_n(flag, true, __ATOMIC_RELAXED);
+}
+
+static enum slot_state state_of(const struct slot *slot)
+{
+    return __atomic_load_n(&slot->state, __ATOMIC_ACQUIRE);
+}
+
+/* ---- what came of it: on a worker ---- */
+
+/* How a simulation ended. */
+struct outcome {
+    const char *status; /* NULL: it goes back to the queue */
+    const char *result, *error;
+};
+
+static enum error_code write_outcome(const struct slot *slot, const struct outcome *o,
+                                     struct arena *a, struct error *err)
+{
+    struct store_progress progress = progress_read(&slot->progress);
+    struct db_session *s = db_session_create(slot->b->service->db, NULL, a);
+    enum error_code code;
+
+    if (!s)
+        return fail_memory(err);
+    if (o->status)
+        code = store_simulation_finish(s, slot->owner_id, &slot->claimed, o->status,
+                                       o->result, o->error, &progress, err);
+    else
+        code = store_simulation_release(s, slot->owner_id, &slot->claimed, err);
+    db_session_close(s);
+    return code;
+}
+
+/* Writes it, again and again while the database is away, unless this process
+ * ends. After twice the lease somebody else has surely taken it up. */
+static void keep_outcome(const struct slot *slot, const struct outcome *o)
+{
+    double end_s = clock_monotonic_s() + 2 * slot->b->options.lease_s;
+    struct arena *a = arena_create(WRITE_ARENA_BYTES);
+    struct timespec pause = {0, (long)(WRITE_RETRY_S * 1e9)};
+    struct error err = {.code = OK};
+    enum error_code code = a ? write_outcome(slot, o, a, &err) : ERR_INTERNAL;
+
+    while ((code == ERR_UNAVAILABLE || code == ERR_BUSY) && !is_set(&slot->lost) &&
+           !is_set(&slot->b->closing) && clock_monotonic_s() < end_s) {
+        nanosleep(&pause, NULL);
+        arena_reset(a);
+        err = (struct error){.code = OK};
+        code = write_outcome(slot, o, a, &err);
+    }
+    if (code != OK)
+        say(slot->b, err.text);
+    arena_close(a);
+}
+
+/* What the end of the computation means. A computation that was stopped is cut. */
+static bool judge(const struct slot *slot, enum error_code code,
+                  enum decision_status status, const struct reply *reply,
+                  struct outcome *o)
+{
+    bool given_back = is_set(&slot->stop) && !is_set(&slot->claimed.cancel_requested) &&
+                      (code == ERR_CANCELLED || (code == OK && status == DECISION_CUT));
+
+    *o = (struct outcome){0};
+    if (is_set(&slot->lost) || code == ERR_UNAVAILABLE || code == ERR_BUSY)
+        return false; /* the lease ends, and the next one tries again */
+    if (given_back)
+        return true;
+    if (code == OK) {
+        o->status = status == DECISION_CUT ? "cut" : "done";
+        o->result = reply->body;
+    } else if (code == ERR_CANCELLED) {
+        o->status = "cut";
+    } else {
+        o->status = "failed";
+        o->error = reply->body;
+    }
+    return true;
+}
+
+static void done(struct slot *slot)
+{
+    struct background *b = slot->b;
+
+    pthread_mutex_lock(&b->mutex);
+    __atomic_store_n(&slot->state, SLOT_DONE, __ATOMIC_RELEASE);
+    b->woken = true;
+    pthread_cond_broadcast(&b->wake);
+    pthread_mutex_unlock(&b->mutex);
+}
+
+static void run(void *context)
+{
+    struct slot *slot = context;
+    const struct store_simulation *claimed = &slot->claimed;
+    struct stored_request stored = {
+        .tenant = claimed->tenant,
+        .path = claimed->route,
+        .body = claimed->request,
+        .snapshot_document = claimed->snapshot_document,
+        .cancelled = &slot->stop,
+        .progress = &slot->progress,
+    };
+    enum decision_status status = DECISION_FEASIBLE;
+    struct error err = {.code = OK};
+    struct outcome outcome;
+    struct reply reply;
+    enum error_code code = route_answer_stored(slot->b->service, &stored, &status, &reply,
+                                               slot->arena, &err);
+
+    if (judge(slot, code, status, &reply, &outcome))
+        keep_outcome(slot, &outcome);
+    done(slot);
+}
+
+/* ---- claiming: on the thread ---- */
+
+/* A simulation that is not to run ends here: the caller does not want it any
+ * more, or it has taken several processes with it. */
+static bool is_over(struct slot *slot, struct outcome *o)
+{
+    struct error err = {.arena = slot->arena};
+    struct reply reply = {0};
+
+    if (slot->claimed.cancel_requested)
+        o->status = "cut";
+    if (slot->claimed.cancel_requested ||
+        slot->claimed.attempt_count <= BACKGROUND_ATTEMPTS_MAX)
+        return slot->claimed.cancel_requested;
+    fail(&err, ERR_INTERNAL, "",
+         "%d replicas have begun the simulation and none has ended it: it probably takes "
+         "more memory than they have",
+         BACKGROUND_ATTEMPTS_MAX);
+    problem_reply(&err, slot->claimed.route, slot->claimed.simulation_id, &reply,
+                  slot->arena);
+    *o = (struct outcome){.status = "failed", .error = reply.body};
+    return true;
+}
+
+static void empty(struct slot *slot)
+{
+    arena_close(slot->arena);
+    slot->arena = NULL;
+    __atomic_store_n(&slot->state, SLOT_EMPTY, __ATOMIC_RELEASE);
+}
+
+/* An empty slot, or one that is done, emptied; NULL: all run. */
+static struct slot *free_slot(struct background *b)
+{
+    for (size_t i = 0; i < b->options.at_once; i++) {
+        struct slot *slot = &b->slots[i];
+
+        if (state_of(slot) == SLOT_RUNNING)
+            continue;
+        empty(slot);
+        return slot;
+    }
+    return NULL;
+}
+
+static enum error_code claim(struct slot *slot, bool *found, struct error *err)
+{
+    struct background *b = slot->b;
+    struct db_session *s = NULL;
+    enum error_code code;
+
+    *found = false;
+    slot->arena = arena_create(b->service->config->request_memory_bytes);
+    if (slot->arena)
+        s = db_session_create(b->service->db, NULL, slot->arena);
+    if (!s)
+        return fail_memory(err);
+    uuid_make(slot->owner_id);
+    slot->stop = slot->lost = false;
+    slot->progress = (struct store_progress){0};
+    slot->claimed = (struct store_simulation){0};
+    code = store_simulation_claim(s, slot->owner_id, b->options.lease_s, found,
+                                  &slot->claimed, slot->arena, err);
+    db_session_close(s);
+    return code;
+}
+
+static void start(struct slot *slot)
+{
+    struct outcome outcome = {0};
+
+    if (!is_over(slot, &outcome)) {
+        __atomic_store_n(&slot->state, SLOT_RUNNING, __ATOMIC_RELEASE);
+        if (worker_submit(slot->b->service->compute, run, slot))
+            return;
+    }
+    keep_outcome(slot, &outcome);
+    empty(slot);
+}
+
+/* Fills the free slots with what waits. */
+static void take_more(struct background *b)
+{
+    struct error err = {.code = OK};
+    enum error_code code = OK;
+    struct slot *slot;
+    bool found = true;
+
+    while (found && code == OK && !worker_is_full(b->service->compute) &&
+           (slot = free_slot(b))) {
+        code = claim(slot, &found, &err);
+        if (code == OK && found) {
+            start(slot);
+            continue;
+        }
+        empty(slot);
+    }
+    if (code != OK && !b->failing)
+        say(b, err.text);
+    b->failing = code != OK;
+}
+
+/* ---- what runs: on the thread ---- */
+
+static void renew(struct slot *slot, struct db_session *s, struct arena *a)
+{
+    struct store_progress progress = progress_read(&slot->progress);
+    struct error err = {.code = OK};
+    bool held = true, cancel = false;
+
+    if (store_simulation_renew(s, slot->owner_id, &slot->claimed,
+                               slot->b->options.lease_s, &progress, &held, &cancel, a,
+                               &err) != OK)
+        return; /* nobody else can take it up either */
+    if (!held)
+        set(&slot->lost);
+    if (cancel)
+        set(&slot->claimed.cancel_requested);
+    if (!held || cancel)
+        set(&slot->stop);
+}
+
+/* Renews all leases; with `stop` everything is to end. */
+static void tend(struct background *b, bool stop)
+{
+    struct arena *a = arena_create(WRITE_ARENA_BYTES);
+    struct db_session *s = a ? db_session_create(b->service->db, NULL, a) : NULL;
+
+    for (size_t i = 0; s && i < b->options.at_once; i++) {
+        struct slot *slot = &b->slots[i];
+
+        if (state_of(slot) != SLOT_RUNNING)
+            continue;
+        if (stop)
+            set(&slot->stop);
+        renew(slot, s, a);
+    }
+    db_session_close(s);
+    arena_close(a);
+}
+
+/* Sleeps until it is time to look again; false when all is to end. */
+static bool pause_until_due(struct background *b)
+{
+    double tick_s = fmin(fmin(RENEW_S, b->options.lease_s / 4), b->options.poll_s);
+    double end_s = clock_monotonic_s() + tick_s;
+    struct timespec until = {(time_t)end_s, (long)((end_s - floor(end_s)) * 1e9)};
+    bool go_on;
+
+    pthread_mutex_lock(&b->mutex);
+    while (!b->closing && !b->woken)
+        if (pthread_cond_timedwait(&b->wake, &b->mutex, &until) != 0)
+            break;
+    b->woken = false;
+    go_on = !b->closing;
+    pthread_mutex_unlock(&b->mutex);
+    return go_on;
+}
+
+/* The end: what runs is stopped; the workers give it back. */
+static void stop_all(struct background *b)
+{
+    for (size_t i = 0; i < b->options.at_once; i++)
+        set(&b->slots[i].stop);
+    pthread_mutex_lock(&b->mutex);
+    for (size_t i = 0; i < b->options.at_once; i++)
+        while (state_of(&b->slots[i]) == SLOT_RUNNING)
+            pthread_cond_wait(&b->wake, &b->mutex);
+    pthread_mutex_unlock(&b->mutex);
+    for (size_t i = 0; i < b->options.at_once; i++)
+        empty(&b->slots[i]);
+}
+
+static void *work(void *context)
+{
+    struct background *b = context;
+
+    pthread_setname_np(pthread_self(), "simulations");
+    do {
+        bool draining = __atomic_load_n(&b->service->draining, __ATOMIC_RELAXED);
+
+        tend(b, draining);
+        if (!draining)
+            take_more(b);
+    } while (pause_until_due(b));
+    stop_all(b);
+    return NULL;
+}
+
+/* ---- start and stop ---- */
+
+static void release(struct background *b)
+{
+    pthread_cond_destroy(&b->wake);
+    pthread_mutex_destroy(&b->mutex);
+    free(b);
+}
+
+enum error_code background_create(struct service *service,
+                                  const struct background_options *options,
+                                  struct background **out, struct error *err)
+{
+    struct background *b = calloc(1, sizeof(*b));
+    pthread_condattr_t monotonic;
+
+    if (!b)
+        return fail_memory(err);
+    b->service = service;
+    b->options = *options;
+    for (size_t i = 0; i < BACKGROUND_AT_ONCE_MAX; i++)
+        b->slots[i].b = b;
+    pthread_mutex_init(&b->mutex, NULL);
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&b->wake, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+    if (pthread_create(&b->thread, NULL, work, b) != 0) {
+        release(b);
+        return fail(err, ERR_INTERNAL, "", "cannot start the thread of simulations");
+    }
+    *out = b;
+    return OK;
+}
+
+void background_wake(struct background *b)
+{
+    if (!b)
+        return;
+    pthread_mutex_lock(&b->mutex);
+    b->woken = true;
+    pthread_cond_broadcast(&b->wake);
+    pthread_mutex_unlock(&b->mutex);
+}
+
+size_t background_running_count(const struct background *b)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; b && i < b->options.at_once; i++)
+        count += state_of(&b->slots[i]) == SLOT_RUNNING;
+    return count;
+}
+
+void background_close(struct background *b)
+{
+    if (!b)
+        return;
+    pthread_mutex_lock(&b->mutex);
+    set(&b->closing);
+    pthread_cond_broadcast(&b->wake);
+    pthread_mutex_unlock(&b->mutex);
+    pthread_join(b->thread, NULL);
+    release(b);
+}

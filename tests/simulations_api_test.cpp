@@ -1,0 +1,793 @@
+// simulations_api_test.cpp - /v1/simulations, /v1/workloads and /v1/failure-traces
+// through route_answer(); with the tag [db] also what needs PostgreSQL.
+#include "tests/api.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <fstream>
+#include <functional>
+#include <sstream>
+#include <thread>
+
+extern "C" {
+#include "algorithms/simulation/simulation.h"
+#include "service/background.h"
+#include "service/gzip.h"
+#include "service/worker.h"
+}
+
+namespace
+{
+using json = nlohmann::json;
+
+json file_json(const std::string &name)
+{
+    std::ifstream in(GRIDPLAN_SOURCE_DIR "/openapi/examples/" + name);
+    return json::parse(in);
+}
+
+// Test D1 of spec simulator.md 15.
+json d1()
+{
+    return json::parse(R"({
+        "runs": 1, "stop": {"time_s": 1000}, "scheduler": {"interval_s": 60},
+        "sites": [{"id": "s", "resources": [{"id": "CR1", "mips_total": 1, "n_max": 2},
+                                            {"id": "CR2", "mips_total": 2, "n_max": 2}]}],
+        "workload": {"jobs": [{"id": "A", "arrival_s": 10, "length_mi": 600},
+                              {"id": "B", "arrival_s": 20, "length_mi": 600},
+                              {"id": "C", "arrival_s": 70, "length_mi": 1200}]},
+        "compare": [{"algorithm": "fjbcr"}], "output": {"per_job": true}})");
+}
+
+// A grid that fails, and short runs.
+json failing()
+{
+    return json::parse(R"({
+        "runs": 4, "seed": 3, "stop": {"time_s": 40000},
+        "sites": [{"id": "s", "resources": [{"number": 4, "n_max": 2,
+            "failure": {"distribution": "exponential", "mean": 6000}, "restore": 600}]}],
+        "workload": {"generator": "poisson", "length_mi": 1500,
+                     "arrival_gap_s": {"distribution": "exponential", "mean": 800}},
+        "compare": [{"label": "c", "algorithm": "periodic",
+                     "options": {"initial_interval_s": 300}},
+                    {"label": "a", "algorithm": "fcfs"},
+                    {"label": "b", "algorithm": "migration"}]})");
+}
+
+double mean_of(const json &answer, size_t label, const char *metric)
+{
+    return answer.at("results").at(label).at("metrics").at(metric).at("mean");
+}
+
+json without(json answer, std::initializer_list<const char *> members)
+{
+    for (auto m : members)
+        answer.erase(m);
+    return answer;
+}
+
+// An answer without what differs from call to call.
+json comparable(const json &answer)
+{
+    return without(answer, {"decision_id", "timings"});
+}
+
+bool has(const std::vector<std::string> &list, const std::string &what)
+{
+    return std::find(list.begin(), list.end(), what) != list.end();
+}
+
+std::string joined(const json &list)
+{
+    return list.dump();
+}
+} // namespace
+
+TEST_CASE("the hand-computed day of three jobs is what the service says",
+          "[simulations][api]")
+{
+    api a;
+    json answer = a.post("/v1/simulations", d1().dump()).json();
+
+    INFO(answer.dump());
+    CHECK(answer["status"] == "feasible");
+    CHECK(answer["runs_completed"] == 1);
+    CHECK(answer["ranking"] == json::array({"fjbcr"}));
+    CHECK(mean_of(answer, 0, "jobs_done") == 3);
+    CHECK(mean_of(answer, 0, "job_turnaround_s") == Approx(706.6666667).epsilon(1e-6));
+    CHECK(mean_of(answer, 0, "job_wait_s") == Approx(140.0 / 3).epsilon(1e-9));
+    CHECK(mean_of(answer, 0, "makespan_s") == Approx(950).epsilon(1e-9));
+    CHECK(answer["results"][0]["metrics"]["jobs_done"]["ci95"].is_null());
+    CHECK(answer["events_executed"] > 0);
+    json jobs = answer["results"][0]["jobs"];
+    REQUIRE(jobs.size() == 3);
+    for (auto &j : jobs) {
+        double end_s = j["job_id"] == "A" ? 600 : j["job_id"] == "B" ? 660 : 960;
+        CHECK(j["end_s"].get<double>() == Approx(end_s).epsilon(1e-9));
+        CHECK(j["state"] == "done");
+    }
+}
+
+TEST_CASE("policies meet the same runs and are ranked", "[simulations][api]")
+{
+    api a;
+    json answer = a.post("/v1/simulations", failing().dump()).json();
+
+    INFO(answer.dump().substr(0, 3000));
+    CHECK(answer["runs_completed"] == 4);
+    for (size_t i = 0; i < 3; i++) {
+        CHECK(answer["results"][i]["runs"] == 4);
+        CHECK(answer["results"][i]["metrics"]["jobs_submitted"] ==
+              answer["results"][0]["metrics"]["jobs_submitted"]);
+        CHECK(answer["results"][i]["metrics"]["jobs_done"]["ci95"].get<double>() >= 0);
+        // Every metric is there, with its three figures.
+        CHECK(answer["results"][i]["metrics"].size() == SIM_METRIC_COUNT);
+        for (auto &m : answer["results"][i]["metrics"])
+            CHECK((m.size() == 3 && m.contains("mean") && m.contains("variance") &&
+                   m.contains("ci95")));
+    }
+    CHECK(answer["results"][0]["checkpoint"] == "periodic");
+    CHECK_FALSE(answer["results"][1].contains("checkpoint"));
+    CHECK(mean_of(answer, 0, "checkpoints_taken") > 0);
+    CHECK(mean_of(answer, 1, "jobs_lost") > 0);
+    CHECK(mean_of(answer, 2, "jobs_lost") == 0);
+    double best = mean_of(answer, 0, "jobs_done");
+    std::vector<std::string> ranking = answer["ranking"];
+    for (size_t i = 0; i < 3; i++)
+        if (answer["results"][i]["label"] == ranking[0])
+            CHECK(mean_of(answer, i, "jobs_done") >= best);
+    CHECK(ranking.back() == "a");
+}
+
+TEST_CASE("the same request has the same answer; another seed another one",
+          "[simulations][api]")
+{
+    api a;
+    json body = failing();
+    json one = a.post("/v1/simulations", body.dump()).json();
+
+    CHECK(comparable(one) == comparable(a.post("/v1/simulations", body.dump()).json()));
+    body["seed"] = 4;
+    CHECK(one["results"] != a.post("/v1/simulations", body.dump()).json()["results"]);
+    // The second run of seed 3 is the first of seed 4.
+    json two = failing(), first = failing();
+    two["seed"] = 3, two["runs"] = 2, first["seed"] = 4, first["runs"] = 1;
+    json only = failing();
+    only["runs"] = 1;
+    double both =
+        mean_of(a.post("/v1/simulations", two.dump()).json(), 1, "submitted_mi");
+    CHECK(both == Approx((mean_of(a.post("/v1/simulations", first.dump()).json(), 1,
+                                  "submitted_mi") +
+                          mean_of(a.post("/v1/simulations", only.dump()).json(), 1,
+                                  "submitted_mi")) /
+                         2)
+                      .epsilon(1e-9));
+}
+
+TEST_CASE("max_events cuts at the same event every time", "[simulations][api]")
+{
+    api a;
+    json body = failing();
+    json whole = a.post("/v1/simulations", body.dump()).json();
+    size_t events = whole["events_executed"];
+
+    body["max_events"] = events / 2;
+    json cut = a.post("/v1/simulations", body.dump()).json();
+    CHECK(cut["status"] == "cut");
+    CHECK(cut["runs_completed"] > 0);
+    CHECK(cut["runs_completed"] < 4);
+    CHECK(cut["events_executed"] <= events / 2);
+    CHECK_THAT(joined(cut["warnings"]), Catch::Contains("max_events"));
+    CHECK(comparable(cut) == comparable(a.post("/v1/simulations", body.dump()).json()));
+    body["max_events"] = 10;
+    cut = a.post("/v1/simulations", body.dump()).json();
+    CHECK(cut["status"] == "cut");
+    CHECK(cut["runs_completed"] == 0);
+    CHECK(cut["ranking"].empty());
+    CHECK(cut["results"][0]["metrics"]["jobs_done"]["mean"].is_null());
+}
+
+TEST_CASE("a scenario that would never end is stopped and says so", "[simulations][api]")
+{
+    api a;
+    json body = d1();
+
+    body["runs"] = 2;
+    body.erase("stop"); // until all jobs are done, which takes longer than a failure
+    body["compare"][0]["algorithm"] = "migration";
+    body["sites"][0]["resources"] =
+        json::parse(R"([{"id": "CR1", "failure": 100, "restore": 10}])");
+    body["max_events"] = 20000;
+    json answer = a.post("/v1/simulations", body.dump()).json();
+    CHECK(answer["status"] == "cut");
+    CHECK(answer["runs_completed"] == 0);
+    CHECK_THAT(joined(answer["warnings"]), Catch::Contains("may never end"));
+}
+
+TEST_CASE("the clock cuts, and what is complete is the answer", "[simulations][api]")
+{
+    api a;
+    json body = failing();
+
+    body["time_limit_s"] = 1e-9;
+    json answer = a.post("/v1/simulations", body.dump()).json();
+    CHECK(answer["status"] == "cut");
+    CHECK(answer["runs_completed"] == 0);
+    CHECK_THAT(joined(answer["warnings"]), Catch::Contains("respond-async"));
+}
+
+TEST_CASE("a job that no resource can do in time is warned of", "[simulations][api]")
+{
+    api a;
+    json body = d1();
+
+    body["workload"]["jobs"][0]["length_mi"] = 1e6;
+    json answer = a.post("/v1/simulations", body.dump()).json();
+    CHECK(answer["status"] == "feasible");
+    CHECK_THAT(joined(answer["warnings"]), Catch::Contains("too_long"));
+    CHECK(mean_of(answer, 0, "jobs_done") < 3);
+}
+
+TEST_CASE("outages, load traces and failure groups are played", "[simulations][api]")
+{
+    api a;
+    json body = file_json("simulation-jobs.json");
+    json answer = a.post("/v1/simulations", body.dump()).json();
+
+    INFO(answer.dump().substr(0, 3000));
+    // Tests D3 and D2 of the spec.
+    CHECK(mean_of(answer, 0, "jobs_done") == 1);
+    CHECK(mean_of(answer, 0, "jobs_lost") == 2);
+    CHECK(mean_of(answer, 1, "jobs_done") == 3);
+    CHECK(mean_of(answer, 1, "processed_mi") == Approx(2880).epsilon(1e-9));
+    CHECK(answer["results"][0]["log"].size() > 5);
+    CHECK(answer["results"][0]["resources"].size() == 2);
+    body["output"]["log_rows_max"] = 3;
+    answer = a.post("/v1/simulations", body.dump()).json();
+    CHECK(answer["results"][0]["log"].size() == 3);
+    body.erase("output");
+    answer = a.post("/v1/simulations", body.dump()).json();
+    CHECK_FALSE(answer["results"][0].contains("log"));
+    CHECK_FALSE(answer["results"][0].contains("jobs"));
+}
+
+TEST_CASE("mistakes in a scenario come all at once", "[simulations][api]")
+{
+    api a;
+    json body = json::parse(R"({
+        "runs": 21, "seed": -1, "stop": {"time_s": -5},
+        "failure_groups": [{"id": "g", "burst_probability": 2}],
+        "sites": [{"id": "s", "resources": [{"number": 0, "mips_total": -1, "n_max": 0}]},
+                  {"id": "s", "resources": []}],
+        "workload": {"generator": "lublinn", "jobs": [{"length_mi": -1}]},
+        "compare": [{"algorithm": "fcfs", "options": 5}, {"label": "x"}],
+        "outputs": {}})");
+    api_reply r = a.post("/v1/simulations", body.dump());
+
+    INFO(r.body);
+    CHECK(r.status == 422);
+    auto p = r.pointers();
+    for (const char *pointer :
+         {"/runs", "/seed", "/stop/time_s", "/failure_groups/0/burst_probability",
+          "/sites/0/resources/0/number", "/sites/0/resources/0/n_max", "/sites/1/id",
+          "/workload/generator", "/workload/jobs/0/length_mi", "/compare/0/options",
+          "/compare/1/algorithm", "/outputs"})
+        CHECK(has(p, pointer));
+}
+
+TEST_CASE("what the tables cannot see is checked too", "[simulations][api]")
+{
+    api a;
+    struct {
+        const char *when;
+        const char *patch; // a merge patch on d1()
+        const char *pointer;
+    } cases[] = {
+        {"no grid", R"({"sites": null})", "/sites"},
+        {"an empty grid", R"({"sites": []})", "/sites"},
+        {"a site without resources", R"({"sites": [{"id": "s", "resources": []}]})",
+         "/sites"},
+        {"too many resources",
+         R"({"sites": [{"id": "s", "resources": [{"number": 1999}, {"number": 2}]}]})",
+         "/sites"},
+        {"no policy", R"({"compare": []})", "/compare"},
+        {"an unknown policy", R"({"compare": [{"algorithm": "fcsf"}]})",
+         "/compare/0/algorithm"},
+        {"an unknown option",
+         R"({"compare": [{"algorithm": "wqr", "options": {"nonsense": 1}}]})",
+         "/compare/0/options/nonsense"},
+        {"an unknown checkpoint policy",
+         R"({"compare": [{"algorithm": "migration", "checkpoint": {"algorithm": "x"}}]})",
+         "/compare/0/checkpoint/algorithm"},
+        {"an unknown checkpoint option",
+         R"({"compare": [{"algorithm": "fcfs", "checkpoint":
+             {"algorithm": "periodic", "options": {"x": 1}}}]})",
+         "/compare/0/checkpoint/options/x"},
+        {"two checkpoint policies",
+         R"({"compare": [{"algorithm": "young", "checkpoint": {"algorithm": "daly"}}]})",
+         "/compare/0/checkpoint"},
+        {"a label twice",
+         R"({"compare": [{"algorithm": "fcfs"}, {"algorithm": "fcfs"}]})",
+         "/compare/1/label"},
+        {"a vm policy for jobs", R"({"compare": [{"algorithm": "full_fill"}]})",
+         "/compare/0/algorithm"},
+        {"a failure that ends before it starts",
+         R"({"sites": [{"id": "s", "resources": [{"outages": [{"down_s": 5, "up_s": 4}]}]}]})",
+         "/sites/0/resources/0/outages/0/up_s"},
+        {"outages of many",
+         R"({"sites": [{"id": "s", "resources": [{"number": 2, "outages": [{"down_s": 5}]}]}]})",
+         "/sites/0/resources/0/outages"},
+        {"failures without repair",
+         R"({"sites": [{"id": "s", "resources": [{"failure": 5}]}]})",
+         "/sites/0/resources/0/restore"},
+        {"an unknown failure group",
+         R"({"sites": [{"id": "s", "resources": [{"failure_group": "g"}]}]})",
+         "/sites/0/resources/0/failure_group"},
+        {"a distribution without its parameter",
+         R"({"sites": [{"id": "s", "resources": [{"mips_total": {"distribution": "uniform",
+             "l_bound": 1}}]}]})",
+         "/sites/0/resources/0/mips_total/u_bound"},
+        {"an unknown preset", R"({"preset": "ch4_hihg_90"})", "/preset"},
+        {"an unknown workload", R"({"workload": {"preset": "x", "jobs": null}})",
+         "/workload/preset"},
+        {"no jobs at all", R"({"workload": null})", "/workload"},
+        {"jobs and a generator", R"({"workload": {"generator": "poisson"}})",
+         "/workload/jobs"},
+        {"swf without a log", R"({"workload": {"generator": "swf", "jobs": null}})",
+         "/workload_id"},
+        {"an immediate service with an interval",
+         R"({"information_service": {"mode": "immediate", "interval_s": 5}})",
+         "/information_service/interval_s"},
+        {"sites and a snapshot", R"({"snapshot": {"resources": [{"id": "a"}]}})",
+         "/sites"},
+        {"a snapshot that is not there",
+         R"({"sites": null, "resources_from_snapshot": true})", "/snapshot"},
+        {"a load trace that goes back",
+         R"({"sites": [{"id": "s", "resources": [{"load_trace": [
+             {"at_s": 5, "mips_external": 0}, {"at_s": 4, "mips_external": 0}]}]}]})",
+         "/sites/0/resources/0/load_trace/1/at_s"},
+    };
+    for (auto &c : cases)
+        DYNAMIC_SECTION(c.when)
+        {
+            json body = d1();
+            body.merge_patch(json::parse(c.patch));
+            api_reply r = a.post("/v1/simulations", body.dump());
+            INFO(body.dump() << "\n" << r.body);
+            CHECK(r.status == 422);
+            CHECK(has(r.pointers(), c.pointer));
+        }
+}
+
+TEST_CASE("numbers at the edge are answered or refused, never worse",
+          "[simulations][api]")
+{
+    api a;
+    json values = {0, -0.0, 1e-300, 1e11, 1e18, 1e308, -1};
+    const char *places[] = {
+        "/sites/0/resources/0/mips_total", "/stop/time_s",
+        "/workload/jobs/0/length_mi",      "/scheduler/interval_s",
+        "/workload/jobs/0/arrival_s",      "/stable_after_s",
+        "/sites/0/resources/0/failure",    "/sites/0/resources/0/restore"};
+    for (auto place : places)
+        for (auto &value : values) {
+            json body = d1();
+            body["max_events"] = 3000;
+            if (std::string(place).find("failure") != std::string::npos)
+                body["sites"][0]["resources"][0]["restore"] = 1;
+            if (std::string(place).find("restore") != std::string::npos)
+                body["sites"][0]["resources"][0]["failure"] = 100;
+            body[json::json_pointer(place)] = value;
+            api_reply r = a.post("/v1/simulations", body.dump());
+            INFO(place << " " << value << "\n" << r.body.substr(0, 1000));
+            CHECK((r.status == 200 || r.status == 422));
+        }
+}
+
+TEST_CASE("a snapshot can be the grid", "[simulations][api]")
+{
+    api a;
+    json body = d1();
+
+    body.erase("sites");
+    body["snapshot"] = json::parse(
+        R"({"resources": [{"id": "CR1", "site_id": "x", "mips_total": 1, "n_max": 2, "sharing": "equal"},
+                          {"id": "CR2", "site_id": "x", "mips_total": 2, "n_max": 2, "sharing": "equal"}]})");
+    json answer = a.post("/v1/simulations", body.dump()).json();
+    INFO(answer.dump().substr(0, 2000));
+    CHECK(mean_of(answer, 0, "job_turnaround_s") == Approx(706.6666667).epsilon(1e-6));
+    CHECK(answer["warnings"].empty());
+    body["snapshot"]["resources"][0]["sharing"] = "slots";
+    answer = a.post("/v1/simulations", body.dump()).json();
+    CHECK_THAT(joined(answer["warnings"]), Catch::Contains("slots"));
+}
+
+TEST_CASE("presets are scenarios that the request overrides", "[simulations][api]")
+{
+    api a;
+    json body = file_json("simulation-preset.json");
+    json answer = a.post("/v1/simulations", body.dump()).json();
+
+    INFO(answer.dump().substr(0, 2000));
+    CHECK(answer["runs_completed"] == 2);
+    CHECK(mean_of(answer, 0, "simulated_s") == Approx(86400).epsilon(1e-6));
+    CHECK(mean_of(answer, 0, "jobs_submitted") > 10);
+    body["workload"] = {{"generator", "simple_daily"}, {"job_count", 25}};
+    answer = a.post("/v1/simulations", body.dump()).json();
+    CHECK(mean_of(answer, 0, "jobs_submitted") == 25);
+}
+
+TEST_CASE("without a database simulations need a client", "[simulations][api]")
+{
+    api a;
+    api_reply r =
+        a.call("POST", "/v1/simulations", d1().dump(), {{"prefer", "respond-async"}});
+
+    CHECK(r.status == 503);
+    CHECK_THAT(r.body,
+               Catch::Contains("without a database") && Catch::Contains("respond-async"));
+    CHECK(a.get("/v1/simulations").status == 503);
+    json body = d1();
+    body["workload_id"] = "x";
+    body.erase("workload");
+    CHECK(a.post("/v1/simulations", body.dump()).status == 503);
+}
+
+TEST_CASE("a simulation with little memory fails in order", "[simulations][memory]")
+{
+    api a;
+    std::string body = d1().dump();
+    int status = 0;
+
+    for (size_t cap = 0; status != 200 && cap < (size_t{1} << 26);
+         cap = cap ? cap * 5 / 4 : 1024) {
+        api_reply r = a.call("POST", "/v1/simulations", body, {}, cap);
+        status = r.status;
+        INFO(cap << " " << r.body.substr(0, 500));
+        REQUIRE((status == 200 || status == 413 || status == 503));
+    }
+    CHECK(status == 200);
+}
+
+TEST_CASE("uploads are checked before anything is stored", "[simulations][api]")
+{
+    api a;
+
+    CHECK(a.call("POST", "/v1/workloads", "x", {{"content_type", "application/json"}})
+              .status == 415);
+    CHECK(a.call("POST", "/v1/workloads", "no swf\n", {{"content_type", "text/plain"}})
+              .status == 422);
+    CHECK(a.call("POST", "/v1/workloads", "", {{"content_type", "text/plain"}}).status ==
+          422);
+    CHECK(a.call("POST", "/v1/workloads?id=a/b", "", {{"content_type", "text/plain"}})
+              .status == 422);
+    CHECK(a.call("POST", "/v1/failure-traces", "x\n", {{"content_type", "text/plain"}})
+              .pointers() == std::vector<std::string>{"/?/format"});
+    CHECK(a.call("POST", "/v1/failure-traces?format=fta", "x\n",
+                 {{"content_type", "text/plain"}})
+              .status == 422);
+    // What is right, and only then the database that is missing.
+    CHECK(a.call("POST", "/v1/workloads", "1 0 0 10 1 -1 -1 1 -1 -1 1 1 1 1 1 1 -1 -1\n",
+                 {{"content_type", "text/plain"}})
+              .status == 503);
+}
+
+// ---- with a database ----
+
+namespace
+{
+const char *database()
+{
+    return getenv("GRIDPLAN_TEST_DATABASE_URL");
+}
+
+#define NEED_DATABASE()                                             \
+    do {                                                            \
+        if (!database()) {                                          \
+            WARN("skipped: GRIDPLAN_TEST_DATABASE_URL is not set"); \
+            return;                                                 \
+        }                                                           \
+    } while (0)
+
+const std::map<std::string, std::string> AS_TEXT = {{"content_type", "text/plain"}};
+
+// The service with its thread for simulations.
+struct live : api {
+    background *b = nullptr;
+
+    live() : api(database())
+    {
+        background_options options{};
+        error err{};
+        db_session *s;
+        test_arena a;
+
+        s = db_session_create(handle()->db, nullptr, a);
+        REQUIRE(db_execute(s,
+                           "DELETE FROM simulation; DELETE FROM workload;"
+                           "DELETE FROM failure_trace",
+                           &err) == OK);
+        db_session_close(s);
+        handle()->compute = worker_pool_create("compute", 2, 16, 0);
+        REQUIRE(handle()->compute);
+        options.at_once = 2;
+        options.lease_s = 0.5;
+        options.poll_s = 0.02;
+        REQUIRE(background_create(handle(), &options, &b, &err) == OK);
+        handle()->background = b;
+    }
+    ~live()
+    {
+        handle()->background = nullptr;
+        background_close(b);
+        worker_pool_close(handle()->compute);
+    }
+    api_reply post_async(const json &body, const std::string &prefer = "respond-async")
+    {
+        return call("POST", "/v1/simulations", body.dump(), {{"prefer", prefer}});
+    }
+    json wait_for(const std::string &location, const std::string &status)
+    {
+        for (int i = 0; i < 6000; i++) {
+            json now = get(location).json();
+            if (now["status"] == status)
+                return now;
+            std::this_thread::sleep_for(std::chrono::milliseconds(5));
+        }
+        FAIL(get(location).body);
+        return {};
+    }
+};
+
+json endless()
+{
+    json body = failing();
+    body["stop"]["time_s"] = 1e11;
+    body["max_events"] = 9e15;
+    body["runs"] = 2;
+    body["compare"] = json::parse(R"([{"algorithm": "migration"}])");
+    return body;
+}
+} // namespace
+
+TEST_CASE("a simulation without a client has the same result as one with",
+          "[simulations][db]")
+{
+    NEED_DATABASE();
+    live a;
+    json body = failing();
+    body["name"] = "mine";
+    api_reply r = a.post_async(body);
+
+    INFO(r.body);
+    REQUIRE(r.status == 202);
+    CHECK(r.headers["Preference-Applied"] == "respond-async");
+    CHECK(r.headers["Retry-After"] == "1");
+    CHECK(r.json()["name"] == "mine");
+    std::string location = r.headers["Location"];
+    CHECK(location == "/v1/simulations/" + r.json()["id"].get<std::string>());
+    json end = a.wait_for(location, "done");
+    CHECK(end["progress_ratio"] == 1);
+    CHECK(end["runs_completed"] == 4);
+    CHECK(end["attempt_count"] == 1);
+    json direct = a.post("/v1/simulations", body.dump()).json();
+    CHECK(comparable(end["result"]) == comparable(direct));
+    CHECK(end["events_executed"] == direct["events_executed"]);
+    // It is in the list, without its result, and can be deleted once.
+    json list = a.get("/v1/simulations?status=done").json()["simulations"];
+    REQUIRE(list.size() == 1);
+    CHECK(list[0]["id"] == end["id"]);
+    CHECK_FALSE(list[0].contains("result"));
+    CHECK(a.call("DELETE", location).status == 204);
+    CHECK(a.call("DELETE", location).status == 404);
+    CHECK(a.get(location).status == 404);
+    CHECK(a.get("/v1/simulations/no-uuid").status == 404);
+}
+
+TEST_CASE("who waits gets the answer at once if it is there in time", "[simulations][db]")
+{
+    NEED_DATABASE();
+    live a;
+    api_reply r = a.post_async(d1(), "respond-async, wait=30");
+
+    INFO(r.body);
+    CHECK(r.status == 200);
+    CHECK(r.json()["results"].size() == 1);
+    CHECK(a.wait_for(r.headers["Location"], "done")["result"] == r.json());
+    r = a.post_async(endless(), "respond-async, wait=1");
+    CHECK(r.status == 202);
+    CHECK(a.call("DELETE", r.headers["Location"]).status == 202);
+    a.wait_for(r.headers["Location"], "cancelled");
+}
+
+TEST_CASE("a running simulation is watched and cancelled", "[simulations][db]")
+{
+    NEED_DATABASE();
+    live a;
+    std::string location = a.post_async(endless()).headers["Location"];
+    json now;
+
+    do
+        now = a.wait_for(location, "running");
+    while (now["events_executed"] == 0);
+    CHECK(now["progress_ratio"] < 1);
+    api_reply r = a.call("DELETE", location);
+    CHECK((r.status == 202 && r.json()["cancel_requested"] == true));
+    now = a.wait_for(location, "cancelled");
+    CHECK(now["result"]["status"] == "cut");
+    CHECK(now["result"]["runs_completed"] == 0);
+    CHECK(a.call("DELETE", location).status == 204);
+}
+
+TEST_CASE("bad scenarios are refused before they are queued", "[simulations][db]")
+{
+    NEED_DATABASE();
+    live a;
+    json body = d1();
+
+    body["compare"][0]["algorithm"] = "nothing";
+    CHECK(a.post_async(body).status == 422);
+    body = d1();
+    body.erase("workload");
+    body["workload_id"] = "nothing";
+    body["failure_trace_id"] = "nothing";
+    CHECK(a.post_async(body).pointers() == std::vector<std::string>{"/workload_id"});
+    CHECK(a.get("/v1/simulations").json()["simulations"].empty());
+}
+
+TEST_CASE("what goes wrong without a client is told", "[simulations][db]")
+{
+    NEED_DATABASE();
+    live a;
+    json body = d1();
+    body.erase("workload");
+    body["workload_id"] = "log";
+
+    a.call("POST", "/v1/workloads?id=log", "1 0 0 10 1 -1 -1 1 -1 -1 1 1 1 1 1 1 -1 -1\n",
+           AS_TEXT);
+    // It is deleted before anybody takes it up: nobody does while draining.
+    __atomic_store_n(&a.handle()->draining, true, __ATOMIC_RELAXED);
+    std::string location = a.post_async(body).headers["Location"];
+    CHECK(a.call("DELETE", "/v1/workloads/log").status == 204);
+    __atomic_store_n(&a.handle()->draining, false, __ATOMIC_RELAXED);
+    json end = a.wait_for(location, "failed");
+    CHECK(end["error"]["status"] == 422);
+    CHECK_THAT(end["error"].dump(), Catch::Contains("/workload_id"));
+}
+
+TEST_CASE("a simulation keeps the snapshot as it was when it was queued",
+          "[simulations][db]")
+{
+    NEED_DATABASE();
+    live a;
+    json body = d1();
+    std::string name = "grid" + std::to_string(getpid());
+    body.erase("sites");
+    body["snapshot_id"] = name;
+
+    json snapshot = json::parse(R"({"resources": [{"id": "CR1", "mips_total": 1}]})");
+    REQUIRE(a.post("/v1/snapshots?id=" + name, snapshot.dump()).status == 201);
+    json direct = a.post("/v1/simulations", body.dump()).json();
+    __atomic_store_n(&a.handle()->draining, true, __ATOMIC_RELAXED);
+    std::string location = a.post_async(body).headers["Location"];
+    CHECK(a.call("DELETE", "/v1/snapshots/" + name).status == 204);
+    __atomic_store_n(&a.handle()->draining, false, __ATOMIC_RELAXED);
+    CHECK(a.wait_for(location, "done")["result"]["results"] == direct["results"]);
+}
+
+TEST_CASE("an Idempotency-Key queues a simulation once", "[simulations][db]")
+{
+    NEED_DATABASE();
+    live a;
+    std::string key = "k" + std::to_string(getpid());
+    auto post = [&] {
+        return a.call("POST", "/v1/simulations", d1().dump(),
+                      {{"prefer", "respond-async, wait=5"}, {"idempotency_key", key}});
+    };
+    api_reply one = post(), two = post();
+
+    CHECK(one.status == 202);
+    CHECK(two.status == 202);
+    CHECK(one.headers["Location"] == two.headers["Location"]);
+    a.wait_for(one.headers["Location"], "done");
+    CHECK(a.get("/v1/simulations").json()["simulations"].size() == 1);
+}
+
+TEST_CASE("a log in Standard Workload Format is stored and simulated",
+          "[simulations][db]")
+{
+    NEED_DATABASE();
+    live a;
+    std::string swf = "; Computer: test\n; MaxProcs: 4\n"
+                      "1 0 0 100 1 -1 -1 1 200 -1 1 1 1 1 1 1 -1 -1\n"
+                      "2 10 0 50 1 -1 -1 1 60 -1 1 2 1 1 1 1 -1 -1\n"
+                      "rubbish\n"
+                      "3 20 0 -1 1 -1 -1 1 60 -1 1 2 1 1 1 1 -1 -1\n";
+    api_reply r = a.call("POST", "/v1/workloads?id=log", swf, AS_TEXT);
+
+    INFO(r.body);
+    REQUIRE(r.status == 201);
+    CHECK(r.headers["Location"] == "/v1/workloads/log");
+    json info = r.json();
+    CHECK(info["job_count"] == 2);
+    CHECK(info["skipped_count"] == 2);
+    CHECK(info["line_count"] == 6);
+    CHECK(info["document_bytes"] == swf.size());
+    CHECK(info["summary"]["computer"] == "test");
+    CHECK(info["summary"]["skipped"].size() == 2);
+    CHECK(info["summary"]["first_skipped"][0]["line"] == 5);
+    CHECK(a.call("POST", "/v1/workloads?id=log", swf, AS_TEXT).status == 409);
+    CHECK(a.get("/v1/workloads/log").json() == info);
+    CHECK(a.get("/v1/workloads/log/document").body == swf);
+    CHECK(a.get("/v1/workloads").json()["workloads"].size() == 1);
+    json body = d1();
+    body.erase("workload");
+    body.erase("stop");
+    body["workload_id"] = "log";
+    json answer = a.post("/v1/simulations", body.dump()).json();
+    INFO(answer.dump().substr(0, 2000));
+    CHECK(mean_of(answer, 0, "jobs_done") == 2);
+    CHECK(mean_of(answer, 0, "submitted_mi") == Approx(150).epsilon(1e-9));
+    body["workload"] = {{"job_count", 1}, {"swf_mips", 2}};
+    answer = a.post("/v1/simulations", body.dump()).json();
+    CHECK(mean_of(answer, 0, "submitted_mi") == Approx(200).epsilon(1e-9));
+    CHECK(a.call("DELETE", "/v1/workloads/log").status == 204);
+    CHECK(a.get("/v1/workloads/log").status == 404);
+
+    test_arena space;
+    const char *packed;
+    size_t length;
+    std::string large;
+    for (int i = 0; i < 2000; i++)
+        large += std::to_string(i + 1) + " " + std::to_string(i) +
+                 " 0 100 1 -1 -1 1 200 -1 1 1 1 1 1 1 -1 -1\n";
+    REQUIRE(gzip_deflate(large.data(), large.size(), &packed, &length, space));
+    r = a.call(
+        "POST", "/v1/workloads", std::string(packed, length),
+        {{"content_type", "application/octet-stream"}, {"content_encoding", "gzip"}});
+    CHECK(r.status == 201);
+    CHECK(r.json()["job_count"] == 2000);
+    CHECK(a.get(r.headers["Location"] + "/document").body == large);
+}
+
+TEST_CASE("a failure trace is stored and laid over the resources", "[simulations][db]")
+{
+    NEED_DATABASE();
+    live a;
+    std::string text = "# event_id component_id node_id platform_id node_name event_type "
+                       "event_start_time event_stop_time event_end_reason\n"
+                       "0 0 0 1 s-2 1 0.0 200.0 NULL\n"
+                       "0 0 0 1 s-2 0 200.0 700.0 NULL\n"
+                       "0 0 0 1 s-2 0 9000.0 9400.0 NULL\n"
+                       "0 0 0 1 elsewhere 0 100.0 NULL NULL\n"
+                       "0 0 0 1 s-2 0 900.0 800.0 NULL\n";
+    api_reply r = a.call("POST", "/v1/failure-traces?id=t", text,
+                         {{"content_type", "text/tab-separated-values"}});
+    INFO(r.body);
+    REQUIRE(r.status == 201);
+    CHECK(r.json()["format"] == "fta");
+    CHECK(r.json()["skipped_count"] == 1);
+    CHECK(r.json()["summary"]["open_count"] == 1);
+    CHECK(r.json()["summary"]["resource_count"] == 2);
+    CHECK(r.json()["failure_count"] == 3);
+    CHECK(a.get("/v1/failure-traces/t/document").body == text);
+    json body = failing();
+    body["sites"][0]["resources"][0].erase("failure");
+    body["sites"][0]["resources"][0].erase("restore");
+    body["failure_trace_id"] = "t";
+    json answer = a.post("/v1/simulations", body.dump()).json();
+    INFO(answer.dump().substr(0, 2000));
+    // The run begins with the trace's first failure: s-2 is down from 100 and 8900 on.
+    CHECK(mean_of(answer, 0, "failures") == 2);
+    CHECK(mean_of(answer, 0, "availability_percent") ==
+          Approx(100 - 100 * 900.0 / 4 / 40000).epsilon(1e-9));
+    CHECK_THAT(joined(answer["warnings"]), Catch::Contains("by their names"));
+    body["failure_trace_from"] = 8000;
+    answer = a.post("/v1/simulations", body.dump()).json();
+    CHECK(mean_of(answer, 0, "failures") == 1);
+    body["sites"][0]["id"] = "other";
+    answer = a.post("/v1/simulations", body.dump()).json();
+    CHECK_THAT(joined(answer["warnings"]), Catch::Contains("the order of names"));
+    CHECK(a.get("/v1/failure-traces").json()["failure_traces"].size() == 1);
+    CHECK(a.call("DELETE", "/v1/failure-traces/t").status == 204);
+}
