@@ -43,6 +43,7 @@ fuzz     clang               command      clang
 fuzz     libclang-rt-dev     libfuzzer    -
 fuzz     llvm                command      llvm-symbolizer
 bench    wrk                 command      wrk
+bench    libsimgrid-dev      header       simgrid/s4u.hpp
 '
 
 say() { printf '%s\n' "$*" >&2; }
