@@ -30,6 +30,9 @@ extern "C" {
 using namespace std::chrono_literals;
 using steady = std::chrono::steady_clock;
 
+namespace // the system tests have a client of their own
+{
+
 static double seconds_since(steady::time_point start)
 {
     return std::chrono::duration<double>(steady::now() - start).count();
@@ -358,6 +361,8 @@ static bool eventually(const std::function<bool()> &condition, double limit_s = 
     }
     return true;
 }
+
+} // namespace
 
 // ---- requests ----
 
