@@ -192,3 +192,21 @@ TEST_CASE("regression values of one run", "[simulation][golden]")
     CHECK(m.availability_percent == Approx(90).margin(4));
     CHECK(m.jobs_lost == 0);
 }
+
+TEST_CASE("weibull checkpoints fit what the run has shown", "[simulation][golden]")
+{
+    short_preset preset("ch4_checkpoint_stress", 3);
+    bound_policy young, weibull, given;
+    young.round("migration").checkpoint("young");
+    weibull.round("migration").checkpoint("weibull");
+    given.round("migration")
+        .checkpoint("weibull",
+                    {option("weibull_shape", 1.0), option("weibull_scale_s", 345600.0)});
+    sim_metrics y = preset.mean(young, 1), w = preset.mean(weibull, 1),
+                g = preset.mean(given, 1);
+    INFO(y.checkpoints_taken << " " << w.checkpoints_taken << " " << g.checkpoints_taken);
+    CHECK(w.checkpoints_taken != y.checkpoints_taken); // not its fallback
+    CHECK(w.checkpoints_taken != g.checkpoints_taken);
+    CHECK(w.jobs_done > 0.97 * y.jobs_done);
+    CHECK(w.jobs_lost == 0);
+}

@@ -424,5 +424,10 @@ TEST_CASE("sessions are placed at once or rejected", "[simulation]")
         CHECK(out.metrics.job_wait_s == 0);
         for (size_t i = 0; i < out.job_count; i++)
             CHECK(out.jobs[i].state != SIM_JOB_WAITING);
+        // T 2.4: accepted and rejected are those below and above the limit
+        CHECK(out.metrics.light_sessions + out.metrics.heavy_sessions ==
+              out.metrics.jobs_submitted);
+        CHECK(out.metrics.light_sessions_accepted + out.metrics.heavy_sessions_accepted ==
+              out.metrics.jobs_submitted - out.metrics.jobs_rejected);
     }
 }

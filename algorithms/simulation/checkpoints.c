@@ -40,11 +40,10 @@ static double mean_failure_s(const struct sim *s, const struct host *h)
     return reliability_mean_s(&h->reliability, estimator, sim_now_s(s));
 }
 
-static struct checkpoint_in input_of(const struct sim *s, const struct replica *r,
-                                     bool start)
+static struct checkpoint_in input_of(struct sim *s, const struct replica *r, bool start)
 {
     struct checkpoint_in in = checkpoint_in_unknown();
-    const struct host *h = r->host;
+    struct host *h = r->host;
     double speed = host_speed(h, r);
 
     in.checkpoint_overhead_s = r->job->checkpoint_overhead_s;
@@ -54,6 +53,7 @@ static struct checkpoint_in input_of(const struct sim *s, const struct replica *
     in.mean_failure_interval_s = mean_failure_s(s, h);
     in.failure_age_s = reliability_failure_age_s(&h->reliability, sim_now_s(s));
     in.uptime_s = reliability_uptime_s(&h->reliability, sim_now_s(s));
+    hazard_fill(s, h, &in);
     in.start = start;
     if (!start) {
         in.interval_cur_s = r->interval_s;

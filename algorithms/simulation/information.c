@@ -52,6 +52,8 @@ static void see_failures(struct sim *s, struct host *h)
             reliability_restore(r, seconds(h->down_ms));
         if (by_boot && h->boot - h->seen_boot > 1)
             r->failure_count += h->boot - h->seen_boot - 1;
+        else
+            hazard_note(h, seconds(h->down_ms) - r->last_failure_at_s); /* NAN: first */
         reliability_fail(r, seconds(h->down_ms));
     }
     if (h->is_up && r->down)

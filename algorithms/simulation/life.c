@@ -225,6 +225,7 @@ struct replica *job_assign(struct sim *s, struct grid_job *job, struct host *h,
         return NULL;
     take_slot(s, r, h);
     s->totals.copies_started++;
+    h->stats.copies_started++;
     job->alive_count++;
     if (job->started_count++ == 0) {
         job->first_start_ms = s->kernel.now_ms;
@@ -333,6 +334,18 @@ static void reject(struct sim *s, struct grid_job *job)
     job_leave(s, job);
 }
 
+static void count_session(struct sim *s, const struct grid_job *job, bool is_accepted)
+{
+    bool is_light = job->mips_required <= s->vm.light_mips;
+
+    if (!job->is_counted)
+        return;
+    s->totals.light += is_light;
+    s->totals.light_accepted += is_light && is_accepted;
+    s->totals.heavy += !is_light;
+    s->totals.heavy_accepted += !is_light && is_accepted;
+}
+
 static void place_session(struct sim *s, struct grid_job *job)
 {
     struct vm_session session = {job->user, job->mips_required};
@@ -340,6 +353,7 @@ static void place_session(struct sim *s, struct grid_job *job)
     struct host *h;
 
     vm_pool_arrive(&s->vm, &session, sim_now_s(s), &resource);
+    count_session(s, job, resource != VM_REJECTED);
     if (resource == VM_REJECTED) {
         reject(s, job);
         return;

@@ -383,7 +383,8 @@ static struct transfer *transfer_new(struct sim *s)
     return t;
 }
 
-static void count_bytes(struct sim *s, enum transfer_kind kind, double bytes)
+static void count_bytes(struct sim *s, enum transfer_kind kind, struct host *from,
+                        struct host *to, double bytes)
 {
     double *const total[] = {
         [TRANSFER_INPUT] = &s->totals.input_bytes,
@@ -394,6 +395,10 @@ static void count_bytes(struct sim *s, enum transfer_kind kind, double bytes)
     };
 
     *total[kind] += bytes;
+    if (from)
+        from->stats.sent_bytes += bytes;
+    if (to)
+        to->stats.received_bytes += bytes;
 }
 
 bool transfer_begin(struct sim *s, enum transfer_kind kind, struct replica *r,
@@ -401,11 +406,14 @@ bool transfer_begin(struct sim *s, enum transfer_kind kind, struct replica *r,
 {
     bool is_upload = kind == TRANSFER_OUTPUT || kind == TRANSFER_IMAGE;
     const struct sim_network *n = &s->scenario->network;
+    struct host *to = is_upload ? NULL : r->host;
     struct transfer *t;
 
     if (!(bytes > 0))
         return false;
-    count_bytes(s, kind, bytes);
+    if (is_upload)
+        from = r->host;
+    count_bytes(s, kind, from, to, bytes);
     if (n->mode == SIM_NETWORK_NONE)
         return false;
     t = transfer_new(s);
@@ -418,7 +426,7 @@ bool transfer_begin(struct sim *s, enum transfer_kind kind, struct replica *r,
     r->transfers = t;
     t->version++;
     if (n->mode == SIM_NETWORK_SHARED)
-        begin_flow(s, t, bytes, is_upload ? r->host : from, is_upload ? NULL : r->host);
+        begin_flow(s, t, bytes, from, to);
     else
         kernel_post(&s->kernel,
                     kernel_after(&s->kernel, network_estimate_s(s, r->host, bytes)),

@@ -96,7 +96,10 @@ static enum error_code list_resources(struct sim *s, struct sim_run_out *out)
             .fully_loaded_s = h->stats.fully_loaded_s,
             .processed_mi = h->stats.processed_mi,
             .failures = h->stats.failures,
+            .copies_started = h->stats.copies_started,
             .jobs_done = h->stats.jobs_done,
+            .received_bytes = h->stats.received_bytes,
+            .sent_bytes = h->stats.sent_bytes,
         };
     }
     out->resources = rows;
@@ -233,6 +236,10 @@ static void fill_jobs(const struct sim *s, struct sim_metrics *m, uint64_t left,
     m->submitted_mi = t->submitted_mi;
     m->useful_mi = t->length_mi;
     m->useful_work_fraction = ratio(t->length_mi, t->submitted_mi);
+    m->light_sessions = (double)t->light;
+    m->light_sessions_accepted = (double)t->light_accepted;
+    m->heavy_sessions = (double)t->heavy;
+    m->heavy_sessions_accepted = (double)t->heavy_accepted;
     m->cpu_demand_percent = ratio(t->demand, t->demand_count);
     m->fairness_ratio = fairness(s);
 }

@@ -123,8 +123,9 @@ struct grid_job {
 
 struct host_stats {
     double non_idle_s, fully_loaded_s, job_s, processed_mi, down_s;
-    uint64_t failures, jobs_done;
-    double possible_mi; /* while up */
+    uint64_t failures, jobs_done, copies_started;
+    double possible_mi;                /* while up */
+    double received_bytes, sent_bytes; /* over its link */
 };
 
 struct host {
@@ -175,6 +176,7 @@ struct host {
     /* As the information service and the scheduler have it. */
     uint32_t seen_boot;
     struct reliability reliability;
+    struct hazard *hazard; /* NULL: nobody asks */
     struct replica *ghosts;
     struct host *next_haunted; /* hosts with ghosts */
     bool is_haunted;
@@ -212,6 +214,7 @@ struct totals {
     uint64_t copies_started, copies_done, copies_failed, copies_cancelled, refused;
     uint64_t migrations, taken, omitted, failures, detected;
     uint64_t rounds, skipped, storage_refused, failed_jobs;
+    uint64_t light, light_accepted, heavy, heavy_accepted; /* sessions */
     double turnaround_s, wait_s, run_s, execution_s, length_mi, failed_length_mi;
     double checkpoints, submitted_mi, demand, demand_count;
     double input_bytes, output_bytes, checkpoint_bytes, restart_bytes;
@@ -267,6 +270,9 @@ struct sim {
     enum round_mode mode;
     struct planned_action *plan;
     size_t plan_count, plan_size;
+
+    struct site_hazard *site_hazards; /* hazard.c */
+    double *site_gap_s;
 
     struct vm_pool vm;
     double vm_mips, vm_session_s; /* means of the workload */
@@ -387,6 +393,16 @@ void information_mark_down(struct sim *s, struct host *h);
 /* Into the view at once. */
 void information_register(struct sim *s, struct host *h);
 void information_see_progress(struct sim *s);
+
+/* ---- hazard.c ---- */
+
+enum error_code hazards_create(struct sim *s);
+
+/* Seconds from a failure that was seen to the next one. */
+void hazard_note(struct host *h, double gap_s);
+
+/* Shape and scale, as far as they are known. */
+void hazard_fill(struct sim *s, struct host *h, struct checkpoint_in *in);
 
 /* ---- network.c ---- */
 

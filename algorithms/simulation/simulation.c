@@ -262,6 +262,7 @@ static enum error_code create(struct sim *s)
     TRY(hosts_create(s));
     TRY(network_create(s));
     TRY(scheduler_create(s));
+    TRY(hazards_create(s));
     TRY(create_vm(s));
     information_start(s);
     if (c->scheduler_interval_s > 0 && s->policy->round)

@@ -235,6 +235,10 @@ struct sim_policy {
     X(non_idle_percent, "Mean over resources of the time with a job")                    \
     X(fully_loaded_percent, "Mean over resources of the time with n_max jobs")           \
     X(jobs_on_resource, "Mean number of jobs running on a resource")                     \
+    X(light_sessions, "Sessions at or below the light threshold")                        \
+    X(light_sessions_accepted, "Of these, placed")                                       \
+    X(heavy_sessions, "Sessions above the light threshold")                              \
+    X(heavy_sessions_accepted, "Of these, placed")                                       \
     X(cpu_demand_percent, "Mean share of a resource that accepted jobs demand")          \
     X(fairness_ratio, "Jain index of the work done for each user; 1: equal")             \
     X(input_bytes, "Input brought to resources")                                         \
@@ -275,7 +279,10 @@ struct sim_resource_row {
     double availability_percent, downtime_s;
     double non_idle_s, fully_loaded_s;
     double processed_mi;
-    uint64_t failures, jobs_done; /* replicas that finished here */
+    uint64_t failures;
+    uint64_t copies_started;           /* assignments: input that was sent here */
+    uint64_t jobs_done;                /* replicas that finished here */
+    double received_bytes, sent_bytes; /* between it and storage, or other resources */
 };
 
 enum sim_job_state {
