@@ -289,6 +289,9 @@ static const struct json_field job_rows[] = {
     AMOUNT(checkpoint_bytes, "Size of a checkpoint"),
     SECONDS(T, checkpoint_overhead_s, NAN, 0, "Run time that a checkpoint adds"),
     JSON_ID(T, user, JSON_NULLABLE, "Who owns it"),
+    JSON_ID(T, resource_id, JSON_NULLABLE,
+            "The resource that it must run on: it waits there for a slot, and no "
+            "scheduler touches it; default: the scheduler places it"),
     JSON_INTEGER(T, cpus, 1, 1000000, 1, 0, "Processors; default 1"),
     JSON_NUMBER(T, mips_required, 0, LARGEST, NAN, JSON_NULLABLE | JSON_ABOVE_MIN,
                 "Speed that it demands of a resource with sharing fraction"),
@@ -374,7 +377,8 @@ static const struct json_field compared_rows[] = {
     JSON_ID(T, label, JSON_NULLABLE, "Name in the answer, unique; default: algorithm"),
     JSON_ID(T, algorithm, JSON_REQUIRED,
             "A policy of the families dispatch, replication, fault-tolerance or vm; a "
-            "checkpoint policy stands for migration with it"),
+            "checkpoint policy stands for migration with it; pinned: only jobs with a "
+            "resource_id run"),
     JSON_VALUES(T, options, option_count, 0,
                 "Options of the algorithm, as GET /v1/algorithms lists them"),
     JSON_OBJECT(T, checkpoint, const struct simulation_checkpoint *, &checkpoint_json,
@@ -467,9 +471,14 @@ static const struct json_field request_rows[] = {
     JSON_OBJECT(T, snapshot, const struct snapshot *, &snapshot_json,
                 JSON_POINTER | JSON_NULLABLE, "The grid as a snapshot, instead of sites"),
     JSON_ID(T, snapshot_id, JSON_NULLABLE, "A stored snapshot instead"),
-    JSON_BOOLEAN(T, resources_from_snapshot, 0, 0,
-                 "The resources are those of the snapshot; said already by snapshot and "
-                 "snapshot_id"),
+    JSON_BOOLEAN(
+        T, resources_from_snapshot, 0, 0,
+        "The resources are those of the snapshot, and fail as their history says, "
+        "stored or in it; said already by snapshot and snapshot_id"),
+    JSON_NUMBER(T, now_s, -JSON_LARGEST, JSON_LARGEST, NAN, JSON_NULLABLE,
+                "Instant on the scale of the snapshot's failure histories, from which "
+                "its resources get their failures; default: the snapshot's taken_at, "
+                "else the present"),
     JSON_OBJECT(T, workload, const struct simulation_workload *, &workload_json,
                 JSON_POINTER | JSON_NULLABLE, "Which jobs come"),
     JSON_ID(T, workload_id, JSON_NULLABLE, "An uploaded log whose jobs come"),
@@ -530,7 +539,11 @@ static const struct json_field resource_rows[] = {
     JSON_NUMBER(T, fully_loaded_s, 0, 0, 0, 0, "Time with n_max jobs"),
     JSON_NUMBER(T, processed_mi, 0, 0, 0, 0, "Work processed"),
     JSON_INTEGER(T, failures, 0, JSON_EXACT, 0, 0, "Failures"),
+    JSON_INTEGER(T, copies_started, 0, JSON_EXACT, 0, 0, "Jobs and copies sent there"),
     JSON_INTEGER(T, jobs_done, 0, JSON_EXACT, 0, 0, "Replicas that finished there"),
+    JSON_NUMBER(T, received_bytes, 0, 0, 0, 0,
+                "Inputs and images that came over its link"),
+    JSON_NUMBER(T, sent_bytes, 0, 0, 0, 0, "Outputs and images that went over its link"),
     {0},
 };
 #undef T

@@ -84,6 +84,7 @@ struct simulation_job {
     double arrival_s, length_mi;
     double input_bytes, output_bytes, checkpoint_bytes, checkpoint_overhead_s;
     const char *user;
+    const char *resource_id; /* where it must run; NULL: the scheduler places it */
     uint64_t cpus;
     double mips_required, session_s, requested_s;
 };
@@ -137,6 +138,7 @@ struct simulation_request {
     const struct snapshot *snapshot;
     const char *snapshot_id;
     bool resources_from_snapshot;
+    double now_s; /* on the scale of the snapshot's failure histories */
     const struct simulation_compared *compare;
     size_t compare_count;
     struct simulation_output output;

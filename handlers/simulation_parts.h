@@ -16,11 +16,19 @@ struct building {
     struct sim_group *groups; /* the scenario's */
     size_t group_count;
     struct name_index failure_groups, sites;
-    bool slots_shared; /* of a snapshot: slots became shares */
+    struct sim_job *jobs; /* the workload's, as far as they are given */
+    bool slots_shared;    /* of a snapshot: slots became shares */
 };
 
 /* simulation_workload.c: fills out->workload, prepared. */
 enum error_code simulation_workload(struct building *b);
+
+/* Finds the resources that jobs name; unknown ones are mistakes. The grid must be without
+ * mistakes. */
+enum error_code simulation_pins(struct building *b);
+
+/* simulation_history.c: how the snapshot's resources fail; groups[i] is its i-th. */
+enum error_code simulation_histories(struct building *b, const struct snapshot *snapshot);
 
 /* simulation_trace.c: lays the uploaded failures over the groups. The grid must be
  * without mistakes. */

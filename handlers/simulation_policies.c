@@ -10,6 +10,9 @@
 #include <stdio.h>
 #include <string.h>
 
+/* No scheduler at all. */
+static const char PINNED[] = "pinned";
+
 enum { NAMES_MAX = 256, POINTER_BYTES = 256 };
 
 /* What a name in `compare` may mean. */
@@ -71,6 +74,8 @@ static bool find_algorithm(const char *name, const char *pointer, struct found *
     count = add_checkpoint_names(names, count);
     for (size_t i = 0; vm_policies[i].name && count < NAMES_MAX; i++)
         names[count++] = vm_policies[i].name;
+    if (count < NAMES_MAX)
+        names[count++] = PINNED;
     unknown_policy(pointer, name, names, count, err);
     return false;
 }
@@ -158,6 +163,11 @@ static void fill_label(const struct simulation_compared *in, const char *pointer
     policy->label = in->label ? in->label : in->algorithm;
     label->algorithm = in->algorithm;
     snprintf(here, sizeof(here), "%.99s/algorithm", pointer);
+    if (strcmp(in->algorithm, PINNED) == 0) {
+        (void)bind(NULL, in->options, in->option_count, pointer, a, err);
+        find_checkpoint(in, pointer, label, a, err);
+        return;
+    }
     if (!find_algorithm(in->algorithm, here, &found, err))
         return;
     if (found.vm) {

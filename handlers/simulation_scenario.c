@@ -345,6 +345,8 @@ static enum error_code take_grid(struct building *b)
         if (code != OK || !snapshot)
             return OK; /* noted */
         TRY(take_snapshot(b, snapshot));
+        if (!body->failure_trace_id)
+            TRY(simulation_histories(b, snapshot));
     } else if (body->sites) {
         TRY(take_sites(b));
     } else {
@@ -478,6 +480,7 @@ enum error_code simulation_scenario(struct request *rq,
     struct building b = {
         .rq = rq, .body = body, .out = out, .a = rq->arena, .err = rq->err};
     bool grid_known;
+    size_t mistakes;
 
     load_preset(&b, body->preset);
     TRY(take_grid(&b) == OK || rq->err->code == ERR_INVALID ? OK : rq->err->code);
@@ -488,8 +491,11 @@ enum error_code simulation_scenario(struct request *rq,
     grid_known = rq->err->code == OK;
     if (body->failure_trace_id && grid_known)
         TRY(simulation_failure_trace(&b));
+    mistakes = rq->err->item_count;
     if (b.group_count)
         sim_scenario_prepare(&b.scenario, "", b.a, b.err);
+    if (b.group_count && rq->err->item_count == mistakes)
+        simulation_pins(&b);
     TRY(rq->err->code);
     warn_too_long(&b);
     out->scenario = b.scenario;

@@ -1,6 +1,8 @@
 /* simulation_workload.c - the jobs of a simulation: preset, upload, request. */
 #include "handlers/simulation_parts.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- uploads ---- */
@@ -92,10 +94,51 @@ static enum error_code take_jobs(struct building *b, const struct simulation_wor
             .given = i,
         };
     }
-    w->jobs = jobs;
+    w->jobs = b->jobs = jobs;
     w->given_count = in->job_count;
     b->out->job_ids = ids;
     return OK;
+}
+
+static int compare_id(const void *id, const void *name)
+{
+    return strcmp(id, ((const struct sim_resource_name *)name)->id);
+}
+
+static void pin(struct building *b, size_t index, const struct sim_resource_name *names,
+                size_t name_count)
+{
+    const struct simulation_job *job = &b->body->workload->jobs[index];
+    const struct sim_resource_name *found =
+        bsearch(job->resource_id, names, name_count, sizeof(*names), compare_id);
+    char pointer[64];
+
+    if (!found) {
+        snprintf(pointer, sizeof(pointer), "/workload/jobs/%zu/resource_id", index);
+        invalid(b->err, pointer, "unknown_id", "no resource of the grid is called so");
+        return;
+    }
+    b->jobs[index].resource = (size_t)(found - names);
+    if (isnan(job->session_s))
+        return;
+    snprintf(pointer, sizeof(pointer), "/workload/jobs/%zu/resource_id", index);
+    invalid(b->err, pointer, "conflict", "a session is placed by the vm policy");
+}
+
+enum error_code simulation_pins(struct building *b)
+{
+    const struct simulation_workload *in = b->body->workload;
+    const struct sim_resource_name *names = NULL;
+    size_t name_count = 0;
+
+    for (size_t i = 0; b->jobs && i < in->job_count; i++) {
+        if (!in->jobs[i].resource_id)
+            continue;
+        if (!names)
+            TRY(sim_resource_names(&b->scenario, &names, &name_count, b->a, b->err));
+        pin(b, i, names, name_count);
+    }
+    return b->err->code;
 }
 
 /* ---- the request over what is there ---- */

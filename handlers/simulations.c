@@ -81,6 +81,25 @@ static void check_kinds(const struct simulation_setting *setting,
     }
 }
 
+/* Without a scheduler only jobs that name their resource run. */
+static void warn_unplaced(struct simulation_setting *setting,
+                          const struct simulation_request *body,
+                          const struct simulation_label *labels, struct arena *a)
+{
+    const struct workload *w = &setting->workload;
+    size_t pinned = 0;
+    bool placed = true;
+
+    for (size_t i = 0; i < body->compare_count; i++)
+        placed &= labels[i].policy.round || labels[i].policy.vm;
+    for (size_t i = 0; w->generator == WORKLOAD_BATCH && i < w->given_count; i++)
+        pinned += w->jobs[i].resource != SIM_NOT_PINNED;
+    if (!placed && (w->generator != WORKLOAD_BATCH || pinned < w->given_count))
+        simulation_warn(setting, a,
+                        "pinned: jobs without a resource_id wait for ever under this "
+                        "label; give stop.time_s");
+}
+
 /* Rows of the first run; a schedule gets the names of jobs that were given. */
 static enum error_code fill_rows(const struct sim_run_out *run,
                                  const struct simulation_setting *setting,
@@ -336,6 +355,7 @@ enum error_code post_simulation(struct request *rq, const void *in, void *out)
     if (rq->err->code == OK)
         check_kinds(setting, body, labels, rq->err);
     TRY(rq->err->code);
+    warn_unplaced(setting, body, labels, rq->arena);
     return request_is_async(rq) ? queue(rq, body) : play(rq, body, labels, setting, out);
 }
 

@@ -1,4 +1,4 @@
-/* cli.c - the program's commands: serve, migrate, key, openapi, and flags. */
+/* cli.c - the program's commands: serve, migrate, key, openapi, simulate, and flags. */
 #include "service/cli.h"
 
 #include "service/auth.h"
@@ -7,8 +7,11 @@
 #include "service/migrate.h"
 #include "service/openapi.h"
 #include "service/serve.h"
+#include "service/service.h"
 #include "service/store.h"
+#include "service/store_simulation.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,19 +20,24 @@
 
 enum {
     CLI_ARENA_BYTES = 256 * 1024 * 1024,
+    SIMULATE_FIRST_BYTES = 65536,
     WORDS_MAX = 3,
     KEYS_A_PAGE = 1000,
     EXIT_USAGE = 2,
 };
 
+static const size_t SIMULATE_ARENA_BYTES = (size_t)4 << 30; /* used as needed */
+
 /* The command line, taken apart. */
 struct cli {
-    const struct route *routes;
+    const struct route *routes, *expansion;
     struct arena *arena;
     struct config config;
     const char *words[WORDS_MAX + 1]; /* "key", "create" ...; the rest are flags */
     size_t word_count;
     bool check_config, help, version;
+    bool expand, pretty; /* of `simulate` */
+    bool reported;       /* the command has printed its errors itself */
     const char *tenant, *scopes, *label, *expires_days; /* of `key` */
 };
 
@@ -180,6 +188,121 @@ static enum error_code run_key(struct cli *c, struct error *err)
     return code;
 }
 
+/* ---- simulations without a service ---- */
+
+static void print_errors(const struct error *err)
+{
+    if (!err->first)
+        fprintf(stderr, "gridplan: %s%s%s\n", err->field, *err->field ? ": " : "",
+                err->text);
+    for (const struct error_item *item = err->first; item; item = item->next)
+        fprintf(stderr, "gridplan: %s: %s\n", item->pointer, item->detail);
+}
+
+static enum error_code read_stream(FILE *file, struct text_buffer *b, struct error *err)
+{
+    char *piece = NEW(b->arena, char, SIMULATE_FIRST_BYTES);
+    size_t length;
+
+    if (!piece)
+        return fail_memory(err);
+    while ((length = fread(piece, 1, SIMULATE_FIRST_BYTES, file)) > 0)
+        text_add(b, piece, length);
+    if (ferror(file))
+        return fail(err, ERR_INVALID, "FILE", "%s", strerror(errno));
+    if (b->failed)
+        return fail_memory(err);
+    if (b->length == 0 || memchr(b->data, 0, b->length))
+        return fail(err, ERR_INVALID, "FILE", "%s",
+                    b->length ? "a NUL is no JSON" : "it is empty");
+    return OK;
+}
+
+static enum error_code read_scenario(const char *name, struct text_buffer *b,
+                                     struct error *err)
+{
+    FILE *file = strcmp(name, "-") == 0 ? stdin : fopen(name, "r");
+    enum error_code code;
+
+    if (!file)
+        return fail(err, ERR_INVALID, name, "%s", strerror(errno));
+    code = read_stream(file, b, err);
+    if (file != stdin)
+        fclose(file);
+    return code;
+}
+
+/* JSON without spaces, each member and element on a line of its own. */
+static void print_pretty(const char *json, size_t length, FILE *out)
+{
+    size_t depth = 0;
+    bool in_text = false;
+
+    for (size_t i = 0; i < length; i++) {
+        char c = json[i];
+        bool opens = !in_text && (c == '{' || c == '[');
+        bool closes = !in_text && (c == '}' || c == ']');
+        bool is_empty = closes && i && (json[i - 1] == '{' || json[i - 1] == '[');
+
+        depth -= closes;
+        if (closes && !is_empty)
+            fprintf(out, "\n%*s", (int)(2 * depth), "");
+        putc(c, out);
+        depth += opens;
+        if (in_text && c == '\\' && i + 1 < length) {
+            putc(json[++i], out);
+            continue;
+        }
+        in_text ^= c == '"';
+        if (!in_text && (c == ',' || (opens && !strchr("}]", json[i + 1]))))
+            fprintf(out, "\n%*s", (int)(2 * depth), "");
+        else if (!in_text && c == ':')
+            putc(' ', out);
+    }
+}
+
+/* The answer of POST /v1/simulations, by the one route that is needed. */
+static enum error_code simulate(struct cli *c, struct arena *a, struct error *err)
+{
+    struct service service = {.config = &c->config,
+                              .routes = c->expand ? c->expansion : c->routes};
+    struct text_buffer body = {.arena = a};
+    struct store_progress progress = {0};
+    struct stored_request request = {
+        .tenant = c->tenant, .path = "/v1/simulations", .progress = &progress};
+    enum decision_status status;
+    struct reply reply;
+
+    TRY(read_scenario(c->words[1], &body, err));
+    request.body = body.data;
+    TRY(route_answer_stored(&service, &request, &status, &reply, a, err));
+    if (c->pretty)
+        print_pretty(reply.body, reply.body_length, stdout);
+    else
+        fwrite(reply.body, 1, reply.body_length, stdout);
+    putchar('\n');
+    return OK;
+}
+
+static enum error_code run_simulate(struct cli *c, struct error *err)
+{
+    struct arena *a;
+    enum error_code code;
+
+    if (c->word_count != 2)
+        return fail(err, ERR_INVALID, "", "simulate FILE, or - for standard input");
+    a = arena_create(SIMULATE_ARENA_BYTES);
+    if (!a)
+        return fail_memory(err);
+    code = simulate(c, a, err);
+    if (code != OK)
+        print_errors(err); /* they are in the arena */
+    arena_close(a);
+    err->first = NULL;
+    c->reported = true;
+    return code;
+}
+
 static const struct command {
     const char *name;
     command_fn *run; /* NULL: serve */
@@ -192,6 +315,10 @@ static const struct command {
      "create --tenant T --scopes decide,ingest,admin [--expires-days N] [--label L],\n"
      "             list --tenant T, or revoke ID"},
     {"openapi", run_openapi, "print the description of the API"},
+    {"simulate", run_simulate,
+     "FILE|- [--pretty]: answer it as POST /v1/simulations would, without a service;\n"
+     "             with --expand print it with jobs, speeds and outages drawn for its "
+     "seed"},
 };
 
 enum { COMMAND_COUNT = sizeof(commands) / sizeof(commands[0]) };
@@ -207,15 +334,6 @@ static void print_help(void)
     printf("\n  --check-config  check all settings, print what is in force, and end\n"
            "  --version, --help\n\nSettings: flags go before variables.\n\n");
     config_help(stdout);
-}
-
-static void print_errors(const struct error *err)
-{
-    if (!err->first)
-        fprintf(stderr, "gridplan: %s%s%s\n", err->field, *err->field ? ": " : "",
-                err->text);
-    for (const struct error_item *item = err->first; item; item = item->next)
-        fprintf(stderr, "gridplan: %s: %s\n", item->pointer, item->detail);
 }
 
 /* Takes "--name VALUE" or "--name=VALUE"; the arguments used. */
@@ -252,6 +370,8 @@ static enum error_code take_apart(struct cli *c, char **argv, const char **rest,
                    take_switch(*argv, "--help", &c->help) +
                    take_switch(*argv, "-h", &c->help) +
                    take_switch(*argv, "--version", &c->version) +
+                   take_switch(*argv, "--expand", &c->expand) +
+                   take_switch(*argv, "--pretty", &c->pretty) +
                    take_flag(argv, "--tenant", &c->tenant) +
                    take_flag(argv, "--scopes", &c->scopes) +
                    take_flag(argv, "--label", &c->label) +
@@ -259,7 +379,7 @@ static enum error_code take_apart(struct cli *c, char **argv, const char **rest,
 
         if (used) {
             argv += used;
-        } else if (**argv != '-') {
+        } else if (**argv != '-' || !(*argv)[1]) {
             if (c->word_count == WORDS_MAX)
                 return fail(err, ERR_INVALID, *argv, "one argument too many");
             c->words[c->word_count++] = *argv++;
@@ -296,7 +416,8 @@ static int run_command(struct cli *c, struct error *err)
         return -1;
     if (command->run(c, err) == OK)
         return EXIT_SUCCESS;
-    print_errors(err);
+    if (!c->reported)
+        print_errors(err);
     return err->code == ERR_INVALID ? EXIT_USAGE : EXIT_FAILURE;
 }
 
@@ -324,9 +445,13 @@ static int run(struct cli *c, char **argv, const char **rest, struct error *err)
     return run_command(c, err);
 }
 
-int cli_run(int argc, char **argv, const struct route *route_table)
+int cli_run(int argc, char **argv, const struct route *route_table,
+            const struct route *expansion)
 {
-    struct cli c = {.routes = route_table, .tenant = "default", .scopes = "decide"};
+    struct cli c = {.routes = route_table,
+                    .expansion = expansion,
+                    .tenant = "default",
+                    .scopes = "decide"};
     struct error err = {0};
     const char **rest = calloc((size_t)argc + 1, sizeof(*rest));
     int status = EXIT_FAILURE;

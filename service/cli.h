@@ -1,10 +1,12 @@
-/* cli.h - the program's commands: serve, migrate, key, openapi, and flags. */
+/* cli.h - the program's commands: serve, migrate, key, openapi, simulate, and flags. */
 #ifndef GRIDPLAN_CLI_H
 #define GRIDPLAN_CLI_H
 
 #include "service/route.h"
 
-/* Runs one command; the value is the exit status of the process. */
-int cli_run(int argc, char **argv, const struct route *route_table);
+/* Runs one command; the value is the exit status of the process. `expansion` has the
+ * path of POST /v1/simulations and answers with the scenario drawn. */
+int cli_run(int argc, char **argv, const struct route *route_table,
+            const struct route *expansion);
 
 #endif

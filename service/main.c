@@ -1,8 +1,9 @@
 /* main.c - the program: the only file that sees every layer. */
 #include "handlers/routes.h"
+#include "handlers/simulation_expand.h"
 #include "service/cli.h"
 
 int main(int argc, char **argv)
 {
-    return cli_run(argc, argv, routes);
+    return cli_run(argc, argv, routes, simulation_expansion);
 }

@@ -108,6 +108,94 @@ TEST_CASE("the hand-computed day of three jobs is what the service says",
     }
 }
 
+// The worked example of spec simulator.md 4: equal sharing by hand.
+TEST_CASE("jobs that name their resource run there, without any scheduler",
+          "[simulations][api]")
+{
+    api a;
+    json body = json::parse(R"({
+        "runs": 1, "output": {"per_job": true},
+        "sites": [{"id": "s", "resources": [{"id": "CR", "n_max": 3}, {"id": "A"}]}],
+        "workload": {"jobs": [
+            {"id": "J1", "length_mi": 6, "resource_id": "CR"},
+            {"id": "J2", "length_mi": 3, "arrival_s": 2, "resource_id": "CR"},
+            {"id": "J3", "length_mi": 1, "arrival_s": 4, "resource_id": "CR"}]},
+        "compare": [{"algorithm": "pinned"}, {"algorithm": "max_max"}]})");
+    json answer = a.post("/v1/simulations", body.dump()).json();
+
+    INFO(answer.dump().substr(0, 2000));
+    CHECK(answer["warnings"].empty());
+    for (auto &result : answer["results"]) { // a scheduler does not touch them
+        REQUIRE(result["jobs"].size() == 3);
+        for (auto &j : result["jobs"]) {
+            double end_s = j["job_id"] == "J1" ? 10 : j["job_id"] == "J2" ? 9 : 7;
+            CHECK(j["end_s"].get<double>() == Approx(end_s).epsilon(1e-9));
+            CHECK(j["resource_id"] == "CR");
+        }
+    }
+    // Jobs that name none wait, and the answer says why.
+    body["workload"]["jobs"][1].erase("resource_id");
+    body["stop"] = {{"time_s", 100}};
+    answer = a.post("/v1/simulations", body.dump()).json();
+    CHECK(mean_of(answer, 0, "jobs_done") == 2);
+    CHECK(mean_of(answer, 1, "jobs_done") == 3);
+    CHECK_THAT(joined(answer["warnings"]), Catch::Contains("pinned"));
+    // All unknown ones at once, and options that do not exist.
+    body["workload"]["jobs"][0]["resource_id"] = "nowhere";
+    body["workload"]["jobs"][2]["resource_id"] = "C";
+    auto p = a.post("/v1/simulations", body.dump()).pointers();
+    CHECK(has(p, "/workload/jobs/0/resource_id"));
+    CHECK(has(p, "/workload/jobs/2/resource_id"));
+    body["compare"][0]["options"] = {{"x", 1}};
+    p = a.post("/v1/simulations", body.dump()).pointers();
+    CHECK(has(p, "/compare/0/options/x"));
+}
+
+TEST_CASE("what-if: resources of a snapshot fail as they did", "[simulations][api]")
+{
+    api a;
+    json body = file_json("simulation-what-if.json");
+    json answer = a.post("/v1/simulations", body.dump()).json();
+
+    INFO(answer.dump().substr(0, 3000));
+    CHECK(answer["runs_completed"] == 20);
+    CHECK_THAT(joined(answer["warnings"]),
+               Catch::Contains("of 1 resources a Weibull distribution (12 failures "
+                               "seen), of 1 an exponential one (2 failures seen)"));
+    // Without checkpoints it begins anew, without detection it may be lost.
+    CHECK(mean_of(answer, 0, "failures") > 0);
+    CHECK(mean_of(answer, 0, "makespan_s") > mean_of(answer, 1, "makespan_s"));
+    CHECK(mean_of(answer, 1, "checkpoints_per_job") > 50);
+    CHECK(mean_of(answer, 3, "jobs_lost_ratio") > 0);
+    CHECK(mean_of(answer, 1, "jobs_lost_ratio") == 0);
+    // Nothing known: nothing fails, and the answer says so.
+    for (auto &r : body["snapshot"]["resources"])
+        r = {{"id", r["id"]}, {"mips_total", r["mips_total"]}};
+    answer = a.post("/v1/simulations", body.dump()).json();
+    CHECK(mean_of(answer, 0, "failures") == 0);
+    CHECK_THAT(joined(answer["warnings"]),
+               Catch::Contains("of 2 of 2 resources no history is known"));
+    // Instants without repairs: up again at once.
+    body["snapshot"]["resources"][0]["failure_times_s"] = {1000, 2000, 3000};
+    body["now_s"] = 4000;
+    answer = a.post("/v1/simulations", body.dump()).json();
+    CHECK_THAT(joined(answer["warnings"]), Catch::Contains("up again at once"));
+    CHECK(mean_of(answer, 0, "availability_percent") == 100);
+    // Histories that make no sense, and those at the edge.
+    body["snapshot"]["resources"][0]["failure_count"] = 2.5;
+    CHECK(has(a.post("/v1/simulations", body.dump()).pointers(),
+              "/snapshot/resources/0/failure_count"));
+    body["max_events"] = 20000;
+    for (double value : {0.0, 1e-300, 1e18, 1e300}) {
+        body["snapshot"]["resources"][0] = {{"id", "x"},
+                                            {"observed_since_s", -value},
+                                            {"uptime_total_s", value},
+                                            {"failure_count", 1e15},
+                                            {"failure_times_s", {-value, value, 1}}};
+        CHECK(a.post("/v1/simulations", body.dump()).status == 200);
+    }
+}
+
 TEST_CASE("policies meet the same runs and are ranked", "[simulations][api]")
 {
     api a;
@@ -396,7 +484,8 @@ TEST_CASE("a snapshot can be the grid", "[simulations][api]")
     json answer = a.post("/v1/simulations", body.dump()).json();
     INFO(answer.dump().substr(0, 2000));
     CHECK(mean_of(answer, 0, "job_turnaround_s") == Approx(706.6666667).epsilon(1e-6));
-    CHECK(answer["warnings"].empty());
+    CHECK(answer["warnings"].size() == 1); // nothing fails, as nothing is known
+    CHECK_THAT(joined(answer["warnings"]), Catch::Contains("no history is known"));
     body["snapshot"]["resources"][0]["sharing"] = "slots";
     answer = a.post("/v1/simulations", body.dump()).json();
     CHECK_THAT(joined(answer["warnings"]), Catch::Contains("slots"));
@@ -790,4 +879,51 @@ TEST_CASE("a failure trace is stored and laid over the resources", "[simulations
     CHECK_THAT(joined(answer["warnings"]), Catch::Contains("the order of names"));
     CHECK(a.get("/v1/failure-traces").json()["failure_traces"].size() == 1);
     CHECK(a.call("DELETE", "/v1/failure-traces/t").status == 204);
+}
+
+TEST_CASE("resources of a stored snapshot fail as the stored failures say",
+          "[simulations][db]")
+{
+    NEED_DATABASE();
+    live a;
+    json failures = json::array();
+
+    for (int i = 0; i < 12; i++) {
+        failures.push_back({{"resource_id", "many"},
+                            {"down_at", 1764000000 + 20000 * i + 500 * (i % 5)},
+                            {"up_at", 1764000600 + 20000 * i + 500 * (i % 5)}});
+        if (i % 4 == 0)
+            failures.push_back({{"resource_id", "few"},
+                                {"down_at", 1764000000 + 20000 * i},
+                                {"up_at", 1764001000 + 20000 * i}});
+    }
+    REQUIRE(a.post("/v1/failures", failures.dump()).status == 201);
+    json snapshot = {{"taken_at", 1764300000},
+                     {"resources", {{{"id", "many"}}, {{"id", "few"}}, {{"id", "new"}}}}};
+    REQUIRE(a.post("/v1/snapshots?id=what-if", snapshot.dump()).status == 201);
+    json body = {
+        {"snapshot_id", "what-if"},
+        {"runs", 3},
+        {"stop", {{"time_s", 2000000}}},
+        {"output", {{"per_resource", true}}},
+        {"workload", {{"jobs", {{{"length_mi", 90000}}}}}},
+        {"compare",
+         {{{"algorithm", "periodic"}, {"options", {{"initial_interval_s", 1800}}}}}}};
+    json answer = a.post("/v1/simulations", body.dump()).json();
+
+    INFO(answer.dump().substr(0, 3000));
+    CHECK_THAT(joined(answer["warnings"]),
+               Catch::Contains("of 1 resources a Weibull distribution (12 failures "
+                               "seen), of 1 an exponential one (3 failures seen)"));
+    CHECK_THAT(joined(answer["warnings"]), Catch::Contains("of 1 of 3 resources"));
+    // In the order of names: few, many, new.
+    json rows = answer["results"][0]["resources"];
+    REQUIRE(rows.size() == 3);
+    CHECK(rows[0]["failures"] > 0);
+    CHECK(rows[1]["failures"] > 40);
+    CHECK(rows[1]["failures"] < 160);
+    CHECK(rows[2]["failures"] == 0);
+    double down_s = rows[1]["downtime_s"], count = rows[1]["failures"];
+    CHECK(down_s / count == Approx(600).epsilon(0.5)); // exponential of mean 600
+    CHECK(a.call("DELETE", "/v1/snapshots/what-if").status == 204);
 }

@@ -133,3 +133,120 @@ TEST_CASE("any replica answers for any simulation", "[system][db]")
     one.stop();
     two.stop();
 }
+
+// ---- without a service ----
+
+namespace
+{
+using json = nlohmann::json;
+
+// A file that goes away.
+struct scratch {
+    std::string name = "/tmp/gridplan-simulate-" + std::to_string(getpid()) + ".json";
+
+    explicit scratch(const std::string &text)
+    {
+        std::ofstream(name) << text;
+    }
+    ~scratch()
+    {
+        unlink(name.c_str());
+    }
+};
+
+std::string simulate(const std::string &body, std::vector<std::string> more = {},
+                     int want = 0)
+{
+    scratch file(body);
+    int status = -1;
+
+    more.insert(more.begin(), {GRIDPLAN_BINARY, "simulate", file.name});
+    std::string text = run_command(more, &status);
+    INFO(text);
+    CHECK(status == want);
+    return text;
+}
+
+// Everything that is drawn is drawn.
+const char *const DRAWN = R"({
+    "seed": 3, "runs": 1, "stop": {"time_s": 200000}, "initial_state": "stationary",
+    "information_service": {"mode": "periodic", "interval_s": 300},
+    "network": {"mode": "shared"},
+    "sites": [{"id": "s", "resources": [{"number": 3, "n_max": 2,
+        "mips_total": {"distribution": "uniform", "l_bound": 0.5, "u_bound": 2},
+        "failure": {"distribution": "weibull", "shape": 0.7, "mean": 6000},
+        "restore": {"distribution": "lognormal", "mean": 600, "sigma": 1}}]},
+        {"id": "t", "resources": [{"id": "odd", "register_s": 5000, "outages": [
+            {"down_s": 100, "up_s": 7000}, {"down_s": 90000}]}]}],
+    "workload": {"generator": "poisson", "user_count": 3,
+        "length_mi": {"distribution": "exponential", "mean": 1500},
+        "input_bytes": {"distribution": "uniform", "l_bound": 1e6, "u_bound": 1e8},
+        "arrival_gap_s": {"distribution": "exponential", "mean": 800}},
+    "compare": [{"algorithm": "periodic", "options": {"initial_interval_s": 300}},
+                {"algorithm": "fcfs"}, {"algorithm": "wqr"}]})";
+} // namespace
+
+TEST_CASE("simulate answers without a service", "[system]")
+{
+    json answer = json::parse(simulate(DRAWN));
+    std::string pretty = simulate(DRAWN, {"--pretty"});
+
+    CHECK(answer["status"] == "feasible");
+    CHECK(answer["results"].size() == 3);
+    CHECK(json::parse(pretty)["results"] == answer["results"]);
+    CHECK(occurrences(pretty, "\n") > 100);
+    json body = json::parse(DRAWN);
+    body["runs"] = 2;
+    CHECK(json::parse(simulate(body.dump()))["runs_completed"] == 2);
+}
+
+TEST_CASE("an expanded scenario has the events and figures of the scenario", "[system]")
+{
+    json expanded = json::parse(simulate(DRAWN, {"--expand"}));
+    json before = json::parse(simulate(DRAWN));
+    json after = json::parse(simulate(expanded.dump()));
+
+    CHECK(expanded["workload"]["generator"] == "batch");
+    CHECK(expanded["workload"]["jobs"].size() > 100);
+    CHECK(expanded["sites"][0]["resources"].size() == 3);
+    CHECK(expanded["sites"][0]["resources"][0]["failure"].is_null());
+    CHECK(expanded["sites"][0]["resources"][0]["outages"].size() > 10);
+    CHECK(after["events_executed"] == before["events_executed"]);
+    for (size_t i = 0; i < 3; i++) {
+        json a = after["results"][i]["metrics"], b = before["results"][i]["metrics"];
+        // Users are numbered anew: a sum in another order.
+        CHECK(a["fairness_ratio"]["mean"].get<double>() ==
+              Approx(b["fairness_ratio"]["mean"].get<double>()).epsilon(1e-12));
+        a.erase("fairness_ratio"), b.erase("fairness_ratio");
+        CHECK(a == b);
+    }
+    // Expanding again changes nothing but names that were there already.
+    json again = json::parse(simulate(expanded.dump(), {"--expand"}));
+    CHECK(again["sites"] == expanded["sites"]);
+}
+
+TEST_CASE("simulate says what is wrong", "[system]")
+{
+    json body = json::parse(DRAWN);
+
+    body["compare"][0]["algorithm"] = "nonsense";
+    body["stop"]["time_s"] = -1;
+    std::string text = simulate(body.dump(), {}, 2);
+    CHECK_THAT(text, Catch::Contains("/stop/time_s"));
+    simulate("", {}, 2);
+    simulate("{", {}, 1); // no JSON at all
+    CHECK_THAT(simulate("{}", {"two"}, 2), Catch::Contains("simulate FILE"));
+    body = json::parse(DRAWN);
+    body["sites"][0]["resources"][0]["load"] = json::object();
+    text = simulate(body.dump(), {"--expand"}, 2);
+    CHECK_THAT(text, Catch::Contains("give load_trace"));
+    body = json::parse(DRAWN);
+    body["stop"]["time_s"] = 1e11;
+    text = simulate(body.dump(), {"--expand"}, 2);
+    CHECK_THAT(text, Catch::Contains("/stop/time_s"));
+    body = json::parse(DRAWN);
+    body["failure_groups"] = {{{"id", "g"}, {"burst_probability", 0.5}}};
+    body["sites"][0]["resources"][0]["failure_group"] = "g";
+    text = simulate(body.dump(), {"--expand"}, 2);
+    CHECK_THAT(text, Catch::Contains("come together"));
+}

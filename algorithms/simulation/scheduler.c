@@ -394,7 +394,7 @@ static void decide(struct sim *s)
         .resources = s->resources,
         .resource_count = s->host_count,
         .site_count = s->scenario->site_count,
-        .jobs = s->list + s->list_head,
+        .jobs = s->list ? s->list + s->list_head : NULL,
         .job_count = s->list_end - s->list_head,
         .random_state = s->random_state,
         .mode_before = s->mode,
