@@ -2,11 +2,11 @@
 #include "handlers/checkpoint_intervals.h"
 
 #include "algorithms/checkpoint/checkpoint.h"
+#include "handlers/checkpoint_costs.h"
 #include "handlers/checkpoint_render.h"
 #include "handlers/decision.h"
 #include "handlers/resource_histories.h"
 #include "handlers/snapshot_json.h"
-#include "service/clock.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -18,16 +18,17 @@ static const char *const events[] = {"request", "start", NULL};
 
 struct checkpoint_job {
     const char *id;
-    const char *resource_id; /* NULL: not said */
+    const char *resource_id, *application_id; /* NULL: not said */
     enum checkpoint_event event;
     double length_mi, completed_mi;                /* NAN: not said */
     double checkpoint_bytes, checkpoint_latency_s; /* NAN: not said */
     struct checkpoint_in in;
 };
 
+/* NAN: has no part in the decision. */
 struct checkpoint_basis {
-    uint64_t failures;
-    double observed_s;
+    double failures, observed_s;
+    double checkpoint_logs, checkpoint_overhead_s, checkpoint_latency_s, restart_s;
 };
 
 struct checkpoint_interval {
@@ -55,7 +56,9 @@ struct checkpoint_intervals_answer {
     size_t interval_count;
 };
 
-#define T struct checkpoint_job
+#define OVERHEAD_DOC "How long the job stands still for one checkpoint"
+
+#define T            struct checkpoint_job
 #define JOB_SECONDS(m, lo, dflt, flag, text)                          \
     {                                                                 \
         .name = #m, .doc = text, .type = JSON_TYPE_NUMBER, .min = lo, \
@@ -64,14 +67,18 @@ struct checkpoint_intervals_answer {
     }
 static const struct json_field job_rows[] = {
     JSON_ID(T, id, JSON_REQUIRED, "Name, unique in the request"),
-    JOB_SECONDS(checkpoint_overhead_s, 0, NAN, JSON_REQUIRED,
-                "How long the job stands still for one checkpoint"),
+    JOB_SECONDS(checkpoint_overhead_s, 0, NAN, JSON_NULLABLE,
+                OVERHEAD_DOC "; default: the mean of the checkpoint logs of its "
+                             "application_id"),
+    JSON_ID(T, application_id, JSON_NULLABLE,
+            "What it runs: tells what checkpoints cost if checkpoint_overhead_s is left "
+            "out"),
     JOB_SECONDS(mean_failure_interval_s, CHECKPOINT_SHORTEST_S, NAN, JSON_NULLABLE,
                 "Mean time between failures of the resource that runs it; default: from "
                 "the resource's history"),
     JOB_SECONDS(restart_s, 0, NAN, JSON_NULLABLE,
-                "Time to fetch a checkpoint after a failure; default: "
-                "checkpoint_latency_s"),
+                "Time to fetch a checkpoint after a failure; default: from the logs if "
+                "the overhead is, else checkpoint_latency_s"),
     JOB_SECONDS(execution_time_s, 0, NAN, JSON_NULLABLE | JSON_ABOVE_MIN,
                 "Run time of the whole job without failures and checkpoints; default: "
                 "from length_mi and the resource's speed"),
@@ -107,7 +114,8 @@ static const struct json_field job_rows[] = {
                 "Size of a checkpoint, which goes to the snapshot's home site"),
     JSON_NUMBER(T, checkpoint_latency_s, 0, CHECKPOINT_LONGEST_S, NAN, JSON_NULLABLE,
                 "From the end of the overhead until the checkpoint is safe; default: "
-                "checkpoint_bytes over the snapshot's network, else 0"),
+                "from the logs if the overhead is, else checkpoint_bytes over the "
+                "snapshot's network, else 0"),
     {0},
 };
 #undef JOB_SECONDS
@@ -139,13 +147,21 @@ const struct json_object checkpoint_intervals_request_json = {
 
 #define T struct checkpoint_basis
 static const struct json_field basis_rows[] = {
-    JSON_INTEGER(T, failures, 0, JSON_EXACT, 0, 0, "Failures seen"),
-    JSON_NUMBER(T, observed_s, 0, 0, 0, 0, "Time in which they were seen"),
+    JSON_NUMBER(T, failures, 0, 0, 0, JSON_OPTIONAL, "Failures of its resource seen"),
+    JSON_NUMBER(T, observed_s, 0, 0, 0, JSON_OPTIONAL, "Time in which they were seen"),
+    JSON_NUMBER(T, checkpoint_logs, 0, 0, 0, JSON_OPTIONAL,
+                "Checkpoint logs of its application that the next three are means of"),
+    JSON_NUMBER(T, checkpoint_overhead_s, 0, 0, 0, JSON_OPTIONAL,
+                "Overhead of a checkpoint, as it was used"),
+    JSON_NUMBER(T, checkpoint_latency_s, 0, 0, 0, JSON_OPTIONAL,
+                "From then until a checkpoint was safe, if it is logged"),
+    JSON_NUMBER(T, restart_s, 0, 0, 0, JSON_OPTIONAL,
+                "Time of a restart, if it is logged"),
     {0},
 };
 #undef T
 static const struct json_object basis_json = {
-    "CheckpointBasis", "The history that a decision rests on",
+    "CheckpointBasis", "The history and the logs that a decision rests on",
     sizeof(struct checkpoint_basis), basis_rows};
 
 #define T struct checkpoint_interval
@@ -197,7 +213,8 @@ static const struct json_field interval_rows[] = {
     JSON_NUMBER(T, mean_failure_interval_s, 0, 0, 0, JSON_OPTIONAL,
                 "Mean time between failures, as it was used"),
     JSON_OBJECT(T, basis, const struct checkpoint_basis *, &basis_json,
-                JSON_POINTER | JSON_OPTIONAL, "The history of its resource"),
+                JSON_POINTER | JSON_OPTIONAL,
+                "The history of its resource, and the logs of its application"),
     JSON_OBJECT(T, rendered, const struct checkpoint_rendered *,
                 &checkpoint_rendered_json, JSON_POINTER | JSON_OPTIONAL,
                 "Settings of the tools in render"),
@@ -240,6 +257,7 @@ struct work {
     double param[PARAMS_MAX];
     const struct snapshot *snapshot;
     struct resource_histories histories; /* list NULL: no job names a resource */
+    struct checkpoint_costs costs;       /* of the jobs that do not say the overhead */
     struct name_index links;             /* key NULL: no checkpoint has a way to go */
     struct affected hopeless, raised, too_short, unknown;
     const char *warnings[WARNINGS_MAX];
@@ -356,6 +374,9 @@ static void check_job(struct work *w, size_t i)
     const struct checkpoint_job *job = &w->body->jobs[i];
     bool has_speed = job->resource_id && w->snapshot;
 
+    if (isnan(job->in.checkpoint_overhead_s) && !job->application_id)
+        job_mistake(w, i, "checkpoint_overhead_s", "required",
+                    "the member is missing: " OVERHEAD_DOC);
     if (w->policy->needs & CHECKPOINT_NEEDS_TIME && isnan(job->in.execution_time_s) &&
         (isnan(job->length_mi) || !has_speed))
         job_mistake(w, i, "execution_time_s", "execution_time_required",
@@ -371,6 +392,47 @@ static void check_job(struct work *w, size_t i)
         histories_find(&w->histories, job->resource_id, false) == NAME_NOT_FOUND)
         job_mistake(w, i, "resource_id", "unknown_id",
                     "the snapshot has no such resource");
+}
+
+/* ---- what checkpoints cost ---- */
+
+static bool learns_costs(const struct checkpoint_job *job)
+{
+    return isnan(job->in.checkpoint_overhead_s) && job->application_id;
+}
+
+/* Reads the costs that are to be learnt. Mistakes that are known already are told
+ * without them when the database is away. */
+static enum error_code read_costs(struct work *w)
+{
+    const struct checkpoint_job *jobs = w->body->jobs;
+    struct error before = *w->rq->err;
+    enum error_code code;
+
+    for (size_t i = 0; i < w->body->job_count; i++)
+        if (learns_costs(&jobs[i]))
+            TRY(checkpoint_costs_add(&w->costs, jobs[i].application_id,
+                                     w->body->job_count, w->rq->arena, w->rq->err));
+    code = checkpoint_costs_read(w->rq, &w->costs);
+    if ((code == ERR_UNAVAILABLE || code == ERR_BUSY) && before.code != OK) {
+        *w->rq->err = before;
+        return before.code;
+    }
+    return code;
+}
+
+/* An application of which nothing is logged says as little as none. */
+static void check_costs(struct work *w)
+{
+    for (size_t i = 0; i < w->body->job_count; i++) {
+        const struct checkpoint_job *job = &w->body->jobs[i];
+
+        if (learns_costs(job) &&
+            isnan(checkpoint_costs_find(&w->costs, job->application_id)->overhead_s))
+            job_mistake(w, i, "checkpoint_overhead_s", "required",
+                        "the member is missing, and no overhead_s is logged for its "
+                        "application_id: give it, or POST it to /v1/checkpoint-logs");
+    }
 }
 
 /* Notes every mistake, and which histories are wanted. */
@@ -395,6 +457,8 @@ static enum error_code check_jobs(struct work *w)
         if (place != NAME_NOT_FOUND && needs_history(w, job))
             w->histories.list[place].wanted = true;
     }
+    TRY(read_costs(w));
+    check_costs(w);
     return w->rq->err->code;
 }
 
@@ -407,16 +471,15 @@ static enum error_code read_histories(struct work *w)
                    (isnan(w->param[CHECKPOINT_WEIBULL_SHAPE]) ||
                     isnan(w->param[CHECKPOINT_WEIBULL_SCALE])),
     };
-    double now_s = w->body->now_s;
     bool wanted = false;
 
     for (size_t i = 0; i < w->histories.count; i++)
         wanted = wanted || w->histories.list[i].wanted;
     if (!wanted)
         return OK;
-    if (isnan(now_s) && w->snapshot)
-        now_s = w->snapshot->taken_at_s;
-    w->histories.now_s = isnan(now_s) ? clock_wall_s() : now_s;
+    w->histories.now_s = w->body->now_s;
+    if (isnan(w->histories.now_s) && w->snapshot)
+        w->histories.now_s = w->snapshot->taken_at_s;
     return histories_read(w->rq, &w->histories, &options);
 }
 
@@ -472,9 +535,9 @@ static enum error_code find_links(struct work *w)
     return OK;
 }
 
-/* L, as far as the network is known. */
+/* L, as far as it was seen or the network is known. */
 static double latency_s(const struct work *w, const struct checkpoint_job *job,
-                        const struct resource *r)
+                        const struct checkpoint_cost *cost, const struct resource *r)
 {
     const struct network *network;
     double bandwidth_mbps;
@@ -483,6 +546,8 @@ static double latency_s(const struct work *w, const struct checkpoint_job *job,
 
     if (!isnan(job->checkpoint_latency_s))
         return job->checkpoint_latency_s;
+    if (cost && !isnan(cost->stored_after_s))
+        return cost->stored_after_s;
     if (isnan(job->checkpoint_bytes) || !w->links.key || !r || !r->site_id)
         return 0;
     network = &w->snapshot->network;
@@ -515,15 +580,29 @@ static void use_history(const struct work *w, const struct resource_history *h,
         in->uptime_s = reliability_uptime_s(&h->reliability, w->histories.now_s);
 }
 
+/* What the decision rests on; `h` and `cost` NULL: not on these. */
 static enum error_code add_basis(const struct work *w, const struct resource_history *h,
+                                 const struct checkpoint_cost *cost,
                                  struct checkpoint_interval *out)
 {
-    struct checkpoint_basis *basis = NEW(w->rq->arena, struct checkpoint_basis, 1);
+    struct checkpoint_basis *basis;
 
+    if (!h && !cost)
+        return OK;
+    basis = NEW(w->rq->arena, struct checkpoint_basis, 1);
     if (!basis)
         return fail_memory(w->rq->err);
-    basis->failures = h->reliability.failure_count;
-    basis->observed_s = fmax(0, w->histories.now_s - h->reliability.observed_since_s);
+    *basis = (struct checkpoint_basis){NAN, NAN, NAN, NAN, NAN, NAN};
+    if (h) {
+        basis->failures = (double)h->reliability.failure_count;
+        basis->observed_s = fmax(0, w->histories.now_s - h->reliability.observed_since_s);
+    }
+    if (cost) {
+        basis->checkpoint_logs = (double)cost->log_count;
+        basis->checkpoint_overhead_s = cost->overhead_s;
+        basis->checkpoint_latency_s = cost->stored_after_s;
+        basis->restart_s = cost->restart_s;
+    }
     out->basis = basis;
     return OK;
 }
@@ -548,6 +627,7 @@ static enum error_code decide_job(struct work *w, const struct checkpoint_job *j
 {
     const struct resource_history *history = NULL;
     const struct resource *resource = NULL;
+    const struct checkpoint_cost *cost = NULL;
     struct checkpoint_in in = job->in;
     double saving_s;
 
@@ -557,15 +637,22 @@ static enum error_code decide_job(struct work *w, const struct checkpoint_job *j
     if (history)
         resource = history->resource;
     in.start = job->event == EVENT_START;
+    if (learns_costs(job)) {
+        cost = checkpoint_costs_find(&w->costs, job->application_id);
+        in.checkpoint_overhead_s = cost->overhead_s;
+        if (isnan(in.restart_s))
+            in.restart_s = cost->restart_s;
+    }
     find_times(job, resource, &in);
-    saving_s = latency_s(w, job, resource);
+    saving_s = latency_s(w, job, cost, resource);
     if (isnan(in.restart_s))
         in.restart_s = saving_s;
     saving_s += in.checkpoint_overhead_s;
-    if (history && history->wanted) {
+    if (history && !history->wanted)
+        history = NULL;
+    if (history)
         use_history(w, history, &in);
-        TRY(add_basis(w, history, out));
-    }
+    TRY(add_basis(w, history, cost, out));
     TRY(checkpoint_decide(w->policy, &in, w->param, &out->out, w->rq->err));
     out->job_id = job->id;
     out->execution_time_s = in.execution_time_s;

@@ -108,6 +108,43 @@ enum error_code decision_snapshot(struct request *rq, const struct snapshot *giv
                      stored, rq->arena, rq->err);
 }
 
+enum error_code decision_lookup(struct request *rq, const char *name,
+                                const struct json_object *table, void *out, bool *found)
+{
+    const char *text = NULL;
+
+    *found = false;
+    if (!rq->replay || !rq->history_document)
+        return OK;
+    TRY(json_member(rq->history_document, name, &text, rq->arena, rq->err));
+    if (!text)
+        return OK;
+    TRY(json_read(table, text, strlen(text), out, rq->arena, rq->err));
+    *found = true;
+    return OK;
+}
+
+enum error_code decision_keep_lookup(struct request *rq, const char *name,
+                                     const struct json_object *table, const void *in)
+{
+    struct text_buffer b = {.arena = rq->arena};
+    const char *before = rq->history_document;
+
+    if (!rq->store_decision)
+        return OK;
+    if (before) /* its members, without the brace at its end */
+        text_add(&b, before, strlen(before) - 1);
+    text_add(&b, before ? "," : "{", 1);
+    json_print_text(name, &b);
+    text_add(&b, ":", 1);
+    json_print(table, in, &b);
+    text_add(&b, "}", 2); /* with the NUL */
+    if (b.failed)
+        return fail_memory(rq->err);
+    rq->history_document = b.data;
+    return OK;
+}
+
 enum error_code decision_unknown_algorithm(const char *name, const char *const *names,
                                            size_t count, struct error *err)
 {

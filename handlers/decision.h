@@ -132,6 +132,18 @@ enum error_code decision_snapshot(struct request *rq, const struct snapshot *giv
                                   const char *snapshot_id, bool required,
                                   const struct snapshot **snapshot);
 
+/* What a decision looks up (stored rows, the clock) is kept with it if it is stored,
+ * and a replay takes it from there: then the answer is the same. `name` tells one
+ * lookup from another, `table` describes the struct `out` or `in`.
+ *
+ * *found: this is a replay, and *out is what the decision had looked up. */
+enum error_code decision_lookup(struct request *rq, const char *name,
+                                const struct json_object *table, void *out, bool *found);
+
+/* Keeps *in if the decision will be stored. Once for each name. */
+enum error_code decision_keep_lookup(struct request *rq, const char *name,
+                                     const struct json_object *table, const void *in);
+
 /* Notes the mistake that there is no such policy, with the nearest name. `names`
  * has `count` entries. */
 enum error_code decision_unknown_algorithm(const char *name, const char *const *names,

@@ -68,6 +68,11 @@ static const struct json_field stored_rows[] = {
      .type = JSON_TYPE_RAW,
      .offset = JSON_AT(T, snapshot_document, const char *),
      .flags = JSON_OPTIONAL},
+    {.name = "history",
+     .doc = "What else was looked up for it then: a replay takes it from here",
+     .type = JSON_TYPE_RAW,
+     .offset = JSON_AT(T, history_document, const char *),
+     .flags = JSON_OPTIONAL},
     JSON_RAW(T, answer, 0, "The answer"),
     {0},
 };
@@ -191,7 +196,7 @@ enum error_code post_decision_replay(struct request *rq, const void *in, void *o
                             rq->arena, rq->err));
     TRY(request_again(&stored, &body, rq->arena, rq->err));
     TRY(request_replay(rq, stored.route, body, stored.snapshot_document,
-                       &replay->answer));
+                       stored.history_document, &replay->answer));
     replay->decision_id = stored.decision_id;
     return compare(&stored, replay, rq->arena, rq->err);
 }

@@ -1,6 +1,8 @@
 /* resource_histories.c - how reliable the resources of a decision are. */
 #include "handlers/resource_histories.h"
 
+#include "handlers/decision.h"
+#include "service/clock.h"
 #include "service/store_reliability.h"
 
 #include <stdio.h>
@@ -53,6 +55,54 @@ void histories_check(const struct resource_histories *h, struct error *err)
                 r->failure_count);
     }
 }
+
+/* ---- what is kept for a replay ---- */
+
+struct kept_resource {
+    const char *id;
+    double observed_since_s; /* NAN: never observed */
+    const double *down_at_s; /* of each failure that was read, in that order */
+    size_t down_count;
+    const double *up_at_s; /* NAN: still down */
+    size_t up_count;
+};
+
+struct kept {
+    double now_s;
+    bool unavailable;
+    const struct kept_resource *resources;
+    size_t resource_count;
+};
+
+#define KEPT "resource_histories"
+
+#define T    struct kept_resource
+static const struct json_field kept_resource_rows[] = {
+    JSON_TEXT(T, id, JSON_REQUIRED, "The resource"),
+    JSON_NUMBER(T, observed_since_s, -JSON_LARGEST, JSON_LARGEST, NAN, JSON_NULLABLE,
+                "Instant of its first load sample or failure"),
+    JSON_NUMBERS(T, down_at_s, down_count, -JSON_LARGEST, JSON_LARGEST, 0,
+                 "When its failures began"),
+    JSON_NUMBERS(T, up_at_s, up_count, -JSON_LARGEST, JSON_LARGEST, JSON_NULLABLE,
+                 "When they ended; null: not yet"),
+    {0},
+};
+#undef T
+static const struct json_object kept_resource_json = {
+    "KeptResource", "The stored history of a resource", sizeof(struct kept_resource),
+    kept_resource_rows};
+
+#define T struct kept
+static const struct json_field kept_rows[] = {
+    JSON_NUMBER(T, now_s, -JSON_LARGEST, JSON_LARGEST, NAN, JSON_REQUIRED, "The present"),
+    JSON_BOOLEAN(T, unavailable, 0, 0, "The stored failures could not be read"),
+    JSON_LIST(T, resources, resource_count, struct kept_resource, &kept_resource_json, 0,
+              0, "The resources that were looked up"),
+    {0},
+};
+#undef T
+static const struct json_object kept_json = {
+    "KeptHistories", "The histories of a decision", sizeof(struct kept), kept_rows};
 
 /* ---- what the request says ---- */
 
@@ -239,28 +289,111 @@ static enum error_code take_stored(const struct stored *s, size_t i, double now_
                           &out->gap_count, a, err);
 }
 
+/* As query(), or notes that the database is away. */
+static enum error_code query_or_do_without(struct request *rq,
+                                           struct resource_histories *h, struct stored *s)
+{
+    struct error before = *rq->err;
+    enum error_code code = query(rq, h->now_s, s);
+
+    if (code != ERR_UNAVAILABLE && code != ERR_BUSY)
+        return code;
+    *rq->err = before;
+    h->unavailable = true;
+    s->first = NULL;
+    return OK;
+}
+
+/* What a replay has of the stored history, as if it had been read. */
+static enum error_code restore(const struct kept *kept, struct resource_histories *h,
+                               struct stored *s, struct arena *a, struct error *err)
+{
+    struct store_failure_of *list;
+    struct name_index index;
+    size_t count = 0;
+
+    h->unavailable = kept->unavailable;
+    if (kept->unavailable)
+        return OK;
+    if (!name_index_create(&index, kept->resource_count, a))
+        return fail_memory(err);
+    for (size_t i = 0; i < kept->resource_count; i++) {
+        name_index_add(&index, kept->resources[i].id, i);
+        count += kept->resources[i].down_count;
+    }
+    list = NEW(a, struct store_failure_of, count);
+    s->first = NEW(a, size_t, s->count + 1);
+    if (!list || !s->first)
+        return fail_memory(err);
+    count = 0;
+    for (size_t i = 0; i < s->count; i++) {
+        size_t place = name_index_find(&index, s->list[i]->id);
+        const struct kept_resource *r =
+            place == NAME_NOT_FOUND ? NULL : &kept->resources[place];
+
+        if (r)
+            s->since_s[i] = r->observed_since_s;
+        for (size_t f = 0; r && f < r->down_count && f < r->up_count; f++)
+            list[count++] = (struct store_failure_of){i, r->down_at_s[f], r->up_at_s[f]};
+        s->first[i + 1] = count;
+    }
+    s->failures = list;
+    return OK;
+}
+
+/* Keeps what was read, and the present. */
+static enum error_code keep(struct request *rq, const struct resource_histories *h,
+                            const struct stored *s)
+{
+    struct kept kept = {h->now_s, h->unavailable, NULL, s->first ? s->count : 0};
+    size_t count = s->first ? s->first[s->count] : 0;
+    struct kept_resource *resources;
+    double *times;
+
+    if (!rq->store_decision)
+        return OK;
+    resources = NEW(rq->arena, struct kept_resource, kept.resource_count);
+    times = NEW(rq->arena, double, 2 * count);
+    if (!resources || !times)
+        return fail_memory(rq->err);
+    for (size_t i = 0; i < kept.resource_count; i++) {
+        size_t first = s->first[i], failures = s->first[i + 1] - first;
+
+        for (size_t f = first; f < first + failures; f++) {
+            times[f] = s->failures[f].down_at_s;
+            times[count + f] = s->failures[f].up_at_s;
+        }
+        resources[i] =
+            (struct kept_resource){s->list[i]->id, s->since_s[i],         times + first,
+                                   failures,       times + count + first, failures};
+    }
+    kept.resources = resources;
+    return decision_keep_lookup(rq, KEPT, &kept_json, &kept);
+}
+
+/* The present and the stored rows: of the clock and the database, or in a replay
+ * what they were. */
 static enum error_code read_stored(struct request *rq, struct resource_histories *h)
 {
     struct stored s = {NULL, 0, 0, NULL, NULL, NULL, NULL};
-    struct error before = *rq->err;
-    enum error_code code;
+    bool by_clock = isnan(h->now_s), replayed;
+    struct kept kept = {0};
 
+    TRY(decision_lookup(rq, KEPT, &kept_json, &kept, &replayed));
+    if (by_clock)
+        h->now_s = replayed ? kept.now_s : clock_wall_s();
     TRY(list_stored(h, &s, rq->arena, rq->err));
-    if (s.count == 0)
-        return OK;
     s.since_s = NEW(rq->arena, double, s.count);
     if (!s.since_s)
         return fail_memory(rq->err);
     for (size_t i = 0; i < s.count; i++)
         s.since_s[i] = NAN;
-    code = query(rq, h->now_s, &s);
-    if (code == ERR_UNAVAILABLE || code == ERR_BUSY) {
-        *rq->err = before;
-        h->unavailable = true;
-        s.first = NULL;
-    } else if (code != OK) {
-        return code;
-    }
+    if (replayed)
+        TRY(restore(&kept, h, &s, rq->arena, rq->err));
+    else if (s.count > 0)
+        TRY(query_or_do_without(rq, h, &s));
+    if (!replayed && (by_clock || s.count > 0))
+        TRY(keep(rq, h, &s));
     for (size_t i = 0; i < s.count; i++)
         TRY(take_stored(&s, i, h->now_s, rq->arena, rq->err));
     return OK;

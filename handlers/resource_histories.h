@@ -2,7 +2,8 @@
  *
  * From what the request says of its resources and, where it says nothing, from the
  * stored failures: two statements for all resources together. A service without a
- * database, or with one that is down, knows what the request says.
+ * database, or with one that is down, knows what the request says. What is read is
+ * kept with a decision that is stored: its replay reads nothing.
  */
 #ifndef GRIDPLAN_RESOURCE_HISTORIES_H
 #define GRIDPLAN_RESOURCE_HISTORIES_H
@@ -28,8 +29,8 @@ struct resource_histories {
     struct resource_history *list;
     size_t count;
     struct name_index index; /* of the ids */
-    double now_s;
-    bool unavailable; /* the stored history was needed and could not be read */
+    double now_s;            /* NAN: by the clock, until histories_read() */
+    bool unavailable;        /* the stored history was needed and could not be read */
 };
 
 struct histories_options {
@@ -49,8 +50,9 @@ size_t histories_find(struct resource_histories *h, const char *id, bool add);
 /* Notes what makes no sense in the snapshot's histories, "/snapshot/resources/...". */
 void histories_check(const struct resource_histories *h, struct error *err);
 
-/* Fills the wanted ones, as of h->now_s, and with weibull or a site_weight all of
- * their sites. ERR_WOULD_BLOCK: on an I/O thread, when the database is needed. */
+/* Fills the wanted ones, as of h->now_s (sets it if it is NAN), and with weibull or a
+ * site_weight all of their sites. ERR_WOULD_BLOCK: on an I/O thread, when the database is
+ * needed. */
 enum error_code histories_read(struct request *rq, struct resource_histories *h,
                                const struct histories_options *options);
 

@@ -2,7 +2,6 @@
 #include "algorithms/checkpoint/checkpoint.h"
 #include "handlers/rounds.h"
 #include "handlers/snapshot_json.h"
-#include "service/clock.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -440,7 +439,6 @@ static enum error_code read_histories(struct round_call *call)
         .weibull = round_call_option(call, "failure_distribution", 0) == 1,
     };
     double estimator = round_call_option(call, "mf_estimator", (double)NAN);
-    double now_s = call->body->now_s;
 
     if (call->checkpoint) {
         options.weibull =
@@ -452,9 +450,8 @@ static enum error_code read_histories(struct round_call *call)
     options.estimator = (enum mf_estimator)estimator;
     for (size_t i = 0; i < call->histories.count; i++)
         call->histories.list[i].wanted = true;
-    if (isnan(now_s))
-        now_s = call->snapshot->taken_at_s;
-    call->histories.now_s = isnan(now_s) ? clock_wall_s() : now_s;
+    call->histories.now_s =
+        isnan(call->body->now_s) ? call->snapshot->taken_at_s : call->body->now_s;
     TRY(histories_read(call->rq, &call->histories, &options));
     call->has_histories = true;
     for (size_t place = 0; place < call->in.resource_count; place++) {

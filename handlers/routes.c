@@ -4,6 +4,7 @@
 #include "handlers/algorithms.h"
 #include "handlers/bulk.h"
 #include "handlers/checkpoint_intervals.h"
+#include "handlers/checkpoint_logs.h"
 #include "handlers/decisions.h"
 #include "handlers/executions.h"
 #include "handlers/failure_traces.h"
@@ -55,10 +56,25 @@ const struct route routes[] = {
      "How often should jobs checkpoint?",
      "For each job whether to checkpoint now, the work until the next request, and the "
      "expected time it costs: from the overhead of a checkpoint and the failures of its "
-     "resource, which the job, the snapshot or the stored history tells. On request also "
-     "as settings of DMTCP, FTI, SCR, Slurm and VeloC. A replay reads the stored history "
-     "anew.",
+     "resource, which the job, the snapshot or the stored history tells. The overhead of "
+     "a job that does not say it is learnt from the checkpoint logs of its application. "
+     "On request also as settings of DMTCP, FTI, SCR, Slurm and VeloC.",
      "checkpoint-"},
+    {"GET", "/v1/checkpoint-logs", get_checkpoint_logs, NULL, &checkpoint_logs_page_json,
+     &checkpoint_logs_query_json, WORK_QUERY, SCOPE_DECIDE | SCOPE_INGEST, 0,
+     "List checkpoint logs",
+     "Requests for checkpoints by requested_at, in pages; quick with application_id.",
+     NULL},
+    {"POST", "/v1/checkpoint-logs", post_checkpoint_logs, &checkpoint_log_json,
+     &bulk_unique_answer_json, NULL, WORK_QUERY, SCOPE_INGEST,
+     ROUTE_BULK | ROUTE_IDEMPOTENT_KEY, "Store checkpoint logs",
+     "What jobs did when they asked for a checkpoint, and what it cost: the intervals of "
+     "later jobs of the application are decided from that. An object or an array is "
+     "stored whole or not at all; of NDJSON the good lines are stored and the bad ones "
+     "refused, each with its line. 201: all are new; 200: some were refused or stored "
+     "before; 422: nothing is stored. A log with the job_id and requested_at of a stored "
+     "one is left as it is and counted in duplicates.",
+     NULL},
     {"GET", "/v1/decisions", get_decisions, NULL, &decisions_page_json,
      &decisions_query_json, WORK_QUERY, SCOPE_DECIDE | SCOPE_INGEST, 0,
      "List stored decisions",
@@ -67,12 +83,15 @@ const struct route routes[] = {
      NULL},
     {"GET", "/v1/decisions/{decision_id}", get_decision, NULL, &stored_decision_json,
      NULL, WORK_QUERY, SCOPE_DECIDE | SCOPE_INGEST, 0, "Read a stored decision",
-     "The request as it came, the snapshot that it named as it was then, and the answer.",
+     "The request as it came, the snapshot that it named and what else it looked up as "
+     "it was then, and the answer.",
      NULL},
     {"POST", "/v1/decisions/{decision_id}/replay", post_decision_replay, NULL,
      &replay_answer_json, NULL, WORK_COMPUTE, SCOPE_DECIDE, 0, "Decide it again",
-     "Answers the stored request again, with the snapshot that it named as it was then, "
-     "and compares the answers in all but decision_id and timings. A search that its "
+     "Answers the stored request again, with the snapshot that it named and all else "
+     "that "
+     "it looked up as it was then, and compares the answers in all but decision_id and "
+     "timings. A search that its "
      "time limit ended (status cut) is repeated by its steps instead: the answer's steps "
      "become options.max_steps, its algorithm is named, and there is no time limit; "
      "status, warnings and because are then not compared. What was cut before its first "

@@ -99,3 +99,49 @@ COMMENT ON COLUMN simulation.error IS 'Why it failed, JSON in the form of RFC 94
 CREATE INDEX simulation_created ON simulation (tenant, created_at, simulation_id);
 CREATE INDEX simulation_waiting ON simulation (created_at) WHERE finished_at IS NULL;
 CREATE INDEX simulation_finished ON simulation (finished_at) WHERE finished_at IS NOT NULL;
+
+-- Checkpoints that were asked for, and what they cost: partitioned by month as the
+-- tables of 0001.
+
+CREATE SEQUENCE checkpoint_log_row_id CACHE 1000;
+
+CREATE TABLE checkpoint_log (
+    tenant text COLLATE "C" NOT NULL,
+    job_id text COLLATE "C" NOT NULL,
+    application_id text COLLATE "C" NOT NULL,
+    resource_id text COLLATE "C",
+    requested_at timestamptz NOT NULL,
+    action text COLLATE "C" NOT NULL,
+    interval_before_s double precision,
+    interval_after_s double precision,
+    overhead_s double precision,
+    stored_after_s double precision,
+    restart_s double precision,
+    bytes double precision,
+    row_id bigint NOT NULL DEFAULT nextval('checkpoint_log_row_id')
+) PARTITION BY RANGE (requested_at);
+
+COMMENT ON TABLE checkpoint_log IS 'One request of a job for a checkpoint; one row each';
+COMMENT ON COLUMN checkpoint_log.tenant IS 'Owner; no unit';
+COMMENT ON COLUMN checkpoint_log.job_id IS 'The job; no unit';
+COMMENT ON COLUMN checkpoint_log.application_id IS 'What it runs: jobs of one application cost alike; no unit';
+COMMENT ON COLUMN checkpoint_log.resource_id IS 'Where it ran; null: not known; no unit';
+COMMENT ON COLUMN checkpoint_log.requested_at IS 'Instant of the request, to the microsecond';
+COMMENT ON COLUMN checkpoint_log.action IS 'take or omit; no unit';
+COMMENT ON COLUMN checkpoint_log.interval_before_s IS 'Interval in force before it, in seconds; null: not known';
+COMMENT ON COLUMN checkpoint_log.interval_after_s IS 'Interval in force after it, in seconds; null: not known';
+COMMENT ON COLUMN checkpoint_log.overhead_s IS 'Time that the job stood still, in seconds; null: not known';
+COMMENT ON COLUMN checkpoint_log.stored_after_s IS 'Time from then until the checkpoint was safe, in seconds; null: not known';
+COMMENT ON COLUMN checkpoint_log.restart_s IS 'Time that a restart from it took, in seconds; null: none, or not known';
+COMMENT ON COLUMN checkpoint_log.bytes IS 'Size of the checkpoint in bytes; null: not known';
+COMMENT ON COLUMN checkpoint_log.row_id IS 'Tells rows of the same instant apart, for paging; no unit';
+
+CREATE UNIQUE INDEX checkpoint_log_request ON checkpoint_log (tenant, job_id, requested_at);
+CREATE INDEX checkpoint_log_application
+    ON checkpoint_log (tenant, application_id, requested_at);
+CREATE TABLE checkpoint_log_default PARTITION OF checkpoint_log DEFAULT;
+
+-- What a decision looked up besides the snapshot that it named.
+ALTER TABLE decision ADD COLUMN history_document text;
+
+COMMENT ON COLUMN decision.history_document IS 'What was looked up for it, as it was then, JSON: the present, stored failures, costs of checkpoints; null: nothing; no unit';

@@ -70,6 +70,8 @@ enum config_auth { CONFIG_AUTH_AUTO, CONFIG_AUTH_ON, CONFIG_AUTH_OFF };
       "Whether /readyz says 200 while the database is down")                             \
     X(COUNT, request_memory_bytes, "1073741824", 1048576, 1e13, NULL, NULL,              \
       "Memory that one request may take")                                                \
+    X(NUMBER, retention_checkpoint_logs_days, "0", 0, 36500, NULL, NULL,                 \
+      "How long checkpoint logs are kept; 0: for ever")                                  \
     X(NUMBER, retention_decisions_days, "30", 0, 36500, NULL, NULL,                      \
       "How long decisions are kept; 0: for ever")                                        \
     X(NUMBER, retention_executions_days, "0", 0, 36500, NULL, NULL,                      \

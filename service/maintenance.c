@@ -272,6 +272,9 @@ static const struct history_table tables[] = {
      DELETE_OLD("failure_default", "down_at")},
     {"execution", "started_at", offsetof(struct maintenance_options, execution_kept_days),
      DELETE_OLD("execution_default", "started_at")},
+    {"checkpoint_log", "requested_at",
+     offsetof(struct maintenance_options, checkpoint_log_kept_days),
+     DELETE_OLD("checkpoint_log_default", "requested_at")},
 };
 enum { TABLE_COUNT = sizeof(tables) / sizeof(tables[0]) };
 

@@ -15,6 +15,7 @@ struct maintenance_options {
     double load_sample_kept_days; /* 0: for ever; the same for the others */
     double failure_kept_days;
     double execution_kept_days;
+    double checkpoint_log_kept_days;
     double decision_kept_days;
     double simulation_kept_days; /* after their end */
     size_t months_ahead;         /* partitions made beyond this month's, <= 24 */

@@ -467,6 +467,7 @@ static enum error_code keep_decision(struct request *rq, const struct content *b
         .seed = rq->seed,
         .request = arena_text(rq->arena, body->text, body->length),
         .snapshot_document = rq->snapshot_document,
+        .history_document = rq->history_document,
         .answer = rq->reply->body,
     };
 
@@ -874,7 +875,8 @@ enum error_code route_answer_stored(struct service *service,
 }
 
 enum error_code request_replay(struct request *rq, const char *path, const char *body,
-                               const char *snapshot_document, const char **answer_text)
+                               const char *snapshot_document,
+                               const char *history_document, const char **answer_text)
 {
     struct content content = {body, strlen(body)};
     struct reply reply = {.status = 200};
@@ -890,6 +892,7 @@ enum error_code request_replay(struct request *rq, const char *path, const char 
     again.reply = &reply;
     again.replay = true;
     again.snapshot_document = snapshot_document;
+    again.history_document = history_document;
     again.started_s = clock_monotonic_s();
     request_set_time_limit(&again, NAN);
     TRY(bind_body(&again, &content, &in));

@@ -124,7 +124,8 @@ struct request {
     uint64_t seed;
     bool store_decision;
     const char *snapshot_document; /* the stored snapshot that was named, as JSON */
-    bool replay; /* this is a replay: do not store, do not look up snapshots */
+    const char *history_document;  /* what else was looked up: decision_lookup() */
+    bool replay; /* this is a replay: do not store, do not look up anew */
     struct store_progress *progress; /* without a client: to be kept up to date by
                                         progress_write(); NULL: there is a client */
     double gap_ratio;                /* for metrics; NAN: none */
@@ -171,9 +172,11 @@ void route_problem(const struct message *m, const struct error *err,
                    const char *request_id, struct reply *reply, struct arena *a);
 
 /* Answers a stored request again: `body` of a POST to `path`, with the snapshot
- * that its snapshot_id meant then (NULL: none). *answer is the new answer. */
+ * that its snapshot_id meant then and all that was looked up (NULL: none). *answer
+ * is the new answer. */
 enum error_code request_replay(struct request *rq, const char *path, const char *body,
-                               const char *snapshot_document, const char **answer);
+                               const char *snapshot_document,
+                               const char *history_document, const char **answer);
 
 /* A stored request that is answered without a client. */
 struct stored_request {

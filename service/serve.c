@@ -131,6 +131,7 @@ static void start_maintenance(struct upkeep *u)
         .load_sample_kept_days = config->retention_load_samples_days,
         .failure_kept_days = config->retention_failures_days,
         .execution_kept_days = config->retention_executions_days,
+        .checkpoint_log_kept_days = config->retention_checkpoint_logs_days,
         .decision_kept_days = config->retention_decisions_days,
         .simulation_kept_days = config->retention_simulations_days,
         .months_ahead = config->partitions_ahead_months,
@@ -284,6 +285,15 @@ static double read_running(void *pool)
     return (double)worker_running_count(pool);
 }
 
+/* There is none before the database has its schema. */
+static double read_simulations(void *service)
+{
+    struct service *s = service;
+
+    return (double)background_running_count(
+        __atomic_load_n(&s->background, __ATOMIC_ACQUIRE));
+}
+
 #define DB_STAT(function, member)    \
     static double function(void *db) \
     {                                \
@@ -300,7 +310,7 @@ DB_STAT(read_statement_failures, failure_count)
 DB_STAT(read_waits, wait_count)
 DB_STAT(read_lost, lost_count)
 
-static void add_metrics(const struct service *s, struct http *http)
+static void add_metrics(struct service *s, struct http *http)
 {
     const struct {
         enum metric_type type;
@@ -331,6 +341,9 @@ static void add_metrics(const struct service *s, struct http *http)
          read_running, s->compute},
         {METRIC_GAUGE, "worker_running", "pool=\"query\"", "Requests that run.",
          read_running, s->query},
+        {METRIC_GAUGE, "simulations_running", "",
+         "Simulations without a client that this process plays.", read_simulations,
+         s->db ? s : NULL},
         {METRIC_GAUGE, "db_pool_size", "", "Database connections at most.",
          read_pool_size, s->db},
         {METRIC_GAUGE, "db_pool_connected", "", "Database connections that are open.",

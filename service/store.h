@@ -16,6 +16,7 @@
 #ifndef GRIDPLAN_STORE_H
 #define GRIDPLAN_STORE_H
 
+#include "models/checkpoint_log.h"
 #include "models/execution.h"
 #include "models/failure_history.h"
 #include "models/load_history.h"
@@ -37,14 +38,15 @@ struct store_page {
     size_t limit;      /* 1..STORE_PAGE_MAX */
 };
 
-/* ---- history: load samples, failures, executions ---- */
+/* ---- history: load samples, failures, executions, checkpoint logs ---- */
 
 /* Which rows: all that are given must fit. */
 struct store_filter {
     const char *resource_id;    /* NULL: any */
     const char *to_resource_id; /* load samples: the link's end; NULL: any */
-    const char *application_id; /* executions; NULL: any */
+    const char *application_id; /* executions, checkpoint logs; NULL: any */
     const char *site_id;        /* executions; NULL: any */
+    const char *job_id;         /* checkpoint logs; NULL: any */
     double from_at_s;           /* instant, included; NAN: from the first */
     double to_at_s;             /* instant, excluded; NAN: to the last */
     bool newest_first;
@@ -64,15 +66,21 @@ enum error_code store_executions(struct db_session *s, const char *tenant,
                                  const struct execution *list, size_t count,
                                  size_t *stored, struct arena *a, struct error *err);
 
+/* As store_executions(), for logs of the same job_id and requested_at_s. */
+enum error_code store_checkpoint_logs(struct db_session *s, const char *tenant,
+                                      const struct checkpoint_log *list, size_t count,
+                                      size_t *stored, struct arena *a, struct error *err);
+
 /* Ends the failures of a resource that are still open and began before the
  * instant; *closed counts them. */
 enum error_code store_failure_close(struct db_session *s, const char *tenant,
                                     const char *resource_id, double up_at_s,
                                     size_t *closed, struct error *err);
 
-/* In the order of time (observed_at, down_at, started_at). *next_token is NULL
- * on the last page. Without a resource_id (executions: application_id) the cost
- * grows with the number of rows in the range, not with the page. */
+/* In the order of time (observed_at, down_at, started_at, requested_at).
+ * *next_token is NULL on the last page. Without a resource_id (executions and
+ * checkpoint logs: application_id) the cost grows with the number of rows in the
+ * range, not with the page. */
 enum error_code store_load_samples_read(struct db_session *s, const char *tenant,
                                         const struct store_filter *filter,
                                         const struct store_page *page,
@@ -91,6 +99,13 @@ enum error_code store_executions_read(struct db_session *s, const char *tenant,
                                       const struct execution **list, size_t *count,
                                       const char **next_token, struct arena *a,
                                       struct error *err);
+
+enum error_code store_checkpoint_logs_read(struct db_session *s, const char *tenant,
+                                           const struct store_filter *filter,
+                                           const struct store_page *page,
+                                           const struct checkpoint_log **list,
+                                           size_t *count, const char **next_token,
+                                           struct arena *a, struct error *err);
 
 /* Statistics of one measure for each interval of `step_s` seconds (>= 0.001)
  * that has samples, from filter->from_at_s (an interval begins there; neither
@@ -160,6 +175,7 @@ struct store_decision {
     struct db_bytes request_sha256;
     const char *request;           /* JSON as it came; NULL in lists */
     const char *snapshot_document; /* what snapshot_id meant then; NULL: not named */
+    const char *history_document;  /* JSON of what else was looked up; NULL: nothing */
     const char *answer;            /* JSON; NULL in lists */
 };
 

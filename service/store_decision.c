@@ -15,28 +15,32 @@ static const struct db_column columns[] = {
     DB_COLUMN(struct store_decision, request_sha256, DB_BYTES),
     DB_COLUMN(struct store_decision, request, DB_TEXT),
     DB_COLUMN(struct store_decision, snapshot_document, DB_TEXT),
+    DB_COLUMN(struct store_decision, history_document, DB_TEXT),
     DB_COLUMN(struct store_decision, answer, DB_TEXT),
     {0},
 };
 
 #define DECISION_HEAD \
     "decision_id, created_at, route, algorithm, status, seed, request_sha256"
+#define DECISION_BODY "request, snapshot_document, history_document, answer"
 
 static const struct db_statement insert_decision = {
     "insert_decision",
-    "INSERT INTO decision (tenant, " DECISION_HEAD ", request, snapshot_document, answer)"
-    " VALUES ($1, $2, now(), $3, $4, $5, $6, $7, $8, $9, $10) ON CONFLICT DO NOTHING",
+    "INSERT INTO decision (tenant, " DECISION_HEAD ", " DECISION_BODY ")"
+    " VALUES ($1, $2, now(), $3, $4, $5, $6, $7, $8, $9, $10, $11)"
+    " ON CONFLICT DO NOTHING",
     0};
 
 static const struct db_statement select_decision = {
     "select_decision",
-    "SELECT " DECISION_HEAD ", request, snapshot_document, answer FROM decision"
+    "SELECT " DECISION_HEAD ", " DECISION_BODY " FROM decision"
     " WHERE tenant = $1 AND decision_id = $2",
     DB_REPEATABLE};
 
 static const struct db_statement select_decisions = {
     "select_decisions",
-    "SELECT " DECISION_HEAD ", NULL::text, NULL::text, NULL::text FROM decision"
+    "SELECT " DECISION_HEAD ", NULL::text, NULL::text, NULL::text, NULL::text"
+    " FROM decision"
     " WHERE tenant = $1 AND created_at >= $2 AND created_at < $3"
     " AND (created_at, decision_id) < ($4, $5) AND ($6::text IS NULL OR route = $6)"
     " ORDER BY created_at DESC, decision_id DESC LIMIT $7",
@@ -65,7 +69,7 @@ enum error_code store_decision_create(struct db_session *s, const char *tenant,
                          db_text(d->algorithm), db_text(d->status), db_integer(d->seed),
                          db_bytes(d->request_sha256.data, d->request_sha256.length),
                          db_text(d->request), db_text(d->snapshot_document),
-                         db_text(d->answer)),
+                         db_text(d->history_document), db_text(d->answer)),
                &stored, err));
     if (stored == 0)
         return fail(err, ERR_CONFLICT, "/decision_id", "there is a decision %s already",

@@ -1,6 +1,6 @@
-/* store_history.c - load samples, failures, executions.
+/* store_history.c - load samples, failures, executions, checkpoint logs.
  *
- * The three tables are read alike: in the order of (instant, row_id), from a
+ * The four tables are read alike: in the order of (instant, row_id), from a
  * key that the page token carries. Statements come in four kinds, because one
  * for all would keep PostgreSQL from using the index: oldest or newest first,
  * with or without the id that the index begins with.
@@ -416,6 +416,80 @@ enum error_code store_executions_read(struct db_session *s, const char *tenant,
 
     TRY(read_page(s, tenant, &execution_history, filter, filter->application_id, more,
                   page, &rows, count, next_token, a, err));
+    *list = rows;
+    return OK;
+}
+
+/* ---- checkpoint logs ---- */
+
+#define LOG_COLUMNS                                                     \
+    "job_id, application_id, resource_id, requested_at, action,"        \
+    " interval_before_s, interval_after_s, overhead_s, stored_after_s," \
+    " restart_s, bytes"
+
+struct log_row {
+    struct checkpoint_log log;
+    uint64_t row_id;
+};
+
+#define LOG_COLUMN_ROWS                                                 \
+    DB_COLUMN(struct checkpoint_log, job_id, DB_TEXT),                  \
+        DB_COLUMN(struct checkpoint_log, application_id, DB_TEXT),      \
+        DB_COLUMN(struct checkpoint_log, resource_id, DB_TEXT),         \
+        DB_COLUMN(struct checkpoint_log, requested_at_s, DB_INSTANT),   \
+        DB_COLUMN(struct checkpoint_log, action, DB_TEXT),              \
+        DB_COLUMN(struct checkpoint_log, interval_before_s, DB_NUMBER), \
+        DB_COLUMN(struct checkpoint_log, interval_after_s, DB_NUMBER),  \
+        DB_COLUMN(struct checkpoint_log, overhead_s, DB_NUMBER),        \
+        DB_COLUMN(struct checkpoint_log, stored_after_s, DB_NUMBER),    \
+        DB_COLUMN(struct checkpoint_log, restart_s, DB_NUMBER),         \
+        DB_COLUMN(struct checkpoint_log, bytes, DB_NUMBER)
+
+static const struct db_column log_columns[] = {LOG_COLUMN_ROWS, {0}};
+static const struct db_column log_row_columns[] = {
+    LOG_COLUMN_ROWS, DB_COLUMN(struct log_row, row_id, DB_INTEGER), {0}};
+
+static const struct db_statement insert_logs = {
+    "insert_checkpoint_logs",
+    "INSERT INTO checkpoint_log (tenant, " LOG_COLUMNS ")"
+    " SELECT $1, * FROM unnest($2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)"
+    " ON CONFLICT DO NOTHING",
+    DB_REPEATABLE};
+
+static const struct db_statement log_reads[READ_KINDS] =
+    READS("checkpoint_log", LOG_COLUMNS, "requested_at", "application_id",
+          " AND ($8::text IS NULL OR resource_id = $8)"
+          " AND ($9::text IS NULL OR job_id = $9)");
+
+static const struct history log_history = {
+    log_reads,
+    log_row_columns,
+    sizeof(struct log_row),
+    sizeof(struct checkpoint_log),
+    offsetof(struct log_row, log.requested_at_s),
+    offsetof(struct log_row, row_id),
+};
+
+enum error_code store_checkpoint_logs(struct db_session *s, const char *tenant,
+                                      const struct checkpoint_log *list, size_t count,
+                                      size_t *stored, struct arena *a, struct error *err)
+{
+    return db_run_list(s, &insert_logs, tenant, log_columns, sizeof(*list), list, count,
+                       stored, a, err);
+}
+
+enum error_code store_checkpoint_logs_read(struct db_session *s, const char *tenant,
+                                           const struct store_filter *filter,
+                                           const struct store_page *page,
+                                           const struct checkpoint_log **list,
+                                           size_t *count, const char **next_token,
+                                           struct arena *a, struct error *err)
+{
+    const char *const more[] = {filter->resource_id, filter->job_id};
+    void *rows;
+
+    TRY(read_page(s, tenant, &log_history, filter, filter->application_id, more, page,
+                  &rows, count, next_token, a, err));
     *list = rows;
     return OK;
 }

@@ -1,4 +1,5 @@
-/* store_reliability.c - stored failures of many resources at once. */
+/* store_reliability.c - stored failures of many resources at once, and costs of
+ * checkpoints of many applications. */
 #include "service/store_reliability.h"
 
 /* LATERAL: the index gives the newest rows of each resource, and no others are read.
@@ -60,6 +61,41 @@ enum error_code store_first_seen(struct db_session *s, const char *tenant,
                 DB_PARAMS(db_text(tenant), db_json(ids), db_instant(now_s)),
                 first_seen_columns, sizeof(struct store_first_seen), &rows, count, a,
                 err));
+    *list = rows;
+    return OK;
+}
+
+/* LATERAL as above. $1 tenant, $2 ids, $3 limit. */
+static const struct db_statement select_costs = {
+    "checkpoint_costs_of_applications",
+    "SELECT a.place - 1, c.logs, c.overhead_s, c.stored_after_s, c.restart_s"
+    " FROM jsonb_array_elements_text($2) WITH ORDINALITY AS a (id, place)"
+    " CROSS JOIN LATERAL (SELECT count(overhead_s) AS logs, avg(overhead_s) AS"
+    " overhead_s, avg(stored_after_s) AS stored_after_s, avg(restart_s) AS restart_s"
+    " FROM (SELECT overhead_s, stored_after_s, restart_s FROM checkpoint_log"
+    " WHERE tenant = $1 AND application_id = a.id AND action = 'take'"
+    " ORDER BY requested_at DESC LIMIT $3) AS newest) AS c",
+    DB_REPEATABLE};
+
+static const struct db_column cost_columns[] = {
+    DB_COLUMN(struct store_checkpoint_cost, application, DB_INTEGER),
+    DB_COLUMN(struct store_checkpoint_cost, log_count, DB_INTEGER),
+    DB_COLUMN(struct store_checkpoint_cost, overhead_s, DB_NUMBER),
+    DB_COLUMN(struct store_checkpoint_cost, stored_after_s, DB_NUMBER),
+    DB_COLUMN(struct store_checkpoint_cost, restart_s, DB_NUMBER),
+    {0},
+};
+
+enum error_code store_checkpoint_costs(struct db_session *s, const char *tenant,
+                                       const char *ids, size_t limit,
+                                       const struct store_checkpoint_cost **list,
+                                       size_t *count, struct arena *a, struct error *err)
+{
+    void *rows;
+
+    TRY(db_rows(s, &select_costs,
+                DB_PARAMS(db_text(tenant), db_json(ids), db_integer(limit)), cost_columns,
+                sizeof(struct store_checkpoint_cost), &rows, count, a, err));
     *list = rows;
     return OK;
 }

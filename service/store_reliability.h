@@ -1,7 +1,8 @@
-/* store_reliability.h - stored failures of many resources at once.
+/* store_reliability.h - stored failures of many resources, and costs of checkpoints
+ * of many applications, at once.
  *
  * As store.h, whose rules hold here: for decisions that need the histories of all
- * resources of a request.
+ * resources, or applications, of a request.
  */
 #ifndef GRIDPLAN_STORE_RELIABILITY_H
 #define GRIDPLAN_STORE_RELIABILITY_H
@@ -31,5 +32,18 @@ enum error_code store_first_seen(struct db_session *s, const char *tenant,
                                  const char *ids, double now_s,
                                  const struct store_first_seen **list, size_t *count,
                                  struct arena *a, struct error *err);
+
+struct store_checkpoint_cost {
+    uint64_t application;                         /* index into the ids */
+    uint64_t log_count;                           /* logs with an overhead_s */
+    double overhead_s, stored_after_s, restart_s; /* means; NAN: none is known */
+};
+
+/* Of each application the mean costs of its newest checkpoints that were taken,
+ * `limit` at most; a row for each. */
+enum error_code store_checkpoint_costs(struct db_session *s, const char *tenant,
+                                       const char *ids, size_t limit,
+                                       const struct store_checkpoint_cost **list,
+                                       size_t *count, struct arena *a, struct error *err);
 
 #endif

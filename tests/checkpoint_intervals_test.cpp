@@ -96,7 +96,7 @@ TEST_CASE("all mistakes of a checkpoint request are named at once", "[api][check
         R"({"algorithm":"young","jobs":[)"
         R"({"id":"a","checkpoint_overhead_s":-1,"mean_failure_interval_s":3600},)"
         R"({"id":"b","checkpoint_overhead_s":1,"mean_failure_interval_s":0},)"
-        R"({"id":"c"},)"
+        R"({"id":"c","checkpoint_overhead_s":"x"},)"
         R"({"id":"d","checkpoint_overhead_s":1,"mean_failure_interval_s":9,"execution_time_s":0},)"
         R"({"id":"a","checkpoint_overhead_s":1,"mean_failure_interval_s":9,"restart":1}]})");
     INFO(r.body);
@@ -152,6 +152,19 @@ TEST_CASE("what an algorithm needs and a job does not say is named", "[api][chec
                "/jobs/0/initial_interval_s", "/jobs/0/interval_cur_s",
                "/jobs/0/consecutive_omissions", "/jobs/0/event",
                "/jobs/0/mean_failure_interval_s", "/jobs/1/id"});
+    CHECK(pointers(R"({"jobs":[{"id":"a"},{"id":"b","checkpoint_overhead_s":null,)"
+                   R"("mean_failure_interval_s":1}]})") ==
+          list{"/jobs/0/checkpoint_overhead_s", "/jobs/0/mean_failure_interval_s",
+               "/jobs/1/checkpoint_overhead_s"});
+    nlohmann::json missing =
+        service.post(path, R"({"jobs":[{"id":"a","mean_failure_interval_s":1}]})")
+            .json()["errors"][0];
+    CHECK(missing["code"] == "required");
+    CHECK(missing["detail"] ==
+          "the member is missing: How long the job stands still for one checkpoint");
+    // of these nothing can be learnt without a database
+    CHECK(pointers(R"({"jobs":[{"id":"a","application_id":"x"}]})") ==
+          list{"/jobs/0/mean_failure_interval_s"});
     CHECK(pointers(R"({"snapshot":{"resources":[]},"snapshot_id":"x","jobs":[]})") ==
           list{"/snapshot_id"});
 }

@@ -496,6 +496,7 @@ TEST_CASE("decisions come back byte for byte, newest first", "[store][db]")
         d.request_sha256 = {hash, sizeof(hash)};
         d.request = nasty;
         d.snapshot_document = i == 0 ? nullptr : nasty;
+        d.history_document = d.snapshot_document;
         d.answer = "{ }";
         REQUIRE_OK(store_decision_create(f.s, f.tenant, &d, &err));
         if (i == 4)
@@ -507,6 +508,7 @@ TEST_CASE("decisions come back byte for byte, newest first", "[store][db]")
     CHECK(same(got.decision_id, "01234567-89ab-cdef-0123-456789012341"));
     CHECK(same(got.request, nasty));
     CHECK(same(got.snapshot_document, nasty));
+    CHECK(same(got.history_document, nasty));
     CHECK(same(got.algorithm, nasty));
     CHECK(same(got.answer, "{ }"));
     CHECK(got.seed == 9007199254740991);

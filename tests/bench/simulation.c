@@ -192,9 +192,8 @@ static void measure_pinned(struct arena *a)
     median = bench_quantile(rate, SPEED_ROUNDS, 0.5);
     bench_row("Simulation: 100,000 jobs that are told where to run, 128 resources, one "
               "core",
-              "at least 2,500,000 jobs/s (ours: 5x SimGrid)",
-              median >= 2.5e6 ? BENCH_MET : BENCH_MISSED,
-              "%.2f million jobs/s (median of %d)", median / 1e6, SPEED_ROUNDS);
+              "", BENCH_NO_TARGET, "%.2f million jobs/s (median of %d)", median / 1e6,
+              SPEED_ROUNDS);
 }
 
 /* ---- experiments ---- */
