@@ -36,8 +36,8 @@ struct cli {
     const char *words[WORDS_MAX + 1]; /* "key", "create" ...; the rest are flags */
     size_t word_count;
     bool check_config, help, version;
-    bool expand, pretty; /* of `simulate` */
-    bool reported;       /* the command has printed its errors itself */
+    bool expand;   /* of `simulate` */
+    bool reported; /* the command has printed its errors itself */
     const char *tenant, *scopes, *label, *expires_days; /* of `key` */
 };
 
@@ -232,35 +232,6 @@ static enum error_code read_scenario(const char *name, struct text_buffer *b,
     return code;
 }
 
-/* JSON without spaces, each member and element on a line of its own. */
-static void print_pretty(const char *json, size_t length, FILE *out)
-{
-    size_t depth = 0;
-    bool in_text = false;
-
-    for (size_t i = 0; i < length; i++) {
-        char c = json[i];
-        bool opens = !in_text && (c == '{' || c == '[');
-        bool closes = !in_text && (c == '}' || c == ']');
-        bool is_empty = closes && i && (json[i - 1] == '{' || json[i - 1] == '[');
-
-        depth -= closes;
-        if (closes && !is_empty)
-            fprintf(out, "\n%*s", (int)(2 * depth), "");
-        putc(c, out);
-        depth += opens;
-        if (in_text && c == '\\' && i + 1 < length) {
-            putc(json[++i], out);
-            continue;
-        }
-        in_text ^= c == '"';
-        if (!in_text && (c == ',' || (opens && !strchr("}]", json[i + 1]))))
-            fprintf(out, "\n%*s", (int)(2 * depth), "");
-        else if (!in_text && c == ':')
-            putc(' ', out);
-    }
-}
-
 /* The answer of POST /v1/simulations, by the one route that is needed. */
 static enum error_code simulate(struct cli *c, struct arena *a, struct error *err)
 {
@@ -276,10 +247,7 @@ static enum error_code simulate(struct cli *c, struct arena *a, struct error *er
     TRY(read_scenario(c->words[1], &body, err));
     request.body = body.data;
     TRY(route_answer_stored(&service, &request, &status, &reply, a, err));
-    if (c->pretty)
-        print_pretty(reply.body, reply.body_length, stdout);
-    else
-        fwrite(reply.body, 1, reply.body_length, stdout);
+    fwrite(reply.body, 1, reply.body_length, stdout);
     putchar('\n');
     return OK;
 }
@@ -316,9 +284,8 @@ static const struct command {
      "             list --tenant T, or revoke ID"},
     {"openapi", run_openapi, "print the description of the API"},
     {"simulate", run_simulate,
-     "FILE|- [--pretty]: answer it as POST /v1/simulations would, without a service;\n"
-     "             with --expand print it with jobs, speeds and outages drawn for its "
-     "seed"},
+     "FILE|- : answer it as POST /v1/simulations would, without a service; with\n"
+     "             --expand print it with jobs, speeds and outages drawn for its seed"},
 };
 
 enum { COMMAND_COUNT = sizeof(commands) / sizeof(commands[0]) };
@@ -371,7 +338,6 @@ static enum error_code take_apart(struct cli *c, char **argv, const char **rest,
                    take_switch(*argv, "-h", &c->help) +
                    take_switch(*argv, "--version", &c->version) +
                    take_switch(*argv, "--expand", &c->expand) +
-                   take_switch(*argv, "--pretty", &c->pretty) +
                    take_flag(argv, "--tenant", &c->tenant) +
                    take_flag(argv, "--scopes", &c->scopes) +
                    take_flag(argv, "--label", &c->label) +

@@ -189,12 +189,9 @@ const char *const DRAWN = R"({
 TEST_CASE("simulate answers without a service", "[system]")
 {
     json answer = json::parse(simulate(DRAWN));
-    std::string pretty = simulate(DRAWN, {"--pretty"});
 
     CHECK(answer["status"] == "feasible");
     CHECK(answer["results"].size() == 3);
-    CHECK(json::parse(pretty)["results"] == answer["results"]);
-    CHECK(occurrences(pretty, "\n") > 100);
     json body = json::parse(DRAWN);
     body["runs"] = 2;
     CHECK(json::parse(simulate(body.dump()))["runs_completed"] == 2);
