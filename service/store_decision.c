@@ -1,7 +1,7 @@
 /* store_decision.c - decisions, with all that is needed to repeat them. */
 #include "service/store_token.h"
+#include "service/uuid.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <string.h>
 
@@ -46,23 +46,12 @@ static const struct db_statement select_decisions = {
     " ORDER BY created_at DESC, decision_id DESC LIMIT $7",
     DB_REPEATABLE};
 
-static bool is_uuid(const char *text)
-{
-    for (size_t i = 0; i < 36; i++) {
-        bool dash = i == 8 || i == 13 || i == 18 || i == 23;
-
-        if (dash ? text[i] != '-' : !isxdigit((unsigned char)text[i]))
-            return false;
-    }
-    return text[36] == '\0';
-}
-
 enum error_code store_decision_create(struct db_session *s, const char *tenant,
                                       const struct store_decision *d, struct error *err)
 {
     size_t stored;
 
-    if (!is_uuid(d->decision_id))
+    if (!uuid_is(d->decision_id))
         return fail(err, ERR_INVALID, "/decision_id", "not a UUID");
     TRY(db_run(s, &insert_decision,
                DB_PARAMS(db_text(tenant), db_uuid(d->decision_id), db_text(d->route),
@@ -83,7 +72,7 @@ enum error_code store_decision_read(struct db_session *s, const char *tenant,
 {
     bool found = false;
 
-    if (is_uuid(decision_id))
+    if (uuid_is(decision_id))
         TRY(db_row(s, &select_decision, DB_PARAMS(db_text(tenant), db_uuid(decision_id)),
                    columns, sizeof(*out), out, &found, a, err));
     if (!found)
@@ -98,17 +87,13 @@ enum error_code store_decisions_list(struct db_session *s, const char *tenant,
                                      const char **next_token, struct arena *a,
                                      struct error *err)
 {
-    double before_at_s = HUGE_VAL;
-    const char *before_id = "ffffffff-ffff-ffff-ffff-ffffffffffff";
+    double before_at_s;
+    const char *before_id;
     const char *next = NULL;
     struct store_decision *rows;
     size_t row_count;
 
-    if (page->token) {
-        TRY(token_read(page->token, &before_at_s, &before_id, a, err));
-        if (!is_uuid(before_id))
-            return invalid(err, "?page_token", "page_token", "of another list");
-    }
+    TRY(token_read_before(page, &before_at_s, &before_id, a, err));
     TRY(db_rows(s, &select_decisions,
                 DB_PARAMS(db_text(tenant),
                           db_instant(isnan(from_at_s) ? -HUGE_VAL : from_at_s),

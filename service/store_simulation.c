@@ -2,8 +2,8 @@
 #include "service/store_simulation.h"
 
 #include "service/store_token.h"
+#include "service/uuid.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <string.h>
 
@@ -124,17 +124,6 @@ static const struct db_statement finish_simulation = {
     " lease_until = NULL" IS_OWNED,
     DB_REPEATABLE};
 
-static bool is_uuid(const char *text)
-{
-    for (size_t i = 0; i < 36; i++) {
-        bool dash = i == 8 || i == 13 || i == 18 || i == 23;
-
-        if (dash ? text[i] != '-' : !isxdigit((unsigned char)text[i]))
-            return false;
-    }
-    return text[36] == '\0';
-}
-
 static enum error_code fail_no_simulation(const char *simulation_id, struct error *err)
 {
     return fail(err, ERR_NOT_FOUND, "", "there is no simulation '%.100s'", simulation_id);
@@ -171,7 +160,7 @@ enum error_code store_simulation_read(struct db_session *s, const char *tenant,
 {
     bool found = false;
 
-    if (is_uuid(simulation_id))
+    if (uuid_is(simulation_id))
         TRY(db_row(s, &select_simulation,
                    DB_PARAMS(db_text(tenant), db_uuid(simulation_id)), full_columns,
                    sizeof(*out), out, &found, a, err));
@@ -184,17 +173,13 @@ enum error_code store_simulations_list(struct db_session *s, const char *tenant,
                                        size_t *count, const char **next_token,
                                        struct arena *a, struct error *err)
 {
-    double before_at_s = HUGE_VAL;
-    const char *before_id = "ffffffff-ffff-ffff-ffff-ffffffffffff";
+    double before_at_s;
+    const char *before_id;
     const char *next = NULL;
     struct store_simulation *rows;
     size_t row_count;
 
-    if (page->token) {
-        TRY(token_read(page->token, &before_at_s, &before_id, a, err));
-        if (!is_uuid(before_id))
-            return invalid(err, "?page_token", "page_token", "of another list");
-    }
+    TRY(token_read_before(page, &before_at_s, &before_id, a, err));
     TRY(db_rows(s, &select_simulations,
                 DB_PARAMS(db_text(tenant), db_instant(before_at_s), db_uuid(before_id),
                           db_text(status), db_integer(page->limit + 1)),
@@ -218,7 +203,7 @@ enum error_code store_simulation_cancel(struct db_session *s, const char *tenant
                                         struct error *err)
 {
     *found = false;
-    if (!is_uuid(simulation_id))
+    if (!uuid_is(simulation_id))
         return OK;
     return db_row(s, &cancel_simulation,
                   DB_PARAMS(db_text(tenant), db_uuid(simulation_id)), head_columns,
@@ -232,7 +217,7 @@ enum error_code store_simulation_delete(struct db_session *s, const char *tenant
     struct store_simulation now = {0};
     size_t deleted = 0;
 
-    if (is_uuid(simulation_id))
+    if (uuid_is(simulation_id))
         TRY(db_run(s, &delete_simulation,
                    DB_PARAMS(db_text(tenant), db_uuid(simulation_id)), &deleted, err));
     if (deleted)

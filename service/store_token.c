@@ -4,8 +4,10 @@
 
 #include "service/db_value.h"
 #include "service/hash.h"
+#include "service/uuid.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,4 +37,17 @@ enum error_code token_read(const char *token, double *at_s, const char **id,
 wrong:
     return invalid(err, "?page_token", "page_token",
                    "not a token that a page of this list gave as next_page_token");
+}
+
+enum error_code token_read_before(const struct store_page *page, double *at_s,
+                                  const char **id, struct arena *a, struct error *err)
+{
+    *at_s = HUGE_VAL;
+    *id = "ffffffff-ffff-ffff-ffff-ffffffffffff";
+    if (!page->token)
+        return OK;
+    TRY(token_read(page->token, at_s, id, a, err));
+    if (!uuid_is(*id))
+        return invalid(err, "?page_token", "page_token", "of another list");
+    return OK;
 }

@@ -15,6 +15,11 @@ const char *token_make(double at_s, const char *id, struct arena *a);
 enum error_code token_read(const char *token, double *at_s, const char **id,
                            struct arena *a, struct error *err);
 
+/* Where a list that begins with the latest goes on: before this instant and, in it,
+ * this UUID. Without a token those of its begin. */
+enum error_code token_read_before(const struct store_page *page, double *at_s,
+                                  const char **id, struct arena *a, struct error *err);
+
 /* The row that says whether there is a next page is asked for and dropped: what
  * remains of `count` rows that were read with page->limit + 1. */
 static inline size_t page_count(const struct store_page *page, size_t count)

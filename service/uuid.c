@@ -4,7 +4,6 @@
 #include "models/base/rng.h"
 #include "service/clock.h"
 
-#include <stdbool.h>
 #include <string.h>
 #include <uuid/uuid.h>
 
@@ -41,4 +40,11 @@ void uuid_make(char *text)
         id[8 + i] = (unsigned char)(low >> (56 - 8 * i));
     }
     uuid_unparse_lower(id, text);
+}
+
+bool uuid_is(const char *text)
+{
+    uuid_t id;
+
+    return uuid_parse(text, id) == 0;
 }

@@ -2,10 +2,15 @@
 #ifndef GRIDPLAN_UUID_H
 #define GRIDPLAN_UUID_H
 
+#include <stdbool.h>
+
 enum { UUID_TEXT_SIZE = 37 }; /* 36 characters and the NUL */
 
 /* RFC 9562 version 7: begins with the time, in milliseconds, so that rows
  * sort by age. Unique, but not secret. `text` has UUID_TEXT_SIZE bytes. */
 void uuid_make(char *text);
+
+/* Whether the text is a UUID, of any version. */
+bool uuid_is(const char *text);
 
 #endif
