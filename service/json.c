@@ -417,10 +417,47 @@ static void read_values(struct reader *r, const struct json_field *f, const cJSO
     set_list(f, base, list, count);
 }
 
+static void print_item(const cJSON *v, struct text_buffer *b);
+
+static void print_items(const cJSON *v, const char *ends, struct text_buffer *b)
+{
+    text_add(b, ends, 1);
+    for (const cJSON *e = v->child; e; e = e->next) {
+        if (cJSON_IsObject(v)) {
+            json_print_text(e->string, b);
+            text_add(b, ":", 1);
+        }
+        print_item(e, b);
+        if (e->next)
+            text_add(b, ",", 1);
+    }
+    text_add(b, ends + 1, 1);
+}
+
+/* cJSON's own printing may change the last bit of a number. As deep as parsing was. */
+static void print_item(const cJSON *v, struct text_buffer *b)
+{
+    if (cJSON_IsObject(v))
+        print_items(v, "{}", b);
+    else if (cJSON_IsArray(v))
+        print_items(v, "[]", b);
+    else if (cJSON_IsString(v))
+        json_print_text(v->valuestring, b);
+    else if (cJSON_IsNumber(v))
+        json_print_number(v->valuedouble, b);
+    else if (cJSON_IsNull(v))
+        text_add(b, "null", 4);
+    else
+        text_addf(b, "%s", cJSON_IsTrue(v) ? "true" : "false");
+}
+
+/* NULL without memory. */
 static const char *print_tree(const cJSON *v, struct arena *a)
 {
-    use_arena(a);
-    return cJSON_PrintUnformatted(v);
+    struct text_buffer b = {.arena = a};
+
+    print_item(v, &b);
+    return b.failed ? NULL : b.data;
 }
 
 static void read_raw(struct reader *r, const cJSON *v, char *base, size_t offset)

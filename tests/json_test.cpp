@@ -306,6 +306,24 @@ TEST_CASE("merge patch follows RFC 7396", "[json]")
     }
 }
 
+TEST_CASE("numbers of any JSON keep every bit", "[json][property]")
+{
+    rng r = rng_create(7);
+    for (int i = 0; i < 2000; i++) {
+        test_arena a;
+        error err = collecting_error(a);
+        double number = 1.8e9 + rng_uniform(&r); // cJSON prints 1 in 4 of these otherwise
+        char text[64];
+        const char *member = nullptr, *merged = nullptr;
+        snprintf(text, sizeof(text), "{\"a\":[%.17g,null,true,\"\\n\"]}", number);
+        REQUIRE(json_member(text, "a", &member, a, &err) == OK);
+        REQUIRE(strtod(member + 1, nullptr) == number);
+        CHECK(std::string(strchr(member, ',')) == ",null,true,\"\\u000a\"]");
+        REQUIRE(json_merge_patch(text, R"({"b":{}})", &merged, a, &err) == OK);
+        REQUIRE(strtod(merged + 6, nullptr) == number);
+    }
+}
+
 TEST_CASE("reading fails cleanly at every memory cap", "[json][memory]")
 {
     const std::string text =
