@@ -487,7 +487,7 @@ static bool answered_at_once(api &service, const std::string &body)
     return route_answer(service.handle(), &m, nullptr, false, &r, a);
 }
 
-TEST_CASE("a hundred thousand jobs are one request", "[api][checkpoint]")
+TEST_CASE("a hundred thousand jobs are one request", "[million][api][checkpoint]")
 {
     api service;
     std::string jobs;
