@@ -1,20 +1,14 @@
 // http_test.cpp - the server with real sockets, a route table of its own and no
 // database; and the program itself, started and stopped.
+#include "client.hpp"
 #include "support.hpp"
 
 #include <algorithm>
-#include <arpa/inet.h>
 #include <atomic>
-#include <chrono>
 #include <csignal>
-#include <cstring>
 #include <fcntl.h>
 #include <functional>
 #include <memory>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
-#include <poll.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
@@ -28,9 +22,8 @@ extern "C" {
 }
 
 using namespace std::chrono_literals;
-using steady = std::chrono::steady_clock;
 
-namespace // the system tests have a client of their own
+namespace
 {
 
 static double seconds_since(steady::time_point start)
@@ -89,11 +82,18 @@ static error_code spin(request *rq, const void *, void *)
 struct show_query {
     const char *x, *y, *z, *e, *n;
 };
-#define ROW(name)                                                              \
-    {                                                                          \
-#name, "", nullptr, nullptr, 0, 100, 0, offsetof(show_query, name), 0, \
-            JSON_TYPE_TEXT, 0                                                  \
-    }
+static json_field text_row(const char *name, size_t offset)
+{
+    json_field row{};
+
+    row.name = name;
+    row.doc = "";
+    row.max = 100;
+    row.offset = offset;
+    row.type = JSON_TYPE_TEXT;
+    return row;
+}
+#define ROW(name) text_row(#name, offsetof(show_query, name))
 static const json_field show_rows[] = {ROW(x), ROW(y), ROW(z), ROW(e), ROW(n), {}};
 #undef ROW
 static const json_object show_json = {"ShowQuery", "", sizeof(show_query), show_rows};
@@ -182,6 +182,11 @@ struct server {
         metrics_close(s.metrics);
     }
 
+    int port() const
+    {
+        return http_port(h);
+    }
+
     struct http_stats stats() const
     {
         struct http_stats now;
@@ -191,121 +196,7 @@ struct server {
     }
 };
 
-// ---- a client ----
-
-struct answer {
-    int status = 0; // 0: closed before there was one
-    std::string header, body;
-};
-
-struct client {
-    int fd = -1;
-    std::string pending; // received and not consumed
-
-    explicit client(const server &s) : client(http_port(s.h))
-    {
-    }
-    explicit client(int port)
-    {
-        sockaddr_in to{};
-        int on = 1;
-
-        to.sin_family = AF_INET;
-        to.sin_port = htons((uint16_t)port);
-        to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-        fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-        setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
-        if (connect(fd, (sockaddr *)&to, sizeof(to)) != 0)
-            hang_up();
-    }
-    client(client &&other) noexcept
-    {
-        *this = std::move(other);
-    }
-    client &operator=(client &&other) noexcept
-    {
-        std::swap(fd, other.fd);
-        pending.swap(other.pending);
-        return *this;
-    }
-    ~client()
-    {
-        hang_up();
-    }
-    void hang_up()
-    {
-        if (fd >= 0)
-            close(fd);
-        fd = -1;
-    }
-
-    // False when the server has closed.
-    bool put(const std::string &text) const
-    {
-        size_t sent = 0;
-
-        while (sent < text.size()) {
-            ssize_t n = send(fd, text.data() + sent, text.size() - sent, MSG_NOSIGNAL);
-            if (n <= 0)
-                return false;
-            sent += (size_t)n;
-        }
-        return true;
-    }
-
-    // More bytes within the time; false: closed, or none came.
-    bool more(double limit_s)
-    {
-        char buffer[65536];
-        pollfd p{fd, POLLIN, 0};
-
-        if (poll(&p, 1, (int)(limit_s * 1e3)) <= 0)
-            return false;
-        ssize_t n = recv(fd, buffer, sizeof(buffer), 0);
-        if (n > 0)
-            pending.append(buffer, (size_t)n);
-        return n > 0;
-    }
-
-    answer get(double limit_s = 20, bool head = false)
-    {
-        answer result;
-        size_t end;
-
-        while ((end = pending.find("\r\n\r\n")) == std::string::npos)
-            if (!more(limit_s))
-                return result;
-        result.header = pending.substr(0, end + 2);
-        pending.erase(0, end + 4);
-        result.status = atoi(result.header.c_str() + 9);
-        if (result.status == 100)
-            return get(limit_s, head);
-        size_t at = result.header.find("Content-Length: ");
-        size_t length = at == std::string::npos || head
-                            ? 0
-                            : strtoul(result.header.c_str() + at + 16, nullptr, 10);
-        while (pending.size() < length)
-            if (!more(limit_s))
-                break;
-        result.body = pending.substr(0, length);
-        pending.erase(0, length);
-        return result;
-    }
-
-    // Whether the server closes within the time.
-    bool is_closed(double limit_s)
-    {
-        steady::time_point start = steady::now();
-        char buffer[4096];
-
-        while (seconds_since(start) < limit_s) {
-            pollfd p{fd, POLLIN, 0};
-            if (poll(&p, 1, 10) > 0 && recv(fd, buffer, sizeof(buffer), 0) <= 0)
-                return true;
-        }
-        return false;
-    }
-};
+// ---- requests ----
 
 static std::string post(const std::string &path, const std::string &body,
                         const std::string &headers = "")
@@ -369,7 +260,7 @@ static bool eventually(const std::function<bool()> &condition, double limit_s = 
 TEST_CASE("one connection carries many requests of all kinds", "[http]")
 {
     server s;
-    client c(s);
+    client c(s.port());
 
     gate_open = true;
     for (int i = 0; i < 3; i++) {
@@ -391,7 +282,7 @@ TEST_CASE("one connection carries many requests of all kinds", "[http]")
 TEST_CASE("pipelined requests are answered in their order", "[http]")
 {
     server s;
-    client c(s);
+    client c(s.port());
     std::string all;
 
     gate_open = true;
@@ -409,7 +300,7 @@ TEST_CASE("pipelined requests are answered in their order", "[http]")
 TEST_CASE("bodies of any length and form arrive whole", "[http]")
 {
     server s({"--max-body-bytes", "1048576"});
-    client c(s);
+    client c(s.port());
 
     for (size_t length : {2u, 100u, 16384u, 16385u, 65535u, 65537u, 300000u, 1048576u}) {
         CAPTURE(length);
@@ -435,7 +326,7 @@ TEST_CASE("bodies beyond the limit are refused", "[http]")
 
     SECTION("announced: at once, without reading")
     {
-        client c(s);
+        client c(s.port());
         REQUIRE(
             c.put("POST /echo HTTP/1.1\r\nHost: t\r\nContent-Length: 100001\r\n\r\n"));
         answer r = c.get(5);
@@ -444,7 +335,7 @@ TEST_CASE("bodies beyond the limit are refused", "[http]")
     }
     SECTION("announced as more than a number holds")
     {
-        client c(s);
+        client c(s.port());
         REQUIRE(c.put("POST /echo HTTP/1.1\r\nHost: t\r\nContent-Length: "
                       "99999999999999999999999\r\n\r\n"));
         int status = c.get(5).status;
@@ -452,22 +343,22 @@ TEST_CASE("bodies beyond the limit are refused", "[http]")
     }
     SECTION("a client that sends it all the same gets the answer")
     {
-        client c(s);
+        client c(s.port());
         c.put(post("/echo", text_of(3'000'000)));
         CHECK(c.get(5).status == 413);
     }
     SECTION("a client that asks first does not send it")
     {
-        client c(s);
+        client c(s.port());
         REQUIRE(c.put("POST /echo HTTP/1.1\r\nHost: t\r\nExpect: "
                       "100-continue\r\nContent-Length: 100001\r\n\r\n"));
         CHECK(c.get(5).status == 413);
-        client unknown(s);
+        client unknown(s.port());
         REQUIRE(unknown.put("POST /nothing HTTP/1.1\r\nHost: t\r\nExpect: "
                             "100-continue\r\nContent-Length: 9\r\n\r\n"));
         REQUIRE(unknown.more(5));
         CHECK_THAT(unknown.pending, Catch::StartsWith("HTTP/1.1 404"));
-        client d(s);
+        client d(s.port());
         REQUIRE(d.put("POST /echo HTTP/1.1\r\nHost: t\r\nContent-Type: "
                       "application/json\r\nExpect: 100-continue\r\n"
                       "Content-Length: 2\r\n\r\n"));
@@ -478,7 +369,7 @@ TEST_CASE("bodies beyond the limit are refused", "[http]")
     }
     SECTION("chunked: read to the end, then refused; the connection goes on")
     {
-        client c(s);
+        client c(s.port());
         REQUIRE(c.put(chunked("/echo", {text_of(99000), std::string(2000, ' ')})));
         CHECK(c.get(5).status == 413);
         REQUIRE(c.put(post("/echo", "[]")));
@@ -486,7 +377,7 @@ TEST_CASE("bodies beyond the limit are refused", "[http]")
     }
     SECTION("chunked without end: cut off")
     {
-        client c(s);
+        client c(s.port());
         bool open =
             c.put("POST /echo HTTP/1.1\r\nHost: t\r\nTransfer-Encoding: chunked\r\n\r\n");
         // Far more than the sockets' buffers may take before the server reads on.
@@ -501,7 +392,7 @@ TEST_CASE("bodies beyond the limit are refused", "[http]")
 TEST_CASE("the bodies of all requests together are bounded", "[http]")
 {
     server s({"--max-body-bytes", "1000000", "--total-body-bytes", "1048576"});
-    client first(s), second(s);
+    client first(s.port()), second(s.port());
     std::string body = text_of(900000), request = post("/echo", body);
 
     size_t header = request.size() - body.size();
@@ -540,7 +431,7 @@ TEST_CASE("paths and queries are decoded", "[http]")
     };
     for (auto &k : cases) {
         CAPTURE(k.path);
-        client c(s);
+        client c(s.port());
         REQUIRE(c.put(get(k.path)));
         answer r = c.get();
         CHECK(r.status == k.status);
@@ -550,7 +441,7 @@ TEST_CASE("paths and queries are decoded", "[http]")
     std::string many = "/show/a?";
     for (int i = 0; i < 65; i++)
         many += "x" + std::to_string(i) + "=1&";
-    client c(s);
+    client c(s.port());
     REQUIRE(c.put(get(many)));
     CHECK(c.get().status == 400);
 }
@@ -559,7 +450,7 @@ TEST_CASE("HEAD has the header only; unknown paths and methods keep the connecti
           "[http]")
 {
     server s;
-    client c(s);
+    client c(s.port());
 
     REQUIRE(c.put(get("/show/abc", "HEAD")));
     answer r = c.get(20, true);
@@ -587,7 +478,7 @@ TEST_CASE("requests whose length is ambiguous are refused", "[http]")
           "Transfer-Encoding: gzip, chunked\r\n", "Content-Length: +2\r\n",
           "Content-Length: 2x\r\n", "Content-Length: -2\r\n"}) {
         CAPTURE(headers);
-        client c(s);
+        client c(s.port());
         REQUIRE(
             c.put(std::string("POST /echo HTTP/1.1\r\nHost: t\r\n") + headers + "\r\n"));
         CHECK(c.get(5).status == 400);
@@ -601,7 +492,7 @@ TEST_CASE("noise does not disturb the server", "[http]")
     rng r = rng_create(7);
 
     for (int i = 0; i < 60; i++) {
-        client c(s);
+        client c(s.port());
         std::string noise = i % 3 == 0   ? "POST /echo HTTP/1.1\r\n"
                             : i % 3 == 1 ? "GET /show/%41 "
                                          : "";
@@ -610,10 +501,10 @@ TEST_CASE("noise does not disturb the server", "[http]")
         c.put(noise);
         c.more(0.005);
     }
-    client longest(s);
+    client longest(s.port());
     longest.put("GET /show/" + std::string(100000, 'a') + " HTTP/1.1\r\n\r\n");
     CHECK(longest.get(5).status >= 400);
-    client c(s);
+    client c(s.port());
     REQUIRE(c.put(post("/echo", "[1]")));
     CHECK(c.get().body == sum_of("[1]"));
     CHECK(eventually([&] { return s.stats().request_count == 0; }));
@@ -642,7 +533,7 @@ TEST_CASE("clients that are too slow are closed, however steadily they trickle",
     for (auto &k : cases)
         DYNAMIC_SECTION(k.what)
         {
-            client c(s);
+            client c(s.port());
             bool reads = k.piece != "-";
             steady::time_point start = steady::now();
 
@@ -664,7 +555,7 @@ TEST_CASE("clients that are too slow are closed, however steadily they trickle",
 TEST_CASE("a slow body that is fast enough is served", "[http]")
 {
     server s({"--body-timeout-s", "0.3", "--body-bytes-per-s", "1000"});
-    client c(s);
+    client c(s.port());
     std::string body = text_of(2000), request = post("/echo", body);
 
     for (size_t at = 0; at < request.size(); at += 100) {
@@ -682,7 +573,7 @@ TEST_CASE("a computation learns that its client has gone", "[http]")
         gate_cancelled = false;
         gate_entered = 0;
         {
-            client c(s);
+            client c(s.port());
             REQUIRE(c.put(post(path, "[]")));
             REQUIRE(eventually([] { return gate_entered == 1; }));
             std::this_thread::sleep_for(120ms);
@@ -697,7 +588,7 @@ TEST_CASE("a computation learns that its client has gone", "[http]")
 TEST_CASE("a reply goes out whole to a slow reader", "[http]")
 {
     server s;
-    client c(s);
+    client c(s.port());
 
     REQUIRE(c.put(get("/large")));
     std::this_thread::sleep_for(100ms);
@@ -714,7 +605,7 @@ TEST_CASE("what does not fit the queue is refused at once", "[http]")
     std::vector<client> waiting;
 
     for (int i = 0; i < 3; i++) {
-        waiting.emplace_back(s);
+        waiting.emplace_back(s.port());
         REQUIRE(waiting.back().put(post("/gate", "[]")));
         REQUIRE(eventually([&] { return s.stats().request_count == (size_t)i + 1; }));
         if (i == 0)
@@ -722,7 +613,7 @@ TEST_CASE("what does not fit the queue is refused at once", "[http]")
     }
     REQUIRE(eventually([&] { return worker_waiting_count(s.s.compute) == 2; }));
     for (int i = 0; i < 5; i++) {
-        client c(s);
+        client c(s.port());
         steady::time_point start = steady::now();
         REQUIRE(c.put(post("/gate", "[]")));
         answer r = c.get();
@@ -746,10 +637,10 @@ TEST_CASE("small decisions are quick while all processors search", "[http]")
     server s({"--compute-workers", workers.c_str()});
     std::vector<client> searches;
     std::vector<double> times;
-    client c(s);
+    client c(s.port());
 
     for (unsigned i = 0; i < cores; i++) {
-        searches.emplace_back(s);
+        searches.emplace_back(s.port());
         REQUIRE(searches.back().put(post("/spin", "[]")));
     }
     REQUIRE(eventually([&] { return gate_entered == (int)cores; }));
@@ -774,12 +665,12 @@ TEST_CASE("idle connections do not keep others out", "[http]")
     std::vector<client> idle;
 
     for (int i = 0; i < 150; i++) {
-        idle.emplace_back(s);
+        idle.emplace_back(s.port());
         REQUIRE(idle.back().put(get("/show/a")));
         REQUIRE(idle.back().get().status == 200);
     }
     for (int i = 0; i < 300; i++) {
-        idle.emplace_back(s);
+        idle.emplace_back(s.port());
         REQUIRE(idle.back().put(get("/show/a")));
         REQUIRE(idle.back().get().status == 200);
         if (i % 10 == 0)
@@ -797,10 +688,10 @@ TEST_CASE("thousands of idle connections cost others nothing", "[http]")
     std::vector<client> idle;
 
     for (int i = 0; i < 2000; i++) {
-        idle.emplace_back(s);
+        idle.emplace_back(s.port());
         REQUIRE(idle.back().fd >= 0);
     }
-    client c(s);
+    client c(s.port());
     steady::time_point start = steady::now();
     for (int i = 0; i < 50; i++) {
         REQUIRE(c.put(post("/echo", "[1]")));
@@ -819,11 +710,11 @@ TEST_CASE("many clients at once are all answered", "[http]")
     gate_open = true;
     for (int t = 0; t < 8; t++)
         threads.emplace_back([&, t] {
-            client c(s);
+            client c(s.port());
             for (int i = 0; i < 60; i++) {
                 std::string body = text_of(3 + (size_t)(i * 997 + t));
                 if (i % 10 == 9) {
-                    client other(s);
+                    client other(s.port());
                     std::swap(c, other);
                 }
                 if (i % 3 == 0)
@@ -842,7 +733,7 @@ TEST_CASE("many clients at once are all answered", "[http]")
 TEST_CASE("draining finishes what is in flight and takes nothing new", "[http]")
 {
     server s;
-    client running(s), idle(s);
+    client running(s.port()), idle(s.port());
 
     REQUIRE(idle.put(get("/show/a")));
     REQUIRE(idle.get().status == 200);
@@ -854,7 +745,7 @@ TEST_CASE("draining finishes what is in flight and takes nothing new", "[http]")
     answer r = idle.get();
     CHECK(r.body == "[b]");
     CHECK_THAT(r.header, Catch::Contains("Connection: close"));
-    client late(s);
+    client late(s.port());
     CHECK(late.fd < 0);
     std::thread opener([] {
         std::this_thread::sleep_for(300ms);
@@ -875,7 +766,7 @@ TEST_CASE("draining finishes what is in flight and takes nothing new", "[http]")
 TEST_CASE("when the grace is over computations are cut short and answer", "[http]")
 {
     server s({"--compute-workers", "1"});
-    client first(s), second(s);
+    client first(s.port()), second(s.port());
 
     REQUIRE(first.put(post("/gate", "[]")));
     REQUIRE(second.put(post("/gate", "[]")));
