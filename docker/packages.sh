@@ -21,6 +21,7 @@ build    libmicrohttpd-dev   library      libmicrohttpd
 build    libcjson-dev        library      libcjson
 build    uuid-dev            library      uuid
 build    libpq-dev           library      libpq
+build    liblapacke-dev      library      lapacke
 build    libssl-dev          library      libcrypto
 build    zlib1g-dev          library      zlib
 run      postgresql          server       initdb

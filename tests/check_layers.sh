@@ -40,16 +40,16 @@ layer algorithms 'models|algorithms'
 layer service 'models|service'
 layer handlers 'models|algorithms|service|handlers'
 
-# ---- outside libraries: one .c file of service/ each ----
+# ---- outside libraries: one .c file of service/ each (LAPACK: of models/) ----
 
 library()
 {
-    local name=$1 header=$2 users
+    local name=$1 header=$2 folder=${3:-service} users
     mapfile -t users < <(find models algorithms service handlers -name '*.[ch]' -exec \
         grep -lE "^[[:space:]]*#[[:space:]]*include[[:space:]]*[<\"]($header)[>\"]" {} + | sort)
     case ${#users[@]} in
     0) ;;
-    1) [[ ${users[0]} =~ ^service/[a-z_]+\.c$ ]] || breach "${users[0]}: $name belongs in a .c file of service/" ;;
+    1) [[ ${users[0]} =~ ^$folder/[a-z_]+\.c$ ]] || breach "${users[0]}: $name belongs in a .c file of $folder/" ;;
     *) breach "$name is included by more than one file: ${users[*]}" ;;
     esac
 }
@@ -58,6 +58,7 @@ library libmicrohttpd 'microhttpd\.h'
 library cJSON '(cjson/)?cJSON\.h'
 library libpq '(postgresql/)?(libpq-fe|libpq-events|pg_config)\.h'
 library libuuid '(uuid/)?uuid\.h'
+library LAPACKE 'lapacke[a-z_]*\.h' models/performance
 
 # ---- what the lower layers do without ----
 
