@@ -1,0 +1,201 @@
+/* parallel/parallel.c - the machine set of one tightly coupled application. */
+#include "algorithms/parallel/evaluate.h"
+
+#include "algorithms/parallel/bound.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+const struct parallel_policy parallel_policies[] = {
+#define X(name, purpose, source) \
+    {#name, purpose, source, parallel_##name, parallel_##name##_params},
+    PARALLEL_POLICIES(X)
+#undef X
+        {0},
+};
+
+const struct param parallel_common_params[] = {
+    [PARALLEL_WORK_BUDGET] = {"work_budget", 0, 9e15, 0,
+                              "Reads of a cpu or a link after which to stop, for answers "
+                              "that do not depend on the clock; 0: no limit",
+                              PARAM_INTEGER, NULL},
+    [PARALLEL_PRE_EVALUATE] = {"pre_evaluate", 0, 1, 1,
+                               "Also look at the fastest machine and at all machines",
+                               PARAM_BOOLEAN, NULL},
+    [PARALLEL_PERTURBATION] = {"perturbation_ratio", 0, 0.99, 0,
+                               "Compare predictions with random errors up to this share, "
+                               "to see how an algorithm bears them",
+                               PARAM_NUMBER, NULL},
+    [PARALLEL_USE_FORECAST] = {"use_forecast", 0, 1, 1,
+                               "Of a stored snapshot, use the forecast of its load",
+                               PARAM_BOOLEAN, NULL},
+    {0},
+};
+
+const struct parallel_policy *parallel_policy_find(const char *name)
+{
+    for (const struct parallel_policy *p = parallel_policies; p->name; p++)
+        if (strcmp(p->name, name) == 0)
+            return p;
+    return NULL;
+}
+
+enum error_code parallel_options_bind(const struct parallel_policy *policy,
+                                      const struct named_value *options,
+                                      size_t option_count, double *value,
+                                      struct error *err)
+{
+    struct param rows[PARAMS_MAX + 1] = {0};
+    size_t own = params_count(policy->params);
+
+    assert(PARALLEL_COMMON_COUNT + own <= PARAMS_MAX);
+    memcpy(rows, parallel_common_params, PARALLEL_COMMON_COUNT * sizeof(rows[0]));
+    if (own)
+        memcpy(rows + PARALLEL_COMMON_COUNT, policy->params, own * sizeof(rows[0]));
+    return params_bind(rows, options, option_count, value, err);
+}
+
+/* ---- the two sets that are no worse than which an answer should be ---- */
+
+static void look_at_fastest(struct parallel_search *s)
+{
+    size_t fastest = search_fastest(s);
+
+    search_keep(s, search_try(s, 1, s->cpu[fastest], HUGE_VAL), &fastest, 1);
+}
+
+static enum error_code look_at_all(struct parallel_search *s, struct error *err)
+{
+    size_t *all = NEW(s->arena, size_t, s->n);
+
+    if (!all)
+        return fail_memory(err);
+    for (size_t i = 0; i < s->n; i++)
+        all[i] = i;
+    search_keep(s,
+                search_try(s, s->n, search_least_cpu(s, all, s->n),
+                           search_least_link(s, all, s->n)),
+                all, s->n);
+    return OK;
+}
+
+/* The better of what the policy found and the two sets, which win ties: they count as
+ * found first. They are looked at afterwards, so that the policy's own run is the same
+ * with and without them. When the policy found nothing they are looked at anyway. */
+static enum error_code pre_evaluate(struct parallel_search *run,
+                                    struct parallel_search *both, struct error *err)
+{
+    TRY(search_fork(run, both, err));
+    both->perturb = run->perturb;
+    both->algorithm = run->algorithm;
+    if (run->in->pre_evaluate || run->best_s == HUGE_VAL) {
+        if (run->min_procs == 1)
+            look_at_fastest(both);
+        TRY(look_at_all(both, err));
+    }
+    search_join(both, run, run->algorithm);
+    return OK;
+}
+
+/* ---- the answer ---- */
+
+static int by_index(const void *a, const void *b)
+{
+    const size_t *x = a, *y = b;
+
+    return (*x > *y) - (*x < *y);
+}
+
+/* The numbers of the best set, without perturbation. */
+static void describe_set(struct parallel_search *s, struct parallel_out *out)
+{
+    double wait_s = s->in->queue_wait_s ? s->in->queue_wait_s[s->best_count] : 0;
+    double link = search_least_link(s, s->best, s->best_count);
+
+    qsort(s->best, s->best_count, sizeof(*s->best), by_index);
+    out->members = s->best;
+    out->count = s->best_count;
+    out->min_cpu_ratio = search_least_cpu(s, s->best, s->best_count);
+    out->min_bandwidth_mbps = s->best_count > 1 ? link : (double)NAN;
+    out->time_s =
+        perf_time_s(s->in->model, (double)s->best_count, out->min_cpu_ratio, link);
+    out->queue_wait_s = wait_s;
+    out->score_s = out->time_s + wait_s;
+}
+
+#define OPTIMAL_GAP 1e-12
+
+/* Bound, gap and status. */
+static void judge(const struct parallel_search *run, struct parallel_out *out)
+{
+    bool found = out->count > 0;
+
+    out->gap_ratio = (double)NAN;
+    if (found && out->lower_bound_s >= out->score_s * (1 - OPTIMAL_GAP)) {
+        out->lower_bound_s = out->score_s;
+        out->gap_ratio = 0;
+    } else if (found && out->lower_bound_s > 0) {
+        out->gap_ratio = out->score_s / out->lower_bound_s - 1;
+    }
+    if (!found)
+        out->status = out->lower_bound_s == HUGE_VAL ? DECISION_INFEASIBLE : DECISION_CUT;
+    else if (out->gap_ratio == 0)
+        out->status = DECISION_OPTIMAL;
+    else
+        out->status = run->stopped ? DECISION_CUT : DECISION_FEASIBLE;
+}
+
+static struct parallel_out nothing(const struct parallel_policy *policy)
+{
+    return (struct parallel_out){
+        .algorithm = policy->name,
+        .status = DECISION_INFEASIBLE,
+        .score_s = HUGE_VAL,
+        .time_s = HUGE_VAL,
+        .min_bandwidth_mbps = (double)NAN,
+        .lower_bound_s = HUGE_VAL,
+        .gap_ratio = (double)NAN,
+    };
+}
+
+static enum error_code answer(const struct parallel_search *run,
+                              struct parallel_search *both, struct parallel_out *out,
+                              struct error *err)
+{
+    if (both->best_s < HUGE_VAL)
+        describe_set(both, out);
+    if (both->algorithm)
+        out->algorithm = both->algorithm;
+    out->lower_bound_s = run->bound_s;
+    if (isnan(run->bound_s))
+        TRY(parallel_bound(both, out->score_s, &out->lower_bound_s, err));
+    out->evaluations = both->evaluations;
+    out->iterations = both->iterations;
+    out->work_units = (double)both->work_units;
+    out->invalid_count = both->invalid_count;
+    out->stopped_early = run->stopped;
+    out->monotone = run->monotone;
+    out->perturbation_ignored =
+        run->perturbation_ignored && run->in->perturbation_ratio > 0;
+    judge(run, out);
+    return OK;
+}
+
+enum error_code parallel_decide(const struct parallel_in *in,
+                                const struct parallel_policy *policy, const double *param,
+                                struct parallel_out *out, struct arena *a,
+                                struct error *err)
+{
+    struct parallel_out x = nothing(policy);
+    struct parallel_search run, both;
+
+    if (in->machines->count > 0 && in->machines->count >= in->min_procs) {
+        TRY(search_create(in, &run, a, err));
+        TRY(policy->run(&run, param, err));
+        TRY(pre_evaluate(&run, &both, err));
+        TRY(answer(&run, &both, &x, err));
+    }
+    *out = x;
+    return OK;
+}
