@@ -1,0 +1,230 @@
+/* queue/machine.c - a cluster with its queue, played by events. */
+#include "algorithms/queue/machine.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static const double OVERDUE_S = 1; /* a job that should have ended ends so soon (ours) */
+enum { LOOK_EVENTS = 1024 };       /* pieces of work between two looks at the budget */
+
+/* ---- the heap of ends ---- */
+
+static void swap_ends(struct job_end *l, struct job_end *r)
+{
+    struct job_end kept = *l;
+
+    *l = *r;
+    *r = kept;
+}
+
+static void push_end(struct machine *m, struct job_end end)
+{
+    size_t i = m->end_count++;
+
+    m->ends[i] = end;
+    while (i && m->ends[i].at_s < m->ends[(i - 1) / 2].at_s) {
+        swap_ends(&m->ends[i], &m->ends[(i - 1) / 2]);
+        i = (i - 1) / 2;
+    }
+}
+
+static struct job_end pop_end(struct machine *m)
+{
+    struct job_end first = m->ends[0];
+    size_t i = 0;
+
+    m->ends[0] = m->ends[--m->end_count];
+    for (;;) {
+        size_t least = i;
+
+        for (size_t child = 2 * i + 1; child <= 2 * i + 2; child++)
+            if (child < m->end_count && m->ends[child].at_s < m->ends[least].at_s)
+                least = child;
+        if (least == i)
+            return first;
+        swap_ends(&m->ends[i], &m->ends[least]);
+        i = least;
+    }
+}
+
+/* ---- the begin ---- */
+
+static int compare_times(const void *left, const void *right)
+{
+    double l = *(const double *)left, r = *(const double *)right;
+
+    return l < r ? -1 : l > r;
+}
+
+static enum error_code add_reservations(struct machine *m, const struct queue_in *in,
+                                        struct error *err)
+{
+    double *wake_s = NEW(m->arena, double, in->reservation_count);
+
+    if (!wake_s)
+        return fail_memory(err);
+    for (size_t i = 0; i < in->reservation_count; i++) {
+        const struct queue_reservation *r = &in->reservations[i];
+
+        wake_s[i] = r->end_s;
+        if (r->end_s > m->now_s)
+            TRY(profile_take(&m->profile, r->start_s, r->end_s, r->processors, err));
+    }
+    qsort(wake_s, in->reservation_count, sizeof(*wake_s), compare_times);
+    m->wake_s = wake_s;
+    m->wake_count = in->reservation_count;
+    while (m->wake_next < m->wake_count && wake_s[m->wake_next] <= m->now_s)
+        m->wake_next++;
+    return OK;
+}
+
+static enum error_code add_running(struct machine *m, struct error *err)
+{
+    for (size_t i = 0; i < m->running_count; i++) {
+        const struct queue_running *r = &m->running[i];
+        double end_s = r->end_s > m->now_s ? r->end_s : m->now_s + OVERDUE_S;
+
+        TRY(profile_take(&m->profile, m->now_s, end_s, r->processors, err));
+        push_end(m, (struct job_end){end_s, m->job_count + i});
+    }
+    return OK;
+}
+
+enum error_code machine_open(struct machine *m, const struct queue_policy *policy,
+                             const struct queue_in *in, const double *run_s,
+                             const struct budget *budget, struct arena *a,
+                             struct error *err)
+{
+    *m = (struct machine){
+        .policy = policy,
+        .processors = in->processors,
+        .jobs = in->jobs,
+        .job_count = in->job_count,
+        .run_s = run_s,
+        .running = in->running,
+        .running_count = in->running_count,
+        .now_s = in->now_s,
+        .head = SIZE_MAX,
+        .budget = budget,
+        .arena = a,
+    };
+    m->start_s = NEW(a, double, in->job_count);
+    m->plan_s = NEW(a, double, in->job_count);
+    m->ends = NEW(a, struct job_end, in->job_count + in->running_count + 1);
+    if (!m->start_s || !m->plan_s || !m->ends)
+        return fail_memory(err);
+    for (size_t i = 0; i < in->job_count; i++)
+        m->start_s[i] = m->plan_s[i] = (double)NAN;
+    TRY(profile_create(&m->profile, in->now_s, in->processors, a, err));
+    TRY(waiting_create(&m->waiting, policy, in->jobs, in->job_count, a, err));
+    if (policy->rule == QUEUE_CONSERVATIVE &&
+        !hints_create(&m->hints, m->waiting.class_count, a))
+        return fail_memory(err);
+    TRY(add_reservations(m, in, err));
+    return add_running(m, err);
+}
+
+/* ---- what happens ---- */
+
+bool machine_is_cut(struct machine *m)
+{
+    if (!m->cut && m->event_count++ >= m->next_look) {
+        m->next_look = m->event_count + LOOK_EVENTS;
+        m->cut = budget_spent(m->budget);
+    }
+    return m->cut;
+}
+
+uint64_t machine_free(const struct machine *m)
+{
+    return m->profile.free > 0 ? (uint64_t)m->profile.free : 0;
+}
+
+double machine_end_s(double start_s, double estimate_s)
+{
+    double end_s = start_s + estimate_s;
+
+    return end_s > start_s ? end_s : nextafter(start_s, HUGE_VAL);
+}
+
+enum error_code machine_start(struct machine *m, size_t job, struct error *err)
+{
+    const struct queue_job *j = &m->jobs[job];
+
+    m->start_s[job] = m->now_s;
+    waiting_remove(&m->waiting, job);
+    push_end(m, (struct job_end){m->now_s + m->run_s[job], job});
+    return profile_take(&m->profile, m->now_s, machine_end_s(m->now_s, j->estimate_s),
+                        j->processors, err);
+}
+
+/* Gives back what the estimate of a job that has ended still holds. */
+static enum error_code end_job(struct machine *m, size_t job, struct error *err)
+{
+    const struct queue_job *j;
+    double end_s;
+
+    m->ended_count++;
+    if (job >= m->job_count) /* they take their estimates */
+        return OK;
+    j = &m->jobs[job];
+    end_s = machine_end_s(m->start_s[job], j->estimate_s);
+    if (!(end_s > m->now_s))
+        return OK;
+    m->ended_early |= j->estimate_s > 0;
+    return profile_give(&m->profile, m->now_s, end_s, j->processors, err);
+}
+
+static void arrive(struct machine *m, size_t job)
+{
+    if (m->jobs[job].processors <= m->processors)
+        waiting_add(&m->waiting, job, 0);
+}
+
+double machine_next_s(const struct machine *m)
+{
+    double at_s = HUGE_VAL;
+
+    if (m->arrived_count < m->job_count)
+        at_s = m->jobs[m->arrived_count].submit_s;
+    if (m->end_count)
+        at_s = fmin(at_s, m->ends[0].at_s);
+    if (m->waiting.count && m->wake_next < m->wake_count)
+        at_s = fmin(at_s, m->wake_s[m->wake_next]);
+    if (m->policy->rule == QUEUE_CONSERVATIVE &&
+        min_tree_least(&m->waiting.by_rank) > m->now_s)
+        at_s = fmin(at_s, min_tree_least(&m->waiting.by_rank));
+    return fmax(at_s, m->now_s);
+}
+
+enum error_code machine_step(struct machine *m, bool *more, struct error *err)
+{
+    double now_s = machine_next_s(m);
+
+    *more = isfinite(now_s) && !m->cut;
+    if (!*more)
+        return OK;
+    m->now_s = now_s;
+    profile_advance(&m->profile, now_s);
+    while (m->wake_next < m->wake_count && m->wake_s[m->wake_next] <= now_s)
+        m->wake_next++;
+    while (m->end_count && m->ends[0].at_s <= now_s) {
+        TRY(end_job(m, pop_end(m).job, err));
+        machine_is_cut(m);
+    }
+    while (m->arrived_count < m->job_count &&
+           m->jobs[m->arrived_count].submit_s <= now_s) {
+        arrive(m, m->arrived_count++);
+        machine_is_cut(m);
+    }
+    return machine_decide(m, err);
+}
+
+enum error_code machine_run(struct machine *m, struct error *err)
+{
+    bool more = true;
+
+    while (more)
+        TRY(machine_step(m, &more, err));
+    return OK;
+}

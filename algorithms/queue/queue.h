@@ -1,0 +1,171 @@
+/* queue/queue.h - which waiting jobs of a batch queue start now, and why not the others.
+ *
+ * A cluster of identical processors runs rigid jobs: each needs a fixed number of
+ * processors, all at once, and says how long it will take at most. A policy is an
+ * order of the queue, a rule for jobs that overtake, and the order in which they do:
+ *
+ *     head          nobody overtakes: the first job starts, or all wait
+ *     fit           whoever fits starts; the first job may wait for ever
+ *     easy          the first job that cannot start gets a reservation at the earliest
+ *                   time the estimates allow; others start if they do not delay it
+ *     conservative  every job gets a reservation when it arrives; when a job ends
+ *                   before its estimate, all move up, none moves back
+ *
+ * Ties go to the earlier submission, then to the lower index. Estimated starts are what
+ * happens when every job takes its estimate and nobody else arrives.
+ *
+ * Cost: with W different sizes of jobs, a decision of head, fit and easy is
+ * O((W + 1) log n) for each job that it starts; one of conservative O(log n) for each
+ * arrival and, when a job ended early, O(q log n) for q waiting ones.
+ *
+ * Source: A. Mu'alem, D. Feitelson, "Utilization, predictability, workloads, and user
+ * runtime estimates in scheduling the IBM SP2 with backfilling", IEEE TPDS 12(6), 2001;
+ * D. Tsafrir, Y. Etsion, D. Feitelson, "Backfilling using system-generated predictions
+ * rather than user runtime estimates", IEEE TPDS 18(6), 2007 (SJBF).
+ */
+#ifndef GRIDPLAN_QUEUE_H
+#define GRIDPLAN_QUEUE_H
+
+#include "models/base/budget.h"
+#include "models/base/error.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define QUEUE_PROCESSORS_MAX 1000000000.0
+#define QUEUE_TIME_MAX_S     1e15
+
+/* ---- policies ---- */
+
+enum queue_order { QUEUE_ARRIVAL, QUEUE_SHORTEST, QUEUE_LARGEST };
+enum queue_rule { QUEUE_HEAD, QUEUE_FIT, QUEUE_EASY, QUEUE_CONSERVATIVE };
+
+struct queue_policy {
+    const char *name, *purpose, *source;
+    enum queue_order order; /* of the queue */
+    enum queue_rule rule;
+    enum queue_order filler; /* order of those that overtake (fit, easy) */
+};
+
+/* Every queue policy: name, order, rule, order of those that overtake, purpose, source.
+ * To add one, write its row here; a new rule is a function in rules.c. conservative
+ * goes with the order ARRIVAL only. */
+#define QUEUE_POLICIES(X)                                                               \
+    X(conservative, ARRIVAL, CONSERVATIVE, ARRIVAL,                                     \
+      "Every job has a reservation that nobody may delay", "Mu'alem, Feitelson 2001")   \
+    X(easy, ARRIVAL, EASY, ARRIVAL,                                                     \
+      "Later jobs may start early if they do not delay the first one",                  \
+      "Mu'alem, Feitelson 2001")                                                        \
+    X(easy_sjbf, ARRIVAL, EASY, SHORTEST, "EASY, the shortest of the later jobs first", \
+      "Tsafrir et al. 2007")                                                            \
+    X(easy_sjf, SHORTEST, EASY, SHORTEST,                                               \
+      "Shortest job first; others may start early if they do not delay the shortest",   \
+      "ours")                                                                           \
+    X(fcfs, ARRIVAL, HEAD, ARRIVAL, "First come, first served",                         \
+      "Mu'alem, Feitelson 2001")                                                        \
+    X(first_fit, ARRIVAL, FIT, ARRIVAL,                                                 \
+      "The earliest job that fits starts; wide jobs may wait for ever", "ours")         \
+    X(largest_first, LARGEST, FIT, LARGEST,                                             \
+      "The widest job that fits starts; narrow jobs may wait for ever", "ours")         \
+    X(sjf, SHORTEST, HEAD, SHORTEST, "Shortest job first, nobody overtakes",            \
+      "data/README.md")
+
+extern const struct queue_policy queue_policies[]; /* sorted by name, ended by {0} */
+
+/* NULL if there is no such policy. */
+const struct queue_policy *queue_policy_find(const char *name);
+
+/* ---- what is there ---- */
+
+/* A waiting job. Times in seconds on one scale, of which now_s is the present. */
+struct queue_job {
+    double submit_s;     /* for the order only: later ones than now_s count as now_s */
+    double estimate_s;   /* run time at most, >= 0 */
+    uint64_t processors; /* >= 1 */
+};
+
+/* A running job. One that should have ended already is taken to end a second from
+ * now (ours). */
+struct queue_running {
+    double end_s; /* by its estimate */
+    uint64_t processors;
+};
+
+/* Processors that are set aside; no job may run into them. */
+struct queue_reservation {
+    double start_s, end_s;
+    uint64_t processors;
+};
+
+struct queue_in {
+    double now_s;
+    uint64_t processors; /* of the cluster, 1..QUEUE_PROCESSORS_MAX */
+    const struct queue_job *jobs;
+    size_t job_count;
+    const struct queue_running *running;
+    size_t running_count;
+    const struct queue_reservation *reservations;
+    size_t reservation_count;
+    const struct budget *budget; /* for the estimated starts; NULL: no limit */
+};
+
+/* ---- what is decided ---- */
+
+/* Why a job waits: symbol, name on the wire, meaning */
+#define QUEUE_REASONS(X)                                                       \
+    X(STARTS, starts, "it starts now")                                         \
+    X(NEVER_FITS, never_fits, "it needs more processors than the cluster has") \
+    X(PROCESSORS, processors, "too few processors are free")                   \
+    X(RESERVATION, reservation, "it would run into a reservation")             \
+    X(ORDER, order, "it would overtake the first job of the queue")            \
+    X(WOULD_DELAY, would_delay, "it would delay a job that is before it")
+
+enum queue_reason {
+#define X(symbol, name, meaning) QUEUE_REASON_##symbol,
+    QUEUE_REASONS(X)
+#undef X
+        QUEUE_REASON_COUNT
+};
+
+extern const char *const queue_reason_names[]; /* by enum, ended by NULL */
+
+enum queue_blocker {
+    QUEUE_NOTHING,
+    QUEUE_BY_RUNNING,
+    QUEUE_BY_JOB,
+    QUEUE_BY_RESERVATION
+};
+
+/* What becomes of a waiting job. */
+struct queue_verdict {
+    double start_s; /* now_s if it starts, else estimated; NAN: never fits */
+    enum queue_reason reason;
+    /* Who or what is in the way: a running job that has to end, a job of the queue, a
+     * reservation; `blocker` is its index in the input. BY_JOB: one that starts now, or
+     * waits, by the reason. */
+    enum queue_blocker by;
+    size_t blocker;
+    double until_s; /* PROCESSORS: enough are free then; others: the blocker's start */
+};
+
+struct queue_out {
+    bool is_cut; /* the budget was spent: not all starts are estimated */
+    struct queue_verdict *verdicts; /* one for each job of the input */
+    size_t *order;                  /* indexes of the jobs, first of the queue first */
+    uint64_t start_count;           /* jobs that start now */
+    uint64_t free_processors;       /* after they have started */
+    double makespan_s;              /* until the last of all jobs ends; 0: no job */
+    double lower_bound_s;           /* which no order of these jobs can beat */
+};
+
+/* Decides. The jobs must be within the bounds above; running jobs and reservations
+ * too, see queue_check(). */
+enum error_code queue_decide(const struct queue_policy *policy, const struct queue_in *in,
+                             struct queue_out *out, struct arena *a, struct error *err);
+
+/* Adds the mistakes of the input to *err, with pointers "/running" and
+ * "/reservations/I": more processors run, or are reserved at a time, than there are. */
+enum error_code queue_check(const struct queue_in *in, struct arena *a,
+                            struct error *err);
+
+#endif
