@@ -1,0 +1,417 @@
+/* plan/plan.c - where to run each phase of an application, and when to move. */
+#include "algorithms/plan/plan.h"
+
+#include "algorithms/parallel/parallel.h"
+#include "algorithms/plan/bound.h"
+
+#include <math.h>
+#include <string.h>
+
+#define PLAN_SET_SITE(name) .site = plan_##name
+#define PLAN_SET_GRID(name) .grid = plan_##name
+const struct plan_policy plan_policies[] = {
+#define X(policy, kind, purpose_, source_) \
+    {.name = #policy, .purpose = purpose_, .source = source_, PLAN_SET_##kind(policy)},
+    PLAN_POLICIES(X)
+#undef X
+        {0},
+};
+
+const char *const plan_action_names[] = {"start", "keep", "intra_site", "inter_site",
+                                         NULL};
+
+enum scheduler {
+#define X(name, purpose, source) SCHEDULER_##name,
+    PARALLEL_POLICIES(X)
+#undef X
+        SCHEDULER_COUNT
+};
+
+static const char *const schedulers[] = {
+#define X(name, purpose, source) #name,
+    PARALLEL_POLICIES(X)
+#undef X
+        NULL,
+};
+
+#define NUMBER(name, min, max, preset, doc)             \
+    {                                                   \
+        name, min, max, preset, doc, PARAM_NUMBER, NULL \
+    }
+#define WHOLE(name, min, max, preset, doc)               \
+    {                                                    \
+        name, min, max, preset, doc, PARAM_INTEGER, NULL \
+    }
+
+const struct param plan_common_params[] = {
+    [PLAN_MIN_INTERVAL] =
+        NUMBER("min_interval_s", 0, 1e9, 1200, "Least time between two moves, in s"),
+    [PLAN_POPULATION] = WHOLE("population", 4, 2000, 200,
+                              "Genetic: plans; an odd number counts as the next"),
+    [PLAN_GENERATIONS] = WHOLE("generations", 0, 10000, 50, "Genetic: generations"),
+    [PLAN_SEEDED] = {"seeded", 0, 1, 1,
+                     "Genetic: begin with the plans of incremental and division too",
+                     PARAM_BOOLEAN, NULL},
+    [PLAN_SCHEDULER] =
+        {"scheduler", 0, SCHEDULER_COUNT - 1, SCHEDULER_box_elimination,
+         "Algorithm of POST /v1/parallel-schedules that finds the machines "
+         "of an interval; default box_elimination, with algorithm auto "
+         "exact as far as the time goes",
+         PARAM_CHOICE, schedulers},
+    [PLAN_INTER_COST] = NUMBER("inter_site_cost_s", 0, 1e9, NAN,
+                               "Cost of moving between any two sites, in s; default: "
+                               "worked out from the checkpoint, else learnt "
+                               "from reported moves, else 300"),
+    [PLAN_REDISTRIBUTION] =
+        NUMBER("redistribution_factor", 0, 1e6, 1,
+               "Reading a checkpoint takes so many times its transfer"),
+    [PLAN_USE_FORECAST] = {"use_forecast", 0, 1, 1,
+                           "With snapshot_id: the load that the stored samples let "
+                           "expect goes before the snapshot's own",
+                           PARAM_BOOLEAN, NULL},
+    {0},
+};
+
+const struct plan_policy *plan_policy_find(const char *name)
+{
+    for (const struct plan_policy *p = plan_policies; p->name; p++)
+        if (strcmp(p->name, name) == 0)
+            return p;
+    return NULL;
+}
+
+enum error_code plan_options_bind(const struct named_value *options, size_t option_count,
+                                  double *value, struct error *err)
+{
+    return params_bind(plan_common_params, options, option_count, value, err);
+}
+
+/* ---- plans of one cluster and of several ---- */
+
+double plan_total_s(const struct plan_interval *intervals, size_t count)
+{
+    double total_s = 0;
+
+    for (size_t i = 0; i < count; i++)
+        total_s += intervals[i].time_s + intervals[i].cost_s;
+    return total_s;
+}
+
+static struct plan_interval interval_of(const struct plan_run *run,
+                                        const struct plan_piece *piece)
+{
+    bool begins = piece->first == run->in->first_phase;
+
+    return (struct plan_interval){
+        .first = piece->first,
+        .last = piece->last,
+        .place = {0, piece->schedule},
+        .time_s = piece->time_s,
+        .action = begins && run->in->current.site == SIZE_MAX ? PLAN_START : PLAN_INTRA,
+        .cost_s = begins && run->in->current.site == SIZE_MAX
+                      ? 0
+                      : run->in->sites[0].intra_cost_s,
+        .valid = piece->time_s >= run->option[PLAN_MIN_INTERVAL],
+    };
+}
+
+/* Where the application is now, against the first interval of its plan. */
+static void compare_current(struct plan_run *run)
+{
+    const struct plan_in *in = run->in;
+    struct plan_interval *first = &run->intervals[0];
+    double moved_s = first->time_s + first->cost_s, kept_s = HUGE_VAL;
+
+    if (in->current.schedule != SIZE_MAX)
+        kept_s = plan_table_keep_s(&run->grid.tables[0], in->current.schedule,
+                                   first->first, first->last);
+    run->first = (struct plan_choice){kept_s, moved_s, first->place};
+    if (!(kept_s < HUGE_VAL) || kept_s - moved_s > in->min_saving_ratio * kept_s)
+        return;
+    first->place = in->current;
+    first->time_s = kept_s;
+    first->cost_s = 0;
+    first->action = PLAN_KEEP;
+    first->valid = kept_s >= run->option[PLAN_MIN_INTERVAL];
+}
+
+static enum error_code by_one_site(struct plan_run *run, plan_site_fn *planner,
+                                   struct error *err)
+{
+    struct plan_site_out made;
+    struct plan_site_in site = {
+        .table = &run->grid.tables[0],
+        .first = run->in->first_phase,
+        .last = run->in->phase_count,
+        .cost_s = run->in->sites[0].intra_cost_s,
+        .option = run->option,
+        .seed = run->in->seed,
+        .stream = "plan.genetic",
+        .work = run->grid.work,
+    };
+
+    TRY(planner(&site, &made, err));
+    for (size_t i = 0; i < made.count; i++)
+        run->intervals[i] = interval_of(run, &made.pieces[i]);
+    run->count = made.count;
+    run->cut = run->cut || made.cut;
+    run->proven = (planner == plan_optimal || planner == plan_brute_force) && !made.cut &&
+                  made.valid && !site.table->unproven &&
+                  run->in->current.site == SIZE_MAX;
+    if (run->in->current.site != SIZE_MAX)
+        compare_current(run);
+    return OK;
+}
+
+enum error_code plan_by_site(struct plan_run *run, plan_site_fn *planner,
+                             struct error *err)
+{
+    struct plan_place prev = run->in->current;
+    size_t start = run->in->first_phase;
+    struct plan_choice choice;
+
+    if (run->in->site_count == 1)
+        return by_one_site(run, planner, err);
+    run->grid.planner = planner;
+    while (start <= run->in->phase_count) {
+        struct plan_interval *next = &run->intervals[run->count];
+        bool found;
+
+        TRY(plan_grid_next(&run->grid, start, &prev, next, &choice, &found, err));
+        if (!found) {
+            run->cut = true;
+            plan_append_rest(run, start);
+            return OK;
+        }
+        if (run->count == 0)
+            run->first = choice;
+        prev = next->place;
+        start = next->last + 1;
+        run->count++;
+    }
+    return OK;
+}
+
+void plan_append_rest(struct plan_run *run, size_t first)
+{
+    const struct plan_in *in = run->in;
+    struct plan_place place =
+        run->count ? run->intervals[run->count - 1].place
+        : in->current.site != SIZE_MAX && in->current.schedule != SIZE_MAX ? in->current
+                                                                           : run->single;
+    bool from_nowhere = run->count == 0 && in->current.site == SIZE_MAX;
+    bool moves = run->count == 0 && !from_nowhere && in->current.schedule == SIZE_MAX;
+    const struct plan_table *table = &run->grid.tables[place.site];
+    struct plan_interval rest = {
+        .first = first,
+        .last = in->phase_count,
+        .place = place,
+        .action = from_nowhere ? PLAN_START : PLAN_KEEP,
+    };
+
+    if (moves && place.site == in->current.site) {
+        rest.action = PLAN_INTRA;
+        rest.cost_s = in->sites[place.site].intra_cost_s;
+    } else if (moves) {
+        rest.action = PLAN_INTER;
+        rest.cost_s = in->inter_cost_s[in->current.site * in->site_count + place.site];
+    }
+    rest.time_s = rest.action == PLAN_KEEP
+                      ? plan_table_keep_s(table, place.schedule, first, in->phase_count)
+                      : plan_table_time_on(table, place.schedule, first, in->phase_count);
+    rest.valid = rest.time_s >= run->option[PLAN_MIN_INTERVAL];
+    run->intervals[run->count++] = rest;
+}
+
+/* ---- what takes part ---- */
+
+/* Asks each cluster for all phases at once: those that cannot run them are left out,
+ * and the best of the others is the single schedule. */
+static enum error_code find_single(struct plan_run *run, const char **why)
+{
+    const struct plan_in *in = run->in;
+
+    for (size_t s = 0; s < in->site_count; s++) {
+        struct plan_table *table = &run->grid.tables[s];
+        const struct plan_best *best;
+
+        why[s] = in->sites[s].why;
+        if (!table->source)
+            continue;
+        best = run->single.site != SIZE_MAX && budget_spent(in->budget)
+                   ? NULL
+                   : plan_table_best(table, in->first_phase, in->phase_count);
+        if (table->code != OK)
+            return table->code;
+        if (!best || !(best->time_s < HUGE_VAL)) {
+            why[s] = best ? "no set of its machines can run all phases"
+                          : "the time limit ended before it was looked at";
+            run->cut = run->cut || !best;
+            table->source = NULL;
+        } else if (best->time_s < run->single_s) {
+            run->single_s = best->time_s;
+            run->single = (struct plan_place){s, best->schedule};
+        }
+    }
+    return OK;
+}
+
+/* ---- the answer ---- */
+
+static bool same_place(const struct plan_run *run, const struct plan_place *a,
+                       const struct plan_place *b)
+{
+    const struct plan_source *source = run->grid.tables[a->site].source;
+
+    if (a->site != b->site || a->schedule == b->schedule)
+        return a->site == b->site;
+    return source && source->same &&
+           source->same(source->context, a->schedule, b->schedule);
+}
+
+/* A move to the machines that the application is on costs nothing; but in a plan of
+ * one cluster each marker costs what a move does, as in the source (eq. 5.2). */
+static void drop_idle_moves(struct plan_run *run)
+{
+    if (run->in->site_count == 1)
+        return;
+    for (size_t i = 1; i < run->count; i++) {
+        struct plan_interval *now = &run->intervals[i];
+
+        if (now->action != PLAN_INTRA ||
+            !same_place(run, &now->place, &run->intervals[i - 1].place))
+            continue;
+        now->place = run->intervals[i - 1].place;
+        now->action = PLAN_KEEP;
+        now->cost_s = 0;
+    }
+}
+
+/* A last interval that is too short and stays where the one before is belongs to it. */
+static void merge_tail(struct plan_run *run)
+{
+    struct plan_interval *last = &run->intervals[run->count - 1];
+
+    if (run->count < 2 || last->valid || last->action != PLAN_KEEP)
+        return;
+    last[-1].last = last->last;
+    last[-1].time_s += last->time_s;
+    last[-1].valid = last[-1].time_s >= run->option[PLAN_MIN_INTERVAL];
+    run->count--;
+}
+
+static size_t stop_phase(const struct plan_run *run)
+{
+    for (size_t i = 1; i < run->count; i++)
+        if (run->intervals[i].action != PLAN_KEEP)
+            return run->intervals[i - 1].last;
+    return 0;
+}
+
+static enum error_code fill_warnings(const struct plan_run *run, struct plan_out *out,
+                                     struct error *err)
+{
+    const char **warnings = NEW(run->arena, const char *, run->in->site_count + 2);
+    size_t count = 0;
+
+    if (!warnings)
+        return fail_memory(err);
+    for (size_t s = 0; s < run->in->site_count; s++) {
+        if (!out->site_why[s])
+            continue;
+        warnings[count] = arena_printf(run->arena, "site_left_out: site '%.100s': %s",
+                                       run->in->sites[s].id, out->site_why[s]);
+        if (!warnings[count++])
+            return fail_memory(err);
+    }
+    if (run->count == 1 && !run->intervals[0].valid)
+        warnings[count++] =
+            "shorter_than_threshold: the phases left take less than min_interval_s";
+    else if (run->count > 1 && !run->intervals[run->count - 1].valid)
+        warnings[count++] = "last_interval_too_short: it lasts less than min_interval_s";
+    out->warnings = warnings;
+    out->warning_count = count;
+    return OK;
+}
+
+#define OPTIMAL_GAP 3e-9 /* the bound may be off by rounding */
+
+static void judge(const struct plan_run *run, struct plan_out *out)
+{
+    out->gap_ratio = NAN;
+    out->status = run->cut ? DECISION_CUT : DECISION_INFEASIBLE;
+    if (run->count == 0)
+        return;
+    if (run->proven)
+        out->lower_bound_s = out->total_s;
+    out->lower_bound_s = fmin(out->lower_bound_s, out->total_s);
+    if (out->total_s <= out->lower_bound_s * (1 + OPTIMAL_GAP))
+        out->gap_ratio = 0;
+    else if (out->lower_bound_s > 0)
+        out->gap_ratio = out->total_s / out->lower_bound_s - 1;
+    out->status = out->gap_ratio == 0 ? DECISION_OPTIMAL
+                  : run->cut          ? DECISION_CUT
+                                      : DECISION_FEASIBLE;
+}
+
+static enum error_code answer(struct plan_run *run, const struct plan_policy *policy,
+                              const char *const *why, struct plan_out *out,
+                              struct error *err)
+{
+    struct plan_out x = {
+        .algorithm = run->algorithm ? run->algorithm : policy->name,
+        .intervals = run->intervals,
+        .total_s = HUGE_VAL,
+        .single_s = run->single_s,
+        .first = run->first,
+        .site_why = why,
+    };
+
+    if (run->count) {
+        drop_idle_moves(run);
+        merge_tail(run);
+        x.interval_count = run->count;
+        x.stop_phase = stop_phase(run);
+        x.total_s = plan_total_s(run->intervals, run->count);
+        for (size_t i = 0; i < run->count; i++)
+            x.cost_s += run->intervals[i].cost_s;
+        TRY(plan_bound(run, &x.lower_bound_s, err));
+    }
+    for (size_t s = 0; s < run->in->site_count; s++)
+        x.calls += run->grid.tables[s].calls;
+    TRY(fill_warnings(run, &x, err));
+    judge(run, &x);
+    *out = x;
+    return OK;
+}
+
+enum error_code plan_decide(const struct plan_in *in, const struct plan_policy *policy,
+                            const double *option, struct plan_out *out, struct arena *a,
+                            struct error *err)
+{
+    struct plan_in known = *in;
+    struct plan_run run = {
+        .in = &known,
+        .option = option,
+        .single = {SIZE_MAX, SIZE_MAX},
+        .single_s = HUGE_VAL,
+        .intervals = NEW(a, struct plan_interval, in->phase_count),
+        .first = {HUGE_VAL, HUGE_VAL, {SIZE_MAX, SIZE_MAX}},
+        .arena = a,
+    };
+    const char **why = NEW(a, const char *, in->site_count);
+
+    if (!run.intervals || !why)
+        return fail_memory(err);
+    TRY(plan_grid_create(&known, policy->site, option, &run.grid, a, err));
+    TRY(find_single(&run, why));
+    if (in->current.site != SIZE_MAX && !run.grid.tables[in->current.site].source)
+        known.current.schedule = SIZE_MAX; /* it can be left, but not kept */
+    if (run.single.site != SIZE_MAX) {
+        if (policy->site)
+            TRY(plan_by_site(&run, policy->site, err));
+        else
+            TRY(policy->grid(&run, err));
+    }
+    return answer(&run, policy, why, out, err);
+}

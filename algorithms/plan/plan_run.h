@@ -1,0 +1,41 @@
+/* plan/plan_run.h - one plan in the making, for policies that plan several clusters. */
+#ifndef GRIDPLAN_PLAN_RUN_H
+#define GRIDPLAN_PLAN_RUN_H
+
+#include "algorithms/plan/plan.h"
+
+struct plan_run {
+    const struct plan_in *in;
+    struct plan_grid grid;
+    const double *option;
+    struct plan_place single; /* the best schedule for all phases together */
+    double single_s;
+    struct plan_interval *intervals; /* phase_count */
+    size_t count;
+    bool cut;              /* the budget ended the planning */
+    bool proven;           /* no valid plan is faster */
+    const char *algorithm; /* what a policy ran instead of itself; NULL: itself */
+    struct plan_choice first;
+    struct arena *arena;
+};
+
+/* The plan of each cluster by `planner`, put together. O(as plan_grid_next()). */
+enum error_code plan_by_site(struct plan_run *run, plan_site_fn *planner,
+                             struct error *err);
+
+/* The intervals' times with their costs. */
+double plan_total_s(const struct plan_interval *intervals, size_t count);
+
+/* Where to run phases first..last: keep `prev`, move inside its cluster, or elsewhere,
+ * by the times of all clusters that can run them. Ties: in this order, then the first
+ * cluster. *found: false when nothing can run them, or the budget has ended. */
+enum error_code plan_choose(const struct plan_grid *grid, size_t first, size_t last,
+                            const struct plan_place *prev, double min_saving_ratio,
+                            struct plan_interval *out, struct plan_choice *choice,
+                            bool *found, struct error *err);
+
+/* Phases first.. in one interval on a schedule that is known: the answer when time has
+ * run out. */
+void plan_append_rest(struct plan_run *run, size_t first);
+
+#endif

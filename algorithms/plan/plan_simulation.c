@@ -1,0 +1,459 @@
+/* plan/plan_simulation.c - multi-phase applications on clusters whose loads change. */
+#include "algorithms/plan/plan_simulation.h"
+
+#include "algorithms/plan/plan_run.h"
+#include "models/base/rng.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+const char *const plan_redraw_names[] = {"never", "interval", "phase", NULL};
+const char *const plan_sim_mode_names[] = {"single", "fixed", "remade", "no_model", NULL};
+
+/* ---- one run ---- */
+
+struct sim_site {
+    struct parallel_machines machines;
+    double *cpu, *links; /* those of `machines` */
+    struct plan_machines *source;
+    char id[24];
+};
+
+struct sim {
+    const struct plan_sim_in *in;
+    size_t run;
+    struct sim_site *sites;
+    struct plan_site *plan_sites;
+    struct plan_source *sources;
+    struct plan_in plan;
+    struct plan_grid grid;
+    uint64_t asked;
+    size_t epoch; /* that the loads are of; SIZE_MAX: none yet */
+    size_t *met;  /* of each phase: epoch that policies without markers meet */
+    bool met_known;
+    struct plan_run executed; /* intervals of the policy that runs */
+    double expected_s;        /* predicted at its start */
+    bool stopped;             /* the budget ended */
+    struct arena *arena;      /* of the run */
+    struct error *err;
+};
+
+static struct rng stream_of(const struct sim *sim, const char *what, size_t epoch)
+{
+    char name[96];
+
+    snprintf(name, sizeof(name), "plan.%s.%zu.%zu", what, sim->run, epoch);
+    return rng_stream(sim->in->seed, name);
+}
+
+static double draw(struct rng *r, double low, double high)
+{
+    return low + (high - low) * rng_uniform(r);
+}
+
+static size_t draw_count(struct rng *r, size_t low, size_t high)
+{
+    return low + rng_index(r, high - low + 1);
+}
+
+/* Loads of all machines and links in an epoch; cached answers are then void. */
+static void load_epoch(struct sim *sim, size_t epoch)
+{
+    const struct plan_sim_grid *grid = &sim->in->grid;
+    struct rng r = stream_of(sim, "loads", epoch);
+
+    if (epoch == sim->epoch)
+        return;
+    for (size_t s = 0; s < sim->plan.site_count; s++) {
+        struct sim_site *site = &sim->sites[s];
+        size_t n = site->machines.count;
+        double capacity_mbps = site->machines.link_capacity_mbps;
+
+        for (size_t i = 0; i < n; i++)
+            site->cpu[i] = draw(&r, grid->cpu_min, grid->cpu_max);
+        for (size_t i = 0; i < n; i++)
+            for (size_t k = 0; k < i; k++)
+                site->links[i * n + k] = site->links[k * n + i] =
+                    capacity_mbps * draw(&r, grid->link_share_min, grid->link_share_max);
+        plan_machines_forget(site->source);
+        plan_table_forget(&sim->grid.tables[s]);
+    }
+    sim->epoch = epoch;
+}
+
+/* The models on a cluster that takes `factor` times as long to compute. */
+static struct perf_terms *scaled(const struct perf_terms *phases, size_t count,
+                                 double factor, struct arena *a)
+{
+    struct perf_terms *copy = NEW(a, struct perf_terms, count);
+
+    for (size_t k = 0; copy && k < count; k++) {
+        struct perf_term *terms = NEW(a, struct perf_term, phases[k].term_count);
+
+        if (!terms)
+            return NULL;
+        for (size_t i = 0; i < phases[k].term_count; i++) {
+            terms[i] = phases[k].terms[i];
+            terms[i].comp_s *= factor;
+        }
+        copy[k] =
+            (struct perf_terms){terms, phases[k].term_count, phases[k].single_s * factor};
+    }
+    return copy;
+}
+
+static enum error_code make_site(struct sim *sim, size_t s, struct rng *r, size_t count,
+                                 const struct perf_terms *phases)
+{
+    const struct plan_sim_in *in = sim->in;
+    struct sim_site *site = &sim->sites[s];
+    double factor = in->grid.cpu_scaling_factors[rng_index(r, in->grid.factor_count)];
+    double capacity_mbps =
+        in->grid.capacities_mbps[rng_index(r, in->grid.capacity_count)];
+    struct perf_terms *models = scaled(phases, sim->plan.phase_count, factor, sim->arena);
+
+    site->cpu = NEW(sim->arena, double, count);
+    site->links = NEW(sim->arena, double, count *count);
+    if (!models || !site->cpu || !site->links)
+        return fail_memory(sim->err);
+    snprintf(site->id, sizeof(site->id), "%zu", s);
+    site->machines =
+        (struct parallel_machines){count, site->cpu, site->links, NULL, capacity_mbps};
+    TRY(plan_machines_create(
+        &(struct plan_machines_in){
+            .machines = &site->machines,
+            .phases = models,
+            .phase_count = sim->plan.phase_count,
+            .min_procs = 1,
+            .scheduler = in->scheduler,
+            .scheduler_param = in->scheduler_param,
+            .scheduler_share = 1,
+            .keeps_answers = true,
+            .questions = 1,
+            .asked = &sim->asked,
+            .site_id = site->id,
+            .seed = in->seed,
+            .budget = in->budget,
+            .scratch = in->scratch,
+        },
+        &site->source, &sim->sources[s], sim->arena, sim->err));
+    sim->sources[s].bound = NULL; /* nobody asks how good these plans are */
+    sim->plan_sites[s] =
+        (struct plan_site){site->id, &sim->sources[s], NULL, in->grid.intra_cost_s};
+    return OK;
+}
+
+/* Sizes of the clusters: their number, and the machines of each. */
+static size_t *draw_sizes(struct sim *sim, struct rng *r, size_t *count)
+{
+    const struct plan_sim_grid *grid = &sim->in->grid;
+    size_t *sizes;
+
+    *count = draw_count(r, grid->sites_min, grid->sites_max);
+    sizes = NEW(sim->arena, size_t, *count);
+    for (size_t s = 0; sizes && s < *count; s++)
+        sizes[s] = draw_count(r, grid->machines_min, grid->machines_max);
+    return sizes;
+}
+
+/* The application: as given, or a substitute for the mean size. */
+static enum error_code find_phases(struct sim *sim, const size_t *sizes, size_t count,
+                                   const struct perf_terms **phases)
+{
+    double sum = 0;
+
+    for (size_t s = 0; s < count; s++)
+        sum += (double)sizes[s];
+    *phases = sim->in->phases;
+    sim->plan.phase_count = sim->in->phase_count;
+    if (sim->in->application != PLAN_APP_GIVEN)
+        *phases = plan_substitute(sim->in->application, sum / (double)count,
+                                  sim->in->merged, &sim->plan.phase_count, sim->arena);
+    return *phases ? OK : fail_memory(sim->err);
+}
+
+static enum error_code make_run(struct sim *sim)
+{
+    const struct plan_sim_in *in = sim->in;
+    struct arena *a = sim->arena;
+    struct rng r = stream_of(sim, "grid", 0);
+    const struct perf_terms *phases;
+    double *inter;
+    size_t n, *sizes = draw_sizes(sim, &r, &n);
+
+    if (!sizes)
+        return fail_memory(sim->err);
+    TRY(find_phases(sim, sizes, n, &phases));
+    sim->sites = NEW(a, struct sim_site, n);
+    sim->plan_sites = NEW(a, struct plan_site, n);
+    sim->sources = NEW(a, struct plan_source, n);
+    sim->met = NEW(a, size_t, sim->plan.phase_count + 1);
+    sim->executed.intervals = NEW(a, struct plan_interval, sim->plan.phase_count);
+    inter = NEW(a, double, n *n);
+    if (!sim->sites || !sim->plan_sites || !sim->sources || !sim->met ||
+        !sim->executed.intervals || !inter)
+        return fail_memory(sim->err);
+    for (size_t i = 0; i < n * n; i++)
+        inter[i] = in->grid.inter_cost_s;
+    for (size_t s = 0; s < n; s++)
+        TRY(make_site(sim, s, &r, sizes[s], phases));
+    sim->plan.sites = sim->plan_sites;
+    sim->plan.site_count = n;
+    sim->plan.inter_cost_s = inter;
+    sim->plan.first_phase = 1;
+    sim->plan.current = (struct plan_place){SIZE_MAX, SIZE_MAX};
+    sim->plan.seed = in->seed;
+    sim->plan.budget = in->budget;
+    sim->epoch = SIZE_MAX;
+    return plan_grid_create(&sim->plan, NULL, in->option, &sim->grid, a, sim->err);
+}
+
+/* ---- running an application ---- */
+
+/* The epoch of phase k for policies without markers of their own. */
+static size_t epoch_met(const struct sim *sim, size_t k)
+{
+    if (sim->in->redraw == PLAN_REDRAW_PHASE)
+        return k - 1;
+    return sim->in->redraw == PLAN_REDRAW_NEVER ? 0 : sim->met[k];
+}
+
+/* Time of an interval, phase by phase through the epochs that it meets. */
+static double run_through(struct sim *sim, const struct plan_interval *interval)
+{
+    double time_s = interval->cost_s;
+
+    for (size_t k = interval->first; k <= interval->last; k++) {
+        load_epoch(sim, epoch_met(sim, k));
+        time_s += plan_table_time_on(&sim->grid.tables[interval->place.site],
+                                     interval->place.schedule, k, k);
+    }
+    return time_s;
+}
+
+/* What a policy does next, at the start of a phase. */
+static enum error_code next_interval(struct sim *sim, const struct plan_policy *planner,
+                                     size_t start, const struct plan_place *prev,
+                                     struct plan_interval *next, bool *found)
+{
+    struct plan_in plan = sim->plan;
+    struct plan_choice choice;
+    struct plan_out out;
+
+    if (planner->site) {
+        sim->grid.planner = planner->site;
+        return plan_grid_next(&sim->grid, start, prev, next, &choice, found, sim->err);
+    }
+    plan.first_phase = start;
+    plan.current = *prev;
+    TRY(plan_decide(&plan, planner, sim->in->option, &out, sim->arena, sim->err));
+    *found = out.interval_count > 0;
+    if (*found)
+        *next = out.intervals[0];
+    return OK;
+}
+
+/* A new plan at each marker. *moves counts intervals that do not stay. */
+static enum error_code run_remade(struct sim *sim, const struct plan_policy *planner,
+                                  double *time_s, size_t *moves)
+{
+    struct plan_place prev = {SIZE_MAX, SIZE_MAX};
+    size_t count = 0;
+
+    *time_s = 0;
+    for (size_t start = 1; start <= sim->plan.phase_count && !sim->stopped; count++) {
+        struct plan_interval next;
+        bool found;
+
+        load_epoch(sim, sim->in->redraw == PLAN_REDRAW_INTERVAL ? count
+                        : sim->in->redraw == PLAN_REDRAW_PHASE  ? start - 1
+                                                                : 0);
+        TRY(next_interval(sim, planner, start, &prev, &next, &found));
+        if (!found) {
+            sim->stopped = true;
+            return OK;
+        }
+        if (sim->in->redraw == PLAN_REDRAW_PHASE)
+            *time_s += run_through(sim, &next);
+        else
+            *time_s += next.time_s + next.cost_s;
+        for (size_t k = next.first; k <= next.last && !sim->met_known; k++)
+            sim->met[k] = count;
+        *moves += count > 0 && next.action != PLAN_KEEP ? 1U : 0U;
+        prev = next.place;
+        start = next.last + 1;
+        sim->stopped = budget_spent(sim->in->budget);
+    }
+    sim->met_known = true;
+    return OK;
+}
+
+/* A plan made for the loads of the start, kept whatever comes. */
+static enum error_code run_planned(struct sim *sim, const struct plan_policy *planner,
+                                   double *time_s, size_t *moves)
+{
+    struct plan_out out;
+
+    load_epoch(sim, epoch_met(sim, 1));
+    TRY(plan_decide(&sim->plan, planner, sim->in->option, &out, sim->arena, sim->err));
+    if (out.interval_count == 0 || out.status == DECISION_CUT) {
+        sim->stopped = true;
+        return OK;
+    }
+    sim->expected_s = out.total_s;
+    *time_s = 0;
+    for (size_t i = 0; i < out.interval_count; i++) {
+        *time_s += run_through(sim, &out.intervals[i]);
+        *moves += i > 0 && out.intervals[i].action != PLAN_KEEP ? 1U : 0U;
+    }
+    return OK;
+}
+
+static enum error_code run_no_model(struct sim *sim, double *time_s)
+{
+    size_t n = sim->sites[0].machines.count, *all = NEW(sim->arena, size_t, n);
+    struct plan_interval whole = {.first = 1, .last = sim->plan.phase_count};
+
+    if (!all)
+        return fail_memory(sim->err);
+    for (size_t i = 0; i < n; i++)
+        all[i] = i;
+    TRY(plan_machines_add(sim->sites[0].source, all, n, &whole.place.schedule, sim->err));
+    *time_s = run_through(sim, &whole);
+    return OK;
+}
+
+static enum error_code run_policy(struct sim *sim, const struct plan_sim_policy *policy,
+                                  double *time_s, size_t *moves)
+{
+    sim->expected_s = NAN;
+    switch (policy->mode) {
+    case PLAN_SIM_SINGLE:
+        return run_planned(sim, plan_policy_find("single_schedule"), time_s, moves);
+    case PLAN_SIM_FIXED:
+        return run_planned(sim, policy->planner, time_s, moves);
+    case PLAN_SIM_REMADE:
+        return run_remade(sim, policy->planner, time_s, moves);
+    case PLAN_SIM_NO_MODEL:
+        return run_no_model(sim, time_s);
+    }
+    return OK;
+}
+
+/* Remade policies run first: the others meet the epochs of the first of them. */
+static enum error_code run_all(struct sim *sim, double *time_s, double *expected_s,
+                               size_t *moves)
+{
+    const struct plan_sim_in *in = sim->in;
+    bool any = false;
+
+    for (int pass = 0; pass < 2; pass++) {
+        for (size_t p = 0; p < in->policy_count && !sim->stopped; p++) {
+            bool remade = in->policies[p].mode == PLAN_SIM_REMADE;
+
+            if (remade != (pass == 0))
+                continue;
+            any = any || remade;
+            TRY(run_policy(sim, &in->policies[p], &time_s[p], &moves[p]));
+            expected_s[p] = sim->expected_s;
+        }
+        if (pass == 0 && !any && in->redraw == PLAN_REDRAW_INTERVAL) {
+            double reference_s;
+            size_t reference_moves = 0;
+
+            TRY(run_remade(sim, plan_policy_find("incremental"), &reference_s,
+                           &reference_moves));
+        }
+    }
+    return OK;
+}
+
+/* ---- all runs ---- */
+
+/* Sums of one policy. */
+struct tally {
+    double time_s, expected_s, ratio, min_s, max_s;
+    size_t moves, wins;
+};
+
+static void add_run(struct tally *tally, size_t policies, const double *time_s,
+                    const double *expected_s, const size_t *moves)
+{
+    size_t best = 0;
+
+    for (size_t p = 1; p < policies; p++)
+        if (time_s[p] < time_s[best])
+            best = p;
+    for (size_t p = 0; p < policies; p++) {
+        struct tally *t = &tally[p];
+
+        t->min_s = t->time_s > 0 ? fmin(t->min_s, time_s[p]) : time_s[p];
+        t->max_s = fmax(t->max_s, time_s[p]);
+        t->time_s += time_s[p];
+        t->expected_s += expected_s[p];
+        t->ratio += time_s[p] / time_s[best];
+        t->moves += moves[p];
+        t->wins += p == best ? 1U : 0U;
+    }
+}
+
+static struct plan_sim_result result_of(const struct tally *tally, const double *time_s,
+                                        size_t runs)
+{
+    double n = (double)runs, mean_s = tally->time_s / n, squares = 0;
+
+    for (size_t i = 0; i < runs; i++)
+        squares += (time_s[i] - mean_s) * (time_s[i] - mean_s);
+    return (struct plan_sim_result){
+        .mean_s = mean_s,
+        .sd_s = runs > 1 ? sqrt(squares / (n - 1)) : (double)NAN,
+        .min_s = tally->min_s,
+        .max_s = tally->max_s,
+        .expected_mean_s = tally->expected_s / n,
+        .mean_ratio = tally->ratio / n,
+        .mean_moves = (double)tally->moves / n,
+        .wins = tally->wins,
+    };
+}
+
+static enum error_code one_run(const struct plan_sim_in *in, size_t run, double *time_s,
+                               double *expected_s, size_t *moves, bool *complete,
+                               struct error *err)
+{
+    struct sim sim = {.in = in, .run = run, .arena = in->run_arena, .err = err};
+    enum error_code code = make_run(&sim);
+
+    if (code == OK)
+        code = run_all(&sim, time_s, expected_s, moves);
+    *complete = code == OK && !sim.stopped;
+    arena_reset(in->run_arena);
+    return code;
+}
+
+enum error_code plan_simulate(const struct plan_sim_in *in, struct plan_sim_out *out,
+                              struct arena *a, struct error *err)
+{
+    size_t n = in->policy_count, done = 0;
+    struct plan_sim_result *results = NEW(a, struct plan_sim_result, n);
+    struct tally *tally = NEW(a, struct tally, n);
+    double *all_s = NEW(a, double, n * in->run_count);
+    double *time_s = NEW(a, double, n), *expected_s = NEW(a, double, n);
+    size_t *moves = NEW(a, size_t, n);
+
+    if (!results || !tally || !all_s || !time_s || !expected_s || !moves)
+        return fail_memory(err);
+    for (bool complete; done < in->run_count; done++) {
+        memset(moves, 0, n * sizeof(moves[0]));
+        TRY(one_run(in, done, time_s, expected_s, moves, &complete, err));
+        if (!complete)
+            break;
+        add_run(tally, n, time_s, expected_s, moves);
+        for (size_t p = 0; p < n; p++)
+            all_s[p * in->run_count + done] = time_s[p];
+    }
+    for (size_t p = 0; p < n && done; p++)
+        results[p] = result_of(&tally[p], all_s + p * in->run_count, done);
+    *out = (struct plan_sim_out){results, all_s, done};
+    return OK;
+}
