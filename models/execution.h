@@ -21,6 +21,7 @@ struct execution {
     double bandwidth_mbps;      /* > 0: least of the links' means during the run */
     double memory_peak_bytes;   /* >= 0 */
     double exit_code;           /* whole; 0: success */
+    double queue_wait_s;        /* >= 0: in a batch queue, before it started */
     double predicted_s;         /* run time that was predicted, > 0 */
     double model_version;       /* whole: of the model that predicted it */
     bool dedicated;             /* nothing else ran on the machines */

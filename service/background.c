@@ -162,6 +162,7 @@ static void run(void *context)
         .path = claimed->route,
         .body = claimed->request,
         .snapshot_document = claimed->snapshot_document,
+        .history_document = claimed->history_document,
         .cancelled = &slot->stop,
         .progress = &slot->progress,
     };

@@ -80,6 +80,8 @@ enum config_auth { CONFIG_AUTH_AUTO, CONFIG_AUTH_ON, CONFIG_AUTH_OFF };
       "How long failures are kept; 0: for ever")                                         \
     X(NUMBER, retention_load_samples_days, "0", 0, 36500, NULL, NULL,                    \
       "How long load samples are kept; 0: for ever")                                     \
+    X(NUMBER, retention_reschedule_events_days, "0", 0, 36500, NULL, NULL,               \
+      "How long reported moves are kept; 0: for ever; what was learnt from them stays")  \
     X(NUMBER, retention_simulations_days, "30", 0, 36500, NULL, NULL,                    \
       "How long finished simulations are kept; 0: for ever")                             \
     X(NUMBER, shutdown_grace_s, "25", 0, 3600, NULL, "SHUTDOWN_GRACE_S",                 \

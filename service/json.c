@@ -549,6 +549,7 @@ static void read_member(struct reader *r, const struct json_field *f, const cJSO
     case JSON_TYPE_RAW:
         read_raw(r, v, base, f->offset);
         break;
+    case JSON_TYPE_KIND: /* read_object() */
     case JSON_END:
         break;
     }
@@ -612,6 +613,50 @@ static size_t find_field(const struct json_object *table, size_t count, const ch
     return count;
 }
 
+/* The kind that the row's member names; the first without it, SIZE_MAX: a mistake. */
+static size_t find_kind(struct reader *r, const struct json_field *f, const cJSON *v,
+                        const struct place *p)
+{
+    const struct json_kind *kinds = f->kinds;
+    const cJSON *name = cJSON_GetObjectItemCaseSensitive(v, f->name);
+    struct place here = {p, f->name, 0};
+    const char *known[FIELDS_MAX];
+    size_t count = 0;
+    const char *nearest;
+
+    if (!name)
+        return 0;
+    if (!cJSON_IsString(name)) {
+        wrong_type(r, &here, name, "a string");
+        return SIZE_MAX;
+    }
+    for (; kinds[count].name && count < FIELDS_MAX; count++) {
+        known[count] = kinds[count].name;
+        if (strcmp(known[count], name->valuestring) == 0)
+            return count;
+    }
+    nearest = names_nearest(name->valuestring, known, count);
+    mistake(r, &here, "not_a_choice", "no such value; %s '%s'",
+            nearest ? "did you mean" : "one of them is", nearest ? nearest : known[0]);
+    return SIZE_MAX;
+}
+
+static void read_kind(struct reader *r, const struct json_field *f, const cJSON *v,
+                      const struct place *p, char *base)
+{
+    struct json_of_kind *to = (void *)(base + f->offset);
+    size_t kind = find_kind(r, f, v, p);
+
+    if (kind == SIZE_MAX)
+        return;
+    to->kind = kind;
+    to->value = arena_alloc(r->arena, f->kinds[kind].of->size, 1);
+    if (to->value)
+        read_object(r, f->kinds[kind].of, v, p, to->value);
+    else
+        fail_memory(r->err);
+}
+
 static void read_object(struct reader *r, const struct json_object *table, const cJSON *v,
                         const struct place *p, char *base)
 {
@@ -622,6 +667,10 @@ static void read_object(struct reader *r, const struct json_object *table, const
     fill_presets(table, base);
     if (!cJSON_IsObject(v)) {
         wrong_type(r, p, v, "an object");
+        return;
+    }
+    if (table->fields->type == JSON_TYPE_KIND) {
+        read_kind(r, table->fields, v, p, base);
         return;
     }
     for (const cJSON *e = v->child; e && r->err->code != ERR_TOO_LARGE; e = e->next) {
@@ -776,6 +825,24 @@ enum error_code json_read_lines(const struct json_object *table, const char *tex
     return code;
 }
 
+/* The texts between commas; NULL without memory. */
+static cJSON *split_texts(const char *text)
+{
+    cJSON *list = cJSON_CreateArray();
+
+    for (bool more = list; more;) {
+        size_t length = strcspn(text, ",");
+        char *part = arena_text(tree_arena, text, length);
+        cJSON *item = part ? cJSON_CreateString(part) : NULL;
+
+        if (!item || !cJSON_AddItemToArray(list, item))
+            return NULL;
+        more = text[length];
+        text += length + more;
+    }
+    return list;
+}
+
 /* A query value as the JSON it stands for. */
 static cJSON *query_value(const struct json_field *f, const char *text)
 {
@@ -790,6 +857,8 @@ static cJSON *query_value(const struct json_field *f, const char *text)
         return cJSON_CreateTrue();
     if (f->type == JSON_TYPE_BOOLEAN && strcmp(text, "false") == 0)
         return cJSON_CreateFalse();
+    if (f->type == JSON_TYPE_TEXTS)
+        return split_texts(text);
     return cJSON_CreateString(text);
 }
 

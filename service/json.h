@@ -11,6 +11,10 @@
  * known name), wrong types, values out of bounds, missing members, too long
  * lists. All mistakes are collected in *err, each with its JSON Pointer.
  *
+ * A table whose only row is a JSON_KIND stands for one of several objects: the
+ * member "kind" of the JSON says which, and without it the first is meant.
+ * JSON_KIND_BY names another member for that.
+ *
  * Printing: NAN is null, or nothing when the row is optional; a NULL text or
  * object likewise. Numbers read back the same; those with more than nine decimals
  * have 17 digits.
@@ -48,6 +52,7 @@ enum json_type {
     JSON_TYPE_TEXTS,   /* const char *const * and a count */
     JSON_TYPE_VALUES,  /* const struct named_value * and a count: an object of scalars */
     JSON_TYPE_RAW,     /* const char *: any JSON, kept as text */
+    JSON_TYPE_KIND,    /* struct json_of_kind: the whole object, of one of the kinds */
 };
 
 enum json_flag {
@@ -63,11 +68,25 @@ enum json_flag {
 
 struct json_object;
 
+/* One of the objects that a JSON_KIND row stands for. Its table has a member "kind"
+ * of its own, with this name as the only choice. */
+struct json_kind {
+    const char *name;
+    const struct json_object *of;
+};
+
+/* An object of one of several kinds. */
+struct json_of_kind {
+    size_t kind; /* index into the row's kinds */
+    void *value; /* the struct of its table; printing NULL: {} */
+};
+
 struct json_field {
-    const char *name;             /* JSON name, the C member's */
-    const char *doc;              /* one line: meaning, unit, default */
-    const struct json_object *of; /* OBJECT, LIST: the element */
-    const char *const *choices;   /* CHOICE: names ended by NULL */
+    const char *name;              /* JSON name, the C member's */
+    const char *doc;               /* one line: meaning, unit, default */
+    const struct json_object *of;  /* OBJECT, LIST: the element */
+    const char *const *choices;    /* CHOICE: names ended by NULL */
+    const struct json_kind *kinds; /* KIND: ended by {0} */
     double min, max; /* NUMBER, INTEGER, NUMBERS elements: inclusive bounds; TEXT, lists:
                         length */
     double preset;   /* NUMBER, INTEGER, BOOLEAN, CHOICE, INSTANT when absent */
@@ -169,6 +188,14 @@ struct json_object {
         .name = #m, .doc = text, .type = JSON_TYPE_RAW,      \
         .offset = JSON_AT(T, m, const char *), .flags = flag \
     }
+/* The only row of its table: objects are told apart by their member `kind`, or another.
+ */
+#define JSON_KIND(T, m, table, text) JSON_KIND_BY(T, m, kind, table, text)
+#define JSON_KIND_BY(T, m, member, table, text)                      \
+    {                                                                \
+        .name = #member, .doc = text, .type = JSON_TYPE_KIND,        \
+        .offset = JSON_AT(T, m, struct json_of_kind), .kinds = table \
+    }
 
 /* Reads `length` bytes of JSON into *out, a struct of table->size bytes, which
  * is zeroed and filled with presets first. Texts and lists live in `a`. */
@@ -197,7 +224,8 @@ enum error_code json_read_lines(const struct json_object *table, const char *tex
                                 struct error *err);
 
 /* Query parameters are a struct too: numbers, booleans, instants, choices and
- * texts from their text forms; mistakes have the pointer "/?/name". */
+ * texts from their text forms, lists of texts with commas between; mistakes have the
+ * pointer "/?/name". */
 struct query_pair {
     const char *name, *value;
 };

@@ -397,9 +397,21 @@ static void print_member(const struct json_field *f, const char *base,
     case JSON_TYPE_TEXTS:
         print_elements(f, base, b);
         break;
+    case JSON_TYPE_KIND: /* json_print() */
     case JSON_END:
         break;
     }
+}
+
+static void print_kind(const struct json_field *f, const char *base,
+                       struct text_buffer *b)
+{
+    const struct json_of_kind *of = (const void *)(base + f->offset);
+
+    if (of->value)
+        json_print(f->kinds[of->kind].of, of->value, b);
+    else
+        text_add(b, "{}", 2);
 }
 
 /* Lists and objects of values are printed also when empty, unless optional. */
@@ -414,6 +426,10 @@ void json_print(const struct json_object *table, const void *in, struct text_buf
     const char *base = in;
     bool first = true;
 
+    if (table->fields->type == JSON_TYPE_KIND) {
+        print_kind(table->fields, base, b);
+        return;
+    }
     add_char(b, '{');
     for (const struct json_field *f = table->fields; f->type != JSON_END; f++) {
         bool present = has_value(f, base);

@@ -275,6 +275,9 @@ static const struct history_table tables[] = {
     {"checkpoint_log", "requested_at",
      offsetof(struct maintenance_options, checkpoint_log_kept_days),
      DELETE_OLD("checkpoint_log_default", "requested_at")},
+    {"reschedule_event", "moved_at",
+     offsetof(struct maintenance_options, reschedule_event_kept_days),
+     DELETE_OLD("reschedule_event_default", "moved_at")},
 };
 enum { TABLE_COUNT = sizeof(tables) / sizeof(tables[0]) };
 

@@ -16,6 +16,7 @@ struct maintenance_options {
     double failure_kept_days;
     double execution_kept_days;
     double checkpoint_log_kept_days;
+    double reschedule_event_kept_days;
     double decision_kept_days;
     double simulation_kept_days; /* after their end */
     size_t months_ahead;         /* partitions made beyond this month's, <= 24 */

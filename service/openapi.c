@@ -25,8 +25,11 @@ static void collect(struct schemas *s, const struct json_object *table)
     if (s->count == SCHEMAS_MAX)
         return;
     s->table[s->count++] = table;
-    for (const struct json_field *f = table->fields; f->type != JSON_END; f++)
+    for (const struct json_field *f = table->fields; f->type != JSON_END; f++) {
         collect(s, f->of);
+        for (const struct json_kind *k = f->kinds; k && k->name; k++)
+            collect(s, k->of);
+    }
 }
 
 static void print_ref(const struct json_object *table, struct text_buffer *b)
@@ -134,7 +137,8 @@ static void print_type(const struct json_field *f, struct text_buffer *b)
     case JSON_TYPE_TEXTS:
         print_list_schema(f, b);
         break;
-    case JSON_TYPE_RAW: /* any JSON */
+    case JSON_TYPE_RAW:  /* any JSON */
+    case JSON_TYPE_KIND: /* print_kinds() */
     case JSON_END:
         break;
     }
@@ -152,10 +156,29 @@ static void print_member(const struct json_field *f, struct text_buffer *b)
     text_addf(b, "}");
 }
 
+/* One of several objects, told apart by their member "kind". */
+static void print_kinds(const struct json_object *table, struct text_buffer *b)
+{
+    const struct json_kind *kinds = table->fields->kinds;
+
+    text_addf(b, "\"%s\":{\"description\":", table->name);
+    json_print_text(table->doc, b);
+    text_addf(b, ",\"oneOf\":[");
+    for (const struct json_kind *k = kinds; k->name; k++) {
+        text_addf(b, k == kinds ? "" : ",");
+        print_ref(k->of, b);
+    }
+    text_addf(b, "]}");
+}
+
 static void print_schema(const struct json_object *table, struct text_buffer *b)
 {
     bool first = true;
 
+    if (table->fields->type == JSON_TYPE_KIND) {
+        print_kinds(table, b);
+        return;
+    }
     text_addf(b, "\"%s\":{\"type\":\"object\",\"description\":", table->name);
     json_print_text(table->doc, b);
     text_addf(b, ",\"properties\":{");
@@ -284,6 +307,8 @@ static void print_body(const struct route *r, struct text_buffer *b)
     }
     print_examples(r, b);
     text_addf(b, "}");
+    if (r->flags & ROUTE_TEXT_TOO)
+        text_addf(b, ",\"text/plain\":{\"schema\":{\"type\":\"string\"}}");
     if (r->request && r->flags & ROUTE_BULK) {
         text_addf(b, ",\"application/x-ndjson\":{\"schema\":");
         print_ref(r->request, b);
@@ -303,7 +328,9 @@ static void print_answers(const struct route *r, struct text_buffer *b)
     if (r->response) {
         text_addf(b, ",\"content\":{\"application/json\":{\"schema\":");
         print_ref(r->response, b);
-        text_addf(b, "}}");
+        text_addf(b, r->flags & ROUTE_TEXT_TOO
+                         ? "},\"text/plain\":{\"schema\":{\"type\":\"string\"}}}"
+                         : "}}");
     }
     if (r->flags & ROUTE_ASYNC)
         text_addf(b, "},\"202\":{\"description\":\"It will be done; Location says where "

@@ -293,13 +293,21 @@ static bool accepts(const char *accept, const char *type)
     return false;
 }
 
+bool request_wants_text(const struct request *rq)
+{
+    const char *accept = rq->message->accept;
+
+    return rq->route->flags & ROUTE_TEXT_TOO && accept && *accept &&
+           accepts(accept, "text/plain") && !accepts(accept, "application/json");
+}
+
 static enum error_code check_accept(const struct request *rq)
 {
     const char *accept = rq->message->accept;
 
     if (!accept || !*accept || rq->route->flags & ROUTE_RAW_REPLY ||
         !rq->route->response || accepts(accept, "application/json") ||
-        accepts(accept, "application/problem+json"))
+        accepts(accept, "application/problem+json") || request_wants_text(rq))
         return OK;
     return fail(rq->err, ERR_NOT_ACCEPTABLE, "",
                 "answers are application/json; Accept was '%.100s'", accept);
@@ -330,12 +338,21 @@ static enum error_code check_text_type(const struct request *rq)
                 "--data-binary @FILE");
 }
 
+/* ROUTE_TEXT_TOO: the body is a text. */
+static bool has_text_instead(const struct request *rq)
+{
+    return rq->route->flags & ROUTE_TEXT_TOO &&
+           is_type(rq->message->content_type, "text/plain");
+}
+
 static enum error_code check_content_type(const struct request *rq)
 {
     const char *type = rq->message->content_type;
 
     if (rq->route->flags & ROUTE_TEXT_BODY)
         return check_text_type(rq);
+    if (has_text_instead(rq))
+        return OK;
     if (rq->route->flags & ROUTE_MERGE_PATCH &&
         (is_type(type, "application/merge-patch+json") ||
          is_type(type, "application/json")))
@@ -375,6 +392,39 @@ static enum error_code decode_body(const struct request *rq, struct content *bod
                     encoding);
     return gzip_inflate(body->text, body->length, rq->service->config->max_body_bytes,
                         &body->text, &body->length, rq->arena, rq->err);
+}
+
+/* ROUTE_TEXT_TOO: the JSON that a text stands for. Bytes beyond ASCII, which such logs
+ * have in comments only, become '?'. */
+static enum error_code text_to_json(struct request *rq, struct content *body)
+{
+    struct text_buffer b = {.arena = rq->arena};
+    char *text;
+
+    if (!has_text_instead(rq)) {
+        for (size_t i = 0; i < rq->message->query_count; i++)
+            invalid(
+                rq->err, "/?", "conflict",
+                "the parameter '%.60s' goes with a text/plain body; with JSON it is a "
+                "member of the body",
+                rq->message->query[i].name);
+        return rq->err->code;
+    }
+    text = arena_text(rq->arena, body->text, body->length);
+    if (!text)
+        return fail_memory(rq->err);
+    for (size_t i = 0; i < body->length; i++)
+        if (!text[i] || text[i] & 0x80)
+            text[i] = '?';
+    json_print(rq->route->query, rq->query, &b);
+    b.length -= b.length > 0; /* its brace */
+    text_addf(&b, ",\"%s\":", ROUTE_TEXT_MEMBER);
+    json_print_text(text, &b);
+    text_add(&b, "}", 1);
+    if (b.failed)
+        return fail_memory(rq->err);
+    *body = (struct content){b.data, b.length};
+    return OK;
 }
 
 static enum error_code bind_bulk(struct request *rq, const struct content *body, void *in)
@@ -601,6 +651,8 @@ static enum error_code answer(struct request *rq)
         return run_handler(rq, NULL);
     TRY(check_content_type(rq));
     TRY(decode_body(rq, &body));
+    if (rq->route->flags & ROUTE_TEXT_TOO)
+        TRY(text_to_json(rq, &body));
     if (m->idempotency_key && rq->route->flags & ROUTE_IDEMPOTENT_KEY)
         return run_once(rq, &body);
     return run_with_body(rq, &body);
@@ -849,21 +901,24 @@ enum error_code route_answer_stored(struct service *service,
         .gap_ratio = NAN,
         .replay = true,
         .snapshot_document = stored->snapshot_document,
+        .history_document = stored->history_document,
         .progress = stored->progress,
     };
     enum error_code code;
     char allow[80];
-    void *in;
+    void *in = NULL;
 
     err->arena = a;
     *reply = (struct reply){.status = 200};
     make_request_id(NULL, rq.id);
     rq.route = route_find(service->routes, "POST", stored->path, allow, &code);
-    if (!rq.route || !(rq.route->flags & ROUTE_ASYNC))
+    if (!rq.route || !(rq.route->flags & (ROUTE_ASYNC | ROUTE_UPKEEP)))
         code = fail(err, ERR_CONFLICT, "", "'%.100s' runs nothing in this version",
                     stored->path);
     request_set_time_limit(&rq, NAN);
     if (code == OK)
+        code = read_path_values(&rq);
+    if (code == OK && rq.route->request)
         code = bind_body(&rq, &content, &in);
     if (code == OK)
         code = run_handler(&rq, in);

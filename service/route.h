@@ -38,8 +38,15 @@ enum route_flag {
     ROUTE_RAW_REPLY = 16,  /* the handler fills reply->body itself */
     ROUTE_RAW_BODY = 32,   /* body of any JSON, bound as a struct raw_body */
     ROUTE_TEXT_BODY = 64,  /* body of any bytes, not JSON, bound as a struct raw_body */
-    ROUTE_ASYNC = 128, /* `Prefer: respond-async` is honoured; see request_is_async() */
+    ROUTE_ASYNC = 128,  /* `Prefer: respond-async` is honoured; see request_is_async() */
+    ROUTE_UPKEEP = 256, /* the service itself calls it too, without a body */
+    ROUTE_TEXT_TOO = 512, /* the body may be text/plain: it stands for the JSON object of
+                             the query's members and the text as ROUTE_TEXT_MEMBER; with
+                             a JSON body there is no query. Accept may be text/plain;
+                             see request_wants_text() */
 };
+
+#define ROUTE_TEXT_MEMBER "swf"
 
 enum {
     ROUTE_PATH_VALUES_MAX = 4,
@@ -182,6 +189,7 @@ enum error_code request_replay(struct request *rq, const char *path, const char 
 struct stored_request {
     const char *tenant, *path, *body;
     const char *snapshot_document;   /* what its snapshot_id meant; NULL: none */
+    const char *history_document;    /* what else was looked up; NULL: nothing */
     const bool *cancelled;           /* polled: stop, and answer what there is */
     struct store_progress *progress; /* written while it is answered */
 };
@@ -195,6 +203,10 @@ enum error_code route_answer_stored(struct service *service,
 /* Whether the client wants to be answered before the work is done, and the route
  * allows that. The handler then fills reply->body itself. */
 bool request_is_async(const struct request *rq);
+
+/* Whether the client takes text/plain and no JSON, and the route allows that. The
+ * handler then fills reply->body itself. */
+bool request_wants_text(const struct request *rq);
 
 /* For handlers. A reply's further headers; beyond REPLY_HEADERS_MAX dropped. */
 void reply_header_add(struct reply *reply, const char *name, const char *value);

@@ -16,6 +16,7 @@
 #include "service/metrics.h"
 #include "service/migrate.h"
 #include "service/ratelimit.h"
+#include "service/refits.h"
 #include "service/service.h"
 #include "service/store.h"
 #include "service/worker.h"
@@ -132,6 +133,7 @@ static void start_maintenance(struct upkeep *u)
         .failure_kept_days = config->retention_failures_days,
         .execution_kept_days = config->retention_executions_days,
         .checkpoint_log_kept_days = config->retention_checkpoint_logs_days,
+        .reschedule_event_kept_days = config->retention_reschedule_events_days,
         .decision_kept_days = config->retention_decisions_days,
         .simulation_kept_days = config->retention_simulations_days,
         .months_ahead = config->partitions_ahead_months,
@@ -169,6 +171,30 @@ static void start_background(struct upkeep *u)
     if (background_create(u->service, &options, &background, &err) != OK)
         log_write(LOG_ERROR, "simulations do not start: %s", err.text);
     __atomic_store_n(&u->service->background, background, __ATOMIC_RELEASE);
+}
+
+static void log_refits(void *context, const char *text)
+{
+    (void)context;
+    log_write(LOG_INFO, "models: %s", text);
+}
+
+static void start_refits(struct upkeep *u)
+{
+    size_t workers = u->service->config->compute_workers;
+    struct refits_options options = {
+        .at_once = workers > 1 ? workers / 2 : 1,
+        .poll_s = BACKGROUND_POLL_S,
+        .log = log_refits,
+    };
+    struct refits *refits = NULL;
+    struct error err = {0};
+
+    if (options.at_once > REFITS_AT_ONCE_MAX)
+        options.at_once = REFITS_AT_ONCE_MAX;
+    if (refits_create(u->service, &options, &refits, &err) != OK)
+        log_write(LOG_ERROR, "refits of models do not start: %s", err.text);
+    __atomic_store_n(&u->service->refits, refits, __ATOMIC_RELEASE);
 }
 
 /* Waits; false when it is time to end. */
@@ -210,6 +236,7 @@ static void *upkeep_main(void *context)
     log_write(LOG_INFO, "database ready, %zu migrations applied", applied);
     start_maintenance(u);
     start_background(u);
+    start_refits(u);
     return NULL;
 }
 
@@ -236,6 +263,7 @@ static void upkeep_stop(struct upkeep *u)
     if (u->started)
         pthread_join(u->thread, NULL);
     background_close(u->service->background);
+    refits_close(u->service->refits);
     maintenance_close(u->maintenance);
 }
 

@@ -18,6 +18,7 @@ struct service {
     const struct route *routes;
     struct background *background; /* background.h; read with __atomic_load_n; NULL: not
                                       started yet, or no database */
+    struct refits *refits;         /* refits.h; likewise */
     size_t waiting_count;          /* requests that wait for a simulation; atomic */
     bool draining;                 /* set by SIGTERM; read with __atomic_load_n */
 };

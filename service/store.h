@@ -20,6 +20,7 @@
 #include "models/execution.h"
 #include "models/failure_history.h"
 #include "models/load_history.h"
+#include "models/reschedule_event.h"
 #include "service/db.h"
 
 enum {
@@ -38,7 +39,7 @@ struct store_page {
     size_t limit;      /* 1..STORE_PAGE_MAX */
 };
 
-/* ---- history: load samples, failures, executions, checkpoint logs ---- */
+/* ---- history: load samples, failures, executions, checkpoint logs, moves ---- */
 
 /* Which rows: all that are given must fit. */
 struct store_filter {
@@ -47,8 +48,10 @@ struct store_filter {
     const char *application_id; /* executions, checkpoint logs; NULL: any */
     const char *site_id;        /* executions; NULL: any */
     const char *job_id;         /* checkpoint logs; NULL: any */
-    double from_at_s;           /* instant, included; NAN: from the first */
-    double to_at_s;             /* instant, excluded; NAN: to the last */
+    const char *run_id;         /* moves; NULL: any; the next two likewise */
+    const char *from_site_id, *to_site_id;
+    double from_at_s; /* instant, included; NAN: from the first */
+    double to_at_s;   /* instant, excluded; NAN: to the last */
     bool newest_first;
 };
 
@@ -71,16 +74,23 @@ enum error_code store_checkpoint_logs(struct db_session *s, const char *tenant,
                                       const struct checkpoint_log *list, size_t count,
                                       size_t *stored, struct arena *a, struct error *err);
 
+/* As store_executions(), for moves of the same run_id and moved_at_s. New ones join the
+ * running means that store_move_costs() gives. */
+enum error_code store_reschedule_events(struct db_session *s, const char *tenant,
+                                        const struct reschedule_event *list, size_t count,
+                                        size_t *stored, struct arena *a,
+                                        struct error *err);
+
 /* Ends the failures of a resource that are still open and began before the
  * instant; *closed counts them. */
 enum error_code store_failure_close(struct db_session *s, const char *tenant,
                                     const char *resource_id, double up_at_s,
                                     size_t *closed, struct error *err);
 
-/* In the order of time (observed_at, down_at, started_at, requested_at).
+/* In the order of time (observed_at, down_at, started_at, requested_at, moved_at).
  * *next_token is NULL on the last page. Without a resource_id (executions and
- * checkpoint logs: application_id) the cost grows with the number of rows in the
- * range, not with the page. */
+ * checkpoint logs: application_id; moves: run_id) the cost grows with the number of rows
+ * in the range, not with the page. */
 enum error_code store_load_samples_read(struct db_session *s, const char *tenant,
                                         const struct store_filter *filter,
                                         const struct store_page *page,
@@ -106,6 +116,12 @@ enum error_code store_checkpoint_logs_read(struct db_session *s, const char *ten
                                            const struct checkpoint_log **list,
                                            size_t *count, const char **next_token,
                                            struct arena *a, struct error *err);
+enum error_code store_reschedule_events_read(struct db_session *s, const char *tenant,
+                                             const struct store_filter *filter,
+                                             const struct store_page *page,
+                                             const struct reschedule_event **list,
+                                             size_t *count, const char **next_token,
+                                             struct arena *a, struct error *err);
 
 /* Statistics of one measure for each interval of `step_s` seconds (>= 0.001)
  * that has samples, from filter->from_at_s (an interval begins there; neither

@@ -1,6 +1,6 @@
-/* store_history.c - load samples, failures, executions, checkpoint logs.
+/* store_history.c - load samples, failures, executions, checkpoint logs, moves.
  *
- * The four tables are read alike: in the order of (instant, row_id), from a
+ * The five tables are read alike: in the order of (instant, row_id), from a
  * key that the page token carries. Statements come in four kinds, because one
  * for all would keep PostgreSQL from using the index: oldest or newest first,
  * with or without the id that the index begins with.
@@ -336,7 +336,8 @@ enum error_code store_failures_overlapping(struct db_session *s, const char *ten
 #define EXECUTION_COLUMNS                                                         \
     "execution_id, application_id, site_id, resource_id, parameters, started_at," \
     " run_time_s, problem_size, processors, cpu_available_ratio, bandwidth_mbps," \
-    " memory_peak_bytes, exit_code, predicted_s, model_version, dedicated, outlier"
+    " memory_peak_bytes, exit_code, queue_wait_s, predicted_s, model_version,"    \
+    " dedicated, outlier"
 
 struct execution_row {
     struct execution execution;
@@ -358,6 +359,7 @@ struct execution_row {
         DB_COLUMN(struct execution, bandwidth_mbps, DB_NUMBER),      \
         DB_COLUMN(struct execution, memory_peak_bytes, DB_NUMBER),   \
         DB_COLUMN(struct execution, exit_code, DB_WHOLE),            \
+        DB_COLUMN(struct execution, queue_wait_s, DB_NUMBER),        \
         DB_COLUMN(struct execution, predicted_s, DB_NUMBER),         \
         DB_COLUMN(struct execution, model_version, DB_WHOLE),        \
         DB_COLUMN(struct execution, dedicated, DB_BOOLEAN),          \
@@ -374,7 +376,7 @@ static const struct db_statement insert_executions = {
     " SELECT DISTINCT ON (execution_id, coalesce(phase_index, -1))"
     " $1, coalesce(phase_index, -1), " EXECUTION_COLUMNS
     " FROM unnest($2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17,"
-    " $18, $19) WITH ORDINALITY AS new (phase_index, " EXECUTION_COLUMNS ", place)"
+    " $18, $19, $20) WITH ORDINALITY AS new (phase_index, " EXECUTION_COLUMNS ", place)"
     " WHERE NOT EXISTS (SELECT FROM execution AS old WHERE old.tenant = $1"
     " AND old.execution_id = new.execution_id"
     " AND old.phase_index = coalesce(new.phase_index, -1))"
@@ -490,6 +492,76 @@ enum error_code store_checkpoint_logs_read(struct db_session *s, const char *ten
 
     TRY(read_page(s, tenant, &log_history, filter, filter->application_id, more, page,
                   &rows, count, next_token, a, err));
+    *list = rows;
+    return OK;
+}
+
+/* ---- moves of running applications ---- */
+
+#define EVENT_COLUMNS                                                    \
+    "run_id, from_site_id, to_site_id, phase, checkpoint_bytes, cost_s," \
+    " predicted_saving_s, moved_at"
+
+struct event_row {
+    struct reschedule_event event;
+    uint64_t row_id;
+};
+
+#define EVENT_COLUMN_ROWS                                                  \
+    DB_COLUMN(struct reschedule_event, run_id, DB_TEXT),                   \
+        DB_COLUMN(struct reschedule_event, from_site_id, DB_TEXT),         \
+        DB_COLUMN(struct reschedule_event, to_site_id, DB_TEXT),           \
+        DB_COLUMN(struct reschedule_event, phase, DB_WHOLE),               \
+        DB_COLUMN(struct reschedule_event, checkpoint_bytes, DB_NUMBER),   \
+        DB_COLUMN(struct reschedule_event, cost_s, DB_NUMBER),             \
+        DB_COLUMN(struct reschedule_event, predicted_saving_s, DB_NUMBER), \
+        DB_COLUMN(struct reschedule_event, moved_at_s, DB_INSTANT)
+
+static const struct db_column event_columns[] = {EVENT_COLUMN_ROWS, {0}};
+static const struct db_column event_row_columns[] = {
+    EVENT_COLUMN_ROWS, DB_COLUMN(struct event_row, row_id, DB_INTEGER), {0}};
+
+static const struct db_statement insert_events = {
+    "insert_reschedule_events",
+    "INSERT INTO reschedule_event (tenant, " EVENT_COLUMNS ")"
+    " SELECT $1, * FROM unnest($2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT DO NOTHING",
+    DB_REPEATABLE};
+
+static const struct db_statement event_reads[READ_KINDS] =
+    READS("reschedule_event", EVENT_COLUMNS, "moved_at", "run_id",
+          " AND ($8::text IS NULL OR from_site_id = $8)"
+          " AND ($9::text IS NULL OR to_site_id = $9)");
+
+static const struct history event_history = {
+    event_reads,
+    event_row_columns,
+    sizeof(struct event_row),
+    sizeof(struct reschedule_event),
+    offsetof(struct event_row, event.moved_at_s),
+    offsetof(struct event_row, row_id),
+};
+
+enum error_code store_reschedule_events(struct db_session *s, const char *tenant,
+                                        const struct reschedule_event *list, size_t count,
+                                        size_t *stored, struct arena *a,
+                                        struct error *err)
+{
+    return db_run_list(s, &insert_events, tenant, event_columns, sizeof(*list), list,
+                       count, stored, a, err);
+}
+
+enum error_code store_reschedule_events_read(struct db_session *s, const char *tenant,
+                                             const struct store_filter *filter,
+                                             const struct store_page *page,
+                                             const struct reschedule_event **list,
+                                             size_t *count, const char **next_token,
+                                             struct arena *a, struct error *err)
+{
+    const char *const more[] = {filter->from_site_id, filter->to_site_id};
+    void *rows;
+
+    TRY(read_page(s, tenant, &event_history, filter, filter->run_id, more, page, &rows,
+                  count, next_token, a, err));
     *list = rows;
     return OK;
 }

@@ -40,17 +40,18 @@ static const struct db_column claimed_columns[] = {
     DB_COLUMN(struct store_simulation, route, DB_TEXT),
     DB_COLUMN(struct store_simulation, request, DB_TEXT),
     DB_COLUMN(struct store_simulation, snapshot_document, DB_TEXT),
+    DB_COLUMN(struct store_simulation, history_document, DB_TEXT),
     {0},
 };
 
 static const struct db_statement insert_simulation = {
     "insert_simulation",
     "INSERT INTO simulation AS s (tenant, simulation_id, created_at, name, route,"
-    " request, request_sha256, snapshot_document, status, progress_ratio, event_count,"
-    " run_count, attempt_count, cancel_requested)"
-    " SELECT $1, $2, now(), $3, $4, $5, $6, $7, 'queued', 0, 0, 0, 0, false"
+    " request, request_sha256, snapshot_document, history_document, status,"
+    " progress_ratio, event_count, run_count, attempt_count, cancel_requested)"
+    " SELECT $1, $2, now(), $3, $4, $5, $6, $7, $8, 'queued', 0, 0, 0, 0, false"
     " WHERE (SELECT count(*) FROM simulation WHERE tenant = $1 AND finished_at IS NULL)"
-    " < $8 RETURNING " HEAD,
+    " < $9 RETURNING " HEAD,
     0};
 
 static const struct db_statement select_simulation = {
@@ -95,7 +96,7 @@ static const struct db_statement claim_simulation = {
     " attempt_count = attempt_count + 1, progress_ratio = 0, event_count = 0,"
     " run_count = 0"
     " FROM next WHERE s.tenant = next.tenant AND s.simulation_id = next.simulation_id"
-    " RETURNING " HEAD ", s.route, s.request, s.snapshot_document",
+    " RETURNING " HEAD ", s.route, s.request, s.snapshot_document, s.history_document",
     0};
 
 #define IS_OWNED                                                  \
@@ -143,6 +144,7 @@ enum error_code store_simulation_create(struct db_session *s, const char *tenant
                          db_text(simulation->request),
                          db_bytes(request_sha256.data, request_sha256.length),
                          db_text(simulation->snapshot_document),
+                         db_text(simulation->history_document),
                          db_integer(STORE_SIMULATIONS_WAITING_MAX)),
                head_columns, sizeof(*out), out, &found, a, err));
     if (found)

@@ -94,10 +94,11 @@ struct store_simulation {
     const char *route;             /* path template; claimed ones only, as what follows */
     const char *request;           /* JSON as it came */
     const char *snapshot_document; /* what snapshot_id meant then; NULL: not named */
+    const char *history_document;  /* JSON of what else was looked up; NULL: nothing */
 };
 
-/* Queues one: simulation_id, name, route, request, snapshot_document and the
- * digest count. *out is what was stored. ERR_BUSY when too many wait. */
+/* Queues one: simulation_id, name, route, request, both documents and the digest
+ * count. *out is what was stored. ERR_BUSY when too many wait. */
 enum error_code store_simulation_create(struct db_session *s, const char *tenant,
                                         const struct store_simulation *simulation,
                                         struct db_bytes request_sha256,

@@ -594,7 +594,8 @@ TEST_CASE("partitions are made ahead, filled and dropped", "[db]")
         CHECK(own.code == OK);
     }
     REQUIRE_OK(maintenance_run(d, &o, now_s, &err));
-    for (const char *table : {"load_sample", "failure", "execution", "checkpoint_log"})
+    for (const char *table :
+         {"load_sample", "failure", "execution", "checkpoint_log", "reschedule_event"})
         for (const char *month : {"2025_11", "2025_12", "2026_01"}) {
             CAPTURE(table, month);
             CHECK(query_number(s, s.a,
@@ -608,7 +609,7 @@ TEST_CASE("partitions are made ahead, filled and dropped", "[db]")
     CHECK(query_number(
               s, s.a,
               "SELECT count(*) FROM pg_indexes WHERE tablename = 'execution_2025_12'") ==
-          2);
+          3);
     // Both months of a row at the border.
     const load_sample border[] = {at(1764547200 - 1e-6), at(1764547200)};
     REQUIRE_OK(store_load_samples(s, "t", border, 2, &err));

@@ -50,6 +50,7 @@ execution a_run(const char *id, double at_s)
     e.processors = 8;
     e.phase_index = e.problem_size = e.cpu_available_ratio = e.bandwidth_mbps = NAN;
     e.memory_peak_bytes = e.exit_code = e.predicted_s = e.model_version = NAN;
+    e.queue_wait_s = NAN;
     return e;
 }
 
@@ -339,6 +340,7 @@ TEST_CASE("executions: equal names are stored once", "[store][db]")
     full.bandwidth_mbps = 99.7;
     full.memory_peak_bytes = 1e15;
     full.exit_code = -2147483648.0;
+    full.queue_wait_s = 0.25;
     full.predicted_s = 11;
     full.model_version = 52;
     full.dedicated = true;
@@ -379,6 +381,7 @@ TEST_CASE("executions: equal names are stored once", "[store][db]")
     CHECK(got.bandwidth_mbps == 99.7);
     CHECK(got.memory_peak_bytes == 1e15);
     CHECK(got.exit_code == -2147483648.0);
+    CHECK(got.queue_wait_s == 0.25);
     CHECK(got.predicted_s == 11);
     CHECK(got.model_version == 52);
     CHECK(got.dedicated);
@@ -387,6 +390,7 @@ TEST_CASE("executions: equal names are stored once", "[store][db]")
     CHECK(list[0].run_time_s == 12.5);
     CHECK_FALSE(list[0].parameters);
     CHECK(std::isnan(list[0].exit_code));
+    CHECK(std::isnan(list[0].queue_wait_s));
     filter.application_id = "app";
     REQUIRE_OK(store_executions_read(f.s, f.tenant, &filter, &page, &list, &count, &next,
                                      f.a, &err));

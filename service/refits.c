@@ -1,0 +1,278 @@
+/* refits.c - models learn the executions that were stored for them.
+ *
+ * A slot is one model on its way: the thread fills and empties it, a worker says that
+ * it is done. While a model is in a slot it is not taken up again by this process.
+ */
+#include "service/refits.h"
+
+#include "service/clock.h"
+#include "service/config.h"
+#include "service/store_model.h"
+#include "service/worker.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static const double PAUSE_LEAST_S = 0.02; /* so that a burst of wakes is one look */
+enum { LOOK_ARENA_BYTES = 1024 * 1024 };
+
+enum slot_state { SLOT_EMPTY, SLOT_RUNNING, SLOT_DONE };
+
+struct slot {
+    struct refits *r;
+    enum slot_state state; /* atomic; SLOT_DONE is set under the mutex */
+    struct arena *arena;
+    const char *tenant, *path; /* in the arena */
+};
+
+struct refits {
+    struct service *service;
+    struct refits_options options;
+    pthread_t thread;
+    pthread_mutex_t mutex;
+    pthread_cond_t wake; /* something to do, or a slot is done */
+    bool woken;          /* under the mutex */
+    bool closing;        /* atomic, set under the mutex: also what runs is to stop */
+    bool failing;        /* the thread's: the last look failed, and that was said */
+    struct slot slots[REFITS_AT_ONCE_MAX];
+};
+
+static void say(const struct refits *r, const char *text)
+{
+    if (r->options.log)
+        r->options.log(r->options.log_context, text);
+}
+
+static enum slot_state state_of(const struct slot *slot)
+{
+    return __atomic_load_n(&slot->state, __ATOMIC_ACQUIRE);
+}
+
+/* ---- on a worker ---- */
+
+static void run(void *context)
+{
+    struct slot *slot = context;
+    struct refits *r = slot->r;
+    struct stored_request stored = {
+        .tenant = slot->tenant, .path = slot->path, .body = "", .cancelled = &r->closing};
+    enum decision_status status;
+    struct error err = {.code = OK};
+    struct reply reply;
+    enum error_code code =
+        route_answer_stored(r->service, &stored, &status, &reply, slot->arena, &err);
+
+    if (code != OK && code != ERR_NOT_FOUND && code != ERR_CANCELLED &&
+        code != ERR_CONFLICT)
+        say(r, err.text);
+    pthread_mutex_lock(&r->mutex);
+    __atomic_store_n(&slot->state, SLOT_DONE, __ATOMIC_RELEASE);
+    r->woken = r->woken || code == OK; /* what came meanwhile */
+    pthread_cond_broadcast(&r->wake);
+    pthread_mutex_unlock(&r->mutex);
+}
+
+/* ---- on the thread ---- */
+
+static void empty(struct slot *slot)
+{
+    arena_close(slot->arena);
+    slot->arena = NULL;
+    __atomic_store_n(&slot->state, SLOT_EMPTY, __ATOMIC_RELEASE);
+}
+
+/* An empty slot, or one that is done, emptied; NULL: all run. */
+static struct slot *free_slot(struct refits *r)
+{
+    for (size_t i = 0; i < r->options.at_once; i++) {
+        struct slot *slot = &r->slots[i];
+
+        if (state_of(slot) == SLOT_RUNNING)
+            continue;
+        empty(slot);
+        return slot;
+    }
+    return NULL;
+}
+
+static bool is_running(const struct refits *r, const char *tenant, const char *path)
+{
+    for (size_t i = 0; i < r->options.at_once; i++) {
+        const struct slot *slot = &r->slots[i];
+
+        if (state_of(slot) == SLOT_RUNNING && strcmp(slot->tenant, tenant) == 0 &&
+            strcmp(slot->path, path) == 0)
+            return true;
+    }
+    return false;
+}
+
+static void start(struct refits *r, const struct store_model_name *name, const char *path)
+{
+    struct slot *slot = free_slot(r);
+
+    if (!slot)
+        return;
+    slot->arena = arena_create(r->service->config->request_memory_bytes);
+    if (!slot->arena)
+        return;
+    slot->tenant = arena_text(slot->arena, name->tenant, strlen(name->tenant));
+    slot->path = arena_text(slot->arena, path, strlen(path));
+    __atomic_store_n(&slot->state, SLOT_RUNNING, __ATOMIC_RELEASE);
+    if (slot->tenant && slot->path && worker_submit(r->service->compute, run, slot))
+        return;
+    empty(slot);
+}
+
+/* Fills the free slots with models that wait. */
+static enum error_code look(struct refits *r, struct arena *a, struct error *err)
+{
+    struct db_session *s = db_session_create(r->service->db, NULL, a);
+    const struct store_model_name *list;
+    enum error_code code;
+    size_t count = 0;
+
+    if (!s)
+        return fail_memory(err);
+    code = store_models_waiting(s, (size_t)4 * REFITS_AT_ONCE_MAX, &list, &count, a, err);
+    db_session_close(s);
+    for (size_t i = 0; code == OK && i < count; i++) {
+        const char *path = arena_printf(a, "/v1/models/%s/refine", list[i].model_id);
+
+        if (!path)
+            return fail_memory(err);
+        if (!is_running(r, list[i].tenant, path))
+            start(r, &list[i], path);
+    }
+    return code;
+}
+
+static void take_more(struct refits *r)
+{
+    struct arena *a = arena_create(LOOK_ARENA_BYTES);
+    struct error err = {.code = OK};
+    enum error_code code = a ? look(r, a, &err) : fail_memory(&err);
+
+    if (code != OK && !r->failing)
+        say(r, err.text);
+    r->failing = code != OK;
+    arena_close(a);
+}
+
+static void nap(double pause_s)
+{
+    struct timespec pause = {0, (long)(pause_s * 1e9)};
+
+    nanosleep(&pause, NULL);
+}
+
+/* Sleeps until it is time to look again; false when all is to end. */
+static bool pause_until_due(struct refits *r)
+{
+    double end_s = clock_monotonic_s() + r->options.poll_s;
+    struct timespec until = {(time_t)end_s, (long)((end_s - floor(end_s)) * 1e9)};
+    bool go_on;
+
+    nap(fmin(PAUSE_LEAST_S, r->options.poll_s));
+    pthread_mutex_lock(&r->mutex);
+    while (!r->closing && !r->woken)
+        if (pthread_cond_timedwait(&r->wake, &r->mutex, &until) != 0)
+            break;
+    r->woken = false;
+    go_on = !r->closing;
+    pthread_mutex_unlock(&r->mutex);
+    return go_on;
+}
+
+static void wait_for_all(struct refits *r)
+{
+    pthread_mutex_lock(&r->mutex);
+    for (size_t i = 0; i < r->options.at_once; i++)
+        while (state_of(&r->slots[i]) == SLOT_RUNNING)
+            pthread_cond_wait(&r->wake, &r->mutex);
+    pthread_mutex_unlock(&r->mutex);
+    for (size_t i = 0; i < r->options.at_once; i++)
+        empty(&r->slots[i]);
+}
+
+static void *work(void *context)
+{
+    struct refits *r = context;
+
+    pthread_setname_np(pthread_self(), "refits");
+    do {
+        if (!__atomic_load_n(&r->service->draining, __ATOMIC_RELAXED))
+            take_more(r);
+    } while (pause_until_due(r));
+    wait_for_all(r);
+    return NULL;
+}
+
+/* ---- start and stop ---- */
+
+static void release(struct refits *r)
+{
+    pthread_cond_destroy(&r->wake);
+    pthread_mutex_destroy(&r->mutex);
+    free(r);
+}
+
+enum error_code refits_create(struct service *service,
+                              const struct refits_options *options, struct refits **out,
+                              struct error *err)
+{
+    struct refits *r = calloc(1, sizeof(*r));
+    pthread_condattr_t monotonic;
+
+    if (!r)
+        return fail_memory(err);
+    r->service = service;
+    r->options = *options;
+    for (size_t i = 0; i < REFITS_AT_ONCE_MAX; i++)
+        r->slots[i].r = r;
+    pthread_mutex_init(&r->mutex, NULL);
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&r->wake, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+    if (pthread_create(&r->thread, NULL, work, r) != 0) {
+        release(r);
+        return fail(err, ERR_INTERNAL, "", "cannot start the thread of refits");
+    }
+    *out = r;
+    return OK;
+}
+
+void refits_wake(struct refits *r)
+{
+    if (!r)
+        return;
+    pthread_mutex_lock(&r->mutex);
+    r->woken = true;
+    pthread_cond_broadcast(&r->wake);
+    pthread_mutex_unlock(&r->mutex);
+}
+
+size_t refits_running_count(const struct refits *r)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; r && i < r->options.at_once; i++)
+        count += state_of(&r->slots[i]) == SLOT_RUNNING;
+    return count;
+}
+
+void refits_close(struct refits *r)
+{
+    if (!r)
+        return;
+    pthread_mutex_lock(&r->mutex);
+    __atomic_store_n(&r->closing, true, __ATOMIC_RELAXED);
+    pthread_cond_broadcast(&r->wake);
+    pthread_mutex_unlock(&r->mutex);
+    pthread_join(r->thread, NULL);
+    release(r);
+}

@@ -1,0 +1,39 @@
+/* refits.h - models learn the executions that were stored for them.
+ *
+ * A thread asks the database which models have executions that nobody has looked at,
+ * and has each of them refined on the compute workers, by the route
+ * POST /v1/models/{model_id}/refine as if a client had asked for it. Every replica
+ * does so; the route locks the model's row, so that one of them does the work and the
+ * others pass on. Predictions go on with the version before.
+ */
+#ifndef GRIDPLAN_REFITS_H
+#define GRIDPLAN_REFITS_H
+
+#include "service/service.h"
+
+enum { REFITS_AT_ONCE_MAX = 16 };
+
+struct refits_options {
+    size_t at_once; /* models of this process at the same time, 1..AT_ONCE_MAX */
+    double poll_s;  /* > 0: how often to look for what others have stored */
+    void (*log)(void *context, const char *text); /* NULL: nobody */
+    void *log_context;
+};
+
+/* Starts the thread. Uses db, compute, config, routes, metrics and draining of
+ * *service, which must stay. */
+struct refits;
+enum error_code refits_create(struct service *service,
+                              const struct refits_options *options, struct refits **out,
+                              struct error *err);
+
+/* There are executions to learn: look at once. Accepts NULL. */
+void refits_wake(struct refits *r);
+
+/* Models that are being refined by this process: for metrics. Accepts NULL. */
+size_t refits_running_count(const struct refits *r);
+
+/* Waits for what runs. Accepts NULL. */
+void refits_close(struct refits *r);
+
+#endif
