@@ -17,8 +17,8 @@ static const struct json_field error_rows[] = {
     {0},
 };
 #undef T
-static const struct json_object error_json = {
-    "BulkError", "A mistake in a line of NDJSON", sizeof(struct bulk_error), error_rows};
+const struct json_object bulk_error_json = {"BulkError", "A mistake in a line of NDJSON",
+                                            sizeof(struct bulk_error), error_rows};
 
 #define T            struct bulk_answer
 #define RECEIVED_ROW JSON_INTEGER(T, received, 0, JSON_EXACT, 0, 0, "Records in the body")
@@ -26,9 +26,10 @@ static const struct json_object error_json = {
     JSON_INTEGER(T, stored, 0, JSON_EXACT, 0, 0, "Records stored and committed")
 #define REFUSED_ROW \
     JSON_INTEGER(T, refused, 0, JSON_EXACT, 0, 0, "Lines of NDJSON refused")
-#define ERRORS_ROW                                                                     \
-    JSON_LIST(T, errors, error_count, struct bulk_error, &error_json, BULK_ERRORS_MAX, \
-              0, "What was wrong with the refused lines: the first 100 mistakes")
+#define ERRORS_ROW                                                         \
+    JSON_LIST(T, errors, error_count, struct bulk_error, &bulk_error_json, \
+              BULK_ERRORS_MAX, 0,                                          \
+              "What was wrong with the refused lines: the first 100 mistakes")
 static const struct json_field answer_rows[] = {
     RECEIVED_ROW, STORED_ROW, REFUSED_ROW, ERRORS_ROW, {0},
 };

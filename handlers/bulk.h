@@ -23,6 +23,7 @@ struct bulk_answer {
     size_t error_count;
 };
 
+extern const struct json_object bulk_error_json;
 extern const struct json_object bulk_answer_json;        /* without duplicates */
 extern const struct json_object bulk_unique_answer_json; /* with them */
 

@@ -1,0 +1,200 @@
+/* model_fitted.h - a fitted model of any kind: trained, refined, asked, kept.
+ *
+ * The kinds differ in their mathematics (models/performance, models/regression) and
+ * are alike to the API: from runs comes a model, from a model and a query a time with
+ * an interval, from a model and one more run a better model. What a model knows of
+ * its own errors is kept here too: every run is predicted before it is learnt.
+ *
+ * Pure: no database, no clock. A model is kept as numbers (fitted_pack()).
+ */
+#ifndef GRIDPLAN_MODEL_FITTED_H
+#define GRIDPLAN_MODEL_FITTED_H
+
+#include "models/base/value.h"
+#include "models/performance/interval.h"
+#include "models/performance/performance.h"
+#include "models/performance/porting.h"
+#include "models/performance/preliminary.h"
+#include "models/regression/regression.h"
+
+/* symbol, name on the wire; from LINEAR on the kinds of models/regression, by name */
+#define MODEL_KINDS(X)              \
+    X(COMPREHENSIVE, comprehensive) \
+    X(PRELIMINARY, preliminary)     \
+    X(LINEAR, linear)               \
+    X(SCALE_OUT, scale_out)         \
+    X(NORMAL_FORM, normal_form)     \
+    X(POWER_LAW, power_law)
+
+enum model_kind {
+#define X(symbol, name) MODEL_##symbol,
+    MODEL_KINDS(X)
+#undef X
+        MODEL_KIND_COUNT
+};
+extern const char *const model_kind_names[]; /* ended by NULL */
+
+enum {
+    FITTED_LAYOUT = 1,      /* of the packed numbers */
+    FITTED_RATIOS_MAX = 50, /* PREDICTION_RATIOS_MAX */
+    FITTED_FOLDS_MAX = 50,  /* of the cross-validation */
+    FITTED_INPUTS_MAX = REGRESSION_INPUTS_MAX
+};
+
+/* How a model is trained. */
+struct model_settings {
+    int profile;             /* enum perf_profile */
+    int search;              /* 0 exhaustive, 1 pruned */
+    int selection_metric;    /* 0 standard_error, 1 appe */
+    double threshold_factor; /* of the pruned search, > 1 */
+    uint64_t seed;
+    bool extended_functions, replace_on_reform;
+    uint64_t min_processors;           /* >= 1 */
+    uint64_t comp_degree, comm_degree; /* preliminary */
+    const char *const *inputs;         /* regressions: names; NULL: the kind's preset */
+    size_t input_count;
+    double min_input; /* power_law; NAN: none */
+};
+
+/* A run, from a request or stored. */
+struct fitted_run {
+    struct perf_sample run;           /* members that are not known are NAN */
+    double inputs[FITTED_INPUTS_MAX]; /* regressions, in the order of the settings */
+};
+
+/* Errors of predictions made before their runs were learnt: actual / predicted. */
+struct fitted_errors {
+    double ratios[FITTED_RATIOS_MAX]; /* the latest, in a ring */
+    size_t ratio_count, ratio_next;
+    size_t count; /* of all */
+    double ppe_sum_pct;
+    double training[FITTED_RATIOS_MAX]; /* actual / fitted of training rows; for a ported
+                                           model of the reference's executions */
+    size_t training_count;
+};
+
+struct fitted_model {
+    enum model_kind kind;
+    struct model_settings settings;
+    const char *reason; /* NULL: it can predict */
+    struct perf_model_set set;
+    struct perf_preliminary preliminary;
+    struct regression_model regression;
+    struct fitted_errors errors;
+    struct perf_seen seen; /* of the runs in the fit */
+    size_t sample_count, outlier_count, unusable_count;
+    double standard_error; /* of the best combination; s, or a ratio if relative */
+    double fit_appe_pct, cross_appe_pct; /* NAN: not worked out */
+    size_t fits_evaluated;
+    bool cut;                    /* the time limit ended the training early */
+    struct perf_porting porting; /* of a ported model: all but `fitted` */
+};
+
+/* symbol, name: what became of a run */
+enum fitted_verdict { RUN_FIT, RUN_OUTLIER, RUN_UNUSABLE, RUN_LEFT_OUT, RUN_NEW };
+extern const char *const fitted_verdict_names[];
+
+/* Names of the inputs in force: the settings', or the kind's preset. */
+const char *const *fitted_inputs(enum model_kind kind, const struct model_settings *s,
+                                 size_t *count);
+
+/* Notes settings that the kind does not take, with pointers below `at`. */
+void fitted_check_settings(enum model_kind kind, const struct model_settings *s,
+                           const char *at, struct error *err);
+
+/* The number that a run or a query has for an input: problem_size, processors,
+ * cpu_available_ratio, bandwidth_mbps, or a member of its parameters; NAN: none. */
+double fitted_input(const char *name, const struct perf_query *query,
+                    const struct named_value *parameters, size_t parameter_count);
+
+/* Learns a model from runs in the order of time. verdict: of each run, may be NULL.
+ * Without a model out->reason says why. Fails with ERR_TOO_LARGE when the arena is full,
+ * and with ERR_INVALID for numbers of inputs that the kind does not take. */
+enum error_code fitted_train(enum model_kind kind, const struct model_settings *settings,
+                             const struct fitted_run *runs, size_t count,
+                             const struct budget *budget, struct fitted_model *out,
+                             enum fitted_verdict *verdict, struct arena *a,
+                             struct error *err);
+
+struct fitted_prediction {
+    const char *reason; /* NULL: there is one; else times are NAN */
+    double time_s, low_s, high_s;
+    double computation_s, communication_s; /* NAN: the kind does not tell them apart */
+    const char *method;                    /* "native", "scaled" ... or the kind */
+    size_t rank;                           /* of the combination; 0: none */
+    unsigned warnings;     /* of enum perf_warning, and of enum fitted_warning */
+    const char *own_basis; /* of a regression's own interval; NULL: there is none */
+    size_t far_input;      /* with FITTED_WARN_FAR: which of the inputs */
+    double problem_size_ratio, processors_ratio; /* NAN: not known */
+};
+enum fitted_warning {
+    FITTED_WARN_FAR = 1 << PERF_WARNING_COUNT, /* an input is far outside what was seen */
+    FITTED_WARN_FLOORED = FITTED_WARN_FAR << 1, /* the least time seen: the formula gave
+                                                   none above 0 */
+    FITTED_WARN_MASKS = FITTED_WARN_FLOORED << 1
+};
+
+/* How the interval of a prediction is made, worked out once for many. */
+struct fitted_interval {
+    double level;
+    double low_ratio, high_ratio; /* of the time; NAN: by the kind itself, or none */
+    enum prediction_basis basis;
+    size_t ratio_count;
+};
+enum error_code fitted_interval(const struct fitted_model *m, double level,
+                                struct fitted_interval *out, struct arena *a,
+                                struct error *err);
+
+/* O(1), without memory. interval NULL: none. inputs: of a regression. */
+void fitted_predict(const struct fitted_model *m, const struct perf_query *query,
+                    const double *inputs, const struct fitted_interval *interval,
+                    struct fitted_prediction *out);
+
+/* What a further run did. */
+struct fitted_update {
+    double predicted_s; /* before it was learnt; NAN: no prediction */
+    enum fitted_verdict verdict;
+    bool train_due;  /* fitted_train() with all runs: the kind has no other way, or the
+                        model has runs enough now */
+    bool reform_due; /* fitted_reform() with all runs */
+};
+
+/* Predicts the run, notes the error, and learns the run in O(k^2). `rows`: all runs
+ * with this one at the end; only read when the list is ranked by APPE. */
+void fitted_learn(struct fitted_model *m, const struct fitted_run *run,
+                  const struct perf_sample *rows, size_t row_count,
+                  struct fitted_update *out);
+
+/* Forms the list of a comprehensive model anew over all runs. */
+enum error_code fitted_reform(struct fitted_model *m, const struct fitted_run *runs,
+                              size_t count, const struct budget *budget, struct arena *a,
+                              struct error *err);
+
+/* A model for another site; see porting.h. out->reason says why there is none. */
+enum error_code fitted_port(const struct fitted_model *reference,
+                            const struct fitted_run *reference_runs,
+                            size_t reference_count, const struct fitted_run *target_runs,
+                            size_t target_count, struct fitted_model *out,
+                            struct arena *a, struct error *err);
+
+/* A model from combinations that a caller gives; best first. */
+void fitted_from_combinations(struct perf_combination *sorted, size_t sorted_count,
+                              struct perf_combination *single, size_t single_count,
+                              const struct model_settings *settings,
+                              struct fitted_model *out);
+
+/* Running error on runs not seen: mean of all, and of the last 50; NAN: none. */
+double fitted_unseen_appe_pct(const struct fitted_model *m);
+double fitted_recent_appe_pct(const struct fitted_model *m);
+
+/* All that is to be kept of it, but its settings. */
+enum error_code fitted_pack(const struct fitted_model *m, const double **packed,
+                            size_t *count, struct arena *a, struct error *err);
+
+/* The settings stay as they were given. ERR_INVALID: these are not such numbers. */
+enum error_code fitted_unpack(enum model_kind kind, const struct model_settings *settings,
+                              const double *packed, size_t count,
+                              struct fitted_model *out, struct arena *a,
+                              struct error *err);
+
+#endif
