@@ -2,9 +2,16 @@
 #include "handlers/algorithms.h"
 
 #include "algorithms/checkpoint/checkpoint.h"
+#include "algorithms/coallocation/claim.h"
+#include "algorithms/coallocation/coallocation.h"
+#include "algorithms/coallocation/scan.h"
 #include "algorithms/dispatch/dispatch.h"
 #include "algorithms/fault_tolerance/fault_tolerance.h"
+#include "algorithms/migration/migration.h"
+#include "algorithms/parallel/parallel.h"
 #include "algorithms/placement/placement.h"
+#include "algorithms/plan/plan.h"
+#include "algorithms/queue/queue.h"
 #include "algorithms/replication/replication.h"
 #include "algorithms/simulation/vm.h"
 
@@ -29,11 +36,46 @@ static bool placement_at(size_t i, struct policy_row *row)
     return p->name;
 }
 
+static bool migration_at(size_t i, struct policy_row *row)
+{
+    const struct migration_policy *p = &migration_policies[i];
+
+    *row = (struct policy_row){p->name, p->purpose, p->source, p->params, p->common};
+    return p->name;
+}
+
+static bool parallel_at(size_t i, struct policy_row *row)
+{
+    const struct parallel_policy *p = &parallel_policies[i];
+
+    *row = (struct policy_row){p->name, p->purpose, p->source, p->params,
+                               parallel_common_params};
+    return p->name;
+}
+
+static bool plan_at(size_t i, struct policy_row *row)
+{
+    const struct plan_policy *p = &plan_policies[i];
+
+    *row = (struct policy_row){p->name, p->purpose, p->source, p->params,
+                               plan_common_params};
+    return p->name;
+}
+
 static bool checkpoint_at(size_t i, struct policy_row *row)
 {
     const struct checkpoint_policy *p = &checkpoint_policies[i];
 
     *row = (struct policy_row){p->name, p->purpose, p->source, p->params, NULL};
+    return p->name;
+}
+
+static bool coallocation_at(size_t i, struct policy_row *row)
+{
+    const struct co_policy *p = &coallocation_policies[i];
+
+    *row =
+        (struct policy_row){p->name, p->purpose, p->source, p->params, co_common_params};
     return p->name;
 }
 
@@ -58,9 +100,33 @@ static bool dispatch_at(size_t i, struct policy_row *row)
     return round_at(&dispatch_policies[i], row);
 }
 
+static bool queue_at(size_t i, struct policy_row *row)
+{
+    const struct queue_policy *p = &queue_policies[i];
+
+    *row = (struct policy_row){p->name, p->purpose, p->source, NULL, NULL};
+    return p->name;
+}
+
 static bool vm_at(size_t i, struct policy_row *row)
 {
     const struct vm_policy *p = &vm_policies[i];
+
+    *row = (struct policy_row){p->name, p->purpose, p->source, p->params, NULL};
+    return p->name;
+}
+
+static bool claim_at(size_t i, struct policy_row *row)
+{
+    const struct co_claim_policy *p = &co_claim_policies[i];
+
+    *row = (struct policy_row){p->name, p->purpose, p->source, p->params, NULL};
+    return p->name;
+}
+
+static bool scan_at(size_t i, struct policy_row *row)
+{
+    const struct co_scan_policy *p = &co_scan_policies[i];
 
     *row = (struct policy_row){p->name, p->purpose, p->source, p->params, NULL};
     return p->name;
@@ -72,10 +138,17 @@ static const struct {
     policy_at_fn *at;
 } families[] = {
     {"checkpoint", "/v1/checkpoint-intervals", checkpoint_at},
+    {"claim", "/v1/claims", claim_at},
+    {"coallocation", "/v1/coallocations", coallocation_at},
     {"dispatch", "/v1/simulations", dispatch_at},
     {"fault_tolerance", "/v1/fault-tolerance-plans", fault_tolerance_at},
+    {"migration", "/v1/reschedules", migration_at},
+    {"parallel", "/v1/parallel-schedules", parallel_at},
     {"placement", "/v1/placements", placement_at},
+    {"plan", "/v1/rescheduling-plans", plan_at},
+    {"queue", "/v1/queue-orders", queue_at},
     {"replication", "/v1/replica-counts", replication_at},
+    {"scan", "/v1/queue-scans", scan_at},
     {"vm", "/v1/simulations", vm_at},
 };
 

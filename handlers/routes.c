@@ -5,18 +5,35 @@
 #include "handlers/bulk.h"
 #include "handlers/checkpoint_intervals.h"
 #include "handlers/checkpoint_logs.h"
+#include "handlers/claims.h"
+#include "handlers/coallocation_flow.h"
+#include "handlers/coallocations.h"
 #include "handlers/decisions.h"
+#include "handlers/evaluations.h"
 #include "handlers/executions.h"
+#include "handlers/experiment_plans.h"
 #include "handlers/failure_traces.h"
 #include "handlers/failures.h"
 #include "handlers/fault_tolerance_plans.h"
+#include "handlers/forecasts.h"
 #include "handlers/load_samples.h"
+#include "handlers/model_fits.h"
+#include "handlers/models.h"
 #include "handlers/operations.h"
+#include "handlers/parallel_schedules.h"
 #include "handlers/placements.h"
+#include "handlers/predictions.h"
+#include "handlers/queue_orders.h"
+#include "handlers/queue_scans.h"
 #include "handlers/replica_counts.h"
+#include "handlers/replicas.h"
+#include "handlers/reported_moves.h"
+#include "handlers/reschedules.h"
+#include "handlers/rescheduling_plans.h"
 #include "handlers/rounds.h"
 #include "handlers/service_info.h"
 #include "handlers/simulation_json.h"
+#include "handlers/simulation_queue.h"
 #include "handlers/simulations.h"
 #include "handlers/snapshot_json.h"
 #include "handlers/snapshots.h"
@@ -75,6 +92,76 @@ const struct route routes[] = {
      "before; 422: nothing is stored. A log with the job_id and requested_at of a stored "
      "one is left as it is and counted in duplicates.",
      NULL},
+    {"POST", "/v1/claims", post_claims, &claims_request_json, &claims_answer_json, NULL,
+     WORK_COMPUTE, SCOPE_DECIDE, ROUTE_DECISION | ROUTE_IDEMPOTENT_KEY,
+     "Can a placed job get its processors?",
+     "One try of incremental claiming: which components of a placed job start now, which "
+     "get another site from where they are still in time, which jobs of lower priority "
+     "give way, and when to try again. At its start an atomic job gets all or nothing "
+     "and "
+     "is placed again. mode timeline: when the tries would be; mode queue: the order of "
+     "the claiming queue.",
+     "claim-"},
+    {"POST", "/v1/coallocations", post_coallocations, &coallocations_request_json,
+     &coallocations_answer_json, NULL, WORK_COMPUTE, SCOPE_DECIDE,
+     ROUTE_DECISION | ROUTE_IDEMPOTENT_KEY,
+     "Which clusters should run a parallel job, near its files?",
+     "Gives every component of a job a site with enough processors and a replica of its "
+     "file, splits flexible jobs, and says what to transfer, when to claim and when it "
+     "starts; how far the longest transfer is from a lower bound; for a job without a "
+     "place why, what came nearest, and whether it can ever fit.",
+     "coallocation-"},
+    {"POST", "/v1/coallocations/acquire-plans", post_acquire_plans,
+     &acquire_plans_request_json, &acquire_plans_answer_json, NULL, WORK_INLINE,
+     SCOPE_DECIDE, ROUTE_DECISION | ROUTE_IDEMPOTENT_KEY,
+     "Which site to acquire next, and what to give back?",
+     "For jobs that acquire several sites one after the other: all or nothing, or one "
+     "order for all jobs, which cannot deadlock.",
+     "acquire-plan"},
+    {"POST", "/v1/coallocations/advice", post_coallocation_advice,
+     &coallocation_advice_request_json, &coallocation_advice_answer_json, NULL,
+     WORK_INLINE, SCOPE_DECIDE, ROUTE_DECISION | ROUTE_IDEMPOTENT_KEY,
+     "Should a job be spread over several sites?",
+     "One site if one has room; several if that slows the job down by no more than "
+     "max_slowdown; else wait, and which sites to watch.",
+     "co-allocate-or-not"},
+    {"POST", "/v1/coallocations/flow-steps", post_flow_steps, &flow_steps_request_json,
+     &flow_steps_answer_json, NULL, WORK_INLINE, SCOPE_DECIDE,
+     ROUTE_DECISION | ROUTE_IDEMPOTENT_KEY, "What is next for a parallel job?",
+     "From the state of a job and an event the next state, and what the scheduler does.",
+     "flow-"},
+    {"POST", "/v1/coallocations/launch-plans", post_launch_plans,
+     &launch_plans_request_json, &launch_plans_answer_json, NULL, WORK_INLINE,
+     SCOPE_DECIDE, ROUTE_DECISION | ROUTE_IDEMPOTENT_KEY, "How is a placed job launched?",
+     "By its runner: the order of its components, a barrier, a nameserver, and what to "
+     "do before and after.",
+     "launch-"},
+    {"POST", "/v1/coallocations/replica-lookups", post_replica_lookups,
+     &replica_lookups_request_json, &replica_lookups_answer_json, NULL, WORK_INLINE,
+     SCOPE_DECIDE, 0, "Where are copies of these files?",
+     "The sites with a copy of each file, as the snapshot tells, or else the catalogue, "
+     "and the files without any.",
+     "replica-lookup"},
+    {"POST", "/v1/coallocations/replication-advice", post_replication_advice,
+     &replication_advice_request_json, &replication_advice_answer_json, NULL, WORK_INLINE,
+     SCOPE_DECIDE, ROUTE_DECISION | ROUTE_IDEMPOTENT_KEY,
+     "Which files should be copied where?",
+     "The files that are read most, and for each the sites that read it and have no "
+     "copy.",
+     "file-replication"},
+    {"POST", "/v1/coallocations/reservation-plans", post_reservation_plans,
+     &reservation_plans_request_json, &reservation_plans_answer_json, NULL, WORK_INLINE,
+     SCOPE_DECIDE, ROUTE_DECISION | ROUTE_IDEMPOTENT_KEY,
+     "When can processors on several sites be reserved together?",
+     "The first time at which the windows of all sites leave enough processors for the "
+     "whole duration.",
+     "reservation-plan"},
+    {"POST", "/v1/coallocations/transfer-estimates", post_transfer_estimates,
+     &transfer_estimates_request_json, &transfer_estimates_answer_json, NULL, WORK_INLINE,
+     SCOPE_DECIDE, ROUTE_DECISION | ROUTE_IDEMPOTENT_KEY,
+     "How long does a file take to each site?",
+     "Every replica's time to every site, and the replica that a placement would take.",
+     "transfer-estimate"},
     {"GET", "/v1/decisions", get_decisions, NULL, &decisions_page_json,
      &decisions_query_json, WORK_QUERY, SCOPE_DECIDE | SCOPE_INGEST, 0,
      "List stored decisions",
@@ -97,19 +184,37 @@ const struct route routes[] = {
      "status, warnings and because are then not compared. What was cut before its first "
      "step is answered again as it came, and may differ. Nothing is stored.",
      NULL},
+    {"POST", "/v1/evaluations", post_evaluation, &any_evaluation_request_json,
+     &any_evaluation_answer_json, NULL, WORK_COMPUTE, SCOPE_DECIDE, ROUTE_DECISION,
+     "What is a schedule worth?",
+     "kind coallocation: from what became of co-allocated jobs the shares of the "
+     "processors that they used, held waiting (PWT) and left to others (PGT), times in "
+     "the placement queues and until the start, spread over sites, failures; for each "
+     "job, for each size, for all.",
+     "evaluation-"},
     {"GET", "/v1/executions", get_executions, NULL, &executions_page_json,
      &executions_query_json, WORK_QUERY, SCOPE_DECIDE | SCOPE_INGEST, 0,
      "List executions",
      "Observed runs by started_at, in pages; quick with application_id.", NULL},
-    {"POST", "/v1/executions", post_executions, &execution_json, &bulk_unique_answer_json,
-     NULL, WORK_QUERY, SCOPE_INGEST, ROUTE_BULK | ROUTE_IDEMPOTENT_KEY,
-     "Store executions",
-     "Observed runs of applications. An object or an array is stored whole or not at "
+    {"POST", "/v1/executions", post_executions, &sent_execution_json,
+     &executions_answer_json, NULL, WORK_QUERY, SCOPE_INGEST,
+     ROUTE_BULK | ROUTE_IDEMPOTENT_KEY, "Store executions",
+     "Observed runs of applications. The models of the application at the site learn "
+     "those that ended well, in the background; of a single run the answer says what "
+     "they would have predicted. The load during the run is given, or worked out from "
+     "load_samples. An object or an array is stored whole or not at "
      "all; of NDJSON the good lines are stored and the bad ones refused, each with its "
      "line. 201: all are new; 200: some were refused or stored before; 422: nothing is "
      "stored. A run with the execution_id and phase_index of a stored one is left as it "
      "is and counted in duplicates.",
      NULL},
+    {"POST", "/v1/experiment-plans", post_experiment_plan, &experiment_plan_request_json,
+     &experiment_plan_answer_json, NULL, WORK_COMPUTE, SCOPE_DECIDE,
+     ROUTE_DECISION | ROUTE_IDEMPOTENT_KEY, "Which runs to make for a model?",
+     "Without a model: the runs of a first training, from the bounds of the problem size "
+     "and the processors, and what other strategies would take. With a comprehensive "
+     "model, stored or in the request: the runs on which its combinations disagree most.",
+     "experiment-"},
     {"GET", "/v1/failure-traces", get_failure_traces, NULL, &failure_traces_page_json,
      &uploads_query_json, WORK_QUERY, SCOPE_DECIDE | SCOPE_INGEST, 0,
      "List failure traces", "By id, in pages, without their documents.", NULL},
@@ -162,6 +267,12 @@ const struct route routes[] = {
      "expected_time takes for each job the remedy of least expected time within a limit "
      "of cost, and shows them all.",
      "fault_tolerance-"},
+    {"GET", "/v1/forecasts", get_forecasts, NULL, &forecasts_page_json,
+     &forecasts_query_json, WORK_QUERY, SCOPE_DECIDE | SCOPE_INGEST, 0, "Forecast loads",
+     "The next average of 600 s of each resource's CPU and each link's bandwidth, from "
+     "the stored load samples, by the one of 18 forecasters that was best so far; by "
+     "resource_id, in pages.",
+     NULL},
     {"GET", "/v1/load-samples", get_load_samples, NULL, &load_samples_page_json,
      &load_samples_query_json, WORK_QUERY, SCOPE_DECIDE | SCOPE_INGEST, 0,
      "List load samples",
@@ -180,6 +291,90 @@ const struct route routes[] = {
      "Mean, extremes and percentiles of one measure for each interval that has samples; "
      "10000 intervals at most.",
      NULL},
+    {"POST", "/v1/model-evaluations", post_model_evaluation,
+     &model_evaluation_request_json, &model_evaluation_answer_json, NULL, WORK_COMPUTE,
+     SCOPE_DECIDE, 0, "How good were predictions?",
+     "Mean error, its spread and bias of pairs of actual and predicted times, and what "
+     "is lost when configurations are chosen by their predicted times.",
+     "model-evaluation"},
+    {"POST", "/v1/model-fits", post_model_fit, &model_fit_request_json,
+     &model_fit_answer_json, NULL, WORK_COMPUTE, SCOPE_DECIDE,
+     ROUTE_DECISION | ROUTE_IDEMPOTENT_KEY, "Fit a model to runs",
+     "Trains a model from the runs in the request and stores nothing. `packed` of the "
+     "answer is the model, for POST /v1/predictions.",
+     "model-fit-"},
+    {"GET", "/v1/models", get_models, NULL, &models_page_json, &models_query_json,
+     WORK_QUERY, SCOPE_DECIDE | SCOPE_INGEST, 0, "List models",
+     "By id, in pages, without their coefficients.", NULL},
+    {"POST", "/v1/models", post_model, &model_create_json, &model_info_json, NULL,
+     WORK_QUERY, SCOPE_INGEST, ROUTE_IDEMPOTENT_KEY, "Make a model",
+     "A model of an application at a site, of whole runs or of one phase. It begins with "
+     "the latest 2000 executions that are stored, is trained in the background as soon "
+     "as they are enough, and learns every further one. 409 when there is one of that "
+     "name, or of the same application_id, site_id, phase_index and kind.",
+     NULL},
+    {"DELETE", "/v1/models/{model_id}", delete_model, NULL, NULL, NULL, WORK_QUERY,
+     SCOPE_INGEST, 0, "Delete a model",
+     "With all its versions; executions stay. If-Match is honoured.", NULL},
+    {"GET", "/v1/models/{model_id}", get_model, NULL, &stored_model_json,
+     &model_query_json, WORK_QUERY, SCOPE_DECIDE | SCOPE_INGEST, 0, "Read a model",
+     "Its state, the version that predicts, its coefficients, what it was fitted to, and "
+     "its errors on executions that it had not seen. The ETag is strong; If-None-Match "
+     "is honoured.",
+     NULL},
+    {"POST", "/v1/models/{model_id}/port", post_model_port, &model_port_json,
+     &learnt_model_json, NULL, WORK_COMPUTE, SCOPE_INGEST, 0,
+     "Carry over a model from another site",
+     "Two factors, found from a few dedicated runs on both sites, carry the computation "
+     "and the communication of a trained comprehensive model over to this one, which "
+     "then learns its own executions. The outcome has a reason when that is not "
+     "possible. If-Match is honoured.",
+     NULL},
+    {"POST", "/v1/models/{model_id}/refine", post_model_refine, NULL, &learnt_model_json,
+     NULL, WORK_COMPUTE, SCOPE_INGEST, ROUTE_UPKEEP, "Let a model learn what waits",
+     "What the service does by itself in the background: every execution that is new is "
+     "predicted, then learnt. 409 while another replica is at it.",
+     NULL},
+    {"POST", "/v1/models/{model_id}/roll-back", post_model_roll_back,
+     &model_roll_back_json, &model_info_json, NULL, WORK_QUERY, SCOPE_INGEST, 0,
+     "Go back to an earlier version",
+     "That version predicts again. Those after it are abandoned, and the executions that "
+     "they brought are left out until the model is trained anew. If-Match is honoured.",
+     NULL},
+    {"GET", "/v1/models/{model_id}/samples", get_model_samples, NULL,
+     &model_samples_page_json, &model_page_query_json, WORK_QUERY,
+     SCOPE_DECIDE | SCOPE_INGEST, 0, "List the executions of a model",
+     "The latest 2000, newest first, in pages: what was predicted for each, and what "
+     "became of it.",
+     NULL},
+    {"POST", "/v1/models/{model_id}/train", post_model_train, NULL, &learnt_model_json,
+     NULL, WORK_COMPUTE, SCOPE_INGEST, 0, "Train a model anew",
+     "From its latest 2000 executions, those left out by a roll-back too. Predictions go "
+     "on with the version before. The outcome has a reason when there is no model. 409 "
+     "while another replica is at it; the training then follows by itself. If-Match is "
+     "honoured.",
+     NULL},
+    {"GET", "/v1/models/{model_id}/versions", get_model_versions, NULL,
+     &model_versions_page_json, &model_page_query_json, WORK_QUERY,
+     SCOPE_DECIDE | SCOPE_INGEST, 0, "List the versions of a model",
+     "The latest 20, newest first, in pages, without their coefficients.", NULL},
+    {"GET", "/v1/models/{model_id}/versions/{version}", get_model_version, NULL,
+     &model_version_json, &model_query_json, WORK_QUERY, SCOPE_DECIDE | SCOPE_INGEST, 0,
+     "Read a version of a model", "With its coefficients.", NULL},
+    {"POST", "/v1/parallel-schedules", post_parallel_schedules,
+     &parallel_schedules_request_json, &parallel_schedules_answer_json, NULL,
+     WORK_COMPUTE, SCOPE_DECIDE, ROUTE_DECISION | ROUTE_IDEMPOTENT_KEY,
+     "Which machines should run one tightly coupled application?",
+     "The set of machines of one site, and their number, with the least predicted run "
+     "time: all of a set wait for its slowest cpu and its slowest link. On batch sites "
+     "the wait for so many machines counts too. The model comes with the request as "
+     "terms "
+     "or as a combination, or is a stored one, by name or by application and site. Sites "
+     "come with the request, or are those of a stored snapshot, with the load that the "
+     "stored samples let expect. Every answer has a lower bound; exact and auto prove "
+     "the "
+     "optimum where links are alike, uplinks or a tree, and mostly elsewhere.",
+     "parallel-"},
     {"POST", "/v1/placements", post_placements, &placements_request_json,
      &placements_answer_json, NULL, WORK_COMPUTE, SCOPE_DECIDE,
      ROUTE_DECISION | ROUTE_IDEMPOTENT_KEY, "Which resource should run which job?",
@@ -189,6 +384,29 @@ const struct route routes[] = {
      "of the "
      "snapshot.",
      "placement-"},
+    {"POST", "/v1/predictions", post_predictions, &predictions_request_json,
+     &predictions_answer_json, NULL, WORK_QUERY, SCOPE_DECIDE,
+     ROUTE_DECISION | ROUTE_IDEMPOTENT_KEY, "How long will a job run?",
+     "From a stored model, or one in the request, the problem size, the processors and "
+     "the load to be expected, which is given or forecast for resource_ids. With an "
+     "interval, what it rests on, and warnings where the model is asked far outside what "
+     "it has seen. One job, many of the same model (queries), or the phases of one.",
+     "prediction-"},
+    {"POST", "/v1/queue-orders", post_queue_orders, &queue_orders_request_json,
+     &queue_orders_answer_json, NULL, WORK_COMPUTE, SCOPE_DECIDE,
+     ROUTE_DECISION | ROUTE_IDEMPOTENT_KEY, "Which waiting jobs of a queue start now?",
+     "From the running and the waiting jobs of a cluster, their processors and run time "
+     "estimates, and reservations: who starts now, when the others will start if all "
+     "estimates hold and nobody else comes, and who or what each of them waits for. "
+     "Times are seconds on any one scale, of which now_s is the present.",
+     "queue-"},
+    {"POST", "/v1/queue-scans", post_queue_scans, &queue_scans_request_json,
+     &queue_scans_answer_json, NULL, WORK_COMPUTE, SCOPE_DECIDE,
+     ROUTE_DECISION | ROUTE_IDEMPOTENT_KEY, "Which waiting parallel jobs are placed now?",
+     "Chooses the next of the placement queues by their weights, and places what fits, "
+     "head first. Others keep their position with one more try, rise a level, or fail. "
+     "The queues come with the request and go back with the answer.",
+     "scan-"},
     {"POST", "/v1/replica-counts", post_replica_counts, &replica_counts_request_json,
      &round_answer_json, NULL, WORK_COMPUTE, SCOPE_DECIDE,
      ROUTE_DECISION | ROUTE_IDEMPOTENT_KEY, "How many copies of each job, and where?",
@@ -196,6 +414,60 @@ const struct route routes[] = {
      "copies to start and to cancel now, how many each job has and should have, and why "
      "others get none. Copies of a job never share a resource.",
      "replication-"},
+    {"DELETE", "/v1/replicas", delete_replicas, NULL, &replicas_deleted_json,
+     &replicas_delete_query_json, WORK_QUERY, SCOPE_INGEST, 0, "Forget copies of files",
+     "Those of a file, those on a site, or, with both, one. None is no failure.", NULL},
+    {"GET", "/v1/replicas", get_replicas, NULL, &replicas_page_json, &replicas_query_json,
+     WORK_QUERY, SCOPE_DECIDE | SCOPE_INGEST, 0, "List copies of files",
+     "The catalogue by file_id, then by site_id, in pages; quick with file_id.", NULL},
+    {"POST", "/v1/replicas", post_replicas, &replica_record_json,
+     &bulk_unique_answer_json, NULL, WORK_QUERY, SCOPE_INGEST,
+     ROUTE_BULK | ROUTE_IDEMPOTENT_KEY, "Store copies of files",
+     "Adds copies to the catalogue, or replaces what it has of the same file and site. "
+     "An object or an array is stored whole or not at all; of NDJSON the good lines are "
+     "stored and the bad ones refused, each with its line. Of several records of the "
+     "same file and site the last counts, the others are counted in duplicates. 201: "
+     "each is stored; 200: some were refused or repeated; 422: nothing is stored.",
+     NULL},
+    {"GET", "/v1/reschedule-events", get_reschedule_events, NULL,
+     &reschedule_events_page_json, &reschedule_events_query_json, WORK_QUERY,
+     SCOPE_DECIDE | SCOPE_INGEST, 0, "List moves of running applications",
+     "Moves by moved_at, in pages; quick with run_id.", NULL},
+    {"POST", "/v1/reschedule-events", post_reschedule_events, &reschedule_event_json,
+     &bulk_unique_answer_json, NULL, WORK_QUERY, SCOPE_INGEST,
+     ROUTE_BULK | ROUTE_IDEMPOTENT_KEY, "Store moves of running applications",
+     "What moves cost: plans that are not told take the mean of the reported moves from "
+     "the one site to the other, or inside the site. An object or an array is stored "
+     "whole or not at all; of NDJSON the good lines are stored and the bad ones refused, "
+     "each with its line. 201: all are new; 200: some were refused or stored before; "
+     "422: nothing is stored. A move with the run_id and moved_at of a stored one is "
+     "left as it is and counted in duplicates.",
+     NULL},
+    {"POST", "/v1/reschedules", post_reschedules, &reschedules_request_json,
+     &reschedules_answer_json, NULL, WORK_COMPUTE, SCOPE_DECIDE,
+     ROUTE_DECISION | ROUTE_IDEMPOTENT_KEY,
+     "What happens to running jobs after an event?",
+     "event phase_end, the default: at the end of a phase of a multi-phase application "
+     "keep it, give it a new plan, or migrate it, and where to. It moves when a machine "
+     "is "
+     "gone, at the stop phase of its plan, or when predictions fail, if that saves time. "
+     "component_error: what to do when a component of a parallel job erred, which sites "
+     "have erred too often. runner_liveness: whose runners have crashed. All of the "
+     "state "
+     "comes with the request.",
+     "migration-"},
+    {"POST", "/v1/rescheduling-plans", post_rescheduling_plans,
+     &rescheduling_plans_request_json, &rescheduling_plans_answer_json, NULL,
+     WORK_COMPUTE, SCOPE_DECIDE, ROUTE_DECISION | ROUTE_IDEMPOTENT_KEY,
+     "Where does each phase run, and when does the application move?",
+     "For one application whose phases follow each other: intervals of phases, the site "
+     "and the machines of each, and what the moves between them cost. Machines are those "
+     "on which the phases of an interval take least together; an interval lasts at least "
+     "min_interval_s. Costs of moving are given, worked out from the checkpoint, "
+     "learnt from reported moves, or 120 and 300 s. Sites, models and past waits of "
+     "batch queues are looked up when they are named, or missing. The plan holds for "
+     "the loads given: make it anew from time to time, or ask POST /v1/reschedules.",
+     "plan-"},
     {"GET", "/v1/service-info", get_service_info, NULL, &service_info_json, NULL,
      WORK_INLINE, SCOPE_NONE, 0, "What this service is",
      "Identity in the form of GA4GH's service-info.", NULL},
@@ -205,15 +477,23 @@ const struct route routes[] = {
      "Those that were asked for with Prefer: respond-async, newest first, in pages, "
      "without their results.",
      NULL},
-    {"POST", "/v1/simulations", post_simulation, &simulation_request_json,
-     &simulation_answer_json, NULL, WORK_COMPUTE, SCOPE_DECIDE,
-     ROUTE_DECISION | ROUTE_IDEMPOTENT_KEY | ROUTE_ASYNC,
-     "What do policies achieve on a grid with failures?",
-     "Plays a grid, its failures and its jobs by discrete events, several times, under "
+    {"POST", "/v1/simulations", post_simulation, &any_simulation_request_json,
+     &any_simulation_answer_json, &queue_simulation_query_json, WORK_COMPUTE,
+     SCOPE_DECIDE, ROUTE_DECISION | ROUTE_IDEMPOTENT_KEY | ROUTE_ASYNC | ROUTE_TEXT_TOO,
+     "What do policies achieve?",
+     "kind grid: on a grid with failures. Plays a grid, its failures and its jobs by "
+     "discrete events, several times, under "
      "each of several policies, which meet the same jobs and failures; figures are means "
      "over the runs with 95 % confidence intervals. Time up or max_events executed: "
      "status cut, and figures of the runs that are complete for every policy. At most "
-     "2000 resources, 200000 given jobs, 20 runs. With Prefer: respond-async the answer "
+     "2000 resources, 200000 given jobs, 20 runs. kind queue: on a batch system. Plays a "
+     "job log under each of several queue policies; the body may be the log itself, "
+     "text/plain in Standard Workload Format, with the settings as parameters, and with "
+     "Accept: text/plain so is the schedule of one policy. Lines that are no usable jobs "
+     "(no run time, cut in the middle) are left out and counted by reason. kind "
+     "coallocation: parallel jobs with files on clusters with local jobs; streams and "
+     "clusters of KOALA's experiments, or given ones. With Prefer: respond-async the "
+     "answer "
      "is 202, and Location says where to ask; any replica plays it, and if one dies "
      "another begins it again, with the same seeds and so the same result. With wait=N "
      "besides, it is answered as usual if it ends within N seconds.",
@@ -230,6 +510,12 @@ const struct route routes[] = {
      "Read a simulation",
      "How far it is, with Retry-After; once it has finished its result, which is what "
      "POST would have answered.",
+     NULL},
+    {"GET", "/v1/simulations/{simulation_id}/schedule", get_simulation_schedule, NULL,
+     NULL, &queue_schedule_query_json, WORK_QUERY, SCOPE_DECIDE | SCOPE_INGEST,
+     ROUTE_RAW_REPLY, "Read the schedule of a simulation of kind queue",
+     "The log as a policy ran it, in Standard Workload Format, if the request said "
+     "as_swf: waits, run times and processors are those of the simulation.",
      NULL},
     {"GET", "/v1/snapshots", get_snapshots, NULL, &snapshots_page_json,
      &snapshots_query_json, WORK_QUERY, SCOPE_DECIDE | SCOPE_INGEST, 0,

@@ -1,8 +1,9 @@
 /* simulation_expand.c - a scenario with everything drawn.
  *
- * Failures are found by playing the scenario without any job and any scheduler and
- * taking its log: the streams of the resources are their own, so that they fail the
- * same whatever runs on them.
+ * Failures and outside load are found by playing the scenario without any job and any
+ * scheduler and taking its log: the streams of the resources are their own, so that they
+ * fail the same whatever runs on them. So failures that come together become outages of
+ * each, and load that changes becomes a load_trace.
  *
  * Source: spec simulator.md 2 (DGen), 11; T 2.3.
  */
@@ -15,8 +16,8 @@
 #include <string.h>
 
 enum {
-    EVENTS_MAX = 1000000, /* failures and restores */
-    OUTAGES_MAX = 100000  /* of one resource: what a request may have */
+    EVENTS_MAX = 1000000, /* failures, restores and changes of load */
+    POINTS_MAX = 100000   /* outages or loads of a resource: what a request may have */
 };
 
 struct expansion {
@@ -30,27 +31,7 @@ struct expansion {
     struct error *err;
 };
 
-/* ---- what cannot be expressed ---- */
-
-static enum error_code refuse(const struct expansion *e)
-{
-    const struct sim_scenario *s = &e->setting->scenario;
-
-    for (size_t i = 0; i < s->group_count; i++) {
-        const struct sim_group *g = &s->groups[i];
-
-        if (g->load.interval_s > 0 && !g->traces)
-            invalid(e->err, g->pointer, "conflict",
-                    "load that changes cannot be expanded; give load_trace");
-        if (g->fails && g->failure_group != SIM_NO_FAILURE_GROUP &&
-            s->failure_groups[g->failure_group].burst_probability > 0)
-            invalid(e->err, g->pointer, "conflict",
-                    "failures that come together cannot be expanded");
-    }
-    return e->err->code;
-}
-
-/* ---- speeds and outages ---- */
+/* ---- speeds, outages, load ---- */
 
 static enum error_code play(struct expansion *e)
 {
@@ -72,7 +53,8 @@ static enum error_code play(struct expansion *e)
                 e->a, e->err));
     if (e->run.status == DECISION_CUT)
         return invalid(e->err, "/stop/time_s", "too_long",
-                       "there are more than %d failures and restores until %g s",
+                       "there are more than %d failures, restores and changes of load "
+                       "until %g s",
                        EVENTS_MAX, scenario.stop_time_s);
     return OK;
 }
@@ -120,18 +102,37 @@ static bool is_outage_row(const struct sim_log_row *row)
     return row->kind == SIM_LOG_RESOURCE_FAIL || row->kind == SIM_LOG_RESOURCE_RESTORE;
 }
 
+/* How many lines of some kinds there are of each resource. */
+static enum error_code count_lines(const struct expansion *e,
+                                   bool is_wanted(const struct sim_log_row *row),
+                                   const char *what, size_t **counts)
+{
+    size_t *count = NEW(e->a, size_t, e->name_count);
+
+    if (!count)
+        return fail_memory(e->err);
+    for (size_t i = 0; i < e->run.log_count; i++)
+        if (is_wanted(&e->run.log[i]))
+            count[place_of(e, e->run.log[i].resource_id)]++;
+    for (size_t i = 0; i < e->name_count; i++)
+        if (count[i] > POINTS_MAX)
+            return invalid(e->err, "/stop/time_s", "too_long",
+                           "of '%.100s' there are more than %d %s until then",
+                           e->names[i].id, POINTS_MAX, what);
+    *counts = count;
+    return OK;
+}
+
 /* The outages of all, from the log; `all` is by place, as e->names. */
 static enum error_code take_outages(const struct expansion *e,
                                     struct simulation_resources *all)
 {
-    size_t *count = NEW(e->a, size_t, e->name_count);
     struct failure_interval **list = NEW(e->a, struct failure_interval *, e->name_count);
+    size_t *count;
 
-    if (!count || !list)
+    if (!list)
         return fail_memory(e->err);
-    for (size_t i = 0; i < e->run.log_count; i++)
-        if (is_outage_row(&e->run.log[i]))
-            count[place_of(e, e->run.log[i].resource_id)]++;
+    TRY(count_lines(e, is_outage_row, "failures and restores", &count));
     for (size_t i = 0; i < e->name_count; i++) {
         list[i] = NEW(e->a, struct failure_interval, count[i]);
         if (!list[i])
@@ -147,12 +148,54 @@ static enum error_code take_outages(const struct expansion *e,
         place = place_of(e, row->resource_id);
         TRY(take_event(e, row, &all[place], list[place]));
     }
-    for (size_t i = 0; i < e->name_count; i++)
-        if (all[i].outage_count > OUTAGES_MAX)
-            return invalid(e->err, "/stop/time_s", "too_long",
-                           "'%.100s' fails more than %d times until then", all[i].id,
-                           OUTAGES_MAX);
     return OK;
+}
+
+static bool is_load_row(const struct sim_log_row *row)
+{
+    return row->kind == SIM_LOG_RESOURCE_LOAD;
+}
+
+/* Likewise their loads. */
+static enum error_code take_loads(const struct expansion *e,
+                                  struct simulation_resources *all)
+{
+    struct sim_load_point **list = NEW(e->a, struct sim_load_point *, e->name_count);
+    size_t *count;
+
+    if (!list)
+        return fail_memory(e->err);
+    TRY(count_lines(e, is_load_row, "changes of load", &count));
+    for (size_t i = 0; i < e->name_count; i++) {
+        list[i] = NEW(e->a, struct sim_load_point, count[i]);
+        if (!list[i])
+            return fail_memory(e->err);
+        all[i].load_trace = list[i];
+    }
+    for (size_t i = 0; i < e->run.log_count; i++) {
+        const struct sim_log_row *row = &e->run.log[i];
+        size_t place;
+
+        if (!is_load_row(row))
+            continue;
+        place = place_of(e, row->resource_id);
+        list[place][all[place].load_trace_count++] =
+            (struct sim_load_point){row->at_s, row->value};
+    }
+    return OK;
+}
+
+/* The name of a node that a group is at; NULL: that of its site. */
+static const char *node_name(const struct expansion *e, const struct sim_group *g)
+{
+    const struct sim_scenario *s = &e->setting->scenario;
+
+    if (g->node == 0)
+        return NULL;
+    if (g->node <= s->site_count)
+        return s->sites[g->node - 1];
+    return g->node == s->site_count + 1 ? "services"
+                                        : s->network.nodes[g->node - s->site_count - 2];
 }
 
 static enum error_code fill_resource(const struct expansion *e, size_t place,
@@ -172,11 +215,8 @@ static enum error_code fill_resource(const struct expansion *e, size_t place,
         .n_max = g->n_max,
         .sharing = (int)g->sharing,
         .register_s = g->register_s,
+        .node_id = node_name(e, g),
     };
-    if (g->traces) {
-        r->load_trace = g->traces[name->number].load;
-        r->load_trace_count = g->traces[name->number].load_count;
-    }
     return OK;
 }
 
@@ -196,6 +236,7 @@ static enum error_code expand_grid(struct expansion *e)
     for (size_t i = 0; i < e->name_count; i++)
         TRY(fill_resource(e, i, &all[i]));
     TRY(take_outages(e, all));
+    TRY(take_loads(e, all));
     for (size_t i = 0; i < s->site_count; i++) {
         sites[i].id = s->sites[i];
         sites[i].resources = &sorted[count];
@@ -214,7 +255,7 @@ static enum error_code expand_grid(struct expansion *e)
 static enum error_code name_job(const struct expansion *e, const struct sim_job *job,
                                 struct simulation_job *out)
 {
-    bool has_id = e->setting->job_ids && job->given < e->setting->workload.given_count;
+    bool has_id = job->given < e->setting->job_id_count;
 
     out->id = has_id ? e->setting->job_ids[job->given]
                      : arena_printf(e->a, "job%llu", (unsigned long long)job->number + 1);
@@ -300,7 +341,7 @@ static enum error_code expand_times(struct expansion *e)
     e->out->stop = stop;
     e->out->stable_after_s = s->stable_after_s;
     e->out->warm_up_s = s->warm_up_s;
-    e->out->storage_bytes = s->storage_bytes;
+    e->out->storage_bytes = s->storage_count ? (double)NAN : s->storage_bytes;
     e->out->initial_state = SIM_INITIAL_UP;
     e->out->detection = (int)s->detection;
     return OK;
@@ -324,6 +365,13 @@ static enum error_code expand_network(struct expansion *e)
     };
     if (e->body->network) /* drawn for each pair of sites, the same again */
         to->wan_latency_s = e->body->network->wan_latency_s;
+    if (from->link_count && e->body->network) {
+        to->lan_mbps = to->lan_latency_s = to->wan_share_mbps = (double)NAN;
+        to->links = e->body->network->links;
+        to->link_count = e->body->network->link_count;
+        to->routes = e->body->network->routes;
+        to->route_count = e->body->network->route_count;
+    }
     *overhead = e->setting->scenario.overhead;
     e->out->network = to;
     e->out->overhead_s = overhead;
@@ -337,6 +385,8 @@ static void forget_sources(struct simulation_request *out)
     out->preset = NULL;
     out->failure_groups = NULL;
     out->failure_group_count = 0;
+    out->user_interfaces = NULL;
+    out->user_interface_count = 0;
     out->workload_id = out->failure_trace_id = out->snapshot_id = NULL;
     out->failure_trace_from_s = out->now_s = (double)NAN;
     out->snapshot = NULL;
@@ -358,7 +408,6 @@ static enum error_code post_expansion(struct request *rq, const void *in, void *
     if (code != OK && code != ERR_INVALID)
         return code;
     TRY(rq->err->code);
-    TRY(refuse(&e));
     TRY(sim_resource_names(&setting->scenario, &e.names, &e.name_count, e.a, e.err));
     TRY(play(&e));
     *e.out = *e.body;

@@ -122,6 +122,8 @@ static const struct json_field resources_rows[] = {
     DISTRIBUTION(T, failure, "Seconds from a restore to the next failure; default: none"),
     DISTRIBUTION(T, restore, "Seconds from a failure to the restore; with failure"),
     JSON_ID(T, failure_group, JSON_NULLABLE, "Failure group that they belong to"),
+    JSON_ID(T, node_id, JSON_NULLABLE,
+            "Node of the network that they are at; default: that of the site"),
     JSON_OBJECT(T, load, const struct simulation_load *, &load_json,
                 JSON_POINTER | JSON_NULLABLE, "Load from outside; default: none"),
     JSON_LIST(T, outages, outage_count, struct failure_interval, &outage_json, 100000, 0,
@@ -167,6 +169,60 @@ static const struct json_object failure_group_json = {
     "SimulationFailureGroup", "Resources that fail together",
     sizeof(struct simulation_failure_group), failure_group_rows};
 
+#define T struct simulation_link
+static const struct json_field link_rows[] = {
+    JSON_ID(T, id, JSON_REQUIRED, "Name, unique in the request"),
+    JSON_CHOICE(T, kind, sim_link_kind_names, SIM_LINK_LAN, 0,
+                "lan: its transfers share it; wan: each gets all of bandwidth_mbps, the "
+                "share that a grid has of it"),
+    JSON_NUMBER(T, bandwidth_mbps, 0, LARGEST, 0, JSON_REQUIRED | JSON_ABOVE_MIN,
+                "Bandwidth"),
+    SECONDS(T, latency_s, 0, 0, "Latency; default 0"),
+    {0},
+};
+#undef T
+static const struct json_object link_json = {"SimulationLink", "A link of the network",
+                                             sizeof(struct simulation_link), link_rows};
+
+#define T struct simulation_route
+static const struct json_field route_rows[] = {
+    JSON_ID(T, from_node_id, JSON_REQUIRED,
+            "A node: the name of a site, of a node_id, or 'services', where storage and "
+            "checkpoint server are unless they say otherwise"),
+    JSON_ID(T, to_node_id, JSON_REQUIRED, "Likewise"),
+    JSON_TEXTS(T, link_ids, link_count, SIM_ROUTE_LINKS_MAX, 0, "Its links, in order"),
+    {0},
+};
+#undef T
+static const struct json_object route_json = {
+    "SimulationRoute",
+    "The way between two nodes, in both directions unless the other has its own",
+    sizeof(struct simulation_route), route_rows};
+
+#define T struct simulation_storage
+static const struct json_field storage_rows[] = {
+    JSON_ID(T, id, JSON_REQUIRED, "Name, unique in the request"),
+    JSON_ID(T, node_id, JSON_NULLABLE, "Node that it is at; default 'services'"),
+    JSON_NUMBER(T, capacity_bytes, 0, LARGEST, 0, 0,
+                "Room for outputs; 0: without limit; default 0"),
+    {0},
+};
+#undef T
+static const struct json_object storage_json = {
+    "SimulationStorage", "Where inputs are and outputs go",
+    sizeof(struct simulation_storage), storage_rows};
+
+#define T struct simulation_checkpoint_server
+static const struct json_field checkpoint_server_rows[] = {
+    JSON_ID(T, id, JSON_REQUIRED, "Name, unique in the request"),
+    JSON_ID(T, node_id, JSON_NULLABLE, "Node that it is at; default 'services'"),
+    {0},
+};
+#undef T
+static const struct json_object checkpoint_server_json = {
+    "SimulationCheckpointServer", "Where checkpoints are kept",
+    sizeof(struct simulation_checkpoint_server), checkpoint_server_rows};
+
 #define T struct simulation_network
 #define BANDWIDTH(m, text) \
     JSON_NUMBER(T, m, 0, LARGEST, NAN, JSON_NULLABLE | JSON_ABOVE_MIN, text)
@@ -181,6 +237,12 @@ static const struct json_field network_rows[] = {
     BANDWIDTH(wan_share_mbps, "shared: most that a route between sites gets"),
     DISTRIBUTION(T, wan_latency_s,
                  "shared: latency between two sites, drawn for each pair"),
+    JSON_LIST(T, links, link_count, struct simulation_link, &link_json, 100000,
+              JSON_UNIQUE_IDS,
+              "shared: the links one by one, with routes, instead of lan_* and wan_*"),
+    JSON_LIST(T, routes, route_count, struct simulation_route, &route_json, 100000, 0,
+              "shared: the ways between nodes; each resource needs one to each storage "
+              "resource and the first checkpoint server"),
     {0},
 };
 #undef BANDWIDTH
@@ -359,6 +421,18 @@ static const struct json_object workload_json = {"SimulationWorkload", "Which jo
                                                  sizeof(struct simulation_workload),
                                                  workload_rows};
 
+#define T struct simulation_interface
+static const struct json_field interface_rows[] = {
+    JSON_ID(T, id, JSON_REQUIRED, "Name, unique in the request"),
+    JSON_OBJECT(T, workload, const struct simulation_workload *, &workload_json,
+                JSON_POINTER | JSON_REQUIRED, "Which jobs come from it"),
+    {0},
+};
+#undef T
+static const struct json_object interface_json = {
+    "SimulationUserInterface", "A source of jobs", sizeof(struct simulation_interface),
+    interface_rows};
+
 /* ---- the policies ---- */
 
 #define T struct simulation_checkpoint
@@ -376,9 +450,9 @@ static const struct json_object checkpoint_json = {
 static const struct json_field compared_rows[] = {
     JSON_ID(T, label, JSON_NULLABLE, "Name in the answer, unique; default: algorithm"),
     JSON_ID(T, algorithm, JSON_REQUIRED,
-            "A policy of the families dispatch, replication, fault-tolerance or vm; a "
-            "checkpoint policy stands for migration with it; pinned: only jobs with a "
-            "resource_id run"),
+            "A policy of the families dispatch, replication, fault-tolerance, placement "
+            "or vm; a checkpoint policy stands for migration with it; pinned: only jobs "
+            "with a resource_id run"),
     JSON_VALUES(T, options, option_count, 0,
                 "Options of the algorithm, as GET /v1/algorithms lists them"),
     JSON_OBJECT(T, checkpoint, const struct simulation_checkpoint *, &checkpoint_json,
@@ -395,6 +469,8 @@ static const struct json_object compared_json = {
 #define T struct simulation_output
 static const struct json_field output_rows[] = {
     JSON_BOOLEAN(T, per_resource, 0, 0, "Figures of each resource in the first run"),
+    JSON_BOOLEAN(T, per_path, 0, 0,
+                 "What went between each two nodes of the network in the first run"),
     JSON_BOOLEAN(T, per_job, 0, 0, "The schedule of the first run"),
     JSON_BOOLEAN(T, log, 0, 0, "The events of the first run"),
     JSON_INTEGER(T, job_rows_max, 1, SIMULATION_ROWS_LIMIT, SIMULATION_ROWS_MAX, 0,
@@ -410,8 +486,11 @@ static const struct json_object output_json = {
 
 /* ---- the request ---- */
 
+static const char *const kinds[] = {"grid", NULL};
+
 #define T struct simulation_request
 static const struct json_field request_rows[] = {
+    JSON_CHOICE(T, kind, kinds, 0, 0, "Kind of simulation; default grid"),
     JSON_TEXT(T, name, JSON_NULLABLE, "Any name; comes back with the answer"),
     {.name = "seed",
      .doc = "Of the first run, the next ones add 1; default 1",
@@ -481,6 +560,17 @@ static const struct json_field request_rows[] = {
                 "else the present"),
     JSON_OBJECT(T, workload, const struct simulation_workload *, &workload_json,
                 JSON_POINTER | JSON_NULLABLE, "Which jobs come"),
+    JSON_LIST(T, user_interfaces, user_interface_count, struct simulation_interface,
+              &interface_json, 1000, JSON_UNIQUE_IDS,
+              "Several sources of jobs, instead of workload"),
+    JSON_LIST(T, storage_resources, storage_count, struct simulation_storage,
+              &storage_json, 1000, JSON_UNIQUE_IDS,
+              "Where inputs are and outputs go, of several the nearest with room; "
+              "default: one with storage_bytes"),
+    JSON_LIST(T, checkpoint_servers, checkpoint_server_count,
+              struct simulation_checkpoint_server, &checkpoint_server_json, 1000,
+              JSON_UNIQUE_IDS,
+              "Where checkpoints are kept: the first takes all; default: one"),
     JSON_ID(T, workload_id, JSON_NULLABLE, "An uploaded log whose jobs come"),
     JSON_ID(T, failure_trace_id, JSON_NULLABLE,
             "Uploaded failures, instead of those that the resources have; of resources "
@@ -551,6 +641,36 @@ static const struct json_object resource_json_ = {
     "SimulationResource", "What became of a resource", sizeof(struct sim_resource_row),
     resource_rows};
 
+#define T struct sim_storage_row
+static const struct json_field storage_row_rows[] = {
+    JSON_TEXT(T, storage_id, 0, "The storage resource"),
+    JSON_NUMBER(T, used_mean_bytes, 0, 0, 0, 0, "Mean space that outputs take"),
+    JSON_NUMBER(T, used_end_bytes, 0, 0, 0, 0, "Likewise at the end"),
+    JSON_INTEGER(T, refused_count, 0, JSON_EXACT, 0, 0,
+                 "Outputs for which none had room, this being the nearest"),
+    {0},
+};
+#undef T
+static const struct json_object storage_row_json = {
+    "SimulationStorageRow", "What became of a storage resource",
+    sizeof(struct sim_storage_row), storage_row_rows};
+
+#define T struct sim_path_row
+static const struct json_field path_rows[] = {
+    JSON_TEXT(T, from_node_id, 0, "A node of the network"),
+    JSON_TEXT(T, to_node_id, 0, "Another"),
+    JSON_INTEGER(T, jobs_allocated, 0, JSON_EXACT, 0, 0,
+                 "Jobs and copies sent over it: from the storage of their input"),
+    JSON_NUMBER(T, jobs_allocated_percent, 0, 0, 0, 0, "Of all; null: there are none"),
+    JSON_INTEGER(T, transfer_count, 0, JSON_EXACT, 0, 0, "Transfers"),
+    JSON_NUMBER(T, bytes, 0, 0, 0, 0, "Bytes of these"),
+    {0},
+};
+#undef T
+static const struct json_object path_json = {
+    "SimulationPath", "What went from one node of the network to another",
+    sizeof(struct sim_path_row), path_rows};
+
 #define T struct simulation_job_answer
 _Static_assert(sizeof(size_t) == sizeof(uint64_t), "counts are printed as integers");
 #define COUNT(m, ctype, text)                                 \
@@ -619,6 +739,10 @@ static const struct json_field label_rows[] = {
     JSON_OBJECT(T, metrics, struct simulation_metrics, &metrics_json, 0, "The figures"),
     JSON_LIST(T, resources, resource_count, struct sim_resource_row, &resource_json_, 0,
               JSON_OPTIONAL, "output.per_resource: the resources in the first run"),
+    JSON_LIST(T, storages, storage_count, struct sim_storage_row, &storage_row_json, 0,
+              JSON_OPTIONAL, "output.per_resource: the storage resources likewise"),
+    JSON_LIST(T, paths, path_count, struct sim_path_row, &path_json, 0, JSON_OPTIONAL,
+              "output.per_path: what went between nodes in the first run"),
     JSON_LIST(T, jobs, job_count, struct simulation_job_answer, &job_row_json, 0,
               JSON_OPTIONAL, "output.per_job: the schedule of the first run"),
     JSON_LIST(T, log, log_count, struct sim_log_row, &log_row_json, 0, JSON_OPTIONAL,

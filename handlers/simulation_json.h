@@ -35,7 +35,7 @@ struct simulation_resources {
     int sharing;
     double register_s;
     const struct distribution *failure, *restore;
-    const char *failure_group;
+    const char *failure_group, *node_id;
     const struct simulation_load *load;
     const struct failure_interval *outages;
     size_t outage_count;
@@ -54,10 +54,35 @@ struct simulation_failure_group {
     struct sim_failure_group burst;
 };
 
+struct simulation_link {
+    const char *id;
+    int kind;
+    double bandwidth_mbps, latency_s;
+};
+
+struct simulation_route {
+    const char *from_node_id, *to_node_id;
+    const char *const *link_ids;
+    size_t link_count;
+};
+
+struct simulation_storage {
+    const char *id, *node_id;
+    double capacity_bytes;
+};
+
+struct simulation_checkpoint_server {
+    const char *id, *node_id;
+};
+
 struct simulation_network {
     int mode;
     double bandwidth_mbps, latency_s, lan_mbps, lan_latency_s, wan_share_mbps;
     const struct distribution *wan_latency_s;
+    const struct simulation_link *links;
+    size_t link_count;
+    const struct simulation_route *routes;
+    size_t route_count;
 };
 
 enum simulation_is_mode { SIMULATION_IS_IMMEDIATE, SIMULATION_IS_PERIODIC };
@@ -97,6 +122,11 @@ struct simulation_workload {
     size_t job_count;
 };
 
+struct simulation_interface {
+    const char *id;
+    const struct simulation_workload *workload;
+};
+
 /* ---- the policies ---- */
 
 struct simulation_checkpoint {
@@ -113,11 +143,12 @@ struct simulation_compared {
 };
 
 struct simulation_output {
-    bool per_resource, per_job, log;
+    bool per_resource, per_path, per_job, log;
     uint64_t job_rows_max, log_rows_max;
 };
 
 struct simulation_request {
+    int kind;                         /* only "grid" */
     struct decision_request decision; /* seed, time_limit_s, store, labels */
     const char *name, *preset;
     uint64_t runs, max_events;
@@ -132,7 +163,13 @@ struct simulation_request {
     size_t site_count;
     const struct simulation_failure_group *failure_groups;
     size_t failure_group_count;
+    const struct simulation_storage *storage_resources;
+    size_t storage_count;
+    const struct simulation_checkpoint_server *checkpoint_servers;
+    size_t checkpoint_server_count;
     const struct simulation_workload *workload;
+    const struct simulation_interface *user_interfaces;
+    size_t user_interface_count;
     const char *workload_id, *failure_trace_id;
     double failure_trace_from_s;
     const struct snapshot *snapshot;
@@ -162,6 +199,10 @@ struct simulation_label_answer {
     struct simulation_metrics metrics;
     const struct sim_resource_row *resources;
     size_t resource_count;
+    const struct sim_storage_row *storages;
+    size_t storage_count;
+    const struct sim_path_row *paths;
+    size_t path_count;
     const struct simulation_job_answer *jobs;
     size_t job_count;
     const struct sim_log_row *log;

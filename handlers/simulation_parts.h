@@ -6,6 +6,13 @@
 #include "handlers/simulation_scenario.h"
 #include "models/base/names.h"
 
+/* Jobs that are given. */
+struct given_jobs {
+    const struct simulation_workload *in;
+    const char *pointer;  /* of the workload */
+    struct sim_job *jobs; /* what was made of them */
+};
+
 struct building {
     struct request *rq;
     const struct simulation_request *body;
@@ -16,8 +23,10 @@ struct building {
     struct sim_group *groups; /* the scenario's */
     size_t group_count;
     struct name_index failure_groups, sites;
-    struct sim_job *jobs; /* the workload's, as far as they are given */
-    bool slots_shared;    /* of a snapshot: slots became shares */
+    struct name_index nodes;  /* of the network: names to numbers */
+    struct given_jobs *given; /* lists of jobs, in the order of their numbers */
+    size_t given_count;
+    bool slots_shared; /* of a snapshot: slots became shares */
 };
 
 /* simulation_workload.c: fills out->workload, prepared. */
@@ -26,6 +35,9 @@ enum error_code simulation_workload(struct building *b);
 /* Finds the resources that jobs name; unknown ones are mistakes. The grid must be without
  * mistakes. */
 enum error_code simulation_pins(struct building *b);
+
+/* simulation_network.c: nodes, links, routes, storages. Needs the sites' names. */
+enum error_code simulation_network(struct building *b);
 
 /* simulation_history.c: how the snapshot's resources fail; groups[i] is its i-th. */
 enum error_code simulation_histories(struct building *b, const struct snapshot *snapshot);

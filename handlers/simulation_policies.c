@@ -4,6 +4,7 @@
 #include "algorithms/dispatch/dispatch.h"
 #include "algorithms/fault_tolerance/fault_tolerance.h"
 #include "algorithms/replication/replication.h"
+#include "algorithms/simulation/placement_round.h"
 #include "algorithms/simulation/vm.h"
 #include "models/base/names.h"
 
@@ -18,6 +19,7 @@ enum { NAMES_MAX = 256, POINTER_BYTES = 256 };
 /* What a name in `compare` may mean. */
 struct found {
     const struct round_policy *round;
+    const struct placement_policy *placement;
     const struct checkpoint_policy *checkpoint;
     const struct vm_policy *vm;
 };
@@ -46,6 +48,17 @@ static size_t add_checkpoint_names(const char **names, size_t count)
     return count;
 }
 
+static size_t add_other_names(const char **names, size_t count)
+{
+    for (size_t i = 0; placement_policies[i].name && count < NAMES_MAX; i++)
+        names[count++] = placement_policies[i].name;
+    for (size_t i = 0; vm_policies[i].name && count < NAMES_MAX; i++)
+        names[count++] = vm_policies[i].name;
+    if (count < NAMES_MAX)
+        names[count++] = PINNED;
+    return count;
+}
+
 static void unknown_policy(const char *pointer, const char *name,
                            const char *const *names, size_t count, struct error *err)
 {
@@ -63,19 +76,20 @@ static bool find_algorithm(const char *name, const char *pointer, struct found *
     const char *names[NAMES_MAX];
     size_t count = 0;
 
-    found->round = find_round(name);
-    found->checkpoint = found->round ? NULL : checkpoint_policy_find(name);
-    found->vm = found->round || found->checkpoint ? NULL : vm_policy_find(name);
-    if (found->round || found->checkpoint || found->vm)
+    *found = (struct found){.round = find_round(name)};
+    if (!found->round)
+        found->placement = placement_policy_find(name);
+    if (!found->round && !found->placement)
+        found->checkpoint = checkpoint_policy_find(name);
+    if (!found->round && !found->placement && !found->checkpoint)
+        found->vm = vm_policy_find(name);
+    if (found->round || found->placement || found->checkpoint || found->vm)
         return true;
     count = add_round_names(dispatch_policies, names, count);
     count = add_round_names(replication_policies, names, count);
     count = add_round_names(fault_tolerance_policies, names, count);
     count = add_checkpoint_names(names, count);
-    for (size_t i = 0; vm_policies[i].name && count < NAMES_MAX; i++)
-        names[count++] = vm_policies[i].name;
-    if (count < NAMES_MAX)
-        names[count++] = PINNED;
+    count = add_other_names(names, count);
     unknown_policy(pointer, name, names, count, err);
     return false;
 }
@@ -168,7 +182,9 @@ static void fill_label(const struct simulation_compared *in, const char *pointer
         find_checkpoint(in, pointer, label, a, err);
         return;
     }
-    if (!find_algorithm(in->algorithm, here, &found, err))
+    if (!find_algorithm(in->algorithm, here, &found, err) ||
+        (found.placement &&
+         placement_round_policy(found.placement, &found.round, a, err) != OK))
         return;
     if (found.vm) {
         policy->vm = found.vm;

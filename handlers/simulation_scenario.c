@@ -402,11 +402,22 @@ static void take_information_service(struct building *b)
     take_number(in->interval_s, interval_s);
 }
 
+/* Jobs that will all have come one day. */
+static bool is_given(const struct workload *w)
+{
+    bool all = w->generator == WORKLOAD_BATCH || w->generator == WORKLOAD_SWF ||
+               w->generator == WORKLOAD_INTERFACES;
+
+    for (size_t i = 0; w->generator == WORKLOAD_INTERFACES && i < w->interface_count; i++)
+        all &= is_given(w->interfaces[i].workload);
+    return all;
+}
+
 static void take_stop(struct building *b)
 {
     const struct simulation_stop *in = b->body->stop;
     const struct workload *w = &b->out->workload;
-    bool given = w->generator == WORKLOAD_BATCH || w->generator == WORKLOAD_SWF;
+    bool given = is_given(w);
     double *time_s = &b->scenario.stop_time_s;
 
     if (in) {
@@ -466,6 +477,8 @@ static void warn_too_long(struct building *b)
         longest_mi = fmax(longest_mi, w->swf_jobs[i].run_s * w->swf_mips);
     if (w->generator != WORKLOAD_BATCH && w->generator != WORKLOAD_SWF && w->length_mi)
         longest_mi = distribution_least(w->length_mi);
+    if (w->generator == WORKLOAD_INTERFACES)
+        return;
     if (longest_mi > fastest_mips * b->scenario.stop_time_s)
         simulation_warn(b->out, b->a,
                         "too_long: there are jobs of %g MI, which no resource can do in "
@@ -487,6 +500,8 @@ enum error_code simulation_scenario(struct request *rq,
     TRY(simulation_workload(&b) == OK || rq->err->code == ERR_INVALID ? OK
                                                                       : rq->err->code);
     take_rest(&b);
+    if (b.group_count)
+        TRY(simulation_network(&b));
     b.scenario.workload = &out->workload;
     grid_known = rq->err->code == OK;
     if (body->failure_trace_id && grid_known)

@@ -13,8 +13,8 @@ enum { SIMULATION_WARNINGS_MAX = 16 };
 struct simulation_setting {
     struct sim_scenario scenario; /* prepared */
     struct workload workload;     /* prepared; the scenario's */
-    const char *const *job_ids;   /* of jobs that were given, NULL: has none; NULL: no
-                                     jobs were given */
+    const char *const *job_ids;   /* of jobs that were given, NULL: has none */
+    size_t job_id_count;          /* 0: none were given */
     const char *warnings[SIMULATION_WARNINGS_MAX];
     size_t warning_count;
 };

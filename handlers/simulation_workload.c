@@ -1,11 +1,64 @@
 /* simulation_workload.c - the jobs of a simulation: preset, upload, request. */
 #include "handlers/simulation_parts.h"
+#include "service/hash.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* ---- uploads ---- */
+
+/* What is kept of an upload: whose content it was. */
+struct kept_upload {
+    const char *id, *sha256;
+};
+
+#define T struct kept_upload
+static const struct json_field kept_rows[] = {
+    JSON_TEXT(T, id, JSON_REQUIRED, "Name of the upload"),
+    JSON_TEXT(T, sha256, JSON_REQUIRED, "SHA-256 of the document, in hexadecimal"),
+    {0},
+};
+#undef T
+static const struct json_object kept_json = {"KeptUpload", "An upload as it was",
+                                             sizeof(struct kept_upload), kept_rows};
+
+/* A replay, and what was queued, need the very upload that was asked for. */
+static enum error_code check_upload(struct building *b, const char *member,
+                                    const struct store_trace *upload)
+{
+    char digest[SHA256_HEX_SIZE];
+    struct kept_upload now = {upload->trace_id, digest}, kept = {0};
+    bool found;
+
+    hash_sha256_hex(upload->document.data, upload->document.length, digest);
+    TRY(decision_lookup(b->rq, member + 1, &kept_json, &kept, &found));
+    if (!found)
+        return decision_keep_lookup(b->rq, member + 1, &kept_json, &now);
+    if (strcmp(kept.sha256, digest) == 0)
+        return OK;
+    return fail(b->err, ERR_CONFLICT, member,
+                "the upload '%.128s' is another than when the simulation was asked for: "
+                "its SHA-256 was %.64s and is %s; ask again",
+                upload->trace_id, kept.sha256, digest);
+}
+
+static enum error_code fail_gone(struct building *b, const char *member, const char *id)
+{
+    struct kept_upload kept = {0};
+    bool found;
+
+    TRY(decision_lookup(b->rq, member + 1, &kept_json, &kept, &found));
+    if (found)
+        return fail(b->err, ERR_CONFLICT, member,
+                    "the upload '%.128s' with the SHA-256 %.64s has been deleted since "
+                    "the simulation was asked for",
+                    id, kept.sha256);
+    return invalid(b->err, member, "unknown_id",
+                   "there is no such upload '%.128s'; POST it to %s first", id,
+                   strcmp(member, "/workload_id") == 0 ? "/v1/workloads"
+                                                       : "/v1/failure-traces");
+}
 
 enum error_code simulation_upload(struct building *b, enum store_trace_kind kind,
                                   const char *member, const char *id,
@@ -19,14 +72,11 @@ enum error_code simulation_upload(struct building *b, enum store_trace_kind kind
     code =
         store_trace_read(db, b->rq->principal.tenant, kind, id, true, out, b->a, &here);
     if (code == OK)
-        return OK;
-    if (code != ERR_NOT_FOUND) {
-        b->err->retry_after_s = here.retry_after_s;
-        return fail(b->err, code, here.field, "%s", here.text);
-    }
-    return invalid(b->err, member, "unknown_id",
-                   "there is no such upload '%.128s'; POST it to %s first", id,
-                   kind == STORE_WORKLOAD ? "/v1/workloads" : "/v1/failure-traces");
+        return check_upload(b, member, out);
+    if (code == ERR_NOT_FOUND)
+        return fail_gone(b, member, id);
+    b->err->retry_after_s = here.retry_after_s;
+    return fail(b->err, code, here.field, "%s", here.text);
 }
 
 static enum error_code take_log(struct building *b, const char *id, struct workload *w)
@@ -64,19 +114,17 @@ static size_t user_of(struct name_index *users, const char *name, size_t *count)
 }
 
 static enum error_code take_jobs(struct building *b, const struct simulation_workload *in,
-                                 struct workload *w)
+                                 const char *pointer, struct workload *w)
 {
     struct sim_job *jobs = NEW(b->a, struct sim_job, in->job_count);
-    const char **ids = NEW(b->a, const char *, in->job_count);
     struct name_index users;
     size_t user_count = 0;
 
-    if (!jobs || !ids || !name_index_create(&users, in->job_count, b->a))
+    if (!jobs || !name_index_create(&users, in->job_count, b->a))
         return fail_memory(b->err);
     for (size_t i = 0; i < in->job_count; i++) {
         const struct simulation_job *job = &in->jobs[i];
 
-        ids[i] = job->id;
         jobs[i] = (struct sim_job){
             .number = i,
             .arrival_s = job->arrival_s,
@@ -94,9 +142,28 @@ static enum error_code take_jobs(struct building *b, const struct simulation_wor
             .given = i,
         };
     }
-    w->jobs = b->jobs = jobs;
+    w->jobs = jobs;
     w->given_count = in->job_count;
+    b->given[b->given_count++] = (struct given_jobs){in, pointer, jobs};
+    return OK;
+}
+
+/* The names of all of them, by their numbers. */
+static enum error_code name_jobs(struct building *b)
+{
+    const char **ids;
+    size_t count = 0;
+
+    for (size_t i = 0; i < b->given_count; i++)
+        count += b->given[i].in->job_count;
+    ids = NEW(b->a, const char *, count);
+    if (!ids)
+        return fail_memory(b->err);
     b->out->job_ids = ids;
+    b->out->job_id_count = count;
+    for (size_t i = 0; i < b->given_count; i++)
+        for (size_t k = 0; k < b->given[i].in->job_count; k++)
+            *ids++ = b->given[i].in->jobs[k].id;
     return OK;
 }
 
@@ -105,38 +172,39 @@ static int compare_id(const void *id, const void *name)
     return strcmp(id, ((const struct sim_resource_name *)name)->id);
 }
 
-static void pin(struct building *b, size_t index, const struct sim_resource_name *names,
-                size_t name_count)
+static void pin(struct building *b, const struct given_jobs *given, size_t index,
+                const struct sim_resource_name *names, size_t name_count)
 {
-    const struct simulation_job *job = &b->body->workload->jobs[index];
+    const struct simulation_job *job = &given->in->jobs[index];
     const struct sim_resource_name *found =
         bsearch(job->resource_id, names, name_count, sizeof(*names), compare_id);
-    char pointer[64];
+    char pointer[128];
 
+    snprintf(pointer, sizeof(pointer), "%s/jobs/%zu/resource_id", given->pointer, index);
     if (!found) {
-        snprintf(pointer, sizeof(pointer), "/workload/jobs/%zu/resource_id", index);
         invalid(b->err, pointer, "unknown_id", "no resource of the grid is called so");
         return;
     }
-    b->jobs[index].resource = (size_t)(found - names);
-    if (isnan(job->session_s))
-        return;
-    snprintf(pointer, sizeof(pointer), "/workload/jobs/%zu/resource_id", index);
-    invalid(b->err, pointer, "conflict", "a session is placed by the vm policy");
+    given->jobs[index].resource = (size_t)(found - names);
+    if (!isnan(job->session_s))
+        invalid(b->err, pointer, "conflict", "a session is placed by the vm policy");
 }
 
 enum error_code simulation_pins(struct building *b)
 {
-    const struct simulation_workload *in = b->body->workload;
     const struct sim_resource_name *names = NULL;
     size_t name_count = 0;
 
-    for (size_t i = 0; b->jobs && i < in->job_count; i++) {
-        if (!in->jobs[i].resource_id)
-            continue;
-        if (!names)
-            TRY(sim_resource_names(&b->scenario, &names, &name_count, b->a, b->err));
-        pin(b, i, names, name_count);
+    for (size_t g = 0; g < b->given_count; g++) {
+        const struct given_jobs *given = &b->given[g];
+
+        for (size_t i = 0; i < given->in->job_count; i++) {
+            if (!given->in->jobs[i].resource_id)
+                continue;
+            if (!names)
+                TRY(sim_resource_names(&b->scenario, &names, &name_count, b->a, b->err));
+            pin(b, given, i, names, name_count);
+        }
     }
     return b->err->code;
 }
@@ -201,29 +269,42 @@ static void merge(const struct workload *in, struct workload *to)
     take_distribution(in->session_s, &to->session_s);
 }
 
+static enum error_code mistake(struct building *b, const char *pointer,
+                               const char *member, const char *kind, const char *text)
+{
+    char whole[128];
+
+    snprintf(whole, sizeof(whole), "%s%s", pointer, member);
+    return invalid(b->err, whole, kind, "%s", text);
+}
+
 /* Where to begin: the workload's preset, the scenario's, or a blank one. */
 static enum error_code begin(struct building *b, const struct simulation_workload *in,
-                             struct workload *w)
+                             const char *pointer, struct workload *w)
 {
     struct error here = {.code = OK};
     bool given = in && in->job_count;
     int generator = in ? in->generator : SIMULATION_NOT_GIVEN;
+    bool has_preset = b->scenario.workload && !b->body->user_interface_count;
 
     if (generator == SIMULATION_NOT_GIVEN && b->body->workload_id)
         generator = WORKLOAD_SWF;
     else if (generator == SIMULATION_NOT_GIVEN && given)
         generator = WORKLOAD_BATCH;
     if (in && in->preset) {
+        char whole[128];
+
+        snprintf(whole, sizeof(whole), "%s/preset", pointer);
         if (workload_from_preset(in->preset, w, b->a, &here) != OK)
-            return invalid(b->err, "/workload/preset", "unknown_preset",
+            return invalid(b->err, whole, "unknown_preset",
                            "there is no workload '%.60s'; one of them is '%s'",
                            in->preset, workload_presets[0].name);
-    } else if (b->scenario.workload) {
+    } else if (has_preset) {
         *w = *b->scenario.workload;
         if (isinf(w->stop_s)) /* prepared: to be left open again */
             w->stop_s = NAN;
     } else if (generator == SIMULATION_NOT_GIVEN) {
-        return invalid(b->err, in ? "/workload/generator" : "/workload", "required",
+        return mistake(b, pointer, in ? "/generator" : "", "required",
                        "say which jobs come: workload.generator, workload.jobs, a "
                        "workload_id or a preset");
     } else {
@@ -244,15 +325,17 @@ static void limit_jobs(struct workload *w)
         w->job_count = SIMULATION_JOBS_MAX;
 }
 
-enum error_code simulation_workload(struct building *b)
+/* One workload: the request's, or that of an interface. */
+static enum error_code make_workload(struct building *b,
+                                     const struct simulation_workload *in,
+                                     const char *pointer, struct workload *w)
 {
-    const struct simulation_workload *in = b->body->workload;
-    struct workload *w = &b->out->workload;
-
-    *w = workload_blank(WORKLOAD_BATCH);
-    TRY(begin(b, in, w));
+    TRY(begin(b, in, pointer, w));
     if (in)
         merge(&in->workload, w);
+    if (w->generator == WORKLOAD_INTERFACES)
+        return mistake(b, pointer, "/generator", "conflict",
+                       "interfaces are given by user_interfaces");
     if (w->generator == WORKLOAD_SWF && !b->body->workload_id)
         return invalid(b->err, "/workload_id", "required",
                        "the generator swf needs an uploaded log");
@@ -261,13 +344,82 @@ enum error_code simulation_workload(struct building *b)
                        "only with the generator swf, not %s",
                        workload_generator_names[w->generator]);
     if (in && in->job_count && w->generator != WORKLOAD_BATCH)
-        return invalid(b->err, "/workload/jobs", "conflict",
-                       "only with the generator batch, not %s",
-                       workload_generator_names[w->generator]);
+        return mistake(b, pointer, "/jobs", "conflict", "only with the generator batch");
     if (b->body->workload_id)
         TRY(take_log(b, b->body->workload_id, w));
     if (in && w->generator == WORKLOAD_BATCH)
-        TRY(take_jobs(b, in, w));
+        TRY(take_jobs(b, in, pointer, w));
     limit_jobs(w);
-    return workload_prepare(w, "/workload", b->a, b->err);
+    return workload_prepare(w, pointer, b->a, b->err);
+}
+
+/* ---- user interfaces ---- */
+
+static void check_interface(struct building *b, const char *pointer,
+                            const struct workload *w)
+{
+    bool sessions = w->generator == WORKLOAD_VM_SESSION;
+
+    for (size_t i = 0; w->generator == WORKLOAD_BATCH && i < w->given_count; i++)
+        sessions |= !isnan(w->jobs[i].session_s);
+    if (sessions)
+        mistake(b, pointer, "", "conflict", "sessions come from a single workload");
+}
+
+static enum error_code make_interface(struct building *b, size_t index,
+                                      struct workload_interface *out)
+{
+    const struct simulation_interface *in = &b->body->user_interfaces[index];
+    struct workload *w = NEW(b->a, struct workload, 1);
+    const char *pointer = arena_printf(b->a, "/user_interfaces/%zu/workload", index);
+    enum error_code code;
+
+    if (!w || !pointer)
+        return fail_memory(b->err);
+    *w = workload_blank(WORKLOAD_BATCH);
+    code = make_workload(b, in->workload, pointer, w);
+    if (code == OK)
+        check_interface(b, pointer, w);
+    *out = (struct workload_interface){in->id, w};
+    return code == ERR_INVALID ? OK : code; /* noted */
+}
+
+static enum error_code make_interfaces(struct building *b, struct workload *w)
+{
+    const struct simulation_request *body = b->body;
+    size_t count = body->user_interface_count, mistakes = b->err->item_count;
+    struct workload_interface *list = NEW(b->a, struct workload_interface, count);
+
+    if (!list)
+        return fail_memory(b->err);
+    if (body->workload)
+        invalid(b->err, "/workload", "conflict", "give either it or user_interfaces");
+    if (body->workload_id)
+        return invalid(b->err, "/workload_id", "conflict",
+                       "a log comes from a single workload");
+    for (size_t i = 0; i < count; i++)
+        TRY(make_interface(b, i, &list[i]));
+    if (b->err->item_count > mistakes)
+        return b->err->code;
+    *w = workload_blank(WORKLOAD_INTERFACES);
+    w->interfaces = list;
+    w->interface_count = count;
+    limit_jobs(w);
+    return workload_prepare(w, "/user_interfaces", b->a, b->err);
+}
+
+enum error_code simulation_workload(struct building *b)
+{
+    const struct simulation_request *body = b->body;
+    struct workload *w = &b->out->workload;
+
+    *w = workload_blank(WORKLOAD_BATCH);
+    b->given = NEW(b->a, struct given_jobs, body->user_interface_count + 1);
+    if (!b->given)
+        return fail_memory(b->err);
+    if (body->user_interface_count)
+        TRY(make_interfaces(b, w));
+    else
+        TRY(make_workload(b, body->workload, "/workload", w));
+    return name_jobs(b);
 }

@@ -1,8 +1,12 @@
-/* simulations.c - /v1/simulations: what policies achieve on a grid with failures. */
+/* simulations.c - /v1/simulations: what policies achieve on a grid with failures, and
+ * simulations of other kinds. */
 #include "handlers/simulations.h"
 
 #include "handlers/page.h"
+#include "handlers/simulation_coallocation.h"
+#include "handlers/simulation_multi_phase.h"
 #include "handlers/simulation_policies.h"
+#include "handlers/simulation_queue.h"
 #include "handlers/simulation_scenario.h"
 #include "service/background.h"
 #include "service/clock.h"
@@ -57,7 +61,7 @@ const struct json_object simulations_page_json = {
     "SimulationsPage", "A page of simulations without a client",
     sizeof(struct simulations_page), page_rows};
 
-/* ---- with a client ---- */
+/* ---- on a grid ---- */
 
 /* VM policies place sessions, the others jobs. */
 static void check_kinds(const struct simulation_setting *setting,
@@ -113,11 +117,15 @@ static enum error_code fill_rows(const struct sim_run_out *run,
         return fail_memory(err);
     for (size_t i = 0; i < run->job_count; i++) {
         jobs[i].row = run->jobs[i];
-        if (setting->job_ids && run->jobs[i].given < setting->workload.given_count)
+        if (run->jobs[i].given < setting->job_id_count)
             jobs[i].job_id = setting->job_ids[run->jobs[i].given];
     }
     out->resources = run->resources;
     out->resource_count = run->resource_count;
+    out->storages = run->storages;
+    out->storage_count = run->storage_count;
+    out->paths = run->paths;
+    out->path_count = run->path_count;
     out->jobs = jobs;
     out->job_count = run->job_count;
     out->log = run->log;
@@ -192,6 +200,7 @@ static enum error_code play(struct request *rq, const struct simulation_request 
         .run_count = body->runs,
         .max_events = body->max_events,
         .wanted = {.per_resource = wanted->per_resource,
+                   .per_path = wanted->per_path,
                    .job_rows_max = wanted->per_job ? (size_t)wanted->job_rows_max : 0,
                    .log_rows_max = wanted->log ? (size_t)wanted->log_rows_max : 0},
     };
@@ -286,15 +295,16 @@ static enum error_code reply_finished(struct request *rq,
                      now->error);
 }
 
-static enum error_code queue(struct request *rq, const struct simulation_request *body)
+enum error_code simulation_enqueue(struct request *rq, const char *name)
 {
     unsigned char digest[SHA256_BYTES];
     char id[UUID_TEXT_SIZE];
     struct store_simulation now = {0}, wanted = {
                                            .simulation_id = id,
-                                           .name = body->name,
+                                           .name = name,
                                            .route = rq->route->path,
                                            .snapshot_document = rq->snapshot_document,
+                                           .history_document = rq->history_document,
                                        };
     struct db_session *db;
 
@@ -303,6 +313,7 @@ static enum error_code queue(struct request *rq, const struct simulation_request
     wanted.request = arena_text(rq->arena, rq->body, rq->body_length);
     if (!wanted.request)
         return fail_memory(rq->err);
+    rq->store_decision = false; /* all there is to keep is in its row */
     TRY(request_db(rq, &db));
     TRY(store_simulation_create(db, rq->principal.tenant, &wanted,
                                 (struct db_bytes){digest, sizeof(digest)}, &now,
@@ -318,34 +329,36 @@ static enum error_code queue(struct request *rq, const struct simulation_request
     return reply_info(rq, 202, &now);
 }
 
-/* ---- handlers ---- */
+/* ---- kinds ---- */
 
-static enum error_code begin(struct request *rq, const struct simulation_request *body,
-                             struct simulation_answer *answer)
+enum error_code simulation_begin(struct request *rq, const struct decision_request *in,
+                                 struct decision_answer *answer)
 {
-    struct decision_request decision = body->decision;
+    struct decision_request decision = *in;
 
     if (request_is_async(rq) && !rq->service->db)
         return fail(rq->err, ERR_UNAVAILABLE, "",
                     "the service runs without a database, which simulations without a "
                     "client need; leave out Prefer: respond-async");
-    if (request_is_async(rq))
+    rq->store_decision = request_is_async(rq); /* what is looked up is kept */
+    if (rq->store_decision)
         return OK;
     if (!rq->progress && isnan(decision.time_limit_s))
         decision.time_limit_s = TIME_LIMIT_S;
-    return decision_begin(rq, &decision, &answer->decision);
+    return decision_begin(rq, &decision, answer);
 }
 
-enum error_code post_simulation(struct request *rq, const void *in, void *out)
+static enum error_code simulate_grid(struct request *rq, const void *in, void *out)
 {
     const struct simulation_request *body = in;
+    struct simulation_answer *answer = out;
     struct simulation_setting *setting = NEW(rq->arena, struct simulation_setting, 1);
     const struct simulation_label *labels = NULL;
     enum error_code code;
 
     if (!setting)
         return fail_memory(rq->err);
-    TRY(begin(rq, body, out));
+    TRY(simulation_begin(rq, &body->decision, &answer->decision));
     simulation_policies(body, &labels, rq->arena, rq->err);
     if (!labels) /* no memory */
         return rq->err->code;
@@ -356,7 +369,76 @@ enum error_code post_simulation(struct request *rq, const void *in, void *out)
         check_kinds(setting, body, labels, rq->err);
     TRY(rq->err->code);
     warn_unplaced(setting, body, labels, rq->arena);
-    return request_is_async(rq) ? queue(rq, body) : play(rq, body, labels, setting, out);
+    if (request_is_async(rq))
+        return simulation_enqueue(rq, body->name);
+    return play(rq, body, labels, setting, answer);
+}
+
+/* Every kind of simulation: name, body, answer, handler (see simulations.h). The
+ * first is meant by a body without `kind`. */
+#define SIMULATION_KINDS(X)                                                 \
+    X(grid, simulation_request_json, simulation_answer_json, simulate_grid) \
+    X(coallocation, coallocation_simulation_request_json,                   \
+      coallocation_simulation_answer_json, simulate_coallocation)           \
+    X(multi_phase, multi_phase_simulation_request_json,                     \
+      multi_phase_simulation_answer_json, simulate_multi_phase)             \
+    X(queue, queue_simulation_request_json, queue_simulation_answer_json, simulate_queue)
+
+static const struct json_kind request_kinds[] = {
+#define X(name, request, answer, run) {#name, &request},
+    SIMULATION_KINDS(X)
+#undef X
+        {0},
+};
+static const struct json_kind answer_kinds[] = {
+#define X(name, request, answer, run) {#name, &answer},
+    SIMULATION_KINDS(X)
+#undef X
+        {0},
+};
+static handler_fn *const runs[] = {
+#define X(name, request, answer, run) run,
+    SIMULATION_KINDS(X)
+#undef X
+};
+
+struct simulation_of_kind {
+    struct json_of_kind of;
+};
+
+#define T struct simulation_of_kind
+static const struct json_field request_rows[] = {
+    JSON_KIND(T, of, request_kinds, "Kind of simulation; default grid"),
+    {0},
+};
+static const struct json_field answer_rows[] = {
+    JSON_KIND(T, of, answer_kinds, "Kind of simulation"),
+    {0},
+};
+#undef T
+const struct json_object any_simulation_request_json = {
+    "AnySimulationRequest", "A simulation of any kind; its member kind says which",
+    sizeof(struct simulation_of_kind), request_rows};
+const struct json_object any_simulation_answer_json = {
+    "AnySimulationAnswer", "What came out, by the kind of the simulation",
+    sizeof(struct simulation_of_kind), answer_rows};
+
+/* ---- handlers ---- */
+
+enum error_code post_simulation(struct request *rq, const void *in, void *out)
+{
+    const struct simulation_of_kind *body = in;
+    struct simulation_of_kind *answer = out;
+    size_t kind = body->of.kind;
+
+    if (request_wants_text(rq) && runs[kind] != simulate_queue)
+        return fail(rq->err, ERR_NOT_ACCEPTABLE, "",
+                    "answers are application/json; only kind queue has text/plain");
+    answer->of.kind = kind;
+    answer->of.value = arena_alloc(rq->arena, answer_kinds[kind].of->size, 1);
+    if (!answer->of.value)
+        return fail_memory(rq->err);
+    return runs[kind](rq, body->of.value, answer->of.value);
 }
 
 enum error_code get_simulations(struct request *rq, const void *in, void *out)

@@ -409,8 +409,8 @@ TEST_CASE("load from outside slows a resource", "[simulation]")
 
 TEST_CASE("flows share links as in simulator.md 6", "[simulation]")
 {
-    network_flow flows[2] = {{network_weight(0.002), HUGE_VAL, {0, FLOW_NO_LINK}, 0},
-                             {network_weight(0.007), HUGE_VAL, {0, FLOW_NO_LINK}, 0}};
+    network_flow flows[2] = {{network_weight(0.002), HUGE_VAL, 1, {0}, 0},
+                             {network_weight(0.007), HUGE_VAL, 1, {0}, 0}};
     double left = 1000, sum;
 
     network_share(flows, 2, &left, &sum, 1);
@@ -525,4 +525,160 @@ TEST_CASE("labels rank by jobs done, then lost, then name", "[simulation]")
     }
     sim_rank(labels, summaries, 4, order);
     CHECK(std::vector<size_t>(order, order + 4) == std::vector<size_t>{1, 3, 2, 0});
+}
+
+TEST_CASE("a star by links and routes is the short form", "[simulation][property]")
+{
+    for (uint64_t seed = 1; seed <= 4; seed++) {
+        test_grid star, listed;
+        bound_policy p;
+        std::vector<sim_link> links;
+        std::vector<sim_route> routes;
+        std::deque<std::vector<size_t>> ways;
+        static const char *const names[] = {"n0", "n1", "n2", "n3"};
+        static const char *const ids[] = {"a", "b", "c", "d"};
+
+        for (test_grid *g : {&star, &listed}) {
+            rng r = rng_create(seed);
+            g->sites = {"s1", "s2"};
+            for (size_t i = 0; i < 4; i++) {
+                sim_group &group = g->add(ids[i], 1, 2);
+                group.site = i / 2;
+                group.fails = true;
+                group.failure = distribution_exponential(3000);
+                group.restore = distribution_exponential(300);
+                if (g == &listed)
+                    group.node = 1 + 3 + i;
+            }
+            for (size_t i = 0; i < 60; i++) {
+                sim_job &job = g->job(20 * (double)i, 100 + 100 * rng_uniform(&r));
+                job.input_bytes = 1e9 * rng_uniform(&r);
+                job.output_bytes = 3e8 * rng_uniform(&r);
+                job.checkpoint_bytes = 1e8;
+            }
+            shared_network(*g, 40);
+            g->s.network.lan_mbps = 50;
+        }
+        for (size_t i = 0; i < 4; i++)
+            links.push_back({ids[i], SIM_LINK_LAN, 50, 0.002}); // and the switch's
+        links.push_back({"wide", SIM_LINK_WAN, 40, 0.005});
+        for (size_t i = 0; i < 4; i++) {
+            ways.push_back({4, i});
+            routes.push_back({2, 3 + i, ways.back().data(), 2});
+        }
+        listed.s.network.links = links.data();
+        listed.s.network.link_count = links.size();
+        listed.s.network.routes = routes.data();
+        listed.s.network.route_count = routes.size();
+        listed.s.network.nodes = names;
+        listed.s.network.node_count = 4;
+        p.round("failure_dependent")
+            .checkpoint("periodic", {option("initial_interval_s", 60)});
+        sim_run_out a = run_scenario(star.prepare().s, p, seed, star.a, everything);
+        sim_run_out b = run_scenario(listed.prepare().s, p, seed, listed.a, everything);
+        CHECK(a.metrics.jobs_done > 20);
+        CHECK(a.event_hash == b.event_hash);
+        CHECK(a.metrics.makespan_s == b.metrics.makespan_s);
+        CHECK(a.metrics.input_bytes == b.metrics.input_bytes);
+        CHECK(b.path_count > 4);
+    }
+}
+
+// ---- beyond the sources: fault-tolerance.md 12 and 13 ----
+
+TEST_CASE("a job that fails again and again is given up", "[simulation]")
+{
+    test_grid g;
+    // up for 50 s at a time: 100 MI are never done
+    std::vector<failure_interval> down;
+    for (int i = 0; i < 2000; i++)
+        down.push_back({50.0 + 60 * i, 60.0 + 60 * i});
+    g.add("a", 1, 1).traces = g.trace(down);
+    g.job(0, 100);
+    g.job(0, 40);
+    g.s.stop_time_s = 1e5;
+    g.s.stop_when_done = true;
+    g.prepare();
+    for (const char *name : {"migration", "failure_dependent",
+                             "failure_detection_replication", "target_success"})
+        for (double restarts : {0.0, 1.0, 4.0}) {
+            bound_policy p;
+            size_t copies = strcmp(name, "failure_dependent") == 0 ? 3
+                            : strcmp(name, "target_success") == 0  ? 3
+                            : strcmp(name, "migration") == 0       ? 1
+                                                                   : 2;
+            INFO(name << " " << restarts);
+            p.round(name, {option("max_restarts", restarts)});
+            sim_run_out out = run_scenario(g.s, p, 1, g.a, everything);
+            CHECK(row_of(out, 0).state == SIM_JOB_LOST);
+            CHECK(row_of(out, 0).started_count == copies + (size_t)restarts);
+            CHECK(row_of(out, 1).state == SIM_JOB_DONE);
+            CHECK(out.metrics.simulated_s < 1000);
+        }
+    bound_policy endless;
+    endless.round("migration");
+    sim_run_out out = run_scenario(g.s, endless, 1, g.a, everything);
+    CHECK(row_of(out, 0).state != SIM_JOB_LOST);
+    CHECK(row_of(out, 0).started_count > 1000);
+}
+
+TEST_CASE("copies go where transfer and run end first", "[simulation]")
+{
+    // fast is far away: 8 Mbit take 1.6 s at 5 Mbit/s, 0.008 s at 1000
+    test_grid g;
+    bound_policy spread, earliest;
+    std::vector<sim_link> links{{"near", SIM_LINK_LAN, 1000, 0},
+                                {"far", SIM_LINK_WAN, 5, 0}};
+    std::vector<size_t> near{0}, far{1};
+    std::vector<sim_route> routes{{2, 0, near.data(), 1}, {2, 1, far.data(), 1}};
+    g.sites = {"n", "f"};
+    g.add("slow", 1, 1);
+    g.add("fast", 2, 1).site = 1;
+    g.job(0, 100).input_bytes = 1e9; // 8 s there, 1600 s away
+    g.job(0, 100).input_bytes = 1e4;
+    g.s.network.mode = SIM_NETWORK_SHARED;
+    g.s.network.links = links.data();
+    g.s.network.link_count = 2;
+    g.s.network.routes = routes.data();
+    g.s.network.route_count = 2;
+    g.s.stop_time_s = 1e4;
+    g.prepare();
+    spread.round("migration");
+    earliest.round("migration", {option("placement", "earliest")});
+    sim_run_out out = run_scenario(g.s, spread, 1, g.a, everything);
+    CHECK(row_of(out, 0).end_s == Approx(1650)); // the fastest first
+    out = run_scenario(g.s, earliest, 1, g.a, everything);
+    CHECK(row_of(out, 0).end_s == Approx(108));
+    CHECK(row_of(out, 1).end_s == Approx(50.016));
+}
+
+TEST_CASE("rounds of combined need not look at jobs that only wait", "[simulation]")
+{
+    // the same decisions with and without the count of jobs that have replicas
+    test_grid g;
+    bound_policy p, again;
+    g.add("cr", 1, 2, 6);
+    g.groups[0].fails = true;
+    g.groups[0].failure = distribution_exponential(4000);
+    g.groups[0].restore = distribution_exponential(400);
+    for (int i = 0; i < 400; i++)
+        g.job(5 * i, 300 + 7 * (i % 50)).checkpoint_overhead_s = 1;
+    g.s.stop_time_s = 30000;
+    g.prepare();
+    p.round("combined", {option("free_cpu_limit", 4)})
+        .checkpoint("periodic", {option("initial_interval_s", 100)});
+    again.round("combined", {option("free_cpu_limit", 4)})
+        .checkpoint("periodic", {option("initial_interval_s", 100)});
+    round_policy uncounted = *again.policy.round;
+    uncounted.run = [](const round_in *in, const double *param, round_out *out, arena *a,
+                       error *err) {
+        round_in copy = *in;
+        copy.held_job_count = 0;
+        return fault_tolerance_combined(&copy, param, out, a, err);
+    };
+    again.policy.round = &uncounted;
+    sim_run_out x = run_scenario(g.s, p, 3, g.a), y = run_scenario(g.s, again, 3, g.a);
+    CHECK(x.metrics.jobs_done > 300);
+    CHECK(x.event_hash == y.event_hash);
+    CHECK(memcmp(&x.metrics, &y.metrics, sizeof(x.metrics)) == 0);
 }

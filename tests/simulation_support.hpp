@@ -9,6 +9,7 @@ extern "C" {
 #include "algorithms/dispatch/dispatch.h"
 #include "algorithms/fault_tolerance/fault_tolerance.h"
 #include "algorithms/replication/replication.h"
+#include "algorithms/simulation/placement_round.h"
 #include "algorithms/simulation/simulation.h"
 #include "algorithms/simulation/vm.h"
 #include "algorithms/simulation/workload.h"
@@ -19,6 +20,7 @@ static const double UNSAID = std::numeric_limits<double>::quiet_NaN();
 // A policy with its bound options.
 struct bound_policy {
     sim_policy policy{};
+    test_arena a{size_t{1} << 20};
     double round_param[PARAMS_MAX]{}, checkpoint_param[PARAMS_MAX]{},
         vm_param[PARAMS_MAX]{};
 
@@ -39,6 +41,9 @@ struct bound_policy {
               dispatch_policy_find(name)})
             if (p)
                 policy.round = p;
+        error err{};
+        if (const placement_policy *p = placement_policy_find(name))
+            REQUIRE(placement_round_policy(p, &policy.round, a, &err) == OK);
         REQUIRE(policy.round != nullptr);
         policy.round_param = round_param;
         bind(policy.round->params, options, round_param);
@@ -180,7 +185,7 @@ inline sim_run_out run_scenario(const sim_scenario &s, const bound_policy &p,
     return out;
 }
 
-inline const sim_output everything{true, 1000000, 1000000};
+inline const sim_output everything{true, true, 1000000, 1000000};
 
 // The job's row; jobs are numbered by arrival.
 inline const sim_job_row &row_of(const sim_run_out &out, uint64_t number)

@@ -740,7 +740,7 @@ TEST_CASE("what goes wrong without a client is told", "[simulations][db]")
     CHECK(a.call("DELETE", "/v1/workloads/log").status == 204);
     __atomic_store_n(&a.handle()->draining, false, __ATOMIC_RELAXED);
     json end = a.wait_for(location, "failed");
-    CHECK(end["error"]["status"] == 422);
+    CHECK(end["error"]["status"] == 409);
     CHECK_THAT(end["error"].dump(), Catch::Contains("/workload_id"));
 }
 
@@ -926,4 +926,301 @@ TEST_CASE("resources of a stored snapshot fail as the stored failures say",
     double down_s = rows[1]["downtime_s"], count = rows[1]["failures"];
     CHECK(down_s / count == Approx(600).epsilon(0.5)); // exponential of mean 600
     CHECK(a.call("DELETE", "/v1/snapshots/what-if").status == 204);
+}
+
+TEST_CASE("placement policies schedule a simulated grid", "[simulations][api]")
+{
+    api a;
+    json body = file_json("simulation-placement.json");
+    json answer = a.post("/v1/simulations", body.dump()).json();
+    INFO(answer.dump().substr(0, 3000));
+    CHECK(answer["runs_completed"] == 3);
+    REQUIRE(answer["results"].size() == 4);
+    for (size_t i = 0; i < 4; i++) {
+        CHECK(mean_of(answer, i, "jobs_done") == 60);
+        CHECK(mean_of(answer, i, "jobs_lost") == 0);
+        CHECK(mean_of(answer, i, "failures") > 0);
+    }
+    // least completion time knows that slow resources are slow
+    CHECK(mean_of(answer, 0, "makespan_s") < mean_of(answer, 1, "makespan_s"));
+    CHECK(comparable(a.post("/v1/simulations", body.dump()).json()) ==
+          comparable(answer));
+
+    // Every one of the table by its name, with its options at their defaults.
+    json list = a.get("/v1/algorithms").json()["algorithms"];
+    body["compare"] = json::array();
+    body["runs"] = 1;
+    for (const json &algorithm : list)
+        if (algorithm["family"] == "placement")
+            body["compare"].push_back({{"algorithm", algorithm["name"]}});
+    CHECK(body["compare"].size() >= 14);
+    answer = a.post("/v1/simulations", body.dump()).json();
+    for (size_t i = 0; i < body["compare"].size(); i++)
+        CHECK(mean_of(answer, i, "jobs_done") == 60);
+
+    // Options are those of the placement endpoint; mistakes are found together.
+    body["compare"] = json::parse(R"([
+        {"algorithm": "kpb", "options": {"percent": 1000}},
+        {"algorithm": "search", "options": {"max_steps": -1, "steps": 3}},
+        {"algorithm": "min_mim"}])");
+    api_reply r = a.post("/v1/simulations", body.dump());
+    auto p = r.pointers();
+    INFO(r.body);
+    CHECK(r.status == 422);
+    CHECK(has(p, "/compare/1/options/max_steps"));
+    CHECK(has(p, "/compare/1/options/steps"));
+    CHECK(has(p, "/compare/2/algorithm"));
+    CHECK_THAT(r.body, Catch::Contains("min_min"));
+}
+
+TEST_CASE("links and routes one by one", "[simulations][api]")
+{
+    // Spec simulator.md 6, example 4: flows of 1 and 2 GB share a link of 1000 Mbit/s and
+    // end at 16 and 24 s, each a latency of 7 ms later.
+    json body = json::parse(R"({
+        "runs": 1, "output": {"per_job": true, "per_path": true, "per_resource": true},
+        "network": {"mode": "shared",
+            "links": [{"id": "core", "bandwidth_mbps": 1000, "latency_s": 0.005},
+                      {"id": "a", "bandwidth_mbps": 10000, "latency_s": 0.002},
+                      {"id": "b", "bandwidth_mbps": 10000, "latency_s": 0.002},
+                      {"id": "slow", "kind": "wan", "bandwidth_mbps": 5}],
+            "routes": [{"from_node_id": "store", "to_node_id": "A", "link_ids": ["core", "a"]},
+                       {"from_node_id": "store", "to_node_id": "B", "link_ids": ["core", "b"]},
+                       {"from_node_id": "images", "to_node_id": "A", "link_ids": ["slow"]},
+                       {"from_node_id": "images", "to_node_id": "B", "link_ids": ["slow"]}]},
+        "storage_resources": [{"id": "SR", "node_id": "store", "capacity_bytes": 1e9}],
+        "checkpoint_servers": [{"id": "CS", "node_id": "images"}, {"id": "spare"}],
+        "sites": [{"id": "s", "resources": [{"id": "ra", "node_id": "A"},
+                                            {"id": "rb", "node_id": "B"}]}],
+        "workload": {"jobs": [
+            {"id": "one", "length_mi": 10, "input_bytes": 1e9, "resource_id": "ra"},
+            {"id": "two", "length_mi": 10, "input_bytes": 2e9, "resource_id": "rb",
+             "output_bytes": 5e8}]},
+        "compare": [{"algorithm": "pinned"}]})");
+    api a;
+    json answer = a.post("/v1/simulations", body.dump()).json();
+    INFO(answer.dump().substr(0, 4000));
+    json result = answer["results"][0];
+    CHECK(result["jobs"][0]["end_s"].get<double>() == Approx(26.007).margin(1e-6));
+    // its output alone: 4 s and the latency
+    CHECK(result["jobs"][1]["end_s"].get<double>() == Approx(38.014).margin(1e-6));
+    REQUIRE(result["paths"].size() == 3);
+    CHECK(result["paths"][0]["from_node_id"] == "B");
+    CHECK(result["paths"][0]["to_node_id"] == "store");
+    CHECK(result["paths"][0]["bytes"] == 5e8);
+    CHECK(result["paths"][0]["jobs_allocated"] == 0);
+    CHECK(result["paths"][1]["to_node_id"] == "A");
+    CHECK(result["paths"][1]["jobs_allocated"] == 1);
+    CHECK(result["paths"][1]["jobs_allocated_percent"] == 50);
+    CHECK(result["paths"][2]["transfer_count"] == 1);
+    REQUIRE(result["storages"].size() == 1);
+    CHECK(result["storages"][0]["storage_id"] == "SR");
+    CHECK(result["storages"][0]["used_end_bytes"] == 5e8);
+
+    // An image goes its own way: 1 MB at 5 Mbit/s, 1.6 s.
+    json other = body;
+    for (json &job : other["workload"]["jobs"]) {
+        job.erase("resource_id");
+        job["checkpoint_bytes"] = 1e6;
+        job["length_mi"] = 1000;
+    }
+    other["compare"] = json::parse(R"([{"algorithm": "periodic",
+                                        "options": {"initial_interval_s": 300}}])");
+    answer = a.post("/v1/simulations", other.dump()).json();
+    INFO(answer.dump().substr(0, 4000));
+    bool is_seen = false;
+    for (const json &path : answer["results"][0]["paths"])
+        is_seen |= path["to_node_id"] == "images" && path["transfer_count"] == 3;
+    CHECK(is_seen);
+
+    // What is wrong is told together.
+    other = body;
+    other["network"]["lan_mbps"] = 100;
+    other["network"]["routes"][0]["link_ids"][0] = "nothing";
+    other["network"]["routes"].erase(1);
+    auto p = a.post("/v1/simulations", other.dump()).pointers();
+    CHECK(has(p, "/network/lan_mbps"));
+    CHECK(has(p, "/network/routes/0/link_ids/0"));
+    other = body;
+    other["network"]["routes"].erase(1);
+    p = a.post("/v1/simulations", other.dump()).pointers();
+    CHECK(p == std::vector<std::string>{"/sites/0/resources/1"});
+    other = body;
+    other["network"]["mode"] = "fixed";
+    other["storage_bytes"] = 5;
+    p = a.post("/v1/simulations", other.dump()).pointers();
+    CHECK(has(p, "/network/links"));
+    CHECK(has(p, "/storage_bytes"));
+}
+
+TEST_CASE("of several storage resources the nearest with room is used",
+          "[simulations][api]")
+{
+    json body = json::parse(R"({
+        "runs": 1, "output": {"per_resource": true, "per_path": true},
+        "network": {"mode": "shared", "wan_latency_s": 0.005},
+        "storage_resources": [{"id": "far"},
+                              {"id": "near", "node_id": "s2", "capacity_bytes": 25}],
+        "sites": [{"id": "s1", "resources": [{"id": "r1"}]},
+                  {"id": "s2", "resources": [{"id": "r2"}]}],
+        "workload": {"jobs": []}, "compare": [{"algorithm": "pinned"}]})");
+    for (int i = 0; i < 4; i++)
+        body["workload"]["jobs"].push_back({{"length_mi", 10},
+                                            {"output_bytes", 10},
+                                            {"input_bytes", 1},
+                                            {"resource_id", i ? "r2" : "r1"}});
+    api a;
+    json answer = a.post("/v1/simulations", body.dump()).json();
+    INFO(answer.dump().substr(0, 4000));
+    json storages = answer["results"][0]["storages"];
+    CHECK(mean_of(answer, 0, "jobs_done") == 4);
+    CHECK(storages[0]["used_end_bytes"] == 20); // of r1, and what found no room
+    CHECK(storages[1]["used_end_bytes"] == 20);
+    CHECK(answer["results"][0]["paths"].size() == 4);
+    body["storage_resources"][0]["capacity_bytes"] = 15;
+    answer = a.post("/v1/simulations", body.dump()).json();
+    CHECK(mean_of(answer, 0, "jobs_lost") == 1);
+    CHECK(answer["results"][0]["storages"][1]["refused_count"] == 1);
+}
+
+TEST_CASE("user interfaces submit independently", "[simulations][api]")
+{
+    json body = json::parse(R"({
+        "runs": 1, "seed": 5, "stop": {"time_s": 20000},
+        "output": {"per_job": true},
+        "sites": [{"id": "s", "resources": [{"number": 8, "n_max": 4}]}],
+        "user_interfaces": [
+            {"id": "desk", "workload": {"jobs": [{"id": "X", "length_mi": 50},
+                {"id": "Y", "arrival_s": 30, "length_mi": 70, "resource_id": "s-3"}]}},
+            {"id": "lab", "workload": {"generator": "poisson", "length_mi": 100,
+                "arrival_gap_s": {"distribution": "exponential", "mean": 100}}},
+            {"id": "late", "workload": {"generator": "uniform_stream", "start_s": 10000,
+                                        "length_mi": 33, "user_count": 3}}],
+        "compare": [{"algorithm": "fjbcr"}]})");
+    auto jobs_of = [](const json &answer, double length_mi) {
+        std::vector<double> arrivals;
+        for (const json &job : answer["results"][0]["jobs"])
+            if (job["length_mi"] == length_mi)
+                arrivals.push_back(job["arrival_s"]);
+        std::sort(arrivals.begin(), arrivals.end());
+        return arrivals;
+    };
+    api a;
+    json answer = a.post("/v1/simulations", body.dump()).json();
+    INFO(answer.dump().substr(0, 3000));
+    auto lab = jobs_of(answer, 100), late = jobs_of(answer, 33);
+    CHECK(lab.size() > 150);
+    CHECK(late.size() > 30);
+    CHECK(late.front() >= 10000);
+    CHECK(jobs_of(answer, 50) == std::vector<double>{0});
+    double number = 0;
+    for (const json &job : answer["results"][0]["jobs"])
+        if (job.value("job_id", "") == "Y")
+            CHECK(job["resource_id"] == "s-3");
+        else
+            number = std::max(number, job["number"].get<double>());
+    CHECK(number == (double)(lab.size() + late.size()) + 1); // from 0
+    // Without the desk the others submit the same.
+    body["user_interfaces"].erase(0);
+    answer = a.post("/v1/simulations", body.dump()).json();
+    CHECK(jobs_of(answer, 100) == lab);
+    CHECK(jobs_of(answer, 33) == late);
+
+    body["user_interfaces"][0]["workload"]["generator"] = "vm_session";
+    body["user_interfaces"][1]["workload"]["generator"] = "interfaces";
+    body["workload"] = {{"generator", "poisson"}};
+    auto p = a.post("/v1/simulations", body.dump()).pointers();
+    CHECK(has(p, "/workload"));
+    CHECK(has(p, "/user_interfaces/0/workload"));
+    CHECK(has(p, "/user_interfaces/1/workload/generator"));
+}
+
+TEST_CASE("what is queued or replayed is played with the uploads that were asked for",
+          "[simulations][db]")
+{
+    NEED_DATABASE();
+    live a;
+    auto upload = [&](int seconds) {
+        a.call("DELETE", "/v1/workloads/log");
+        std::string swf =
+            "1 0 0 " + std::to_string(seconds) + " 1 -1 -1 1 200 -1 1 1 1 1 1 1 -1 -1\n";
+        REQUIRE(a.call("POST", "/v1/workloads?id=log", swf, AS_TEXT).status == 201);
+    };
+    json body = d1();
+    body.erase("workload");
+    body["workload_id"] = "log";
+    body["store"] = true;
+    upload(100);
+    json answer = a.post("/v1/simulations", body.dump()).json();
+    std::string replay =
+        "/v1/decisions/" + answer["decision_id"].get<std::string>() + "/replay";
+    CHECK(a.post(replay, "{}").json()["identical"] == true);
+
+    // Two without end keep the third waiting.
+    std::string first = a.post_async(endless()).headers["Location"];
+    std::string second = a.post_async(endless()).headers["Location"];
+    a.wait_for(first, "running");
+    a.wait_for(second, "running");
+    std::string queued = a.post_async(body).headers["Location"];
+    std::string same = a.post_async(body).headers["Location"];
+    upload(100); // the same content: nothing has changed
+    CHECK(a.post(replay, "{}").json()["identical"] == true);
+    REQUIRE(a.call("DELETE", first).status == 202);
+    json now = a.wait_for(queued, "done");
+    CHECK(comparable(now["result"])["results"] == comparable(answer)["results"]);
+    a.wait_for(same, "done");
+
+    std::string third = a.post_async(endless()).headers["Location"];
+    a.wait_for(third, "running");
+    queued = a.post_async(body).headers["Location"];
+    std::string gone = a.post_async(body).headers["Location"];
+    upload(50);
+    api_reply r = a.post(replay, "{}");
+    CHECK(r.status == 409);
+    CHECK_THAT(r.body, Catch::Contains("its SHA-256 was"));
+    REQUIRE(a.call("DELETE", third).status == 202);
+    now = a.wait_for(queued, "failed");
+    CHECK(now["error"]["status"] == 409);
+    a.wait_for(gone, "failed");
+    CHECK(a.call("DELETE", "/v1/workloads/log").status == 204);
+    r = a.post(replay, "{}");
+    CHECK(r.status == 409);
+    CHECK_THAT(r.body, Catch::Contains("deleted"));
+    a.call("DELETE", second);
+}
+
+TEST_CASE("what is queued is played with the failures that were known",
+          "[simulations][db]")
+{
+    NEED_DATABASE();
+    live a;
+    std::string host = "pinned-" + std::to_string(time(nullptr));
+    auto report = [&](int from) {
+        json failures = json::array();
+        for (int i = 0; i < 12; i++)
+            failures.push_back({{"resource_id", host},
+                                {"down_at", from + 20000 * i + 500 * (i % 5)},
+                                {"up_at", from + 600 + 20000 * i + 500 * (i % 5)}});
+        REQUIRE(a.post("/v1/failures", failures.dump()).status == 201);
+    };
+    json body = {
+        {"snapshot", {{"taken_at", 1764300000}, {"resources", {{{"id", host}}}}}},
+        {"runs", 2},
+        {"stop", {{"time_s", 500000}}},
+        {"workload", {{"jobs", {{{"length_mi", 90000}}}}}},
+        {"compare", {{{"algorithm", "migration"}}}}};
+    report(1764000000);
+    json answer = a.post("/v1/simulations", body.dump()).json();
+    std::string first = a.post_async(endless()).headers["Location"];
+    std::string second = a.post_async(endless()).headers["Location"];
+    a.wait_for(first, "running");
+    a.wait_for(second, "running");
+    std::string queued = a.post_async(body).headers["Location"];
+    report(1764007000);
+    CHECK(comparable(a.post("/v1/simulations", body.dump()).json()) !=
+          comparable(answer));
+    REQUIRE(a.call("DELETE", first).status == 202);
+    json now = a.wait_for(queued, "done");
+    CHECK(comparable(now["result"]) == comparable(answer));
+    a.call("DELETE", second);
 }

@@ -20,7 +20,8 @@
  * that follow, or their single copies would stay without checkpoints. Options
  * mode_decision and switch_hysteresis are ours, and so is a limit that is a share
  * of the grid.
- * Cost: O(jobs + resources + changes * k (log resources + log jobs)).
+ * Cost: O(jobs + resources + changes * k (log resources + log jobs)); of the jobs only
+ * those up to the last with replicas where that is known and no CPU is left.
  */
 #include "algorithms/fault_tolerance/fault_tolerance.h"
 #include "algorithms/replication/work.h"
@@ -69,6 +70,7 @@ struct pass {
                             by index; NULL: not needed yet */
     bool *is_reduced;    /* by rule 3; as long as copied_sum */
     size_t copied_count; /* jobs in the tree */
+    size_t seen_count;   /* jobs with replicas up to the current one */
 };
 
 static size_t active_now(const struct round_work *w, size_t job)
@@ -175,17 +177,26 @@ static bool is_copied(const struct round_work *w, size_t job)
     return !work_is_finished(w->in, job) && active_now(w, job) > 1;
 }
 
+/* No job behind those with replicas seen so far has a copy, started in this round or
+ * before. */
+static bool may_end(const struct round_work *w, size_t seen)
+{
+    return !w->last_start && work_has_seen_all(w->in, seen);
+}
+
 /* The jobs behind the current one; those before it have one copy at most. */
 static enum error_code list_copied(struct pass *p)
 {
     const struct round_in *in = p->w->in;
-    size_t first = p->job + 1;
+    size_t first = p->job + 1, seen = p->seen_count;
 
     if (p->copied_sum)
         return OK;
-    while (first < in->job_count && !is_copied(p->w, first))
+    while (first < in->job_count && !may_end(p->w, seen) && !is_copied(p->w, first)) {
+        seen += in->jobs[first].replica_count > 0;
         first++;
-    if (first >= in->job_count)
+    }
+    if (first >= in->job_count || may_end(p->w, seen))
         return OK; /* none: the usual case under load */
     p->copied_sum = NEW(p->w->arena, size_t, in->job_count + 1);
     p->is_reduced = NEW(p->w->arena, bool, in->job_count);
@@ -254,6 +265,9 @@ static enum error_code checkpointing_mode(struct round_work *w)
     for (; p.job < w->in->job_count; p.job++) {
         size_t active;
 
+        if (!p.may_start && may_end(w, p.seen_count))
+            return OK; /* the others wait, and go on waiting */
+        p.seen_count += w->in->jobs[p.job].replica_count > 0;
         if (work_is_finished(w->in, p.job) || (p.copied_sum && p.is_reduced[p.job]))
             continue;
         active = active_now(w, p.job);
@@ -285,10 +299,15 @@ static enum error_code turn_off(struct round_work *w, size_t job, size_t active_
 /* Jobs under checkpointing whose further copies run. */
 static enum error_code turn_off_copied(struct round_work *w)
 {
+    size_t seen = 0;
+
     for (size_t job = 0; job < w->in->job_count; job++) {
         const struct round_job *j = &w->in->jobs[job];
         size_t running = 0, kept;
 
+        if (work_has_seen_all(w->in, seen))
+            return OK;
+        seen += j->replica_count > 0;
         if (!j->is_checkpointing || work_is_finished(w->in, job))
             continue;
         for (size_t i = 0; i < j->replica_count; i++)

@@ -11,12 +11,13 @@
 #include "algorithms/fault_tolerance/fault_tolerance.h"
 #include "algorithms/replication/work.h"
 
-enum { OPTION_PLACEMENT, OPTION_CAPACITY_UNIT, OPTION_DETECTION };
+enum { OPTION_PLACEMENT, OPTION_CAPACITY_UNIT, OPTION_DETECTION, OPTION_MAX_RESTARTS };
 
 const struct param fault_tolerance_migration_params[] = {
     [OPTION_PLACEMENT] = ROW_PLACEMENT(PLACE_SPREAD),
     [OPTION_CAPACITY_UNIT] = ROW_CAPACITY_UNIT,
     [OPTION_DETECTION] = ROW_DETECTION,
+    [OPTION_MAX_RESTARTS] = ROW_MAX_RESTARTS,
     {0},
 };
 
@@ -44,12 +45,14 @@ enum error_code fault_tolerance_migration(const struct round_in *in, const doubl
         .counts_active = true,
         .placement = (enum placement_rule)param[OPTION_PLACEMENT],
         .restarts_use_image = true,
+        .starts_max = work_starts_max(1, param[OPTION_MAX_RESTARTS]),
     };
     struct round_work w;
 
     TRY(work_begin(&w, in, (enum capacity_unit)param[OPTION_CAPACITY_UNIT], a, err));
     w.target = 1;
     w.counts_active = true;
+    w.starts_max = rules.starts_max;
     TRY(work_fill(&w, &rules, false, turn_on));
     return work_end(&w, out);
 }

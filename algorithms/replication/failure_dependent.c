@@ -11,11 +11,12 @@
 #include "algorithms/replication/replication.h"
 #include "algorithms/replication/work.h"
 
-enum { OPTION_DETECTION = LOAD_OPTION_COUNT };
+enum { OPTION_DETECTION = LOAD_OPTION_COUNT, OPTION_MAX_RESTARTS };
 
 const struct param replication_failure_dependent_params[] = {
     LOAD_ROWS,
     [OPTION_DETECTION] = ROW_DETECTION,
+    [OPTION_MAX_RESTARTS] = ROW_MAX_RESTARTS,
     {0},
 };
 
@@ -27,6 +28,7 @@ enum error_code replication_failure_dependent(const struct round_in *in,
 
     TRY(work_load_rules(in, param, &rules, err));
     rules.counts_active = true;
+    rules.starts_max = work_starts_max(rules.replicas_max, param[OPTION_MAX_RESTARTS]);
     return work_fill_round(in, &rules, (enum capacity_unit)param[LOAD_CAPACITY_UNIT], out,
                            a, err);
 }

@@ -9,13 +9,20 @@
 #include "algorithms/replication/replication.h"
 #include "algorithms/replication/work.h"
 
-enum { OPTION_REPLICAS, OPTION_PLACEMENT, OPTION_CAPACITY_UNIT, OPTION_DETECTION };
+enum {
+    OPTION_REPLICAS,
+    OPTION_PLACEMENT,
+    OPTION_CAPACITY_UNIT,
+    OPTION_DETECTION,
+    OPTION_MAX_RESTARTS,
+};
 
 const struct param replication_failure_detection_replication_params[] = {
     [OPTION_REPLICAS] = ROW_REPLICAS(2),
     [OPTION_PLACEMENT] = ROW_PLACEMENT(PLACE_SPREAD),
     [OPTION_CAPACITY_UNIT] = ROW_CAPACITY_UNIT,
     [OPTION_DETECTION] = ROW_DETECTION,
+    [OPTION_MAX_RESTARTS] = ROW_MAX_RESTARTS,
     {0},
 };
 
@@ -31,6 +38,8 @@ enum error_code replication_failure_detection_replication(const struct round_in 
         .free_cpu_limit = 1,
         .counts_active = true,
         .placement = (enum placement_rule)param[OPTION_PLACEMENT],
+        .starts_max =
+            work_starts_max((size_t)param[OPTION_REPLICAS], param[OPTION_MAX_RESTARTS]),
     };
 
     return work_fill_round(in, &rules, (enum capacity_unit)param[OPTION_CAPACITY_UNIT],

@@ -10,6 +10,7 @@ const char *const round_wait_reason_names[] = {
     [ROUND_NO_FREE_SLOT] = "no_free_slot",
     [ROUND_HOLDS_REPLICA] = "replica_on_every_free_resource",
     [ROUND_BELOW_LIMIT] = "below_free_cpu_limit",
+    [ROUND_RESTART_LIMIT] = "restart_limit",
 };
 
 size_t round_draw(uint64_t *random_state, size_t count)

@@ -18,6 +18,7 @@
 #ifndef GRIDPLAN_ROUND_H
 #define GRIDPLAN_ROUND_H
 
+#include "models/base/budget.h"
 #include "models/base/param.h"
 #include "models/decision_status.h"
 
@@ -64,6 +65,8 @@ struct round_job {
     double restart_s;             /* R, to fetch an image, >= 0 */
     double reschedule_delay_s;    /* D, from a failure until it runs again, >= 0 */
     double rollback_mi;           /* work done again when it moves, >= 0 */
+    double
+        checkpoint_mi; /* work in the image; placement (simulation/placement_round.h) */
 };
 
 enum round_mode { ROUND_MODE_NONE, ROUND_REPLICATION, ROUND_CHECKPOINTING };
@@ -75,7 +78,9 @@ struct round_in {
     size_t site_count;            /* sites are numbered by id */
     const struct round_job *jobs; /* unfinished ones, by arrival, then id */
     size_t job_count;
-    uint64_t random_state;       /* of splitmix64: the seed, then what a round returned */
+    size_t held_job_count; /* of them, those that have replicas: the end of the list need
+                              not be looked at for more; 0: not counted */
+    uint64_t random_state; /* of splitmix64: the seed, then what a round returned */
     enum round_mode mode_before; /* of the last round; policy combined */
     bool has_finished;   /* jobs may have a finished replica: their others are cancelled
                             first; without it nobody looks */
@@ -84,7 +89,11 @@ struct round_in {
     /* Seconds to bring the job's input and image to a resource, >= 0; policy
      * rescheduling. NULL: no time. Must depend on nothing but its arguments. */
     double (*transfer_s)(const void *context, size_t job, size_t resource);
+    /* Likewise, from a start until the job runs; placement. NULL: no time. */
+    double (*stage_in_s)(const void *context, size_t job, size_t resource);
     const void *context;
+    const struct budget
+        *budget; /* asked by policies that may take long; NULL: no limit */
 };
 
 enum round_action_kind {
@@ -116,6 +125,7 @@ enum round_wait_reason {
     ROUND_NO_FREE_SLOT,   /* up, n_max reached */
     ROUND_HOLDS_REPLICA,  /* free, but a replica of the job is there */
     ROUND_BELOW_LIMIT,    /* free, but too few CPUs are free for a further replica */
+    ROUND_RESTART_LIMIT,  /* up, but the job has been started as often as it may */
     ROUND_WAIT_REASON_COUNT,
 };
 
@@ -143,7 +153,8 @@ struct round_choice;
 struct round_out {
     const struct round_action *actions; /* in the order of execution */
     size_t action_count;
-    enum decision_status status; /* DECISION_FEASIBLE or _INFEASIBLE */
+    enum decision_status status; /* DECISION_FEASIBLE, _INFEASIBLE, or _CUT: the budget
+                                    was spent */
     enum round_mode mode;        /* of policies that have modes, at the end */
     size_t free_cpus;      /* CA when the round began, finished jobs' replicas gone */
     size_t free_cpu_limit; /* CL; 0: the policy has none */

@@ -30,6 +30,7 @@ enum {
     OPTION_DETECTION,
     OPTION_MF_ESTIMATOR,
     OPTION_FAILURE_DISTRIBUTION,
+    OPTION_MAX_RESTARTS,
 };
 
 const struct param replication_target_success_params[] = {
@@ -41,6 +42,7 @@ const struct param replication_target_success_params[] = {
     [OPTION_DETECTION] = ROW_DETECTION,
     [OPTION_MF_ESTIMATOR] = ROW_MF_ESTIMATOR,
     [OPTION_FAILURE_DISTRIBUTION] = ROW_FAILURE_DISTRIBUTION,
+    [OPTION_MAX_RESTARTS] = ROW_MAX_RESTARTS,
     {0},
 };
 
@@ -135,6 +137,9 @@ static enum error_code decide_job(struct round_work *w, size_t job, const double
          i++) {
         size_t resource;
 
+        is_stuck = w->starts_max && w->in->jobs[job].started_count + i >= w->starts_max;
+        if (is_stuck)
+            break;
         TRY(work_place(w, PLACE_SPREAD, &resource));
         is_stuck = resource == NOWHERE;
         if (is_stuck)
@@ -170,6 +175,8 @@ enum error_code replication_target_success(const struct round_in *in, const doub
 
     TRY(work_begin(&w, in, (enum capacity_unit)param[OPTION_CAPACITY_UNIT], a, err));
     w.counts_active = true;
+    w.starts_max =
+        work_starts_max((size_t)param[OPTION_REPLICAS_MAX], param[OPTION_MAX_RESTARTS]);
     w.targets = NEW(a, size_t, in->job_count);
     if (!successes || !w.targets)
         return fail_memory(err);

@@ -4,7 +4,7 @@
 #include <math.h>
 
 const char *const round_capacity_units[] = {"slot", "resource", NULL};
-const char *const round_placements[] = {"spread", "random", NULL};
+const char *const round_placements[] = {"spread", "random", "earliest", NULL};
 const char *const round_detections[] = {"incarnation", "poll", NULL};
 const char *const round_failure_distributions[] = {"exponential", "weibull", NULL};
 
@@ -115,6 +115,7 @@ enum error_code work_hold(struct round_work *w, size_t job)
     const struct round_job *j = &w->in->jobs[job];
 
     w->held_count = 0;
+    w->held_job = job;
     for (size_t i = 0; i < j->replica_count; i++)
         if (replica_is_active(&j->replicas[i]))
             TRY(hold_one(w, j->replicas[i].resource));
@@ -124,9 +125,44 @@ enum error_code work_hold(struct round_work *w, size_t job)
     return OK;
 }
 
+static bool is_held(const struct round_work *w, size_t resource)
+{
+    for (size_t i = 0; i < w->held_count; i++)
+        if (w->held[i] == resource)
+            return true;
+    return false;
+}
+
+static size_t place_earliest(const struct round_work *w)
+{
+    const struct round_in *in = w->in;
+    size_t best = NOWHERE;
+    double best_s = HUGE_VAL;
+
+    for (size_t r = 0; r < in->resource_count; r++) {
+        double mips = in->resources[r].mips, time_s;
+
+        if (!slots_is_open(&w->slots, r) || !(mips > 0) || is_held(w, r))
+            continue;
+        time_s =
+            in->jobs[w->held_job].length_mi * (double)(w->slots.job_count[r] + 1) / mips;
+        if (in->transfer_s)
+            time_s += in->transfer_s(in->context, w->held_job, r);
+        if (time_s < best_s) {
+            best = r;
+            best_s = time_s;
+        }
+    }
+    return best;
+}
+
 enum error_code work_place(struct round_work *w, enum placement_rule rule,
                            size_t *resource)
 {
+    if (rule == PLACE_EARLIEST) {
+        *resource = place_earliest(w);
+        return OK;
+    }
     TRY(slots_index(&w->slots, w->err));
     *resource = rule == PLACE_RANDOM
                     ? slots_random(&w->slots, work_held(w), &w->random_state)
@@ -187,7 +223,8 @@ static enum error_code fill_job(struct round_work *w, const struct fill_rules *r
     for (size_t i = 0; count < limit_now(w, rules); i++, count++, active++) {
         size_t resource;
 
-        if (is_over(w, rules, stop_below_limit))
+        if (is_over(w, rules, stop_below_limit) ||
+            (rules->starts_max && j->started_count + i >= rules->starts_max))
             return OK;
         TRY(work_place(w, rules->placement, &resource));
         if (resource == NOWHERE)
@@ -223,6 +260,7 @@ enum error_code work_fill_round(const struct round_in *in, const struct fill_rul
     TRY(work_begin(&w, in, unit, a, err));
     w.target = rules->replicas_max;
     w.counts_active = rules->counts_active;
+    w.starts_max = rules->starts_max;
     if (rules->free_cpu_limit > 1 || rules->replicas_min < rules->replicas_max)
         w.out.free_cpu_limit = rules->free_cpu_limit;
     TRY(work_fill(&w, rules, false, NULL));
@@ -274,6 +312,10 @@ static enum error_code explain_job(struct round_work *w, size_t job, size_t canc
     *wait = (struct round_wait){.job = job};
     if (w->slots.up_count == 0) {
         wait->count[ROUND_NO_RESOURCE_UP] = w->in->resource_count;
+        return OK;
+    }
+    if (w->starts_max && j->started_count + work_started_count(w, job) >= w->starts_max) {
+        wait->count[ROUND_RESTART_LIMIT] = w->slots.up_count;
         return OK;
     }
     TRY(work_hold(w, job));

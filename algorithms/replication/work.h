@@ -12,7 +12,7 @@
 
 #include <math.h>
 
-enum placement_rule { PLACE_SPREAD, PLACE_RANDOM };
+enum placement_rule { PLACE_SPREAD, PLACE_RANDOM, PLACE_EARLIEST };
 enum capacity_unit { CAPACITY_SLOT, CAPACITY_RESOURCE };
 
 enum { REPLICAS_MAX = 32 }; /* of a job, in options */
@@ -26,6 +26,7 @@ struct fill_rules {
     bool restarts_use_image; /* a job with an image and no active replica goes on from it
                               */
     bool copies_use_image;   /* likewise one that has active replicas */
+    size_t starts_max;       /* of a job, in all; 0: no limit */
 };
 
 struct round_work {
@@ -39,10 +40,12 @@ struct round_work {
     size_t *earlier_start; /* of each action that is a start: likewise, of its job */
     size_t *held;          /* resources of the current job's active replicas */
     size_t held_count, held_size;
+    size_t held_job; /* whose they are */
     uint64_t random_state;
     size_t target; /* explain: of every job, unless targets are set */
     size_t *targets;
-    bool counts_active; /* explain: as in the rules */
+    bool counts_active; /* explain: as in the rules, likewise the next */
+    size_t starts_max;
     struct arena *arena;
     struct error *err;
 };
@@ -90,7 +93,16 @@ static inline struct held work_held(const struct round_work *w)
     return (struct held){w->held, w->held_count};
 }
 
-/* Where the current job's next replica goes, by work_hold()'s list; NOWHERE. */
+/* No job behind the first `seen` with replicas has any. */
+static inline bool work_has_seen_all(const struct round_in *in, size_t seen)
+{
+    return in->held_job_count > 0 && seen >= in->held_job_count;
+}
+
+/* Where the current job's next replica goes, by work_hold()'s list; NOWHERE. Rule
+ * PLACE_EARLIEST: where the job ends first, its input brought there (transfer_s) and the
+ * speed shared with one job more than are there; ties to the lower index. O(resources).
+ */
 enum error_code work_place(struct round_work *w, enum placement_rule rule,
                            size_t *resource);
 
@@ -117,6 +129,12 @@ enum error_code work_fill_round(const struct round_in *in, const struct fill_rul
                                 enum capacity_unit unit, struct round_out *out,
                                 struct arena *a, struct error *err);
 
+/* Starts of a job in all, of which so many are no restarts; 0: no limit. */
+static inline size_t work_starts_max(size_t copies, double max_restarts)
+{
+    return isnan(max_restarts) ? 0 : copies + (size_t)max_restarts;
+}
+
 /* ---- options that policies share ---- */
 
 extern const char *const round_capacity_units[];
@@ -130,11 +148,20 @@ extern const char *const round_failure_distributions[];
             "What free_cpus counts: free slots, or resources with one (the source's)", \
             PARAM_CHOICE, round_capacity_units                                         \
     }
-#define ROW_PLACEMENT(preset)                                                          \
-    {                                                                                  \
-        "placement", 0, 1, preset,                                                     \
-            "spread: fewest replicas a site, then fastest; random: any free resource", \
-            PARAM_CHOICE, round_placements                                             \
+#define ROW_PLACEMENT(preset)                                                           \
+    {                                                                                   \
+        "placement", 0, 2, preset,                                                      \
+            "spread: fewest replicas a site, then fastest; random: any free resource; " \
+            "earliest: where transfer and run end first",                               \
+            PARAM_CHOICE, round_placements                                              \
+    }
+/* Of jobs whose copies fail again and again (spec fault-tolerance.md 13). */
+#define ROW_MAX_RESTARTS                                                              \
+    {                                                                                 \
+        "max_restarts", 0, 1e9, (double)NAN,                                          \
+            "Copies of a job that may be started in place of failed ones, in all; a " \
+            "job that has used them up is given up; default: no limit",               \
+            PARAM_INTEGER, NULL                                                       \
     }
 #define ROW_REPLICAS(preset)                                                           \
     {                                                                                  \

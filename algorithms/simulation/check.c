@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { POINTER_SIZE = 128, MEMBER_SIZE = 64 };
@@ -122,6 +123,8 @@ static void check_group(const struct check *outer, struct sim_group *g)
     if (g->site >= c.s->site_count)
         complain(&c, "site_id", "unknown", "there is no such site");
     check_distribution(&c, "mips_total", &g->mips_total, 0);
+    if (g->node > c.s->site_count + 1 + c.s->network.node_count)
+        complain(&c, "node_id", "unknown_id", "there is no such node");
     check_between(&c, "register_s", g->register_s, 0, SIM_TIME_MAX_S);
     check_failures(&c, g);
     if (!g->traces)
@@ -177,8 +180,156 @@ static void check_network(const struct check *c)
     check_between(c, "network/bandwidth_mbps", n->bandwidth_mbps, 1e-9, 1e15);
     check_between(c, "network/lan_mbps", n->lan_mbps, 1e-9, 1e15);
     check_between(c, "network/wan_share_mbps", n->wan_share_mbps, 1e-9, HUGE_VAL);
-    if (n->mode == SIM_NETWORK_SHARED)
+    if (n->mode == SIM_NETWORK_SHARED && n->link_count == 0)
         check_distribution(c, "network/wan_latency_s", &n->wan_latency_s, 0);
+}
+
+/* ---- links, routes and what is at their ends ---- */
+
+static size_t node_count(const struct sim_scenario *s)
+{
+    return s->site_count + 1 + s->network.node_count;
+}
+
+static void check_member(const struct check *c, const char *list, size_t index,
+                         const char *name, bool is_right, const char *kind,
+                         const char *text)
+{
+    char member[MEMBER_SIZE];
+
+    if (is_right)
+        return;
+    snprintf(member, sizeof(member), "%s/%zu/%s", list, index, name);
+    complain(c, member, kind, text);
+}
+
+static void check_links(const struct check *c)
+{
+    const struct sim_network *n = &c->s->network;
+
+    for (size_t i = 0; i < n->link_count; i++) {
+        const struct sim_link *link = &n->links[i];
+
+        check_member(c, "network/links", i, "bandwidth_mbps",
+                     link->bandwidth_mbps >= 1e-9 && link->bandwidth_mbps <= 1e15,
+                     "out_of_bounds", "must be between 1e-9 and 1e15");
+        check_member(c, "network/links", i, "latency_s",
+                     link->latency_s >= 0 && link->latency_s <= SIM_TIME_MAX_S,
+                     "out_of_bounds", "must be at least 0");
+    }
+    for (size_t i = 0; i < n->route_count; i++) {
+        const struct sim_route *route = &n->routes[i];
+        bool is_known = route->link_count <= SIM_ROUTE_LINKS_MAX;
+
+        for (size_t k = 0; k < route->link_count; k++)
+            is_known &= route->links[k] < n->link_count;
+        check_member(c, "network/routes", i, "link_ids", is_known, "unknown_id",
+                     "names a link that is not there, or too many");
+        check_member(c, "network/routes", i, "from_node_id",
+                     route->from < node_count(c->s), "unknown_id",
+                     "there is no such node");
+        check_member(c, "network/routes", i, "to_node_id", route->to < node_count(c->s),
+                     "unknown_id", "there is no such node");
+    }
+}
+
+static void check_ends(const struct check *c)
+{
+    const struct sim_scenario *s = c->s;
+
+    for (size_t i = 0; i < s->storage_count; i++) {
+        check_member(c, "storage_resources", i, "node_id",
+                     s->storages[i].node <= node_count(s), "unknown_id",
+                     "there is no such node");
+        check_member(c, "storage_resources", i, "capacity_bytes",
+                     s->storages[i].capacity_bytes >= 0 &&
+                         s->storages[i].capacity_bytes <= 1e18,
+                     "out_of_bounds", "must be between 0 and 1e18");
+    }
+    for (size_t i = 0; i < s->checkpoint_server_count; i++)
+        check_member(c, "checkpoint_servers", i, "node_id",
+                     s->checkpoint_servers[i].node <= node_count(s), "unknown_id",
+                     "there is no such node");
+}
+
+/* The pairs of nodes that routes join, sorted. */
+struct pair {
+    size_t a, b;
+};
+
+static int compare_pairs(const void *left, const void *right)
+{
+    const struct pair *x = left, *y = right;
+
+    if (x->a != y->a)
+        return x->a < y->a ? -1 : 1;
+    return (x->b > y->b) - (x->b < y->b);
+}
+
+static struct pair pair_of(size_t a, size_t b)
+{
+    return a < b ? (struct pair){a, b} : (struct pair){b, a};
+}
+
+struct joined {
+    struct pair *pairs;
+    size_t count;
+};
+
+static bool is_joined(const struct joined *j, size_t a, size_t b)
+{
+    struct pair wanted = pair_of(a, b);
+
+    return a == b || (j->count && bsearch(&wanted, j->pairs, j->count, sizeof(wanted),
+                                          compare_pairs));
+}
+
+/* Every resource must reach storage and checkpoint server, or have no jobs with data;
+ * that is known only later, so it must. */
+static enum error_code check_reach(const struct check *c)
+{
+    const struct sim_scenario *s = c->s;
+    struct joined j = {NEW(c->arena, struct pair, s->network.route_count),
+                       s->network.route_count};
+    size_t services = s->site_count;
+
+    if (!j.pairs)
+        return fail_memory(c->err);
+    for (size_t i = 0; i < j.count; i++)
+        j.pairs[i] = pair_of(s->network.routes[i].from, s->network.routes[i].to);
+    if (j.count)
+        qsort(j.pairs, j.count, sizeof(*j.pairs), compare_pairs);
+    for (size_t g = 0; g < s->group_count; g++) {
+        const struct sim_group *group = &s->groups[g];
+        size_t node = group->node ? group->node - 1 : group->site;
+        size_t image = s->checkpoint_server_count && s->checkpoint_servers[0].node
+                           ? s->checkpoint_servers[0].node - 1
+                           : services;
+        bool all = is_joined(&j, node, image);
+
+        for (size_t i = 0; i < s->storage_count; i++)
+            all &= is_joined(&j, node,
+                             s->storages[i].node ? s->storages[i].node - 1 : services);
+        if (s->storage_count == 0)
+            all &= is_joined(&j, node, services);
+        if (!all)
+            invalid(c->err, group->pointer, "no_route",
+                    "no route joins it with every storage resource and the checkpoint "
+                    "server; without any they are at the node 'services'");
+    }
+    return OK;
+}
+
+static enum error_code check_topology(const struct check *c)
+{
+    size_t before = c->err->item_count;
+
+    check_links(c);
+    check_ends(c);
+    if (c->err->item_count > before || c->s->network.link_count == 0 ||
+        c->s->network.mode != SIM_NETWORK_SHARED)
+        return OK;
+    return check_reach(c);
 }
 
 static void check_overhead(const struct check *c)
@@ -230,6 +381,7 @@ enum error_code sim_scenario_prepare(struct sim_scenario *s, const char *pointer
     check_overhead(&c);
     check_bursts(&c);
     TRY(check_groups(&c));
+    TRY(check_topology(&c));
     if (err->item_count == before)
         TRY(check_names(&c));
     return err->item_count == before ? OK : err->code;

@@ -292,6 +292,8 @@ void host_start_load(struct sim *s, struct host *h)
         h->load_step_mips = fraction * h->mips_total;
         h->mips_external = h->load_step_mips;
     }
+    if (h->mips_external > 0)
+        sim_log(s, SIM_LOG_RESOURCE_LOAD, NULL, h, h->mips_external);
     post_load(s, h);
 }
 
@@ -352,16 +354,6 @@ enum error_code sim_resource_names(const struct sim_scenario *s,
     return OK;
 }
 
-/* The number of each site among all by name. */
-static size_t site_rank(const struct sim_scenario *s, size_t site)
-{
-    size_t rank = 0;
-
-    for (size_t i = 0; i < s->site_count; i++)
-        rank += strcmp(s->sites[i], s->sites[site]) < 0;
-    return rank;
-}
-
 /* The stream ID.PURPOSE. */
 static bool stream_of(struct sim *s, const struct host *h, const char *purpose,
                       struct rng *stream)
@@ -388,7 +380,6 @@ static enum error_code host_create(struct sim *s, struct host *h,
         return fail_memory(s->err);
     h->number = name->number;
     h->group = g;
-    h->site = site_rank(s->scenario, g->site);
     h->trace = g->traces ? &g->traces[name->number] : NULL;
     h->n_max = g->n_max;
     h->is_fraction = g->sharing == SIM_SHARING_FRACTION;

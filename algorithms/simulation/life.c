@@ -154,6 +154,7 @@ static bool append_replica(struct sim *s, struct grid_job *job, struct replica *
     view = &job->views[r->index];
     *view =
         (struct round_replica){.resource = r->host->index, .state = REPLICA_TRANSFERRING};
+    s->held_count += job->is_listed && job->replica_count == 0;
     job->replica_count++;
     scheduler_touch(s, job);
     return true;
@@ -164,6 +165,8 @@ static void remove_replica(struct sim *s, struct replica *r)
     struct grid_job *job = r->job;
 
     job->replica_count--;
+    if (job->is_listed && job->replica_count == 0)
+        s->held_count--;
     for (size_t i = r->index; i < job->replica_count; i++) {
         job->replicas[i] = job->replicas[i + 1];
         job->views[i] = job->views[i + 1];
@@ -225,6 +228,8 @@ struct replica *job_assign(struct sim *s, struct grid_job *job, struct host *h,
         return NULL;
     take_slot(s, r, h);
     s->totals.copies_started++;
+    if (s->wanted->per_path)
+        path_count_job(s, storage_nearest(s, h, job->input_bytes, false)->node, h->node);
     h->stats.copies_started++;
     job->alive_count++;
     if (job->started_count++ == 0) {
@@ -464,7 +469,7 @@ static void finish(struct sim *s, struct replica *r)
     struct grid_job *job = r->job;
     struct host *h = r->host;
 
-    sim_count_storage(s, job->output_bytes);
+    storage_count(s, r->storage, job->output_bytes);
     count_done(s, job, r);
     sim_log(s, SIM_LOG_JOB_DONE, job, h, (double)NAN);
     if (job->is_session) {
@@ -481,8 +486,7 @@ static void finish(struct sim *s, struct replica *r)
     job_leave(s, job);
 }
 
-/* The job has no replica any more, and nobody will start one. */
-static void lose_job(struct sim *s, struct grid_job *job)
+void job_lose(struct sim *s, struct grid_job *job)
 {
     while (job->replica_count > 0)
         replica_forget(s, job->replicas[0]);
@@ -524,7 +528,7 @@ void replica_lose(struct sim *s, struct replica *r)
             scheduler_notice(s, r);
     } else if (job->alive_count == 0 &&
                (!job->is_listed || job->started_count >= s->replica_limit)) {
-        lose_job(s, job);
+        job_lose(s, job);
     }
 }
 
@@ -534,6 +538,7 @@ static void refuse_output(struct sim *s, struct replica *r)
     struct grid_job *job = r->job;
 
     s->totals.storage_refused++;
+    storage_nearest(s, r->host, job->output_bytes, false)->refused++;
     s->totals.copies_failed++;
     job->failed_count++;
     sim_log(s, SIM_LOG_JOB_FAIL, job, r->host, (double)NAN);
@@ -544,14 +549,13 @@ static void refuse_output(struct sim *s, struct replica *r)
     replica_forget(s, r);
     while (job->replica_count > 0)
         replica_cancel(s, job->replicas[0]);
-    lose_job(s, job);
+    job_lose(s, job);
 }
 
 void replica_work_done(struct sim *s, struct replica *r)
 {
     struct grid_job *job = r->job;
     struct host *h = r->host;
-    double limit_bytes = s->scenario->storage_bytes;
 
     host_stop(s, r);
     job->made_mi += job->length_mi - r->progress_mi; /* rounding */
@@ -564,7 +568,8 @@ void replica_work_done(struct sim *s, struct replica *r)
     sim_log(s, SIM_LOG_JOB_WORK_DONE, job, h, (double)NAN);
     s->is_dirty = true;
     host_show(s, h);
-    if (limit_bytes > 0 && s->storage_used_bytes + job->output_bytes > limit_bytes)
+    r->storage = storage_nearest(s, h, job->output_bytes, true);
+    if (!r->storage)
         refuse_output(s, r);
     else if (!transfer_begin(s, TRANSFER_OUTPUT, r, job->output_bytes, NULL, 0))
         finish(s, r);

@@ -1,14 +1,15 @@
 /* simulation/network.c - transfers between resources, storage and checkpoint server.
  *
  * none: nothing takes time. fixed: every transfer alone, bytes / bandwidth + latency.
- * shared: a star in each site, one link of limited capacity from each resource to its
- * switch; the switches are joined pairwise by links of which each route gets the same
- * small share. Storage and checkpoint server are in a site of their own, whose links
- * have a latency but no limit. Flows share a link by the inverse of their round trips
- * (network_share). The latency follows once, after the last bit has left.
+ * shared, in the short form: a star in each site, one link of limited capacity from each
+ * resource to its switch; the switches are joined pairwise by links of which each route
+ * gets the same small share. Storage and checkpoint server are in a site of their own,
+ * whose links have a latency but no limit. In the long form (routes.c) links and routes
+ * are given. Flows share a link by the inverse of their round trips (network_share). The
+ * latency follows once, after the last bit has left.
  *
  * Only flows that share links with the one that begins or ends get new rates: those of
- * its resources, and from there of the resources they go to.
+ * its links, and from there of the links they use besides.
  *
  * Source: spec simulator.md 6; 000_168dd5aef5075332 2.2 [L762], 5 [L1590-L1600].
  * Deviation: the source's formula takes one bottleneck link; here flows that are capped
@@ -22,7 +23,8 @@
 #include <string.h>
 
 #define LATENCY_LEAST_S 1e-6 /* in weights */
-#define SERVICES        "services"
+
+const char *const sim_link_kind_names[] = {"lan", "wan", NULL};
 
 double network_weight(double latency_s)
 {
@@ -38,7 +40,10 @@ static bool is_open(const struct network_flow *f)
 
 static bool is_on(const struct network_flow *f, size_t link)
 {
-    return f->link[0] == link || f->link[1] == link;
+    for (size_t e = 0; e < f->link_count; e++)
+        if (f->link[e] == link)
+            return true;
+    return false;
 }
 
 static void sum_weights(const struct network_flow *flows, size_t flow_count,
@@ -47,17 +52,15 @@ static void sum_weights(const struct network_flow *flows, size_t flow_count,
     for (size_t l = 0; l < link_count; l++)
         weight_sum[l] = 0;
     for (size_t f = 0; f < flow_count; f++)
-        for (size_t e = 0; is_open(&flows[f]) && e < FLOW_LINKS; e++)
-            if (flows[f].link[e] != FLOW_NO_LINK)
-                weight_sum[flows[f].link[e]] += flows[f].weight;
+        for (size_t e = 0; is_open(&flows[f]) && e < flows[f].link_count; e++)
+            weight_sum[flows[f].link[e]] += flows[f].weight;
 }
 
 static void freeze(struct network_flow *f, double rate_mbps, double *left_mbps)
 {
     f->rate_mbps = rate_mbps;
-    for (size_t e = 0; e < FLOW_LINKS; e++)
-        if (f->link[e] != FLOW_NO_LINK)
-            left_mbps[f->link[e]] = fmax(0, left_mbps[f->link[e]] - rate_mbps);
+    for (size_t e = 0; e < f->link_count; e++)
+        left_mbps[f->link[e]] = fmax(0, left_mbps[f->link[e]] - rate_mbps);
 }
 
 /* What is full first as theta grows: a link, or from link_count on a flow; SIZE_MAX:
@@ -113,118 +116,64 @@ void network_share(struct network_flow *flows, size_t flow_count, double *left_m
             flows[f].rate_mbps = HUGE_VAL;
 }
 
-/* ---- routes ---- */
-
-static const char *site_name(const struct sim *s, size_t rank)
-{
-    const struct sim_scenario *c = s->scenario;
-
-    for (size_t i = 0; rank < c->site_count && i < c->site_count; i++) {
-        size_t less = 0;
-
-        for (size_t j = 0; j < c->site_count; j++)
-            less += strcmp(c->sites[j], c->sites[i]) < 0;
-        if (less == rank)
-            return c->sites[i];
-    }
-    return SERVICES;
-}
-
-/* Sites are in byte order of their names, the services behind them; a pair's latency
- * comes from the stream that both names give. */
-enum error_code network_create(struct sim *s)
-{
-    const struct sim_network *n = &s->scenario->network;
-    size_t count = s->scenario->site_count + 1;
-
-    s->wan_latency_s = NEW(s->arena, double, count *count);
-    if (!s->wan_latency_s)
-        return fail_memory(s->err);
-    if (n->mode != SIM_NETWORK_SHARED)
-        return OK;
-    for (size_t i = 0; i < count; i++) {
-        const char *from = site_name(s, i);
-
-        for (size_t j = i + 1; j < count; j++) {
-            const char *to = site_name(s, j);
-            bool in_order = strcmp(from, to) < 0;
-            const char *name = arena_printf(s->arena, "wan.%s.%s", in_order ? from : to,
-                                            in_order ? to : from);
-            struct rng stream;
-            size_t position = 0;
-            double latency_s;
-
-            if (!name)
-                return fail_memory(s->err);
-            stream = rng_stream(s->seed, name);
-            latency_s = fmax(0, distribution_draw(&n->wan_latency_s, &stream, &position));
-            s->wan_latency_s[i * count + j] = latency_s;
-            s->wan_latency_s[j * count + i] = latency_s;
-        }
-    }
-    return OK;
-}
-
-/* from NULL: storage or checkpoint server. */
-static double route_latency_s(const struct sim *s, const struct host *from,
-                              const struct host *to)
-{
-    const struct sim_network *n = &s->scenario->network;
-    size_t services = s->scenario->site_count;
-    size_t a = from ? from->site : services, b = to ? to->site : services;
-    double wan_s = a == b ? 0 : s->wan_latency_s[a * (services + 1) + b];
-
-    return 2 * n->lan_latency_s + wan_s;
-}
-
 double network_estimate_s(const struct sim *s, const struct host *h, double bytes)
 {
     const struct sim_network *n = &s->scenario->network;
-    double mbit = 8e-6 * bytes;
+    const struct storage *storage;
+    struct net_route route;
 
     if (bytes <= 0 || n->mode == SIM_NETWORK_NONE)
         return 0;
     if (n->mode == SIM_NETWORK_FIXED)
-        return mbit / n->bandwidth_mbps + n->latency_s;
-    return mbit / fmin(n->lan_mbps, n->wan_share_mbps) + route_latency_s(s, NULL, h);
+        return 8e-6 * bytes / n->bandwidth_mbps + n->latency_s;
+    storage = storage_nearest(s, h, bytes, false);
+    route = route_between(s, (struct place){NULL, storage->node},
+                          (struct place){&s->hosts[h->index], h->node});
+    return route_time_s(s, &route, bytes);
 }
 
 /* ---- flows ---- */
 
-static bool attach(struct sim *s, struct transfer *t, int e, struct host *h)
+static bool attach(struct sim *s, struct transfer *t, size_t e)
 {
-    if (h->flow_count == h->flow_size) {
-        size_t size = h->flow_size ? 2 * h->flow_size : 4;
+    struct net_link *link = t->route.link[e];
+
+    if (link->flow_count == link->flow_size) {
+        size_t size = link->flow_size ? 2 * link->flow_size : 4;
         struct transfer **flows =
-            GROW(s->arena, h->flows, struct transfer *, h->flow_count, size);
+            GROW(s->arena, link->flows, struct transfer *, link->flow_count, size);
 
         if (!flows) {
             sim_fail_memory(s);
             return false;
         }
-        h->flows = flows;
-        h->flow_size = size;
+        link->flows = flows;
+        link->flow_size = size;
     }
-    t->end[e] = h;
-    t->position[e] = h->flow_count;
-    h->flows[h->flow_count++] = t;
+    t->position[e] = link->flow_count;
+    link->flows[link->flow_count++] = t;
     return true;
 }
 
-static void detach(struct transfer *t, int e)
+static size_t place_of(const struct transfer *t, const struct net_link *link)
 {
-    struct host *h = t->end[e];
-    struct transfer *last;
+    size_t e = 0;
 
-    if (!h)
-        return;
-    last = h->flows[--h->flow_count];
-    h->flows[t->position[e]] = last;
-    last->position[last->end[1] == h && last->end[0] != h] = t->position[e];
-    t->end[e] = NULL;
+    while (t->route.link[e] != link)
+        e++;
+    return e;
 }
 
-static bool grow_found(struct sim *s, size_t flows, size_t hosts)
+static void detach(struct transfer *t, size_t e)
+{
+    struct net_link *link = t->route.link[e];
+    struct transfer *last = link->flows[--link->flow_count];
+
+    last->position[place_of(last, link)] = t->position[e];
+    link->flows[t->position[e]] = last;
+}
+
+static bool grow_found(struct sim *s, size_t flows, size_t links)
 {
     if (flows > s->found_size) {
         size_t size = 2 * flows;
@@ -233,39 +182,39 @@ static bool grow_found(struct sim *s, size_t flows, size_t hosts)
         s->found_flows = NEW(s->arena, struct network_flow, size);
         s->found_size = s->found && s->found_flows ? size : 0;
     }
-    if (hosts > s->found_host_size) {
-        size_t size = 2 * hosts;
+    if (links > s->found_link_size) {
+        size_t size = 2 * links;
 
-        s->found_hosts =
-            GROW(s->arena, s->found_hosts, struct host *, s->found_host_count, size);
+        s->found_links =
+            GROW(s->arena, s->found_links, struct net_link *, s->found_link_count, size);
         s->found_left = NEW(s->arena, double, size);
         s->found_weight = NEW(s->arena, double, size);
-        s->found_host_size =
-            s->found_hosts && s->found_left && s->found_weight ? size : 0;
+        s->found_link_size =
+            s->found_links && s->found_left && s->found_weight ? size : 0;
     }
-    if (flows <= s->found_size && hosts <= s->found_host_size)
+    if (flows <= s->found_size && links <= s->found_link_size)
         return true;
     sim_fail_memory(s);
     return false;
 }
 
-static void find_host(struct sim *s, struct host *h)
+static void find_link(struct sim *s, struct net_link *link)
 {
-    if (!h || h->mark == s->mark || !grow_found(s, 0, s->found_host_count + 1))
+    if (link->mark == s->mark || !grow_found(s, 0, s->found_link_count + 1))
         return;
-    h->mark = s->mark;
-    h->mark_index = s->found_host_count;
-    s->found_hosts[s->found_host_count++] = h;
+    link->mark = s->mark;
+    link->mark_index = s->found_link_count;
+    s->found_links[s->found_link_count++] = link;
 }
 
-/* All flows that share links with those of `h`, and all their hosts. */
-static void find_component(struct sim *s, struct host *h)
+/* All flows that share links with those of `link`, and all their links. */
+static void find_component(struct sim *s, struct net_link *link)
 {
     s->mark++;
-    s->found_count = s->found_host_count = 0;
-    find_host(s, h);
-    for (size_t i = 0; i < s->found_host_count; i++) {
-        struct host *from = s->found_hosts[i];
+    s->found_count = s->found_link_count = 0;
+    find_link(s, link);
+    for (size_t i = 0; i < s->found_link_count; i++) {
+        struct net_link *from = s->found_links[i];
 
         for (size_t f = 0; f < from->flow_count; f++) {
             struct transfer *t = from->flows[f];
@@ -274,8 +223,8 @@ static void find_component(struct sim *s, struct host *h)
                 continue;
             t->mark = s->mark;
             s->found[s->found_count++] = t;
-            find_host(s, t->end[0]);
-            find_host(s, t->end[1]);
+            for (size_t e = 0; e < t->route.link_count; e++)
+                find_link(s, t->route.link[e]);
         }
     }
 }
@@ -300,64 +249,63 @@ static void set_rate(struct sim *s, struct transfer *t, double rate_mbps)
                 EVENT_FLOW, t, t->version);
 }
 
-static void share_again(struct sim *s, struct host *h)
+static void share_again(struct sim *s, struct net_link *link)
 {
-    find_component(s, h);
+    find_component(s, link);
     if (s->failed)
         return;
-    for (size_t i = 0; i < s->found_host_count; i++)
-        s->found_left[i] = s->scenario->network.lan_mbps;
+    for (size_t i = 0; i < s->found_link_count; i++)
+        s->found_left[i] = s->found_links[i]->mbps;
     for (size_t i = 0; i < s->found_count; i++) {
         const struct transfer *t = s->found[i];
         struct network_flow *f = &s->found_flows[i];
 
         f->weight = t->weight;
-        f->cap_mbps = t->cap_mbps;
-        for (size_t e = 0; e < FLOW_LINKS; e++)
-            f->link[e] = t->end[e] ? t->end[e]->mark_index : FLOW_NO_LINK;
+        f->cap_mbps = t->route.cap_mbps;
+        f->link_count = t->route.link_count;
+        for (size_t e = 0; e < f->link_count; e++)
+            f->link[e] = t->route.link[e]->mark_index;
     }
     network_share(s->found_flows, s->found_count, s->found_left, s->found_weight,
-                  s->found_host_count);
+                  s->found_link_count);
     for (size_t i = 0; i < s->found_count; i++)
         set_rate(s, s->found[i], s->found_flows[i].rate_mbps);
 }
 
-static void begin_flow(struct sim *s, struct transfer *t, double bytes, struct host *from,
-                       struct host *to)
+static void begin_flow(struct sim *s, struct transfer *t, double bytes)
 {
-    const struct sim_network *n = &s->scenario->network;
-    size_t services = s->scenario->site_count;
-
-    t->latency_s = route_latency_s(s, from, to);
-    t->weight = network_weight(t->latency_s);
-    t->cap_mbps = (from ? from->site : services) == (to ? to->site : services)
-                      ? HUGE_VAL
-                      : n->wan_share_mbps;
+    t->weight = network_weight(t->route.latency_s);
     t->left_mbit = 8e-6 * bytes;
     t->rate_mbps = 0;
     t->updated_ms = s->kernel.now_ms;
-    if ((from && !attach(s, t, 0, from)) || (to && !attach(s, t, 1, to)))
-        return;
-    share_again(s, from ? from : to);
+    for (size_t e = 0; e < t->route.link_count; e++)
+        if (!attach(s, t, e))
+            return;
+    if (t->route.link_count)
+        share_again(s, t->route.link[0]);
+    else
+        set_rate(s, t, t->route.cap_mbps);
 }
 
 /* Gives up its share. */
 static void end_flow(struct sim *s, struct transfer *t)
 {
-    struct host *end[TRANSFER_ENDS] = {t->end[0], t->end[1]};
+    size_t count = t->route.link_count;
+    uint64_t before = s->mark;
 
-    detach(t, 0);
-    detach(t, 1);
-    for (size_t e = 0; e < TRANSFER_ENDS; e++)
-        if (end[e] && end[e]->flow_count > 0)
-            share_again(s, end[e]);
+    t->route.link_count = 0;
+    for (size_t e = 0; e < count; e++)
+        detach(t, e);
+    for (size_t e = 0; e < count; e++) /* not those that one before has found */
+        if (t->route.link[e]->flow_count > 0 && t->route.link[e]->mark <= before)
+            share_again(s, t->route.link[e]);
 }
 
 void transfer_on_drained(struct sim *s, struct transfer *t)
 {
     end_flow(s, t);
     t->version++;
-    kernel_post(&s->kernel, kernel_after(&s->kernel, t->latency_s),
+    kernel_post(&s->kernel, kernel_after(&s->kernel, t->route.latency_s),
                 t->kind == TRANSFER_IMAGE ? EVENT_CHECKPOINT_STORED : EVENT_TRANSFER, t,
                 t->version);
 }
@@ -383,8 +331,8 @@ static struct transfer *transfer_new(struct sim *s)
     return t;
 }
 
-static void count_bytes(struct sim *s, enum transfer_kind kind, struct host *from,
-                        struct host *to, double bytes)
+static void count_bytes(struct sim *s, enum transfer_kind kind, struct place from,
+                        struct place to, double bytes)
 {
     double *const total[] = {
         [TRANSFER_INPUT] = &s->totals.input_bytes,
@@ -395,25 +343,38 @@ static void count_bytes(struct sim *s, enum transfer_kind kind, struct host *fro
     };
 
     *total[kind] += bytes;
-    if (from)
-        from->stats.sent_bytes += bytes;
-    if (to)
-        to->stats.received_bytes += bytes;
+    if (from.host)
+        from.host->stats.sent_bytes += bytes;
+    if (to.host)
+        to.host->stats.received_bytes += bytes;
+    path_count_transfer(s, from.node, to.node, bytes);
+}
+
+/* The end of a transfer that is not the replica's resource. */
+static struct place other_end(const struct sim *s, enum transfer_kind kind,
+                              const struct replica *r, struct host *from, double bytes)
+{
+    if (kind == TRANSFER_MIGRATION)
+        return (struct place){from, from->node};
+    if (kind == TRANSFER_OUTPUT)
+        return (struct place){NULL, r->storage->node};
+    if (kind == TRANSFER_INPUT)
+        return (struct place){NULL, storage_nearest(s, r->host, bytes, false)->node};
+    return (struct place){NULL, s->image_node};
 }
 
 bool transfer_begin(struct sim *s, enum transfer_kind kind, struct replica *r,
-                    double bytes, struct host *from, double progress_mi)
+                    double bytes, struct host *source, double progress_mi)
 {
     bool is_upload = kind == TRANSFER_OUTPUT || kind == TRANSFER_IMAGE;
     const struct sim_network *n = &s->scenario->network;
-    struct host *to = is_upload ? NULL : r->host;
+    struct place here = {r->host, r->host->node}, there;
     struct transfer *t;
 
     if (!(bytes > 0))
         return false;
-    if (is_upload)
-        from = r->host;
-    count_bytes(s, kind, from, to, bytes);
+    there = other_end(s, kind, r, source, bytes);
+    count_bytes(s, kind, is_upload ? here : there, is_upload ? there : here, bytes);
     if (n->mode == SIM_NETWORK_NONE)
         return false;
     t = transfer_new(s);
@@ -425,13 +386,17 @@ bool transfer_begin(struct sim *s, enum transfer_kind kind, struct replica *r,
     t->next = r->transfers;
     r->transfers = t;
     t->version++;
-    if (n->mode == SIM_NETWORK_SHARED)
-        begin_flow(s, t, bytes, from, to);
-    else
+    t->route.link_count = 0;
+    if (n->mode == SIM_NETWORK_SHARED) {
+        t->route =
+            is_upload ? route_between(s, here, there) : route_between(s, there, here);
+        begin_flow(s, t, bytes);
+    } else {
         kernel_post(&s->kernel,
                     kernel_after(&s->kernel, network_estimate_s(s, r->host, bytes)),
                     kind == TRANSFER_IMAGE ? EVENT_CHECKPOINT_STORED : EVENT_TRANSFER, t,
                     t->version);
+    }
     return true;
 }
 
@@ -443,7 +408,7 @@ void transfer_release(struct sim *s, struct transfer *t)
         at = &(*at)->next;
     *at = t->next;
     t->version++;
-    if (t->end[0] || t->end[1])
+    if (t->route.link_count)
         end_flow(s, t);
     t->next = s->pools.transfers;
     s->pools.transfers = t;

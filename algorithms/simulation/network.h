@@ -4,13 +4,14 @@
 
 #include <stddef.h>
 
-enum { FLOW_LINKS = 2 };
-#define FLOW_NO_LINK SIZE_MAX
+/* A route has 8 links at most, one by way of the storage twice that. */
+enum { FLOW_LINKS = 16 };
 
 struct network_flow {
     double weight;           /* 1/phi, > 0 */
     double cap_mbps;         /* of a route through a WAN; infinite: none */
-    size_t link[FLOW_LINKS]; /* with a limit; FLOW_NO_LINK: none */
+    size_t link_count;       /* with a limit */
+    size_t link[FLOW_LINKS]; /* which */
     double rate_mbps;        /* result; infinite: neither link nor cap */
 };
 

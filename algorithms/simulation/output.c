@@ -13,21 +13,32 @@ static double seconds(int64_t ms)
 
 /* ---- rows ---- */
 
+/* The rows, with room for one more; NULL without memory. They grow by doubling. */
+static void *with_room(struct sim *s, void *rows, size_t row_bytes, size_t count,
+                       size_t *size)
+{
+    enum { ROWS_FIRST = 256 };
+    size_t larger = *size ? 2 * *size : ROWS_FIRST;
+
+    if (count < *size)
+        return rows;
+    rows = arena_grow(s->rows, rows, row_bytes, count, larger);
+    if (rows)
+        *size = larger;
+    else
+        sim_fail_memory(s);
+    return rows;
+}
+
 void sim_write_log(struct sim *s, enum sim_log_kind kind, const struct grid_job *job,
                    const struct host *host, double value)
 {
-    if (s->log_count == s->log_size) {
-        size_t size = s->log_size ? 2 * s->log_size : 256;
-        struct sim_log_row *log =
-            GROW(s->rows, s->log, struct sim_log_row, s->log_count, size);
+    struct sim_log_row *log =
+        with_room(s, s->log, sizeof(*log), s->log_count, &s->log_size);
 
-        if (!log) {
-            sim_fail_memory(s);
-            return;
-        }
-        s->log = log;
-        s->log_size = size;
-    }
+    if (!log)
+        return;
+    s->log = log;
     s->log[s->log_count++] = (struct sim_log_row){
         .at_s = sim_now_s(s),
         .kind = kind,
@@ -40,20 +51,14 @@ void sim_write_log(struct sim *s, enum sim_log_kind kind, const struct grid_job 
 void sim_note_job(struct sim *s, const struct grid_job *job, enum sim_job_state state,
                   const struct host *host)
 {
+    struct sim_job_row *rows;
+
     if (s->job_row_count >= s->wanted->job_rows_max)
         return;
-    if (s->job_row_count == s->job_row_size) {
-        size_t size = s->job_row_size ? 2 * s->job_row_size : 256;
-        struct sim_job_row *rows =
-            GROW(s->rows, s->job_rows, struct sim_job_row, s->job_row_count, size);
-
-        if (!rows) {
-            sim_fail_memory(s);
-            return;
-        }
-        s->job_rows = rows;
-        s->job_row_size = size;
-    }
+    rows = with_room(s, s->job_rows, sizeof(*rows), s->job_row_count, &s->job_row_size);
+    if (!rows)
+        return;
+    s->job_rows = rows;
     s->job_rows[s->job_row_count++] = (struct sim_job_row){
         .number = job->number,
         .given = job->given,
@@ -109,14 +114,6 @@ static enum error_code list_resources(struct sim *s, struct sim_run_out *out)
 
 /* ---- the end of the warm-up ---- */
 
-void sim_count_storage(struct sim *s, double bytes)
-{
-    s->totals.storage_byte_s +=
-        s->storage_used_bytes * seconds(s->kernel.now_ms - s->storage_ms);
-    s->storage_ms = s->kernel.now_ms;
-    s->storage_used_bytes += bytes;
-}
-
 void sim_stable(struct sim *s)
 {
     uint64_t ended = s->totals.ended_total;
@@ -134,7 +131,14 @@ void sim_stable(struct sim *s)
         if (!h->is_up)
             h->down_since_ms = s->kernel.now_ms;
     }
-    sim_count_storage(s, 0);
+    for (size_t i = 0; i < s->storage_count; i++) {
+        s->storages[i].used_byte_s = 0;
+        s->storages[i].refused = 0;
+        s->storages[i].since_ms = s->kernel.now_ms;
+    }
+    for (size_t i = 0; i < s->path_size; i++)
+        s->paths[i] = (struct path){0};
+    s->path_count = 0;
     s->totals = (struct totals){.ended_total = ended};
     for (size_t i = 0; i < s->user_count; i++)
         s->user_mi[i] = 0;
@@ -262,7 +266,8 @@ static void fill_counts(const struct sim *s, struct sim_metrics *m, double span_
     m->output_bytes = t->output_bytes;
     m->checkpoint_bytes = t->checkpoint_bytes;
     m->restart_bytes = t->restart_bytes;
-    m->storage_used_bytes = ratio(t->storage_byte_s, span_s);
+    for (size_t i = 0; i < s->storage_count; i++)
+        m->storage_used_bytes += ratio(s->storages[i].used_byte_s, span_s);
     m->storage_refused = (double)t->storage_refused;
     m->rounds = (double)t->rounds;
     m->rounds_skipped = (double)t->skipped;
@@ -300,13 +305,16 @@ enum error_code sim_close(struct sim *s, struct sim_run_out *out)
         if (!h->is_up)
             h->stats.down_s += seconds(s->kernel.now_ms - h->down_since_ms);
     }
-    sim_count_storage(s, 0);
+    for (size_t i = 0; i < s->storage_count; i++)
+        storage_count(s, &s->storages[i], 0);
     sim_log(s, SIM_LOG_END, NULL, NULL, (double)NAN);
     close_jobs(s, &left);
     fill_jobs(s, &out->metrics, left, span_s);
     fill_counts(s, &out->metrics, span_s);
     fill_hosts(s, &out->metrics);
     TRY(list_resources(s, out));
+    TRY(storages_list(s, out));
+    TRY(paths_list(s, out));
     out->jobs = s->job_rows;
     out->job_count = s->job_row_count;
     out->log = s->log;

@@ -29,7 +29,22 @@ enum transfer_kind {
     TRANSFER_MIGRATION, /* resource to resource */
 };
 
-enum { TRANSFER_ENDS = 2 };
+/* Capacity that flows share. */
+struct net_link {
+    double mbps;
+    struct transfer **flows;
+    size_t flow_count, flow_size;
+    uint64_t mark; /* of the search for what shares links */
+    size_t mark_index;
+};
+
+/* The links of a way, and what it is as a whole. */
+struct net_route {
+    double latency_s;
+    double cap_mbps; /* infinite: none */
+    size_t link_count;
+    struct net_link *link[FLOW_LINKS];
+};
 
 struct transfer {
     enum transfer_kind kind;
@@ -40,10 +55,10 @@ struct transfer {
     /* A flow, in a shared network. */
     double left_mbit, rate_mbps;
     int64_t updated_ms;
-    double weight, cap_mbps, latency_s;
-    struct host *end[TRANSFER_ENDS]; /* with a limited link; NULL: none */
-    size_t position[TRANSFER_ENDS];  /* in the flows of that host */
-    uint64_t mark;                   /* of the search for what it shares links with */
+    double weight;
+    uint64_t mark; /* of the search for what it shares links with */
+    struct net_route route;
+    size_t position[FLOW_LINKS]; /* in the flows of each link */
 };
 
 /* ---- replicas and jobs (life.c) ---- */
@@ -81,6 +96,7 @@ struct replica {
     double progress_mi;    /* when it last began to work */
     double begin_v, finish_v;
     int64_t assigned_ms, work_done_ms;
+    struct storage *storage; /* where its output goes */
     struct transfer *transfers;
     /* Of its checkpoint policy. */
     double interval_s, next_request_s;
@@ -181,10 +197,8 @@ struct host {
     struct host *next_haunted; /* hosts with ghosts */
     bool is_haunted;
 
-    struct transfer **flows;
-    size_t flow_count, flow_size;
-    uint64_t mark;
-    size_t mark_index;
+    size_t node;          /* of the network */
+    struct net_link link; /* to its site's switch */
 };
 
 /* ---- rounds (scheduler.c) ---- */
@@ -203,6 +217,22 @@ struct listed_job {
     uint64_t number;
 };
 
+struct storage {
+    const char *id;
+    size_t node;
+    double capacity_bytes; /* HUGE_VAL: no limit */
+    double used_bytes, used_byte_s;
+    int64_t since_ms; /* used_byte_s is up to here */
+    uint64_t refused;
+};
+
+/* What went over a path; a table of them by its two nodes. */
+struct path {
+    size_t from, to;
+    uint64_t jobs, transfers; /* both 0: a free place */
+    double bytes;
+};
+
 struct pools {
     struct grid_job *jobs;
     struct replica *replicas;
@@ -218,7 +248,6 @@ struct totals {
     double turnaround_s, wait_s, run_s, execution_s, length_mi, failed_length_mi;
     double checkpoints, submitted_mi, demand, demand_count;
     double input_bytes, output_bytes, checkpoint_bytes, restart_bytes;
-    double storage_byte_s;
     int64_t first_arrival_ms, last_done_ms;
 };
 
@@ -231,13 +260,21 @@ struct sim {
     struct arena *scratch; /* of one round */
     struct arena *rows;    /* of the caller */
     struct error *err;
+    const struct budget *budget; /* NULL: none */
     enum error_code failed;
     bool stopped;
+    bool is_cut; /* a round has spent the budget */
 
     struct kernel kernel;
     struct host *hosts;
     size_t host_count;
-    double *wan_latency_s; /* by pair of sites, the services being the last */
+    double *wan_latency_s; /* by pair of sites by name, the services being the last */
+    size_t *site_rank;     /* of each site, and of the services, among them */
+    struct net_link *links;
+    struct sim_route *routes; /* by their nodes */
+    size_t route_count;
+    struct path *paths; /* if they are wanted */
+    size_t path_count, path_size;
     struct pools pools;
     struct grid_job *unfinished;
     uint64_t alive_jobs;
@@ -260,6 +297,7 @@ struct sim {
     struct round_job *list;
     struct grid_job **listed;
     size_t list_head, list_end, list_size;
+    size_t held_count; /* jobs in the list with replicas */
     struct listed_job *touched;
     size_t touched_count, touched_size;
     struct replica **noticed; /* lost ones, of which the scheduler hears */
@@ -276,18 +314,19 @@ struct sim {
 
     struct vm_pool vm;
     double vm_mips, vm_session_s; /* means of the workload */
-    double storage_used_bytes;
-    int64_t storage_ms;
+    struct storage *storages;     /* at least one */
+    size_t storage_count;
+    size_t image_node; /* of the checkpoint server */
     double *user_mi;
     size_t user_count;
 
     /* Search in the network. */
     uint64_t mark;
     struct transfer **found;
-    struct host **found_hosts;
+    struct net_link **found_links;
     struct network_flow *found_flows;
     double *found_left, *found_weight;
-    size_t found_count, found_size, found_host_count, found_host_size;
+    size_t found_count, found_size, found_link_count, found_link_size;
 
     struct totals totals;
     struct sim_job_row *job_rows;
@@ -330,8 +369,8 @@ void sim_note_job(struct sim *s, const struct grid_job *job, enum sim_job_state 
 enum error_code sim_close(struct sim *s, struct sim_run_out *out);
 void sim_stable(struct sim *s);
 
-/* What is stored changes by so many bytes. */
-void sim_count_storage(struct sim *s, double bytes);
+/* What is stored there changes by so many bytes. */
+void storage_count(const struct sim *s, struct storage *storage, double bytes);
 
 /* ---- host.c ---- */
 
@@ -406,8 +445,6 @@ void hazard_fill(struct sim *s, struct host *h, struct checkpoint_in *in);
 
 /* ---- network.c ---- */
 
-enum error_code network_create(struct sim *s);
-
 /* Begins a transfer; false: there is nothing to move, it is done. */
 bool transfer_begin(struct sim *s, enum transfer_kind kind, struct replica *r,
                     double bytes, struct host *from, double progress_mi);
@@ -421,8 +458,37 @@ void transfer_on_drained(struct sim *s, struct transfer *t);
 /* Takes a transfer that is done off its replica. */
 void transfer_release(struct sim *s, struct transfer *t);
 
-/* What it would take alone, seconds, from or to storage. */
+/* What it would take alone, seconds, from or to the nearest storage. */
 double network_estimate_s(const struct sim *s, const struct host *h, double bytes);
+
+/* ---- routes.c ---- */
+
+/* Links, routes and storages. The hosts must be there. */
+enum error_code routes_create(struct sim *s);
+
+/* A place in the network; host NULL: not a resource. */
+struct place {
+    struct host *host;
+    size_t node;
+};
+
+struct net_route route_between(const struct sim *s, struct place from, struct place to);
+
+/* Seconds for so many bytes on an empty network. */
+double route_time_s(const struct sim *s, const struct net_route *route, double bytes);
+
+/* The nearest of the storages, or of those with room for so many bytes more; NULL: none
+ * has. */
+struct storage *storage_nearest(const struct sim *s, const struct host *h, double bytes,
+                                bool needs_room);
+
+/* Counts what goes over a path: bytes of a transfer, or a job. */
+void path_count_transfer(struct sim *s, size_t from, size_t to, double bytes);
+void path_count_job(struct sim *s, size_t from, size_t to);
+
+/* Rows of the output. */
+enum error_code paths_list(struct sim *s, struct sim_run_out *out);
+enum error_code storages_list(struct sim *s, struct sim_run_out *out);
 
 /* ---- life.c ---- */
 
@@ -442,6 +508,9 @@ void replica_migrate(struct sim *s, struct replica *r, struct host *h);
 
 /* Its host has failed. */
 void replica_lose(struct sim *s, struct replica *r);
+
+/* The job has no replica any more, and nobody will start one. */
+void job_lose(struct sim *s, struct grid_job *job);
 
 /* The scheduler believes in it no more. */
 void replica_forget(struct sim *s, struct replica *r);

@@ -92,6 +92,8 @@ void scheduler_unlist(struct sim *s, struct grid_job *job)
     if (!job->is_listed)
         return;
     job->is_listed = false;
+    if (job->replica_count > 0)
+        s->held_count--;
     at = position_of(s, job->number);
     if (at - s->list_head < s->list_end - at) {
         move_entries(s, s->list_head + 1, s->list_head, at - s->list_head);
@@ -133,6 +135,7 @@ static void write_entry(struct sim *s, struct grid_job *job)
         .replica_count = job->replica_count,
         .started_count = job->started_count,
         .has_checkpoint = job->has_image,
+        .checkpoint_mi = job->image_mi,
         .checkpoint_overhead_s = job->checkpoint_overhead_s,
         .restart_s = c->overhead.rollback_s +
                      network_estimate_s(s, &s->hosts[0], job->checkpoint_bytes),
@@ -191,9 +194,13 @@ void scheduler_haunt(struct sim *s, struct host *h)
 
 static void detect_one(struct sim *s, struct replica *r)
 {
+    struct grid_job *job = r->job;
+
     sim_log(s, SIM_LOG_JOB_DETECT, r->job, r->host, (double)NAN);
     s->totals.detected++;
     replica_forget(s, r);
+    if (job->replica_count == 0 && job->started_count >= s->replica_limit)
+        job_lose(s, job); /* the policy gives it up */
 }
 
 static void detect_on(struct sim *s, struct host *h)
@@ -387,6 +394,29 @@ static double transfer_s(const void *context, size_t job, size_t resource)
                               j->input_bytes + j->checkpoint_bytes);
 }
 
+/* From a start until the job runs. */
+static double stage_in_s(const void *context, size_t job, size_t resource)
+{
+    const struct sim *s = context;
+    const struct grid_job *j = s->listed[s->list_head + job];
+    const struct sim_overhead *o = &s->scenario->overhead;
+    double time_s =
+        o->dispatch_s + network_estimate_s(s, &s->hosts[resource], j->input_bytes);
+
+    if (j->has_image)
+        time_s += o->rollback_s +
+                  network_estimate_s(s, &s->hosts[resource], j->checkpoint_bytes);
+    return time_s;
+}
+
+static bool stages_in(const struct sim *s)
+{
+    const struct sim_overhead *o = &s->scenario->overhead;
+
+    return s->scenario->network.mode != SIM_NETWORK_NONE || o->dispatch_s > 0 ||
+           o->rollback_s > 0;
+}
+
 static void decide(struct sim *s)
 {
     struct round_in in = {
@@ -396,11 +426,14 @@ static void decide(struct sim *s)
         .site_count = s->scenario->site_count,
         .jobs = s->list ? s->list + s->list_head : NULL,
         .job_count = s->list_end - s->list_head,
+        .held_job_count = s->held_count,
         .random_state = s->random_state,
         .mode_before = s->mode,
         .can_checkpoint = s->policy->checkpoint != NULL,
         .transfer_s = transfer_s,
+        .stage_in_s = stages_in(s) ? stage_in_s : NULL,
         .context = s,
+        .budget = s->budget,
     };
     struct round_out out = {0};
     enum error_code code;
@@ -410,6 +443,7 @@ static void decide(struct sim *s)
         s->failed = code;
         return;
     }
+    s->is_cut = out.status == DECISION_CUT;
     s->random_state = out.random_state;
     s->mode = out.mode;
     if (!keep_plan(s, &out))
@@ -449,18 +483,26 @@ void scheduler_round(struct sim *s)
 
 /* ---- creation ---- */
 
-/* How often a policy starts a job at most. */
-static size_t limit_of(const struct sim_policy *policy)
+static double option_of(const struct sim_policy *policy, const char *name,
+                        double otherwise)
 {
     const struct param *rows = policy->round->params;
 
-    if (policy->round->flags & ROUND_DETECTS)
-        return SIZE_MAX;
     for (size_t i = 0; rows && rows[i].name; i++)
-        if (strcmp(rows[i].name, "replicas") == 0 ||
-            strcmp(rows[i].name, "replicas_max") == 0)
-            return (size_t)policy->round_param[i];
-    return 1;
+        if (strcmp(rows[i].name, name) == 0)
+            return policy->round_param[i];
+    return otherwise;
+}
+
+/* How often a policy starts a job at most. */
+static size_t limit_of(const struct sim_policy *policy)
+{
+    double copies = option_of(policy, "replicas", option_of(policy, "replicas_max", 1));
+    double restarts = option_of(policy, "max_restarts", (double)NAN);
+
+    if (!(policy->round->flags & ROUND_DETECTS))
+        return (size_t)copies;
+    return isnan(restarts) ? SIZE_MAX : (size_t)(copies + restarts);
 }
 
 enum error_code scheduler_create(struct sim *s)

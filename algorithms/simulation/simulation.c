@@ -208,6 +208,8 @@ static bool play(struct sim *s, const struct budget *budget,
         }
         if (is_continuous && s->is_dirty && kernel_turn_ends(&s->kernel))
             scheduler_round(s);
+        if (s->is_cut)
+            return false;
     }
     if (s->kernel.full)
         sim_fail_memory(s);
@@ -260,7 +262,7 @@ static enum error_code create(struct sim *s)
     if (w->session_s)
         s->vm_session_s = distribution_mean(w->session_s);
     TRY(hosts_create(s));
-    TRY(network_create(s));
+    TRY(routes_create(s));
     TRY(scheduler_create(s));
     TRY(hazards_create(s));
     TRY(create_vm(s));
@@ -303,6 +305,7 @@ enum error_code sim_run(const struct sim_scenario *scenario,
         .policy = policy,
         .wanted = wanted ? wanted : &nothing,
         .seed = seed,
+        .budget = budget,
         .arena = arena_create(free_bytes),
         .scratch = arena_create(free_bytes),
         .rows = a,

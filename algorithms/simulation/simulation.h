@@ -82,6 +82,7 @@ struct sim_group {
     size_t count;        /* >= 1 */
     size_t first_number; /* with count 1, 0: no number at all */
     size_t site;         /* index in the scenario's sites */
+    size_t node;         /* 1 + its node in the network; 0: that of its site */
     struct distribution mips_total; /* drawn for each: stream ID.mips */
     size_t n_max;                   /* jobs at once, >= 1 */
     enum sim_sharing sharing;
@@ -103,6 +104,42 @@ extern const char *const sim_initial_state_names[];
 extern const char *const sim_network_mode_names[];
 extern const char *const sim_detection_names[];
 
+/* A node of the network is a number: below site_count it is that site's, site_count that
+ * of the services (storage and checkpoint server, unless they say otherwise), beyond it
+ * site_count + 1 + index in the nodes of the network. */
+
+enum sim_link_kind { SIM_LINK_LAN, SIM_LINK_WAN };
+extern const char *const sim_link_kind_names[]; /* by enum, ended by NULL */
+
+struct sim_link {
+    const char *id;
+    enum sim_link_kind kind; /* lan: shared by its transfers; wan: each gets all of it */
+    double bandwidth_mbps, latency_s;
+};
+
+enum { SIM_ROUTE_LINKS_MAX = 8 };
+
+/* The way between two nodes, in both directions unless the other one has its own. */
+struct sim_route {
+    size_t from, to; /* nodes */
+    const size_t *links;
+    size_t link_count; /* at most SIM_ROUTE_LINKS_MAX */
+};
+
+/* Where inputs are and outputs go. With several, a transfer uses the one that is nearest
+ * by time alone, an output the nearest that has room; ties: the first. */
+struct sim_storage {
+    const char *id;
+    size_t node;           /* 1 + its node; 0: the services */
+    double capacity_bytes; /* for outputs; 0: no limit */
+};
+
+/* Where images are. The first of several takes all (spec 3.4). */
+struct sim_checkpoint_server {
+    const char *id;
+    size_t node; /* 1 + its node; 0: the services */
+};
+
 struct sim_network {
     enum sim_network_mode mode;
     /* fixed: every transfer alone */
@@ -111,6 +148,14 @@ struct sim_network {
     double lan_mbps, lan_latency_s;    /* of each resource's link */
     double wan_share_mbps;             /* of each route; infinite: no limit */
     struct distribution wan_latency_s; /* drawn for each pair of sites */
+    /* shared, instead of these: links and routes one by one. A transfer between two
+     * resources without a route goes by way of the first storage. */
+    const struct sim_link *links;
+    size_t link_count; /* 0: the star above */
+    const struct sim_route *routes;
+    size_t route_count;
+    const char *const *nodes; /* names of those that are neither sites nor services */
+    size_t node_count;
 };
 
 /* Constant delays, seconds, >= 0 (spec 6). */
@@ -136,7 +181,11 @@ struct sim_scenario {
     double scheduler_interval_s; /* 0: after each instant at which something changed */
     struct sim_network network;
     struct sim_overhead overhead;
-    double storage_bytes; /* for output; 0: no limit */
+    double storage_bytes; /* for output; 0: no limit; without storages */
+    const struct sim_storage *storages;
+    size_t storage_count; /* 0: one with storage_bytes, at the services */
+    const struct sim_checkpoint_server *checkpoint_servers;
+    size_t checkpoint_server_count; /* 0: one at the services */
     enum sim_detection detection;
 
     const struct workload *workload; /* prepared */
@@ -157,8 +206,10 @@ struct sim_scenario sim_scenario_preset(void);
  * in the arena. Collects every mistake, with JSON pointers below `pointer` ("" at the
  * top): PREFIX/stop/time_s, PREFIX/stop/jobs, PREFIX/stable_after_s, PREFIX/warm_up_s,
  * PREFIX/information_service/interval_s, PREFIX/scheduler/interval_s,
- * PREFIX/network/NAME, PREFIX/overhead_s/NAME, PREFIX/storage_bytes,
- * PREFIX/failure_groups/N/NAME; of a group, its own pointer and /NAME. */
+ * PREFIX/network/NAME, PREFIX/network/links/N/NAME, PREFIX/network/routes/N/NAME,
+ * PREFIX/overhead_s/NAME, PREFIX/storage_bytes, PREFIX/storage_resources/N/NAME,
+ * PREFIX/checkpoint_servers/N/NAME, PREFIX/failure_groups/N/NAME; of a group, its own
+ * pointer and /NAME. */
 enum error_code sim_scenario_prepare(struct sim_scenario *s, const char *pointer,
                                      struct arena *a, struct error *err);
 
@@ -285,6 +336,24 @@ struct sim_resource_row {
     double received_bytes, sent_bytes; /* between it and storage, or other resources */
 };
 
+/* One storage resource. */
+struct sim_storage_row {
+    const char *storage_id;
+    double used_mean_bytes, used_end_bytes; /* by outputs */
+    uint64_t refused_count;                 /* outputs for which it had no room, being the
+                                               nearest when none had */
+};
+
+/* A pair of nodes between which something moved, or jobs were sent: from the storage to
+ * the resource. */
+struct sim_path_row {
+    const char *from_node_id, *to_node_id;
+    uint64_t jobs_allocated;
+    double jobs_allocated_percent; /* of all assignments; NAN: there are none */
+    uint64_t transfer_count;
+    double bytes;
+};
+
 enum sim_job_state {
     SIM_JOB_WAITING, /* at the end of the run */
     SIM_JOB_RUNNING, /* likewise */
@@ -348,7 +417,8 @@ struct sim_log_row {
 
 /* What is wanted beside the metrics. */
 struct sim_output {
-    bool per_resource;
+    bool per_resource; /* storages too */
+    bool per_path;
     size_t job_rows_max; /* 0: none; the first ones that end, then those left */
     size_t log_rows_max; /* 0: none; the first ones */
 };
@@ -365,6 +435,10 @@ struct sim_run_out {
     struct sim_metrics metrics;
     const struct sim_resource_row *resources; /* by id */
     size_t resource_count;
+    const struct sim_storage_row *storages;
+    size_t storage_count;
+    const struct sim_path_row *paths; /* by names */
+    size_t path_count;
     const struct sim_job_row *jobs;
     size_t job_count;
     const struct sim_log_row *log;

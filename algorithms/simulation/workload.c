@@ -29,6 +29,7 @@ const char *const workload_generator_names[] = {
 
 static const struct workload_maker *const makers[WORKLOAD_GENERATOR_COUNT] = {
     [WORKLOAD_BATCH] = &workload_batch,
+    [WORKLOAD_INTERFACES] = &workload_interfaces,
     [WORKLOAD_LUBLIN] = &workload_lublin,
     [WORKLOAD_POISSON] = &workload_gaps,
     [WORKLOAD_SIMPLE_DAILY] = &workload_simple_daily,
@@ -313,6 +314,7 @@ enum error_code workload_open(const struct workload *config, uint64_t seed,
     if (!s)
         return fail_memory(err);
     s->config = config;
+    s->seed = seed;
     s->end_s = fmin(horizon_s, config->stop_s) - config->start_s;
     s->limit = config->job_count ? config->job_count : UINT64_MAX;
     s->user_count = (size_t)config->user_count;

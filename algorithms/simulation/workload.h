@@ -47,6 +47,8 @@ struct sim_job {
 /* symbol, name, purpose, source */
 #define WORKLOAD_GENERATORS(X)                                                           \
     X(BATCH, batch, "Jobs that are given one by one", "simulator.md 9 (trace)")          \
+    X(INTERFACES, interfaces, "The jobs of several user interfaces together",            \
+      "000_168dd5aef5075332 2.2")                                                        \
     X(LUBLIN, lublin, "Arrivals in a daily cycle with bursts, run times of few classes", \
       "simulator.md 9.1; Lublin and Feitelson 2003")                                     \
     X(POISSON, poisson, "Exponential gaps and lengths, as in M/M/c queues", "ours")      \
@@ -108,6 +110,14 @@ struct lublin {
     double pa, pb;           /* probability of the first: pa * nodes + pb */
 };
 
+struct workload;
+
+/* A user interface: where jobs come from. Its streams are its own. */
+struct workload_interface {
+    const char *id;
+    const struct workload *workload; /* prepared; not of the generator interfaces */
+};
+
 /* What to generate. Members that a generator does not use are ignored, as a preset
  * fills them for many. NULL, NAN and 0 stand for the generator's own choice, which
  * workload_prepare() fills in. */
@@ -150,6 +160,11 @@ struct workload {
 
     const struct distribution *mips_required; /* vm_session: preset 1 */
     const struct distribution *session_s;     /* vm_session: exponential of mean 3600 */
+
+    /* interfaces: their users and what they were given are numbered one after the other,
+     * of jobs that come together the first interface's is first. */
+    const struct workload_interface *interfaces;
+    size_t interface_count;
 };
 
 /* A workload with nothing given: the generator's own choices. */

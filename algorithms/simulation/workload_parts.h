@@ -15,6 +15,7 @@ struct stream {
 
 struct workload_source {
     const struct workload *config;
+    uint64_t seed;
     double end_s;     /* from the start on; may be HUGE_VAL */
     uint64_t number;  /* of the next job */
     uint64_t limit;   /* UINT64_MAX: none */
@@ -44,8 +45,8 @@ struct workload_maker {
     bool (*next)(struct workload_source *s, struct sim_job *job);
 };
 
-extern const struct workload_maker workload_batch, workload_lublin, workload_simple_daily,
-    workload_gaps, workload_swf, workload_tornado;
+extern const struct workload_maker workload_batch, workload_interfaces, workload_lublin,
+    workload_simple_daily, workload_gaps, workload_swf, workload_tornado;
 
 /* Fills in what the set of the Lublin model gives. */
 void lublin_complete(struct lublin *l);

@@ -1,0 +1,789 @@
+// models_api_test.cpp - stored models: made, trained, refined by executions, rolled
+// back, ported; through route_answer(), with PostgreSQL where the tag says so.
+#include "tests/model_support.hpp"
+
+#include <functional>
+#include <thread>
+
+extern "C" {
+#include "service/refits.h"
+#include "service/worker.h"
+}
+
+using nlohmann::json;
+
+namespace
+{
+const char *database()
+{
+    return getenv("GRIDPLAN_TEST_DATABASE_URL");
+}
+
+#define NEED_DATABASE()                                             \
+    do {                                                            \
+        if (!database()) {                                          \
+            WARN("skipped: GRIDPLAN_TEST_DATABASE_URL is not set"); \
+            return;                                                 \
+        }                                                           \
+    } while (0)
+
+// A service; with `background` models learn by themselves.
+struct models : api {
+    refits *r = nullptr;
+
+    explicit models(bool background = false) : api(database())
+    {
+        refits_options options{};
+        error err{};
+
+        if (!background)
+            return;
+        handle()->compute = worker_pool_create("compute", 2, 16, 0);
+        REQUIRE(handle()->compute);
+        options.at_once = 2;
+        options.poll_s = 0.02;
+        REQUIRE(refits_create(handle(), &options, &r, &err) == OK);
+        handle()->refits = r;
+    }
+    ~models()
+    {
+        handle()->refits = nullptr;
+        refits_close(r);
+        worker_pool_close(handle()->compute);
+    }
+    json done(const api_reply &reply, int status)
+    {
+        INFO(reply.body.substr(0, 2000));
+        REQUIRE(reply.status == status);
+        return status == 204 ? json() : reply.json();
+    }
+    json make(const std::string &id, const std::string &app, const json &more = {})
+    {
+        json body = {{"id", id}, {"application_id", app}, {"site_id", "here"}};
+        if (more.is_object())
+            body.update(more);
+        return done(post("/v1/models", body.dump()), 201);
+    }
+    json read(const std::string &id)
+    {
+        return done(get("/v1/models/" + id), 200);
+    }
+    json command(const std::string &id, const std::string &what, const json &body = {},
+                 int status = 200)
+    {
+        return done(
+            post("/v1/models/" + id + "/" + what, body.is_null() ? "" : body.dump()),
+            status);
+    }
+    void store(const json &executions)
+    {
+        json answer = done(post("/v1/executions", executions.dump()), 201);
+        REQUIRE(answer["stored"] == executions.size());
+    }
+    json wait_for(const std::string &id, const std::function<bool(const json &)> &is_so)
+    {
+        json now;
+        for (int i = 0; i < 2000; i++) {
+            now = read(id);
+            if (is_so(now))
+                return now;
+            std::this_thread::sleep_for(std::chrono::milliseconds(5));
+        }
+        FAIL(now.dump());
+        return now;
+    }
+};
+
+std::vector<known_run> first(const std::vector<known_run> &runs, size_t from, size_t to)
+{
+    return {runs.begin() + (long)from, runs.begin() + (long)to};
+}
+
+json question(const std::string &id)
+{
+    return {{"model_id", id},
+            {"problem_size", 1200},
+            {"processors", 4},
+            {"cpu_available_ratio", 0.7},
+            {"bandwidth_mbps", 60}};
+}
+} // namespace
+
+TEST_CASE("stored models are unavailable without a database", "[models][api]")
+{
+    api a;
+    struct {
+        const char *method, *target, *body;
+    } cases[] = {
+        {"GET", "/v1/models", ""},
+        {"POST", "/v1/models", R"({"application_id":"a"})"},
+        {"GET", "/v1/models/x", ""},
+        {"DELETE", "/v1/models/x", ""},
+        {"POST", "/v1/models/x/train", ""},
+        {"POST", "/v1/models/x/refine", ""},
+        {"POST", "/v1/models/x/roll-back", R"({"version":1})"},
+        {"POST", "/v1/models/x/port", R"({"reference_model_id":"y"})"},
+        {"GET", "/v1/models/x/versions", ""},
+        {"GET", "/v1/models/x/versions/1", ""},
+        {"GET", "/v1/models/x/samples", ""},
+        {"POST", "/v1/predictions", R"({"model_id":"x","problem_size":1})"},
+        {"POST", "/v1/predictions", R"({"application_id":"x","problem_size":1})"},
+    };
+    for (auto &c : cases) {
+        INFO(c.method << " " << c.target);
+        CHECK(a.call(c.method, c.target, c.body).status == 503);
+    }
+}
+
+TEST_CASE("a wrong model is refused before the database is asked", "[models][api]")
+{
+    api a;
+    CHECK(a.post("/v1/models", R"({"id":"a/b","application_id":"a","phase_index":1.5,
+                 "kind":"linear","settings":{"inputs":["x","x"]}})")
+              .pointers() ==
+          std::vector<std::string>{"/id", "/settings/inputs", "/phase_index"});
+    CHECK(a.post("/v1/models", "{}").pointers() ==
+          std::vector<std::string>{"/application_id"});
+    CHECK(a.post("/v1/models", R"({"application_id":"a","kind":"cubic"})").status == 422);
+    CHECK(a.post("/v1/models", R"({"application_id":"a","settings":{"inputs":["x"]}})")
+              .pointers() == std::vector<std::string>{"/settings/inputs"});
+}
+
+TEST_CASE("a model is made from stored executions, trained, and predicts",
+          "[models][api][db]")
+{
+    NEED_DATABASE();
+    models m;
+    std::string id = unique_name("model"), app = unique_name("app");
+    m.store(executions_of(known_runs(), app));
+    json made = m.make(id, app);
+    CHECK(made["state"] == "untrained");
+    CHECK(made["version"] == 0);
+    CHECK(made["waiting_count"] == 60);
+    CHECK(made["train_requested"] == true);
+
+    // Nobody has trained it yet: it says so.
+    json p = m.done(m.post("/v1/predictions", question(id).dump()), 200);
+    CHECK(p["status"] == "infeasible");
+    CHECK(p["reasons"][0]["reason"] == "untrained");
+
+    json learnt = m.command(id, "refine");
+    CHECK(learnt["outcome"]["cause"] == "train");
+    CHECK(learnt["outcome"]["version"] == 1);
+    CHECK(learnt["outcome"]["learnt_count"] == 60);
+    CHECK(learnt["state"] == "trained");
+    CHECK(learnt["waiting_count"] == 0);
+    CHECK(learnt["train_requested"] == false);
+    json now = m.read(id);
+    CHECK(now["combinations"][0]["f_comp_mask"] == 128);
+    CHECK(now["summary"]["sample_count"] == 60);
+    CHECK(now["summary"]["cross_appe_pct"].get<double>() < 1e-3);
+    CHECK(now["settings"]["profile"] == "robust");
+    p = m.done(m.post("/v1/predictions", question(id).dump()), 200);
+    CHECK(p["run_time_s"].get<double>() ==
+          Approx(known_time_s(1200, 4, 0.7, 60)).epsilon(1e-6));
+    CHECK(p["models"][0]["id"] == id);
+    CHECK(p["models"][0]["version"] == 1);
+    json by_application = question(id);
+    by_application.erase("model_id");
+    by_application["application_id"] = app;
+    by_application["site_id"] = "here";
+    CHECK(m.done(m.post("/v1/predictions", by_application.dump()), 200)["run_time_s"] ==
+          p["run_time_s"]);
+
+    json samples = m.done(m.get("/v1/models/" + id + "/samples?page_size=7"), 200);
+    CHECK(samples["samples"].size() == 7);
+    CHECK(samples["samples"][0]["verdict"] == "fit");
+    CHECK(samples["samples"][0]["version"] == 1);
+    CHECK(samples.contains("next_page_token"));
+    m.done(m.call("DELETE", "/v1/models/" + id), 204);
+    CHECK(m.get("/v1/models/" + id).status == 404);
+    CHECK(m.get("/v1/models/" + id + "/samples").status == 404);
+}
+
+TEST_CASE("each further execution is predicted, then learnt", "[models][api][db]")
+{
+    NEED_DATABASE();
+    models m;
+    std::string id = unique_name("model"), app = unique_name("app");
+    std::vector<known_run> runs = known_runs(0.1), more = known_runs(0.1, 2);
+    m.make(id, app);
+    m.store(executions_of(runs, app));
+    m.command(id, "refine");
+
+    json single = execution_json_of(more[45], app, app + "-x", 1000);
+    json answer = m.done(m.post("/v1/executions", single.dump()), 201);
+    REQUIRE(answer["models"].size() == 1);
+    CHECK(answer["models"][0]["model_id"] == id);
+    CHECK(answer["models"][0]["version"] == 1);
+    double predicted_s = answer["models"][0]["predicted_s"];
+    CHECK(
+        answer["models"][0]["ppe_pct"].get<double>() ==
+        Approx(100 * std::fabs(predicted_s - more[45].run_time_s) / more[45].run_time_s));
+    // Once more: stored once, learnt once.
+    answer = m.done(m.post("/v1/executions", single.dump()), 200);
+    CHECK(answer["duplicates"] == 1);
+    CHECK_FALSE(answer.contains("models"));
+    CHECK(m.read(id)["waiting_count"] == 1);
+
+    json learnt = m.command(id, "refine");
+    CHECK(learnt["outcome"]["cause"] == "refine");
+    CHECK(learnt["version"] == 2);
+    json now = m.read(id);
+    CHECK(now["summary"]["sample_count"] == 61);
+    CHECK(now["summary"]["unseen_count"] == 1);
+    CHECK(
+        now["summary"]["unseen_appe_pct"].get<double>() ==
+        Approx(100 * std::fabs(predicted_s - more[45].run_time_s) / more[45].run_time_s));
+    json samples = m.done(m.get("/v1/models/" + id + "/samples?page_size=1"), 200);
+    CHECK(samples["samples"][0]["predicted_s"].get<double>() == Approx(predicted_s));
+    CHECK(samples["samples"][0]["predicted_version"] == 1);
+
+    // 54 predictions later the list was formed anew, and the interval rests on them.
+    std::vector<known_run> rest;
+    for (size_t i = 20; i < 60; i++)
+        rest.push_back(more[i]);
+    for (size_t i = 0; i < 14; i++)
+        rest.push_back(known_runs(0.1, 3)[20 + i]);
+    m.store(executions_of(rest, app, 2000));
+    learnt = m.command(id, "refine");
+    CHECK(learnt["outcome"]["cause"] == "reform");
+    CHECK(learnt["outcome"]["learnt_count"] == 54);
+    json p = m.done(m.post("/v1/predictions", question(id).dump()), 200);
+    CHECK(p["interval_basis"] == "executions");
+    CHECK(p["interval_ratio_count"] == 50);
+    CHECK(p["basis"]["unseen_count"] == 55);
+    CHECK(p["run_time_s"].get<double>() ==
+          Approx(known_time_s(1200, 4, 0.7, 60)).epsilon(0.2));
+    // Nothing waits: nothing changes.
+    CHECK_FALSE(m.command(id, "refine")["outcome"].contains("cause"));
+    CHECK(m.read(id)["version"] == 3);
+}
+
+TEST_CASE("refining run by run ends where refining at once does", "[models][api][db]")
+{
+    NEED_DATABASE();
+    models m;
+    std::vector<known_run> runs = known_runs(0.05), more = known_runs(0.05, 9);
+    std::string ids[2], apps[2];
+    for (int k = 0; k < 2; k++) {
+        ids[k] = unique_name("model");
+        apps[k] = unique_name("app");
+        m.make(ids[k], apps[k]);
+        m.store(executions_of(runs, apps[k]));
+        m.command(ids[k], "refine");
+    }
+    std::vector<known_run> news = first(more, 20, 32);
+    m.store(executions_of(news, apps[0], 100));
+    m.command(ids[0], "refine");
+    for (size_t i = 0; i < news.size(); i++) {
+        m.store(executions_of({news[i]}, apps[1], 100 + i));
+        m.command(ids[1], "refine");
+    }
+    json one = m.read(ids[0]), two = m.read(ids[1]);
+    CHECK(one["version"] == 2);
+    CHECK(two["version"] == 13);
+    CHECK(one["summary"] == two["summary"]);
+    CHECK(one["combinations"] == two["combinations"]);
+}
+
+TEST_CASE("a roll-back brings an earlier version back", "[models][api][db]")
+{
+    NEED_DATABASE();
+    models m;
+    std::string id = unique_name("model"), app = unique_name("app");
+    std::vector<known_run> more = known_runs(0.5, 5);
+    m.make(id, app);
+    m.store(executions_of(known_runs(), app));
+    m.command(id, "refine");
+    json before = m.read(id);
+    double predicted_s =
+        m.done(m.post("/v1/predictions", question(id).dump()), 200)["run_time_s"];
+    for (size_t i = 0; i < 3; i++) {
+        m.store(executions_of({more[30 + i]}, app, 100 + i));
+        m.command(id, "refine");
+    }
+    CHECK(m.read(id)["version"] == 4);
+    CHECK(m.command(id, "roll-back", {{"version", 4}}, 409)["status"] == 409);
+    CHECK(m.command(id, "roll-back", {{"version", 9}}, 409)["status"] == 409);
+    json back = m.command(id, "roll-back", {{"version", 1}});
+    CHECK(back["version"] == 1);
+    CHECK(back["last_version"] == 4);
+    CHECK(m.read(id)["combinations"] == before["combinations"]);
+    CHECK(m.done(m.post("/v1/predictions", question(id).dump()), 200)["run_time_s"] ==
+          predicted_s);
+    // The next version is another one; those that were abandoned stay so.
+    m.store(executions_of({known_runs(0, 7)[50]}, app, 200));
+    json learnt = m.command(id, "refine");
+    CHECK(learnt["version"] == 5);
+    CHECK(m.read(id)["summary"]["sample_count"] == 61);
+    CHECK(m.command(id, "roll-back", {{"version", 3}}, 409)["status"] == 409);
+    json versions = m.done(m.get("/v1/models/" + id + "/versions"), 200)["versions"];
+    REQUIRE(versions.size() == 5);
+    CHECK(versions[0]["version"] == 5);
+    CHECK(versions[0]["parent_version"] == 1);
+    CHECK(versions[1]["abandoned"] == true);
+    CHECK(versions[4]["abandoned"] == false);
+    CHECK(m.done(m.get("/v1/models/" + id + "/versions/1?combinations=1"),
+                 200)["combinations"][0] == before["combinations"][0]);
+    CHECK(m.get("/v1/models/" + id + "/versions/17").status == 404);
+    CHECK(m.get("/v1/models/" + id + "/versions/x").status == 404);
+    // Trained anew, it knows all of them.
+    learnt = m.command(id, "train");
+    CHECK(learnt["outcome"]["cause"] == "train");
+    json now = m.read(id);
+    CHECK(now["version"] == 6);
+    CHECK(now["summary"]["sample_count"].get<int>() +
+              now["summary"]["outlier_count"].get<int>() ==
+          64);
+    CHECK(now["summary"]["unseen_count"].get<int>() >= 1);
+}
+
+TEST_CASE("changes of a model are compared and set", "[models][api][db]")
+{
+    NEED_DATABASE();
+    models m;
+    std::string id = unique_name("model"), app = unique_name("app");
+    m.make(id, app);
+    m.store(executions_of(known_runs(0.1), app));
+    std::string old = m.get("/v1/models/" + id).headers["ETag"];
+    CHECK(m.call("GET", "/v1/models/" + id, "", {{"if_none_match", old}}).status == 304);
+    api_reply trained =
+        m.call("POST", "/v1/models/" + id + "/train", "", {{"if_match", old}});
+    CHECK(trained.status == 200);
+    std::string tag = trained.headers["ETag"];
+    CHECK(tag == m.get("/v1/models/" + id).headers["ETag"]);
+    CHECK(tag != old);
+    m.store(executions_of({known_runs(0.1, 4)[40]}, app, 100));
+    m.command(id, "refine");
+    for (const char *what : {"train", "roll-back", "port"}) {
+        json body = {{"version", 1}};
+        if (std::string(what) == "port")
+            body = {{"reference_model_id", "x"}};
+        CHECK(m.call("POST", "/v1/models/" + id + "/" + what, body.dump(),
+                     {{"if_match", tag}})
+                  .status == 412);
+    }
+    CHECK(m.call("DELETE", "/v1/models/" + id, "", {{"if_match", tag}}).status == 412);
+    tag = m.get("/v1/models/" + id).headers["ETag"];
+    CHECK(m.call("POST", "/v1/models/" + id + "/roll-back", R"({"version":1})",
+                 {{"if_match", tag}})
+              .status == 200);
+    CHECK(m.call("DELETE", "/v1/models/" + id, "", {{"if_match", "*"}}).status == 204);
+    CHECK(m.call("DELETE", "/v1/models/" + id).status == 404);
+}
+
+TEST_CASE("there is one model of a subject, and lists come in pages", "[models][api][db]")
+{
+    NEED_DATABASE();
+    models m;
+    std::string app = unique_name("app");
+    m.make(app + "-a", app);
+    m.make(app + "-b", app, {{"kind", "linear"}});
+    m.make(app + "-c", app, {{"phase_index", 0}});
+    m.make(app + "-d", app, {{"site_id", nullptr}});
+    for (json body : {json{{"id", app + "-a"}, {"application_id", "other"}},
+                      json{{"application_id", app}, {"site_id", "here"}},
+                      json{{"application_id", app}}})
+        CHECK(m.post("/v1/models", body.dump()).status == 409);
+    std::string token;
+    std::vector<std::string> ids;
+    do {
+        json page = m.done(m.get("/v1/models?page_size=3&application_id=" + app +
+                                 (token.empty() ? "" : "&page_token=" + token)),
+                           200);
+        for (const json &model : page["models"])
+            ids.push_back(model["id"]);
+        token = page.value("next_page_token", "");
+    } while (!token.empty());
+    CHECK(ids ==
+          std::vector<std::string>{app + "-a", app + "-b", app + "-c", app + "-d"});
+    CHECK(m.done(m.get("/v1/models?kind=linear&application_id=" + app), 200)["models"]
+              .size() == 1);
+    CHECK(m.done(m.get("/v1/models?state=trained&application_id=" + app), 200)["models"]
+              .empty());
+    // The same request again, and again with its key.
+    json body = {{"application_id", app}, {"site_id", "there"}};
+    api_reply once =
+        m.call("POST", "/v1/models", body.dump(), {{"idempotency_key", app}});
+    api_reply twice =
+        m.call("POST", "/v1/models", body.dump(), {{"idempotency_key", app}});
+    CHECK(once.status == 201);
+    CHECK(twice.body == once.body);
+    CHECK(twice.headers["ETag"] == once.headers["ETag"]);
+}
+
+TEST_CASE("a model learns the runs of its subject only", "[models][api][db]")
+{
+    NEED_DATABASE();
+    models m;
+    std::string app = unique_name("app");
+    m.make(app + "-here", app);
+    m.make(app + "-any", app, {{"site_id", nullptr}});
+    m.make(app + "-phase", app, {{"phase_index", 2}});
+    json run = execution_json_of(known_runs()[40], app, "", 0);
+    std::vector<json> changes = {json::object(),
+                                 json{{"site_id", "there"}},
+                                 json{{"site_id", nullptr}},
+                                 json{{"phase_index", 2}},
+                                 json{{"phase_index", 1}},
+                                 json{{"exit_code", 137}},
+                                 json{{"exit_code", 0}},
+                                 json{{"application_id", "x"}}};
+    for (const json &change : changes) {
+        json e = run;
+        e["execution_id"] = unique_name("run");
+        e.update(change);
+        m.store(json::array({e}));
+    }
+    CHECK(m.read(app + "-here")["waiting_count"] == 2);
+    CHECK(m.read(app + "-any")["waiting_count"] == 1);
+    CHECK(m.read(app + "-phase")["waiting_count"] == 1);
+}
+
+TEST_CASE("runs of one, none, alike or absurd leave a model that says so",
+          "[models][api][db]")
+{
+    NEED_DATABASE();
+    models m;
+    std::string id = unique_name("model"), app = unique_name("app");
+    m.make(id, app);
+    CHECK(m.command(id, "train")["outcome"]["reason"] == "insufficient_samples");
+    m.store(executions_of({known_runs()[0]}, app));
+    json learnt = m.command(id, "refine");
+    CHECK(learnt["outcome"]["reason"] == "insufficient_samples");
+    CHECK(learnt["note"] == "insufficient_samples");
+    CHECK(learnt["waiting_count"] == 0);
+    m.store(executions_of(std::vector<known_run>(60, known_runs()[40]), app, 10));
+    CHECK(m.command(id, "refine")["outcome"].contains("reason"));
+    CHECK(m.read(id)["state"] == "untrained");
+    json odd = execution_json_of(known_runs()[40], app, app + "-odd", 99);
+    odd["run_time_s"] = 0;
+    CHECK(m.post("/v1/executions", odd.dump()).status == 422);
+    odd["run_time_s"] = -5;
+    CHECK(m.post("/v1/executions", odd.dump()).status == 422);
+    odd = {{"execution_id", app + "-bare"},
+           {"application_id", app},
+           {"site_id", "here"},
+           {"started_at", 1},
+           {"run_time_s", 1e300}};
+    json answer = m.done(m.post("/v1/executions", odd.dump()), 201);
+    CHECK(answer["models"][0]["reason"] == "untrained");
+    // Good ones make it a model all the same, an outlier does not spoil it.
+    m.store(executions_of(known_runs(), app, 200));
+    learnt = m.command(id, "refine");
+    INFO(learnt.dump());
+    CHECK(learnt["outcome"]["cause"] == "train");
+    known_run far = known_runs()[45];
+    far.run_time_s /= 20; // predicted 20 times too long
+    m.store(executions_of({far}, app, 300));
+    CHECK(m.command(id, "refine")["outcome"]["cause"] == "refine");
+    CHECK(m.done(m.get("/v1/models/" + id + "/samples?page_size=1"),
+                 200)["samples"][0]["verdict"] == "outlier");
+    json p = m.done(m.post("/v1/predictions", question(id).dump()), 200);
+    CHECK(p["run_time_s"].get<double>() ==
+          Approx(known_time_s(1200, 4, 0.7, 60)).epsilon(0.05));
+}
+
+TEST_CASE("unknown models and applications are not found", "[models][api][db]")
+{
+    NEED_DATABASE();
+    models m;
+    CHECK(m.get("/v1/models/none").status == 404);
+    CHECK(m.call("DELETE", "/v1/models/none").status == 404);
+    for (const char *what : {"train", "refine"})
+        CHECK(m.post("/v1/models/none/" + std::string(what), "").status == 404);
+    CHECK(m.post("/v1/models/none/roll-back", R"({"version":1})").status == 404);
+    CHECK(m.post("/v1/models/none/port", R"({"reference_model_id":"x"})").status == 404);
+    CHECK(m.get("/v1/models/none/versions").status == 404);
+    CHECK(m.get("/v1/models/none/versions/1").status == 404);
+    CHECK(m.post("/v1/predictions", R"({"model_id":"none","problem_size":1})").status ==
+          404);
+    CHECK(m.post("/v1/predictions",
+                 R"({"application_id":"none","site_id":"s","problem_size":1})")
+              .status == 404);
+    CHECK(m.post("/v1/experiment-plans", R"({"model_id":"none","min_problem_size":1,
+                 "max_problem_size":2})")
+              .status == 404);
+}
+
+TEST_CASE("regressions learn from parameters of executions", "[models][api][db]")
+{
+    NEED_DATABASE();
+    models m;
+    std::string app = unique_name("app");
+    for (const char *kind : {"linear", "power_law", "normal_form"})
+        m.make(app + "-" + kind, app,
+               {{"kind", kind}, {"settings", {{"inputs", {"files"}}}}});
+    json list = json::array();
+    for (int i = 1; i <= 12; i++)
+        list.push_back(
+            {{"execution_id", app + std::to_string(i)},
+             {"application_id", app},
+             {"site_id", "here"},
+             {"started_at", i},
+             {"run_time_s", 4.0 * i},
+             {"parameters", {{"files", i}, {"mode", "fast"}, {"nested", {1, 2}}}}});
+    m.store(list);
+    for (const char *kind : {"linear", "power_law", "normal_form"}) {
+        std::string id = app + "-" + kind;
+        INFO(kind);
+        CHECK(m.command(id, "refine")["outcome"]["cause"] == "train");
+        json more = list[0];
+        more["execution_id"] = unique_name("run");
+        more["started_at"] = 100;
+        more["parameters"]["files"] = 14;
+        more["run_time_s"] = 56;
+        m.store(json::array({more}));
+        CHECK(m.command(id, "refine")["version"] == 2);
+        json p =
+            m.done(m.post("/v1/predictions",
+                          json{{"model_id", id}, {"parameters", {{"files", 10}}}}.dump()),
+                   200);
+        CHECK(p["run_time_s"].get<double>() == Approx(40).epsilon(0.02));
+    }
+}
+
+TEST_CASE("the load of a run is worked out from what was measured", "[models][api][db]")
+{
+    NEED_DATABASE();
+    models m;
+    std::string app = unique_name("app");
+    auto cpu = [](const char *id, double at, double x) {
+        return json{{"resource_id", id}, {"observed_at", at}, {"cpu_available_ratio", x}};
+    };
+    auto link = [](const char *id, const char *to, double at, double x) {
+        return json{{"resource_id", id},
+                    {"to_resource_id", to},
+                    {"observed_at", at},
+                    {"bandwidth_mbps", x}};
+    };
+    json samples = json::array();
+    const double n1[] = {.9, .7, .8}, n2[] = {.5, .7, .3}, n3[] = {.2, .95, .95};
+    const double l12[] = {80, 60, 70}, l13[] = {20, 40, 90}, l23[] = {55, 45, 50};
+    for (int i = 0; i < 3; i++) {
+        double at = 1000 + 10 * i;
+        for (const json &s : {cpu("n1", at, n1[i]), cpu("n2", at, n2[i]),
+                              cpu("n3", at, n3[i]), link("n1", "n2", at, l12[i]),
+                              link("n1", "n3", at, l13[i]), link("n2", "n3", at, l23[i])})
+            samples.push_back(s);
+    }
+    json run = {{"application_id", app},
+                {"started_at", 1000},
+                {"run_time_s", 30},
+                {"processors", 3},
+                {"resource_ids", {"n1", "n2", "n3"}},
+                {"load_samples", samples}};
+    m.done(m.post("/v1/executions", run.dump()), 201);
+    json stored =
+        m.done(m.get("/v1/executions?application_id=" + app), 200)["executions"][0];
+    CHECK(stored["cpu_available_ratio"].get<double>() == Approx(0.5).epsilon(1e-12));
+    CHECK(stored["bandwidth_mbps"].get<double>() == Approx(50).epsilon(1e-12));
+
+    run["resource_ids"].push_back("n4");
+    CHECK(m.post("/v1/executions", run.dump()).status == 422);
+    run["resource_ids"] = {"n1", "n3"};
+    run["load_samples"][0]["cpu_available_ratio"] = 0;
+    CHECK(m.post("/v1/executions", run.dump()).pointers() ==
+          std::vector<std::string>{"/load_samples/0/cpu_available_ratio"});
+    run["cpu_available_ratio"] = 0.5;
+    CHECK(m.post("/v1/executions", run.dump()).pointers() ==
+          std::vector<std::string>{"/load_samples"});
+    run.erase("load_samples");
+    CHECK(m.post("/v1/executions", run.dump()).pointers() ==
+          std::vector<std::string>{"/load_samples"});
+}
+
+TEST_CASE("phases have a model each, and add up", "[models][api][db]")
+{
+    NEED_DATABASE();
+    models m;
+    std::string app = unique_name("app");
+    double sum_s = 0;
+    for (int phase = 0; phase < 3; phase++) {
+        std::string id = app + "-" + std::to_string(phase);
+        json list = executions_of(known_runs(0, 1 + (uint64_t)phase), app);
+        m.make(id, app, {{"phase_index", phase}});
+        for (json &e : list) {
+            e["phase_index"] = phase;
+            e["run_time_s"] = e["run_time_s"].get<double>() * (phase + 1);
+        }
+        m.store(list);
+        m.command(id, "refine");
+        sum_s += (phase + 1) * known_time_s(1000, 4, phase == 1 ? 0.4 : 0.8, 50);
+    }
+    json body = {{"application_id", app},
+                 {"site_id", "here"},
+                 {"problem_size", 1000},
+                 {"processors", 4},
+                 {"cpu_available_ratio", 0.8},
+                 {"bandwidth_mbps", 50},
+                 {"phases",
+                  {{{"phase_index", 0}},
+                   {{"phase_index", 1}, {"cpu_available_ratio", 0.4}},
+                   {{"phase_index", 2}}}}};
+    json p = m.done(m.post("/v1/predictions", body.dump()), 200);
+    CHECK(p["run_time_s"].get<double>() == Approx(sum_s).epsilon(1e-6));
+    CHECK(p["phases"].size() == 3);
+    CHECK(p["phases"][1]["phase_index"] == 1);
+    body["phases"].push_back({{"phase_index", 7}});
+    p = m.done(m.post("/v1/predictions", body.dump()), 200);
+    CHECK(p["status"] == "infeasible");
+    CHECK(p["reasons"][0]["reason"] == "phase_model_missing");
+    CHECK_FALSE(p.contains("run_time_s"));
+    body["phases"][3]["share_ratio"] = 0.2;
+    p = m.done(m.post("/v1/predictions", body.dump()), 200);
+    CHECK(p["run_time_s"].get<double>() == Approx(sum_s / 0.8).epsilon(1e-6));
+}
+
+TEST_CASE("a model is carried over to another site", "[models][api][db]")
+{
+    NEED_DATABASE();
+    models m;
+    std::string app = unique_name("app");
+    m.make(app + "-here", app);
+    m.make(app + "-there", app, {{"site_id", "there"}});
+    m.store(executions_of(known_runs(), app));
+    m.command(app + "-here", "refine");
+    json ours = json::array(), theirs = json::array();
+    for (int i = 0; i < 7; i++) {
+        double n = i ? 300 + 200 * i : 1000, p = i ? 2 : 1;
+        json run = {{"problem_size", n}, {"processors", p}, {"dedicated", true}};
+        if (i)
+            run["bandwidth_mbps"] = 95;
+        run["run_time_s"] = known_time_s(n, p, 1, 95);
+        ours.push_back(run);
+        if (i)
+            run["bandwidth_mbps"] = 400;
+        run["run_time_s"] =
+            1.6 * 2e-4 * n * n / p + (i ? 1.3 * 0.5 * n / (400 * std::sqrt(2.)) : 0);
+        theirs.push_back(run);
+    }
+    json body = {{"reference_model_id", app + "-here"},
+                 {"reference_runs", ours},
+                 {"target_runs", theirs}};
+    json ported = m.command(app + "-there", "port", body);
+    INFO(ported.dump());
+    CHECK(ported["state"] == "ported");
+    CHECK(ported["outcome"]["cause"] == "port");
+    json now = m.read(app + "-there");
+    CHECK(now["summary"]["porting"]["cpu_factor"].get<double>() ==
+          Approx(1.6).epsilon(1e-6));
+    CHECK(now["summary"]["porting"]["bandwidth_factor"].get<double>() ==
+          Approx(1.3).epsilon(1e-3));
+    CHECK(now["summary"]["porting"]["reference_model_id"] == app + "-here");
+    json q = question(app + "-there");
+    json p = m.done(m.post("/v1/predictions", q.dump()), 200);
+    CHECK(p["method"] == "scaled");
+    CHECK(p["run_time_s"].get<double>() ==
+          Approx(1.6 * 2e-4 * 1200 * 1200 / (0.7 * 4) + 1.3 * 0.5 * 1200 / (60 * 2))
+              .epsilon(1e-3));
+    // Its own executions teach it further.
+    known_run run = known_runs()[45];
+    run.run_time_s *= 1.5;
+    json e = execution_json_of(run, app, unique_name("run"), 500);
+    e["site_id"] = "there";
+    m.store(json::array({e}));
+    CHECK(m.command(app + "-there", "refine")["outcome"]["cause"] == "refine");
+    CHECK(m.read(app + "-there")["summary"]["porting"]["reference_model_id"] ==
+          app + "-here");
+    body["reference_model_id"] = "none";
+    CHECK(m.post("/v1/models/" + app + "-there/port", body.dump()).pointers() ==
+          std::vector<std::string>{"/reference_model_id"});
+    body["reference_model_id"] = app + "-there";
+    CHECK(m.post("/v1/models/" + app + "-here/port", body.dump()).status == 422);
+    body = {{"reference_model_id", app + "-here"}}; // no dedicated executions are stored
+    CHECK(m.command(app + "-there", "port", body)["outcome"]["reason"] ==
+          "insufficient_samples");
+}
+
+TEST_CASE("a stored prediction is replayed as the model was", "[models][api][db]")
+{
+    NEED_DATABASE();
+    models m;
+    std::string id = unique_name("model"), app = unique_name("app");
+    m.make(id, app);
+    m.store(executions_of(known_runs(0.1), app));
+    m.command(id, "refine");
+    json body = question(id);
+    body["store"] = true;
+    json p = m.done(m.post("/v1/predictions", body.dump()), 200);
+    m.store(executions_of(first(known_runs(0.4, 8), 20, 50), app, 100));
+    m.command(id, "refine");
+    CHECK(m.done(m.post("/v1/predictions", question(id).dump()), 200)["run_time_s"] !=
+          p["run_time_s"]);
+    json replay = m.done(
+        m.post("/v1/decisions/" + p["decision_id"].get<std::string>() + "/replay", ""),
+        200);
+    INFO(replay.dump());
+    CHECK(replay["identical"] == true);
+}
+
+TEST_CASE("models learn by themselves, by two replicas each run once",
+          "[models][api][db][threads]")
+{
+    NEED_DATABASE();
+    models one(true), two(true);
+    std::string id = unique_name("model"), app = unique_name("app");
+    std::vector<known_run> more = known_runs(0.05, 11);
+    one.make(id, app);
+    one.store(executions_of(known_runs(0.05), app));
+    one.wait_for(id, [](const json &now) { return now["version"] != 0; });
+    json answer_before = one.done(one.post("/v1/predictions", question(id).dump()), 200);
+    CHECK(answer_before["status"] == "feasible");
+
+    // 40 executions, one by one, through both; some twice.
+    std::vector<std::thread> threads;
+    for (int k = 0; k < 2; k++)
+        threads.emplace_back([&, k] {
+            models &m = k ? two : one;
+            for (size_t i = (size_t)k; i < 40; i += 2) {
+                json e = execution_json_of(more[20 + i], app,
+                                           app + "-more-" + std::to_string(i), 100 + i);
+                m.post("/v1/executions", e.dump());
+                if (i % 5 == 0)
+                    (k ? one : two).post("/v1/executions", e.dump());
+            }
+        });
+    for (std::thread &t : threads)
+        t.join();
+    json now = two.wait_for(id, [](const json &j) {
+        return j["waiting_count"] == 0 && j["summary"]["unseen_count"] == 40;
+    });
+    // Nothing lost, nothing doubled; and not more versions than executions.
+    CHECK(now["summary"]["sample_count"].get<int>() +
+              now["summary"]["outlier_count"].get<int>() ==
+          100);
+    CHECK(now["version"].get<int>() <= 42);
+    json samples = one.done(one.get("/v1/models/" + id + "/samples?page_size=1000"), 200);
+    REQUIRE(samples["samples"].size() == 100);
+    size_t predicted = 0;
+    for (const json &s : samples["samples"])
+        predicted += s.contains("predicted_s");
+    CHECK(predicted == 40);
+    // What was learnt bit by bit is what a training of all would know.
+    json again = one.command(id, "train");
+    CHECK(again["outcome"]["cause"] == "train");
+    CHECK(one.read(id)["summary"]["sample_count"].get<int>() ==
+          now["summary"]["sample_count"].get<int>());
+}
+
+TEST_CASE("a batch of runs makes one version", "[models][api][db][threads]")
+{
+    NEED_DATABASE();
+    models one(true), two(true);
+    std::string id = unique_name("model"), app = unique_name("app");
+    one.make(id, app);
+    one.store(executions_of(known_runs(0.05), app));
+    one.wait_for(id, [](const json &now) { return now["version"] == 1; });
+    for (size_t batch = 0; batch < 3; batch++) {
+        one.store(executions_of(first(known_runs(0.05, 20 + batch), 20, 35), app,
+                                100 + 100 * batch));
+        one.wait_for(id, [&](const json &now) {
+            return now["waiting_count"] == 0 && now["version"] == 2 + batch;
+        });
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    CHECK(two.read(id)["version"] == 4);
+    CHECK(two.read(id)["summary"]["unseen_count"] == 45);
+}

@@ -1,0 +1,466 @@
+// predictions_api_test.cpp - fits, predictions, evaluations and plans that need no
+// database, through route_answer().
+#include "tests/model_support.hpp"
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+extern "C" {
+#include "handlers/model_fitted.h"
+}
+
+using nlohmann::json;
+
+namespace
+{
+json fit(api &a, const json &body)
+{
+    api_reply r = a.post("/v1/model-fits", body.dump());
+    INFO(r.body.substr(0, 1000));
+    REQUIRE(r.status == 200);
+    return r.json();
+}
+
+json fit_known(api &a, double noise = 0)
+{
+    return fit(a, {{"samples", samples_json(known_runs(noise))}});
+}
+
+json model_of(const json &fitted)
+{
+    return {{"kind", fitted["kind"]},
+            {"settings", fitted["settings"]},
+            {"packed", fitted["packed"]}};
+}
+
+json predict(api &a, const json &body, int status = 200)
+{
+    api_reply r = a.post("/v1/predictions", body.dump());
+    INFO(r.body.substr(0, 1000));
+    REQUIRE(r.status == status);
+    return r.json();
+}
+
+json question(double n, double p, double cpu, double bw)
+{
+    return {{"problem_size", n},
+            {"processors", p},
+            {"cpu_available_ratio", cpu},
+            {"bandwidth_mbps", bw}};
+}
+
+json with(json body, const json &more)
+{
+    body.update(more);
+    return body;
+}
+
+// T = 2e-4 N^2 / (cpu P) + 0.5 N / (bw sqrt(P)), as combinations.
+json combinations()
+{
+    return {{"combinations",
+             {{{"f_comp_mask", 128},
+               {"f_comm_mask", 8},
+               {"f_bw_id", 2},
+               {"f_pcomp_id", 2},
+               {"f_pcomm_id", 1},
+               {"coefficients", {2e-4, 0.5}}}}}};
+}
+} // namespace
+
+TEST_CASE("a fit of noise-free runs finds the functions and predicts", "[models][api]")
+{
+    api a;
+    json f = fit_known(a);
+
+    CHECK(f["status"] == "feasible");
+    CHECK(f["combinations"][0]["f_comp_mask"] == 128);
+    CHECK(f["combinations"][0]["f_comm_mask"] == 8);
+    CHECK(f["combinations"][0]["f_bw_id"] == 2);
+    CHECK(f["combinations"][0]["coefficients"][0].get<double>() ==
+          Approx(2e-4).epsilon(1e-6));
+    CHECK(f["summary"]["sample_count"] == 60);
+    CHECK(f["summary"]["cross_appe_pct"].get<double>() < 1e-3);
+    CHECK(f["summary"]["problem_size"]["low"] == 500);
+    json p = predict(a, with(question(2000, 8, 0.5, 40), {{"model", model_of(f)}}));
+    CHECK(p["status"] == "feasible");
+    CHECK(p["algorithm"] == "comprehensive");
+    CHECK(p["run_time_s"].get<double>() == Approx(208.838835).epsilon(1e-5));
+    CHECK(p["run_time_low_s"].get<double>() <= p["run_time_s"].get<double>());
+    CHECK(p["run_time_high_s"].get<double>() >= p["run_time_s"].get<double>());
+    CHECK(p["interval_basis"] == "training");
+    CHECK(p["method"] == "native");
+    CHECK(p["basis"]["sample_count"] == 60);
+    CHECK(p["computation_s"].get<double>() + p["communication_s"].get<double>() ==
+          Approx(p["run_time_s"].get<double>()).epsilon(1e-9));
+}
+
+TEST_CASE("a prediction from combinations follows W3", "[models][api]")
+{
+    api a;
+    json p = predict(a, with(question(2000, 8, 0.5, 40), {{"model", combinations()}}));
+    CHECK(p["run_time_s"].get<double>() == Approx(208.838835).epsilon(1e-8));
+    p = predict(a, with(question(3000, 16, 0.5, 40), {{"model", combinations()}}));
+    CHECK(p["run_time_s"].get<double>() == Approx(234.375).epsilon(1e-12));
+    // Nothing is known of runs: there is no interval.
+    CHECK(p["interval_basis"] == "none");
+    CHECK_FALSE(p.contains("run_time_low_s"));
+}
+
+TEST_CASE("queries are answered in their order, like single questions", "[models][api]")
+{
+    api a;
+    json f = fit_known(a, 0.1), body = {{"model", model_of(f)}, {"bandwidth_mbps", 40}};
+    std::vector<json> questions;
+    for (int i = 0; i < 200; i++)
+        questions.push_back({{"problem_size", 600 + 10 * i},
+                             {"processors", 1 << (i % 4)},
+                             {"cpu_available_ratio", 0.5 + (i % 5) * 0.1}});
+    body["queries"] = questions;
+    json many = predict(a, body);
+    REQUIRE(many["results"].size() == 200);
+    for (int i = 0; i < 200; i += 37) {
+        json one = predict(a, with(questions[(size_t)i],
+                                   {{"model", model_of(f)}, {"bandwidth_mbps", 40}}));
+        CHECK(one["run_time_s"] == many["results"][(size_t)i]["run_time_s"]);
+        CHECK(one["run_time_low_s"] == many["results"][(size_t)i]["run_time_low_s"]);
+    }
+    for (const json &r : many["results"])
+        CHECK(r["run_time_s"].get<double>() > 0);
+}
+
+TEST_CASE("predictions far outside say so, and are never negative", "[models][api]")
+{
+    api a;
+    json f = fit_known(a, 0.3);
+    struct {
+        double n, p, cpu, bw;
+    } cases[] = {{1e6, 8, 0.5, 40},  {1, 2, 0.5, 40},      {1e-3, 4, 0.5, 40},
+                 {1000, 1e6, 1, 40}, {1000, 4, 1e-9, 40},  {1000, 4, 0.5, 1e-9},
+                 {1e300, 2, 1, 1},   {1000, 4, 0.5, 1e300}};
+    for (auto &c : cases) {
+        INFO(c.n << " " << c.p << " " << c.cpu << " " << c.bw);
+        json p =
+            predict(a, with(question(c.n, c.p, c.cpu, c.bw), {{"model", model_of(f)}}));
+        if (p["status"] == "infeasible") {
+            CHECK(p["reasons"].size() == 1);
+            CHECK_FALSE(p.contains("run_time_s"));
+            continue;
+        }
+        CHECK(p["run_time_s"].get<double>() > 0);
+        CHECK(std::isfinite(p["run_time_s"].get<double>()));
+        CHECK(p["warnings"].size() >= (c.bw == 1e300 ? 0u : 1u));
+    }
+    json unusable = predict(a, with(question(1000, 4, 0, 40), {{"model", model_of(f)}}));
+    CHECK(unusable["status"] == "infeasible");
+    CHECK(unusable["reasons"][0]["reason"] == "resource_unusable");
+}
+
+TEST_CASE("runs that teach nothing give a reason", "[models][api]")
+{
+    api a;
+    json one = sample_json(known_runs()[0]), same = json::array(), odd = json::array();
+    for (int i = 0; i < 60; i++)
+        same.push_back(one);
+    for (int i = 0; i < 60; i++)
+        odd.push_back({{"run_time_s", 1 + i}, {"processors", 2}});
+    for (const json &samples : {json::array(), json::array({one}), same, odd}) {
+        INFO(samples.size());
+        json f = fit(a, {{"samples", samples}});
+        CHECK(f["status"] == "infeasible");
+        CHECK_FALSE(f["reasons"][0]["reason"].get<std::string>().empty());
+        CHECK_FALSE(f.contains("packed"));
+        json p = predict(
+            a, with(question(1000, 2, 0.5, 50), {{"model", {{"samples", samples}}}}));
+        CHECK(p["status"] == "infeasible");
+        CHECK(p["reasons"][0]["reason"] == f["reasons"][0]["reason"]);
+    }
+}
+
+TEST_CASE("every kind is fitted, packed, and predicts the same unpacked",
+          "[models][api][property]")
+{
+    api a;
+    for (size_t k = 0; model_kind_names[k]; k++) {
+        std::string kind = model_kind_names[k];
+        INFO(kind);
+        json body = {{"kind", kind}, {"samples", json::array()}};
+        for (const known_run &run : known_runs(0.05))
+            if (kind != "preliminary" || run.processors == 2)
+                body["samples"].push_back(sample_json(run));
+        if (kind == "preliminary")
+            body["settings"] = {{"comp_degree", 2}, {"comm_degree", 1}};
+        json f = fit(a, body);
+        INFO(f.dump().substr(0, 500));
+        REQUIRE(f["status"] == "feasible");
+        CHECK(f["summary"]["fit_appe_pct"].get<double>() >= 0);
+        json direct = predict(a, with(question(900, 2, 0.6, 50), {{"model", body}}));
+        json packed =
+            predict(a, with(question(900, 2, 0.6, 50), {{"model", model_of(f)}}));
+        CHECK(direct["run_time_s"] == packed["run_time_s"]);
+        CHECK(direct["run_time_low_s"] == packed["run_time_low_s"]);
+        CHECK(packed["run_time_s"].get<double>() > 0);
+        CHECK(packed["run_time_low_s"].get<double>() <=
+              packed["run_time_high_s"].get<double>());
+    }
+}
+
+TEST_CASE("inputs of regressions come from parameters", "[models][api]")
+{
+    api a;
+    json samples = json::array();
+    for (int i = 1; i <= 20; i++)
+        samples.push_back({{"run_time_s", 3 + 2 * i}, {"parameters", {{"files", i}}}});
+    json f = fit(a, {{"kind", "linear"},
+                     {"settings", {{"inputs", {"files"}}}},
+                     {"samples", samples}});
+    CHECK(f["formula"].get<std::string>().find("files") != std::string::npos);
+    json p = predict(a, {{"model", model_of(f)}, {"parameters", {{"files", 15}}}});
+    CHECK(p["run_time_s"].get<double>() == Approx(33).epsilon(1e-9));
+    api_reply r = a.post("/v1/predictions", json{{"model", model_of(f)}}.dump());
+    CHECK(r.status == 422);
+    CHECK(r.pointers() == std::vector<std::string>{"/files"});
+    CHECK(p["interval_basis"] == "training");
+    p = predict(a, {{"model", model_of(f)}, {"parameters", {{"files", 100}}}});
+    REQUIRE(p["warnings"].size() == 1);
+    CHECK_THAT(p["warnings"][0].get<std::string>(),
+               Catch::StartsWith("input_far") && Catch::EndsWith(": files"));
+}
+
+TEST_CASE("what makes no sense is refused, all of it at once", "[models][api]")
+{
+    api a;
+    json m = combinations();
+    struct {
+        json body;
+        std::vector<std::string> pointers;
+    } cases[] = {
+        {{{"model", m},
+          {"processors", 2},
+          {"problem_size", -1},
+          {"cpu_available_ratio", 1.5},
+          {"bandwidth_mbps", -2}},
+         {"/bandwidth_mbps", "/cpu_available_ratio", "/problem_size"}},
+        {{{"model", m}, {"processors", 2}}, {"/problem_size", "/bandwidth_mbps"}},
+        {{{"model", m}, {"processors", 1.5}, {"problem_size", 5}}, {"/processors"}},
+        {{{"problem_size", 5}}, {"/model_id"}},
+        {{{"model", m}, {"application_id", "x"}}, {"/model_id"}},
+        {{{"model", m}, {"queries", json::array()}}, {"/queries"}},
+        {{{"model", m}, {"queries", {{{"problem_size", 0}}, {{"processors", 0}}}}},
+         {"/queries/0/problem_size", "/queries/1/processors"}},
+        {{{"model", m}, {"phases", {{{"phase_index", 0}}}}}, {"/application_id"}},
+        {{{"model", json::object()}, {"problem_size", 5}}, {"/model"}},
+        {{{"model", {{"packed", "AAAA"}}}, {"problem_size", 5}}, {"/model/packed"}},
+        {{{"model", {{"packed", "!"}}}, {"problem_size", 5}}, {"/model/packed"}},
+        {{{"model",
+           {{"combinations", {{{"f_comp_mask", 128}, {"coefficients", {1, 2}}}}}}},
+          {"problem_size", 5}},
+         {"/model/combinations/0"}},
+        {{{"model", {{"combinations", {{{"f_comp_mask", 0}, {"coefficients", {1}}}}}}},
+          {"problem_size", 5}},
+         {"/model/combinations/0"}},
+        {{{"kind", "load"}}, {"/resource_ids"}},
+        {{{"model", m}, {"problem_size", 5}, {"algorithm", "x"}}, {"/algorithm"}},
+        {{{"model",
+           {{"samples",
+             {{{"run_time_s", 0}}, {{"run_time_s", 1}, {"processors", 1.5}}}}}}},
+         {"/model/samples/0/run_time_s"}},
+        {{{"model", {{"samples", {{{"run_time_s", 1}, {"processors", 1.5}}}}}}},
+         {"/model/samples/0/processors"}},
+        {{{"model",
+           {{"kind", "scale_out"},
+            {"settings", {{"inputs", {"a"}}}},
+            {"samples", json::array()}}}},
+         {"/model/settings/inputs"}},
+    };
+    for (auto &c : cases) {
+        api_reply r = a.post("/v1/predictions", c.body.dump());
+        INFO(c.body.dump() << "\n" << r.body);
+        CHECK(r.status == 422);
+        CHECK(r.pointers() == c.pointers);
+    }
+    for (const char *number : {"1e999", "NaN", "-1e309"}) {
+        api_reply r = a.post("/v1/predictions", std::string("{\"model\":") + m.dump() +
+                                                    ",\"problem_size\":" + number + "}");
+        CHECK(r.status >= 400);
+        CHECK(r.status < 500);
+    }
+    api_reply r = a.post("/v1/predictions", json{{"model", m},
+                                                 {"problem_size", 1e308},
+                                                 {"bandwidth_mbps", 1e308},
+                                                 {"processors", 2}}
+                                                .dump());
+    CHECK(r.status == 200);
+    CHECK(r.json()["status"] == "infeasible");
+}
+
+TEST_CASE("100,000 queries are taken, one more is refused", "[models][api]")
+{
+    api a;
+    std::string queries = "{\"problem_size\":1000}";
+    std::string body = "{\"model\":" + combinations().dump() +
+                       ",\"processors\":2,\"bandwidth_mbps\":50,\"queries\":[" + queries;
+    for (int i = 1; i < 100000; i++)
+        body += "," + queries;
+    api_reply r = a.post("/v1/predictions", body + "]}");
+    CHECK(r.status == 200);
+    r = a.post("/v1/predictions", body + "," + queries + "]}");
+    CHECK(r.status == 422);
+    CHECK(r.pointers() == std::vector<std::string>{"/queries"});
+}
+
+TEST_CASE("loads are forecast from the history in the request", "[models][forecast][api]")
+{
+    api a;
+    json history = json::array();
+    const double w10[] = {0.50, 0.60, 0.40, 0.70, 0.65, 0.55};
+    for (int i = 0; i < 6; i++) {
+        history.push_back({{"resource_id", "n1"},
+                           {"observed_at", 600 * i},
+                           {"cpu_available_ratio", w10[i]}});
+        history.push_back({{"resource_id", "n2"},
+                           {"observed_at", 600 * i},
+                           {"cpu_available_ratio", 0.9}});
+        history.push_back({{"resource_id", "n1"},
+                           {"to_resource_id", "n2"},
+                           {"observed_at", 600 * i},
+                           {"bandwidth_mbps", 40}});
+    }
+    json body = {{"kind", "load"}, {"resource_ids", {"n1", "n2"}}, {"history", history}};
+    json l = predict(a, body);
+    CHECK(l["loads"]["cpu_available_ratio"].get<double>() ==
+          Approx(0.5469182187).epsilon(1e-9));
+    CHECK(l["loads"]["bandwidth_mbps"] == 40);
+    CHECK(l["loads"]["resources"].size() == 3);
+    CHECK(l["loads"]["resources"][0]["forecaster"] == "exp_15");
+    CHECK(l["loads"]["resources"][0]["bucket_count"] == 6);
+
+    body["kind"] = "run_time";
+    body["model"] = combinations();
+    body["problem_size"] = 2000;
+    json p = predict(a, body); // two processors: those in resource_ids
+    CHECK(p["run_time_s"].get<double>() ==
+          Approx(known_time_s(2000, 2, 0.5469182187, 40)).epsilon(1e-8));
+    body["forecast_mode"] = "duration_matched";
+    p = predict(a, body);
+    CHECK(p["loads"]["forecast_mode"] == "duration_matched");
+    CHECK(p["loads"]["horizon_s"].get<double>() >= 600);
+    body["resource_ids"] = {"n1", "n3"};
+    p = predict(a, body);
+    CHECK(p["status"] == "infeasible");
+    CHECK(p["reasons"][0]["reason"] == "no_load_history");
+    CHECK(p["loads"]["missing"].size() >= 1);
+    body["history"][0]["cpu_available_ratio"] = 2;
+    CHECK(a.post("/v1/predictions", body.dump()).pointers() ==
+          std::vector<std::string>{"/history/0/cpu_available_ratio"});
+}
+
+TEST_CASE("evaluations give W15 and the errors of pairs", "[models][api]")
+{
+    api a;
+    json body = {{"pairs",
+                  {{{"actual_s", 100}, {"predicted_s", 110}},
+                   {{"actual_s", 200}, {"predicted_s", 180}}}},
+                 {"configurations",
+                  {{{"problem_size", 1},
+                    {"processors", 4},
+                    {"actual_s", 987.27},
+                    {"predicted_s", 900}},
+                   {{"problem_size", 1},
+                    {"processors", 8},
+                    {"actual_s", 951.02},
+                    {"predicted_s", 950}}}}};
+    api_reply r = a.post("/v1/model-evaluations", body.dump());
+    INFO(r.body);
+    REQUIRE(r.status == 200);
+    CHECK(r.json()["appe_pct"].get<double>() == Approx(10).epsilon(1e-12));
+    CHECK(r.json()["bias_pct"].get<double>() == Approx(0).margin(1e-12));
+    CHECK(r.json()["max_loss_pct"].get<double>() == Approx(3.8117).epsilon(1e-4));
+    CHECK(r.json()["losses"][0]["processors"] == 4);
+    CHECK(a.post("/v1/model-evaluations", "{}").status == 422);
+    CHECK(a.post("/v1/model-evaluations", R"({"pairs":[{"actual_s":0,"predicted_s":1}]})")
+              .pointers() == std::vector<std::string>{"/pairs/0/actual_s"});
+}
+
+TEST_CASE("an experiment plan follows section 8, and then the disagreement",
+          "[models][api]")
+{
+    api a;
+    json body = {{"min_problem_size", 500}, {"max_problem_size", 1450}};
+    api_reply r = a.post("/v1/experiment-plans", body.dump());
+    INFO(r.body.substr(0, 500));
+    REQUIRE(r.status == 200);
+    json plan = r.json();
+    CHECK(plan["experiments"].size() == 60);
+    CHECK(plan["experiments"][1]["problem_size"] == 550);
+    CHECK(plan["dedicated_runs"].size() == 7);
+    CHECK(plan["overheads"].size() == 7);
+    CHECK(plan["overheads"][0]["min_runs"] ==
+          3 * plan["overheads"][1]["min_runs"].get<int>()); // s*q*k and s*q
+    body["max_processors"] = 2;
+    plan = a.post("/v1/experiment-plans", body.dump()).json();
+    CHECK(plan["status"] == "infeasible");
+    CHECK(plan["reasons"][0]["reason"] == "too_few_processors");
+    CHECK(a.post("/v1/experiment-plans", R"({"min_problem_size":5,"max_problem_size":4,
+                 "min_processors":9})")
+              .pointers() ==
+          std::vector<std::string>{"/max_problem_size", "/max_processors"});
+    CHECK(a.post("/v1/experiment-plans", "{}").status == 422);
+
+    json f = fit_known(a, 0.2);
+    body = {{"model", model_of(f)},
+            {"min_problem_size", 500},
+            {"max_problem_size", 5000},
+            {"max_processors", 16},
+            {"want", 4}};
+    r = a.post("/v1/experiment-plans", body.dump());
+    INFO(r.body.substr(0, 500));
+    REQUIRE(r.status == 200);
+    plan = r.json();
+    REQUIRE(plan["experiments"].size() == 4);
+    CHECK(plan["experiments"][0]["disagreement_ratio"].get<double>() >=
+          plan["experiments"][3]["disagreement_ratio"].get<double>());
+}
+
+TEST_CASE("examples of models are answered", "[models][api]")
+{
+    api a;
+    size_t count = 0;
+    for (const auto &entry :
+         std::filesystem::directory_iterator(GRIDPLAN_SOURCE_DIR "/openapi/examples")) {
+        std::string name = entry.path().filename().string();
+        std::ifstream file(entry.path());
+        std::stringstream text;
+        text << file.rdbuf();
+        const char *path = name.rfind("prediction-", 0) == 0   ? "/v1/predictions"
+                           : name.rfind("model-fit-", 0) == 0  ? "/v1/model-fits"
+                           : name.rfind("experiment-", 0) == 0 ? "/v1/experiment-plans"
+                           : name.rfind("model-evaluation", 0) == 0
+                               ? "/v1/model-evaluations"
+                               : nullptr;
+        if (!path)
+            continue;
+        api_reply r = a.post(path, text.str());
+        INFO(name << " " << r.body.substr(0, 500));
+        CHECK(r.status == 200);
+        if (r.json().contains("status"))
+            CHECK(r.json()["status"] != "infeasible");
+        count++;
+    }
+    CHECK(count >= 6);
+}
+
+TEST_CASE("memory that runs out while predicting is an error, not a crash",
+          "[models][memory]")
+{
+    api a;
+    json body = with(question(900, 2, 0.6, 50),
+                     {{"model", {{"samples", samples_json(known_runs(0.1))}}}});
+    int status = 0;
+    for (size_t cap = 1024; status != 200 && cap < (size_t{1} << 28); cap = cap * 3 / 2) {
+        status = a.call("POST", "/v1/predictions", body.dump(), {}, cap).status;
+        CHECK((status == 200 || status == 413));
+    }
+    CHECK(status == 200);
+}

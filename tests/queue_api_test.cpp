@@ -1,0 +1,383 @@
+// queue_api_test.cpp - /v1/queue-orders, and simulations of kind "queue".
+#include "tests/api.hpp"
+
+#include <chrono>
+#include <fstream>
+#include <sstream>
+#include <thread>
+
+extern "C" {
+#include "service/background.h"
+#include "service/worker.h"
+}
+
+using nlohmann::json;
+
+namespace
+{
+
+json example(const std::string &name)
+{
+    std::ifstream in(GRIDPLAN_SOURCE_DIR "/openapi/examples/" + name + ".json");
+
+    REQUIRE(in);
+    return json::parse(in);
+}
+
+// Three jobs, one line without a run time, one that is cut in the middle.
+const std::string log_text = "; MaxProcs: 10\n"
+                             "; Note: caf\xe9\n"
+                             "1 0 -1 100 6 -1 -1 6 100 -1 1 1 1 -1 -1 -1 -1 -1\n"
+                             "2 1 -1 50 8 -1 -1 8 50 -1 1 1 1 -1 -1 -1 -1 -1\n"
+                             "3 2 -1 -1 2 -1 -1 2 90 -1 1 1 1 -1 -1 -1 -1 -1\n"
+                             "4 3 -1 90 2 -1 -1 2 90 -1 1 1 1 -1 -1 -1 -1 -1\n"
+                             "5 4 -1 90 2 -1 -1";
+
+json timeless(json answer)
+{
+    answer.erase("decision_id");
+    answer.erase("timings");
+    return answer;
+}
+
+// Lines of a log that are no comments, by their first columns.
+std::vector<std::vector<double>> columns(const std::string &text, size_t count)
+{
+    std::istringstream in(text);
+    std::vector<std::vector<double>> list;
+    std::string line;
+
+    while (std::getline(in, line)) {
+        std::istringstream fields(line);
+        std::vector<double> row(count);
+
+        if (line[0] == ';')
+            continue;
+        for (double &value : row)
+            fields >> value;
+        list.push_back(row);
+    }
+    return list;
+}
+
+} // namespace
+
+TEST_CASE("queue orders say who starts and who waits for whom", "[queue][api]")
+{
+    api a;
+    json answer = a.post("/v1/queue-orders", example("queue-easy").dump()).json();
+
+    INFO(answer.dump(1));
+    CHECK(answer["algorithm"] == "easy");
+    CHECK(answer["status"] == "feasible");
+    CHECK(answer["site_id"] == "seth");
+    REQUIRE(answer["starts"].size() == 2);
+    CHECK(answer["starts"][0] ==
+          json({{"job_id", "short"}, {"processors", 10}, {"start_s", 1000}}));
+    CHECK(answer["starts"][1]["job_id"] == "narrow");
+    REQUIRE(answer["waiting"].size() == 2);
+    CHECK(answer["waiting"][0] ==
+          json({{"job_id", "wide"},
+                {"processors", 40},
+                {"estimated_start_s", 1100},
+                {"reason", "processors"},
+                {"detail", "needs 40 processors, 0 are free until job r1 ends at 1100"},
+                {"blocking_job_id", "r1"},
+                {"until_s", 1100}}));
+    CHECK(answer["unplaced"].empty());
+    CHECK(answer["objective"]["free_processors"] == 0);
+    CHECK(answer["objective"]["makespan_s"] >= answer["objective"]["lower_bound_s"]);
+    CHECK(
+        a.post("/v1/queue-orders", R"({"processors": 4, "jobs": []})").json()["status"] ==
+        "optimal");
+}
+
+TEST_CASE("what never fits is said at once", "[queue][api]")
+{
+    api a;
+    json answer = a.post("/v1/queue-orders", R"({"processors": 4, "jobs": [
+                             {"id": "j", "processors": 5, "estimate_s": 1}]})")
+                      .json();
+
+    CHECK(answer["status"] == "infeasible");
+    CHECK(answer["unplaced"] ==
+          json::parse(R"([{"job_id": "j", "reasons": [{"reason": "never_fits",
+                           "detail": "needs 5 processors, the cluster has 4"}]}])"));
+}
+
+TEST_CASE("all mistakes of a queue are told at once", "[queue][api]")
+{
+    api a;
+    api_reply r = a.post("/v1/queue-orders", R"({"processors": 4, "algorithm": "eazy",
+        "options": {"depth": 3},
+        "jobs": [{"id": "j", "processors": 1, "estimate_s": 1}],
+        "running": [{"id": "a", "processors": 3, "end_s": 9},
+                    {"id": "b", "processors": 2, "end_s": 9}],
+        "reservations": [{"id": "x", "processors": 3, "start_s": 1, "end_s": 5},
+                         {"id": "y", "processors": 2, "start_s": 4, "end_s": 6},
+                         {"id": "z", "processors": 1, "start_s": 6, "end_s": 6}]})");
+
+    CHECK(r.status == 422);
+    CHECK(r.pointers() == std::vector<std::string>{"/algorithm", "/options/depth",
+                                                   "/running", "/reservations/1",
+                                                   "/reservations/2"});
+    CHECK(a.post("/v1/queue-orders",
+                 R"({"processors": 0, "jobs": [{"id": "j", "processors": -1,
+                     "estimate_s": -1}, {"id": "k", "processors": 1, "estimate_s": 1e308,
+                     "submit_s": null}, {"id": "j"}]})")
+              .pointers()
+              .size() >= 6);
+}
+
+TEST_CASE("a simulation of a queue compares policies", "[queue][api]")
+{
+    api a;
+    json answer = a.post("/v1/simulations", example("simulation-queue").dump()).json();
+
+    INFO(answer.dump(1));
+    CHECK(answer["kind"] == "queue");
+    CHECK(answer["name"] == "EASY or not");
+    CHECK(answer["processors"] == 100);
+    REQUIRE(answer["results"].size() == 4);
+    CHECK(answer["results"][0]["policy"] == "fcfs");
+    CHECK(answer["results"][1]["job_count"] == 4);
+    CHECK(answer["results"][1]["jobs"][3]["job_id"] == "small");
+    CHECK(answer["results"][1]["jobs"][3]["end_s"] == 610);
+    CHECK(answer["ranking"].size() == 4);
+    CHECK(answer["ranking"][3] == "fcfs");
+    for (const char *figure :
+         {"mean_wait_s", "mean_bounded_slowdown", "utilisation_ratio", "makespan_s"})
+        CHECK(answer["results"][0][figure].is_number());
+}
+
+TEST_CASE("a log may be the body, and the schedule the answer", "[queue][api]")
+{
+    const std::map<std::string, std::string> text = {{"content_type", "text/plain"}};
+    const std::map<std::string, std::string> both = {{"content_type", "text/plain"},
+                                                     {"accept", "text/plain"}};
+    api a;
+    json answer = a.call("POST", "/v1/simulations?policies=fcfs,easy&estimates=actual",
+                         log_text, text)
+                      .json();
+
+    INFO(answer.dump(1));
+    CHECK(answer["processors"] == 10);
+    CHECK(answer["job_count"] == 3);
+    CHECK(answer["skipped_count"] == 2);
+    CHECK(answer["skipped"] == json::parse(R"([{"reason": "cut_line", "line_count": 1},
+                          {"reason": "no_run_time", "line_count": 1}])"));
+    CHECK(answer["first_skipped"][0]["line"] == 5);
+    REQUIRE(answer["results"].size() == 2);
+    CHECK(answer["results"][0]["mean_wait_s"] == (0 + 99 + 97) / 3.0);
+    CHECK(answer["results"][1]["mean_wait_s"] == 33);
+
+    json same = {{"kind", "queue"},
+                 {"policies", {"fcfs", "easy"}},
+                 {"estimates", "actual"},
+                 {"swf", log_text}};
+    same["swf"] = std::string(log_text).replace(log_text.find('\xe9'), 1, "?");
+    CHECK(timeless(a.post("/v1/simulations", same.dump()).json()) == timeless(answer));
+
+    api_reply schedule =
+        a.call("POST", "/v1/simulations?policies=easy&processors=8", log_text, both);
+    CHECK(schedule.status == 200);
+    CHECK(schedule.headers["Content-Type"] == "text/plain; charset=utf-8");
+    CHECK(columns(schedule.body, 5) ==
+          std::vector<std::vector<double>>{
+              {1, 0, 0, 100, 6}, {2, 1, 99, 50, 8}, {4, 3, 0, 90, 2}});
+    CHECK(schedule.body.find("; MaxProcs: 8\n") != std::string::npos);
+    // What went out comes in again.
+    CHECK(a.call("POST", "/v1/simulations?policies=easy", schedule.body, text)
+              .json()["results"][0]["mean_wait_s"] == 33);
+}
+
+TEST_CASE("mistakes of a simulation of a queue", "[queue][api]")
+{
+    const std::map<std::string, std::string> text = {{"content_type", "text/plain"}};
+    api a;
+    auto pointers = [&](const char *body) {
+        return a.post("/v1/simulations", body).pointers();
+    };
+    using list = std::vector<std::string>;
+
+    CHECK(pointers(R"({"kind": "queu"})") == list{"/kind"});
+    CHECK(pointers(R"({"kind": 3})") == list{"/kind"});
+    CHECK(pointers(R"({"kind": "queue"})") == list{"/workload_id"});
+    CHECK(pointers(R"({"kind": "queue", "policies": ["easy", "eazy", "easy"],
+                       "jobs": [{"run_s": 1}], "swf": ""})") ==
+          list{"/policies/1", "/policies/2", "/jobs"});
+    CHECK(pointers(R"({"kind": "queue", "jobs": [{"run_s": 1}]})") ==
+          list{"/processors"});
+    CHECK(pointers(R"({"kind": "queue", "processors": 3, "jobs": [{"run_s": 1}],
+            "reservations": [{"processors": 4, "start_s": 1, "end_s": 2}]})") ==
+          list{"/reservations/0"});
+    CHECK(pointers(R"({"kind": "queue", "processors": 3, "swf": "no log"})") ==
+          list{"/swf"});
+    CHECK(pointers(R"({"kind": "queue", "processors": 1, "compare": []})") ==
+          list{"/compare"});
+    CHECK(a.call("POST", "/v1/simulations?processors=3", "{}").status == 422);
+    CHECK(a.call("POST", "/v1/simulations?processor=3", log_text, text).pointers() ==
+          list{"/?/processor"});
+    CHECK(a.call("POST", "/v1/simulations", "{}", {{"accept", "text/plain"}}).status ==
+          422);
+    CHECK(
+        a.call("POST", "/v1/simulations", "{}", {{"content_type", "text/csv"}}).status ==
+        415);
+    CHECK(a.call("POST", "/v1/simulations", log_text,
+                 {{"content_type", "text/plain"}, {"accept", "text/plain"}})
+              .pointers() == list{"/policies"});
+    CHECK(a.call("POST", "/v1/simulations", log_text,
+                 {{"content_type", "text/plain"}, {"prefer", "respond-async"}})
+              .status == 503);
+}
+
+TEST_CASE("jobs wider than the cluster are counted, not run", "[queue][api]")
+{
+    api a;
+    json answer =
+        a.post("/v1/simulations", R"({"kind": "queue", "processors": 4, "jobs": [
+                             {"id": "wide", "processors": 5, "run_s": 1},
+                             {"processors": 4, "run_s": 1}]})")
+            .json();
+
+    CHECK(answer["never_fit_count"] == 1);
+    CHECK(answer["never_fits"] == json::parse(R"([{"job_id": "wide", "number": 1,
+                                   "processors": 5, "reason": "never_fits"}])"));
+    for (const json &result : answer["results"]) {
+        CHECK(result["job_count"] == 1);
+        CHECK(result["never_fit_count"] == 1);
+    }
+}
+
+namespace
+{
+
+const char *database()
+{
+    return getenv("GRIDPLAN_TEST_DATABASE_URL");
+}
+
+#define NEED_DATABASE()                                             \
+    do {                                                            \
+        if (!database()) {                                          \
+            WARN("skipped: GRIDPLAN_TEST_DATABASE_URL is not set"); \
+            return;                                                 \
+        }                                                           \
+    } while (0)
+
+// The service with its thread for simulations.
+struct live : api {
+    background *b = nullptr;
+
+    live() : api(database())
+    {
+        background_options options{};
+        error err{};
+        test_arena a;
+        db_session *s = db_session_create(handle()->db, nullptr, a);
+
+        REQUIRE(db_execute(s, "DELETE FROM simulation; DELETE FROM workload", &err) ==
+                OK);
+        db_session_close(s);
+        handle()->compute = worker_pool_create("compute", 2, 16, 0);
+        options.at_once = 2;
+        options.lease_s = 0.5;
+        options.poll_s = 0.02;
+        REQUIRE(background_create(handle(), &options, &b, &err) == OK);
+        handle()->background = b;
+    }
+    ~live()
+    {
+        handle()->background = nullptr;
+        background_close(b);
+        worker_pool_close(handle()->compute);
+    }
+    json wait_for(const std::string &location, const std::string &status)
+    {
+        for (int i = 0; i < 6000; i++) {
+            json now = get(location).json();
+            if (now["status"] == status)
+                return now;
+            std::this_thread::sleep_for(std::chrono::milliseconds(5));
+        }
+        FAIL(get(location).body);
+        return {};
+    }
+};
+
+} // namespace
+
+TEST_CASE("an uploaded log is played without a client, and its schedule read",
+          "[queue][db]")
+{
+    NEED_DATABASE();
+    live a;
+
+    REQUIRE(a.call("POST", "/v1/workloads?id=small", log_text,
+                   {{"content_type", "text/plain"}})
+                .status == 201);
+    CHECK(a.get("/v1/workloads/small/document").body == log_text);
+    json body = {
+        {"kind", "queue"},        {"name", "mine"}, {"policies", {"fcfs", "easy"}},
+        {"workload_id", "small"}, {"as_swf", true}, {"per_job", true}};
+    json direct = a.post("/v1/simulations", body.dump()).json();
+    CHECK(direct["job_count"] == 3);
+    api_reply queued =
+        a.call("POST", "/v1/simulations", body.dump(), {{"prefer", "respond-async"}});
+    INFO(queued.body);
+    REQUIRE(queued.status == 202);
+    std::string path = queued.headers["Location"];
+    json end = a.wait_for(path, "done");
+    CHECK(timeless(end["result"]) == timeless(direct));
+    CHECK(end["progress_ratio"] == 1);
+    CHECK(end["name"] == "mine");
+    api_reply schedule = a.get(path + "/schedule?policy=easy");
+    CHECK(schedule.status == 200);
+    CHECK(schedule.body == direct["results"][1]["swf"].get<std::string>());
+    CHECK(a.get(path + "/schedule").body ==
+          direct["results"][0]["swf"].get<std::string>());
+    CHECK(a.get(path + "/schedule?policy=sjf").status == 404);
+    body["workload_id"] = "none";
+    CHECK(a.post("/v1/simulations", body.dump()).pointers() ==
+          std::vector<std::string>{"/workload_id"});
+    // A text without a client is kept as the JSON that it stands for.
+    queued =
+        a.call("POST", "/v1/simulations?policies=easy", log_text,
+               {{"content_type", "text/plain"}, {"prefer", "respond-async, wait=30"}});
+    CHECK(queued.status == 200);
+    CHECK(queued.json()["results"][0]["mean_wait_s"] == 33);
+    // Stored, and replayed.
+    body["workload_id"] = "small";
+    body["store"] = true;
+    json stored = a.post("/v1/simulations", body.dump()).json();
+    CHECK(a.post("/v1/decisions/" + stored["decision_id"].get<std::string>() + "/replay",
+                 "")
+              .json()["identical"] == true);
+}
+
+TEST_CASE("a replay that takes long is cancelled, and keeps what is done", "[queue][db]")
+{
+    NEED_DATABASE();
+    live a;
+    json jobs = json::array();
+
+    for (int i = 0; i < 60000; i++)
+        jobs.push_back({{"processors", 1 + i * 7 % 60},
+                        {"run_s", 100 + i % 97},
+                        {"requested_s", 1000 + i * 13 % 991}});
+    json body = {{"kind", "queue"},
+                 {"processors", 100},
+                 {"policies", {"fcfs", "conservative"}},
+                 {"jobs", jobs}};
+    api_reply queued =
+        a.call("POST", "/v1/simulations", body.dump(), {{"prefer", "respond-async"}});
+    REQUIRE(queued.status == 202);
+    std::string path = queued.headers["Location"];
+    while (a.get(path).json()["progress_ratio"] < 0.5)
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    CHECK(a.call("DELETE", path).status == 202);
+    json end = a.wait_for(path, "cancelled");
+    CHECK(end["result"]["status"] == "cut");
+    CHECK(end["result"]["results"].size() == 1);
+    CHECK(end["result"]["warnings"].size() == 1);
+}
