@@ -932,6 +932,7 @@ TEST_CASE("placement policies schedule a simulated grid", "[simulations][api]")
 {
     api a;
     json body = file_json("simulation-placement.json");
+    body["time_limit_s"] = 600; // valgrind takes its time
     json answer = a.post("/v1/simulations", body.dump()).json();
     INFO(answer.dump().substr(0, 3000));
     CHECK(answer["runs_completed"] == 3);
