@@ -1,6 +1,7 @@
 /* failure_traces.c - /v1/failure-traces: failure logs for simulations. */
 #include "handlers/failure_traces.h"
 
+#include "handlers/stored_name.h"
 #include "models/base/names.h"
 #include "models/failure_trace.h"
 
@@ -183,7 +184,7 @@ enum error_code post_failure_trace(struct request *rq, const void *in, void *out
     int format = choose_format(rq, query);
     const char *name;
 
-    upload_name(rq, query->id, &name);
+    stored_name_choose(rq, query->id, "/?/id", &name);
     if (rq->err->code != OK)
         return rq->err->code;
     TRY(read_trace((enum failure_trace_format)format, query->utc_offset_s, body, &trace,

@@ -3,18 +3,15 @@
 
 #include "handlers/model_learn.h"
 #include "handlers/page.h"
+#include "handlers/stored_name.h"
 #include "service/refits.h"
 #include "service/service.h"
-#include "service/uuid.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define WHOLE_MAX 2147483647.0
-enum { NAME_MAX_BYTES = 128, COMBINATIONS_PRESET = 10 };
-
-#define NAME_CHARACTERS \
-    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._~-"
+enum { COMBINATIONS_PRESET = 10 };
 
 static const char *const states[] = {"untrained", "trained", "ported", NULL};
 enum { ANY = -1 };
@@ -388,29 +385,6 @@ static enum error_code expected_generation(struct request *rq, struct db_session
 
 /* ---- create, read, list, delete ---- */
 
-static enum error_code choose_name(struct request *rq, const char *wanted,
-                                   const char **name)
-{
-    char *id;
-
-    *name = wanted;
-    if (wanted && strlen(wanted) > NAME_MAX_BYTES)
-        return invalid(rq->err, "/id", "too_long", "more than %d characters",
-                       NAME_MAX_BYTES);
-    if (wanted && (wanted[strspn(wanted, NAME_CHARACTERS)] || strcmp(wanted, ".") == 0 ||
-                   strcmp(wanted, "..") == 0))
-        return invalid(rq->err, "/id", "bad_characters",
-                       "only A-Z a-z 0-9 . _ ~ - are allowed, as it is part of a path");
-    if (wanted)
-        return OK;
-    id = NEW(rq->arena, char, UUID_TEXT_SIZE);
-    if (!id)
-        return fail_memory(rq->err);
-    uuid_make(id);
-    *name = id;
-    return OK;
-}
-
 static void wake(const struct request *rq)
 {
     refits_wake(__atomic_load_n(&rq->service->refits, __ATOMIC_ACQUIRE));
@@ -439,7 +413,7 @@ enum error_code post_model(struct request *rq, const void *in, void *out)
     };
     struct db_session *db;
 
-    choose_name(rq, body->id, &wanted.model_id);
+    stored_name_choose(rq, body->id, "/id", &wanted.model_id);
     fitted_check_settings((enum model_kind)body->kind, &body->settings, "/settings",
                           rq->err);
     if (body->phase_index != floor(body->phase_index) && !isnan(body->phase_index))

@@ -3,17 +3,11 @@
 
 #include "handlers/page.h"
 #include "handlers/snapshot_json.h"
-#include "service/uuid.h"
+#include "handlers/stored_name.h"
 
 #include <string.h>
 
-enum {
-    NAME_MAX_BYTES = 128,
-    PATCH_ATTEMPTS = 5 /* without If-Match, against others who change it too */
-};
-
-#define NAME_CHARACTERS \
-    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._~-"
+enum { PATCH_ATTEMPTS = 5 }; /* without If-Match, against others who change it too */
 
 struct create_query {
     const char *id;
@@ -149,18 +143,6 @@ static enum error_code check_if_match(struct request *rq,
                 rq->message->if_match, tag);
 }
 
-static enum error_code check_name(const char *name, struct error *err)
-{
-    if (strlen(name) > NAME_MAX_BYTES)
-        return invalid(err, "/?/id", "too_long", "more than %d characters",
-                       NAME_MAX_BYTES);
-    if (name[strspn(name, NAME_CHARACTERS)] || strcmp(name, ".") == 0 ||
-        strcmp(name, "..") == 0)
-        return invalid(err, "/?/id", "bad_characters",
-                       "only A-Z a-z 0-9 . _ ~ - are allowed, as it is part of a path");
-    return OK;
-}
-
 /* Checks that `text` is a snapshot; *document is a copy that ends in NUL. */
 static enum error_code check_document(struct request *rq, const char *text, size_t length,
                                       const char **document)
@@ -173,31 +155,15 @@ static enum error_code check_document(struct request *rq, const char *text, size
     return *document ? OK : fail_memory(rq->err);
 }
 
-/* The name that the client wants, or a new one. */
-static enum error_code choose_name(struct request *rq, const char **name)
-{
-    const struct create_query *query = rq->query;
-    char *id;
-
-    *name = query ? query->id : NULL;
-    if (*name)
-        return check_name(*name, rq->err);
-    id = NEW(rq->arena, char, UUID_TEXT_SIZE);
-    if (!id)
-        return fail_memory(rq->err);
-    uuid_make(id);
-    *name = id;
-    return OK;
-}
-
 enum error_code post_snapshot(struct request *rq, const void *in, void *out)
 {
+    const struct create_query *query = rq->query;
     const struct raw_body *body = in;
     struct store_snapshot *created = out;
     const char *name, *document, *location;
     struct db_session *db;
 
-    choose_name(rq, &name);
+    stored_name_choose(rq, query ? query->id : NULL, "/?/id", &name);
     check_document(rq, body->text, body->length, &document);
     if (rq->err->code != OK)
         return rq->err->code;

@@ -1,15 +1,6 @@
 /* uploads.c - what /v1/workloads and /v1/failure-traces have in common. */
 #include "handlers/uploads.h"
 
-#include "service/uuid.h"
-
-#include <string.h>
-
-enum { NAME_MAX_BYTES = 128 };
-
-#define NAME_CHARACTERS \
-    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._~-"
-
 struct list_query {
     struct page_query page;
 };
@@ -44,28 +35,6 @@ static const struct json_field mistake_rows[] = {
 const struct json_object upload_mistake_json = {
     "UploadMistake", "A line that could not be read", sizeof(struct upload_mistake),
     mistake_rows};
-
-enum error_code upload_name(struct request *rq, const char *wanted, const char **name)
-{
-    char *id;
-
-    *name = wanted;
-    if (wanted && strlen(wanted) > NAME_MAX_BYTES)
-        return invalid(rq->err, "/?/id", "too_long", "more than %d characters",
-                       NAME_MAX_BYTES);
-    if (wanted && (wanted[strspn(wanted, NAME_CHARACTERS)] || strcmp(wanted, ".") == 0 ||
-                   strcmp(wanted, "..") == 0))
-        return invalid(rq->err, "/?/id", "bad_characters",
-                       "only A-Z a-z 0-9 . _ ~ - are allowed, as it is part of a path");
-    if (wanted)
-        return OK;
-    id = NEW(rq->arena, char, UUID_TEXT_SIZE);
-    if (!id)
-        return fail_memory(rq->err);
-    uuid_make(id);
-    *name = id;
-    return OK;
-}
 
 static const char *path_of(enum store_trace_kind kind)
 {

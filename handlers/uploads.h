@@ -58,9 +58,6 @@ struct uploads_page {
 
 extern const struct json_object uploads_query_json;
 
-/* The name that the client wants, or a new one. */
-enum error_code upload_name(struct request *rq, const char *wanted, const char **name);
-
 /* Stores what was read (all but name and document are in *trace) and answers
  * with 201. */
 enum error_code upload_store(struct request *rq, enum store_trace_kind kind,

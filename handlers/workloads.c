@@ -1,6 +1,7 @@
 /* workloads.c - /v1/workloads: job logs for simulations, in Standard Workload Format. */
 #include "handlers/workloads.h"
 
+#include "handlers/stored_name.h"
 #include "models/swf.h"
 
 struct create_query {
@@ -151,7 +152,7 @@ enum error_code post_workload(struct request *rq, const void *in, void *out)
     struct store_trace trace = {0};
     const char *name;
 
-    TRY(upload_name(rq, query ? query->id : NULL, &name));
+    TRY(stored_name_choose(rq, query ? query->id : NULL, "/?/id", &name));
     TRY(read_log(body, &trace, rq->arena, rq->err));
     return upload_store(rq, STORE_WORKLOAD, name, body, &trace, out);
 }
