@@ -256,15 +256,6 @@ void refits_wake(struct refits *r)
     pthread_mutex_unlock(&r->mutex);
 }
 
-size_t refits_running_count(const struct refits *r)
-{
-    size_t count = 0;
-
-    for (size_t i = 0; r && i < r->options.at_once; i++)
-        count += state_of(&r->slots[i]) == SLOT_RUNNING;
-    return count;
-}
-
 void refits_close(struct refits *r)
 {
     if (!r)

@@ -30,9 +30,6 @@ enum error_code refits_create(struct service *service,
 /* There are executions to learn: look at once. Accepts NULL. */
 void refits_wake(struct refits *r);
 
-/* Models that are being refined by this process: for metrics. Accepts NULL. */
-size_t refits_running_count(const struct refits *r);
-
 /* Waits for what runs. Accepts NULL. */
 void refits_close(struct refits *r);
 

@@ -1,5 +1,6 @@
 // forecasts_api_test.cpp - GET /v1/forecasts, and predictions for resources whose load
 // is stored; through route_answer() and PostgreSQL.
+#include "tests/database.hpp"
 #include "tests/model_support.hpp"
 
 #include <algorithm>
@@ -8,19 +9,6 @@ using nlohmann::json;
 
 namespace
 {
-const char *database()
-{
-    return getenv("GRIDPLAN_TEST_DATABASE_URL");
-}
-
-#define NEED_DATABASE()                                             \
-    do {                                                            \
-        if (!database()) {                                          \
-            WARN("skipped: GRIDPLAN_TEST_DATABASE_URL is not set"); \
-            return;                                                 \
-        }                                                           \
-    } while (0)
-
 constexpr double T0 = 1700000400; // a multiple of 600
 const double w10[] = {0.50, 0.60, 0.40, 0.70, 0.65, 0.55};
 
@@ -64,7 +52,7 @@ std::string at(double seconds)
 TEST_CASE("forecasts follow W10 from stored samples", "[forecast][api][db]")
 {
     NEED_DATABASE();
-    api a(database());
+    api a(test_database_url());
     std::string id = store_w10(a);
     json f = get(a, "/v1/forecasts?resource_id=" + id + at(T0 + 3600));
     REQUIRE(f["forecasts"].size() == 2);
@@ -91,7 +79,7 @@ TEST_CASE("forecasts follow W10 from stored samples", "[forecast][api][db]")
 TEST_CASE("a forecast knows only what was complete then", "[forecast][api][db]")
 {
     NEED_DATABASE();
-    api a(database());
+    api a(test_database_url());
     std::string id = store_w10(a);
     std::string target = "/v1/forecasts?resource_id=" + id;
     CHECK(get(a, target + at(T0 + 3599))["forecasts"][0]["bucket_count"] == 5);
@@ -107,7 +95,7 @@ TEST_CASE("a forecast knows only what was complete then", "[forecast][api][db]")
 TEST_CASE("forecasts of all resources come in pages", "[forecast][api][db]")
 {
     NEED_DATABASE();
-    api a(database());
+    api a(test_database_url());
     std::string first = store_w10(a), second = store_w10(a), token;
     std::vector<std::string> seen;
     int pages = 0;
@@ -139,7 +127,7 @@ TEST_CASE("forecasts refuse what makes no sense", "[forecast][api]")
 TEST_CASE("predictions take the loads of stored resources", "[forecast][models][api][db]")
 {
     NEED_DATABASE();
-    api a(database());
+    api a(test_database_url());
     std::string id = store_w10(a);
     json body = {{"model",
                   {{"combinations",

@@ -1,5 +1,6 @@
 // models_api_test.cpp - stored models: made, trained, refined by executions, rolled
 // back, ported; through route_answer(), with PostgreSQL where the tag says so.
+#include "tests/database.hpp"
 #include "tests/model_support.hpp"
 
 #include <functional>
@@ -14,24 +15,11 @@ using nlohmann::json;
 
 namespace
 {
-const char *database()
-{
-    return getenv("GRIDPLAN_TEST_DATABASE_URL");
-}
-
-#define NEED_DATABASE()                                             \
-    do {                                                            \
-        if (!database()) {                                          \
-            WARN("skipped: GRIDPLAN_TEST_DATABASE_URL is not set"); \
-            return;                                                 \
-        }                                                           \
-    } while (0)
-
 // A service; with `background` models learn by themselves.
 struct models : api {
     refits *r = nullptr;
 
-    explicit models(bool background = false) : api(database())
+    explicit models(bool background = false) : api(test_database_url())
     {
         refits_options options{};
         error err{};

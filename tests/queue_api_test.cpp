@@ -1,5 +1,6 @@
 // queue_api_test.cpp - /v1/queue-orders, and simulations of kind "queue".
 #include "tests/api.hpp"
+#include "tests/database.hpp"
 
 #include <chrono>
 #include <fstream>
@@ -252,24 +253,11 @@ TEST_CASE("jobs wider than the cluster are counted, not run", "[queue][api]")
 namespace
 {
 
-const char *database()
-{
-    return getenv("GRIDPLAN_TEST_DATABASE_URL");
-}
-
-#define NEED_DATABASE()                                             \
-    do {                                                            \
-        if (!database()) {                                          \
-            WARN("skipped: GRIDPLAN_TEST_DATABASE_URL is not set"); \
-            return;                                                 \
-        }                                                           \
-    } while (0)
-
 // The service with its thread for simulations.
 struct live : api {
     background *b = nullptr;
 
-    live() : api(database())
+    live() : api(test_database_url())
     {
         background_options options{};
         error err{};

@@ -1,6 +1,7 @@
 // simulations_api_test.cpp - /v1/simulations, /v1/workloads and /v1/failure-traces
 // through route_answer(); with the tag [db] also what needs PostgreSQL.
 #include "tests/api.hpp"
+#include "tests/database.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -565,26 +566,13 @@ TEST_CASE("uploads are checked before anything is stored", "[simulations][api]")
 
 namespace
 {
-const char *database()
-{
-    return getenv("GRIDPLAN_TEST_DATABASE_URL");
-}
-
-#define NEED_DATABASE()                                             \
-    do {                                                            \
-        if (!database()) {                                          \
-            WARN("skipped: GRIDPLAN_TEST_DATABASE_URL is not set"); \
-            return;                                                 \
-        }                                                           \
-    } while (0)
-
 const std::map<std::string, std::string> AS_TEXT = {{"content_type", "text/plain"}};
 
 // The service with its thread for simulations.
 struct live : api {
     background *b = nullptr;
 
-    live() : api(database())
+    live() : api(test_database_url())
     {
         background_options options{};
         error err{};
