@@ -22,6 +22,7 @@ build    libcjson-dev        library      libcjson
 build    uuid-dev            library      uuid
 build    libpq-dev           library      libpq
 build    liblapacke-dev      library      lapacke
+build    libexpat1-dev       library      expat
 build    libssl-dev          library      libcrypto
 build    zlib1g-dev          library      zlib
 run      postgresql          server       initdb

@@ -58,6 +58,7 @@ library libmicrohttpd 'microhttpd\.h'
 library cJSON '(cjson/)?cJSON\.h'
 library libpq '(postgresql/)?(libpq-fe|libpq-events|pg_config)\.h'
 library libuuid '(uuid/)?uuid\.h'
+library expat 'expat\.h' models
 library LAPACKE 'lapacke[a-z_]*\.h' models/performance
 
 # ---- what the lower layers do without ----

@@ -12,7 +12,7 @@
 
 enum param_type { PARAM_NUMBER, PARAM_INTEGER, PARAM_BOOLEAN, PARAM_CHOICE };
 
-enum { PARAMS_MAX = 32 }; /* rows of one table */
+enum { PARAMS_MAX = 48 }; /* rows of one table */
 
 struct param {
     const char *name;

@@ -1,0 +1,895 @@
+/* workflow_build.c - names to numbers, dependencies and files to edges with bytes.
+ *
+ * Every text is kept once and then is a number, so that a mention costs 16 to 32 bytes.
+ * Finishing goes in steps, each a pass over arrays: tasks by id, dependencies resolved
+ * and sorted by child, uses sorted by file, bytes of dependencies, order, result.
+ */
+#include "models/workflow_build.h"
+
+#include "models/base/names.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    NO_TASK = UINT32_MAX,
+    AMBIGUOUS = UINT32_MAX - 1,
+    CIRCLE_NAMES_MAX = 6,
+    ID_MAX_BYTES = 256
+};
+#define NO_TASK   UINT32_MAX
+#define AMBIGUOUS (UINT32_MAX - 1)
+
+struct task {
+    uint32_t id, label; /* symbols; label NO_TASK: none */
+    double run_time_s;
+    uint64_t at;
+};
+
+struct run_time {
+    uint32_t id;
+    double run_time_s;
+    uint64_t at;
+};
+
+/* A mention of a dependency; symbols, later numbers of tasks. */
+struct mention {
+    uint32_t parent, child;
+    double transfer_s;
+    uint64_t at;
+    unsigned sides;
+};
+
+struct use {
+    uint32_t file, task;
+    double bytes;
+    unsigned char role;
+};
+
+struct declared {
+    uint32_t file;
+    double bytes;
+};
+
+struct list {
+    void *items;
+    size_t count, size;
+};
+
+struct workflow_builder {
+    struct workflow_source source;
+    struct arena *arena;
+    struct error *err;
+
+    struct name_index index; /* of symbols */
+    const char **symbols;
+    size_t symbol_count, symbol_size;
+
+    struct list tasks, run_times, mentions, uses, declared;
+    uint64_t repairs[WORKFLOW_REPAIR_COUNT];
+
+    /* Filled by workflow_build(). */
+    uint32_t *task_of; /* [symbol_count], by id; then by label */
+    uint32_t *task_of_label;
+    struct mention *edges; /* by child, then parent, once each */
+    size_t edge_count;
+    uint32_t *first_edge;    /* [tasks + 1]: of a child */
+    struct use *sorted;      /* uses by file, writers first, then task; once each */
+    uint32_t *first_use;     /* [symbol_count + 1]: of a file */
+    double *bytes;           /* [edge_count] */
+    double *input_bytes;     /* [tasks] */
+    double *output_bytes;    /* [tasks] */
+    uint32_t *order;         /* [tasks]: topological */
+    struct mention *implied; /* dependencies that only files show */
+    size_t implied_count, implied_size;
+};
+
+static const struct {
+    const char *kind, *detail;
+} repair_kinds[] = {
+#define X(name, doc) {#name, doc},
+    WORKFLOW_REPAIRS(X)
+#undef X
+};
+
+/* ---- taking pieces ---- */
+
+struct workflow_builder *workflow_builder_open(const struct workflow_source *source,
+                                               struct arena *a, struct error *err)
+{
+    struct workflow_builder *b = NEW(a, struct workflow_builder, 1);
+
+    if (!b || !name_index_create(&b->index, 512, a))
+        return NULL;
+    b->source = *source;
+    b->arena = a;
+    b->err = err;
+    return b;
+}
+
+enum error_code workflow_mistake(struct workflow_builder *b, uint64_t at,
+                                 const char *kind, const char *format, ...)
+{
+    char pointer[256], text[256];
+    size_t length;
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(text, sizeof(text), format, args);
+    va_end(args);
+    length = (size_t)snprintf(pointer, sizeof(pointer), "%.100s", b->source.pointer);
+    if (!b->source.locate)
+        return invalid(b->err, pointer, kind, "line %llu: %s", (unsigned long long)at,
+                       text);
+    b->source.locate(at, pointer + length, sizeof(pointer) - length);
+    return invalid(b->err, pointer, kind, "%s", text);
+}
+
+static enum error_code too_many(struct workflow_builder *b, const char *what,
+                                size_t limit)
+{
+    return fail(b->err, ERR_TOO_LARGE, b->source.pointer, "more than %zu %s", limit,
+                what);
+}
+
+/* Room for one more. */
+static enum error_code list_room(struct workflow_builder *b, struct list *list,
+                                 size_t item_size)
+{
+    size_t size = list->size ? list->size * 2 : 256;
+    void *items;
+
+    if (list->count == WORKFLOW_BUILD_PIECES_MAX)
+        return too_many(b, "pieces of one kind", WORKFLOW_BUILD_PIECES_MAX);
+    if (list->count < list->size)
+        return OK;
+    items = list->items ? arena_grow(b->arena, list->items, item_size, list->size, size)
+                        : arena_alloc(b->arena, item_size, size);
+    if (!items)
+        return fail_memory(b->err);
+    list->items = items;
+    list->size = size;
+    return OK;
+}
+
+#define ADD(b, list, value)                                                         \
+    do {                                                                            \
+        TRY(list_room((b), &(b)->list, sizeof(value)));                             \
+        memcpy((char *)(b)->list.items + (b)->list.count * sizeof(value), &(value), \
+               sizeof(value));                                                      \
+        (b)->list.count++;                                                          \
+    } while (0)
+
+static enum error_code grow_symbols(struct workflow_builder *b)
+{
+    size_t size = b->symbol_size ? b->symbol_size * 2 : 512;
+    const char **grown =
+        b->symbols ? GROW(b->arena, b->symbols, const char *, b->symbol_size, size)
+                   : NEW(b->arena, const char *, size);
+
+    if (!grown || !name_index_create(&b->index, size, b->arena))
+        return fail_memory(b->err);
+    b->symbols = grown;
+    b->symbol_size = size;
+    for (size_t i = 0; i < b->symbol_count; i++)
+        name_index_add(&b->index, b->symbols[i], i);
+    return OK;
+}
+
+/* The number of a text. */
+static enum error_code symbol(struct workflow_builder *b, const char *text,
+                              uint32_t *number)
+{
+    size_t found = name_index_find(&b->index, text);
+
+    if (found != NAME_NOT_FOUND) {
+        *number = (uint32_t)found;
+        return OK;
+    }
+    if (b->symbol_count == b->symbol_size)
+        TRY(grow_symbols(b));
+    b->symbols[b->symbol_count] = arena_text(b->arena, text, strlen(text));
+    if (!b->symbols[b->symbol_count])
+        return fail_memory(b->err);
+    name_index_add(&b->index, b->symbols[b->symbol_count], b->symbol_count);
+    *number = (uint32_t)b->symbol_count++;
+    return OK;
+}
+
+void workflow_count(struct workflow_builder *b, enum workflow_repair kind, uint64_t count)
+{
+    b->repairs[kind] += count;
+}
+
+enum error_code workflow_add_task(struct workflow_builder *b, const char *id,
+                                  const char *label, double run_time_s, uint64_t at,
+                                  size_t *task)
+{
+    struct task added = {0, NO_TASK, run_time_s, at};
+
+    if (b->tasks.count == WORKFLOW_BUILD_TASKS_MAX)
+        return too_many(b, "tasks", WORKFLOW_BUILD_TASKS_MAX);
+    if (strlen(id) > ID_MAX_BYTES)
+        workflow_mistake(b, at, "too_long", "the id '%.40s...' has more than %d bytes",
+                         id, ID_MAX_BYTES);
+    TRY(symbol(b, id, &added.id));
+    if (label && *label)
+        TRY(symbol(b, label, &added.label));
+    *task = b->tasks.count;
+    ADD(b, tasks, added);
+    return OK;
+}
+
+void workflow_task_run_time(struct workflow_builder *b, size_t task, double run_time_s)
+{
+    ((struct task *)b->tasks.items)[task].run_time_s = run_time_s;
+}
+
+enum error_code workflow_add_run_time(struct workflow_builder *b, const char *id,
+                                      double run_time_s, uint64_t at)
+{
+    struct run_time added = {0, run_time_s, at};
+
+    TRY(symbol(b, id, &added.id));
+    ADD(b, run_times, added);
+    return OK;
+}
+
+/* A size as the rules have it: what is none is not known. */
+static double size_or_nan(double bytes)
+{
+    return bytes >= 0 && isfinite(bytes) ? bytes : (double)NAN;
+}
+
+enum error_code workflow_add_use(struct workflow_builder *b, size_t task,
+                                 enum workflow_role role, const char *file, double bytes)
+{
+    struct use added = {0, (uint32_t)task, size_or_nan(bytes), (unsigned char)role};
+
+    TRY(symbol(b, file, &added.file));
+    ADD(b, uses, added);
+    return OK;
+}
+
+enum error_code workflow_add_file(struct workflow_builder *b, const char *file,
+                                  double bytes)
+{
+    struct declared added = {0, size_or_nan(bytes)};
+
+    TRY(symbol(b, file, &added.file));
+    ADD(b, declared, added);
+    return OK;
+}
+
+enum error_code workflow_add_dependency(struct workflow_builder *b, const char *parent,
+                                        const char *child, double transfer_s,
+                                        enum workflow_side side, uint64_t at)
+{
+    struct mention added = {0, 0, transfer_s, at, side};
+
+    TRY(symbol(b, parent, &added.parent));
+    TRY(symbol(b, child, &added.child));
+    ADD(b, mentions, added);
+    return OK;
+}
+
+/* ---- tasks by name, run times ---- */
+
+static struct task *tasks_of(const struct workflow_builder *b)
+{
+    return b->tasks.items;
+}
+
+static const char *task_id(const struct workflow_builder *b, size_t task)
+{
+    return b->symbols[tasks_of(b)[task].id];
+}
+
+static enum error_code index_tasks(struct workflow_builder *b)
+{
+    b->task_of = NEW(b->arena, uint32_t, b->symbol_count + 1);
+    b->task_of_label = NEW(b->arena, uint32_t, b->symbol_count + 1);
+    if (!b->task_of || !b->task_of_label)
+        return fail_memory(b->err);
+    memset(b->task_of, 0xff, (b->symbol_count + 1) * sizeof(uint32_t));
+    memset(b->task_of_label, 0xff, (b->symbol_count + 1) * sizeof(uint32_t));
+    for (uint32_t i = 0; i < b->tasks.count; i++) {
+        const struct task *t = &tasks_of(b)[i];
+
+        if (b->task_of[t->id] != NO_TASK)
+            workflow_mistake(b, t->at, "duplicate", "there is a task '%.80s' already",
+                             b->symbols[t->id]);
+        else
+            b->task_of[t->id] = i;
+        if (t->label != NO_TASK)
+            b->task_of_label[t->label] =
+                b->task_of_label[t->label] == NO_TASK ? i : AMBIGUOUS;
+    }
+    return OK;
+}
+
+/* The task that a text names, by its id, else by a name that only one has; NO_TASK and
+ * a mistake if there is none. */
+static uint32_t task_named(struct workflow_builder *b, uint32_t symbol_number,
+                           uint64_t at)
+{
+    uint32_t task = b->task_of[symbol_number];
+
+    if (task != NO_TASK)
+        return task;
+    task = b->task_of_label[symbol_number];
+    if (task == AMBIGUOUS)
+        workflow_mistake(b, at, "ambiguous",
+                         "several tasks have the name '%.80s', and none this id",
+                         b->symbols[symbol_number]);
+    else if (task == NO_TASK)
+        workflow_mistake(b, at, "unknown_id", "there is no task '%.80s'",
+                         b->symbols[symbol_number]);
+    else
+        b->repairs[WORKFLOW_REPAIR_references_by_name]++;
+    return task == AMBIGUOUS ? NO_TASK : task;
+}
+
+static void set_run_times(struct workflow_builder *b)
+{
+    const struct run_time *times = b->run_times.items;
+    struct task *tasks = tasks_of(b);
+
+    for (size_t i = 0; i < b->run_times.count; i++) {
+        uint32_t task = b->task_of[times[i].id];
+
+        if (task == NO_TASK)
+            task = b->task_of_label[times[i].id];
+        if (task == NO_TASK || task == AMBIGUOUS)
+            b->repairs[WORKFLOW_REPAIR_run_times_of_no_task]++;
+        else
+            tasks[task].run_time_s = times[i].run_time_s;
+    }
+    for (size_t i = 0; i < b->tasks.count; i++)
+        if (!(tasks[i].run_time_s >= 0)) {
+            tasks[i].run_time_s = NAN;
+            b->repairs[WORKFLOW_REPAIR_unknown_run_times]++;
+        }
+}
+
+/* ---- dependencies ---- */
+
+static int compare_edges(const void *x, const void *y)
+{
+    const struct mention *p = x, *q = y;
+
+    if (p->child != q->child)
+        return p->child < q->child ? -1 : 1;
+    if (p->parent != q->parent)
+        return p->parent < q->parent ? -1 : 1;
+    return p->at < q->at ? -1 : p->at > q->at;
+}
+
+/* Puts mentions of the same dependency together. */
+static void merge_edges(struct workflow_builder *b, struct mention *edges, size_t count)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        struct mention *last = kept ? &edges[kept - 1] : NULL;
+
+        if (!last || last->child != edges[i].child || last->parent != edges[i].parent) {
+            edges[kept++] = edges[i];
+            continue;
+        }
+        if (last->sides & edges[i].sides)
+            b->repairs[WORKFLOW_REPAIR_repeated_dependencies]++;
+        last->sides |= edges[i].sides;
+    }
+    b->edges = edges;
+    b->edge_count = kept;
+}
+
+static enum error_code index_edges(struct workflow_builder *b)
+{
+    size_t n = b->tasks.count;
+
+    b->first_edge = NEW(b->arena, uint32_t, n + 1);
+    if (!b->first_edge)
+        return fail_memory(b->err);
+    for (size_t e = 0; e < b->edge_count; e++)
+        b->first_edge[b->edges[e].child + 1]++;
+    for (size_t i = 0; i < n; i++)
+        b->first_edge[i + 1] += b->first_edge[i];
+    return OK;
+}
+
+/* A file that has only one kind of list leaves nothing to be desired. */
+static void count_one_sided(struct workflow_builder *b)
+{
+    unsigned sides = 0;
+
+    for (size_t e = 0; e < b->edge_count; e++)
+        sides |= b->edges[e].sides;
+    for (size_t e = 0; e < b->edge_count && sides == WORKFLOW_BY_BOTH; e++)
+        b->repairs[WORKFLOW_REPAIR_one_sided_dependencies] +=
+            b->edges[e].sides != WORKFLOW_BY_BOTH;
+}
+
+static enum error_code resolve_edges(struct workflow_builder *b)
+{
+    struct mention *mentions = b->mentions.items;
+    size_t kept = 0;
+
+    for (size_t i = 0; i < b->mentions.count; i++) {
+        struct mention *m = &mentions[i];
+        uint32_t parent = task_named(b, m->parent, m->at);
+        uint32_t child = task_named(b, m->child, m->at);
+
+        if (parent == NO_TASK || child == NO_TASK)
+            continue;
+        mentions[kept] = *m;
+        mentions[kept].parent = parent;
+        mentions[kept++].child = child;
+    }
+    if (b->err->code != OK)
+        return b->err->code;
+    if (kept)
+        qsort(mentions, kept, sizeof(*mentions), compare_edges);
+    merge_edges(b, mentions, kept);
+    count_one_sided(b);
+    return index_edges(b);
+}
+
+/* The dependency of a child on a parent; edge_count: there is none. */
+static size_t find_edge(const struct workflow_builder *b, uint32_t parent, uint32_t child)
+{
+    size_t low = b->first_edge[child], high = b->first_edge[child + 1];
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (b->edges[middle].parent < parent)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < b->first_edge[child + 1] && b->edges[low].parent == parent
+               ? low
+               : b->edge_count;
+}
+
+/* ---- order ---- */
+
+/* Kahn, first in first out, into `order`; how many have a place in it. */
+static enum error_code sort_tasks(struct workflow_builder *b, size_t *placed)
+{
+    size_t n = b->tasks.count, done = 0, next = 0;
+    uint32_t *first = NEW(b->arena, uint32_t, n + 2);
+    uint32_t *child = NEW(b->arena, uint32_t, b->edge_count + 1);
+    uint32_t *waiting = NEW(b->arena, uint32_t, n + 1);
+
+    if (!b->order)
+        b->order = NEW(b->arena, uint32_t, n + 1);
+    if (!first || !child || !waiting || !b->order)
+        return fail_memory(b->err);
+    for (size_t e = 0; e < b->edge_count; e++)
+        first[b->edges[e].parent + 2]++;
+    for (size_t i = 2; i <= n; i++)
+        first[i] += first[i - 1];
+    for (size_t e = 0; e < b->edge_count; e++)
+        child[first[b->edges[e].parent + 1]++] = b->edges[e].child;
+    for (uint32_t i = 0; i < n; i++) {
+        waiting[i] = b->first_edge[i + 1] - b->first_edge[i];
+        if (waiting[i] == 0)
+            b->order[done++] = i;
+    }
+    while (next < done) {
+        uint32_t task = b->order[next++];
+
+        for (uint32_t c = first[task]; c < first[task + 1]; c++)
+            if (--waiting[child[c]] == 0)
+                b->order[done++] = child[c];
+    }
+    *placed = done;
+    return OK;
+}
+
+/* Names the tasks of a circle. From a task that has no place in the order, going to
+ * parents that have none either must come back to a task. */
+static enum error_code report_circle(struct workflow_builder *b, size_t placed)
+{
+    size_t n = b->tasks.count, start = 0, at;
+    bool *ordered = NEW(b->arena, bool, n);
+    uint32_t *via = NEW(b->arena, uint32_t, n); /* edge + 1 that was taken */
+    char text[1024] = "";
+    size_t used = 0, names = 0;
+
+    if (!ordered || !via)
+        return fail_memory(b->err);
+    for (size_t i = 0; i < placed; i++)
+        ordered[b->order[i]] = true;
+    while (ordered[start])
+        start++;
+    for (at = start; !via[at];) {
+        uint32_t e = b->first_edge[at];
+
+        while (ordered[b->edges[e].parent])
+            e++;
+        via[at] = e + 1;
+        at = b->edges[e].parent;
+    }
+    start = at;
+    do {
+        if (names++ < CIRCLE_NAMES_MAX)
+            used += (size_t)snprintf(text + used, sizeof(text) - used, "'%.20s' needs ",
+                                     task_id(b, at));
+        at = b->edges[via[at] - 1].parent;
+    } while (at != start);
+    return workflow_mistake(
+        b, b->edges[via[start] - 1].at, "cycle", "%zu tasks need each other: %s%s'%.20s'",
+        names, text, names > CIRCLE_NAMES_MAX ? "... needs " : "", task_id(b, start));
+}
+
+/* ---- files ---- */
+
+static enum error_code declare_sizes(struct workflow_builder *b)
+{
+    const struct declared *declared = b->declared.items;
+    struct use *uses = b->uses.items;
+    double *size_of;
+
+    if (!b->declared.count)
+        return OK;
+    size_of = NEW(b->arena, double, b->symbol_count);
+    if (!size_of)
+        return fail_memory(b->err);
+    for (size_t i = 0; i < b->symbol_count; i++)
+        size_of[i] = NAN;
+    for (size_t i = 0; i < b->declared.count; i++)
+        if (!isnan(declared[i].bytes))
+            size_of[declared[i].file] = declared[i].bytes;
+    for (size_t i = 0; i < b->uses.count; i++)
+        if (isnan(uses[i].bytes))
+            uses[i].bytes = size_of[uses[i].file];
+    return OK;
+}
+
+static int compare_uses(const void *x, const void *y)
+{
+    const struct use *p = x, *q = y;
+
+    if (p->file != q->file)
+        return p->file < q->file ? -1 : 1;
+    if (p->role != q->role)
+        return p->role > q->role ? -1 : 1; /* writers first */
+    if (p->task != q->task)
+        return p->task < q->task ? -1 : 1;
+    if (isnan(p->bytes) || isnan(q->bytes))
+        return (isnan(p->bytes) != 0) - (isnan(q->bytes) != 0); /* known ones first */
+    return (p->bytes < q->bytes) - (p->bytes > q->bytes);
+}
+
+/* Uses by file, once each; what is not known takes the size that another use of the
+ * file has. */
+static enum error_code sort_uses(struct workflow_builder *b)
+{
+    struct use *uses = b->uses.items;
+    size_t kept = 0;
+
+    if (b->uses.count)
+        qsort(uses, b->uses.count, sizeof(*uses), compare_uses);
+    for (size_t i = 0; i < b->uses.count; i++) {
+        const struct use *last = kept ? &uses[kept - 1] : NULL;
+
+        if (last && last->file == uses[i].file && last->role == uses[i].role &&
+            last->task == uses[i].task)
+            b->repairs[WORKFLOW_REPAIR_repeated_files]++;
+        else
+            uses[kept++] = uses[i];
+    }
+    b->uses.count = kept;
+    b->sorted = uses;
+    b->first_use = NEW(b->arena, uint32_t, b->symbol_count + 1);
+    if (!b->first_use)
+        return fail_memory(b->err);
+    for (size_t i = 0; i < kept; i++)
+        b->first_use[uses[i].file + 1]++;
+    for (size_t i = 0; i < b->symbol_count; i++)
+        b->first_use[i + 1] += b->first_use[i];
+    return OK;
+}
+
+/* Sizes of the uses of one file, from..to. */
+static void settle_sizes(struct workflow_builder *b, size_t from, size_t to)
+{
+    double known = NAN;
+
+    for (size_t i = from; i < to && isnan(known); i++)
+        known = b->sorted[i].bytes; /* of a writer, if one says it */
+    if (isnan(known)) {
+        b->repairs[WORKFLOW_REPAIR_unknown_sizes] += from < to;
+        known = 0;
+    }
+    for (size_t i = from; i < to; i++) {
+        struct use *u = &b->sorted[i];
+
+        if (isnan(u->bytes))
+            u->bytes = known;
+        else if (u->bytes != known && u->role == WORKFLOW_READS)
+            b->repairs[WORKFLOW_REPAIR_differing_sizes]++;
+    }
+}
+
+/* Writers of a file are first_use[file] .. this. */
+static size_t writers_end(const struct workflow_builder *b, uint32_t file)
+{
+    size_t end = b->first_use[file];
+
+    while (end < b->first_use[file + 1] && b->sorted[end].role == WORKFLOW_WRITES)
+        end++;
+    return end;
+}
+
+static enum error_code add_implied(struct workflow_builder *b, const struct use *writer,
+                                   uint32_t reader)
+{
+    if (b->implied_count == b->implied_size) {
+        size_t size = b->implied_size ? b->implied_size * 2 : 64;
+        struct mention *grown =
+            b->implied ? GROW(b->arena, b->implied, struct mention, b->implied_size, size)
+                       : NEW(b->arena, struct mention, size);
+
+        if (b->implied_count >= WORKFLOW_BUILD_TASKS_MAX)
+            return too_many(b, "dependencies that only files show",
+                            WORKFLOW_BUILD_TASKS_MAX);
+        if (!grown)
+            return fail_memory(b->err);
+        b->implied = grown;
+        b->implied_size = size;
+    }
+    b->implied[b->implied_count++] = (struct mention){
+        writer->task, reader, NAN, tasks_of(b)[reader].at, WORKFLOW_BY_BOTH};
+    return OK;
+}
+
+/* Adds the size of a file to the dependencies over which its reader gets it: over
+ * those of its writers that are parents. How many there are. */
+static size_t spread_bytes(struct workflow_builder *b, const struct use *reader,
+                           size_t begin, size_t end)
+{
+    size_t parents = b->first_edge[reader->task + 1] - b->first_edge[reader->task];
+    size_t found = 0;
+
+    if (end - begin <= parents) {
+        for (size_t w = begin; w < end; w++) {
+            size_t e = find_edge(b, b->sorted[w].task, reader->task);
+
+            if (e == b->edge_count)
+                continue;
+            b->bytes[e] += b->sorted[w].bytes;
+            found++;
+        }
+        return found;
+    }
+    for (size_t e = b->first_edge[reader->task]; e < b->first_edge[reader->task + 1];
+         e++) {
+        size_t low = begin, high = end;
+
+        while (low < high) {
+            size_t middle = low + (high - low) / 2;
+
+            if (b->sorted[middle].task < b->edges[e].parent)
+                low = middle + 1;
+            else
+                high = middle;
+        }
+        if (low < end && b->sorted[low].task == b->edges[e].parent) {
+            b->bytes[e] += b->sorted[low].bytes;
+            found++;
+        }
+    }
+    return found;
+}
+
+/* One use of a file by a reader; `collect`: note writers that are no parents. */
+static enum error_code read_file(struct workflow_builder *b, const struct use *reader,
+                                 size_t begin, size_t end, bool collect)
+{
+    bool own = false;
+
+    if (spread_bytes(b, reader, begin, end) > 0)
+        return OK;
+    for (size_t w = begin; w < end; w++) {
+        own = own || b->sorted[w].task == reader->task;
+        if (collect && b->sorted[w].task != reader->task)
+            TRY(add_implied(b, &b->sorted[w], reader->task));
+    }
+    b->input_bytes[reader->task] += reader->bytes;
+    if (!collect && end - begin > own)
+        b->repairs[WORKFLOW_REPAIR_unordered_reads]++;
+    return OK;
+}
+
+/* Bytes of dependencies and inputs, anew. */
+static enum error_code count_bytes(struct workflow_builder *b, bool collect)
+{
+    b->bytes = NEW(b->arena, double, b->edge_count + 1);
+    b->input_bytes = NEW(b->arena, double, b->tasks.count + 1);
+    b->output_bytes = NEW(b->arena, double, b->tasks.count + 1);
+    if (!b->bytes || !b->input_bytes || !b->output_bytes)
+        return fail_memory(b->err);
+    for (uint32_t file = 0; file < b->symbol_count; file++) {
+        size_t begin = b->first_use[file], last = b->first_use[file + 1];
+        size_t end = begin < last ? writers_end(b, file) : last;
+
+        for (size_t w = begin; w < end; w++)
+            b->output_bytes[b->sorted[w].task] += b->sorted[w].bytes;
+        for (size_t r = end; r < last; r++)
+            TRY(read_file(b, &b->sorted[r], begin, end, collect));
+    }
+    return OK;
+}
+
+/* With the dependencies that only files show, if that leaves an order. */
+static enum error_code add_implied_edges(struct workflow_builder *b)
+{
+    struct mention *old = b->edges, *all;
+    uint32_t *old_first = b->first_edge;
+    uint64_t repeated = b->repairs[WORKFLOW_REPAIR_repeated_dependencies];
+    size_t old_count = b->edge_count, placed;
+
+    all = NEW(b->arena, struct mention, old_count + b->implied_count);
+    if (!all)
+        return fail_memory(b->err);
+    if (old_count)
+        memcpy(all, old, old_count * sizeof(*all));
+    memcpy(all + old_count, b->implied, b->implied_count * sizeof(*all));
+    qsort(all, old_count + b->implied_count, sizeof(*all), compare_edges);
+    merge_edges(b, all, old_count + b->implied_count);
+    b->repairs[WORKFLOW_REPAIR_repeated_dependencies] = repeated;
+    TRY(index_edges(b));
+    TRY(sort_tasks(b, &placed));
+    if (placed == b->tasks.count) {
+        b->repairs[WORKFLOW_REPAIR_added_dependencies] += b->edge_count - old_count;
+        return count_bytes(b, false);
+    }
+    b->edges = old;
+    b->edge_count = old_count;
+    b->first_edge = old_first;
+    TRY(sort_tasks(b, &placed));
+    return count_bytes(b, false);
+}
+
+static enum error_code join_files(struct workflow_builder *b)
+{
+    TRY(declare_sizes(b));
+    TRY(sort_uses(b));
+    for (uint32_t file = 0; file < b->symbol_count; file++)
+        settle_sizes(b, b->first_use[file], b->first_use[file + 1]);
+    TRY(count_bytes(b, true));
+    return b->implied_count ? add_implied_edges(b) : OK;
+}
+
+/* ---- the result ---- */
+
+static void fill_task(const struct workflow_builder *b, size_t i,
+                      const struct workflow_dependency *dependencies,
+                      struct workflow_task *t)
+{
+    *t = (struct workflow_task){
+        .id = task_id(b, i),
+        .estimate_ref_s = tasks_of(b)[i].run_time_s,
+        .depends_on = dependencies + b->first_edge[i],
+        .dependency_count = b->first_edge[i + 1] - b->first_edge[i],
+        .input_bytes = b->input_bytes[i],
+        .output_bytes = b->output_bytes[i],
+        .start_s = NAN,
+        .finish_s = NAN,
+        .progress_pct = NAN,
+        .elapsed_s = NAN,
+        .work_done_ref_s = NAN,
+        .checkpoint_work_ref_s = NAN,
+        .since_last_move_s = NAN,
+    };
+}
+
+static enum error_code fill_workflow(const struct workflow_builder *b,
+                                     struct workflow_import *out)
+{
+    size_t n = b->tasks.count;
+    struct workflow_task *tasks = NEW(b->arena, struct workflow_task, n);
+    const char **labels = NEW(b->arena, const char *, n);
+    struct workflow_dependency *dependencies =
+        NEW(b->arena, struct workflow_dependency, b->edge_count + 1);
+
+    if (!tasks || !labels || !dependencies)
+        return fail_memory(b->err);
+    for (size_t e = 0; e < b->edge_count; e++) {
+        const struct mention *m = &b->edges[e];
+
+        dependencies[e] = (struct workflow_dependency){
+            task_id(b, m->parent), m->transfer_s, isnan(m->transfer_s) ? b->bytes[e] : 0};
+        out->dependency_bytes += dependencies[e].bytes;
+    }
+    for (size_t i = 0; i < n; i++) {
+        const struct task *t = &tasks_of(b)[i];
+
+        fill_task(b, i, dependencies, &tasks[i]);
+        labels[i] = t->label == NO_TASK ? NULL : b->symbols[t->label];
+        out->input_bytes += b->input_bytes[i];
+        out->run_time_s += isnan(t->run_time_s) ? 0 : t->run_time_s;
+    }
+    out->workflow = (struct workflow){NULL, NAN, tasks, n};
+    out->labels = labels;
+    out->task_count = n;
+    out->dependency_count = b->edge_count;
+    return OK;
+}
+
+/* Longest chain of run times; those that are not known count 0. */
+static enum error_code critical_path(const struct workflow_builder *b, double *longest_s)
+{
+    double *finish_s = NEW(b->arena, double, b->tasks.count);
+
+    if (!finish_s)
+        return fail_memory(b->err);
+    *longest_s = 0;
+    for (size_t i = 0; i < b->tasks.count; i++) {
+        uint32_t task = b->order[i];
+        double start_s = 0, run_s = tasks_of(b)[task].run_time_s;
+
+        for (size_t e = b->first_edge[task]; e < b->first_edge[task + 1]; e++)
+            start_s = fmax(start_s, finish_s[b->edges[e].parent]);
+        finish_s[task] = start_s + (isnan(run_s) ? 0 : run_s);
+        *longest_s = fmax(*longest_s, finish_s[task]);
+    }
+    return OK;
+}
+
+static enum error_code list_repairs(const struct workflow_builder *b,
+                                    struct workflow_import *out)
+{
+    struct workflow_repaired *repairs =
+        NEW(b->arena, struct workflow_repaired, WORKFLOW_REPAIR_COUNT);
+    const char **warnings = NEW(b->arena, const char *, WORKFLOW_REPAIR_COUNT);
+    size_t count = 0;
+
+    if (!repairs || !warnings)
+        return fail_memory(b->err);
+    for (size_t i = 0; i < WORKFLOW_REPAIR_COUNT; i++) {
+        if (!b->repairs[i])
+            continue;
+        repairs[count] = (struct workflow_repaired){
+            repair_kinds[i].kind, repair_kinds[i].detail, b->repairs[i]};
+        warnings[count] = arena_printf(
+            b->arena, "%s: %s: %llu. %s", b->source.format, repair_kinds[i].kind,
+            (unsigned long long)b->repairs[i], repair_kinds[i].detail);
+        if (!warnings[count++])
+            return fail_memory(b->err);
+    }
+    out->repairs = repairs;
+    out->warnings = warnings;
+    out->repair_count = out->warning_count = count;
+    return OK;
+}
+
+enum error_code workflow_build(struct workflow_builder *b, struct workflow_import *out)
+{
+    struct workflow_import built = {.format = b->source.format};
+    size_t placed;
+
+    if (b->tasks.count == 0)
+        invalid(b->err, b->source.pointer, "required", "there is no task");
+    TRY(index_tasks(b));
+    set_run_times(b);
+    TRY(resolve_edges(b));
+    if (b->err->code != OK)
+        return b->err->code;
+    TRY(sort_tasks(b, &placed));
+    if (placed < b->tasks.count)
+        return report_circle(b, placed);
+    TRY(join_files(b));
+    TRY(fill_workflow(b, &built));
+    TRY(critical_path(b, &built.critical_path_s));
+    TRY(list_repairs(b, &built));
+    *out = built;
+    return OK;
+}
