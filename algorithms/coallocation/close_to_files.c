@@ -10,8 +10,9 @@
  *
  * Source: 001_546dfcc428821807 4.3.1 (algorithm 1) [L831-L869]; spec coallocation.md 6.2.
  * Deviation: ties among pairs go to the first E, then the first F, by name; the source
- * says nothing. An H that knows no pair fails as in the source, unless
- * full_search_on_miss.
+ * says nothing. Where it is known how likely idle processors stay idle, it goes before
+ * the name, also among the sites with the file. An H that knows no pair fails as in the
+ * source, unless full_search_on_miss.
  */
 #include "algorithms/coallocation/parts.h"
 
@@ -33,10 +34,27 @@ static size_t nearest(const struct co_state *s, const double *time_s)
     size_t best = CO_NONE;
 
     for (size_t e = 0; e < s->grid->site_count; e++)
-        if (s->candidate[e] && time_s[e] < best_s) {
+        if (s->candidate[e] &&
+            (time_s[e] < best_s || (best != CO_NONE && time_s[e] == best_s &&
+                                    co_stays_longer(s->grid, e, best)))) {
             best_s = time_s[e];
             best = e;
         }
+    return best;
+}
+
+/* A candidate that has the file: the first by name, or the one most likely to stay idle.
+ */
+static size_t with_file(const struct co_state *s, const struct co_grid_file *file)
+{
+    size_t best = CO_NONE;
+
+    for (size_t i = 0; i < file->site_count; i++) {
+        size_t e = file->sites[i];
+
+        if (s->candidate[e] && (best == CO_NONE || co_stays_longer(s->grid, e, best)))
+            best = e;
+    }
     return best;
 }
 
@@ -49,11 +67,11 @@ bool coallocation_close_to_files(struct co_state *s, const struct co_component *
     if (component->file == CO_NONE)
         return co_choose_fullest(s, NULL, out);
     file = &s->grid->files[component->file];
-    for (size_t i = 0; i < file->site_count; i++)
-        if (s->candidate[file->sites[i]]) {
-            *out = (struct co_choice){file->sites[i], file->sites[i], 0};
-            return true;
-        }
+    site = with_file(s, file);
+    if (site != CO_NONE) {
+        *out = (struct co_choice){site, site, 0};
+        return true;
+    }
     site = nearest(s, s->history_s);
     if (site != CO_NONE) {
         *out = (struct co_choice){site, s->history_file[site], s->history_s[site]};

@@ -61,6 +61,14 @@ static void find_candidates(struct co_state *s, const struct co_component *compo
                        site_refuses(s, component, e, bars) == CO_NO_REASON;
 }
 
+/* More processors are left, or as many that are more likely to stay. */
+static bool is_fuller(const struct co_state *s, size_t site, size_t than)
+{
+    if (than == CO_NONE || s->available[site] != s->available[than])
+        return than == CO_NONE || s->available[site] > s->available[than];
+    return co_stays_longer(s->grid, site, than);
+}
+
 bool co_choose_fullest(const struct co_state *s, const bool *among, struct co_choice *out)
 {
     size_t best[2] = {CO_NONE, CO_NONE}; /* of all, of those among */
@@ -68,10 +76,9 @@ bool co_choose_fullest(const struct co_state *s, const bool *among, struct co_ch
     for (size_t e = 0; e < s->grid->site_count; e++) {
         if (!s->candidate[e] || !isfinite(s->reach_s[e]))
             continue;
-        if (best[0] == CO_NONE || s->available[e] > s->available[best[0]])
+        if (is_fuller(s, e, best[0]))
             best[0] = e;
-        if (among && among[e] &&
-            (best[1] == CO_NONE || s->available[e] > s->available[best[1]]))
+        if (among && among[e] && is_fuller(s, e, best[1]))
             best[1] = e;
     }
     if (best[1] != CO_NONE)

@@ -12,6 +12,8 @@
 
 #include "algorithms/coallocation/scan.h"
 
+enum { THRESHOLD_LEAST = 2, THRESHOLD_MOST = 1000000000 };
+
 const char *const co_error_group_names[] = {"hard", "soft", "application", NULL};
 const char *const co_fault_action_names[] = {
     [CO_NOTIFY_RUNNER] = "notify_runner",
@@ -69,6 +71,30 @@ bool co_site_readmit(struct co_site_errors *site, double cooldown_s, double now_
         return false;
     *site = CO_SITE_ERRORS;
     return true;
+}
+
+size_t co_site_threshold(double error_ratio, const struct co_threshold_rule *rule)
+{
+    double odds = rule->broken_ratio * (1 - rule->confidence) /
+                  ((1 - rule->broken_ratio) * rule->confidence);
+    double k;
+
+    if (error_ratio > rule->max_error_ratio || error_ratio >= 1)
+        return 1;
+    if (error_ratio <= 0)
+        return THRESHOLD_LEAST;
+    /* A whole number that rounding put just above it is that number. */
+    k = ceil(log(odds) / log(error_ratio) - 1e-9);
+    return (size_t)fmin(fmax(k, THRESHOLD_LEAST), THRESHOLD_MOST);
+}
+
+double co_site_error_ratio(double errors, double starts, double all_errors,
+                           double all_starts, double prior_weight)
+{
+    double all = (all_errors + 1) / (all_errors + all_starts + 2);
+    double seen = errors + starts + prior_weight;
+
+    return seen > 0 ? (errors + prior_weight * all) / seen : all;
 }
 
 /* ---- what to do ---- */

@@ -40,6 +40,30 @@ void co_site_success(struct co_site_errors *site);
 /* Takes an unusable site back after cooldown_s (infinite: never); true: it did. */
 bool co_site_readmit(struct co_site_errors *site, double cooldown_s, double now_s);
 
+/* A threshold for each site, from the share q of components that fail there: after k
+ * errors in a row the site is either as usual, which has the probability q^k, or broken,
+ * so that everything fails there. k is the least number, 2 or more, with
+ *
+ *     broken / (broken + (1 - broken) q^k) >= confidence
+ *
+ * A site that fails more than max_error_ratio as usual is not worth a second error: 1.
+ * All of it is ours (spec coallocation.md 19 (5) names the idea only). */
+struct co_threshold_rule {
+    double broken_ratio;    /* chance that a site is broken before it erred, in (0, 1) */
+    double confidence;      /* in (0, 1) */
+    double max_error_ratio; /* 0..1 */
+};
+
+#define CO_THRESHOLD_RULE ((struct co_threshold_rule){0.01, 0.95, 0.5})
+
+size_t co_site_threshold(double error_ratio, const struct co_threshold_rule *rule);
+
+/* q of a site with so many errors and good starts, drawn by a weight of so many starts
+ * towards that of all sites, which has one error and one good start more than seen: q is
+ * never 0. */
+double co_site_error_ratio(double errors, double starts, double all_errors,
+                           double all_starts, double prior_weight);
+
 /* ---- what to do ---- */
 
 /* Names on the wire, ended by NULL. */

@@ -121,6 +121,8 @@ struct co_grid {
     double *latency_s;          /* likewise; NULL: none has any */
     const char *history; /* [execution * site_count + file]: 1, a pair of the history
                             table; NULL: all pairs */
+    const double *stays; /* of each site: how likely what is idle now stays idle until a
+                            job starts, 0..1; breaks ties; NULL: not known */
     struct name_index site_index, file_index;
 };
 
@@ -155,6 +157,35 @@ double co_replica_s(const struct co_grid *grid, size_t execution_site, size_t fi
 /* co_replica_s() of every site at once, which is quicker. */
 void co_replica_all(const struct co_grid *grid, size_t file, double bytes, double *time_s,
                     size_t *file_site);
+
+/* Of two sites that are alike otherwise: whether the first goes before the second for
+ * what is known of them. */
+static inline bool co_stays_longer(const struct co_grid *grid, size_t first,
+                                   size_t second)
+{
+    return grid->stays && grid->stays[first] > grid->stays[second];
+}
+
+/* ---- what the past says of a grid (refine.c) ---- */
+
+/* Transfers over one link: the mean of ln(actual / estimated) of so many. */
+struct co_link_bias {
+    size_t from, to; /* sites */
+    double count, mean_log_ratio;
+};
+
+/* Corrects T of each link: times the factor exp(b), where b is the mean of its transfers,
+ * drawn by a weight of so many transfers towards that of all links of the list, which is
+ * drawn so towards 0; links without any get the latter. */
+enum error_code co_correct_links(struct co_grid *grid, const struct co_link_bias *list,
+                                 size_t count, double prior_weight, struct arena *a,
+                                 struct error *err);
+
+/* Share of the instants of a series after which a value did not fall for horizon_s,
+ * (n + 1) / (all + 2); NAN: no instant has so much after it. at_s ascends. O(count^2) at
+ * worst, O(count * values in the horizon). */
+double co_stay_ratio(const double *at_s, const double *value, size_t count,
+                     double horizon_s);
 
 /* ---- the history table of Close-to-Files, which it fills ---- */
 

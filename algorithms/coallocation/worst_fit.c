@@ -4,7 +4,8 @@
  * transfer time; sites that no replica reaches are left out. O(S) for a component.
  *
  * Source: 001_546dfcc428821807 4.3.2 [L871-L873]; spec coallocation.md 6.3.
- * Deviation: ties go to the first site by name; the source says nothing.
+ * Deviation: ties go to the site whose idle processors are most likely to stay idle,
+ * where that is known, else to the first by name; the source says nothing.
  */
 #include "algorithms/coallocation/parts.h"
 
