@@ -1,6 +1,7 @@
 /* migration/migration.c - the table of migration policies. */
 #include "algorithms/migration/migration.h"
 
+#include "algorithms/placement/placement.h"
 #include "algorithms/plan/plan.h"
 
 #include <string.h>

@@ -21,6 +21,8 @@ struct migration_policy {
 #define MIGRATION_POLICIES(X)                                                           \
     X(component_error, "A component of a parallel job erred: count, restart elsewhere", \
       "001_546dfcc428821807 3.2.2", NULL)                                               \
+    X(gridway, "Events, failures and contracts of running jobs, one round at a time",   \
+      "gridway.md 3", placement_common_params)                                          \
     X(multi_phase,                                                                      \
       "At markers of a plan, when a machine is gone, when predictions "                 \
       "fail, or from time to time",                                                     \

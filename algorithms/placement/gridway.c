@@ -17,9 +17,8 @@
  * an estimate and without files) as far as the fastest free resource. hold_back: mct.
  * Deviation: a job without an estimate may be placed; its end is not known.
  */
-#include "algorithms/placement/plan.h"
+#include "algorithms/placement/gridway_round.h"
 #include "algorithms/placement/priority.h"
-#include "algorithms/placement/select.h"
 
 enum { HOLD_BACK };
 
@@ -28,18 +27,6 @@ const struct param placement_gridway_params[] = {
                    "Leave a job pending if a busy resource would end it sooner",
                    PARAM_BOOLEAN, NULL},
     {0},
-};
-
-/* A round of dispatching. */
-struct round {
-    struct placement_plan *plan;
-    const size_t *order; /* in which jobs are looked at */
-    double chunk, per_resource, running_per_resource, running_per_user; /* 0: no limit */
-    double *dispatched;                                                 /* by position */
-    double *running;                                                    /* by user */
-    size_t free_count; /* resources with a slot that is free now */
-    size_t *pos;       /* candidates of the job at hand */
-    double *rank, *priority;
 };
 
 /* As the request says, else as GridWay's schedulers have it; 0: no limit. */
@@ -65,13 +52,13 @@ static enum error_code take_turns(struct round *r, struct error *err)
     size_t *next = NEW(a, size_t, p->job_count); /* job of the same user, by job */
     size_t *head = NEW(a, size_t, p->user_count), *tail = NEW(a, size_t, p->user_count);
     size_t *users = NEW(a, size_t, p->user_count);
-    size_t user_count = 0, filled = 0;
+    size_t user_count = 0, filled = 0, pending = problem_pending(p);
 
     if (!order || !next || !head || !tail || !users)
         return fail_memory(err);
     for (size_t i = 0; i < p->user_count; i++)
         head[i] = NO_INDEX;
-    for (size_t i = 0; i < p->job_count; i++) {
+    for (size_t i = 0; i < pending; i++) {
         size_t job = p->order[i], user = p->jobs[job].user;
 
         next[job] = NO_INDEX;
@@ -83,7 +70,7 @@ static enum error_code take_turns(struct round *r, struct error *err)
         }
         tail[user] = job;
     }
-    while (filled < p->job_count) {
+    while (filled < pending) {
         size_t left = 0;
 
         for (size_t i = 0; i < user_count; i++) {
@@ -99,6 +86,28 @@ static enum error_code take_turns(struct round *r, struct error *err)
         user_count = left;
     }
     r->order = order;
+    return OK;
+}
+
+/* A user's running jobs: as the request says, at least those that it lists. */
+static enum error_code count_running(struct round *r, struct error *err)
+{
+    const struct placement_problem *p = r->plan->problem;
+    double *listed = NEW(r->plan->arena, double, p->user_count);
+
+    if (!listed)
+        return fail_memory(err);
+    for (size_t i = 0; i < p->in->user_count; i++) {
+        size_t user = name_index_find(&p->user_numbers, p->in->users[i].user);
+
+        if (user != NAME_NOT_FOUND)
+            r->running[user] = p->in->users[i].running_jobs;
+    }
+    for (size_t i = problem_pending(p); i < p->job_count; i++) {
+        size_t user = p->jobs[i].user;
+
+        r->running[user] = fmax(r->running[user], ++listed[user]);
+    }
     return OK;
 }
 
@@ -124,12 +133,7 @@ static enum error_code start_round(struct round *r, struct placement_plan *plan,
         return fail_memory(err);
     if ((int)p->common[COMMON_LIMITS] == LIMITS_FLOOD)
         TRY(take_turns(r, err));
-    for (size_t i = 0; i < p->in->user_count; i++) {
-        size_t user = name_index_find(&p->user_numbers, p->in->users[i].user);
-
-        if (user != NAME_NOT_FOUND)
-            r->running[user] = p->in->users[i].running_jobs;
-    }
+    TRY(count_running(r, err));
     plan->hold_slots = true;
     plan_reset(plan);
     for (size_t pos = 0; pos < p->resource_count; pos++)
@@ -137,22 +141,28 @@ static enum error_code start_round(struct round *r, struct placement_plan *plan,
     return OK;
 }
 
-/* A slot is free now, and the limits allow one more job there. */
-static bool has_slot(const struct round *r, size_t job, size_t pos)
+bool round_allows(const struct round *r, size_t pos)
 {
-    const struct problem_resource *given = &r->plan->problem->resources[pos];
+    const struct resource *given = r->plan->problem->resources[pos].given;
 
-    if (r->plan->earliest_s[pos] > 0)
-        return false;
-    if (given->capacity && plan_fit(r->plan, job, pos).start_s > 0)
-        return false;
     if (r->per_resource > 0 && r->dispatched[pos] >= r->per_resource)
         return false;
     return r->running_per_resource <= 0 ||
-           given->given->job_count + r->dispatched[pos] < r->running_per_resource;
+           given->job_count + r->dispatched[pos] < r->running_per_resource;
 }
 
-static struct select_state state_of(const struct round *r, size_t job, size_t pos)
+/* A slot is free now, and the limits allow one more job there. */
+static bool has_slot(const struct round *r, size_t job, size_t pos)
+{
+    if (r->plan->earliest_s[pos] > 0)
+        return false;
+    if (r->plan->problem->resources[pos].capacity &&
+        plan_fit(r->plan, job, pos).start_s > 0)
+        return false;
+    return round_allows(r, pos);
+}
+
+struct select_state round_state(const struct round *r, size_t job, size_t pos)
 {
     const struct placement_problem *p = r->plan->problem;
     struct select_state state = select_state_now(p, job, pos);
@@ -181,20 +191,19 @@ static bool suits(const struct round *r, size_t job, size_t pos)
         return false;
     if (!e || !e->on_plan)
         return true;
-    state = state_of(r, job, pos);
+    state = round_state(r, job, pos);
     return expr_requirement(e, select_values(p, e, job, pos, &state)) == EXPR_TRUE;
 }
 
 static double rank_of(const struct round *r, size_t job, size_t pos)
 {
-    struct select_state state = state_of(r, job, pos);
+    struct select_state state = round_state(r, job, pos);
 
     return select_rank(r->plan->problem, job, pos, &state);
 }
 
-/* Larger is better, undefined is worst, ties go to the lower snapshot index. */
-static bool ranks_before(const struct round *r, size_t pos, double rank, size_t best_pos,
-                         double best)
+bool round_ranks_before(const struct round *r, size_t pos, double rank, size_t best_pos,
+                        double best)
 {
     const struct problem_resource *resources = r->plan->problem->resources;
 
@@ -235,7 +244,7 @@ static size_t best_ranked(struct round *r, size_t job, double *rank)
         value = rank_of(r, job, pos);
         if (stop && best != NO_INDEX && value < best_rank)
             break;
-        if (ranks_before(r, pos, value, best, best_rank)) {
+        if (round_ranks_before(r, pos, value, best, best_rank)) {
             best = pos;
             best_rank = value;
         }
@@ -262,8 +271,8 @@ static size_t best_by_priority(struct round *r, size_t job, double *rank)
     priority_resources(p, job, r->pos, r->rank, count, r->priority);
     for (size_t i = 0; i < count; i++) {
         if (!has_slot(r, job, r->pos[i]) ||
-            (best != NO_INDEX &&
-             !ranks_before(r, r->pos[i], r->priority[i], best_pos, r->priority[best])))
+            (best != NO_INDEX && !round_ranks_before(r, r->pos[i], r->priority[i],
+                                                     best_pos, r->priority[best])))
             continue;
         best = i;
         best_pos = r->pos[i];
@@ -304,7 +313,7 @@ static enum error_code place_greedily(struct round *r, struct error *err)
     const struct placement_problem *p = r->plan->problem;
     bool by_priority = (int)p->common[COMMON_RESOURCE_ORDER] == ORDER_PRIORITY;
 
-    for (size_t i = 0; i < p->job_count; i++) {
+    for (size_t i = 0; i < problem_pending(p); i++) {
         size_t job = r->order[i], pos;
         double rank = NAN;
 
@@ -327,7 +336,7 @@ static enum error_code place_planned(struct round *r, const struct plan_copy *pl
 {
     const struct placement_problem *p = r->plan->problem;
 
-    for (size_t i = 0; i < p->job_count; i++) {
+    for (size_t i = 0; i < problem_pending(p); i++) {
         size_t job = r->order[i];
         const struct plan_entry *e = &planned->entries[job];
         enum plan_wait *wait = &r->plan->entries[job].wait;
@@ -347,22 +356,29 @@ static enum error_code place_planned(struct round *r, const struct plan_copy *pl
     return OK;
 }
 
+enum error_code round_pending(struct round *r, struct placement_plan *plan,
+                              const double *param, struct error *err)
+{
+    struct plan_copy planned;
+
+    if (param[HOLD_BACK] == 0) {
+        TRY(start_round(r, plan, err));
+        return place_greedily(r, err);
+    }
+    TRY(plan_copy_create(plan, &planned, err));
+    TRY(plan_rest(plan, err));
+    plan_save(plan, &planned);
+    TRY(start_round(r, plan, err));
+    return place_planned(r, &planned, err);
+}
+
 enum error_code placement_gridway(const struct placement_problem *problem,
                                   const double *param, struct placement_plan *plan,
                                   struct arena *a, struct error *err)
 {
     struct round round;
-    struct plan_copy planned;
 
     (void)problem;
     (void)a;
-    if (param[HOLD_BACK] == 0) {
-        TRY(start_round(&round, plan, err));
-        return place_greedily(&round, err);
-    }
-    TRY(plan_copy_create(plan, &planned, err));
-    TRY(plan_rest(plan, err));
-    plan_save(plan, &planned);
-    TRY(start_round(&round, plan, err));
-    return place_planned(&round, &planned, err);
+    return round_pending(&round, plan, param, err);
 }

@@ -211,7 +211,8 @@ static enum error_code fill_loads(const struct placement_plan *plan,
 static void judge(const struct placement_plan *plan, struct placement_out *out)
 {
     struct placement_objective *o = &out->objective;
-    bool all = plan->placed_count == plan->problem->job_count;
+    size_t pending = problem_pending(plan->problem);
+    bool all = plan->placed_count == pending;
 
     o->lower_bound_s = fmax(o->lower_bound_s, plan->bound_s);
     if (plan->proven)
@@ -228,7 +229,7 @@ static void judge(const struct placement_plan *plan, struct placement_out *out)
         out->status = DECISION_OPTIMAL;
     else if (plan->cut)
         out->status = DECISION_CUT;
-    if (plan->problem->job_count && plan->placed_count == 0)
+    if (pending && plan->placed_count == 0)
         out->status = plan->cut ? DECISION_CUT : DECISION_INFEASIBLE;
 }
 
@@ -238,9 +239,8 @@ static bool needs_estimates(const struct placement_policy *policy, const double 
     return policy->run != placement_gridway || param[0] != 0;
 }
 
-static enum error_code answer(struct placement_plan *plan,
-                              const struct placement_policy *policy, const double *param,
-                              struct placement_out *out, struct error *err)
+enum error_code placement_answer(struct placement_plan *plan, bool estimates,
+                                 struct placement_out *out, struct error *err)
 {
     struct placement_out x = {
         .algorithm = plan->algorithm,
@@ -252,8 +252,7 @@ static enum error_code answer(struct placement_plan *plan,
 
     TRY(fill_placements(plan, &x, err));
     TRY(fill_loads(plan, &x, err));
-    TRY(reasons_fill(plan, needs_estimates(policy, param), &x.unplaced, &x.unplaced_count,
-                     err));
+    TRY(reasons_fill(plan, estimates, &x.unplaced, &x.unplaced_count, err));
     TRY(bound_of(plan, &x.objective.lower_bound_s, err));
     judge(plan, &x);
     *out = x;
@@ -282,5 +281,5 @@ enum error_code placement_decide(const struct placement_in *in,
     TRY(policy->run(p, param, plan, a, err));
     if (plan->cut && !plan->hold_slots && !plan->closed)
         TRY(plan_rest(plan, err));
-    return answer(plan, policy, param, out, err);
+    return placement_answer(plan, needs_estimates(policy, param), out, err);
 }

@@ -42,6 +42,8 @@ struct placement_in {
     const struct snapshot *snapshot;
     const struct job *jobs;
     size_t job_count;
+    size_t running_count; /* the last of them run already (family migration): no policy
+                             places them, they do not count as pending */
     const struct placement_user *users;
     size_t user_count;
     const struct placement_usage *usage;

@@ -566,7 +566,7 @@ enum error_code plan_rest(struct placement_plan *plan, struct error *err)
 {
     const struct placement_problem *p = plan->problem;
 
-    for (size_t i = 0; i < p->job_count; i++) {
+    for (size_t i = 0; i < problem_pending(p); i++) {
         size_t job = p->order[i];
         struct plan_choice best;
 

@@ -121,6 +121,11 @@ enum error_code plan_place(struct placement_plan *plan, size_t job, size_t pos,
 /* Places the jobs that have no place by least completion time, in order. */
 enum error_code plan_rest(struct placement_plan *plan, struct error *err);
 
+/* The plan as an answer, with reasons, loads and bound. `estimates`: the policy places no
+ * job without an estimate. */
+enum error_code placement_answer(struct placement_plan *plan, bool estimates,
+                                 struct placement_out *out, struct error *err);
+
 /* The time is up; asks the clock about every millisecond of work. */
 bool plan_spent(struct placement_plan *plan);
 

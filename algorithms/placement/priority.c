@@ -138,7 +138,7 @@ static double max_share_of(struct placement_problem *p, struct user_state *users
         users[u].share = given->share;
         users[u].past = past_jobs(given, p->common[COMMON_WINDOW_DEPTH]);
     }
-    for (size_t i = 0; i < p->job_count; i++)
+    for (size_t i = 0; i < problem_pending(p); i++)
         users[p->jobs[i].user].pending++;
     for (size_t u = 0; u < p->user_count; u++)
         if (users[u].pending > 0)
@@ -170,12 +170,12 @@ static void rate_without_share(const struct placement_problem *p, struct rated *
 {
     double fixed = 0, deadline = 0, waiting = 0;
 
-    for (size_t i = 0; i < p->job_count; i++) {
+    for (size_t i = 0; i < problem_pending(p); i++) {
         fixed = fmax(fixed, p->jobs[i].given->fixed_priority);
         deadline = fmax(deadline, deadline_raw(p, &p->jobs[i]));
         waiting = fmax(waiting, waiting_raw(p, &p->jobs[i]));
     }
-    for (size_t i = 0; i < p->job_count; i++) {
+    for (size_t i = 0; i < problem_pending(p); i++) {
         const struct problem_job *j = &p->jobs[i];
         double sum = 0;
 
@@ -194,21 +194,22 @@ enum error_code priority_jobs(struct placement_problem *p, double *priority,
 {
     struct rated *rated = NEW(p->arena, struct rated, p->job_count);
     struct user_state *users = NEW(p->arena, struct user_state, p->user_count);
+    size_t count = problem_pending(p);
     double max_share;
 
     if (!rated || !users)
         return fail_memory(err);
     max_share = max_share_of(p, users);
     rate_without_share(p, rated);
-    sort_rated(rated, p->job_count, p->order);
-    for (size_t i = 0; i < p->job_count; i++) {
+    sort_rated(rated, count, p->order);
+    for (size_t i = 0; i < count; i++) {
         struct user_state *u = &users[p->jobs[rated[i].job].user];
         double used = trunc((u->past + u->seen++) / u->share);
 
         rated[i].priority += p->common[COMMON_W_SHARE] * (max_share - used) / max_share;
     }
-    sort_rated(rated, p->job_count, p->order);
-    for (size_t i = 0; i < p->job_count; i++) {
+    sort_rated(rated, count, p->order);
+    for (size_t i = 0; i < count; i++) {
         p->order[i] = rated[i].job;
         priority[rated[i].job] = rated[i].priority;
     }

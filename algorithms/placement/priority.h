@@ -22,7 +22,7 @@ enum error_code priority_prepare(struct placement_problem *p, struct error *err)
  * only the first failure is known, its ban is not. */
 bool priority_banned(const struct placement_problem *p, size_t job, size_t pos);
 
-/* Fills p->order: all jobs, as job_order says. O(n log n). */
+/* Fills p->order: pending jobs as job_order says, then those that run. O(n log n). */
 enum error_code priority_job_order(struct placement_problem *p, struct error *err);
 
 /* Jobs' priorities (spec 4.1) by job index; fills p->order as well. */

@@ -214,6 +214,12 @@ double problem_output_s(const struct placement_problem *p, const struct problem_
 bool problem_warn(struct placement_problem *p, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* Jobs that wait for a place: the first ones, and the first of p->order. */
+static inline size_t problem_pending(const struct placement_problem *p)
+{
+    return p->job_count - p->in->running_count;
+}
+
 /* The job's files on the resource at `pos`; NULL: not resolved there. */
 static inline const size_t *problem_files(const struct placement_problem *p,
                                           const struct problem_job *job, size_t pos)

@@ -258,15 +258,15 @@ enum error_code reasons_fill(const struct placement_plan *plan, bool estimate,
 {
     const struct placement_problem *p = plan->problem;
     struct reasoner w = {.plan = plan, .estimate = estimate};
-    struct placement_unplaced *list =
-        NEW(plan->arena, struct placement_unplaced, p->job_count - plan->placed_count);
+    struct placement_unplaced *list = NEW(plan->arena, struct placement_unplaced,
+                                          problem_pending(p) - plan->placed_count);
     size_t filled = 0;
 
     w.classes = NEW(plan->arena, struct class_reason, p->class_count);
     w.streams = NEW(plan->arena, struct stream_reason, p->stream_count);
     if (!list || !w.classes || !w.streams)
         return fail_memory(err);
-    for (size_t i = 0; i < p->job_count; i++) {
+    for (size_t i = 0; i < problem_pending(p); i++) {
         struct stream_reason *s = &w.streams[p->jobs[i].stream];
 
         if (plan->entries[i].pos != NO_INDEX)

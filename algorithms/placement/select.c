@@ -289,10 +289,19 @@ struct select_state select_state_now(const struct placement_problem *p, size_t j
     return state;
 }
 
+static double execution_s(const struct placement_problem *p, const struct problem_job *j,
+                          size_t pos, const struct select_state *state)
+{
+    return state->runs ? state->execution_s : problem_execution_s(p, j, pos);
+}
+
 /* Queue wait, transfers, run and outputs; HUGE_VAL: not known. */
 static double turnaround_s(const struct placement_problem *p, const struct problem_job *j,
                            size_t pos, const struct select_state *state)
 {
+    if (state->runs)
+        return state->queue_wait_s + state->transfer_s + state->execution_s +
+               state->output_s;
     return state->queue_wait_s + state->transfer_s + problem_execution_s(p, j, pos) +
            problem_output_s(p, j, pos);
 }
@@ -326,7 +335,7 @@ static struct expr_value derived(const struct placement_problem *p,
     case EXPR_QUEUE_WAIT_S:
         return expr_number(state->queue_wait_s);
     case EXPR_EXECUTION_S:
-        return expr_number(problem_execution_s(p, j, pos));
+        return expr_number(execution_s(p, j, pos, state));
     case EXPR_TRANSFER_S:
         return expr_number(state->transfer_s);
     case EXPR_TURNAROUND_S:

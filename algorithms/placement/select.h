@@ -15,6 +15,9 @@ struct select_state {
     double slots_free;
     double queue_wait_s; /* HUGE_VAL: never */
     double transfer_s;   /* of the job's input files; HUGE_VAL: unreachable */
+    bool runs;           /* the job runs already, and only its rest counts: */
+    double execution_s;  /* of the rest; HUGE_VAL: never, not known */
+    double output_s;     /* of its outputs to the home site */
 };
 
 /* Reads every expression of the jobs and makes the columns of the attributes they

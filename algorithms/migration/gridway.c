@@ -1,0 +1,551 @@
+/* migration/gridway.c - events, failures and contracts of running jobs, as GridWay has
+ * them.
+ *
+ * One round: pending jobs first, by the code of the placement policy `gridway`; then the
+ * running jobs to which something happened, on the slots and within the limits that are
+ * left. What each event asks of a target (gridway_case.c):
+ *
+ *     event                                       rank test   pay test
+ *     resource_failed, network_failed             no          no
+ *     cancelled_by_owner, suspended_by_owner      no          no
+ *     user_requested, a stage without retries     no          no
+ *     contract_violated                           no          yes, at the observed rate
+ *     requirements_changed                        only if its host still meets them
+ *     resource_discovered                         yes         yes
+ *
+ * Candidates are tried by falling rank; the first that passes is the target.
+ *
+ * Source: spec gridway.md 3 to 3.5; 004_f687c06842f61aec.txt sections 2, 4, 5, 6.
+ * Deviation: moves that are forced come before all others, so that they get the slots;
+ * with a budget (max_moves, max_bytes_moved) the others go by falling gain. A job that
+ * moves does not count twice among its user's running jobs. The slot that a job leaves
+ * is not given away in the same round: its clean-up still runs there. A running job on a
+ * host that the snapshot calls failed is treated as one with the event resource_failed,
+ * if it has any event.
+ */
+#include "algorithms/migration/gridway.h"
+
+#include "algorithms/migration/gridway_failure.h"
+#include "algorithms/migration/gridway_parts.h"
+#include "algorithms/migration/gridway_worth.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const on_failure[] = {"hold", "reschedule", NULL};
+
+#define NUMBER(name, max, preset, doc)                \
+    {                                                 \
+        name, 0, max, preset, doc, PARAM_NUMBER, NULL \
+    }
+#define FLAG(name, doc)                         \
+    {                                           \
+        name, 0, 1, 0, doc, PARAM_BOOLEAN, NULL \
+    }
+
+const struct param migration_gridway_params[] = {
+    [GRIDWAY_RANK_THRESHOLD] =
+        NUMBER("rank_threshold", 1e308, 0.1,
+               "Least gain of rank that grants a move, relative to the present rank"),
+    [GRIDWAY_MIN_GAIN] =
+        NUMBER("min_gain_s", 1e308, 0, "Time that a move must save, in s"),
+    [GRIDWAY_MIN_GAIN_RATIO] = NUMBER("min_gain_ratio", 1e308, 0.1,
+                                      "Likewise, relative to the time without the move"),
+    [GRIDWAY_COOL_DOWN] = NUMBER("cool_down_s", 1e308, 0,
+                                 "No move of a job that moved less than this ago, unless "
+                                 "it is forced, in s"),
+    [GRIDWAY_MAX_MOVES] = {"max_moves", 0, 1e9, 0,
+                           "Moves of running jobs a call, those with most gain; 0: no "
+                           "limit",
+                           PARAM_INTEGER, NULL},
+    [GRIDWAY_MAX_BYTES] = NUMBER("max_bytes_moved", 1e308, 0,
+                                 "Bytes that these moves transfer; 0: no limit"),
+    [GRIDWAY_MAX_RUN] = NUMBER("max_run_before_move_s", 1e308, NAN,
+                               "A better resource matters only to jobs that have run for "
+                               "less, in s (GridWay 5: 300); not set: to all"),
+    [GRIDWAY_MAX_WAIT] = NUMBER("max_queue_wait_s", 1e100, 0,
+                                "A slot that is free within this time counts as free, "
+                                "in s"),
+    [GRIDWAY_SUSPENSION_TIMEOUT] =
+        NUMBER("suspension_timeout_s", 1e308, 0,
+               "A job moves when it has been suspended for as long, in s (GridWay 5: "
+               "600)"),
+    [GRIDWAY_CPU_THRESHOLD] =
+        NUMBER("cpu_threshold_ratio", 1, 0.5,
+               "Without a contract: violated if job and idle part of the processor are "
+               "both below"),
+    [GRIDWAY_RETRIES] = {"number_of_retries", 0, 1e9, 1,
+                         "Failed attempts of a stage after which it is tried again",
+                         PARAM_INTEGER, NULL},
+    [GRIDWAY_ON_FAILURE] = {"on_failure", 0, 1, ON_FAILURE_RESCHEDULE,
+                            "What happens when no retry is left", PARAM_CHOICE,
+                            on_failure},
+    [GRIDWAY_SKIP_HOPELESS] =
+        FLAG("skip_hopeless_retries", "No retry after an error of authorisation or of "
+                                      "the job description; hold after an expired "
+                                      "credential"),
+    [GRIDWAY_NONZERO_FAILS] =
+        FLAG("nonzero_exit_fails", "An exit code other than 0 is a failure"),
+    [GRIDWAY_HOLD_BACK] = FLAG("hold_back", "Leave a pending job waiting if a busy "
+                                            "resource would end it sooner"),
+    {0},
+};
+
+#define NAMES(list, rows, ...)  const char *const list[] = {rows(__VA_ARGS__) NULL}
+#define NAME(symbol, name, doc) name,
+
+NAMES(gridway_action_names, GRIDWAY_ACTIONS, NAME);
+NAMES(gridway_reason_names, GRIDWAY_REASONS, NAME);
+const char *const gridway_contract_names[] = {"none", "no_verdict", "kept", "violated",
+                                              NULL};
+
+static const char *const drop_names[FILTER_COUNT + DROP_COUNT] = {
+#define X(symbol, name, detail) [symbol] = name,
+    FILTERS(X)
+#undef X
+#define X(symbol, name) [FILTER_COUNT + symbol] = name,
+        GRIDWAY_DROPS(X)
+#undef X
+};
+
+/* ---- steps ---- */
+
+static enum error_code add_steps(struct gridway_run *run, struct gridway_verdict *v,
+                                 const struct gridway_step *steps, size_t count,
+                                 struct error *err)
+{
+    struct gridway_step *copy = NEW(run->arena, struct gridway_step, count);
+
+    if (!copy)
+        return fail_memory(err);
+    memcpy(copy, steps, count * sizeof(*copy));
+    v->steps = copy;
+    v->step_count = count;
+    return OK;
+}
+
+static double known_or_nan(double number)
+{
+    return number <= LONGEST_S ? number : (double)NAN;
+}
+
+/* Cancel, prolog there, clean-up here, run there: section 4 of the source. */
+static enum error_code move_steps(struct gridway_run *run, const struct gridway_case *c,
+                                  const struct gridway_candidate *to,
+                                  struct gridway_verdict *v, struct error *err)
+{
+    const char *old_id = run->problem->resources[c->pos].given->id;
+    const char *new_id = run->problem->resources[to->pos].given->id;
+    double fetch_s = gridway_outputs_s(run, c, to->pos);
+    bool fetched = fetch_s <= LONGEST_S && c->given->queued_output_bytes > 0;
+    double fetched_bytes = fetched ? c->given->queued_output_bytes : 0;
+    struct gridway_step steps[4];
+    size_t count = 0;
+
+    if (c->runs)
+        steps[count++] = (struct gridway_step){"cancel_wrapper", old_id, 0, 0};
+    steps[count++] = (struct gridway_step){"prolog", new_id, known_or_nan(to->stage_s),
+                                           to->bytes - fetched_bytes};
+    if (!c->host_down)
+        steps[count++] =
+            (struct gridway_step){"epilog", old_id, fetched ? fetch_s : 0, fetched_bytes};
+    steps[count++] =
+        (struct gridway_step){"wrapper", new_id, known_or_nan(to->execution_s), 0};
+    return add_steps(run, v, steps, count, err);
+}
+
+/* ---- the search for a target ---- */
+
+static void note_candidate(const struct gridway_run *run, const struct gridway_case *c,
+                           const struct gridway_candidate *x, struct gridway_verdict *v)
+{
+    v->candidate_resource_id = run->problem->resources[x->pos].given->id;
+    v->move_s = known_or_nan(x->move_s);
+    v->gain_s = known_or_nan(c->stay_s) - v->move_s;
+    v->rank_new = x->rank;
+    v->lost_ref_s = x->lost_ref_s;
+}
+
+static enum error_code list_drops(struct gridway_run *run, struct gridway_verdict *v,
+                                  struct error *err)
+{
+    struct gridway_drop *list;
+    size_t count = 0, filled = 0;
+
+    for (size_t i = 0; i < FILTER_COUNT + DROP_COUNT; i++)
+        count += run->dropped[i] > 0;
+    list = NEW(run->arena, struct gridway_drop, count);
+    if (!list)
+        return fail_memory(err);
+    for (size_t i = 0; i < FILTER_COUNT + DROP_COUNT; i++)
+        if (run->dropped[i])
+            list[filled++] = (struct gridway_drop){drop_names[i], run->dropped[i]};
+    v->candidates = list;
+    v->candidate_count = count;
+    return OK;
+}
+
+/* Which test the candidate fails first; DROP_NOT_TRIED: none. */
+static enum gridway_dropped test(const struct gridway_run *run,
+                                 const struct gridway_case *c,
+                                 const struct gridway_candidate *x)
+{
+    const double *param = run->param;
+
+    if (c->rank_test &&
+        !gridway_rank_passes(c->rank_present, x->rank, param[GRIDWAY_RANK_THRESHOLD]))
+        return DROP_RANK;
+    if (!c->forced && !gridway_pays(c->stay_s, x->move_s, param[GRIDWAY_MIN_GAIN],
+                                    param[GRIDWAY_MIN_GAIN_RATIO]))
+        return DROP_GAIN;
+    if (param[GRIDWAY_MAX_BYTES] > 0 &&
+        run->bytes_moved + x->bytes > param[GRIDWAY_MAX_BYTES])
+        return DROP_BYTES;
+    return DROP_NOT_TRIED;
+}
+
+/* The first candidate that passes, or NULL. The numbers of the one that came nearest are
+ * noted: the furthest test, then the largest gain, then the best rank. */
+static const struct gridway_candidate *
+choose(struct gridway_run *run, const struct gridway_case *c, struct gridway_verdict *v)
+{
+    enum gridway_dropped furthest = DROP_PRESENT;
+    double most_s = -HUGE_VAL;
+
+    for (size_t i = 0; i < run->candidate_count; i++) {
+        const struct gridway_candidate *x = &run->candidates[i];
+        enum gridway_dropped why = test(run, c, x);
+        enum gridway_dropped far = why == DROP_BYTES ? DROP_NOT_TRIED : why;
+        double gain_s = -x->move_s;
+
+        if (why == DROP_NOT_TRIED) {
+            note_candidate(run, c, x, v);
+            run->dropped[FILTER_COUNT + DROP_NOT_TRIED] += run->candidate_count - i - 1;
+            return x;
+        }
+        run->dropped[FILTER_COUNT + why]++;
+        if (i == 0 || far > furthest ||
+            (far == furthest && why != DROP_RANK && gain_s > most_s)) {
+            note_candidate(run, c, x, v);
+            furthest = far;
+            most_s = gain_s;
+        }
+    }
+    return NULL;
+}
+
+static enum gridway_reason reason_without(const struct gridway_run *run)
+{
+    const uint64_t *dropped = run->dropped + FILTER_COUNT;
+
+    if (dropped[DROP_BYTES])
+        return REASON_BYTES_BUDGET;
+    if (dropped[DROP_GAIN])
+        return REASON_GAIN_TOO_SMALL;
+    if (dropped[DROP_RANK])
+        return REASON_RANK_TOO_LOW;
+    return dropped[DROP_NO_FREE_SLOT] || dropped[DROP_RESOURCE_LIMIT]
+               ? REASON_NO_FREE_SLOT
+               : REASON_NO_RESOURCE;
+}
+
+/* What keeps the job from being looked at; REASON_NO_EVENT: nothing. */
+static enum gridway_reason held_up(const struct gridway_run *run,
+                                   const struct gridway_case *c)
+{
+    const struct round *r = &run->round;
+    size_t user = run->problem->jobs[c->job].user;
+    double moves = run->param[GRIDWAY_MAX_MOVES];
+
+    if (plan_spent(run->plan))
+        return REASON_OUT_OF_TIME;
+    if (moves > 0 && (double)run->moved_count >= moves)
+        return REASON_MOVE_BUDGET;
+    if (r->chunk > 0 && (double)(r->plan->placed_count + run->wait_count) >= r->chunk)
+        return REASON_ROUND_FULL;
+    if (r->running_per_user > 0 && r->running[user] > r->running_per_user)
+        return REASON_USER_LIMIT;
+    return REASON_NO_EVENT;
+}
+
+/* The job stays, or, if it does not run any more, waits again. */
+static void stay(const struct gridway_case *c, enum gridway_reason reason,
+                 struct gridway_verdict *v)
+{
+    v->action = c->runs ? ACTION_KEEP : ACTION_REQUEUE;
+    v->reason = reason;
+}
+
+static enum error_code grant(struct gridway_run *run, const struct gridway_case *c,
+                             const struct gridway_candidate *to,
+                             struct gridway_verdict *v, struct error *err)
+{
+    enum gridway_reason failed = v->reason;
+
+    v->action = c->failed_stage ? ACTION_RESCHEDULE : ACTION_MIGRATE;
+    v->reason = c->failed_stage ? failed : c->forced ? REASON_FORCED : REASON_WORTHWHILE;
+    v->resource_id = run->problem->resources[to->pos].given->id;
+    v->start_s = to->wait_s;
+    v->restart = to->restart;
+    v->outputs_lost = c->given->queued_output_bytes > 0 &&
+                      gridway_outputs_s(run, c, to->pos) > LONGEST_S;
+    v->bytes_moved = to->bytes;
+    TRY(move_steps(run, c, to, v, err));
+    return gridway_dispatch(run, c, to, err);
+}
+
+/* Looks for a target; with `commit` the job gets it. *gain_s: what it would save, NAN if
+ * it has none. */
+static enum error_code evaluate(struct gridway_run *run, const struct gridway_case *c,
+                                bool commit, struct gridway_verdict *v, double *gain_s,
+                                struct error *err)
+{
+    enum gridway_reason held = held_up(run, c);
+    const struct gridway_candidate *to;
+
+    *gain_s = NAN;
+    if (held != REASON_NO_EVENT) {
+        stay(c, held, v);
+        return OK;
+    }
+    gridway_candidates_find(run, c);
+    to = choose(run, c, v);
+    TRY(list_drops(run, v, err));
+    if (!to) {
+        stay(c, reason_without(run), v);
+        return OK;
+    }
+    *gain_s = c->stay_s - to->move_s;
+    return commit ? grant(run, c, to, v, err) : OK;
+}
+
+/* ---- the running jobs ---- */
+
+/* A job that may move, and what it would save. */
+struct turn {
+    struct gridway_case c;
+    double gain_s;
+};
+
+static int by_gain(const void *a, const void *b)
+{
+    const struct turn *x = a, *y = b;
+
+    if (x->gain_s != y->gain_s)
+        return x->gain_s > y->gain_s ? -1 : 1;
+    return (x->c.job > y->c.job) - (x->c.job < y->c.job);
+}
+
+/* Those that are not forced, with a budget: by what they would save now. Jobs without a
+ * target have their verdict. */
+static enum error_code order_by_gain(struct gridway_run *run, struct turn *turns,
+                                     size_t *count, struct gridway_verdict *verdicts,
+                                     struct error *err)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < *count; i++) {
+        struct gridway_verdict *v = &verdicts[turns[i].c.number];
+
+        TRY(evaluate(run, &turns[i].c, false, v, &turns[i].gain_s, err));
+        if (v->reason == REASON_MOVE_BUDGET || v->reason == REASON_BYTES_BUDGET)
+            continue;
+        if (!isnan(turns[i].gain_s))
+            turns[kept++] = turns[i];
+    }
+    qsort(turns, kept, sizeof(*turns), by_gain);
+    *count = kept;
+    return OK;
+}
+
+static enum error_code move_jobs(struct gridway_run *run, struct turn *turns,
+                                 size_t forced, size_t count,
+                                 struct gridway_verdict *verdicts, struct error *err)
+{
+    size_t others = count - forced;
+    bool budget = run->param[GRIDWAY_MAX_MOVES] > 0 || run->param[GRIDWAY_MAX_BYTES] > 0;
+    double gain_s;
+
+    for (size_t i = 0; i < forced; i++)
+        TRY(evaluate(run, &turns[i].c, true, &verdicts[turns[i].c.number], &gain_s, err));
+    if (budget)
+        TRY(order_by_gain(run, turns + forced, &others, verdicts, err));
+    for (size_t i = forced; i < forced + others; i++)
+        TRY(evaluate(run, &turns[i].c, true, &verdicts[turns[i].c.number], &gain_s, err));
+    return OK;
+}
+
+static enum error_code decide_jobs(struct gridway_run *run,
+                                   struct gridway_verdict *verdicts,
+                                   struct gridway_objective *o, struct error *err)
+{
+    size_t n = run->request->in->job_count, forced = 0, count = 0;
+    struct turn *turns = NEW(run->arena, struct turn, n);
+    struct turn *others = NEW(run->arena, struct turn, n);
+
+    if (!turns || !others)
+        return fail_memory(err);
+    for (size_t i = 0; i < n; i++) {
+        struct gridway_case c;
+        bool moves;
+
+        TRY(gridway_case_make(run, i, &c, &verdicts[i], &moves, err));
+        if (!moves)
+            continue;
+        if (c.forced)
+            turns[forced++].c = c;
+        else
+            others[count++].c = c;
+        if (!c.forced && c.stay_s > verdicts[i].move_bound_s)
+            o->gain_bound_s += c.stay_s - verdicts[i].move_bound_s;
+    }
+    memcpy(turns + forced, others, count * sizeof(*turns));
+    return move_jobs(run, turns, forced, forced + count, verdicts, err);
+}
+
+/* ---- the answer ---- */
+
+static void sum_up(const struct gridway_verdict *verdicts, size_t count,
+                   struct gridway_objective *o)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct gridway_verdict *v = &verdicts[i];
+
+        o->requeued_count += v->action == ACTION_REQUEUE;
+        o->left_out_count +=
+            v->reason == REASON_MOVE_BUDGET || v->reason == REASON_BYTES_BUDGET;
+        if (!v->resource_id)
+            continue;
+        o->moved_count++;
+        o->forced_count += v->forced;
+        o->bytes_moved += v->bytes_moved;
+        if (!v->forced && v->gain_s > 0)
+            o->gain_s += v->gain_s;
+    }
+    o->gain_bound_s = known_or_nan(o->gain_bound_s);
+}
+
+static enum decision_status status_of(const struct gridway_run *run,
+                                      const struct gridway_out *out)
+{
+    const struct gridway_objective *o = &out->objective;
+    bool some = out->pending.placement_count || o->moved_count;
+
+    if (run->plan->cut)
+        return DECISION_CUT;
+    if (!some && (out->pending.unplaced_count || o->requeued_count))
+        return DECISION_INFEASIBLE;
+    return DECISION_FEASIBLE;
+}
+
+/* Binds the options of the policy and those of placement together. */
+static enum error_code bind_options(const struct named_value *options, size_t count,
+                                    double *common, double *param, struct error *err)
+{
+    struct param rows[PARAMS_MAX + 1] = {0};
+    double value[PARAMS_MAX];
+
+    static_assert((int)COMMON_COUNT + (int)GRIDWAY_OPTION_COUNT <= PARAMS_MAX,
+                  "params_bind() takes no more rows");
+    memcpy(rows, placement_common_params, COMMON_COUNT * sizeof(rows[0]));
+    memcpy(rows + COMMON_COUNT, migration_gridway_params,
+           GRIDWAY_OPTION_COUNT * sizeof(rows[0]));
+    TRY(params_bind(rows, options, count, value, err));
+    memcpy(common, value, COMMON_COUNT * sizeof(*common));
+    memcpy(param, value + COMMON_COUNT, GRIDWAY_OPTION_COUNT * sizeof(*param));
+    return OK;
+}
+
+/* The problem, with all mistakes of the request. */
+static enum error_code prepare(const struct gridway_in *in,
+                               struct gridway_request *request, const double *common,
+                               struct placement_problem *p, struct arena *a,
+                               struct error *err)
+{
+    enum error_code made = gridway_request_make(in, request, a, err), code;
+    const struct error_item *last = err->last;
+
+    if (made != OK && made != ERR_INVALID)
+        return made;
+    code = problem_prepare(&request->placement, common, p, a, err);
+    if (code != OK)
+        gridway_rename_pointers(in, last, err);
+    return code != OK ? code : made;
+}
+
+/* Jobs without an event stay, also where that cannot be true. */
+static enum error_code warn_failed(const struct gridway_run *run,
+                                   struct placement_problem *p,
+                                   const struct gridway_verdict *verdicts,
+                                   struct error *err)
+{
+    const struct gridway_request *r = run->request;
+    size_t count = 0;
+
+    for (size_t i = 0; i < r->in->job_count; i++)
+        count += !verdicts[i].event && verdicts[i].reason != REASON_FINISHED &&
+                 r->snapshot.resources[r->present[i]].failed;
+    if (count && !problem_warn(p,
+                               "failed_host: %zu job%s without an event on a resource "
+                               "that has failed; give the event resource_failed",
+                               count, count == 1 ? " is" : "s are"))
+        return fail_memory(err);
+    return OK;
+}
+
+static enum error_code run_round(struct gridway_run *run, struct placement_problem *p,
+                                 struct gridway_out *out, struct error *err)
+{
+    const struct gridway_in *in = run->request->in;
+    bool estimates = run->param[GRIDWAY_HOLD_BACK] != 0;
+    struct gridway_verdict *verdicts =
+        NEW(run->arena, struct gridway_verdict, in->job_count);
+
+    if (!verdicts)
+        return fail_memory(err);
+    run->plan->algorithm = "gridway";
+    TRY(round_pending(&run->round, run->plan, &run->param[GRIDWAY_HOLD_BACK], err));
+    TRY(placement_answer(run->plan, estimates, &out->pending, err));
+    TRY(gridway_run_begin(run, err));
+    TRY(decide_jobs(run, verdicts, &out->objective, err));
+    TRY(warn_failed(run, p, verdicts, err));
+    sum_up(verdicts, in->job_count, &out->objective);
+    out->jobs = verdicts;
+    out->job_count = in->job_count;
+    out->warnings = p->warnings;
+    out->warning_count = p->warning_count;
+    out->status = status_of(run, out);
+    return OK;
+}
+
+enum error_code migration_gridway(const struct gridway_in *in,
+                                  const struct named_value *options, size_t option_count,
+                                  struct gridway_out *out, struct arena *a,
+                                  struct error *err)
+{
+    double common[COMMON_COUNT] = {0}, param[GRIDWAY_OPTION_COUNT] = {0};
+    struct placement_problem *p = NEW(a, struct placement_problem, 1);
+    struct placement_plan *plan = NEW(a, struct placement_plan, 1);
+    struct gridway_request *request = NEW(a, struct gridway_request, 1);
+    struct gridway_run *run = NEW(a, struct gridway_run, 1);
+    struct gridway_out x = {0};
+    enum error_code bound;
+
+    if (!p || !plan || !request || !run)
+        return fail_memory(err);
+    bound = bind_options(options, option_count, common, param, err);
+    TRY(prepare(in, request, common, p, a, err));
+    TRY(bound);
+    TRY(plan_create(p, plan, a, err));
+    *run = (struct gridway_run){
+        .request = request,
+        .param = param,
+        .problem = p,
+        .plan = plan,
+        .arena = a,
+    };
+    TRY(run_round(run, p, &x, err));
+    *out = x;
+    return OK;
+}

@@ -1,0 +1,41 @@
+/* placement/gridway_round.h - a round of GridWay's scheduler, for those who go on with
+ * it.
+ *
+ * The policy `gridway` starts pending jobs; the family migration then looks at jobs that
+ * run (the last placement_in.running_count ones), on the slots and within the limits that
+ * are left.
+ */
+#ifndef GRIDPLAN_PLACEMENT_GRIDWAY_ROUND_H
+#define GRIDPLAN_PLACEMENT_GRIDWAY_ROUND_H
+
+#include "algorithms/placement/plan.h"
+#include "algorithms/placement/select.h"
+
+struct round {
+    struct placement_plan *plan;
+    const size_t *order; /* in which jobs are looked at */
+    double chunk, per_resource, running_per_resource, running_per_user; /* 0: no limit */
+    double *dispatched;                                                 /* by position */
+    double *running;                                                    /* by user */
+    size_t free_count; /* resources with a slot that is free now */
+    size_t *pos;       /* candidates of the job at hand */
+    double *rank, *priority;
+};
+
+/* Starts the pending jobs on an empty plan; `param` as of the policy. The round can be
+ * gone on with. */
+enum error_code round_pending(struct round *r, struct placement_plan *plan,
+                              const double *param, struct error *err);
+
+/* The limits of the round allow one more job there. */
+bool round_allows(const struct round *r, size_t pos);
+
+/* What expressions may ask about the resource as the round has filled it. */
+struct select_state round_state(const struct round *r, size_t job, size_t pos);
+
+/* Larger is better, undefined is worst, ties go to the lower snapshot index. Nothing is
+ * worse than best_pos NO_INDEX. */
+bool round_ranks_before(const struct round *r, size_t pos, double rank, size_t best_pos,
+                        double best);
+
+#endif
