@@ -1,0 +1,442 @@
+/* workflow/answer.c - from a plan to what the caller is told.
+ *
+ * The critical tasks are a chain of the schedule that explains its end: from the task
+ * that ends last back to whatever made each task wait, its last input or the task before
+ * it on its processor.
+ */
+#include "algorithms/workflow/problem.h"
+
+#include <stdlib.h>
+
+#define ROUNDING 1e-9
+
+/* NULL: the request's only workflow need not have an id. */
+static const char *workflow_id(const struct workflow_problem *problem, size_t task)
+{
+    return problem->in->workflows[problem->workflow_of[task]].id;
+}
+
+static bool placed(const struct workflow_plan *plan, size_t task)
+{
+    return plan->processor[task] != WORKFLOW_NONE && plan->finish_s[task] < HUGE_VAL;
+}
+
+static bool on_processor(const struct workflow_plan *plan, size_t task)
+{
+    return placed(plan, task) && plan->processor[task] != WORKFLOW_EVERYWHERE;
+}
+
+/* ---- objective ---- */
+
+/* Least time of all placed tasks one after the other on one processor; NAN: none can. */
+static enum error_code serial_s(const struct workflow_problem *problem,
+                                const struct workflow_plan *plan, double *serial,
+                                struct arena *a, struct error *err)
+{
+    double *sum_s = NEW(a, double, problem->processor_count);
+    double work_ref_s = 0, least_s = HUGE_VAL;
+
+    if (!sum_s)
+        return fail_memory(err);
+    for (size_t i = 0; i < problem->task_count; i++) {
+        if (!workflow_is_open(problem, i) || !placed(plan, i))
+            continue;
+        if (!problem->tasks[i]->etc_count) /* its time where it is, at speed 1 */
+            work_ref_s += workflow_time_s(problem, i, plan->processor[i]) *
+                          problem->processors[plan->processor[i]].speed_mips;
+        for (size_t p = 0; problem->tasks[i]->etc_count && p < problem->processor_count;
+             p++)
+            sum_s[p] += workflow_time_s(problem, i, p);
+    }
+    for (size_t p = 0; p < problem->processor_count; p++) {
+        const struct workflow_processor *x = &problem->processors[p];
+
+        if (work_ref_s > 0)
+            sum_s[p] += x->speed_mips > 0 ? work_ref_s / x->speed_mips : HUGE_VAL;
+        if (x->usable)
+            least_s = fmin(least_s, sum_s[p]);
+    }
+    *serial = least_s < HUGE_VAL ? least_s : (double)NAN;
+    return OK;
+}
+
+static double used_ratio(const struct workflow_problem *problem,
+                         const struct workflow_plan *plan, double makespan_s)
+{
+    double busy_s = 0, usable = 0;
+
+    for (size_t p = 0; p < problem->processor_count; p++)
+        usable += problem->processors[p].usable;
+    for (size_t i = 0; i < problem->task_count; i++) {
+        double start_s = plan->start_s[i];
+
+        if (on_processor(plan, i))
+            busy_s += fmax(0, plan->finish_s[i] - (start_s > 0 ? start_s : 0));
+    }
+    return usable * makespan_s > 0 ? fmin(1, busy_s / (usable * makespan_s)) : 0;
+}
+
+static double sum_transfers_s(const struct workflow_problem *problem,
+                              const struct workflow_plan *plan)
+{
+    double sum_s = 0;
+
+    for (size_t e = 0; e < problem->edge_count; e++) {
+        const struct workflow_edge *edge = &problem->edges[e];
+
+        if (workflow_is_open(problem, edge->child) && placed(plan, edge->child) &&
+            placed(plan, edge->parent))
+            sum_s += workflow_transfer_s(problem, edge, plan->processor[edge->parent],
+                                         plan->processor[edge->child]);
+    }
+    return sum_s;
+}
+
+enum error_code workflow_objective_of(const struct workflow_problem *problem,
+                                      const struct workflow_plan *plan,
+                                      const struct workflow_bound *bound,
+                                      struct workflow_objective *objective,
+                                      struct arena *a, struct error *err)
+{
+    struct workflow_objective o = {
+        .makespan_s = workflow_plan_makespan_s(problem, plan),
+        .critical_path_s = bound->critical_path_s,
+        .area_s = bound->area_s,
+        .gap_ratio = NAN,
+    };
+    double serial = (double)NAN;
+
+    TRY(serial_s(problem, plan, &serial, a, err));
+    o.lower_bound_s = fmax(bound->lower_bound_s, plan->lower_bound_s);
+    if (plan->status == DECISION_OPTIMAL ||
+        fabs(o.makespan_s - o.lower_bound_s) <= o.lower_bound_s * ROUNDING)
+        o.lower_bound_s = o.makespan_s;
+    if (o.makespan_s == o.lower_bound_s)
+        o.gap_ratio = 0;
+    else if (o.lower_bound_s > 0 && o.makespan_s > o.lower_bound_s)
+        o.gap_ratio = o.makespan_s / o.lower_bound_s - 1;
+    o.speedup_ratio = o.makespan_s > 0 ? serial / o.makespan_s : (double)NAN;
+    o.utilisation_ratio = used_ratio(problem, plan, o.makespan_s);
+    o.transfer_s = sum_transfers_s(problem, plan);
+    *objective = o;
+    return OK;
+}
+
+/* ---- schedule ---- */
+
+struct begin {
+    double start_s;
+    size_t processor, position, task;
+};
+
+static int by_start(const void *a, const void *b)
+{
+    const struct begin *x = a, *y = b;
+
+    if (x->start_s != y->start_s)
+        return x->start_s > y->start_s ? 1 : -1;
+    return (x->task > y->task) - (x->task < y->task);
+}
+
+static int by_processor(const void *a, const void *b)
+{
+    const struct begin *x = a, *y = b;
+
+    if (x->processor != y->processor)
+        return x->processor > y->processor ? 1 : -1;
+    if (x->start_s != y->start_s)
+        return x->start_s > y->start_s ? 1 : -1;
+    return (x->position > y->position) - (x->position < y->position);
+}
+
+/* Tasks with a place; `past`: also those that are done. */
+static struct begin *list_begins(const struct workflow_problem *problem,
+                                 const struct workflow_plan *plan, bool past,
+                                 size_t *count, struct arena *a)
+{
+    struct begin *list = NEW(a, struct begin, problem->task_count);
+
+    *count = 0;
+    for (size_t i = 0; list && i < problem->task_count; i++) {
+        double start_s = plan->start_s[i];
+
+        if (placed(plan, i) && (past || problem->tasks[i]->status != WORKFLOW_DONE))
+            list[(*count)++] =
+                (struct begin){isnan(start_s) ? -HUGE_VAL : start_s, plan->processor[i],
+                               problem->position[i], i};
+    }
+    return list;
+}
+
+static enum error_code fill_schedule(const struct workflow_problem *problem,
+                                     const struct workflow_plan *plan,
+                                     struct workflow_out *out, struct arena *a,
+                                     struct error *err)
+{
+    size_t count;
+    struct begin *list = list_begins(problem, plan, true, &count, a);
+    struct workflow_placement *rows = NEW(a, struct workflow_placement, count);
+
+    if (!list || !rows)
+        return fail_memory(err);
+    qsort(list, count, sizeof(*list), by_start);
+    for (size_t k = 0; k < count; k++) {
+        size_t i = list[k].task;
+        const struct workflow_task *t = problem->tasks[i];
+        const struct workflow_processor *p =
+            on_processor(plan, i) ? &problem->processors[plan->processor[i]] : NULL;
+
+        rows[k] = (struct workflow_placement){
+            .workflow_id = workflow_id(problem, i),
+            .task_id = t->id,
+            .resource_id =
+                p ? problem->in->snapshot->resources[p->resource].id : t->resource_id,
+            .slot = p ? p->slot : 0,
+            .start_s = plan->start_s[i],
+            .finish_s = problem->tasks[i]->status == WORKFLOW_DONE ? t->finish_s
+                                                                   : plan->finish_s[i],
+            .data_ready_s = plan->data_ready_s[i],
+            .status = t->status,
+        };
+    }
+    out->schedule = rows;
+    out->schedule_count = count;
+    return OK;
+}
+
+/* ---- critical tasks ---- */
+
+/* What a task waited for: the parent whose data came last, else the task before it on
+ * its processor; WORKFLOW_NONE: neither. `previous` is that one. */
+static size_t waited_for(const struct workflow_problem *problem,
+                         const struct workflow_plan *plan, size_t task, size_t previous)
+{
+    double start_s = plan->start_s[task];
+    double least_s = start_s - ROUNDING * fabs(start_s), latest_s = -1;
+    size_t latest = WORKFLOW_NONE;
+
+    if (!workflow_is_open(problem, task))
+        return WORKFLOW_NONE;
+    for (size_t e = problem->parent_first[task]; e < problem->parent_first[task + 1];
+         e++) {
+        const struct workflow_edge *edge = &problem->edges[e];
+        double arrived_s;
+
+        if (!placed(plan, edge->parent) ||
+            problem->tasks[edge->parent]->status == WORKFLOW_DONE)
+            continue;
+        arrived_s = plan->finish_s[edge->parent] +
+                    workflow_transfer_s(problem, edge, plan->processor[edge->parent],
+                                        plan->processor[task]);
+        if (arrived_s > latest_s) {
+            latest_s = arrived_s;
+            latest = edge->parent;
+        }
+    }
+    if (latest != WORKFLOW_NONE && latest_s >= least_s)
+        return latest;
+    return previous != WORKFLOW_NONE && plan->finish_s[previous] >= least_s
+               ? previous
+               : WORKFLOW_NONE;
+}
+
+/* The task before each on its processor. */
+static enum error_code list_previous(const struct workflow_problem *problem,
+                                     const struct workflow_plan *plan, size_t **previous,
+                                     struct arena *a, struct error *err)
+{
+    size_t count;
+    struct begin *list = list_begins(problem, plan, false, &count, a);
+
+    *previous = NEW(a, size_t, problem->task_count);
+    if (!list || !*previous)
+        return fail_memory(err);
+    qsort(list, count, sizeof(*list), by_processor);
+    for (size_t k = 0; k < count; k++)
+        (*previous)[list[k].task] = k && list[k - 1].processor == list[k].processor
+                                        ? list[k - 1].task
+                                        : WORKFLOW_NONE;
+    return OK;
+}
+
+static enum error_code fill_critical(const struct workflow_problem *problem,
+                                     const struct workflow_plan *plan,
+                                     struct workflow_out *out, struct arena *a,
+                                     struct error *err)
+{
+    size_t *previous, *chain = NEW(a, size_t, problem->task_count);
+    const char **ids;
+    size_t count = 0, task = WORKFLOW_NONE;
+
+    if (!chain)
+        return fail_memory(err);
+    TRY(list_previous(problem, plan, &previous, a, err));
+    for (size_t i = 0; i < problem->task_count; i++)
+        if (placed(plan, i) && problem->tasks[i]->status != WORKFLOW_DONE &&
+            (task == WORKFLOW_NONE || plan->finish_s[i] > plan->finish_s[task]))
+            task = i;
+    while (task != WORKFLOW_NONE && count < problem->task_count) {
+        chain[count++] = task;
+        task = waited_for(problem, plan, task, previous[task]);
+    }
+    ids = NEW(a, const char *, count);
+    if (!ids)
+        return fail_memory(err);
+    for (size_t k = 0; k < count; k++)
+        ids[k] = problem->tasks[chain[count - 1 - k]]->id;
+    out->critical_tasks = ids;
+    out->critical_count = count;
+    return OK;
+}
+
+/* ---- unplaced ---- */
+
+static size_t runnable_count(const struct workflow_problem *problem, size_t task)
+{
+    size_t count = 0, last = WORKFLOW_NONE;
+
+    for (size_t p = 0; p < problem->processor_count; p++) {
+        if (problem->processors[p].resource != last &&
+            workflow_time_s(problem, task, p) < HUGE_VAL) {
+            last = problem->processors[p].resource;
+            count++;
+        }
+    }
+    return count;
+}
+
+static bool reachable(const struct workflow_problem *problem,
+                      const struct workflow_plan *plan, size_t task)
+{
+    for (size_t p = 0; p < problem->processor_count; p++)
+        if (workflow_time_s(problem, task, p) < HUGE_VAL &&
+            workflow_plan_ready_s(problem, plan, task, p) < HUGE_VAL)
+            return true;
+    return false;
+}
+
+/* A parent without a place or an end; WORKFLOW_NONE. */
+static size_t missing_parent(const struct workflow_problem *problem,
+                             const struct workflow_plan *plan, size_t task)
+{
+    for (size_t e = problem->parent_first[task]; e < problem->parent_first[task + 1]; e++)
+        if (!placed(plan, problem->edges[e].parent))
+            return problem->edges[e].parent;
+    return WORKFLOW_NONE;
+}
+
+/* Its own reason before that of a parent. */
+static struct workflow_unplaced why(const struct workflow_problem *problem,
+                                    const struct workflow_plan *plan, size_t task,
+                                    struct arena *a)
+{
+    const struct workflow_task *t = problem->tasks[task];
+    size_t resources = problem->in->snapshot->resource_count;
+    size_t parent = missing_parent(problem, plan, task);
+    struct workflow_unplaced u = {workflow_id(problem, task), t->id, "", "", resources};
+    size_t runnable;
+
+    if (!workflow_is_open(problem, task)) {
+        u.reason = "no_estimate";
+        u.detail = "it has begun, but nothing says when it ends: give finish_s, "
+                   "estimate_ref_s or etc_s";
+        u.resource_count = 1;
+        return u;
+    }
+    if (t->etc_count == 0 && isnan(t->estimate_ref_s)) {
+        u.reason = "no_estimate";
+        u.detail = "no run time is known: give estimate_ref_s or etc_s";
+        return u;
+    }
+    runnable = runnable_count(problem, task);
+    u.resource_count = runnable;
+    if (runnable == 0) {
+        u.reason = "no_resource";
+        u.detail = "every resource has failed, is never free, or cannot run it";
+        u.resource_count = resources;
+    } else if (plan->status == DECISION_CUT) {
+        u.reason = "time_limit";
+        u.detail = "the time limit came first";
+    } else if (parent != WORKFLOW_NONE) {
+        u.reason = "parent";
+        u.detail =
+            arena_printf(a, "it needs '%.100s', which has no place or no known end",
+                         problem->tasks[parent]->id);
+    } else if (!reachable(problem, plan, task)) {
+        u.reason = "unreachable";
+        u.detail = "no link brings its inputs to a resource that can run it";
+    } else {
+        u.reason = "no_window";
+        u.detail = "it does not fit into any time in which a resource is free";
+    }
+    return u;
+}
+
+static enum error_code fill_unplaced(const struct workflow_problem *problem,
+                                     const struct workflow_plan *plan,
+                                     struct workflow_out *out, struct arena *a,
+                                     struct error *err)
+{
+    struct workflow_unplaced *list;
+    size_t count = 0;
+
+    for (size_t i = 0; i < problem->task_count; i++)
+        count += !placed(plan, i);
+    list = NEW(a, struct workflow_unplaced, count);
+    if (!list)
+        return fail_memory(err);
+    out->unplaced = list;
+    out->unplaced_count = count;
+    count = 0;
+    for (size_t i = 0; i < problem->task_count; i++) {
+        if (placed(plan, i))
+            continue;
+        list[count] = why(problem, plan, i, a);
+        if (!list[count++].detail)
+            return fail_memory(err);
+    }
+    return OK;
+}
+
+/* ---- all of it ---- */
+
+static enum decision_status status_of(const struct workflow_problem *problem,
+                                      const struct workflow_plan *plan,
+                                      const struct workflow_out *out)
+{
+    size_t open_placed = 0;
+
+    for (size_t i = 0; i < problem->task_count; i++)
+        open_placed += workflow_is_open(problem, i) && placed(plan, i);
+    if (out->unplaced_count == 0 && out->objective.gap_ratio == 0)
+        return DECISION_OPTIMAL;
+    if (plan->status == DECISION_CUT)
+        return DECISION_CUT;
+    return problem->open_count && open_placed == 0 ? DECISION_INFEASIBLE
+                                                   : DECISION_FEASIBLE;
+}
+
+enum error_code workflow_answer(const struct workflow_problem *problem,
+                                const struct workflow_plan *plan,
+                                struct workflow_out *out, struct arena *a,
+                                struct error *err)
+{
+    struct workflow_out x = {
+        .algorithm = plan->algorithm,
+        .because = plan->because,
+        .steps = plan->steps,
+        .warnings = problem->warnings,
+        .warning_count = problem->warning_count,
+    };
+    struct workflow_bound bound = plan->bound;
+
+    if (!plan->bounded)
+        TRY(workflow_bound_make(problem, &bound, a, err));
+    TRY(fill_schedule(problem, plan, &x, a, err));
+    TRY(fill_unplaced(problem, plan, &x, a, err));
+    TRY(fill_critical(problem, plan, &x, a, err));
+    TRY(workflow_objective_of(problem, plan, &bound, &x.objective, a, err));
+    x.status = status_of(problem, plan, &x);
+    *out = x;
+    return OK;
+}

@@ -1,0 +1,105 @@
+/* workflow/auto.c - the best of heft, cpop and peft; a search when there is time.
+ *
+ * With a time limit, `search` runs if the table has it. Otherwise the three run in this
+ * order, and the plan that places most tasks, then ends first, wins (tie: the earlier).
+ * peft is left out when its table would take more than half of the memory that the
+ * request has left.
+ *
+ * Source: spec workflows.md 13. Cost: that of the three.
+ */
+#include "algorithms/workflow/problem.h"
+
+#include <string.h>
+
+const struct param workflow_auto_params[] = {{0}};
+
+static const char *const candidates[] = {"heft", "cpop", "peft"};
+enum { CANDIDATES = sizeof(candidates) / sizeof(candidates[0]) };
+
+static size_t placed_count(const struct workflow_problem *problem,
+                           const struct workflow_plan *plan)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < problem->task_count; i++)
+        count += plan->processor[i] != WORKFLOW_NONE;
+    return count;
+}
+
+/* Does plan b end before plan a, or place more? */
+static bool better(const struct workflow_problem *problem, const struct workflow_plan *a,
+                   const struct workflow_plan *b)
+{
+    size_t placed_a = placed_count(problem, a), placed_b = placed_count(problem, b);
+
+    if (placed_a != placed_b)
+        return placed_b > placed_a;
+    return workflow_plan_makespan_s(problem, b) < workflow_plan_makespan_s(problem, a);
+}
+
+static bool too_large(const struct workflow_problem *problem, const char *name,
+                      const struct arena *a)
+{
+    double table_bytes = (double)problem->task_count * (double)problem->processor_count *
+                         (double)sizeof(double);
+
+    return strcmp(name, "peft") == 0 &&
+           table_bytes > (double)(arena_cap_bytes(a) - arena_used_bytes(a)) / 2;
+}
+
+static enum error_code run_policy(const struct workflow_problem *problem,
+                                  const struct workflow_policy *policy,
+                                  struct workflow_plan *plan, struct arena *a,
+                                  struct error *err)
+{
+    double param[PARAMS_MAX] = {0};
+
+    TRY(params_bind(policy->params, NULL, 0, param, err));
+    plan->algorithm = policy->name;
+    return policy->run(problem, param, plan, a, err);
+}
+
+static enum error_code best_of_three(const struct workflow_problem *problem,
+                                     struct workflow_plan *plan, struct arena *a,
+                                     struct error *err)
+{
+    const char *results = "";
+    bool any = false;
+
+    for (size_t k = 0; k < CANDIDATES && plan->status != DECISION_CUT; k++) {
+        struct workflow_plan next;
+
+        if (too_large(problem, candidates[k], a))
+            continue;
+        TRY(workflow_plan_make(problem, &next, a, err));
+        TRY(run_policy(problem, workflow_policy_find(candidates[k]), &next, a, err));
+        results = arena_printf(a, "%s%s%s %g s", results, k ? ", " : "", candidates[k],
+                               workflow_plan_makespan_s(problem, &next));
+        if (!results)
+            return fail_memory(err);
+        if (!any || better(problem, plan, &next)) {
+            enum decision_status status = any ? next.status : DECISION_FEASIBLE;
+
+            *plan = next;
+            plan->status = next.status == DECISION_CUT ? DECISION_CUT : status;
+        } else if (next.status == DECISION_CUT) {
+            plan->status = DECISION_CUT;
+        }
+        any = true;
+    }
+    plan->because = arena_printf(a, "the best of %s", results);
+    return plan->because ? OK : fail_memory(err);
+}
+
+enum error_code workflow_auto(const struct workflow_problem *problem, const double *param,
+                              struct workflow_plan *plan, struct arena *a,
+                              struct error *err)
+{
+    const struct workflow_policy *search = workflow_policy_find("search");
+
+    (void)param;
+    if (!search || !problem->in->time_limit_given)
+        return best_of_three(problem, plan, a, err);
+    plan->because = "the request allows time for a search";
+    return run_policy(problem, search, plan, a, err);
+}

@@ -1,0 +1,41 @@
+/* workflow/check.h - what somebody's schedule of a workflow is worth.
+ *
+ * Source: ours; the rules are those of problem.h.
+ */
+#ifndef GRIDPLAN_WORKFLOW_CHECK_H
+#define GRIDPLAN_WORKFLOW_CHECK_H
+
+#include "algorithms/workflow/problem.h"
+
+/* One row of the schedule to look at. */
+struct workflow_given {
+    const char *workflow_id; /* NULL: the only one */
+    const char *task_id, *resource_id;
+    double start_s;
+    double finish_s; /* NAN: start_s and the run time */
+};
+
+struct workflow_violation {
+    const char *kind; /* "missing", "twice", "too_short", "precedence", "transfer",
+                         "capacity", "not_available", "release", "cannot_run" */
+    const char *workflow_id, *task_id, *other_task_id, *resource_id; /* NULL: none */
+    double by_s; /* how much time is missing; NAN: not a matter of time */
+};
+
+struct workflow_check_out {
+    bool valid;
+    const struct workflow_violation *violations;
+    size_t violation_count;
+    struct workflow_objective objective; /* of the schedule as given */
+    double
+        repaired_makespan_s; /* same resources and order, times made right; NAN: none */
+};
+
+/* Unknown ids are mistakes of the request (all collected, pointers below /schedule);
+ * everything else is a violation. Tolerance of times: 1e-6 of their size. */
+enum error_code workflow_check(const struct workflow_problem *problem,
+                               const struct workflow_given *given, size_t given_count,
+                               struct workflow_check_out *out, struct arena *a,
+                               struct error *err);
+
+#endif

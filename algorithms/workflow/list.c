@@ -1,0 +1,180 @@
+/* workflow/list.c - what the list schedulers share: ranks, a queue, the best place. */
+#include "algorithms/workflow/list.h"
+
+/* ---- ranks ---- */
+
+static void rank_up(const struct workflow_problem *problem, double *up)
+{
+    for (size_t k = problem->task_count; k-- > 0;) {
+        size_t i = problem->topological[k];
+        double longest_s = 0;
+
+        if (!workflow_is_open(problem, i))
+            continue;
+        for (size_t c = problem->child_first[i]; c < problem->child_first[i + 1]; c++) {
+            const struct workflow_edge *edge = &problem->edges[problem->child_edge[c]];
+
+            if (workflow_is_open(problem, edge->child))
+                longest_s = fmax(longest_s, workflow_mean_transfer_s(problem, edge) +
+                                                up[edge->child]);
+        }
+        up[i] = workflow_mean_time_s(problem, i) + longest_s;
+    }
+}
+
+static void rank_down(const struct workflow_problem *problem, double *down)
+{
+    for (size_t k = 0; k < problem->task_count; k++) {
+        size_t i = problem->topological[k];
+
+        if (!workflow_is_open(problem, i))
+            continue;
+        for (size_t e = problem->parent_first[i]; e < problem->parent_first[i + 1]; e++) {
+            const struct workflow_edge *edge = &problem->edges[e];
+            size_t j = edge->parent;
+            double before_s = workflow_is_open(problem, j)
+                                  ? down[j] + workflow_mean_time_s(problem, j)
+                                  : fmax(0, problem->fixed_finish_s[j]);
+
+            if (before_s < HUGE_VAL)
+                down[i] =
+                    fmax(down[i], before_s + workflow_mean_transfer_s(problem, edge));
+        }
+    }
+}
+
+enum error_code workflow_ranks(const struct workflow_problem *problem, double **up,
+                               double **down, struct arena *a, struct error *err)
+{
+    *up = NEW(a, double, problem->task_count);
+    if (!*up)
+        return fail_memory(err);
+    rank_up(problem, *up);
+    if (!down)
+        return OK;
+    *down = NEW(a, double, problem->task_count);
+    if (!*down)
+        return fail_memory(err);
+    rank_down(problem, *down);
+    return OK;
+}
+
+/* ---- queue: a binary heap ---- */
+
+static bool before(const struct workflow_queue *q, size_t a, size_t b)
+{
+    if (q->priority[a] != q->priority[b])
+        return q->priority[a] > q->priority[b];
+    return a < b;
+}
+
+static void add(struct workflow_queue *q, size_t task)
+{
+    size_t at = q->count++;
+
+    while (at > 0 && before(q, task, q->heap[(at - 1) / 2])) {
+        q->heap[at] = q->heap[(at - 1) / 2];
+        at = (at - 1) / 2;
+    }
+    q->heap[at] = task;
+}
+
+static size_t take(struct workflow_queue *q)
+{
+    size_t first = q->heap[0], last = q->heap[--q->count], at = 0;
+
+    for (;;) {
+        size_t child = 2 * at + 1;
+
+        if (child + 1 < q->count && before(q, q->heap[child + 1], q->heap[child]))
+            child++;
+        if (child >= q->count || !before(q, q->heap[child], last))
+            break;
+        q->heap[at] = q->heap[child];
+        at = child;
+    }
+    q->heap[at] = last;
+    return first;
+}
+
+enum error_code workflow_queue_make(const struct workflow_problem *problem,
+                                    const double *priority, struct workflow_queue *queue,
+                                    struct arena *a, struct error *err)
+{
+    struct workflow_queue q = {.problem = problem, .priority = priority};
+
+    q.heap = NEW(a, size_t, problem->task_count + 1);
+    q.waits_for = NEW(a, size_t, problem->task_count);
+    if (!q.heap || !q.waits_for)
+        return fail_memory(err);
+    for (size_t i = 0; i < problem->task_count; i++) {
+        if (!workflow_is_open(problem, i))
+            continue;
+        for (size_t e = problem->parent_first[i]; e < problem->parent_first[i + 1]; e++)
+            q.waits_for[i] += workflow_is_open(problem, problem->edges[e].parent);
+        if (q.waits_for[i] == 0)
+            add(&q, i);
+    }
+    *queue = q;
+    return OK;
+}
+
+size_t workflow_queue_pop(struct workflow_queue *queue)
+{
+    const struct workflow_problem *problem = queue->problem;
+    size_t task;
+
+    if (queue->count == 0)
+        return WORKFLOW_NONE;
+    task = take(queue);
+    for (size_t c = problem->child_first[task]; c < problem->child_first[task + 1]; c++) {
+        size_t child = problem->edges[problem->child_edge[c]].child;
+
+        if (workflow_is_open(problem, child) && --queue->waits_for[child] == 0)
+            add(queue, child);
+    }
+    return task;
+}
+
+/* ---- placing ---- */
+
+enum error_code workflow_place_best(const struct workflow_problem *problem,
+                                    struct workflow_plan *plan, size_t task, size_t only,
+                                    const double *extra_s, struct arena *a,
+                                    struct error *err)
+{
+    size_t first = only == WORKFLOW_NONE ? 0 : only;
+    size_t end = only == WORKFLOW_NONE ? problem->processor_count : only + 1;
+    size_t best = WORKFLOW_NONE;
+    double best_s = HUGE_VAL, best_start_s = 0;
+
+    for (size_t p = first; p < end; p++) {
+        double time_s = workflow_time_s(problem, task, p);
+        double ready_s, start_s, score_s;
+
+        if (time_s == HUGE_VAL)
+            continue;
+        ready_s = workflow_plan_ready_s(problem, plan, task, p);
+        score_s = ready_s + time_s + (extra_s ? extra_s[p] : 0);
+        if (!(score_s < best_s))
+            continue; /* not better even if the processor were idle */
+        start_s = workflow_plan_gap_s(problem, plan, p, ready_s, time_s);
+        score_s = start_s + time_s + (extra_s ? extra_s[p] : 0);
+        if (score_s < best_s) {
+            best = p;
+            best_s = score_s;
+            best_start_s = start_s;
+        }
+    }
+    return best == WORKFLOW_NONE
+               ? OK
+               : workflow_plan_place(problem, plan, task, best, best_start_s, a, err);
+}
+
+bool workflow_cut(const struct workflow_problem *problem, struct workflow_plan *plan,
+                  size_t step)
+{
+    if (step % 64 == 0 && budget_spent(problem->in->budget))
+        plan->status = DECISION_CUT;
+    return plan->status == DECISION_CUT;
+}

@@ -1,0 +1,45 @@
+/* workflow/list.h - what the list schedulers share: ranks, a queue, the best place.
+ *
+ *     rank_u(i) = wbar(i) + max over children j (cbar(i,j) + rank_u(j))
+ *     rank_d(i) = max over parents j (rank_d(j) + wbar(j) + cbar(j,i))
+ *
+ * over the tasks that have not begun; a parent that has counts in rank_d with its end,
+ * from now. Source: workflows.md 8.1; Topcuoglu, Hariri, Wu 2002.
+ */
+#ifndef GRIDPLAN_WORKFLOW_LIST_H
+#define GRIDPLAN_WORKFLOW_LIST_H
+
+#include "algorithms/workflow/problem.h"
+
+/* rank_u and, unless NULL, rank_d of all tasks. O(tasks + edges). */
+enum error_code workflow_ranks(const struct workflow_problem *problem, double **up,
+                               double **down, struct arena *a, struct error *err);
+
+/* Tasks whose parents are all planned: largest priority first (tie: lowest number). */
+struct workflow_queue {
+    const struct workflow_problem *problem;
+    const double *priority;
+    size_t *heap, *waits_for;
+    size_t count;
+};
+
+/* The entry tasks, and those whose parents have begun. */
+enum error_code workflow_queue_make(const struct workflow_problem *problem,
+                                    const double *priority, struct workflow_queue *queue,
+                                    struct arena *a, struct error *err);
+
+/* The first one; its children become ready. WORKFLOW_NONE: all done. O(log tasks). */
+size_t workflow_queue_pop(struct workflow_queue *queue);
+
+/* Places the task where finish + extra is least (tie: lowest processor); `only`: on this
+ * processor; WORKFLOW_NONE: any. Leaves a task without a place where there is none. */
+enum error_code workflow_place_best(const struct workflow_problem *problem,
+                                    struct workflow_plan *plan, size_t task, size_t only,
+                                    const double *extra_s, struct arena *a,
+                                    struct error *err);
+
+/* Is the time up? Marks the plan then. Asks once in 64 steps. */
+bool workflow_cut(const struct workflow_problem *problem, struct workflow_plan *plan,
+                  size_t step);
+
+#endif

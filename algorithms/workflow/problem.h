@@ -1,0 +1,204 @@
+/* workflow/problem.h - a workflow decision with all names resolved: what policies see.
+ *
+ * Tasks of all workflows are numbered through, in the order of the request; processors
+ * are what a task occupies alone: a resource is one, or one for each of its slots with
+ * the option `slots`. Nothing here is printed or read from JSON.
+ */
+#ifndef GRIDPLAN_WORKFLOW_PROBLEM_H
+#define GRIDPLAN_WORKFLOW_PROBLEM_H
+
+#include "algorithms/workflow/workflow.h"
+
+#include <math.h>
+
+#define WORKFLOW_NONE       ((size_t)-1)
+#define WORKFLOW_EVERYWHERE ((size_t)-2) /* done, its output is on every processor */
+
+/* Longer times are "never", so that sums of a million of them stay finite. */
+#define WORKFLOW_LONGEST_S 1e100
+
+/* One dependency. */
+struct workflow_edge {
+    size_t parent, child; /* numbers of tasks */
+    double transfer_s;    /* between any two different resources; NAN: from bytes */
+    double bytes;
+};
+
+/* An interval in which a processor may not be used. */
+struct workflow_blocked {
+    double from_s, to_s; /* to_s may be HUGE_VAL */
+};
+
+struct workflow_processor {
+    size_t resource; /* of the snapshot */
+    uint64_t slot;
+    size_t site;
+    double speed_mips;                      /* 0: never */
+    bool usable;                            /* not failed, not taken for ever */
+    const struct workflow_blocked *blocked; /* >= 0, sorted, disjoint, not touching: */
+    size_t blocked_count; /* outside windows, held by others, held by fixed tasks */
+};
+
+struct workflow_parts; /* problem_parts.h: private to the problem's own files */
+
+struct workflow_problem {
+    const struct workflow_in *in;
+    const struct workflow_task *const *tasks; /* [task_count] */
+    const size_t *workflow_of;                /* [task_count] */
+    size_t task_count;
+
+    const struct workflow_edge *edges; /* by child, in the order of depends_on */
+    size_t edge_count;
+    const size_t
+        *parent_first;         /* [task_count + 1]: edges[parent_first[i] ...] end in i */
+    const size_t *child_first; /* [task_count + 1] */
+    const size_t *child_edge;  /* child_edge[child_first[i] ...]: edges that begin in i,
+                                  children in task order */
+    const size_t *topological; /* [task_count]: Kahn, first in first out */
+    const size_t *position;    /* [task_count]: where a task is in `topological` */
+
+    const struct workflow_processor *processors;
+    size_t processor_count;
+
+    /* Tasks that have begun are fixed; others have processor WORKFLOW_NONE here. A done
+     * one may have WORKFLOW_EVERYWHERE. fixed_start_s may be NAN, fixed_finish_s is <= 0
+     * for done tasks and HUGE_VAL where the end of a running one is not known. */
+    const size_t *fixed_processor; /* [task_count] */
+    const double *fixed_start_s, *fixed_finish_s;
+    size_t open_count; /* tasks that are not fixed */
+
+    /* Not before: release_s and snapshot files, per task; see workflow_ready_s(). */
+    const double *release_s; /* [task_count] */
+
+    struct workflow_parts *parts; /* links, files, times */
+    const char **warnings;
+    size_t warning_count;
+    struct arena *arena;
+};
+
+/* Resolves and checks everything; all mistakes at once. A cycle is named task by task.
+ * `slots`: a resource has as many processors as slots. */
+enum error_code workflow_problem_make(const struct workflow_in *in, bool slots,
+                                      struct workflow_problem **problem, struct arena *a,
+                                      struct error *err);
+
+/* Run time of a task on a processor, s; HUGE_VAL: it cannot run there. O(1). */
+double workflow_time_s(const struct workflow_problem *problem, size_t task,
+                       size_t processor);
+
+/* Time to move an edge's data between two processors, s; 0 on the same resource;
+ * HUGE_VAL: there is no link. O(1). */
+double workflow_transfer_s(const struct workflow_problem *problem,
+                           const struct workflow_edge *edge, size_t from, size_t to);
+
+/* Mean of workflow_time_s over the processors that can run the task; 0 without any.
+ * O(1). */
+double workflow_mean_time_s(const struct workflow_problem *problem, size_t task);
+
+/* Mean of workflow_transfer_s over ordered pairs of different resources (0 with one
+ * resource; unreachable pairs left out). O(1). */
+double workflow_mean_transfer_s(const struct workflow_problem *problem,
+                                const struct workflow_edge *edge);
+
+/* When a task could start on a processor for all but its parents: release time, input
+ * files from their nearest replica, input_bytes from their site. O(files). */
+double workflow_ready_s(const struct workflow_problem *problem, size_t task,
+                        size_t processor);
+
+/* When the files, input_bytes and checkpoint of a task are on a processor if they are
+ * sent now; 0: it needs none, HUGE_VAL: no link. O(files). */
+double workflow_staged_s(const struct workflow_problem *problem, size_t task,
+                         size_t processor);
+
+/* Has not begun: a policy has to place it. */
+static inline bool workflow_is_open(const struct workflow_problem *problem, size_t task)
+{
+    return problem->fixed_processor[task] == WORKFLOW_NONE;
+}
+
+/* Adds a line for people to the answer; the first 64 are kept. */
+enum error_code workflow_warn(struct workflow_problem *problem, struct error *err,
+                              const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* ---- plans ---- */
+
+/* Lower bounds of a problem, see bound.c. */
+struct workflow_bound {
+    double lower_bound_s, critical_path_s, area_s;
+};
+
+/* A plan under construction. Slots of a processor are kept in order of start. */
+struct workflow_plan {
+    size_t *processor; /* [task_count]; WORKFLOW_NONE: no place */
+    double *start_s, *finish_s, *data_ready_s;
+    struct workflow_timeline *timelines; /* [processor_count]: what is idle */
+    enum decision_status status; /* DECISION_CUT: the budget ended it; DECISION_OPTIMAL:
+                                    the policy has a proof; else DECISION_FEASIBLE */
+    double lower_bound_s;        /* that the policy has found; 0: none */
+    struct workflow_bound bound; /* of the problem, if the policy needed it; */
+    bool bounded;                /* it did */
+    uint64_t steps;
+    const char *algorithm, *because;
+};
+
+/* An empty plan in which all fixed tasks stand. What fixed tasks occupy is part of the
+ * processors' blocked intervals. */
+enum error_code workflow_plan_make(const struct workflow_problem *problem,
+                                   struct workflow_plan *plan, struct arena *a,
+                                   struct error *err);
+
+/* When a task could start on a processor as far as release, inputs and parents go.
+ * HUGE_VAL: never, also when a parent has no place. O(parents + files). */
+double workflow_plan_ready_s(const struct workflow_problem *problem,
+                             const struct workflow_plan *plan, size_t task,
+                             size_t processor);
+
+/* Earliest start >= ready_s in a gap of `time_s`, between tasks too (insertion);
+ * HUGE_VAL: none. Found by bisection; then O(gaps that are too short / 64). */
+double workflow_plan_gap_s(const struct workflow_problem *problem,
+                           const struct workflow_plan *plan, size_t processor,
+                           double ready_s, double time_s);
+
+/* Puts a task there; start_s comes from workflow_plan_gap_s(). O(gaps behind it). */
+enum error_code workflow_plan_place(const struct workflow_problem *problem,
+                                    struct workflow_plan *plan, size_t task,
+                                    size_t processor, double start_s, struct arena *a,
+                                    struct error *err);
+
+/* The same, appending: also after times that no gap holds. For schedules that are not
+ * ours; the timeline is left alone. */
+void workflow_plan_set(const struct workflow_problem *problem, struct workflow_plan *plan,
+                       size_t task, size_t processor, double start_s, double finish_s);
+
+/* Takes all tasks out that are not fixed. O(tasks + blocked intervals). */
+void workflow_plan_clear(const struct workflow_problem *problem,
+                         struct workflow_plan *plan);
+
+/* Last finish of the plan, >= 0. */
+double workflow_plan_makespan_s(const struct workflow_problem *problem,
+                                const struct workflow_plan *plan);
+
+/* ---- bound.c ---- */
+
+/* No schedule of the problem ends before (workflows.md 8.1, and better: ours). */
+enum error_code workflow_bound_make(const struct workflow_problem *problem,
+                                    struct workflow_bound *bound, struct arena *a,
+                                    struct error *err);
+
+/* ---- answer.c ---- */
+
+/* The measures of a plan, given a bound. */
+enum error_code workflow_objective_of(const struct workflow_problem *problem,
+                                      const struct workflow_plan *plan,
+                                      const struct workflow_bound *bound,
+                                      struct workflow_objective *objective,
+                                      struct arena *a, struct error *err);
+
+/* Everything of the answer: schedule, reasons, critical tasks, status. */
+enum error_code workflow_answer(const struct workflow_problem *problem,
+                                const struct workflow_plan *plan,
+                                struct workflow_out *out, struct arena *a,
+                                struct error *err);
+
+#endif

@@ -1,0 +1,280 @@
+/* workflow/problem_check.c - what a request must fulfil before it is looked at.
+ *
+ * Every mistake is reported, with its JSON Pointer; those of the dependencies are found
+ * in problem_dag.c, those of the snapshot by placement/check.c.
+ */
+#include "algorithms/workflow/problem_parts.h"
+
+#include "algorithms/placement/check.h"
+
+#include <float.h>
+#include <stdio.h>
+#include <string.h>
+
+#define LARGEST 1e100
+
+struct number_row {
+    const char *member;
+    size_t offset;
+    double min, max;
+    bool optional; /* NAN is allowed */
+};
+
+#define ROW(m, min, max, optional)                                \
+    {                                                             \
+#m, offsetof(struct workflow_task, m), min, max, optional \
+    }
+
+static const struct number_row task_rows[] = {
+    ROW(estimate_ref_s, 0, DBL_MAX, true),
+    ROW(input_bytes, 0, LARGEST, false),
+    ROW(output_bytes, 0, LARGEST, false),
+    ROW(checkpoint_bytes, 0, LARGEST, false),
+    ROW(release_s, 0, LARGEST, false),
+    ROW(start_s, -LARGEST, LARGEST, true),
+    ROW(finish_s, -LARGEST, LARGEST, true),
+    ROW(progress_pct, 0, 100, true),
+    ROW(elapsed_s, 0, LARGEST, true),
+    ROW(work_done_ref_s, 0, DBL_MAX, true),
+    ROW(checkpoint_work_ref_s, 0, DBL_MAX, true),
+    ROW(transfer_remaining_s, 0, LARGEST, false),
+    ROW(since_last_move_s, 0, LARGEST, true),
+    {0},
+};
+
+const char *workflow_path(const struct workflow_in *in, size_t workflow, char *buffer,
+                          size_t size)
+{
+    if (in->single)
+        snprintf(buffer, size, "/workflow");
+    else
+        snprintf(buffer, size, "/workflows/%zu", workflow);
+    return buffer;
+}
+
+__attribute__((format(printf, 5, 6))) static void
+mistake(struct error *err, const char *path, const char *member, const char *kind,
+        const char *format, ...)
+{
+    char pointer[160], text[256];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(text, sizeof(text), format, args);
+    va_end(args);
+    snprintf(pointer, sizeof(pointer), "%s/%s", path, member);
+    invalid(err, pointer, kind, "%s", text);
+}
+
+static void check_numbers(const struct workflow_task *t, const char *path,
+                          struct error *err)
+{
+    for (const struct number_row *row = task_rows; row->member; row++) {
+        double value;
+
+        memcpy(&value, (const char *)t + row->offset, sizeof(value));
+        if (isnan(value) ? row->optional : value >= row->min && value <= row->max)
+            continue;
+        mistake(err, path, row->member, "out_of_bounds", "%g is not between %g and %g",
+                value, row->min, row->max);
+    }
+}
+
+static void check_times(const struct workflow_task *t, size_t resource_count,
+                        const char *path, struct error *err)
+{
+    if (t->etc_count != 0 && t->etc_count != resource_count) {
+        mistake(err, path, "etc_s", "wrong_length",
+                "has %zu times for %zu resources; give one for each, null where the task "
+                "cannot run",
+                t->etc_count, resource_count);
+        return;
+    }
+    for (size_t k = 0; k < t->etc_count; k++) {
+        char member[40];
+
+        if (isnan(t->etc_s[k]) || t->etc_s[k] >= 0)
+            continue;
+        snprintf(member, sizeof(member), "etc_s/%zu", k);
+        mistake(err, path, member, "out_of_bounds", "%g is not a time", t->etc_s[k]);
+    }
+}
+
+/* A status says what else must hold. */
+static void check_status(const struct workflow_task *t, const char *path,
+                         struct error *err)
+{
+    bool begun = t->status == WORKFLOW_RUNNING || t->status == WORKFLOW_DONE;
+
+    if (t->status < WORKFLOW_IDLE || t->status > WORKFLOW_FAILED)
+        mistake(err, path, "status", "not_a_choice", "no such status");
+    if ((t->status == WORKFLOW_RUNNING || t->status == WORKFLOW_STAGING) &&
+        !t->resource_id)
+        mistake(err, path, "resource_id", "required",
+                "a task that is running or staging is on a resource");
+    if (begun && t->start_s > 0)
+        mistake(err, path, "start_s", "out_of_bounds",
+                "%g s from now has not come; the task has begun", t->start_s);
+    if (t->status == WORKFLOW_DONE && t->finish_s > 0)
+        mistake(err, path, "finish_s", "out_of_bounds",
+                "%g s from now has not come; the task is done", t->finish_s);
+    if (t->status == WORKFLOW_DONE && t->start_s > t->finish_s)
+        mistake(err, path, "finish_s", "out_of_bounds", "is before start_s");
+}
+
+static void check_id(const char *id, struct name_index *seen, size_t position,
+                     const char *path, struct error *err)
+{
+    if (!id || !*id)
+        mistake(err, path, "id", "required", "must be a text that is not empty");
+    else if (name_index_add(seen, id, position) != NAME_NOT_FOUND)
+        mistake(err, path, "id", "repeated", "'%.100s' is also the id of another one",
+                id);
+}
+
+static void read_resource(struct workflow_problem *problem, size_t task, const char *path,
+                          struct error *err)
+{
+    const char *id = problem->tasks[task]->resource_id;
+    size_t *resource = &problem->parts->resource_of[task];
+
+    *resource = WORKFLOW_NONE;
+    if (!id)
+        return;
+    *resource = name_index_find(&problem->parts->resources, id);
+    if (*resource == NAME_NOT_FOUND)
+        mistake(err, path, "resource_id", "unknown_id", "no resource '%.100s'", id);
+}
+
+static void read_files(struct workflow_problem *problem, size_t task, const char *path,
+                       struct error *err)
+{
+    struct workflow_parts *parts = problem->parts;
+    const struct workflow_task *t = problem->tasks[task];
+    size_t first = parts->task_file_first[task];
+
+    parts->task_file_first[task + 1] = first + t->input_file_count;
+    for (size_t k = 0; k < t->input_file_count; k++) {
+        const char *id = t->input_file_ids[k];
+        size_t file = id ? name_index_find(&parts->files, id) : NAME_NOT_FOUND;
+        char member[40];
+
+        parts->task_file[first + k] = file;
+        if (file != NAME_NOT_FOUND)
+            continue;
+        snprintf(member, sizeof(member), "input_file_ids/%zu", k);
+        mistake(err, path, member, "unknown_id", "no file '%.100s'", id ? id : "");
+    }
+}
+
+static void check_task(struct workflow_problem *problem, size_t task, const char *path,
+                       struct name_index *ids, struct error *err)
+{
+    const struct workflow_task *t = problem->tasks[task];
+
+    check_id(t->id, ids, task, path, err);
+    check_numbers(t, path, err);
+    check_times(t, problem->in->snapshot->resource_count, path, err);
+    check_status(t, path, err);
+    read_resource(problem, task, path, err);
+    read_files(problem, task, path, err);
+}
+
+static void check_windows(const struct workflow_problem *problem, struct error *err)
+{
+    const struct workflow_in *in = problem->in;
+
+    for (size_t i = 0; i < in->window_count; i++) {
+        const struct workflow_window *w = &in->windows[i];
+        char path[64];
+
+        snprintf(path, sizeof(path), "/availability/%zu", i);
+        if (!w->resource_id)
+            mistake(err, path, "resource_id", "required", "must name a resource");
+        else if (name_index_find(&problem->parts->resources, w->resource_id) ==
+                 NAME_NOT_FOUND)
+            mistake(err, path, "resource_id", "unknown_id", "no resource '%.100s'",
+                    w->resource_id);
+        if (!(fabs(w->from_s) <= LARGEST))
+            mistake(err, path, "from_s", "out_of_bounds", "%g is not a time", w->from_s);
+        else if (!isnan(w->to_s) && !(w->to_s > w->from_s))
+            mistake(err, path, "to_s", "out_of_bounds", "%g s is not after from_s",
+                    w->to_s);
+    }
+}
+
+/* Tasks of all workflows, numbered through. */
+static enum error_code number_tasks(struct workflow_problem *problem, struct error *err)
+{
+    const struct workflow_in *in = problem->in;
+    struct workflow_parts *parts = problem->parts;
+    struct arena *a = problem->arena;
+    const struct workflow_task **tasks;
+    size_t *workflow_of;
+    size_t n = 0, files = 0;
+
+    for (size_t w = 0; w < in->workflow_count; w++) {
+        n += in->workflows[w].task_count;
+        for (size_t i = 0; i < in->workflows[w].task_count; i++)
+            files += in->workflows[w].tasks[i].input_file_count;
+    }
+    tasks = NEW(a, const struct workflow_task *, n);
+    workflow_of = NEW(a, size_t, n);
+    parts->resource_of = NEW(a, size_t, n);
+    parts->task_file_first = NEW(a, size_t, n + 1);
+    parts->task_file = NEW(a, size_t, files);
+    if (!tasks || !workflow_of || !parts->resource_of || !parts->task_file_first ||
+        !parts->task_file)
+        return fail_memory(err);
+    problem->tasks = tasks;
+    problem->workflow_of = workflow_of;
+    for (size_t w = 0; w < in->workflow_count; w++) {
+        for (size_t i = 0; i < in->workflows[w].task_count; i++) {
+            tasks[problem->task_count] = &in->workflows[w].tasks[i];
+            workflow_of[problem->task_count++] = w;
+        }
+    }
+    return OK;
+}
+
+static enum error_code check_workflows(struct workflow_problem *problem,
+                                       struct error *err)
+{
+    const struct workflow_in *in = problem->in;
+    struct name_index ids, task_ids;
+    size_t task = 0;
+
+    if (!name_index_create(&ids, in->workflow_count, problem->arena))
+        return fail_memory(err);
+    for (size_t w = 0; w < in->workflow_count; w++) {
+        const struct workflow *f = &in->workflows[w];
+        char path[40], task_path[80];
+
+        workflow_path(in, w, path, sizeof(path));
+        if (in->workflow_count > 1 || f->id)
+            check_id(f->id, &ids, w, path, err);
+        if (!name_index_create(&task_ids, f->task_count, problem->arena))
+            return fail_memory(err);
+        for (size_t i = 0; i < f->task_count; i++) {
+            snprintf(task_path, sizeof(task_path), "%s/tasks/%zu", path, i);
+            check_task(problem, task++, task_path, &task_ids, err);
+        }
+    }
+    return OK;
+}
+
+enum error_code workflow_check_request(struct workflow_problem *problem,
+                                       struct error *err)
+{
+    struct placement_in snapshot = {.snapshot = problem->in->snapshot};
+    struct workflow_parts *parts = problem->parts;
+    enum error_code code =
+        check_request(&snapshot, &parts->resources, &parts->files, problem->arena, err);
+
+    if (code != OK && code != ERR_INVALID)
+        return code;
+    TRY(number_tasks(problem, err));
+    TRY(check_workflows(problem, err));
+    check_windows(problem, err);
+    return OK;
+}

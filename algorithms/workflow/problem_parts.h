@@ -1,0 +1,79 @@
+/* workflow/problem_parts.h - what the files of a workflow problem share. */
+#ifndef GRIDPLAN_WORKFLOW_PROBLEM_PARTS_H
+#define GRIDPLAN_WORKFLOW_PROBLEM_PARTS_H
+
+#include "algorithms/placement/pair_map.h"
+#include "algorithms/workflow/problem.h"
+#include "models/base/names.h"
+
+struct workflow_link {
+    double bandwidth_mbps; /* 0: no time at all, but the latency */
+    double latency_s;      /* HUGE_VAL: no link */
+};
+
+struct workflow_parts {
+    struct name_index resources, files; /* of the snapshot, by id */
+
+    size_t *resource_of; /* [task]: resource_id; WORKFLOW_NONE */
+    double *left_ratio;  /* [task]: part of its run time that is still to do */
+    double *mean_time_s; /* [task] */
+    size_t *task_file;   /* task_file[task_file_first[i] ...]: its files */
+    size_t *task_file_first;
+    size_t *input_site, *checkpoint_site; /* [task]: WORKFLOW_NONE: nothing to move */
+    bool *staged;                         /* [task]: something has to be moved */
+
+    size_t resource_site_count; /* sites with resources come first */
+    size_t site_count;
+    size_t *site_of;             /* [resource] */
+    struct workflow_link *dense; /* [from * site_count + to]; NULL: too many sites */
+    struct pair_map routes;      /* of two sites: index of the route + 1 */
+    bool no_network;             /* nothing said: data moves in no time */
+    bool several;                /* usable resources: transfers can happen */
+    double mean_s_per_byte, mean_latency_s;
+
+    size_t *replica_first, *replica_site;
+    double *file_s; /* [file * resource_site_count + site]; NULL: when asked */
+};
+
+/* JSON Pointer to a workflow: "/workflow", or "/workflows/I". */
+const char *workflow_path(const struct workflow_in *in, size_t workflow, char *buffer,
+                          size_t size);
+
+/* ---- problem_check.c: all mistakes but those of the edges ---- */
+
+/* Numbers the tasks and resolves the names that they carry. */
+enum error_code workflow_check_request(struct workflow_problem *problem,
+                                       struct error *err);
+
+/* ---- problem_dag.c ---- */
+
+/* Edges, children, order. Mistakes are collected; fails without memory only. */
+enum error_code workflow_read_edges(struct workflow_problem *problem, struct error *err);
+
+/* ---- problem_links.c ---- */
+
+enum error_code workflow_read_links(struct workflow_problem *problem, struct error *err);
+
+/* Time to move bytes between two sites, in s. Nothing to move: 0. */
+double workflow_link_s(const struct workflow_problem *problem, double bytes, size_t from,
+                       size_t to);
+
+/* The file on a site, from its nearest replica, in s. */
+double workflow_file_s(const struct workflow_problem *problem, size_t file, size_t site);
+
+/* Means over pairs of usable resources; needs processors. */
+enum error_code workflow_mean_links(struct workflow_problem *problem, struct error *err);
+
+/* ---- problem.c ---- */
+
+/* Several entry or exit tasks are fine, but worth a word (workflows.md 3.1): a warning
+ * for each workflow that has them; needs edges. */
+enum error_code workflow_report_ends(struct workflow_problem *problem, struct error *err);
+
+/* ---- problem_processors.c ---- */
+
+/* Processors, fixed tasks, and what is blocked. */
+enum error_code workflow_read_processors(struct workflow_problem *problem, bool slots,
+                                         struct error *err);
+
+#endif

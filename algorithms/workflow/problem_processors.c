@@ -1,0 +1,461 @@
+/* workflow/problem_processors.c - what a task can occupy, and when it is not free.
+ *
+ * A resource is one processor that runs one task at a time, n_max ignored (workflows.md
+ * 8.1), or one for each slot. A processor is blocked
+ *
+ *     until ready_s, and outside the windows of its resource;
+ *     until the end of what the caller says runs there (free_at_s), where that leaves no
+ *     slot; a slot in use whose end is not known is blocked for ever;
+ *     until the end of the running or staging tasks that it has.
+ *
+ * The tasks of the request that run on a resource are among its job_count: as many of
+ * its used slots, those that become free closest to their ends, are theirs.
+ *
+ * A running task ends at finish_s, else its remaining time from now is
+ *
+ *     (E - W) / V      work done W known (workflows.md 5.3, rule "work")
+ *     T (1 - P/100)    progress P known; without any estimate T = 100 elapsed / P (5.4)
+ *     T - elapsed      else
+ *
+ * with T = etc_s or E / V. A staging task first waits for transfer_remaining_s.
+ *
+ * Deviations (ours): a task that runs on a failed resource counts as failed; a done task
+ * without a finish_s ended now, one without a resource left its output everywhere.
+ */
+#include "algorithms/workflow/problem_parts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct host {
+    size_t own_count;    /* tasks of the request that run there */
+    size_t first;        /* its first processor */
+    size_t count;        /* its processors */
+    double *own_end_s;   /* [own_count], in the order of the tasks */
+    double *other_end_s; /* [other_count], sorted: used by others, known end */
+    size_t other_count;
+    double full_until_s;               /* others use every slot */
+    size_t window_first, window_count; /* in `windows` */
+};
+
+struct reader {
+    struct workflow_problem *problem;
+    struct host *hosts;
+    struct workflow_processor *processors;
+    size_t *fixed_processor;
+    double *fixed_start_s, *fixed_finish_s;
+    size_t *window_of; /* windows by resource */
+    bool slots;
+    struct error *err;
+};
+
+/* ---- run times ---- */
+
+/* Whole run time of a task on a resource; HUGE_VAL: not known or never. */
+static double whole_s(const struct workflow_task *t, size_t resource, double speed_mips)
+{
+    double time_s = (double)NAN;
+
+    if (t->etc_count)
+        time_s = t->etc_s[resource];
+    else if (speed_mips > 0)
+        time_s = t->estimate_ref_s / speed_mips;
+    return time_s >= 0 && time_s <= WORKFLOW_LONGEST_S ? time_s : HUGE_VAL;
+}
+
+/* Part of a task's run time that a checkpoint saves. */
+static double left_ratio(const struct workflow_task *t)
+{
+    if (!(t->checkpoint_work_ref_s > 0) || !(t->estimate_ref_s > 0))
+        return 1;
+    return fmax(0, 1 - t->checkpoint_work_ref_s / t->estimate_ref_s);
+}
+
+/* One task alone gets what the resource has: n_max counts with `slots` only. */
+static double speed_of(const struct resource *given, bool slots)
+{
+    struct resource r = *given;
+
+    if (!slots)
+        r.sharing = SHARING_SLOTS;
+    return r.failed ? 0 : resource_speed_mips(&r);
+}
+
+static double remaining_s(const struct workflow_task *t, size_t resource,
+                          double speed_mips)
+{
+    double time_s = whole_s(t, resource, speed_mips);
+
+    if (time_s < HUGE_VAL && t->work_done_ref_s >= 0 && t->estimate_ref_s > 0)
+        return time_s * fmax(0, 1 - t->work_done_ref_s / t->estimate_ref_s);
+    if (time_s < HUGE_VAL && !isnan(t->progress_pct))
+        return time_s * (1 - t->progress_pct / 100);
+    if (time_s < HUGE_VAL)
+        return isnan(t->elapsed_s) ? time_s : fmax(0, time_s - t->elapsed_s);
+    if (t->progress_pct == 100)
+        return 0;
+    if (t->progress_pct > 0 && t->work_done_ref_s >= 0 && speed_mips > 0)
+        time_s = t->work_done_ref_s * (100 / t->progress_pct - 1) / speed_mips;
+    else if (t->progress_pct > 0 && !isnan(t->elapsed_s))
+        time_s = t->elapsed_s * (100 / t->progress_pct - 1);
+    return time_s <= WORKFLOW_LONGEST_S ? time_s : HUGE_VAL;
+}
+
+/* ---- fixed tasks ---- */
+
+static bool runs(const struct reader *r, size_t task)
+{
+    const struct workflow_task *t = r->problem->tasks[task];
+
+    return (t->status == WORKFLOW_RUNNING || t->status == WORKFLOW_STAGING) &&
+           !r->problem->in->snapshot->resources[r->problem->parts->resource_of[task]]
+                .failed;
+}
+
+static double end_of(const struct reader *r, size_t task)
+{
+    const struct workflow_task *t = r->problem->tasks[task];
+    size_t resource = r->problem->parts->resource_of[task];
+    const struct resource *given = &r->problem->in->snapshot->resources[resource];
+    double wait_s = t->status == WORKFLOW_STAGING ? t->transfer_remaining_s : 0;
+
+    if (!isnan(t->finish_s))
+        return fmax(0, t->finish_s);
+    return wait_s + remaining_s(t, resource, speed_of(given, r->slots));
+}
+
+static enum error_code fix_tasks(struct reader *r)
+{
+    struct workflow_problem *problem = r->problem;
+    bool lost = false;
+
+    for (size_t i = 0; i < problem->task_count; i++) {
+        const struct workflow_task *t = problem->tasks[i];
+        bool running = t->status == WORKFLOW_RUNNING || t->status == WORKFLOW_STAGING;
+
+        r->fixed_processor[i] = WORKFLOW_NONE;
+        r->fixed_start_s[i] = r->fixed_finish_s[i] = (double)NAN;
+        if (t->status == WORKFLOW_DONE) {
+            r->fixed_processor[i] = WORKFLOW_EVERYWHERE; /* until place_fixed() */
+            r->fixed_finish_s[i] = isnan(t->finish_s) ? 0 : t->finish_s;
+            r->fixed_start_s[i] = t->start_s;
+        } else if (running && runs(r, i)) {
+            r->fixed_processor[i] = WORKFLOW_EVERYWHERE;
+            r->fixed_finish_s[i] = end_of(r, i);
+            r->fixed_start_s[i] =
+                t->status == WORKFLOW_STAGING ? t->transfer_remaining_s : t->start_s;
+            r->hosts[problem->parts->resource_of[i]].own_count++;
+        } else {
+            problem->open_count++;
+        }
+        lost = lost || (running && !runs(r, i));
+    }
+    if (lost)
+        TRY(workflow_warn(problem, r->err,
+                          "tasks that run on a failed resource are scheduled again, from "
+                          "their checkpoints"));
+    return OK;
+}
+
+/* ---- what others hold ---- */
+
+static int by_number(const void *a, const void *b)
+{
+    const double *x = a, *y = b;
+
+    return (*x > *y) - (*x < *y);
+}
+
+/* Takes out of `end_s` one for each own task: sorted lists, nearest ones first. */
+static size_t drop_own(double *end_s, size_t count, const double *own_end_s, size_t own)
+{
+    size_t kept = 0, at = 0;
+
+    for (size_t k = 0; k < own && at < count; k++) {
+        while (count - at > own - k &&
+               fabs(end_s[at + 1] - own_end_s[k]) <= fabs(end_s[at] - own_end_s[k]))
+            end_s[kept++] = end_s[at++];
+        at++;
+    }
+    while (at < count)
+        end_s[kept++] = end_s[at++];
+    return kept;
+}
+
+/* Known ends of used slots, sorted; gives their number. */
+static size_t known_ends(const struct resource *given, double *end_s)
+{
+    size_t known = 0;
+
+    for (size_t k = 0; k < given->free_at_count; k++)
+        if (given->free_at_s[k] <= WORKFLOW_LONGEST_S)
+            end_s[known++] = fmax(0, given->free_at_s[k]);
+    qsort(end_s, known, sizeof(*end_s), by_number);
+    return known;
+}
+
+static enum error_code read_host(struct reader *r, size_t resource)
+{
+    const struct resource *given = &r->problem->in->snapshot->resources[resource];
+    struct host *h = &r->hosts[resource];
+    double *end_s = NEW(r->problem->arena, double, given->free_at_count + 1);
+    double *own_s = NEW(r->problem->arena, double, h->own_count + 1);
+    size_t own = h->own_count, slots = resource_slots(given);
+    size_t known, unknown, used, spare;
+
+    if (!end_s || !own_s)
+        return fail_memory(r->err);
+    known = known_ends(given, end_s);
+    used = given->job_count > (double)known ? (size_t)given->job_count : known;
+    unknown = used - known; /* own tasks are these before they are known ones */
+    memcpy(own_s, h->own_end_s, own * sizeof(*own_s));
+    qsort(own_s, own, sizeof(*own_s), by_number);
+    if (own > unknown)
+        known =
+            drop_own(end_s, known, own_s, own - unknown < known ? own - unknown : known);
+    unknown -= own < unknown ? own : unknown;
+    used = known + unknown;
+    h->other_end_s = end_s;
+    h->other_count = known;
+    h->count = 1;
+    if (used > 0 && used >= slots)
+        h->full_until_s = used - slots < known ? end_s[used - slots] : HUGE_VAL;
+    if (r->slots) {
+        spare = slots > own + used ? slots - own - used : 0;
+        h->count = own + known +
+                   (spare < r->problem->open_count ? spare : r->problem->open_count);
+    }
+    return OK;
+}
+
+static enum error_code read_hosts(struct reader *r)
+{
+    struct workflow_problem *problem = r->problem;
+    size_t resources = problem->in->snapshot->resource_count;
+
+    for (size_t i = 0; i < resources; i++) {
+        r->hosts[i].own_end_s = NEW(problem->arena, double, r->hosts[i].own_count);
+        if (!r->hosts[i].own_end_s)
+            return fail_memory(r->err);
+        r->hosts[i].own_count = 0;
+    }
+    for (size_t i = 0; i < problem->task_count; i++) {
+        struct host *h;
+
+        if (r->fixed_processor[i] == WORKFLOW_NONE ||
+            problem->tasks[i]->status == WORKFLOW_DONE)
+            continue;
+        h = &r->hosts[problem->parts->resource_of[i]];
+        h->own_end_s[h->own_count++] = r->fixed_finish_s[i];
+    }
+    for (size_t i = 0; i < resources; i++) {
+        TRY(read_host(r, i));
+        r->hosts[i].first = problem->processor_count;
+        problem->processor_count += r->hosts[i].count;
+    }
+    return OK;
+}
+
+/* ---- windows ---- */
+
+/* Windows by resource: a counting sort. */
+static enum error_code read_windows(struct reader *r)
+{
+    struct workflow_problem *problem = r->problem;
+    const struct workflow_in *in = problem->in;
+    size_t first = 0;
+
+    r->window_of = NEW(problem->arena, size_t, in->window_count);
+    if (!r->window_of)
+        return fail_memory(r->err);
+    for (size_t i = 0; i < in->window_count; i++)
+        r->hosts[name_index_find(&problem->parts->resources, in->windows[i].resource_id)]
+            .window_count++;
+    for (size_t i = 0; i < in->snapshot->resource_count; i++) {
+        r->hosts[i].window_first = first;
+        first += r->hosts[i].window_count;
+        r->hosts[i].window_count = 0;
+    }
+    for (size_t i = 0; i < in->window_count; i++) {
+        struct host *h = &r->hosts[name_index_find(&problem->parts->resources,
+                                                   in->windows[i].resource_id)];
+
+        r->window_of[h->window_first + h->window_count++] = i;
+    }
+    return OK;
+}
+
+static int by_begin(const void *a, const void *b)
+{
+    const struct workflow_blocked *x = a, *y = b;
+
+    return (x->from_s > y->from_s) - (x->from_s < y->from_s);
+}
+
+/* Joins intervals of a sorted list that touch; leaves out the past. Gives their number.
+ */
+static size_t join(struct workflow_blocked *list, size_t count)
+{
+    size_t used = 0;
+
+    qsort(list, count, sizeof(*list), by_begin);
+    for (size_t i = 0; i < count; i++) {
+        struct workflow_blocked x = {fmax(0, list[i].from_s), list[i].to_s};
+
+        if (!(x.to_s > x.from_s))
+            continue;
+        if (used && x.from_s <= list[used - 1].to_s)
+            list[used - 1].to_s = fmax(list[used - 1].to_s, x.to_s);
+        else
+            list[used++] = x;
+    }
+    return used;
+}
+
+/* What lies between the windows of a resource, into `list` (a row longer than them). */
+static size_t outside_windows(const struct reader *r, const struct host *h,
+                              struct workflow_blocked *list)
+{
+    double open_until_s = 0;
+    size_t used = 0, count;
+
+    if (h->window_count == 0)
+        return 0;
+    for (size_t k = 0; k < h->window_count; k++) {
+        const struct workflow_window *w =
+            &r->problem->in->windows[r->window_of[h->window_first + k]];
+
+        list[k] =
+            (struct workflow_blocked){w->from_s, isnan(w->to_s) ? HUGE_VAL : w->to_s};
+    }
+    count = join(list, h->window_count);
+    for (size_t k = 0; k < count; k++) {
+        struct workflow_blocked window = list[k];
+
+        if (window.from_s > open_until_s)
+            list[used++] = (struct workflow_blocked){open_until_s, window.from_s};
+        open_until_s = window.to_s;
+    }
+    if (open_until_s < HUGE_VAL)
+        list[used++] = (struct workflow_blocked){open_until_s, HUGE_VAL};
+    return used;
+}
+
+/* ---- processors ---- */
+
+/* Until when slot k of a resource is held: own tasks, others, then free ones. */
+static double held_until_s(const struct reader *r, const struct host *h, size_t k)
+{
+    double until_s = 0;
+
+    if (!r->slots) {
+        until_s = h->full_until_s;
+        for (size_t i = 0; i < h->own_count; i++)
+            until_s = fmax(until_s, h->own_end_s[i]);
+        return until_s;
+    }
+    if (k < h->own_count)
+        return h->own_end_s[k];
+    k -= h->own_count;
+    return k < h->other_count ? h->other_end_s[k] : 0;
+}
+
+static enum error_code fill_processors(struct reader *r, size_t resource)
+{
+    const struct resource *given = &r->problem->in->snapshot->resources[resource];
+    const struct host *h = &r->hosts[resource];
+    double speed_mips = speed_of(given, r->slots);
+
+    for (size_t k = 0; k < h->count; k++) {
+        struct workflow_blocked *list =
+            NEW(r->problem->arena, struct workflow_blocked, h->window_count + 2);
+        double until_s = fmax(given->ready_s, held_until_s(r, h, k));
+        size_t count;
+
+        if (!list)
+            return fail_memory(r->err);
+        count = outside_windows(r, h, list);
+        list[count++] = (struct workflow_blocked){
+            0, until_s <= WORKFLOW_LONGEST_S ? until_s : HUGE_VAL};
+        count = join(list, count);
+        r->processors[h->first + k] = (struct workflow_processor){
+            .resource = resource,
+            .slot = k,
+            .site = r->problem->parts->site_of[resource],
+            .speed_mips = speed_mips,
+            .usable = !given->failed &&
+                      !(count == 1 && list[0].from_s == 0 && list[0].to_s == HUGE_VAL),
+            .blocked = list,
+            .blocked_count = count,
+        };
+    }
+    return OK;
+}
+
+/* Gives running tasks a slot each, in their order, and done ones the first.
+ * Without any slot (n_max 0, with `slots`) a done task's output is still there, but no
+ * processor is: everywhere then. */
+static enum error_code place_fixed(struct reader *r)
+{
+    struct workflow_problem *problem = r->problem;
+    size_t *taken = NEW(problem->arena, size_t, problem->in->snapshot->resource_count);
+
+    if (!taken)
+        return fail_memory(r->err);
+    for (size_t i = 0; i < problem->task_count; i++) {
+        size_t resource = problem->parts->resource_of[i], slot = 0;
+        const struct host *h;
+
+        if (r->fixed_processor[i] == WORKFLOW_NONE || resource == WORKFLOW_NONE)
+            continue;
+        h = &r->hosts[resource];
+        if (h->count == 0)
+            continue;
+        if (problem->tasks[i]->status != WORKFLOW_DONE && r->slots)
+            slot = taken[resource]++;
+        r->fixed_processor[i] = h->first + slot;
+    }
+    return OK;
+}
+
+static enum error_code make_reader(struct reader *r)
+{
+    struct workflow_problem *problem = r->problem;
+    struct arena *a = problem->arena;
+    size_t n = problem->task_count;
+
+    r->hosts = NEW(a, struct host, problem->in->snapshot->resource_count);
+    r->fixed_processor = NEW(a, size_t, n);
+    r->fixed_start_s = NEW(a, double, n);
+    r->fixed_finish_s = NEW(a, double, n);
+    problem->parts->left_ratio = NEW(a, double, n);
+    if (!r->hosts || !r->fixed_processor || !r->fixed_start_s || !r->fixed_finish_s ||
+        !problem->parts->left_ratio)
+        return fail_memory(r->err);
+    for (size_t i = 0; i < n; i++)
+        problem->parts->left_ratio[i] = left_ratio(problem->tasks[i]);
+    return OK;
+}
+
+enum error_code workflow_read_processors(struct workflow_problem *problem, bool slots,
+                                         struct error *err)
+{
+    struct reader r = {.problem = problem, .slots = slots, .err = err};
+
+    TRY(make_reader(&r));
+    TRY(fix_tasks(&r));
+    TRY(read_windows(&r));
+    TRY(read_hosts(&r));
+    r.processors =
+        NEW(problem->arena, struct workflow_processor, problem->processor_count);
+    if (!r.processors)
+        return fail_memory(err);
+    for (size_t i = 0; i < problem->in->snapshot->resource_count; i++)
+        TRY(fill_processors(&r, i));
+    TRY(place_fixed(&r));
+    problem->processors = r.processors;
+    problem->fixed_processor = r.fixed_processor;
+    problem->fixed_start_s = r.fixed_start_s;
+    problem->fixed_finish_s = r.fixed_finish_s;
+    return OK;
+}

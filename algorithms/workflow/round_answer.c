@@ -1,0 +1,377 @@
+/* workflow/round_answer.c - what a round decided, with names and reasons.
+ *
+ * Source: spec workflows.md 5.5 (actions, groups, reasons), 5.8, 13.
+ */
+#include "algorithms/workflow/round_request.h"
+
+#include <math.h>
+
+struct answer {
+    const struct wf_request *rq;
+    const struct wf_plan *plan;
+    const struct wf_before *before;
+    struct workflow_round_out *out;
+    const char **ids; /* of all tasks, by number */
+    struct arena *arena;
+    struct error *err;
+};
+
+static const char *const role_names[] = {"longest", "balanced", "root"};
+static const char *const how_names[] = {"longest", "balanced", "fastest", "least",
+                                        "random"};
+
+static const char *workflow_id(const struct answer *w, size_t task)
+{
+    return w->rq->in->workflows[w->rq->tasks[task].workflow].id;
+}
+
+static const char *resource_id(const struct answer *w, size_t resource)
+{
+    return resource == WF_NONE ? NULL : w->rq->in->snapshot->resources[resource].id;
+}
+
+/* For JSON, which has no infinity. */
+static double finite_s(double value)
+{
+    return value < HUGE_VAL && value > -HUGE_VAL ? value : (double)NAN;
+}
+
+/* Ids of tasks by number; NULL without memory. */
+static const char *const *names_of(const struct answer *w, const size_t *tasks,
+                                   size_t count)
+{
+    const char **list = NEW(w->arena, const char *, count);
+
+    for (size_t k = 0; list && k < count; k++)
+        list[k] = w->ids[tasks[k]];
+    return list;
+}
+
+/* ---- before ---- */
+
+static double set_longest_s(const struct wf_plan *plan, size_t set)
+{
+    const struct workflow_plain_set *s = &plan->in->sets[set];
+    double most_s = -HUGE_VAL;
+
+    for (size_t k = 0; k < s->member_count; k++) {
+        size_t i = s->members[k];
+
+        if (plan->place[i] != WF_NONE && !isnan(plan->remaining_ref_s[i]))
+            most_s = fmax(most_s, wf_xi_s(plan, i));
+    }
+    return finite_s(most_s);
+}
+
+enum error_code wf_note_before(const struct wf_request *rq, const struct wf_plan *plan,
+                               struct wf_before *before)
+{
+    before->makespan_s = wf_makespan_s(plan);
+    before->set_max_s = NEW(rq->arena, double, rq->plain.set_count);
+    if (!before->set_max_s)
+        return fail_memory(rq->err);
+    for (size_t p = 0; p < rq->plain.set_count; p++)
+        before->set_max_s[p] = set_longest_s(plan, p);
+    return OK;
+}
+
+/* ---- moves ---- */
+
+static const char *reason_of(const struct answer *w, const struct workflow_plain_move *m,
+                             size_t mover)
+{
+    if (m->role == WF_LONGEST)
+        return "the longest of its parent set ends sooner there";
+    if (m->role == WF_BALANCED)
+        return "it ends there nearest to the longest of its parent set, and not after it";
+    if (m->action == WORKFLOW_EVICT)
+        return arena_printf(w->arena, "makes room for '%.100s', which others wait for",
+                            w->ids[mover]);
+    return arena_printf(w->arena,
+                        "makes room for '%.100s', which others wait for; no other place "
+                        "is free that would not delay a parent set",
+                        w->ids[mover]);
+}
+
+static struct workflow_action action_of(const struct answer *w,
+                                        const struct workflow_plain_move *m, size_t mover)
+{
+    const struct workflow_plain_set *s = &w->plan->in->sets[m->set];
+    double before_s = finite_s(m->before_s), after_s = finite_s(m->after_s);
+
+    return (struct workflow_action){
+        .group = m->group,
+        .action = m->action,
+        .workflow_id = workflow_id(w, m->task),
+        .task_id = w->ids[m->task],
+        .from_resource_id = resource_id(w, m->from),
+        .to_resource_id = resource_id(w, m->to),
+        .remaining_before_s = before_s,
+        .remaining_after_s = after_s,
+        .gain_s = before_s - after_s,
+        .transfer_s = m->to == WF_NONE ? 0 : m->transfer_s,
+        .transfer_bytes = m->to == WF_NONE ? 0 : w->rq->tasks[m->task].move_bytes,
+        .role = role_names[m->role],
+        .parent_set = names_of(w, s->members, s->member_count),
+        .parent_count = s->member_count,
+        .reason = reason_of(w, m, mover),
+    };
+}
+
+static enum error_code list_moves(struct answer *w)
+{
+    const struct workflow_plain_out *found = w->plan->out;
+    struct workflow_action *moves =
+        NEW(w->arena, struct workflow_action, found->move_count);
+    struct workflow_action *postponed =
+        NEW(w->arena, struct workflow_action, found->move_count);
+    size_t mover = 0;
+
+    if (!moves || !postponed)
+        return fail_memory(w->err);
+    for (size_t k = 0; k < found->move_count; k++) {
+        if (found->moves[k].action == WORKFLOW_MIGRATE) /* the first of its group */
+            mover = found->moves[k].task;
+        moves[k] = action_of(w, &found->moves[k], mover);
+        moves[k].seq = k + 1;
+        if (!moves[k].parent_set || !moves[k].reason)
+            return fail_memory(w->err);
+        w->out->objective.transfer_bytes += moves[k].transfer_bytes;
+        if (moves[k].action == WORKFLOW_POSTPONE)
+            postponed[w->out->postponed_count++] = moves[k];
+    }
+    w->out->reschedules = moves;
+    w->out->reschedule_count = found->move_count;
+    w->out->postponed = postponed;
+    return OK;
+}
+
+static enum error_code list_skips(struct answer *w)
+{
+    const struct workflow_plain_out *found = w->plan->out;
+    struct workflow_skip *list = NEW(w->arena, struct workflow_skip, found->skip_count);
+
+    if (!list)
+        return fail_memory(w->err);
+    for (size_t k = 0; k < found->skip_count; k++)
+        list[k] = (struct workflow_skip){workflow_id(w, found->skips[k].task),
+                                         w->ids[found->skips[k].task],
+                                         workflow_skip_names[found->skips[k].reason]};
+    w->out->skipped = list;
+    w->out->skip_count = found->skip_count;
+    return OK;
+}
+
+/* ---- starts ---- */
+
+static enum error_code list_starts(struct answer *w)
+{
+    const struct workflow_plain_out *found = w->plan->out;
+    struct workflow_start *list =
+        NEW(w->arena, struct workflow_start, found->start_count);
+
+    if (!list)
+        return fail_memory(w->err);
+    for (size_t k = 0; k < found->start_count; k++) {
+        const struct workflow_plain_start *s = &found->starts[k];
+
+        list[k] = (struct workflow_start){
+            .workflow_id = workflow_id(w, s->task),
+            .task_id = w->ids[s->task],
+            .resource_id = resource_id(w, s->resource),
+            .expected_s = finite_s(s->expected_s),
+            .stage_in_s = s->stage_in_s,
+            .how = how_names[s->how],
+        };
+    }
+    w->out->placements = list;
+    w->out->placement_count = found->start_count;
+    return OK;
+}
+
+/* Tasks of a set are of one workflow. */
+static enum error_code list_carry(struct answer *w)
+{
+    const struct workflow_plain_out *found = w->plan->out;
+    size_t tasks = found->carry_count ? found->carry_first[found->carry_count] : 0;
+    struct workflow_carry *list = NEW(w->arena, struct workflow_carry, tasks);
+
+    if (!list)
+        return fail_memory(w->err);
+    for (size_t k = 0; k < found->carry_count; k++) {
+        size_t first = found->carry_first[k];
+        size_t count = found->carry_first[k + 1] - first;
+
+        list[k] = (struct workflow_carry){
+            .workflow_id = workflow_id(w, found->carry[first]),
+            .task_ids = names_of(w, found->carry + first, count),
+            .task_count = count,
+        };
+        if (!list[k].task_ids)
+            return fail_memory(w->err);
+    }
+    w->out->carry_over = list;
+    w->out->carry_count = found->carry_count;
+    return OK;
+}
+
+static struct workflow_unplaced reason_against(const struct answer *w)
+{
+    size_t resources = w->plan->in->resource_count, usable = 0;
+
+    for (size_t c = 0; c < resources; c++)
+        usable += wf_usable(w->plan, c);
+    if (w->plan->free_count > 0)
+        return (struct workflow_unplaced){
+            .reason = "unreachable",
+            .detail = "its input can be brought to no resource that has a free slot",
+            .resource_count = w->plan->free_count};
+    if (usable == 0)
+        return (struct workflow_unplaced){
+            .reason = "no_resource",
+            .detail = resources == 0
+                          ? "there is no resource"
+                          : "every resource has failed, is not there now, was not "
+                            "observed lately or has no speed left",
+            .resource_count = resources};
+    return (struct workflow_unplaced){
+        .reason = "no_resource",
+        .detail = "every slot of the resources that can be used is taken",
+        .resource_count = usable};
+}
+
+static enum error_code list_unplaced(struct answer *w)
+{
+    struct workflow_unplaced *list =
+        NEW(w->arena, struct workflow_unplaced, w->rq->ready_count);
+    struct workflow_unplaced reason = reason_against(w);
+
+    if (!list)
+        return fail_memory(w->err);
+    for (size_t i = 0; i < w->plan->in->task_count; i++) {
+        if (!w->rq->tasks[i].ready || w->plan->place[i] != WF_NONE)
+            continue;
+        reason.workflow_id = workflow_id(w, i);
+        reason.task_id = w->ids[i];
+        list[w->out->unplaced_count++] = reason;
+    }
+    w->out->unplaced = list;
+    return OK;
+}
+
+/* ---- sets and estimates ---- */
+
+static const char *state_of(const struct answer *w, const struct workflow_plain_set *s)
+{
+    size_t done = 0, running = 0;
+
+    for (size_t k = 0; k < s->member_count; k++) {
+        done += w->rq->tasks[s->members[k]].status == PLAIN_DONE;
+        running += w->rq->tasks[s->members[k]].status == PLAIN_RUNNING;
+    }
+    if (done == s->member_count)
+        return "done";
+    if (s->only_roots)
+        return "roots";
+    return done + running == s->member_count ? "running" : "waiting";
+}
+
+static enum error_code list_sets(struct answer *w)
+{
+    const struct workflow_plain *plain = w->plan->in;
+    struct workflow_set *list = NEW(w->arena, struct workflow_set, plain->set_count);
+
+    if (!list)
+        return fail_memory(w->err);
+    for (size_t p = 0; p < plain->set_count; p++) {
+        const struct workflow_plain_set *s = &plain->sets[p];
+
+        list[p] = (struct workflow_set){
+            .workflow_id = w->rq->in->workflows[s->workflow].id,
+            .members = names_of(w, s->members, s->member_count),
+            .children = names_of(w, s->children, s->child_count),
+            .member_count = s->member_count,
+            .child_count = s->child_count,
+            .state = state_of(w, s),
+            .max_remaining_before_s = w->before->set_max_s[p],
+            .max_remaining_after_s = set_longest_s(w->plan, p),
+        };
+        if (!list[p].members || !list[p].children)
+            return fail_memory(w->err);
+    }
+    w->out->parent_sets = list;
+    w->out->set_count = plain->set_count;
+    return OK;
+}
+
+static enum error_code list_estimates(struct answer *w)
+{
+    struct workflow_estimate *list =
+        NEW(w->arena, struct workflow_estimate, w->plan->in->task_count);
+
+    if (!list)
+        return fail_memory(w->err);
+    for (size_t i = 0; i < w->plan->in->task_count; i++)
+        if (w->rq->estimates[i].source)
+            list[w->out->estimate_count++] = w->rq->estimates[i];
+    w->out->estimates = list;
+    return OK;
+}
+
+/* ---- all of it ---- */
+
+static enum error_code rate(struct answer *w)
+{
+    struct workflow_round_objective *o = &w->out->objective;
+
+    o->makespan_before_s = w->before->makespan_s;
+    o->makespan_s = wf_makespan_s(w->plan);
+    TRY(wf_lower_bound(w->plan, &o->lower_bound_s));
+    o->gap_ratio =
+        o->lower_bound_s > 0 ? o->makespan_s / o->lower_bound_s - 1 : (double)NAN;
+    return OK;
+}
+
+static void set_status(struct answer *w, enum workflow_round_steps steps)
+{
+    bool starts = (steps & WORKFLOW_STEP_START) != 0;
+
+    w->out->status = DECISION_FEASIBLE;
+    if (starts && w->rq->ready_count > 0 && w->out->placement_count == 0)
+        w->out->status = DECISION_INFEASIBLE;
+    if (w->plan->out->cut)
+        w->out->status = DECISION_CUT;
+}
+
+enum error_code wf_answer(struct wf_request *rq, const struct wf_plan *plan,
+                          const struct wf_before *before, enum workflow_round_steps steps,
+                          struct workflow_round_out *out)
+{
+    struct answer w = {.rq = rq,
+                       .plan = plan,
+                       .before = before,
+                       .out = out,
+                       .ids = NEW(rq->arena, const char *, rq->plain.task_count),
+                       .arena = rq->arena,
+                       .err = rq->err};
+
+    if (!w.ids)
+        return fail_memory(rq->err);
+    for (size_t i = 0; i < rq->plain.task_count; i++)
+        w.ids[i] = rq->problem.tasks[i]->id;
+    TRY(list_moves(&w));
+    TRY(list_skips(&w));
+    TRY(list_starts(&w));
+    TRY(list_carry(&w));
+    if ((steps & WORKFLOW_STEP_START) != 0)
+        TRY(list_unplaced(&w));
+    TRY(list_sets(&w));
+    TRY(list_estimates(&w));
+    TRY(rate(&w));
+    set_status(&w, steps);
+    out->algorithm = rq->policy->name;
+    out->stale_resources = rq->stale_count;
+    out->warnings = rq->problem.warnings;
+    out->warning_count = rq->problem.warning_count;
+    return OK;
+}

@@ -1,0 +1,337 @@
+/* workflow/round_start.c - step 3: ready tasks get a place, a parent set at a time.
+ *
+ * Sets of an earlier round come first, then those of dependents, then those of roots. Of
+ * a set the longest task goes where it ends first and the others where they end nearest
+ * below it; nobody holds up a set if that can be helped, but a task that waits starts
+ * somewhere. Tasks without an estimate go to a random resource. No root is interrupted.
+ *
+ * Source: spec workflows.md 5.6, 6.5; 000_168dd5aef5075332.txt 5.4.1.3.
+ * Cost: O(resources) for each task that is started, until no slot is free.
+ * Deviation: what cannot be reached is no place, also for workflow_fastest, whose choice
+ * looks at no transfer times. Sets of the queue that were not tried, as all slots are
+ * taken, are not carried over: they would get ahead of dependents of the next round.
+ */
+#include "algorithms/workflow/round_plan.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+struct starter {
+    struct wf_plan *plan;
+    struct rng random;
+    bool *listed;     /* tasks that are in a set already */
+    size_t *queue;    /* waiting tasks, in order */
+    size_t *smallest; /* of each task: the set with the fewest members */
+    size_t *known, *unknown, *left;
+    size_t *places; /* where a task without estimate may go */
+    size_t queue_count, carry_size;
+};
+
+/* Where a task would go. */
+struct choice {
+    size_t resource;
+    double x_s, stage_s, key;
+    int how;
+};
+
+/* ---- who waits ---- */
+
+static bool waits(const struct wf_plan *plan, size_t task)
+{
+    const struct workflow_plain_task *t = &plan->in->tasks[task];
+
+    return t->status == PLAIN_IDLE && t->ready && !t->postponed &&
+           !plan->sent_back[task] && plan->place[task] == WF_NONE;
+}
+
+struct arrival {
+    bool last;
+    size_t rank, task;
+};
+
+static int compare_arrivals(const void *left, const void *right)
+{
+    const struct arrival *l = left, *r = right;
+
+    if (l->last != r->last)
+        return l->last ? 1 : -1;
+    if (l->rank != r->rank)
+        return l->rank < r->rank ? -1 : 1;
+    return l->task < r->task ? -1 : l->task > r->task;
+}
+
+static enum error_code list_queue(struct starter *s)
+{
+    const struct workflow_plain *in = s->plan->in;
+    bool roots_last = s->plan->param[WF_ROOTS_LAST] != 0;
+    struct arrival *arrivals = NEW(s->plan->arena, struct arrival, in->task_count);
+    size_t count = 0;
+
+    if (!arrivals)
+        return fail_memory(s->plan->err);
+    for (size_t i = 0; i < in->task_count; i++)
+        if (waits(s->plan, i))
+            arrivals[count++] =
+                (struct arrival){roots_last && in->tasks[i].free_root,
+                                 in->workflow_rank[in->tasks[i].workflow], i};
+    qsort(arrivals, count, sizeof(*arrivals), compare_arrivals);
+    s->queue = NEW(s->plan->arena, size_t, count);
+    if (!s->queue)
+        return fail_memory(s->plan->err);
+    for (size_t k = 0; k < count; k++)
+        s->queue[k] = arrivals[k].task;
+    s->queue_count = count;
+    return OK;
+}
+
+static enum error_code open_starter(struct starter *s, struct wf_plan *plan)
+{
+    const struct workflow_plain *in = plan->in;
+    struct arena *a = plan->arena;
+    size_t tasks = in->task_count;
+
+    *s = (struct starter){
+        .plan = plan,
+        .random = rng_stream(plan->seed, "workflow.random_placement"),
+        .listed = NEW(a, bool, tasks),
+        .smallest = NEW(a, size_t, tasks),
+        .known = NEW(a, size_t, tasks),
+        .unknown = NEW(a, size_t, tasks),
+        .left = NEW(a, size_t, tasks),
+        .places = NEW(a, size_t, in->resource_count),
+    };
+    plan->out->starts = NEW(a, struct workflow_plain_start, tasks);
+    plan->out->carry = NEW(a, size_t, tasks);
+    plan->out->carry_first = NEW(a, size_t, tasks + 1);
+    if (!s->listed || !s->smallest || !s->known || !s->unknown || !s->left ||
+        !s->places || !plan->out->starts || !plan->out->carry || !plan->out->carry_first)
+        return fail_memory(plan->err);
+    for (size_t i = 0; i < tasks; i++)
+        s->smallest[i] = WF_NONE;
+    for (size_t p = 0; p < in->set_count; p++)
+        for (size_t k = 0; k < in->sets[p].member_count; k++) {
+            size_t *known = &s->smallest[in->sets[p].members[k]];
+
+            if (!wf_set_unused(plan, p) &&
+                (*known == WF_NONE ||
+                 in->sets[p].member_count < in->sets[*known].member_count))
+                *known = p;
+        }
+    return list_queue(s);
+}
+
+/* ---- one task ---- */
+
+static void start(struct starter *s, size_t task, const struct choice *c)
+{
+    struct workflow_plain_out *out = s->plan->out;
+
+    wf_put(s->plan, task, c->resource, c->stage_s);
+    out->starts[out->start_count++] =
+        (struct workflow_plain_start){task, c->resource, c->x_s, c->stage_s, c->how};
+}
+
+/* Looks at a resource for a task with an estimate. top_s HUGE_VAL: there is no longest
+ * one yet. */
+static void consider(struct starter *s, size_t task, size_t resource, double top_s,
+                     struct choice *best, struct choice *least)
+{
+    struct wf_plan *plan = s->plan;
+    double stage_s = wf_stage_s(plan, task, resource);
+    double x_s = wf_run_s(plan, task, resource, plan->count[resource] + 1) + stage_s;
+    double key = top_s < HUGE_VAL ? top_s - x_s : x_s;
+    struct choice c = {resource, x_s, stage_s, key,
+                       top_s < HUGE_VAL ? WF_HOW_BALANCED : WF_HOW_LONGEST};
+
+    if (!(x_s < HUGE_VAL))
+        return;
+    if (x_s <= top_s && key < best->key && !wf_delays(plan, task, resource, 0, x_s))
+        *best = c;
+    c.key = x_s;
+    c.how = WF_HOW_LEAST;
+    if (x_s < least->key)
+        *least = c;
+}
+
+/* *top_s becomes the time of the first one. */
+static bool start_known(struct starter *s, size_t task, double *top_s)
+{
+    struct choice best = {.resource = WF_NONE, .key = HUGE_VAL};
+    struct choice least = {.resource = WF_NONE, .key = HUGE_VAL};
+
+    if (s->plan->free_count == 0)
+        return false;
+    for (size_t c = 0; c < s->plan->in->resource_count; c++)
+        if (wf_has_room(s->plan, c))
+            consider(s, task, c, *top_s, &best, &least);
+    if (best.resource == WF_NONE)
+        best = least;
+    if (best.resource == WF_NONE)
+        return false;
+    start(s, task, &best);
+    *top_s = *top_s < HUGE_VAL ? *top_s : best.x_s;
+    return true;
+}
+
+static bool start_unknown(struct starter *s, size_t task)
+{
+    size_t count = 0;
+    struct choice c = {.x_s = (double)NAN, .how = WF_HOW_RANDOM};
+
+    if (s->plan->free_count == 0)
+        return false;
+    for (size_t r = 0; r < s->plan->in->resource_count; r++)
+        if (wf_has_room(s->plan, r) && wf_stage_s(s->plan, task, r) < HUGE_VAL)
+            s->places[count++] = r;
+    if (count == 0)
+        return false;
+    c.resource = s->places[rng_index(&s->random, count)];
+    c.stage_s = wf_stage_s(s->plan, task, c.resource);
+    start(s, task, &c);
+    return true;
+}
+
+/* ---- a set ---- */
+
+struct length {
+    double left_ref_s;
+    size_t at; /* in the set */
+    size_t task;
+};
+
+static int compare_lengths(const void *left, const void *right)
+{
+    const struct length *l = left, *r = right;
+
+    if (l->left_ref_s != r->left_ref_s)
+        return l->left_ref_s > r->left_ref_s ? -1 : 1;
+    return l->at < r->at ? -1 : l->at > r->at;
+}
+
+/* Members by remaining time, the longest first; those without estimate as they come. */
+static enum error_code divide(struct starter *s, const size_t *members, size_t count,
+                              size_t *known_count, size_t *unknown_count)
+{
+    struct length *lengths = NEW(s->plan->arena, struct length, count);
+
+    if (!lengths)
+        return fail_memory(s->plan->err);
+    *known_count = *unknown_count = 0;
+    for (size_t k = 0; k < count; k++) {
+        double left_ref_s = s->plan->remaining_ref_s[members[k]];
+
+        if (isnan(left_ref_s))
+            s->unknown[(*unknown_count)++] = members[k];
+        else
+            lengths[(*known_count)++] = (struct length){left_ref_s, k, members[k]};
+    }
+    qsort(lengths, *known_count, sizeof(*lengths), compare_lengths);
+    for (size_t k = 0; k < *known_count; k++)
+        s->known[k] = lengths[k].task;
+    return OK;
+}
+
+static void carry(struct starter *s, size_t task)
+{
+    struct workflow_plain_out *out = s->plan->out;
+
+    out->carry[s->carry_size++] = task;
+    out->carry_first[out->carry_count + 1] = s->carry_size;
+}
+
+static enum error_code start_set(struct starter *s, const size_t *members, size_t count)
+{
+    struct workflow_plain_out *out = s->plan->out;
+    size_t known = 0, unknown = 0, carried_before = s->carry_size;
+    double top_s = HUGE_VAL;
+
+    TRY(divide(s, members, count, &known, &unknown));
+    for (size_t k = 0; k < known; k++)
+        start_known(s, s->known[k], &top_s);
+    for (size_t k = 0; k < unknown; k++)
+        start_unknown(s, s->unknown[k]);
+    for (size_t k = 0; k < count; k++)
+        if (s->plan->place[members[k]] == WF_NONE)
+            carry(s, members[k]);
+    if (s->carry_size > carried_before)
+        out->carry_count++;
+    return OK;
+}
+
+/* Tasks of `list` that wait and are in no set so far. */
+static size_t gather(struct starter *s, const size_t *list, size_t count)
+{
+    size_t found = 0;
+
+    for (size_t k = 0; k < count; k++)
+        if (!s->listed[list[k]] && waits(s->plan, list[k])) {
+            s->listed[list[k]] = true;
+            s->left[found++] = list[k];
+        }
+    return found;
+}
+
+enum error_code wf_step_start(struct wf_plan *plan)
+{
+    const struct workflow_plain *in = plan->in;
+    bool carry_all = plan->carry_all && plan->free_count == 0;
+    struct starter s;
+
+    TRY(open_starter(&s, plan));
+    for (size_t k = 0; k < in->carry_count; k++) { /* once carried, until placed */
+        size_t first = in->carry_first[k], end = in->carry_first[k + 1];
+        size_t count = gather(&s, in->carry + first, end - first);
+
+        TRY(start_set(&s, s.left, count));
+    }
+    for (size_t k = 0; k < s.queue_count && (plan->free_count > 0 || carry_all); k++) {
+        size_t task = s.queue[k], set = s.smallest[task], count;
+
+        if (s.listed[task])
+            continue;
+        if (set == WF_NONE)
+            count = gather(&s, &task, 1);
+        else
+            count = gather(&s, in->sets[set].members, in->sets[set].member_count);
+        TRY(start_set(&s, s.left, count));
+    }
+    return OK;
+}
+
+/* ---- workflow_fastest ---- */
+
+static bool start_fastest(struct starter *s, size_t task)
+{
+    struct wf_plan *plan = s->plan;
+    struct choice best = {.resource = WF_NONE, .how = WF_HOW_FASTEST};
+
+    for (size_t c = 0; c < plan->in->resource_count; c++) {
+        double share = plan->in->resources[c].free_speed / (double)(plan->count[c] + 1);
+
+        if (!wf_has_room(plan, c) || !(share > best.key) ||
+            !(wf_stage_s(plan, task, c) < HUGE_VAL))
+            continue;
+        best.key = share;
+        best.resource = c;
+    }
+    if (best.resource == WF_NONE)
+        return false;
+    best.stage_s = wf_stage_s(plan, task, best.resource);
+    best.x_s = wf_run_s(plan, task, best.resource, plan->count[best.resource] + 1) +
+               best.stage_s;
+    start(s, task, &best);
+    return true;
+}
+
+enum error_code wf_step_fastest(struct wf_plan *plan)
+{
+    bool carry_all = plan->carry_all && plan->free_count == 0;
+    struct starter s;
+
+    TRY(open_starter(&s, plan));
+    for (size_t k = 0; k < s.queue_count && plan->free_count > 0; k++)
+        start_fastest(&s, s.queue[k]);
+    for (size_t k = 0; k < s.queue_count && carry_all; k++)
+        TRY(start_set(&s, &s.queue[k], 1));
+    return OK;
+}

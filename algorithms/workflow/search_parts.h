@@ -1,0 +1,74 @@
+/* workflow/search_parts.h - what the parts of the search share. */
+#ifndef GRIDPLAN_WORKFLOW_SEARCH_PARTS_H
+#define GRIDPLAN_WORKFLOW_SEARCH_PARTS_H
+
+#include "algorithms/workflow/area.h"
+#include "algorithms/workflow/heads.h"
+
+/* A schedule of the tasks that have not begun: each goes behind the last one of its
+ * processor, in this order. Every schedule without needless waiting is one of these. */
+struct workflow_order {
+    size_t *task;      /* [open_count]: parents before children */
+    size_t *processor; /* [task_count] */
+    double makespan_s; /* of the tasks in it; HUGE_VAL: some cannot run */
+};
+
+struct workflow_searching {
+    const struct workflow_problem *problem;
+    struct workflow_heads heads;
+    struct workflow_area area;
+    struct workflow_order best;
+    double bound_s;    /* proven: nothing is better */
+    double begun_s;    /* last finish of what has begun */
+    double steps_most; /* in all; HUGE_VAL: no limit */
+    double steps;      /* done so far */
+    bool spent;        /* the time is up */
+    struct arena *arena;
+};
+
+/* The order's times into start_s and finish_s ([task_count] each); returns its
+ * makespan. O(open tasks + their edges). */
+double workflow_order_times(const struct workflow_problem *problem,
+                            const struct workflow_order *order, double begun_s,
+                            double *start_s, double *finish_s, double *free_s);
+
+/* Earliest start from ready_s on that no blocked interval of the processor cuts. */
+static inline double workflow_past_blocked_s(const struct workflow_processor *p,
+                                             double ready_s, double time_s)
+{
+    for (size_t k = 0; k < p->blocked_count; k++) {
+        if (ready_s + time_s <= p->blocked[k].from_s)
+            break;
+        ready_s = fmax(ready_s, p->blocked[k].to_s);
+    }
+    return ready_s;
+}
+
+/* Nothing can be better than what we have. */
+static inline bool workflow_search_done(const struct workflow_searching *s)
+{
+    return s->best.makespan_s <= s->bound_s * (1 + 1e-9);
+}
+
+/* Counts a step; false: no more. Asks for the time every `every` steps. */
+static inline bool workflow_search_step(struct workflow_searching *s, size_t every)
+{
+    if (s->spent || s->steps >= s->steps_most)
+        return false;
+    s->steps++;
+    if ((uint64_t)s->steps % every == 0 && budget_spent(s->problem->in->budget))
+        s->spent = true;
+    return true;
+}
+
+/* search_exact.c: all orders of few tasks, but those that bounds and states seen before
+ * rule out; at most `nodes` of them. Sets bound_s to the makespan if it gets through. */
+enum { EXACT_TASKS_MOST = 32, EXACT_PROCESSORS_MOST = 32 };
+enum error_code workflow_search_exact(struct workflow_searching *s, double nodes,
+                                      struct error *err);
+
+/* search_local.c: changes one task's place or processor at a time, `steps` times. */
+enum error_code workflow_search_local(struct workflow_searching *s, double steps,
+                                      struct error *err);
+
+#endif

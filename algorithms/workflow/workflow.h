@@ -1,0 +1,140 @@
+/* workflow/workflow.h - which resource runs which task of a workflow, and when.
+ *
+ * Two kinds of policies take the same input. A static one (this table) schedules all
+ * tasks that have not begun. A dynamic one (round.h) looks at what runs now, moves what
+ * holds its siblings up, starts what is ready, and is asked again after a while.
+ *
+ * Policies are pure: no clock, no I/O, no global state; the same input, options and
+ * seed give the same bits. Times are seconds from the snapshot's "now".
+ *
+ * Source: spec workflows.md 8.1; Topcuoglu, Hariri, Wu 2002; Arabnejad, Barbosa 2014.
+ */
+#ifndef GRIDPLAN_WORKFLOW_H
+#define GRIDPLAN_WORKFLOW_H
+
+#include "models/base/budget.h"
+#include "models/base/param.h"
+#include "models/decision_status.h"
+#include "models/snapshot.h"
+#include "models/workflow.h"
+
+#include <stdint.h>
+
+/* Tasks of an earlier round that found no place: they come first. */
+struct workflow_carry {
+    const char *workflow_id; /* NULL: the only one */
+    const char *const *task_ids;
+    size_t task_count;
+};
+
+/* Everything a workflow decision is made from. */
+struct workflow_in {
+    const struct snapshot *snapshot;
+    const struct workflow *workflows;
+    size_t workflow_count;
+    bool single; /* the request has `workflow`, not `workflows`: for pointers of errors */
+    const struct workflow_window *windows;
+    size_t window_count;
+    const struct workflow_carry *carry_over; /* dynamic policies only */
+    size_t carry_count;
+    uint64_t seed;
+    const struct budget *budget;
+    bool time_limit_given; /* `auto` then searches */
+};
+
+/* Where and when a task runs. */
+struct workflow_placement {
+    const char *workflow_id; /* NULL: the only one */
+    const char *task_id, *resource_id;
+    uint64_t slot;
+    double start_s; /* its processor is taken and it runs; < 0: it did before now */
+    double finish_s;
+    double data_ready_s; /* when its last input is there; NAN: it needs none */
+    int status;          /* enum workflow_status: what it is now */
+};
+
+/* Why a task has no place: itself, or a task that it depends on, runs nowhere. */
+struct workflow_unplaced {
+    const char *workflow_id, *task_id;
+    const char *reason; /* "no_resource", "no_estimate", "unreachable", "parent" ... */
+    const char *detail; /* a sentence for people */
+    uint64_t resource_count; /* resources that this holds for */
+};
+
+struct workflow_objective {
+    double makespan_s;    /* last finish, from now */
+    double lower_bound_s; /* no schedule ends before */
+    double gap_ratio;     /* makespan_s / lower_bound_s - 1; NAN: the bound is 0, or above
+                             the makespan because tasks have no place */
+    double critical_path_s, area_s; /* the bound's parts */
+    double speedup_ratio; /* least sum of run times on one resource / makespan; NAN */
+    double utilisation_ratio;
+    double transfer_s; /* sum over edges between different resources */
+};
+
+struct workflow_out {
+    const char *algorithm; /* what ran: `auto` says what it chose */
+    const char *because;   /* why `auto` chose it; NULL otherwise */
+    enum decision_status status;
+    const struct workflow_placement *schedule; /* by start, then order of tasks */
+    size_t schedule_count;
+    const struct workflow_unplaced *unplaced;
+    size_t unplaced_count;
+    const char *const *critical_tasks; /* ids along the longest chain of the schedule */
+    size_t critical_count;
+    struct workflow_objective objective;
+    uint64_t steps; /* of an anytime policy: replay with options.max_steps */
+    const char *const *warnings;
+    size_t warning_count;
+};
+
+struct workflow_problem; /* problem.h, for the policies */
+struct workflow_plan;
+
+/* `plan` comes empty (workflow_plan_make()), with `algorithm` set. What has no place at
+ * the end is reported by the caller. */
+typedef enum error_code workflow_fn(const struct workflow_problem *problem,
+                                    const double *param, struct workflow_plan *plan,
+                                    struct arena *a, struct error *err);
+
+struct workflow_policy {
+    const char *name, *purpose, *source;
+    workflow_fn *run;
+    const struct param *params;
+};
+
+/* Every static policy. To add one, write workflow/NAME.c with workflow_NAME() and
+ * workflow_NAME_params[], and its row here (sorted by name). */
+#define WORKFLOW_POLICIES(X)                                                      \
+    X(auto, "The best of heft, cpop and peft; search when there is a time limit", \
+      "workflows.md 13")                                                          \
+    X(cpop, "The critical path on one resource", "workflows.md 8.1")              \
+    X(heft, "Longest way to the end first, each task where it finishes first",    \
+      "workflows.md 8.1")                                                         \
+    X(peft, "Like heft, looking ahead to the end by a table of optimistic costs", \
+      "workflows.md 8.1")                                                         \
+    X(search, "Anytime search for the least makespan, with a proof where it can", "ours")
+
+#define X(name, purpose, source) \
+    workflow_fn workflow_##name; \
+    extern const struct param workflow_##name##_params[];
+WORKFLOW_POLICIES(X)
+#undef X
+
+extern const struct workflow_policy workflow_policies[]; /* sorted, ended by {0} */
+
+/* NULL if there is no such policy. */
+const struct workflow_policy *workflow_policy_find(const char *name);
+
+/* Options that all static policies take: slots. */
+extern const struct param workflow_common_params[];
+
+/* Checks *in, runs the policy, and fills *out. Every mistake in the input is collected
+ * in *err with its JSON Pointer into the request body. */
+enum error_code workflow_decide(const struct workflow_in *in,
+                                const struct workflow_policy *policy,
+                                const struct named_value *options, size_t option_count,
+                                struct workflow_out *out, struct arena *a,
+                                struct error *err);
+
+#endif

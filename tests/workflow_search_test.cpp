@@ -1,0 +1,256 @@
+// The search for the best schedule of a workflow, and the bounds that prove it.
+#include "tests/workflow_support.hpp"
+
+#include <algorithm>
+
+extern "C" {
+#include "algorithms/workflow/area.h"
+#include "algorithms/workflow/heads.h"
+}
+
+using namespace flows;
+
+namespace
+{
+
+struct searched {
+    enum decision_status status;
+    workflow_objective objective;
+    std::vector<placed> schedule;
+    uint64_t steps;
+};
+
+searched search(request &r, double max_steps, const char *policy = "search")
+{
+    test_arena a(size_t{2} << 30);
+    error err = collecting_error(a);
+    named_value option = {"max_steps", VALUE_NUMBER, max_steps, nullptr};
+    workflow_out out{};
+    searched s{};
+
+    if (workflow_decide(r.build(), workflow_policy_find(policy), &option, 1, &out, a,
+                        &err) != OK)
+        FAIL(err.field << ": " << err.text);
+    s.status = out.status;
+    s.objective = out.objective;
+    s.steps = out.steps;
+    for (size_t i = 0; i < out.schedule_count; i++)
+        s.schedule.push_back({"", out.schedule[i].task_id, out.schedule[i].resource_id,
+                              out.schedule[i].start_s, out.schedule[i].finish_s, 0, 0,
+                              0});
+    return s;
+}
+
+// Few tasks with whole times and transfers.
+request tiny(uint64_t seed, size_t n, size_t processors)
+{
+    rng d = rng_stream(seed, "search tests");
+    std::vector<std::vector<double>> times(n, std::vector<double>(processors));
+    std::vector<edge> edges;
+
+    for (auto &row : times)
+        for (double &time_s : row)
+            time_s = (double)rng_index(&d, 9);
+    for (size_t i = 1; i < n; i++)
+        for (size_t j = 0; j < i; j++)
+            if (rng_uniform(&d) < 0.4)
+                edges.push_back({j, i, (double)rng_index(&d, 7)});
+    return by_matrix(times, edges);
+}
+
+// Every order on every processor, one behind the other.
+struct brute {
+    const workflow_problem *problem;
+    std::vector<double> free_s, finish_s;
+    std::vector<size_t> at;
+    double best_s = HUGE_VAL;
+
+    explicit brute(const workflow_problem *p)
+        : problem(p), free_s(p->processor_count), finish_s(p->task_count),
+          at(p->task_count, WORKFLOW_NONE)
+    {
+    }
+    void go(size_t placed, double last_s)
+    {
+        if (placed == problem->task_count)
+            best_s = std::min(best_s, last_s);
+        for (size_t i = 0; i < problem->task_count && last_s < best_s; i++)
+            for (size_t p = 0; p < free_s.size() && at[i] == WORKFLOW_NONE; p++)
+                place(i, p, placed, last_s);
+    }
+    void place(size_t i, size_t p, size_t placed, double last_s)
+    {
+        double start_s = free_s[p], old_s = free_s[p];
+
+        for (size_t e = problem->parent_first[i]; e < problem->parent_first[i + 1]; e++) {
+            const workflow_edge &x = problem->edges[e];
+
+            if (at[x.parent] == WORKFLOW_NONE)
+                return;
+            start_s =
+                std::max(start_s, finish_s[x.parent] +
+                                      workflow_transfer_s(problem, &x, at[x.parent], p));
+        }
+        at[i] = p;
+        free_s[p] = finish_s[i] = start_s + workflow_time_s(problem, i, p);
+        go(placed + 1, std::max(last_s, finish_s[i]));
+        free_s[p] = old_s;
+        at[i] = WORKFLOW_NONE;
+    }
+};
+
+double optimum(request &r, arena *a)
+{
+    error err = collecting_error(a);
+    workflow_problem *problem = nullptr;
+
+    REQUIRE(workflow_problem_make(r.build(), false, &problem, a, &err) == OK);
+    brute b(problem);
+    b.go(0, 0);
+    return b.best_s;
+}
+
+// "0: 5, 10, 15" rows below #tasks, "0: from, to, transfer" below #edges.
+request read_small(const std::string &path)
+{
+    std::ifstream file(path);
+    std::vector<std::vector<double>> times;
+    std::vector<edge> edges;
+    std::string line, part;
+
+    REQUIRE(file.good());
+    while (std::getline(file, line)) {
+        std::vector<double> row;
+        std::string numbers;
+
+        if (line[0] == '#') {
+            part = line.substr(0, line.find_last_not_of(" \r") + 1);
+            continue;
+        }
+        if (line.find(':') == std::string::npos)
+            continue;
+        numbers = line.substr(line.find(':') + 1);
+        std::replace(numbers.begin(), numbers.end(), ',', ' ');
+        std::istringstream in(numbers);
+        for (double x; in >> x;)
+            row.push_back(x);
+        if (part == "#tasks")
+            times.push_back(row);
+        else if (part == "#edges")
+            edges.push_back({(size_t)row.at(0), (size_t)row.at(1), row.at(2)});
+    }
+    return by_matrix(times, edges);
+}
+
+} // namespace
+
+TEST_CASE("search proves the optimum of small graphs", "[workflow][property]")
+{
+    for (uint64_t seed = 0; seed < 30; seed++) {
+        request r = tiny(seed, 2 + seed % 5, 1 + seed % 3);
+        test_arena a;
+        searched s = search(r, 1e6);
+
+        INFO("seed " << seed);
+        CHECK(s.status == DECISION_OPTIMAL);
+        CHECK(s.objective.makespan_s == Approx(optimum(r, a)).margin(1e-9));
+        CHECK(check(r, s.schedule, a).valid);
+    }
+}
+
+TEST_CASE("no bound is above the optimum", "[workflow][property]")
+{
+    for (uint64_t seed = 100; seed < 200; seed++) {
+        request r = tiny(seed, 2 + seed % 5, 1 + seed % 3);
+        test_arena a;
+        error err = collecting_error(a);
+        workflow_problem *problem = nullptr;
+        workflow_heads heads;
+        workflow_area area;
+        double best_s = optimum(r, a), path_s = 0;
+
+        REQUIRE(workflow_problem_make(r.build(), false, &problem, a, &err) == OK);
+        REQUIRE(workflow_heads_make(problem, &heads, a, &err) == OK);
+        REQUIRE(workflow_area_make(problem, &heads, &area, a, &err) == OK);
+        for (size_t i = 0; i < problem->task_count; i++) {
+            double least_s = HUGE_VAL;
+
+            for (size_t p = 0; p < problem->processor_count; p++) {
+                size_t at = i * problem->processor_count + p;
+
+                least_s = std::min(least_s, heads.head_s[at] + heads.tail_s[at]);
+            }
+            path_s = std::max(path_s, least_s);
+        }
+        INFO("seed " << seed);
+        CHECK(path_s <= best_s + 1e-9);
+        CHECK(area.area_s <= best_s + 1e-9);
+    }
+}
+
+TEST_CASE("two parents meet: beside each other with a transfer, or one after the other",
+          "[workflow]")
+{
+    /* 4 and 4, then 2; transfers of 3: 4 + 3 + 2 = 9 with one of them elsewhere, 4 + 4 +
+     * 2 = 10 on one processor; the plain critical path says 6. */
+    request r = by_matrix({{4, 4}, {4, 4}, {2, 2}}, {{0, 2, 3}, {1, 2, 3}});
+    test_arena a;
+    error err = collecting_error(a);
+    workflow_problem *problem = nullptr;
+    workflow_bound bound;
+
+    REQUIRE(workflow_problem_make(r.build(), false, &problem, a, &err) == OK);
+    REQUIRE(workflow_bound_make(problem, &bound, a, &err) == OK);
+    CHECK(bound.critical_path_s == 6);
+    CHECK(bound.lower_bound_s == Approx(9).epsilon(1e-9));
+    CHECK(search(r, 100).status == DECISION_OPTIMAL);
+}
+
+TEST_CASE("search: the same steps give the same schedule, more are never worse",
+          "[workflow][property]")
+{
+    for (uint64_t seed = 0; seed < 6; seed++) {
+        request r = tiny(seed, 40, 4);
+        double last_s = HUGE_VAL;
+
+        for (double steps : {1.0, 100.0, 3000.0}) {
+            searched s = search(r, steps), again = search(r, (double)s.steps);
+            test_arena a;
+
+            INFO("seed " << seed << ", " << steps << " steps");
+            CHECK(s.steps <= steps);
+            CHECK(s.objective.makespan_s <= last_s);
+            CHECK(s.objective.makespan_s == again.objective.makespan_s);
+            CHECK(s.objective.lower_bound_s <= s.objective.makespan_s);
+            CHECK(check(r, s.schedule, a).valid);
+            last_s = s.objective.makespan_s;
+        }
+        CHECK(last_s <= decide(r, "heft").objective.makespan_s);
+        CHECK(last_s <= decide(r, "peft").objective.makespan_s);
+    }
+}
+
+TEST_CASE("search finds the known optimum of published graphs", "[workflow]")
+{
+    const char *data = getenv("GRIDPLAN_DATA");
+    struct known {
+        const char *file;
+        double best_s;
+    };
+
+    if (!data) {
+        WARN("skipped: GRIDPLAN_DATA does not name the data folder");
+        return;
+    }
+    for (const known &k :
+         {known{"Ahmad-3-9", 27}, known{"Hamid-3-10", 100}, known{"Ilavarasan-3-10", 73},
+          known{"Kuan-3-10", 26}, known{"Sample-3-8", 81}}) {
+        request r =
+            read_small(std::string(data) + "/04-dag/small-literature/" + k.file + ".txt");
+        searched s = search(r, 1e6);
+
+        INFO(k.file << ", " << s.steps << " steps");
+        CHECK(s.objective.makespan_s == Approx(k.best_s).epsilon(1e-12));
+        CHECK(s.status == DECISION_OPTIMAL);
+    }
+}
