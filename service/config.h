@@ -72,6 +72,8 @@ enum config_auth { CONFIG_AUTH_AUTO, CONFIG_AUTH_ON, CONFIG_AUTH_OFF };
       "Memory that one request may take")                                                \
     X(NUMBER, retention_checkpoint_logs_days, "0", 0, 36500, NULL, NULL,                 \
       "How long checkpoint logs are kept; 0: for ever")                                  \
+    X(NUMBER, retention_claim_attempts_days, "0", 0, 36500, NULL, NULL,                  \
+      "How long claim attempts are kept; 0: for ever")                                   \
     X(NUMBER, retention_decisions_days, "30", 0, 36500, NULL, NULL,                      \
       "How long decisions are kept; 0: for ever")                                        \
     X(NUMBER, retention_executions_days, "0", 0, 36500, NULL, NULL,                      \
@@ -80,10 +82,16 @@ enum config_auth { CONFIG_AUTH_AUTO, CONFIG_AUTH_ON, CONFIG_AUTH_OFF };
       "How long failures are kept; 0: for ever")                                         \
     X(NUMBER, retention_load_samples_days, "0", 0, 36500, NULL, NULL,                    \
       "How long load samples are kept; 0: for ever")                                     \
+    X(NUMBER, retention_progress_samples_days, "0", 0, 36500, NULL, NULL,                \
+      "How long progress of tasks is kept, and what it taught; 0: for ever")             \
     X(NUMBER, retention_reschedule_events_days, "0", 0, 36500, NULL, NULL,               \
       "How long reported moves are kept; 0: for ever; what was learnt from them stays")  \
     X(NUMBER, retention_simulations_days, "30", 0, 36500, NULL, NULL,                    \
       "How long finished simulations are kept; 0: for ever")                             \
+    X(NUMBER, retention_site_errors_days, "0", 0, 36500, NULL, NULL,                     \
+      "How long errors of sites are kept; 0: for ever")                                  \
+    X(NUMBER, retention_transfers_days, "0", 0, 36500, NULL, NULL,                       \
+      "How long reported transfers are kept; 0: for ever")                               \
     X(NUMBER, shutdown_grace_s, "25", 0, 3600, NULL, "SHUTDOWN_GRACE_S",                 \
       "Time to finish requests after SIGTERM; then computations are cut short")          \
     X(NUMBER, simulation_lease_s, "15", 0.1, 3600, NULL, NULL,                           \

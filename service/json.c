@@ -613,7 +613,23 @@ static size_t find_field(const struct json_object *table, size_t count, const ch
     return count;
 }
 
-/* The kind that the row's member names; the first without it, SIZE_MAX: a mistake. */
+/* The kind of an object without the member: as the second one says, else the first. */
+static size_t hinted_kind(const struct json_field *f, const cJSON *v)
+{
+    const cJSON *second =
+        f->hint_member ? cJSON_GetObjectItemCaseSensitive(v, f->hint_member) : NULL;
+
+    for (const struct json_hint *h = f->hints; cJSON_IsString(second) && h->value; h++) {
+        if (strcmp(h->value, second->valuestring) != 0)
+            continue;
+        for (size_t kind = 0; f->kinds[kind].name; kind++)
+            if (strcmp(f->kinds[kind].name, h->kind) == 0)
+                return kind;
+    }
+    return 0;
+}
+
+/* The kind that the row's member names, or what speaks for it; SIZE_MAX: a mistake. */
 static size_t find_kind(struct reader *r, const struct json_field *f, const cJSON *v,
                         const struct place *p)
 {
@@ -625,7 +641,7 @@ static size_t find_kind(struct reader *r, const struct json_field *f, const cJSO
     const char *nearest;
 
     if (!name)
-        return 0;
+        return hinted_kind(f, v);
     if (!cJSON_IsString(name)) {
         wrong_type(r, &here, name, "a string");
         return SIZE_MAX;
@@ -843,6 +859,24 @@ static cJSON *split_texts(const char *text)
     return list;
 }
 
+/* "1,2.5": a list of numbers; one that is none stays a text, to be refused. */
+static cJSON *split_numbers(const char *text)
+{
+    cJSON *list = split_texts(text);
+    cJSON *item = list ? list->child : NULL;
+
+    for (; item; item = item->next) {
+        char *end;
+        double number = strtod(item->valuestring, &end);
+
+        if (end == item->valuestring || *end || !isfinite(number))
+            continue;
+        item->type = cJSON_Number;
+        item->valuedouble = number;
+    }
+    return list;
+}
+
 /* A query value as the JSON it stands for. */
 static cJSON *query_value(const struct json_field *f, const char *text)
 {
@@ -859,6 +893,8 @@ static cJSON *query_value(const struct json_field *f, const char *text)
         return cJSON_CreateFalse();
     if (f->type == JSON_TYPE_TEXTS)
         return split_texts(text);
+    if (f->type == JSON_TYPE_NUMBERS)
+        return split_numbers(text);
     return cJSON_CreateString(text);
 }
 

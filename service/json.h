@@ -13,7 +13,8 @@
  *
  * A table whose only row is a JSON_KIND stands for one of several objects: the
  * member "kind" of the JSON says which, and without it the first is meant.
- * JSON_KIND_BY names another member for that.
+ * JSON_KIND_BY names another member for that; with JSON_KIND_HINTED the values of a
+ * second member tell the kind of an object that lacks it.
  *
  * Printing: NAN is null, or nothing when the row is optional; a NULL text or
  * object likewise. Numbers read back the same; those with more than nine decimals
@@ -75,6 +76,11 @@ struct json_kind {
     const struct json_object *of;
 };
 
+/* A value of a JSON_KIND_HINTED row's second member, and the kind that it means. */
+struct json_hint {
+    const char *value, *kind;
+};
+
 /* An object of one of several kinds. */
 struct json_of_kind {
     size_t kind; /* index into the row's kinds */
@@ -87,6 +93,8 @@ struct json_field {
     const struct json_object *of;  /* OBJECT, LIST: the element */
     const char *const *choices;    /* CHOICE: names ended by NULL */
     const struct json_kind *kinds; /* KIND: ended by {0} */
+    const char *hint_member;       /* KIND: the second member; NULL: none */
+    const struct json_hint *hints; /* KIND: ended by {0} */
     double min, max; /* NUMBER, INTEGER, NUMBERS elements: inclusive bounds; TEXT, lists:
                         length */
     double preset;   /* NUMBER, INTEGER, BOOLEAN, CHOICE, INSTANT when absent */
@@ -196,6 +204,14 @@ struct json_object {
         .name = #member, .doc = text, .type = JSON_TYPE_KIND,        \
         .offset = JSON_AT(T, m, struct json_of_kind), .kinds = table \
     }
+/* Without the member, `second` says the kind, by the rows of `hint_table`; without both,
+ * or with another value, the first kind is meant. */
+#define JSON_KIND_HINTED(T, m, member, table, second, hint_table, text) \
+    {                                                                   \
+        .name = #member, .doc = text, .type = JSON_TYPE_KIND,           \
+        .offset = JSON_AT(T, m, struct json_of_kind), .kinds = table,   \
+        .hint_member = #second, .hints = hint_table                     \
+    }
 
 /* Reads `length` bytes of JSON into *out, a struct of table->size bytes, which
  * is zeroed and filled with presets first. Texts and lists live in `a`. */
@@ -224,8 +240,8 @@ enum error_code json_read_lines(const struct json_object *table, const char *tex
                                 struct error *err);
 
 /* Query parameters are a struct too: numbers, booleans, instants, choices and
- * texts from their text forms, lists of texts with commas between; mistakes have the
- * pointer "/?/name". */
+ * texts from their text forms, lists of texts or numbers with commas between; mistakes
+ * have the pointer "/?/name". */
 struct query_pair {
     const char *name, *value;
 };

@@ -7,7 +7,6 @@
  */
 #include "service/json_scan.h"
 
-#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -148,4 +147,18 @@ enum error_code json_scan(const char *text, size_t length, size_t depth_max,
         }
     }
     return OK;
+}
+
+bool json_is_utf8(const char *text, size_t length)
+{
+    struct scan s = {(const unsigned char *)text, (const unsigned char *)text,
+                     (const unsigned char *)text + length, NULL};
+
+    while (s.at < s.end) {
+        if (*s.at < 0x80)
+            s.at++;
+        else if (!skip_multibyte(&s))
+            return false;
+    }
+    return true;
 }

@@ -4,10 +4,15 @@
 
 #include "models/base/error.h"
 
+#include <stdbool.h>
+
 /* Refuses invalid UTF-8, control characters, U+0000, numbers that are not JSON
  * numbers and nesting beyond `depth_max`, with line and column. What passes may
  * still not be JSON: structure is the parser's business. */
 enum error_code json_scan(const char *text, size_t length, size_t depth_max,
                           struct error *err);
+
+/* Whether the bytes are UTF-8. */
+bool json_is_utf8(const char *text, size_t length);
 
 #endif

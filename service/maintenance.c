@@ -238,6 +238,8 @@ enum { DELETE_BATCH = 10000 }; /* as above */
 static const struct db_statement delete_decisions = DELETE_OLD("decision", "created_at");
 static const struct db_statement delete_simulations =
     DELETE_OLD("simulation", "finished_at");
+static const struct db_statement delete_progress_tasks =
+    DELETE_OLD("progress_task", "updated_at");
 static const struct db_statement delete_keys =
     DELETE_OLD("idempotency_key", "created_at");
 
@@ -278,6 +280,18 @@ static const struct history_table tables[] = {
     {"reschedule_event", "moved_at",
      offsetof(struct maintenance_options, reschedule_event_kept_days),
      DELETE_OLD("reschedule_event_default", "moved_at")},
+    {"claim_attempt", "attempted_at",
+     offsetof(struct maintenance_options, claim_attempt_kept_days),
+     DELETE_OLD("claim_attempt_default", "attempted_at")},
+    {"site_error", "observed_at",
+     offsetof(struct maintenance_options, site_error_kept_days),
+     DELETE_OLD("site_error_default", "observed_at")},
+    {"transfer_actual", "finished_at",
+     offsetof(struct maintenance_options, transfer_kept_days),
+     DELETE_OLD("transfer_actual_default", "finished_at")},
+    {"progress_sample", "received_at",
+     offsetof(struct maintenance_options, progress_sample_kept_days),
+     DELETE_OLD("progress_sample_default", "received_at")},
 };
 enum { TABLE_COUNT = sizeof(tables) / sizeof(tables[0]) };
 
@@ -309,6 +323,9 @@ static enum error_code run_round(struct round *round, struct error *err)
     if (options->simulation_kept_days > 0)
         TRY(delete_rows(round, &delete_simulations,
                         round->now_s - options->simulation_kept_days * DAY_S, err));
+    if (options->progress_sample_kept_days > 0)
+        TRY(delete_rows(round, &delete_progress_tasks,
+                        round->now_s - options->progress_sample_kept_days * DAY_S, err));
     return delete_rows(round, &delete_keys, round->now_s - STORE_IDEMPOTENCY_KEPT_S, err);
 }
 

@@ -17,6 +17,10 @@ struct maintenance_options {
     double execution_kept_days;
     double checkpoint_log_kept_days;
     double reschedule_event_kept_days;
+    double claim_attempt_kept_days;
+    double site_error_kept_days;
+    double transfer_kept_days;
+    double progress_sample_kept_days; /* and their tasks */
     double decision_kept_days;
     double simulation_kept_days; /* after their end */
     size_t months_ahead;         /* partitions made beyond this month's, <= 24 */

@@ -156,17 +156,67 @@ static void print_member(const struct json_field *f, struct text_buffer *b)
     text_addf(b, "}");
 }
 
+/* Values of the second member that mean the kind; NULL: that mean any kind. */
+static void print_hints(const struct json_field *f, const char *kind,
+                        struct text_buffer *b)
+{
+    bool first = true;
+
+    text_addf(b, "{\"properties\":{\"%s\":{\"enum\":[", f->hint_member);
+    for (const struct json_hint *h = f->hints; h->value; h++) {
+        if (kind && strcmp(kind, h->kind) != 0)
+            continue;
+        text_addf(b, first ? "" : ",");
+        json_print_text(h->value, b);
+        first = false;
+    }
+    text_addf(b, "]}},\"required\":[\"%s\"]}", f->hint_member);
+}
+
+static bool has_hint(const struct json_field *f, const char *kind)
+{
+    for (const struct json_hint *h = f->hints; h->value; h++)
+        if (strcmp(h->kind, kind) == 0)
+            return true;
+    return false;
+}
+
+/* A kind of a row with hints: its object, and what tells it from the others: the member
+ * that names it, or, without that, the second member. So exactly one of them matches. */
+static void print_hinted_kind(const struct json_field *f, const struct json_kind *k,
+                              struct text_buffer *b)
+{
+    bool first = k == f->kinds;
+
+    text_addf(b, "{\"allOf\":[");
+    print_ref(k->of, b);
+    text_addf(b, ",{\"anyOf\":[{\"properties\":{\"%s\":{\"const\":", f->name);
+    json_print_text(k->name, b);
+    text_addf(b, "}},\"required\":[\"%s\"]}", f->name);
+    if (first || has_hint(f, k->name)) {
+        text_addf(b, ",{\"allOf\":[{\"not\":{\"required\":[\"%s\"]}},", f->name);
+        text_addf(b, first ? "{\"not\":" : "");
+        print_hints(f, first ? NULL : k->name, b);
+        text_addf(b, first ? "}]}" : "]}");
+    }
+    text_addf(b, "]}]}");
+}
+
 /* One of several objects, told apart by their member "kind". */
 static void print_kinds(const struct json_object *table, struct text_buffer *b)
 {
-    const struct json_kind *kinds = table->fields->kinds;
+    const struct json_field *f = table->fields;
+    const struct json_kind *kinds = f->kinds;
 
     text_addf(b, "\"%s\":{\"description\":", table->name);
     json_print_text(table->doc, b);
     text_addf(b, ",\"oneOf\":[");
     for (const struct json_kind *k = kinds; k->name; k++) {
         text_addf(b, k == kinds ? "" : ",");
-        print_ref(k->of, b);
+        if (f->hints)
+            print_hinted_kind(f, k, b);
+        else
+            print_ref(k->of, b);
     }
     text_addf(b, "]}");
 }
@@ -283,6 +333,96 @@ static void print_text_body(struct text_buffer *b)
                  "\"application/octet-stream\":{}}}");
 }
 
+/* What stands in the member of a text, and a short one. */
+static const struct text_example {
+    const char *member, *doc, *example;
+} text_examples[] = {
+    {"swf", "A job log in Standard Workload Format",
+     "; MaxProcs: 4\n"
+     "1 0 -1 60 2 -1 -1 2 90 -1 1 1 1 -1 1 -1 -1 -1\n"
+     "2 10 -1 30 4 -1 -1 4 30 -1 1 1 1 -1 1 -1 -1 -1\n"},
+    {"stg",
+     "A Standard Task Graph: number of tasks without its two dummies, then number, "
+     "run time and predecessors of each; with costs of communication a cost "
+     "stands behind each predecessor",
+     "2\n0 0 0\n1 8 1 0\n2 5 1 1\n3 0 1 2\n"},
+    {"dax", "A Pegasus DAX document, 2.1 or 3.x; one with a DTD is refused",
+     "<adag xmlns=\"http://pegasus.isi.edu/schema/DAX\" version=\"2.1\">\n"
+     "  <job id=\"a\" name=\"make\" runtime=\"8\">\n"
+     "    <uses file=\"f\" link=\"output\" size=\"1000000\"/>\n"
+     "  </job>\n"
+     "  <job id=\"b\" name=\"use\" runtime=\"5\">\n"
+     "    <uses file=\"f\" link=\"input\" size=\"1000000\"/>\n"
+     "  </job>\n"
+     "  <child ref=\"b\"><parent ref=\"a\"/></child>\n"
+     "</adag>\n"},
+    {"wfformat", "A WfFormat document, 1.5 or 1.4", NULL},
+};
+
+/* The example of WfFormat, which is JSON. */
+#define WFFORMAT_EXAMPLE                                                              \
+    "{\"name\":\"two\",\"schemaVersion\":\"1.5\",\"workflow\":{\"specification\":{"   \
+    "\"tasks\":[{\"name\":\"make\",\"id\":\"a\",\"parents\":[],\"children\":[\"b\"]," \
+    "\"outputFiles\":[\"f\"]},{\"name\":\"use\",\"id\":\"b\",\"parents\":[\"a\"],"    \
+    "\"children\":[],\"inputFiles\":[\"f\"]}],\"files\":[{\"id\":\"f\","              \
+    "\"sizeInBytes\":1000000}]},\"execution\":{\"makespanInSeconds\":13,"             \
+    "\"executedAt\":\"2023-03-29T20:02:41Z\",\"tasks\":[{\"id\":\"a\","               \
+    "\"runtimeInSeconds\":8},{\"id\":\"b\",\"runtimeInSeconds\":5}]}}}"
+
+static void print_text_instead(const char *type, const char *member,
+                               struct text_buffer *b)
+{
+    for (size_t i = 0; i < sizeof(text_examples) / sizeof(text_examples[0]); i++) {
+        const struct text_example *e = &text_examples[i];
+
+        if (strcmp(e->member, member) != 0)
+            continue;
+        text_addf(b, ",\"%s\":{\"schema\":{\"type\":\"%s\",\"description\":", type,
+                  e->example ? "string" : "object");
+        json_print_text(e->doc, b);
+        text_addf(b, "},\"example\":");
+        if (e->example)
+            json_print_text(e->example, b);
+        else
+            text_addf(b, "%s", WFFORMAT_EXAMPLE);
+        text_addf(b, "}");
+    }
+}
+
+static void print_texts_instead(const struct route *r, struct text_buffer *b)
+{
+#define X(flag, type, member) \
+    if (r->flags & (flag))    \
+        print_text_instead(type, member, b);
+    ROUTE_TEXTS(X)
+#undef X
+}
+
+/* What the forms of an answer are, by enum answer_form. */
+static const char *const form_docs[] = {
+    [ANSWER_JSON] = "",
+    [ANSWER_TEXT] = "The schedule of one policy as a log in Standard Workload Format",
+    [ANSWER_CHART] =
+        "Who does what when: a row for each resource (of batch queues: processor), a bar "
+        "with a tooltip for each job or task. Of simulations the rows of jobs are drawn: "
+        "ask for them with per_job. Bars that are too narrow are put together; the "
+        "picture then says how",
+    [ANSWER_GRAPH] = "The workflow in Graphviz' DOT, with where and when each task runs",
+};
+
+/* The forms of an answer besides JSON. */
+static void print_forms(const struct route *r, struct text_buffer *b)
+{
+#define X(symbol, flag, type)                                                            \
+    if (r->flags & (flag)) {                                                             \
+        text_addf(b, ",\"%s\":{\"schema\":{\"type\":\"string\",\"description\":", type); \
+        json_print_text(form_docs[symbol], b);                                           \
+        text_addf(b, "}}");                                                              \
+    }
+    ANSWER_FORMS(X)
+#undef X
+}
+
 static void print_body(const struct route *r, struct text_buffer *b)
 {
     const char *type = r->flags & ROUTE_MERGE_PATCH ? "application/merge-patch+json"
@@ -307,8 +447,7 @@ static void print_body(const struct route *r, struct text_buffer *b)
     }
     print_examples(r, b);
     text_addf(b, "}");
-    if (r->flags & ROUTE_TEXT_TOO)
-        text_addf(b, ",\"text/plain\":{\"schema\":{\"type\":\"string\"}}");
+    print_texts_instead(r, b);
     if (r->request && r->flags & ROUTE_BULK) {
         text_addf(b, ",\"application/x-ndjson\":{\"schema\":");
         print_ref(r->request, b);
@@ -328,9 +467,9 @@ static void print_answers(const struct route *r, struct text_buffer *b)
     if (r->response) {
         text_addf(b, ",\"content\":{\"application/json\":{\"schema\":");
         print_ref(r->response, b);
-        text_addf(b, r->flags & ROUTE_TEXT_TOO
-                         ? "},\"text/plain\":{\"schema\":{\"type\":\"string\"}}}"
-                         : "}}");
+        text_addf(b, "}");
+        print_forms(r, b);
+        text_addf(b, "}");
     }
     if (r->flags & ROUTE_ASYNC)
         text_addf(b, "},\"202\":{\"description\":\"It will be done; Location says where "

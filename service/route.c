@@ -7,6 +7,7 @@
 #include "service/config.h"
 #include "service/gzip.h"
 #include "service/hash.h"
+#include "service/json_scan.h"
 #include "service/log.h"
 #include "service/metrics.h"
 #include "service/problem.h"
@@ -270,47 +271,120 @@ static bool range_takes(const char *range, size_t length, const char *type)
     return length == strlen(type) && strncasecmp(range, type, length) == 0;
 }
 
-/* Whether an entry of an Accept header has the quality 0: "not this one". */
-static bool is_excluded(const char *entry, size_t length)
+/* The value of q of an entry of an Accept header; 1 without one. */
+static double entry_quality(const char *entry, size_t length)
 {
-    const char *q = memmem(entry, length, "q=", 2);
+    const char *end = entry + length;
 
-    return q && strtod(q + 2, NULL) <= 0;
+    for (const char *p = entry; (p = memchr(p, ';', (size_t)(end - p)));) {
+        p++;
+        p += strspn(p, " \t");
+        if (end - p > 2 && (*p | 0x20) == 'q' && p[1] == '=')
+            return strtod(p + 2, NULL);
+    }
+    return 1;
 }
 
-static bool accepts(const char *accept, const char *type)
+/* How much an Accept header wants `type`: q of the range that names it most precisely
+ * (RFC 9110, 12.5.1), 0: not at all. */
+static double quality(const char *accept, const char *type)
 {
+    size_t precision = 0;
+    double found = 0;
+
     for (const char *p = accept; *p;) {
         size_t length, entry;
 
         p += strspn(p, " \t,");
         length = strcspn(p, " \t,;");
         entry = strcspn(p, ",");
-        if (length && range_takes(p, length, type) && !is_excluded(p, entry))
-            return true;
+        if (length && range_takes(p, length, type)) {
+            bool any = p[length - 1] == '*';
+            size_t here = !any ? 3 : length > 3 ? 2 : 1;
+
+            if (here > precision)
+                found = entry_quality(p, entry);
+            else if (here == precision)
+                found = fmax(found, entry_quality(p, entry));
+            precision = here > precision ? here : precision;
+        }
         p += entry;
     }
-    return false;
+    return found;
 }
 
-bool request_wants_text(const struct request *rq)
+static bool accepts(const char *accept, const char *type)
+{
+    return quality(accept, type) > 0;
+}
+
+enum { ANSWER_FLAGS = ROUTE_ANSWERS_TEXT | ROUTE_ANSWERS_CHART | ROUTE_ANSWERS_GRAPH };
+
+static const struct answer_kind {
+    unsigned flag;
+    const char *type;
+} answer_kinds[] = {
+#define X(symbol, flag, type) {flag, type},
+    ANSWER_FORMS(X)
+#undef X
+};
+
+/* The form that fits best; *wanted: the header takes it at all. */
+static enum answer_form best_form(const struct route *route, const char *accept,
+                                  double *wanted)
+{
+    size_t best = ANSWER_JSON;
+
+    *wanted = quality(accept, answer_kinds[best].type);
+    for (size_t i = ANSWER_JSON + 1; i < ANSWER_FORM_COUNT; i++) {
+        double q = route->flags & answer_kinds[i].flag
+                       ? quality(accept, answer_kinds[i].type)
+                       : 0;
+
+        if (q <= *wanted)
+            continue;
+        *wanted = q;
+        best = i;
+    }
+    return (enum answer_form)best;
+}
+
+enum answer_form request_answer_form(const struct request *rq)
 {
     const char *accept = rq->message->accept;
+    double wanted;
 
-    return rq->route->flags & ROUTE_TEXT_TOO && accept && *accept &&
-           accepts(accept, "text/plain") && !accepts(accept, "application/json");
+    if (rq->replay || rq->progress || !accept || !*accept)
+        return ANSWER_JSON;
+    return best_form(rq->route, accept, &wanted);
+}
+
+void request_answer_as(struct request *rq, enum answer_form form, const char *text,
+                       size_t length)
+{
+    rq->form = form;
+    rq->drawn = (struct raw_body){text, length};
 }
 
 static enum error_code check_accept(const struct request *rq)
 {
     const char *accept = rq->message->accept;
+    struct text_buffer b = {.arena = rq->arena};
+    double wanted;
 
     if (!accept || !*accept || rq->route->flags & ROUTE_RAW_REPLY ||
-        !rq->route->response || accepts(accept, "application/json") ||
-        accepts(accept, "application/problem+json") || request_wants_text(rq))
+        !rq->route->response || accepts(accept, "application/problem+json"))
         return OK;
-    return fail(rq->err, ERR_NOT_ACCEPTABLE, "",
-                "answers are application/json; Accept was '%.100s'", accept);
+    best_form(rq->route, accept, &wanted);
+    if (wanted > 0)
+        return OK;
+    for (size_t i = ANSWER_JSON; i < ANSWER_FORM_COUNT; i++)
+        if (i == ANSWER_JSON || rq->route->flags & answer_kinds[i].flag)
+            text_addf(&b, "%s%s", i == ANSWER_JSON ? "" : ", ", answer_kinds[i].type);
+    if (b.failed)
+        return fail_memory(rq->err);
+    return fail(rq->err, ERR_NOT_ACCEPTABLE, "", "answers are %.*s; Accept was '%.100s'",
+                (int)b.length, b.data, accept);
 }
 
 /* Whether the media type of a Content-Type header is `type`. */
@@ -338,11 +412,40 @@ static enum error_code check_text_type(const struct request *rq)
                 "--data-binary @FILE");
 }
 
-/* ROUTE_TEXT_TOO: the body is a text. */
-static bool has_text_instead(const struct request *rq)
+static const struct text_kind {
+    unsigned flag;
+    const char *type, *member;
+} text_kinds[] = {
+#define X(flag, type, member) {flag, type, member},
+    ROUTE_TEXTS(X)
+#undef X
+};
+
+enum {
+    TEXT_KINDS = sizeof(text_kinds) / sizeof(text_kinds[0]),
+    TEXT_FLAGS = ROUTE_TAKES_SWF | ROUTE_TAKES_WORKFLOW
+};
+
+/* What text the body is, of those that the route takes; NULL: none, JSON. */
+static const struct text_kind *text_instead(const struct request *rq)
 {
-    return rq->route->flags & ROUTE_TEXT_TOO &&
-           is_type(rq->message->content_type, "text/plain");
+    for (size_t i = 0; i < TEXT_KINDS; i++)
+        if (rq->route->flags & text_kinds[i].flag &&
+            is_type(rq->message->content_type, text_kinds[i].type))
+            return &text_kinds[i];
+    return NULL;
+}
+
+/* The content types that a route takes besides JSON, each with ", " before it. */
+static const char *other_types(const struct request *rq)
+{
+    struct text_buffer b = {.arena = rq->arena};
+
+    text_addf(&b, "%s", rq->route->flags & ROUTE_BULK ? ", application/x-ndjson" : "");
+    for (size_t i = 0; i < TEXT_KINDS; i++)
+        if (rq->route->flags & text_kinds[i].flag)
+            text_addf(&b, ", %s", text_kinds[i].type);
+    return b.failed ? "" : b.data;
 }
 
 static enum error_code check_content_type(const struct request *rq)
@@ -351,7 +454,7 @@ static enum error_code check_content_type(const struct request *rq)
 
     if (rq->route->flags & ROUTE_TEXT_BODY)
         return check_text_type(rq);
-    if (has_text_instead(rq))
+    if (text_instead(rq))
         return OK;
     if (rq->route->flags & ROUTE_MERGE_PATCH &&
         (is_type(type, "application/merge-patch+json") ||
@@ -364,10 +467,10 @@ static enum error_code check_content_type(const struct request *rq)
         (!type || is_type(type, "application/json")))
         return OK;
     return fail(rq->err, ERR_MEDIA_TYPE, "",
-                "the body must be %s; with curl: -H 'Content-Type: %s'",
-                rq->route->flags & ROUTE_BULK ? "application/json or application/x-ndjson"
-                : rq->route->flags & ROUTE_MERGE_PATCH ? "application/merge-patch+json"
-                                                       : "application/json",
+                "the body must be %s%s; with curl: -H 'Content-Type: %s'",
+                rq->route->flags & ROUTE_MERGE_PATCH ? "application/merge-patch+json"
+                                                     : "application/json",
+                other_types(rq),
                 rq->route->flags & ROUTE_MERGE_PATCH ? "application/merge-patch+json"
                                                      : "application/json");
 }
@@ -394,31 +497,45 @@ static enum error_code decode_body(const struct request *rq, struct content *bod
                         &body->text, &body->length, rq->arena, rq->err);
 }
 
-/* ROUTE_TEXT_TOO: the JSON that a text stands for. Bytes beyond ASCII, which such logs
- * have in comments only, become '?'. */
+static enum error_code refuse_query(const struct request *rq)
+{
+    for (size_t i = 0; i < rq->message->query_count; i++)
+        invalid(rq->err, "/?", "conflict",
+                "the parameter '%.60s' goes with a body that is no JSON; with JSON it "
+                "is a member of the body",
+                rq->message->query[i].name);
+    return rq->err->code;
+}
+
+/* A copy of `text` that may stand in JSON: NUL bytes become '?', and bytes beyond ASCII
+ * if it is not UTF-8. */
+static const char *clean_text(const char *text, size_t length, struct arena *a)
+{
+    char *clean = arena_text(a, text, length);
+    bool keep = json_is_utf8(text, length);
+
+    for (size_t i = 0; clean && i < length; i++)
+        if (!clean[i] || (!keep && clean[i] & 0x80))
+            clean[i] = '?';
+    return clean;
+}
+
+/* ROUTE_TEXTS: the JSON that a text stands for. A log or a task graph has characters
+ * beyond ASCII in comments only. */
 static enum error_code text_to_json(struct request *rq, struct content *body)
 {
+    const struct text_kind *kind = text_instead(rq);
     struct text_buffer b = {.arena = rq->arena};
-    char *text;
+    const char *text;
 
-    if (!has_text_instead(rq)) {
-        for (size_t i = 0; i < rq->message->query_count; i++)
-            invalid(
-                rq->err, "/?", "conflict",
-                "the parameter '%.60s' goes with a text/plain body; with JSON it is a "
-                "member of the body",
-                rq->message->query[i].name);
-        return rq->err->code;
-    }
-    text = arena_text(rq->arena, body->text, body->length);
+    if (!kind)
+        return refuse_query(rq);
+    text = clean_text(body->text, body->length, rq->arena);
     if (!text)
         return fail_memory(rq->err);
-    for (size_t i = 0; i < body->length; i++)
-        if (!text[i] || text[i] & 0x80)
-            text[i] = '?';
     json_print(rq->route->query, rq->query, &b);
     b.length -= b.length > 0; /* its brace */
-    text_addf(&b, ",\"%s\":", ROUTE_TEXT_MEMBER);
+    text_addf(&b, "%s\"%s\":", b.length > 1 ? "," : "", kind->member);
     json_print_text(text, &b);
     text_add(&b, "}", 1);
     if (b.failed)
@@ -504,6 +621,22 @@ static enum error_code run_handler(struct request *rq, const void *in)
     return OK;
 }
 
+/* Sends the form that the client wanted, if the handler made it. */
+static void send_form(struct request *rq)
+{
+    if (rq->route->flags & ANSWER_FLAGS && strcmp(rq->route->method, "GET") == 0)
+        reply_header_add(rq->reply, "Vary", "Accept");
+    if (!rq->drawn.text || rq->replay)
+        return;
+    rq->reply->content_type =
+        arena_printf(rq->arena, "%s%s", answer_kinds[rq->form].type,
+                     rq->form == ANSWER_CHART ? "" : "; charset=utf-8");
+    if (!rq->reply->content_type)
+        rq->reply->content_type = answer_kinds[rq->form].type;
+    rq->reply->body = rq->drawn.text;
+    rq->reply->body_length = rq->drawn.length;
+}
+
 /* Keeps a decision that asked for it; the answer is already printed. */
 static enum error_code keep_decision(struct request *rq, const struct content *body)
 {
@@ -538,7 +671,10 @@ static enum error_code run_with_body(struct request *rq, const struct content *b
 
     TRY(bind_body(rq, body, &in));
     TRY(run_handler(rq, in));
-    return rq->store_decision ? keep_decision(rq, body) : OK;
+    if (rq->store_decision)
+        TRY(keep_decision(rq, body));
+    send_form(rq);
+    return OK;
 }
 
 /* ---- Idempotency-Key ---- */
@@ -647,11 +783,14 @@ static enum error_code answer(struct request *rq)
     TRY(check_accept(rq));
     TRY(bind_query(rq));
     request_set_time_limit(rq, NAN);
-    if (!has_body)
-        return run_handler(rq, NULL);
+    if (!has_body) {
+        TRY(run_handler(rq, NULL));
+        send_form(rq);
+        return OK;
+    }
     TRY(check_content_type(rq));
     TRY(decode_body(rq, &body));
-    if (rq->route->flags & ROUTE_TEXT_TOO)
+    if (rq->route->flags & TEXT_FLAGS)
         TRY(text_to_json(rq, &body));
     if (m->idempotency_key && rq->route->flags & ROUTE_IDEMPOTENT_KEY)
         return run_once(rq, &body);

@@ -40,13 +40,35 @@ enum route_flag {
     ROUTE_TEXT_BODY = 64,  /* body of any bytes, not JSON, bound as a struct raw_body */
     ROUTE_ASYNC = 128,  /* `Prefer: respond-async` is honoured; see request_is_async() */
     ROUTE_UPKEEP = 256, /* the service itself calls it too, without a body */
-    ROUTE_TEXT_TOO = 512, /* the body may be text/plain: it stands for the JSON object of
-                             the query's members and the text as ROUTE_TEXT_MEMBER; with
-                             a JSON body there is no query. Accept may be text/plain;
-                             see request_wants_text() */
+    ROUTE_TAKES_SWF = 512,       /* ROUTE_TEXTS: the body may be such a text; */
+    ROUTE_TAKES_WORKFLOW = 1024, /* with a JSON body there is no query */
+    ROUTE_ANSWERS_TEXT = 2048,   /* ANSWER_FORMS: Accept may ask for it; */
+    ROUTE_ANSWERS_CHART = 4096,  /* see request_answer_form() */
+    ROUTE_ANSWERS_GRAPH = 8192,
 };
 
-#define ROUTE_TEXT_MEMBER "swf"
+/* Bodies that are no JSON: flag of the route, content type, member. Such a body stands
+ * for the JSON object of the query's members and the text as this member. */
+#define ROUTE_TEXTS(X)                                \
+    X(ROUTE_TAKES_SWF, "text/plain", "swf")           \
+    X(ROUTE_TAKES_WORKFLOW, "text/plain", "stg")      \
+    X(ROUTE_TAKES_WORKFLOW, "application/xml", "dax") \
+    X(ROUTE_TAKES_WORKFLOW, "text/xml", "dax")        \
+    X(ROUTE_TAKES_WORKFLOW, "application/vnd.wfcommons.wfformat+json", "wfformat")
+
+/* What an answer can be: symbol, flag of the route, content type. */
+#define ANSWER_FORMS(X)                                   \
+    X(ANSWER_JSON, 0, "application/json")                 \
+    X(ANSWER_TEXT, ROUTE_ANSWERS_TEXT, "text/plain")      \
+    X(ANSWER_CHART, ROUTE_ANSWERS_CHART, "image/svg+xml") \
+    X(ANSWER_GRAPH, ROUTE_ANSWERS_GRAPH, "text/vnd.graphviz")
+
+enum answer_form {
+#define X(symbol, flag, type) symbol,
+    ANSWER_FORMS(X)
+#undef X
+        ANSWER_FORM_COUNT
+};
 
 enum {
     ROUTE_PATH_VALUES_MAX = 4,
@@ -136,6 +158,8 @@ struct request {
     struct store_progress *progress; /* without a client: to be kept up to date by
                                         progress_write(); NULL: there is a client */
     double gap_ratio;                /* for metrics; NAN: none */
+    enum answer_form form;           /* set by request_answer_as() */
+    struct raw_body drawn;           /* the answer in that form; text NULL: JSON only */
 };
 
 typedef enum error_code handler_fn(struct request *rq, const void *in, void *out);
@@ -204,9 +228,15 @@ enum error_code route_answer_stored(struct service *service,
  * allows that. The handler then fills reply->body itself. */
 bool request_is_async(const struct request *rq);
 
-/* Whether the client takes text/plain and no JSON, and the route allows that. The
- * handler then fills reply->body itself. */
-bool request_wants_text(const struct request *rq);
+/* What the client wants to see, of what the route can answer: the form of the highest
+ * quality in its Accept header; with equal ones JSON, then their order in ANSWER_FORMS.
+ * JSON while a decision is answered again or without a client. */
+enum answer_form request_answer_form(const struct request *rq);
+
+/* The answer in another form than JSON: it is sent, the JSON is what is kept. `text`
+ * must live as long as the reply. */
+void request_answer_as(struct request *rq, enum answer_form form, const char *text,
+                       size_t length);
 
 /* For handlers. A reply's further headers; beyond REPLY_HEADERS_MAX dropped. */
 void reply_header_add(struct reply *reply, const char *name, const char *value);

@@ -1,10 +1,8 @@
 /* store_history.c - load samples, failures, executions, checkpoint logs, moves.
  *
- * The five tables are read alike: in the order of (instant, row_id), from a
- * key that the page token carries. Statements come in four kinds, because one
- * for all would keep PostgreSQL from using the index: oldest or newest first,
- * with or without the id that the index begins with.
+ * The five tables, and those of store_claim.c, are read alike: see store_read.h.
  */
+#include "service/store_read.h"
 #include "service/store_token.h"
 
 #include <inttypes.h>
@@ -13,50 +11,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NEWEST_FIRST = 1, ANY_ID = 2, READ_KINDS = 4 };
-
-/* $1 tenant, $2 from, $3 to, $4 and $5 the key, $6 how many, $7 the id. */
-#define READ(kind, table, columns, at, beyond, order, which)                        \
-    {                                                                               \
-        "read_" table kind,                                                         \
-            "SELECT " columns ", row_id FROM " table " WHERE tenant = $1 AND " at   \
-            " >= $2 AND " at " < $3"                                                \
-            " AND (" at ", row_id) " beyond " ($4, $5)" which " ORDER BY " at order \
-            ", row_id" order " LIMIT $6",                                           \
-            DB_REPEATABLE                                                           \
-    }
-#define READS(table, columns, at, id, rest)                                             \
-    {                                                                                   \
-        [0] = READ("", table, columns, at, ">", "", " AND " id " = $7" rest),           \
-        [NEWEST_FIRST] =                                                                \
-            READ("_newest", table, columns, at, "<", " DESC", " AND " id " = $7" rest), \
-        [ANY_ID] = READ("_any", table, columns, at, ">", "", rest),                     \
-        [ANY_ID | NEWEST_FIRST] =                                                       \
-            READ("_any_newest", table, columns, at, "<", " DESC", rest),                \
-    }
-
-/* One of the tables, for read_page(). A row is the caller's struct with the
- * row_id behind it. */
-struct history {
-    const struct db_statement *reads; /* READ_KINDS */
-    const struct db_column *columns;
-    size_t row_size, item_size;
-    size_t at_offset, row_id_offset;
-};
-
-/* Asks the statement for the page; `id` and `more` are $7, $8 and $9. */
-static enum error_code read_page(struct db_session *s, const char *tenant,
-                                 const struct history *history,
-                                 const struct store_filter *filter, const char *id,
-                                 const char *const *more, const struct store_page *page,
-                                 void **list, size_t *count, const char **next_token,
-                                 struct arena *a, struct error *err)
+enum error_code history_read_page(struct db_session *s, const char *tenant,
+                                  const struct history *history,
+                                  const struct store_filter *filter, const char *id,
+                                  const char *const *more, const struct store_page *page,
+                                  void **list, size_t *count, const char **next_token,
+                                  struct arena *a, struct error *err)
 {
     double from_s = isnan(filter->from_at_s) ? -HUGE_VAL : filter->from_at_s;
     double to_s = isnan(filter->to_at_s) ? HUGE_VAL : filter->to_at_s;
     double key_s = filter->newest_first ? HUGE_VAL : -HUGE_VAL;
     uint64_t key_id = filter->newest_first ? INT64_MAX : 0;
-    unsigned kind = (filter->newest_first ? NEWEST_FIRST : 0) | (id ? 0 : ANY_ID);
+    unsigned kind =
+        (filter->newest_first ? HISTORY_NEWEST_FIRST : 0) | (id ? 0 : HISTORY_ANY_ID);
     const char *next = NULL;
     size_t row_count;
     char *rows;
@@ -129,9 +96,9 @@ static const struct db_statement copy_load = {
     "copy_load", "COPY load_sample (tenant, " LOAD_COLUMNS ") FROM STDIN (FORMAT binary)",
     0};
 
-static const struct db_statement load_reads[READ_KINDS] =
-    READS("load_sample", LOAD_COLUMNS, "observed_at", "resource_id",
-          " AND ($8::text IS NULL OR to_resource_id = $8)");
+static const struct db_statement load_reads[HISTORY_READ_KINDS] =
+    HISTORY_READS("load_sample", LOAD_COLUMNS, "observed_at", "resource_id",
+                  " AND ($8::text IS NULL OR to_resource_id = $8)");
 
 static const struct history load_history = {
     load_reads,
@@ -159,8 +126,8 @@ enum error_code store_load_samples_read(struct db_session *s, const char *tenant
     const char *const more[] = {filter->to_resource_id, NULL};
     void *rows;
 
-    TRY(read_page(s, tenant, &load_history, filter, filter->resource_id, more, page,
-                  &rows, count, next_token, a, err));
+    TRY(history_read_page(s, tenant, &load_history, filter, filter->resource_id, more,
+                          page, &rows, count, next_token, a, err));
     *list = rows;
     return OK;
 }
@@ -247,8 +214,8 @@ static const struct db_statement copy_failures = {
     "copy_failures",
     "COPY failure (tenant, " FAILURE_COLUMNS ") FROM STDIN (FORMAT binary)", 0};
 
-static const struct db_statement failure_reads[READ_KINDS] =
-    READS("failure", FAILURE_COLUMNS, "down_at", "resource_id", "");
+static const struct db_statement failure_reads[HISTORY_READ_KINDS] =
+    HISTORY_READS("failure", FAILURE_COLUMNS, "down_at", "resource_id", "");
 
 static const struct history failure_history = {
     failure_reads,
@@ -305,8 +272,8 @@ enum error_code store_failures_read(struct db_session *s, const char *tenant,
     static const char *const more[] = {NULL, NULL};
     void *rows;
 
-    TRY(read_page(s, tenant, &failure_history, filter, filter->resource_id, more, page,
-                  &rows, count, next_token, a, err));
+    TRY(history_read_page(s, tenant, &failure_history, filter, filter->resource_id, more,
+                          page, &rows, count, next_token, a, err));
     *list = rows;
     return OK;
 }
@@ -383,11 +350,11 @@ static const struct db_statement insert_executions = {
     " ORDER BY execution_id, coalesce(phase_index, -1), place ON CONFLICT DO NOTHING",
     DB_REPEATABLE};
 
-static const struct db_statement execution_reads[READ_KINDS] =
-    READS("execution", "nullif(phase_index, -1), " EXECUTION_COLUMNS, "started_at",
-          "application_id",
-          " AND ($8::text IS NULL OR resource_id = $8)"
-          " AND ($9::text IS NULL OR site_id = $9)");
+static const struct db_statement execution_reads[HISTORY_READ_KINDS] =
+    HISTORY_READS("execution", "nullif(phase_index, -1), " EXECUTION_COLUMNS,
+                  "started_at", "application_id",
+                  " AND ($8::text IS NULL OR resource_id = $8)"
+                  " AND ($9::text IS NULL OR site_id = $9)");
 
 static const struct history execution_history = {
     execution_reads,
@@ -416,8 +383,8 @@ enum error_code store_executions_read(struct db_session *s, const char *tenant,
     const char *const more[] = {filter->resource_id, filter->site_id};
     void *rows;
 
-    TRY(read_page(s, tenant, &execution_history, filter, filter->application_id, more,
-                  page, &rows, count, next_token, a, err));
+    TRY(history_read_page(s, tenant, &execution_history, filter, filter->application_id,
+                          more, page, &rows, count, next_token, a, err));
     *list = rows;
     return OK;
 }
@@ -458,10 +425,10 @@ static const struct db_statement insert_logs = {
     " ON CONFLICT DO NOTHING",
     DB_REPEATABLE};
 
-static const struct db_statement log_reads[READ_KINDS] =
-    READS("checkpoint_log", LOG_COLUMNS, "requested_at", "application_id",
-          " AND ($8::text IS NULL OR resource_id = $8)"
-          " AND ($9::text IS NULL OR job_id = $9)");
+static const struct db_statement log_reads[HISTORY_READ_KINDS] =
+    HISTORY_READS("checkpoint_log", LOG_COLUMNS, "requested_at", "application_id",
+                  " AND ($8::text IS NULL OR resource_id = $8)"
+                  " AND ($9::text IS NULL OR job_id = $9)");
 
 static const struct history log_history = {
     log_reads,
@@ -490,8 +457,8 @@ enum error_code store_checkpoint_logs_read(struct db_session *s, const char *ten
     const char *const more[] = {filter->resource_id, filter->job_id};
     void *rows;
 
-    TRY(read_page(s, tenant, &log_history, filter, filter->application_id, more, page,
-                  &rows, count, next_token, a, err));
+    TRY(history_read_page(s, tenant, &log_history, filter, filter->application_id, more,
+                          page, &rows, count, next_token, a, err));
     *list = rows;
     return OK;
 }
@@ -527,10 +494,10 @@ static const struct db_statement insert_events = {
     " SELECT $1, * FROM unnest($2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT DO NOTHING",
     DB_REPEATABLE};
 
-static const struct db_statement event_reads[READ_KINDS] =
-    READS("reschedule_event", EVENT_COLUMNS, "moved_at", "run_id",
-          " AND ($8::text IS NULL OR from_site_id = $8)"
-          " AND ($9::text IS NULL OR to_site_id = $9)");
+static const struct db_statement event_reads[HISTORY_READ_KINDS] =
+    HISTORY_READS("reschedule_event", EVENT_COLUMNS, "moved_at", "run_id",
+                  " AND ($8::text IS NULL OR from_site_id = $8)"
+                  " AND ($9::text IS NULL OR to_site_id = $9)");
 
 static const struct history event_history = {
     event_reads,
@@ -560,8 +527,8 @@ enum error_code store_reschedule_events_read(struct db_session *s, const char *t
     const char *const more[] = {filter->from_site_id, filter->to_site_id};
     void *rows;
 
-    TRY(read_page(s, tenant, &event_history, filter, filter->run_id, more, page, &rows,
-                  count, next_token, a, err));
+    TRY(history_read_page(s, tenant, &event_history, filter, filter->run_id, more, page,
+                          &rows, count, next_token, a, err));
     *list = rows;
     return OK;
 }

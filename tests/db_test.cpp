@@ -595,7 +595,8 @@ TEST_CASE("partitions are made ahead, filled and dropped", "[db]")
     }
     REQUIRE_OK(maintenance_run(d, &o, now_s, &err));
     for (const char *table :
-         {"load_sample", "failure", "execution", "checkpoint_log", "reschedule_event"})
+         {"load_sample", "failure", "execution", "checkpoint_log", "reschedule_event",
+          "claim_attempt", "site_error", "transfer_actual"})
         for (const char *month : {"2025_11", "2025_12", "2026_01"}) {
             CAPTURE(table, month);
             CHECK(query_number(s, s.a,

@@ -1,0 +1,62 @@
+/* gantt.h - who does what when, as a picture: bars over time, in SVG 1.1.
+ *
+ * Pure: the same bars give the same bytes. The picture has no script, no background and
+ * colours that can be read on light and on dark ground; every bar has a tooltip
+ * (<title>). It is GANTT_WIDTH units wide; rows get lower the more there are.
+ *
+ * Rules for many bars, of which the picture says below its axis what they did:
+ * - Bars of one row that overlap stand below each other, in up to GANTT_TRACKS_MAX
+ *   tracks of the row.
+ * - More than GANTT_LANES_MAX tracks are put together to so many.
+ * - Neighbours of which one is narrower than half a unit become one bar, if less than
+ *   half a unit lies between them. Above GANTT_SHAPES_MAX shapes that limit is doubled
+ *   until there are fewer; what is left beyond that, the smallest are left out.
+ * - Labels stand where they fit.
+ */
+#ifndef GRIDPLAN_GANTT_H
+#define GRIDPLAN_GANTT_H
+
+#include "service/json.h"
+
+enum {
+    GANTT_WIDTH = 1000,
+    GANTT_SHAPES_MAX = 20000,
+    GANTT_LANES_MAX = 1200,
+    GANTT_TRACKS_MAX = 32
+};
+
+struct gantt_bar {
+    const char *id;     /* in the bar and in its tooltip */
+    const char *detail; /* further lines of the tooltip; NULL: none */
+    size_t row;         /* the first one that it takes */
+    size_t row_count;   /* >= 1; more than one: rows are numbered processors */
+    double start_s, finish_s;
+};
+
+/* A line at an instant. */
+struct gantt_mark {
+    const char *label;
+    double at_s;
+};
+
+struct gantt {
+    const char *title;
+    const char *subtitle;    /* NULL: none */
+    bool numbered;           /* rows are processors: their names are numbers */
+    const char *const *rows; /* names; NULL: rows are numbers from 0 */
+    size_t row_count;
+    const struct gantt_bar *bars; /* times that are not finite, finish before start: left
+                                     out and counted */
+    size_t bar_count;
+    const struct gantt_mark *marks;
+    size_t mark_count;
+};
+
+/* Appends the document. Cost: O(n log n). */
+enum error_code gantt_print(const struct gantt *chart, struct text_buffer *b,
+                            struct error *err);
+
+/* Appends a text with what XML needs escaped; what XML cannot have becomes '?'. */
+void gantt_print_text(const char *text, struct text_buffer *b);
+
+#endif

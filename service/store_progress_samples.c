@@ -1,0 +1,235 @@
+/* store_progress_samples.c - what tasks said of their progress, and what those that
+ * finished have taught. */
+#include "service/store_progress_samples.h"
+
+#include "service/store_read.h"
+
+/* ---- reports ---- */
+
+#define SAMPLE_COLUMNS                                                             \
+    "task_id, application_id, elapsed_s, progress_pct, mips_total, mips_external," \
+    " job_count, work_done_ref_s, extrapolated_ref_s, actual_ref_s"
+
+struct sample_row {
+    struct store_progress_sample sample;
+    uint64_t row_id;
+};
+
+#define SAMPLE_NUMBER_ROWS(T, at)                                                    \
+    DB_COLUMN(T, at elapsed_s, DB_NUMBER), DB_COLUMN(T, at progress_pct, DB_NUMBER), \
+        DB_COLUMN(T, at mips_total, DB_NUMBER),                                      \
+        DB_COLUMN(T, at mips_external, DB_NUMBER),                                   \
+        DB_COLUMN(T, at job_count, DB_NUMBER),                                       \
+        DB_COLUMN(T, at work_done_ref_s, DB_NUMBER)
+#define SAMPLE_COLUMN_ROWS                                                      \
+    DB_COLUMN(struct store_progress_sample, task_id, DB_TEXT),                  \
+        DB_COLUMN(struct store_progress_sample, application_id, DB_TEXT),       \
+        SAMPLE_NUMBER_ROWS(struct store_progress_sample, sample.),              \
+        DB_COLUMN(struct store_progress_sample, extrapolated_ref_s, DB_NUMBER), \
+        DB_COLUMN(struct store_progress_sample, actual_ref_s, DB_NUMBER)
+
+static const struct db_column sample_columns[] = {SAMPLE_COLUMN_ROWS, {0}};
+static const struct db_column sample_row_columns[] = {
+    SAMPLE_COLUMN_ROWS,
+    DB_COLUMN(struct store_progress_sample, received_at_s, DB_INSTANT),
+    DB_COLUMN(struct sample_row, row_id, DB_INTEGER),
+    {0},
+};
+
+static const struct db_statement copy_samples = {
+    "copy_progress_samples",
+    "COPY progress_sample (tenant, " SAMPLE_COLUMNS ") FROM STDIN (FORMAT binary)", 0};
+
+static const struct db_statement sample_reads[HISTORY_READ_KINDS] = HISTORY_READS(
+    "progress_sample", SAMPLE_COLUMNS ", received_at", "received_at", "task_id", "");
+
+static const struct history sample_history = {
+    sample_reads,
+    sample_row_columns,
+    sizeof(struct sample_row),
+    sizeof(struct store_progress_sample),
+    offsetof(struct sample_row, sample.received_at_s),
+    offsetof(struct sample_row, row_id),
+};
+
+enum error_code store_progress_samples(struct db_session *s, const char *tenant,
+                                       const struct store_progress_sample *list,
+                                       size_t count, struct error *err)
+{
+    return db_copy(s, &copy_samples, tenant, sample_columns, sizeof(*list), list, count,
+                   err);
+}
+
+enum error_code store_progress_samples_read(struct db_session *s, const char *tenant,
+                                            const char *task_id,
+                                            const struct store_filter *filter,
+                                            const struct store_page *page,
+                                            const struct store_progress_sample **list,
+                                            size_t *count, const char **next_token,
+                                            struct arena *a, struct error *err)
+{
+    static const char *const more[] = {NULL, NULL};
+    void *rows;
+
+    TRY(history_read_page(s, tenant, &sample_history, filter, task_id, more, page, &rows,
+                          count, next_token, a, err));
+    *list = rows;
+    return OK;
+}
+
+static const struct db_column task_sample_columns[] = {
+    SAMPLE_NUMBER_ROWS(struct progress_sample, ),
+    {0},
+};
+
+static const struct db_statement select_task_samples = {
+    "progress_samples_of_task",
+    "SELECT elapsed_s, progress_pct, mips_total, mips_external, job_count,"
+    " work_done_ref_s FROM progress_sample WHERE tenant = $1 AND task_id = $2"
+    " ORDER BY received_at DESC, row_id DESC LIMIT $3",
+    DB_REPEATABLE};
+
+enum error_code store_progress_task_samples(struct db_session *s, const char *tenant,
+                                            const char *task_id, size_t limit,
+                                            const struct progress_sample **list,
+                                            size_t *count, struct arena *a,
+                                            struct error *err)
+{
+    void *rows;
+
+    TRY(db_rows(s, &select_task_samples,
+                DB_PARAMS(db_text(tenant), db_text(task_id), db_integer(limit)),
+                task_sample_columns, sizeof(struct progress_sample), &rows, count, a,
+                err));
+    *list = rows;
+    return OK;
+}
+
+/* ---- tasks ---- */
+
+#define TASK_COLUMNS "task_id, application_id, actual_ref_s, run_time_s"
+
+static const struct db_column task_columns[] = {
+    DB_COLUMN(struct store_progress_task, task_id, DB_TEXT),
+    DB_COLUMN(struct store_progress_task, application_id, DB_TEXT),
+    DB_COLUMN(struct store_progress_task, actual_ref_s, DB_NUMBER),
+    DB_COLUMN(struct store_progress_task, run_time_s, DB_NUMBER),
+    {0},
+};
+
+static const struct db_statement select_task = {
+    "progress_task",
+    "SELECT " TASK_COLUMNS " FROM progress_task WHERE tenant = $1 AND task_id = $2",
+    DB_REPEATABLE};
+
+enum error_code store_progress_task_read(struct db_session *s, const char *tenant,
+                                         const char *task_id, bool *found,
+                                         struct store_progress_task *out, struct arena *a,
+                                         struct error *err)
+{
+    return db_row(s, &select_task, DB_PARAMS(db_text(tenant), db_text(task_id)),
+                  task_columns, sizeof(*out), out, found, a, err);
+}
+
+static const struct db_statement select_pending = {
+    "pending_progress_tasks",
+    "SELECT " TASK_COLUMNS " FROM progress_task WHERE tenant = $1 AND scored_at IS NULL"
+    " AND (actual_ref_s IS NOT NULL OR run_time_s IS NOT NULL) LIMIT $2",
+    DB_REPEATABLE};
+
+enum error_code store_progress_pending(struct db_session *s, const char *tenant,
+                                       size_t limit,
+                                       const struct store_progress_task **list,
+                                       size_t *count, struct arena *a, struct error *err)
+{
+    void *rows;
+
+    TRY(db_rows(s, &select_pending, DB_PARAMS(db_text(tenant), db_integer(limit)),
+                task_columns, sizeof(struct store_progress_task), &rows, count, a, err));
+    *list = rows;
+    return OK;
+}
+
+static const struct db_statement update_score = {
+    "score_progress_task",
+    "UPDATE progress_task SET scored_at = now(), fit_error_10 = $3, fit_error_20 = $4,"
+    " fit_error_50 = $5, extrapolation_error_10 = $6, extrapolation_error_20 = $7,"
+    " extrapolation_error_50 = $8, estimate_ratio_05 = $9, estimate_ratio_10 = $10,"
+    " estimate_ratio_20 = $11, estimate_ratio_50 = $12, curve = $13,"
+    " amplitude_ratio = $14, decay_ratio = $15 WHERE tenant = $1 AND task_id = $2",
+    DB_REPEATABLE};
+
+enum error_code store_progress_score(struct db_session *s, const char *tenant,
+                                     const char *task_id,
+                                     const struct progress_score *score,
+                                     struct error *err)
+{
+    const double *fit = score->fit_error, *plain = score->extrapolation_error;
+    const double *ratio = score->estimate_ratio;
+
+    return db_run(s, &update_score,
+                  DB_PARAMS(db_text(tenant), db_text(task_id), db_number(fit[0]),
+                            db_number(fit[1]), db_number(fit[2]), db_number(plain[0]),
+                            db_number(plain[1]), db_number(plain[2]), db_number(ratio[0]),
+                            db_number(ratio[1]), db_number(ratio[2]), db_number(ratio[3]),
+                            db_text(score->function), db_number(score->amplitude_ratio),
+                            db_number(score->decay_ratio)),
+                  NULL, err);
+}
+
+/* ---- applications ---- */
+
+#define A struct progress_application
+static const struct db_column application_columns[] = {
+    DB_COLUMN(A, task_count, DB_NUMBER),
+    DB_COLUMN(A, fit_error[0], DB_NUMBER),
+    DB_COLUMN(A, fit_error[1], DB_NUMBER),
+    DB_COLUMN(A, fit_error[2], DB_NUMBER),
+    DB_COLUMN(A, extrapolation_error[0], DB_NUMBER),
+    DB_COLUMN(A, extrapolation_error[1], DB_NUMBER),
+    DB_COLUMN(A, extrapolation_error[2], DB_NUMBER),
+    DB_COLUMN(A, estimate_ratio[0], DB_NUMBER),
+    DB_COLUMN(A, estimate_ratio[1], DB_NUMBER),
+    DB_COLUMN(A, estimate_ratio[2], DB_NUMBER),
+    DB_COLUMN(A, estimate_ratio[3], DB_NUMBER),
+    DB_COLUMN(A, shape[0].task_count, DB_NUMBER),
+    DB_COLUMN(A, shape[0].amplitude_ratio, DB_NUMBER),
+    DB_COLUMN(A, shape[0].decay_ratio, DB_NUMBER),
+    DB_COLUMN(A, shape[1].task_count, DB_NUMBER),
+    DB_COLUMN(A, shape[1].amplitude_ratio, DB_NUMBER),
+    DB_COLUMN(A, shape[1].decay_ratio, DB_NUMBER),
+    {0},
+};
+#undef A
+
+/* clang-format off */
+#define MEDIAN(column) "percentile_cont(0.5) WITHIN GROUP (ORDER BY " column ")"
+#define ERRORS(of) \
+    "avg(" of "_error_10), avg(" of "_error_20), avg(" of "_error_50), "
+#define RATIO(at) MEDIAN("estimate_ratio_" at) ", "
+#define SHAPE(name) \
+    "(count(*) FILTER (WHERE curve = '" name "'))::float8, " \
+    MEDIAN("amplitude_ratio") " FILTER (WHERE curve = '" name "'), " \
+    MEDIAN("decay_ratio") " FILTER (WHERE curve = '" name "')"
+
+static const struct db_statement select_application = {
+    "progress_application",
+    "SELECT count(coalesce(fit_error_10, fit_error_20, fit_error_50))::float8, "
+    ERRORS("fit") ERRORS("extrapolation") RATIO("05") RATIO("10") RATIO("20") RATIO("50")
+    SHAPE("psi1") ", " SHAPE("psi2")
+    " FROM (SELECT * FROM progress_task WHERE tenant = $1 AND application_id = $2"
+    " AND scored_at IS NOT NULL ORDER BY scored_at DESC LIMIT 1000) AS latest",
+    DB_REPEATABLE};
+/* clang-format on */
+
+enum error_code store_progress_application(struct db_session *s, const char *tenant,
+                                           const char *application_id,
+                                           struct progress_application *out,
+                                           struct arena *a, struct error *err)
+{
+    bool found;
+
+    return db_row(s, &select_application,
+                  DB_PARAMS(db_text(tenant), db_text(application_id)),
+                  application_columns, sizeof(*out), out, &found, a, err);
+}

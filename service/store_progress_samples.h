@@ -1,0 +1,75 @@
+/* store_progress_samples.h - what tasks said of their progress, and what those that
+ * finished have taught.
+ *
+ * As store.h, whose rules hold here. A report at 100 %, one with actual_ref_s, or an
+ * execution of the task's name ends a task: then it waits to be scored.
+ *
+ * Source: spec runtime-prediction.md 12.
+ */
+#ifndef GRIDPLAN_STORE_PROGRESS_SAMPLES_H
+#define GRIDPLAN_STORE_PROGRESS_SAMPLES_H
+
+#include "models/progress/application.h"
+#include "service/store.h"
+
+struct store_progress_sample {
+    const char *task_id;
+    const char *application_id; /* NULL: not said */
+    struct progress_sample sample;
+    double extrapolated_ref_s; /* NAN: none */
+    double actual_ref_s;       /* work that the task was; NAN: not known yet */
+    double received_at_s;      /* instant; set by the database */
+};
+
+/* Stores all or none. */
+enum error_code store_progress_samples(struct db_session *s, const char *tenant,
+                                       const struct store_progress_sample *list,
+                                       size_t count, struct error *err);
+
+/* By received_at; task_id NULL: any. */
+enum error_code store_progress_samples_read(struct db_session *s, const char *tenant,
+                                            const char *task_id,
+                                            const struct store_filter *filter,
+                                            const struct store_page *page,
+                                            const struct store_progress_sample **list,
+                                            size_t *count, const char **next_token,
+                                            struct arena *a, struct error *err);
+
+/* The latest `limit` reports of a task, the last one first. */
+enum error_code store_progress_task_samples(struct db_session *s, const char *tenant,
+                                            const char *task_id, size_t limit,
+                                            const struct progress_sample **list,
+                                            size_t *count, struct arena *a,
+                                            struct error *err);
+
+/* A task; application_id NULL: not said, the numbers NAN: not known. */
+struct store_progress_task {
+    const char *task_id, *application_id;
+    double actual_ref_s, run_time_s;
+};
+
+/* *found false: nothing was ever reported of it. */
+enum error_code store_progress_task_read(struct db_session *s, const char *tenant,
+                                         const char *task_id, bool *found,
+                                         struct store_progress_task *out, struct arena *a,
+                                         struct error *err);
+
+/* Tasks that ended and are not scored, `limit` at most. */
+enum error_code store_progress_pending(struct db_session *s, const char *tenant,
+                                       size_t limit,
+                                       const struct store_progress_task **list,
+                                       size_t *count, struct arena *a, struct error *err);
+
+/* Keeps a score. */
+enum error_code store_progress_score(struct db_session *s, const char *tenant,
+                                     const char *task_id,
+                                     const struct progress_score *score,
+                                     struct error *err);
+
+/* Over the latest 1000 scored tasks; task_count 0: there is none. */
+enum error_code store_progress_application(struct db_session *s, const char *tenant,
+                                           const char *application_id,
+                                           struct progress_application *out,
+                                           struct arena *a, struct error *err);
+
+#endif

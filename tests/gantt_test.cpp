@@ -1,0 +1,247 @@
+// gantt_test.cpp - charts: valid XML, escaped, bounded, the same for the same bars.
+#include "tests/picture_support.hpp"
+
+extern "C" {
+#include "service/gantt.h"
+}
+
+namespace
+{
+
+struct chart_of {
+    std::vector<std::string> ids, names;
+    std::vector<gantt_bar> bars;
+    std::vector<const char *> rows;
+    gantt g{};
+
+    // `count` bars on `rows` rows, drawn.
+    std::string print(arena *a)
+    {
+        text_buffer b{};
+        error err = collecting_error(a);
+
+        b.arena = a;
+        g.bars = bars.data();
+        g.bar_count = bars.size();
+        if (!g.title)
+            g.title = "Chart";
+        REQUIRE(gantt_print(&g, &b, &err) == OK);
+        return std::string(b.data, b.length);
+    }
+    void name_rows(size_t count)
+    {
+        for (size_t i = 0; i < count; i++)
+            names.push_back("r" + std::to_string(i));
+        for (auto &n : names)
+            rows.push_back(n.c_str());
+        g.rows = rows.data();
+        g.row_count = count;
+    }
+    void bar(const char *id, size_t row, double start_s, double finish_s,
+             size_t row_count = 1)
+    {
+        bars.push_back({id, nullptr, row, row_count, start_s, finish_s});
+    }
+};
+
+} // namespace
+
+TEST_CASE("a chart has its bars, names, ticks and tooltips", "[gantt]")
+{
+    test_arena a;
+    chart_of c;
+
+    c.name_rows(2);
+    c.bar("first", 0, 0, 60);
+    c.bar("second", 1, 60, 90);
+    c.bars[0].detail = "on r0, slot 1";
+    gantt_mark mark{"lower bound", 80};
+    c.g.marks = &mark;
+    c.g.mark_count = 1;
+    c.g.subtitle = "2 bars";
+    picture p(c.print(a));
+
+    CHECK(p.bars() == 2);
+    CHECK(p.has_text("first"));
+    CHECK(p.has_text("r0"));
+    CHECK(p.has_text("r1"));
+    CHECK(p.has_text("lower bound"));
+    CHECK(p.has_text("2 bars"));
+    CHECK(p.has_text("1 min"));
+    CHECK(p.has_text("30 s"));
+    CHECK(p.has_title("first\n0 s \xe2\x80\x93 60 s\nfor 60 s\non r0, slot 1"));
+    CHECK(p.has_title("second\n60 s \xe2\x80\x93 90 s\nfor 30 s"));
+    CHECK(p.elements.count("script") == 0);
+    CHECK(p.elements.count("style") == 0);
+    CHECK(p.notes().empty());
+    CHECK(c.print(a) == p.text);
+}
+
+TEST_CASE("what XML cannot have is escaped or replaced", "[gantt]")
+{
+    test_arena a;
+    chart_of c;
+
+    c.name_rows(1);
+    c.names[0] = "<script>&\"'";
+    c.rows[0] = c.names[0].c_str();
+    c.g.title = "a\x01z\xff\xc3\xa9 <b> ]]> \xef\xbf\xbf \xed\xa0\x80";
+    c.g.subtitle = "&amp;";
+    c.bar("<a href='x'>\xf0\x9f\x98\x80", 0, 0, 1);
+    picture p(c.print(a));
+
+    CHECK(p.has_text("<script>&\"'"));
+    CHECK(p.has_text("&amp;"));
+    CHECK(p.has_text("a?z?\xc3\xa9 <b> ]]> ??? ???"));
+    CHECK(p.has_text("<a href='x'>\xf0\x9f\x98\x80"));
+    CHECK(p.elements.count("a") == 0);
+}
+
+TEST_CASE("bars without times or rows are left out, and the chart says so", "[gantt]")
+{
+    test_arena a;
+    chart_of c;
+
+    c.name_rows(1);
+    c.bar("nan", 0, NAN, 1);
+    c.bar("infinite", 0, 0, HUGE_VAL);
+    c.bar("backwards", 0, 2, 1);
+    c.bar("row", 1, 0, 1);
+    c.bar("wide", 0, 0, 1, 2);
+    c.bar("none", 0, 0, 1, 0);
+    c.bar("overflow", 0, 0, 1, SIZE_MAX);
+    c.bar("instant", 0, 5, 5);
+    c.bar("huge", 0, 0, 1e308);
+    picture p(c.print(a));
+    CHECK(p.notes().find("7 bars are left out: they have no time or row.") !=
+          std::string::npos);
+
+    chart_of none;
+    picture empty(none.print(a));
+    CHECK(empty.notes() == "Nothing is scheduled.");
+    CHECK(empty.bars() == 0);
+}
+
+TEST_CASE("bars that overlap in a row stand below each other", "[gantt]")
+{
+    test_arena a;
+    chart_of c;
+
+    c.name_rows(2);
+    c.bar("x", 0, 0, 10);
+    c.bar("y", 0, 5, 15);
+    c.bar("z", 0, 10, 20);
+    c.bar("w", 1, 0, 20);
+    picture p(c.print(a));
+
+    REQUIRE(p.bars() == 4);
+    CHECK(p.y_of("x") == p.y_of("z"));
+    CHECK(p.y_of("y") > p.y_of("x"));
+    CHECK(p.y_of("w") > p.y_of("y"));
+}
+
+TEST_CASE("ticks are what people count in", "[gantt]")
+{
+    struct {
+        double finish_s;
+        std::vector<const char *> some;
+    } cases[] = {
+        {1e-6, {"0 s", "2e-07 s", "1e-06 s"}},
+        {0.5, {"0.1 s", "0.5 s"}},
+        {9, {"1 s", "9 s"}},
+        {100, {"15 s", "1 min 30 s"}},
+        {3600, {"10 min", "1 h"}},
+        {7200, {"15 min", "1 h 45 min"}},
+        {86400.0 * 2, {"6 h", "1 d 12 h"}},
+        {86400.0 * 30, {"5 d", "30 d"}},
+        {86400.0 * 3650, {"500 d", "3500 d"}},
+        {1e15, {"2e+09 d"}},
+    };
+    for (auto &c : cases)
+        DYNAMIC_SECTION(c.finish_s)
+        {
+            test_arena a;
+            chart_of chart;
+
+            chart.name_rows(1);
+            chart.bar("x", 0, 0, c.finish_s);
+            picture p(chart.print(a));
+            INFO(p.text);
+            for (const char *tick : c.some)
+                CHECK(p.has_text(tick));
+        }
+    test_arena a;
+    chart_of before;
+    before.name_rows(1);
+    before.bar("x", 0, -90, 30);
+    CHECK(picture(before.print(a))
+              .has_text("\xe2\x88\x92"
+                        "1 min"));
+    chart_of late;
+    late.name_rows(1);
+    late.bar("x", 0, 1e9, 1e9 + 100);
+    CHECK(picture(late.print(a)).bars() == 1);
+}
+
+TEST_CASE("very many bars stay a picture of bounded size", "[gantt]")
+{
+    test_arena a;
+    struct {
+        const char *when;
+        size_t rows, bars, row_count;
+    } cases[] = {
+        {"10000 bars on 10 rows", 10, 10000, 1},
+        {"100000 bars on 500 rows", 500, 100000, 1},
+        {"50000 bars on 50000 rows", 50000, 50000, 1},
+        {"30000 bars over several rows", 40000, 30000, 7},
+        {"one bar over very many rows", 1000000, 1, 1000000},
+    };
+    for (auto &c : cases)
+        DYNAMIC_SECTION(c.when)
+        {
+            chart_of chart;
+
+            if (c.row_count == 1)
+                chart.name_rows(c.rows);
+            chart.g.row_count = c.rows;
+            for (size_t i = 0; i < c.bars; i++) {
+                size_t row = c.bars == 1 ? 0 : i * 7919 % (c.rows - c.row_count + 1);
+                double start_s = (double)(i / c.rows) * 10;
+
+                chart.bar("job", row, start_s, start_s + 3 + (double)(i % 7),
+                          c.row_count);
+            }
+            std::string text = chart.print(a);
+            picture p(text);
+            CHECK(p.bars() <= GANTT_SHAPES_MAX);
+            CHECK(p.bars() >= 1);
+            CHECK(text.size() < 12000000);
+            if (c.bars > GANTT_SHAPES_MAX)
+                CHECK(p.notes() != "");
+        }
+}
+
+TEST_CASE("a chart needs no more than the arena has", "[gantt][memory]")
+{
+    chart_of c;
+
+    c.name_rows(3);
+    c.bar("a", 0, 0, 1);
+    c.bar("b", 2, 1, 2);
+    for (size_t cap = 0;; cap += 509) {
+        test_arena a(cap);
+        text_buffer b{};
+        error err{};
+        gantt g = c.g;
+
+        b.arena = a;
+        g.title = "t";
+        g.bars = c.bars.data();
+        g.bar_count = c.bars.size();
+        enum error_code code = gantt_print(&g, &b, &err);
+        if (code == OK)
+            break;
+        REQUIRE(code == ERR_TOO_LARGE);
+        REQUIRE(cap < 1000000);
+    }
+}
