@@ -14,6 +14,8 @@
 #include "algorithms/queue/queue.h"
 #include "algorithms/replication/replication.h"
 #include "algorithms/simulation/vm.h"
+#include "algorithms/workflow/round.h"
+#include "models/progress/progress.h"
 
 #include <string.h>
 
@@ -116,6 +118,19 @@ static bool vm_at(size_t i, struct policy_row *row)
     return p->name;
 }
 
+static bool prediction_at(size_t i, struct policy_row *row)
+{
+    static const struct policy_row methods[] = {
+#define X(symbol, name, purpose, source) {#name, purpose, source, progress_params, NULL},
+        PROGRESS_METHODS(X)
+#undef X
+            {0},
+    };
+
+    *row = methods[i];
+    return row->name;
+}
+
 static bool claim_at(size_t i, struct policy_row *row)
 {
     const struct co_claim_policy *p = &co_claim_policies[i];
@@ -127,6 +142,23 @@ static bool claim_at(size_t i, struct policy_row *row)
 static bool scan_at(size_t i, struct policy_row *row)
 {
     const struct co_scan_policy *p = &co_scan_policies[i];
+
+    *row = (struct policy_row){p->name, p->purpose, p->source, p->params, NULL};
+    return p->name;
+}
+
+static bool workflow_at(size_t i, struct policy_row *row)
+{
+    const struct workflow_policy *p = &workflow_policies[i];
+
+    *row = (struct policy_row){p->name, p->purpose, p->source, p->params,
+                               workflow_common_params};
+    return p->name;
+}
+
+static bool workflow_round_at(size_t i, struct policy_row *row)
+{
+    const struct workflow_round_policy *p = &workflow_round_policies[i];
 
     *row = (struct policy_row){p->name, p->purpose, p->source, p->params, NULL};
     return p->name;
@@ -146,10 +178,13 @@ static const struct {
     {"parallel", "/v1/parallel-schedules", parallel_at},
     {"placement", "/v1/placements", placement_at},
     {"plan", "/v1/rescheduling-plans", plan_at},
+    {"prediction", "/v1/predictions", prediction_at},
     {"queue", "/v1/queue-orders", queue_at},
     {"replication", "/v1/replica-counts", replication_at},
     {"scan", "/v1/queue-scans", scan_at},
     {"vm", "/v1/simulations", vm_at},
+    {"workflow", "/v1/workflow-schedules", workflow_at},
+    {"workflow_round", "/v1/workflow-schedules", workflow_round_at},
 };
 
 struct option {

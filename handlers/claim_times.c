@@ -6,7 +6,9 @@
 #include "handlers/claim_times.h"
 
 #include "algorithms/coallocation/claim.h"
+#include "handlers/claim_choice.h"
 #include "handlers/coallocation_json.h"
+#include "handlers/coallocation_refine.h"
 
 #define TIME_MAX_S 1e12
 
@@ -22,6 +24,10 @@ struct timeline_request {
     struct decision_request decision;
     int mode;
     double jpt_s, ftt_s, l_value;
+    const char *const *site_ids;
+    size_t site_count;
+    double processors; /* NAN: not given */
+    const struct claim_l_request *l_choice;
 };
 
 struct timeline_answer {
@@ -30,6 +36,7 @@ struct timeline_answer {
     double jst_s;
     const double *claim_times_s;
     size_t claim_time_count;
+    const struct claim_l_answer *l_choice;
 };
 
 #define T struct timeline_request
@@ -40,6 +47,11 @@ static const struct json_field timeline_rows[] = {
     JSON_NUMBER(T, ftt_s, 0, TIME_MAX_S, 0, JSON_REQUIRED,
                 "Time of its longest transfer"),
     JSON_NUMBER(T, l_value, 0, 1, 0.75, 0, "Its L; default 0.75"),
+    JSON_TEXTS(T, site_ids, site_count, CO_SITES_MAX, 0,
+               "Sites that it is placed on, in any order; l_choice needs them"),
+    JSON_NUMBER(T, processors, 1, 1e9, NAN, JSON_NULLABLE,
+                "Its processors on all of them; l_choice needs them"),
+    CLAIM_L_CHOICE_ROW(T),
     DECISION_REQUEST_ROWS(T),
     {0},
 };
@@ -55,6 +67,7 @@ static const struct json_field timeline_answer_rows[] = {
     JSON_NUMBER(T, jst_s, 0, 0, 0, 0, "When it starts"),
     JSON_NUMBERS(T, claim_times_s, claim_time_count, 0, 0, 0,
                  "When it is claimed; the last is the final one"),
+    CLAIM_L_ANSWER_ROW(T),
     DECISION_END_ROWS(T),
     {0},
 };
@@ -62,6 +75,29 @@ static const struct json_field timeline_answer_rows[] = {
 const struct json_object claim_timeline_answer_json = {
     "ClaimTimelineAnswer", "Claiming times", sizeof(struct timeline_answer),
     timeline_answer_rows};
+
+/* L by what became of earlier claims on these sites. */
+static enum error_code choose_l(struct request *rq, const struct timeline_request *body,
+                                struct timeline_answer *answer, double *l)
+{
+    const struct claim_l_question question = {
+        body->site_ids, body->site_count, body->processors, body->ftt_s, body->l_value};
+    struct claim_l_answer *chosen = NEW(rq->arena, struct claim_l_answer, 1);
+    const char *warning;
+
+    if (!chosen)
+        return fail_memory(rq->err);
+    if (body->site_count == 0)
+        invalid(rq->err, "/site_ids", "required", "l_choice needs the sites");
+    if (isnan(body->processors))
+        invalid(rq->err, "/processors", "required", "l_choice needs the processors");
+    TRY(rq->err->code);
+    TRY(claim_l_choose(rq, body->l_choice, &question, chosen, &warning));
+    *l = chosen->l_value;
+    answer->l_choice = chosen;
+    return co_add_warning(warning, &answer->decision.warnings,
+                          &answer->decision.warning_count, rq->arena, rq->err);
+}
 
 enum { TIMELINE_MIN_INTERVAL, TIMELINE_ZERO_L_INTERVAL, TIMELINE_PARAM_COUNT };
 
@@ -77,18 +113,23 @@ enum error_code claim_timeline(struct request *rq, const void *in, void *out)
     };
     const struct timeline_request *body = in;
     struct timeline_answer *answer = out;
-    double value[TIMELINE_PARAM_COUNT];
+    double value[TIMELINE_PARAM_COUNT], l = body->l_value;
     struct co_claim_steps steps;
+    enum error_code code;
 
     TRY(decision_begin(rq, &body->decision, &answer->decision));
-    TRY(params_bind(rows, body->decision.options, body->decision.option_count, value,
-                    rq->err));
+    code = params_bind(rows, body->decision.options, body->decision.option_count, value,
+                       rq->err);
+    if (code != OK && code != ERR_INVALID)
+        return code;
+    if (body->l_choice)
+        TRY(choose_l(rq, body, answer, &l));
+    TRY(rq->err->code);
     steps = (struct co_claim_steps){value[TIMELINE_MIN_INTERVAL],
                                     value[TIMELINE_ZERO_L_INTERVAL]};
     answer->jst_s = co_jst_s(body->jpt_s, body->ftt_s);
-    TRY(co_claim_schedule(body->jpt_s, body->ftt_s, body->l_value, &steps,
-                          &answer->claim_times_s, &answer->claim_time_count, rq->arena,
-                          rq->err));
+    TRY(co_claim_schedule(body->jpt_s, body->ftt_s, l, &steps, &answer->claim_times_s,
+                          &answer->claim_time_count, rq->arena, rq->err));
     decision_end(rq, "incremental", DECISION_FEASIBLE, &answer->decision);
     return OK;
 }

@@ -8,8 +8,12 @@
 #include "handlers/claims.h"
 
 #include "algorithms/coallocation/claim.h"
+#include "handlers/claim_choice.h"
 #include "handlers/claim_times.h"
+#include "handlers/coallocation_history.h"
 #include "handlers/coallocation_json.h"
+#include "handlers/coallocation_refine.h"
+#include "handlers/coallocation_stored.h"
 #include "handlers/option_split.h"
 
 #include <stdio.h>
@@ -65,7 +69,11 @@ struct claim_request {
     struct decision_request decision;
     int mode;
     double now_s;
-    struct co_snapshot snapshot;
+    const struct co_snapshot *snapshot;
+    const char *snapshot_id;
+    const struct co_from_history *from_history;
+    enum co_history_table history_table;
+    const struct claim_l_request *l_choice;
     struct claim_job job;
     const struct claim_running *running_jobs;
     size_t running_job_count;
@@ -130,7 +138,7 @@ static const struct json_field job_rows[] = {
     INSTANT_S(T, jst_s, JSON_NULLABLE, "When it starts; default: jpt_s + ftt_s"),
     INSTANT_S(T, jct_s, JSON_NULLABLE,
               "When this try is due: a request before that is told to wait; default: "
-              "now"),
+              "now, or with l_choice, for a job that has had no try, jpt_s + L ftt_s"),
     JSON_INTEGER(T, claim_tries, 0, 1e12, 0, 0,
                  "Tries so far, in all its placements; default 0"),
     JSON_LIST(T, components, component_count, struct claim_component, &component_json,
@@ -172,8 +180,12 @@ static const struct json_field claim_rows[] = {
     JSON_CHOICE(T, mode, claim_mode, 0, 0, "claim, the default: one try for one job"),
     INSTANT_S(T, now_s, JSON_NULLABLE,
               "The present, on the scale of all times; default: the snapshot's taken_at"),
-    JSON_OBJECT(T, snapshot, struct co_snapshot, &co_snapshot_json, JSON_REQUIRED,
+    JSON_OBJECT(T, snapshot, const struct co_snapshot *, &co_snapshot_json, JSON_POINTER,
                 "Sites as they are now, links, replicas"),
+    CO_SNAPSHOT_ID_ROW(T),
+    CO_FROM_HISTORY_ROW(T),
+    CO_HISTORY_TABLE_ROW(T),
+    CLAIM_L_CHOICE_ROW(T),
     JSON_OBJECT(T, job, struct claim_job, &job_json, JSON_REQUIRED, "The job"),
     JSON_LIST(T, running_jobs, running_job_count, struct claim_running, &running_json,
               RUNNING_MAX, JSON_UNIQUE_IDS, "Jobs that may have to give way"),
@@ -223,6 +235,8 @@ struct claim_answer {
     size_t outstanding_delta_count;
     const struct co_named_pair *history_pairs_added;
     size_t history_pair_count;
+    const struct claim_l_answer *l_choice;
+    const struct co_history_basis *history_basis;
 };
 
 #define T struct claim_move
@@ -287,6 +301,8 @@ static const struct json_field claim_answer_rows[] = {
               "How processors_outstanding of the sites change"),
     JSON_LIST(T, history_pairs_added, history_pair_count, struct co_named_pair,
               &co_named_pair_json, 0, 0, "Pairs for the history table"),
+    CLAIM_L_ANSWER_ROW(T),
+    CO_HISTORY_BASIS_ROW(T),
     DECISION_END_ROWS(T),
     {0},
 };
@@ -304,6 +320,9 @@ struct claim_call {
     struct co_job job;
     struct co_claim_in in;
     struct co_claim_options options;
+    struct co_history history;
+    double ftt_s;            /* NAN: not known */
+    const char *warnings[2]; /* of what was looked up; NULL: none */
     struct claim_answer *answer;
 };
 
@@ -428,6 +447,10 @@ static void read_times(struct claim_call *c)
     if (isnan(c->in.jst_s))
         mistake(c, "required", "the member is missing: give it, or jpt_s and ftt_s",
                 "/job/jst_s", 0, 0);
+    c->ftt_s = isnan(job->ftt_s) ? c->in.jst_s - job->jpt_s : job->ftt_s;
+    if (c->body->l_choice && !(c->ftt_s >= 0))
+        mistake(c, "required", "l_choice needs it, or jpt_s and a jst_s not before that",
+                "/job/ftt_s", 0, 0);
     if (c->in.jct_s > c->in.jst_s)
         mistake(c, "out_of_bounds", "must not be after jst_s", "/job/jct_s", 0, 0);
 }
@@ -449,6 +472,7 @@ static enum error_code read_claim(struct claim_call *c)
 {
     const struct claim_request *body = c->body;
     struct decision_request placing = body->decision;
+    const struct co_snapshot *snapshot;
     struct option_split options;
     double value[PARAMS_MAX];
     enum error_code code;
@@ -463,7 +487,8 @@ static enum error_code read_claim(struct claim_call *c)
     placing.algorithm = NULL;
     placing.options = options.rest;
     placing.option_count = options.rest_count;
-    TRY(co_world_read(&body->snapshot, &placing, body->now_s, &c->world, c->rq->arena,
+    TRY(co_snapshot_find(c->rq, body->snapshot, body->snapshot_id, true, &snapshot));
+    TRY(co_world_read(snapshot, &placing, body->now_s, &c->world, c->rq->arena,
                       c->rq->err));
     TRY(read_job(c));
     TRY(read_running(c));
@@ -578,8 +603,68 @@ static enum error_code fill_claim(struct claim_call *c,
                  &out->requeue_count));
     TRY(fill_moves(c, decided));
     TRY(fill_sites(c, decided));
-    return co_world_warnings(&c->world, &out->decision.warnings,
-                             &out->decision.warning_count, c->rq->arena, c->rq->err);
+    TRY(co_world_warnings(&c->world, &out->decision.warnings,
+                          &out->decision.warning_count, c->rq->arena, c->rq->err));
+    for (size_t i = 0; i < 2; i++)
+        TRY(co_add_warning(c->warnings[i], &out->decision.warnings,
+                           &out->decision.warning_count, c->rq->arena, c->rq->err));
+    return OK;
+}
+
+/* ---- mode claim: what is stored ---- */
+
+/* L by what became of earlier claims on the sites of the job. */
+static enum error_code choose_l(struct claim_call *c)
+{
+    const struct claim_job *job = &c->body->job;
+    struct claim_l_answer *chosen = NEW(c->rq->arena, struct claim_l_answer, 1);
+    const char **sites = NEW(c->rq->arena, const char *, job->component_count);
+    struct claim_l_question question = {.site_ids = sites,
+                                        .site_count = job->component_count,
+                                        .ftt_s = c->ftt_s,
+                                        .given_l = c->in.l};
+
+    if (!chosen || !sites)
+        return fail_memory(c->rq->err);
+    for (size_t i = 0; i < job->component_count; i++) {
+        sites[i] = job->components[i].site_id;
+        question.processors += (double)job->components[i].processors;
+    }
+    TRY(claim_l_choose(c->rq, c->body->l_choice, &question, chosen, &c->warnings[0]));
+    c->answer->l_choice = chosen;
+    c->in.l = chosen->l_value;
+    if (isnan(job->jct_s) && job->claim_tries == 0 && !isnan(job->jpt_s))
+        c->in.jct_s = fmin(c->in.jst_s, co_first_claim_s(job->jpt_s, c->ftt_s, c->in.l,
+                                                         &c->options.steps));
+    return OK;
+}
+
+static enum error_code look_up(struct claim_call *c)
+{
+    TRY(co_refine(c->rq, c->body->from_history, &c->world.grid, &c->answer->history_basis,
+                  &c->warnings[1]));
+    if (c->body->l_choice)
+        TRY(choose_l(c));
+    TRY(co_history_create(&c->world.grid, &c->history, c->rq->arena, c->rq->err));
+    if (c->body->history_table == CO_HISTORY_PERSISTED)
+        TRY(co_history_load(c->rq, &c->world.grid, &c->history));
+    c->in.history = &c->history;
+    return OK;
+}
+
+static enum error_code save_history(struct claim_call *c,
+                                    const struct co_claim_out *decided)
+{
+    size_t sites = c->world.grid.site_count;
+    uint64_t *uses;
+
+    if (c->body->history_table != CO_HISTORY_PERSISTED)
+        return OK;
+    uses = NEW(c->rq->arena, uint64_t, sites * sites);
+    if (!uses)
+        return fail_memory(c->rq->err);
+    co_history_count(decided->added, decided->added_count, sites, uses);
+    return co_history_save(c->rq, &c->world.grid, uses);
 }
 
 static enum decision_status status_of(const struct co_claim_out *decided)
@@ -609,7 +694,9 @@ static enum error_code claim(struct request *rq, const void *in, void *out)
     c->in.components = c->job.components;
     c->in.component_count = c->job.component_count;
     c->in.budget = &rq->budget;
+    TRY(look_up(c));
     TRY(co_claim(&c->in, &c->options, &decided, rq->arena, rq->err));
+    TRY(save_history(c, &decided));
     TRY(fill_claim(c, &decided));
     decision_end(rq, "incremental", status_of(&decided), &c->answer->decision);
     return OK;

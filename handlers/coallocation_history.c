@@ -11,6 +11,7 @@
 #define KEPT "history_pairs"
 
 const char *const co_history_table_names[] = {"request", "persisted", NULL};
+_Static_assert(sizeof(enum co_history_table) == sizeof(int), "a choice is an int");
 
 struct kept {
     const struct co_named_pair *pairs;
@@ -80,6 +81,13 @@ enum error_code co_history_load(struct request *rq, const struct co_grid *grid,
             history->known[execution * grid->site_count + file] = 1;
     }
     return OK;
+}
+
+void co_history_count(const struct co_pair *added, size_t count, size_t site_count,
+                      uint64_t *uses)
+{
+    for (size_t i = 0; i < count; i++)
+        uses[added[i].execution_site * site_count + added[i].file_site]++;
 }
 
 enum error_code co_history_save(struct request *rq, const struct co_grid *grid,

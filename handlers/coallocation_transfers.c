@@ -3,6 +3,8 @@
 #include "handlers/coallocations.h"
 
 #include "handlers/coallocation_json.h"
+#include "handlers/coallocation_refine.h"
+#include "handlers/coallocation_stored.h"
 #include "service/service.h"
 #include "service/store_coallocation.h"
 
@@ -16,6 +18,8 @@ struct estimates_request {
     struct decision_request decision;
     double now_s;
     const struct co_snapshot *snapshot;
+    const char *snapshot_id;
+    const struct co_from_history *from_history;
     const char *file_id;
     double bytes; /* NAN: the file's */
     const char *const *execution_site_ids;
@@ -33,6 +37,7 @@ struct estimates_answer {
     struct decision_answer decision;
     const struct estimate *estimates;
     size_t estimate_count;
+    const struct co_history_basis *history_basis;
 };
 
 #define T struct estimates_request
@@ -40,8 +45,10 @@ static const struct json_field estimates_rows[] = {
     DECISION_REQUEST_ROWS(T),
     JSON_NUMBER(T, now_s, -JSON_LARGEST, JSON_LARGEST, NAN, JSON_NULLABLE,
                 "The present, for warnings; default: the snapshot's taken_at, else 0"),
-    JSON_OBJECT(T, snapshot, const struct co_snapshot *, &co_snapshot_json,
-                JSON_POINTER | JSON_REQUIRED, "Clusters, links and replicas"),
+    JSON_OBJECT(T, snapshot, const struct co_snapshot *, &co_snapshot_json, JSON_POINTER,
+                "Clusters, links and replicas"),
+    CO_SNAPSHOT_ID_ROW(T),
+    CO_FROM_HISTORY_ROW(T),
     JSON_ID(T, file_id, JSON_REQUIRED, "The file"),
     JSON_NUMBER(T, bytes, 0, JSON_LARGEST, NAN, JSON_NULLABLE,
                 "Bytes of it; default: all"),
@@ -72,6 +79,7 @@ static const struct json_field estimates_answer_rows[] = {
     DECISION_ANSWER_ROWS(T),
     JSON_LIST(T, estimates, estimate_count, struct estimate, &estimate_json, 0, 0,
               "Every pair of sites, by time, then by name"),
+    CO_HISTORY_BASIS_ROW(T),
     DECISION_END_ROWS(T),
     {0},
 };
@@ -151,13 +159,16 @@ enum error_code post_transfer_estimates(struct request *rq, const void *in, void
     struct estimates_answer *answer = out;
     bool *wanted, reached = false;
     struct decision_request plain;
+    const struct co_snapshot *snapshot;
+    const char *warning;
     struct co_world world;
     double bytes;
     size_t file;
 
     TRY(decision_begin(rq, &body->decision, &answer->decision));
     plain = co_plain_decision(&body->decision, rq->err);
-    TRY(co_world_read(body->snapshot, &plain, body->now_s, &world, rq->arena, rq->err));
+    TRY(co_snapshot_find(rq, body->snapshot, body->snapshot_id, true, &snapshot));
+    TRY(co_world_read(snapshot, &plain, body->now_s, &world, rq->arena, rq->err));
     wanted = NEW(rq->arena, bool, world.grid.site_count);
     if (!wanted)
         return fail_memory(rq->err);
@@ -165,12 +176,15 @@ enum error_code post_transfer_estimates(struct request *rq, const void *in, void
     if (file == CO_NONE) /* no replica is known: an answer */
         file = world.grid.file_count;
     TRY(wanted_sites(body, &world.grid, wanted, rq->err));
+    TRY(co_refine(rq, body->from_history, &world.grid, &answer->history_basis, &warning));
     bytes = isnan(body->bytes) ? world.grid.files[file].bytes : body->bytes;
     TRY(list_estimates(&world.grid, wanted, file, bytes, answer, rq->arena, rq->err));
     for (size_t i = 0; i < answer->estimate_count; i++)
         reached = reached || !isnan(answer->estimates[i].transfer_time_s);
     TRY(co_world_warnings(&world, &answer->decision.warnings,
                           &answer->decision.warning_count, rq->arena, rq->err));
+    TRY(co_add_warning(warning, &answer->decision.warnings,
+                       &answer->decision.warning_count, rq->arena, rq->err));
     decision_end(rq, "transfer_estimates",
                  reached ? DECISION_OPTIMAL : DECISION_INFEASIBLE, &answer->decision);
     return OK;

@@ -3,6 +3,8 @@
 
 #include "handlers/coallocation_history.h"
 #include "handlers/coallocation_json.h"
+#include "handlers/coallocation_refine.h"
+#include "handlers/coallocation_stored.h"
 #include "service/metrics.h"
 #include "service/service.h"
 
@@ -13,6 +15,8 @@ struct coallocations_request {
     struct decision_request decision;
     double now_s;
     const struct co_snapshot *snapshot;
+    const char *snapshot_id;
+    const struct co_from_history *from_history;
     const struct co_job_request *jobs;
     size_t job_count;
     enum co_history_table history_table;
@@ -27,6 +31,7 @@ struct coallocations_answer {
     size_t unplaced_count;
     const struct co_site_processors *remaining_available;
     size_t remaining_count;
+    const struct co_history_basis *history_basis;
 };
 
 #define T struct coallocations_request
@@ -35,22 +40,20 @@ static const struct json_field request_rows[] = {
     JSON_NUMBER(T, now_s, -JSON_LARGEST, JSON_LARGEST, NAN, JSON_NULLABLE,
                 "The present, in seconds on the caller's clock; default: the snapshot's "
                 "taken_at, else 0"),
-    JSON_OBJECT(T, snapshot, const struct co_snapshot *, &co_snapshot_json,
-                JSON_POINTER | JSON_REQUIRED,
+    JSON_OBJECT(T, snapshot, const struct co_snapshot *, &co_snapshot_json, JSON_POINTER,
                 "Clusters, links and files as they are now"),
+    CO_SNAPSHOT_ID_ROW(T),
+    CO_FROM_HISTORY_ROW(T),
     JSON_LIST(T, jobs, job_count, struct co_job_request, &co_job_request_json,
               CO_JOBS_MAX, JSON_REQUIRED | JSON_UNIQUE_IDS,
               "Jobs, each placed on what those before it left"),
-    JSON_CHOICE(T, history_table, co_history_table_names, CO_HISTORY_REQUEST, 0,
-                "request: close_to_files looks at the snapshot's history_pairs; "
-                "persisted: at the stored ones, and at the snapshot's, and both are "
-                "stored with those that it adds, unless split_only; default request"),
+    CO_HISTORY_TABLE_ROW(T),
     JSON_BOOLEAN(T, split_only, 0, 0,
-                 "Only split flexible jobs: each as if it were alone, nothing is held"),
+                 "Only split flexible jobs: each as if it were alone, nothing is held or "
+                 "stored"),
     {0},
 };
 #undef T
-_Static_assert(sizeof(enum co_history_table) == sizeof(int), "a choice is an int");
 const struct json_object coallocations_request_json = {
     "CoallocationRequest", "Parallel jobs and the clusters to place them on",
     sizeof(struct coallocations_request), request_rows};
@@ -66,6 +69,7 @@ static const struct json_field answer_rows[] = {
     JSON_LIST(T, remaining_available, remaining_count, struct co_site_processors,
               &co_site_processors_json, 0, 0,
               "Processors of every site that are left for further placements"),
+    CO_HISTORY_BASIS_ROW(T),
     DECISION_END_ROWS(T),
     {0},
 };
@@ -171,9 +175,9 @@ static enum error_code place_job(struct work *w, size_t i)
     }
     TRY(co_place(&in, &placement, w->rq->arena, w->rq->err));
     w->cut = w->cut || placement.cut;
-    for (size_t k = 0; w->pair_uses && k < placement.added_count; k++)
-        w->pair_uses[placement.added[k].execution_site * w->world.grid.site_count +
-                     placement.added[k].file_site]++;
+    if (w->pair_uses)
+        co_history_count(placement.added, placement.added_count, w->world.grid.site_count,
+                         w->pair_uses);
     if (!placement.placed)
         return refuse(w, i, &placement);
     if (!w->body->split_only)
@@ -211,14 +215,29 @@ static enum decision_status status_of(const struct work *w)
     return w->proven && !w->body->split_only ? DECISION_OPTIMAL : DECISION_FEASIBLE;
 }
 
+static enum error_code warn(struct work *w, const char *of_history)
+{
+    struct decision_answer *out = &w->answer->decision;
+
+    TRY(co_world_warnings(&w->world, &out->warnings, &out->warning_count, w->rq->arena,
+                          w->rq->err));
+    return co_add_warning(of_history, &out->warnings, &out->warning_count, w->rq->arena,
+                          w->rq->err);
+}
+
 enum error_code post_coallocations(struct request *rq, const void *in, void *out)
 {
     struct work w = {.rq = rq, .body = in, .answer = out};
+    const struct co_snapshot *snapshot;
+    const char *warning;
 
     TRY(decision_begin(rq, &w.body->decision, &w.answer->decision));
-    TRY(co_world_read(w.body->snapshot, &w.body->decision, w.body->now_s, &w.world,
-                      rq->arena, rq->err));
+    TRY(co_snapshot_find(rq, w.body->snapshot, w.body->snapshot_id, true, &snapshot));
+    TRY(co_world_read(snapshot, &w.body->decision, w.body->now_s, &w.world, rq->arena,
+                      rq->err));
     TRY(read_jobs(&w));
+    TRY(co_refine(rq, w.body->from_history, &w.world.grid, &w.answer->history_basis,
+                  &warning));
     TRY(prepare(&w));
     TRY(load_history(&w));
     for (size_t i = 0; i < w.body->job_count; i++)
@@ -226,8 +245,7 @@ enum error_code post_coallocations(struct request *rq, const void *in, void *out
     if (w.pair_uses)
         TRY(co_history_save(rq, &w.world.grid, w.pair_uses));
     TRY(list_remaining(&w));
-    TRY(co_world_warnings(&w.world, &w.answer->decision.warnings,
-                          &w.answer->decision.warning_count, rq->arena, rq->err));
+    TRY(warn(&w, warning));
     w.answer->placements = w.placements;
     w.answer->unplaced = w.unplaced;
     rq->gap_ratio = w.worst_gap_ratio;

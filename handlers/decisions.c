@@ -2,6 +2,7 @@
 #include "handlers/decisions.h"
 
 #include "handlers/page.h"
+#include "handlers/pictures.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -131,12 +132,17 @@ enum error_code get_decisions(struct request *rq, const void *in, void *out)
 
 enum error_code get_decision(struct request *rq, const void *in, void *out)
 {
+    const struct store_decision *stored = out;
     struct db_session *db;
 
     (void)in;
     TRY(request_db(rq, &db));
-    return store_decision_read(db, rq->principal.tenant, rq->path_value[0], out,
-                               rq->arena, rq->err);
+    TRY(store_decision_read(db, rq->principal.tenant, rq->path_value[0], out, rq->arena,
+                            rq->err));
+    return request_answer_form(rq) == ANSWER_CHART
+               ? picture_stored(rq, stored->request, stored->snapshot_document,
+                                stored->answer)
+               : OK;
 }
 
 static bool was_cut(const struct store_decision *stored)

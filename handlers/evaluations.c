@@ -2,11 +2,14 @@
 #include "handlers/evaluations.h"
 
 #include "handlers/evaluation_coallocation.h"
+#include "handlers/evaluation_workflow.h"
 
 /* Every kind of evaluation: name, body, answer, handler. */
-#define EVALUATION_KINDS(X)                               \
-    X(coallocation, coallocation_evaluation_request_json, \
-      coallocation_evaluation_answer_json, evaluate_coallocation)
+#define EVALUATION_KINDS(X)                                                        \
+    X(coallocation, coallocation_evaluation_request_json,                          \
+      coallocation_evaluation_answer_json, evaluate_coallocation)                  \
+    X(workflow, workflow_evaluation_request_json, workflow_evaluation_answer_json, \
+      evaluate_workflow)
 
 static const struct json_kind request_kinds[] = {
 #define X(name, request, answer, run) {#name, &request},

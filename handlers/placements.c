@@ -3,11 +3,11 @@
 
 #include "algorithms/placement/placement.h"
 #include "handlers/decision.h"
+#include "handlers/pictures.h"
+#include "handlers/placement_json.h"
 #include "handlers/snapshot_json.h"
 #include "service/metrics.h"
 #include "service/service.h"
-
-enum { JOBS_MAX = 1000000, USERS_MAX = 100000, USAGE_MAX = 1000000 };
 
 struct placements_request {
     struct decision_request decision;
@@ -28,45 +28,11 @@ struct placements_answer {
 
 #define T struct job
 static const struct json_field job_rows[] = {
-    JSON_ID(T, id, JSON_REQUIRED, "Name, unique in the request"),
-    JSON_NUMBERS(
-        T, etc_s, etc_count, 0, JSON_LARGEST, JSON_NULLABLE,
-        "Run time on each resource, in the snapshot's order; null: cannot run there"),
-    JSON_NUMBER(T, estimate_ref_s, 0, JSON_LARGEST, NAN, JSON_NULLABLE,
-                "Run time at speed 1; used without etc_s"),
-    JSON_NUMBER(T, cpus, 0, 1e9, 1, JSON_ABOVE_MIN,
-                "CPUs it needs while it runs; default 1"),
-    JSON_NUMBER(T, memory_bytes, 0, JSON_LARGEST, 0, 0,
-                "Memory it needs while it runs; default 0"),
-    JSON_ID(T, user, JSON_NULLABLE, "Who owns it"),
-    JSON_TEXTS(T, organisations, organisation_count, 1000, 0,
-               "Virtual organisations of the owner"),
-    JSON_TEXT(T, requirement, JSON_NULLABLE, "Expression that a resource must meet"),
-    JSON_TEXT(T, rank, JSON_NULLABLE,
-              "Expression to order resources by, larger is better"),
-    JSON_TEXTS(T, input_file_ids, input_file_count, 10000, 0,
-               "Files of the snapshot that it reads"),
-    JSON_NUMBER(T, output_bytes, 0, JSON_LARGEST, 0, 0,
-                "Output that goes to the home site; default 0"),
-    JSON_NUMBER(T, release_s, 0, JSON_LARGEST, 0, 0,
-                "Not to start before, seconds from now; default 0"),
-    JSON_NUMBER(T, deadline_s, 0, JSON_LARGEST, NAN, JSON_NULLABLE,
-                "To be done by, seconds from now"),
-    JSON_INSTANT(T, queued_at, JSON_NULLABLE, "Since when it waits; default: now"),
-    JSON_INSTANT(T, deadline_at, JSON_NULLABLE,
-                 "To be done by; needs the snapshot's taken_at"),
-    JSON_NUMBER(T, fixed_priority, 0, 20, 0, 0, "Larger first; 20: urgent; default 0"),
-    JSON_NUMBER(T, task_index, 0, JSON_EXACT, NAN, JSON_NULLABLE,
-                "Index in a parameter sweep; default: position in the list"),
-    JSON_NUMBER(T, param_start, -1e9, 1e9, NAN, JSON_NULLABLE,
-                "Dialect gridway: ${PARAM} in file names is this whole number + "
-                "param_increment * task_index; default 0"),
-    JSON_NUMBER(T, param_increment, -1e9, 1e9, NAN, JSON_NULLABLE,
-                "Step of ${PARAM}, a whole number; default 1"),
+    PLACEMENT_JOB_ROWS(T),
     {0},
 };
 #undef T
-static const struct json_object job_json = {
+const struct json_object placement_job_json = {
     "Job", "An independent job that waits for a place", sizeof(struct job), job_rows};
 
 #define T struct placement_user
@@ -80,8 +46,9 @@ static const struct json_field user_rows[] = {
     {0},
 };
 #undef T
-static const struct json_object user_json = {"User", "What job priorities need of a user",
-                                             sizeof(struct placement_user), user_rows};
+const struct json_object placement_user_json = {"User",
+                                                "What job priorities need of a user",
+                                                sizeof(struct placement_user), user_rows};
 
 #define T struct placement_usage
 static const struct json_field usage_rows[] = {
@@ -98,21 +65,23 @@ static const struct json_field usage_rows[] = {
     {0},
 };
 #undef T
-static const struct json_object usage_json = {"Usage",
-                                              "What is known of a user on a resource",
-                                              sizeof(struct placement_usage), usage_rows};
+const struct json_object placement_usage_json = {
+    "Usage", "What is known of a user on a resource", sizeof(struct placement_usage),
+    usage_rows};
 
 #define T struct placements_request
 static const struct json_field request_rows[] = {
     JSON_OBJECT(T, snapshot, const struct snapshot *, &snapshot_json, JSON_POINTER,
                 "Resources, links and files as they are now"),
     JSON_ID(T, snapshot_id, JSON_NULLABLE, "A stored snapshot instead"),
-    JSON_LIST(T, jobs, job_count, struct job, &job_json, JOBS_MAX,
+    JSON_LIST(T, jobs, job_count, struct job, &placement_job_json, PLACEMENT_JOBS_MAX,
               JSON_REQUIRED | JSON_UNIQUE_IDS, "Jobs to place"),
-    JSON_LIST(T, users, user_count, struct placement_user, &user_json, USERS_MAX, 0,
+    JSON_LIST(T, users, user_count, struct placement_user, &placement_user_json,
+              PLACEMENT_USERS_MAX, 0,
               "Shares and recent use, for job_order gridway_priority"),
     JSON_LIST(
-        T, usage, usage_count, struct placement_usage, &usage_json, USAGE_MAX, 0,
+        T, usage, usage_count, struct placement_usage, &placement_usage_json,
+        PLACEMENT_USAGE_MAX, 0,
         "Times and failures by user and resource, for resource_order gridway_priority"),
     DECISION_REQUEST_ROWS(T),
     {0},
@@ -141,8 +110,8 @@ static const struct json_field placement_rows[] = {
     {0},
 };
 #undef T
-static const struct json_object placement_json = {
-    "Placement", "Where and when a job runs", sizeof(struct placement), placement_rows};
+const struct json_object placement_json = {"Placement", "Where and when a job runs",
+                                           sizeof(struct placement), placement_rows};
 
 #define T struct placement_clause
 static const struct json_field clause_rows[] = {
@@ -194,9 +163,9 @@ static const struct json_field unplaced_rows[] = {
     {0},
 };
 #undef T
-static const struct json_object unplaced_json = {"Unplaced", "A job without a place",
-                                                 sizeof(struct placement_unplaced),
-                                                 unplaced_rows};
+const struct json_object placement_unplaced_json = {"Unplaced", "A job without a place",
+                                                    sizeof(struct placement_unplaced),
+                                                    unplaced_rows};
 
 #define T struct placement_load
 static const struct json_field load_rows[] = {
@@ -246,8 +215,8 @@ static const struct json_field answer_rows[] = {
      .flags = JSON_OPTIONAL},
     PLAN_LIST(placements, placement_count, struct placement, &placement_json,
               "Where and when each placed job runs, in the order of the request"),
-    PLAN_LIST(unplaced, unplaced_count, struct placement_unplaced, &unplaced_json,
-              "Jobs without a place, and why"),
+    PLAN_LIST(unplaced, unplaced_count, struct placement_unplaced,
+              &placement_unplaced_json, "Jobs without a place, and why"),
     {.name = "objective",
      .doc = "How good the plan is",
      .type = JSON_TYPE_OBJECT,
@@ -328,5 +297,5 @@ enum error_code post_placements(struct request *rq, const void *in, void *out)
     count_unplaced(rq, &answer->plan);
     rq->gap_ratio = answer->plan.objective.gap_ratio;
     decision_end(rq, answer->plan.algorithm, answer->plan.status, &answer->decision);
-    return OK;
+    return picture_answer(rq, answer);
 }

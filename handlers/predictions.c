@@ -1,9 +1,10 @@
-/* predictions.c - POST /v1/predictions: how long a job will run.
+/* predictions.c - POST /v1/predictions: how long a job will run, and the load that it
+ * will meet.
  *
- * A request names a model and asks one question, many (`queries`), or one about a
- * sequence of phases (`phases`), each of its own model. What the questions have in
- * common is worked out once, so that each further one costs one evaluation of the
- * model and no memory but its row of the answer.
+ * A request of kind run_time, the default, names a model and asks one question, many
+ * (`queries`), or one about a sequence of phases (`phases`), each of its own model. What
+ * the questions have in common is worked out once, so that each further one costs one
+ * evaluation of the model and no memory but its row of the answer.
  */
 #include "handlers/predictions.h"
 
@@ -11,6 +12,7 @@
 #include "handlers/load_samples.h"
 #include "handlers/loads.h"
 #include "handlers/prediction_models.h"
+#include "handlers/prediction_remaining.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -31,7 +33,8 @@ struct phase_question {
 
 struct predictions_request {
     struct decision_request decision;
-    int kind;
+    int kind;     /* of its table, the only one */
+    bool is_load; /* kind load: nothing but the forecast is wanted */
     struct model_source source;
     struct question query;
     const struct question *queries;
@@ -42,8 +45,8 @@ struct predictions_request {
     double interval_level;
 };
 
-static const char *const kinds[] = {"run_time", "load", NULL};
-enum { PREDICT_RUN_TIME, PREDICT_LOAD };
+static const char *const run_time_kinds[] = {"run_time", NULL};
+static const char *const load_kinds[] = {"load", NULL};
 
 #define QUESTION_ROWS(T, at, presets)                                                  \
     {.name = "problem_size",                                                           \
@@ -112,9 +115,7 @@ static const struct json_object phase_question_json = {
 
 #define T struct predictions_request
 static const struct json_field request_rows[] = {
-    JSON_CHOICE(T, kind, kinds, PREDICT_RUN_TIME, 0,
-                "run_time: how long a job will run; load: only the forecast for "
-                "resource_ids; default run_time"),
+    JSON_CHOICE(T, kind, run_time_kinds, 0, 0, "run_time; default run_time"),
     MODEL_SOURCE_ROWS(T),
     QUESTION_ROWS(T, query., ),
     PARAMETERS_ROW(T, query.),
@@ -129,8 +130,17 @@ static const struct json_field request_rows[] = {
     DECISION_REQUEST_ROWS(T),
     {0},
 };
+static const struct json_field load_request_rows[] = {
+    JSON_CHOICE(T, kind, load_kinds, 0, JSON_REQUIRED, "load"),
+    LOAD_REQUEST_ROWS(T),
+    DECISION_REQUEST_ROWS(T),
+    {0},
+};
 #undef T
-const struct json_object predictions_request_json = {
+static const struct json_object load_request_json = {
+    "LoadPredictionRequest", "Resources whose load is to be forecast",
+    sizeof(struct predictions_request), load_request_rows};
+static const struct json_object predictions_request_json = {
     "PredictionsRequest", "Jobs to predict, and the model to predict them with",
     sizeof(struct predictions_request), request_rows};
 
@@ -165,6 +175,7 @@ struct reason_row {
 
 struct predictions_answer {
     struct decision_answer decision;
+    int kind; /* of its table */
     struct result result;
     double interval_level;
     const char *interval_basis;
@@ -272,6 +283,7 @@ static const struct json_object reason_json = {"PredictionReason",
 #define T struct predictions_answer
 static const struct json_field answer_rows[] = {
     DECISION_ANSWER_ROWS(T),
+    JSON_CHOICE(T, kind, run_time_kinds, 0, 0, "run_time"),
     RESULT_ROWS(T, result.),
     JSON_NUMBER(T, interval_level, 0, 0, 0, 0, "Share of the runs in the interval"),
     JSON_TEXT(T, interval_basis, JSON_OPTIONAL,
@@ -295,8 +307,21 @@ static const struct json_field answer_rows[] = {
     DECISION_END_ROWS(T),
     {0},
 };
+static const struct json_field load_answer_rows[] = {
+    DECISION_ANSWER_ROWS(T),
+    JSON_CHOICE(T, kind, load_kinds, 0, 0, "load"),
+    JSON_OBJECT(T, loads, const struct load_answer *, &load_answer_json,
+                JSON_POINTER | JSON_OPTIONAL, "The load that was forecast"),
+    JSON_LIST(T, reasons, reason_count, struct reason_row, &reason_json, 0, JSON_OPTIONAL,
+              "Why there is no forecast"),
+    DECISION_END_ROWS(T),
+    {0},
+};
 #undef T
-const struct json_object predictions_answer_json = {
+static const struct json_object load_prediction_json = {
+    "LoadPredictionAnswer", "The load to be expected", sizeof(struct predictions_answer),
+    load_answer_rows};
+static const struct json_object predictions_answer_json = {
     "PredictionsAnswer", "How long jobs will run", sizeof(struct predictions_answer),
     answer_rows};
 
@@ -711,7 +736,7 @@ static enum error_code answer_phases(struct predicting *p)
     p->out->phase_count = p->in->phase_count;
     if (!(missing_share < 1)) {
         sum->run_time_s = sum->run_time_low_s = sum->run_time_high_s = (double)NAN;
-        return add_reason(p, reason);
+        return add_reason(p, reason ? reason : "phase_model_missing");
     }
     sum->run_time_s /= 1 - missing_share;
     sum->run_time_low_s /= 1 - missing_share;
@@ -767,7 +792,7 @@ static enum error_code check_request(const struct predictions_request *in,
         invalid(err, "/phases", "too_short", "give at least one phase");
     if (in->load.resource_ids && in->load.resource_count == 0)
         invalid(err, "/resource_ids", "too_short", "give at least one resource");
-    if (in->kind == PREDICT_LOAD && !in->load.resource_ids)
+    if (in->is_load && !in->load.resource_ids)
         invalid(err, "/resource_ids", "required", "whose load is to be forecast");
     for (size_t i = 0; in->phases && i < in->phase_count; i++) {
         char pointer[48];
@@ -784,7 +809,7 @@ static enum error_code predict(struct predicting *p)
     const struct predictions_request *in = p->in;
     bool done;
 
-    if (in->kind == PREDICT_LOAD)
+    if (in->is_load)
         return forecast_loads(p, &done);
     TRY(models_at_hand(p->rq, &in->source, in->phases != NULL, &p->models,
                        &p->model_count));
@@ -800,7 +825,7 @@ static enum error_code predict(struct predicting *p)
     return in->phases ? answer_phases(p) : in->queries ? answer_many(p) : answer_one(p);
 }
 
-enum error_code post_predictions(struct request *rq, const void *in, void *out)
+static enum error_code predict_run_time(struct request *rq, const void *in, void *out)
 {
     const struct predictions_request *body = in;
     struct predictions_answer *answer = out;
@@ -825,4 +850,74 @@ enum error_code post_predictions(struct request *rq, const void *in, void *out)
                  answer->reason_count ? DECISION_INFEASIBLE : DECISION_FEASIBLE,
                  &answer->decision);
     return OK;
+}
+
+static enum error_code predict_load(struct request *rq, const void *in, void *out)
+{
+    struct predictions_request body = *(const struct predictions_request *)in;
+
+    body.is_load = true;
+    return predict_run_time(rq, &body, out);
+}
+
+/* ---- kinds ---- */
+
+/* Every kind of prediction: name, body, answer, handler (see predictions.h). The first is
+ * meant by a body without `kind`. */
+#define PREDICTION_KINDS(X)                                                          \
+    X(run_time, predictions_request_json, predictions_answer_json, predict_run_time) \
+    X(load, load_request_json, load_prediction_json, predict_load)                   \
+    X(remaining_time, remaining_prediction_request_json,                             \
+      remaining_prediction_answer_json, predict_remaining)
+
+static const struct json_kind request_kinds[] = {
+#define X(name, request, answer, run) {#name, &request},
+    PREDICTION_KINDS(X)
+#undef X
+        {0},
+};
+static const struct json_kind answer_kinds[] = {
+#define X(name, request, answer, run) {#name, &answer},
+    PREDICTION_KINDS(X)
+#undef X
+        {0},
+};
+static handler_fn *const runs[] = {
+#define X(name, request, answer, run) run,
+    PREDICTION_KINDS(X)
+#undef X
+};
+
+struct prediction_of_kind {
+    struct json_of_kind of;
+};
+
+#define T struct prediction_of_kind
+static const struct json_field any_request_rows[] = {
+    JSON_KIND(T, of, request_kinds, "What is predicted; default run_time"),
+    {0},
+};
+static const struct json_field any_answer_rows[] = {
+    JSON_KIND(T, of, answer_kinds, "What was predicted"),
+    {0},
+};
+#undef T
+const struct json_object any_prediction_request_json = {
+    "AnyPredictionRequest", "What is to be predicted; its member kind says which",
+    sizeof(struct prediction_of_kind), any_request_rows};
+const struct json_object any_prediction_answer_json = {
+    "AnyPredictionAnswer", "What was predicted, by its kind",
+    sizeof(struct prediction_of_kind), any_answer_rows};
+
+enum error_code post_predictions(struct request *rq, const void *in, void *out)
+{
+    const struct prediction_of_kind *body = in;
+    struct prediction_of_kind *answer = out;
+    size_t kind = body->of.kind;
+
+    answer->of.kind = kind;
+    answer->of.value = arena_alloc(rq->arena, answer_kinds[kind].of->size, 1);
+    if (!answer->of.value)
+        return fail_memory(rq->err);
+    return runs[kind](rq, body->of.value, answer->of.value);
 }

@@ -3,6 +3,7 @@
 
 #include "algorithms/queue/queue.h"
 #include "handlers/decision.h"
+#include "handlers/pictures.h"
 #include "models/base/param.h"
 #include "service/metrics.h"
 #include "service/service.h"
@@ -477,5 +478,5 @@ enum error_code post_queue_orders(struct request *rq, const void *in, void *out)
     TRY(tell_all(&t));
     tell_objective(&t);
     decision_end(rq, policy->name, status_of(answer, &decided), &answer->decision);
-    return OK;
+    return picture_answer(rq, answer);
 }

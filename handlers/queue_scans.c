@@ -9,7 +9,10 @@
 
 #include "algorithms/coallocation/priority.h"
 #include "algorithms/coallocation/scan.h"
+#include "handlers/coallocation_history.h"
 #include "handlers/coallocation_json.h"
+#include "handlers/coallocation_refine.h"
+#include "handlers/coallocation_stored.h"
 #include "handlers/option_split.h"
 
 #include <stdio.h>
@@ -32,6 +35,9 @@ struct scan_request {
     struct decision_request decision;
     double now_s;
     const struct co_snapshot *snapshot;
+    const char *snapshot_id;
+    const struct co_from_history *from_history;
+    enum co_history_table history_table;
     struct weights weights;
     uint64_t scan_cursor;
     struct queue_lists queues;
@@ -79,6 +85,9 @@ static const struct json_field request_rows[] = {
                 "taken_at"),
     JSON_OBJECT(T, snapshot, const struct co_snapshot *, &co_snapshot_json, JSON_POINTER,
                 "Sites as they are now, links, replicas; not needed with select_only"),
+    CO_SNAPSHOT_ID_ROW(T),
+    CO_FROM_HISTORY_ROW(T),
+    CO_HISTORY_TABLE_ROW(T),
     JSON_OBJECT(T, weights, struct weights, &weights_json, 0,
                 "How often queues are scanned; default: all alike"),
     JSON_INTEGER(T, scan_cursor, 0, JSON_EXACT, 0, 0,
@@ -133,6 +142,7 @@ struct scan_answer {
     size_t count_count;
     double next_scan_s;
     struct id_lists queues_after;
+    const struct co_history_basis *history_basis;
 };
 
 #define T struct promotion
@@ -203,6 +213,7 @@ static const struct json_field answer_rows[] = {
     JSON_OBJECT(T, queues_after, struct id_lists, &ids_json, 0,
                 "The queues after this; a job of which only a part was placed is still "
                 "there, with its unplaced components"),
+    CO_HISTORY_BASIS_ROW(T),
     DECISION_END_ROWS(T),
     {0},
 };
@@ -221,6 +232,8 @@ struct queue {
 struct scan_call {
     struct request *rq;
     const struct scan_request *body;
+    const struct co_snapshot *snapshot; /* NULL: only a queue is chosen */
+    const char *history_warning;        /* NULL: none */
     struct co_world world;
     struct queue queues[CO_LEVEL_COUNT];
     size_t arrived; /* position of that job; SIZE_MAX: none */
@@ -311,13 +324,12 @@ static enum error_code read_world(struct scan_call *c)
         placing.algorithm = NULL;
     placing.options = options.rest;
     placing.option_count = options.rest_count;
-    if (!c->body->snapshot)
-        return c->body->select_only
-                   ? OK
-                   : invalid(c->rq->err, "/snapshot", "required",
-                             "the member is missing: only select_only does without");
-    TRY(co_world_read(c->body->snapshot, &placing, c->body->now_s, &c->world,
-                      c->rq->arena, c->rq->err));
+    code = co_snapshot_find(c->rq, c->body->snapshot, c->body->snapshot_id,
+                            !c->body->select_only, &c->snapshot);
+    if (code != OK || !c->snapshot)
+        return code;
+    TRY(co_world_read(c->snapshot, &placing, c->body->now_s, &c->world, c->rq->arena,
+                      c->rq->err));
     for (int level = 0; level < CO_LEVEL_COUNT; level++)
         TRY(read_queue(c, (enum co_level)level));
     co_world_check_options(&c->world, c->rq->err);
@@ -358,17 +370,34 @@ static size_t scanned_count(const struct scan_call *c)
     return c->arrived == SIZE_MAX ? c->queues[c->level].count : 1;
 }
 
+static enum error_code save_history(struct scan_call *c, size_t count)
+{
+    size_t sites = c->world.grid.site_count;
+    uint64_t *uses = NEW(c->rq->arena, uint64_t, sites * sites);
+
+    if (!uses)
+        return fail_memory(c->rq->err);
+    for (size_t i = 0; i < count; i++)
+        if (c->scan.jobs[i].outcome != CO_SCAN_NOT_REACHED)
+            co_history_count(c->scan.jobs[i].placement.added,
+                             c->scan.jobs[i].placement.added_count, sites, uses);
+    return co_history_save(c->rq, &c->world.grid, uses);
+}
+
 static enum error_code run_scan(struct scan_call *c)
 {
     const struct queue *q = &c->queues[c->level];
     size_t first = scanned_first(c), count = scanned_count(c);
     struct co_queued *list = NEW(c->rq->arena, struct co_queued, count);
     struct co_scan_options options = co_scan_options_of(c->value);
+    bool persisted = c->body->history_table == CO_HISTORY_PERSISTED;
+    struct co_history history;
     struct co_scan_in in = {.grid = &c->world.grid,
                             .level = c->level,
                             .jobs = list,
                             .job_count = count,
                             .now_s = c->world.now_s,
+                            .history = &history,
                             .budget = &c->rq->budget};
     size_t *available = NEW(c->rq->arena, size_t, c->world.grid.site_count);
 
@@ -381,7 +410,11 @@ static enum error_code run_scan(struct scan_call *c)
             &q->jobs[first + i], q->requests[first + i].placement_tries,
             q->requests[first + i].overtaken_count, q->requests[first + i].queue_entry_s};
     co_available_all(&c->world.grid, available);
-    return co_scan(&in, &options, available, &c->scan, c->rq->arena, c->rq->err);
+    TRY(co_history_create(&c->world.grid, &history, c->rq->arena, c->rq->err));
+    if (persisted)
+        TRY(co_history_load(c->rq, &c->world.grid, &history));
+    TRY(co_scan(&in, &options, available, &c->scan, c->rq->arena, c->rq->err));
+    return persisted ? save_history(c, count) : OK;
 }
 
 /* ---- answering ---- */
@@ -526,22 +559,16 @@ static enum error_code fill_warnings(struct scan_call *c)
     const struct co_scan_weights weights = {
         w->n_h, w->n_l, {w->n_4, w->n_3, w->n_2, w->n_1}};
     struct decision_answer *out = &c->answer->decision;
-    const char **list;
 
-    if (c->body->snapshot)
+    if (c->snapshot)
         TRY(co_world_warnings(&c->world, &out->warnings, &out->warning_count,
                               c->rq->arena, c->rq->err));
+    TRY(co_add_warning(c->history_warning, &out->warnings, &out->warning_count,
+                       c->rq->arena, c->rq->err));
     if (co_scan_weights_ordered(&weights))
         return OK;
-    list = NEW(c->rq->arena, const char *, out->warning_count + 1);
-    if (!list)
-        return fail_memory(c->rq->err);
-    for (size_t i = 0; i < out->warning_count; i++)
-        list[i] = out->warnings[i];
-    list[out->warning_count++] =
-        "weight_order: n_h >= n_l, n_1 >= n_2 and n_3 >= n_4 are usual";
-    out->warnings = list;
-    return OK;
+    return co_add_warning("weight_order: n_h >= n_l, n_1 >= n_2 and n_3 >= n_4 are usual",
+                          &out->warnings, &out->warning_count, c->rq->arena, c->rq->err);
 }
 
 enum error_code post_queue_scans(struct request *rq, const void *in, void *out)
@@ -562,12 +589,14 @@ enum error_code post_queue_scans(struct request *rq, const void *in, void *out)
     select_queue(c);
     if (!c->none)
         c->answer->scanned_queue = co_level_names[c->level];
-    if (c->body->snapshot) {
+    if (c->snapshot) {
+        TRY(co_refine(rq, c->body->from_history, &c->world.grid,
+                      &c->answer->history_basis, &c->history_warning));
         TRY(run_scan(c));
         TRY(fill_scan(c));
     }
-    c->answer->next_scan_s = (c->body->snapshot ? c->world.now_s : c->body->now_s) +
-                             c->value[CO_SCAN_INTERVAL_S];
+    c->answer->next_scan_s =
+        (c->snapshot ? c->world.now_s : c->body->now_s) + c->value[CO_SCAN_INTERVAL_S];
     TRY(fill_queues(c));
     TRY(fill_warnings(c));
     decision_end(rq, co_scan_policies[0].name, DECISION_FEASIBLE, &c->answer->decision);

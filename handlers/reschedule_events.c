@@ -12,6 +12,8 @@
 #include "algorithms/coallocation/faults.h"
 #include "algorithms/coallocation/scan.h"
 #include "handlers/coallocation_json.h"
+#include "handlers/coallocation_refine.h"
+#include "handlers/site_errors_threshold.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -72,6 +74,7 @@ struct error_request {
     size_t counter_count;
     const char *const *started_site_ids;
     size_t started_site_count;
+    const struct threshold_request *threshold_choice;
 };
 
 #define T struct failed_component
@@ -157,6 +160,10 @@ static const struct json_field error_request_rows[] = {
               CO_SITES_MAX, 0, "Counters of the last answer; sites that lack: 0"),
     JSON_TEXTS(T, started_site_ids, started_site_count, CO_SITES_MAX, 0,
                "Sites where components have started well since"),
+    JSON_OBJECT(T, threshold_choice, const struct threshold_request *,
+                &threshold_request_json, JSON_POINTER,
+                "Find the threshold of each site that errs from its reported errors and "
+                "starts (/v1/site-errors); default: the option error_threshold for all"),
     DECISION_REQUEST_ROWS(T),
     {0},
 };
@@ -191,6 +198,8 @@ struct error_answer {
     const struct requeue *requeue;
     const struct co_site_processors *freed_processors;
     size_t freed_count;
+    const struct site_threshold *site_thresholds;
+    size_t threshold_count;
 };
 
 #define T struct requeue
@@ -224,6 +233,9 @@ static const struct json_field error_answer_rows[] = {
                 "Where the job goes; null: nowhere"),
     JSON_LIST(T, freed_processors, freed_count, struct co_site_processors,
               &co_site_processors_json, 0, 0, "Processors that are free now"),
+    JSON_LIST(T, site_thresholds, threshold_count, struct site_threshold,
+              &site_threshold_json, 0, JSON_OPTIONAL,
+              "With threshold_choice: of each site that erred"),
     DECISION_END_ROWS(T),
     {0},
 };
@@ -270,6 +282,7 @@ struct error_call {
     struct site_counter *counters;
     struct name_index counter_index;
     size_t counter_count;
+    struct name_index threshold_index; /* of answer->site_thresholds */
     struct error_answer *answer;
 };
 
@@ -363,6 +376,15 @@ static enum error_code read_counters(struct error_call *c)
 /* Applies one event to a site's counter. */
 enum counting { STARTED_WELL, ERRED, TIME_PASSED };
 
+static size_t threshold_of(const struct error_call *c, const char *site_id)
+{
+    size_t at = c->answer->threshold_count ? name_index_find(&c->threshold_index, site_id)
+                                           : NAME_NOT_FOUND;
+
+    return at == NAME_NOT_FOUND ? (size_t)c->param[CO_FAULT_THRESHOLD]
+                                : c->answer->site_thresholds[at].error_threshold;
+}
+
 static bool count(struct error_call *c, struct site_counter *counter, enum counting what)
 {
     struct co_site_errors site = {counter->consecutive_errors, counter->unusable,
@@ -374,8 +396,7 @@ static bool count(struct error_call *c, struct site_counter *counter, enum count
     if (what == STARTED_WELL)
         co_site_success(&site);
     else if (what == ERRED)
-        changed =
-            co_site_error(&site, (size_t)c->param[CO_FAULT_THRESHOLD], c->body->now_s);
+        changed = co_site_error(&site, threshold_of(c, counter->site_id), c->body->now_s);
     else if (!isnan(cooldown_s))
         changed = co_site_readmit(&site, cooldown_s, c->body->now_s);
     counter->consecutive_errors = site.consecutive;
@@ -387,6 +408,34 @@ static bool count(struct error_call *c, struct site_counter *counter, enum count
 static const char *guilty_site(const struct error_call *c, size_t i)
 {
     return c->body->error.site_id ? c->body->error.site_id : c->failed[i]->site_id;
+}
+
+/* The thresholds of the sites that erred, if the request wants them found. */
+static enum error_code find_thresholds(struct error_call *c)
+{
+    struct decision_answer *out = &c->answer->decision;
+    struct site_threshold *list;
+    const char *warning;
+    size_t number = 0;
+
+    if (!c->body->threshold_choice || c->body->error.group != CO_ERROR_SOFT)
+        return OK;
+    list = NEW(c->rq->arena, struct site_threshold, c->failed_count);
+    if (!list || !name_index_create(&c->threshold_index, c->failed_count, c->rq->arena))
+        return fail_memory(c->rq->err);
+    for (size_t i = 0; i < c->failed_count; i++) {
+        const char *site = guilty_site(c, i);
+
+        if (name_index_add(&c->threshold_index, site, number) == NAME_NOT_FOUND)
+            list[number++].site_id = site;
+    }
+    TRY(site_thresholds_find(c->rq, c->body->threshold_choice,
+                             (size_t)c->param[CO_FAULT_THRESHOLD], list, number,
+                             &warning));
+    c->answer->site_thresholds = list;
+    c->answer->threshold_count = number;
+    return co_add_warning(warning, &out->warnings, &out->warning_count, c->rq->arena,
+                          c->rq->err);
 }
 
 static enum error_code count_sites(struct error_call *c)
@@ -492,6 +541,7 @@ static enum error_code decide_error(struct error_call *c)
     c->answer->job_id = body->job.id;
     c->answer->actions = actions;
     c->answer->action_count = fault.action_count;
+    TRY(find_thresholds(c));
     TRY(count_sites(c));
     TRY(fill_avoided(c, fault.avoid_site));
     if (fault.requeue)

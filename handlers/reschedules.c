@@ -1,10 +1,21 @@
 /* reschedules.c - POST /v1/reschedules: what to do with running jobs after an event; of
- * the events that a table lists here the end of a phase of a multi-phase application. */
+ * the kinds of events that a table lists here the end of a phase of a multi-phase
+ * application.
+ *
+ * To add a kind: its two tables of members and its handler, in a file of its own with a
+ * header; a row in RESCHEDULE_EVENTS; its name as the only choice of the member `event`
+ * in both tables (not required in the request if an algorithm implies it). Algorithms
+ * that imply the kind when a body has no `event` get a row each in RESCHEDULE_ALGORITHMS:
+ * X(NAME, KIND). Their policies have rows in algorithms/migration/migration.h, so that
+ * GET /v1/algorithms lists them, and an example each.
+ */
 #include "handlers/reschedules.h"
 
 #include "algorithms/migration/multi_phase.h"
 #include "handlers/plan_parts.h"
 #include "handlers/reschedule_events.h"
+#include "handlers/reschedule_jobs.h"
+#include "handlers/reschedule_workflow.h"
 
 #include <string.h>
 
@@ -235,13 +246,27 @@ static enum error_code reschedule_phase_end(struct request *rq, const void *in, 
 
 /* ---- events ---- */
 
-/* Every event: name, body, answer, handler; a body without `event` means the first. */
+/* Every event: name, body, answer, handler; a body without `event` means the one that its
+ * algorithm implies, else the first. */
 #define RESCHEDULE_EVENTS(X)                                                          \
     X(phase_end, phase_end_request_json, phase_end_answer_json, reschedule_phase_end) \
     X(component_error, component_error_request_json, component_error_answer_json,     \
       reschedule_component_error)                                                     \
     X(runner_liveness, runner_liveness_request_json, runner_liveness_answer_json,     \
-      reschedule_runner_liveness)
+      reschedule_runner_liveness)                                                     \
+    X(running_jobs, running_jobs_request_json, running_jobs_answer_json,              \
+      reschedule_running_jobs)                                                        \
+    X(workflow_round, workflow_round_request_json, workflow_moves_answer_json,        \
+      reschedule_workflow_round)
+
+/* Every algorithm that implies an event: its name, the event. */
+#define RESCHEDULE_ALGORITHMS(X)                 \
+    X(gridway, running_jobs)                     \
+    X(balanced, workflow_round)                  \
+    X(balanced_grouped, workflow_round)          \
+    X(balanced_reduced_overhead, workflow_round) \
+    X(balanced_static, workflow_round)           \
+    X(workflow_fastest, workflow_round)
 
 static const struct json_kind request_kinds[] = {
 #define X(name, request, answer, run) {#name, &request},
@@ -252,6 +277,12 @@ static const struct json_kind request_kinds[] = {
 static const struct json_kind answer_kinds[] = {
 #define X(name, request, answer, run) {#name, &answer},
     RESCHEDULE_EVENTS(X)
+#undef X
+        {0},
+};
+static const struct json_hint request_hints[] = {
+#define X(algorithm, event) {#algorithm, #event},
+    RESCHEDULE_ALGORITHMS(X)
 #undef X
         {0},
 };
@@ -267,7 +298,8 @@ struct reschedule {
 
 #define T struct reschedule
 static const struct json_field any_request_rows[] = {
-    JSON_KIND_BY(T, of, event, request_kinds, "What happened; default phase_end"),
+    JSON_KIND_HINTED(T, of, event, request_kinds, algorithm, request_hints,
+                     "What happened; default: what the algorithm is for, else phase_end"),
     {0},
 };
 static const struct json_field any_answer_rows[] = {
@@ -276,7 +308,8 @@ static const struct json_field any_answer_rows[] = {
 };
 #undef T
 const struct json_object reschedules_request_json = {
-    "RescheduleRequest", "What happened to running jobs; its member event says what",
+    "RescheduleRequest",
+    "What happened to running jobs; its member event says what, else its algorithm",
     sizeof(struct reschedule), any_request_rows};
 const struct json_object reschedules_answer_json = {
     "RescheduleAnswer", "What to do, by the event", sizeof(struct reschedule),

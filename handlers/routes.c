@@ -5,8 +5,10 @@
 #include "handlers/bulk.h"
 #include "handlers/checkpoint_intervals.h"
 #include "handlers/checkpoint_logs.h"
+#include "handlers/claim_attempts.h"
 #include "handlers/claims.h"
 #include "handlers/coallocation_flow.h"
+#include "handlers/coallocation_transferred.h"
 #include "handlers/coallocations.h"
 #include "handlers/decisions.h"
 #include "handlers/evaluations.h"
@@ -23,6 +25,7 @@
 #include "handlers/parallel_schedules.h"
 #include "handlers/placements.h"
 #include "handlers/predictions.h"
+#include "handlers/progress_samples.h"
 #include "handlers/queue_orders.h"
 #include "handlers/queue_scans.h"
 #include "handlers/replica_counts.h"
@@ -35,8 +38,10 @@
 #include "handlers/simulation_json.h"
 #include "handlers/simulation_queue.h"
 #include "handlers/simulations.h"
+#include "handlers/site_errors.h"
 #include "handlers/snapshot_json.h"
 #include "handlers/snapshots.h"
+#include "handlers/workflow_schedules.h"
 #include "handlers/workloads.h"
 
 /* Sorted by path. A row: method, path, handler; body, answer and query tables;
@@ -92,6 +97,20 @@ const struct route routes[] = {
      "before; 422: nothing is stored. A log with the job_id and requested_at of a stored "
      "one is left as it is and counted in duplicates.",
      NULL},
+    {"GET", "/v1/claim-attempts", get_claim_attempts, NULL, &claim_attempts_page_json,
+     &claim_attempts_query_json, WORK_QUERY, SCOPE_DECIDE | SCOPE_INGEST, 0,
+     "List claim attempts",
+     "Tries to claim by attempted_at, in pages; quick with job_id.", NULL},
+    {"POST", "/v1/claim-attempts", post_claim_attempts, &claim_attempt_json,
+     &bulk_unique_answer_json, NULL, WORK_QUERY, SCOPE_INGEST,
+     ROUTE_BULK | ROUTE_IDEMPOTENT_KEY, "Store claim attempts",
+     "What became of the tries of placed jobs to get their processors: claims that ask "
+     "for it choose their L by that. An object or an array is stored whole or not at "
+     "all; of NDJSON the good lines are stored and the bad ones refused, each with its "
+     "line. 201: all are new; 200: some were refused or stored before; 422: nothing is "
+     "stored. A try with the job_id and attempted_at of a stored one is left as it is "
+     "and counted in duplicates.",
+     "attempt-"},
     {"POST", "/v1/claims", post_claims, &claims_request_json, &claims_answer_json, NULL,
      WORK_COMPUTE, SCOPE_DECIDE, ROUTE_DECISION | ROUTE_IDEMPOTENT_KEY,
      "Can a placed job get its processors?",
@@ -150,11 +169,12 @@ const struct route routes[] = {
      "copy.",
      "file-replication"},
     {"POST", "/v1/coallocations/reservation-plans", post_reservation_plans,
-     &reservation_plans_request_json, &reservation_plans_answer_json, NULL, WORK_INLINE,
+     &reservation_plans_request_json, &reservation_plans_answer_json, NULL, WORK_COMPUTE,
      SCOPE_DECIDE, ROUTE_DECISION | ROUTE_IDEMPOTENT_KEY,
      "When can processors on several sites be reserved together?",
      "The first time at which the windows of all sites leave enough processors for the "
-     "whole duration.",
+     "whole duration; or, for a fuzzy job, the best time, number of processors and sites "
+     "by a list of criteria.",
      "reservation-plan"},
     {"POST", "/v1/coallocations/transfer-estimates", post_transfer_estimates,
      &transfer_estimates_request_json, &transfer_estimates_answer_json, NULL, WORK_INLINE,
@@ -169,9 +189,10 @@ const struct route routes[] = {
      "requests and answers.",
      NULL},
     {"GET", "/v1/decisions/{decision_id}", get_decision, NULL, &stored_decision_json,
-     NULL, WORK_QUERY, SCOPE_DECIDE | SCOPE_INGEST, 0, "Read a stored decision",
+     NULL, WORK_QUERY, SCOPE_DECIDE | SCOPE_INGEST, ROUTE_ANSWERS_CHART,
+     "Read a stored decision",
      "The request as it came, the snapshot that it named and what else it looked up as "
-     "it was then, and the answer.",
+     "it was then, and the answer. With Accept: image/svg+xml the answer as a picture.",
      NULL},
     {"POST", "/v1/decisions/{decision_id}/replay", post_decision_replay, NULL,
      &replay_answer_json, NULL, WORK_COMPUTE, SCOPE_DECIDE, 0, "Decide it again",
@@ -190,7 +211,9 @@ const struct route routes[] = {
      "kind coallocation: from what became of co-allocated jobs the shares of the "
      "processors that they used, held waiting (PWT) and left to others (PGT), times in "
      "the placement queues and until the start, spread over sites, failures; for each "
-     "job, for each size, for all.",
+     "job, for each size, for all. kind workflow: whether a schedule of tasks that "
+     "depend on each other can be run, what it breaks, how far it is from a lower bound, "
+     "and what becomes of it when its times are made right.",
      "evaluation-"},
     {"GET", "/v1/executions", get_executions, NULL, &executions_page_json,
      &executions_query_json, WORK_QUERY, SCOPE_DECIDE | SCOPE_INGEST, 0,
@@ -377,24 +400,51 @@ const struct route routes[] = {
      "parallel-"},
     {"POST", "/v1/placements", post_placements, &placements_request_json,
      &placements_answer_json, NULL, WORK_COMPUTE, SCOPE_DECIDE,
-     ROUTE_DECISION | ROUTE_IDEMPOTENT_KEY, "Which resource should run which job?",
+     ROUTE_DECISION | ROUTE_IDEMPOTENT_KEY | ROUTE_ANSWERS_CHART,
+     "Which resource should run which job?",
      "Places independent jobs on resources: where and when each runs, why others have no "
      "place, "
      "and how far the plan is from a lower bound. Times are seconds from now, the moment "
      "of the "
      "snapshot.",
      "placement-"},
-    {"POST", "/v1/predictions", post_predictions, &predictions_request_json,
-     &predictions_answer_json, NULL, WORK_QUERY, SCOPE_DECIDE,
+    {"POST", "/v1/predictions", post_predictions, &any_prediction_request_json,
+     &any_prediction_answer_json, NULL, WORK_QUERY, SCOPE_DECIDE,
      ROUTE_DECISION | ROUTE_IDEMPOTENT_KEY, "How long will a job run?",
-     "From a stored model, or one in the request, the problem size, the processors and "
+     "kind run_time: from a stored model, or one in the request, the problem size, the "
+     "processors and "
      "the load to be expected, which is given or forecast for resource_ids. With an "
      "interval, what it rests on, and warnings where the model is asked far outside what "
-     "it has seen. One job, many of the same model (queries), or the phases of one.",
+     "it has seen. One job, many of the same model (queries), or the phases of one. kind "
+     "load: only the forecast for resource_ids. kind remaining_time: a job that runs, "
+     "from what it said of its progress, in the request or stored; with an interval, the "
+     "work that is left, and the wall time on other resources.",
      "prediction-"},
+    {"GET", "/v1/progress-applications", get_progress_application, NULL,
+     &progress_application_answer_json, &progress_application_query_json, WORK_QUERY,
+     SCOPE_DECIDE | SCOPE_INGEST, 0, "What finished tasks of an application say",
+     "How far off fits and extrapolations were with 10, 20 and 50 % of the work done, "
+     "the "
+     "usual course of their estimates, and which of the two answers for it.",
+     NULL},
+    {"GET", "/v1/progress-samples", get_progress_samples, NULL,
+     &progress_samples_page_json, &progress_samples_query_json, WORK_QUERY,
+     SCOPE_DECIDE | SCOPE_INGEST, 0, "List reports of progress",
+     "Reports of tasks by received_at, in pages; quick with task_id.", NULL},
+    {"POST", "/v1/progress-samples", post_progress_samples, &progress_sample_json,
+     &bulk_answer_json, NULL, WORK_QUERY, SCOPE_INGEST, ROUTE_BULK | ROUTE_IDEMPOTENT_KEY,
+     "Store reports of progress",
+     "What running tasks say of their progress: POST /v1/predictions, kind "
+     "remaining_time, reads them by task_id. A report at 100 %, actual_ref_s, or an "
+     "execution whose execution_id is the task_id, ends a task: later tasks of its "
+     "application_id learn from it. An object or an array is stored whole or not at all; "
+     "of NDJSON the good lines are stored and the bad ones refused, each with its line. "
+     "201: all are stored; 200: some lines were refused; 422: nothing is stored.",
+     "progress-"},
     {"POST", "/v1/queue-orders", post_queue_orders, &queue_orders_request_json,
      &queue_orders_answer_json, NULL, WORK_COMPUTE, SCOPE_DECIDE,
-     ROUTE_DECISION | ROUTE_IDEMPOTENT_KEY, "Which waiting jobs of a queue start now?",
+     ROUTE_DECISION | ROUTE_IDEMPOTENT_KEY | ROUTE_ANSWERS_CHART,
+     "Which waiting jobs of a queue start now?",
      "From the running and the waiting jobs of a cluster, their processors and run time "
      "estimates, and reservations: who starts now, when the others will start if all "
      "estimates hold and nobody else comes, and who or what each of them waits for. "
@@ -452,9 +502,12 @@ const struct route routes[] = {
      "is "
      "gone, at the stop phase of its plan, or when predictions fail, if that saves time. "
      "component_error: what to do when a component of a parallel job erred, which sites "
-     "have erred too often. runner_liveness: whose runners have crashed. All of the "
-     "state "
-     "comes with the request.",
+     "have erred too often. runner_liveness: whose runners have crashed. running_jobs, "
+     "also meant by algorithm gridway: one round that starts pending jobs and moves, "
+     "retries or holds running ones, by events, failures and contracts. workflow_round, "
+     "also meant by algorithm balanced and its kin: which running tasks of workflows to "
+     "move, as POST /v1/workflow-schedules does, without starts. All of the state comes "
+     "with the request.",
      "migration-"},
     {"POST", "/v1/rescheduling-plans", post_rescheduling_plans,
      &rescheduling_plans_request_json, &rescheduling_plans_answer_json, NULL,
@@ -479,7 +532,9 @@ const struct route routes[] = {
      NULL},
     {"POST", "/v1/simulations", post_simulation, &any_simulation_request_json,
      &any_simulation_answer_json, &queue_simulation_query_json, WORK_COMPUTE,
-     SCOPE_DECIDE, ROUTE_DECISION | ROUTE_IDEMPOTENT_KEY | ROUTE_ASYNC | ROUTE_TEXT_TOO,
+     SCOPE_DECIDE,
+     ROUTE_DECISION | ROUTE_IDEMPOTENT_KEY | ROUTE_ASYNC | ROUTE_TAKES_SWF |
+         ROUTE_ANSWERS_TEXT | ROUTE_ANSWERS_CHART,
      "What do policies achieve?",
      "kind grid: on a grid with failures. Plays a grid, its failures and its jobs by "
      "discrete events, several times, under "
@@ -506,8 +561,8 @@ const struct route routes[] = {
      "204. So to be rid of one that runs, send it again when it has stopped.",
      NULL},
     {"GET", "/v1/simulations/{simulation_id}", get_simulation, NULL,
-     &stored_simulation_json, NULL, WORK_QUERY, SCOPE_DECIDE | SCOPE_INGEST, 0,
-     "Read a simulation",
+     &stored_simulation_json, NULL, WORK_QUERY, SCOPE_DECIDE | SCOPE_INGEST,
+     ROUTE_ANSWERS_CHART, "Read a simulation",
      "How far it is, with Retry-After; once it has finished its result, which is what "
      "POST would have answered.",
      NULL},
@@ -517,6 +572,19 @@ const struct route routes[] = {
      "The log as a policy ran it, in Standard Workload Format, if the request said "
      "as_swf: waits, run times and processors are those of the simulation.",
      NULL},
+    {"GET", "/v1/site-errors", get_site_errors, NULL, &site_errors_page_json,
+     &site_errors_query_json, WORK_QUERY, SCOPE_DECIDE | SCOPE_INGEST, 0,
+     "List errors of sites", "Reports by observed_at, in pages; quick with site_id.",
+     NULL},
+    {"POST", "/v1/site-errors", post_site_errors, &site_error_json, &bulk_answer_json,
+     NULL, WORK_QUERY, SCOPE_INGEST, ROUTE_BULK | ROUTE_IDEMPOTENT_KEY,
+     "Store errors of sites",
+     "How many components failed by the fault of a site, and how many started well: "
+     "component_error of POST /v1/reschedules takes its thresholds from that when it is "
+     "asked to. An object or an array is stored whole or not at all; of NDJSON the good "
+     "lines are stored and the bad ones refused, each with its line. 201: all are "
+     "stored; 200: some lines were refused; 422: nothing is stored.",
+     "site-error-"},
     {"GET", "/v1/snapshots", get_snapshots, NULL, &snapshots_page_json,
      &snapshots_query_json, WORK_QUERY, SCOPE_DECIDE | SCOPE_INGEST, 0,
      "List stored snapshots", "By id, in pages, without their documents.", NULL},
@@ -547,6 +615,33 @@ const struct route routes[] = {
      "The body is the new snapshot. If-Match is needed: the ETag that GET gave (412 when "
      "it is stale), or * for any version; without it 428.",
      NULL},
+    {"GET", "/v1/transfers", get_transfers, NULL, &transfers_page_json,
+     &transfers_query_json, WORK_QUERY, SCOPE_DECIDE | SCOPE_INGEST, 0, "List transfers",
+     "Copies of files by finished_at, in pages; quick with from_site_id.", NULL},
+    {"POST", "/v1/transfers", post_transfers, &transfer_json, &bulk_answer_json, NULL,
+     WORK_QUERY, SCOPE_INGEST, ROUTE_BULK | ROUTE_IDEMPOTENT_KEY, "Store transfers",
+     "How long copies of files took, beside what was estimated: decisions about parallel "
+     "jobs correct their estimates by that when they are asked to. An object or an array "
+     "is stored whole or not at all; of NDJSON the good lines are stored and the bad "
+     "ones refused, each with its line. 201: all are stored; 200: some lines were "
+     "refused; 422: nothing is stored.",
+     "transferred-"},
+    {"POST", "/v1/workflow-schedules", post_workflow_schedules,
+     &workflow_schedules_request_json, &workflow_schedules_answer_json,
+     &workflow_schedules_query_json, WORK_COMPUTE, SCOPE_DECIDE,
+     ROUTE_DECISION | ROUTE_IDEMPOTENT_KEY | ROUTE_TAKES_WORKFLOW | ROUTE_ANSWERS_CHART |
+         ROUTE_ANSWERS_GRAPH,
+     "Where and when should the tasks of workflows run?",
+     "Tasks that need each other's outputs. A static algorithm (heft, cpop, peft, "
+     "search, auto) schedules all of them to the end, around what runs or is done. A "
+     "dynamic one (balanced and others) decides one round: which running tasks to move, "
+     "so that those that a dependent waits for end together, and which ready ones to "
+     "start; ask again after a while. Run times are given for each resource, or follow "
+     "from speeds; transfers from times, or from bytes and links. The body may be "
+     "another tool's file too, with the settings as parameters: a Pegasus DAX "
+     "(application/xml), a Standard Task Graph (text/plain), or WfFormat "
+     "(application/vnd.wfcommons.wfformat+json).",
+     "workflow"},
     {"GET", "/v1/workloads", get_workloads, NULL, &workloads_page_json,
      &uploads_query_json, WORK_QUERY, SCOPE_DECIDE | SCOPE_INGEST, 0, "List workloads",
      "By id, in pages, without their documents.", NULL},

@@ -137,7 +137,7 @@ static const struct json_field request_rows[] = {
      .doc = "Any JSON; comes back with the answer",
      .type = JSON_TYPE_RAW,
      .offset = JSON_AT(T, decision.labels, const char *)},
-    {.name = ROUTE_TEXT_MEMBER,
+    {.name = "swf",
      .doc = "The log itself, in Standard Workload Format, instead of workload_id; a "
             "text/plain body is this member, with the others as parameters",
      .type = JSON_TYPE_TEXT,
@@ -647,7 +647,7 @@ static enum error_code play_policy(struct playing *p, struct policy_answer *to,
     };
     if (p->body->per_job)
         TRY(list_jobs(p, &out, to));
-    if (p->body->as_swf || request_wants_text(p->rq))
+    if (p->body->as_swf || request_answer_form(p->rq) == ANSWER_TEXT)
         TRY(print_swf(p, &out, &to->swf));
     p->done_count++;
     note_progress(p, 0);
@@ -712,7 +712,7 @@ enum error_code simulate_queue(struct request *rq, const void *in, void *out)
     const struct queue_simulation *body = in;
     struct queue_simulation_answer *answer = out;
     struct playing p = {.rq = rq, .body = body, .answer = answer};
-    bool text = request_wants_text(rq) && !request_is_async(rq);
+    bool text = request_answer_form(rq) == ANSWER_TEXT && !request_is_async(rq);
 
     TRY(simulation_begin(rq, &body->decision, &answer->decision));
     if (text && (body->policy_count != 1 || body->decision.store))

@@ -3,11 +3,13 @@
 #include "handlers/simulations.h"
 
 #include "handlers/page.h"
+#include "handlers/pictures.h"
 #include "handlers/simulation_coallocation.h"
 #include "handlers/simulation_multi_phase.h"
 #include "handlers/simulation_policies.h"
 #include "handlers/simulation_queue.h"
 #include "handlers/simulation_scenario.h"
+#include "handlers/simulation_workflow.h"
 #include "service/background.h"
 #include "service/clock.h"
 #include "service/config.h"
@@ -376,13 +378,16 @@ static enum error_code simulate_grid(struct request *rq, const void *in, void *o
 
 /* Every kind of simulation: name, body, answer, handler (see simulations.h). The
  * first is meant by a body without `kind`. */
-#define SIMULATION_KINDS(X)                                                 \
-    X(grid, simulation_request_json, simulation_answer_json, simulate_grid) \
-    X(coallocation, coallocation_simulation_request_json,                   \
-      coallocation_simulation_answer_json, simulate_coallocation)           \
-    X(multi_phase, multi_phase_simulation_request_json,                     \
-      multi_phase_simulation_answer_json, simulate_multi_phase)             \
-    X(queue, queue_simulation_request_json, queue_simulation_answer_json, simulate_queue)
+#define SIMULATION_KINDS(X)                                                        \
+    X(grid, simulation_request_json, simulation_answer_json, simulate_grid)        \
+    X(coallocation, coallocation_simulation_request_json,                          \
+      coallocation_simulation_answer_json, simulate_coallocation)                  \
+    X(multi_phase, multi_phase_simulation_request_json,                            \
+      multi_phase_simulation_answer_json, simulate_multi_phase)                    \
+    X(queue, queue_simulation_request_json, queue_simulation_answer_json,          \
+      simulate_queue)                                                              \
+    X(workflow, workflow_simulation_request_json, workflow_simulation_answer_json, \
+      simulate_workflows)
 
 static const struct json_kind request_kinds[] = {
 #define X(name, request, answer, run) {#name, &request},
@@ -431,14 +436,15 @@ enum error_code post_simulation(struct request *rq, const void *in, void *out)
     struct simulation_of_kind *answer = out;
     size_t kind = body->of.kind;
 
-    if (request_wants_text(rq) && runs[kind] != simulate_queue)
+    if (request_answer_form(rq) == ANSWER_TEXT && runs[kind] != simulate_queue)
         return fail(rq->err, ERR_NOT_ACCEPTABLE, "",
                     "answers are application/json; only kind queue has text/plain");
     answer->of.kind = kind;
     answer->of.value = arena_alloc(rq->arena, answer_kinds[kind].of->size, 1);
     if (!answer->of.value)
         return fail_memory(rq->err);
-    return runs[kind](rq, body->of.value, answer->of.value);
+    TRY(runs[kind](rq, body->of.value, answer->of.value));
+    return picture_answer(rq, answer);
 }
 
 enum error_code get_simulations(struct request *rq, const void *in, void *out)
@@ -469,7 +475,12 @@ enum error_code get_simulation(struct request *rq, const void *in, void *out)
                               rq->err));
     if (isnan(now->finished_at_s))
         reply_header_add(rq->reply, "Retry-After", "1");
-    return OK;
+    if (request_answer_form(rq) != ANSWER_CHART)
+        return OK;
+    if (!now->result)
+        return fail(rq->err, ERR_CONFLICT, "",
+                    "there is no result to draw: the simulation is %s", now->status);
+    return picture_stored(rq, NULL, NULL, now->result);
 }
 
 enum error_code delete_simulation(struct request *rq, const void *in, void *out)

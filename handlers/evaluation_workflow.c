@@ -1,0 +1,180 @@
+/* evaluation_workflow.c - evaluations of kind "workflow": what a schedule of tasks that
+ * depend on each other is worth.
+ *
+ * A schedule that breaks rules still has a makespan; repaired_makespan_s is what comes
+ * of the same places in the same order when each task starts as soon as it can.
+ */
+#include "handlers/evaluation_workflow.h"
+
+#include "algorithms/workflow/check.h"
+#include "handlers/workflow_json.h"
+
+#include <string.h>
+
+enum { ROWS_MAX = 1000000 };
+
+static const char *const kinds[] = {"workflow", NULL};
+
+/* ---- the request ---- */
+
+struct evaluation_request {
+    struct workflow_body body;
+    int kind; /* only "workflow" */
+    const struct workflow_given *schedule;
+    size_t schedule_count;
+};
+
+#define T struct workflow_given
+static const struct json_field given_rows[] = {
+    JSON_ID(T, workflow_id, JSON_NULLABLE,
+            "Its workflow; may be missing when there is one"),
+    JSON_ID(T, task_id, JSON_REQUIRED, "The task"),
+    JSON_ID(T, resource_id, JSON_REQUIRED, "Where it runs"),
+    JSON_NUMBER(T, start_s, -JSON_LARGEST, JSON_LARGEST, NAN, JSON_REQUIRED,
+                "When it starts, seconds from now"),
+    JSON_NUMBER(T, finish_s, -JSON_LARGEST, JSON_LARGEST, NAN, JSON_NULLABLE,
+                "When it is done; default: start_s and its run time there"),
+    {0},
+};
+#undef T
+static const struct json_object given_json = {"WorkflowEvaluationRow",
+                                              "Where and when a task is to run",
+                                              sizeof(struct workflow_given), given_rows};
+
+#define T struct evaluation_request
+static const struct json_field request_rows[] = {
+    JSON_CHOICE(T, kind, kinds, 0, JSON_REQUIRED, "workflow"),
+    WORKFLOW_GRID_ROWS,
+    WORKFLOW_FILE_ROWS,
+    JSON_LIST(T, schedule, schedule_count, struct workflow_given, &given_json, ROWS_MAX,
+              JSON_REQUIRED, "Your schedule, in any order"),
+    DECISION_REQUEST_ROWS(struct workflow_body),
+    {0},
+};
+#undef T
+const struct json_object workflow_evaluation_request_json = {
+    "WorkflowEvaluationRequest", "Workflows, resources and a schedule",
+    sizeof(struct evaluation_request), request_rows};
+
+/* ---- the answer ---- */
+
+struct evaluation_answer {
+    int kind;
+    struct decision_answer decision;
+    struct workflow_check_out of;
+    double repaired_gap_ratio; /* NAN: there is no repaired one, or the bound is 0 */
+    const struct workflow_import *import;
+};
+
+#define T struct workflow_violation
+static const struct json_field violation_rows[] = {
+    {.name = "kind",
+     .doc = "missing: the task is not in the schedule; twice; too_short: less than its "
+            "run time; precedence: before a parent is done; transfer: before its output "
+            "is there; capacity: the resource has another task then; not_available; "
+            "release; cannot_run",
+     .type = JSON_TYPE_TEXT,
+     .offset = JSON_AT(T, kind, const char *)},
+    JSON_TEXT(T, workflow_id, JSON_OPTIONAL, "Its workflow, if that has a name"),
+    JSON_TEXT(T, task_id, JSON_OPTIONAL, "The task"),
+    JSON_TEXT(T, other_task_id, JSON_OPTIONAL, "The other one: its parent, or neighbour"),
+    JSON_TEXT(T, resource_id, JSON_OPTIONAL, "The resource"),
+    JSON_NUMBER(T, by_s, 0, 0, 0, JSON_OPTIONAL, "How much time is missing"),
+    {0},
+};
+#undef T
+static const struct json_object violation_json = {
+    "WorkflowViolation", "A rule that the schedule breaks",
+    sizeof(struct workflow_violation), violation_rows};
+
+#define T struct evaluation_answer
+static const struct json_field answer_rows[] = {
+    DECISION_ANSWER_ROWS(T),
+    JSON_CHOICE(T, kind, kinds, 0, 0, "workflow"),
+    {.name = "valid",
+     .doc = "It can be run as it is",
+     .type = JSON_TYPE_BOOLEAN,
+     .offset = JSON_AT(T, of.valid, bool)},
+    {.name = "violations",
+     .doc = "Rules that it breaks",
+     .type = JSON_TYPE_LIST,
+     .offset = JSON_AT(T, of.violations, const struct workflow_violation *),
+     .count_offset = JSON_AT(T, of.violation_count, size_t),
+     .of = &violation_json},
+    {.name = "objective",
+     .doc = "How good it is, as given",
+     .type = JSON_TYPE_OBJECT,
+     .offset = JSON_AT(T, of.objective, struct workflow_objective),
+     .of = &workflow_objective_json},
+    {.name = "repaired_makespan_s",
+     .doc = "Same places, same order, each task as soon as it can; null: some task has "
+            "no place",
+     .type = JSON_TYPE_NUMBER,
+     .offset = JSON_AT(T, of.repaired_makespan_s, double)},
+    JSON_NUMBER(T, repaired_gap_ratio, 0, 0, 0, 0,
+                "Of that: repaired_makespan_s / lower_bound_s - 1"),
+    JSON_OBJECT(T, import, const struct workflow_import *, &workflow_import_json,
+                JSON_POINTER | JSON_OPTIONAL, "What was read from another tool's file"),
+    DECISION_END_ROWS(T),
+    {0},
+};
+#undef T
+const struct json_object workflow_evaluation_answer_json = {
+    "WorkflowEvaluationAnswer", "What the schedule is worth",
+    sizeof(struct evaluation_answer), answer_rows};
+
+/* ---- one request ---- */
+
+static void check_algorithm(const struct decision_request *decision, struct error *err)
+{
+    if (decision->algorithm && strcmp(decision->algorithm, "auto") != 0)
+        invalid(err, "/algorithm", "unknown_algorithm", "nothing is to be chosen");
+}
+
+/* The one option that changes what a schedule may be. */
+static bool wants_slots(const double *param)
+{
+    for (size_t i = 0; workflow_common_params[i].name; i++)
+        if (strcmp(workflow_common_params[i].name, "slots") == 0)
+            return param[i] != 0;
+    return false;
+}
+
+/* infeasible: it breaks rules; optimal: it ends with the lower bound. */
+static enum decision_status status_of(const struct workflow_check_out *of)
+{
+    if (!of->valid)
+        return DECISION_INFEASIBLE;
+    return of->objective.makespan_s <= of->objective.lower_bound_s * (1 + 1e-9)
+               ? DECISION_OPTIMAL
+               : DECISION_FEASIBLE;
+}
+
+enum error_code evaluate_workflow(struct request *rq, const void *in, void *out)
+{
+    const struct evaluation_request *request = in;
+    const struct decision_request *decision = &request->body.decision;
+    struct evaluation_answer *answer = out;
+    struct workflow_problem *problem;
+    struct workflow_call call;
+    double param[PARAMS_MAX], bound_s;
+
+    TRY(decision_begin(rq, decision, &answer->decision));
+    check_algorithm(decision, rq->err);
+    params_bind(workflow_common_params, decision->options, decision->option_count, param,
+                rq->err);
+    TRY(workflow_call_begin(&call, rq, &request->body));
+    TRY(workflow_problem_make(&call.in, wants_slots(param), &problem, rq->arena,
+                              rq->err));
+    TRY(workflow_check(problem, request->schedule, request->schedule_count, &answer->of,
+                       rq->arena, rq->err));
+    bound_s = answer->of.objective.lower_bound_s;
+    answer->repaired_gap_ratio =
+        bound_s > 0 ? answer->of.repaired_makespan_s / bound_s - 1 : (double)NAN;
+    answer->import = call.import;
+    TRY(workflow_call_warnings(&call, problem->warnings, problem->warning_count,
+                               &answer->decision));
+    rq->gap_ratio = answer->of.objective.gap_ratio;
+    decision_end(rq, "workflow", status_of(&answer->of), &answer->decision);
+    return OK;
+}

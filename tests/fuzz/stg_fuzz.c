@@ -1,0 +1,8 @@
+/* stg_fuzz.c - any bytes as a workflow in the format stg. */
+#include "tests/fuzz/workflow_fuzz.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    fuzz_workflow(WORKFLOW_STG, data, size);
+    return 0;
+}

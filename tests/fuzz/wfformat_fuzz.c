@@ -1,0 +1,8 @@
+/* wfformat_fuzz.c - any bytes as a workflow in the format wfformat. */
+#include "tests/fuzz/workflow_fuzz.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    fuzz_workflow(WORKFLOW_WFFORMAT, data, size);
+    return 0;
+}

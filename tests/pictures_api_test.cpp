@@ -1,0 +1,383 @@
+// pictures_api_test.cpp - other tools' files in, pictures out: content types and Accept.
+#include "tests/api.hpp"
+#include "tests/database.hpp"
+#include "tests/picture_support.hpp"
+
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+
+extern "C" {
+#include "service/openapi.h"
+}
+
+namespace
+{
+
+const char *svg = "image/svg+xml";
+const char *dot = "text/vnd.graphviz";
+
+std::string example(const std::string &name)
+{
+    for (const openapi_example *e = openapi_examples; e->name; e++)
+        if (name + ".json" == e->name)
+            return e->text;
+    FAIL("no example " << name);
+    return "";
+}
+
+const char *dax_file = R"(<adag>
+ <job id="split" runtime="4"><uses file="f" link="output" size="125000000"/></job>
+ <job id="map_1" runtime="6"><uses file="f" link="input" size="125000000"/></job>
+ <job id="map_2" runtime="6"><uses file="f" link="input" size="125000000"/></job>
+ <child ref="map_1"><parent ref="split"/></child>
+ <child ref="map_2"><parent ref="split"/></child>
+</adag>)";
+const char *schedules = "/v1/workflow-schedules?algorithm=heft&speeds=1,2";
+
+} // namespace
+
+TEST_CASE("Accept takes the form of the highest quality, JSON among equals",
+          "[api][pictures]")
+{
+    api a;
+    struct {
+        const char *accept, *type;
+        int status;
+    } cases[] = {
+        {"", "application/json", 200},
+        {"*/*", "application/json", 200},
+        {"application/json", "application/json", 200},
+        {"image/svg+xml", svg, 200},
+        {"IMAGE/SVG+XML", svg, 200},
+        {"image/*", svg, 200},
+        {"image/svg+xml, application/json", "application/json", 200},
+        {"image/svg+xml, application/json;q=0.9", svg, 200},
+        {"image/svg+xml;q=0.5, application/json;q=0.9", "application/json", 200},
+        {"image/avif,image/webp,image/apng,image/svg+xml,image/*,*/*;q=0.8", svg, 200},
+        {"text/html,application/xhtml+xml,*/*;q=0.8", "application/json", 200},
+        {"image/svg+xml;q=0, */*", "application/json", 200},
+        {"application/json;q=0, */*", svg, 200},
+        {"image/svg+xml;q=0", "application/problem+json", 406},
+        {"image/png", "application/problem+json", 406},
+        {"text/vnd.graphviz", "application/problem+json", 406},
+        {"application/problem+json", "application/json", 200},
+    };
+    for (auto &c : cases)
+        DYNAMIC_SECTION(c.accept)
+        {
+            api_reply r = a.call("POST", "/v1/placements", example("placement-min_min"),
+                                 {{"accept", c.accept}});
+
+            CHECK(r.status == c.status);
+            CHECK(r.headers["Content-Type"] == c.type);
+            if (c.status == 406)
+                CHECK(r.json()["detail"].get<std::string>().find(
+                          "application/json, image/svg+xml; Accept was") !=
+                      std::string::npos);
+        }
+}
+
+TEST_CASE("a placement is drawn, with idle resources", "[api][pictures]")
+{
+    api a;
+    auto json = a.post("/v1/placements", example("placement-min_min")).json();
+    picture p(
+        a.call("POST", "/v1/placements", example("placement-min_min"), {{"accept", svg}})
+            .body);
+
+    CHECK(p.bars() == json["placements"].size());
+    for (const auto &job : json["placements"]) {
+        CHECK(p.has_text(job["job_id"].get<std::string>()));
+        CHECK(p.has_text(job["resource_id"].get<std::string>()));
+    }
+    CHECK(p.has_text("Placement by min_min"));
+    CHECK(p.has_text("lower bound"));
+
+    picture idle(a.call("POST", "/v1/placements", R"({"snapshot":{"resources":[
+        {"id":"used"},{"id":"idle"}]},"algorithm":"mct",
+        "jobs":[{"id":"one","etc_s":[9,90]}]})",
+                        {{"accept", svg}})
+                     .body);
+    CHECK(idle.has_text("idle"));
+    CHECK(idle.bars() == 1);
+}
+
+TEST_CASE("problems stay problems, whatever is accepted", "[api][pictures]")
+{
+    api a;
+    api_reply r = a.call("POST", "/v1/placements", "{", {{"accept", svg}});
+
+    CHECK(r.status == 400);
+    CHECK(r.headers["Content-Type"] == "application/problem+json");
+    r = a.call("POST", "/v1/placements", R"({"snapshot":{"resources":[]},"jobs":[]})",
+               {{"accept", svg}});
+    if (r.status == 200)
+        CHECK(picture(r.body).notes() == "Nothing is scheduled.");
+    else
+        CHECK(r.headers["Content-Type"] == "application/problem+json");
+}
+
+TEST_CASE("a batch queue is drawn on its processors, from now on", "[api][pictures]")
+{
+    api a;
+    picture p(a.call("POST", "/v1/queue-orders", example("queue-easy"), {{"accept", svg}})
+                  .body);
+
+    CHECK(p.has_text("Batch queue by easy"));
+    // 2 that run, 4 jobs, 1 reservation; jobs in several pieces have several bars.
+    CHECK(p.bars() >= 7);
+    CHECK(p.has_text("course"));
+    for (const char *id : {"r2", "long", "narrow", "wide"})
+        CHECK(p.y_of(id) > 0);
+    CHECK(p.has_title("r1\n0 s \xe2\x80\x93 100 s\nfor 100 s\n50 processors, runs"));
+    for (const char *name : {"queue-fcfs", "queue-conservative", "queue-first_fit"})
+        picture(
+            a.call("POST", "/v1/queue-orders", example(name), {{"accept", svg}}).body);
+}
+
+TEST_CASE("simulations are drawn by their rows of jobs", "[api][pictures]")
+{
+    api a;
+    picture queue(
+        a.call("POST", "/v1/simulations", example("simulation-queue"), {{"accept", svg}})
+            .body);
+    CHECK(queue.has_text("Simulation: fcfs"));
+    CHECK(queue.has_text("wide"));
+    CHECK(queue.bars() >= 4);
+
+    picture grid(
+        a.call("POST", "/v1/simulations", example("simulation-jobs"), {{"accept", svg}})
+            .body);
+    CHECK(grid.has_text("CR1"));
+    CHECK(grid.bars() == 1); // two of its jobs are lost: no end
+
+    api_reply none = a.call("POST", "/v1/simulations", R"({"kind":"queue",
+        "processors":2,"policies":["fcfs"],"jobs":[
+        {"id":"a","submit_s":0,"processors":1,"run_s":1}]})",
+                            {{"accept", svg}});
+    CHECK(none.status == 406);
+    CHECK(none.json()["detail"].get<std::string>().find("per_job") != std::string::npos);
+
+    // A job log as the body, a chart as the answer.
+    api_reply log = a.call("POST", "/v1/simulations?policies=easy&per_job=true",
+                           "; MaxProcs: 4\n"
+                           "1 0 -1 60 2 -1 -1 2 90 -1 1 1 1 -1 1 -1 -1 -1\n"
+                           "2 10 -1 30 4 -1 -1 4 30 -1 1 1 1 -1 1 -1 -1 -1\n",
+                           {{"accept", svg}, {"content_type", "text/plain"}});
+    REQUIRE(log.status == 200);
+    CHECK(picture(log.body).bars() == 2);
+}
+
+TEST_CASE("wide clusters are drawn as lines of processors", "[api][pictures]")
+{
+    api a;
+    std::string jobs;
+
+    for (int i = 0; i < 500; i++)
+        jobs += (i ? "," : "") + std::string(R"({"id":"j)") + std::to_string(i) +
+                R"(","submit_s":)" + std::to_string(i) + R"(,"processors":)" +
+                std::to_string(1 + i * 37 % 9000) + R"(,"run_s":)" +
+                std::to_string(100 + i % 50) + "}";
+    api_reply r = a.call("POST", "/v1/simulations",
+                         R"({"kind":"queue","processors":10000,"policies":["easy"],
+                            "per_job":true,"jobs":[)" +
+                             jobs + "]}",
+                         {{"accept", svg}});
+    REQUIRE(r.status == 200);
+    picture p(r.body);
+    CHECK(p.bars() >= 500);
+    CHECK(p.has_text("0"));
+}
+
+TEST_CASE("workflows come as DAX, STG and WfFormat", "[api][pictures][import]")
+{
+    api a;
+    const char *wfformat = R"({"workflow":{"specification":{"tasks":[
+        {"id":"a","children":["b"]},{"id":"b","parents":["a"]}]},
+        "execution":{"tasks":[{"id":"a","runtimeInSeconds":8},
+                              {"id":"b","runtimeInSeconds":4}]}}})";
+    struct {
+        const char *type, *body, *format;
+        size_t tasks;
+    } cases[] = {
+        {"application/xml", dax_file, "dax", 3},
+        {"text/xml; charset=utf-8", dax_file, "dax", 3},
+        {"text/plain", "2\n0 0 0\n1 8 1 0\n2 5 1 1\n3 0 1 2\n", "stg", 4},
+        {"application/vnd.wfcommons.wfformat+json", wfformat, "wfformat", 2},
+    };
+    for (auto &c : cases)
+        DYNAMIC_SECTION(c.type)
+        {
+            api_reply r = a.call("POST", schedules, c.body, {{"content_type", c.type}});
+
+            INFO(r.body);
+            REQUIRE(r.status == 200);
+            CHECK(r.json()["import"]["format"] == c.format);
+            CHECK(r.json()["schedule"].size() == c.tasks);
+            CHECK(r.json()["status"] != "infeasible");
+
+            r = a.call("POST", schedules, c.body,
+                       {{"content_type", c.type}, {"accept", svg}});
+            CHECK(picture(r.body).has_text("Workflow schedule by heft"));
+        }
+    // The same as members of a JSON body: an object, a string.
+    for (std::string member : {std::string(wfformat), nlohmann::json(wfformat).dump()}) {
+        api_reply r =
+            a.post("/v1/workflow-schedules",
+                   R"({"algorithm":"heft","speeds":[1,2],"wfformat":)" + member + "}");
+        INFO(r.body);
+        REQUIRE(r.status == 200);
+        CHECK(r.json()["objective"]["makespan_s"] == 6);
+    }
+    api_reply r = a.call("POST", schedules, "<adag><job/></adag>",
+                         {{"content_type", "application/xml"}});
+    CHECK(r.status == 422);
+    CHECK(r.pointers() == std::vector<std::string>{"/dax", "/dax"});
+    r = a.call("POST", schedules, "a,b", {{"content_type", "text/csv"}});
+    CHECK(r.status == 415);
+    CHECK(r.json()["detail"].get<std::string>().find("application/xml") !=
+          std::string::npos);
+    r = a.call("POST", schedules, "{}", {{"content_type", "application/json"}});
+    CHECK(r.status == 422); // the query goes with a file only
+    // Bytes that are no UTF-8, and NUL, do not stop a reader.
+    r = a.call("POST", schedules,
+               "1\n0 0 0\n1 1 1 0\n2 0 1 1\n# caf\xe9 " + std::string(1, 0),
+               {{"content_type", "text/plain"}});
+    CHECK(r.status == 200);
+}
+
+TEST_CASE("a workflow is drawn as a graph", "[api][pictures]")
+{
+    api a;
+    api_reply r = a.call("POST", schedules, dax_file,
+                         {{"content_type", "application/xml"}, {"accept", dot}});
+
+    REQUIRE(r.status == 200);
+    CHECK(r.headers["Content-Type"] == "text/vnd.graphviz; charset=utf-8");
+    INFO(r.body);
+    CHECK(r.body.find("digraph workflow {") == 0);
+    CHECK(r.body.find("\"split\" -> \"map_1\" [label=\"125 MB\"];") != std::string::npos);
+    CHECK(r.body.find("\"split\" [label=\"split\\nr2\\n0 to 2 s\"") != std::string::npos);
+    CHECK(r.body.find("penwidth=2.5") != std::string::npos);
+    CHECK(r.body == a.call("POST", schedules, dax_file,
+                           {{"content_type", "application/xml"}, {"accept", dot}})
+                        .body);
+
+    r = a.call("POST", "/v1/workflow-schedules", R"({"algorithm":"heft","speeds":[1],
+        "workflow":{"tasks":[{"id":"a\"b\\c\n","estimate_ref_s":1}]}})",
+               {{"accept", dot}});
+    INFO(r.body);
+    REQUIRE(r.status == 200);
+    CHECK(r.body.find("\"a\\\"b\\\\c\\n\" [label=") != std::string::npos);
+}
+
+TEST_CASE("schedules of the reference workflows come out as in the table",
+          "[api][pictures][import]")
+{
+    const char *data = getenv("GRIDPLAN_DATA");
+    if (!data) {
+        WARN("skipped: GRIDPLAN_DATA does not name the data folder");
+        return;
+    }
+    struct {
+        const char *file;
+        double heft_s;
+    } cases[] = {{"CyberShake_30.xml", 122.3753},
+                 {"Epigenomics_24.xml", 2953.7794},
+                 {"Montage_25.xml", 37.8123}};
+    api a;
+    for (auto &c : cases)
+        DYNAMIC_SECTION(c.file)
+        {
+            std::ifstream in(std::string(data) + "/04-dag/pegasus-dax/" + c.file);
+            std::ostringstream text;
+
+            REQUIRE(in);
+            text << in.rdbuf();
+            api_reply r =
+                a.call("POST", "/v1/workflow-schedules?algorithm=heft&speeds=1,1.5,2,3",
+                       text.str(), {{"content_type", "application/xml"}});
+            INFO(r.body.substr(0, 500));
+            REQUIRE(r.status == 200);
+            CHECK(r.json()["objective"]["makespan_s"].get<double>() ==
+                  Approx(c.heft_s).epsilon(0.02));
+        }
+}
+
+TEST_CASE("the description names content types with examples that work",
+          "[api][pictures][openapi]")
+{
+    api a;
+    auto paths = a.get("/openapi.json").json()["paths"];
+    size_t posted = 0;
+
+    for (const char *path : {"/v1/workflow-schedules", "/v1/simulations"}) {
+        auto &operation = paths[path]["post"];
+        for (auto &[type, content] : operation["requestBody"]["content"].items()) {
+            if (type == "application/json")
+                continue;
+            auto &text = content["example"];
+            std::string target = path;
+
+            if (target == "/v1/workflow-schedules")
+                target = schedules;
+            api_reply r = a.call("POST", target,
+                                 text.is_string() ? text.get<std::string>() : text.dump(),
+                                 {{"content_type", type}});
+            INFO(type << r.body.substr(0, 300));
+            CHECK(r.status == 200);
+            posted++;
+        }
+        CHECK(operation["responses"]["200"]["content"].contains(svg));
+    }
+    CHECK(posted == 5);
+    CHECK(paths["/v1/workflow-schedules"]["post"]["responses"]["200"]["content"].contains(
+        dot));
+}
+
+TEST_CASE("what was stored as JSON is drawn later", "[api][pictures][db]")
+{
+    NEED_DATABASE();
+    api a(test_database_url());
+    auto request = nlohmann::json::parse(example("placement-min_min"));
+
+    request["store"] = true;
+    api_reply posted =
+        a.call("POST", "/v1/placements", request.dump(), {{"accept", svg}});
+    REQUIRE(posted.status == 200);
+    std::string location = posted.headers["Location"];
+    REQUIRE(location != "");
+    api_reply stored = a.get(location);
+    CHECK(stored.json()["answer"]["placements"].is_array());
+    api_reply drawn = a.call("GET", location, "", {{"accept", svg}});
+    REQUIRE(drawn.status == 200);
+    CHECK(drawn.headers["Content-Type"] == svg);
+    CHECK(drawn.headers["Vary"] == "Accept");
+    CHECK(drawn.body == posted.body);
+    CHECK(a.call("POST", location + "/replay", "", {{"accept", "*/*"}})
+              .json()["identical"] == true);
+
+    // The same key gives the same bytes again, in the form they had.
+    for (int i = 0; i < 2; i++) {
+        api_reply once = a.call("POST", "/v1/placements", example("placement-min_min"),
+                                {{"accept", svg}, {"idempotency_key", location}});
+        CHECK(picture(once.body).bars() == picture(posted.body).bars());
+        CHECK(once.headers["Content-Type"] == svg);
+    }
+    request = nlohmann::json::parse(example("workflow-heft"));
+    request["store"] = true;
+    location = a.post("/v1/workflow-schedules", request.dump()).headers["Location"];
+    REQUIRE(location != "");
+    CHECK(picture(a.call("GET", location, "", {{"accept", svg}}).body)
+              .has_text("Workflow schedule by heft"));
+
+    // An imported file is stored with the decision, and replayed.
+    posted = a.call("POST", std::string(schedules) + "&store=true", dax_file,
+                    {{"content_type", "application/xml"}, {"accept", dot}});
+    REQUIRE(posted.status == 200);
+    location = posted.headers["Location"];
+    CHECK(a.get(location).json()["request"]["dax"] == dax_file);
+    CHECK(a.post(location + "/replay", "").json()["identical"] == true);
+    CHECK(picture(a.call("GET", location, "", {{"accept", svg}}).body).has_text("r1"));
+}
