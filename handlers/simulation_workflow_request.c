@@ -60,11 +60,11 @@ static const struct json_field grid_rows[] = {
     COUNT(sites, 1, WF_SIM_SITES_MAX, "Sites; default 4"),
     COUNT(resources_per_site, 1, WF_SIM_RESOURCES_MAX, "Resources of each; default 32"),
     PRESET(mips_min, 0, MIPS_MAX, JSON_ABOVE_MIN,
-           "Slowest resource; default 0.1, of ch6_workflow 0.5"),
+           "Slowest resource; default 0.1, of ch6_prediction 0.5"),
     PRESET(mips_max, 0, MIPS_MAX, JSON_ABOVE_MIN, "Fastest; default 4"),
     COUNT(n_max, 1, SLOTS_MAX, "Tasks that share a resource at most; default 2"),
     PRESET(loaded_ratio, 0, 1, 0,
-           "Resources with load from outside; default 0.5, of ch6_workflow 0"),
+           "Resources with load from outside; default 0.5, of ch6_prediction 0"),
     PRESET(external_ratio, 0, 0.99, 0,
            "That load at first is uniform up to this part of the speed; default 0.5"),
     PRESET(lan_mbps, 0, MBPS_MAX, JSON_ABOVE_MIN,
@@ -89,7 +89,7 @@ static const struct json_object grid_json = {
 static const struct json_field workload_rows[] = {
     JSON_CHOICE(T, shape, workflow_sim_shape_names, NOT_GIVEN, 0,
                 "fork_join: root, tasks beside each other, final task; layered: levels "
-                "of tasks between them; default fork_join, of ch6_workflow layered"),
+                "of tasks between them; default fork_join, of ch6_prediction layered"),
     COUNT(parallelism, 1, 10000, "fork_join: tasks beside each other; default 10"),
     PRESET(tasks_mean, 3, 10000, 0,
            "layered: tasks of a workflow, mean, with root and final task; default 10"),
@@ -107,13 +107,13 @@ static const struct json_field workload_rows[] = {
     JSON_CHOICE(T, estimates, workflow_sim_mix_names, NOT_GIVEN, 0,
                 "How the estimates of running tasks evolve: over, under, fluctuating, "
                 "mixed (each task one of these), exact; default fluctuating, of "
-                "ch6_workflow mixed, with workflows exact"),
+                "ch6_prediction mixed, with workflows exact"),
     PRESET(noise_ratio, 0, 10, 0,
            "Noise of the estimates, of their amplitude; the source's: 0, 0.05, 0.5; "
            "default 0"),
     JSON_CHOICE(T, initial_estimate, answers, NOT_GIVEN, 0,
                 "Whether tasks come with an estimate, their model at a random point; "
-                "default yes, of ch6_workflow no"),
+                "default yes, of ch6_prediction no"),
     PRESET(data_bytes, 0, BYTES_MAX, 0, "Input, and output, of a task; default 1e9"),
     PRESET(checkpoint_bytes, 0, BYTES_MAX, 0, "Of a checkpoint; default 1e9"),
     JSON_CHOICE(T, arrivals, workflow_sim_arrival_names, NOT_GIVEN, 0,
@@ -156,7 +156,7 @@ static const struct json_field settings_rows[] = {
                  "false"),
     PRESET(report_ratio, 0, 1, 0,
            "A task reports after each such part of its nominal length; 0: at each look "
-           "of the information service; default 0, of ch6_workflow 0.005"),
+           "of the information service; default 0, of ch6_prediction 0.005"),
     COUNT(fit_points, 8, 5000,
           "Reports of a task that the predictor fit keeps; default "
           "500"),

@@ -171,7 +171,7 @@ TEST_CASE("the presets and the policies of a simulation of workflows",
                   {"grid", {{"sites", 2}, {"resources_per_site", 4}}},
                   {"workload", {{"workflow_count", 10}}}};
 
-    for (auto *preset : {"ch5_workflow", "ch6_workflow"}) {
+    for (auto *preset : {"ch5_workflow", "ch6_prediction"}) {
         json body = small;
         body["preset"] = preset;
         json r = simulate(a, body)["results"];

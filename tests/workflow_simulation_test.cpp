@@ -406,7 +406,7 @@ TEST_CASE("a run of any policy keeps the books",
     for (auto &c : cases)
         DYNAMIC_SECTION(c.policy << c.options.size() << c.share)
         {
-            world w(WORKFLOW_SIM_ch6_workflow);
+            world w(WORKFLOW_SIM_ch6_prediction);
             bound b(c.policy, c.options);
 
             w.e.grid.resources_per_site = 5;
@@ -514,7 +514,7 @@ TEST_CASE("without memory it says so", "[workflow][simulation][memory]")
     for (size_t cap = 0;; cap = cap * 2 + 4096) {
         test_arena a(cap), scratch(cap);
         error err = collecting_error(a);
-        workflow_sim_experiment e = workflow_sim_preset(WORKFLOW_SIM_ch6_workflow);
+        workflow_sim_experiment e = workflow_sim_preset(WORKFLOW_SIM_ch6_prediction);
         workflow_sim_in in{};
         workflow_sim_out out{};
         workflow_sim_job *jobs;
@@ -718,7 +718,7 @@ TEST_CASE("fit and extrapolation against static, runtime-prediction.md 8",
           "[workflow][simulation][workflow_simulation][golden]")
 {
     auto useful = [](const workflow_sim_out &out) { return out.useful_submitted_ratio; };
-    world w(WORKFLOW_SIM_ch6_workflow);
+    world w(WORKFLOW_SIM_ch6_prediction);
     bound fit("balanced", {text("predictor", "fit")}), basic("balanced");
     bound fixed("balanced_static");
 

@@ -276,7 +276,7 @@ enum error_code workflow_simulate(const struct workflow_sim_in *in,
 /* name, what it is */
 #define WORKFLOW_SIM_PRESETS(X)                                                        \
     X(ch5_workflow, "Chapter 5, table 5.2: resources under load, one evolution model") \
-    X(ch6_workflow, "Chapter 6, table 6.1: dedicated resources, mixed models")
+    X(ch6_prediction, "Chapter 6, table 6.1: dedicated resources, mixed models")
 
 enum workflow_sim_preset_kind {
 #define X(name, doc) WORKFLOW_SIM_##name,

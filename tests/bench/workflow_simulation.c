@@ -349,7 +349,7 @@ static void predict(size_t seeds, size_t fit_points)
            "| noise | static | extrapolation | fit | checkpoints a task | replication |\n"
            "| --- | --- | --- | --- | --- | --- |\n");
     for (size_t n = 0; n < NOISES; n++) {
-        struct play p = {.experiment = workflow_sim_preset(WORKFLOW_SIM_ch6_workflow)};
+        struct play p = {.experiment = workflow_sim_preset(WORKFLOW_SIM_ch6_prediction)};
         struct means fixed, extrapolated, fitted;
 
         p.experiment.workload.evolution.noise_ratio = noises[n];
