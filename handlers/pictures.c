@@ -25,7 +25,7 @@ struct entries {
 };
 
 /* What kind of answer it is, by the list that was found. */
-enum subject { NOTHING, PLACEMENT, SCHEDULE, QUEUE, SIMULATION };
+enum subject { NOTHING, PLACEMENT, SCHEDULE, QUEUE, SIMULATION, WORKFLOWS };
 
 static const struct {
     const char *title, *things;
@@ -35,6 +35,7 @@ static const struct {
     [SCHEDULE] = {"Workflow schedule", "tasks"},
     [QUEUE] = {"Batch queue", "jobs"},
     [SIMULATION] = {"Simulation", "jobs"},
+    [WORKFLOWS] = {"Simulation", "tasks"},
 };
 
 struct picture {
@@ -161,6 +162,40 @@ static void take_list(struct picture *p, struct json_walk *w, struct entries *li
     }
 }
 
+/* The tasks of simulated workflows, with the name of theirs. */
+static void take_workflow(struct picture *p, struct json_walk *w)
+{
+    const char *name, *workflow_id = NULL;
+    size_t first = p->entries.count;
+
+    json_walk_enter(w, '{');
+    while (p->code == OK && (name = json_walk_member(w))) {
+        if (strcmp(name, "workflow_id") == 0)
+            workflow_id = take_text(p, w);
+        else if (strcmp(name, "tasks") == 0)
+            take_list(p, w, &p->entries);
+        else
+            json_walk_skip(w);
+    }
+    for (size_t i = first; i < p->entries.count; i++)
+        p->entries.items[i].workflow_id = workflow_id;
+}
+
+static void take_workflows(struct picture *p, struct json_walk *w)
+{
+    if (json_walk_type(w) != '[') {
+        json_walk_skip(w);
+        return;
+    }
+    json_walk_enter(w, '[');
+    while (p->code == OK && json_walk_element(w)) {
+        if (json_walk_type(w) == '{')
+            take_workflow(p, w);
+        else
+            json_walk_skip(w);
+    }
+}
+
 /* Of simulations: the rows of the first policy that has some. */
 static void take_result(struct picture *p, struct json_walk *w)
 {
@@ -173,6 +208,9 @@ static void take_result(struct picture *p, struct json_walk *w)
             policy = take_text(p, w);
         } else if (strcmp(name, "jobs") == 0 && !found) {
             take_list(p, w, &p->entries);
+        } else if (strcmp(name, "workflows") == 0 && !found) {
+            p->subject = WORKFLOWS;
+            take_workflows(p, w);
         } else if (strcmp(name, "makespan_s") == 0 && !found) {
             p->makespan_s = json_walk_number(w);
         } else if (strcmp(name, "mean_wait_s") == 0 && !found) {
@@ -690,7 +728,7 @@ static enum error_code draw(struct picture *p, struct text_buffer *b)
     chart.numbered = on_processors;
     chart.title = arena_printf(p->arena, "%s%s%s", subjects[p->subject].title,
                                !by                        ? ""
-                               : p->subject == SIMULATION ? ": "
+                               : p->subject >= SIMULATION ? ": "
                                                           : " by ",
                                by ? by : "");
     chart.subtitle = subtitle_of(p, &chart, idle);
@@ -706,8 +744,8 @@ static const char *why_blank(const struct picture *p)
 {
     if (p->kind && strcmp(p->kind, "round") == 0)
         return ": a round says what to do now, a schedule has times";
-    if (p->subject == SIMULATION && p->rows_missing)
-        return ": ask for its rows of jobs (per_job, output.per_job)";
+    if (p->rows_missing && (p->subject == SIMULATION || p->subject == WORKFLOWS))
+        return ": ask for its rows (per_job, output.per_job, per_workflow)";
     return p->subject == NOTHING ? "" : NULL;
 }
 

@@ -152,6 +152,12 @@ TEST_CASE("simulations are drawn by their rows of jobs", "[api][pictures]")
     CHECK(grid.has_text("CR1"));
     CHECK(grid.bars() == 1); // two of its jobs are lost: no end
 
+    picture flows(a.call("POST", "/v1/simulations", example("simulation-workflow-given"),
+                         {{"accept", svg}})
+                      .body);
+    CHECK(flows.has_text("fast"));
+    CHECK(flows.bars() == 4);
+
     api_reply none = a.call("POST", "/v1/simulations", R"({"kind":"queue",
         "processors":2,"policies":["fcfs"],"jobs":[
         {"id":"a","submit_s":0,"processors":1,"run_s":1}]})",
