@@ -618,9 +618,12 @@ static size_t hinted_kind(const struct json_field *f, const cJSON *v)
 {
     const cJSON *second =
         f->hint_member ? cJSON_GetObjectItemCaseSensitive(v, f->hint_member) : NULL;
+    const char *value = second ? cJSON_GetStringValue(second) : NULL;
 
-    for (const struct json_hint *h = f->hints; cJSON_IsString(second) && h->value; h++) {
-        if (strcmp(h->value, second->valuestring) != 0)
+    if (!value)
+        return 0;
+    for (const struct json_hint *h = f->hints; h->value; h++) {
+        if (strcmp(h->value, value) != 0)
             continue;
         for (size_t kind = 0; f->kinds[kind].name; kind++)
             if (strcmp(f->kinds[kind].name, h->kind) == 0)
