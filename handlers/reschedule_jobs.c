@@ -104,7 +104,7 @@ static const struct json_field sample_rows[] = {
 };
 #undef T
 static const struct json_object sample_json = {
-    "ProgressReport", "A report of the job's metric", sizeof(struct reschedule_sample),
+    "MetricReport", "A report of the job's metric", sizeof(struct reschedule_sample),
     sample_rows};
 
 #define T struct reschedule_job

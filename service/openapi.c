@@ -190,9 +190,9 @@ static void print_hinted_kind(const struct json_field *f, const struct json_kind
 
     text_addf(b, "{\"allOf\":[");
     print_ref(k->of, b);
-    text_addf(b, ",{\"anyOf\":[{\"properties\":{\"%s\":{\"const\":", f->name);
+    text_addf(b, ",{\"anyOf\":[{\"allOf\":[{\"properties\":{\"%s\":{\"const\":", f->name);
     json_print_text(k->name, b);
-    text_addf(b, "}},\"required\":[\"%s\"]}", f->name);
+    text_addf(b, "}},\"required\":[\"%s\"]}]}", f->name);
     if (first || has_hint(f, k->name)) {
         text_addf(b, ",{\"allOf\":[{\"not\":{\"required\":[\"%s\"]}},", f->name);
         text_addf(b, first ? "{\"not\":" : "");

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <set>
 #include <sstream>
 
 extern "C" {
@@ -180,6 +181,23 @@ TEST_CASE("every algorithm has an example, with the worked makespan", "[api]")
             CHECK(answer["objective"]["makespan_s"].get<double>() ==
                   Approx(want->second).epsilon(1e-12));
     }
+}
+
+TEST_CASE("no name is used twice in an object of the description", "[api]")
+{
+    std::vector<std::set<std::string>> names;
+    auto look = [&](int, json::parse_event_t event, json &value) {
+        if (event == json::parse_event_t::object_start)
+            names.emplace_back();
+        else if (event == json::parse_event_t::object_end)
+            names.pop_back();
+        else if (event == json::parse_event_t::key &&
+                 !names.back().insert(value.get<std::string>()).second)
+            FAIL_CHECK("two tables are called " << value);
+        return true;
+    };
+    json read = json::parse(file_text(GRIDPLAN_SOURCE_DIR "/openapi/openapi.json"), look);
+    CHECK(read.is_object());
 }
 
 TEST_CASE("the committed description is the one that the tables print", "[api]")
