@@ -14,6 +14,7 @@
 #include "handlers/coallocation_json.h"
 #include "handlers/coallocation_refine.h"
 #include "handlers/coallocation_stored.h"
+#include "handlers/kinds.h"
 #include "handlers/option_split.h"
 
 #include <stdio.h>
@@ -752,11 +753,6 @@ enum error_code post_claims(struct request *rq, const void *in, void *out)
 {
     const struct claims *body = in;
     struct claims *answer = out;
-    size_t mode = body->of.kind;
 
-    answer->of.kind = mode;
-    answer->of.value = arena_alloc(rq->arena, answer_kinds[mode].of->size, 1);
-    if (!answer->of.value)
-        return fail_memory(rq->err);
-    return runs[mode](rq, body->of.value, answer->of.value);
+    return answer_by_kind(rq, &body->of, answer_kinds, runs, &answer->of);
 }

@@ -3,6 +3,7 @@
 
 #include "handlers/evaluation_coallocation.h"
 #include "handlers/evaluation_workflow.h"
+#include "handlers/kinds.h"
 
 /* Every kind of evaluation: name, body, answer, handler. */
 #define EVALUATION_KINDS(X)                                                        \
@@ -54,11 +55,6 @@ enum error_code post_evaluation(struct request *rq, const void *in, void *out)
 {
     const struct evaluation_of_kind *body = in;
     struct evaluation_of_kind *answer = out;
-    size_t kind = body->of.kind;
 
-    answer->of.kind = kind;
-    answer->of.value = arena_alloc(rq->arena, answer_kinds[kind].of->size, 1);
-    if (!answer->of.value)
-        return fail_memory(rq->err);
-    return runs[kind](rq, body->of.value, answer->of.value);
+    return answer_by_kind(rq, &body->of, answer_kinds, runs, &answer->of);
 }

@@ -9,6 +9,7 @@
 #include "handlers/predictions.h"
 
 #include "handlers/decision.h"
+#include "handlers/kinds.h"
 #include "handlers/load_samples.h"
 #include "handlers/loads.h"
 #include "handlers/prediction_models.h"
@@ -913,11 +914,6 @@ enum error_code post_predictions(struct request *rq, const void *in, void *out)
 {
     const struct prediction_of_kind *body = in;
     struct prediction_of_kind *answer = out;
-    size_t kind = body->of.kind;
 
-    answer->of.kind = kind;
-    answer->of.value = arena_alloc(rq->arena, answer_kinds[kind].of->size, 1);
-    if (!answer->of.value)
-        return fail_memory(rq->err);
-    return runs[kind](rq, body->of.value, answer->of.value);
+    return answer_by_kind(rq, &body->of, answer_kinds, runs, &answer->of);
 }

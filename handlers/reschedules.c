@@ -12,6 +12,7 @@
 #include "handlers/reschedules.h"
 
 #include "algorithms/migration/multi_phase.h"
+#include "handlers/kinds.h"
 #include "handlers/plan_parts.h"
 #include "handlers/reschedule_events.h"
 #include "handlers/reschedule_jobs.h"
@@ -319,11 +320,6 @@ enum error_code post_reschedules(struct request *rq, const void *in, void *out)
 {
     const struct reschedule *body = in;
     struct reschedule *answer = out;
-    size_t event = body->of.kind;
 
-    answer->of.kind = event;
-    answer->of.value = arena_alloc(rq->arena, answer_kinds[event].of->size, 1);
-    if (!answer->of.value)
-        return fail_memory(rq->err);
-    return runs[event](rq, body->of.value, answer->of.value);
+    return answer_by_kind(rq, &body->of, answer_kinds, runs, &answer->of);
 }

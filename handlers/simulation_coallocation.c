@@ -4,6 +4,7 @@
 
 #include "algorithms/simulation/simulation.h"
 #include "handlers/simulation_coallocation_parts.h"
+#include "handlers/simulation_json.h"
 #include "handlers/simulations.h"
 #include "service/store_simulation.h"
 
@@ -92,26 +93,12 @@ struct answer {
     size_t result_count;
 };
 
-#define T struct sim_summary
-static const struct json_field summary_rows[] = {
-    JSON_NUMBER(T, mean, 0, 0, 0, 0, "Over the runs in which it is known; null: none"),
-    JSON_NUMBER(T, variance, 0, 0, 0, 0, "Of the sample; null: fewer than two runs"),
-    JSON_NUMBER(T, ci95, 0, 0, 0, 0,
-                "Half the width of the 95 % confidence interval of the mean; null "
-                "likewise"),
-    {0},
-};
-#undef T
-static const struct json_object summary_json = {"CoallocationSimulationFigure",
-                                                "A figure over runs",
-                                                sizeof(struct sim_summary), summary_rows};
-
 #define FIGURE(T, index, name_, doc_)      \
     {.name = #name_,                       \
      .doc = doc_,                          \
      .type = JSON_TYPE_OBJECT,             \
      .offset = offsetof(T, figure[index]), \
-     .of = &summary_json},
+     .of = &sim_summary_json},
 
 static const struct json_field run_rows[] = {
 #define X(name, doc) FIGURE(struct run_figures, RUN_##name, name, doc)

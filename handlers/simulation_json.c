@@ -601,8 +601,8 @@ static const struct json_field summary_rows[] = {
     {0},
 };
 #undef T
-static const struct json_object summary_json = {"SimulationFigure", "A figure over runs",
-                                                sizeof(struct sim_summary), summary_rows};
+const struct json_object sim_summary_json = {"SimulationFigure", "A figure over runs",
+                                             sizeof(struct sim_summary), summary_rows};
 
 static const struct json_field metrics_rows[] = {
 #define X(name_, doc_)                                                          \
@@ -610,7 +610,7 @@ static const struct json_field metrics_rows[] = {
      .doc = doc_,                                                               \
      .type = JSON_TYPE_OBJECT,                                                  \
      .offset = offsetof(struct simulation_metrics, metric[SIM_METRIC_##name_]), \
-     .of = &summary_json},
+     .of = &sim_summary_json},
     SIM_METRICS(X)
 #undef X
         {0},

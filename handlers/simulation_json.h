@@ -222,6 +222,9 @@ struct simulation_answer {
 extern const struct json_object simulation_request_json;
 extern const struct json_object simulation_answer_json;
 
+/* struct sim_summary: a figure over runs, of every kind of simulation. */
+extern const struct json_object sim_summary_json;
+
 /* A struct store_simulation, without the result and with it. */
 extern const struct json_object simulation_info_json;
 extern const struct json_object stored_simulation_json;

@@ -2,6 +2,7 @@
  * simulations of other kinds. */
 #include "handlers/simulations.h"
 
+#include "handlers/kinds.h"
 #include "handlers/page.h"
 #include "handlers/pictures.h"
 #include "handlers/simulation_coallocation.h"
@@ -434,16 +435,11 @@ enum error_code post_simulation(struct request *rq, const void *in, void *out)
 {
     const struct simulation_of_kind *body = in;
     struct simulation_of_kind *answer = out;
-    size_t kind = body->of.kind;
 
-    if (request_answer_form(rq) == ANSWER_TEXT && runs[kind] != simulate_queue)
+    if (request_answer_form(rq) == ANSWER_TEXT && runs[body->of.kind] != simulate_queue)
         return fail(rq->err, ERR_NOT_ACCEPTABLE, "",
                     "answers are application/json; only kind queue has text/plain");
-    answer->of.kind = kind;
-    answer->of.value = arena_alloc(rq->arena, answer_kinds[kind].of->size, 1);
-    if (!answer->of.value)
-        return fail_memory(rq->err);
-    TRY(runs[kind](rq, body->of.value, answer->of.value));
+    TRY(answer_by_kind(rq, &body->of, answer_kinds, runs, &answer->of));
     return picture_answer(rq, answer);
 }
 

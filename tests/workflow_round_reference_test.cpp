@@ -230,16 +230,16 @@ struct reference {
         }
         std::sort(u.begin(), u.end());
         for (auto &[count, p] : u) {
-            std::vector<size_t> todo;
+            std::vector<size_t> unseen;
             for (size_t k = 0; k < sets[p].member_count; k++)
                 if (cr[sets[p].members[k]] != none && !moved[sets[p].members[k]])
-                    todo.push_back(sets[p].members[k]);
-            while (!todo.empty()) {
+                    unseen.push_back(sets[p].members[k]);
+            while (!unseen.empty()) {
                 auto at =
-                    std::max_element(todo.begin(), todo.end(),
+                    std::max_element(unseen.begin(), unseen.end(),
                                      [&](size_t l, size_t r) { return xi(l) < xi(r); });
                 size_t i = *at;
-                todo.erase(at);
+                unseen.erase(at);
                 look_at(i, sets[p]);
             }
         }

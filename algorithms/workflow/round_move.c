@@ -19,9 +19,9 @@
 struct mover {
     struct wf_plan *plan;
     struct wf_groups groups;
-    size_t *todo;  /* members of the set that are still to be looked at */
-    size_t *roots; /* that a move interrupts */
-    int *reason;   /* of each task; -1: none */
+    size_t *unseen; /* members of the set that are still to be looked at */
+    size_t *roots;  /* that a move interrupts */
+    int *reason;    /* of each task; -1: none */
     size_t set;
 };
 
@@ -309,16 +309,16 @@ static size_t next_task(struct mover *m, size_t *count)
     size_t at = 0, task;
 
     for (size_t k = 0; k < *count; k++) {
-        double xi_s = wf_xi_s(m->plan, m->todo[k]);
+        double xi_s = wf_xi_s(m->plan, m->unseen[k]);
 
         if (xi_s > most_s) {
             most_s = xi_s;
             at = k;
         }
     }
-    task = m->todo[at];
+    task = m->unseen[at];
     for (size_t k = at; k + 1 < *count; k++)
-        m->todo[k] = m->todo[k + 1];
+        m->unseen[k] = m->unseen[k + 1];
     --*count;
     return task;
 }
@@ -341,7 +341,7 @@ static void look_at_members(struct mover *m)
 
     for (size_t k = 0; k < s->member_count; k++)
         if (plan->place[s->members[k]] != WF_NONE && !plan->moved[s->members[k]])
-            m->todo[count++] = s->members[k];
+            m->unseen[count++] = s->members[k];
     while (count > 0 && !plan->out->cut) {
         size_t task = next_task(m, &count);
 
@@ -351,7 +351,7 @@ static void look_at_members(struct mover *m)
             look_at_task(m, task);
     }
     for (size_t k = 0; k < count; k++)
-        note(m, m->todo[k], WORKFLOW_SKIP_not_looked_at);
+        note(m, m->unseen[k], WORKFLOW_SKIP_not_looked_at);
 }
 
 static void list_skips(const struct mover *m)
@@ -368,7 +368,7 @@ enum error_code wf_step_move(struct wf_plan *plan)
     const struct workflow_plain *in = plan->in;
     struct mover m = {
         .plan = plan,
-        .todo = NEW(plan->arena, size_t, in->task_count),
+        .unseen = NEW(plan->arena, size_t, in->task_count),
         .roots = NEW(plan->arena, size_t, in->task_count),
         .reason = NEW(plan->arena, int, in->task_count),
     };
@@ -377,7 +377,7 @@ enum error_code wf_step_move(struct wf_plan *plan)
 
     plan->out->moves = NEW(plan->arena, struct workflow_plain_move, in->task_count);
     plan->out->skips = NEW(plan->arena, struct workflow_plain_skip, in->task_count);
-    if (!m.todo || !m.roots || !m.reason || !sets || !plan->out->moves ||
+    if (!m.unseen || !m.roots || !m.reason || !sets || !plan->out->moves ||
         !plan->out->skips)
         return fail_memory(plan->err);
     TRY(wf_groups_make(plan, &m.groups));
