@@ -177,7 +177,7 @@ static const struct json_object basis_json = {
     }
 static const struct json_field interval_rows[] = {
     JSON_TEXT(T, job_id, 0, "The job"),
-    OUT_NUMBER(interval_s, 0,
+    OUT_NUMBER(interval_s, JSON_MAY_BE_NULL,
                "Work from the end of a checkpoint, or the start, to the next request; "
                "null: never"),
     {.name = "at_minimum",
@@ -187,7 +187,7 @@ static const struct json_field interval_rows[] = {
     OUT_CHOICE(action, enum checkpoint_action, checkpoint_action_names,
                "What to do now; none: the job starts, or never checkpoints"),
     OUT_CHOICE(reason, enum checkpoint_reason, checkpoint_reason_names, "Why"),
-    OUT_NUMBER(next_request_in_s, 0,
+    OUT_NUMBER(next_request_in_s, JSON_MAY_BE_NULL,
                "Time to the next request, from the end of the checkpoint if it is taken, "
                "else from now; null: none"),
     {.name = "consecutive_omissions",
@@ -195,11 +195,11 @@ static const struct json_field interval_rows[] = {
      .type = JSON_TYPE_INTEGER,
      .max = JSON_EXACT,
      .offset = JSON_AT(T, out.consecutive_omissions, uint64_t)},
-    OUT_NUMBER(expected_time_ratio, 0,
+    OUT_NUMBER(expected_time_ratio, JSON_MAY_BE_NULL,
                "Expected time per second of work, failures included; null: without end, "
                "or failures not known"),
-    OUT_NUMBER(waste_ratio, 0, "Share of that time that is no work"),
-    OUT_NUMBER(gap_ratio, 0,
+    OUT_NUMBER(waste_ratio, JSON_MAY_BE_NULL, "Share of that time that is no work"),
+    OUT_NUMBER(gap_ratio, JSON_MAY_BE_NULL,
                "expected_time_ratio over the least that any interval gives, less 1"),
     OUT_NUMBER(checkpoint_count, JSON_OPTIONAL,
                "Checkpoints on a run without failures, if execution_time_s is known"),

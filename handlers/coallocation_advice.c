@@ -197,7 +197,7 @@ static const struct json_field acquire_answer_rows[] = {
                 "acquire: next_site_id; release: release_site_ids, then start again "
                 "later; wait: keep all, try next_site_id again; done: it has all"),
     JSON_TEXTS(T, order, order_count, 0, 0, "Order in which to acquire"),
-    JSON_TEXT(T, next_site_id, 0, "The next one; null: none"),
+    JSON_TEXT(T, next_site_id, JSON_MAY_BE_NULL, "The next one; null: none"),
     JSON_TEXTS(T, release_site_ids, release_count, 0, 0,
                "What to give back, the last first"),
     DECISION_END_ROWS(T),

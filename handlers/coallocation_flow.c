@@ -204,7 +204,8 @@ const struct json_object flow_steps_request_json = {
 #define T struct flow_action
 static const struct json_field action_rows[] = {
     JSON_TEXT(T, action, 0, "What the scheduler does"),
-    JSON_NUMBER(T, at_s, 0, 0, 0, 0, "When, of set_timer and barrier; null: at once"),
+    JSON_NUMBER(T, at_s, 0, 0, 0, JSON_MAY_BE_NULL,
+                "When, of set_timer and barrier; null: at once"),
     {0},
 };
 #undef T
@@ -219,7 +220,8 @@ static const struct json_field flow_answer_rows[] = {
     JSON_LIST(T, actions, action_count, struct flow_action, &action_json, 0, 0,
               "What to do, in this order"),
     JSON_NUMBER(T, l_value, 0, 1, 0, 0, "Its L from now on"),
-    JSON_TEXT(T, queue, 0, "Placement queue that it goes to; null: to none"),
+    JSON_TEXT(T, queue, JSON_MAY_BE_NULL,
+              "Placement queue that it goes to; null: to none"),
     DECISION_END_ROWS(T),
     {0},
 };

@@ -233,14 +233,15 @@ static const struct json_object duration_json = {
 #define T struct plans_answer
 static const struct json_field plans_answer_rows[] = {
     DECISION_ANSWER_ROWS(T),
-    JSON_NUMBER(T, start_s, 0, 0, 0, 0,
+    JSON_NUMBER(T, start_s, 0, 0, 0, JSON_MAY_BE_NULL,
                 "When it begins: for components the first time at which all can; null: "
                 "there is none"),
-    JSON_NUMBER(T, duration_s, 0, 0, 0, 0,
+    JSON_NUMBER(T, duration_s, 0, 0, 0, JSON_MAY_BE_NULL,
                 "How long, scaled by the speedups; null: not known"),
-    JSON_NUMBER(T, end_s, 0, 0, 0, 0, "When it ends"),
-    JSON_NUMBER(T, processors, 0, 0, 0, 0, "On all sites together"),
-    JSON_NUMBER(T, cost, 0, 0, 0, 0, "By cost_per_processor_s of the sites"),
+    JSON_NUMBER(T, end_s, 0, 0, 0, JSON_MAY_BE_NULL, "When it ends"),
+    JSON_NUMBER(T, processors, 0, 0, 0, JSON_MAY_BE_NULL, "On all sites together"),
+    JSON_NUMBER(T, cost, 0, 0, 0, JSON_MAY_BE_NULL,
+                "By cost_per_processor_s of the sites"),
     JSON_LIST(T, reservations, reservation_count, struct co_reservation_answer,
               &co_reservation_answer_json, 0, 0, "What to reserve on each site"),
     JSON_OBJECT(T, duration_basis, const struct duration_answer *, &duration_json,

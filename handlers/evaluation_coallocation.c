@@ -157,7 +157,11 @@ struct evaluation_answer {
 };
 
 #define FIGURE(T, at, name_, doc_) \
-    {.name = #name_, .doc = doc_, .type = JSON_TYPE_NUMBER, .offset = offsetof(T, at)},
+    {.name = #name_,               \
+     .doc = doc_,                  \
+     .type = JSON_TYPE_NUMBER,     \
+     .offset = offsetof(T, at),    \
+     .flags = JSON_MAY_BE_NULL},
 
 static const struct json_field figure_rows[] = {
 #define X(name, doc) FIGURE(struct co_job_figures, name, name, doc)

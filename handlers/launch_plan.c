@@ -7,7 +7,7 @@ const char *const launch_nameserver_modes[] = {"per_job", "pooled", NULL};
 static const struct json_field plan_nameserver_rows[] = {
     JSON_CHOICE(T, mode, launch_nameserver_modes, 0, 0, "Its own, or of the pool"),
     JSON_TEXT(T, site_id, 0, "Where it runs"),
-    JSON_TEXT(T, instance_id, 0, "Of the pool; null: to be started"),
+    JSON_TEXT(T, instance_id, JSON_MAY_BE_NULL, "Of the pool; null: to be started"),
     {0},
 };
 #undef T

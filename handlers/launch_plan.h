@@ -87,7 +87,7 @@ extern const struct json_object launch_plan_json;
         {LAUNCH_PLAN_ROW(T, nameserver, const struct launch_plan_nameserver *,           \
                          JSON_TYPE_OBJECT,                                               \
                          "Where components find each other; null: they do not"),         \
-         .of = &launch_plan_nameserver_json, .flags = JSON_POINTER},                     \
+         .of = &launch_plan_nameserver_json, .flags = JSON_POINTER | JSON_MAY_BE_NULL},  \
         {LAUNCH_PLAN_ROW(T, per_component, const struct launch_plan_component *,         \
                          JSON_TYPE_LIST, "Components, in the order of the request"),     \
          .count_offset = JSON_AT(T, plan.component_count, size_t),                       \
@@ -95,7 +95,8 @@ extern const struct json_object launch_plan_json;
         LAUNCH_PLAN_TEXTS(T, post_phase, post_phase_count,                               \
                           "Steps after the job, in order"),                              \
         {LAUNCH_PLAN_ROW(T, required_capability, const char *, JSON_TYPE_TEXT,           \
-                         "What every site must have; null: nothing")},                   \
+                         "What every site must have; null: nothing"),                    \
+         .flags = JSON_MAY_BE_NULL},                                                     \
         {LAUNCH_PLAN_ROW(T, atomic, bool, JSON_TYPE_BOOLEAN, "All components or none")}, \
         {LAUNCH_PLAN_ROW(T, maps_components, bool, JSON_TYPE_BOOLEAN,                    \
                          "The runner decides which component runs on which of the "      \

@@ -71,7 +71,7 @@ static const struct json_field schedule_rows[] = {
                "On these machines together, in the order of the site"),
     JSON_INTEGER(T, processors, 0, JSON_EXACT, 0, 0, "How many"),
     JSON_NUMBER(T, min_cpu_available_ratio, 0, 0, 0, 0, "Least cpu among them"),
-    JSON_NUMBER(T, min_bandwidth_mbps, 0, 0, 0, 0,
+    JSON_NUMBER(T, min_bandwidth_mbps, 0, 0, 0, JSON_MAY_BE_NULL,
                 "Least bandwidth between two of them; null: one machine"),
     JSON_NUMBER(T, predicted_execution_s, 0, 0, 0, 0, "Run time by the model"),
     JSON_NUMBER(T, predicted_queue_wait_s, 0, 0, 0, 0,
@@ -95,9 +95,10 @@ static const struct json_field site_rows[] = {
     JSON_CHOICE(T, status, decision_status_names, 0, 0,
                 "Of this site alone; cut also when it was seen to be beaten by a site "
                 "before it"),
-    JSON_NUMBER(T, score_s, 0, 0, 0, 0, "Of the best set found; null: none"),
+    JSON_NUMBER(T, score_s, 0, 0, 0, JSON_MAY_BE_NULL,
+                "Of the best set found; null: none"),
     JSON_INTEGER(T, processors, 0, JSON_EXACT, 0, 0, "Its machines; 0: none"),
-    JSON_NUMBER(T, lower_bound_s, 0, 0, 0, 0,
+    JSON_NUMBER(T, lower_bound_s, 0, 0, 0, JSON_MAY_BE_NULL,
                 "No set of the site scores less; null: it has no set"),
     JSON_INTEGER(T, resource_count, 0, JSON_EXACT, 0, 0, "Machines that can be used"),
     {0},
@@ -145,10 +146,12 @@ static const struct json_object unplaced_json = {
 
 #define T struct objective_answer
 static const struct json_field objective_rows[] = {
-    JSON_NUMBER(T, makespan_s, 0, 0, 0, 0, "The score; null: there is no set"),
-    JSON_NUMBER(T, lower_bound_s, 0, 0, 0, 0,
+    JSON_NUMBER(T, makespan_s, 0, 0, 0, JSON_MAY_BE_NULL,
+                "The score; null: there is no set"),
+    JSON_NUMBER(T, lower_bound_s, 0, 0, 0, JSON_MAY_BE_NULL,
                 "No set of any site scores less; null: there is no set"),
-    JSON_NUMBER(T, gap_ratio, 0, 0, 0, 0, "makespan_s / lower_bound_s - 1"),
+    JSON_NUMBER(T, gap_ratio, 0, 0, 0, JSON_MAY_BE_NULL,
+                "makespan_s / lower_bound_s - 1"),
     {0},
 };
 #undef T

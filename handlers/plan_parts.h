@@ -184,13 +184,14 @@ extern const struct json_object plan_unplaced_json;
          .type = JSON_TYPE_NUMBERS,                                                      \
          .offset = JSON_AT(T, part.interval_markers, const double *),                    \
          .count_offset = JSON_AT(T, part.marker_count, size_t)},                         \
-        PLAN_ANSWER_NUMBER(T, stop_phase, 0,                                             \
+        PLAN_ANSWER_NUMBER(T, stop_phase, JSON_MAY_BE_NULL,                              \
                            "The phase at whose end it first moves; null: never"),        \
-        PLAN_ANSWER_NUMBER(T, total_predicted_s, 0,                                      \
+        PLAN_ANSWER_NUMBER(T, total_predicted_s, JSON_MAY_BE_NULL,                       \
                            "Time of the phases left, with the cost of all moves; "       \
                            "null: there is no plan"),                                    \
-        PLAN_ANSWER_NUMBER(T, total_reschedule_cost_s, 0, "Of which moves"),             \
-        PLAN_ANSWER_NUMBER(T, single_schedule_s, 0,                                      \
+        PLAN_ANSWER_NUMBER(T, total_reschedule_cost_s, JSON_MAY_BE_NULL,                 \
+                           "Of which moves"),                                            \
+        PLAN_ANSWER_NUMBER(T, single_schedule_s, JSON_MAY_BE_NULL,                       \
                            "Time on the best machines for all phases together, without " \
                            "a move to them"),                                            \
         {.name = "scheduler_calls",                                                      \

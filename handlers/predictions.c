@@ -241,8 +241,8 @@ static const struct json_object named_model_json = {
 
 #define T struct model_range
 static const struct json_field range_rows[] = {
-    JSON_NUMBER(T, low, 0, 0, 0, 0, "Least"),
-    JSON_NUMBER(T, high, 0, 0, 0, 0, "Greatest"),
+    JSON_NUMBER(T, low, 0, 0, 0, JSON_MAY_BE_NULL, "Least"),
+    JSON_NUMBER(T, high, 0, 0, 0, JSON_MAY_BE_NULL, "Greatest"),
     {0},
 };
 #undef T
@@ -255,10 +255,11 @@ static const struct json_field basis_rows[] = {
     JSON_INTEGER(T, sample_count, 0, JSON_EXACT, 0, 0, "Runs that it was fitted to"),
     JSON_INTEGER(T, unseen_count, 0, JSON_EXACT, 0, 0,
                  "Runs that were predicted before they were learnt"),
-    JSON_NUMBER(T, unseen_appe_pct, 0, 0, 0, 0, "Mean error on them"),
-    JSON_NUMBER(T, recent_appe_pct, 0, 0, 0, 0, "On the last 50 of them"),
-    JSON_NUMBER(T, fit_appe_pct, 0, 0, 0, 0, "Mean error on the runs of the fit"),
-    JSON_NUMBER(T, cross_appe_pct, 0, 0, 0, 0,
+    JSON_NUMBER(T, unseen_appe_pct, 0, 0, 0, JSON_MAY_BE_NULL, "Mean error on them"),
+    JSON_NUMBER(T, recent_appe_pct, 0, 0, 0, JSON_MAY_BE_NULL, "On the last 50 of them"),
+    JSON_NUMBER(T, fit_appe_pct, 0, 0, 0, JSON_MAY_BE_NULL,
+                "Mean error on the runs of the fit"),
+    JSON_NUMBER(T, cross_appe_pct, 0, 0, 0, JSON_MAY_BE_NULL,
                 "Mean error on runs that it was fitted without"),
     JSON_OBJECT(T, problem_size, struct model_range, &range_json, 0, "Sizes seen"),
     JSON_OBJECT(T, processors, struct model_range, &range_json, 0, "Processors seen"),

@@ -226,7 +226,7 @@ static const struct json_field objective_rows[] = {
     JSON_NUMBER(T, makespan_s, 0, 0, 0, 0, "Until the last of all jobs ends, from now"),
     JSON_NUMBER(T, lower_bound_s, 0, 0, 0, 0, "No order of these jobs ends before"),
     JSON_NUMBER(T, gap_ratio, 0, 0, 0, 0, "makespan_s / lower_bound_s - 1"),
-    JSON_NUMBER(T, mean_wait_s, 0, 0, 0, 0,
+    JSON_NUMBER(T, mean_wait_s, 0, 0, 0, JSON_MAY_BE_NULL,
                 "Mean time from now to the (estimated) start of the jobs; null: none"),
     JSON_INTEGER(T, free_processors, 0, JSON_EXACT, 0, 0,
                  "Processors that stay free now"),

@@ -140,7 +140,7 @@ static const struct json_field counter_rows[] = {
     JSON_INTEGER(T, consecutive_errors, 0, 1e12, 0, 0,
                  "Soft errors since a component started there well"),
     JSON_BOOLEAN(T, unusable, 0, 0, "It has reached the threshold; default false"),
-    INSTANT_S(T, unusable_at_s, JSON_NULLABLE, "When it did"),
+    INSTANT_S(T, unusable_at_s, JSON_NULLABLE | JSON_MAY_BE_NULL, "When it did"),
     {0},
 };
 #undef T
@@ -229,8 +229,8 @@ static const struct json_field error_answer_rows[] = {
     JSON_TEXTS(T, readmitted_site_ids, readmitted_count, 0, 0,
                "Sites whose cooldown is over"),
     JSON_BOOLEAN(T, notify_admin, 0, 0, "A site became unusable: tell somebody"),
-    JSON_OBJECT(T, requeue, const struct requeue *, &requeue_json, JSON_POINTER,
-                "Where the job goes; null: nowhere"),
+    JSON_OBJECT(T, requeue, const struct requeue *, &requeue_json,
+                JSON_POINTER | JSON_MAY_BE_NULL, "Where the job goes; null: nowhere"),
     JSON_LIST(T, freed_processors, freed_count, struct co_site_processors,
               &co_site_processors_json, 0, 0, "Processors that are free now"),
     JSON_LIST(T, site_thresholds, threshold_count, struct site_threshold,

@@ -105,15 +105,15 @@ static const struct json_field answer_rows[] = {
               "The rule that decided: finished, forced, plan_marker, min_interval, "
               "contract, periodic, none"),
     JSON_OBJECT(T, target, const struct plan_answer_interval *, &plan_interval_json,
-                JSON_POINTER, "Where to go; null: it stays"),
-    JSON_NUMBER(T, predicted_keep_s, 0, 0, 0, 0,
+                JSON_POINTER | JSON_MAY_BE_NULL, "Where to go; null: it stays"),
+    JSON_NUMBER(T, predicted_keep_s, 0, 0, 0, JSON_MAY_BE_NULL,
                 "Time of the next interval on the current machines; null: impossible, or "
                 "not asked"),
-    JSON_NUMBER(T, predicted_move_s, 0, 0, 0, 0,
+    JSON_NUMBER(T, predicted_move_s, 0, 0, 0, JSON_MAY_BE_NULL,
                 "The same at the best other place, with the move; null: likewise"),
-    JSON_NUMBER(T, saving_s, 0, 0, 0, 0,
+    JSON_NUMBER(T, saving_s, 0, 0, 0, JSON_MAY_BE_NULL,
                 "predicted_keep_s - predicted_move_s; null: one of them is"),
-    JSON_NUMBER(T, expectation_factor, 0, 0, 0, 0,
+    JSON_NUMBER(T, expectation_factor, 0, 0, 0, JSON_MAY_BE_NULL,
                 "Later predictions are to be multiplied by it: they have failed, and "
                 "there is no better place; null: they stand"),
     PLAN_ANSWER_ROWS(T),

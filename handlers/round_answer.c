@@ -92,7 +92,8 @@ static const struct json_object option_json = {"RoundOption", "A way to survive 
 #define T struct round_answer_choice
 static const struct json_field choice_rows[] = {
     JSON_TEXT(T, job_id, 0, "The job"),
-    JSON_TEXT(T, choice, 0, "The remedy; null: none keeps to max_cost_ratio, or ends"),
+    JSON_TEXT(T, choice, JSON_MAY_BE_NULL,
+              "The remedy; null: none keeps to max_cost_ratio, or ends"),
     JSON_NUMBER(T, replicas, 0, 0, 0, JSON_OPTIONAL, "Copies of the choice"),
     JSON_NUMBER(T, interval_s, 0, 0, 0, JSON_OPTIONAL, "Between its checkpoints"),
     JSON_TEXT(T, cheapest, JSON_OPTIONAL, "Without a choice: the remedy of least cost"),
@@ -112,7 +113,8 @@ static const struct json_field objective_rows[] = {
                 "Expected times of the chosen remedies, summed over the jobs"),
     JSON_NUMBER(T, lower_bound_s, 0, 0, 0, 0,
                 "The sum of their run times without failures"),
-    JSON_NUMBER(T, gap_ratio, 0, 0, 0, 0, "expected_time_s / lower_bound_s - 1"),
+    JSON_NUMBER(T, gap_ratio, 0, 0, 0, JSON_MAY_BE_NULL,
+                "expected_time_s / lower_bound_s - 1"),
     {0},
 };
 #undef T

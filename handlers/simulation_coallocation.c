@@ -143,14 +143,17 @@ static const struct json_object size_json = {
 static const struct json_field job_rows[] = {
     JSON_TEXT(T, job_id, 0, "The job"),
     JSON_NUMBER(T, submit_s, 0, 0, 0, 0, "When it arrived"),
-    JSON_NUMBER(T, start_s, 0, 0, 0, 0, "When it started for good; null: never"),
-    JSON_NUMBER(T, finish_s, 0, 0, 0, 0, "When it ended; null: it did not"),
+    JSON_NUMBER(T, start_s, 0, 0, 0, JSON_MAY_BE_NULL,
+                "When it started for good; null: never"),
+    JSON_NUMBER(T, finish_s, 0, 0, 0, JSON_MAY_BE_NULL,
+                "When it ended; null: it did not"),
     JSON_INTEGER(T, component_count, 0, JSON_EXACT, 0, 0, "Components"),
-#define X(name_, doc_)         \
-    {.name = #name_,           \
-     .doc = doc_,              \
-     .type = JSON_TYPE_NUMBER, \
-     .offset = JSON_AT(T, figures.name_, double)},
+#define X(name_, doc_)                            \
+    {.name = #name_,                              \
+     .doc = doc_,                                 \
+     .type = JSON_TYPE_NUMBER,                    \
+     .offset = JSON_AT(T, figures.name_, double), \
+     .flags = JSON_MAY_BE_NULL},
     CO_JOB_FIGURES(X)
 #undef X
         {0},

@@ -593,9 +593,11 @@ const struct json_object simulation_request_json = {
 
 #define T struct sim_summary
 static const struct json_field summary_rows[] = {
-    JSON_NUMBER(T, mean, 0, 0, 0, 0, "Over the runs in which it is known; null: none"),
-    JSON_NUMBER(T, variance, 0, 0, 0, 0, "Of the sample; null: fewer than two runs"),
-    JSON_NUMBER(T, ci95, 0, 0, 0, 0,
+    JSON_NUMBER(T, mean, 0, 0, 0, JSON_MAY_BE_NULL,
+                "Over the runs in which it is known; null: none"),
+    JSON_NUMBER(T, variance, 0, 0, 0, JSON_MAY_BE_NULL,
+                "Of the sample; null: fewer than two runs"),
+    JSON_NUMBER(T, ci95, 0, 0, 0, JSON_MAY_BE_NULL,
                 "Half the width of the 95 % confidence interval of the mean; null "
                 "likewise"),
     {0},
@@ -678,10 +680,10 @@ _Static_assert(sizeof(size_t) == sizeof(uint64_t), "counts are printed as intege
         .name = #m, .doc = text, .type = JSON_TYPE_INTEGER,   \
         .offset = JSON_AT(T, row.m, ctype), .max = JSON_EXACT \
     }
-#define ROW_NUMBER(m, text)                                \
+#define ROW_NUMBER(m, flag, text)                          \
     {                                                      \
         .name = #m, .doc = text, .type = JSON_TYPE_NUMBER, \
-        .offset = JSON_AT(T, row.m, double)                \
+        .offset = JSON_AT(T, row.m, double), .flags = flag \
     }
 static const struct json_field job_row_rows[] = {
     COUNT(number, uint64_t, "Of its arrival, from 1"),
@@ -691,10 +693,10 @@ static const struct json_field job_row_rows[] = {
      .type = JSON_TYPE_CHOICE,
      .choices = sim_job_state_names,
      .offset = offsetof(T, row.state)},
-    ROW_NUMBER(length_mi, "Its work"),
-    ROW_NUMBER(arrival_s, "Arrival"),
-    ROW_NUMBER(start_s, "First assignment; null: none"),
-    ROW_NUMBER(end_s, "Completion; null: none"),
+    ROW_NUMBER(length_mi, 0, "Its work"),
+    ROW_NUMBER(arrival_s, 0, "Arrival"),
+    ROW_NUMBER(start_s, JSON_MAY_BE_NULL, "First assignment; null: none"),
+    ROW_NUMBER(end_s, JSON_MAY_BE_NULL, "Completion; null: none"),
     {.name = "resource_id",
      .doc = "Where the replica ran that finished",
      .type = JSON_TYPE_TEXT,
@@ -720,7 +722,8 @@ static const struct json_field log_row_rows[] = {
      .type = JSON_TYPE_CHOICE,
      .choices = sim_log_kind_names,
      .offset = offsetof(T, kind)},
-    JSON_INTEGER(T, job_number, 0, JSON_EXACT, 0, 0, "Which job; 0: none"),
+    JSON_INTEGER(T, job_number, 0, JSON_EXACT, 0, JSON_MAY_BE_NULL,
+                 "Which job; null: none"),
     JSON_TEXT(T, resource_id, JSON_OPTIONAL, "Where"),
     JSON_NUMBER(T, value, 0, 0, 0, JSON_OPTIONAL,
                 "CR.Load: mips_external; Checkpoint.Stored, Job.Run: progress in MI"),
@@ -757,6 +760,7 @@ static const struct json_object label_json = {
 #define T struct simulation_answer
 static const struct json_field answer_rows[] = {
     DECISION_ANSWER_ROWS(T),
+    JSON_CHOICE(T, kind, kinds, 0, 0, "grid"),
     JSON_TEXT(T, name, JSON_OPTIONAL, "The name of the request"),
     JSON_LIST(T, results, result_count, struct simulation_label_answer, &label_json, 0, 0,
               "Every policy, in the order of the request"),

@@ -211,6 +211,7 @@ struct simulation_label_answer {
 
 struct simulation_answer {
     struct decision_answer decision;
+    int kind; /* 0: grid */
     const char *name;
     const struct simulation_label_answer *results;
     size_t result_count;

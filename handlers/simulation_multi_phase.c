@@ -172,7 +172,7 @@ static const struct json_field result_rows[] = {
     JSON_NUMBER(T, sd_s, 0, 0, 0, 0, "Its standard deviation; null: one run"),
     JSON_NUMBER(T, min_s, 0, 0, 0, 0, "The shortest"),
     JSON_NUMBER(T, max_s, 0, 0, 0, 0, "The longest"),
-    JSON_NUMBER(T, expected_mean_s, 0, 0, 0, 0,
+    JSON_NUMBER(T, expected_mean_s, 0, 0, 0, JSON_MAY_BE_NULL,
                 "What was predicted at the start; null: this way predicts nothing then"),
     JSON_NUMBER(T, mean_ratio, 0, 0, 0, 0, "Time over that of the run's best policy"),
     JSON_NUMBER(T, mean_moves, 0, 0, 0, 0, "Moves of a run"),

@@ -45,7 +45,7 @@ static const struct json_field threshold_rows[] = {
     JSON_CHOICE(T, basis, bases, 0, 0, "option: too little is known of the site"),
     JSON_INTEGER(T, samples, 0, JSON_EXACT, 0, 0,
                  "Components that were started there, as reported"),
-    JSON_NUMBER(T, error_ratio, 0, 1, 0, 0,
+    JSON_NUMBER(T, error_ratio, 0, 1, 0, JSON_MAY_BE_NULL,
                 "Share of them that failed, the other sites considered; null: too few"),
     {0},
 };

@@ -59,7 +59,7 @@ static const struct json_object postponed_json = {
 static const struct json_field start_rows[] = {
     TASK_ROWS(T),
     JSON_TEXT(T, resource_id, 0, "Where it starts"),
-    JSON_NUMBER(T, expected_s, 0, 0, 0, 0,
+    JSON_NUMBER(T, expected_s, 0, 0, 0, JSON_MAY_BE_NULL,
                 "Until it is done, with its stage-in; null: no estimate"),
     JSON_NUMBER(T, stage_in_s, 0, 0, 0, 0, "Until its input is there"),
     JSON_TEXT(T, how, 0,
@@ -95,9 +95,9 @@ static const struct json_field set_rows[] = {
     JSON_TEXT(T, state, 0,
               "running: all members run or are done; roots: none has a parent; waiting; "
               "done"),
-    JSON_NUMBER(T, max_remaining_before_s, 0, 0, 0, 0,
+    JSON_NUMBER(T, max_remaining_before_s, 0, 0, 0, JSON_MAY_BE_NULL,
                 "Time until its last member is done; null: not known"),
-    JSON_NUMBER(T, max_remaining_after_s, 0, 0, 0, 0,
+    JSON_NUMBER(T, max_remaining_after_s, 0, 0, 0, JSON_MAY_BE_NULL,
                 "The same with the moves; null: not known"),
     {0},
 };
@@ -109,9 +109,10 @@ static const struct json_object set_json = {"WorkflowParentSet",
 #define T struct workflow_estimate
 static const struct json_field estimate_rows[] = {
     TASK_ROWS(T),
-    JSON_NUMBER(T, estimate_ref_s, 0, 0, 0, 0,
+    JSON_NUMBER(T, estimate_ref_s, 0, 0, 0, JSON_MAY_BE_NULL,
                 "Work of the whole task in reference seconds; null: not known"),
-    JSON_NUMBER(T, remaining_ref_s, 0, 0, 0, 0, "What is left of it; null: not known"),
+    JSON_NUMBER(T, remaining_ref_s, 0, 0, 0, JSON_MAY_BE_NULL,
+                "What is left of it; null: not known"),
     JSON_NUMBER(T, work_done_ref_s, 0, 0, 0, 0, "What is done; null: not known"),
     JSON_TEXT(T, source, 0,
               "Where it comes from: estimate, extrapolation, work_integral, fit ..."),
@@ -132,7 +133,7 @@ static const struct json_field objective_rows[] = {
                 "The same after the round, with what it starts"),
     JSON_NUMBER(T, lower_bound_s, 0, 0, 0, 0,
                 "Of that: each of these tasks alone on its best resource"),
-    JSON_NUMBER(T, gap_ratio, 0, 0, 0, 0,
+    JSON_NUMBER(T, gap_ratio, 0, 0, 0, JSON_MAY_BE_NULL,
                 "makespan_s / lower_bound_s - 1; null: the bound is 0"),
     JSON_NUMBER(T, transfer_bytes, 0, 0, 0, 0, "What the moves transfer"),
     {0},

@@ -16,9 +16,11 @@
  * JSON_KIND_BY names another member for that; with JSON_KIND_HINTED the values of a
  * second member tell the kind of an object that lacks it.
  *
- * Printing: NAN is null, or nothing when the row is optional; a NULL text or
- * object likewise. Numbers read back the same; those with more than nine decimals
- * have 17 digits.
+ * Printing: a member without a value is left out when its row is JSON_OPTIONAL, and null
+ * when it is JSON_MAY_BE_NULL. No value is: NAN; a NULL text, RAW or object pointer; an
+ * empty list (without JSON_OPTIONAL it is []); an INTEGER of JSON_NO_INTEGER and a CHOICE
+ * of -1. A row with neither flag promises a value: see json_broken_promises(). Numbers
+ * read back the same; those with more than nine decimals have 17 digits.
  */
 #ifndef GRIDPLAN_JSON_H
 #define GRIDPLAN_JSON_H
@@ -60,11 +62,12 @@ enum json_flag {
     JSON_REQUIRED = 1, /* reading: must be there */
     JSON_NULLABLE =
         2, /* reading: null is taken as absent; NUMBERS: elements may be null */
-    JSON_POINTER = 4,     /* OBJECT: the member is a pointer, NULL when absent */
-    JSON_ABOVE_MIN = 8,   /* NUMBER: min itself is refused */
-    JSON_OPTIONAL = 16,   /* printing: leave the member out when it has no value */
-    JSON_UNIQUE_IDS = 32, /* LIST: the elements' "id" members must differ */
-    JSON_OR_NUMBER = 64   /* OBJECT: reading: a number stands for {"value": number} */
+    JSON_POINTER = 4,      /* OBJECT: the member is a pointer, NULL when absent */
+    JSON_ABOVE_MIN = 8,    /* NUMBER: min itself is refused */
+    JSON_OPTIONAL = 16,    /* printing: leave the member out when it has no value */
+    JSON_UNIQUE_IDS = 32,  /* LIST: the elements' "id" members must differ */
+    JSON_OR_NUMBER = 64,   /* OBJECT: reading: a number stands for {"value": number} */
+    JSON_MAY_BE_NULL = 128 /* printing: null when there is no value */
 };
 
 struct json_object;
@@ -115,7 +118,8 @@ struct json_object {
 #define JSON_AT(T, member, type) \
     (offsetof(T, member) + 0 * sizeof(&((T *)0)->member == (type *)0))
 
-#define JSON_LARGEST 1e308 /* bound for a number that has no other */
+#define JSON_NO_INTEGER UINT64_MAX /* an INTEGER without a value */
+#define JSON_LARGEST    1e308      /* bound for a number that has no other */
 #define JSON_EXACT \
     9007199254740991.0 /* largest integer that JSON carries safely: 2^53 - 1 */
 
@@ -264,6 +268,11 @@ void text_addf(struct text_buffer *b, const char *format, ...)
 
 /* Appends *in, described by `table`, as compact JSON. */
 void json_print(const struct json_object *table, const void *in, struct text_buffer *b);
+
+/* How often a member without a value was printed as null although its row promises one,
+ * since the process began. Such a row is a bug: tests abort at it, the service says it in
+ * its log and in gridplan_contract_violations_total. */
+uint64_t json_broken_promises(void);
 
 /* Appends a JSON string or number; for texts that no table describes. */
 void json_print_text(const char *text, struct text_buffer *b);

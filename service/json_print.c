@@ -1,13 +1,33 @@
 /* json_print.c - structs to JSON text, by their tables. */
 #include "service/json.h"
 
+#include "service/log.h"
+
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-enum { FIRST_SIZE = 1024 };
+enum { FIRST_SIZE = 1024, BROKEN_PROMISES_LOGGED = 100 };
+
+static uint64_t broken_promises;
+
+uint64_t json_broken_promises(void)
+{
+    return __atomic_load_n(&broken_promises, __ATOMIC_RELAXED);
+}
+
+/* The row promises a value and there is none: a bug, which must not go unseen. */
+static void break_promise(const struct json_object *table, const struct json_field *f)
+{
+    if (__atomic_fetch_add(&broken_promises, 1, __ATOMIC_RELAXED) <
+        BROKEN_PROMISES_LOGGED)
+        log_write(LOG_ERROR, "%s.%s has no value, but its description promises one",
+                  table->name, f->name);
+    assert(!"a member that is described as never null has no value");
+}
 
 /* Makes room for `more` bytes and a NUL. */
 static bool reserve(struct text_buffer *b, size_t more)
@@ -298,8 +318,16 @@ static void print_values(const struct named_value *values, size_t count,
     add_char(b, '}');
 }
 
-static void print_elements(const struct json_field *f, const char *base,
-                           struct text_buffer *b)
+static void print_element(const struct json_object *table, const struct json_field *f,
+                          double number, struct text_buffer *b)
+{
+    if (!isfinite(number) && !(f->flags & JSON_NULLABLE))
+        break_promise(table, f);
+    json_print_number(number, b);
+}
+
+static void print_elements(const struct json_object *table, const struct json_field *f,
+                           const char *base, struct text_buffer *b)
 {
     const char *list = *(const char *const *)(const void *)(base + f->offset);
     size_t count = *(const size_t *)(const void *)(base + f->count_offset);
@@ -311,7 +339,7 @@ static void print_elements(const struct json_field *f, const char *base,
         if (f->type == JSON_TYPE_LIST)
             json_print(f->of, list + i * f->of->size, b);
         else if (f->type == JSON_TYPE_NUMBERS)
-            json_print_number(((const double *)(const void *)list)[i], b);
+            print_element(table, f, ((const double *)(const void *)list)[i], b);
         else
             json_print_text(((const char *const *)(const void *)list)[i], b);
     }
@@ -334,6 +362,11 @@ static bool has_value(const struct json_field *f, const char *base)
     case JSON_TYPE_NUMBER:
     case JSON_TYPE_INSTANT:
         return isfinite(number_at(f, base));
+    case JSON_TYPE_INTEGER:
+        return *(const uint64_t *)(const void *)(base + f->offset) <=
+               (uint64_t)JSON_EXACT;
+    case JSON_TYPE_CHOICE:
+        return *(const int *)(const void *)(base + f->offset) >= 0;
     case JSON_TYPE_TEXT:
     case JSON_TYPE_RAW:
         return text_at(f, base) != NULL;
@@ -357,8 +390,8 @@ static void print_instant(double at_s, struct text_buffer *b)
 }
 
 /* The value of a member that has one. */
-static void print_member(const struct json_field *f, const char *base,
-                         struct text_buffer *b)
+static void print_member(const struct json_object *table, const struct json_field *f,
+                         const char *base, struct text_buffer *b)
 {
     const void *at = base + f->offset;
 
@@ -395,12 +428,32 @@ static void print_member(const struct json_field *f, const char *base,
     case JSON_TYPE_LIST:
     case JSON_TYPE_NUMBERS:
     case JSON_TYPE_TEXTS:
-        print_elements(f, base, b);
+        print_elements(table, f, base, b);
         break;
     case JSON_TYPE_KIND: /* json_print() */
     case JSON_END:
         break;
     }
+}
+
+/* Lists and objects of values are printed also when empty, unless optional. */
+static bool prints_when_empty(enum json_type type)
+{
+    return type == JSON_TYPE_LIST || type == JSON_TYPE_NUMBERS ||
+           type == JSON_TYPE_TEXTS || type == JSON_TYPE_VALUES;
+}
+
+/* null, or the list without elements. */
+static void print_nothing(const struct json_object *table, const struct json_field *f,
+                          const char *base, struct text_buffer *b)
+{
+    if (prints_when_empty(f->type)) {
+        print_member(table, f, base, b);
+        return;
+    }
+    if (!(f->flags & JSON_MAY_BE_NULL))
+        break_promise(table, f);
+    text_add(b, "null", 4);
 }
 
 static void print_kind(const struct json_field *f, const char *base,
@@ -412,13 +465,6 @@ static void print_kind(const struct json_field *f, const char *base,
         json_print(f->kinds[of->kind].of, of->value, b);
     else
         text_add(b, "{}", 2);
-}
-
-/* Lists and objects of values are printed also when empty, unless optional. */
-static bool prints_when_empty(enum json_type type)
-{
-    return type == JSON_TYPE_LIST || type == JSON_TYPE_NUMBERS ||
-           type == JSON_TYPE_TEXTS || type == JSON_TYPE_VALUES;
 }
 
 void json_print(const struct json_object *table, const void *in, struct text_buffer *b)
@@ -442,10 +488,10 @@ void json_print(const struct json_object *table, const void *in, struct text_buf
         add_char(b, '"');
         text_add(b, f->name, strlen(f->name));
         text_add(b, "\":", 2);
-        if (present || prints_when_empty(f->type))
-            print_member(f, base, b);
+        if (present)
+            print_member(table, f, base, b);
         else
-            text_add(b, "null", 4);
+            print_nothing(table, f, base, b);
     }
     add_char(b, '}');
 }

@@ -426,6 +426,10 @@ static void print_process(const struct metrics *m, const struct printer *p)
               resident_bytes());
     print_one(p, "counter", "process_cpu_seconds_total", "", "Processor time used.",
               cpu_s());
+    print_one(p, "counter", "gridplan_contract_violations_total", "",
+              "Members of answers that had no value although they are described as never "
+              "null.",
+              (double)json_broken_promises());
     print_one(p, "counter", "log_lines_dropped_total", "",
               "Log lines lost because nobody read stderr.", (double)log_dropped_count());
 }

@@ -9,32 +9,71 @@
 
 enum { SCHEMAS_MAX = 1024 };
 
+/* What a table describes here; the same rows mean different things in the two. */
+enum role { IN_REQUEST, IN_ANSWER, ROLES };
+
 /* Tables met so far; each is printed once. */
 struct schemas {
     const struct json_object *table[SCHEMAS_MAX];
     size_t count;
 };
 
-static void collect(struct schemas *s, const struct json_object *table)
+struct description {
+    struct text_buffer *b;
+    struct schemas schemas[ROLES];
+};
+
+static bool has_schema(const struct schemas *s, const struct json_object *table)
 {
-    if (!table)
-        return;
     for (size_t i = 0; i < s->count; i++)
         if (s->table[i] == table)
-            return;
-    if (s->count == SCHEMAS_MAX)
+            return true;
+    return false;
+}
+
+static void collect(struct schemas *s, const struct json_object *table,
+                    struct text_buffer *b)
+{
+    if (!table || has_schema(s, table))
         return;
+    if (s->count == SCHEMAS_MAX) {
+        b->failed = true; /* half a description is none */
+        return;
+    }
     s->table[s->count++] = table;
     for (const struct json_field *f = table->fields; f->type != JSON_END; f++) {
-        collect(s, f->of);
+        collect(s, f->of, b);
         for (const struct json_kind *k = f->kinds; k && k->name; k++)
-            collect(s, k->of);
+            collect(s, k->of, b);
     }
 }
 
-static void print_ref(const struct json_object *table, struct text_buffer *b)
+/* A table of both roles is two schemas: X of answers, XInput of requests. */
+static void print_name(const struct json_object *table, enum role role,
+                       const struct description *d)
 {
-    text_addf(b, "{\"$ref\":\"#/components/schemas/%s\"}", table->name);
+    bool twice = has_schema(&d->schemas[IN_ANSWER], table) && role == IN_REQUEST;
+
+    text_addf(d->b, "%s%s", table->name, twice ? "Input" : "");
+}
+
+static void print_ref(const struct json_object *table, enum role role,
+                      const struct description *d)
+{
+    text_addf(d->b, "{\"$ref\":\"#/components/schemas/");
+    print_name(table, role, d);
+    text_addf(d->b, "\"}");
+}
+
+/* May the member be null? (Elements of NUMBERS: their own rule.) */
+static bool is_nullable(const struct json_field *f, enum role role)
+{
+    return f->flags & (role == IN_REQUEST ? JSON_NULLABLE : JSON_MAY_BE_NULL);
+}
+
+static void print_simple_type(const char *type, bool nullable, struct text_buffer *b)
+{
+    text_addf(b, nullable ? "\"type\":[\"%s\",\"null\"]" : "\"type\":\"%s\"", type);
 }
 
 static void print_bound(const char *name, double bound, struct text_buffer *b)
@@ -45,14 +84,12 @@ static void print_bound(const char *name, double bound, struct text_buffer *b)
     json_print_number(bound, b);
 }
 
-/* Number types: bounds only where they were set (answers have none). */
+/* Number types: bounds only of what is asked for, and where they were set. */
 static void print_number_schema(const struct json_field *f, const char *type,
-                                bool element, struct text_buffer *b)
+                                bool element, enum role role, struct text_buffer *b)
 {
-    bool nullable = (f->flags & JSON_NULLABLE) || (f->flags & JSON_OPTIONAL);
-
-    text_addf(b, nullable ? "\"type\":[\"%s\",\"null\"]" : "\"type\":\"%s\"", type);
-    if (f->min < f->max) {
+    print_simple_type(type, element ? f->flags & JSON_NULLABLE : is_nullable(f, role), b);
+    if (role == IN_REQUEST && f->min < f->max) {
         print_bound(f->flags & JSON_ABOVE_MIN ? "exclusiveMinimum" : "minimum", f->min,
                     b);
         print_bound("maximum", f->max, b);
@@ -61,81 +98,117 @@ static void print_number_schema(const struct json_field *f, const char *type,
     }
 }
 
-static void print_texts(const char *name, const char *const *texts, struct text_buffer *b)
+static void print_list_schema(const struct json_field *f, enum role role,
+                              const struct description *d)
 {
-    text_addf(b, "\"%s\":[", name);
-    for (size_t i = 0; texts[i]; i++) {
-        text_addf(b, i ? "," : "");
-        json_print_text(texts[i], b);
-    }
-    text_addf(b, "]");
-}
+    struct text_buffer *b = d->b;
 
-static void print_list_schema(const struct json_field *f, struct text_buffer *b)
-{
-    text_addf(b, "\"type\":\"array\",\"items\":");
+    print_simple_type("array", is_nullable(f, role) && f->type != JSON_TYPE_NUMBERS, b);
+    text_addf(b, ",\"items\":");
     if (f->type == JSON_TYPE_LIST) {
-        print_ref(f->of, b);
+        print_ref(f->of, role, d);
     } else if (f->type == JSON_TYPE_TEXTS) {
         text_addf(b, "{\"type\":\"string\"}");
     } else {
         text_addf(b, "{");
-        print_number_schema(f, "number", true, b);
+        print_number_schema(f, "number", true, role, b);
         text_addf(b, "}");
     }
-    if (f->type != JSON_TYPE_NUMBERS && f->max > 0)
+    if (role == IN_REQUEST && f->type != JSON_TYPE_NUMBERS && f->max > 0)
         text_addf(b, ",\"maxItems\":%.0f", f->max);
 }
 
-static void print_text_schema(const struct json_field *f, struct text_buffer *b)
+static void print_text_schema(const struct json_field *f, enum role role,
+                              struct text_buffer *b)
 {
-    bool nullable = (f->flags & JSON_NULLABLE) || (f->flags & JSON_OPTIONAL);
-
-    text_addf(b, nullable ? "\"type\":[\"string\",\"null\"]" : "\"type\":\"string\"");
+    print_simple_type("string", is_nullable(f, role), b);
+    if (role == IN_ANSWER)
+        return;
     if (f->min > 0)
         text_addf(b, ",\"minLength\":%.0f", f->min);
     if (f->max > 0)
         text_addf(b, ",\"maxLength\":%.0f", f->max);
 }
 
-/* The schema of a member, without its braces. */
-static void print_type(const struct json_field *f, struct text_buffer *b)
+static void print_choice_schema(const struct json_field *f, enum role role,
+                                struct text_buffer *b)
 {
+    bool nullable = is_nullable(f, role);
+
+    print_simple_type("string", nullable, b);
+    text_addf(b, ",\"enum\":[");
+    for (size_t i = 0; f->choices[i]; i++) {
+        text_addf(b, i ? "," : "");
+        json_print_text(f->choices[i], b);
+    }
+    text_addf(b, nullable ? ",null]" : "]");
+}
+
+/* A request may write an instant as a number, an answer never does. */
+static void print_instant_schema(const struct json_field *f, enum role role,
+                                 struct text_buffer *b)
+{
+    if (role == IN_ANSWER) {
+        print_simple_type("string", is_nullable(f, role), b);
+        text_addf(b, ",\"format\":\"date-time\"");
+        return;
+    }
+    text_addf(b,
+              "\"anyOf\":[{\"type\":\"string\",\"format\":\"date-time\"},"
+              "{\"type\":\"number\"}%s]",
+              is_nullable(f, role) ? ",{\"type\":\"null\"}" : "");
+}
+
+static void print_object_schema(const struct json_field *f, enum role role,
+                                const struct description *d)
+{
+    bool or_number = role == IN_REQUEST && f->flags & JSON_OR_NUMBER;
+    bool nullable = is_nullable(f, role);
+
+    text_addf(d->b, or_number || nullable ? "\"anyOf\":[" : "\"allOf\":[");
+    if (or_number)
+        text_addf(d->b, "{\"type\":\"number\"},");
+    print_ref(f->of, role, d);
+    text_addf(d->b, nullable ? ",{\"type\":\"null\"}]" : "]");
+}
+
+/* The schema of a member, without its braces. */
+static void print_type(const struct json_field *f, enum role role,
+                       const struct description *d)
+{
+    struct text_buffer *b = d->b;
+
     switch (f->type) {
     case JSON_TYPE_NUMBER:
-        print_number_schema(f, "number", false, b);
+        print_number_schema(f, "number", false, role, b);
         break;
     case JSON_TYPE_INTEGER:
-        print_number_schema(f, "integer", false, b);
+        print_number_schema(f, "integer", false, role, b);
         break;
     case JSON_TYPE_BOOLEAN:
-        text_addf(b, "\"type\":\"boolean\"");
+        print_simple_type("boolean", is_nullable(f, role), b);
         break;
     case JSON_TYPE_TEXT:
-        print_text_schema(f, b);
+        print_text_schema(f, role, b);
         break;
     case JSON_TYPE_CHOICE:
-        text_addf(b, "\"type\":\"string\",");
-        print_texts("enum", f->choices, b);
+        print_choice_schema(f, role, b);
         break;
     case JSON_TYPE_INSTANT:
-        text_addf(b,
-                  "\"type\":[\"string\",\"number\",\"null\"],\"format\":\"date-time\"");
+        print_instant_schema(f, role, b);
         break;
     case JSON_TYPE_OBJECT:
-        text_addf(b, f->flags & JSON_OR_NUMBER ? "\"anyOf\":[{\"type\":\"number\"},"
-                                               : "\"allOf\":[");
-        print_ref(f->of, b);
-        text_addf(b, "]");
+        print_object_schema(f, role, d);
         break;
     case JSON_TYPE_VALUES:
-        text_addf(b, "\"type\":\"object\",\"additionalProperties\":"
+        print_simple_type("object", is_nullable(f, role), b);
+        text_addf(b, ",\"additionalProperties\":"
                      "{\"type\":[\"number\",\"boolean\",\"string\",\"null\"]}");
         break;
     case JSON_TYPE_LIST:
     case JSON_TYPE_NUMBERS:
     case JSON_TYPE_TEXTS:
-        print_list_schema(f, b);
+        print_list_schema(f, role, d);
         break;
     case JSON_TYPE_RAW:  /* any JSON */
     case JSON_TYPE_KIND: /* print_kinds() */
@@ -144,101 +217,93 @@ static void print_type(const struct json_field *f, struct text_buffer *b)
     }
 }
 
-static void print_member(const struct json_field *f, struct text_buffer *b)
+static void print_member(const struct json_field *f, enum role role,
+                         const struct description *d)
 {
     size_t before;
 
-    text_addf(b, "{");
-    before = b->length;
-    print_type(f, b);
-    text_addf(b, "%s\"description\":", b->length > before ? "," : "");
-    json_print_text(f->doc, b);
-    text_addf(b, "}");
+    text_addf(d->b, "{");
+    before = d->b->length;
+    print_type(f, role, d);
+    text_addf(d->b, "%s\"description\":", d->b->length > before ? "," : "");
+    json_print_text(f->doc, d->b);
+    text_addf(d->b, "}");
 }
 
-/* Values of the second member that mean the kind; NULL: that mean any kind. */
-static void print_hints(const struct json_field *f, const char *kind,
-                        struct text_buffer *b)
-{
-    bool first = true;
-
-    text_addf(b, "{\"properties\":{\"%s\":{\"enum\":[", f->hint_member);
-    for (const struct json_hint *h = f->hints; h->value; h++) {
-        if (kind && strcmp(kind, h->kind) != 0)
-            continue;
-        text_addf(b, first ? "" : ",");
-        json_print_text(h->value, b);
-        first = false;
-    }
-    text_addf(b, "]}},\"required\":[\"%s\"]}", f->hint_member);
-}
-
-static bool has_hint(const struct json_field *f, const char *kind)
-{
-    for (const struct json_hint *h = f->hints; h->value; h++)
-        if (strcmp(h->kind, kind) == 0)
-            return true;
-    return false;
-}
-
-/* A kind of a row with hints: its object, and what tells it from the others: the member
- * that names it, or, without that, the second member. So exactly one of them matches. */
-static void print_hinted_kind(const struct json_field *f, const struct json_kind *k,
-                              struct text_buffer *b)
-{
-    bool first = k == f->kinds;
-
-    text_addf(b, "{\"allOf\":[");
-    print_ref(k->of, b);
-    text_addf(b, ",{\"anyOf\":[{\"allOf\":[{\"properties\":{\"%s\":{\"const\":", f->name);
-    json_print_text(k->name, b);
-    text_addf(b, "}},\"required\":[\"%s\"]}]}", f->name);
-    if (first || has_hint(f, k->name)) {
-        text_addf(b, ",{\"allOf\":[{\"not\":{\"required\":[\"%s\"]}},", f->name);
-        text_addf(b, first ? "{\"not\":" : "");
-        print_hints(f, first ? NULL : k->name, b);
-        text_addf(b, first ? "}]}" : "]}");
-    }
-    text_addf(b, "]}]}");
-}
-
-/* One of several objects, told apart by their member "kind". */
-static void print_kinds(const struct json_object *table, struct text_buffer *b)
+/* One of several objects, told apart by their member "kind", or another. (The service
+ * takes a request without it for the first kind, or the one that a hint tells.) */
+static void print_kinds(const struct json_object *table, enum role role,
+                        const struct description *d)
 {
     const struct json_field *f = table->fields;
     const struct json_kind *kinds = f->kinds;
+    struct text_buffer *b = d->b;
 
-    text_addf(b, "\"%s\":{\"description\":", table->name);
+    text_addf(b, "\"description\":");
     json_print_text(table->doc, b);
     text_addf(b, ",\"oneOf\":[");
     for (const struct json_kind *k = kinds; k->name; k++) {
         text_addf(b, k == kinds ? "" : ",");
-        if (f->hints)
-            print_hinted_kind(f, k, b);
-        else
-            print_ref(k->of, b);
+        print_ref(k->of, role, d);
     }
-    text_addf(b, "]}");
+    text_addf(b, "],\"discriminator\":{\"propertyName\":\"%s\",\"mapping\":{", f->name);
+    for (const struct json_kind *k = kinds; k->name; k++) {
+        text_addf(b,
+                  k == kinds ? "\"%s\":\"#/components/schemas/"
+                             : ",\"%s\":\"#/components/schemas/",
+                  k->name);
+        print_name(k->of, role, d);
+        text_addf(b, "\"");
+    }
+    text_addf(b, "}}}");
 }
 
-static void print_schema(const struct json_object *table, struct text_buffer *b)
+/* The member that tells this table from its siblings; NULL if it has none. */
+static const char *discriminator(const struct json_object *table, const struct schemas *s)
 {
+    for (size_t i = 0; i < s->count; i++) {
+        const struct json_field *f = s->table[i]->fields;
+
+        for (const struct json_kind *k = f->kinds; k && k->name; k++)
+            if (k->of == table)
+                return f->name;
+    }
+    return NULL;
+}
+
+static bool is_required(const struct json_field *f, enum role role, const char *kind)
+{
+    if (kind && strcmp(kind, f->name) == 0)
+        return true;
+    return role == IN_REQUEST ? f->flags & JSON_REQUIRED : !(f->flags & JSON_OPTIONAL);
+}
+
+/* Requests are closed: the service refuses members that it does not know. Answers are
+ * open: a later version may add some. */
+static void print_schema(const struct json_object *table, enum role role,
+                         const struct description *d)
+{
+    const char *kind = discriminator(table, &d->schemas[role]);
+    struct text_buffer *b = d->b;
     bool first = true;
 
+    text_addf(b, "\"");
+    print_name(table, role, d);
+    text_addf(b, "\":{");
     if (table->fields->type == JSON_TYPE_KIND) {
-        print_kinds(table, b);
+        print_kinds(table, role, d);
         return;
     }
-    text_addf(b, "\"%s\":{\"type\":\"object\",\"description\":", table->name);
+    text_addf(b, "\"type\":\"object\",\"description\":");
     json_print_text(table->doc, b);
     text_addf(b, ",\"properties\":{");
     for (const struct json_field *f = table->fields; f->type != JSON_END; f++) {
         text_addf(b, "%s\"%s\":", f == table->fields ? "" : ",", f->name);
-        print_member(f, b);
+        print_member(f, role, d);
     }
-    text_addf(b, "}");
+    text_addf(b, role == IN_REQUEST ? "},\"additionalProperties\":false" : "}");
     for (const struct json_field *f = table->fields; f->type != JSON_END; f++) {
-        if (!(f->flags & JSON_REQUIRED))
+        if (!is_required(f, role, kind))
             continue;
         text_addf(b, first ? ",\"required\":[\"%s\"" : ",\"%s\"", f->name);
         first = false;
@@ -266,8 +331,9 @@ static void print_operation_id(const struct route *r, struct text_buffer *b)
     }
 }
 
-static void print_parameters(const struct route *r, struct text_buffer *b)
+static void print_parameters(const struct route *r, const struct description *d)
 {
+    struct text_buffer *b = d->b;
     bool first = true;
 
     text_addf(b, ",\"parameters\":[");
@@ -287,7 +353,7 @@ static void print_parameters(const struct route *r, struct text_buffer *b)
                   first ? "" : ",", f->name, f->flags & JSON_REQUIRED ? "true" : "false");
         json_print_text(f->doc, b);
         text_addf(b, ",\"schema\":{");
-        print_type(f, b);
+        print_type(f, IN_REQUEST, d);
         text_addf(b, "}}");
         first = false;
     }
@@ -423,8 +489,9 @@ static void print_forms(const struct route *r, struct text_buffer *b)
 #undef X
 }
 
-static void print_body(const struct route *r, struct text_buffer *b)
+static void print_body(const struct route *r, const struct description *d)
 {
+    struct text_buffer *b = d->b;
     const char *type = r->flags & ROUTE_MERGE_PATCH ? "application/merge-patch+json"
                                                     : "application/json";
 
@@ -436,12 +503,12 @@ static void print_body(const struct route *r, struct text_buffer *b)
         b, ",\"requestBody\":{\"required\":true,\"content\":{\"%s\":{\"schema\":", type);
     if (r->request && r->flags & ROUTE_BULK) {
         text_addf(b, "{\"oneOf\":[");
-        print_ref(r->request, b);
+        print_ref(r->request, IN_REQUEST, d);
         text_addf(b, ",{\"type\":\"array\",\"items\":");
-        print_ref(r->request, b);
+        print_ref(r->request, IN_REQUEST, d);
         text_addf(b, "}]}");
     } else if (r->request) {
-        print_ref(r->request, b);
+        print_ref(r->request, IN_REQUEST, d);
     } else {
         text_addf(b, "{\"type\":\"object\"}");
     }
@@ -450,14 +517,15 @@ static void print_body(const struct route *r, struct text_buffer *b)
     print_texts_instead(r, b);
     if (r->request && r->flags & ROUTE_BULK) {
         text_addf(b, ",\"application/x-ndjson\":{\"schema\":");
-        print_ref(r->request, b);
+        print_ref(r->request, IN_REQUEST, d);
         text_addf(b, "}");
     }
     text_addf(b, "}}");
 }
 
-static void print_answers(const struct route *r, struct text_buffer *b)
+static void print_answers(const struct route *r, const struct description *d)
 {
+    struct text_buffer *b = d->b;
     bool creates = r->flags & ROUTE_IDEMPOTENT_KEY && !(r->flags & ROUTE_DECISION);
 
     text_addf(b, ",\"responses\":{\"%s\":{\"description\":\"Done\"",
@@ -466,7 +534,7 @@ static void print_answers(const struct route *r, struct text_buffer *b)
                                                           : "204");
     if (r->response) {
         text_addf(b, ",\"content\":{\"application/json\":{\"schema\":");
-        print_ref(r->response, b);
+        print_ref(r->response, IN_ANSWER, d);
         text_addf(b, "}");
         print_forms(r, b);
         text_addf(b, "}");
@@ -486,8 +554,10 @@ static void print_tag(const struct route *r, struct text_buffer *b)
     text_addf(b, ",\"tags\":[\"%.*s\"]", (int)strcspn(name, "/"), name);
 }
 
-static void print_operation(const struct route *r, struct text_buffer *b)
+static void print_operation(const struct route *r, const struct description *d)
 {
+    struct text_buffer *b = d->b;
+
     text_addf(b, "\"");
     for (const char *m = r->method; *m; m++)
         text_addf(b, "%c", *m | 0x20);
@@ -498,16 +568,17 @@ static void print_operation(const struct route *r, struct text_buffer *b)
     text_addf(b, ",\"description\":");
     json_print_text(r->doc, b);
     print_tag(r, b);
-    print_parameters(r, b);
-    print_body(r, b);
-    print_answers(r, b);
+    print_parameters(r, d);
+    print_body(r, d);
+    print_answers(r, d);
     if (r->scope == SCOPE_NONE)
         text_addf(b, ",\"security\":[]");
     text_addf(b, "}");
 }
 
-static void print_paths(const struct route *routes, struct text_buffer *b)
+static void print_paths(const struct route *routes, const struct description *d)
 {
+    struct text_buffer *b = d->b;
     const char *path = NULL;
 
     text_addf(b, "\"paths\":{");
@@ -521,7 +592,7 @@ static void print_paths(const struct route *routes, struct text_buffer *b)
             json_print_text(r->path, b);
             text_addf(b, ":{");
         }
-        print_operation(r, b);
+        print_operation(r, d);
         path = r->path;
     }
     text_addf(b, path ? "}}" : "}");
@@ -543,19 +614,18 @@ static void print_problem(struct text_buffer *b)
         "\"required\":[\"type\",\"title\",\"status\",\"code\",\"request_id\"]}");
 }
 
-static void print_components(const struct route *routes, struct text_buffer *b)
+static void print_components(const struct description *d)
 {
-    struct schemas schemas = {.count = 0};
+    struct text_buffer *b = d->b;
+    bool first = true;
 
-    for (const struct route *r = routes; r->method; r++) {
-        collect(&schemas, r->request);
-        collect(&schemas, r->response);
-    }
     text_addf(b, "\"components\":{\"schemas\":{");
-    for (size_t i = 0; i < schemas.count; i++) {
-        text_addf(b, i ? "," : "");
-        print_schema(schemas.table[i], b);
-    }
+    for (enum role role = IN_REQUEST; role < ROLES; role++)
+        for (size_t i = 0; i < d->schemas[role].count; i++) {
+            text_addf(b, first ? "" : ",");
+            print_schema(d->schemas[role].table[i], role, d);
+            first = false;
+        }
     print_problem(b);
     text_addf(b,
               "},\"responses\":{\"Problem\":{\"description\":\"It could not be done\","
@@ -592,6 +662,12 @@ static void print_tags(const struct route *routes, struct text_buffer *b)
 
 void openapi_print(const struct route *routes, struct text_buffer *b)
 {
+    struct description d = {.b = b};
+
+    for (const struct route *r = routes; r->method; r++) {
+        collect(&d.schemas[IN_REQUEST], r->request, b);
+        collect(&d.schemas[IN_ANSWER], r->response, b);
+    }
     text_addf(
         b,
         "{\"openapi\":\"3.1.0\",\"info\":{\"title\":\"gridplan\",\"version\":\"%s\","
@@ -603,8 +679,8 @@ void openapi_print(const struct route *routes, struct text_buffer *b)
         "\"security\":[{},{\"bearer\":[]},{\"basic\":[]}],",
         GRIDPLAN_VERSION);
     print_tags(routes, b);
-    print_paths(routes, b);
+    print_paths(routes, &d);
     text_addf(b, ",");
-    print_components(routes, b);
+    print_components(&d);
     text_addf(b, "}");
 }
