@@ -1,6 +1,7 @@
 // api.hpp - the API without a socket: route_answer() on a service made for the
 // test, with or without a database.
 #pragma once
+#include "tests/description.hpp"
 #include "tests/support.hpp"
 
 #include <map>
@@ -117,6 +118,11 @@ class api
         for (size_t i = 0; i < r.header_count; i++)
             out.headers[r.headers[i].name] = r.headers[i].value;
         out.headers["Content-Type"] = r.content_type ? r.content_type : "";
+        if (!out.headers.count("Content-Encoding")) {
+            INFO(method << " " << target << " " << body.substr(0, 500));
+            CHECK(broken_promises(method, path, r.status, out.headers["Content-Type"],
+                                  out.body) == "");
+        }
         return out;
     }
     api_reply post(const std::string &path, const std::string &body)

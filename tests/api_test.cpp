@@ -153,6 +153,8 @@ TEST_CASE("every example of the description is answered", "[api]")
         api_reply r = a.call(found->method, found->path, file_text(entry.path()));
         INFO(r.body.substr(0, 500));
         CHECK(r.status == 200);
+        CHECK(request_mistakes(found->method, found->path, file_text(entry.path())) ==
+              "");
         count++;
     }
     CHECK(count >= 3);

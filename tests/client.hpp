@@ -1,5 +1,7 @@
 // client.hpp - a plain HTTP client over one socket, for tests that look at every byte.
 #pragma once
+#include "tests/description.hpp"
+
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
@@ -10,6 +12,7 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
+#include <stdexcept>
 #include <string>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -162,8 +165,20 @@ struct client {
         }
         return false;
     }
+    // The answer is as the description says, whatever was asked.
     answer call(const std::string &request, double limit_s = 60)
     {
-        return put(request) ? get(limit_s) : answer();
+        answer a = put(request) ? get(limit_s) : answer();
+        size_t method = request.find(' ');
+        size_t path = method == std::string::npos ? method : request.find(' ', method + 1);
+
+        if (path != std::string::npos && a.field("Content-Encoding").empty()) {
+            std::string mistakes = broken_promises(
+                request.substr(0, method), request.substr(method + 1, path - method - 1),
+                a.status, a.field("Content-Type"), a.body);
+            if (!mistakes.empty()) // an exception: threads call too, Catch is for one
+                throw std::runtime_error(request.substr(0, 500) + "\n" + mistakes);
+        }
+        return a;
     }
 };
