@@ -31,7 +31,6 @@ run      curl                command      curl
 run      jq                  command      jq
 run      util-linux          command      setpriv
 test     catch2              header       catch2/catch.hpp
-test     nlohmann-json3-dev  header       nlohmann/json.hpp
 test     nginx               program      nginx
 test     pgbouncer           program      pgbouncer
 test     valgrind            command      valgrind

@@ -2,10 +2,10 @@
 // test, with or without a database.
 #pragma once
 #include "tests/description.hpp"
+#include "tests/json.hpp"
 #include "tests/support.hpp"
 
 #include <map>
-#include <nlohmann/json.hpp>
 
 extern "C" {
 #include "handlers/routes.h"

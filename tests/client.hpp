@@ -1,9 +1,9 @@
 // client.hpp - a plain HTTP client over one socket, for tests that look at every byte.
 #pragma once
 #include "tests/description.hpp"
+#include "tests/json.hpp"
 
 #include <catch2/catch.hpp>
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <arpa/inet.h>
@@ -170,7 +170,8 @@ struct client {
     {
         answer a = put(request) ? get(limit_s) : answer();
         size_t method = request.find(' ');
-        size_t path = method == std::string::npos ? method : request.find(' ', method + 1);
+        size_t path =
+            method == std::string::npos ? method : request.find(' ', method + 1);
 
         if (path != std::string::npos && a.field("Content-Encoding").empty()) {
             std::string mistakes = broken_promises(

@@ -1,10 +1,10 @@
 // description.cpp - the part of JSON Schema that the description uses.
 #include "tests/description.hpp"
 
+#include "tests/json.hpp"
 #include "tests/support.hpp"
 
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <unordered_map>
 #include <vector>

@@ -1,8 +1,7 @@
 // json_kind_test.cpp - objects of several kinds, told apart by one member, or by a second
 // one that implies it.
+#include "tests/json.hpp"
 #include "tests/support.hpp"
-
-#include <nlohmann/json.hpp>
 
 extern "C" {
 #include "service/json.h"
