@@ -95,6 +95,7 @@ TEST_CASE("what has no value is null or left out, by its flag", "[json]")
 {
     const made nothing = {NAN, JSON_NO_INTEGER, -1, nullptr};
     const made all = {1.5, 7, 1, "x"};
+    const uint64_t before = json_broken_promises();
 
     CHECK(printed(JSON_MAY_BE_NULL, nothing) ==
           R"({"mean":null,"count":null,"state":null,"text":null})");
@@ -102,7 +103,7 @@ TEST_CASE("what has no value is null or left out, by its flag", "[json]")
     for (unsigned flags : {0u, (unsigned)JSON_MAY_BE_NULL, (unsigned)JSON_OPTIONAL})
         CHECK(printed(flags, all) ==
               R"({"mean":1.5,"count":7,"state":"down","text":"x"})");
-    CHECK(json_broken_promises() == 0);
+    CHECK(json_broken_promises() == before);
 }
 
 TEST_CASE("flags mean one thing in requests and another in answers", "[json]")
