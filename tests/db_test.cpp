@@ -920,7 +920,12 @@ TEST_CASE("behind PgBouncer in transaction mode everything works", "[db]")
                 for (int k = 0; k < 30; k++) {
                     error own{};
                     std::string name = std::to_string(i) + "." + std::to_string(k);
-                    const failure one = {name.c_str(), 1764000000, NAN, nullptr, nullptr};
+                    failure one{};
+
+                    one.resource_id = name.c_str();
+                    one.down_at_s = 1764000000;
+                    one.up_at_s = one.detected_at_s = one.level = NAN;
+                    one.kind = "failure";
                     store_snapshot snapshot{};
                     struct db_bytes hash = {(const unsigned char *)"", 1};
                     store_answer answer{};

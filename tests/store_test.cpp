@@ -281,10 +281,15 @@ TEST_CASE("failures: overlap, closing, order", "[store][db]")
     NEED_DATABASE();
     store_fixture f;
     error &err = f.err;
+    auto row = [](const char *id, double down_s, double up_s, const char *cause,
+                  const char *component) {
+        return failure{id,  down_s, up_s,    cause, component, "failure", FAILURE_FAILURE,
+                       "s", down_s, nullptr, NAN};
+    };
     const failure given[] = {
-        {"a", 100, 200, "hardware", "disk"}, {"a", 300, NAN, nullptr, nullptr},
-        {"b", 150, 160, nasty, nasty},       {"a", 400, 400, "blink", nullptr},
-        {"a", 50, 60, "before", nullptr},    {nasty, 500, NAN, nullptr, nullptr},
+        row("a", 100, 200, "hardware", "disk"), row("a", 300, NAN, nullptr, nullptr),
+        row("b", 150, 160, nasty, nasty),       row("a", 400, 400, "blink", nullptr),
+        row("a", 50, 60, "before", nullptr),    row(nasty, 500, NAN, nullptr, nullptr),
     };
     REQUIRE_OK(store_failures(f.s, f.tenant, given, 6, &err));
 
@@ -619,7 +624,12 @@ TEST_CASE("an idempotency key gives the same answer again", "[store][db]")
     CHECK(store_answer_find(second, "another", nasty, route, hash, &found, &got, f.a,
                             &err) == OK);
     db_rollback(second);
-    const failure one = {"a", 1, 2, nullptr, nullptr};
+    failure one{};
+    one.resource_id = "a";
+    one.down_at_s = 1;
+    one.up_at_s = 2;
+    one.kind = "failure";
+    one.detected_at_s = one.level = NAN;
     REQUIRE_OK(store_failures(f.s, f.tenant, &one, 1, &err));
     SECTION("rolled back: neither is there")
     {
