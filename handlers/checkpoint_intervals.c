@@ -11,7 +11,10 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { JOBS_MAX = 100000, TOOLS_MAX = 16, WARNINGS_MAX = 8 };
+enum { JOBS_MAX = 100000, TOOLS_MAX = 16, WARNINGS_MAX = 32 };
+
+/* A gap_ratio of a job that ends that is worth a warning. */
+#define FEW_INTERVALS_GAP 0.01
 
 enum checkpoint_event { EVENT_REQUEST, EVENT_START };
 static const char *const events[] = {"request", "start", NULL};
@@ -19,6 +22,9 @@ static const char *const events[] = {"request", "start", NULL};
 struct checkpoint_job {
     const char *id;
     const char *resource_id, *application_id; /* NULL: not said */
+    const char *const *resource_ids;          /* of the nodes of a job on several */
+    size_t resource_count;
+    double nodes; /* NAN: not said */
     enum checkpoint_event event;
     double length_mi, completed_mi;                /* NAN: not said */
     double checkpoint_bytes, checkpoint_latency_s; /* NAN: not said */
@@ -29,12 +35,22 @@ struct checkpoint_job {
 struct checkpoint_basis {
     double failures, observed_s;
     double checkpoint_logs, checkpoint_overhead_s, checkpoint_latency_s, restart_s;
+    double failure_count, at_risk_s, nodes;
+    const char *prior_scope; /* NULL: none */
+    double prior_shape, prior_rate_s;
+};
+
+struct checkpoint_segments {
+    double count, first_s, middle_s, last_s; /* NAN: there is none */
 };
 
 struct checkpoint_interval {
     const char *job_id;
+    const char *gap_basis, *bound_basis; /* NULL: none */
+    const struct checkpoint_segments *segments;
     struct checkpoint_out out;
     double execution_time_s, remaining_s, failure_age_s, mean_failure_interval_s;
+    double low_s, high_s; /* of the latter, at 95 %; NAN: not from a stored history */
     const struct checkpoint_basis *basis;
     const struct checkpoint_rendered *rendered;
 };
@@ -56,6 +72,8 @@ struct checkpoint_intervals_answer {
     size_t interval_count;
 };
 
+enum { NODES_MAX = 100000 };
+
 #define OVERHEAD_DOC "How long the job stands still for one checkpoint"
 
 #define T            struct checkpoint_job
@@ -74,16 +92,30 @@ static const struct json_field job_rows[] = {
             "What it runs: tells what checkpoints cost if checkpoint_overhead_s is left "
             "out"),
     JOB_SECONDS(mean_failure_interval_s, CHECKPOINT_SHORTEST_S, NAN, JSON_NULLABLE,
-                "Mean time between failures of the resource that runs it; default: from "
-                "the resource's history"),
+                "Mean time between failures of the resource that runs it, or of one of "
+                "its nodes; default: from the resource's history"),
     JOB_SECONDS(restart_s, 0, NAN, JSON_NULLABLE,
                 "Time to fetch a checkpoint after a failure; default: from the logs if "
                 "the overhead is, else checkpoint_latency_s"),
+    JOB_SECONDS(restart_from_scratch_s, 0, 0, 0,
+                "The same where there is no checkpoint yet; default 0"),
+    JOB_SECONDS(reschedule_delay_s, 0, 0, 0,
+                "From a failure until the job is on its nodes again, a time in which "
+                "nothing fails; default 0"),
+    JOB_SECONDS(work_since_checkpoint_s, 0, NAN, JSON_NULLABLE,
+                "Work since the last checkpoint, or the start; default: interval_cur_s. "
+                "More than that of the job is done: there is a checkpoint"),
     JOB_SECONDS(execution_time_s, 0, NAN, JSON_NULLABLE | JSON_ABOVE_MIN,
                 "Run time of the whole job without failures and checkpoints; default: "
                 "from length_mi and the resource's speed"),
     JSON_ID(T, resource_id, JSON_NULLABLE,
             "The resource that runs it: of the snapshot, or with a stored history"),
+    JSON_TEXTS(T, resource_ids, resource_count, NODES_MAX, 0,
+               "The nodes of a job that runs on several, each a resource: a failure of "
+               "any of them ends all of it"),
+    JSON_NUMBER(T, nodes, 1, NODES_MAX, NAN, JSON_NULLABLE,
+                "So many nodes, each as mean_failure_interval_s or the resource_id says; "
+                "default 1"),
     JSON_CHOICE(T, event, events, EVENT_REQUEST, 0,
                 "request: its interval has run out; start: it starts now, when is the "
                 "first request? default request"),
@@ -157,12 +189,39 @@ static const struct json_field basis_rows[] = {
                 "From then until a checkpoint was safe, if it is logged"),
     JSON_NUMBER(T, restart_s, 0, 0, 0, JSON_OPTIONAL,
                 "Time of a restart, if it is logged"),
+    JSON_NUMBER(T, failure_count, 0, 0, 0, JSON_OPTIONAL,
+                "Stored failures that the mean failure interval comes from: without one "
+                "that began the history"),
+    JSON_NUMBER(T, at_risk_s, 0, 0, 0, JSON_OPTIONAL,
+                "Time in which they were seen, less that in which it was down"),
+    JSON_NUMBER(T, nodes, 0, 0, 0, JSON_OPTIONAL, "Nodes that the figures are sums over"),
+    JSON_TEXT(T, prior_scope, JSON_OPTIONAL,
+              "Other hosts that tell of it: site or all; left out: none"),
+    JSON_NUMBER(T, prior_shape, 0, 0, 0, JSON_OPTIONAL,
+                "Shape of the Gamma distribution of their rates"),
+    JSON_NUMBER(T, prior_rate_s, 0, 0, 0, JSON_OPTIONAL, "Its rate"),
     {0},
 };
 #undef T
 static const struct json_object basis_json = {
     "CheckpointBasis", "The history and the logs that a decision rests on",
     sizeof(struct checkpoint_basis), basis_rows};
+
+#define T struct checkpoint_segments
+static const struct json_field segments_rows[] = {
+    JSON_NUMBER(T, count, 0, 0, 0, 0, "Number of segments, one more than checkpoints"),
+    JSON_NUMBER(T, first_s, 0, 0, 0, 0, "Work in the first"),
+    JSON_NUMBER(T, middle_s, 0, 0, 0, JSON_OPTIONAL,
+                "Work in each in between; left out: there is none"),
+    JSON_NUMBER(T, last_s, 0, 0, 0, JSON_OPTIONAL,
+                "Work in the last, which saves its checkpoint; left out: there is one "
+                "segment"),
+    {0},
+};
+#undef T
+static const struct json_object segments_json = {
+    "CheckpointSegments", "How the work of a job is cut",
+    sizeof(struct checkpoint_segments), segments_rows};
 
 #define T struct checkpoint_interval
 #define OUT_NUMBER(m, flag, text)                          \
@@ -181,7 +240,7 @@ static const struct json_field interval_rows[] = {
                "Work from the end of a checkpoint, or the start, to the next request; "
                "null: never"),
     {.name = "at_minimum",
-     .doc = "The interval was raised to options.min_interval_s",
+     .doc = "The interval was raised to the shortest that is allowed",
      .type = JSON_TYPE_BOOLEAN,
      .offset = JSON_AT(T, out.at_minimum, bool)},
     OUT_CHOICE(action, enum checkpoint_action, checkpoint_action_names,
@@ -196,15 +255,38 @@ static const struct json_field interval_rows[] = {
      .max = JSON_EXACT,
      .offset = JSON_AT(T, out.consecutive_omissions, uint64_t)},
     OUT_NUMBER(expected_time_ratio, JSON_MAY_BE_NULL,
-               "Expected time per second of work, failures included; null: without end, "
-               "or failures not known"),
-    OUT_NUMBER(waste_ratio, JSON_MAY_BE_NULL, "Share of that time that is no work"),
+               "Expected time per second of work of a job without an end, failures "
+               "included; null: without end, or failures not known"),
+    OUT_NUMBER(waste_ratio, JSON_MAY_BE_NULL,
+               "Share of expected_completion_s that is no work, if that is known, else "
+               "of that time"),
     OUT_NUMBER(gap_ratio, JSON_MAY_BE_NULL,
-               "expected_time_ratio over the least that any interval gives, less 1"),
+               "What interval_s costs over the least that any checkpoints give, less 1: "
+               "by gap_basis"),
+    JSON_TEXT(
+        T, gap_basis, JSON_OPTIONAL,
+        "finite: expected_completion_s over best_completion_s; endless: "
+        "expected_time_ratio over its least, for a job whose end is not known; left "
+        "out: no gap_ratio"),
     OUT_NUMBER(checkpoint_count, JSON_OPTIONAL,
                "Checkpoints on a run without failures, if execution_time_s is known"),
     OUT_NUMBER(expected_completion_s, JSON_OPTIONAL,
-               "Expected time from start to end, if execution_time_s is known"),
+               "Expected time from start to end with a checkpoint after each interval_s "
+               "of work, or by segments, if execution_time_s is known"),
+    OUT_NUMBER(best_completion_s, JSON_OPTIONAL,
+               "The least that any checkpoints give under a constant failure rate, "
+               "likewise"),
+    OUT_NUMBER(best_checkpoint_count, JSON_OPTIONAL, "With so many checkpoints"),
+    {.name = "lower_bound_s",
+     .doc = "No checkpoints end sooner in the mean",
+     .type = JSON_TYPE_NUMBER,
+     .offset = JSON_AT(T, out.best_completion_s, double),
+     .flags = JSON_OPTIONAL},
+    JSON_TEXT(T, bound_basis, JSON_OPTIONAL,
+              "closed_form: the optimum of a constant failure rate"),
+    JSON_OBJECT(T, segments, const struct checkpoint_segments *, &segments_json,
+                JSON_POINTER | JSON_OPTIONAL,
+                "Work between the checkpoints of the whole job; algorithm finite"),
     JSON_NUMBER(T, execution_time_s, 0, 0, 0, JSON_OPTIONAL,
                 "Run time of the whole job, as it was used"),
     JSON_NUMBER(T, remaining_s, 0, 0, 0, JSON_OPTIONAL, "Run time that remains"),
@@ -212,6 +294,16 @@ static const struct json_field interval_rows[] = {
                 "Time since the resource's last failure, or since it is observed"),
     JSON_NUMBER(T, mean_failure_interval_s, 0, 0, 0, JSON_OPTIONAL,
                 "Mean time between failures, as it was used"),
+    {.name = "mean_failure_interval_low_s",
+     .doc = "In the range from this it lies at 95 %; with a stored history",
+     .type = JSON_TYPE_NUMBER,
+     .offset = JSON_AT(T, low_s, double),
+     .flags = JSON_OPTIONAL},
+    {.name = "mean_failure_interval_high_s",
+     .doc = "... to this",
+     .type = JSON_TYPE_NUMBER,
+     .offset = JSON_AT(T, high_s, double),
+     .flags = JSON_OPTIONAL},
     JSON_OBJECT(T, basis, const struct checkpoint_basis *, &basis_json,
                 JSON_POINTER | JSON_OPTIONAL,
                 "The history of its resource, and the logs of its application"),
@@ -248,6 +340,7 @@ const struct json_object checkpoint_intervals_answer_json = {
 struct affected {
     size_t count;
     const char *first_id;
+    const struct checkpoint_job *last; /* a job counts once, whatever its nodes */
 };
 
 struct work {
@@ -260,20 +353,40 @@ struct work {
     struct checkpoint_costs costs;       /* of the jobs that do not say the overhead */
     struct name_index links;             /* key NULL: no checkpoint has a way to go */
     struct affected hopeless, raised, too_short, unknown;
+    struct affected floor, few_intervals;
+    bool is_unproved; /* policy finite: of a job the plan could not be shown to be best */
+    struct affected start_unknown, ended, outside, cut, few, floored, wide;
     const char *warnings[WARNINGS_MAX];
     size_t warning_count;
 };
 
-/* NULL after noting the mistake. */
-static const struct checkpoint_policy *find_policy(const char *name, struct error *err)
+/* Of every job it is known how long it is. */
+static bool all_end(const struct checkpoint_intervals_request *body)
 {
+    bool has_speeds = body->snapshot || body->snapshot_id;
+
+    for (size_t i = 0; i < body->job_count; i++) {
+        const struct checkpoint_job *job = &body->jobs[i];
+
+        if (isnan(job->in.execution_time_s) &&
+            (isnan(job->length_mi) || !job->resource_id || !has_speeds))
+            return false;
+    }
+    return true;
+}
+
+/* NULL after noting the mistake. */
+static const struct checkpoint_policy *
+find_policy(const struct checkpoint_intervals_request *body, struct error *err)
+{
+    const char *name = body->decision.algorithm;
     enum { NAMES_MAX = 32 };
     const struct checkpoint_policy *policy;
     const char *names[NAMES_MAX];
     size_t count = 0;
 
     if (!name || strcmp(name, "auto") == 0)
-        return checkpoint_policy_find("exact");
+        return checkpoint_policy_find(all_end(body) ? "finite" : "exact");
     policy = checkpoint_policy_find(name);
     if (policy)
         return policy;
@@ -301,6 +414,9 @@ static enum error_code bind_options(struct work *w)
 
 static void affect(struct affected *jobs, const struct checkpoint_job *job)
 {
+    if (jobs->last == job)
+        return;
+    jobs->last = job;
     if (jobs->count++ == 0)
         jobs->first_id = job->id;
 }
@@ -331,6 +447,35 @@ static enum error_code warn_all(struct work *w)
              "run where too few failures were seen for a Weibull fit; young decided"));
     TRY(warn(w, &w->unknown, "history_missing",
              "run where nothing is known of failures; the answer is a cautious one"));
+    TRY(warn(w, &w->floor, "at_floor",
+             "would be checkpointed more often than every second, or than checkpoints "
+             "take; options.min_interval_s allows less than a second"));
+    TRY(warn(w, &w->few_intervals, "few_intervals",
+             "end after so few intervals that another number of checkpoints is more than "
+             "1 % better: see best_completion_s and algorithm finite"));
+    TRY(warn(w, &w->start_unknown, "observation_start_unknown",
+             "run where nobody said since when the resource is watched (POST "
+             "/v1/observations): its first failure only begins the history"));
+    TRY(warn(w, &w->ended, "history_ended",
+             "run where nothing was heard of the resource for long: its time ends with "
+             "the last event"));
+    TRY(warn(w, &w->outside, "outside_observation",
+             "run where failures lie outside every observation of the resource: these "
+             "have no part in its rate"));
+    TRY(warn(w, &w->cut, "history_cut",
+             "run where the resource has more failures than were read: the newest "
+             "decided"));
+    TRY(warn(w, &w->few, "few_failures",
+             "run where fewer than 3 failures were seen: the mean failure interval is "
+             "mostly what was known before them"));
+    TRY(warn(w, &w->floored, "mean_floor_applied",
+             "run where so little was seen that options.mean_floor_s was taken"));
+    TRY(warn(w, &w->wide, "wide_interval",
+             "have a mean failure interval that may as well be several times as long or "
+             "short: see mean_failure_interval_low_s and _high_s"));
+    if (w->histories.peers_cut)
+        w->warnings[w->warning_count++] =
+            "peers_cut: there are more stored hosts than the prior was fitted to";
     if (w->histories.unavailable)
         w->warnings[w->warning_count++] =
             "history_unavailable: the stored failures cannot be read now; resources "
@@ -384,7 +529,8 @@ static void check_job(struct work *w, size_t i)
                     "snapshot");
     if (w->policy->needs & CHECKPOINT_NEEDS_MEAN &&
         isnan(job->in.mean_failure_interval_s) && !job->resource_id &&
-        isnan(job->in.failure_age_s) && !has_weibull(w, &job->in))
+        job->resource_count == 0 && isnan(job->in.failure_age_s) &&
+        !has_weibull(w, &job->in))
         job_mistake(w, i, "mean_failure_interval_s", "required",
                     "the member is missing: give it, or a resource_id whose history is "
                     "known");
@@ -392,6 +538,39 @@ static void check_job(struct work *w, size_t i)
         histories_find(&w->histories, job->resource_id, false) == NAME_NOT_FOUND)
         job_mistake(w, i, "resource_id", "unknown_id",
                     "the snapshot has no such resource");
+}
+
+/* Which nodes: one resource, several, or a number. */
+static enum error_code check_nodes(struct work *w, size_t i)
+{
+    const struct checkpoint_job *job = &w->body->jobs[i];
+    struct name_index seen;
+    char pointer[96];
+
+    if (!isnan(job->nodes) && job->nodes != floor(job->nodes))
+        job_mistake(w, i, "nodes", "not_an_integer", "must be a whole number");
+    if (job->resource_count == 0)
+        return OK;
+    if (job->resource_id)
+        job_mistake(w, i, "resource_ids", "conflict", "not beside resource_id");
+    if (!isnan(job->nodes) && job->nodes != (double)job->resource_count)
+        job_mistake(w, i, "nodes", "conflict",
+                    "resource_ids names another number of nodes");
+    if (!name_index_create(&seen, job->resource_count, w->rq->arena))
+        return fail_memory(w->rq->err);
+    for (size_t r = 0; r < job->resource_count; r++) {
+        const char *id = job->resource_ids[r];
+
+        snprintf(pointer, sizeof(pointer), "/jobs/%zu/resource_ids/%zu", i, r);
+        if (name_index_add(&seen, id, r) != NAME_NOT_FOUND)
+            invalid(w->rq->err, pointer, "duplicate_id", "the node is named twice");
+        else if (w->snapshot &&
+                 histories_find(&w->histories, id, false) == NAME_NOT_FOUND)
+            invalid(w->rq->err, pointer, "unknown_id",
+                    "the snapshot has no such "
+                    "resource");
+    }
+    return OK;
 }
 
 /* ---- what checkpoints cost ---- */
@@ -435,27 +614,34 @@ static void check_costs(struct work *w)
     }
 }
 
+/* The history of a resource is wanted, unless the job says all that it would say. */
+static void want(struct work *w, const struct checkpoint_job *job, const char *id)
+{
+    size_t place = histories_find(&w->histories, id, !w->snapshot);
+
+    if (place != NAME_NOT_FOUND && needs_history(w, job))
+        w->histories.list[place].wanted = true;
+}
+
 /* Notes every mistake, and which histories are wanted. */
 static enum error_code check_jobs(struct work *w)
 {
-    bool any = w->snapshot;
+    size_t named = 0;
 
-    for (size_t i = 0; !any && i < w->body->job_count; i++)
-        any = w->body->jobs[i].resource_id;
-    if (any)
-        TRY(histories_begin(w->snapshot, w->body->job_count, &w->histories, w->rq->arena,
-                            w->rq->err));
+    for (size_t i = 0; i < w->body->job_count; i++)
+        named += (w->body->jobs[i].resource_id != NULL) + w->body->jobs[i].resource_count;
+    if (named > 0 || w->snapshot)
+        TRY(histories_begin(w->snapshot, named, &w->histories, w->rq->arena, w->rq->err));
     histories_check(&w->histories, w->rq->err);
     for (size_t i = 0; i < w->body->job_count; i++) {
         const struct checkpoint_job *job = &w->body->jobs[i];
-        size_t place;
 
         check_job(w, i);
-        if (!job->resource_id)
-            continue;
-        place = histories_find(&w->histories, job->resource_id, !w->snapshot);
-        if (place != NAME_NOT_FOUND && needs_history(w, job))
-            w->histories.list[place].wanted = true;
+        TRY(check_nodes(w, i));
+        if (job->resource_id)
+            want(w, job, job->resource_id);
+        for (size_t r = 0; r < job->resource_count; r++)
+            want(w, job, job->resource_ids[r]);
     }
     TRY(read_costs(w));
     check_costs(w);
@@ -464,19 +650,21 @@ static enum error_code check_jobs(struct work *w)
 
 static enum error_code read_histories(struct work *w)
 {
-    struct histories_options options = {
-        .estimator = (enum mf_estimator)w->param[CHECKPOINT_MF_ESTIMATOR],
-        .site_weight = w->param[CHECKPOINT_SITE_WEIGHT],
-        .weibull = w->policy->needs & CHECKPOINT_NEEDS_WEIBULL &&
-                   (isnan(w->param[CHECKPOINT_WEIBULL_SHAPE]) ||
-                    isnan(w->param[CHECKPOINT_WEIBULL_SCALE])),
-    };
+    struct histories_options options = histories_options_preset();
     bool wanted = false;
 
     for (size_t i = 0; i < w->histories.count; i++)
         wanted = wanted || w->histories.list[i].wanted;
     if (!wanted)
         return OK;
+    options.estimator = (enum mf_estimator)w->param[CHECKPOINT_MF_ESTIMATOR];
+    options.site_weight = w->param[CHECKPOINT_SITE_WEIGHT];
+    options.prior = (enum rate_prior_scope)w->param[CHECKPOINT_PRIOR];
+    options.mean_floor_s = w->param[CHECKPOINT_MEAN_FLOOR];
+    options.burst_window_s = w->param[CHECKPOINT_BURST_WINDOW];
+    options.weibull = w->policy->needs & CHECKPOINT_NEEDS_WEIBULL &&
+                      (isnan(w->param[CHECKPOINT_WEIBULL_SHAPE]) ||
+                       isnan(w->param[CHECKPOINT_WEIBULL_SCALE]));
     w->histories.now_s = w->body->now_s;
     if (isnan(w->histories.now_s) && w->snapshot)
         w->histories.now_s = w->snapshot->taken_at_s;
@@ -580,6 +768,27 @@ static void use_history(const struct work *w, const struct resource_history *h,
         in->uptime_s = reliability_uptime_s(&h->reliability, w->histories.now_s);
 }
 
+static struct checkpoint_basis no_basis(void)
+{
+    return (struct checkpoint_basis){NAN, NAN, NAN, NAN,  NAN, NAN,
+                                     NAN, NAN, NAN, NULL, NAN, NAN};
+}
+
+/* What the rate of a stored history comes from. */
+static void add_rate_basis(const struct resource_history *h,
+                           struct checkpoint_basis *basis)
+{
+    if (!h->has_rate || !h->is_stored)
+        return;
+    basis->failure_count = h->risk.seen.kill_count;
+    basis->at_risk_s = h->risk.seen.at_risk_s;
+    if (h->prior_scope == RATE_PRIOR_NONE)
+        return;
+    basis->prior_scope = rate_prior_scopes[h->prior_scope];
+    basis->prior_shape = h->prior.shape;
+    basis->prior_rate_s = h->prior.rate_s;
+}
+
 /* What the decision rests on; `h` and `cost` NULL: not on these. */
 static enum error_code add_basis(const struct work *w, const struct resource_history *h,
                                  const struct checkpoint_cost *cost,
@@ -592,10 +801,11 @@ static enum error_code add_basis(const struct work *w, const struct resource_his
     basis = NEW(w->rq->arena, struct checkpoint_basis, 1);
     if (!basis)
         return fail_memory(w->rq->err);
-    *basis = (struct checkpoint_basis){NAN, NAN, NAN, NAN, NAN, NAN};
+    *basis = no_basis();
     if (h) {
         basis->failures = (double)h->reliability.failure_count;
         basis->observed_s = fmax(0, w->histories.now_s - h->reliability.observed_since_s);
+        add_rate_basis(h, basis);
     }
     if (cost) {
         basis->checkpoint_logs = (double)cost->log_count;
@@ -607,11 +817,151 @@ static enum error_code add_basis(const struct work *w, const struct resource_his
     return OK;
 }
 
+/* What is to be known of a rate from a stored history. */
+static void note_history(struct work *w, const struct checkpoint_job *job,
+                         const struct resource_history *h,
+                         struct checkpoint_interval *out)
+{
+    struct failure_range range;
+
+    if (!h->has_rate || !isnan(job->in.mean_failure_interval_s))
+        return;
+    range = failure_rate_range(&h->rate);
+    out->low_s = range.low_s;
+    out->high_s = range.high_s;
+    if (h->risk.start_unknown)
+        affect(&w->start_unknown, job);
+    if (h->risk.history_ended)
+        affect(&w->ended, job);
+    if (h->risk.outside_count)
+        affect(&w->outside, job);
+    if (h->is_cut)
+        affect(&w->cut, job);
+    if (h->rate.few_failures)
+        affect(&w->few, job);
+    if (h->rate.floor_applied)
+        affect(&w->floored, job);
+    if (range.high_s > FAILURE_RANGE_WIDE * range.low_s)
+        affect(&w->wide, job);
+}
+
+/* The nodes of a job, as one: a failure of any ends all of it. */
+struct nodes {
+    double count;
+    double failure_count, at_risk_s;
+    bool has_rate; /* all of them have one: */
+    struct rate_sum sum;
+    struct checkpoint_law *laws; /* of each; policies that need them */
+};
+
+static void add_node(const struct work *w, const struct resource_history *h,
+                     struct nodes *nodes, struct checkpoint_in *in)
+{
+    struct checkpoint_law law = {h->weibull_shape, h->scale_s, 0, h->mean_s, 1};
+    double age_s = NAN;
+
+    if (h->known) {
+        age_s = reliability_failure_age_s(&h->reliability, w->histories.now_s);
+        law.age_s = reliability_uptime_s(&h->reliability, w->histories.now_s);
+        in->uptime_s = fmin(in->uptime_s, law.age_s);
+        in->failure_age_s = fmin(in->failure_age_s, age_s);
+    }
+    in->mean_failure_interval_s =
+        1 / (1 / in->mean_failure_interval_s + 1 / h->mean_s); /* NAN: unknown stays */
+    nodes->has_rate = nodes->has_rate && h->has_rate;
+    nodes->failure_count += h->risk.seen.kill_count;
+    nodes->at_risk_s += h->risk.seen.at_risk_s;
+    if (nodes->has_rate)
+        rate_sum_add(&nodes->sum, &h->rate, 1);
+    nodes->laws[in->law_count++] = law;
+}
+
+/* What the histories of several nodes say together. */
+static enum error_code use_nodes(struct work *w, const struct checkpoint_job *job,
+                                 struct checkpoint_in *in,
+                                 struct checkpoint_interval *out)
+{
+    struct nodes nodes = {.count = (double)job->resource_count, .has_rate = true};
+    struct checkpoint_basis *basis;
+    struct failure_range range;
+    struct failure_rate rate;
+
+    nodes.laws = NEW(w->rq->arena, struct checkpoint_law, job->resource_count);
+    basis = NEW(w->rq->arena, struct checkpoint_basis, 1);
+    if (!nodes.laws || !basis)
+        return fail_memory(w->rq->err);
+    in->mean_failure_interval_s = HUGE_VAL;
+    for (size_t r = 0; r < job->resource_count; r++) {
+        const struct resource_history *h =
+            &w->histories
+                 .list[histories_find(&w->histories, job->resource_ids[r], false)];
+
+        add_node(w, h, &nodes, in);
+        note_history(w, job, h, out);
+    }
+    in->laws = nodes.laws;
+    *basis = no_basis();
+    basis->nodes = nodes.count;
+    out->basis = basis;
+    out->low_s = out->high_s = NAN;
+    if (!nodes.has_rate)
+        return OK;
+    basis->failure_count = nodes.failure_count;
+    basis->at_risk_s = nodes.at_risk_s;
+    rate = rate_sum_total(&nodes.sum);
+    range = failure_rate_range(&rate);
+    out->low_s = range.low_s;
+    out->high_s = range.high_s;
+    return OK;
+}
+
+/* The failures of the nodes of the job, as far as it does not say how often they are. */
+static enum error_code use_failures(struct work *w, const struct checkpoint_job *job,
+                                    const struct resource_history *history,
+                                    const struct checkpoint_cost *cost,
+                                    struct checkpoint_in *in,
+                                    struct checkpoint_interval *out)
+{
+    double nodes = job->resource_count ? (double)job->resource_count : job->nodes;
+
+    out->low_s = out->high_s = NAN;
+    if (history)
+        use_history(w, history, in);
+    if (history)
+        note_history(w, job, history, out);
+    TRY(add_basis(w, history, cost, out));
+    if (job->resource_count && isnan(job->in.mean_failure_interval_s))
+        return use_nodes(w, job, in, out);
+    if (!(nodes > 1))
+        return OK;
+    in->mean_failure_interval_s /= nodes;
+    out->low_s /= nodes;
+    out->high_s /= nodes;
+    if (in->weibull_shape > 0) {
+        struct checkpoint_law *law = NEW(w->rq->arena, struct checkpoint_law, 1);
+
+        if (!law)
+            return fail_memory(w->rq->err);
+        *law = (struct checkpoint_law){in->weibull_shape, in->weibull_scale_s,
+                                       isnan(in->uptime_s) ? 0 : in->uptime_s,
+                                       in->mean_failure_interval_s, nodes};
+        in->laws = law;
+        in->law_count = 1;
+    }
+    return OK;
+}
+
 static void note(struct work *w, const struct checkpoint_job *job,
                  const struct checkpoint_in *in, const struct checkpoint_out *out)
 {
-    if (in->checkpoint_overhead_s >= in->mean_failure_interval_s)
+    if (in->checkpoint_overhead_s >= in->mean_failure_interval_s || out->is_hopeless)
         affect(&w->hopeless, job);
+    if (out->at_floor)
+        affect(&w->floor, job);
+    if (out->gap_is_finite && out->gap_ratio > FEW_INTERVALS_GAP &&
+        w->policy->needs & CHECKPOINT_NEEDS_MEAN &&
+        !(w->policy->needs & CHECKPOINT_NEEDS_TIME))
+        affect(&w->few_intervals, job);
     if (out->min_interval_raised)
         affect(&w->raised, job);
     if (out->history_too_short)
@@ -620,6 +970,28 @@ static void note(struct work *w, const struct checkpoint_job *job,
          !has_weibull(w, in)) ||
         (w->policy->needs & CHECKPOINT_NEEDS_AGE && isnan(in->failure_age_s)))
         affect(&w->unknown, job);
+}
+
+/* What the figures of a decision rest on, and the plan behind it. */
+static enum error_code add_segments(struct work *w, struct checkpoint_interval *out)
+{
+    const struct finite_plan *plan = &out->out.plan;
+    struct checkpoint_segments *segments;
+
+    if (!isnan(out->out.gap_ratio))
+        out->gap_basis = out->out.gap_is_finite ? "finite" : "endless";
+    if (!isnan(out->out.best_completion_s))
+        out->bound_basis = "closed_form";
+    if (!(plan->count > 0))
+        return OK;
+    segments = NEW(w->rq->arena, struct checkpoint_segments, 1);
+    if (!segments)
+        return fail_memory(w->rq->err);
+    *segments = (struct checkpoint_segments){plan->count, plan->first_s, plan->middle_s,
+                                             plan->last_s};
+    out->segments = segments;
+    w->is_unproved = w->is_unproved || !plan->is_proved;
+    return OK;
 }
 
 static enum error_code decide_job(struct work *w, const struct checkpoint_job *job,
@@ -650,9 +1022,8 @@ static enum error_code decide_job(struct work *w, const struct checkpoint_job *j
     saving_s += in.checkpoint_overhead_s;
     if (history && !history->wanted)
         history = NULL;
-    if (history)
-        use_history(w, history, &in);
-    TRY(add_basis(w, history, cost, out));
+    in.remaining_is_known = !isnan(job->in.remaining_s) || !isnan(job->completed_mi);
+    TRY(use_failures(w, job, history, cost, &in, out));
     TRY(checkpoint_decide(w->policy, &in, w->param, &out->out, w->rq->err));
     out->job_id = job->id;
     out->execution_time_s = in.execution_time_s;
@@ -660,6 +1031,7 @@ static enum error_code decide_job(struct work *w, const struct checkpoint_job *j
     out->failure_age_s = in.failure_age_s;
     out->mean_failure_interval_s = in.mean_failure_interval_s;
     note(w, job, &in, &out->out);
+    TRY(add_segments(w, out));
     if (w->body->render_count == 0)
         return OK;
     return checkpoint_render(w->body->render, w->body->render_count, out->out.interval_s,
@@ -674,7 +1046,7 @@ enum error_code post_checkpoint_intervals(struct request *rq, const void *in, vo
     enum error_code code;
 
     TRY(decision_begin(rq, &w.body->decision, &answer->decision));
-    w.policy = find_policy(w.body->decision.algorithm, rq->err);
+    w.policy = find_policy(w.body, rq->err);
     checkpoint_render_check(w.body->render, w.body->render_count, rq->err);
     TRY(decision_snapshot(rq, w.body->snapshot, w.body->snapshot_id, false, &w.snapshot));
     if (!w.policy)
@@ -702,6 +1074,11 @@ enum error_code post_checkpoint_intervals(struct request *rq, const void *in, vo
     }
     answer->intervals = intervals;
     answer->interval_count = w.body->job_count;
-    decision_end(rq, w.policy->name, DECISION_FEASIBLE, &answer->decision);
+    decision_end(rq, w.policy->name,
+                 strcmp(w.policy->name, "finite") == 0 && !w.is_unproved &&
+                         w.unknown.count == 0
+                     ? DECISION_OPTIMAL
+                     : DECISION_FEASIBLE,
+                 &answer->decision);
     return OK;
 }

@@ -3,8 +3,14 @@
 
 #include "handlers/bulk.h"
 #include "handlers/page.h"
+#include "handlers/resource_histories.h"
 #include "models/failure_stats.h"
 #include "service/clock.h"
+#include "service/store_reliability.h"
+
+#include <string.h>
+
+enum { LEVEL_MAX = 6 };
 
 struct failures_query {
     struct page_query page;
@@ -31,12 +37,25 @@ struct recovery_answer {
 
 struct statistics_query {
     struct range_query range;
-    const char *resource_id;
+    const char *resource_id, *site_id, *component;
 };
 
+/* Hosts that tell of the one that was asked for. */
+struct statistics_prior {
+    int scope;
+    double shape, rate_s;
+    uint64_t host_count;
+};
+
+enum { RANGE_ENDS = 2, STATISTICS_WARNINGS_MAX = 8, STATISTICS_RESOURCES_MAX = 10000 };
+
 struct statistics {
-    const char *resource_id;
+    const char *resource_id, *site_id, *component;
     struct failure_stats stats;
+    double at_risk_s, kill_count, rate_per_s, mtbf_bayes_s;
+    const double *mtbf_interval_s;
+    size_t mtbf_interval_count;
+    const struct statistics_prior *prior;
     const char *const *warnings;
     size_t warning_count;
 };
@@ -54,9 +73,22 @@ static const struct json_field failure_rows[] = {
               "Free text: hardware, network ..."),
     JSON_TEXT(T, component, JSON_NULLABLE | JSON_OPTIONAL,
               "The part that failed; default: the whole resource"),
+    {.name = "kind",
+     .doc = "failure: it kills the jobs of the resource, and counts; maintenance: the "
+            "resource is not at risk meanwhile; degraded: neither; default failure",
+     .type = JSON_TYPE_CHOICE,
+     .choices = failure_kind_names,
+     .offset = offsetof(T, kind_code)},
+    JSON_ID(T, site_id, JSON_NULLABLE | JSON_OPTIONAL, "Site of the resource"),
+    JSON_INSTANT(T, detected_at, JSON_NULLABLE | JSON_OPTIONAL,
+                 "When it was noticed, not before down_at"),
+    JSON_TEXT(T, boot_id, JSON_NULLABLE | JSON_OPTIONAL, "Boot that it ended"),
+    JSON_NUMBER(T, level, 1, LEVEL_MAX, NAN, JSON_NULLABLE | JSON_OPTIONAL,
+                "Lowest level of checkpoints that survives it"),
     {0},
 };
 #undef T
+_Static_assert(sizeof(enum failure_kind) == sizeof(int), "a choice is an int");
 const struct json_object failure_json = {"Failure", "A time in which a resource was down",
                                          sizeof(struct failure), failure_rows};
 
@@ -117,13 +149,18 @@ const struct json_object recovery_answer_json = {"RecoveryAnswer", "Which failur
 static const struct json_field statistics_query_rows[] = {
     JSON_ID(T, resource_id, 0,
             "The resource; default: all resources, taken together as one system"),
+    JSON_ID(T, site_id, 0,
+            "Only resources of this site, as their observations say; default: of any"),
+    JSON_ID(T, component, 0, "Only this component of the resource; default: the whole"),
     {.name = "from",
-     .doc = "Begin of the window; default: the first failure",
+     .doc = "Begin of the window; default: of the observation, or else the first "
+            "failure",
      .type = JSON_TYPE_INSTANT,
      .offset = JSON_AT(T, range.from_at_s, double),
      .preset = NAN},
     {.name = "to",
-     .doc = "End of the window; default: now",
+     .doc = "End of the window; default: now, or the last event if no observation says "
+            "that the resource is still watched and nothing has been heard for long",
      .type = JSON_TYPE_INSTANT,
      .offset = JSON_AT(T, range.to_at_s, double),
      .preset = NAN},
@@ -171,6 +208,19 @@ static const struct json_object lognormal_json = {
     "LognormalFit", "Lognormal distribution by maximum likelihood; null: under 2 values",
     sizeof(struct lognormal_fit), lognormal_rows};
 
+#define T struct statistics_prior
+static const struct json_field prior_rows[] = {
+    JSON_CHOICE(T, scope, rate_prior_scopes, RATE_PRIOR_NONE, 0, "Which hosts"),
+    JSON_NUMBER(T, shape, 0, 0, 0, 0, "Shape of the Gamma distribution of their rates"),
+    JSON_NUMBER(T, rate_s, 0, 0, 0, 0, "Its rate"),
+    JSON_INTEGER(T, host_count, 0, JSON_EXACT, 0, 0, "Number of these hosts"),
+    {0},
+};
+#undef T
+static const struct json_object prior_json = {
+    "FailureRatePrior", "What other hosts teach of the rate of failures",
+    sizeof(struct statistics_prior), prior_rows};
+
 #define T struct statistics
 #define NUMBER(m, text)                                    \
     {                                                      \
@@ -196,6 +246,8 @@ _Static_assert(sizeof(size_t) == sizeof(uint64_t), "counts are printed as intege
 
 static const struct json_field statistics_rows[] = {
     JSON_TEXT(T, resource_id, JSON_OPTIONAL, "The resource; left out: all of them"),
+    JSON_TEXT(T, site_id, JSON_OPTIONAL, "The site; left out: any"),
+    JSON_TEXT(T, component, JSON_OPTIONAL, "The component; left out: the whole"),
     INSTANT("from_at", from_s, "Begin of the window; null: no failure and none given"),
     INSTANT("to_at", to_s, "End of the window"),
     NUMBER(window_s, "Length of the window"),
@@ -229,9 +281,24 @@ static const struct json_field statistics_rows[] = {
      .type = JSON_TYPE_CHOICE,
      .offset = offsetof(T, stats.best),
      .choices = models},
+    JSON_NUMBER(T, at_risk_s, 0, 0, 0, 0,
+                "Time in which it was watched and could fail; of several resources the "
+                "sum"),
+    JSON_NUMBER(T, kill_count, 0, 0, 0, 0,
+                "Failures in that time that killed what ran there: also those of "
+                "components whose repairs overlap"),
+    JSON_NUMBER(T, rate_per_s, 0, 0, 0, JSON_OPTIONAL,
+                "Mean rate of failures of one resource, 1 / mtbf_bayes_s; left out: "
+                "nothing was watched"),
+    JSON_NUMBER(T, mtbf_bayes_s, 0, 0, 0, JSON_OPTIONAL,
+                "Mean time between failures that decisions use: of one resource, also "
+                "when several were asked for; with what its prior knows"),
+    JSON_NUMBERS(T, mtbf_interval_s, mtbf_interval_count, 0, 0, JSON_OPTIONAL,
+                 "In which it lies at 95 %: low, high"),
+    JSON_OBJECT(T, prior, const struct statistics_prior *, &prior_json,
+                JSON_POINTER | JSON_OPTIONAL, "Left out: none"),
     JSON_TEXTS(T, warnings, warning_count, 0, 0,
-               "failures_cut: there are more failures than one answer may use; take a "
-               "shorter window"),
+               "What was cut, guessed or left out, as code: text"),
     {0},
 };
 _Static_assert(sizeof(((T *)0)->stats.best) == sizeof(int), "a choice is an int");
@@ -250,19 +317,32 @@ static void check_failure(struct bulk_check *check, const void *item)
 
     bulk_check_instant(check, "down_at", f->down_at_s);
     bulk_check_instant(check, "up_at", f->up_at_s);
+    bulk_check_instant(check, "detected_at", f->detected_at_s);
+    bulk_check_whole(check, "level", f->level);
     if (f->up_at_s < f->down_at_s)
         bulk_mistake(check, "up_at", "out_of_bounds", "up_at is before down_at");
+    if (f->detected_at_s < f->down_at_s)
+        bulk_mistake(check, "detected_at", "out_of_bounds",
+                     "detected_at is before down_at");
 }
 
 enum error_code post_failures(struct request *rq, const void *in, void *out)
 {
+    struct failure *list;
     struct db_session *db;
     const void *items;
     size_t count;
 
     TRY(bulk_accept(rq, in, sizeof(struct failure), check_failure, &items, &count, out));
+    list = NEW(rq->arena, struct failure, count);
+    if (!list)
+        return fail_memory(rq->err);
+    for (size_t i = 0; i < count; i++) {
+        list[i] = ((const struct failure *)items)[i];
+        list[i].kind = failure_kind_names[list[i].kind_code];
+    }
     TRY(request_db(rq, &db));
-    TRY(store_failures(db, rq->principal.tenant, items, count, rq->err));
+    TRY(store_failures(db, rq->principal.tenant, list, count, rq->err));
     bulk_stored(rq, count, out);
     return OK;
 }
@@ -308,45 +388,219 @@ enum error_code post_recovery(struct request *rq, const void *in, void *out)
     return OK;
 }
 
-/* The intervals of the failures, without their texts. */
-static const struct failure_interval *intervals_of(const struct failure *failures,
-                                                   size_t count, struct arena *a)
-{
-    struct failure_interval *list = NEW(a, struct failure_interval, count);
+/* ---- statistics ---- */
 
-    for (size_t i = 0; list && i < count; i++)
-        list[i] = (struct failure_interval){failures[i].down_at_s, failures[i].up_at_s};
-    return list;
+/* One request for them. */
+struct statistics_work {
+    struct request *rq;
+    const struct statistics_query *query;
+    struct statistics *answer;
+    struct resource_histories histories; /* of the resources that are asked for */
+    struct range_query range;            /* as it is used */
+    const char *warnings[STATISTICS_WARNINGS_MAX];
+};
+
+static enum error_code warn(struct statistics_work *w, const char *text)
+{
+    if (!text)
+        return fail_memory(w->rq->err);
+    w->warnings[w->answer->warning_count++] = text;
+    return OK;
+}
+
+/* The resources: the one that is asked for, or all that are stored. */
+static enum error_code list_resources(struct statistics_work *w, struct db_session *db)
+{
+    const struct store_peer *all;
+    size_t count;
+
+    if (w->query->resource_id) {
+        TRY(histories_begin(NULL, 1, &w->histories, w->rq->arena, w->rq->err));
+        histories_find(&w->histories, w->query->resource_id, true);
+        return OK;
+    }
+    TRY(store_peers(db, w->rq->principal.tenant, "[]", true, STATISTICS_RESOURCES_MAX,
+                    &all, &count, w->rq->arena, w->rq->err));
+    TRY(histories_begin(NULL, count, &w->histories, w->rq->arena, w->rq->err));
+    for (size_t i = 0; i < count; i++)
+        histories_find(&w->histories, all[i].resource_id, true);
+    if (count < STATISTICS_RESOURCES_MAX)
+        return OK;
+    return warn(w, arena_printf(w->rq->arena,
+                                "resources_cut: at_risk_s, kill_count and what follows "
+                                "from them are of the first %d resources by id",
+                                STATISTICS_RESOURCES_MAX));
+}
+
+static bool is_asked(const struct statistics_work *w, const struct resource_history *r)
+{
+    const char *site_id = w->query->site_id;
+
+    return !site_id || (r->site_id && strcmp(r->site_id, site_id) == 0);
+}
+
+/* What the resources have seen together, and the window where none was given. */
+static enum error_code sum_up(struct statistics_work *w, struct failure_exposure *sum)
+{
+    struct range_query found = {NAN, NAN};
+    size_t guessed = 0, ended = 0, outside = 0, cut = 0;
+
+    for (size_t i = 0; i < w->histories.count; i++) {
+        const struct resource_history *r = &w->histories.list[i];
+
+        if (!is_asked(w, r))
+            continue;
+        sum->at_risk_s += r->risk.seen.at_risk_s;
+        sum->kill_count += r->risk.seen.kill_count;
+        found.from_at_s = fmin(found.from_at_s, r->risk.from_s);
+        found.to_at_s = fmax(found.to_at_s, r->risk.to_s);
+        guessed += r->risk.start_unknown;
+        ended += r->risk.history_ended;
+        outside += r->risk.outside_count;
+        cut += r->is_cut;
+    }
+    if (isnan(w->range.from_at_s))
+        w->range.from_at_s = found.from_at_s;
+    if (isnan(w->range.to_at_s))
+        w->range.to_at_s = isnan(found.to_at_s) ? w->histories.now_s : found.to_at_s;
+    if (guessed)
+        TRY(warn(w, arena_printf(w->rq->arena,
+                                 "observation_start_unknown: of %zu resource(s) nobody "
+                                 "said since when they are watched (POST "
+                                 "/v1/observations); their rate is that after the first "
+                                 "failure",
+                                 guessed)));
+    if (ended)
+        TRY(warn(w, arena_printf(w->rq->arena,
+                                 "history_ended: of %zu resource(s) nothing was heard "
+                                 "for long; their time ends with the last event",
+                                 ended)));
+    if (outside)
+        TRY(warn(w, arena_printf(w->rq->arena,
+                                 "outside_observation: %zu failure(s) lie outside every "
+                                 "observation of their resource and have no part in "
+                                 "the rate",
+                                 outside)));
+    if (cut)
+        return warn(w, arena_printf(w->rq->arena,
+                                    "history_cut: of %zu resource(s) only the newest "
+                                    "failures have a part in the rate",
+                                    cut));
+    return OK;
+}
+
+static enum error_code rate(struct statistics_work *w, struct failure_exposure sum)
+{
+    struct statistics *answer = w->answer;
+    const struct resource_history *one =
+        w->query->resource_id ? &w->histories.list[0] : NULL;
+    struct failure_rate rate = one && one->has_rate
+                                   ? one->rate
+                                   : failure_rate_of(sum, NULL, MEAN_FLOOR_PRESET_S);
+    struct failure_range range = failure_rate_range(&rate);
+    double *ends = NEW(w->rq->arena, double, RANGE_ENDS);
+    struct statistics_prior *prior = NEW(w->rq->arena, struct statistics_prior, 1);
+
+    if (!ends || !prior)
+        return fail_memory(w->rq->err);
+    answer->at_risk_s = sum.at_risk_s;
+    answer->kill_count = sum.kill_count;
+    answer->mtbf_bayes_s = rate.mean_s;
+    answer->rate_per_s = 1 / rate.mean_s;
+    if (isnan(rate.mean_s))
+        return OK;
+    ends[0] = range.low_s;
+    ends[1] = range.high_s;
+    answer->mtbf_interval_s = ends;
+    answer->mtbf_interval_count = RANGE_ENDS;
+    if (one && one->prior_scope != RATE_PRIOR_NONE) {
+        *prior = (struct statistics_prior){(int)one->prior_scope, one->prior.shape,
+                                           one->prior.rate_s, one->prior.host_count};
+        answer->prior = prior;
+    }
+    if (rate.few_failures)
+        TRY(warn(w, "few_failures: fewer than 3 failures; mtbf_bayes_s is mostly what "
+                    "was known before them"));
+    if (rate.floor_applied)
+        TRY(warn(w, "mean_floor_applied: mtbf_bayes_s is a day, the least that so few "
+                    "failures can say"));
+    return OK;
+}
+
+/* The failures that are asked for, of those read. */
+static size_t keep_asked(struct statistics_work *w, const struct failure *list,
+                         size_t count, struct failure_interval *out)
+{
+    size_t used = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        size_t place = histories_find(&w->histories, list[i].resource_id, false);
+        const char *component = list[i].component ? list[i].component : "";
+
+        if (place != NAME_NOT_FOUND && !is_asked(w, &w->histories.list[place]))
+            continue;
+        if (w->query->component && strcmp(component, w->query->component) != 0)
+            continue;
+        if (list[i].kind_code == FAILURE_FAILURE)
+            out[used++] = (struct failure_interval){list[i].down_at_s, list[i].up_at_s};
+    }
+    return used;
+}
+
+static enum error_code fit_stats(struct statistics_work *w, struct db_session *db)
+{
+    const struct failure *failures;
+    struct failure_interval *intervals;
+    size_t count;
+    bool cut;
+
+    TRY(store_failures_overlapping(
+        db, w->rq->principal.tenant, w->query->resource_id,
+        isnan(w->range.from_at_s) ? -HUGE_VAL : w->range.from_at_s, w->range.to_at_s,
+        &failures, &count, &cut, w->rq->arena, w->rq->err));
+    intervals = NEW(w->rq->arena, struct failure_interval, count);
+    if (!intervals)
+        return fail_memory(w->rq->err);
+    count = keep_asked(w, failures, count, intervals);
+    if (cut)
+        TRY(warn(w, "failures_cut"));
+    return failure_stats_fit(intervals, count, w->range.from_at_s, w->range.to_at_s,
+                             &w->answer->stats, w->rq->arena, w->rq->err);
 }
 
 enum error_code get_failure_statistics(struct request *rq, const void *in, void *out)
 {
-    static const char *const cut_warning[] = {"failures_cut"};
-    const struct statistics_query *query = rq->query;
-    struct statistics *answer = out;
-    struct range_query range = query->range;
-    const struct failure_interval *intervals;
-    const struct failure *failures;
+    struct statistics_work w = {.rq = rq, .query = rq->query, .answer = out};
+    struct histories_options options = histories_options_preset();
+    struct failure_exposure sum = {0, 0};
+    const char **warnings = NEW(rq->arena, const char *, STATISTICS_WARNINGS_MAX);
     struct db_session *db;
-    size_t count;
-    bool cut;
 
     (void)in;
-    if (isnan(range.to_at_s))
-        range.to_at_s = clock_wall_s();
-    TRY(range_check(&range, rq->err));
-    TRY(request_db(rq, &db));
-    TRY(store_failures_overlapping(db, rq->principal.tenant, query->resource_id,
-                                   isnan(range.from_at_s) ? -HUGE_VAL : range.from_at_s,
-                                   range.to_at_s, &failures, &count, &cut, rq->arena,
-                                   rq->err));
-    intervals = intervals_of(failures, count, rq->arena);
-    if (!intervals)
+    if (!warnings)
         return fail_memory(rq->err);
-    TRY(failure_stats_fit(intervals, count, range.from_at_s, range.to_at_s,
-                          &answer->stats, rq->arena, rq->err));
-    answer->resource_id = query->resource_id;
-    answer->warnings = cut_warning;
-    answer->warning_count = cut ? 1 : 0;
+    w.range = w.query->range;
+    TRY(range_check(&w.range, rq->err));
+    TRY(request_db(rq, &db));
+    TRY(list_resources(&w, db));
+    options.estimator = MF_BAYES;
+    options.from_s = w.range.from_at_s;
+    options.to_s = w.range.to_at_s;
+    options.component = w.query->component;
+    if (!w.query->resource_id || w.query->component)
+        options.prior = RATE_PRIOR_NONE;
+    for (size_t i = 0; i < w.histories.count; i++)
+        w.histories.list[i].wanted = true;
+    TRY(histories_read(rq, &w.histories, &options));
+    if (w.histories.unavailable)
+        return fail(rq->err, ERR_UNAVAILABLE, "", "the failures cannot be read now");
+    TRY(sum_up(&w, &sum));
+    TRY(rate(&w, sum));
+    TRY(fit_stats(&w, db));
+    w.answer->resource_id = w.query->resource_id;
+    w.answer->site_id = w.query->site_id;
+    w.answer->component = w.query->component;
+    memcpy(warnings, w.warnings, w.answer->warning_count * sizeof(*warnings));
+    w.answer->warnings = warnings;
     return OK;
 }

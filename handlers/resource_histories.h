@@ -8,6 +8,7 @@
 #ifndef GRIDPLAN_RESOURCE_HISTORIES_H
 #define GRIDPLAN_RESOURCE_HISTORIES_H
 
+#include "models/at_risk.h"
 #include "models/base/names.h"
 #include "models/reliability.h"
 #include "models/snapshot.h"
@@ -23,6 +24,16 @@ struct resource_history {
     double weibull_shape, scale_s; /* NAN: too few gaps, or not asked for */
     double *gap_s;                 /* between the begins of failures, all above 0 */
     size_t gap_count;
+
+    /* Of the store, else left out: */
+    bool is_stored;
+    bool is_cut;                       /* it has more failures than were read */
+    const char *site_id;               /* as its observations say; NULL: they do not */
+    struct at_risk risk;               /* what was seen of it */
+    enum rate_prior_scope prior_scope; /* which hosts taught the next */
+    struct rate_prior prior;
+    bool has_rate;            /* mean_s is that of `rate` */
+    struct failure_rate rate; /* with what is not known of it */
 };
 
 struct resource_histories {
@@ -31,13 +42,22 @@ struct resource_histories {
     struct name_index index; /* of the ids */
     double now_s;            /* NAN: by the clock, until histories_read() */
     bool unavailable;        /* the stored history was needed and could not be read */
+    bool peers_cut;          /* there are more stored hosts than a prior was fitted to */
 };
 
 struct histories_options {
     enum mf_estimator estimator;
-    double site_weight; /* 0: the site has no part in mean_s */
-    bool weibull;       /* fit the gaps */
+    double site_weight;          /* 0: the site has no part in mean_s */
+    bool weibull;                /* fit the gaps */
+    enum rate_prior_scope prior; /* which hosts teach, if the estimator asks for it */
+    double mean_floor_s;         /* of failure_rate_of() */
+    double burst_window_s;       /* of at_risk_of(), likewise the next */
+    double from_s, to_s;         /* NAN: not given */
+    const char *component;       /* NULL: resources as a whole */
 };
+
+/* Those that nobody asked for: MF_AUTO, the site's prior, a floor of a day. */
+struct histories_options histories_options_preset(void);
 
 /* All resources of the snapshot, none wanted; without one, room for `expected` ids. */
 enum error_code histories_begin(const struct snapshot *snapshot, size_t expected,

@@ -50,6 +50,8 @@ static const struct json_field job_rows[] = {
                 "How long it stands still for one checkpoint; default 0"),
     JSON_NUMBER(T, restart_s, 0, CHECKPOINT_LONGEST_S, 0, 0,
                 "Time to fetch a checkpoint after a failure; default 0"),
+    JSON_NUMBER(T, restart_from_scratch_s, 0, CHECKPOINT_LONGEST_S, 0, 0,
+                "The same where there is no checkpoint yet; default 0"),
     JSON_NUMBER(T, reschedule_delay_s, 0, CHECKPOINT_LONGEST_S, 0, 0,
                 "Time from a failure until it runs again elsewhere; default 0"),
     {0},
@@ -417,6 +419,7 @@ static enum error_code take_jobs(struct round_call *call, const size_t *place_of
             .is_checkpointing = given->checkpointing,
             .checkpoint_overhead_s = given->checkpoint_overhead_s,
             .restart_s = given->restart_s,
+            .restart_from_scratch_s = given->restart_from_scratch_s,
             .reschedule_delay_s = given->reschedule_delay_s,
         };
     }
@@ -435,15 +438,18 @@ static bool needs_histories(const struct round_call *call)
 
 static enum error_code read_histories(struct round_call *call)
 {
-    struct histories_options options = {
-        .weibull = round_call_option(call, "failure_distribution", 0) == 1,
-    };
+    struct histories_options options = histories_options_preset();
     double estimator = round_call_option(call, "mf_estimator", (double)NAN);
 
+    options.weibull = round_call_option(call, "failure_distribution", 0) == 1;
+    options.prior =
+        (enum rate_prior_scope)round_call_option(call, "prior", (double)options.prior);
+    options.mean_floor_s = round_call_option(call, "mean_floor_s", options.mean_floor_s);
     if (call->checkpoint) {
         options.weibull =
             options.weibull || call->checkpoint->needs & CHECKPOINT_NEEDS_WEIBULL;
         options.site_weight = call->checkpoint_param[CHECKPOINT_SITE_WEIGHT];
+        options.burst_window_s = call->checkpoint_param[CHECKPOINT_BURST_WINDOW];
         if (isnan(estimator))
             estimator = call->checkpoint_param[CHECKPOINT_MF_ESTIMATOR];
     }

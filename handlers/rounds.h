@@ -33,7 +33,7 @@ struct round_job_request {
     double replicas_started; /* NAN: those in the list */
     const struct round_replica_request *replicas;
     size_t replica_count;
-    double checkpoint_overhead_s, restart_s, reschedule_delay_s;
+    double checkpoint_overhead_s, restart_s, restart_from_scratch_s, reschedule_delay_s;
 };
 
 /* The checkpoint policy that goes with a plan. */

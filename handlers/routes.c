@@ -21,6 +21,7 @@
 #include "handlers/load_samples.h"
 #include "handlers/model_fits.h"
 #include "handlers/models.h"
+#include "handlers/observations.h"
 #include "handlers/operations.h"
 #include "handlers/parallel_schedules.h"
 #include "handlers/placements.h"
@@ -279,7 +280,9 @@ const struct route routes[] = {
      "Counts, availability, mean times between failures (by several estimators) and to "
      "repair, and the fits of Weibull, exponential and lognormal distributions to the "
      "gaps between failures, of one resource or of all taken together. Overlapping, "
-     "simultaneous and open failures are understood.",
+     "simultaneous and open failures are understood. mtbf_bayes_s is the mean time that "
+     "decisions use: from the time at risk, the failures in it, and what the other hosts "
+     "of the site teach.",
      NULL},
     {"POST", "/v1/fault-tolerance-plans", post_fault_tolerance_plans,
      &fault_tolerance_plans_request_json, &round_answer_json, NULL, WORK_COMPUTE,
@@ -384,6 +387,21 @@ const struct route routes[] = {
     {"GET", "/v1/models/{model_id}/versions/{version}", get_model_version, NULL,
      &model_version_json, &model_query_json, WORK_QUERY, SCOPE_DECIDE | SCOPE_INGEST, 0,
      "Read a version of a model", "With its coefficients.", NULL},
+    {"DELETE", "/v1/observations", delete_observation, NULL, NULL,
+     &observation_key_query_json, WORK_QUERY, SCOPE_INGEST, 0, "Delete an observation",
+     "The one of this resource, component and begin.", NULL},
+    {"GET", "/v1/observations", get_observations, NULL, &observations_page_json,
+     &observations_query_json, WORK_QUERY, SCOPE_DECIDE | SCOPE_INGEST, 0,
+     "List observations", "Times in which resources were watched, by from_at, in pages.",
+     NULL},
+    {"POST", "/v1/observations", post_observations, &observation_json, &bulk_answer_json,
+     NULL, WORK_QUERY, SCOPE_INGEST, ROUTE_BULK | ROUTE_IDEMPOTENT_KEY,
+     "Store observations",
+     "Since when, and until when, every failure of a resource has been stored: without "
+     "it nobody knows how long a resource did not fail. Sent again with the same "
+     "resource, component and from_at it replaces the one that is stored, for instance "
+     "with a to_at. Observations of one resource and component must not overlap.",
+     NULL},
     {"POST", "/v1/parallel-schedules", post_parallel_schedules,
      &parallel_schedules_request_json, &parallel_schedules_answer_json, NULL,
      WORK_COMPUTE, SCOPE_DECIDE, ROUTE_DECISION | ROUTE_IDEMPOTENT_KEY,

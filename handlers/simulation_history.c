@@ -110,8 +110,7 @@ static void warn(struct building *b, const struct resource_histories *h,
 
 enum error_code simulation_histories(struct building *b, const struct snapshot *snapshot)
 {
-    const struct histories_options options = {.estimator = MF_UPTIME_MEAN,
-                                              .weibull = true};
+    struct histories_options options = histories_options_preset();
     double now_s = isnan(b->body->now_s) ? snapshot->taken_at_s : b->body->now_s;
     struct resource_histories histories;
     struct basis basis = {0};
@@ -124,6 +123,8 @@ enum error_code simulation_histories(struct building *b, const struct snapshot *
     for (size_t i = 0; i < histories.count; i++)
         histories.list[i].wanted = true;
     histories.now_s = now_s;
+    options.estimator = MF_UPTIME_MEAN;
+    options.weibull = true;
     TRY(histories_read(b->rq, &histories, &options));
     basis.repair_s = mean_repair(&histories);
     for (size_t i = 0; i < histories.count; i++)

@@ -4,7 +4,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-const char *const mf_estimator_names[] = {"censored", "gap_mean", "uptime_mean", NULL};
+const char *const mf_estimator_names[] = {"censored", "gap_mean", "uptime_mean",
+                                          "bayes",    "auto",     NULL};
 
 void reliability_begin(struct reliability *r, double at_s)
 {
@@ -44,6 +45,9 @@ double reliability_mean_s(const struct reliability *r, enum mf_estimator estimat
 {
     double observed_s = now_s - r->observed_since_s;
 
+    if (estimator == MF_BAYES)
+        return fmax(0, reliability_uptime_total_s(r, now_s)) /
+               ((double)r->failure_count + 0.5);
     if (estimator == MF_UPTIME_MEAN)
         observed_s = reliability_uptime_total_s(r, now_s);
     else if (estimator == MF_GAP_MEAN && r->failure_count > 0)

@@ -18,7 +18,10 @@
 
 #include "models/failure_stats.h"
 
-enum mf_estimator { MF_CENSORED, MF_GAP_MEAN, MF_UPTIME_MEAN };
+/* MF_BAYES: time up / (k + 1/2), the mean rate that Jeffreys' prior gives, as long as
+ * no more is known (failure_rate.h). MF_AUTO: MF_BAYES for what the store counted,
+ * MF_CENSORED for what a request says or a simulation sees. */
+enum mf_estimator { MF_CENSORED, MF_GAP_MEAN, MF_UPTIME_MEAN, MF_BAYES, MF_AUTO };
 
 /* Names for JSON, ended by NULL. */
 extern const char *const mf_estimator_names[];

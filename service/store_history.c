@@ -192,19 +192,27 @@ enum error_code store_load_intervals(struct db_session *s, const char *tenant,
 
 /* ---- failures ---- */
 
-#define FAILURE_COLUMNS "resource_id, down_at, up_at, cause, component"
+#define FAILURE_COLUMNS                                                           \
+    "resource_id, down_at, up_at, cause, component, kind, site_id, detected_at, " \
+    "boot_id,"                                                                    \
+    " level"
 
 struct failure_row {
     struct failure failure;
     uint64_t row_id;
 };
 
-#define FAILURE_COLUMN_ROWS                               \
-    DB_COLUMN(struct failure, resource_id, DB_TEXT),      \
-        DB_COLUMN(struct failure, down_at_s, DB_INSTANT), \
-        DB_COLUMN(struct failure, up_at_s, DB_INSTANT),   \
-        DB_COLUMN(struct failure, cause, DB_TEXT),        \
-        DB_COLUMN(struct failure, component, DB_TEXT)
+#define FAILURE_COLUMN_ROWS                                   \
+    DB_COLUMN(struct failure, resource_id, DB_TEXT),          \
+        DB_COLUMN(struct failure, down_at_s, DB_INSTANT),     \
+        DB_COLUMN(struct failure, up_at_s, DB_INSTANT),       \
+        DB_COLUMN(struct failure, cause, DB_TEXT),            \
+        DB_COLUMN(struct failure, component, DB_TEXT),        \
+        DB_COLUMN(struct failure, kind, DB_TEXT),             \
+        DB_COLUMN(struct failure, site_id, DB_TEXT),          \
+        DB_COLUMN(struct failure, detected_at_s, DB_INSTANT), \
+        DB_COLUMN(struct failure, boot_id, DB_TEXT),          \
+        DB_COLUMN(struct failure, level, DB_WHOLE)
 
 static const struct db_column failure_columns[] = {FAILURE_COLUMN_ROWS, {0}};
 static const struct db_column failure_row_columns[] = {
@@ -262,6 +270,12 @@ enum error_code store_failure_close(struct db_session *s, const char *tenant,
                   closed, err);
 }
 
+static void name_kinds(struct failure *list, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        list[i].kind_code = failure_kind_of(list[i].kind);
+}
+
 enum error_code store_failures_read(struct db_session *s, const char *tenant,
                                     const struct store_filter *filter,
                                     const struct store_page *page,
@@ -274,6 +288,7 @@ enum error_code store_failures_read(struct db_session *s, const char *tenant,
 
     TRY(history_read_page(s, tenant, &failure_history, filter, filter->resource_id, more,
                           page, &rows, count, next_token, a, err));
+    name_kinds(rows, *count);
     *list = rows;
     return OK;
 }
@@ -293,6 +308,7 @@ enum error_code store_failures_overlapping(struct db_session *s, const char *ten
                 failure_columns, sizeof(struct failure), &rows, &row_count, a, err));
     *cut = row_count > STORE_PAGE_MAX;
     *count = *cut ? STORE_PAGE_MAX : row_count;
+    name_kinds(rows, *count);
     *list = rows;
     return OK;
 }

@@ -2,13 +2,19 @@
  * checkpoints of many applications. */
 #include "service/store_reliability.h"
 
+#include "service/store_read.h"
+
+#include <math.h>
+#include <stdio.h>
+
 /* LATERAL: the index gives the newest rows of each resource, and no others are read.
  * $1 tenant, $2 ids, $3 now, $4 limit. */
 static const struct db_statement select_failures = {
     "failures_of_resources",
-    "SELECT r.place - 1, f.down_at, f.up_at"
+    "SELECT r.place - 1, f.down_at, f.up_at, f.component, f.kind"
     " FROM jsonb_array_elements_text($2) WITH ORDINALITY AS r (id, place)"
-    " CROSS JOIN LATERAL (SELECT down_at, up_at FROM failure WHERE tenant = $1"
+    " CROSS JOIN LATERAL (SELECT down_at, up_at, component, kind FROM failure"
+    " WHERE tenant = $1"
     " AND resource_id = r.id AND down_at <= $3 ORDER BY down_at DESC LIMIT $4) AS f",
     DB_REPEATABLE};
 
@@ -16,6 +22,8 @@ static const struct db_column failure_columns[] = {
     DB_COLUMN(struct store_failure_of, resource, DB_INTEGER),
     DB_COLUMN(struct store_failure_of, down_at_s, DB_INSTANT),
     DB_COLUMN(struct store_failure_of, up_at_s, DB_INSTANT),
+    DB_COLUMN(struct store_failure_of, component, DB_TEXT),
+    DB_COLUMN(struct store_failure_of, kind, DB_TEXT),
     {0},
 };
 
@@ -64,6 +72,184 @@ enum error_code store_first_seen(struct db_session *s, const char *tenant,
     *list = rows;
     return OK;
 }
+
+/* ---- observations ---- */
+
+#define OBSERVATION_COLUMNS \
+    "resource_id, component, component_count, site_id, from_at, to_at"
+
+struct observation_row {
+    struct observation observation;
+    uint64_t row_id;
+};
+
+#define OBSERVATION_COLUMN_ROWS                                   \
+    DB_COLUMN(struct observation, resource_id, DB_TEXT),          \
+        DB_COLUMN(struct observation, component, DB_TEXT),        \
+        DB_COLUMN(struct observation, component_count, DB_WHOLE), \
+        DB_COLUMN(struct observation, site_id, DB_TEXT),          \
+        DB_COLUMN(struct observation, from_at_s, DB_INSTANT),     \
+        DB_COLUMN(struct observation, to_at_s, DB_INSTANT)
+
+static const struct db_column observation_columns[] = {OBSERVATION_COLUMN_ROWS, {0}};
+static const struct db_column observation_row_columns[] = {
+    OBSERVATION_COLUMN_ROWS, DB_COLUMN(struct observation_row, row_id, DB_INTEGER), {0}};
+
+/* Nothing is written when a stored row that stays overlaps a new one; that the new
+ * ones do not overlap each other is the caller's business. */
+static const struct db_statement insert_observations = {
+    "insert_observations",
+    "WITH new AS (SELECT * FROM unnest($2, $3, $4, $5, $6, $7)"
+    " AS n (" OBSERVATION_COLUMNS ")),"
+    " kept AS (SELECT o.* FROM resource_observation AS o WHERE o.tenant = $1"
+    " AND EXISTS (SELECT FROM new AS n WHERE n.resource_id = o.resource_id"
+    " AND n.component = o.component)"
+    " AND NOT EXISTS (SELECT FROM new AS n WHERE n.resource_id = o.resource_id"
+    " AND n.component = o.component AND n.from_at = o.from_at))"
+    " INSERT INTO resource_observation (tenant, " OBSERVATION_COLUMNS ")"
+    " SELECT $1, " OBSERVATION_COLUMNS " FROM new"
+    " WHERE NOT EXISTS (SELECT FROM new AS n JOIN kept AS o"
+    " ON n.resource_id = o.resource_id AND n.component = o.component"
+    " AND n.from_at < coalesce(o.to_at, 'infinity')"
+    " AND o.from_at < coalesce(n.to_at, 'infinity'))"
+    " ON CONFLICT (tenant, resource_id, component, from_at) DO UPDATE SET"
+    " to_at = excluded.to_at, component_count = excluded.component_count,"
+    " site_id = excluded.site_id",
+    DB_REPEATABLE};
+
+enum error_code store_observations(struct db_session *s, const char *tenant,
+                                   const struct observation *list, size_t count,
+                                   size_t *stored, struct arena *a, struct error *err)
+{
+    return db_run_list(s, &insert_observations, tenant, observation_columns,
+                       sizeof(*list), list, count, stored, a, err);
+}
+
+static const struct db_statement observation_reads[HISTORY_READ_KINDS] =
+    HISTORY_READS("resource_observation", OBSERVATION_COLUMNS, "from_at", "resource_id",
+                  " AND ($8::text IS NULL OR site_id = $8)"
+                  " AND ($9::text IS NULL OR (from_at <= to_timestamp($9::float8)"
+                  " AND coalesce(to_at, 'infinity') > to_timestamp($9::float8)))");
+
+static const struct history observation_history = {
+    observation_reads,
+    observation_row_columns,
+    sizeof(struct observation_row),
+    sizeof(struct observation),
+    offsetof(struct observation_row, observation.from_at_s),
+    offsetof(struct observation_row, row_id),
+};
+
+enum error_code store_observations_read(struct db_session *s, const char *tenant,
+                                        const struct store_filter *filter,
+                                        const char *site_id, double at_s,
+                                        const struct store_page *page,
+                                        const struct observation **list, size_t *count,
+                                        const char **next_token, struct arena *a,
+                                        struct error *err)
+{
+    const char *at = isnan(at_s) ? NULL : arena_printf(a, "%.17g", at_s);
+    const char *const more[] = {site_id, at};
+    void *rows;
+
+    if (!isnan(at_s) && !at)
+        return fail_memory(err);
+    TRY(history_read_page(s, tenant, &observation_history, filter, filter->resource_id,
+                          more, page, &rows, count, next_token, a, err));
+    *list = rows;
+    return OK;
+}
+
+static const struct db_statement delete_observation = {
+    "delete_observation",
+    "DELETE FROM resource_observation WHERE tenant = $1 AND resource_id = $2"
+    " AND component = $3 AND from_at = $4",
+    DB_REPEATABLE};
+
+enum error_code store_observation_remove(struct db_session *s, const char *tenant,
+                                         const char *resource_id, const char *component,
+                                         double from_at_s, size_t *removed,
+                                         struct error *err)
+{
+    return db_run(s, &delete_observation,
+                  DB_PARAMS(db_text(tenant), db_text(resource_id), db_text(component),
+                            db_instant(from_at_s)),
+                  removed, err);
+}
+
+static const struct db_statement select_observations = {
+    "observations_of_resources",
+    "SELECT r.place - 1, o.component, o.site_id, o.from_at, o.to_at, o.component_count"
+    " FROM jsonb_array_elements_text($2) WITH ORDINALITY AS r (id, place)"
+    " JOIN resource_observation AS o ON o.tenant = $1 AND o.resource_id = r.id"
+    " AND o.from_at <= $3 ORDER BY 1, 2, 4",
+    DB_REPEATABLE};
+
+static const struct db_column observation_of_columns[] = {
+    DB_COLUMN(struct store_observation_of, resource, DB_INTEGER),
+    DB_COLUMN(struct store_observation_of, component, DB_TEXT),
+    DB_COLUMN(struct store_observation_of, site_id, DB_TEXT),
+    DB_COLUMN(struct store_observation_of, from_at_s, DB_INSTANT),
+    DB_COLUMN(struct store_observation_of, to_at_s, DB_INSTANT),
+    DB_COLUMN(struct store_observation_of, component_count, DB_WHOLE),
+    {0},
+};
+
+enum error_code store_observations_of(struct db_session *s, const char *tenant,
+                                      const char *ids, double now_s,
+                                      const struct store_observation_of **list,
+                                      size_t *count, struct arena *a, struct error *err)
+{
+    void *rows;
+
+    TRY(db_rows(s, &select_observations,
+                DB_PARAMS(db_text(tenant), db_json(ids), db_instant(now_s)),
+                observation_of_columns, sizeof(struct store_observation_of), &rows, count,
+                a, err));
+    *list = rows;
+    return OK;
+}
+
+/* $1 tenant, $2 ids, $3 limit. */
+static const struct db_statement select_site_peers = {
+    "peers_of_sites",
+    "SELECT DISTINCT resource_id FROM resource_observation WHERE tenant = $1"
+    " AND site_id IN (SELECT site_id FROM resource_observation AS o"
+    " JOIN jsonb_array_elements_text($2) AS r (id) ON o.resource_id = r.id"
+    " WHERE o.tenant = $1) ORDER BY 1 LIMIT $3",
+    DB_REPEATABLE};
+
+/* From one id to the next, so that the index is read once for each of them. */
+static const struct db_statement select_all_peers = {
+    "peers_of_all",
+    "WITH RECURSIVE failed AS ((SELECT resource_id, 1 AS n FROM failure"
+    " WHERE tenant = $1 ORDER BY resource_id LIMIT 1) UNION ALL"
+    " SELECT (SELECT f.resource_id FROM failure AS f WHERE f.tenant = $1"
+    " AND f.resource_id > failed.resource_id ORDER BY f.resource_id LIMIT 1), n + 1"
+    " FROM failed WHERE failed.resource_id IS NOT NULL AND n < $3)"
+    " SELECT DISTINCT resource_id FROM (SELECT resource_id FROM failed"
+    " WHERE resource_id IS NOT NULL UNION ALL SELECT resource_id"
+    " FROM resource_observation WHERE tenant = $1) AS known WHERE $2::jsonb IS NOT NULL"
+    " ORDER BY 1 LIMIT $3",
+    DB_REPEATABLE};
+
+static const struct db_column peer_columns[] = {
+    DB_COLUMN(struct store_peer, resource_id, DB_TEXT), {0}};
+
+enum error_code store_peers(struct db_session *s, const char *tenant, const char *ids,
+                            bool of_all, size_t limit, const struct store_peer **list,
+                            size_t *count, struct arena *a, struct error *err)
+{
+    void *rows;
+
+    TRY(db_rows(s, of_all ? &select_all_peers : &select_site_peers,
+                DB_PARAMS(db_text(tenant), db_json(ids), db_integer(limit)), peer_columns,
+                sizeof(struct store_peer), &rows, count, a, err));
+    *list = rows;
+    return OK;
+}
+
+/* ---- costs of checkpoints ---- */
 
 /* LATERAL as above. $1 tenant, $2 ids, $3 limit. */
 static const struct db_statement select_costs = {

@@ -7,12 +7,14 @@
 #ifndef GRIDPLAN_STORE_RELIABILITY_H
 #define GRIDPLAN_STORE_RELIABILITY_H
 
-#include "service/db.h"
+#include "models/failure_history.h"
+#include "service/store.h"
 
 struct store_failure_of {
-    uint64_t resource; /* index into the ids */
-    double down_at_s;  /* instant */
-    double up_at_s;    /* NAN: still down */
+    uint64_t resource;            /* index into the ids */
+    double down_at_s;             /* instant */
+    double up_at_s;               /* NAN: still down */
+    const char *component, *kind; /* as in struct failure */
 };
 
 /* Of each resource the newest failures that began until now_s, `limit` at most, in
@@ -32,6 +34,52 @@ enum error_code store_first_seen(struct db_session *s, const char *tenant,
                                  const char *ids, double now_s,
                                  const struct store_first_seen **list, size_t *count,
                                  struct arena *a, struct error *err);
+
+/* Stores observations; of one that is stored with the same resource, component and
+ * begin the rest is replaced. *stored is their number, or 0 without a change: one of
+ * them overlaps one that is stored. */
+enum error_code store_observations(struct db_session *s, const char *tenant,
+                                   const struct observation *list, size_t count,
+                                   size_t *stored, struct arena *a, struct error *err);
+
+/* A page of observations, by from_at_s. at_s (NAN: any): only those under way then. */
+enum error_code store_observations_read(struct db_session *s, const char *tenant,
+                                        const struct store_filter *filter,
+                                        const char *site_id, double at_s,
+                                        const struct store_page *page,
+                                        const struct observation **list, size_t *count,
+                                        const char **next_token, struct arena *a,
+                                        struct error *err);
+
+/* Forgets one; *removed is 0 if there is none. */
+enum error_code store_observation_remove(struct db_session *s, const char *tenant,
+                                         const char *resource_id, const char *component,
+                                         double from_at_s, size_t *removed,
+                                         struct error *err);
+
+struct store_observation_of {
+    uint64_t resource; /* index into the ids */
+    const char *component, *site_id;
+    double from_at_s, to_at_s;
+    double component_count;
+};
+
+/* The observations of each resource that began until now_s, in the order of time. */
+enum error_code store_observations_of(struct db_session *s, const char *tenant,
+                                      const char *ids, double now_s,
+                                      const struct store_observation_of **list,
+                                      size_t *count, struct arena *a, struct error *err);
+
+struct store_peer {
+    const char *resource_id;
+};
+
+/* Other resources of the sites of these (as their observations say), or with
+ * `of_all` all that are known by an observation or a failure; `limit` at most, by
+ * id. */
+enum error_code store_peers(struct db_session *s, const char *tenant, const char *ids,
+                            bool of_all, size_t limit, const struct store_peer **list,
+                            size_t *count, struct arena *a, struct error *err);
 
 struct store_checkpoint_cost {
     uint64_t application;                         /* index into the ids */

@@ -196,6 +196,7 @@ TEST_CASE("stored data are unavailable without a database", "[api]")
         {"POST", "/v1/failures", "{\"resource_id\":\"a\",\"down_at\":1}"},
         {"POST", "/v1/failures/recoveries", "{\"resource_id\":\"a\",\"up_at\":1}"},
         {"GET", "/v1/failures/statistics", ""},
+        {"GET", "/v1/observations", ""},
         {"GET", "/v1/executions", ""},
         {"POST", "/v1/executions",
          "{\"application_id\":\"a\",\"started_at\":1,\"run_time_s\":1}"},
@@ -775,10 +776,15 @@ TEST_CASE("failure statistics understand overlapping and open failures", "[api][
     CHECK(text_at(r.body, "from_at") == "1970-01-01T00:00:00Z");
     CHECK(text_at(r.body, "best_model") != "none");
     CHECK(at(r.body, "warnings") == "[]");
-    // From the first failure until now, still down.
+    CHECK(number_at(r.body, "kill_count") == 3);
+    CHECK(number_at(r.body, "at_risk_s") == 10000 - 1000 - 600);
+    // From the first failure until the last event: nothing was heard for decades.
     r = service.get("/v1/failures/statistics?resource_id=" + id);
     CHECK(text_at(r.body, "from_at") == "1970-01-01T00:16:40Z");
-    CHECK(number_at(r.body, "window_s") > 1.7e9);
+    CHECK(number_at(r.body, "window_s") == 8000);
+    CHECK(r.body.find("history_ended: of 1 resource(s)") != std::string::npos);
+    CHECK(r.body.find("observation_start_unknown: of 1 resource(s)") !=
+          std::string::npos);
     // Nothing known.
     r = service.get("/v1/failures/statistics?resource_id=" + unique("none"));
     CHECK(r.status == 200);
@@ -786,6 +792,102 @@ TEST_CASE("failure statistics understand overlapping and open failures", "[api][
     CHECK(at(r.body, "weibull.shape") == "null");
     CHECK(text_at(r.body, "best_model") == "none");
     CHECK(service.get("/v1/failures/statistics").status == 200);
+}
+
+TEST_CASE("observations say how long a resource did not fail", "[api][db]")
+{
+    if (!database())
+        return;
+    api service(database());
+    std::string id = unique("watched"), site = unique("site"), list;
+    std::string head = "{\"resource_id\":" + json_text(id);
+
+    for (int i = 0; i < 50; i++) // 10000 s apart, repairs of 20000 s
+        list += (i ? "," : "") + head + ",\"component\":\"c" + std::to_string(i) +
+                "\",\"down_at\":" + std::to_string(1000000000 + 10000 * i) +
+                ",\"up_at\":" + std::to_string(1000020000 + 10000 * i) + "}";
+    REQUIRE(service.post("/v1/failures", "[" + list + "]").status == 201);
+    api_reply r = service.post("/v1/observations",
+                               head +
+                                   ",\"from_at\":1000000000,\"to_at\":1000500000,"
+                                   "\"site_id\":" +
+                                   json_text(site) + "}");
+    INFO(r.body);
+    CHECK(r.status == 201);
+    r = service.get("/v1/failures/statistics?resource_id=" + id);
+    INFO(r.body);
+    CHECK(number_at(r.body, "kill_count") == 50);
+    CHECK(number_at(r.body, "at_risk_s") == 500000);
+    CHECK(number_at(r.body, "window_s") == 500000);
+    CHECK(number_at(r.body, "outage_count") == 1); // as always: merged
+    r = service.get("/v1/failures/statistics?site_id=" + site);
+    INFO(r.body);
+    CHECK(number_at(r.body, "mtbf_bayes_s") == Approx(500000 / 50.5).epsilon(1e-12));
+    CHECK(number_at(r.body, "rate_per_s") == Approx(50.5 / 500000).epsilon(1e-12));
+    CHECK(number_at(r.body, "mtbf_interval_s.0") < 500000 / 50.5);
+    CHECK(number_at(r.body, "mtbf_interval_s.1") > 500000 / 50.5);
+    r = service.get("/v1/failures/statistics?resource_id=" + id + "&component=c7");
+    CHECK(number_at(r.body, "kill_count") == 1);
+    CHECK(number_at(r.body, "at_risk_s") == 480000);
+    CHECK(number_at(r.body, "failure_count") == 1);
+
+    // Closed for good, and watched again later: the gap between counts nothing.
+    r = service.post("/v1/observations",
+                     head + ",\"from_at\":1000000000,\"to_at\":1000400000}");
+    CHECK(r.status == 201);
+    r = service.post("/v1/observations", head + ",\"from_at\":1000400000}");
+    CHECK(r.status == 201); // touches
+    r = service.post("/v1/observations", head + ",\"from_at\":1000300000}");
+    CHECK(r.status == 422);
+    CHECK(r.body.find("conflict") != std::string::npos);
+    r = service.post("/v1/observations",
+                     "[" + head + ",\"from_at\":5}," + head + ",\"from_at\":9}]");
+    CHECK(r.status == 422);
+    CHECK(pointers(r) == "/1/from_at");
+    r = service.post("/v1/observations",
+                     head + ",\"from_at\":9,\"to_at\":9,\"component\":\"x\","
+                            "\"component_count\":2}");
+    CHECK(pointers(r) == "/to_at /component_count");
+    r = service.get("/v1/observations?resource_id=" + id);
+    CHECK(number_at(r.body, "observations.0.component_count") == 1);
+    CHECK(at(r.body, "observations.1.to_at").empty());
+    CHECK(at(r.body, "observations.2").empty());
+    r = service.get("/v1/observations?resource_id=" + id + "&at=1000100000");
+    CHECK(text_at(r.body, "observations.0.from_at") == "2001-09-09T01:46:40Z");
+    CHECK(at(r.body, "observations.1").empty());
+    r = service.call("DELETE", "/v1/observations?from_at=1000400000&resource_id=" + id,
+                     "");
+    CHECK(r.status == 204);
+    r = service.call("DELETE", "/v1/observations?from_at=1000400000&resource_id=" + id,
+                     "");
+    CHECK(r.status == 404);
+}
+
+TEST_CASE("kinds of failures are stored, and decide what counts", "[api][db]")
+{
+    if (!database())
+        return;
+    api service(database());
+    std::string id = unique("kinds"), head = "{\"resource_id\":" + json_text(id);
+    api_reply r = service.post(
+        "/v1/failures",
+        "[" + head + ",\"down_at\":1000,\"up_at\":1100,\"kind\":\"failure\"," +
+            "\"site_id\":\"s\",\"detected_at\":1010,\"boot_id\":\"b\",\"level\":2}," +
+            head + ",\"down_at\":2000,\"up_at\":2500,\"kind\":\"maintenance\"}," + head +
+            ",\"down_at\":3000,\"up_at\":3500,\"kind\":\"degraded\"}]");
+
+    CHECK(r.status == 201);
+    r = service.get("/v1/failures?resource_id=" + id);
+    CHECK(text_at(r.body, "failures.0.kind") == "failure");
+    CHECK(text_at(r.body, "failures.0.boot_id") == "b");
+    CHECK(number_at(r.body, "failures.0.level") == 2);
+    CHECK(text_at(r.body, "failures.2.kind") == "degraded");
+    r = service.get("/v1/failures/statistics?from=0&to=10000&resource_id=" + id);
+    CHECK(number_at(r.body, "kill_count") == 1);
+    CHECK(number_at(r.body, "at_risk_s") == 10000 - 100 - 500);
+    r = service.post("/v1/failures",
+                     head + ",\"down_at\":9,\"detected_at\":8,\"kind\":\"sad\"}");
+    CHECK(r.status == 422);
 }
 
 TEST_CASE("the log of LANL's system 15 gives the published fit", "[api][db]")

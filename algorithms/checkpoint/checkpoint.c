@@ -48,6 +48,8 @@ struct checkpoint_in checkpoint_in_unknown(void)
         .interval_cur_s = NAN,
         .weibull_shape = NAN,
         .weibull_scale_s = NAN,
+        .work_since_checkpoint_s = NAN,
+        .has_checkpoint = NAN,
     };
 }
 
@@ -87,6 +89,7 @@ void checkpoint_set_interval(const struct checkpoint_in *in, double interval_s,
     out->next_request_in_s = done ? HUGE_VAL : out->interval_s;
     out->consecutive_omissions = 0;
     out->history_too_short = false;
+    out->at_floor = false;
 }
 
 double checkpoint_initial_s(const struct checkpoint_in *in, const double *param)
@@ -113,45 +116,98 @@ void checkpoint_by_formula(const struct checkpoint_in *in, const double *param,
         return;
     }
     mean_s = fmax(mean_s, CHECKPOINT_SHORTEST_S);
-    checkpoint_set_interval(in, formula(in->checkpoint_overhead_s, mean_s),
+    checkpoint_set_floored(in, param, formula(in->checkpoint_overhead_s, mean_s), out);
+    checkpoint_spare(in, out);
+}
+
+double checkpoint_floor_s(const struct checkpoint_in *in, const double *param,
+                          const struct checkpoint_out *out)
+{
+    double second_s =
+        param[CHECKPOINT_MIN_INTERVAL] > 0 ? fmin(1, param[CHECKPOINT_MIN_INTERVAL]) : 1;
+
+    return fmax(out->min_interval_s, fmax(second_s, in->checkpoint_overhead_s * 1.0001));
+}
+
+void checkpoint_set_floored(const struct checkpoint_in *in, const double *param,
+                            double interval_s, struct checkpoint_out *out)
+{
+    double floor_s = checkpoint_floor_s(in, param, out);
+
+    checkpoint_set_interval(in, fmax(interval_s, floor_s),
                             CHECKPOINT_REASON_BEST_INTERVAL, out);
+    out->at_floor = interval_s < floor_s;
+    out->at_minimum = out->at_floor;
+}
+
+/* ---- a job that ends ---- */
+
+bool checkpoint_finite_job(const struct checkpoint_in *in, double least_s,
+                           struct finite_job *out)
+{
+    double mean_s = checkpoint_mean_s(in);
+
+    *out = (struct finite_job){
+        .work_s = in->execution_time_s,
+        .mean_s = fmax(mean_s, CHECKPOINT_SHORTEST_S),
+        .overhead_s = in->checkpoint_overhead_s,
+        .restart_s = in->restart_s,
+        .scratch_s = in->has_checkpoint > 0 ? in->restart_s : in->restart_from_scratch_s,
+        .delay_s = in->reschedule_delay_s,
+        .least_s = least_s,
+    };
+    return mean_s > 0 && isfinite(mean_s) && in->execution_time_s > 0 &&
+           isfinite(in->execution_time_s);
+}
+
+bool checkpoint_question(const struct checkpoint_in *in, double interval_s,
+                         double least_s, struct finite_request *out)
+{
+    double since_s = in->work_since_checkpoint_s;
+    double done_s = in->execution_time_s - in->remaining_s;
+
+    if (isnan(since_s))
+        since_s = in->interval_cur_s > 0 ? in->interval_cur_s : interval_s;
+    if (!checkpoint_finite_job(in, least_s, &out->job) || !(in->remaining_s > 0) ||
+        !isfinite(in->remaining_s))
+        return false;
+    out->has_image =
+        isnan(in->has_checkpoint) ? done_s > since_s : in->has_checkpoint > 0;
+    out->since_image_s = fmin(since_s, fmax(0, done_s));
+    out->left_s = in->remaining_s;
+    return true;
+}
+
+void checkpoint_spare(const struct checkpoint_in *in, struct checkpoint_out *out)
+{
+    struct finite_request request;
+    struct finite_answer answer;
+    struct finite_job job;
+
+    if (in->start && checkpoint_finite_job(in, CHECKPOINT_SHORTEST_S, &job) &&
+        finite_expected_s(&job, 1) <=
+            finite_expected_of_interval_s(&job, out->interval_s)) {
+        out->reason = CHECKPOINT_REASON_TOO_SHORT;
+        out->next_request_in_s = HUGE_VAL;
+    }
+    if (in->start || !in->remaining_is_known ||
+        !checkpoint_question(in, out->interval_s, out->interval_s, &request))
+        return;
+    answer = finite_decide(&request);
+    if (!(answer.never_s < answer.take_s))
+        return;
+    out->action = CHECKPOINT_OMIT;
+    out->reason = CHECKPOINT_REASON_CHEAPER_TO_REDO;
+    out->next_request_in_s = answer.in_s;
+    out->consecutive_omissions = in->consecutive_omissions + 1;
 }
 
 /* ---- the figures ---- */
 
-/* -(log(1 - y) + y) = y^2/2 + y^3/3 + ..., 0 <= y < 1. */
-static double excess(double y)
-{
-    double sum = 0;
-
-    if (y > 0.01)
-        return -(log1p(-y) + y);
-    for (int k = 9; k >= 2; k--) /* without the cancellation of the logarithm */
-        sum = sum * y + 1.0 / k;
-    return sum * y * y;
-}
-
-/* I = M y with y the root of excess(y) = C/M. excess() is convex and both start
- * values lie to the right of the root: y^2/2 <= excess(y) gives sqrt(2 C/M), and
- * log(1 - y) = -C/M - y >= -C/M - 1 the other. So Newton's steps go down to the
- * root and never past it, until rounding ends them. */
 double checkpoint_best_interval_s(const struct checkpoint_in *in)
 {
-    enum { STEPS_MAX = 60 };
-    double mean_s = in->mean_failure_interval_s;
-    double cost = in->checkpoint_overhead_s / mean_s;
-    double y = fmin(sqrt(2 * cost), -expm1(-1 - cost));
-
-    if (cost > 36)
-        return mean_s; /* 1 - y is below the rounding of 1 */
-    for (int step = 0; step < STEPS_MAX && y > 0; step++) {
-        double next = y - (excess(y) - cost) * (1 - y) / y;
-
-        if (!(next < y))
-            break;
-        y = next;
-    }
-    return mean_s * y;
+    return finite_endless_interval_s(in->checkpoint_overhead_s,
+                                     in->mean_failure_interval_s);
 }
 
 double checkpoint_expected_time_ratio(const struct checkpoint_in *in, double interval_s)
@@ -159,29 +215,56 @@ double checkpoint_expected_time_ratio(const struct checkpoint_in *in, double int
     double mean_s = in->mean_failure_interval_s;
     double span = (interval_s + in->checkpoint_overhead_s) / mean_s;
 
-    return exp(in->restart_s / mean_s) * expm1(span) * (mean_s / interval_s);
-}
-
-/* A job that ends before its first checkpoint starts anew after a failure, and
- * then fetches nothing. */
-static double expected_completion_s(const struct checkpoint_in *in,
-                                    const struct checkpoint_out *out)
-{
-    double mean_s = in->mean_failure_interval_s;
-
-    if (in->execution_time_s <= out->interval_s)
-        return mean_s * expm1(in->execution_time_s / mean_s);
-    return in->execution_time_s * out->expected_time_ratio;
+    return exp(in->restart_s / mean_s) * expm1(span) *
+           ((mean_s + in->reschedule_delay_s) / interval_s);
 }
 
 /* Without checkpoints a job's end is all that saves its work. */
 static double ratio_without(const struct checkpoint_in *in)
 {
     double span = in->execution_time_s / in->mean_failure_interval_s;
+    double dear = 1 + in->reschedule_delay_s / in->mean_failure_interval_s;
 
     if (isinf(span))
         return HUGE_VAL;
-    return span > 0 ? expm1(span) / span : span + 1;
+    return span > 0 ? dear * expm1(span) / span : span + 1;
+}
+
+/* What the interval means for a job whose end is known. */
+static void add_finite_figures(const struct checkpoint_in *in, struct checkpoint_out *out)
+{
+    struct finite_job job;
+    struct finite_plan best;
+
+    if (!checkpoint_finite_job(in, CHECKPOINT_SHORTEST_S, &job))
+        return;
+    if (out->min_interval_s > 0)
+        job.least_s = fmin(out->min_interval_s, job.work_s);
+    best = out->plan.count > 0 ? out->plan : finite_best(&job);
+    out->expected_completion_s =
+        out->plan.count > 0 ? out->plan.expected_s
+                            : finite_expected_of_interval_s(&job, out->interval_s);
+    out->is_hopeless = !isfinite(best.expected_s);
+    if (out->is_hopeless || !isfinite(out->expected_completion_s))
+        return;
+    out->best_completion_s = fmin(best.expected_s, out->expected_completion_s);
+    out->best_checkpoint_count = best.count - 1;
+    out->waste_ratio = fmax(0, 1 - job.work_s / out->expected_completion_s);
+    out->gap_ratio = out->expected_completion_s / out->best_completion_s - 1;
+    out->gap_is_finite = true;
+}
+
+static double count_checkpoints(const struct checkpoint_in *in,
+                                const struct checkpoint_out *out)
+{
+    if (isnan(in->execution_time_s))
+        return (double)NAN;
+    if (isinf(out->interval_s))
+        return 0;
+    if (out->plan.count > 0)
+        return out->plan.count - 1;
+    /* an end comes before the checkpoint of the same instant */
+    return finite_checkpoints_of_interval(in->execution_time_s, out->interval_s);
 }
 
 void checkpoint_add_figures(const struct checkpoint_in *in, struct checkpoint_out *out)
@@ -190,14 +273,10 @@ void checkpoint_add_figures(const struct checkpoint_in *in, struct checkpoint_ou
     double mean_s = checkpoint_mean_s(in);
     double best_s;
 
-    if (isnan(in->execution_time_s))
-        out->checkpoint_count = NAN;
-    else if (isinf(out->interval_s))
-        out->checkpoint_count = 0;
-    else /* an end comes before the checkpoint of the same instant */
-        out->checkpoint_count = fmax(0, ceil(in->execution_time_s / out->interval_s) - 1);
+    out->checkpoint_count = count_checkpoints(in, out);
     out->expected_time_ratio = out->waste_ratio = out->gap_ratio = NAN;
-    out->expected_completion_s = NAN;
+    out->expected_completion_s = out->best_completion_s = NAN;
+    out->best_checkpoint_count = NAN;
     if (!(mean_s > 0))
         return;
     known.mean_failure_interval_s = fmax(mean_s, CHECKPOINT_SHORTEST_S);
@@ -205,12 +284,12 @@ void checkpoint_add_figures(const struct checkpoint_in *in, struct checkpoint_ou
     out->expected_time_ratio =
         isinf(out->interval_s) ? ratio_without(&known)
                                : checkpoint_expected_time_ratio(&known, out->interval_s);
-    out->expected_completion_s = expected_completion_s(&known, out);
-    if (isnan(out->expected_time_ratio))
-        return;
-    out->waste_ratio = fmax(0, 1 - 1 / out->expected_time_ratio);
-    out->gap_ratio =
-        out->expected_time_ratio / checkpoint_expected_time_ratio(&known, best_s) - 1;
+    if (!isnan(out->expected_time_ratio)) {
+        out->waste_ratio = fmax(0, 1 - 1 / out->expected_time_ratio);
+        out->gap_ratio =
+            out->expected_time_ratio / checkpoint_expected_time_ratio(&known, best_s) - 1;
+    }
+    add_finite_figures(&known, out);
     if (out->gap_ratio < 0)
         out->gap_ratio = 0; /* rounding, or a job too short for checkpoints */
 }

@@ -24,7 +24,9 @@
 #ifndef GRIDPLAN_CHECKPOINT_H
 #define GRIDPLAN_CHECKPOINT_H
 
+#include "algorithms/checkpoint/finite_plan.h"
 #include "models/base/param.h"
+#include "models/failure_rate.h"
 #include "models/reliability.h"
 
 #include <math.h>
@@ -34,6 +36,14 @@
 /* Bounds of what comes in, seconds; no interval is shorter than the first. */
 #define CHECKPOINT_SHORTEST_S 1e-3
 #define CHECKPOINT_LONGEST_S  1e15
+
+/* How nodes of a job fail. */
+struct checkpoint_law {
+    double shape, scale_s; /* Weibull; NAN: exponential */
+    double age_s;          /* time since the last restore, >= 0 */
+    double mean_s;         /* exponential: M, > 0 */
+    double count;          /* of such nodes, > 0 */
+};
 
 /* All in seconds. Start from checkpoint_in_unknown() and set what is known. */
 struct checkpoint_in {
@@ -46,6 +56,15 @@ struct checkpoint_in {
     /* Upper quantiles of E and RE: last_failure and mean_failure use them if they are
      * greater. NAN: E and RE are exact. */
     double execution_time_upper_s, remaining_upper_s;
+    double restart_from_scratch_s;  /* R0: the same where there is no image, >= 0 */
+    double reschedule_delay_s;      /* D: from a failure until it runs again, >= 0 */
+    double work_since_checkpoint_s; /* u: since the last image, or the start, >= 0;
+                                       NAN: interval_cur_s, else the policy's interval */
+    double has_checkpoint;          /* 1: there is an image, 0: not; NAN: there is if more
+                                       than u of E is done */
+    const struct checkpoint_law *laws; /* of its nodes, for weibull; NULL: the next
+                                          two */
+    size_t law_count;
     double failure_age_s; /* now - last failure, or - first observation; NAN: unknown */
     double uptime_s;      /* since the last restore of the resource; NAN: unknown */
     double initial_interval_s;      /* I of this job, > 0; NAN: the option */
@@ -53,6 +72,7 @@ struct checkpoint_in {
     uint64_t consecutive_omissions; /* requests omitted since the last checkpoint */
     double weibull_shape;           /* of the gaps between failures; NAN: too few gaps */
     double weibull_scale_s;         /* likewise */
+    bool remaining_is_known;        /* remaining_s was said, not taken from E */
     bool start;                     /* the job starts: no checkpoint is asked for yet */
 };
 
@@ -63,20 +83,25 @@ enum checkpoint_action {
 };
 
 /* symbol, name on the wire, meaning */
-#define CHECKPOINT_REASONS(X)                                                       \
-    X(STARTED, started, "the first request is due after next_request_in_s")         \
-    X(TOO_SHORT, too_short, "the job ends before its first request")                \
-    X(NEVER, never, "the policy takes no checkpoints")                              \
-    X(PERIODIC, periodic, "every request is honoured")                              \
-    X(BEST_INTERVAL, best_interval, "the interval follows from the failures")       \
-    X(UNKNOWN_FAILURES, unknown_failures, "nothing is known: the initial interval") \
-    X(FAILED_RECENTLY, failed_recently, "the resource failed within the run time")  \
-    X(OMISSION_LIMIT, omission_limit, "as many were omitted as may be")             \
-    X(RESOURCE_STABLE, resource_stable, "no failure for longer than the run time")  \
-    X(LONGER, longer, "it ends before the next failure is expected")                \
-    X(SHORTER, shorter,                                                             \
-      "a failure is expected first, or the interval is at its longest")             \
-    X(AT_MINIMUM, at_minimum, "it should be shorter, but is at its shortest")
+#define CHECKPOINT_REASONS(X)                                                         \
+    X(STARTED, started, "the first request is due after next_request_in_s")           \
+    X(TOO_SHORT, too_short, "the job ends first, or is best run without checkpoints") \
+    X(NEVER, never, "the policy takes no checkpoints")                                \
+    X(PERIODIC, periodic, "every request is honoured")                                \
+    X(BEST_INTERVAL, best_interval, "the interval follows from the failures")         \
+    X(UNKNOWN_FAILURES, unknown_failures, "nothing is known: the initial interval")   \
+    X(FAILED_RECENTLY, failed_recently, "the resource failed within the run time")    \
+    X(OMISSION_LIMIT, omission_limit, "as many were omitted as may be")               \
+    X(RESOURCE_STABLE, resource_stable, "no failure for longer than the run time")    \
+    X(LONGER, longer, "it ends before the next failure is expected")                  \
+    X(SHORTER, shorter,                                                               \
+      "a failure is expected first, or the interval is at its longest")               \
+    X(AT_MINIMUM, at_minimum, "it should be shorter, but is at its shortest")         \
+    X(CHEAPER_TO_REDO, cheaper_to_redo,                                               \
+      "the work that a failure would cost is cheaper to do again")                    \
+    X(IMAGE_FIRST, image_first,                                                       \
+      "a start from scratch is so dear that an image comes "                          \
+      "before any work")
 
 enum checkpoint_reason {
 #define X(symbol, name, meaning) CHECKPOINT_REASON_##symbol,
@@ -91,13 +116,19 @@ extern const char *const checkpoint_reason_names[];
 
 struct checkpoint_out {
     double interval_s; /* in force from now on; infinite: never (none) */
-    bool at_minimum;   /* interval_s is I_min, and would be shorter without it */
+    bool at_minimum;   /* interval_s is I_min, or the floor, and would be shorter else */
     /* The next five by checkpoint_decide() only; NAN: M unknown. */
     double expected_time_ratio; /* time per second of work, >= 1; may be infinite */
     double waste_ratio;         /* share of the time that is no work, 0..1 */
     double gap_ratio; /* expected_time_ratio over its least, less 1; NAN: infinite */
     double checkpoint_count;      /* on a run without failures; NAN: E unknown */
     double expected_completion_s; /* from the start to the end; NAN: E unknown */
+    double best_completion_s;     /* the least that any checkpoints give; likewise */
+    double best_checkpoint_count; /* with so many of them; likewise */
+    bool gap_is_finite;           /* gap_ratio is expected over best_completion_s, else
+                                     the one of jobs without an end */
+    bool is_hopeless;             /* no number of checkpoints gives a time */
+    struct finite_plan plan;      /* policy finite: what it takes; count 0: others */
 
     enum checkpoint_action action;
     enum checkpoint_reason reason;
@@ -107,6 +138,7 @@ struct checkpoint_out {
     double min_interval_s;    /* I_min as it was applied */
     bool min_interval_raised; /* it was set, but not above C */
     bool history_too_short;   /* weibull: no shape and scale, decided as young */
+    bool at_floor;            /* the interval is the floor: see checkpoint_floor_s() */
 };
 
 /* Fills all but the figures. param holds one value for each row of the policy's
@@ -140,6 +172,9 @@ struct checkpoint_policy {
       "Daly 2006; fault-tolerance.md 5.4")                                            \
     X(exact, MEAN, "The best interval under a constant failure rate",                 \
       "fault-tolerance.md 5.4")                                                       \
+    X(finite, TIME | CHECKPOINT_NEEDS_MEAN,                                           \
+      "The best checkpoints of a job that ends, under a constant failure rate",       \
+      "reliability.md 3.1 and 3.2")                                                   \
     X(last_failure, TIME | CHECKPOINT_NEEDS_AGE,                                      \
       "LastFailureCP: omit checkpoints while the resource seems stable",              \
       "000_168dd5aef5075332 4.3.2; 002_6355fdf65728109f 3.2")                         \
@@ -150,8 +185,8 @@ struct checkpoint_policy {
     X(periodic, NOTHING, "PeriodicCP: always the initial interval",                   \
       "000_168dd5aef5075332 4.3; fault-tolerance.md 5.1")                             \
     X(weibull, MEAN | CHECKPOINT_NEEDS_WEIBULL,                                       \
-      "Interval from the hazard at the resource's age, by its Weibull fit",           \
-      "fault-tolerance.md 5.4")                                                       \
+      "Interval from the hazard in its middle, by the Weibull fits of the nodes",     \
+      "reliability.md 3.4")                                                           \
     X(young, MEAN, "First-order estimate of the best interval",                       \
       "Young 1974; fault-tolerance.md 5.4")
 
@@ -195,6 +230,9 @@ enum checkpoint_param {
     CHECKPOINT_SITE_WEIGHT,  /* likewise */
     CHECKPOINT_WEIBULL_SHAPE,
     CHECKPOINT_WEIBULL_SCALE,
+    CHECKPOINT_PRIOR,        /* enum rate_prior_scope; used by who fills the input */
+    CHECKPOINT_MEAN_FLOOR,   /* likewise */
+    CHECKPOINT_BURST_WINDOW, /* likewise */
     CHECKPOINT_PARAM_COUNT,
 };
 
@@ -211,73 +249,93 @@ enum checkpoint_param {
 
 /* The table of a policy: {CHECKPOINT_ROWS(0), {0}}. min_fraction is the preset of
  * min_interval_fraction. */
-#define CHECKPOINT_ROWS(min_fraction)                                                 \
-    CHECKPOINT_SECONDS_ROW(CHECKPOINT_MIN_INTERVAL, "min_interval_s", 0, 0,           \
-                           "Shortest interval, seconds; 0: by "                       \
-                           "min_interval_fraction"),                                  \
-        [CHECKPOINT_MIN_FRACTION] = {.name = "min_interval_fraction",                 \
-                                     .min = 0,                                        \
-                                     .max = 1,                                        \
-                                     .preset = min_fraction,                          \
-                                     .doc = "Shortest interval, share of the "        \
-                                            "execution time; 0: only the least "      \
-                                            "of all intervals, 0.001 s"},             \
-        CHECKPOINT_SECONDS_ROW(                                                       \
-            CHECKPOINT_INITIAL_INTERVAL, "initial_interval_s", CHECKPOINT_SHORTEST_S, \
-            CHECKPOINT_INITIAL_PRESET_S,                                              \
-            "periodic, last_failure: the interval; mean_failure: where it begins; "   \
-            "others: used while nothing is known of failures; seconds"),              \
-        CHECKPOINT_SECONDS_ROW(CHECKPOINT_FIRST_AFTER, "first_checkpoint_after_s",    \
-                               CHECKPOINT_SHORTEST_S, 60,                             \
-                               "mean_failure: first request after the start, "        \
-                               "seconds"),                                            \
-        CHECKPOINT_SECONDS_ROW(CHECKPOINT_STEP, "interval_step_s",                    \
-                               CHECKPOINT_SHORTEST_S, (double)NAN,                    \
-                               "mean_failure: step, seconds; not set: "               \
-                               "interval_step_fraction"),                             \
-        [CHECKPOINT_STEP_FRACTION] = {.name = "interval_step_fraction",               \
-                                      .min = 1e-6,                                    \
-                                      .max = 1,                                       \
-                                      .preset = (double)NAN,                          \
-                                      .doc = "mean_failure: step, share of the "      \
-                                             "execution time; not set: "              \
-                                             "initial_interval_s"},                   \
-        [CHECKPOINT_ALPHA] = {.name = "alpha",                                        \
-                              .min = 1e-6,                                            \
-                              .max = 1,                                               \
-                              .preset = 1,                                            \
-                              .doc = "mean_failure: the interval grows no more "      \
-                                     "from this share of the execution time on"},     \
-        [CHECKPOINT_OMISSIONS_MAX] = {.name = "max_consecutive_omissions",            \
-                                      .min = 0,                                       \
-                                      .max = 1e9,                                     \
-                                      .preset = (double)NAN,                          \
-                                      .doc = "last_failure: omissions in a row; "     \
-                                             "not set: no limit",                     \
-                                      .type = PARAM_INTEGER},                         \
-        [CHECKPOINT_MF_ESTIMATOR] = {.name = "mf_estimator",                          \
-                                     .max = 2,                                        \
-                                     .doc = "How the mean failure interval comes "    \
-                                            "from the history",                       \
-                                     .type = PARAM_CHOICE,                            \
-                                     .choices = mf_estimator_names},                  \
-        [CHECKPOINT_SITE_WEIGHT] = {.name = "site_weight",                            \
-                                    .min = 0,                                         \
-                                    .max = 1e6,                                       \
-                                    .doc = "Failures that the mean failure "          \
-                                           "interval of the site stands for in "      \
-                                           "that of a resource; 0: it has no "        \
-                                           "part in it"},                             \
-        [CHECKPOINT_WEIBULL_SHAPE] = {.name = "weibull_shape",                        \
-                                      .min = 0.01,                                    \
-                                      .max = 1000,                                    \
-                                      .preset = (double)NAN,                          \
-                                      .doc = "weibull: shape of the gaps between "    \
-                                             "failures; not set, or scale not "       \
-                                             "set: fitted"},                          \
-        CHECKPOINT_SECONDS_ROW(CHECKPOINT_WEIBULL_SCALE, "weibull_scale_s",           \
-                               CHECKPOINT_SHORTEST_S, (double)NAN,                    \
-                               "weibull: its scale, seconds")
+#define CHECKPOINT_ROWS(min_fraction)                                                  \
+    CHECKPOINT_SECONDS_ROW(CHECKPOINT_MIN_INTERVAL, "min_interval_s", 0, 0,            \
+                           "Shortest interval, seconds; 0: by "                        \
+                           "min_interval_fraction"),                                   \
+        [CHECKPOINT_MIN_FRACTION] = {.name = "min_interval_fraction",                  \
+                                     .min = 0,                                         \
+                                     .max = 1,                                         \
+                                     .preset = min_fraction,                           \
+                                     .doc = "Shortest interval, share of the "         \
+                                            "execution time; 0: only the least "       \
+                                            "of all intervals, 0.001 s"},              \
+        CHECKPOINT_SECONDS_ROW(                                                        \
+            CHECKPOINT_INITIAL_INTERVAL, "initial_interval_s", CHECKPOINT_SHORTEST_S,  \
+            CHECKPOINT_INITIAL_PRESET_S,                                               \
+            "periodic, last_failure: the interval; mean_failure: where it begins; "    \
+            "others: used while nothing is known of failures; seconds"),               \
+        CHECKPOINT_SECONDS_ROW(CHECKPOINT_FIRST_AFTER, "first_checkpoint_after_s",     \
+                               CHECKPOINT_SHORTEST_S, 60,                              \
+                               "mean_failure: first request after the start, "         \
+                               "seconds"),                                             \
+        CHECKPOINT_SECONDS_ROW(CHECKPOINT_STEP, "interval_step_s",                     \
+                               CHECKPOINT_SHORTEST_S, (double)NAN,                     \
+                               "mean_failure: step, seconds; not set: "                \
+                               "interval_step_fraction"),                              \
+        [CHECKPOINT_STEP_FRACTION] = {.name = "interval_step_fraction",                \
+                                      .min = 1e-6,                                     \
+                                      .max = 1,                                        \
+                                      .preset = (double)NAN,                           \
+                                      .doc = "mean_failure: step, share of the "       \
+                                             "execution time; not set: "               \
+                                             "initial_interval_s"},                    \
+        [CHECKPOINT_ALPHA] = {.name = "alpha",                                         \
+                              .min = 1e-6,                                             \
+                              .max = 1,                                                \
+                              .preset = 1,                                             \
+                              .doc = "mean_failure: the interval grows no more "       \
+                                     "from this share of the execution time on"},      \
+        [CHECKPOINT_OMISSIONS_MAX] = {.name = "max_consecutive_omissions",             \
+                                      .min = 0,                                        \
+                                      .max = 1e9,                                      \
+                                      .preset = (double)NAN,                           \
+                                      .doc = "last_failure: omissions in a row; "      \
+                                             "not set: no limit",                      \
+                                      .type = PARAM_INTEGER},                          \
+        [CHECKPOINT_MF_ESTIMATOR] = {.name = "mf_estimator",                           \
+                                     .max = MF_AUTO,                                   \
+                                     .preset = MF_AUTO,                                \
+                                     .doc = "How the mean failure interval comes "     \
+                                            "from the history; auto: bayes from a "    \
+                                            "stored one unless site_weight is given, " \
+                                            "censored from one in the request or a "   \
+                                            "simulation",                              \
+                                     .type = PARAM_CHOICE,                             \
+                                     .choices = mf_estimator_names},                   \
+        [CHECKPOINT_SITE_WEIGHT] = {.name = "site_weight",                             \
+                                    .min = 0,                                          \
+                                    .max = 1e6,                                        \
+                                    .doc = "Failures that the mean failure "           \
+                                           "interval of the site stands for in "       \
+                                           "that of a resource; 0: it has no "         \
+                                           "part in it"},                              \
+        [CHECKPOINT_WEIBULL_SHAPE] = {.name = "weibull_shape",                         \
+                                      .min = 0.01,                                     \
+                                      .max = 1000,                                     \
+                                      .preset = (double)NAN,                           \
+                                      .doc = "weibull: shape of the gaps between "     \
+                                             "failures; not set, or scale not "        \
+                                             "set: fitted"},                           \
+        CHECKPOINT_SECONDS_ROW(CHECKPOINT_WEIBULL_SCALE, "weibull_scale_s",            \
+                               CHECKPOINT_SHORTEST_S, (double)NAN,                     \
+                               "weibull: its scale, seconds"),                         \
+        [CHECKPOINT_PRIOR] = {.name = "prior",                                         \
+                              .max = RATE_PRIOR_ALL,                                   \
+                              .preset = RATE_PRIOR_SITE,                               \
+                              .doc = "bayes: other hosts that tell of a resource; "    \
+                                     "site: those of its site, or all if they are "    \
+                                     "too few",                                        \
+                              .type = PARAM_CHOICE,                                    \
+                              .choices = rate_prior_scopes},                           \
+        CHECKPOINT_SECONDS_ROW(CHECKPOINT_MEAN_FLOOR, "mean_floor_s", 0,               \
+                               MEAN_FLOOR_PRESET_S,                                    \
+                               "bayes: least mean failure interval of a resource "     \
+                               "with fewer than 3 failures of which no other hosts "   \
+                               "tell; seconds"),                                       \
+        CHECKPOINT_SECONDS_ROW(CHECKPOINT_BURST_WINDOW, "burst_window_s", 0, 0,        \
+                               "Stored failures so soon after one that counted are "   \
+                               "part of it, seconds")
 
 /* ---- for the policies ---- */
 
@@ -293,6 +351,10 @@ void checkpoint_raise_minimum(const struct checkpoint_in *in, struct checkpoint_
 void checkpoint_set_interval(const struct checkpoint_in *in, double interval_s,
                              enum checkpoint_reason reason, struct checkpoint_out *out);
 
+/* The same for an interval that follows from the failures: at least the floor. */
+void checkpoint_set_floored(const struct checkpoint_in *in, const double *param,
+                            double interval_s, struct checkpoint_out *out);
+
 /* I: the job's own, else the option. */
 double checkpoint_initial_s(const struct checkpoint_in *in, const double *param);
 
@@ -303,6 +365,25 @@ double checkpoint_mean_s(const struct checkpoint_in *in);
 typedef double checkpoint_formula_fn(double overhead_s, double mean_s);
 void checkpoint_by_formula(const struct checkpoint_in *in, const double *param,
                            checkpoint_formula_fn *formula, struct checkpoint_out *out);
+
+/* What no interval that follows from the failures is shorter than: I_min, C * 1.0001,
+ * and a second, unless the option min_interval_s says less. After
+ * checkpoint_set_minimum(). */
+double checkpoint_floor_s(const struct checkpoint_in *in, const double *param,
+                          const struct checkpoint_out *out);
+
+/* The job as finite_plan.h has it; false: E or M is not known, 0 or infinite. */
+bool checkpoint_finite_job(const struct checkpoint_in *in, double least_s,
+                           struct finite_job *out);
+
+/* What to do now, whatever interval is in force: at a start not to checkpoint at all
+ * if that is best, at a request to omit a checkpoint that costs more than it saves.
+ * After the interval has been set; does nothing while E, RE or M is unknown. */
+void checkpoint_spare(const struct checkpoint_in *in, struct checkpoint_out *out);
+
+/* The request of a job whose E, RE and M are known; *out is valid if true. */
+bool checkpoint_question(const struct checkpoint_in *in, double interval_s,
+                         double least_s, struct finite_request *out);
 
 /* The I that makes the expected time least; 0 if C = 0, at most M. */
 double checkpoint_best_interval_s(const struct checkpoint_in *in);

@@ -61,10 +61,11 @@ struct round_job {
     bool has_checkpoint;  /* an image can be used now */
     bool is_checkpointing; /* its active replica takes checkpoints */
     /* For expected_time and rescheduling. */
-    double checkpoint_overhead_s; /* C, >= 0 */
-    double restart_s;             /* R, to fetch an image, >= 0 */
-    double reschedule_delay_s;    /* D, from a failure until it runs again, >= 0 */
-    double rollback_mi;           /* work done again when it moves, >= 0 */
+    double checkpoint_overhead_s;  /* C, >= 0 */
+    double restart_s;              /* R, to fetch an image, >= 0 */
+    double restart_from_scratch_s; /* R0, the same where there is none, >= 0 */
+    double reschedule_delay_s;     /* D, from a failure until it runs again, >= 0 */
+    double rollback_mi;            /* work done again when it moves, >= 0 */
     double
         checkpoint_mi; /* work in the image; placement (simulation/placement_round.h) */
 };

@@ -8,6 +8,7 @@
 #define GRIDPLAN_REPLICATION_WORK_H
 
 #include "algorithms/replication/slots.h"
+#include "models/failure_rate.h"
 #include "models/reliability.h"
 
 #include <math.h>
@@ -204,11 +205,26 @@ extern const char *const round_failure_distributions[];
 
 /* Likewise how a mean failure interval comes from a history, and whether its gaps
  * are fitted. */
-#define ROW_MF_ESTIMATOR                                                          \
+#define ROW_MF_ESTIMATOR                                                                 \
+    {                                                                                    \
+        "mf_estimator", 0, MF_AUTO, MF_AUTO,                                             \
+            "How the mean failure interval comes from the history of a resource; auto: " \
+            "bayes from a stored one, censored from one in the request",                 \
+            PARAM_CHOICE, mf_estimator_names                                             \
+    }
+#define ROW_PRIOR                                                                      \
+    {                                                                                  \
+        "prior", 0, RATE_PRIOR_ALL, RATE_PRIOR_SITE,                                   \
+            "bayes: other hosts that tell of a resource; site: those of its site, or " \
+            "all if they are too few",                                                 \
+            PARAM_CHOICE, rate_prior_scopes                                            \
+    }
+#define ROW_MEAN_FLOOR                                                            \
     {                                                                             \
-        "mf_estimator", 0, 2, MF_CENSORED,                                        \
-            "How the mean failure interval comes from the history of a resource", \
-            PARAM_CHOICE, mf_estimator_names                                      \
+        "mean_floor_s", 0, 1e15, MEAN_FLOOR_PRESET_S,                             \
+            "bayes: least mean failure interval of a resource with fewer than 3 " \
+            "failures of which no other hosts tell; seconds",                     \
+            PARAM_NUMBER, NULL                                                    \
     }
 #define ROW_FAILURE_DISTRIBUTION                                                        \
     {                                                                                   \

@@ -55,6 +55,7 @@ static struct checkpoint_in input_of(struct sim *s, const struct replica *r, boo
     in.uptime_s = reliability_uptime_s(&h->reliability, sim_now_s(s));
     hazard_fill(s, h, &in);
     in.start = start;
+    in.remaining_is_known = true;
     if (!start) {
         in.interval_cur_s = r->interval_s;
         in.consecutive_omissions = r->omissions;
