@@ -215,6 +215,8 @@ static enum error_code begin_checkpointing(const struct round_call *call,
     if (r->mips <= 0)
         in.execution_time_s = HUGE_VAL;
     in.start = true;
+    in.remaining_is_known = true;
+    in.reschedule_delay_s = job->reschedule_delay_s;
     if (call->has_histories) {
         in.mean_failure_interval_s = h->mean_s;
         in.weibull_shape = h->weibull_shape;
@@ -400,14 +402,22 @@ static enum error_code fill_unplaced(struct round_call *call, const size_t *acti
 
 /* ---- expected_time ---- */
 
+/* Longer than this, some thirty million years, is no end worth a number in a text. */
+#define READABLE_S 1e15
+
 static const char *because(const struct round_call *call, const struct round_choice *c)
 {
+    static const struct remedy_option endless = {.expected_time_s = (double)NAN};
     const struct remedy_option *none = &c->options[0], *o;
     double ratio = round_call_option(call, "max_cost_ratio", (double)NAN);
     const char *limit = isnan(ratio) ? "" : " within max_cost_ratio";
+    double saved_s, dearer_s;
 
     if (c->chosen == SIZE_MAX && c->cheapest == SIZE_MAX)
         return "no remedy ends in a time that can be expected";
+    if (c->chosen != SIZE_MAX &&
+        !(none->expected_time_s <= READABLE_S && none->expected_cost_cpu_s <= READABLE_S))
+        none = &endless;
     if (c->chosen == SIZE_MAX)
         return arena_printf(call->rq->arena,
                             "the cheapest of %zu options with room for %zu copies costs "
@@ -418,16 +428,18 @@ static const char *because(const struct round_call *call, const struct round_cho
     if (c->chosen == 0 || isnan(none->expected_time_s))
         return arena_printf(call->rq->arena,
                             "least expected time of %zu options%s, with room for %zu "
-                            "copies: %.6g s",
+                            "copies: %.6g s%s",
                             c->option_count, limit, c->placeable_count,
-                            o->expected_time_s);
+                            o->expected_time_s,
+                            c->chosen == 0 ? "" : "; without a remedy it would not end");
+    saved_s = none->expected_time_s - o->expected_time_s;
+    dearer_s = o->expected_cost_cpu_s - none->expected_cost_cpu_s;
     return arena_printf(call->rq->arena,
                         "least expected time of %zu options%s, with room for %zu copies: "
-                        "%.6g s, %.6g s less than without a remedy, for %.6g s more of "
+                        "%.6g s, %.6g s less than without a remedy, for %.6g s %s of "
                         "CPU time",
                         c->option_count, limit, c->placeable_count, o->expected_time_s,
-                        none->expected_time_s - o->expected_time_s,
-                        o->expected_cost_cpu_s - none->expected_cost_cpu_s);
+                        saved_s, fabs(dearer_s), dearer_s < 0 ? "less" : "more");
 }
 
 static enum error_code fill_choice(struct round_call *call, const struct round_choice *c,
@@ -484,7 +496,7 @@ static enum error_code fill_choices(struct round_call *call, struct round_answer
         if (c->chosen == SIZE_MAX)
             continue;
         objective->expected_time_s += c->options[c->chosen].expected_time_s;
-        objective->lower_bound_s += c->execution_s;
+        objective->lower_bound_s += c->lower_bound_s;
     }
     answer->choices = list;
     answer->choice_count = count;

@@ -10,6 +10,7 @@
 #ifndef GRIDPLAN_FAULT_TOLERANCE_H
 #define GRIDPLAN_FAULT_TOLERANCE_H
 
+#include "algorithms/fault_tolerance/copies.h"
 #include "algorithms/replication/round.h"
 
 /* Every policy: name, purpose, source, flags. To add one, write
@@ -43,35 +44,41 @@ enum remedy { REMEDY_NONE, REMEDY_CHECKPOINTING, REMEDY_REPLICATION, REMEDY_BOTH
 enum { REMEDY_COPIES_MAX = 16 };
 enum { REMEDY_OPTIONS_MAX = 2 * REMEDY_COPIES_MAX };
 
-/* A job on a resource that fails with the constant rate 1/M. Seconds. */
+/* A job on the hosts that may take it, each with its own run time and failures. */
 struct remedy_in {
-    double execution_s;             /* E: run time without failures, > 0 */
-    double mean_failure_interval_s; /* M, > 0 */
-    double checkpoint_overhead_s;   /* C, >= 0 */
-    double restart_s;               /* R, >= 0 */
-    double reschedule_delay_s;      /* D, >= 0 */
-    double min_interval_s;          /* the interval is not shorter, > 0 */
-    size_t copies_max;              /* 1 .. REMEDY_COPIES_MAX */
+    const struct copy *plain; /* without checkpoints, the host of one copy first, then
+                                 that of a second, and so on */
+    const struct copy
+        *saved;        /* with checkpoints of their own, in an order of their own */
+    size_t count;      /* hosts, 1 .. REMEDY_COPIES_MAX */
+    size_t copies_max; /* 1 .. count */
 };
 
 struct remedy_option {
     enum remedy remedy;
     uint64_t replicas;
-    double interval_s;          /* between checkpoints; NAN: none are taken */
+    double interval_s;          /* between checkpoints of the first copy; NAN: none */
     double expected_time_s;     /* NAN: without end */
     double expected_cost_cpu_s; /* NAN: without end */
-    double success_probability; /* that the job needs no restart */
+    double success_probability; /* that some copy needs no restart */
 };
 
+/* A copy of a job on one host: cut into its best segments, or not at all. */
+struct copy remedy_copy(const struct finite_job *job, bool is_saved);
+
 /* Fills at most REMEDY_OPTIONS_MAX options, in the order none, checkpointing,
- * replication 2 .., both 2 ..; returns their number. O(copies_max^2). */
-size_t remedy_compare(const struct remedy_in *in, struct remedy_option *options);
+ * replication 2 .., both 2 ..; *count is their number. `work` keeps memory from call
+ * to call. ERR_TOO_LARGE when the arena is full. */
+enum error_code remedy_compare(const struct remedy_in *in, struct copies *work,
+                               struct remedy_option *options, size_t *count,
+                               struct arena *a, struct error *err);
 
 /* The option of least time among those that cost at most max_cost_s (NAN: no
- * limit) and take at most copies_max copies; ties: least cost, then the first.
+ * limit) and take at most copies_max copies, where each copy more must save
+ * min_gain_ratio of the time of fewer; ties: fewer copies, least cost, then the first.
  * SIZE_MAX: there is none. */
 size_t remedy_choose(const struct remedy_option *options, size_t count, double max_cost_s,
-                     size_t copies_max);
+                     size_t copies_max, double min_gain_ratio);
 
 /* The option of least cost, ties: the first, among those with at most copies_max
  * copies; SIZE_MAX: all of them are without end. */
@@ -81,13 +88,14 @@ size_t remedy_cheapest(const struct remedy_option *options, size_t count,
 /* What expected_time found for a job. */
 struct round_choice {
     size_t job;
-    double execution_s; /* E on the resource that rule 6.1 picks; also the lower bound */
-    double mean_failure_interval_s;
+    double execution_s;             /* E on the resource of the choice's first copy */
+    double lower_bound_s;           /* the least E of the resources that were compared */
+    double mean_failure_interval_s; /* of the former */
     const struct remedy_option *options;
     size_t option_count;
     size_t chosen;          /* index; SIZE_MAX: none keeps to the limit */
     size_t cheapest;        /* index; SIZE_MAX: all are without end */
-    size_t placeable_count; /* copies that rule 6.1 finds room for */
+    size_t placeable_count; /* copies that there is room for */
 };
 
 #endif

@@ -1,152 +1,156 @@
 /* fault_tolerance/remedy.c - expected time and cost of ways to survive failures.
  *
- * A job that takes E without failures, on resources that fail with rate 1/M; C and
- * R are the overhead of a checkpoint and of a restart from it, D passes from a
- * failure until the job runs again. Cost is CPU time used. With
+ * With E the run time on a host without failures, M its mean time between failures, C
+ * and R the overhead of a checkpoint and of a restart from it, R0 that of a restart
+ * from scratch, D the time from a failure until the job runs there again:
  *
- *     F(t)   = 1 - exp(-t/M)
- *     m(t,k) = mean of the latest of k failures that are all before t
- *            = t - (t + sum of (-1)^j binom(k,j) (M/j) (1 - exp(-j t/M)), j = 1..k)
- *                  / F(t)^k
- *     w = min(I, E),  x = exp(R/M) (exp((w + C)/M) - 1),
- *     q = F(E)^k of copies without checkpoints, F(w + C)^k of those with some:
+ *     none            one attempt after another, on the best host for that
+ *     checkpointing   the best segments of finite_plan.h, on the best host for those
+ *     replication k   k copies without checkpoints on k hosts, the first to end counts
+ *     both, k         likewise, each copy with its own checkpoints
  *
- *                     time                                cost
- *     none            (M + D) (exp(E/M) - 1)              M (exp(E/M) - 1)
- *     checkpointing   (E/w) (M + D) x                     (E/w) M x
- *     replication k   E + q/(1-q) (m(E,k) + D)            k M F(E)/(1-q)
- *     both, k         (E/w) (w + C + q/(1-q) (m(w+C,k) + D + R))
- *                                                         (E/w) k M F(w + C)/(1-q)
+ * A copy that dies comes back after D, from its own last image or from scratch, and
+ * is waited for: copies.h. Cost is CPU time used, while dead copies wait they use
+ * none. Success means that some copy gets through without a restart.
  *
- * I is the best interval of algorithms/checkpoint. With I >= E no checkpoint is
- * taken: checkpointing is then as none, and both as replication.
- *
- * Source: spec fault-tolerance.md 7.4, beyond the seeds. Deviation: the spec says
- * nothing of `both` with I >= E.
+ * Source: spec reliability.md 2.1, 3.1 and 6.5.
  */
-#include "algorithms/checkpoint/checkpoint.h"
 #include "algorithms/fault_tolerance/fault_tolerance.h"
 
 #include <math.h>
 
-/* F(t). */
-static double failed_by(const struct remedy_in *in, double t_s)
+struct copy remedy_copy(const struct finite_job *job, bool is_saved)
 {
-    return -expm1(-t_s / in->mean_failure_interval_s);
-}
+    struct copy copy = {.job = *job};
 
-/* m(t,k), with q = F(t)^k. */
-static double latest_failure_s(const struct remedy_in *in, double t_s, size_t k, double q)
-{
-    double mean_s = in->mean_failure_interval_s;
-    double sum_s = t_s, binomial = 1;
-
-    if (q < 1e-12)
-        return t_s * (double)k / ((double)k + 1);
-    for (size_t j = 1; j <= k; j++) {
-        double term_s;
-
-        binomial *= (double)(k - j + 1) / (double)j;
-        term_s = binomial * (mean_s / (double)j) * -expm1(-(double)j * t_s / mean_s);
-        sum_s += j % 2 ? -term_s : term_s;
+    if (!(job->work_s > 0 && isfinite(job->work_s) && isfinite(job->mean_s))) {
+        copy.plan = (struct finite_plan){.count = 1, .first_s = job->work_s};
+        copy.plan.expected_s = job->work_s > 0 ? HUGE_VAL : 0;
+    } else if (is_saved) {
+        copy.plan = finite_best(job);
+    } else {
+        copy.plan = (struct finite_plan){.count = 1, .first_s = job->work_s};
+        copy.plan.expected_s = finite_expected_s(job, 1);
     }
-    return t_s - sum_s / q;
+    return copy;
 }
 
-/* k copies over `work_s`, in pieces of t_s each of which is repeated until a copy
- * gets through; `again_s` passes before each repetition. */
-static void replicate(const struct remedy_in *in, size_t k, double pieces, double t_s,
-                      double again_s, struct remedy_option *o)
+/* That the copy needs no restart. */
+static double unharmed(const struct copy *copy)
 {
-    double failed = failed_by(in, t_s);
-    double q = pow(failed, (double)k);
+    double span_s =
+        copy->job.work_s + (fmax(1, copy->plan.count) - 1) * copy->job.overhead_s;
 
-    if (!(q < 1)) {
-        o->expected_time_s = o->expected_cost_cpu_s = HUGE_VAL;
-        return;
-    }
-    o->expected_time_s =
-        pieces * (t_s + q / (1 - q) * (latest_failure_s(in, t_s, k, q) + again_s));
-    o->expected_cost_cpu_s =
-        pieces * (double)k * in->mean_failure_interval_s * failed / (1 - q);
-    o->success_probability = pow(1 - q, pieces);
+    return exp(-span_s / copy->job.mean_s);
 }
 
-/* One copy. */
-static void restart(const struct remedy_in *in, double pieces, double t_s,
-                    double restart_s, struct remedy_option *o)
+/* Between checkpoints; NAN: none are taken. */
+static double interval_of(const struct copy *copy)
 {
-    double mean_s = in->mean_failure_interval_s;
-    double x = exp(restart_s / mean_s) * expm1(t_s / mean_s);
+    const struct finite_plan *plan = &copy->plan;
 
-    o->expected_time_s = pieces * (mean_s + in->reschedule_delay_s) * x;
-    o->expected_cost_cpu_s = pieces * mean_s * x;
-    o->success_probability = exp(-pieces * t_s / mean_s);
+    if (plan->count <= 1)
+        return (double)NAN;
+    return plan->count > 2 ? plan->middle_s : plan->first_s;
 }
 
-static double best_interval_s(const struct remedy_in *in)
+/* One copy, in closed form. */
+static struct remedy_option alone(const struct copy *copy, enum remedy remedy)
 {
-    struct checkpoint_in c = {
-        .checkpoint_overhead_s = in->checkpoint_overhead_s,
-        .mean_failure_interval_s = in->mean_failure_interval_s,
-    };
-
-    return fmax(checkpoint_best_interval_s(&c), in->min_interval_s);
-}
-
-static struct remedy_option option_of(const struct remedy_in *in, enum remedy remedy,
-                                      size_t k)
-{
-    bool takes = remedy == REMEDY_CHECKPOINTING || remedy == REMEDY_BOTH;
     struct remedy_option o = {
         .remedy = remedy,
-        .replicas = k,
-        .interval_s = takes ? best_interval_s(in) : (double)NAN,
+        .replicas = 1,
+        .interval_s = remedy == REMEDY_CHECKPOINTING ? interval_of(copy) : (double)NAN,
+        .expected_time_s = copy->plan.expected_s,
+        .expected_cost_cpu_s = copy->plan.expected_s * copy->job.mean_s /
+                               (copy->job.mean_s + copy->job.delay_s),
+        .success_probability = unharmed(copy),
     };
-    bool is_cut = takes && o.interval_s < in->execution_s;
-    double pieces = is_cut ? in->execution_s / o.interval_s : 1;
-    double t_s = is_cut ? o.interval_s + in->checkpoint_overhead_s : in->execution_s;
-    double restart_s = is_cut ? in->restart_s : 0;
 
-    if (k > 1)
-        replicate(in, k, pieces, t_s, in->reschedule_delay_s + restart_s, &o);
-    else
-        restart(in, pieces, t_s, restart_s, &o);
-    if (!isfinite(o.expected_time_s) || !isfinite(o.expected_cost_cpu_s)) {
+    if (!isfinite(o.expected_time_s))
         o.expected_time_s = o.expected_cost_cpu_s = (double)NAN;
-        o.success_probability = fmax(0, o.success_probability);
-    }
     return o;
 }
 
-size_t remedy_compare(const struct remedy_in *in, struct remedy_option *options)
+/* Options of 2 copies and more, of one kind. */
+static enum error_code together(const struct remedy_in *in, const struct copy *copies,
+                                enum remedy remedy, struct copies *work,
+                                struct remedy_option *options, size_t *count,
+                                struct arena *a, struct error *err)
 {
-    size_t count = 0;
+    double harmed = 1 - unharmed(&copies[0]);
+    bool is_good = false;
 
-    options[count++] = option_of(in, REMEDY_NONE, 1);
-    options[count++] = option_of(in, REMEDY_CHECKPOINTING, 1);
-    for (size_t k = 2; k <= in->copies_max; k++)
-        options[count++] = option_of(in, REMEDY_REPLICATION, k);
-    for (size_t k = 2; k <= in->copies_max; k++)
-        options[count++] = option_of(in, REMEDY_BOTH, k);
-    return count;
+    if (in->copies_max < 2)
+        return OK;
+    if (copies[0].job.work_s > 0)
+        TRY(copies_follow(work, copies, in->copies_max, &is_good, a, err));
+    for (size_t k = 2; k <= in->copies_max; k++) {
+        struct remedy_option o = {
+            .remedy = remedy,
+            .replicas = k,
+            .interval_s = remedy == REMEDY_BOTH ? interval_of(&copies[0]) : (double)NAN,
+            .expected_time_s = (double)NAN,
+            .expected_cost_cpu_s = (double)NAN,
+        };
+
+        harmed *= 1 - unharmed(&copies[k - 1]);
+        o.success_probability = 1 - harmed;
+        if (is_good) {
+            struct copies_figures figures = copies_together(work, k);
+
+            o.expected_time_s = figures.time_s;
+            o.expected_cost_cpu_s = figures.cost_s;
+        }
+        options[(*count)++] = o;
+    }
+    return OK;
+}
+
+enum error_code remedy_compare(const struct remedy_in *in, struct copies *work,
+                               struct remedy_option *options, size_t *count,
+                               struct arena *a, struct error *err)
+{
+    *count = 0;
+    options[(*count)++] = alone(&in->plain[0], REMEDY_NONE);
+    options[(*count)++] = alone(&in->saved[0], REMEDY_CHECKPOINTING);
+    TRY(together(in, in->plain, REMEDY_REPLICATION, work, options, count, a, err));
+    return together(in, in->saved, REMEDY_BOTH, work, options, count, a, err);
+}
+
+static bool is_less(const struct remedy_option *a, const struct remedy_option *b)
+{
+    if (a->expected_time_s != b->expected_time_s)
+        return a->expected_time_s < b->expected_time_s;
+    return a->expected_cost_cpu_s < b->expected_cost_cpu_s;
 }
 
 size_t remedy_choose(const struct remedy_option *options, size_t count, double max_cost_s,
-                     size_t copies_max)
+                     size_t copies_max, double min_gain_ratio)
 {
     size_t best = SIZE_MAX;
 
-    for (size_t i = 0; i < count; i++) {
-        const struct remedy_option *o = &options[i];
+    for (size_t copies = 1; copies <= copies_max; copies++) {
+        size_t found = SIZE_MAX;
+        double worth;
 
-        if (isnan(o->expected_time_s) || o->replicas > copies_max ||
-            o->expected_cost_cpu_s > max_cost_s)
+        for (size_t i = 0; i < count; i++) {
+            const struct remedy_option *o = &options[i];
+
+            if (o->replicas == copies && !isnan(o->expected_time_s) &&
+                !(o->expected_cost_cpu_s > max_cost_s) &&
+                (found == SIZE_MAX || is_less(o, &options[found])))
+                found = i;
+        }
+        if (found == SIZE_MAX)
             continue;
-        if (best == SIZE_MAX || o->expected_time_s < options[best].expected_time_s ||
-            (o->expected_time_s == options[best].expected_time_s &&
-             o->expected_cost_cpu_s < options[best].expected_cost_cpu_s))
-            best = i;
+        worth =
+            best == SIZE_MAX
+                ? HUGE_VAL
+                : options[best].expected_time_s *
+                      (1 - min_gain_ratio * (double)(copies - options[best].replicas));
+        if (options[found].expected_time_s < worth)
+            best = found;
     }
     return best;
 }

@@ -1,0 +1,180 @@
+/* fault_tolerance/copies.c - copies of a job on hosts that are unlike.
+ *
+ * Segment by segment, with all times in whole steps: in[j] is the chance that a
+ * segment is begun at step j without a restart, again[j] with one. Of those that are
+ * under way a share 1 - e^(-dt/M) fails in each step and begins again after D; who
+ * lives through the whole attempt begins the next segment. The ends of the segments
+ * are rounded, not their lengths, so that many short ones are not all off to one side.
+ */
+#include "algorithms/fault_tolerance/copies.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Steps of the shortest run time; run times of the first window; what may be left at
+ * its end. */
+#define STEPS_OF_RUN 2000.0
+#define SHORTEST_S   1e-9
+#define RUNS_FIRST   3.0
+#define LEFT_MIN     1e-9
+#define LEFT_ENOUGH  1e-6 /* beyond the longest window: too little to matter */
+
+/* Whole steps, at least one. */
+static size_t steps_of(double time_s, double step_s)
+{
+    double steps = round(time_s / step_s);
+
+    return steps < 1 ? 1 : steps > COPIES_STEPS_MAX ? COPIES_STEPS_MAX : (size_t)steps;
+}
+
+/* One segment of a copy. */
+struct segment {
+    size_t first, repeated; /* steps of an attempt without and with the restart */
+    size_t delay;
+    double rate; /* of failures in a step */
+    size_t step_count;
+};
+
+/* in becomes the begins of the next segment; held gets those that are under way. */
+static void pass(const struct segment *s, double *in, double *again, double *out,
+                 double *held)
+{
+    double fails = -expm1(-s->rate), fresh = 0, restarted = 0;
+    double lives_first = exp(-s->rate * (double)s->first);
+    double lives_repeated = exp(-s->rate * (double)s->repeated);
+
+    memset(again, 0, s->step_count * sizeof(*again));
+    for (size_t j = 0; j < s->step_count; j++) {
+        double ends_first = j >= s->first ? in[j - s->first] * lives_first : 0;
+        double ends_repeated =
+            j >= s->repeated ? again[j - s->repeated] * lives_repeated : 0;
+
+        fresh = fmax(0, fresh - ends_first) + in[j];
+        restarted = fmax(0, restarted - ends_repeated) + again[j];
+        out[j] = ends_first + ends_repeated;
+        held[j] += fresh + restarted;
+        if (j + 1 + s->delay < s->step_count)
+            again[j + 1 + s->delay] += fails * (fresh + restarted);
+        fresh *= 1 - fails;
+        restarted *= 1 - fails;
+    }
+    memcpy(in, out, s->step_count * sizeof(*in));
+}
+
+/* Work of a segment of a plan, and the checkpoint at its end. */
+static double span_of(const struct copy *copy, double n)
+{
+    const struct finite_plan *plan = &copy->plan;
+
+    if (plan->count <= 1)
+        return copy->job.work_s;
+    if (n + 1 >= plan->count)
+        return plan->last_s;
+    return (n > 0 ? plan->middle_s : plan->first_s) + copy->job.overhead_s;
+}
+
+/* The course of a copy; `room` steps each of in, again and next for work. */
+static void follow(const struct copy *copy, const struct copies *c, double *work,
+                   struct copy_course *out)
+{
+    size_t count = c->step_count, begin = 0;
+    double *in = work, *again = in + count, *next = again + count;
+    double end_s = 0, done = 0;
+
+    memset(in, 0, count * sizeof(*in));
+    memset(out->held, 0, count * sizeof(*out->held));
+    in[0] = 1;
+    for (double n = 0; n < fmax(1, copy->plan.count); n++) {
+        double restart_s = n > 0 ? copy->job.restart_s : copy->job.scratch_s;
+        double delay = round(copy->job.delay_s / c->step_s);
+        struct segment s = {.delay = (size_t)fmin(delay, (double)count),
+                            .rate = c->step_s / copy->job.mean_s,
+                            .step_count = count};
+        size_t end;
+
+        end_s += span_of(copy, n);
+        end = steps_of(end_s, c->step_s);
+        s.first = end > begin ? end - begin : 1;
+        s.repeated = s.first + (restart_s > 0 ? steps_of(restart_s, c->step_s) : 0);
+        begin = end;
+        pass(&s, in, again, next, out->held);
+    }
+    for (size_t j = 0; j < count; j++) {
+        done += in[j];
+        out->left[j] = fmax(0, 1 - done);
+    }
+}
+
+/* Room for `count` courses of c->step_count steps, and for work; *work is its begin. */
+static enum error_code make_room(struct copies *c, size_t count, double **work,
+                                 struct arena *a, struct error *err)
+{
+    size_t needed = (2 * count + 3) * c->step_count;
+
+    if (c->room < needed) {
+        c->memory = NEW(a, double, needed);
+        c->room = c->memory ? needed : 0;
+        if (!c->memory)
+            return fail_memory(err);
+    }
+    for (size_t i = 0; i < count; i++)
+        c->course[i] = (struct copy_course){c->memory + 2 * i * c->step_count,
+                                            c->memory + (2 * i + 1) * c->step_count};
+    *work = c->memory + 2 * count * c->step_count;
+    return OK;
+}
+
+enum error_code copies_follow(struct copies *c, const struct copy *list, size_t count,
+                              bool *is_good, struct arena *a, struct error *err)
+{
+    double shortest_s = HUGE_VAL, steps, *work;
+    size_t first = 0;
+
+    *is_good = true;
+    for (size_t i = 0; i < count; i++) {
+        *is_good = *is_good && list[i].plan.count <= COPIES_SEGMENTS_MAX;
+        shortest_s = fmin(shortest_s, list[i].job.work_s);
+        first = list[i].plan.expected_s < list[first].plan.expected_s ? i : first;
+    }
+    c->count = count;
+    c->step_s = fmax(shortest_s / STEPS_OF_RUN, SHORTEST_S);
+    steps = RUNS_FIRST * list[first].plan.expected_s / c->step_s;
+    *is_good = *is_good && steps < COPIES_STEPS_MAX;
+    if (!*is_good)
+        return OK;
+    for (c->step_count = (size_t)steps + 2;; c->step_count *= 2) {
+        TRY(make_room(c, count, &work, a, err));
+        follow(&list[first], c, work, &c->course[first]);
+        if (c->course[first].left[c->step_count - 1] < LEFT_MIN ||
+            2 * c->step_count > COPIES_STEPS_MAX)
+            break;
+    }
+    *is_good = c->course[first].left[c->step_count - 1] < LEFT_ENOUGH;
+    for (size_t i = 0; i < count && *is_good; i++)
+        if (i != first)
+            follow(&list[i], c, work, &c->course[i]);
+    return OK;
+}
+
+struct copies_figures copies_together(const struct copies *c, size_t count)
+{
+    struct copies_figures sum = {0, 0};
+
+    for (size_t j = 0; j < c->step_count; j++) {
+        double all = 1, held = 0;
+
+        for (size_t i = 0; i < count; i++) {
+            double others = c->course[i].held[j];
+
+            for (size_t k = 0; k < count; k++)
+                others *= k == i ? 1 : c->course[k].left[j];
+            held += others;
+            all *= c->course[i].left[j];
+        }
+        sum.time_s += all * c->step_s;
+        sum.cost_s += held * c->step_s;
+        if (all < LEFT_MIN)
+            break;
+    }
+    return sum;
+}

@@ -1,0 +1,65 @@
+/* fault_tolerance/copies.h - copies of a job on hosts that are unlike.
+ *
+ * Each copy runs on a host of its own, fails at that host's rate and comes back there
+ * after D, from its own last image or from scratch; the job ends with the first copy
+ * that ends. Copies are independent of each other, so with G_i(t) the chance that
+ * copy i is not done at t
+ *
+ *     E[time] = integral of prod G_i(t)
+ *     E[cost of copy i] = integral of H_i(t) prod_(j != i) G_j(t)
+ *
+ * H_i: that it is not done and on its host. Both are worked out on a grid of time, to
+ * about 0.1 % of the run time.
+ *
+ * Source: spec reliability.md 6.5. Times are seconds.
+ */
+#ifndef GRIDPLAN_COPIES_H
+#define GRIDPLAN_COPIES_H
+
+#include "algorithms/checkpoint/finite_plan.h"
+#include "models/base/arena.h"
+#include "models/base/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* One copy: its work there, its failures, and how its work is cut. */
+struct copy {
+    struct finite_job job;
+    struct finite_plan plan; /* count 1: without checkpoints */
+};
+
+enum { COPIES_STEPS_MAX = 100000, COPIES_SEGMENTS_MAX = 2000, COPIES_MAX = 64 };
+
+/* What a copy does on the grid, at each step. */
+struct copy_course {
+    double *left; /* G */
+    double *held; /* H */
+};
+
+/* A set of copies on one grid; keep it for the next set, it keeps its memory. */
+struct copies {
+    struct copy_course course[COPIES_MAX];
+    size_t count;
+    double step_s;
+    size_t step_count;
+    double *memory; /* of `room` steps for each */
+    size_t room;
+};
+
+/* Works out the courses of `count` copies, 1 .. COPIES_MAX, on a grid that is fine
+ * enough for all and ends when the first of them is sure to be done. *is_good false:
+ * none of them ends within COPIES_STEPS_MAX steps, or one has more than
+ * COPIES_SEGMENTS_MAX segments. O(count * steps * segments). ERR_TOO_LARGE when the
+ * arena is full. */
+enum error_code copies_follow(struct copies *c, const struct copy *list, size_t count,
+                              bool *is_good, struct arena *a, struct error *err);
+
+struct copies_figures {
+    double time_s, cost_s;
+};
+
+/* Of the first `count` of them together, 1 .. c->count. */
+struct copies_figures copies_together(const struct copies *c, size_t count);
+
+#endif
