@@ -294,6 +294,15 @@ static struct option option_of(const struct param *p)
     return o;
 }
 
+/* Checkpoint policies take each other's options, but list only those that they read. */
+static bool reads(const struct policy_row *row, size_t option)
+{
+    for (const struct checkpoint_policy *p = checkpoint_policies; p->name; p++)
+        if (p->params == row->params)
+            return checkpoint_reads_option(p, (enum checkpoint_param)option);
+    return true;
+}
+
 static enum error_code fill_options(const struct policy_row *row, struct algorithm *out,
                                     struct arena *a, struct error *err)
 {
@@ -303,11 +312,11 @@ static enum error_code fill_options(const struct policy_row *row, struct algorit
     if (!list)
         return fail_memory(err);
     for (size_t i = 0; i < own; i++)
-        list[i] = option_of(&row->params[i]);
+        if (reads(row, i))
+            list[out->option_count++] = option_of(&row->params[i]);
     for (size_t i = 0; i < common; i++)
-        list[own + i] = option_of(&row->common[i]);
+        list[out->option_count++] = option_of(&row->common[i]);
     out->options = list;
-    out->option_count = own + common;
     return OK;
 }
 

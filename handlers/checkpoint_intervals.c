@@ -11,10 +11,13 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { JOBS_MAX = 100000, TOOLS_MAX = 16, WARNINGS_MAX = 32 };
+enum { JOBS_MAX = 100000, TOOLS_MAX = 16, UNUSED_MAX = 16, WARNINGS_MAX = 48 };
 
 /* A gap_ratio of a job that ends that is worth a warning. */
 #define FEW_INTERVALS_GAP 0.01
+
+/* Settings below it are worth one, too. */
+#define INTERVAL_SHORT_S 10.0
 
 enum checkpoint_event { EVENT_REQUEST, EVENT_START };
 static const char *const events[] = {"request", "start", NULL};
@@ -353,7 +356,7 @@ struct work {
     struct checkpoint_costs costs;       /* of the jobs that do not say the overhead */
     struct name_index links;             /* key NULL: no checkpoint has a way to go */
     struct affected hopeless, raised, too_short, unknown;
-    struct affected floor, few_intervals;
+    struct affected floor, few_intervals, slurm, very_short, rounded;
     bool is_unproved; /* policy finite: of a job the plan could not be shown to be best */
     struct affected start_unknown, ended, outside, cut, few, floored, wide;
     const char *warnings[WARNINGS_MAX];
@@ -396,6 +399,26 @@ find_policy(const struct checkpoint_intervals_request *body, struct error *err)
     return NULL;
 }
 
+/* An option that the policy does not read is no mistake: a request can change its
+ * policy and nothing else. But it is said. */
+static enum error_code warn_unused(struct work *w, const char *name)
+{
+    size_t index = 0;
+
+    while (index < CHECKPOINT_PARAM_COUNT &&
+           strcmp(w->policy->params[index].name, name) != 0)
+        index++;
+    if (index == CHECKPOINT_PARAM_COUNT ||
+        checkpoint_reads_option(w->policy, (enum checkpoint_param)index))
+        return OK;
+    if (w->warning_count == UNUSED_MAX)
+        return OK;
+    w->warnings[w->warning_count] = arena_printf(
+        w->rq->arena, "option_unused: /options/%.64s has no part in algorithm %s", name,
+        w->policy->name);
+    return w->warnings[w->warning_count++] ? OK : fail_memory(w->rq->err);
+}
+
 /* An option that is null is not set. */
 static enum error_code bind_options(struct work *w)
 {
@@ -409,6 +432,8 @@ static enum error_code bind_options(struct work *w)
     for (size_t i = 0; i < decision->option_count; i++)
         if (decision->options[i].type != VALUE_UNDEFINED)
             given[count++] = decision->options[i];
+    for (size_t i = 0; i < count; i++)
+        TRY(warn_unused(w, given[i].name));
     return params_bind(w->policy->params, given, count, w->param, w->rq->err);
 }
 
@@ -453,6 +478,14 @@ static enum error_code warn_all(struct work *w)
     TRY(warn(w, &w->few_intervals, "few_intervals",
              "end after so few intervals that another number of checkpoints is more than "
              "1 % better: see best_completion_s and algorithm finite"));
+    TRY(warn(w, &w->slurm, "slurm_lead_too_long",
+             "need their signal more than 65535 s before the time limit, which sbatch "
+             "does not take: rendered.slurm is left out"));
+    TRY(warn(w, &w->very_short, "interval_very_short",
+             "have settings for a checkpoint every few seconds, below 10"));
+    TRY(warn(w, &w->rounded, "rounded",
+             "lose more than 1 % more to checkpoints and failures by the whole units of "
+             "a tool in render"));
     TRY(warn(w, &w->start_unknown, "observation_start_unknown",
              "run where nobody said since when the resource is watched (POST "
              "/v1/observations): its first failure only begins the history"));
@@ -994,6 +1027,46 @@ static enum error_code add_segments(struct work *w, struct checkpoint_interval *
     return OK;
 }
 
+static bool wants_tool(const struct work *w, const char *name)
+{
+    for (size_t i = 0; i < w->body->render_count; i++)
+        if (strcmp(w->body->render[i], name) == 0)
+            return true;
+    return false;
+}
+
+/* Whether whole units of unit_s make the interval much worse. */
+static bool is_worse_rounded(const struct checkpoint_in *in, double interval_s,
+                             double unit_s)
+{
+    struct checkpoint_in known = *in;
+    double rounded_s = unit_s * fmax(1, floor(interval_s / unit_s + 0.5));
+
+    known.mean_failure_interval_s = checkpoint_mean_s(in);
+    if (!(known.mean_failure_interval_s > 0) || isinf(interval_s))
+        return false;
+    return checkpoint_expected_time_ratio(&known, rounded_s) - 1 >
+           1.01 * (checkpoint_expected_time_ratio(&known, interval_s) - 1);
+}
+
+/* What is to be known of settings for other tools. */
+static void note_render(struct work *w, const struct checkpoint_job *job,
+                        const struct checkpoint_in *in, double interval_s,
+                        double saving_s)
+{
+    bool has_seconds =
+        wants_tool(w, "scr") || wants_tool(w, "veloc") || wants_tool(w, "dmtcp");
+
+    if (wants_tool(w, "slurm") &&
+        checkpoint_slurm_lead_s(saving_s) > CHECKPOINT_SLURM_LEAD_MAX_S)
+        affect(&w->slurm, job);
+    if (has_seconds && interval_s < INTERVAL_SHORT_S)
+        affect(&w->very_short, job);
+    if ((has_seconds && is_worse_rounded(in, interval_s, 1)) ||
+        (wants_tool(w, "fti") && is_worse_rounded(in, interval_s, 60)))
+        affect(&w->rounded, job);
+}
+
 static enum error_code decide_job(struct work *w, const struct checkpoint_job *job,
                                   struct checkpoint_interval *out)
 {
@@ -1034,6 +1107,7 @@ static enum error_code decide_job(struct work *w, const struct checkpoint_job *j
     TRY(add_segments(w, out));
     if (w->body->render_count == 0)
         return OK;
+    note_render(w, job, &in, out->out.interval_s, saving_s);
     return checkpoint_render(w->body->render, w->body->render_count, out->out.interval_s,
                              saving_s, &out->rendered, w->rq->arena, w->rq->err);
 }

@@ -4,9 +4,10 @@
  * its documentation); all in whole ones, rounded half up, at least 1. A job that
  * never checkpoints says so to DMTCP only: the others have no such value, or 0
  * means another thing. Slurm has no interval: its signal comes before the time
- * limit, early enough for two checkpoints, at least 60 s.
+ * limit, early enough for two checkpoints, at least 60 s; sbatch takes no lead above
+ * 65535 s, and then has no text.
  *
- * Source: spec fault-tolerance.md 11 (render).
+ * Source: spec fault-tolerance.md 11 (render), reliability.md 5.
  */
 #include "handlers/checkpoint_render.h"
 
@@ -19,7 +20,9 @@
 static const struct json_field rendered_rows[] = {
     JSON_TEXT(T, scr, JSON_OPTIONAL, "Environment of SCR"),
     JSON_TEXT(T, veloc, JSON_OPTIONAL, "Line of VeloC's configuration file"),
-    JSON_TEXT(T, fti, JSON_OPTIONAL, "Line of FTI's configuration file, section Basic"),
+    JSON_TEXT(T, fti, JSON_OPTIONAL,
+              "Lines of FTI's configuration file, section Basic: level 4, the only one "
+              "whose images outlive every node"),
     JSON_TEXT(T, dmtcp, JSON_OPTIONAL, "Option of dmtcp_launch and dmtcp_coordinator"),
     JSON_TEXT(T, slurm, JSON_OPTIONAL,
               "Option of sbatch: a signal before the time limit, to checkpoint then"),
@@ -70,7 +73,8 @@ static bool render_fti(double interval_s, double saving_s, const char **text,
                        struct arena *a)
 {
     (void)saving_s;
-    return render_every("ckpt_l1 = ", interval_s / 60, text, a);
+    return render_every(
+        "ckpt_l1 = 0\nckpt_l2 = 0\nckpt_l3 = 0\nckpt_l4 = ", interval_s / 60, text, a);
 }
 
 static bool render_dmtcp(double interval_s, double saving_s, const char **text,
@@ -81,11 +85,20 @@ static bool render_dmtcp(double interval_s, double saving_s, const char **text,
     return isinf(interval_s) || render_every("--interval ", interval_s, text, a);
 }
 
+double checkpoint_slurm_lead_s(double saving_s)
+{
+    return ceil(fmax(60, 2 * saving_s));
+}
+
 static bool render_slurm(double interval_s, double saving_s, const char **text,
                          struct arena *a)
 {
+    double lead_s = checkpoint_slurm_lead_s(saving_s);
+
     (void)interval_s;
-    return render_every("--signal=B:USR1@", ceil(fmax(60, 2 * saving_s)), text, a);
+    *text = NULL;
+    return lead_s > CHECKPOINT_SLURM_LEAD_MAX_S ||
+           render_every("--signal=B:USR1@", lead_s, text, a);
 }
 
 static const struct tool {

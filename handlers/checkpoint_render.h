@@ -21,4 +21,11 @@ enum error_code checkpoint_render(const char *const *tools, size_t count,
                                   const struct checkpoint_rendered **out, struct arena *a,
                                   struct error *err);
 
+/* sbatch takes the signal at most so long before the time limit. */
+#define CHECKPOINT_SLURM_LEAD_MAX_S 65535.0
+
+/* How long before the limit it is wanted, for a checkpoint that is safe after
+ * saving_s; whole seconds. */
+double checkpoint_slurm_lead_s(double saving_s);
+
 #endif

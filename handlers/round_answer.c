@@ -208,6 +208,7 @@ static enum error_code begin_checkpointing(const struct round_call *call,
         sharing = (double)r->job_count + 1;
     in.checkpoint_overhead_s = job->checkpoint_overhead_s;
     in.restart_s = job->restart_s;
+    in.restart_from_scratch_s = job->restart_from_scratch_s;
     in.execution_time_s = r->mips > 0 && job->length_mi > 0
                               ? job->length_mi * sharing / r->mips
                               : CHECKPOINT_SHORTEST_S;

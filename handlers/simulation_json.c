@@ -1,6 +1,7 @@
 /* simulation_json.c - how simulations look in JSON. */
 #include "handlers/simulation_json.h"
 
+#include "handlers/simulation_run.h"
 #include "handlers/snapshot_json.h"
 
 /* ---- distributions ---- */
@@ -162,6 +163,12 @@ static const struct json_field failure_group_rows[] = {
      .type = JSON_TYPE_NUMBER,
      .offset = JSON_AT(T, burst.burst_delay_s, double),
      .max = SIM_TIME_MAX_S},
+    {.name = "burst_rate",
+     .doc = "kept: own failures are rarer, so that with the bursts the mean time between "
+            "failures is the stated one; added: bursts come on top; default kept",
+     .type = JSON_TYPE_CHOICE,
+     .choices = sim_burst_rate_names,
+     .offset = offsetof(T, burst.burst_rate)},
     {0},
 };
 #undef T
@@ -507,6 +514,12 @@ static const struct json_field request_rows[] = {
      .max = 604800,
      .preset = NAN,
      .flags = JSON_NULLABLE | JSON_ABOVE_MIN},
+    JSON_CHOICE(T, seed_scheme, simulation_seed_schemes, SIMULATION_SEEDS_SPREAD, 0,
+                "Seeds of the runs after the first: spread, so that neighbouring seeds "
+                "share no run; sequence: the seeds that follow; default spread"),
+    JSON_BOOLEAN(T, ignore_width, false, 0,
+                 "Jobs of several processors run on one slot, each as long as one of its "
+                 "processors would; default false: they are refused"),
     JSON_INTEGER(T, max_events, 1, JSON_EXACT, 50000000, 0,
                  "Events of all runs together at most; ends a simulation at the same "
                  "event every time; default 50000000"),
@@ -722,8 +735,8 @@ static const struct json_field log_row_rows[] = {
      .type = JSON_TYPE_CHOICE,
      .choices = sim_log_kind_names,
      .offset = offsetof(T, kind)},
-    JSON_INTEGER(T, job_number, 0, JSON_EXACT, 0, JSON_MAY_BE_NULL,
-                 "Which job; null: none"),
+    JSON_NUMBER(T, job_number, 0, 0, 0, JSON_MAY_BE_NULL,
+                "Which job, by its arrival from 1; null: none"),
     JSON_TEXT(T, resource_id, JSON_OPTIONAL, "Where"),
     JSON_NUMBER(T, value, 0, 0, 0, JSON_OPTIONAL,
                 "CR.Load: mips_external; Checkpoint.Stored, Job.Run: progress in MI"),
@@ -770,6 +783,8 @@ static const struct json_field answer_rows[] = {
     JSON_INTEGER(T, runs_completed, 0, JSON_EXACT, 0, 0,
                  "Runs that are complete for every label"),
     JSON_INTEGER(T, events_executed, 0, JSON_EXACT, 0, 0, "Events of all runs"),
+    JSON_NUMBERS(T, seeds, seed_count, 0, JSON_EXACT, 0,
+                 "Of the complete runs; each alone as `seed` gives its run again"),
     DECISION_END_ROWS(T),
     {0},
 };
@@ -802,8 +817,10 @@ const struct json_object simulation_answer_json = {
          .doc = "Events so far",                                                   \
          .type = JSON_TYPE_INTEGER,                                                \
          .offset = JSON_AT(T, progress.event_count, uint64_t)},                    \
-        JSON_INTEGER(T, attempt_count, 0, JSON_EXACT, 0, 0,                        \
-                     "How often a replica took it up: more than 1 when one died"), \
+        JSON_INTEGER(                                                              \
+            T, attempt_count, 0, JSON_EXACT, 0, 0,                                 \
+            "How often a replica took it up: more than 1 when one died, and then " \
+            "all figures here began at 0 again, with the first run"),              \
         JSON_BOOLEAN(T, cancel_requested, 0, 0, "It is to stop"),                  \
         JSON_INSTANT(T, created_at, 0, "When it was asked for"),                   \
         JSON_INSTANT(T, started_at, JSON_OPTIONAL, "When it was last taken up"),   \

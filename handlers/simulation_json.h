@@ -152,6 +152,8 @@ struct simulation_request {
     struct decision_request decision; /* seed, time_limit_s, store, labels */
     const char *name, *preset;
     uint64_t runs, max_events;
+    int seed_scheme;
+    bool ignore_width;
     const struct simulation_stop *stop;
     double stable_after_s, warm_up_s, storage_bytes;
     int initial_state, detection;
@@ -218,6 +220,8 @@ struct simulation_answer {
     const char *const *ranking;
     size_t ranking_count;
     uint64_t runs_completed, events_executed;
+    const double *seeds;
+    size_t seed_count;
 };
 
 extern const struct json_object simulation_request_json;

@@ -1,9 +1,23 @@
 /* simulation_run.c - several policies on the same scenario, several times. */
 #include "handlers/simulation_run.h"
 
+#include "models/base/rng.h"
 #include "service/store_simulation.h"
 
 #include <string.h>
+
+const char *const simulation_seed_schemes[] = {"spread", "sequence", NULL};
+
+uint64_t simulation_seed(uint64_t seed, enum simulation_seeds scheme, uint64_t run)
+{
+    uint64_t state = seed, drawn = 0;
+
+    if (run == 0 || scheme == SIMULATION_SEEDS_SEQUENCE)
+        return seed + run;
+    for (uint64_t i = 0; i < run; i++)
+        drawn = splitmix64(&state);
+    return drawn >> 11;
+}
 
 /* What is under way. */
 struct play {
@@ -51,7 +65,8 @@ static enum error_code play_game(struct play *p, uint64_t run, size_t label,
         scenario.max_events = plan->max_events - p->events_done;
     p->game = (struct sim_progress){0};
     *out = (struct sim_run_out){0};
-    TRY(sim_run(&scenario, &plan->labels[label].policy, plan->seed + run, &budget,
+    TRY(sim_run(&scenario, &plan->labels[label].policy,
+                simulation_seed(plan->seed, plan->seed_scheme, run), &budget,
                 run == 0 ? &plan->wanted : NULL, &p->game, out, p->rq->arena,
                 p->rq->err));
     p->events_done += (uint64_t)out->metrics.events;
@@ -70,6 +85,7 @@ static enum error_code play_run(struct play *p, uint64_t run,
 
         TRY(play_game(p, run, i, &game, ended));
         p->metrics[i * p->plan->run_count + run] = game.metrics;
+        out->most_jobs = fmax(out->most_jobs, game.metrics.jobs_submitted);
         if (run == 0)
             out->results[i].first = game;
     }

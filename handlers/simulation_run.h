@@ -1,7 +1,7 @@
 /* simulation_run.h - several policies on the same scenario, several times.
  *
  * Every label meets the same jobs and failures in the run of the same number: its
- * seed is the request's plus the number. Runs are played one after the other, in
+ * seed follows from the request's. Runs are played one after the other, in
  * each all labels; what has been played of a run that could not be ended for all
  * labels does not count.
  */
@@ -12,6 +12,17 @@
 #include "service/route.h"
 
 enum { SIMULATION_RUNS_MAX = 20, SIMULATION_LABELS_MAX = 32 };
+
+/* Where the seeds of the runs come from. */
+enum simulation_seeds {
+    SIMULATION_SEEDS_SPREAD,   /* the first is the request's, the others follow from it
+                                  by splitmix64: neighbours share no run */
+    SIMULATION_SEEDS_SEQUENCE, /* the request's and those after it */
+};
+extern const char *const simulation_seed_schemes[]; /* ended by NULL */
+
+/* Seed of a run, below 2^53 if the request's is. */
+uint64_t simulation_seed(uint64_t seed, enum simulation_seeds scheme, uint64_t run);
 
 /* One policy that is compared. */
 struct simulation_label {
@@ -25,6 +36,7 @@ struct simulation_plan {
     const struct simulation_label *labels;
     size_t label_count;
     uint64_t seed, run_count;
+    enum simulation_seeds seed_scheme;
     uint64_t max_events;      /* of all runs and labels together; 0: no limit */
     struct sim_output wanted; /* of the first run */
 };
@@ -41,6 +53,7 @@ struct simulation_outcome {
     struct simulation_result *results; /* by label */
     size_t *ranking;                   /* positions of labels, best first */
     uint64_t runs_completed, events_executed;
+    double most_jobs; /* that arrived in one run */
 };
 
 /* Plays it within rq->budget and keeps rq->progress up to date. */

@@ -316,13 +316,51 @@ static enum error_code begin(struct building *b, const struct simulation_workloa
     return OK;
 }
 
+/* A slot runs one processor's worth: what needs several would be a fraction of
+ * itself. */
+static void check_width(struct building *b, const char *pointer, const struct workload *w)
+{
+    size_t log_count = w->swf_job_count, wide = 0;
+    char member[128];
+
+    if (w->job_count && w->job_count < log_count)
+        log_count = w->job_count;
+    for (size_t i = 0; i < log_count; i++)
+        wide += swf_processors(&w->swf_jobs[i]) > 1;
+    if (wide > 0 && !b->body->ignore_width)
+        invalid(b->err, "/workload_id", "not_allowed",
+                "%zu of %zu jobs need several processors, which a slot of kind grid is "
+                "not: play them with kind queue, or with ignore_width on one slot each",
+                wide, log_count);
+    for (size_t i = 0; i < w->given_count; i++) {
+        if (w->jobs[i].cpus <= 1)
+            continue;
+        wide++;
+        if (b->body->ignore_width)
+            continue;
+        snprintf(member, sizeof(member), "%s/jobs/%zu/cpus", pointer, i);
+        invalid(
+            b->err, member, "not_allowed",
+            "a slot of kind grid is one processor, not %llu: play it with kind queue, "
+            "or with ignore_width on one slot",
+            (unsigned long long)w->jobs[i].cpus);
+    }
+    if (wide > 0 && b->body->ignore_width)
+        simulation_warn(b->out, b->a,
+                        "width_ignored: %zu job(s) of several processors run on one slot "
+                        "each, as long as each of their processors would",
+                        wide);
+}
+
 /* Generators that take a number of jobs as a limit get the service's. */
-static void limit_jobs(struct workload *w)
+static void limit_jobs(struct building *b, struct workload *w)
 {
     bool exact = w->generator == WORKLOAD_LUBLIN || w->generator == WORKLOAD_SIMPLE_DAILY;
 
-    if (!exact && w->job_count == 0)
-        w->job_count = SIMULATION_JOBS_MAX;
+    if (exact || w->job_count > 0)
+        return;
+    w->job_count = SIMULATION_JOBS_MAX;
+    b->out->is_limited = w->given_count == 0 && w->swf_job_count == 0;
 }
 
 /* One workload: the request's, or that of an interface. */
@@ -349,7 +387,8 @@ static enum error_code make_workload(struct building *b,
         TRY(take_log(b, b->body->workload_id, w));
     if (in && w->generator == WORKLOAD_BATCH)
         TRY(take_jobs(b, in, pointer, w));
-    limit_jobs(w);
+    check_width(b, pointer, w);
+    limit_jobs(b, w);
     return workload_prepare(w, pointer, b->a, b->err);
 }
 
@@ -404,7 +443,7 @@ static enum error_code make_interfaces(struct building *b, struct workload *w)
     *w = workload_blank(WORKLOAD_INTERFACES);
     w->interfaces = list;
     w->interface_count = count;
-    limit_jobs(w);
+    limit_jobs(b, w);
     return workload_prepare(w, "/user_interfaces", b->a, b->err);
 }
 

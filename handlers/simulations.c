@@ -189,6 +189,21 @@ static void warn_cut(const struct simulation_plan *plan,
                         (unsigned long long)plan->run_count);
 }
 
+/* A generator that the service's limit ended, in a run at least: its figures are of
+ * less than was asked for. */
+static void warn_truncated(struct simulation_outcome *outcome,
+                           struct simulation_setting *setting, struct arena *a)
+{
+    if (!setting->is_limited || outcome->most_jobs < SIMULATION_JOBS_MAX)
+        return;
+    outcome->status = DECISION_CUT;
+    simulation_warn(setting, a,
+                    "workload_truncated: the generator at /workload was stopped after %d "
+                    "jobs, the most that are played; what comes later in the figures is "
+                    "without arrivals. Ask for an earlier stop.time_s",
+                    SIMULATION_JOBS_MAX);
+}
+
 static enum error_code play(struct request *rq, const struct simulation_request *body,
                             const struct simulation_label *labels,
                             struct simulation_setting *setting,
@@ -200,6 +215,7 @@ static enum error_code play(struct request *rq, const struct simulation_request 
         .labels = labels,
         .label_count = body->compare_count,
         .seed = body->decision.seed,
+        .seed_scheme = (enum simulation_seeds)body->seed_scheme,
         .run_count = body->runs,
         .max_events = body->max_events,
         .wanted = {.per_resource = wanted->per_resource,
@@ -208,10 +224,19 @@ static enum error_code play(struct request *rq, const struct simulation_request 
                    .log_rows_max = wanted->log ? (size_t)wanted->log_rows_max : 0},
     };
     struct simulation_outcome outcome = {0};
+    double *seeds;
 
     TRY(simulation_play(rq, &plan, &outcome));
     TRY(fill_results(&plan, &outcome, setting, answer, rq->arena, rq->err));
     warn_cut(&plan, &outcome, setting, rq->arena);
+    warn_truncated(&outcome, setting, rq->arena);
+    seeds = NEW(rq->arena, double, outcome.runs_completed);
+    if (!seeds)
+        return fail_memory(rq->err);
+    for (uint64_t run = 0; run < outcome.runs_completed; run++)
+        seeds[run] = (double)simulation_seed(plan.seed, plan.seed_scheme, run);
+    answer->seeds = seeds;
+    answer->seed_count = outcome.runs_completed;
     answer->name = body->name;
     answer->decision.warnings = setting->warnings;
     answer->decision.warning_count = setting->warning_count;

@@ -187,11 +187,11 @@ inline sim_run_out run_scenario(const sim_scenario &s, const bound_policy &p,
 
 inline const sim_output everything{true, true, 1000000, 1000000};
 
-// The job's row; jobs are numbered by arrival.
+// The row of the job of this arrival, from 0; rows count from 1.
 inline const sim_job_row &row_of(const sim_run_out &out, uint64_t number)
 {
     for (size_t i = 0; i < out.job_count; i++)
-        if (out.jobs[i].number == number)
+        if (out.jobs[i].number == number + 1)
             return out.jobs[i];
     FAIL("no row of job " << number);
     return out.jobs[0];

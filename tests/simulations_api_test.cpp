@@ -238,19 +238,86 @@ TEST_CASE("the same request has the same answer; another seed another one",
     CHECK(comparable(one) == comparable(a.post("/v1/simulations", body.dump()).json()));
     body["seed"] = 4;
     CHECK(one["results"] != a.post("/v1/simulations", body.dump()).json()["results"]);
-    // The second run of seed 3 is the first of seed 4.
+    // The second run is alone the first of the seed that the answer lists.
     json two = failing(), first = failing();
-    two["seed"] = 3, two["runs"] = 2, first["seed"] = 4, first["runs"] = 1;
+    two["seed"] = 3, two["runs"] = 2;
+    json played = a.post("/v1/simulations", two.dump()).json();
+    CHECK(played["seeds"][0] == 3);
+    CHECK(played["seeds"][1].get<uint64_t>() > 1000);
+    CHECK(played["seeds"].size() == 2);
+    first["seed"] = played["seeds"][1], first["runs"] = 1;
     json only = failing();
     only["runs"] = 1;
-    double both =
-        mean_of(a.post("/v1/simulations", two.dump()).json(), 1, "submitted_mi");
+    double both = mean_of(played, 1, "submitted_mi");
     CHECK(both == Approx((mean_of(a.post("/v1/simulations", first.dump()).json(), 1,
                                   "submitted_mi") +
                           mean_of(a.post("/v1/simulations", only.dump()).json(), 1,
                                   "submitted_mi")) /
                          2)
                       .epsilon(1e-9));
+    two["seed_scheme"] = "sequence";
+    CHECK(a.post("/v1/simulations", two.dump()).json()["seeds"] == json({3, 4}));
+}
+
+TEST_CASE("jobs of several processors are refused by a grid of slots",
+          "[simulations][api]")
+{
+    api a;
+    json body = d1();
+
+    body["workload"]["jobs"][1]["cpus"] = 84;
+    api_reply r = a.post("/v1/simulations", body.dump());
+    CHECK(r.status == 422);
+    CHECK(r.pointers() == std::vector<std::string>{"/workload/jobs/1/cpus"});
+    body["ignore_width"] = true;
+    json answer = a.post("/v1/simulations", body.dump()).json();
+    CHECK_THAT(joined(answer["warnings"]), Catch::Contains("width_ignored: 1 job(s)"));
+    CHECK(mean_of(answer, 0, "jobs_done") == 3);
+}
+
+TEST_CASE("a generator that is stopped by the limit says so", "[simulations][api]")
+{
+    api a;
+    json body = d1();
+
+    body.erase("output");
+    body["stop"]["time_s"] = 2000;
+    body["scheduler"]["interval_s"] = 10000;
+    body["workload"] = {
+        {"generator", "poisson"},
+        {"length_mi", 1},
+        {"arrival_gap_s", {{"distribution", "exponential"}, {"mean", 0.001}}}};
+    json answer = a.post("/v1/simulations", body.dump()).json();
+    INFO(answer.dump().substr(0, 2000));
+    CHECK(answer["status"] == "cut");
+    CHECK_THAT(joined(answer["warnings"]), Catch::Contains("workload_truncated"));
+    CHECK(mean_of(answer, 0, "jobs_submitted") == 200000);
+    body["workload"]["job_count"] = 1000; // as many as were asked for
+    answer = a.post("/v1/simulations", body.dump()).json();
+    CHECK(answer["status"] == "feasible");
+}
+
+TEST_CASE("bursts keep the stated mean time between failures", "[simulations][api]")
+{
+    api a;
+    const double end_s = 2e8;
+    json body = json::parse(R"({
+        "runs": 1, "seed": 2, "scheduler": {"interval_s": 1e8},
+        "failure_groups": [{"id": "g", "burst_probability": 0.5}],
+        "sites": [{"id": "s", "resources": [{"number": 8, "failure_group": "g",
+            "failure": {"distribution": "exponential", "mean": 100000},
+            "restore": 1000}]}],
+        "workload": {"jobs": [{"id": "j", "arrival_s": 0, "length_mi": 1}]},
+        "compare": [{"algorithm": "fjbcr"}]})");
+
+    body["stop"]["time_s"] = end_s;
+    json answer = a.post("/v1/simulations", body.dump()).json();
+    INFO(answer.dump().substr(0, 2000));
+    double kept = 8 * end_s / mean_of(answer, 0, "failures");
+    CHECK(kept == Approx(101000).epsilon(0.04));
+    body["failure_groups"][0]["burst_rate"] = "added";
+    answer = a.post("/v1/simulations", body.dump()).json();
+    CHECK(8 * end_s / mean_of(answer, 0, "failures") < 30000);
 }
 
 TEST_CASE("max_events cuts at the same event every time", "[simulations][api]")
@@ -330,6 +397,16 @@ TEST_CASE("outages, load traces and failure groups are played", "[simulations][a
     CHECK(mean_of(answer, 1, "jobs_done") == 3);
     CHECK(mean_of(answer, 1, "processed_mi") == Approx(2880).epsilon(1e-9));
     CHECK(answer["results"][0]["log"].size() > 5);
+    for (const auto &line : answer["results"][0]["log"]) {
+        bool is_job = line["event"].get<std::string>().rfind("Job.", 0) == 0;
+
+        if (is_job)
+            CHECK(line["job_number"].get<double>() >= 1);
+        if (line["event"].get<std::string>().rfind("CR.", 0) == 0)
+            CHECK(line["job_number"].is_null());
+        if (line["job_number"].is_number())
+            CHECK(line["job_number"].get<double>() < 9007199254740992.0);
+    }
     CHECK(answer["results"][0]["resources"].size() == 2);
     body["output"]["log_rows_max"] = 3;
     answer = a.post("/v1/simulations", body.dump()).json();
@@ -1108,7 +1185,7 @@ TEST_CASE("user interfaces submit independently", "[simulations][api]")
             CHECK(job["resource_id"] == "s-3");
         else
             number = std::max(number, job["number"].get<double>());
-    CHECK(number == (double)(lab.size() + late.size()) + 1); // from 0
+    CHECK(number == (double)(lab.size() + late.size()) + 2); // from 1
     // Without the desk the others submit the same.
     body["user_interfaces"].erase(0);
     answer = a.post("/v1/simulations", body.dump()).json();

@@ -34,6 +34,31 @@ const struct checkpoint_policy *checkpoint_policy_find(const char *name)
     return NULL;
 }
 
+bool checkpoint_reads_option(const struct checkpoint_policy *policy,
+                             enum checkpoint_param option)
+{
+    bool by_mean = policy->needs & CHECKPOINT_NEEDS_MEAN;
+
+    switch (option) {
+    case CHECKPOINT_MIN_INTERVAL:
+    case CHECKPOINT_MIN_FRACTION:
+    case CHECKPOINT_INITIAL_INTERVAL:
+        return policy->run != checkpoint_none;
+    case CHECKPOINT_FIRST_AFTER:
+    case CHECKPOINT_STEP:
+    case CHECKPOINT_STEP_FRACTION:
+    case CHECKPOINT_ALPHA:
+        return policy->run == checkpoint_mean_failure;
+    case CHECKPOINT_OMISSIONS_MAX:
+        return policy->run == checkpoint_last_failure;
+    case CHECKPOINT_WEIBULL_SHAPE:
+    case CHECKPOINT_WEIBULL_SCALE:
+        return policy->needs & CHECKPOINT_NEEDS_WEIBULL;
+    default: /* how the mean failure interval comes from a history */
+        return by_mean;
+    }
+}
+
 struct checkpoint_in checkpoint_in_unknown(void)
 {
     return (struct checkpoint_in){
@@ -245,7 +270,9 @@ static void add_finite_figures(const struct checkpoint_in *in, struct checkpoint
         out->plan.count > 0 ? out->plan.expected_s
                             : finite_expected_of_interval_s(&job, out->interval_s);
     out->is_hopeless = !isfinite(best.expected_s);
-    if (out->is_hopeless || !isfinite(out->expected_completion_s))
+    if (!isfinite(out->expected_completion_s))
+        out->expected_completion_s = (double)NAN;
+    if (out->is_hopeless || isnan(out->expected_completion_s))
         return;
     out->best_completion_s = fmin(best.expected_s, out->expected_completion_s);
     out->best_checkpoint_count = best.count - 1;

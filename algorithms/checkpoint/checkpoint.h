@@ -337,6 +337,10 @@ enum checkpoint_param {
                                "Stored failures so soon after one that counted are "   \
                                "part of it, seconds")
 
+/* Whether an option has a part in what the policy decides. */
+bool checkpoint_reads_option(const struct checkpoint_policy *policy,
+                             enum checkpoint_param option);
+
 /* ---- for the policies ---- */
 
 /* Sets I_min from the options; call first. */

@@ -20,12 +20,33 @@ enum { CYCLES = 1000, CYCLES_MAX = 100000 }; /* before time 0: on average, and a
 
 static double draw_up_s(struct host *h)
 {
-    return fmax(1e-3, distribution_draw(&h->group->failure, &h->failure, &h->failure_at));
+    double up_s = distribution_draw(&h->group->failure, &h->failure, &h->failure_at);
+
+    return fmax(1e-3, h->slowed * up_s);
 }
 
 static double draw_down_s(struct host *h)
 {
     return fmax(0, distribution_draw(&h->group->restore, &h->restore, &h->restore_at));
+}
+
+const char *const sim_burst_rate_names[] = {"kept", "added", NULL};
+
+double failures_slowed(const struct sim *s, const struct host *h)
+{
+    const struct sim_scenario *c = s->scenario;
+    const struct sim_failure_group *g;
+    size_t members = 0;
+
+    if (h->group->failure_group == SIM_NO_FAILURE_GROUP)
+        return 1;
+    g = &c->failure_groups[h->group->failure_group];
+    for (size_t i = 0; i < c->group_count; i++)
+        if (c->groups[i].failure_group == h->group->failure_group)
+            members += c->groups[i].count;
+    return g->burst_rate == SIM_BURST_KEPT
+               ? 1 + g->burst_probability * ((double)members - 1)
+               : 1;
 }
 
 static void post_failure(struct sim *s, struct host *h, int64_t at_ms, bool by_burst)

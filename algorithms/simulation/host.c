@@ -389,6 +389,7 @@ static enum error_code host_create(struct sim *s, struct host *h,
         return fail_memory(s->err);
     h->mips_total = fmax(0, distribution_draw(&g->mips_total, &mips, &position));
     h->planned_ms = h->posted_ms = KERNEL_NEVER;
+    h->slowed = failures_slowed(s, h);
     TRY(failures_create(s, h));
     kernel_post(&s->kernel, kernel_ms(g->register_s), EVENT_RESOURCE_ADD, h, 0);
     return OK;

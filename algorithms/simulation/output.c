@@ -42,7 +42,7 @@ void sim_write_log(struct sim *s, enum sim_log_kind kind, const struct grid_job 
     s->log[s->log_count++] = (struct sim_log_row){
         .at_s = sim_now_s(s),
         .kind = kind,
-        .job_number = job ? job->number : UINT64_MAX,
+        .job_number = job ? (double)job->number + 1 : (double)NAN,
         .resource_id = host ? host->name : NULL,
         .value = value,
     };
@@ -60,7 +60,7 @@ void sim_note_job(struct sim *s, const struct grid_job *job, enum sim_job_state 
         return;
     s->job_rows = rows;
     s->job_rows[s->job_row_count++] = (struct sim_job_row){
-        .number = job->number,
+        .number = job->number + 1,
         .given = job->given,
         .state = state,
         .length_mi = job->length_mi,

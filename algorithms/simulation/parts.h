@@ -182,7 +182,8 @@ struct host {
     size_t failure_at, restore_at, load_at; /* positions, should they be lists */
     double load_step_mips;
     uint32_t failure_version;
-    bool by_burst;                          /* the failure that is posted */
+    double slowed; /* times up are so much longer than its law says, for bursts */
+    bool by_burst; /* the failure that is posted */
     const struct failure_interval *outages; /* of a trace: merged, ascending */
     size_t outage_count, outage_next, load_next;
     int64_t down_ms, up_ms; /* last failure, last restore */
@@ -293,7 +294,8 @@ struct sim {
     size_t replica_limit; /* a job with so many started is never started again */
     bool sees_running;    /* the policy may do something about such a job */
     struct round_resource *resources;
-    size_t open_count; /* resources up, as seen, with a free slot */
+    struct slots_kept *slots; /* of these, from round to round */
+    size_t open_count;        /* resources up, as seen, with a free slot */
     struct round_job *list;
     struct grid_job **listed;
     size_t list_head, list_end, list_size;
@@ -416,6 +418,9 @@ void host_show(struct sim *s, struct host *h);
 /* ---- failures.c ---- */
 
 enum error_code failures_create(struct sim *s, struct host *h);
+
+/* How much longer times up must be for bursts to keep the stated mean; 1 without. */
+double failures_slowed(const struct sim *s, const struct host *h);
 /* Registers the host at the present instant. */
 void failures_start(struct sim *s, struct host *h);
 void host_on_fail(struct sim *s, struct host *h);

@@ -67,9 +67,17 @@ struct sim_trace {
 /* Failures that come together: when a member fails of its own, every other member
  * that is up fails too with the probability, after a delay that is uniform up to
  * burst_delay_s. */
+enum sim_burst_rate {
+    SIM_BURST_KEPT,  /* own failures are rarer, so that the mean time stays as stated:
+                        times of being up are multiplied by 1 + p (members - 1) */
+    SIM_BURST_ADDED, /* bursts come on top */
+};
+extern const char *const sim_burst_rate_names[]; /* ended by NULL */
+
 struct sim_failure_group {
     double burst_probability; /* 0..1 */
     double burst_delay_s;     /* >= 0 */
+    enum sim_burst_rate burst_rate;
 };
 
 #define SIM_NO_FAILURE_GROUP SIZE_MAX
@@ -409,7 +417,7 @@ extern const char *const sim_log_kind_names[]; /* by enum, ended by NULL */
 struct sim_log_row {
     double at_s;
     enum sim_log_kind kind;
-    uint64_t job_number;     /* UINT64_MAX: none */
+    double job_number;       /* from 1; NAN: none */
     const char *resource_id; /* NULL: none */
     double value; /* CR.Load: mips_external; Checkpoint.Stored, Job.Run: progress in MI;
                      NAN: none */
