@@ -459,3 +459,60 @@ TEST_CASE("the index finds what a search by hand finds", "[replication][property
         }
     }
 }
+
+TEST_CASE("what is kept from round to round decides as what is counted afresh",
+          "[replication][property]")
+{
+    rng r = rng_stream(1, "replication_test.kept");
+    for (int i = 0; i < 60; i++) {
+        test_arena lasting;
+        error err{};
+        grid g = random_grid(r, false);
+        slots_kept *kept = slots_keep(g.resources.size(), lasting);
+        REQUIRE(kept);
+        for (int round = 0; round < 30; round++) {
+            test_arena a;
+            round_in in = g.in(), again = g.in();
+            slots s, fresh;
+            in.kept = kept;
+            REQUIRE(slots_create(&s, &in, round % 2, a, &err) == OK);
+            REQUIRE(slots_create(&fresh, &again, round % 2, a, &err) == OK);
+            REQUIRE(slots_index(&s, &err) == OK);
+            REQUIRE(slots_index(&fresh, &err) == OK);
+            for (int step = 0; step < 10; step++) {
+                std::vector<size_t> held;
+                for (size_t k = rng_index(&r, 4); k > 0; k--)
+                    held.push_back(rng_index(&r, in.resource_count));
+                struct held h = {held.data(), held.size()};
+                uint64_t state = rng_next(&r), same = state;
+                size_t x = rng_index(&r, in.resource_count);
+
+                REQUIRE(slots_spread(&s, h) == slots_spread(&fresh, h));
+                REQUIRE(slots_fastest(&s) == slots_fastest(&fresh));
+                REQUIRE(slots_random(&s, h, &state) == slots_random(&fresh, h, &same));
+                REQUIRE(s.up_count == fresh.up_count);
+                REQUIRE(s.open_count == fresh.open_count);
+                REQUIRE(s.free_count == fresh.free_count);
+                if (slots_is_open(&s, x) && rng_index(&r, 2)) {
+                    slots_take(&s, x);
+                    slots_take(&fresh, x);
+                } else {
+                    slots_give(&s, x);
+                    slots_give(&fresh, x);
+                }
+            }
+            // Some of that comes about, and other things happen.
+            for (size_t k = rng_index(&r, 4); k > 0; k--) {
+                size_t x = rng_index(&r, in.resource_count);
+                round_resource &resource = g.resources[x];
+
+                if (rng_index(&r, 3) == 0)
+                    resource.up = !resource.up;
+                if (rng_index(&r, 3) == 0)
+                    resource.mips = (double)rng_index(&r, 4) * 0.1;
+                resource.job_count = rng_index(&r, resource.n_max + 1);
+                slots_changed(kept, x);
+            }
+        }
+    }
+}

@@ -93,6 +93,9 @@ struct round_in {
     /* Likewise, from a start until the job runs; placement. NULL: no time. */
     double (*stage_in_s)(const void *context, size_t job, size_t resource);
     const void *context;
+    struct slots_kept *kept; /* of the same resources in the rounds before
+                                (replication/slots.h): what has changed in them was told
+                                it; NULL: counted afresh */
     const struct budget
         *budget; /* asked by policies that may take long; NULL: no limit */
 };

@@ -17,6 +17,7 @@
  */
 #include "algorithms/replication/slots.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* Leaves are at [size .. 2 size); node i is the better of 2i and 2i + 1. */
@@ -27,6 +28,7 @@ struct tree {
 
 struct slots_index {
     size_t *position; /* of a resource, in the order of sites */
+    size_t *at;       /* the resource at a position */
     size_t *begin;    /* first position of each site; one more at the end */
     double *speed;    /* mips / (n + 1) of each resource */
     double *site_mips, *site_speed;
@@ -35,8 +37,42 @@ struct slots_index {
     size_t *open_sum; /* Fenwick tree from 1: open resources by index */
 };
 
-enum error_code slots_create(struct slots *s, const struct round_in *in, bool by_resource,
-                             struct arena *a, struct error *err)
+struct slots_kept {
+    struct slots state;           /* counts and index; job_count and index as the last
+                                     round left them, the counts as it found them */
+    struct round_resource *shown; /* as it found them */
+    size_t count;
+    bool is_built;
+    bool *is_changed; /* since then, of each resource, by the round or by the caller */
+    size_t *changed;  /* these */
+    size_t changed_count;
+    struct arena *arena;
+};
+
+struct slots_kept *slots_keep(size_t resource_count, struct arena *a)
+{
+    struct slots_kept *kept = NEW(a, struct slots_kept, 1);
+
+    if (!kept)
+        return NULL;
+    kept->shown = NEW(a, struct round_resource, resource_count);
+    kept->is_changed = NEW(a, bool, resource_count);
+    kept->changed = NEW(a, size_t, resource_count);
+    kept->count = resource_count;
+    kept->arena = a;
+    return kept->shown && kept->is_changed && kept->changed ? kept : NULL;
+}
+
+void slots_changed(struct slots_kept *kept, size_t resource)
+{
+    if (!kept || kept->is_changed[resource])
+        return;
+    kept->is_changed[resource] = true;
+    kept->changed[kept->changed_count++] = resource;
+}
+
+static enum error_code count_all(struct slots *s, const struct round_in *in,
+                                 bool by_resource, struct arena *a, struct error *err)
 {
     *s = (struct slots){.in = in, .by_resource = by_resource, .arena = a};
     s->job_count = NEW(a, size_t, in->resource_count);
@@ -121,6 +157,7 @@ static bool index_allocate(struct slots_index *x, const struct round_in *in,
                            struct arena *a)
 {
     x->position = NEW(a, size_t, in->resource_count);
+    x->at = NEW(a, size_t, in->resource_count);
     x->begin = NEW(a, size_t, in->site_count + 1);
     x->speed = NEW(a, double, in->resource_count);
     x->site_mips = NEW(a, double, in->site_count);
@@ -128,8 +165,8 @@ static bool index_allocate(struct slots_index *x, const struct round_in *in,
     x->site_jobs = NEW(a, size_t, in->site_count);
     x->site_open = NEW(a, size_t, in->site_count);
     x->open_sum = NEW(a, size_t, in->resource_count + 1);
-    return x->position && x->begin && x->speed && x->site_mips && x->site_speed &&
-           x->site_jobs && x->site_open && x->open_sum &&
+    return x->position && x->at && x->begin && x->speed && x->site_mips &&
+           x->site_speed && x->site_jobs && x->site_open && x->open_sum &&
            tree_create(&x->resources, in->resource_count, a) &&
            tree_create(&x->sites, in->site_count, a);
 }
@@ -143,6 +180,8 @@ static void order_by_site(struct slots_index *x, const struct round_in *in)
         x->begin[site + 1] += x->begin[site];
     for (size_t r = 0; r < in->resource_count; r++)
         x->position[r] = x->begin[in->resources[r].site]++;
+    for (size_t r = 0; r < in->resource_count; r++)
+        x->at[x->position[r]] = r;
     for (size_t site = in->site_count; site > 0; site--)
         x->begin[site] = x->begin[site - 1];
     x->begin[0] = 0;
@@ -222,10 +261,108 @@ static void index_update(struct slots *s, size_t r, bool was_open)
     tree_set(&x->sites, site, x->site_open[site] ? site : NOWHERE, x->site_speed);
 }
 
+/* ---- from round to round ---- */
+
+/* Afresh and in the same order, so that the sum has the same last digit. */
+static void sum_site(struct slots *s, size_t site)
+{
+    struct slots_index *x = s->index;
+
+    x->site_mips[site] = 0;
+    for (size_t i = x->begin[site]; i < x->begin[site + 1]; i++)
+        if (s->in->resources[x->at[i]].up)
+            x->site_mips[site] += s->in->resources[x->at[i]].mips;
+}
+
+static bool takes_jobs(const struct round_resource *r)
+{
+    return r->up && r->job_count < r->n_max;
+}
+
+/* The counts: from a resource as it was shown to what it is. */
+static void recount(struct slots *s, const struct round_resource *before,
+                    const struct round_resource *now)
+{
+    s->up_count = s->up_count - before->up + now->up;
+    s->open_count = s->open_count - takes_jobs(before) + takes_jobs(now);
+    if (takes_jobs(before))
+        s->free_count -= before->n_max - before->job_count;
+    if (takes_jobs(now))
+        s->free_count += now->n_max - now->job_count;
+}
+
+/* The index: from a resource as the last round left it to what it is. */
+static void reindex(struct slots *s, size_t r, const struct round_resource *before)
+{
+    const struct round_resource *now = &s->in->resources[r];
+    struct slots_index *x = s->index;
+    size_t site = now->site;
+    bool was_offered = before->up && s->job_count[r] < before->n_max;
+
+    if (before->up) {
+        x->site_jobs[site] -= s->job_count[r];
+        x->site_open[site] -= was_offered;
+    }
+    s->job_count[r] = now->job_count;
+    if (now->up) {
+        x->site_jobs[site] += now->job_count;
+        x->site_open[site] += takes_jobs(now);
+    }
+    if (before->up != now->up || before->mips != now->mips)
+        sum_site(s, site);
+    x->speed[r] = now->mips / ((double)now->job_count + 1);
+    x->site_speed[site] = x->site_mips[site] / ((double)x->site_jobs[site] + 1);
+    if (takes_jobs(now) != was_offered)
+        offer(s, r, takes_jobs(now));
+    else if (was_offered)
+        tree_set(&x->resources, x->position[r], r, x->speed);
+    tree_set(&x->sites, site, x->site_open[site] ? site : NOWHERE, x->site_speed);
+}
+
+static enum error_code go_on(struct slots_kept *kept, const struct round_in *in,
+                             struct error *err)
+{
+    struct slots *s = &kept->state;
+
+    assert(kept->count == in->resource_count);
+    if (!kept->is_built) {
+        TRY(count_all(s, in, false, kept->arena, err));
+        TRY(slots_index(s, err));
+        for (size_t r = 0; r < kept->count; r++)
+            kept->shown[r] = in->resources[r];
+        kept->is_built = true;
+    }
+    s->in = in;
+    for (size_t i = 0; i < kept->changed_count; i++) {
+        size_t r = kept->changed[i];
+
+        recount(s, &kept->shown[r], &in->resources[r]);
+        reindex(s, r, &kept->shown[r]);
+        kept->shown[r] = in->resources[r];
+        kept->is_changed[r] = false;
+    }
+    kept->changed_count = 0;
+    return OK;
+}
+
+enum error_code slots_create(struct slots *s, const struct round_in *in, bool by_resource,
+                             struct arena *a, struct error *err)
+{
+    if (!in->kept)
+        return count_all(s, in, by_resource, a, err);
+    TRY(go_on(in->kept, in, err));
+    *s = in->kept->state;
+    s->by_resource = by_resource;
+    s->kept = in->kept;
+    s->arena = a;
+    return OK;
+}
+
 void slots_take(struct slots *s, size_t r)
 {
     bool was_open = slots_is_open(s, r);
 
+    slots_changed(s->kept, r);
     s->job_count[r]++;
     if (!s->in->resources[r].up)
         return;
@@ -243,6 +380,7 @@ void slots_give(struct slots *s, size_t r)
 
     if (s->job_count[r] == 0)
         return; /* the caller's count does not know of this job */
+    slots_changed(s->kept, r);
     s->job_count[r]--;
     if (!s->in->resources[r].up)
         return;

@@ -2,7 +2,9 @@
  *
  * Counts are there at once. Choices need an index that slots_index() builds when
  * the first is wanted, O(resources); after that a choice or a change is O(k log
- * resources) for a job with k replicas.
+ * resources) for a job with k replicas. Who decides round after round on the same
+ * resources keeps all of it from one to the next (round_in.kept): then a round costs
+ * what has changed since the last one.
  *
  * Source: spec fault-tolerance.md 6.1; simulator.md 10.
  */
@@ -21,8 +23,17 @@ struct slots {
     size_t open_count;         /* of those, with a free slot */
     size_t free_count;         /* free slots of those */
     struct slots_index *index; /* NULL: not built yet */
+    struct slots_kept *kept;   /* where this goes on in the next round; NULL: nowhere */
     struct arena *arena;
 };
+
+/* Counts and index of resources that stay, for round_in.kept. `a` must outlive all
+ * rounds. NULL without memory. */
+struct slots_kept *slots_keep(size_t resource_count, struct arena *a);
+
+/* The resource will be another in the next round: up, mips, n_max or job_count. O(1);
+ * accepts NULL. */
+void slots_changed(struct slots_kept *kept, size_t resource);
 
 enum error_code slots_create(struct slots *s, const struct round_in *in, bool by_resource,
                              struct arena *a, struct error *err);

@@ -8,6 +8,7 @@
  * Source: spec simulator.md 3.7; fault-tolerance.md 2.3, 3; 000_168dd5aef5075332 2.2
  * [L750-L752].
  */
+#include "algorithms/replication/slots.h"
 #include "algorithms/simulation/parts.h"
 
 #include <math.h>
@@ -30,6 +31,7 @@ void host_show(struct sim *s, struct host *h)
     if (!s->policy->round)
         return; /* nobody looks */
     r->job_count = h->reserved_count + h->running_count;
+    slots_changed(s->slots, h->index);
     is_open = r->up && r->job_count < h->n_max;
     if (is_open == h->is_open)
         return;

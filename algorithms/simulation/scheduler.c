@@ -12,6 +12,7 @@
  *
  * Source: spec simulator.md 3.6, 3.7, 3.10, 6; fault-tolerance.md 2.3.
  */
+#include "algorithms/replication/slots.h"
 #include "algorithms/simulation/parts.h"
 #include "models/base/names.h"
 
@@ -433,6 +434,7 @@ static void decide(struct sim *s)
         .transfer_s = transfer_s,
         .stage_in_s = stages_in(s) ? stage_in_s : NULL,
         .context = s,
+        .kept = s->slots,
         .budget = s->budget,
     };
     struct round_out out = {0};
@@ -525,6 +527,9 @@ enum error_code scheduler_create(struct sim *s)
     s->replica_limit = 1;
     if (!s->policy->round)
         return OK;
+    s->slots = slots_keep(s->host_count, s->arena);
+    if (!s->slots)
+        return fail_memory(s->err);
     s->flags = s->policy->round->flags;
     s->replica_limit = limit_of(s->policy);
     s->sees_running = (s->flags & (ROUND_DETECTS | ROUND_RESTARTS)) != 0;
