@@ -67,7 +67,7 @@ static const char *const models[] = {"none", "exponential", "lognormal", "weibul
 static const struct json_field failure_rows[] = {
     JSON_ID(T, resource_id, JSON_REQUIRED, "The resource that failed"),
     JSON_INSTANT(T, down_at, JSON_REQUIRED, "When it went down"),
-    JSON_INSTANT(T, up_at, JSON_NULLABLE,
+    JSON_INSTANT(T, up_at, JSON_NULLABLE | JSON_MAY_BE_NULL,
                  "When it was up again, not before down_at; null: still down"),
     JSON_TEXT(T, cause, JSON_NULLABLE | JSON_OPTIONAL,
               "Free text: hardware, network ..."),
@@ -173,10 +173,10 @@ const struct json_object failure_statistics_query_json = {
 
 #define T struct weibull_fit
 static const struct json_field weibull_rows[] = {
-    JSON_NUMBER(T, shape, 0, 0, 0, 0,
+    JSON_NUMBER(T, shape, 0, 0, 0, JSON_MAY_BE_NULL,
                 "Below 1: the longer it is up, the longer it stays up"),
-    JSON_NUMBER(T, scale_s, 0, 0, 0, 0, "Scale in seconds"),
-    JSON_NUMBER(T, log_likelihood, 0, 0, 0, 0, "Of the gaps in seconds"),
+    JSON_NUMBER(T, scale_s, 0, 0, 0, JSON_MAY_BE_NULL, "Scale in seconds"),
+    JSON_NUMBER(T, log_likelihood, 0, 0, 0, JSON_MAY_BE_NULL, "Of the gaps in seconds"),
     JSON_BOOLEAN(T, capped, 0, 0, "The gaps are all but equal: shape is a cap"),
     {0},
 };
@@ -187,8 +187,8 @@ static const struct json_object weibull_json = {
 
 #define T struct exponential_fit
 static const struct json_field exponential_rows[] = {
-    JSON_NUMBER(T, rate_per_s, 0, 0, 0, 0, "Failures per second"),
-    JSON_NUMBER(T, log_likelihood, 0, 0, 0, 0, "Of the gaps in seconds"),
+    JSON_NUMBER(T, rate_per_s, 0, 0, 0, JSON_MAY_BE_NULL, "Failures per second"),
+    JSON_NUMBER(T, log_likelihood, 0, 0, 0, JSON_MAY_BE_NULL, "Of the gaps in seconds"),
     {0},
 };
 #undef T
@@ -198,9 +198,9 @@ static const struct json_object exponential_json = {
 
 #define T struct lognormal_fit
 static const struct json_field lognormal_rows[] = {
-    JSON_NUMBER(T, mu, 0, 0, 0, 0, "Mean of the logarithm of the seconds"),
-    JSON_NUMBER(T, sigma, 0, 0, 0, 0, "Its standard deviation"),
-    JSON_NUMBER(T, log_likelihood, 0, 0, 0, 0, "Of the values in seconds"),
+    JSON_NUMBER(T, mu, 0, 0, 0, JSON_MAY_BE_NULL, "Mean of the logarithm of the seconds"),
+    JSON_NUMBER(T, sigma, 0, 0, 0, JSON_MAY_BE_NULL, "Its standard deviation"),
+    JSON_NUMBER(T, log_likelihood, 0, 0, 0, JSON_MAY_BE_NULL, "Of the values in seconds"),
     {0},
 };
 #undef T
@@ -222,20 +222,20 @@ static const struct json_object prior_json = {
     sizeof(struct statistics_prior), prior_rows};
 
 #define T struct statistics
-#define NUMBER(m, text)                                    \
-    {                                                      \
-        .name = #m, .doc = text, .type = JSON_TYPE_NUMBER, \
-        .offset = JSON_AT(T, stats.m, double)              \
+#define NUMBER(m, text)                                                  \
+    {                                                                    \
+        .name = #m, .doc = text, .type = JSON_TYPE_NUMBER,               \
+        .offset = JSON_AT(T, stats.m, double), .flags = JSON_MAY_BE_NULL \
     }
 #define COUNT(m, text)                                      \
     {                                                       \
         .name = #m, .doc = text, .type = JSON_TYPE_INTEGER, \
         .offset = JSON_AT(T, stats.m, size_t)               \
     }
-#define INSTANT(json_name, m, text)                                \
-    {                                                              \
-        .name = json_name, .doc = text, .type = JSON_TYPE_INSTANT, \
-        .offset = JSON_AT(T, stats.m, double)                      \
+#define INSTANT(json_name, m, text)                                      \
+    {                                                                    \
+        .name = json_name, .doc = text, .type = JSON_TYPE_INSTANT,       \
+        .offset = JSON_AT(T, stats.m, double), .flags = JSON_MAY_BE_NULL \
     }
 #define FIT(m, ctype, table, text)                         \
     {                                                      \
