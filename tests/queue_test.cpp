@@ -158,6 +158,31 @@ TEST_CASE("other figures of the first 1000 jobs of KTH", "[queue]")
     }
 }
 
+TEST_CASE("figures of conservative on real logs", "[queue]")
+{
+    // As they were before its profile had blocks.
+    const struct {
+        const char *file;
+        uint64_t processors;
+        double slowdown, wait_s;
+    } cases[] = {
+        {"KTH-SP2-first1000.swf", 100, 42.5130031217, 2344.173},
+        {"HPC2N-2002-first3171.swf", 240, 16.1628661209, 3444.02289348},
+    };
+    std::string data = data_folder();
+
+    if (data.empty())
+        return;
+    for (auto &c : cases) {
+        auto jobs = read_swf(data + "/01-workloads/swf/" + c.file);
+        replayed r = replay("conservative", replay_of(jobs, c.processors));
+
+        INFO(c.file);
+        CHECK(r.figures.mean_bounded_slowdown == Approx(c.slowdown).epsilon(1e-11));
+        CHECK(r.figures.mean_wait_s == Approx(c.wait_s).epsilon(1e-11));
+    }
+}
+
 TEST_CASE("pyss-unit: every job ends when its id says", "[queue]")
 {
     std::string data = data_folder();
@@ -358,7 +383,7 @@ TEST_CASE("a profile gives the first time that fits", "[queue]")
     CHECK(profile_fit(&p, 3, 1, 0) == 30);
     REQUIRE(profile_give(&p, 25, 30, 8, &err) == OK);
     CHECK(p.free == 10);
-    CHECK(p.root == 0);
+    CHECK(std::isinf(profile_first_below(&p, 10)));
 }
 
 TEST_CASE("figures of a replay", "[queue]")

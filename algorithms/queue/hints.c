@@ -2,62 +2,90 @@
 #include "algorithms/queue/hints.h"
 
 #include <math.h>
+#include <stdlib.h>
 
-enum { ROWS_MAX = 256, COLUMNS = 2048, STEPS = 32, FIRST_OCTAVE = -10 };
+struct measure {
+    double value;
+    size_t job;
+};
 
-bool hints_create(struct hints *h, size_t class_count, struct arena *a)
+static int compare_measures(const void *left, const void *right)
 {
-    *h = (struct hints){.class_count = class_count, .age = 1};
-    h->rows = class_count < ROWS_MAX ? class_count : ROWS_MAX;
-    h->cells = NEW(a, struct hint, (h->rows + 1) * (COLUMNS + 1));
-    return h->cells;
+    double l = ((const struct measure *)left)->value;
+    double r = ((const struct measure *)right)->value;
+
+    return l < r ? -1 : l > r;
 }
 
-void hints_forget(struct hints *h)
+/* Sorts the list. */
+static enum error_code classify(struct hint_classes *c, struct measure *list,
+                                size_t count, struct arena *a, struct error *err)
 {
-    h->age++;
+    size_t values = 0, rank = 0;
+
+    *c = (struct hint_classes){.of = NEW(a, uint16_t, count)};
+    if (!c->of)
+        return fail_memory(err);
+    qsort(list, count, sizeof(*list), compare_measures);
+    for (size_t i = 0; i < count; i++)
+        values += i == 0 || list[i].value != list[i - 1].value;
+    c->exact = values <= HINTS_CLASSES;
+    c->count = c->exact ? values : HINTS_CLASSES;
+    for (size_t i = 0; i < count; i++) {
+        rank += i && list[i].value != list[i - 1].value;
+        c->of[list[i].job] =
+            (uint16_t)(c->exact ? rank + 1 : rank * HINTS_CLASSES / values + 1);
+    }
+    return OK;
 }
 
-/* Octaves in steps, of lengths from a thousandth of a second on, from 1. */
-static double column_of(double length_s)
+enum error_code hints_create(struct hints *h, const struct queue_job *jobs, size_t count,
+                             struct arena *a, struct error *err)
 {
-    return length_s > 0 ? (log2(length_s) - FIRST_OCTAVE) * STEPS + 1 : -1;
+    struct measure *list = NEW(a, struct measure, count);
+    size_t cells;
+
+    if (!list)
+        return fail_memory(err);
+    for (size_t i = 0; i < count; i++)
+        list[i] = (struct measure){(double)jobs[i].processors, i};
+    TRY(classify(&h->widths, list, count, a, err));
+    for (size_t i = 0; i < count; i++)
+        list[i] = (struct measure){jobs[i].estimate_s, i};
+    TRY(classify(&h->lengths, list, count, a, err));
+    cells = (h->widths.count + 1) * (h->lengths.count + 1);
+    h->start_s = NEW(a, double, cells);
+    if (!h->start_s)
+        return fail_memory(err);
+    for (size_t i = 0; i < cells; i++)
+        h->start_s[i] = -HUGE_VAL;
+    return OK;
 }
 
-static size_t row_of(const struct hints *h, size_t width)
+void hints_note(struct hints *h, size_t job, double start_s)
 {
-    return h->rows == h->class_count ? width + 1 : width * h->rows / h->class_count + 1;
+    size_t columns = h->lengths.count + 1;
+
+    for (size_t r = h->widths.of[job]; r <= h->widths.count; r += r & -r)
+        for (size_t c = h->lengths.of[job]; c < columns; c += c & -c)
+            if (h->start_s[r * columns + c] < start_s)
+                h->start_s[r * columns + c] = start_s;
 }
 
-void hints_note(struct hints *h, size_t width, double length_s, double start_s)
+/* The last class of which all are at most what this job has. */
+static size_t class_below(const struct hint_classes *c, size_t job)
 {
-    double column = ceil(column_of(length_s)) + 1; /* certainly not shorter */
-
-    if (!(column <= COLUMNS))
-        return;
-    for (size_t r = row_of(h, width); r <= h->rows; r += r & -r)
-        for (size_t c = column < 1 ? 1 : (size_t)column; c <= COLUMNS; c += c & -c) {
-            struct hint *cell = &h->cells[r * (COLUMNS + 1) + c];
-
-            if (cell->age != h->age || cell->start_s < start_s)
-                *cell = (struct hint){start_s, h->age};
-        }
+    return c->of[job] - (c->exact ? 0U : 1U);
 }
 
-double hints_earliest(const struct hints *h, size_t width, double length_s)
+double hints_earliest(const struct hints *h, size_t job)
 {
-    double column = fmin(floor(column_of(length_s)), COLUMNS);
-    bool exact = h->rows == h->class_count; /* else: only narrower classes */
+    size_t columns = h->lengths.count + 1;
     double latest_s = -HUGE_VAL;
 
-    if (column < 1)
-        return latest_s;
-    for (size_t r = row_of(h, width) - !exact; r > 0; r -= r & -r)
-        for (size_t c = (size_t)column; c > 0; c -= c & -c) {
-            const struct hint *cell = &h->cells[r * (COLUMNS + 1) + c];
-
-            if (cell->age == h->age && cell->start_s > latest_s)
-                latest_s = cell->start_s;
-        }
+    for (size_t r = class_below(&h->widths, job); r > 0; r -= r & -r)
+        for (size_t c = class_below(&h->lengths, job); c > 0; c -= c & -c)
+            if (h->start_s[r * columns + c] > latest_s)
+                latest_s = h->start_s[r * columns + c];
     return latest_s;
 }

@@ -6,40 +6,40 @@
  *
  * Kept is the latest such place for all that are at most so wide and at most so long:
  * prefix maxima over classes of width and length (a Fenwick tree in two dimensions).
- * Lengths are in classes of 1/32 of an octave.
+ * A class is a width, or a length, that some job has; of more than HINTS_CLASSES of
+ * them it is several neighbours, and a job then asks only about narrower classes, or
+ * shorter ones.
  *
- * Cost: O(log W log L) for a question and a note; O(W L) memory, within bounds.
+ * Cost: O(n log n) to begin with, O(log W log L) for a question and a note; O(W L)
+ * memory.
  */
 #ifndef GRIDPLAN_QUEUE_HINTS_H
 #define GRIDPLAN_QUEUE_HINTS_H
 
-#include "models/base/arena.h"
+#include "algorithms/queue/queue.h"
 
-#include <stdbool.h>
-#include <stdint.h>
+enum { HINTS_CLASSES = 512 };
 
-struct hint {
-    double start_s;
-    uint64_t age; /* of the hints in which it was noted */
+/* The classes of all jobs in one dimension, from 1. */
+struct hint_classes {
+    uint16_t *of; /* each job's */
+    size_t count;
+    bool exact; /* one for each value */
 };
 
 struct hints {
-    struct hint *cells;
-    size_t class_count; /* of widths, as they are given */
-    size_t rows;        /* in which these are kept */
-    uint64_t age;
+    struct hint_classes widths, lengths;
+    double *start_s; /* (widths.count + 1) rows of lengths.count + 1 */
 };
 
-/* For widths 0..class_count - 1, ascending. False without memory. */
-bool hints_create(struct hints *h, size_t class_count, struct arena *a);
+/* For these jobs; nothing is known. */
+enum error_code hints_create(struct hints *h, const struct queue_job *jobs, size_t count,
+                             struct arena *a, struct error *err);
 
-/* Something was given back: all hints are void. */
-void hints_forget(struct hints *h);
+/* A job fits at start_s, and not before. */
+void hints_note(struct hints *h, size_t job, double start_s);
 
-/* Jobs of that width class and length fit at start_s, and not before. */
-void hints_note(struct hints *h, size_t width, double length_s, double start_s);
-
-/* Before that time such jobs fit nowhere; -HUGE_VAL: nothing is known. */
-double hints_earliest(const struct hints *h, size_t width, double length_s);
+/* Before that time a job fits nowhere; -HUGE_VAL: nothing is known. */
+double hints_earliest(const struct hints *h, size_t job);
 
 #endif

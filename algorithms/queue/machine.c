@@ -5,7 +5,10 @@
 #include <stdlib.h>
 
 static const double OVERDUE_S = 1; /* a job that should have ended ends so soon (ours) */
-enum { LOOK_EVENTS = 1024 };       /* pieces of work between two looks at the budget */
+enum {
+    EVENT_WORK = 16,  /* cells of the profile that an event stands for */
+    LOOK_WORK = 16384 /* cells between two looks at the budget */
+};
 
 /* ---- the heap of ends ---- */
 
@@ -78,11 +81,16 @@ static enum error_code add_reservations(struct machine *m, const struct queue_in
     return OK;
 }
 
+double machine_running_end_s(const struct queue_running *running, double now_s)
+{
+    return running->end_s > now_s ? running->end_s : now_s + OVERDUE_S;
+}
+
 static enum error_code add_running(struct machine *m, struct error *err)
 {
     for (size_t i = 0; i < m->running_count; i++) {
         const struct queue_running *r = &m->running[i];
-        double end_s = r->end_s > m->now_s ? r->end_s : m->now_s + OVERDUE_S;
+        double end_s = machine_running_end_s(r, m->now_s);
 
         TRY(profile_take(&m->profile, m->now_s, end_s, r->processors, err));
         push_end(m, (struct job_end){end_s, m->job_count + i});
@@ -117,9 +125,11 @@ enum error_code machine_open(struct machine *m, const struct queue_policy *polic
         m->start_s[i] = m->plan_s[i] = (double)NAN;
     TRY(profile_create(&m->profile, in->now_s, in->processors, a, err));
     TRY(waiting_create(&m->waiting, policy, in->jobs, in->job_count, a, err));
-    if (policy->rule == QUEUE_CONSERVATIVE &&
-        !hints_create(&m->hints, m->waiting.class_count, a))
-        return fail_memory(err);
+    if (policy->rule == QUEUE_CONSERVATIVE) {
+        m->planned = NEW(a, uint64_t, in->job_count / 64 + 1);
+        if (!m->planned)
+            return fail_memory(err);
+    }
     TRY(add_reservations(m, in, err));
     return add_running(m, err);
 }
@@ -128,8 +138,10 @@ enum error_code machine_open(struct machine *m, const struct queue_policy *polic
 
 bool machine_is_cut(struct machine *m)
 {
-    if (!m->cut && m->event_count++ >= m->next_look) {
-        m->next_look = m->event_count + LOOK_EVENTS;
+    uint64_t work = EVENT_WORK * m->event_count++ + m->profile.work;
+
+    if (!m->cut && work >= m->next_look) {
+        m->next_look = work + LOOK_WORK;
         m->cut = budget_spent(m->budget);
     }
     return m->cut;
@@ -147,13 +159,18 @@ double machine_end_s(double start_s, double estimate_s)
     return end_s > start_s ? end_s : nextafter(start_s, HUGE_VAL);
 }
 
+void machine_start_planned(struct machine *m, size_t job)
+{
+    m->start_s[job] = m->now_s;
+    waiting_remove(&m->waiting, job);
+    push_end(m, (struct job_end){m->now_s + m->run_s[job], job});
+}
+
 enum error_code machine_start(struct machine *m, size_t job, struct error *err)
 {
     const struct queue_job *j = &m->jobs[job];
 
-    m->start_s[job] = m->now_s;
-    waiting_remove(&m->waiting, job);
-    push_end(m, (struct job_end){m->now_s + m->run_s[job], job});
+    machine_start_planned(m, job);
     return profile_take(&m->profile, m->now_s, machine_end_s(m->now_s, j->estimate_s),
                         j->processors, err);
 }
@@ -177,8 +194,10 @@ static enum error_code end_job(struct machine *m, size_t job, struct error *err)
 
 static void arrive(struct machine *m, size_t job)
 {
+    bool planned = m->policy->rule == QUEUE_CONSERVATIVE; /* in a moment */
+
     if (m->jobs[job].processors <= m->processors)
-        waiting_add(&m->waiting, job, 0);
+        waiting_add(&m->waiting, job, planned ? HUGE_VAL : 0);
 }
 
 double machine_next_s(const struct machine *m)

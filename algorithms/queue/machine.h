@@ -42,17 +42,21 @@ struct machine {
     size_t wake_count, wake_next;
     uint64_t ended_count, event_count;
 
-    double *plan_s; /* conservative: planned start of each waiting job */
-    size_t planned_count;
-    struct hints hints; /* conservative: for arrivals */
-    bool ended_early;   /* conservative: a job did, at this instant */
+    /* conservative */
+    double *plan_s;          /* planned start of each waiting job; NAN: none yet */
+    uint64_t *planned;       /* bits: who has a plan, by rank */
+    size_t planned_count;    /* those that arrived, and were looked at */
+    bool ended_early;        /* a job did, at this instant */
+    struct hints *hints;     /* for arrivals; NULL: none */
+    const double *promise_s; /* start that each job was promised; NAN, NULL: none */
+    bool keeps_gaps;         /* who was promised a start does not move up */
 
     size_t head;         /* easy: first job of the queue, if it waits; else SIZE_MAX */
     double head_start_s; /* when it is to start */
 
     const struct budget *budget;
-    uint64_t next_look; /* event_count at which the budget is asked again */
-    bool cut;           /* the budget is spent: what is played does not count */
+    uint64_t next_look; /* work at which the budget is asked again */
+    bool cut;           /* the budget is spent: of what is played, starts count */
     struct arena *arena;
 };
 
@@ -76,18 +80,30 @@ enum error_code machine_run(struct machine *m, struct error *err);
 /* When a job ends by its estimate. */
 double machine_end_s(double start_s, double estimate_s);
 
+/* The same of one that ran before. */
+double machine_running_end_s(const struct queue_running *running, double now_s);
+
 /* ---- for rules.c ---- */
 
 /* Processors that are free at this moment. */
 uint64_t machine_free(const struct machine *m);
 
+/* Whether there is room for a job from now on. */
+bool machine_fits_now(struct machine *m, size_t job);
+
 /* Starts a waiting job, for which there is room. */
 enum error_code machine_start(struct machine *m, size_t job, struct error *err);
+
+/* The same for one that has its place in the profile already. */
+void machine_start_planned(struct machine *m, size_t job);
 
 /* Asks the budget from time to time; counts a piece of work. */
 bool machine_is_cut(struct machine *m);
 
 /* Starts what the policy's rule starts. */
 enum error_code machine_decide(struct machine *m, struct error *err);
+
+/* The same for the rule conservative, in conservative.c. */
+enum error_code conservative_decide(struct machine *m, struct error *err);
 
 #endif

@@ -1,6 +1,6 @@
 /* queue/queue.c - which waiting jobs of a batch queue start now, and why not the others.
  */
-#include "algorithms/queue/machine.h"
+#include "algorithms/queue/explain.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -66,58 +66,60 @@ enum error_code queue_check(const struct queue_in *in, struct arena *a, struct e
     return err->code;
 }
 
-/* ---- who is in the way ---- */
-
-/* Something that begins or ends at an instant. */
-struct mark {
-    double at_s;
-    enum queue_blocker by;
-    size_t index; /* in the input */
-};
-
-struct marks {
-    struct mark *list;
-    size_t count;
-};
-
-static int compare_marks(const void *left, const void *right)
+enum error_code queue_overlaps(const struct queue_in *in, struct queue_overlap *out,
+                               struct arena *a, struct error *err)
 {
-    const struct mark *l = left, *r = right;
+    struct queue_overlap found = {0};
+    struct profile profile;
 
-    if (l->at_s != r->at_s)
-        return l->at_s < r->at_s ? -1 : 1;
-    if (l->by != r->by)
-        return l->by < r->by ? -1 : 1;
-    return l->index < r->index ? -1 : l->index > r->index;
-}
+    TRY(profile_create(&profile, in->now_s, in->processors, a, err));
+    for (size_t i = 0; i < in->running_count; i++)
+        TRY(profile_take(&profile, in->now_s,
+                         machine_running_end_s(&in->running[i], in->now_s),
+                         in->running[i].processors, err));
+    for (size_t i = 0; i < in->reservation_count; i++) {
+        const struct queue_reservation *r = &in->reservations[i];
 
-/* The first mark at an instant or later; NULL: none. */
-static const struct mark *mark_at(const struct marks *m, double at_s)
-{
-    size_t low = 0, high = m->count;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (m->list[middle].at_s < at_s)
-            low = middle + 1;
-        else
-            high = middle;
+        TRY(profile_take(&profile, r->start_s, r->end_s, r->processors, err));
     }
-    return low < m->count ? &m->list[low] : NULL;
+    for (size_t i = 0; i < in->reservation_count; i++) {
+        const struct queue_reservation *r = &in->reservations[i];
+        if (!(r->end_s > in->now_s) || profile_bears(&profile, r->start_s, r->end_s, 0))
+            continue;
+        if (found.count++ == 0)
+            found.first = i;
+    }
+    *out = found;
+    return OK;
 }
+
+/* ---- deciding ---- */
+
+/* The budget ends earlier. */
+struct share {
+    const struct budget *of;
+    double ratio; /* of its time */
+};
+
+static double share_used(void *context)
+{
+    const struct share *share = context;
+
+    return budget_used(share->of) / share->ratio;
+}
+
+/* Of the budget's time, when each part ends; the rest is for telling. */
+static const double PLANNED_RATIO = 0.65, EXPLAINED_RATIO = 0.75, ESTIMATED_RATIO = 0.8;
 
 /* A decision while it is made. */
 struct decision {
-    const struct queue_policy *policy;
     const struct queue_in *in;
     struct queue_out *out;
     struct queue_in sorted; /* the input with its jobs in order of arrival */
     size_t *given;          /* index in the input of each of them */
     struct machine machine;
-    struct profile fixed; /* running jobs and reservations: what no order can change */
-    struct marks ends;    /* of running jobs, jobs that start now, and reservations */
-    struct marks begins;  /* of planned jobs and reservations */
+    struct share share;
+    struct budget budget; /* the share of it */
     struct arena *a;
     struct error *err;
 };
@@ -140,34 +142,49 @@ static int compare_arrivals(const void *left, const void *right)
 static enum error_code sort_jobs(struct decision *d)
 {
     const struct queue_in *in = d->in;
-    struct arrival *arrivals = NEW(d->a, struct arrival, in->job_count);
-    struct queue_job *jobs = NEW(d->a, struct queue_job, in->job_count);
+    size_t count = in->job_count;
+    struct arrival *arrivals = NEW(d->a, struct arrival, count);
+    struct queue_job *jobs = NEW(d->a, struct queue_job, count);
+    double *promises = in->planned_start_s ? NEW(d->a, double, count) : NULL;
 
-    d->given = NEW(d->a, size_t, in->job_count);
-    if (!arrivals || !jobs || !d->given)
+    d->given = NEW(d->a, size_t, count);
+    if (!arrivals || !jobs || !d->given || (in->planned_start_s && !promises))
         return fail_memory(d->err);
-    for (size_t i = 0; i < in->job_count; i++)
+    for (size_t i = 0; i < count; i++)
         arrivals[i] = (struct arrival){fmin(in->jobs[i].submit_s, in->now_s), i};
-    qsort(arrivals, in->job_count, sizeof(*arrivals), compare_arrivals);
-    for (size_t i = 0; i < in->job_count; i++) {
+    qsort(arrivals, count, sizeof(*arrivals), compare_arrivals);
+    for (size_t i = 0; i < count; i++) {
         d->given[i] = arrivals[i].index;
         jobs[i] = in->jobs[arrivals[i].index];
         jobs[i].submit_s = in->now_s;
+        if (promises)
+            promises[i] = in->planned_start_s[arrivals[i].index];
     }
     d->sorted = *in;
     d->sorted.jobs = jobs;
+    d->sorted.planned_start_s = promises;
     return OK;
 }
 
-static enum error_code open_machine(struct decision *d)
+static enum error_code open_machine(struct decision *d, const struct queue_policy *policy)
 {
+    struct machine *m = &d->machine;
     double *run_s = NEW(d->a, double, d->in->job_count);
 
     if (!run_s)
         return fail_memory(d->err);
     for (size_t i = 0; i < d->in->job_count; i++)
         run_s[i] = d->sorted.jobs[i].estimate_s;
-    return machine_open(&d->machine, d->policy, &d->sorted, run_s, NULL, d->a, d->err);
+    d->share = (struct share){d->in->budget, PLANNED_RATIO};
+    d->budget = (struct budget){share_used, &d->share, 0};
+    TRY(machine_open(m, policy, &d->sorted, run_s, &d->budget, d->a, d->err));
+    if (policy->rule != QUEUE_CONSERVATIVE)
+        return OK;
+    m->promise_s = d->sorted.planned_start_s;
+    m->keeps_gaps = d->in->keeps_gaps;
+    m->hints = NEW(d->a, struct hints, 1);
+    return m->hints ? hints_create(m->hints, m->jobs, m->job_count, d->a, d->err)
+                    : fail_memory(d->err);
 }
 
 /* The present; jobs that take no time end in it, and others take their place. */
@@ -180,155 +197,51 @@ static enum error_code play_present(struct decision *d)
     return OK;
 }
 
-/* ---- reasons ---- */
-
-static void mark(struct marks *m, double at_s, enum queue_blocker by, size_t index)
-{
-    m->list[m->count++] = (struct mark){at_s, by, index};
-}
-
-static enum error_code hold(struct decision *d, double end_s, uint64_t processors)
-{
-    return profile_take(&d->fixed, d->in->now_s, end_s, processors, d->err);
-}
-
-/* What is fixed now, and what there is to be named. */
-static enum error_code survey(struct decision *d)
+/* Whether the plans of conservative are what happens when all estimates hold. They are,
+ * unless a job takes no time: the least time that its place has is given back. */
+static bool is_foreseen(const struct decision *d)
 {
     const struct machine *m = &d->machine;
-    const struct queue_in *in = &d->sorted;
-    size_t most = in->job_count + in->running_count + in->reservation_count;
 
-    d->ends.list = NEW(d->a, struct mark, most);
-    d->begins.list = NEW(d->a, struct mark, most);
-    if (!d->ends.list || !d->begins.list)
-        return fail_memory(d->err);
-    TRY(profile_create(&d->fixed, in->now_s, in->processors, d->a, d->err));
-    for (size_t i = 0; i < m->end_count; i++) {
-        size_t job = m->ends[i].job, running = job - in->job_count;
-        bool waited = job < in->job_count;
-
-        TRY(hold(d, m->ends[i].at_s,
-                 waited ? in->jobs[job].processors : in->running[running].processors));
-        mark(&d->ends, m->ends[i].at_s, waited ? QUEUE_BY_JOB : QUEUE_BY_RUNNING,
-             waited ? d->given[job] : running);
-    }
-    for (size_t i = 0; i < in->reservation_count; i++) {
-        const struct queue_reservation *r = &in->reservations[i];
-
-        if (!(r->end_s > in->now_s))
-            continue;
-        TRY(profile_take(&d->fixed, r->start_s, r->end_s, r->processors, d->err));
-        mark(&d->ends, r->end_s, QUEUE_BY_RESERVATION, i);
-        mark(&d->begins, fmax(r->start_s, in->now_s), QUEUE_BY_RESERVATION, i);
-    }
-    for (size_t i = 0; i < in->job_count; i++)
-        if (d->policy->rule == QUEUE_CONSERVATIVE && isfinite(m->plan_s[i]) &&
-            isnan(m->start_s[i]))
-            mark(&d->begins, m->plan_s[i], QUEUE_BY_JOB, d->given[i]);
-    qsort(d->ends.list, d->ends.count, sizeof(struct mark), compare_marks);
-    qsort(d->begins.list, d->begins.count, sizeof(struct mark), compare_marks);
-    return OK;
+    if (m->policy->rule != QUEUE_CONSERVATIVE)
+        return false;
+    for (size_t i = 0; i < m->job_count; i++)
+        if (m->plan_s[i] + m->jobs[i].estimate_s == m->plan_s[i])
+            return false;
+    return true;
 }
 
-static void blame(struct queue_verdict *v, enum queue_reason reason,
-                  const struct mark *who)
-{
-    v->reason = reason;
-    if (!who)
-        return;
-    v->by = who->by;
-    v->blocker = who->index;
-    v->until_s = who->at_s;
-}
-
-/* conservative: the plan that the job would run into if it started now. */
-static enum error_code blame_plan(struct decision *d, size_t job, struct queue_verdict *v)
+static enum error_code play_future(struct decision *d)
 {
     struct machine *m = &d->machine;
-    const struct queue_job *j = &d->sorted.jobs[job];
-    double start_s = m->plan_s[job];
-    double end_s = machine_end_s(start_s, j->estimate_s), at_s;
-    const struct mark *who;
 
-    TRY(profile_give(&m->profile, start_s, end_s, j->processors, d->err));
-    at_s = profile_first_below(&m->profile, j->processors);
-    TRY(profile_take(&m->profile, start_s, end_s, j->processors, d->err));
-    who = mark_at(&d->begins, at_s);
-    blame(v,
-          who && who->by == QUEUE_BY_RESERVATION ? QUEUE_REASON_RESERVATION
-                                                 : QUEUE_REASON_WOULD_DELAY,
-          who);
-    return OK;
+    if (m->cut || is_foreseen(d))
+        return OK;
+    d->share.ratio = ESTIMATED_RATIO;
+    return machine_run(m, d->err);
 }
-
-static enum error_code explain(struct decision *d, size_t job, struct queue_verdict *v)
-{
-    const struct machine *m = &d->machine;
-    const struct queue_job *j = &d->sorted.jobs[job];
-    double now_s = d->in->now_s;
-    double enough_s = profile_first_above(&d->fixed, j->processors);
-    double below_s = profile_first_below(&d->fixed, j->processors);
-
-    if (j->processors > d->in->processors) {
-        v->reason = QUEUE_REASON_NEVER_FITS;
-    } else if (enough_s > now_s) {
-        blame(v, QUEUE_REASON_PROCESSORS, mark_at(&d->ends, enough_s));
-    } else if (now_s + j->estimate_s > below_s) {
-        blame(v, QUEUE_REASON_RESERVATION, mark_at(&d->begins, below_s));
-    } else if (d->policy->rule == QUEUE_CONSERVATIVE) {
-        return blame_plan(d, job, v);
-    } else if (m->head != SIZE_MAX) {
-        struct mark head = {m->head_start_s, QUEUE_BY_JOB, d->given[m->head]};
-
-        blame(v,
-              d->policy->rule == QUEUE_EASY ? QUEUE_REASON_WOULD_DELAY
-                                            : QUEUE_REASON_ORDER,
-              &head);
-    }
-    return OK;
-}
-
-static enum error_code explain_all(struct decision *d)
-{
-    const struct machine *m = &d->machine;
-
-    for (size_t i = 0; i < d->in->job_count; i++) {
-        struct queue_verdict *v = &d->out->verdicts[d->given[i]];
-
-        v->until_s = (double)NAN;
-        if (isnan(m->start_s[i]))
-            TRY(explain(d, i, v));
-        else
-            d->out->start_count++;
-    }
-    d->out->free_processors = d->fixed.free > 0 ? (uint64_t)d->fixed.free : 0;
-    return OK;
-}
-
-/* ---- the future ---- */
 
 static void note_starts(struct decision *d)
 {
     const struct machine *m = &d->machine;
+    struct queue_out *out = d->out;
     double now_s = d->in->now_s;
 
     for (size_t i = 0; i < d->in->running_count; i++)
-        d->out->makespan_s =
-            fmax(d->out->makespan_s, fmax(0, d->in->running[i].end_s - now_s));
+        out->makespan_s = fmax(out->makespan_s, fmax(0, d->in->running[i].end_s - now_s));
     for (size_t i = 0; i < d->in->job_count; i++) {
-        struct queue_verdict *v = &d->out->verdicts[d->given[i]];
+        struct queue_verdict *v = &out->verdicts[d->given[i]];
 
-        v->start_s = m->start_s[i];
+        v->start_s = isnan(m->start_s[i]) ? m->plan_s[i] : m->start_s[i];
         if (!isnan(v->start_s))
-            d->out->makespan_s = fmax(d->out->makespan_s,
-                                      v->start_s + d->sorted.jobs[i].estimate_s - now_s);
+            out->makespan_s =
+                fmax(out->makespan_s, v->start_s + d->sorted.jobs[i].estimate_s - now_s);
     }
     for (size_t i = 0; i < d->in->job_count; i++) {
-        struct queue_verdict *v = &d->out->verdicts[i];
+        struct queue_verdict *v = &out->verdicts[i];
 
         if (v->reason == QUEUE_REASON_ORDER)
-            v->until_s = d->out->verdicts[v->blocker].start_s;
+            v->until_s = out->verdicts[v->blocker].start_s;
     }
 }
 
@@ -366,18 +279,17 @@ enum error_code queue_decide(const struct queue_policy *policy, const struct que
         .verdicts = NEW(a, struct queue_verdict, in->job_count),
         .order = NEW(a, size_t, in->job_count),
     };
-    struct decision d = {.policy = policy, .in = in, .out = &decided, .a = a, .err = err};
+    struct decision d = {.in = in, .out = &decided, .a = a, .err = err};
 
     if (!decided.verdicts || !decided.order)
         return fail_memory(err);
     TRY(sort_jobs(&d));
-    TRY(open_machine(&d));
+    TRY(open_machine(&d, policy));
     TRY(play_present(&d));
-    TRY(survey(&d));
-    TRY(explain_all(&d));
-    d.machine.budget = in->budget;
-    TRY(machine_run(&d.machine, err));
-    decided.is_cut = d.machine.cut;
+    d.share.ratio = EXPLAINED_RATIO;
+    TRY(queue_explain(&d.machine, &d.sorted, d.given, &decided, err));
+    TRY(play_future(&d));
+    decided.is_cut |= d.machine.cut;
     note_starts(&d);
     for (size_t i = 0; i < in->job_count; i++)
         decided.order[i] = d.given[d.machine.waiting.job_of_rank[i]];

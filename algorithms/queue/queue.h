@@ -14,9 +14,9 @@
  * Ties go to the earlier submission, then to the lower index. Estimated starts are what
  * happens when every job takes its estimate and nobody else arrives.
  *
- * Cost: with W different sizes of jobs, a decision of head, fit and easy is
- * O((W + 1) log n) for each job that it starts; one of conservative O(log n) for each
- * arrival and, when a job ended early, O(q log n) for q waiting ones.
+ * Cost: of head, fit and easy, with W different sizes of jobs, W questions to a profile
+ * (profile.h) and to a tree for each job that starts; of conservative one change of the
+ * profile for each arrival and, when a job ended early, a question for each that waits.
  *
  * Source: A. Mu'alem, D. Feitelson, "Utilization, predictability, workloads, and user
  * runtime estimates in scheduling the IBM SP2 with backfilling", IEEE TPDS 12(6), 2001;
@@ -102,11 +102,15 @@ struct queue_in {
     uint64_t processors; /* of the cluster, 1..QUEUE_PROCESSORS_MAX */
     const struct queue_job *jobs;
     size_t job_count;
+    /* conservative: the start that each job was promised by a decision before; NAN:
+     * none; NULL: nobody has one. */
+    const double *planned_start_s;
+    bool keeps_gaps; /* conservative: those do not move up now */
     const struct queue_running *running;
     size_t running_count;
     const struct queue_reservation *reservations;
     size_t reservation_count;
-    const struct budget *budget; /* for the estimated starts; NULL: no limit */
+    const struct budget *budget; /* NULL: no limit */
 };
 
 /* ---- what is decided ---- */
@@ -118,7 +122,8 @@ struct queue_in {
     X(PROCESSORS, processors, "too few processors are free")                   \
     X(RESERVATION, reservation, "it would run into a reservation")             \
     X(ORDER, order, "it would overtake the first job of the queue")            \
-    X(WOULD_DELAY, would_delay, "it would delay a job that is before it")
+    X(WOULD_DELAY, would_delay, "it would delay a job that is before it")      \
+    X(TIME_LIMIT, time_limit, "the time was up before it was looked at")
 
 enum queue_reason {
 #define X(symbol, name, meaning) QUEUE_REASON_##symbol,
@@ -138,7 +143,7 @@ enum queue_blocker {
 
 /* What becomes of a waiting job. */
 struct queue_verdict {
-    double start_s; /* now_s if it starts, else estimated; NAN: never fits */
+    double start_s; /* now_s if it starts, else estimated; NAN: never fits, or cut */
     enum queue_reason reason;
     /* Who or what is in the way: a running job that has to end, a job of the queue, a
      * reservation; `blocker` is its index in the input. BY_JOB: one that starts now, or
@@ -146,20 +151,28 @@ struct queue_verdict {
     enum queue_blocker by;
     size_t blocker;
     double until_s; /* PROCESSORS: enough are free then; others: the blocker's start */
+    double plan_s;  /* conservative: the start it is promised; NAN: none */
+    /* How much later that is than what it was promised before, and who is in the way
+     * until then. NAN: it is not. */
+    double broken_by_s;
+    enum queue_blocker breaker_by;
+    size_t breaker;
 };
 
 struct queue_out {
-    bool is_cut; /* the budget was spent: not all starts are estimated */
+    bool is_cut; /* the budget was spent: not all is known; what is, holds */
     struct queue_verdict *verdicts; /* one for each job of the input */
     size_t *order;                  /* indexes of the jobs, first of the queue first */
     uint64_t start_count;           /* jobs that start now */
     uint64_t free_processors;       /* after they have started */
     double makespan_s;              /* until the last of all jobs ends; 0: no job */
     double lower_bound_s;           /* which no order of these jobs can beat */
+    uint64_t broken_count;          /* promises that are not kept */
 };
 
-/* Decides. The jobs must be within the bounds above; running jobs and reservations
- * too, see queue_check(). */
+/* Decides. A cut answer comes before the budget is spent: the last fifth of it is the
+ * caller's, who has to tell it. The jobs must be within the bounds above; running jobs
+ * and reservations too, see queue_check(). */
 enum error_code queue_decide(const struct queue_policy *policy, const struct queue_in *in,
                              struct queue_out *out, struct arena *a, struct error *err);
 
@@ -167,5 +180,16 @@ enum error_code queue_decide(const struct queue_policy *policy, const struct que
  * "/reservations/I": more processors run, or are reserved at a time, than there are. */
 enum error_code queue_check(const struct queue_in *in, struct arena *a,
                             struct error *err);
+
+/* Reservations of which running jobs hold a part: there nothing can start. That is no
+ * mistake, it happens. */
+struct queue_overlap {
+    size_t count; /* of such reservations */
+    size_t first; /* of them, index in the input */
+};
+
+/* For an input that queue_check() finds right. */
+enum error_code queue_overlaps(const struct queue_in *in, struct queue_overlap *out,
+                               struct arena *a, struct error *err);
 
 #endif

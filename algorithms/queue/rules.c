@@ -10,9 +10,7 @@
  *
  * fit: the same without the first job's reservation.
  *
- * conservative: arrivals are laid into the profile where they fit first. When a job
- * has ended before its estimate, each job in the order of the queue is taken out and
- * laid in again, so that it moves up or stays. Who is planned for now starts.
+ * conservative: in conservative.c.
  *
  * Who overtakes is found without looking at all: the longest estimate that m
  * processors bear falls with m, so for each width that fits now one question to the
@@ -21,19 +19,16 @@
  */
 #include "algorithms/queue/machine.h"
 
-#include <float.h>
 #include <math.h>
-
-static const double INSTANT_RATIO =
-    1e-9; /* of the time: no difference between instants */
 
 /* ---- head ---- */
 
-static bool fits_now(const struct machine *m, const struct queue_job *job)
+bool machine_fits_now(struct machine *m, size_t job)
 {
-    return job->processors <= machine_free(m) &&
-           m->now_s + job->estimate_s <=
-               profile_first_below(&m->profile, job->processors);
+    const struct queue_job *j = &m->jobs[job];
+
+    return j->processors <= machine_free(m) &&
+           m->now_s + j->estimate_s <= profile_first_below(&m->profile, j->processors);
 }
 
 /* Starts the first jobs; *head is the one that must wait, or SIZE_MAX. */
@@ -41,7 +36,7 @@ static enum error_code start_heads(struct machine *m, size_t *head, struct error
 {
     for (;;) {
         *head = waiting_first(&m->waiting);
-        if (*head == SIZE_MAX || !fits_now(m, &m->jobs[*head]) || machine_is_cut(m))
+        if (*head == SIZE_MAX || !machine_fits_now(m, *head) || machine_is_cut(m))
             return OK;
         TRY(machine_start(m, *head, err));
     }
@@ -51,7 +46,7 @@ static enum error_code start_heads(struct machine *m, size_t *head, struct error
 
 /* The longest time that `processors` are free from now on, so that now and that time
  * add up to no more than the end of it. */
-static double room_s(const struct machine *m, uint64_t processors)
+static double room_s(struct machine *m, uint64_t processors)
 {
     double end_s = profile_first_below(&m->profile, processors);
     double longest_s = end_s - m->now_s;
@@ -62,7 +57,7 @@ static double room_s(const struct machine *m, uint64_t processors)
 }
 
 /* The first of those that overtake; SIZE_MAX: nobody. */
-static size_t next_filler(const struct machine *m)
+static size_t next_filler(struct machine *m)
 {
     const struct waiting *w = &m->waiting;
     uint64_t free = machine_free(m);
@@ -114,92 +109,6 @@ static enum error_code decide_easy(struct machine *m, struct error *err)
     return profile_give(&m->profile, start_s, end_s, first->processors, err);
 }
 
-/* ---- conservative ---- */
-
-/* Lays a job into the profile, not before from_s. */
-static enum error_code plan(struct machine *m, size_t job, double from_s,
-                            struct error *err)
-{
-    const struct queue_job *j = &m->jobs[job];
-    double start_s = profile_fit(&m->profile, j->processors, j->estimate_s, from_s);
-
-    m->plan_s[job] = start_s;
-    min_tree_set(&m->waiting.by_rank, m->waiting.rank[job], start_s);
-    return profile_take(&m->profile, start_s, machine_end_s(start_s, j->estimate_s),
-                        j->processors, err);
-}
-
-static enum error_code unplan(struct machine *m, size_t job, struct error *err)
-{
-    const struct queue_job *j = &m->jobs[job];
-    double start_s = m->plan_s[job];
-
-    return profile_give(&m->profile, start_s, machine_end_s(start_s, j->estimate_s),
-                        j->processors, err);
-}
-
-/* All that are planned move up as far as they can. */
-static enum error_code compress(struct machine *m, struct error *err)
-{
-    size_t rank = min_tree_first(&m->waiting.by_rank, 0, DBL_MAX);
-
-    hints_forget(&m->hints);
-    while (rank < m->planned_count && !machine_is_cut(m)) {
-        size_t job = m->waiting.job_of_rank[rank];
-
-        TRY(unplan(m, job, err));
-        TRY(plan(m, job, m->now_s, err));
-        rank = min_tree_first(&m->waiting.by_rank, rank + 1, DBL_MAX);
-    }
-    return OK;
-}
-
-static enum error_code plan_arrivals(struct machine *m, struct error *err)
-{
-    for (; m->planned_count < m->arrived_count && !machine_is_cut(m);
-         m->planned_count++) {
-        size_t job = m->planned_count, class = m->waiting.class_of[job];
-        double length_s = m->jobs[job].estimate_s;
-
-        if (m->jobs[job].processors > m->processors)
-            continue;
-        TRY(plan(m, job, hints_earliest(&m->hints, class, length_s), err));
-        hints_note(&m->hints, class, length_s, m->plan_s[job]);
-    }
-    return OK;
-}
-
-/* Starts who is planned for now. Behind jobs that take no time others are planned for
- * the least time later; they start now too, in the next round of this instant. */
-static enum error_code start_planned(struct machine *m, struct error *err)
-{
-    double due_s = m->now_s + INSTANT_RATIO * fmax(1, fabs(m->now_s));
-    size_t rank = min_tree_first(&m->waiting.by_rank, 0, due_s);
-
-    while (rank != SIZE_MAX && !machine_is_cut(m)) {
-        size_t job = m->waiting.job_of_rank[rank];
-
-        TRY(unplan(m, job, err));
-        if (fits_now(m, &m->jobs[job]))
-            TRY(machine_start(m, job, err));
-        else
-            TRY(plan(m, job, m->now_s, err));
-        rank = min_tree_first(&m->waiting.by_rank, rank + 1, due_s);
-    }
-    return OK;
-}
-
-static enum error_code decide_conservative(struct machine *m, struct error *err)
-{
-    bool early = m->ended_early;
-
-    m->ended_early = false;
-    if (early)
-        TRY(compress(m, err));
-    TRY(plan_arrivals(m, err));
-    return start_planned(m, err);
-}
-
 /* ---- all ---- */
 
 enum error_code machine_decide(struct machine *m, struct error *err)
@@ -218,7 +127,7 @@ enum error_code machine_decide(struct machine *m, struct error *err)
     case QUEUE_EASY:
         return decide_easy(m, err);
     case QUEUE_CONSERVATIVE:
-        return decide_conservative(m, err);
+        return conservative_decide(m, err);
     }
     return OK;
 }

@@ -22,8 +22,14 @@ void min_tree_set(struct min_tree *t, size_t position, double value)
     size_t i = position + t->leaf_count;
 
     t->least[i] = value;
-    for (i /= 2; i; i /= 2)
-        t->least[i] = fmin(t->least[2 * i], t->least[2 * i + 1]);
+    for (i /= 2; i; i /= 2) {
+        double left = t->least[2 * i], right = t->least[2 * i + 1];
+        double least = left < right ? left : right;
+
+        if (t->least[i] == least)
+            return; /* so is it above */
+        t->least[i] = least;
+    }
 }
 
 size_t min_tree_first(const struct min_tree *t, size_t from, double limit)
@@ -134,7 +140,7 @@ enum error_code waiting_create(struct waiting *w, const struct queue_policy *pol
     if (!rank_jobs(jobs, count, policy->order, &w->rank, &w->job_of_rank, a) ||
         !min_tree_create(&w->by_rank, count, a))
         return fail_memory(err);
-    w->has_fillers = policy->rule != QUEUE_HEAD;
+    w->has_fillers = policy->rule == QUEUE_FIT || policy->rule == QUEUE_EASY;
     if (!w->has_fillers)
         return OK;
     if (!rank_jobs(jobs, count, policy->filler, &w->filler_rank, &unused, a))

@@ -39,7 +39,7 @@ struct waiting {
     size_t *rank;                 /* in the queue, of each job */
     size_t *job_of_rank;
     struct min_tree by_rank; /* 0 for a waiting job; conservative: its planned start */
-    bool has_fillers;        /* what follows is there: all but the rule head */
+    bool has_fillers;        /* what follows is there: the rules fit and easy */
     size_t *filler_rank;
     size_t *width_position; /* of each job in by_width */
     size_t *job_of_width_position;
