@@ -106,7 +106,9 @@ static bool queue_at(size_t i, struct policy_row *row)
 {
     const struct queue_policy *p = &queue_policies[i];
 
-    *row = (struct policy_row){p->name, p->purpose, p->source, NULL, NULL};
+    *row = (struct policy_row){
+        p->name, p->purpose, p->source,
+        p->rule == QUEUE_CONSERVATIVE ? queue_conservative_params : NULL, NULL};
     return p->name;
 }
 

@@ -60,6 +60,26 @@ void decision_end(struct request *rq, const char *algorithm, enum decision_statu
     rq->decision_status = status;
 }
 
+enum error_code decision_warn(struct request *rq, struct decision_answer *out,
+                              const char *format, ...)
+{
+    const char **warnings = NEW(rq->arena, const char *, out->warning_count + 1);
+    va_list args;
+
+    if (!warnings)
+        return fail_memory(rq->err);
+    for (size_t i = 0; i < out->warning_count; i++)
+        warnings[i] = out->warnings[i];
+    va_start(args, format);
+    warnings[out->warning_count] = arena_vprintf(rq->arena, format, args);
+    va_end(args);
+    if (!warnings[out->warning_count])
+        return fail_memory(rq->err);
+    out->warnings = warnings;
+    out->warning_count++;
+    return OK;
+}
+
 /* The document of a stored snapshot: looked up, or as it was for a replay. */
 static enum error_code stored_document(struct request *rq, const char *snapshot_id)
 {

@@ -126,6 +126,12 @@ enum error_code decision_begin(struct request *rq, const struct decision_request
 void decision_end(struct request *rq, const char *algorithm, enum decision_status status,
                   struct decision_answer *out);
 
+/* Adds a warning: "code: text", with the JSON pointer of the first member that it is
+ * about, and how many there are. Once for each code. */
+enum error_code decision_warn(struct request *rq, struct decision_answer *out,
+                              const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
 /* The snapshot of a decision: the inline one, or the stored one that is named.
  * Exactly one may be given; with `required` one must. */
 enum error_code decision_snapshot(struct request *rq, const struct snapshot *given,

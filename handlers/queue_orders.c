@@ -4,19 +4,27 @@
 #include "algorithms/queue/queue.h"
 #include "handlers/decision.h"
 #include "handlers/pictures.h"
-#include "models/base/param.h"
+#include "models/base/names.h"
 #include "service/metrics.h"
 #include "service/service.h"
 
+#include <stdio.h>
 #include <string.h>
 
-enum { JOBS_MAX = 200000, RESERVATIONS_MAX = 10000, NAMES_MAX = 64 };
+enum {
+    JOBS_MAX = 200000,
+    RESERVATIONS_MAX = 10000,
+    NAMES_MAX = 64,
+    LOOK_ROWS = 512 /* between two looks at the budget */
+};
+static const double YEAR_S = 31536000;
 
 /* ---- the request ---- */
 
 struct waiting_job {
     const char *id;
-    struct queue_job job;
+    struct queue_job job; /* estimate_s NAN: nobody says */
+    double planned_start_s;
 };
 
 struct running_job {
@@ -57,12 +65,17 @@ struct queue_orders_request {
 
 #define T struct waiting_job
 static const struct json_field job_rows[] = {
-    JSON_ID(T, id, JSON_REQUIRED, "Name, unique among the jobs"),
+    JSON_ID(T, id, JSON_REQUIRED, "Name, unique among all jobs"),
     PROCESSORS(T, job, "Processors that it needs, all at once"),
-    SECONDS(T, estimate_s, job, 0, 0, JSON_REQUIRED, "How long it runs at most"),
+    SECONDS(T, estimate_s, job, 0, NAN, JSON_NULLABLE,
+            "How long it runs at most; a job that does not say is unplaced"),
     SECONDS(T, submit_s, job, -QUEUE_TIME_MAX_S, -QUEUE_TIME_MAX_S, 0,
             "When it was submitted; default: before those that say it, in the order of "
-            "the list"),
+            "the list; a time after now_s counts as now_s"),
+    JSON_NUMBER(T, planned_start_s, -QUEUE_TIME_MAX_S, QUEUE_TIME_MAX_S, NAN,
+                JSON_NULLABLE,
+                "conservative: the start that the job was promised by the answer before, "
+                "at most a year before now_s; a time before now_s counts as now_s"),
     {0},
 };
 #undef T
@@ -71,7 +84,7 @@ static const struct json_object job_json = {"QueueJob", "A waiting job",
 
 #define T struct running_job
 static const struct json_field running_rows[] = {
-    JSON_ID(T, id, JSON_REQUIRED, "Name, unique among the running ones"),
+    JSON_ID(T, id, JSON_REQUIRED, "Name, unique among all jobs"),
     PROCESSORS(T, running, "Processors that it has"),
     SECONDS(T, end_s, running, -QUEUE_TIME_MAX_S, 0, JSON_REQUIRED,
             "When it ends by its estimate; one that should have ended is taken to end a "
@@ -108,7 +121,8 @@ static const struct json_field request_rows[] = {
               JSON_UNIQUE_IDS, "The running jobs"),
     JSON_LIST(T, reservations, reservation_count, struct reservation, &reservation_json,
               RESERVATIONS_MAX, JSON_UNIQUE_IDS,
-              "Reservations; more at a time than there are processors is a mistake"),
+              "Reservations; more at a time than there are processors is a mistake. Of "
+              "what running jobs hold as well, nothing starts until they end"),
     DECISION_REQUEST_ROWS(T),
     {0},
 };
@@ -125,10 +139,16 @@ struct start {
     double start_s;
 };
 
+struct promise_broken {
+    double by_s;
+    const char *blocking_job_id, *blocking_reservation_id;
+};
+
 struct wait {
     const char *job_id;
     uint64_t processors;
-    double estimated_start_s;
+    double estimated_start_s, planned_start_s;
+    const struct promise_broken *promise_broken;
     int reason;
     const char *detail;
     const char *blocking_job_id, *blocking_reservation_id;
@@ -174,6 +194,18 @@ static const struct json_field start_rows[] = {
 static const struct json_object start_json = {"QueueStart", "A job that starts now",
                                               sizeof(struct start), start_rows};
 
+#define T struct promise_broken
+static const struct json_field promise_broken_rows[] = {
+    JSON_NUMBER(T, by_s, 0, 0, 0, 0, "How much later it is planned now"),
+    JSON_TEXT(T, blocking_job_id, JSON_OPTIONAL, "Who has to end before: a job"),
+    JSON_TEXT(T, blocking_reservation_id, JSON_OPTIONAL, "Likewise a reservation"),
+    {0},
+};
+#undef T
+static const struct json_object promise_broken_json = {
+    "QueuePromiseBroken", "A start that was promised and is not kept",
+    sizeof(struct promise_broken), promise_broken_rows};
+
 #define T struct wait
 static const struct json_field wait_rows[] = {
     JSON_TEXT(T, job_id, 0, "The job"),
@@ -181,11 +213,17 @@ static const struct json_field wait_rows[] = {
     JSON_NUMBER(T, estimated_start_s, 0, 0, 0, 0,
                 "When it starts if all estimates hold and nobody else comes; null: the "
                 "time limit was up"),
+    JSON_NUMBER(T, planned_start_s, 0, 0, 0, JSON_OPTIONAL,
+                "conservative: the start that it is promised; send it back with the "
+                "next call, and no arrival and no early end makes it later"),
+    JSON_OBJECT(T, promise_broken, const struct promise_broken *, &promise_broken_json,
+                JSON_POINTER | JSON_OPTIONAL,
+                "conservative: it does not start when it was promised to"),
     JSON_CHOICE(
         T, reason, queue_reason_names, 0, 0,
         "processors: too few are free; reservation: it would run into one; order: "
         "nobody overtakes the first job; would_delay: it would delay a job that "
-        "is before it"),
+        "is before it; time_limit: the time was up before it was looked at"),
     JSON_TEXT(T, detail, 0, "The same in words"),
     JSON_TEXT(T, blocking_job_id, JSON_OPTIONAL,
               "Who is in the way: a running job that must end, one that starts now, or "
@@ -201,7 +239,10 @@ static const struct json_object wait_json = {"QueueWait", "A job that waits, and
 
 #define T struct unplaced_reason
 static const struct json_field unplaced_reason_rows[] = {
-    JSON_TEXT(T, reason, 0, "never_fits"),
+    JSON_TEXT(
+        T, reason, 0,
+        "never_fits: it is wider than the cluster; no_estimate: it does not say how "
+        "long it takes"),
     JSON_TEXT(T, detail, 0, "In words"),
     {0},
 };
@@ -245,7 +286,7 @@ static const struct json_field answer_rows[] = {
     JSON_LIST(T, waiting, waiting_count, struct wait, &wait_json, 0, 0,
               "Jobs that wait, in the order of the queue"),
     JSON_LIST(T, unplaced, unplaced_count, struct unplaced, &unplaced_json, 0, 0,
-              "Jobs that can never run"),
+              "Jobs that can never run, or do not say how long"),
     JSON_OBJECT(T, objective, struct objective, &objective_json, 0,
                 "How good it is, as far as the estimates hold"),
     DECISION_END_ROWS(T),
@@ -258,34 +299,77 @@ const struct json_object queue_orders_answer_json = {
 
 /* ---- deciding ---- */
 
-/* The lists without names. */
-static enum error_code make_input(const struct queue_orders_request *body,
-                                  struct queue_in *in, struct arena *a, struct error *err)
+/* A request while it is answered. */
+struct deciding {
+    struct request *rq;
+    const struct queue_orders_request *body;
+    const struct queue_policy *policy;
+    double options[QUEUE_OPTION_COUNT];
+    struct queue_in in;
+    size_t *given; /* index in the request of each job of `in` */
+    struct queue_out out;
+    struct queue_orders_answer *answer;
+    struct start *starts; /* the answer's, while they are filled */
+    struct wait *waiting;
+    struct unplaced *unplaced;
+    bool untold; /* the time was up when they were */
+};
+
+/* The jobs that say how long they take, with what they were promised. */
+static enum error_code take_jobs(struct deciding *d)
 {
+    const struct queue_orders_request *body = d->body;
+    struct arena *a = d->rq->arena;
     struct queue_job *jobs = NEW(a, struct queue_job, body->job_count);
+    double *promises = NEW(a, double, body->job_count);
+    bool promised = false;
+
+    d->given = NEW(a, size_t, body->job_count);
+    if (!jobs || !promises || !d->given)
+        return fail_memory(d->rq->err);
+    for (size_t i = 0; i < body->job_count; i++) {
+        const struct waiting_job *job = &body->jobs[i];
+        size_t at = d->in.job_count;
+
+        if (isnan(job->job.estimate_s))
+            continue;
+        jobs[at] = job->job;
+        promises[at] = job->planned_start_s;
+        promised |= !isnan(job->planned_start_s);
+        d->given[at] = i;
+        d->in.job_count++;
+    }
+    d->in.jobs = jobs;
+    d->in.planned_start_s = promised ? promises : NULL;
+    return OK;
+}
+
+/* The lists without names. */
+static enum error_code make_input(struct deciding *d)
+{
+    const struct queue_orders_request *body = d->body;
+    struct arena *a = d->rq->arena;
     struct queue_running *running = NEW(a, struct queue_running, body->running_count);
     struct queue_reservation *reservations =
         NEW(a, struct queue_reservation, body->reservation_count);
 
-    if (!jobs || !running || !reservations)
-        return fail_memory(err);
-    for (size_t i = 0; i < body->job_count; i++)
-        jobs[i] = body->jobs[i].job;
+    if (!running || !reservations)
+        return fail_memory(d->rq->err);
     for (size_t i = 0; i < body->running_count; i++)
         running[i] = body->running[i].running;
     for (size_t i = 0; i < body->reservation_count; i++)
         reservations[i] = body->reservations[i].reservation;
-    *in = (struct queue_in){
+    d->in = (struct queue_in){
         .now_s = body->now_s,
         .processors = body->processors,
-        .jobs = jobs,
-        .job_count = body->job_count,
+        .keeps_gaps = !(d->options[QUEUE_COMPRESS] > 0),
         .running = running,
         .running_count = body->running_count,
         .reservations = reservations,
         .reservation_count = body->reservation_count,
+        .budget = &d->rq->budget,
     };
-    return OK;
+    return take_jobs(d);
 }
 
 static void find_policy(const char *name, const struct queue_policy **policy,
@@ -303,45 +387,186 @@ static void find_policy(const char *name, const struct queue_policy **policy,
         decision_unknown_algorithm(name, names, count, err);
 }
 
-/* ---- telling it ---- */
+/* No job waits and runs, and no promise is from another age. */
+static enum error_code check_jobs(struct deciding *d)
+{
+    const struct queue_orders_request *body = d->body;
+    struct error *err = d->rq->err;
+    struct name_index running;
+    char pointer[64];
 
-/* An answer while it is made. */
-struct telling {
-    struct request *rq;
-    const struct queue_orders_request *body;
-    const struct queue_out *out;
-    struct queue_orders_answer *answer;
-    struct start *starts; /* the answer's, while they are filled */
-    struct wait *waiting;
-    struct unplaced *unplaced;
+    if (!name_index_create(&running, body->running_count, d->rq->arena))
+        return fail_memory(err);
+    for (size_t i = 0; i < body->running_count; i++)
+        name_index_add(&running, body->running[i].id, i);
+    for (size_t i = 0; i < body->job_count; i++) {
+        const struct waiting_job *job = &body->jobs[i];
+        size_t same = name_index_find(&running, job->id);
+
+        if (same != NAME_NOT_FOUND) {
+            snprintf(pointer, sizeof(pointer), "/jobs/%zu/id", i);
+            invalid(err, pointer, "duplicate",
+                    "'%.100s' runs already: it is /running/%zu too", job->id, same);
+        }
+        if (job->planned_start_s < body->now_s - YEAR_S) {
+            snprintf(pointer, sizeof(pointer), "/jobs/%zu/planned_start_s", i);
+            invalid(err, pointer, "out_of_bounds",
+                    "%.15g is more than a year before now_s", job->planned_start_s);
+        }
+    }
+    return OK;
+}
+
+/* ---- warnings ---- */
+
+/* How many, and the first one's index. */
+struct tally {
+    size_t count, first;
 };
 
+static void count_one(struct tally *t, size_t index)
+{
+    if (t->count++ == 0)
+        t->first = index;
+}
+
+/* What the times of the request say, and how it is taken. */
+static enum error_code warn_times(struct deciding *d)
+{
+    const struct queue_orders_request *body = d->body;
+    struct tally later = {0}, overdue = {0}, past = {0};
+    struct decision_answer *out = &d->answer->decision;
+
+    for (size_t i = 0; i < body->job_count; i++)
+        if (body->jobs[i].job.submit_s > body->now_s)
+            count_one(&later, i);
+    for (size_t i = 0; i < body->running_count; i++)
+        if (!(body->running[i].running.end_s > body->now_s))
+            count_one(&overdue, i);
+    for (size_t i = 0; i < body->reservation_count; i++)
+        if (!(body->reservations[i].reservation.end_s > body->now_s))
+            count_one(&past, i);
+    if (later.count)
+        TRY(decision_warn(d->rq, out,
+                          "submitted_later: %zu job(s), first /jobs/%zu/submit_s, are "
+                          "submitted after now_s; that counts as now_s",
+                          later.count, later.first));
+    if (overdue.count)
+        TRY(decision_warn(d->rq, out,
+                          "overdue: %zu running job(s), first /running/%zu/end_s, should "
+                          "have ended; they are taken to end a second from now",
+                          overdue.count, overdue.first));
+    if (past.count)
+        TRY(decision_warn(
+            d->rq, out, "ignored: %zu reservation(s), first /reservations/%zu, are over",
+            past.count, past.first));
+    return OK;
+}
+
+static enum error_code warn_overlaps(struct deciding *d)
+{
+    struct queue_overlap overlap;
+
+    TRY(queue_overlaps(&d->in, &overlap, d->rq->arena, d->rq->err));
+    if (!overlap.count)
+        return OK;
+    return decision_warn(d->rq, &d->answer->decision,
+                         "overcommitted: %zu reservation(s), first /reservations/%zu, "
+                         "take processors that running jobs hold at that time; there "
+                         "nothing starts",
+                         overlap.count, overlap.first);
+}
+
+/* What only conservative uses. */
+static enum error_code warn_ignored(struct deciding *d)
+{
+    const struct queue_orders_request *body = d->body;
+    struct decision_answer *out = &d->answer->decision;
+    struct tally promises = {0};
+
+    if (d->policy->rule == QUEUE_CONSERVATIVE)
+        return OK;
+    for (size_t i = 0; i < body->job_count; i++)
+        if (!isnan(body->jobs[i].planned_start_s))
+            count_one(&promises, i);
+    if (promises.count)
+        TRY(decision_warn(d->rq, out,
+                          "ignored: planned_start_s of %zu job(s), first "
+                          "/jobs/%zu/planned_start_s: %s makes no promises, conservative "
+                          "does",
+                          promises.count, promises.first, d->policy->name));
+    if (body->decision.option_count)
+        TRY(decision_warn(
+            d->rq, out, "ignored: /options/%s: %s makes no promises, conservative does",
+            queue_conservative_params[QUEUE_COMPRESS].name, d->policy->name));
+    return OK;
+}
+
+/* Of what came out. */
+static enum error_code warn_outcome(struct deciding *d)
+{
+    struct decision_answer *out = &d->answer->decision;
+    size_t nameless = d->body->job_count - d->in.job_count;
+    size_t wide = d->answer->unplaced_count - nameless, unknown = 0;
+
+    for (size_t i = 0; i < d->answer->waiting_count; i++)
+        unknown += isnan(d->waiting[i].estimated_start_s) ? 1 : 0;
+    if (d->out.broken_count)
+        TRY(decision_warn(d->rq, out,
+                          "promise_broken: %llu job(s) do not start when they were "
+                          "promised to, by planned_start_s",
+                          (unsigned long long)d->out.broken_count));
+    if (nameless + wide)
+        TRY(decision_warn(d->rq, out, "unplaced: %zu, %s: %zu, %s: %zu", nameless + wide,
+                          queue_reason_names[QUEUE_REASON_NEVER_FITS], wide,
+                          queue_reason_names[QUEUE_REASON_NO_ESTIMATE], nameless));
+    if (d->out.is_cut)
+        TRY(decision_warn(
+            d->rq, out,
+            "time_limit: the time was up; of %zu waiting job(s) %zu have no "
+            "estimated start",
+            d->answer->waiting_count, unknown));
+    return OK;
+}
+
+/* ---- telling it ---- */
+
+static const char *job_name(const struct deciding *d, size_t job)
+{
+    return d->body->jobs[d->given[job]].id;
+}
+
 /* "job j7 ends", as far as it is known who is in the way. */
-static const char *describe(const struct telling *t, const struct queue_verdict *v)
+static const char *describe(const struct deciding *d, const struct queue_verdict *v)
 {
     const char *verb = v->reason == QUEUE_REASON_PROCESSORS ? "ends" : "begins";
 
     if (v->by == QUEUE_BY_RESERVATION)
-        return arena_printf(t->rq->arena, "reservation %s %s",
-                            t->body->reservations[v->blocker].id, verb);
-    return arena_printf(t->rq->arena, "job %s %s",
-                        v->by == QUEUE_BY_RUNNING ? t->body->running[v->blocker].id
-                                                  : t->body->jobs[v->blocker].id,
+        return arena_printf(d->rq->arena, "reservation %s %s",
+                            d->body->reservations[v->blocker].id, verb);
+    return arena_printf(d->rq->arena, "job %s %s",
+                        v->by == QUEUE_BY_RUNNING ? d->body->running[v->blocker].id
+                                                  : job_name(d, v->blocker),
                         v->reason == QUEUE_REASON_PROCESSORS ? verb : "is to start");
 }
 
-static const char *detail_of(const struct telling *t, const struct queue_verdict *v,
+static const char *detail_of(const struct deciding *d, const struct queue_verdict *v,
                              uint64_t processors)
 {
-    const char *who = v->by == QUEUE_NOTHING ? "" : describe(t, v);
-    struct arena *a = t->rq->arena;
+    const char *who;
+    struct arena *a = d->rq->arena;
 
+    if (v->reason == QUEUE_REASON_TIME_LIMIT)
+        return "the time was up before it was looked at";
+    if (v->by == QUEUE_NOTHING)
+        return "keeps the start that it was promised; nobody is in its way now";
+    who = describe(d, v);
     if (!who)
         return NULL;
     if (v->reason == QUEUE_REASON_PROCESSORS)
         return arena_printf(a, "needs %llu processors, %llu are free until %s at %.15g",
                             (unsigned long long)processors,
-                            (unsigned long long)t->out->free_processors, who, v->until_s);
+                            (unsigned long long)d->out.free_processors, who, v->until_s);
     if (v->reason == QUEUE_REASON_RESERVATION)
         return arena_printf(a, "would still run when %s at %.15g", who, v->until_s);
     if (v->reason == QUEUE_REASON_ORDER)
@@ -350,83 +575,126 @@ static const char *detail_of(const struct telling *t, const struct queue_verdict
                         v->until_s);
 }
 
-static enum error_code tell_wait(struct telling *t, size_t job)
+/* Names what is in the way. */
+static void name_blocker(const struct deciding *d, enum queue_blocker by, size_t index,
+                         const char **job_id, const char **reservation_id)
 {
-    const struct queue_verdict *v = &t->out->verdicts[job];
-    const struct waiting_job *j = &t->body->jobs[job];
-    struct wait *w = &t->waiting[t->answer->waiting_count++];
+    if (by == QUEUE_BY_RESERVATION)
+        *reservation_id = d->body->reservations[index].id;
+    else if (by == QUEUE_BY_RUNNING)
+        *job_id = d->body->running[index].id;
+    else if (by == QUEUE_BY_JOB)
+        *job_id = job_name(d, index);
+}
 
+static enum error_code tell_broken(struct deciding *d, const struct queue_verdict *v,
+                                   struct wait *w)
+{
+    struct promise_broken *broken;
+
+    if (isnan(v->broken_by_s))
+        return OK;
+    broken = NEW(d->rq->arena, struct promise_broken, 1);
+    if (!broken)
+        return fail_memory(d->rq->err);
+    broken->by_s = v->broken_by_s;
+    name_blocker(d, v->breaker_by, v->breaker, &broken->blocking_job_id,
+                 &broken->blocking_reservation_id);
+    w->promise_broken = broken;
+    return OK;
+}
+
+/* Without the time for it, reasons go untold. */
+static enum error_code tell_wait(struct deciding *d, size_t job)
+{
+    struct queue_verdict *v = &d->out.verdicts[job];
+    const struct waiting_job *j = &d->body->jobs[d->given[job]];
+    struct wait *w = &d->waiting[d->answer->waiting_count++];
+
+    if (d->answer->waiting_count % LOOK_ROWS == 0 && budget_spent(&d->rq->budget))
+        d->out.is_cut = d->untold = true;
+    if (d->untold)
+        *v = (struct queue_verdict){.start_s = v->start_s,
+                                    .reason = QUEUE_REASON_TIME_LIMIT,
+                                    .until_s = (double)NAN,
+                                    .plan_s = v->plan_s,
+                                    .broken_by_s = v->broken_by_s,
+                                    .breaker_by = v->breaker_by,
+                                    .breaker = v->breaker};
     *w = (struct wait){
         .job_id = j->id,
         .processors = j->job.processors,
         .estimated_start_s = v->start_s,
+        .planned_start_s = v->plan_s,
         .reason = (int)v->reason,
-        .detail = detail_of(t, v, j->job.processors),
+        .detail = detail_of(d, v, j->job.processors),
         .until_s = v->until_s,
     };
-    if (v->by == QUEUE_BY_RESERVATION)
-        w->blocking_reservation_id = t->body->reservations[v->blocker].id;
-    else if (v->by == QUEUE_BY_RUNNING)
-        w->blocking_job_id = t->body->running[v->blocker].id;
-    else if (v->by == QUEUE_BY_JOB)
-        w->blocking_job_id = t->body->jobs[v->blocker].id;
-    return w->detail ? OK : fail_memory(t->rq->err);
+    name_blocker(d, v->by, v->blocker, &w->blocking_job_id, &w->blocking_reservation_id);
+    TRY(tell_broken(d, v, w));
+    return w->detail ? OK : fail_memory(d->rq->err);
 }
 
-static enum error_code tell_unplaced(struct telling *t, size_t job)
+static enum error_code tell_unplaced(struct deciding *d, const struct waiting_job *job,
+                                     enum queue_reason why)
 {
-    const struct waiting_job *j = &t->body->jobs[job];
-    struct unplaced_reason *reason = NEW(t->rq->arena, struct unplaced_reason, 1);
-    struct unplaced *u = &t->unplaced[t->answer->unplaced_count++];
+    struct arena *a = d->rq->arena;
+    struct unplaced_reason *reason = NEW(a, struct unplaced_reason, 1);
 
     if (!reason)
-        return fail_memory(t->rq->err);
-    reason->reason = queue_reason_names[QUEUE_REASON_NEVER_FITS];
-    reason->detail = arena_printf(
-        t->rq->arena, "needs %llu processors, the cluster has %llu",
-        (unsigned long long)j->job.processors, (unsigned long long)t->body->processors);
-    *u = (struct unplaced){j->id, reason, 1};
-    return reason->detail ? OK : fail_memory(t->rq->err);
+        return fail_memory(d->rq->err);
+    reason->reason = queue_reason_names[why];
+    reason->detail = why == QUEUE_REASON_NO_ESTIMATE
+                         ? "estimate_s is missing: how long does it run at most?"
+                         : arena_printf(a, "needs %llu processors, the cluster has %llu",
+                                        (unsigned long long)job->job.processors,
+                                        (unsigned long long)d->body->processors);
+    d->unplaced[d->answer->unplaced_count++] = (struct unplaced){job->id, reason, 1};
+    return reason->detail ? OK : fail_memory(d->rq->err);
 }
 
-static enum error_code tell_all(struct telling *t)
+static enum error_code tell_all(struct deciding *d)
 {
-    const struct queue_out *out = t->out;
-    struct queue_orders_answer *answer = t->answer;
-    size_t count = t->body->job_count;
+    struct queue_orders_answer *answer = d->answer;
+    size_t count = d->body->job_count;
 
-    answer->starts = t->starts = NEW(t->rq->arena, struct start, count);
-    answer->waiting = t->waiting = NEW(t->rq->arena, struct wait, count);
-    answer->unplaced = t->unplaced = NEW(t->rq->arena, struct unplaced, count);
-    if (!t->starts || !t->waiting || !t->unplaced)
-        return fail_memory(t->rq->err);
-    for (size_t i = 0; i < count; i++) {
-        size_t job = out->order[i];
-        const struct queue_verdict *v = &out->verdicts[job];
+    answer->starts = d->starts = NEW(d->rq->arena, struct start, count);
+    answer->waiting = d->waiting = NEW(d->rq->arena, struct wait, count);
+    answer->unplaced = d->unplaced = NEW(d->rq->arena, struct unplaced, count);
+    if (!d->starts || !d->waiting || !d->unplaced)
+        return fail_memory(d->rq->err);
+    for (size_t i = 0; i < d->in.job_count; i++) {
+        size_t job = d->out.order[i];
+        const struct waiting_job *j = &d->body->jobs[d->given[job]];
+        const struct queue_verdict *v = &d->out.verdicts[job];
 
         if (v->reason == QUEUE_REASON_NEVER_FITS)
-            TRY(tell_unplaced(t, job));
+            TRY(tell_unplaced(d, j, v->reason));
         else if (v->reason != QUEUE_REASON_STARTS)
-            TRY(tell_wait(t, job));
+            TRY(tell_wait(d, job));
         else
-            t->starts[answer->start_count++] = (struct start){
-                t->body->jobs[job].id, t->body->jobs[job].job.processors, t->body->now_s};
+            d->starts[answer->start_count++] =
+                (struct start){j->id, j->job.processors, d->body->now_s};
     }
+    for (size_t i = 0; i < count; i++)
+        if (isnan(d->body->jobs[i].job.estimate_s))
+            TRY(tell_unplaced(d, &d->body->jobs[i], QUEUE_REASON_NO_ESTIMATE));
     return OK;
 }
 
-static void tell_objective(struct telling *t)
+static void tell_objective(struct deciding *d)
 {
-    const struct queue_out *out = t->out;
+    const struct queue_out *out = &d->out;
+    size_t nameless = d->body->job_count - d->in.job_count;
     double wait_s = 0, count = 0;
 
-    for (size_t i = 0; i < t->body->job_count; i++) {
+    for (size_t i = 0; i < d->in.job_count; i++) {
         if (isnan(out->verdicts[i].start_s))
             continue;
-        wait_s += out->verdicts[i].start_s - t->body->now_s;
+        wait_s += out->verdicts[i].start_s - d->body->now_s;
         count++;
     }
-    t->answer->objective = (struct objective){
+    d->answer->objective = (struct objective){
         .makespan_s = out->makespan_s,
         .lower_bound_s = out->lower_bound_s,
         .gap_ratio = out->lower_bound_s > 0
@@ -435,11 +703,14 @@ static void tell_objective(struct telling *t)
         .mean_wait_s = count > 0 ? wait_s / count : (double)NAN,
         .free_processors = out->free_processors,
     };
-    if (t->answer->unplaced_count)
-        metrics_unplaced(t->rq->service->metrics,
+    if (d->answer->unplaced_count > nameless)
+        metrics_unplaced(d->rq->service->metrics,
                          queue_reason_names[QUEUE_REASON_NEVER_FITS],
-                         t->answer->unplaced_count);
-    t->rq->gap_ratio = t->answer->objective.gap_ratio;
+                         d->answer->unplaced_count - nameless);
+    if (nameless)
+        metrics_unplaced(d->rq->service->metrics,
+                         queue_reason_names[QUEUE_REASON_NO_ESTIMATE], nameless);
+    d->rq->gap_ratio = d->answer->objective.gap_ratio;
 }
 
 /* When every job starts at once, no order starts one earlier. */
@@ -458,25 +729,27 @@ enum error_code post_queue_orders(struct request *rq, const void *in, void *out)
 {
     const struct queue_orders_request *body = in;
     struct queue_orders_answer *answer = out;
-    const struct queue_policy *policy;
-    struct queue_out decided;
-    struct telling t = {.rq = rq, .body = body, .out = &decided, .answer = answer};
-    struct queue_in queue;
+    struct deciding d = {.rq = rq, .body = body, .answer = answer};
     enum error_code code;
 
     TRY(decision_begin(rq, &body->decision, &answer->decision));
-    find_policy(body->decision.algorithm, &policy, rq->err);
-    params_bind(NULL, body->decision.options, body->decision.option_count, NULL, rq->err);
-    TRY(make_input(body, &queue, rq->arena, rq->err));
-    code = queue_check(&queue, rq->arena, rq->err);
-    if (code != OK || !policy)
+    find_policy(body->decision.algorithm, &d.policy, rq->err);
+    params_bind(queue_conservative_params, body->decision.options,
+                body->decision.option_count, d.options, rq->err);
+    TRY(make_input(&d));
+    TRY(check_jobs(&d));
+    code = queue_check(&d.in, rq->arena, rq->err);
+    if (code != OK || !d.policy)
         return rq->err->code;
     TRY(rq->err->code);
-    queue.budget = &rq->budget;
-    TRY(queue_decide(policy, &queue, &decided, rq->arena, rq->err));
+    TRY(warn_times(&d));
+    TRY(warn_overlaps(&d));
+    TRY(warn_ignored(&d));
+    TRY(queue_decide(d.policy, &d.in, &d.out, rq->arena, rq->err));
     answer->site_id = body->site_id;
-    TRY(tell_all(&t));
-    tell_objective(&t);
-    decision_end(rq, policy->name, status_of(answer, &decided), &answer->decision);
+    TRY(tell_all(&d));
+    tell_objective(&d);
+    TRY(warn_outcome(&d));
+    decision_end(rq, d.policy->name, status_of(answer, &d.out), &answer->decision);
     return picture_answer(rq, answer);
 }

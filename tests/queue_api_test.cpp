@@ -130,6 +130,185 @@ TEST_CASE("all mistakes of a queue are told at once", "[queue][api]")
               .size() >= 6);
 }
 
+namespace
+{
+
+// The jobs of a promise: R1 and R2 run, J1 is as wide as the cluster.
+json promising(double now_s, json running)
+{
+    return {{"now_s", now_s},
+            {"processors", 10},
+            {"algorithm", "conservative"},
+            {"running", std::move(running)},
+            {"jobs",
+             {{{"id", "J1"}, {"processors", 10}, {"estimate_s", 300}},
+              {{"id", "J2"}, {"processors", 3}, {"estimate_s", 50}},
+              {{"id", "J3"}, {"processors", 6}, {"estimate_s", 50}}}}};
+}
+
+json running(const char *id, int processors, double end_s)
+{
+    return {{"id", id}, {"processors", processors}, {"end_s", end_s}};
+}
+
+// The code and all of each warning begin alike.
+std::vector<std::string> warnings(const json &answer)
+{
+    return answer["warnings"].get<std::vector<std::string>>();
+}
+
+} // namespace
+
+TEST_CASE("promises go out and come back", "[queue][api]")
+{
+    api a;
+    json body = promising(10, {running("R1", 3, 100), running("R2", 7, 50)});
+    json told = a.post("/v1/queue-orders", body.dump()).json();
+
+    INFO(told.dump(1));
+    REQUIRE(told["waiting"].size() == 3);
+    for (size_t i = 0; i < 3; i++) {
+        double start_s = std::vector<double>{100, 50, 400}[i];
+
+        CHECK(told["waiting"][i]["planned_start_s"] == start_s);
+        CHECK(told["waiting"][i]["estimated_start_s"] == start_s);
+        CHECK_FALSE(told["waiting"][i].contains("promise_broken"));
+    }
+
+    // R1 has ended; without the promises J2 would be told 350.
+    json later = promising(20, {running("R2", 7, 50)});
+    later["jobs"][0]["planned_start_s"] = 100;
+    later["jobs"][1]["planned_start_s"] = 50;
+    later["jobs"][2]["planned_start_s"] = 400;
+    json kept = a.post("/v1/queue-orders", later.dump()).json();
+    INFO(kept.dump(1));
+    CHECK(kept["starts"] ==
+          json::parse(R"([{"job_id": "J2", "processors": 3, "start_s": 20}])"));
+    CHECK(kept["waiting"][0]["planned_start_s"] == 100);
+    CHECK(kept["waiting"][1]["planned_start_s"] == 50);
+    CHECK(kept["warnings"].empty());
+    later["options"] = {{"compress", false}};
+    json still = a.post("/v1/queue-orders", later.dump()).json();
+    INFO(still.dump(1));
+    CHECK(still["starts"].empty());
+    CHECK(still["waiting"][1]["planned_start_s"] == 50);
+    CHECK(still["waiting"][1]["reason"] == "would_delay");
+    CHECK(still["waiting"][1]["detail"] ==
+          "keeps the start that it was promised; nobody is in its way now");
+
+    // R2 says that it takes longer. J1 waits for J3 too, which moves up after it.
+    later["running"][0]["end_s"] = 120;
+    later["options"] = {{"compress", true}};
+    json broken = a.post("/v1/queue-orders", later.dump()).json();
+    INFO(broken.dump(1));
+    CHECK(broken["waiting"][0]["promise_broken"] ==
+          json::parse(R"({"by_s": 350, "blocking_job_id": "R2"})"));
+    CHECK(warnings(broken) ==
+          std::vector<std::string>{"promise_broken: 1 job(s) do not start when they were "
+                                   "promised to, by planned_start_s"});
+
+    // Other policies promise nothing.
+    later["algorithm"] = "easy";
+    json ignored = a.post("/v1/queue-orders", later.dump()).json();
+    CHECK_FALSE(ignored["waiting"][0].contains("planned_start_s"));
+    CHECK(warnings(ignored) ==
+          std::vector<std::string>{
+              "ignored: planned_start_s of 3 job(s), first /jobs/0/planned_start_s: easy "
+              "makes no promises, conservative does",
+              "ignored: /options/compress: easy makes no promises, conservative does"});
+    later["jobs"][1]["planned_start_s"] = -31536000;
+    CHECK(a.post("/v1/queue-orders", later.dump()).pointers() ==
+          std::vector<std::string>{"/jobs/1/planned_start_s"});
+    later["jobs"][1]["planned_start_s"] = nullptr;
+    CHECK(a.post("/v1/queue-orders", later.dump()).status == 200);
+}
+
+TEST_CASE("what a queue says against itself is refused, or answered and said",
+          "[queue][api]")
+{
+    api a;
+    json body = promising(1000, {running("late", 2, 900), running("long", 5, 5000)});
+
+    body["algorithm"] = "easy";
+    body["running"].push_back(running("J2", 1, 5000));
+    CHECK(a.post("/v1/queue-orders", body.dump()).pointers() ==
+          std::vector<std::string>{"/jobs/1/id"});
+    body["running"].erase(2);
+    body["jobs"][1]["submit_s"] = 2000;
+    body["jobs"][2]["submit_s"] = 1001;
+    body["reservations"] = json::parse(R"([
+        {"id": "over", "processors": 10, "start_s": 0, "end_s": 1000},
+        {"id": "clash", "processors": 8, "start_s": 3000, "end_s": 6000},
+        {"id": "free", "processors": 8, "start_s": 6000, "end_s": 7000}])");
+    json answer = a.post("/v1/queue-orders", body.dump()).json();
+    INFO(answer.dump(1));
+    CHECK(
+        warnings(answer) ==
+        std::vector<std::string>{
+            "submitted_later: 2 job(s), first /jobs/1/submit_s, are submitted after "
+            "now_s; that counts as now_s",
+            "overdue: 1 running job(s), first /running/0/end_s, should have ended; they "
+            "are taken to end a second from now",
+            "ignored: 1 reservation(s), first /reservations/0, are over",
+            "overcommitted: 1 reservation(s), first /reservations/1, take processors "
+            "that running jobs hold at that time; there nothing starts"});
+}
+
+TEST_CASE("a job that does not say how long it takes is unplaced", "[queue][api]")
+{
+    api a;
+
+    for (const char *estimate : {R"("estimate_s": null,)", ""})
+        for (const char *policy : {"easy", "conservative", "fcfs"}) {
+            json answer =
+                a.post(
+                     "/v1/queue-orders",
+                     std::string(R"({"processors": 4, "algorithm": ")") + policy +
+                         R"(", "jobs": [{"id": "wide", "processors": 9, "estimate_s": 1},
+                           {)" +
+                         estimate +
+                         R"( "id": "j", "processors": 1}, {"id": "k", "processors": 4,
+                           "estimate_s": 5}, {"id": "l", "processors": 4,
+                           "estimate_s": 5}]})")
+                    .json();
+
+            INFO(answer.dump(1));
+            CHECK(answer["status"] == "feasible");
+            CHECK(answer["starts"][0]["job_id"] == "k");
+            CHECK(answer["waiting"][0]["job_id"] == "l");
+            CHECK(answer["waiting"][0]["blocking_job_id"] == "k");
+            REQUIRE(answer["unplaced"].size() == 2);
+            CHECK(answer["unplaced"][1] ==
+                  json::parse(R"({"job_id": "j", "reasons": [{"reason": "no_estimate",
+                      "detail": "estimate_s is missing: how long does it run at most?"}]})"));
+            CHECK(warnings(answer) ==
+                  std::vector<std::string>{"unplaced: 2, never_fits: 1, no_estimate: 1"});
+        }
+}
+
+TEST_CASE("a queue is decided within its time", "[queue][api]")
+{
+    api a;
+    json body = {{"processors", 1000}, {"algorithm", "conservative"}};
+    json jobs = json::array();
+
+    for (int i = 0; i < 2000; i++)
+        jobs.push_back({{"id", "j" + std::to_string(i)},
+                        {"processors", 1 + i * 7 % 600},
+                        {"estimate_s", 10 + i * 131 % 10007}});
+    body["jobs"] = jobs;
+    body["time_limit_s"] = 1e-6;
+    json answer = a.post("/v1/queue-orders", body.dump()).json();
+    CHECK(answer["status"] == "cut");
+    REQUIRE(answer["waiting"].size() == 2000);
+    CHECK(answer["waiting"][1999]["reason"] == "time_limit");
+    CHECK(answer["waiting"][1999]["estimated_start_s"].is_null());
+    CHECK_FALSE(answer["waiting"][1999].contains("planned_start_s"));
+    CHECK(warnings(answer) ==
+          std::vector<std::string>{"time_limit: the time was up; of 2000 waiting job(s) "
+                                   "2000 have no estimated start"});
+}
+
 TEST_CASE("a simulation of a queue compares policies", "[queue][api]")
 {
     api a;

@@ -247,7 +247,8 @@ static enum error_code explain(struct explaining *e, size_t job, struct queue_ve
 
 /* ---- promises ---- */
 
-/* Who ends when a job can start. */
+/* Who ends when a job can start; if nobody does (compression has moved them since), who
+ * is in its way now. */
 static enum error_code find_breaker(struct explaining *e, size_t job,
                                     struct queue_verdict *v)
 {
@@ -267,10 +268,10 @@ static enum error_code find_breaker(struct explaining *e, size_t job,
         }
         who = mark_at(&e->plans, m->plan_s[job]);
     }
-    if (who && who->at_s == m->plan_s[job]) {
-        v->breaker_by = who->by;
-        v->breaker = who->index;
-    }
+    if (who && who->at_s != m->plan_s[job])
+        who = NULL;
+    v->breaker_by = who ? who->by : v->by;
+    v->breaker = who ? who->index : v->blocker;
     return OK;
 }
 
@@ -298,12 +299,10 @@ static enum error_code explain_job(struct explaining *e, size_t job)
 
     if (!e->out->is_cut && job % LOOK_JOBS == 0)
         e->out->is_cut = budget_spent(e->m->budget);
-    if (e->m->policy->rule == QUEUE_CONSERVATIVE)
-        TRY(compare_promise(e, job, v));
-    if (!e->out->is_cut || wide)
-        return explain(e, job, v);
     v->reason = QUEUE_REASON_TIME_LIMIT;
-    return OK;
+    if (!e->out->is_cut || wide)
+        TRY(explain(e, job, v));
+    return e->m->policy->rule == QUEUE_CONSERVATIVE ? compare_promise(e, job, v) : OK;
 }
 
 enum error_code queue_explain(struct machine *m, const struct queue_in *sorted,

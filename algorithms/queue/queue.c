@@ -15,6 +15,14 @@ const struct queue_policy queue_policies[] = {
         {0},
 };
 
+const struct param queue_conservative_params[] = {
+    [QUEUE_COMPRESS] = {"compress", 0, 1, 1,
+                        "Whether jobs with a planned_start_s may move up now. A replay "
+                        "lets them only when a job has ended before its estimate",
+                        PARAM_BOOLEAN, NULL},
+    {0},
+};
+
 const char *const queue_reason_names[] = {
 #define X(symbol, name, meaning) #name,
     QUEUE_REASONS(X)

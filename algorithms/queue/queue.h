@@ -28,6 +28,7 @@
 
 #include "models/base/budget.h"
 #include "models/base/error.h"
+#include "models/base/param.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -71,6 +72,10 @@ struct queue_policy {
       "data/README.md")
 
 extern const struct queue_policy queue_policies[]; /* sorted by name, ended by {0} */
+
+/* Options of the rule conservative; the others have none. */
+enum { QUEUE_COMPRESS, QUEUE_OPTION_COUNT };
+extern const struct param queue_conservative_params[];
 
 /* NULL if there is no such policy. */
 const struct queue_policy *queue_policy_find(const char *name);
@@ -123,7 +128,8 @@ struct queue_in {
     X(RESERVATION, reservation, "it would run into a reservation")             \
     X(ORDER, order, "it would overtake the first job of the queue")            \
     X(WOULD_DELAY, would_delay, "it would delay a job that is before it")      \
-    X(TIME_LIMIT, time_limit, "the time was up before it was looked at")
+    X(TIME_LIMIT, time_limit, "the time was up before it was looked at")       \
+    X(NO_ESTIMATE, no_estimate, "nobody says how long it takes at most")
 
 enum queue_reason {
 #define X(symbol, name, meaning) QUEUE_REASON_##symbol,
