@@ -91,6 +91,20 @@ static enum error_code take_log(struct building *b, const char *id, struct workl
         return fail_memory(b->err);
     TRY(swf_read((const char *)trace.document.data, trace.document.length, &log, &header,
                  counts, b->a, b->err));
+    if (counts->skipped)
+        simulation_warn(
+            b->out, b->a,
+            "skipped: %llu line(s) of /workload_id, first line %llu (%s), are "
+            "no usable jobs",
+            (unsigned long long)counts->skipped,
+            (unsigned long long)counts->issues[0].line,
+            swf_skip_names[counts->issues[0].reason]);
+    if (counts->unsorted)
+        simulation_warn(b->out, b->a,
+                        "unsorted: %llu line(s) of /workload_id, first line %llu, were "
+                        "not in the order of arrival, and have been sorted",
+                        (unsigned long long)counts->unsorted,
+                        (unsigned long long)counts->first_unsorted_line);
     if (log.count > SIMULATION_JOBS_MAX && w->job_count == 0)
         return invalid(b->err, "/workload_id", "too_long",
                        "%zu jobs are more than %d; say how many with workload.job_count",

@@ -115,9 +115,9 @@ static enum error_code on_job(struct swf_reader *r, const struct line *line,
         return skip(r, line, SWF_SKIP_NO_RUN_TIME);
     if (!(swf_processors(job) >= 1))
         return skip(r, line, SWF_SKIP_NO_PROCESSORS);
-    if (job->submit_s < r->last_submit_s)
-        return skip(r, line, SWF_SKIP_EARLIER);
-    r->last_submit_s = job->submit_s;
+    if (job->submit_s < r->latest_submit_s && r->counts.unsorted++ == 0)
+        r->counts.first_unsorted_line = line->number;
+    r->latest_submit_s = fmax(r->latest_submit_s, job->submit_s);
     r->counts.jobs++;
     return r->sink(r->context, job, err);
 }
@@ -157,7 +157,7 @@ void swf_reader_open(struct swf_reader *r, swf_sink_fn *sink, void *context)
     r->context = context;
     r->header = no_header();
     r->counts = (struct swf_counts){0};
-    r->last_submit_s = 0;
+    r->latest_submit_s = 0;
 }
 
 enum error_code swf_reader_feed(struct swf_reader *r, const char *bytes, size_t length,
@@ -189,16 +189,65 @@ enum error_code swf_log_add(void *context, const struct swf_job *job, struct err
     return OK;
 }
 
+struct arrival {
+    double submit_s;
+    size_t index;
+};
+
+static int compare_arrivals(const void *left, const void *right)
+{
+    const struct arrival *l = left, *r = right;
+
+    if (l->submit_s != r->submit_s)
+        return l->submit_s < r->submit_s ? -1 : 1;
+    return l->index < r->index ? -1 : l->index > r->index;
+}
+
+enum error_code swf_log_sort(struct swf_log *log, struct error *err)
+{
+    struct arrival *order = NEW(log->arena, struct arrival, log->count);
+    struct swf_job *jobs = NEW(log->arena, struct swf_job, log->count);
+
+    if (!order || !jobs)
+        return fail_memory(err);
+    for (size_t i = 0; i < log->count; i++)
+        order[i] = (struct arrival){log->jobs[i].submit_s, i};
+    qsort(order, log->count, sizeof(*order), compare_arrivals);
+    for (size_t i = 0; i < log->count; i++)
+        jobs[i] = log->jobs[order[i].index];
+    log->jobs = jobs;
+    log->room = log->count;
+    return OK;
+}
+
+/* Jobs that a text may have: a job has 18 columns with something between them. So what
+ * is grown by doubling does not take three times what it needs. */
+static size_t room_for(const char *text, size_t length)
+{
+    size_t lines = 1, most = length / (2 * SWF_COLUMN_COUNT) + 1;
+
+    for (const char *end = text + length; text && lines < most; lines++) {
+        text = memchr(text, '\n', (size_t)(end - text));
+        text = text ? text + 1 : NULL;
+    }
+    return lines < most ? lines : most;
+}
+
 enum error_code swf_read(const char *text, size_t length, struct swf_log *log,
                          struct swf_header *header, struct swf_counts *counts,
                          struct arena *a, struct error *err)
 {
-    struct swf_log read = {.arena = a};
+    struct swf_log read = {.arena = a, .room = room_for(text, length)};
     struct swf_reader reader;
 
+    read.jobs = NEW(a, struct swf_job, read.room);
+    if (!read.jobs)
+        return fail_memory(err);
     swf_reader_open(&reader, swf_log_add, &read);
     TRY(swf_reader_feed(&reader, text, length, err));
     TRY(swf_reader_end(&reader, err));
+    if (reader.counts.unsorted)
+        TRY(swf_log_sort(&read, err));
     *log = read;
     *header = reader.header;
     *counts = reader.counts;

@@ -7,7 +7,8 @@
  * each are listed. Further columns, that some tools add, are ignored.
  *
  * Usable is a job that says when it arrived, how long it ran and on how many
- * processors, and that did not arrive before the job of the last usable line.
+ * processors. Lines should be in the order of arrival; those that arrived before one
+ * above them are counted, and a log that is held in memory is sorted.
  *
  * Source: S. Chapin et al. 1999, "Benchmarks and standards for the evaluation of
  * parallel job schedulers"; the Parallel Workloads Archive's description of version
@@ -60,8 +61,7 @@ enum { SWF_COLUMN_COUNT = 18, SWF_ISSUES_MAX = 20 };
     X(TOO_LONG, line_too_long, "The line is longer than LINE_MAX_BYTES")         \
     X(NO_ARRIVAL, no_arrival, "The arrival is not known")                        \
     X(NO_RUN_TIME, no_run_time, "The run time is not known")                     \
-    X(NO_PROCESSORS, no_processors, "The number of processors is not known")     \
-    X(EARLIER, earlier_arrival, "The job arrived before that of the line before")
+    X(NO_PROCESSORS, no_processors, "The number of processors is not known")
 
 enum swf_skip {
 #define X(symbol, name, doc) SWF_SKIP_##symbol,
@@ -90,6 +90,8 @@ struct swf_counts {
     uint64_t jobs;     /* handed to the sink */
     uint64_t skipped;  /* lines that are neither empty, a comment nor a usable job */
     uint64_t skipped_by[SWF_SKIP_COUNT];
+    uint64_t unsorted;                       /* jobs that arrived before one above them */
+    uint64_t first_unsorted_line;            /* the first of their lines; 0: none */
     struct swf_issue issues[SWF_ISSUES_MAX]; /* the first ones skipped */
     size_t issue_count;
 };
@@ -104,7 +106,7 @@ struct swf_reader {
     void *context;
     struct swf_header header;
     struct swf_counts counts;
-    double last_submit_s;
+    double latest_submit_s;
 };
 
 void swf_reader_open(struct swf_reader *r, swf_sink_fn *sink, void *context);
@@ -126,7 +128,10 @@ struct swf_log {
 /* A sink: appends to the struct swf_log in `context`; ERR_TOO_LARGE. */
 enum error_code swf_log_add(void *context, const struct swf_job *job, struct error *err);
 
-/* Reads a whole text. */
+/* Sorts by arrival; of those that arrived at the same time the earlier line is first. */
+enum error_code swf_log_sort(struct swf_log *log, struct error *err);
+
+/* Reads a whole text; the jobs are in the order of arrival. */
 enum error_code swf_read(const char *text, size_t length, struct swf_log *log,
                          struct swf_header *header, struct swf_counts *counts,
                          struct arena *a, struct error *err);

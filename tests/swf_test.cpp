@@ -116,8 +116,7 @@ TEST_CASE("lines that are no job are counted by reason", "[swf]")
         {"no processors", line_of("1 10 0 100 -1 -1 -1 0"), 0, SWF_SKIP_NO_PROCESSORS},
         {"only those it got", line_of("1 10 0 100 4 -1 -1 -1"), 1, -1},
         {"run time 0", line_of("1 10 0 0 4 -1 -1 -1"), 1, -1},
-        {"earlier", good + "\n" + line_of("2 9 0 100 4 -1 -1 8") + "\n", 1,
-         SWF_SKIP_EARLIER},
+        {"earlier", good + "\n" + line_of("2 9 0 100 4 -1 -1 8") + "\n", 2, -1},
         {"at the same time", good + "\n" + good + "\n", 2, -1},
     };
     for (auto &c : cases) {
@@ -229,14 +228,13 @@ static void check_any(const log_read &log)
     CHECK(sum == log.counts.skipped);
     CHECK(log.counts.issue_count == std::min<size_t>(sum, SWF_ISSUES_MAX));
     CHECK(log.counts.jobs + log.counts.skipped + log.counts.comments <= log.counts.lines);
-    double last = 0;
+    CHECK(log.counts.unsorted <= log.counts.jobs);
     for (auto &j : log.jobs) {
-        bool ok = j.submit_s >= last && std::isfinite(j.submit_s) && j.run_s >= 0 &&
+        bool ok = j.submit_s >= 0 && std::isfinite(j.submit_s) && j.run_s >= 0 &&
                   std::isfinite(j.run_s) && swf_processors(&j) >= 1 &&
                   std::isfinite(swf_processors(&j));
         if (!ok)
             FAIL("job " << j.number);
-        last = j.submit_s;
     }
 }
 
@@ -329,6 +327,68 @@ TEST_CASE("a log is held in an arena, or does not fit", "[swf][memory]")
         CHECK(code == (cap < 1000000 ? ERR_TOO_LARGE : OK));
         if (code == OK)
             CHECK(log.count == 1000);
+    }
+}
+
+static swf_log read_whole(const std::string &text, swf_counts *counts, arena *a)
+{
+    error err{};
+    swf_log log;
+    swf_header header;
+
+    if (swf_read(text.data(), text.size(), &log, &header, counts, a, &err) != OK)
+        FAIL(err.text);
+    return log;
+}
+
+TEST_CASE("lines in any order are sorted by arrival, and counted", "[swf]")
+{
+    std::string text = "; a comment\n";
+    for (const char *job :
+         {"1 10", "2 30", "3 20", "4 30", "5 9", "6 1e12", "7 40", "8 10"})
+        text += line_of(std::string(job) + " 0 100 4 -1 -1 8") + "\n";
+    test_arena a;
+    swf_counts counts;
+    swf_log log = read_whole(text, &counts, a);
+    std::vector<double> numbers;
+    for (size_t i = 0; i < log.count; i++)
+        numbers.push_back(log.jobs[i].number);
+    CHECK(numbers == std::vector<double>{5, 1, 8, 3, 2, 4, 7, 6});
+    CHECK(counts.skipped == 0);
+    CHECK(counts.unsorted == 4); // 3, 5, 7, 8
+    CHECK(counts.first_unsorted_line == 4);
+    CHECK(read_whole(good, &counts, a).count == 1);
+    CHECK(counts.unsorted == 0);
+    CHECK(counts.first_unsorted_line == 0);
+    CHECK(read_whole("", &counts, a).count == 0);
+}
+
+TEST_CASE("a log out of order has the jobs of the log in order", "[swf][property]")
+{
+    rng r = rng_stream(3, "swf_test.order");
+    for (size_t size : {1, 2, 3, 50}) {
+        std::vector<std::string> lines;
+        std::string sorted, shuffled;
+        test_arena a;
+        swf_counts counts;
+        for (size_t i = 0; i < size; i++)
+            lines.push_back(line_of(std::to_string(i + 1) + " " + std::to_string(i / 2) +
+                                    " 0 0 1 -1 -1 1"));
+        for (auto &line : lines)
+            sorted += line + "\n";
+        for (size_t i = size; i > 1; i--)
+            std::swap(lines[i - 1], lines[rng_index(&r, i)]);
+        for (auto &line : lines)
+            shuffled += line + "\n";
+        swf_log want = read_whole(sorted, &counts, a);
+        swf_log got = read_whole(shuffled, &counts, a);
+        REQUIRE(got.count == want.count);
+        double sum = 0;
+        for (size_t i = 0; i < size; i++) {
+            CHECK(got.jobs[i].submit_s == want.jobs[i].submit_s);
+            sum += got.jobs[i].number;
+        }
+        CHECK(sum == double(size * (size + 1) / 2));
     }
 }
 

@@ -11,7 +11,6 @@
 
 struct seen {
     size_t count;
-    double last_submit_s;
     struct swf_log log;
 };
 
@@ -22,12 +21,11 @@ static enum error_code on_job(void *context, const struct swf_job *job, struct e
     char line[SWF_LINE_BYTES];
     size_t length = swf_print_job(job, line, sizeof(line));
 
-    if (!(job->submit_s >= seen->last_submit_s) || !(job->run_s >= 0) ||
-        !(swf_processors(job) >= 1) || !isfinite(swf_estimate_s(job)))
+    if (!(job->submit_s >= 0) || !(job->run_s >= 0) || !(swf_processors(job) >= 1) ||
+        !isfinite(swf_estimate_s(job)))
         abort();
     if (length + 1 >= sizeof(line) || strlen(line) != length)
         abort();
-    seen->last_submit_s = job->submit_s;
     seen->count++;
     return seen->log.arena ? swf_log_add(&seen->log, job, err) : OK;
 }
@@ -60,6 +58,7 @@ static void check_counts(const struct swf_counts *c, size_t size)
     for (size_t i = 0; i < SWF_SKIP_COUNT; i++)
         skipped += c->skipped_by[i];
     if (skipped != c->skipped || c->issue_count > SWF_ISSUES_MAX ||
+        c->unsorted > c->jobs || (c->unsorted > 0) != (c->first_unsorted_line > 0) ||
         c->lines < c->jobs + c->skipped + c->comments || c->lines > size)
         abort();
 }
@@ -75,7 +74,6 @@ static void round_trip(const struct swf_log *log)
         size_t length = swf_print_job(&log->jobs[i], line, sizeof(line)), before;
 
         before = seen.count;
-        seen.last_submit_s = 0;
         read_in((const uint8_t *)line, length, length, &seen);
         if (seen.count != before + 1)
             abort();
