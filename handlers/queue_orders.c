@@ -210,7 +210,7 @@ static const struct json_object promise_broken_json = {
 static const struct json_field wait_rows[] = {
     JSON_TEXT(T, job_id, 0, "The job"),
     JSON_INTEGER(T, processors, 0, JSON_EXACT, 0, 0, "Processors that it needs"),
-    JSON_NUMBER(T, estimated_start_s, 0, 0, 0, 0,
+    JSON_NUMBER(T, estimated_start_s, 0, 0, 0, JSON_MAY_BE_NULL,
                 "When it starts if all estimates hold and nobody else comes; null: the "
                 "time limit was up"),
     JSON_NUMBER(T, planned_start_s, 0, 0, 0, JSON_OPTIONAL,

@@ -1,7 +1,7 @@
 /* simulation_queue.c - simulations of kind "queue": a job log on a batch system. */
 #include "handlers/simulation_queue.h"
 
-#include "algorithms/queue/replay.h"
+#include "handlers/queue_spread_json.h"
 #include "handlers/simulations.h"
 #include "handlers/uploads.h"
 #include "models/base/names.h"
@@ -16,6 +16,8 @@ enum {
     RESERVATIONS_MAX = 10000,
     ROWS_MAX = 10000,    /* of a schedule, unless the request says */
     ROWS_LIMIT = 100000, /* at most */
+    TABLE_ROWS = 100,    /* of a table, unless the request says */
+    TABLE_LIMIT = 10000, /* at most */
     NEVER_FITS_MAX = 100 /* that are named */
 };
 
@@ -39,7 +41,7 @@ struct queue_simulation {
     size_t policy_count; /* 0: all */
     int estimates;
     bool cut_at_request, per_job, as_swf;
-    uint64_t job_rows_max;
+    uint64_t job_rows_max, table_rows_max;
     double bound_s;
     const char *workload_id, *swf;
     const struct log_job *jobs;
@@ -117,8 +119,12 @@ static const struct json_object reservation_json = {
         JSON_BOOLEAN(T, per_job, 0, 0, "When and how long each job ran"),                \
         JSON_INTEGER(T, job_rows_max, 1, ROWS_LIMIT, ROWS_MAX, 0,                        \
                      "Jobs of that at most, the first ones; default 10000"),             \
+        JSON_INTEGER(T, table_rows_max, 1, TABLE_LIMIT, TABLE_ROWS, 0,                   \
+                     "Rows of by_user and by_size at most, and one for the others; "     \
+                     "default 100"),                                                     \
         JSON_BOOLEAN(T, as_swf, 0, 0,                                                    \
-                     "Each policy's schedule as a log in Standard Workload Format")
+                     "Each policy's schedule as a log in Standard Workload Format; a "   \
+                     "job that never fits is in it as it was, cancelled")
 static const struct json_field query_rows[] = {
     JSON_CHOICE(T, kind, kinds, 0, 0, "Kind of simulation; default queue"),
     SETTINGS_ROWS,
@@ -171,6 +177,7 @@ struct policy_answer {
     const char *policy;
     uint64_t job_count, never_fit_count;
     struct queue_figures figures;
+    struct queue_spread_answer spread;
     const struct job_row *jobs;
     size_t row_count;
     const char *swf;
@@ -208,8 +215,9 @@ static const struct json_field job_row_rows[] = {
     JSON_NUMBER(T, number, 0, 0, 0, JSON_OPTIONAL, "Its number in the log"),
     JSON_INTEGER(T, processors, 0, JSON_EXACT, 0, 0, "Processors it needs"),
     JSON_NUMBER(T, submit_s, 0, 0, 0, 0, "When it arrived"),
-    JSON_NUMBER(T, start_s, 0, 0, 0, 0, "When it started; null: never"),
-    JSON_NUMBER(T, end_s, 0, 0, 0, 0, "When it ended; null: it never started"),
+    JSON_NUMBER(T, start_s, 0, 0, 0, JSON_MAY_BE_NULL, "When it started; null: never"),
+    JSON_NUMBER(T, end_s, 0, 0, 0, JSON_MAY_BE_NULL,
+                "When it ended; null: it never started"),
     {0},
 };
 #undef T
@@ -222,15 +230,17 @@ static const struct json_field policy_rows[] = {
     JSON_INTEGER(T, job_count, 0, JSON_EXACT, 0, 0, "Jobs that ran, of all figures"),
     JSON_INTEGER(T, never_fit_count, 0, JSON_EXACT, 0, 0,
                  "Jobs that need more processors than there are, and never ran"),
-#define X(figure, meaning)     \
-    {.name = #figure,          \
-     .doc = meaning,           \
-     .type = JSON_TYPE_NUMBER, \
-     .offset = JSON_AT(T, figures.figure, double)},
+#define X(figure, meaning)                         \
+    {.name = #figure,                              \
+     .doc = meaning,                               \
+     .type = JSON_TYPE_NUMBER,                     \
+     .offset = JSON_AT(T, figures.figure, double), \
+     .flags = JSON_MAY_BE_NULL},
     QUEUE_FIGURES(X)
 #undef X
-        JSON_LIST(T, jobs, row_count, struct job_row, &job_row_json, 0, JSON_OPTIONAL,
-                  "per_job: the jobs in the order of the log"),
+        QUEUE_SPREAD_ROWS(T),
+    JSON_LIST(T, jobs, row_count, struct job_row, &job_row_json, 0, JSON_OPTIONAL,
+              "per_job: the jobs in the order of the log"),
     {.name = "swf",
      .doc = "as_swf: the schedule in Standard Workload Format",
      .type = JSON_TYPE_TEXT,
@@ -294,6 +304,9 @@ struct playing {
     struct queue_simulation_answer *answer;
     struct queue_replay_in in;
     struct swf_header header;
+    const struct swf_counts *counts; /* of a log; NULL: the jobs were given */
+    const char *source;              /* member that has the jobs */
+    struct arena *run;               /* of a policy */
     const struct queue_policy *policies[POLICIES_MAX];
     size_t policy_count;
     size_t done_count;
@@ -342,6 +355,8 @@ static enum error_code take_log(struct playing *p, const char *member, const cha
                        log.count, JOBS_MAX);
     p->in.jobs = log.jobs;
     p->in.job_count = log.count;
+    p->counts = counts;
+    p->source = member;
     return count_skipped(p, counts);
 }
 
@@ -392,6 +407,7 @@ static enum error_code take_jobs(struct playing *p)
     }
     p->in.jobs = jobs;
     p->in.job_count = body->job_count;
+    p->source = "/jobs";
     return OK;
 }
 
@@ -552,24 +568,50 @@ static enum error_code list_jobs(const struct playing *p,
     return OK;
 }
 
+/* Whether the jobs are in the order of arrival; those of a log are. */
+static bool is_sorted(const struct playing *p)
+{
+    for (size_t i = 1; i < p->in.job_count; i++)
+        if (p->in.jobs[i].submit_s < p->in.jobs[i - 1].submit_s)
+            return false;
+    return true;
+}
+
+/* What the answer warns of, as comments. */
+static void print_notes(const struct playing *p, struct text_buffer *b)
+{
+    const struct decision_answer *decision = &p->answer->decision;
+
+    for (size_t i = 0; i < decision->warning_count; i++)
+        text_addf(b, "; Note: %s\n", decision->warnings[i]);
+}
+
 /* The log as it ran, with the cluster's size and the number of its jobs in its head. */
 static enum error_code print_swf(const struct playing *p,
                                  const struct queue_replay_out *out, const char **swf)
 {
     struct text_buffer b = {.arena = p->rq->arena};
+    struct swf_log log = {.jobs = NEW(p->run, struct swf_job, p->in.job_count),
+                          .count = p->in.job_count,
+                          .arena = p->run};
     struct swf_header header = p->header;
     char line[1024];
 
     _Static_assert(sizeof(line) >= SWF_LINE_BYTES, "room for a line");
+    if (!log.jobs)
+        return fail_memory(p->rq->err);
     header.max_procs = (double)p->in.processors;
     header.max_jobs = header.max_records = (double)p->in.job_count;
     if (isnan(header.version))
         header.version = 2.2;
     text_add(&b, line, swf_print_header(&header, line, sizeof(line)));
-    for (size_t i = 0; i < p->in.job_count; i++) {
-        struct swf_job job = queue_replayed_job(&p->in, out, i);
-
-        text_add(&b, line, swf_print_job(&job, line, sizeof(line)));
+    print_notes(p, &b);
+    for (size_t i = 0; i < p->in.job_count; i++)
+        log.jobs[i] = queue_replayed_job(&p->in, out, i);
+    if (!is_sorted(p))
+        TRY(swf_log_sort(&log, p->rq->err));
+    for (size_t i = 0; i < log.count; i++) {
+        text_add(&b, line, swf_print_job(&log.jobs[i], line, sizeof(line)));
         text_add(&b, "\n", 1);
     }
     text_add(&b, "", 1);
@@ -578,6 +620,164 @@ static enum error_code print_swf(const struct playing *p,
     *swf = b.data;
     return OK;
 }
+
+/* ---- what the caller should know ---- */
+
+/* Jobs, and the first one of them. */
+struct tally {
+    size_t count, first;
+};
+
+static void count_one(struct tally *t, bool is_one, size_t index)
+{
+    if (is_one && t->count++ == 0)
+        t->first = index;
+}
+
+/* What a scheduler is not told, and what of the log it does not use. */
+struct tallies {
+    struct tally defaulted, raised, memory, preceding, partitions, wide;
+};
+
+static void count_jobs(const struct playing *p, struct tallies *t)
+{
+    bool requested = p->in.estimates == QUEUE_REQUESTED;
+    double partition = (double)NAN;
+
+    *t = (struct tallies){0};
+    for (size_t i = 0; i < p->in.job_count; i++) {
+        const struct swf_job *job = &p->in.jobs[i];
+
+        if (isnan(partition))
+            partition = job->partition;
+        count_one(&t->defaulted, requested && isnan(job->requested_s), i);
+        count_one(&t->raised,
+                  requested && !p->in.cut_at_request && job->requested_s < job->run_s, i);
+        count_one(&t->memory, job->requested_memory_kb > 0, i);
+        count_one(&t->preceding, job->preceding_job > 0, i);
+        count_one(&t->partitions, !isnan(job->partition) && job->partition != partition,
+                  i);
+        count_one(&t->wide, ceil(swf_processors(job)) > (double)p->in.processors, i);
+    }
+}
+
+/* "/jobs/3", or "/swf, job number 17". */
+static const char *place_of(const struct playing *p, size_t job)
+{
+    double number = p->in.jobs[job].number;
+
+    if (!p->counts)
+        return arena_printf(p->rq->arena, "%s/%zu", p->source, job);
+    return arena_printf(p->rq->arena, "%s, job number %.15g", p->source,
+                        isnan(number) ? -1 : number);
+}
+
+static enum error_code warn_of(struct playing *p, const struct tally *t, const char *code,
+                               const char *what)
+{
+    const char *place;
+
+    if (!t->count)
+        return OK;
+    place = place_of(p, t->first);
+    if (!place)
+        return fail_memory(p->rq->err);
+    return decision_warn(p->rq, &p->answer->decision, "%s: %zu job(s), first %s, %s",
+                         code, t->count, place, what);
+}
+
+/* Lines that were left out or moved. */
+static enum error_code warn_lines(struct playing *p)
+{
+    const struct swf_counts *c = p->counts;
+    struct text_buffer reasons = {.arena = p->rq->arena};
+
+    if (!c)
+        return OK;
+    for (size_t i = 0; i < SWF_SKIP_COUNT; i++)
+        if (c->skipped_by[i])
+            text_addf(&reasons, "%s%s: %llu", reasons.length ? ", " : "",
+                      swf_skip_names[i], (unsigned long long)c->skipped_by[i]);
+    text_add(&reasons, "", 1);
+    if (reasons.failed)
+        return fail_memory(p->rq->err);
+    if (c->skipped)
+        TRY(decision_warn(p->rq, &p->answer->decision,
+                          "skipped: %llu line(s) of %s, first line %llu, are no usable "
+                          "jobs, %s",
+                          (unsigned long long)c->skipped, p->source,
+                          (unsigned long long)c->issues[0].line, reasons.data));
+    if (c->unsorted)
+        TRY(decision_warn(
+            p->rq, &p->answer->decision,
+            "unsorted: %llu line(s) of %s, first line %llu, were not in the "
+            "order of arrival, and have been sorted",
+            (unsigned long long)c->unsorted, p->source,
+            (unsigned long long)c->first_unsorted_line));
+    return OK;
+}
+
+static enum error_code warn_jobs(struct playing *p)
+{
+    struct tallies t;
+
+    count_jobs(p, &t);
+    TRY(warn_of(p, &t.wide, "never_fits",
+                "need more processors than the cluster has, and are in no figure"));
+    TRY(warn_of(p, &t.defaulted, "run_time_defaulted",
+                "ask for no run time; the scheduler counts on the one they took"));
+    TRY(warn_of(p, &t.raised, "requested_raised",
+                "ran longer than they asked for; the scheduler counts on the time they "
+                "took, see cut_at_request"));
+    TRY(warn_of(p, &t.preceding, "preceding_ignored",
+                "name a preceding_job, which nobody waits for"));
+    TRY(warn_of(p, &t.memory, "memory_ignored",
+                "ask for memory, which the cluster is taken to have"));
+    return warn_of(p, &t.partitions, "partition_ignored",
+                   "are of another partition than the first; all run on one cluster");
+}
+
+static enum error_code warn_input(struct playing *p)
+{
+    size_t listed = (size_t)fmin((double)p->in.job_count, (double)p->body->job_rows_max);
+
+    TRY(warn_lines(p));
+    TRY(warn_jobs(p));
+    if (!p->body->processors && isnan(p->header.max_procs))
+        TRY(decision_warn(p->rq, &p->answer->decision,
+                          "guessed: /processors is MaxNodes of the log, %llu; it says no "
+                          "MaxProcs",
+                          (unsigned long long)p->in.processors));
+    if (p->body->per_job && listed < p->in.job_count)
+        TRY(decision_warn(p->rq, &p->answer->decision,
+                          "truncated: %zu of %zu jobs are listed, see /job_rows_max",
+                          listed, p->in.job_count));
+    return OK;
+}
+
+/* Of what came out. */
+static enum error_code warn_outcome(struct playing *p, bool is_cut)
+{
+    uint64_t rest = 0;
+
+    for (size_t i = 0; i < p->answer->result_count; i++)
+        rest += p->answer->results[i].spread.rest_count > 0;
+    if (rest)
+        TRY(decision_warn(
+            p->rq, &p->answer->decision,
+            "truncated: by_user has its first %llu users, and a row for the "
+            "others, see /table_rows_max",
+            (unsigned long long)p->body->table_rows_max));
+    if (is_cut)
+        TRY(decision_warn(p->rq, &p->answer->decision,
+                          "time_limit: the time was up, or the simulation was "
+                          "cancelled, when %zu of %zu policies were done; with "
+                          "Prefer: respond-async it may take longer",
+                          p->done_count, p->policy_count));
+    return OK;
+}
+
+/* ---- the order of the policies ---- */
 
 static int compare_results(const void *left, const void *right)
 {
@@ -635,7 +835,8 @@ static enum error_code play_policy(struct playing *p, struct policy_answer *to,
     struct queue_replay_watch watch = {&p->rq->budget, note_progress, p};
     struct queue_replay_out out;
 
-    TRY(queue_replay(policy, &p->in, &watch, &out, p->rq->arena, p->rq->err));
+    arena_reset(p->run);
+    TRY(queue_replay(policy, &p->in, &watch, &out, p->run, p->rq->err));
     *is_cut = out.is_cut;
     if (out.is_cut)
         return OK;
@@ -645,30 +846,14 @@ static enum error_code play_policy(struct playing *p, struct policy_answer *to,
         .never_fit_count = out.never_fit_count,
         .figures = out.figures,
     };
+    TRY(queue_spread_read(&p->in, &out, (size_t)p->body->table_rows_max, &to->spread,
+                          p->run, p->rq->arena, p->rq->err));
     if (p->body->per_job)
         TRY(list_jobs(p, &out, to));
     if (p->body->as_swf || request_answer_form(p->rq) == ANSWER_TEXT)
         TRY(print_swf(p, &out, &to->swf));
     p->done_count++;
     note_progress(p, 0);
-    return OK;
-}
-
-static enum error_code warn_cut(struct playing *p)
-{
-    const char **warnings = NEW(p->rq->arena, const char *, 1);
-
-    if (!warnings)
-        return fail_memory(p->rq->err);
-    warnings[0] = arena_printf(p->rq->arena,
-                               "time_limit: the time was up, or the simulation was "
-                               "cancelled, when %zu of %zu policies were done; with "
-                               "Prefer: respond-async it may take longer",
-                               p->done_count, p->policy_count);
-    if (!warnings[0])
-        return fail_memory(p->rq->err);
-    p->answer->decision.warnings = warnings;
-    p->answer->decision.warning_count = 1;
     return OK;
 }
 
@@ -681,6 +866,7 @@ static enum error_code play(struct playing *p)
     if (!results)
         return fail_memory(p->rq->err);
     TRY(list_never_fits(p));
+    TRY(warn_input(p));
     while (p->done_count < p->policy_count && !is_cut)
         TRY(play_policy(p, &results[p->done_count], &is_cut));
     p->answer->results = results;
@@ -688,8 +874,7 @@ static enum error_code play(struct playing *p)
     p->answer->name = p->body->name;
     p->answer->processors = p->in.processors;
     p->answer->job_count = p->in.job_count;
-    if (is_cut)
-        TRY(warn_cut(p));
+    TRY(warn_outcome(p, is_cut));
     TRY(rank(p));
     decision_end(p->rq, "simulation",
                  is_cut                                         ? DECISION_CUT
@@ -713,6 +898,7 @@ enum error_code simulate_queue(struct request *rq, const void *in, void *out)
     struct queue_simulation_answer *answer = out;
     struct playing p = {.rq = rq, .body = body, .answer = answer};
     bool text = request_answer_form(rq) == ANSWER_TEXT && !request_is_async(rq);
+    enum error_code code;
 
     TRY(simulation_begin(rq, &body->decision, &answer->decision));
     if (text && (body->policy_count != 1 || body->decision.store))
@@ -722,7 +908,11 @@ enum error_code simulate_queue(struct request *rq, const void *in, void *out)
     TRY(prepare(&p));
     if (request_is_async(rq))
         return simulation_enqueue(rq, body->name);
-    TRY(play(&p));
+    p.run = arena_create(arena_cap_bytes(rq->arena));
+    code = p.run ? play(&p) : fail_memory(rq->err);
+    arena_close(p.run);
+    if (code != OK)
+        return code;
     if (text && answer->result_count == 0)
         return fail(rq->err, ERR_BUSY, "",
                     "the time was up before the policy was done; give time_limit_s, or "
@@ -757,6 +947,9 @@ static const struct json_field stored_rows[] = {
     OTHER(job_count),
     OTHER(never_fit_count),
     OTHER(jobs),
+    OTHER(percentiles),
+    OTHER(by_user),
+    OTHER(by_size),
 #define X(figure, meaning) OTHER(figure),
     QUEUE_FIGURES(X)
 #undef X

@@ -371,6 +371,147 @@ TEST_CASE("a log may be the body, and the schedule the answer", "[queue][api]")
               .json()["results"][0]["mean_wait_s"] == 33);
 }
 
+TEST_CASE("a log in any order is played whole, and what is left out is said",
+          "[queue][api]")
+{
+    const std::map<std::string, std::string> text = {{"content_type", "text/plain"}};
+    const std::string sorted = "; MaxNodes: 10\n"
+                               "1 0 -1 100 6 -1 -1 6 100 -1 1 7 1 -1 -1 1 -1 -1\n"
+                               "2 1 -1 50 8 -1 -1 8 50 -1 1 7 1 -1 -1 1 -1 -1\n"
+                               "3 2 -1 50 2 -1 -1 2 40 -1 1 8 1 -1 -1 2 2 -1\n"
+                               "4 3 -1 90 20 -1 -1 20 90 512 1 -1 1 -1 -1 1 -1 -1\n"
+                               "5 4 -1 90 2 -1 -1 2 -1 -1 1 7 1 -1 -1 1 -1 -1\n"
+                               "6 1e9 -1 90 2 -1 -1 2 90 -1 1 8 1 -1 -1 1 -1 -1\n";
+    std::string shuffled = "6 1e9 -1 90 2 -1 -1 2 90 -1 1 8 1 -1 -1 1 -1 -1\nno job\n";
+    api a;
+
+    shuffled = sorted.substr(0, sorted.find('\n') + 1) + shuffled +
+               sorted.substr(sorted.find('\n') + 1);
+    shuffled.resize(shuffled.find("6 1e9", 40));
+    json want =
+        a.call("POST", "/v1/simulations?policies=easy&as_swf=true", sorted, text).json();
+    json got = a.call("POST", "/v1/simulations?policies=easy&as_swf=true", shuffled, text)
+                   .json();
+    INFO(got.dump(1));
+    CHECK(want["job_count"] == 6);
+    CHECK(got["job_count"] == 6);
+    for (const char *figure : {"mean_wait_s", "mean_bounded_slowdown", "makespan_s"})
+        CHECK(got["results"][0][figure] == want["results"][0][figure]);
+    std::vector<std::string> of_jobs = {
+        "never_fits: 1 job(s), first /swf, job number 4, need more processors than the "
+        "cluster has, and are in no figure",
+        "run_time_defaulted: 1 job(s), first /swf, job number 5, ask for no run time; "
+        "the "
+        "scheduler counts on the one they took",
+        "requested_raised: 1 job(s), first /swf, job number 3, ran longer than they "
+        "asked "
+        "for; the scheduler counts on the time they took, see cut_at_request",
+        "preceding_ignored: 1 job(s), first /swf, job number 3, name a preceding_job, "
+        "which nobody waits for",
+        "memory_ignored: 1 job(s), first /swf, job number 4, ask for memory, which the "
+        "cluster is taken to have",
+        "partition_ignored: 1 job(s), first /swf, job number 3, are of another partition "
+        "than the first; all run on one cluster",
+        "guessed: /processors is MaxNodes of the log, 10; it says no MaxProcs"};
+    CHECK(warnings(want) == of_jobs);
+    of_jobs.insert(of_jobs.begin(),
+                   {"skipped: 1 line(s) of /swf, first line 3, are no usable jobs, "
+                    "too_few_columns: 1",
+                    "unsorted: 5 line(s) of /swf, first line 4, were not in the order of "
+                    "arrival, and have been sorted"});
+    CHECK(warnings(got) == of_jobs);
+
+    // What goes out comes in again, whole.
+    std::string schedule = got["results"][0]["swf"];
+    CHECK(schedule.find("; Note: skipped: 1 line(s)") != std::string::npos);
+    json again =
+        a.call("POST", "/v1/simulations?policies=easy&processors=10", schedule, text)
+            .json();
+    CHECK(again["job_count"] == 6);
+    CHECK(again["skipped_count"] == 0);
+    CHECK(again["results"][0]["mean_wait_s"] == want["results"][0]["mean_wait_s"]);
+}
+
+TEST_CASE("jobs in any order come out as a log in order", "[queue][api]")
+{
+    api a;
+    json answer = a.post("/v1/simulations", R"({"kind": "queue", "processors": 4,
+        "policies": ["fcfs"], "as_swf": true, "per_job": true, "job_rows_max": 2,
+        "jobs": [{"submit_s": 9, "run_s": 1, "requested_s": 1},
+                 {"submit_s": 3, "run_s": 1, "requested_s": 1},
+                 {"submit_s": 5, "run_s": 1, "requested_s": 1, "processors": 5}]})")
+                      .json();
+
+    INFO(answer.dump(1));
+    CHECK(columns(answer["results"][0]["swf"], 4) ==
+          std::vector<std::vector<double>>{{2, 3, 0, 1}, {3, 5, -1, 1}, {1, 9, 0, 1}});
+    CHECK(
+        warnings(answer) ==
+        std::vector<std::string>{
+            "never_fits: 1 job(s), first /jobs/2, need more processors than the cluster "
+            "has, and are in no figure",
+            "truncated: 2 of 3 jobs are listed, see /job_rows_max"});
+}
+
+TEST_CASE("a simulation says how waits are spread, by user and by size", "[queue][api]")
+{
+    const std::map<std::string, std::string> text = {{"content_type", "text/plain"}};
+    // One after the other on all processors: waits of 0, 10, 20 and 100 s.
+    const std::string log = "1 0 -1 10 4 -1 -1 4 10 -1 1 7 1 -1 -1 -1 -1 -1\n"
+                            "2 0 -1 20 4 -1 -1 4 20 -1 1 8 1 -1 -1 -1 -1 -1\n"
+                            "3 10 -1 100 1 -1 -1 1 100 -1 1 7 1 -1 -1 -1 -1 -1\n"
+                            "4 30 -1 5 4 -1 -1 4 5 -1 1 -1 1 -1 -1 -1 -1 -1\n";
+    api a;
+    json answer =
+        a.call("POST", "/v1/simulations?policies=fcfs&processors=4", log, text).json();
+    const json &result = answer["results"][0];
+
+    INFO(answer.dump(1));
+    const std::pair<const char *, double> waits[] = {
+        {"p50", 15}, {"p75", 40}, {"p90", 76}, {"p95", 88}, {"p99", 97.6}};
+    for (auto [name, wait_s] : waits)
+        CHECK(result["percentiles"]["wait_s"][name].get<double>() == Approx(wait_s));
+    CHECK(result["percentiles"]["response_s"]["p50"] == 67.5); // 10, 30, 105, 120
+    CHECK(result["percentiles"]["bounded_slowdown"]["p99"].get<double>() ==
+          Approx(1.5 + 0.97 * 9)); // 1, 1.2, 1.5, 10.5
+    REQUIRE(result["by_user"].size() == 3);
+    CHECK(result["by_user"][0] == json::parse(R"({"key": "7", "job_count": 2,
+        "core_s": 140, "mean_wait_s": 10, "p50_wait_s": 10, "p90_wait_s": 18,
+        "max_wait_s": 20, "mean_bounded_slowdown": 1.1})"));
+    CHECK(result["by_user"][1]["key"] == "8");
+    CHECK(result["by_user"][2]["key"] == "unknown");
+    REQUIRE(result["by_size"].size() == 2);
+    CHECK(result["by_size"][0]["key"] == "2-4");
+    CHECK(result["by_size"][0]["core_s"] == 140);
+    CHECK(result["by_size"][0]["job_count"] == 3);
+    CHECK(result["by_size"][1]["key"] == "1");
+    CHECK(warnings(answer).empty());
+
+    json short_one =
+        a.call("POST", "/v1/simulations?policies=fcfs&processors=4&table_rows_max=1", log,
+               text)
+            .json();
+    const json &users = short_one["results"][0]["by_user"];
+    INFO(short_one.dump(1));
+    REQUIRE(users.size() == 2);
+    CHECK(users[0]["key"] == "7");
+    CHECK(users[1]["key"] == "others");
+    CHECK(users[1]["job_count"] == 2);
+    CHECK(users[1]["core_s"] == 100);
+    CHECK(users[1]["mean_wait_s"] == 55);
+    CHECK(users[1]["p50_wait_s"] == 55);
+    CHECK(users[1]["max_wait_s"] == 100);
+    CHECK(warnings(short_one) ==
+          std::vector<std::string>{"truncated: by_user has its first 1 users, and a row "
+                                   "for the others, see /table_rows_max"});
+    json none = a.call("POST", "/v1/simulations?policies=fcfs&processors=1",
+                       "1 0 -1 10 4 -1 -1 4 10 -1 1 7 1 -1 -1 -1 -1 -1\n", text)
+                    .json();
+    CHECK_FALSE(none["results"][0].contains("percentiles"));
+    CHECK(none["results"][0]["by_user"].empty());
+    CHECK(none["results"][0]["mean_wait_s"].is_null());
+}
+
 TEST_CASE("mistakes of a simulation of a queue", "[queue][api]")
 {
     const std::map<std::string, std::string> text = {{"content_type", "text/plain"}};

@@ -176,7 +176,7 @@ struct swf_job queue_replayed_job(const struct queue_replay_in *in,
     struct swf_job ran = in->jobs[job];
 
     if (isnan(out->start_s[job])) {
-        ran.wait_s = ran.run_s = ran.processors = (double)NAN;
+        ran.wait_s = (double)NAN;
         ran.status = 5; /* cancelled before it started */
         return ran;
     }

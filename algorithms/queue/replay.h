@@ -71,7 +71,8 @@ enum error_code queue_replay(const struct queue_policy *policy,
                              struct error *err);
 
 /* The job as it ran in a replay: wait, run time and processors are those of the replay,
- * all else is as it was. */
+ * all else is as it was. One that never fits is as it was, without a wait, and cancelled,
+ * so that the schedule reads back as the log. */
 struct swf_job queue_replayed_job(const struct queue_replay_in *in,
                                   const struct queue_replay_out *out, size_t job);
 
