@@ -667,8 +667,10 @@ const struct route routes[] = {
      &workload_create_query_json, WORK_COMPUTE, SCOPE_INGEST,
      ROUTE_TEXT_BODY | ROUTE_IDEMPOTENT_KEY, "Store a workload",
      "The body is a job log in the Standard Workload Format, compressed or not "
-     "(Content-Encoding: gzip). Lines that are no usable jobs are counted by reason and "
-     "the first are listed; 422 when none is one. Simulations use it by workload_id.",
+     "(Content-Encoding: gzip), of up to 128 MiB unless the service is set otherwise "
+     "(GRIDPLAN_MAX_UPLOAD_BYTES). Lines that are no usable jobs are counted by reason "
+     "and the first are listed; 422 when none is one. Lines may be in any order. "
+     "Simulations use it by workload_id.",
      NULL},
     {"DELETE", "/v1/workloads/{workload_id}", delete_workload, NULL, NULL, NULL,
      WORK_QUERY, SCOPE_INGEST, 0, "Delete a workload",

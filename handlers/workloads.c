@@ -17,6 +17,9 @@ struct workload_summary {
     size_t skipped_count;
     const struct upload_mistake *first_skipped;
     size_t first_skipped_count;
+    const char *warnings[2];
+    const char *const *warning_list;
+    size_t warning_count;
 };
 
 #define T struct create_query
@@ -42,6 +45,12 @@ static const struct json_field summary_rows[] = {
               "Lines left out, by reason"),
     JSON_LIST(T, first_skipped, first_skipped_count, struct upload_mistake,
               &upload_mistake_json, 0, 0, "The first of them"),
+    {.name = "warnings",
+     .doc = "What the caller should know: lines that were left out, or are not in the "
+            "order of arrival",
+     .type = JSON_TYPE_TEXTS,
+     .offset = JSON_AT(T, warning_list, const char *const *),
+     .count_offset = JSON_AT(T, warning_count, size_t)},
     {0},
 };
 #undef T
@@ -79,9 +88,8 @@ static enum error_code look_at(void *context, const struct swf_job *job,
     struct workload_summary *s = context;
 
     (void)err;
-    if (isnan(s->first_submit_s))
-        s->first_submit_s = job->submit_s;
-    s->last_submit_s = job->submit_s;
+    s->first_submit_s = fmin(s->first_submit_s, job->submit_s);
+    s->last_submit_s = fmax(s->last_submit_s, job->submit_s);
     s->longest_run_s = fmax(s->longest_run_s, job->run_s);
     s->most_processors = fmax(s->most_processors, swf_processors(job));
     return OK;
@@ -109,6 +117,37 @@ static enum error_code list_skipped(const struct swf_counts *counts,
     return OK;
 }
 
+static enum error_code warn(struct workload_summary *s, const char *text,
+                            struct error *err)
+{
+    s->warnings[s->warning_count++] = text;
+    s->warning_list = s->warnings;
+    return text ? OK : fail_memory(err);
+}
+
+static enum error_code warn_lines(const struct swf_counts *counts,
+                                  struct workload_summary *s, struct arena *a,
+                                  struct error *err)
+{
+    if (counts->skipped)
+        TRY(warn(s,
+                 arena_printf(a,
+                              "skipped: %llu line(s), first line %llu, are no usable "
+                              "jobs, see skipped",
+                              (unsigned long long)counts->skipped,
+                              (unsigned long long)counts->issues[0].line),
+                 err));
+    if (counts->unsorted)
+        TRY(warn(s,
+                 arena_printf(a,
+                              "unsorted: %llu line(s), first line %llu, are not in the "
+                              "order of arrival; simulations sort them",
+                              (unsigned long long)counts->unsorted,
+                              (unsigned long long)counts->first_unsorted_line),
+                 err));
+    return OK;
+}
+
 /* Fills all of *trace but name and document. */
 static enum error_code read_log(const struct raw_body *body, struct store_trace *trace,
                                 struct arena *a, struct error *err)
@@ -131,6 +170,7 @@ static enum error_code read_log(const struct raw_body *body, struct store_trace 
                     "line has 18 numbers, -1 for what is not known",
                     (unsigned long long)reader->counts.lines);
     TRY(list_skipped(&reader->counts, &summary, a, err));
+    TRY(warn_lines(&reader->counts, &summary, a, err));
     summary.computer = reader->header.computer[0] ? reader->header.computer : NULL;
     summary.processor_count = reader->header.max_procs;
     summary.started_at_s = reader->header.unix_start_at_s;

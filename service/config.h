@@ -56,6 +56,9 @@ enum config_auth { CONFIG_AUTH_AUTO, CONFIG_AUTH_ON, CONFIG_AUTH_OFF };
       "Largest request body, also after decompression")                                  \
     X(COUNT, max_connections, "20000", 1, 1e6, NULL, NULL,                               \
       "Connections at most; idle ones are closed when nine tenths are in use")           \
+    X(COUNT, max_upload_bytes, "134217728", 1024, 1e12, NULL, NULL,                      \
+      "Largest body of POST /v1/workloads and /v1/failure-traces, also after "           \
+      "decompression; not less than max_body_bytes, not more than a request's memory")   \
     X(COUNT, partitions_ahead_months, "3", 0, 24, NULL, NULL,                            \
       "History partitions made ahead of time")                                           \
     X(COUNT, port, "8080", 0, 65535, NULL, "PORT", "TCP port; 0: any free one")          \

@@ -379,6 +379,7 @@ static enum MHD_Result take_value(void *context, enum MHD_ValueKind kind,
 /* What the header says about the body, or why it is refused. */
 static void check_length(struct exchange *x)
 {
+    size_t max_bytes = route_body_limit(x->route, x->http->service->config);
     char *end;
 
     if (x->length_count > 1 || (x->content_length && x->transfer_encoding)) {
@@ -392,10 +393,9 @@ static void check_length(struct exchange *x)
         errno = 0;
         x->announced_bytes = strtoull(x->content_length, &end, 10);
         x->has_length = true;
-        if (errno || *end ||
-            x->announced_bytes > x->http->service->config->max_body_bytes)
+        if (errno || *end || x->announced_bytes > max_bytes)
             fail(&x->err, ERR_TOO_LARGE, "", "the body has %.24s bytes, %zu are allowed",
-                 x->content_length, x->http->service->config->max_body_bytes);
+                 x->content_length, max_bytes);
     }
 }
 
@@ -425,14 +425,15 @@ static enum MHD_Result begin(struct exchange *x, const char *method, const char 
     m->query = x->query;
     if (x->err.code == OK)
         m->path = decode(url, x->arena, &x->err);
-    if (x->err.code == OK)
+    if (x->err.code == OK) {
+        x->route = route_find(x->http->service->routes, method, m->path, allow, &code);
         check_length(x);
+    }
     if (x->err.code != OK) { /* the library closes the connection after that */
         x->peer->linger = true;
         refuse(x);
         return send_reply(x);
     }
-    x->route = route_find(x->http->service->routes, method, m->path, allow, &code);
     x->state = is_body_wanted(x) ? READING : DISCARDING;
     peer_enter(x->peer, PHASE_BODY);
     if (x->state == DISCARDING &&
@@ -498,12 +499,13 @@ static void discard(struct exchange *x, enum error_code code, const char *text)
 
 static enum MHD_Result take_body(struct exchange *x, const char *data, size_t length)
 {
-    size_t max_bytes = x->http->service->config->max_body_bytes;
+    size_t max_bytes = route_body_limit(x->route, x->http->service->config);
 
     if (x->state == READING) {
         if (length > max_bytes - x->body_length)
             discard(x, ERR_TOO_LARGE,
-                    "the body has more bytes than max_body_bytes allows");
+                    "the body has more bytes than max_body_bytes, or max_upload_bytes, "
+                    "allows");
         else if (!count_body(x, length) || !make_room(x, length))
             discard(x, ERR_BUSY,
                     "the bodies of other requests take all memory; try again");

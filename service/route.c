@@ -477,6 +477,19 @@ static enum error_code check_content_type(const struct request *rq)
 
 /* ---- the body ---- */
 
+size_t route_body_limit(const struct route *r, const struct config *config)
+{
+    size_t upload_bytes = config->max_upload_bytes;
+
+    if (upload_bytes > config->request_memory_bytes)
+        upload_bytes = config->request_memory_bytes;
+    if (upload_bytes > config->total_body_bytes)
+        upload_bytes = config->total_body_bytes;
+    if (!r || !(r->flags & ROUTE_TEXT_BODY) || upload_bytes < config->max_body_bytes)
+        return config->max_body_bytes;
+    return upload_bytes;
+}
+
 struct content {
     const char *text;
     size_t length;
@@ -493,8 +506,9 @@ static enum error_code decode_body(const struct request *rq, struct content *bod
         return fail(rq->err, ERR_MEDIA_TYPE, "",
                     "Content-Encoding '%.60s' is not understood; use gzip or none",
                     encoding);
-    return gzip_inflate(body->text, body->length, rq->service->config->max_body_bytes,
-                        &body->text, &body->length, rq->arena, rq->err);
+    return gzip_inflate(body->text, body->length,
+                        route_body_limit(rq->route, rq->service->config), &body->text,
+                        &body->length, rq->arena, rq->err);
 }
 
 static enum error_code refuse_query(const struct request *rq)

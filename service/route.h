@@ -179,6 +179,11 @@ struct route {
     const char *example; /* file below openapi/examples/, NULL: none */
 };
 
+/* Bytes that a body of this route may have: texts that are stored as they are may be
+ * longer than what becomes a struct. NULL: any other. */
+struct config;
+size_t route_body_limit(const struct route *r, const struct config *config);
+
 /* A table of routes is ended by {0} and sorted by path (handlers/routes.h).
  *
  * The row that fits. NULL: *code says 404 or 405 and

@@ -432,6 +432,30 @@ TEST_CASE("a log in any order is played whole, and what is left out is said",
     CHECK(again["results"][0]["mean_wait_s"] == want["results"][0]["mean_wait_s"]);
 }
 
+TEST_CASE("a log of a million jobs may be stored, other bodies are shorter", "[queue]")
+{
+    error_code code;
+    char allow[80];
+    config c{};
+
+    c.max_body_bytes = 1000;
+    c.max_upload_bytes = 5000;
+    c.request_memory_bytes = c.total_body_bytes = 9000;
+    const route *store = route_find(routes, "POST", "/v1/workloads", allow, &code);
+    const route *play = route_find(routes, "POST", "/v1/simulations", allow, &code);
+    REQUIRE(store);
+    REQUIRE(play);
+    CHECK(route_body_limit(store, &c) == 5000);
+    CHECK(route_body_limit(play, &c) == 1000);
+    CHECK(route_body_limit(nullptr, &c) == 1000);
+    c.request_memory_bytes = 3000;
+    CHECK(route_body_limit(store, &c) == 3000);
+    c.total_body_bytes = 2000;
+    CHECK(route_body_limit(store, &c) == 2000);
+    c.max_body_bytes = 2500;
+    CHECK(route_body_limit(store, &c) == 2500);
+}
+
 TEST_CASE("jobs in any order come out as a log in order", "[queue][api]")
 {
     api a;
@@ -661,6 +685,31 @@ TEST_CASE("an uploaded log is played without a client, and its schedule read",
     CHECK(a.post("/v1/decisions/" + stored["decision_id"].get<std::string>() + "/replay",
                  "")
               .json()["identical"] == true);
+}
+
+TEST_CASE("a workload says what simulations do not use", "[queue][db]")
+{
+    NEED_DATABASE();
+    live a;
+    const std::map<std::string, std::string> text = {{"content_type", "text/plain"}};
+    json summary = a.call("POST", "/v1/workloads?id=turned",
+                          "2 9 -1 50 8 -1 -1 8 50 -1 1 1 1 -1 -1 -1 -1 -1\nno job\n"
+                          "1 0 -1 10 6 -1 -1 6 10 -1 1 1 1 -1 -1 -1 -1 -1\n",
+                          text)
+                       .json()["summary"];
+
+    INFO(summary.dump(1));
+    CHECK(summary["first_submit_s"] == 0);
+    CHECK(summary["last_submit_s"] == 9);
+    CHECK(summary["warnings"] ==
+          json::parse(
+              R"(["skipped: 1 line(s), first line 2, are no usable jobs, see skipped",
+              "unsorted: 1 line(s), first line 3, are not in the order of arrival; simulations sort them"])"));
+    json answer = a.post("/v1/simulations", R"({"kind": "queue", "processors": 10,
+                             "policies": ["fcfs"], "workload_id": "turned"})")
+                      .json();
+    CHECK(answer["job_count"] == 2);
+    CHECK(warnings(answer).size() == 2);
 }
 
 TEST_CASE("a replay that takes long is cancelled, and keeps what is done", "[queue][db]")
