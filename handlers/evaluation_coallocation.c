@@ -25,7 +25,7 @@ enum {
 struct component_request {
     const char *site_id;
     uint64_t processors;
-    double claim_s;
+    double claim_s, progress_ratio;
 };
 
 struct placement_request {
@@ -62,6 +62,8 @@ static const struct json_field component_rows[] = {
     JSON_ID(T, site_id, JSON_REQUIRED, "Its execution site"),
     JSON_INTEGER(T, processors, 1, PROCESSORS_MAX, 1, JSON_REQUIRED, "Its processors"),
     INSTANT(claim_s, JSON_NULLABLE, "When they were claimed; null: never"),
+    JSON_NUMBER(T, progress_ratio, 0, 1, NAN, JSON_NULLABLE,
+                "Share of its work that is done; null: not known"),
     {0},
 };
 #undef T
@@ -130,6 +132,7 @@ const struct json_object coallocation_evaluation_request_json = {
 struct job_answer {
     const char *job_id;
     struct co_job_figures figures;
+    double coallocation_skew;
 };
 
 struct size_answer {
@@ -154,6 +157,7 @@ struct evaluation_answer {
     size_t size_count;
     const struct cumulative_answer *cumulative;
     size_t cumulative_count;
+    double coallocation_skew;
 };
 
 #define FIGURE(T, at, name_, doc_) \
@@ -177,6 +181,10 @@ static const struct json_object figures_json = {
 static const struct json_field job_answer_rows[] = {
     JSON_TEXT(T, job_id, JSON_OPTIONAL, "The job, if it has a name"),
     JSON_OBJECT(T, figures, struct co_job_figures, &figures_json, 0, "Its figures"),
+    JSON_NUMBER(T, coallocation_skew, 0, 0, 0, JSON_OPTIONAL,
+                "Progress of its fastest component less that of its slowest, of those of "
+                "its last placement that say their progress_ratio; left out when fewer "
+                "than two do"),
     {0},
 };
 #undef T
@@ -234,6 +242,8 @@ static const struct json_field answer_rows[] = {
               "Each job, in the order of the request"),
     JSON_LIST(T, cumulative, cumulative_count, struct cumulative_answer, &cumulative_json,
               0, 0, "Jobs by the instants that were asked for"),
+    JSON_NUMBER(T, coallocation_skew, 0, 0, 0, JSON_OPTIONAL,
+                "Mean over the jobs that have it"),
     DECISION_END_ROWS(T),
     {0},
 };
@@ -292,9 +302,9 @@ static enum error_code read_placement(struct reader *r,
         if (part->claim_s < in->jpt_s)
             mistake(r, "before jpt_s", "/jobs/%zu/placements/%zu/components/%zu/claim_s",
                     job, k, c);
-        list[c] =
-            (struct co_run_component){site == NAME_NOT_FOUND ? r->site_count++ : site,
-                                      part->processors, part->claim_s};
+        list[c] = (struct co_run_component){
+            site == NAME_NOT_FOUND ? r->site_count++ : site, part->processors,
+            part->claim_s, !isnan(part->progress_ratio), part->progress_ratio};
     }
     *out =
         (struct co_run_placement){in->queue_entry_s,   in->jpt_s,   in->jst_s,      list,
@@ -358,7 +368,27 @@ static enum error_code read_jobs(const struct evaluation_request *body,
 
 /* ---- answering ---- */
 
+/* Of the jobs that were placed. */
+static void fill_skews(const struct co_run_job *records, struct job_answer *jobs,
+                       size_t count, struct evaluation_answer *out)
+{
+    double sum = 0, known = 0;
+
+    for (size_t j = 0; j < count; j++) {
+        size_t placed = records[j].placement_count;
+
+        jobs[j].coallocation_skew =
+            placed ? co_skew(&records[j].placements[placed - 1]) : (double)NAN;
+        if (isnan(jobs[j].coallocation_skew))
+            continue;
+        sum += jobs[j].coallocation_skew;
+        known++;
+    }
+    out->coallocation_skew = known > 0 ? sum / known : (double)NAN;
+}
+
 static enum error_code fill_lists(const struct evaluation_request *body,
+                                  const struct co_run_job *records,
                                   struct evaluation_answer *out, struct arena *a,
                                   struct error *err)
 {
@@ -368,7 +398,8 @@ static enum error_code fill_lists(const struct evaluation_request *body,
     if (!jobs || !sizes)
         return fail_memory(err);
     for (size_t j = 0; j < body->job_count; j++)
-        jobs[j] = (struct job_answer){body->jobs[j].id, out->of.job[j]};
+        jobs[j] = (struct job_answer){body->jobs[j].id, out->of.job[j], (double)NAN};
+    fill_skews(records, jobs, body->job_count, out);
     for (size_t i = 0; i < out->of.size_count; i++) {
         const struct co_size_metrics *of = &out->of.sizes[i];
 
@@ -427,7 +458,7 @@ enum error_code evaluate_coallocation(struct request *rq, const void *in, void *
     answer->placed_count = answer->of.placed_count;
     answer->started_count = answer->of.started_count;
     answer->finished_count = answer->of.finished_count;
-    TRY(fill_lists(body, answer, rq->arena, rq->err));
+    TRY(fill_lists(body, jobs, answer, rq->arena, rq->err));
     TRY(fill_cumulative(body, jobs, answer, rq->arena, rq->err));
     decision_end(rq, "coallocation", DECISION_FEASIBLE, &answer->decision);
     return OK;

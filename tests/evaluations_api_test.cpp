@@ -134,6 +134,48 @@ TEST_CASE("a job that came back, coallocation.md 7b", "[api][coallocation][evalu
     }
 }
 
+TEST_CASE("the skew of a job is between its fastest and its slowest component",
+          "[api][coallocation][evaluation]")
+{
+    api a;
+    json body = example(), job = restarted();
+    json &parts = job["placements"][1]["components"];
+    const struct {
+        std::vector<json> progress;
+        json want;
+    } cases[] = {
+        {{0.25, 0.75, 0.5}, 0.5},     {{0.5, 0.5}, 0},      {{0, 1}, 1},
+        {{0.25, nullptr, 0.5}, 0.25}, {{0.25}, 0},          {{0}, 0},
+        {{0.25, nullptr}, nullptr},   {{nullptr}, nullptr},
+    };
+
+    for (auto &c : cases) {
+        parts = json::array();
+        for (auto &progress : c.progress) {
+            parts.push_back(component("B", 16, 710));
+            parts.back()["progress_ratio"] = progress;
+        }
+        body["jobs"] = {job};
+        json answer = evaluate(a, body);
+        INFO(answer.dump(1));
+        CHECK(answer["jobs"][0].value("coallocation_skew", json()) == c.want);
+        CHECK(answer.value("coallocation_skew", json()) == c.want);
+    }
+    json other = restarted(), third = restarted();
+    other["id"] = "other";
+    third["id"] = "third";
+    for (json *one : {&job, &other}) {
+        json &list = (*one)["placements"][1]["components"];
+        list = {component("B", 16, 710), component("C", 16, 710)};
+        list[0]["progress_ratio"] = one == &job ? 0.5 : 0.75;
+        list[1]["progress_ratio"] = 0.25;
+    }
+    body["jobs"] = {job, other, third};
+    CHECK(evaluate(a, body)["coallocation_skew"] == 0.375);
+    body["jobs"][0]["placements"][1]["components"][0]["progress_ratio"] = 1.5;
+    CHECK(a.post("/v1/evaluations", body.dump()).status == 422);
+}
+
 TEST_CASE("what is not known stays out of the figures", "[api][coallocation][evaluation]")
 {
     api a;
@@ -179,7 +221,7 @@ TEST_CASE("loads count what lies in the window", "[coallocation][evaluation]")
 {
     test_arena a;
     error err = collecting_error(a);
-    co_run_component part{0, 10, 40};
+    co_run_component part{0, 10, 40, false, 0};
     co_run_placement placement{0, 20, 60, &part, 1, true, false};
     co_run_job job{0, NAN, 60, 160, &placement, 1, NAN, NAN};
     co_metrics_in in{&job, 1, 10, 50, 150, 0};

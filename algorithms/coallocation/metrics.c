@@ -68,6 +68,25 @@ double co_percentile(const double *sorted, size_t count, double p)
 
 /* ---- one job ---- */
 
+double co_skew(const struct co_run_placement *placement)
+{
+    double fastest = -HUGE_VAL, slowest = HUGE_VAL;
+    size_t known = 0;
+
+    for (size_t i = 0; i < placement->component_count; i++) {
+        const struct co_run_component *c = &placement->components[i];
+
+        if (!c->has_progress)
+            continue;
+        known++;
+        fastest = fmax(fastest, c->progress_ratio);
+        slowest = fmin(slowest, c->progress_ratio);
+    }
+    if (known == 0 || (known == 1 && placement->component_count > 1))
+        return (double)NAN;
+    return fastest - slowest;
+}
+
 static size_t distinct_sites(const struct co_run_placement *p)
 {
     size_t count = 0;

@@ -27,6 +27,8 @@ struct co_run_component {
     size_t site; /* any numbers, one for each site */
     size_t processors;
     double claimed_s; /* NAN: not claimed */
+    bool has_progress;
+    double progress_ratio; /* share of its work that is done, 0..1, if that is known */
 };
 
 /* A placement of a job: the first, and one for each time it came back. */
@@ -115,6 +117,11 @@ struct co_metrics {
 /* O(n log n) in jobs and placements. */
 enum error_code co_metrics(const struct co_metrics_in *in, struct co_metrics *out,
                            struct arena *a, struct error *err);
+
+/* Co-allocation skew of a job: the progress of the fastest component of a placement less
+ * that of the slowest, of those of which it is known; NAN: it is of fewer than two, and
+ * there are others. Source: spec coallocation.md 15, rule SQ. */
+double co_skew(const struct co_run_placement *placement);
 
 /* Jobs that run or have ended by each instant: started_by[count]. O(n log n). */
 enum error_code co_cumulative(const struct co_run_job *jobs, size_t job_count,

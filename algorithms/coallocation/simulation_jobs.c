@@ -219,8 +219,10 @@ static enum error_code take_placement(struct sim *s, size_t j,
     for (size_t c = 0; c < count; c++) {
         components[c] = p->components[c];
         job->choices[c] = p->choices[c];
-        job->record[c] = (struct co_run_component){
-            p->choices[c].site, p->components[c].processors, (double)NAN};
+        job->record[c] =
+            (struct co_run_component){.site = p->choices[c].site,
+                                      .processors = p->components[c].processors,
+                                      .claimed_s = (double)NAN};
         s->outstanding[p->choices[c].site] += p->components[c].processors;
     }
     if (job->job.type == CO_FLEXIBLE)
