@@ -168,10 +168,9 @@ enum error_code decision_keep_lookup(struct request *rq, const char *name,
 enum error_code decision_unknown_algorithm(const char *name, const char *const *names,
                                            size_t count, struct error *err)
 {
-    const char *nearest = names_nearest(name, names, count);
+    char hint[NAMES_HINT_BYTES];
 
-    return invalid(
-        err, "/algorithm", "unknown_algorithm",
-        "there is no algorithm '%.60s' here; %s '%s'; GET /v1/algorithms lists all", name,
-        nearest ? "did you mean" : "one of them is", nearest ? nearest : names[0]);
+    return invalid(err, "/algorithm", "unknown_algorithm",
+                   "there is no algorithm '%.60s' here; %s", name,
+                   names_hint(name, names, count, hint, sizeof(hint)));
 }

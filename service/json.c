@@ -85,7 +85,7 @@ static void mistake(struct reader *r, const struct place *p, const char *kind,
                     const char *format, ...)
 {
     char pointer[512] = "";
-    char text[256];
+    char text[sizeof(r->err->text)];
     va_list args;
 
     pointer_append(p, pointer, sizeof(pointer));
@@ -183,6 +183,16 @@ static const char *keep(struct reader *r, const char *text)
     return r->copy_texts ? arena_text(r->arena, text, strlen(text)) : text;
 }
 
+/* Code points of valid UTF-8, as JSON Schema counts a text's length. */
+static size_t character_count(const char *text)
+{
+    size_t count = 0;
+
+    for (; *text; text++)
+        count += ((unsigned char)*text & 0xc0) != 0x80;
+    return count;
+}
+
 static bool check_text(struct reader *r, const cJSON *v, const struct place *p,
                        double shortest, double longest)
 {
@@ -192,13 +202,13 @@ static bool check_text(struct reader *r, const cJSON *v, const struct place *p,
         wrong_type(r, p, v, "a string");
         return false;
     }
-    length = (double)strlen(v->valuestring);
+    length = (double)character_count(v->valuestring);
     if (length < shortest) {
         mistake(r, p, "too_short", "must not be empty");
         return false;
     }
     if (length > longest) {
-        mistake(r, p, "too_long", "%.0f bytes are more than %.0f", length, longest);
+        mistake(r, p, "too_long", "%.0f characters are more than %.0f", length, longest);
         return false;
     }
     return true;
@@ -207,8 +217,8 @@ static bool check_text(struct reader *r, const cJSON *v, const struct place *p,
 static void read_choice(struct reader *r, const struct json_field *f, const cJSON *v,
                         const struct place *p, void *at)
 {
+    char hint[NAMES_HINT_BYTES];
     size_t count = 0;
-    const char *nearest;
 
     if (!cJSON_IsString(v)) {
         wrong_type(r, p, v, "a string");
@@ -220,10 +230,8 @@ static void read_choice(struct reader *r, const struct json_field *f, const cJSO
             return;
         }
     }
-    nearest = names_nearest(v->valuestring, f->choices, count);
-    mistake(r, p, "not_a_choice", "no such value; %s '%s'",
-            nearest ? "did you mean" : "one of them is",
-            nearest ? nearest : f->choices[0]);
+    mistake(r, p, "not_a_choice", "no such value; %s",
+            names_hint(v->valuestring, f->choices, count, hint, sizeof(hint)));
 }
 
 static void read_instant(struct reader *r, const cJSON *v, const struct place *p,
@@ -640,8 +648,8 @@ static size_t find_kind(struct reader *r, const struct json_field *f, const cJSO
     const cJSON *name = cJSON_GetObjectItemCaseSensitive(v, f->name);
     struct place here = {p, f->name, 0};
     const char *known[FIELDS_MAX];
+    char hint[NAMES_HINT_BYTES];
     size_t count = 0;
-    const char *nearest;
 
     if (!name)
         return hinted_kind(f, v);
@@ -654,9 +662,8 @@ static size_t find_kind(struct reader *r, const struct json_field *f, const cJSO
         if (strcmp(known[count], name->valuestring) == 0)
             return count;
     }
-    nearest = names_nearest(name->valuestring, known, count);
-    mistake(r, &here, "not_a_choice", "no such value; %s '%s'",
-            nearest ? "did you mean" : "one of them is", nearest ? nearest : known[0]);
+    mistake(r, &here, "not_a_choice", "no such value; %s",
+            names_hint(name->valuestring, known, count, hint, sizeof(hint)));
     return SIZE_MAX;
 }
 

@@ -51,6 +51,29 @@ TEST_CASE("the nearest name is suggested, a far one is not", "[base]")
     CHECK(std::string(names_nearest("suferage", names, 3)) == "sufferage");
     CHECK(names_nearest("quite_different", names, 3) == nullptr);
     CHECK(names_nearest("", names, 3) == nullptr);
+    const char *short_names[] = {"cpus", "id"};
+    CHECK(names_nearest("gpus", short_names, 2) == nullptr); // another word, not a slip
+    CHECK(std::string(names_nearest("cpu", short_names, 2)) == "cpus");
+}
+
+TEST_CASE("a hint names all candidates as far as they fit", "[base]")
+{
+    const char *names[] = {"min_min", "max_min", "sufferage"};
+    char text[NAMES_HINT_BYTES];
+    CHECK(std::string(names_hint("min_mim", names, 3, text, sizeof(text))) ==
+          "did you mean 'min_min'? known: 'min_min', 'max_min', 'sufferage'");
+    CHECK(std::string(names_hint("else", names, 3, text, sizeof(text))) ==
+          "known: 'min_min', 'max_min', 'sufferage'");
+    CHECK(std::string(names_hint("else", names, 0, text, sizeof(text))) == "known:");
+    CHECK(std::string(names_hint("else", names, 3, text, 64)) ==
+          "known: 'min_min', 'max_min' ... (3 in all)");
+    std::vector<std::string> many(100, std::string(40, 'x'));
+    std::vector<const char *> list;
+    for (auto &s : many)
+        list.push_back(s.c_str());
+    names_hint("else", list.data(), list.size(), text, sizeof(text));
+    CHECK(std::string(text).size() < sizeof(text));
+    CHECK(std::string(text).find("... (100 in all)") != std::string::npos);
 }
 
 TEST_CASE("a name index finds what was added and reports repeats", "[base]")

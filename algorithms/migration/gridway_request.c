@@ -123,20 +123,18 @@ static void check_events(const struct checker *c, size_t i,
                          const struct reschedule_job *job)
 {
     for (size_t k = 0; k < job->event_count; k++) {
-        char pointer[64];
+        char pointer[64], hint[NAMES_HINT_BYTES];
         size_t known = 0;
-        const char *nearest;
 
         while (reschedule_event_names[known] &&
                strcmp(reschedule_event_names[known], job->events[k]) != 0)
             known++;
         if (reschedule_event_names[known])
             continue;
-        nearest = names_nearest(job->events[k], reschedule_event_names, known);
         snprintf(pointer, sizeof(pointer), "/jobs/%zu/events/%zu", i, k);
-        invalid(c->err, pointer, "not_a_choice", "no such event; %s '%s'",
-                nearest ? "did you mean" : "one of them is",
-                nearest ? nearest : reschedule_event_names[0]);
+        invalid(c->err, pointer, "not_a_choice", "no such event; %s",
+                names_hint(job->events[k], reschedule_event_names, known, hint,
+                           sizeof(hint)));
     }
 }
 

@@ -1,9 +1,13 @@
 /* base/names.c - finding things by name. */
 #include "models/base/names.h"
 
+#include <stdio.h>
 #include <string.h>
 
-enum { LONGEST_NAME = 63 }; /* longer names get no suggestion */
+enum {
+    LONGEST_NAME = 63, /* longer names get no suggestion */
+    SHORT_NAME = 4     /* with another first letter it is another word, not a slip */
+};
 
 static size_t smallest(size_t a, size_t b, size_t c)
 {
@@ -48,6 +52,8 @@ const char *names_nearest(const char *name, const char *const *candidates, size_
 
         if (other > LONGEST_NAME)
             continue;
+        if (length <= SHORT_NAME && candidates[i][0] != name[0])
+            continue; /* gpus are no cpus */
         distance = edit_distance(name, length, candidates[i], other);
         if (distance < limit || (distance == limit && !nearest)) {
             nearest = candidates[i];
@@ -55,6 +61,28 @@ const char *names_nearest(const char *name, const char *const *candidates, size_
         }
     }
     return nearest;
+}
+
+const char *names_hint(const char *name, const char *const *candidates, size_t count,
+                       char *buffer, size_t size)
+{
+    const char *nearest = names_nearest(name, candidates, count);
+    const size_t rest = sizeof(" ... (18446744073709551615 in all)");
+    size_t used = 0, i = 0;
+
+    buffer[0] = 0;
+    if (nearest && strlen(nearest) + rest + 32 < size)
+        used = (size_t)snprintf(buffer, size, "did you mean '%s'? ", nearest);
+    used += (size_t)snprintf(buffer + used, size - used, "known:");
+    for (; i < count && candidates[i]; i++) {
+        if (used + strlen(candidates[i]) + rest + 4 > size)
+            break;
+        used += (size_t)snprintf(buffer + used, size - used, "%s '%s'", i ? "," : "",
+                                 candidates[i]);
+    }
+    if (i < count && candidates[i])
+        snprintf(buffer + used, size - used, " ... (%zu in all)", count);
+    return buffer;
 }
 
 uint64_t hash_fnv1a(const char *text)

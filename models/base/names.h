@@ -12,8 +12,17 @@
 #include <stdint.h>
 
 /* The candidate nearest to `name` by edit distance, for "did you mean"; NULL if
- * none is near enough (a third of its length, at least 1). Ends at a NULL. */
+ * none is near enough (a third of its length, at least 1; names of up to four letters
+ * must begin alike). Ends at a NULL. */
 const char *names_nearest(const char *name, const char *const *candidates, size_t count);
+
+enum { NAMES_HINT_BYTES = 320 }; /* a buffer for names_hint() */
+
+/* What may be said instead of `name`: "did you mean 'x'? Known: 'x', 'y'"; all candidates
+ * (the nearest alone is a guess), as far as they go into `size` bytes, then their number.
+ * Returns `buffer`. */
+const char *names_hint(const char *name, const char *const *candidates, size_t count,
+                       char *buffer, size_t size);
 
 #define NAME_NOT_FOUND SIZE_MAX
 
