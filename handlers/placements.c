@@ -19,11 +19,18 @@ struct placements_request {
     size_t user_count;
     const struct placement_usage *usage;
     size_t usage_count;
+    int unplaced_form; /* enum unplaced_form */
 };
+
+enum unplaced_form { UNPLACED_JOBS, UNPLACED_CLASSES, UNPLACED_IDS };
+static const char *const unplaced_forms[] = {"jobs", "classes", "ids", NULL};
 
 struct placements_answer {
     struct decision_answer decision;
     struct placement_out plan;
+    uint64_t placement_total, unplaced_total; /* before unplaced_form takes rows away */
+    const char *const *unplaced_ids;
+    size_t unplaced_id_count;
 };
 
 #define T struct job
@@ -83,6 +90,10 @@ static const struct json_field request_rows[] = {
         T, usage, usage_count, struct placement_usage, &placement_usage_json,
         PLACEMENT_USAGE_MAX, 0,
         "Times and failures by user and resource, for resource_order gridway_priority"),
+    JSON_CHOICE(T, unplaced_form, unplaced_forms, UNPLACED_JOBS, 0,
+                "How jobs without a place are listed: jobs: each with its reasons, in "
+                "`unplaced`; classes: jobs with equal reasons and needs together, in "
+                "`unplaced_classes`; ids: in `unplaced_ids`; default jobs"),
     DECISION_REQUEST_ROWS(T),
     {0},
 };
@@ -168,6 +179,26 @@ const struct json_object placement_unplaced_json = {"Unplaced", "A job without a
                                                     sizeof(struct placement_unplaced),
                                                     unplaced_rows};
 
+#define T struct placement_unplaced_class
+static const struct json_field unplaced_class_rows[] = {
+    JSON_INTEGER(T, job_count, 0, JSON_EXACT, 0, 0, "How many jobs"),
+    JSON_TEXT(T, example_job_id, 0, "The first of them"),
+    {.name = "job_ids",
+     .doc = "The first ten of them",
+     .type = JSON_TYPE_TEXTS,
+     .offset = JSON_AT(T, job_ids, const char *const *),
+     .count_offset = JSON_AT(T, id_count, size_t)},
+    JSON_NUMBER(T, cpus, 0, 0, 0, 0, "CPUs that each of them needs"),
+    JSON_NUMBER(T, memory_bytes, 0, 0, 0, 0, "Memory that each of them needs"),
+    JSON_LIST(T, reasons, reason_count, struct placement_reason, &reason_json, 0, 0,
+              "Why"),
+    {0},
+};
+#undef T
+static const struct json_object unplaced_class_json = {
+    "UnplacedClass", "Jobs without a place that have the same reasons and needs",
+    sizeof(struct placement_unplaced_class), unplaced_class_rows};
+
 #define T struct placement_load
 static const struct json_field load_rows[] = {
     JSON_TEXT(T, resource_id, 0, "The resource"),
@@ -217,8 +248,28 @@ static const struct json_field answer_rows[] = {
      .flags = JSON_OPTIONAL},
     PLAN_LIST(placements, placement_count, struct placement, &placement_json,
               "Where and when each placed job runs, in the order of the request"),
-    PLAN_LIST(unplaced, unplaced_count, struct placement_unplaced,
-              &placement_unplaced_json, "Jobs without a place, and why"),
+    PLAN_LIST(
+        unplaced, unplaced_count, struct placement_unplaced, &placement_unplaced_json,
+        "Jobs without a place, and why; empty with another unplaced_form than jobs"),
+    {.name = "unplaced_classes",
+     .doc = "With unplaced_form classes: kinds of jobs without a place, and why",
+     .type = JSON_TYPE_LIST,
+     .offset = JSON_AT(T, plan.unplaced_classes, const struct placement_unplaced_class *),
+     .count_offset = JSON_AT(T, plan.unplaced_class_count, size_t),
+     .of = &unplaced_class_json,
+     .flags = JSON_OPTIONAL},
+    JSON_TEXTS(T, unplaced_ids, unplaced_id_count, 0, JSON_OPTIONAL,
+               "With unplaced_form ids: the jobs without a place"),
+    {.name = "placement_count",
+     .doc = "Jobs with a place",
+     .type = JSON_TYPE_INTEGER,
+     .offset = JSON_AT(T, placement_total, uint64_t),
+     .max = JSON_EXACT},
+    {.name = "unplaced_count",
+     .doc = "Jobs without a place, however they are listed",
+     .type = JSON_TYPE_INTEGER,
+     .offset = JSON_AT(T, unplaced_total, uint64_t),
+     .max = JSON_EXACT},
     {.name = "objective",
      .doc = "How good the plan is",
      .type = JSON_TYPE_OBJECT,
@@ -269,6 +320,62 @@ static void count_unplaced(const struct request *rq, const struct placement_out 
     }
 }
 
+enum { REPEATS_MIN = 1000 }; /* jobs without a place of which a hint is worth it */
+
+/* Says how to get each reason only once where many jobs share a few. */
+static enum error_code hint_classes(const struct request *rq,
+                                    struct placements_answer *answer)
+{
+    const struct placement_out *plan = &answer->plan;
+    size_t count = answer->decision.warning_count;
+    const char **warnings;
+
+    if (plan->unplaced_count < REPEATS_MIN ||
+        plan->unplaced_class_count > plan->unplaced_count / 10)
+        return OK;
+    warnings = NEW(rq->arena, const char *, count + 1);
+    if (!warnings)
+        return fail_memory(rq->err);
+    for (size_t i = 0; i < count; i++)
+        warnings[i] = answer->decision.warnings[i];
+    warnings[count] =
+        arena_printf(rq->arena,
+                     "unplaced_repeats: %zu jobs without a place repeat %zu kinds of "
+                     "reasons; unplaced_form classes lists each kind once",
+                     plan->unplaced_count, plan->unplaced_class_count);
+    if (!warnings[count])
+        return fail_memory(rq->err);
+    answer->decision.warnings = warnings;
+    answer->decision.warning_count = count + 1;
+    return OK;
+}
+
+/* Lists the jobs without a place as the request wants them. */
+static enum error_code list_unplaced(const struct request *rq, enum unplaced_form form,
+                                     struct placements_answer *answer)
+{
+    struct placement_out *plan = &answer->plan;
+    const char **ids;
+
+    answer->placement_total = plan->placement_count;
+    answer->unplaced_total = plan->unplaced_count;
+    if (form != UNPLACED_CLASSES)
+        plan->unplaced_class_count = 0;
+    if (form == UNPLACED_JOBS)
+        return OK;
+    if (form == UNPLACED_IDS) {
+        ids = NEW(rq->arena, const char *, plan->unplaced_count);
+        if (!ids)
+            return fail_memory(rq->err);
+        for (size_t i = 0; i < plan->unplaced_count; i++)
+            ids[i] = plan->unplaced[i].job_id;
+        answer->unplaced_ids = ids;
+        answer->unplaced_id_count = plan->unplaced_count;
+    }
+    plan->unplaced_count = 0;
+    return OK;
+}
+
 enum error_code post_placements(struct request *rq, const void *in, void *out)
 {
     const struct placements_request *body = in;
@@ -297,7 +404,10 @@ enum error_code post_placements(struct request *rq, const void *in, void *out)
     answer->decision.warnings = answer->plan.warnings;
     answer->decision.warning_count = answer->plan.warning_count;
     count_unplaced(rq, &answer->plan);
+    if (body->unplaced_form == UNPLACED_JOBS)
+        TRY(hint_classes(rq, answer));
     rq->gap_ratio = answer->plan.objective.gap_ratio;
     decision_end(rq, answer->plan.algorithm, answer->plan.status, &answer->decision);
+    TRY(list_unplaced(rq, (enum unplaced_form)body->unplaced_form, answer));
     return picture_answer(rq, answer);
 }

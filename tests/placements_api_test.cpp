@@ -8,6 +8,62 @@ extern "C" {
 
 using nlohmann::json;
 
+namespace
+{
+
+bool has_warning(const json &answer, const std::string &start)
+{
+    for (const json &w : answer["warnings"])
+        if (w.get<std::string>().rfind(start, 0) == 0)
+            return true;
+    return false;
+}
+
+} // namespace
+
+TEST_CASE("jobs without a place are listed as the request wants them", "[api]")
+{
+    api a;
+    json body = {{"snapshot", {{"resources", {{{"id", "n"}, {"cpus", 4}}}}}},
+                 {"jobs", {{{"id", "fits"}, {"estimate_ref_s", 1}}}}};
+    for (int i = 0; i < 1200; i++)
+        body["jobs"].push_back(
+            {{"id", "wide" + std::to_string(i)}, {"estimate_ref_s", 1}, {"cpus", 8}});
+    json j = a.post("/v1/placements", body.dump()).json();
+    CHECK(j["unplaced"].size() == 1200);
+    CHECK(j["unplaced_count"] == 1200);
+    CHECK(j["placement_count"] == 1);
+    CHECK_FALSE(j.contains("unplaced_classes"));
+    CHECK_FALSE(j.contains("unplaced_ids"));
+    CHECK(has_warning(j, "unplaced_repeats: 1200 jobs without a place repeat 1 kinds"));
+    json reasons = j["unplaced"][0]["reasons"];
+
+    body["unplaced_form"] = "classes";
+    api_reply r = a.post("/v1/placements", body.dump());
+    j = r.json();
+    CHECK(r.body.size() < 2000);
+    CHECK(j["unplaced"].empty());
+    CHECK(j["unplaced_count"] == 1200);
+    REQUIRE(j["unplaced_classes"].size() == 1);
+    const json &c = j["unplaced_classes"][0];
+    CHECK(c["job_count"] == 1200);
+    CHECK(c["example_job_id"] == "wide0");
+    CHECK(c["job_ids"].size() == 10);
+    CHECK(c["cpus"] == 8);
+    CHECK(c["reasons"] == reasons);
+    CHECK(j["warnings"].empty());
+
+    body["unplaced_form"] = "ids";
+    j = a.post("/v1/placements", body.dump()).json();
+    CHECK(j["unplaced"].empty());
+    CHECK_FALSE(j.contains("unplaced_classes"));
+    REQUIRE(j["unplaced_ids"].size() == 1200);
+    CHECK(j["unplaced_ids"][1199] == "wide1199");
+    body["jobs"] = {{{"id", "fits"}, {"estimate_ref_s", 1}}};
+    j = a.post("/v1/placements", body.dump()).json();
+    CHECK(j["unplaced_count"] == 0);
+}
+
 TEST_CASE("a refused value is told all that there are", "[api]")
 {
     api a;
@@ -16,8 +72,10 @@ TEST_CASE("a refused value is told all that there are", "[api]")
             "jobs":[{"id":"j","estimate_ref_s":1}])" +
                                             more + "}");
     };
-    api_reply r = post(R"(,"algorithm":"annealing")");
+    api_reply r = post(R"(,"unplaced_form":"group")");
     CHECK(r.status == 422);
+    CHECK(r.body.find("known: 'jobs', 'classes', 'ids'") != std::string::npos);
+    r = post(R"(,"algorithm":"annealing")");
     for (const placement_policy *p = placement_policies; p->name; p++)
         CHECK(r.body.find("'" + std::string(p->name) + "'") != std::string::npos);
     r = a.post("/v1/placements", R"({"snapshot":{"resources":[{"id":"n"}]},

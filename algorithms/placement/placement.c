@@ -246,15 +246,15 @@ enum error_code placement_answer(struct placement_plan *plan, bool estimates,
         .algorithm = plan->algorithm,
         .because = plan->because,
         .steps = plan->steps,
-        .warnings = plan->problem->warnings,
-        .warning_count = plan->problem->warning_count,
     };
 
     TRY(fill_placements(plan, &x, err));
     TRY(fill_loads(plan, &x, err));
-    TRY(reasons_fill(plan, estimates, &x.unplaced, &x.unplaced_count, err));
+    TRY(reasons_fill(plan, estimates, &x, err));
     TRY(bound_of(plan, &x.objective.lower_bound_s, err));
     judge(plan, &x);
+    x.warnings = plan->problem->warnings;
+    x.warning_count = plan->problem->warning_count;
     *out = x;
     return OK;
 }

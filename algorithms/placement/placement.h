@@ -97,6 +97,17 @@ struct placement_unplaced {
     size_t reason_count;
 };
 
+/* Jobs without a place for the same reasons, with the same needs. */
+struct placement_unplaced_class {
+    uint64_t job_count;
+    const char *example_job_id; /* the first */
+    const char *const *job_ids; /* the first ten */
+    size_t id_count;
+    double cpus, memory_bytes; /* of each job */
+    const struct placement_reason *reasons;
+    size_t reason_count;
+};
+
 struct placement_load {
     const char *resource_id;
     uint64_t job_count;
@@ -123,6 +134,8 @@ struct placement_out {
     size_t placement_count;
     const struct placement_unplaced *unplaced;
     size_t unplaced_count;
+    const struct placement_unplaced_class *unplaced_classes; /* by their first job */
+    size_t unplaced_class_count;
     const struct placement_load *loads; /* one per resource with jobs */
     size_t load_count;
     struct placement_objective objective;

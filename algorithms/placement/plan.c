@@ -207,9 +207,8 @@ static enum error_code create_files(struct placement_plan *plan, struct error *e
     return OK;
 }
 
-enum error_code plan_create(const struct placement_problem *p,
-                            struct placement_plan *plan, struct arena *a,
-                            struct error *err)
+enum error_code plan_create(struct placement_problem *p, struct placement_plan *plan,
+                            struct arena *a, struct error *err)
 {
     *plan = (struct placement_plan){.problem = p, .arena = a, .cut = p->cut};
     plan->resources = NEW(a, struct plan_resource, p->resource_count);

@@ -70,7 +70,7 @@ struct plan_resource; /* slots and running jobs of a resource */
 struct plan_stage;    /* cached stage-in of the job being scanned */
 
 struct placement_plan {
-    const struct placement_problem *problem;
+    struct placement_problem *problem; /* only warnings are added to it */
     struct arena *arena;
     struct plan_resource *resources; /* by position */
     double *earliest_s;              /* by position: no job can start before */
@@ -96,9 +96,8 @@ struct placement_plan {
 };
 
 /* An empty plan. O(m + n). */
-enum error_code plan_create(const struct placement_problem *p,
-                            struct placement_plan *plan, struct arena *a,
-                            struct error *err);
+enum error_code plan_create(struct placement_problem *p, struct placement_plan *plan,
+                            struct arena *a, struct error *err);
 
 /* Takes everything back. O(m + n). */
 void plan_reset(struct placement_plan *plan);

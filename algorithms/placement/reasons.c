@@ -5,18 +5,26 @@
  * then the least shortfall, then the first. For cpus and memory the nearest miss is
  * the resource with the most of it, shortfall (need - has) / need.
  *
- * Source: spec gridway.md 2.3.
+ * Counts are exact at any size (need_counts.h). Two things are not: beyond so many looks
+ * clauses and nearest miss of further requirements are left out, with a warning, and
+ * jobs with files or outputs have the reason `not_counted`.
+ *
+ * Source: spec gridway.md 2.3; world-model.md 7.1, 8.3.
  */
 #include "algorithms/placement/reasons.h"
 
+#include "algorithms/placement/need_counts.h"
+#include "algorithms/placement/pair_map.h"
 #include "algorithms/placement/select.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum {
-    CLAUSES_MAX = 32,              /* listed, those untrue on most resources */
-    WORK_MAX = 50 * 1000 * 1000,   /* looks at a resource, over all jobs */
-    REASONS_MAX = FILTER_COUNT + 2 /* of one job */
+    CLAUSES_MAX = 32,               /* listed, those untrue on most resources */
+    WORK_MAX = 50 * 1000 * 1000,    /* looks for clauses, over all requirements */
+    REASONS_MAX = FILTER_COUNT + 2, /* of one job */
+    EXAMPLES_MAX = 10               /* ids of an unplaced class */
 };
 
 static const struct {
@@ -35,25 +43,28 @@ static const struct {
 
 /* What is known of the requirement of a class. */
 struct class_reason {
-    bool known;
+    bool known, omitted;
     const struct placement_clause *clauses;
     size_t clause_count;
     const struct placement_nearest_miss *miss;
 };
 
-/* Reasons of the stream's jobs with the same wait. */
-struct stream_reason {
+/* The reasons of jobs of a stream with the same wait. */
+struct wait_reason {
     const struct placement_reason *reasons;
     size_t count;
-    enum plan_wait wait;
+    size_t group; /* number of reasoner.groups */
 };
 
 struct reasoner {
     const struct placement_plan *plan;
-    bool estimate;
+    struct need_counter *counter;
     size_t work;
+    size_t omitted_count; /* jobs whose clauses were left out */
     struct class_reason *classes;
-    struct stream_reason *streams;
+    struct placement_unplaced_class *groups; /* jobs with equal reasons and needs */
+    size_t group_count, group_room;
+    struct pair_map group_at; /* of a hash and 0, 1, ... */
 };
 
 static int by_untrue(const void *a, const void *b)
@@ -118,7 +129,10 @@ static enum error_code explain_requirement(struct reasoner *w, size_t class_inde
     r->known = true;
     if (!tally)
         return fail_memory(err);
-    for (size_t i = 0; i < p->resource_count && w->work < WORK_MAX; i++) {
+    r->omitted = p->resource_count * (1 + e->clause_count) > WORK_MAX - w->work;
+    if (r->omitted)
+        return OK;
+    for (size_t i = 0; i < p->resource_count; i++) {
         size_t pos = p->position_of[i];
         struct select_state state = {0};
         struct expr_miss miss;
@@ -137,42 +151,6 @@ static enum error_code explain_requirement(struct reasoner *w, size_t class_inde
     if (best_pos != NO_INDEX)
         TRY(note_miss(w, best_pos, best.shortfall, &r->miss, err));
     return list_clauses(w, e, tally, r, err);
-}
-
-/* Counts over the resources that the class's filters left. */
-struct need_counts {
-    size_t dropped[FILTER_COUNT], passed;
-    size_t most_cpus, most_memory; /* positions; NO_INDEX: none was dropped for it */
-};
-
-static void count_needs(struct reasoner *w, size_t job, struct need_counts *n)
-{
-    const struct placement_problem *p = w->plan->problem;
-    const struct problem_class *c = &p->classes[p->jobs[job].job_class];
-
-    *n = (struct need_counts){.most_cpus = NO_INDEX, .most_memory = NO_INDEX};
-    for (size_t i = 0; i < p->resource_count && c->passed_count; i++) {
-        size_t pos = p->position_of[i];
-        enum filter f;
-
-        if (!problem_class_has(c, pos))
-            continue;
-        f = problem_need_filter(p, &p->jobs[job], pos, w->estimate);
-        if (f == FILTER_PASSED) {
-            n->passed++;
-            continue;
-        }
-        n->dropped[f]++;
-        if (f == FILTER_CPUS &&
-            (n->most_cpus == NO_INDEX ||
-             p->resources[pos].cpus > p->resources[n->most_cpus].cpus))
-            n->most_cpus = pos;
-        if (f == FILTER_MEMORY &&
-            (n->most_memory == NO_INDEX ||
-             p->resources[pos].memory_bytes > p->resources[n->most_memory].memory_bytes))
-            n->most_memory = pos;
-    }
-    w->work += p->resource_count;
 }
 
 static enum error_code filter_reason(struct reasoner *w, size_t job, enum filter f,
@@ -214,25 +192,33 @@ static enum error_code filter_reason(struct reasoner *w, size_t job, enum filter
     return OK;
 }
 
-static enum error_code explain(struct reasoner *w, size_t job, struct stream_reason *s,
+/* Why jobs of a class wait that was not looked at for lack of time, or none. */
+static enum plan_wait wait_of(const struct reasoner *w, size_t job,
+                              const struct need_counts *n)
+{
+    const struct placement_problem *p = w->plan->problem;
+    enum plan_wait wait = w->plan->entries[job].wait;
+
+    if (p->classes[p->jobs[job].job_class].cut)
+        return WAIT_OUT_OF_TIME;
+    return wait == WAIT_NO_FREE_SLOT && n->passed == 0 ? WAIT_NONE : wait;
+}
+
+static enum error_code explain(struct reasoner *w, size_t job, struct wait_reason *s,
                                struct error *err)
 {
     const struct placement_problem *p = w->plan->problem;
     const struct problem_class *c = &p->classes[p->jobs[job].job_class];
-    enum plan_wait wait = w->plan->entries[job].wait;
     struct placement_reason *r =
         NEW(w->plan->arena, struct placement_reason, REASONS_MAX);
-    struct need_counts n = {0};
+    struct need_counts n;
+    enum plan_wait wait;
     size_t count = 0;
 
     if (!r)
         return fail_memory(err);
-    if (w->work < WORK_MAX)
-        count_needs(w, job, &n);
-    if (wait == WAIT_NONE && c->cut)
-        wait = WAIT_OUT_OF_TIME;
-    if (wait == WAIT_NO_FREE_SLOT && n.passed == 0)
-        wait = WAIT_NONE;
+    need_counts_of(w->counter, job, &n);
+    wait = wait_of(w, job, &n);
     if (wait == WAIT_NONE) /* what is there is held for ever */
         n.dropped[FILTER_NEVER_FREE] += n.passed;
     for (enum filter f = 0; f < FILTER_COUNT; f++) {
@@ -241,6 +227,13 @@ static enum error_code explain(struct reasoner *w, size_t job, struct stream_rea
         if (dropped)
             TRY(filter_reason(w, job, f, &n, dropped, &r[count++], err));
     }
+    if (!n.known)
+        r[count++] = (struct placement_reason){
+            .reason = "not_counted",
+            .detail =
+                "cpus, memory, run time, files and slots were not counted: too many "
+                "jobs with files or outputs have no place",
+            .resource_count = c->passed_count};
     if (wait != WAIT_NONE)
         r[count++] = (struct placement_reason){.reason = waits[wait].name,
                                                .detail = waits[wait].detail,
@@ -248,35 +241,211 @@ static enum error_code explain(struct reasoner *w, size_t job, struct stream_rea
     if (count == 0)
         r[count++] = (struct placement_reason){
             .reason = "no_resource", .detail = "the snapshot has no resource for it"};
-    *s = (struct stream_reason){r, count, w->plan->entries[job].wait};
+    *s = (struct wait_reason){.reasons = r, .count = count};
+    return OK;
+}
+
+/* ---- jobs with equal reasons and needs ---- */
+
+static uint64_t mix(uint64_t hash, const void *data, size_t size)
+{
+    const unsigned char *bytes = data;
+
+    for (size_t i = 0; i < size; i++)
+        hash = (hash ^ bytes[i]) * 0x100000001b3U;
+    return hash ^ hash >> 29;
+}
+
+static uint64_t group_hash(const struct placement_unplaced_class *g)
+{
+    uint64_t hash = mix(0xcbf29ce484222325U, &g->cpus, sizeof(g->cpus));
+
+    hash = mix(hash, &g->memory_bytes, sizeof(g->memory_bytes));
+    for (size_t i = 0; i < g->reason_count; i++) {
+        const struct placement_reason *r = &g->reasons[i];
+
+        hash = mix(hash, r->reason, strlen(r->reason));
+        hash = mix(hash, &r->resource_count, sizeof(r->resource_count));
+        hash = mix(hash, &r->clauses, sizeof(r->clauses));
+    }
+    return hash;
+}
+
+static bool same_miss(const struct placement_nearest_miss *a,
+                      const struct placement_nearest_miss *b)
+{
+    if (!a || !b)
+        return a == b;
+    return a->shortfall == b->shortfall && strcmp(a->resource_id, b->resource_id) == 0;
+}
+
+static bool same_group(const struct placement_unplaced_class *a,
+                       const struct placement_unplaced_class *b)
+{
+    if (a->cpus != b->cpus || a->memory_bytes != b->memory_bytes ||
+        a->reason_count != b->reason_count)
+        return false;
+    for (size_t i = 0; i < a->reason_count; i++) {
+        const struct placement_reason *x = &a->reasons[i], *y = &b->reasons[i];
+
+        if (strcmp(x->reason, y->reason) != 0 || strcmp(x->detail, y->detail) != 0 ||
+            x->resource_count != y->resource_count || x->clauses != y->clauses ||
+            !same_miss(x->nearest_miss, y->nearest_miss))
+            return false;
+    }
+    return true;
+}
+
+/* The number of the group of such jobs, a new one for new reasons. */
+static enum error_code find_group(struct reasoner *w, size_t job, struct wait_reason *s,
+                                  struct error *err)
+{
+    const struct problem_job *j = &w->plan->problem->jobs[job];
+    struct placement_unplaced_class fresh = {
+        .example_job_id = j->given->id,
+        .cpus = j->cpus,
+        .memory_bytes = j->memory_bytes,
+        .reasons = s->reasons,
+        .reason_count = s->count,
+    };
+    size_t hash = (size_t)(group_hash(&fresh) >> 1), nth = 0;
+    struct pair_place *place = pair_map_at(&w->group_at, hash, nth);
+
+    while (place->a && !same_group(&w->groups[place->value], &fresh))
+        place = pair_map_at(&w->group_at, hash, ++nth);
+    s->group = place->value;
+    if (place->a)
+        return OK;
+    if (w->group_count == w->group_room) {
+        size_t room = w->group_room ? 2 * w->group_room : 16;
+
+        w->groups = GROW(w->plan->arena, w->groups, struct placement_unplaced_class,
+                         w->group_count, room);
+        if (!w->groups)
+            return fail_memory(err);
+        w->group_room = room;
+    }
+    s->group = w->group_count++;
+    w->groups[s->group] = fresh;
+    *place = (struct pair_place){hash + 1, nth, s->group};
+    return OK;
+}
+
+/* The reasons of every job of the stream that has no place; number[job] is its number
+ * among such jobs. */
+static enum error_code explain_stream(struct reasoner *w,
+                                      const struct problem_stream *stream,
+                                      const size_t *number,
+                                      struct placement_unplaced *list, size_t *group_of,
+                                      struct error *err)
+{
+    const struct placement_problem *p = w->plan->problem;
+    struct wait_reason known[PLAN_WAIT_COUNT] = {0};
+
+    for (size_t i = 0; i < stream->count; i++) {
+        size_t job = p->stream_jobs[stream->first + i];
+        const struct plan_entry *e = &w->plan->entries[job];
+        struct wait_reason *s = &known[e->wait];
+
+        if (e->pos != NO_INDEX || job >= problem_pending(p))
+            continue;
+        if (!s->reasons) {
+            TRY(explain(w, job, s, err));
+            TRY(find_group(w, job, s, err));
+        }
+        list[number[job]] = (struct placement_unplaced){
+            p->jobs[job].given->id, p->resource_count, s->reasons, s->count};
+        group_of[number[job]] = s->group;
+        w->groups[s->group].job_count++;
+        w->omitted_count += w->classes[p->jobs[job].job_class].omitted;
+    }
+    return OK;
+}
+
+/* The groups in the order of their first jobs, with some ids of these. */
+static enum error_code list_groups(struct reasoner *w, const size_t *group_of,
+                                   struct placement_out *out, struct error *err)
+{
+    struct arena *a = w->plan->arena;
+    struct placement_unplaced_class *list =
+        NEW(a, struct placement_unplaced_class, w->group_count);
+    const char ***ids = NEW(a, const char **, w->group_count);
+    size_t *place = NEW(a, size_t, w->group_count), filled = 0;
+
+    if (!list || !ids || !place)
+        return fail_memory(err);
+    for (size_t i = 0; i < out->unplaced_count; i++) {
+        size_t group = group_of[i];
+        struct placement_unplaced_class *g;
+
+        if (!ids[group]) {
+            uint64_t jobs = w->groups[group].job_count;
+
+            place[group] = filled;
+            list[filled++] = w->groups[group];
+            ids[group] = NEW(a, const char *, jobs < EXAMPLES_MAX ? jobs : EXAMPLES_MAX);
+            if (!ids[group])
+                return fail_memory(err);
+        }
+        g = &list[place[group]];
+        if (g->id_count == 0)
+            g->example_job_id = out->unplaced[i].job_id;
+        g->job_ids = ids[group];
+        if (g->id_count < EXAMPLES_MAX)
+            ids[group][g->id_count++] = out->unplaced[i].job_id;
+    }
+    out->unplaced_classes = list;
+    out->unplaced_class_count = filled;
+    return OK;
+}
+
+static enum error_code create(struct reasoner *w, bool estimate, size_t unplaced,
+                              struct error *err)
+{
+    const struct placement_problem *p = w->plan->problem;
+    size_t kinds = p->stream_count * PLAN_WAIT_COUNT;
+
+    w->counter = need_counter_create(p, estimate, w->plan->arena);
+    w->classes = NEW(w->plan->arena, struct class_reason, p->class_count);
+    if (!w->counter || !w->classes ||
+        !pair_map_create(&w->group_at, kinds < unplaced ? kinds : unplaced,
+                         w->plan->arena))
+        return fail_memory(err);
     return OK;
 }
 
 enum error_code reasons_fill(const struct placement_plan *plan, bool estimate,
-                             const struct placement_unplaced **unplaced, size_t *count,
-                             struct error *err)
+                             struct placement_out *out, struct error *err)
 {
-    const struct placement_problem *p = plan->problem;
-    struct reasoner w = {.plan = plan, .estimate = estimate};
-    struct placement_unplaced *list = NEW(plan->arena, struct placement_unplaced,
-                                          problem_pending(p) - plan->placed_count);
-    size_t filled = 0;
+    struct placement_problem *p = plan->problem;
+    size_t count = problem_pending(p) - plan->placed_count, filled = 0;
+    struct placement_unplaced *list = NEW(plan->arena, struct placement_unplaced, count);
+    size_t *group_of = NEW(plan->arena, size_t, count), *number;
+    struct reasoner w = {.plan = plan};
 
-    w.classes = NEW(plan->arena, struct class_reason, p->class_count);
-    w.streams = NEW(plan->arena, struct stream_reason, p->stream_count);
-    if (!list || !w.classes || !w.streams)
+    out->unplaced = list;
+    out->unplaced_count = count;
+    if (!list || !group_of)
+        return fail_memory(err);
+    if (count == 0)
+        return OK;
+    number = NEW(plan->arena, size_t, p->job_count);
+    if (!number)
         return fail_memory(err);
     for (size_t i = 0; i < problem_pending(p); i++) {
-        struct stream_reason *s = &w.streams[p->jobs[i].stream];
-
-        if (plan->entries[i].pos != NO_INDEX)
-            continue;
-        if (!s->reasons || s->wait != plan->entries[i].wait)
-            TRY(explain(&w, i, s, err));
-        list[filled++] = (struct placement_unplaced){
-            p->jobs[i].given->id, p->resource_count, s->reasons, s->count};
+        number[i] = filled;
+        filled += plan->entries[i].pos == NO_INDEX;
     }
-    *unplaced = list;
-    *count = filled;
+    TRY(create(&w, estimate, count, err));
+    for (size_t i = 0; i < p->stream_count; i++)
+        TRY(explain_stream(&w, &p->streams[i], number, list, group_of, err));
+    TRY(list_groups(&w, group_of, out, err));
+    if (w.omitted_count &&
+        !problem_warn(
+            p,
+            "nearest_miss_omitted: clauses and nearest miss of %zu jobs without "
+            "a place are left out, there are too many different requirements",
+            w.omitted_count))
+        return fail_memory(err);
     return OK;
 }

@@ -4,11 +4,11 @@
 
 #include "algorithms/placement/plan.h"
 
-/* Reasons of every job without a place, in the order of the jobs. `estimate`: the
- * policy needs run times. Jobs of a stream share their reasons; O(m) a stream, up to
- * a total after which only the class's filters are counted. */
+/* Reasons of every job without a place, in the order of the jobs, and the jobs with equal
+ * ones together: out->unplaced and out->unplaced_classes. `estimate`: the policy needs
+ * run times. Jobs of a stream share their reasons; what a stream costs is in
+ * need_counts.h. */
 enum error_code reasons_fill(const struct placement_plan *plan, bool estimate,
-                             const struct placement_unplaced **unplaced, size_t *count,
-                             struct error *err);
+                             struct placement_out *out, struct error *err);
 
 #endif

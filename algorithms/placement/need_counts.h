@@ -1,0 +1,42 @@
+/* placement/need_counts.h - how many resources the tests behind the requirement drop.
+ *
+ * Each test asks whether a number of the job (cpus, memory, estimate) is at most a limit
+ * of the resource. The resources stand in order of each limit, and for every so many of
+ * them there is the set of those behind, so that a job's counts are a handful of
+ * operations on sets of m bits: O(m / 64 + spacing) a job instead of m tests, the same
+ * numbers.
+ *
+ * Jobs with a row of a matrix are counted by the tests themselves, O(m), which is the
+ * length of the row; so are jobs with files or outputs, up to COUNT_LOOKS_MAX looks in
+ * all, after which they are "not counted".
+ *
+ * Memory: a few sets of m bits for each 64 resources, at most 256 a limit.
+ */
+#ifndef GRIDPLAN_PLACEMENT_NEED_COUNTS_H
+#define GRIDPLAN_PLACEMENT_NEED_COUNTS_H
+
+#include "algorithms/placement/problem.h"
+
+enum { COUNT_LOOKS_MAX = 50 * 1000 * 1000 };
+
+/* Over the resources that the filters of the job's class left. */
+struct need_counts {
+    size_t dropped[FILTER_COUNT], passed;
+    size_t most_cpus, most_memory; /* position with the most of those dropped for it, the
+                                      first in the snapshot; NO_INDEX: none */
+    bool known;                    /* false: not counted */
+};
+
+struct need_counter;
+
+/* NULL without memory. `estimate`: a job must have an estimate. O(m log m). */
+struct need_counter *need_counter_create(const struct placement_problem *p, bool estimate,
+                                         struct arena *a);
+
+void need_counts_of(struct need_counter *c, size_t job, struct need_counts *out);
+
+/* By the tests themselves, whatever the job: O(m). */
+void need_counts_scan(const struct placement_problem *p, size_t job, bool estimate,
+                      struct need_counts *out);
+
+#endif
