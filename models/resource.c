@@ -8,7 +8,7 @@ size_t resource_slots(const struct resource *r)
     if (isfinite(r->n_max))
         return (size_t)r->n_max;
     if (isfinite(r->cpus))
-        return r->cpus >= 1 ? (size_t)r->cpus : 0;
+        return r->cpus >= 1 ? (size_t)r->cpus : r->cpus > 0;
     return 1;
 }
 

@@ -20,7 +20,7 @@ struct resource {
     double cpu_available_ratio; /* 0..1, share of mips_total that is available */
     double cpus;                /* >= 0; NAN: not limited */
     double memory_bytes;        /* >= 0; NAN: not limited */
-    double n_max;     /* slots, a whole number >= 0; NAN: cpus if given, else 1 */
+    double n_max;     /* slots, a whole number >= 0; NAN: as many as cpus allow, else 1 */
     double job_count; /* slots in use now, a whole number >= 0 */
     const double
         *free_at_s;       /* of each used slot: seconds from now; NAN: unknown, never */
@@ -31,7 +31,7 @@ struct resource {
     const char *boot_id;        /* changes when it has been down; NULL: not said */
     double observed_at_s;       /* instant of the last observation; NAN: fresh */
     const char *const *allowed; /* "user:NAME", "vo:NAME"; */
-    size_t allowed_count;       /* 0: everybody */
+    size_t allowed_count;       /* NULL: everybody; none: nobody */
     double fixed_priority;      /* 0..99, 0: not used (spec gridway.md 4.2) */
     const struct named_value *attributes; /* free-form, for expressions */
     size_t attribute_count;
@@ -49,7 +49,8 @@ struct resource {
 /* Speed that one slot gives to a job now, >= 0 (spec gridway.md 2.1, v(r)). */
 double resource_speed_mips(const struct resource *r);
 
-/* Number of slots. */
+/* Number of slots. Without n_max: one for each whole cpu, at least one; independent jobs
+ * that need less than a cpu may be more. */
 size_t resource_slots(const struct resource *r);
 
 #endif

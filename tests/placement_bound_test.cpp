@@ -37,7 +37,8 @@ bool room_at(const resource &h, const std::vector<holder> &v, double t_s, const 
             memory += x.memory_bytes;
             used++;
         }
-    return used <= resource_slots(&h) && !(cpus > h.cpus * (1 + 1e-9)) &&
+    bool slots = std::isfinite(h.n_max) || !std::isfinite(h.cpus);
+    return (!slots || used <= resource_slots(&h)) && !(cpus > h.cpus * (1 + 1e-9)) &&
            !(memory > h.memory_bytes * (1 + 1e-9));
 }
 
@@ -166,7 +167,7 @@ TEST_CASE("the bound counts cpus and memory", "[placement]")
         {"cpus are shorter than memory", 4, 100, 4, 50, 80},
         {"memory is shorter than cpus", 4, 100, 2, 75, 60},
         {"slots are shortest", 4, 100, 1, 25, 20},
-        {"a need of nothing", 4, 100, 0, 0, 20},
+        {"a need of nothing", 4, 100, 0, 0, 10}, // without n_max only amounts limit
     };
     for (bool matrix : {false, true})
         for (auto &c : cases)

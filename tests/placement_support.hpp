@@ -65,6 +65,8 @@ struct world {
         r.mips_total = mips;
         r.cpu_available_ratio = 1;
         r.cpus = r.memory_bytes = r.n_max = r.observed_at_s = NAN;
+        r.observed_since_s = r.last_failure_at_s = r.up_since_s = NAN;
+        r.failure_count = r.uptime_total_s = NAN;
         r.fixed_priority = 1;
         resources.push_back(r);
         return resources.back();

@@ -21,6 +21,47 @@ bool has_warning(const json &answer, const std::string &start)
 
 } // namespace
 
+TEST_CASE("a running job holds what it needs, not a part of its node", "[api]")
+{
+    api a;
+    json body = json::parse(R"({"algorithm":"gridway",
+        "snapshot":{"resources":[{"id":"n","cpus":64,"memory_bytes":256e9,"job_count":1}]},
+        "jobs":[{"id":"run","resource_id":"n","estimate_ref_s":100,"cpus":60,
+                 "memory_bytes":200e9}],
+        "pending":[{"id":"p","estimate_ref_s":10,"cpus":60,"memory_bytes":200e9},
+                   {"id":"q","estimate_ref_s":10,"cpus":4,"memory_bytes":56e9}]})");
+    json j = a.post("/v1/reschedules", body.dump()).json();
+    REQUIRE(j["placements"].size() == 1); // 120 of 64 cpus would be too many
+    CHECK(j["placements"][0]["job_id"] == "q");
+    REQUIRE(j["unplaced"].size() == 1);
+    CHECK(j["unplaced"][0]["job_id"] == "p");
+    CHECK(j["warnings"].empty());
+    // One that has ended holds nothing; a slot that is not counted is said.
+    body["jobs"][0]["failure"] = {
+        {"stage", "wrapper"}, {"kind", "ended"}, {"exit_code", 0}};
+    body["snapshot"]["resources"][0]["job_count"] = 0;
+    j = a.post("/v1/reschedules", body.dump()).json();
+    REQUIRE(j["placements"].size() == 2);
+    CHECK(j["warnings"].empty());
+    body["jobs"][0].erase("failure");
+    j = a.post("/v1/reschedules", body.dump()).json();
+    CHECK(j["placements"].size() == 1);
+    // A node without limits counts slots as before.
+    body["snapshot"]["resources"][0] = {{"id", "n"}, {"job_count", 1}, {"n_max", 2}};
+    CHECK(a.post("/v1/reschedules", body.dump()).json()["placements"].size() == 1);
+}
+
+TEST_CASE("an empty list of grants is no list left out", "[api]")
+{
+    api a;
+    json j =
+        a.post("/v1/placements", R"({"snapshot":{"resources":[{"id":"n","allowed":[]}]},
+        "jobs":[{"id":"j","estimate_ref_s":1,"user":"alice"}]})")
+            .json();
+    CHECK(j["status"] == "infeasible");
+    CHECK(j["unplaced"][0]["reasons"][0]["reason"] == "unauthorised");
+}
+
 TEST_CASE("jobs without a place are listed as the request wants them", "[api]")
 {
     api a;

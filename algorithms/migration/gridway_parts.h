@@ -14,6 +14,7 @@ struct gridway_request {
     struct snapshot snapshot;
     struct name_index resources; /* indexes in the snapshot by id */
     size_t *present;             /* by running job: index in the snapshot */
+    size_t *holds;               /* the same, NO_INDEX: it has ended */
     size_t *restart_host;        /* ... that its restart file is on; NO_INDEX: on none */
     size_t *restart_file;        /* in the snapshot; NO_INDEX: there is none */
     size_t *output_file;         /* queued outputs; NO_INDEX: there are none */

@@ -216,6 +216,12 @@ static enum error_code add_files(const struct checker *c, size_t i)
     return OK;
 }
 
+/* Its wrapper has: it holds nothing any more. */
+static bool has_ended(const struct reschedule_job *job)
+{
+    return job->failure && job->failure->kind == FAILURE_ENDED;
+}
+
 static enum error_code copy_jobs(const struct checker *c)
 {
     const struct gridway_in *in = c->in;
@@ -232,6 +238,8 @@ static enum error_code copy_jobs(const struct checker *c)
 
         *job = in->jobs[i].job;
         job->release_s = 0; /* it has begun */
+        c->request->holds[i] =
+            has_ended(&in->jobs[i]) ? NO_INDEX : c->request->present[i];
         if (isnan(job->task_index))
             job->task_index = (double)i;
     }
@@ -240,6 +248,7 @@ static enum error_code copy_jobs(const struct checker *c)
     p->jobs = jobs;
     p->job_count = pending + in->job_count;
     p->running_count = in->job_count;
+    p->running_at = c->request->holds;
     return OK;
 }
 
@@ -268,12 +277,13 @@ enum error_code gridway_request_make(const struct gridway_in *in,
         .in = in,
         .snapshot = *s,
         .present = NEW(a, size_t, n),
+        .holds = NEW(a, size_t, n),
         .restart_host = NEW(a, size_t, n),
         .restart_file = NEW(a, size_t, n),
         .output_file = NEW(a, size_t, n),
     };
-    if (!files || !request->present || !request->restart_host || !request->restart_file ||
-        !request->output_file)
+    if (!files || !request->present || !request->holds || !request->restart_host ||
+        !request->restart_file || !request->output_file)
         return fail_memory(err);
     TRY(index_resources(&c));
     for (size_t i = 0; i < n; i++) {

@@ -29,7 +29,7 @@ struct filters {
 
 static bool is_allowed(const struct resource *r, const struct job *job)
 {
-    if (r->allowed_count == 0)
+    if (!r->allowed)
         return true;
     for (size_t k = 0; k < r->allowed_count; k++) {
         const char *grant = r->allowed[k];
@@ -185,7 +185,7 @@ static enum error_code find_filters(struct filters *f, struct error *err)
                          : stale && exclude ? FILTER_STALE
                                             : FILTER_PASSED;
         stale_count += stale;
-        f->grants = f->grants || r->allowed_count;
+        f->grants = f->grants || r->allowed;
         if (f->zero)
             f->zero[pos] = r->fixed_priority <= 0;
     }

@@ -19,8 +19,8 @@ static bool slots_fit(const struct problem_resource *r, const struct problem_job
 {
     double slots = (double)r->slot_count;
 
-    return !r->capacity ||
-           (slots * j->cpus <= r->cpus && slots * j->memory_bytes <= r->memory_bytes);
+    return !r->capacity || (slots * j->cpus <= r->cpus * ROUNDING &&
+                            slots * j->memory_bytes <= r->memory_bytes * ROUNDING);
 }
 
 const char *identical_obstacle(const struct placement_problem *p)

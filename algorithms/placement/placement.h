@@ -44,6 +44,8 @@ struct placement_in {
     size_t job_count;
     size_t running_count; /* the last of them run already (family migration): no policy
                              places them, they do not count as pending */
+    const size_t *running_at; /* by running job: index of the resource whose cpus and
+                                 memory it holds; NO_INDEX: of none; NULL: of none do */
     const struct placement_user *users;
     size_t user_count;
     const struct placement_usage *usage;

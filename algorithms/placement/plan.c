@@ -5,16 +5,11 @@
 
 #include <string.h>
 
-/* Something that holds cpus and memory until end_s. */
-struct holder {
-    double end_s, cpus, memory_bytes;
-};
-
 struct plan_resource {
     struct problem_slot *heap; /* used slots, least (free_s, slot) first */
     size_t heap_count, heap_room;
     size_t fresh; /* slots from here on were never used and are free at ready_s */
-    struct holder *holders; /* by rising end_s; only on resources with limits */
+    struct problem_hold *holders; /* by rising end_s; only on resources with limits */
     size_t holder_count, holder_room;
     double front_s; /* latest start planned here */
 };
@@ -100,7 +95,7 @@ static double room_s(const struct placement_plan *plan, size_t pos, double t_s,
     return t_s;
 }
 
-static void hold(struct plan_resource *r, struct holder h)
+static void hold(struct plan_resource *r, struct problem_hold h)
 {
     size_t i = r->holder_count++;
 
@@ -148,17 +143,16 @@ static void note_block(struct placement_plan *plan, size_t block)
     plan->block_earliest_s[block] = least_s;
 }
 
-/* What is busy now holds its part of the resource; without end if no job may wait. */
-static void hold_busy(struct plan_resource *r, const struct problem_resource *given,
-                      bool no_end)
+/* What runs now holds its part of the resource; without end if no job may wait. */
+static void hold_running(struct plan_resource *r, const struct problem_resource *given,
+                         bool no_end)
 {
-    double slots = (double)given->slot_count;
+    for (size_t k = 0; k < given->hold_count; k++) {
+        struct problem_hold h = given->holds[k];
 
-    for (size_t k = 0; k < given->busy_count; k++)
-        hold(r, (struct holder){no_end ? HUGE_VAL : given->busy[k].free_s,
-                                given->cpus / slots, given->memory_bytes / slots});
-    if (given->cpus_held > 0 || given->memory_held_bytes > 0)
-        hold(r, (struct holder){HUGE_VAL, given->cpus_held, given->memory_held_bytes});
+        hold(r,
+             (struct problem_hold){no_end ? HUGE_VAL : h.end_s, h.cpus, h.memory_bytes});
+    }
 }
 
 void plan_reset(struct placement_plan *plan)
@@ -174,8 +168,8 @@ void plan_reset(struct placement_plan *plan)
         r->front_s = 0;
         for (size_t k = 0; k < given->busy_count && !plan->hold_slots; k++)
             heap_push(r->heap, &r->heap_count, given->busy[k]);
-        if (given->capacity && given->free_slot)
-            hold_busy(r, given, plan->hold_slots);
+        if (given->capacity)
+            hold_running(r, given, plan->hold_slots);
         note_earliest(plan, pos);
     }
     for (size_t b = 0; b < p->block_count; b++)
@@ -229,8 +223,8 @@ enum error_code plan_create(struct placement_problem *p, struct placement_plan *
             return fail_memory(err);
         if (!p->resources[pos].capacity)
             continue;
-        r->holder_room = p->resources[pos].busy_count + 1;
-        r->holders = NEW(a, struct holder, r->holder_room);
+        r->holder_room = p->resources[pos].hold_count + 1;
+        r->holders = NEW(a, struct problem_hold, r->holder_room);
         if (!r->holders)
             return fail_memory(err);
     }
@@ -501,7 +495,8 @@ static bool make_room(struct placement_plan *plan, struct plan_resource *r, bool
     if (capacity && r->holder_count == r->holder_room) {
         size_t room = 2 * r->holder_room;
 
-        r->holders = GROW(plan->arena, r->holders, struct holder, r->holder_count, room);
+        r->holders =
+            GROW(plan->arena, r->holders, struct problem_hold, r->holder_count, room);
         if (!r->holders)
             return false;
         r->holder_room = room;
@@ -551,7 +546,7 @@ enum error_code plan_place(struct placement_plan *plan, size_t job, size_t pos,
     if (given->capacity) {
         r->front_s = e->start_s;
         drop_ended(r);
-        hold(r, (struct holder){end_s, j->cpus, j->memory_bytes});
+        hold(r, (struct problem_hold){end_s, j->cpus, j->memory_bytes});
     }
     note_earliest(plan, pos);
     note_block(plan, pos / BLOCK);

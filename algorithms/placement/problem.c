@@ -236,10 +236,51 @@ static int by_time(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/* Running jobs of the request by resource, in the order of the request. */
+struct running_list {
+    size_t *first, *last, *count; /* by snapshot index; NO_INDEX: none */
+    size_t *next;                 /* by running job */
+};
+
+static enum error_code list_running(const struct placement_problem *p,
+                                    struct running_list *l, struct error *err)
+{
+    size_t m = p->resource_count, n = p->in->running_at ? p->in->running_count : 0;
+
+    l->first = NEW(p->arena, size_t, m);
+    l->last = NEW(p->arena, size_t, m);
+    l->count = NEW(p->arena, size_t, m);
+    l->next = NEW(p->arena, size_t, n);
+    if (!l->first || !l->last || !l->count || !l->next)
+        return fail_memory(err);
+    for (size_t i = 0; i < m; i++)
+        l->first[i] = NO_INDEX;
+    for (size_t i = 0; i < n; i++) {
+        size_t at = p->in->running_at[i];
+
+        l->next[i] = NO_INDEX;
+        if (at >= m)
+            continue;
+        if (l->count[at]++ == 0)
+            l->first[at] = i;
+        else
+            l->next[l->last[at]] = i;
+        l->last[at] = i;
+    }
+    return OK;
+}
+
+/* Only cpus and memory limit how many jobs run there at a time. */
+static bool opens(const struct resource *r)
+{
+    return isnan(r->n_max) && !isnan(r->cpus);
+}
+
 /* Slots 0 .. job_count-1 are busy, in the order of free_at_s. With more jobs than
- * slots, slot k is free when all but n_max - 1 - k of the jobs have ended. */
+ * slots, slot k is free when all but n_max - 1 - k of the jobs have ended; `more`: there
+ * are always more slots. */
 static enum error_code read_slots(struct placement_problem *p, struct problem_resource *r,
-                                  struct error *err)
+                                  bool more, struct error *err)
 {
     size_t busy = (size_t)r->given->job_count;
     size_t listed = r->given->free_at_count < busy ? r->given->free_at_count : busy;
@@ -248,6 +289,8 @@ static enum error_code read_slots(struct placement_problem *p, struct problem_re
     size_t skipped;
 
     r->slot_count = resource_slots(r->given);
+    if (more && r->slot_count <= busy)
+        r->slot_count = busy + 1;
     r->free_slot = busy < r->slot_count ? busy : r->slot_count;
     r->first_free_s = r->free_slot < r->slot_count ? r->given->ready_s : HUGE_VAL;
     skipped = busy > r->slot_count ? busy - r->slot_count : 0;
@@ -275,12 +318,82 @@ static enum error_code read_slots(struct placement_problem *p, struct problem_re
     return OK;
 }
 
+/* When slot `slot` is free; HUGE_VAL: not known. */
+static double slot_free_s(const struct problem_resource *r, size_t slot)
+{
+    for (size_t k = 0; k < r->busy_count; k++)
+        if (r->busy[k].slot == slot)
+            return r->busy[k].free_s;
+    return HUGE_VAL;
+}
+
+static void add_hold(struct problem_resource *r, struct problem_hold *holds,
+                     struct problem_hold h)
+{
+    holds[r->hold_count++] = h;
+    if (h.end_s < HUGE_VAL)
+        return;
+    r->cpus_held += h.cpus;
+    r->memory_held_bytes += h.memory_bytes;
+}
+
+/* The k-th running job that the request names holds what it needs until the k-th busy
+ * slot is free; a busy slot without such a job holds its part of cpus and memory. */
+static enum error_code read_holds(struct placement_problem *p, struct problem_resource *r,
+                                  const struct running_list *running, struct error *err)
+{
+    double slots = (double)resource_slots(r->given);
+    size_t named = running->count[r->index], k = 0, never;
+    struct problem_hold *holds;
+
+    if (r->free_slot + named == 0)
+        return OK;
+    holds = NEW(p->arena, struct problem_hold, named + r->busy_count + 1);
+    if (!holds)
+        return fail_memory(err);
+    for (size_t i = running->first[r->index]; i != NO_INDEX; i = running->next[i], k++) {
+        const struct problem_job *j = &p->jobs[problem_pending(p) + i];
+
+        add_hold(r, holds,
+                 (struct problem_hold){slot_free_s(r, k), j->cpus, j->memory_bytes});
+    }
+    never = r->free_slot > named ? r->free_slot - named : 0;
+    for (size_t i = 0; i < r->busy_count; i++) {
+        if (r->busy[i].slot < named)
+            continue;
+        never--;
+        add_hold(r, holds,
+                 (struct problem_hold){r->busy[i].free_s, r->cpus / slots,
+                                       r->memory_bytes / slots});
+    }
+    if (never > 0)
+        add_hold(r, holds,
+                 (struct problem_hold){HUGE_VAL, r->cpus / slots * (double)never,
+                                       r->memory_bytes / slots * (double)never});
+    r->holds = holds;
+    return OK;
+}
+
+/* Without n_max only cpus and memory limit how many run at a time: as many slots as the
+ * least of the jobs' needs leaves room for. */
+static void open_slots(const struct placement_problem *p, struct problem_resource *r)
+{
+    double most = (double)p->job_count + (double)r->free_slot;
+
+    if (!opens(r->given))
+        return;
+    if (p->least_cpus > 0)
+        most = fmin(most, floor(r->cpus * ROUNDING / p->least_cpus));
+    if (most > (double)r->slot_count)
+        r->slot_count = (size_t)most;
+}
+
 static enum error_code read_resource(struct placement_problem *p,
                                      struct problem_resource *r, size_t index,
+                                     const struct running_list *running,
                                      struct error *err)
 {
     const struct resource *given = &p->in->snapshot->resources[index];
-    double never;
 
     r->given = given;
     r->index = index;
@@ -292,12 +405,11 @@ static enum error_code read_resource(struct placement_problem *p,
     p->has_capacity = p->has_capacity || r->capacity;
     if (given->job_count > 0 || given->ready_s > 0)
         p->all_free = false;
-    TRY(read_slots(p, r, err));
-    never = (double)(r->free_slot - r->busy_count);
-    if (r->capacity && never > 0) {
-        r->cpus_held = r->cpus / (double)r->slot_count * never;
-        r->memory_held_bytes = r->memory_bytes / (double)r->slot_count * never;
-    }
+    TRY(read_slots(p, r, opens(given) && running->count[index], err));
+    if (!r->capacity)
+        return OK;
+    TRY(read_holds(p, r, running, err));
+    open_slots(p, r);
     return OK;
 }
 
@@ -313,6 +425,7 @@ static int by_speed(const void *a, const void *b)
 static enum error_code read_resources(struct placement_problem *p, struct error *err)
 {
     size_t count = p->resource_count;
+    struct running_list running;
 
     p->block_count = (count + BLOCK - 1) / BLOCK;
     p->resources = NEW(p->arena, struct problem_resource, count);
@@ -326,8 +439,9 @@ static enum error_code read_resources(struct placement_problem *p, struct error 
         !p->speed_mips || !p->cpus || !p->memory_bytes)
         return fail_memory(err);
     p->all_free = true;
+    TRY(list_running(p, &running, err));
     for (size_t i = 0; i < count; i++)
-        TRY(read_resource(p, &p->resources[i], i, err));
+        TRY(read_resource(p, &p->resources[i], i, &running, err));
     if (!p->has_matrix)
         qsort(p->resources, count, sizeof(*p->resources), by_speed);
     for (size_t pos = 0; pos < count; pos++) {

@@ -79,7 +79,8 @@ enum { LIMITS_NONE, LIMITS_GRIDWAY5, LIMITS_FLOOD }; /* limits */
     X(FILTER_NO_ESTIMATE, "no_estimate", "no run time is known for the job there")    \
     X(FILTER_FILE_UNRESOLVED, "file_unresolved", "no file for its architecture")      \
     X(FILTER_FILE_UNREACHABLE, "file_unreachable", "no route for an input or output") \
-    X(FILTER_NEVER_FREE, "never_free", "it is not known when a slot becomes free")
+    X(FILTER_NEVER_FREE, "never_free",                                                \
+      "it has no slot, or it is not known when what runs there ends")
 
 enum filter {
 #define X(symbol, name, detail) symbol,
@@ -95,6 +96,11 @@ struct problem_slot {
     size_t slot;
 };
 
+/* What somebody holds of cpus and memory from now to end_s; HUGE_VAL: for ever. */
+struct problem_hold {
+    double end_s, cpus, memory_bytes;
+};
+
 /* A resource at its position. */
 struct problem_resource {
     const struct resource *given;
@@ -108,7 +114,9 @@ struct problem_resource {
     double cpus;         /* HUGE_VAL: not limited */
     double memory_bytes; /* HUGE_VAL: not limited */
     bool capacity;       /* cpus or memory limited: jobs start in order */
-    double cpus_held, memory_held_bytes; /* for ever, by busy slots without an end */
+    const struct problem_hold *holds; /* only with `capacity`: what runs now */
+    size_t hold_count;
+    double cpus_held, memory_held_bytes; /* of that, for ever */
     size_t site;                         /* for routes */
     size_t store; /* for staged files: the site, or the resource itself */
     size_t arch;  /* index into archs; NO_INDEX: no attribute `arch` */
