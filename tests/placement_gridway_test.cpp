@@ -314,3 +314,20 @@ TEST_CASE("the sweep of 50 tasks has the shape of spec gridway.md 6", "[placemen
     CHECK(mean[0][1] > mean[1][1]);
     CHECK(pegasus[0] >= pegasus[1] + 4 * runs);
 }
+
+TEST_CASE("gridway places equal jobs on equal nodes without looking at all",
+          "[placement]")
+{
+    world w;
+    test_arena a;
+    for (size_t i = 0; i < 5000; i++)
+        w.host("r" + std::to_string(i)).cpus = 16;
+    for (size_t i = 0; i < 100000; i++)
+        w.task("j" + std::to_string(i), 100);
+    placement_out out = decided(w, "gridway", a);
+    REQUIRE(out.placement_count == 80000);
+    CHECK(out.unplaced_class_count == 1);
+    for (size_t i : {0, 15, 16, 79999})
+        CHECK(std::string(out.placements[i].resource_id) ==
+              "r" + std::to_string(i / 16)); // ties go to the lowest index
+}

@@ -13,8 +13,10 @@
  * included, and only those that would start now are started.
  *
  * Source: 004_f687c06842f61aec.txt sections 3 and 6, figure 3; spec gridway.md 3.
- * Cost: one rank a job and free resource; for the usual rank (turnaround of a job with
- * an estimate and without files) as far as the fastest free resource. hold_back: mct.
+ * Cost: one rank a job and resource with a free slot. For the usual rank (turnaround of a
+ * job with an estimate and without files) as far as the first free one of the fastest
+ * resources, and jobs with the same needs go on where the one before ended: O(n + m) for
+ * equal jobs. hold_back: mct.
  * Deviation: a job without an estimate may be placed; its end is not known.
  */
 #include "algorithms/placement/gridway_round.h"
@@ -111,6 +113,37 @@ static enum error_code count_running(struct round *r, struct error *err)
     return OK;
 }
 
+/* Notes whether the resource can take another job in this round: once it cannot, it
+ * never can. */
+static void note_open(struct round *r, size_t pos)
+{
+    if (r->plan->earliest_s[pos] > 0 || !round_allows(r, pos))
+        r->open[pos / BLOCK] &= ~(UINT64_C(1) << (pos % BLOCK));
+}
+
+/* What the search for a slot goes by. */
+static enum error_code open_round(struct round *r, struct error *err)
+{
+    const struct placement_problem *p = r->plan->problem;
+    struct arena *a = r->plan->arena;
+
+    r->open = NEW(a, uint64_t, p->block_count);
+    r->from = NEW(a, size_t, p->stream_count);
+    r->slower = NEW(a, size_t, p->resource_count);
+    if (!r->open || !r->from || !r->slower)
+        return fail_memory(err);
+    for (size_t pos = p->resource_count; pos-- > 0;) {
+        bool last = pos + 1 == p->resource_count;
+
+        r->open[pos / BLOCK] |= UINT64_C(1) << (pos % BLOCK);
+        note_open(r, pos);
+        r->slower[pos] = last || p->speed_mips[pos + 1] < p->speed_mips[pos]
+                             ? pos + 1
+                             : r->slower[pos + 1];
+    }
+    return OK;
+}
+
 static enum error_code start_round(struct round *r, struct placement_plan *plan,
                                    struct error *err)
 {
@@ -138,7 +171,7 @@ static enum error_code start_round(struct round *r, struct placement_plan *plan,
     plan_reset(plan);
     for (size_t pos = 0; pos < p->resource_count; pos++)
         r->free_count += plan->earliest_s[pos] <= 0;
-    return OK;
+    return open_round(r, err);
 }
 
 bool round_allows(const struct round *r, size_t pos)
@@ -226,30 +259,76 @@ static bool fastest_is_best(const struct placement_problem *p, size_t job)
            !p->has_outputs && !(e && e->on_plan);
 }
 
-static size_t best_ranked(struct round *r, size_t job, double *rank)
+/* The first position from `pos` on that takes the job now; resource_count: none. */
+static size_t next_taker(struct round *r, size_t job, size_t pos)
 {
     const struct placement_problem *p = r->plan->problem;
     const struct problem_class *c = &p->classes[p->jobs[job].job_class];
-    bool stop = fastest_is_best(p, job);
-    size_t best = NO_INDEX;
-    double best_rank = NAN;
 
-    for (size_t pos = 0; pos < p->resource_count; pos++) {
-        double value;
+    for (size_t b = pos / BLOCK; b < p->block_count; b++) {
+        uint64_t left = c->mask[b] & r->open[b];
 
+        if (b == pos / BLOCK)
+            left &= ~UINT64_C(0) << (pos % BLOCK);
         r->plan->work++;
-        if (!problem_class_has(c, pos) || !has_slot(r, job, pos) || !suits(r, job, pos))
-            continue;
-        r->plan->work += stop ? 1 : 16;
-        value = rank_of(r, job, pos);
-        if (stop && best != NO_INDEX && value < best_rank)
-            break;
-        if (round_ranks_before(r, pos, value, best, best_rank)) {
-            best = pos;
-            best_rank = value;
+        for (; left; left &= left - 1) {
+            size_t at = b * BLOCK + (size_t)__builtin_ctzll(left);
+
+            r->plan->work++;
+            if (has_slot(r, job, at) && suits(r, job, at))
+                return at;
         }
     }
-    *rank = best_rank;
+    return p->resource_count;
+}
+
+/* Where the fastest resource is the best one. Among equally fast ones the first position
+ * has the lowest index; slower ones matter only if rounding makes their rank equal. */
+static size_t first_ranked(struct round *r, size_t job, double *rank)
+{
+    const struct placement_problem *p = r->plan->problem;
+    const struct problem_job *j = &p->jobs[job];
+    size_t *from = &r->from[j->stream], pos, best;
+
+    best = *from = next_taker(r, job, *from);
+    if (best == p->resource_count)
+        return NO_INDEX;
+    *rank = rank_of(r, job, best);
+    for (pos = r->slower[best]; pos < p->resource_count; pos = r->slower[pos]) {
+        double value;
+
+        if (problem_execution_s(p, j, pos) > problem_execution_s(p, j, best))
+            break;
+        pos = next_taker(r, job, pos);
+        if (pos == p->resource_count)
+            break;
+        value = rank_of(r, job, pos);
+        if (round_ranks_before(r, pos, value, best, *rank)) {
+            best = pos;
+            *rank = value;
+        }
+    }
+    return best;
+}
+
+static size_t best_ranked(struct round *r, size_t job, double *rank)
+{
+    const struct placement_problem *p = r->plan->problem;
+    size_t best = NO_INDEX;
+
+    *rank = NAN;
+    if (fastest_is_best(p, job))
+        return first_ranked(r, job, rank);
+    for (size_t pos = next_taker(r, job, 0); pos < p->resource_count;
+         pos = next_taker(r, job, pos + 1)) {
+        double value = rank_of(r, job, pos);
+
+        r->plan->work += 16;
+        if (round_ranks_before(r, pos, value, best, *rank)) {
+            best = pos;
+            *rank = value;
+        }
+    }
     return best;
 }
 
@@ -290,6 +369,7 @@ static enum error_code dispatch(struct round *r, size_t job, size_t pos, double 
     r->dispatched[pos]++;
     r->running[r->plan->problem->jobs[job].user]++;
     r->free_count -= r->plan->earliest_s[pos] > 0;
+    note_open(r, pos);
     return OK;
 }
 

@@ -18,6 +18,9 @@ struct round {
     double *dispatched;                                                 /* by position */
     double *running;                                                    /* by user */
     size_t free_count; /* resources with a slot that is free now */
+    uint64_t *open;    /* bit set: such a resource, and the limits allow one more job */
+    size_t *from;      /* by stream: no job of it fits at a position before this one */
+    size_t *slower;    /* by position: the first one behind it of less speed */
     size_t *pos;       /* candidates of the job at hand */
     double *rank, *priority;
 };
