@@ -46,6 +46,7 @@ TEST_CASE("a running job holds what it needs, not a part of its node", "[api]")
     body["jobs"][0].erase("failure");
     j = a.post("/v1/reschedules", body.dump()).json();
     CHECK(j["placements"].size() == 1);
+    CHECK(has_warning(j, "job_count: 1 resource has fewer used slots"));
     // A node without limits counts slots as before.
     body["snapshot"]["resources"][0] = {{"id", "n"}, {"job_count", 1}, {"n_max", 2}};
     CHECK(a.post("/v1/reschedules", body.dump()).json()["placements"].size() == 1);
@@ -60,6 +61,26 @@ TEST_CASE("an empty list of grants is no list left out", "[api]")
             .json();
     CHECK(j["status"] == "infeasible");
     CHECK(j["unplaced"][0]["reasons"][0]["reason"] == "unauthorised");
+}
+
+TEST_CASE("what a round of running jobs does not look at is said", "[api]")
+{
+    api a;
+    json j = a.post("/v1/reschedules", R"({"algorithm":"gridway",
+        "snapshot":{"resources":[{"id":"n","job_count":1}]},
+        "jobs":[{"id":"run","resource_id":"n","estimate_ref_s":100,"release_s":5,
+                 "deadline_s":7,"fixed_priority":3,"queued_at":0,
+                 "samples":[{"t_s":0,"value":1}]}],
+        "pending":[{"id":"p","estimate_ref_s":10,"deadline_s":5}],
+        "options":{"w_fixed":3}})")
+                 .json();
+    for (const char *member :
+         {"release_s", "deadline_s", "fixed_priority", "queued_at", "samples"})
+        CHECK(has_warning(j, std::string("ignored: ") + member +
+                                 " of 1 running job (first /jobs/0/" + member + ")"));
+    CHECK(has_warning(j, "deadlines_not_in_objective: 1 job has a deadline (first "
+                         "/pending/0/deadline_s)"));
+    CHECK(has_warning(j, "ignored: 1 option (/options/w_fixed)"));
 }
 
 TEST_CASE("jobs without a place are listed as the request wants them", "[api]")

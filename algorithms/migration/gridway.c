@@ -28,6 +28,7 @@
 #include "algorithms/migration/gridway_failure.h"
 #include "algorithms/migration/gridway_parts.h"
 #include "algorithms/migration/gridway_worth.h"
+#include "algorithms/placement/unused.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -494,6 +495,114 @@ static enum error_code warn_failed(const struct gridway_run *run,
     return OK;
 }
 
+/* Resources whose used slots are fewer than the jobs that run there. */
+static enum error_code warn_slots(const struct gridway_run *run,
+                                  struct placement_problem *p, struct error *err)
+{
+    const struct gridway_request *r = run->request;
+    const struct snapshot *s = &r->snapshot;
+    size_t *jobs = NEW(run->arena, size_t, s->resource_count), count = 0, first = 0;
+
+    if (!jobs)
+        return fail_memory(err);
+    for (size_t i = 0; i < r->in->job_count; i++)
+        if (r->holds[i] != NO_INDEX)
+            jobs[r->holds[i]]++;
+    for (size_t i = s->resource_count; i-- > 0;) {
+        if ((double)jobs[i] <= s->resources[i].job_count)
+            continue;
+        count++;
+        first = i;
+    }
+    if (count &&
+        !problem_warn(p,
+                      "job_count: %zu resource%s fewer used slots than jobs "
+                      "that run there (first /snapshot/resources/%zu/job_count); "
+                      "what these jobs need counts, slots count as given",
+                      count, count == 1 ? " has" : "s have", first))
+        return fail_memory(err);
+    return OK;
+}
+
+static bool has_release(const struct reschedule_job *j)
+{
+    return j->job.release_s > 0;
+}
+
+static bool has_deadline(const struct reschedule_job *j)
+{
+    return !isnan(j->job.deadline_s) || !isnan(j->job.deadline_at_s);
+}
+
+static bool has_priority(const struct reschedule_job *j)
+{
+    return j->job.fixed_priority > 0;
+}
+
+static bool has_queued_at(const struct reschedule_job *j)
+{
+    return !isnan(j->job.queued_at_s);
+}
+
+static bool has_samples(const struct reschedule_job *j)
+{
+    return j->sample_count && !j->contract;
+}
+
+static bool has_ratios(const struct reschedule_job *j)
+{
+    return j->contract && (!isnan(j->job_cpu_ratio) || !isnan(j->idle_cpu_ratio));
+}
+
+/* Members of a running job that nothing here looks at. */
+static const struct {
+    const char *member, *why;
+    bool (*given)(const struct reschedule_job *j);
+} unused_members[] = {
+    {"release_s", "the job runs already", has_release},
+    {"deadline_s", "moves go by the time that they save", has_deadline},
+    {"fixed_priority", "moves go by the time that they save", has_priority},
+    {"queued_at", "the job runs already", has_queued_at},
+    {"samples", "the job has no contract", has_samples},
+    {"job_cpu_ratio", "the job has a contract", has_ratios},
+};
+
+static enum error_code warn_unused(const struct gridway_run *run,
+                                   struct placement_problem *p, struct error *err)
+{
+    const struct gridway_in *in = run->request->in;
+
+    for (size_t k = 0; k < sizeof(unused_members) / sizeof(*unused_members); k++) {
+        size_t count = 0, first = 0;
+
+        for (size_t i = in->job_count; i-- > 0;) {
+            if (!unused_members[k].given(&in->jobs[i]))
+                continue;
+            count++;
+            first = i;
+        }
+        if (count &&
+            !problem_warn(p, "ignored: %s of %zu running job%s (first /jobs/%zu/%s): %s",
+                          unused_members[k].member, count, count == 1 ? "" : "s", first,
+                          unused_members[k].member, unused_members[k].why))
+            return fail_memory(err);
+    }
+    return OK;
+}
+
+static enum error_code warn_all(const struct gridway_run *run,
+                                struct placement_problem *p,
+                                const struct gridway_verdict *verdicts, struct error *err)
+{
+    TRY(warn_failed(run, p, verdicts, err));
+    TRY(warn_slots(run, p, err));
+    TRY(warn_unused(run, p, err));
+    return unused_warn(p,
+                       &(struct unused_in){placement_policy_find("gridway"), run->options,
+                                           run->option_count, "pending"},
+                       err);
+}
+
 static enum error_code run_round(struct gridway_run *run, struct placement_problem *p,
                                  struct gridway_out *out, struct error *err)
 {
@@ -509,7 +618,7 @@ static enum error_code run_round(struct gridway_run *run, struct placement_probl
     TRY(placement_answer(run->plan, estimates, &out->pending, err));
     TRY(gridway_run_begin(run, err));
     TRY(decide_jobs(run, verdicts, &out->objective, err));
-    TRY(warn_failed(run, p, verdicts, err));
+    TRY(warn_all(run, p, verdicts, err));
     sum_up(verdicts, in->job_count, &out->objective);
     out->jobs = verdicts;
     out->job_count = in->job_count;
@@ -543,6 +652,8 @@ enum error_code migration_gridway(const struct gridway_in *in,
         .param = param,
         .problem = p,
         .plan = plan,
+        .options = options,
+        .option_count = option_count,
         .arena = a,
     };
     TRY(run_round(run, p, &x, err));

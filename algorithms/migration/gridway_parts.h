@@ -66,6 +66,8 @@ struct gridway_run {
     const double *param;
     const struct placement_problem *problem;
     struct placement_plan *plan;
+    const struct named_value *options; /* as given */
+    size_t option_count;
     struct round round;
     struct gridway_waits *waits; /* by position */
     uint64_t *open;              /* bit set: a slot there may be free soon enough */

@@ -2,9 +2,11 @@
 #include "algorithms/placement/placement.h"
 
 #include "algorithms/placement/bound.h"
+#include "algorithms/placement/due_order.h"
 #include "algorithms/placement/plan.h"
 #include "algorithms/placement/reasons.h"
 #include "algorithms/placement/select.h"
+#include "algorithms/placement/unused.h"
 
 #include <assert.h>
 #include <string.h>
@@ -269,6 +271,7 @@ enum error_code placement_decide(const struct placement_in *in,
     const double *param = values + COMMON_COUNT;
     struct placement_problem *p = NEW(a, struct placement_problem, 1);
     struct placement_plan *plan = NEW(a, struct placement_plan, 1);
+    const struct placement_policy *ran;
     enum error_code bound;
 
     if (!p || !plan)
@@ -281,5 +284,10 @@ enum error_code placement_decide(const struct placement_in *in,
     TRY(policy->run(p, param, plan, a, err));
     if (plan->cut && !plan->hold_slots && !plan->closed)
         TRY(plan_rest(plan, err));
+    if (!plan->hold_slots)
+        TRY(due_order(plan, err));
+    ran = placement_policy_find(plan->algorithm);
+    TRY(unused_warn(
+        p, &(struct unused_in){ran ? ran : policy, options, option_count, "jobs"}, err));
     return placement_answer(plan, needs_estimates(policy, param), out, err);
 }

@@ -1,0 +1,329 @@
+/* placement/unused.c - what a request carries that the policy does not look at.
+ *
+ * Tables of members and options: who looks at them, and how to see that one was given.
+ */
+#include "algorithms/placement/unused.h"
+
+#include "algorithms/placement/plan.h"
+
+#include <string.h>
+
+/* What a policy and its options look at. */
+enum look {
+    LOOK_RANK = 1,              /* rank expressions and the limits of a round */
+    LOOK_ORDER = 2,             /* the order of the jobs */
+    LOOK_JOB_PRIORITY = 4,      /* ... by priority */
+    LOOK_WAIT = 8,              /* ... of which the wait is a part */
+    LOOK_RESOURCE_PRIORITY = 16 /* the priority of resources */
+};
+
+static bool keeps_order(const struct placement_policy *policy)
+{
+    return policy->run == placement_mct || policy->run == placement_met ||
+           policy->run == placement_olb || policy->run == placement_kpb ||
+           policy->run == placement_gridway;
+}
+
+static unsigned looks_of(const struct placement_problem *p,
+                         const struct placement_policy *policy)
+{
+    unsigned looks = keeps_order(policy) ? LOOK_ORDER : 0;
+
+    if (policy->run == placement_gridway)
+        looks |= LOOK_RANK;
+    if (looks & LOOK_ORDER && (int)p->common[COMMON_JOB_ORDER] == ORDER_PRIORITY)
+        looks |= LOOK_JOB_PRIORITY;
+    if (looks & LOOK_JOB_PRIORITY && p->common[COMMON_W_WAIT] > 0)
+        looks |= LOOK_WAIT;
+    if (looks & LOOK_RANK && (int)p->common[COMMON_RESOURCE_ORDER] == ORDER_PRIORITY)
+        looks |= LOOK_RESOURCE_PRIORITY;
+    return looks;
+}
+
+/* ---- members of jobs ---- */
+
+static bool has_rank(const struct placement_problem *p, const struct job *j)
+{
+    (void)p;
+    return j->rank != NULL;
+}
+
+static bool has_queued_at(const struct placement_problem *p, const struct job *j)
+{
+    (void)p;
+    return !isnan(j->queued_at_s);
+}
+
+static bool has_second_estimate(const struct placement_problem *p, const struct job *j)
+{
+    (void)p;
+    return j->etc_count && !isnan(j->estimate_ref_s);
+}
+
+static bool has_second_deadline(const struct placement_problem *p, const struct job *j)
+{
+    (void)p;
+    return !isnan(j->deadline_s) && !isnan(j->deadline_at_s);
+}
+
+static bool has_lost_deadline(const struct placement_problem *p, const struct job *j)
+{
+    return isnan(j->deadline_s) && !isnan(j->deadline_at_s) &&
+           isnan(p->in->snapshot->taken_at_s);
+}
+
+static bool has_task_index(const struct placement_problem *p, const struct job *j)
+{
+    (void)p;
+    return !isnan(j->task_index) && j->input_file_count == 0;
+}
+
+static bool has_param(const struct placement_problem *p, const struct job *j)
+{
+    bool native = (int)p->common[COMMON_DIALECT] == 0;
+
+    return (!isnan(j->param_start) || !isnan(j->param_increment)) &&
+           (native || j->input_file_count == 0);
+}
+
+static const struct {
+    const char *member, *why;
+    unsigned used_by; /* 0: by no policy */
+    bool (*given)(const struct placement_problem *p, const struct job *j);
+} job_members[] = {
+    {"rank", "only policy gridway ranks resources", LOOK_RANK, has_rank},
+    {"queued_at", "it counts with job_order gridway_priority and w_wait above 0",
+     LOOK_WAIT, has_queued_at},
+    {"estimate_ref_s", "etc_s goes before it", 0, has_second_estimate},
+    {"deadline_at", "deadline_s goes before it", 0, has_second_deadline},
+    {"deadline_at", "the snapshot has no taken_at", 0, has_lost_deadline},
+    {"task_index", "the job has no input files", 0, has_task_index},
+    {"param_start", "it is for file names in dialect gridway", 0, has_param},
+};
+
+static enum error_code warn_jobs(struct placement_problem *p, const struct unused_in *in,
+                                 unsigned looks, struct error *err)
+{
+    for (size_t k = 0; k < sizeof(job_members) / sizeof(*job_members); k++) {
+        size_t count = 0, first = 0;
+
+        if (job_members[k].used_by & looks)
+            continue;
+        for (size_t i = problem_pending(p); i-- > 0;) {
+            if (!job_members[k].given(p, p->jobs[i].given))
+                continue;
+            first = i;
+            count++;
+        }
+        if (count &&
+            !problem_warn(p, "ignored: %s of %zu job%s (first /%s/%zu/%s): %s",
+                          job_members[k].member, count, count == 1 ? "" : "s", in->list,
+                          first, job_members[k].member, job_members[k].why))
+            return fail_memory(err);
+    }
+    return OK;
+}
+
+/* Deadlines and priorities: what they do, and what not. */
+static enum error_code warn_objective(struct placement_problem *p,
+                                      const struct unused_in *in, unsigned looks,
+                                      struct error *err)
+{
+    bool plans = !(looks & LOOK_RANK); /* gridway starts jobs now and plans no chains */
+    const char *chains = plans ? "; jobs that run on a slot one behind the other stand "
+                                 "in their order where that costs nothing"
+                               : "";
+    size_t late = 0, first_late = 0, urgent = 0, first_urgent = 0;
+
+    for (size_t i = problem_pending(p); i-- > 0;) {
+        if (!isnan(p->jobs[i].deadline_s)) {
+            late++;
+            first_late = i;
+        }
+        if (p->jobs[i].given->fixed_priority > 0) {
+            urgent++;
+            first_urgent = i;
+        }
+    }
+    if (late && !problem_warn(p,
+                              "deadlines_not_in_objective: %zu job%s a deadline (first "
+                              "/%s/%zu/%s), which is no part of the objective of %s%s",
+                              late, late == 1 ? " has" : "s have", in->list, first_late,
+                              isnan(p->jobs[first_late].given->deadline_s) ? "deadline_at"
+                                                                           : "deadline_s",
+                              in->policy->name, chains))
+        return fail_memory(err);
+    if (urgent && !(looks & LOOK_JOB_PRIORITY) &&
+        !problem_warn(p,
+                      "priorities_not_in_objective: %zu job%s a fixed_priority (first "
+                      "/%s/%zu/fixed_priority), which is no part of the objective of "
+                      "%s%s; the policies mct, met, olb, kpb and gridway go by it with "
+                      "job_order gridway_priority",
+                      urgent, urgent == 1 ? " has" : "s have", in->list, first_urgent,
+                      in->policy->name, chains))
+        return fail_memory(err);
+    return OK;
+}
+
+/* ---- members of resources ---- */
+
+static bool has_priority(const struct placement_problem *p, const struct resource *r)
+{
+    return (int)p->common[COMMON_RESOURCE_ORDER] != ORDER_PRIORITY &&
+           (r->fixed_priority < 1 || r->fixed_priority > 1);
+}
+
+static bool has_history(const struct placement_problem *p, const struct resource *r)
+{
+    (void)p;
+    return !isnan(r->failure_count) || !isnan(r->last_failure_at_s) ||
+           !isnan(r->observed_since_s) || !isnan(r->up_since_s) ||
+           !isnan(r->uptime_total_s) || r->failure_time_count || r->boot_id;
+}
+
+static bool has_more_ends(const struct placement_problem *p, const struct resource *r)
+{
+    (void)p;
+    return (double)r->free_at_count > r->job_count;
+}
+
+static bool has_lost_age(const struct placement_problem *p, const struct resource *r)
+{
+    return !isnan(r->observed_at_s) && isnan(p->in->snapshot->taken_at_s);
+}
+
+static const struct {
+    const char *member, *why;
+    bool (*given)(const struct placement_problem *p, const struct resource *r);
+} resource_members[] = {
+    {"fixed_priority", "it counts with resource_order gridway_priority", has_priority},
+    {"failure_count", "how resources fail and start is not looked at here", has_history},
+    {"free_at_s", "it has more times than job_count says slots are used", has_more_ends},
+    {"observed_at", "the snapshot has no taken_at", has_lost_age},
+};
+
+static enum error_code warn_resources(struct placement_problem *p, struct error *err)
+{
+    const struct snapshot *s = p->in->snapshot;
+
+    for (size_t k = 0; k < sizeof(resource_members) / sizeof(*resource_members); k++) {
+        size_t count = 0, first = 0;
+
+        for (size_t i = s->resource_count; i-- > 0;) {
+            if (!resource_members[k].given(p, &s->resources[i]))
+                continue;
+            first = i;
+            count++;
+        }
+        if (count &&
+            !problem_warn(p,
+                          "ignored: %s of %zu resource%s (first "
+                          "/snapshot/resources/%zu/%s): %s",
+                          resource_members[k].member, count, count == 1 ? "" : "s", first,
+                          resource_members[k].member, resource_members[k].why))
+            return fail_memory(err);
+    }
+    return OK;
+}
+
+/* ---- users and usage ---- */
+
+static enum error_code warn_users(struct placement_problem *p, unsigned looks,
+                                  struct error *err)
+{
+    size_t count = 0, first = 0;
+
+    if (p->in->user_count && !(looks & (LOOK_RANK | LOOK_JOB_PRIORITY)) &&
+        !problem_warn(p,
+                      "ignored: %zu user%s (/users): they count for policy gridway and "
+                      "for job_order gridway_priority",
+                      p->in->user_count, p->in->user_count == 1 ? "" : "s"))
+        return fail_memory(err);
+    for (size_t i = p->in->usage_count; i-- > 0;) {
+        if (isnan(p->in->usage[i].mean_s) && isnan(p->in->usage[i].last_s))
+            continue;
+        count++;
+        first = i;
+    }
+    if (count && !(looks & LOOK_RESOURCE_PRIORITY) &&
+        !problem_warn(p,
+                      "ignored: mean_s and last_s of %zu row%s of usage (first "
+                      "/usage/%zu): they count for policy gridway with resource_order "
+                      "gridway_priority",
+                      count, count == 1 ? "" : "s", first))
+        return fail_memory(err);
+    return OK;
+}
+
+/* ---- options ---- */
+
+static const struct {
+    enum common_option option;
+    unsigned used_by;
+} option_looks[] = {
+    {COMMON_JOB_ORDER, LOOK_ORDER},
+    {COMMON_LIMITS, LOOK_RANK},
+    {COMMON_DISPATCH_CHUNK, LOOK_RANK},
+    {COMMON_PER_RESOURCE, LOOK_RANK},
+    {COMMON_RUNNING_PER_RESOURCE, LOOK_RANK},
+    {COMMON_RUNNING_PER_USER, LOOK_RANK},
+    {COMMON_W_FIXED, LOOK_JOB_PRIORITY},
+    {COMMON_W_SHARE, LOOK_JOB_PRIORITY},
+    {COMMON_W_DEADLINE, LOOK_JOB_PRIORITY},
+    {COMMON_W_WAIT, LOOK_JOB_PRIORITY},
+    {COMMON_DL_HALF_DAYS, LOOK_JOB_PRIORITY},
+    {COMMON_WINDOW_DEPTH, LOOK_JOB_PRIORITY},
+    {COMMON_W_RESOURCE_FIXED, LOOK_RESOURCE_PRIORITY},
+    {COMMON_W_RANK, LOOK_RESOURCE_PRIORITY},
+    {COMMON_W_USAGE, LOOK_RESOURCE_PRIORITY},
+    {COMMON_USAGE_LAST_SHARE, LOOK_RESOURCE_PRIORITY},
+};
+
+/* An option that changes nothing where it has its preset is no use of it. */
+static bool is_unused(const struct placement_problem *p, const char *name, unsigned looks)
+{
+    for (size_t k = 0; k < sizeof(option_looks) / sizeof(*option_looks); k++) {
+        enum common_option o = option_looks[k].option;
+        const struct param *row = &placement_common_params[o];
+
+        if (strcmp(row->name, name) == 0)
+            return !(option_looks[k].used_by & looks) && p->common[o] != row->preset;
+    }
+    return false;
+}
+
+static enum error_code warn_options(struct placement_problem *p,
+                                    const struct unused_in *in, unsigned looks,
+                                    struct error *err)
+{
+    const char *names = "";
+    size_t count = 0;
+
+    for (size_t i = 0; i < in->option_count; i++) {
+        if (!is_unused(p, in->options[i].name, looks))
+            continue;
+        names = arena_printf(p->arena, "%s%s/options/%s", names, count++ ? ", " : "",
+                             in->options[i].name);
+        if (!names)
+            return fail_memory(err);
+    }
+    if (count && !problem_warn(p,
+                               "ignored: %zu option%s (%s): %s does not look at %s with "
+                               "these settings",
+                               count, count == 1 ? "" : "s", names, in->policy->name,
+                               count == 1 ? "it" : "them"))
+        return fail_memory(err);
+    return OK;
+}
+
+enum error_code unused_warn(struct placement_problem *p, const struct unused_in *in,
+                            struct error *err)
+{
+    unsigned looks = looks_of(p, in->policy);
+
+    TRY(warn_objective(p, in, looks, err));
+    TRY(warn_jobs(p, in, looks, err));
+    TRY(warn_resources(p, err));
+    TRY(warn_users(p, looks, err));
+    return warn_options(p, in, looks, err);
+}

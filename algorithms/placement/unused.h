@@ -1,0 +1,21 @@
+/* placement/unused.h - what a request carries that the policy does not look at. */
+#ifndef GRIDPLAN_PLACEMENT_UNUSED_H
+#define GRIDPLAN_PLACEMENT_UNUSED_H
+
+#include "algorithms/placement/problem.h"
+
+/* What was asked of the policy. */
+struct unused_in {
+    const struct placement_policy *policy; /* that ran */
+    const struct named_value *options;     /* of the request */
+    size_t option_count;
+    const char *list; /* name of the request's list of pending jobs, "jobs" */
+};
+
+/* One warning for each member (of any number of jobs or resources) and for the options
+ * that the policy does not use; deadlines and priorities are no part of its objective.
+ * O(n + m). */
+enum error_code unused_warn(struct placement_problem *p, const struct unused_in *in,
+                            struct error *err);
+
+#endif
