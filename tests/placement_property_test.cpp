@@ -155,13 +155,11 @@ void check_capacity(const world &w, const placement_out &out)
     for (size_t i = 0; i < out.placement_count; i++) {
         const placement &x = out.placements[i];
         const resource &h = host_of(w, x);
-        double cpus = 0, memory = 0, latest_s = 0;
+        double cpus = 0, memory = 0;
         for (size_t k = 0; k < out.placement_count; k++) {
             const placement &y = out.placements[k];
             if (std::string(x.resource_id) != y.resource_id)
                 continue;
-            if (k < i)
-                latest_s = std::max(latest_s, y.start_s);
             if (y.start_s <= x.start_s &&
                 (done_s(y) > x.start_s * (1 + 1e-12) || k == i)) {
                 cpus += job_of(w, y).cpus;
@@ -170,8 +168,6 @@ void check_capacity(const world &w, const placement_out &out)
         }
         CHECK(!(cpus > h.cpus * (1 + 1e-9)));
         CHECK(!(memory > h.memory_bytes * (1 + 1e-9)));
-        if (std::isfinite(h.cpus) || std::isfinite(h.memory_bytes))
-            CHECK(x.start_s >= latest_s);
     }
 }
 

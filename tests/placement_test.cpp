@@ -460,14 +460,14 @@ TEST_CASE("cpus and memory bound what runs at a time", "[placement]")
     r.memory_bytes = 10;
     w.task("a", 10).cpus = 3;
     w.task("b", 10).cpus = 2;        // not beside a
-    w.task("c", 5).memory_bytes = 1; // not before b, although there is room
+    w.task("c", 5).memory_bytes = 1; // before b, where it has room
     w.task("d", 5).cpus = 1;
-    w.jobs[3].memory_bytes = 10;
+    w.jobs[3].memory_bytes = 10; // when c has ended
     placement_out out = decided(w, "mct", a);
-    CHECK(plan_text(out) == "a r 10, b r 20, c r 15, d r 20");
+    CHECK(plan_text(out) == "a r 10, b r 20, c r 5, d r 10");
     CHECK(out.placements[1].start_s == 10);
-    CHECK(out.placements[2].start_s == 10);
-    CHECK(out.placements[3].start_s == 15);
+    CHECK(out.placements[2].start_s == 0);
+    CHECK(out.placements[3].start_s == 5);
 }
 
 TEST_CASE("a busy slot holds its part of a resource with limits", "[placement]")

@@ -88,11 +88,10 @@ static enum error_code create(struct line *l, struct placement_plan *plan,
     return OK;
 }
 
-/* When the job could start there, its release left aside. */
+/* When the job could start there. */
 static double start_s(struct placement_plan *plan, size_t job, size_t pos)
 {
-    return plan->problem->resources[pos].capacity ? plan_fit(plan, job, pos).start_s
-                                                  : plan->earliest_s[pos];
+    return plan->holes ? plan_fit(plan, job, pos).start_s : plan->earliest_s[pos];
 }
 
 struct candidate {

@@ -284,6 +284,7 @@ enum error_code placement_decide(const struct placement_in *in,
     TRY(policy->run(p, param, plan, a, err));
     if (plan->cut && !plan->hold_slots && !plan->closed)
         TRY(plan_rest(plan, err));
+    TRY(plan_number_slots(plan, err));
     if (!plan->hold_slots)
         TRY(due_order(plan, err));
     ran = placement_policy_find(plan->algorithm);

@@ -1,18 +1,36 @@
 /* placement/plan.c - a plan that grows job by job. */
 #include "algorithms/placement/plan.h"
 
+#include "algorithms/placement/buckets.h"
 #include "algorithms/placement/pair_map.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 struct plan_resource {
     struct problem_slot *heap; /* used slots, least (free_s, slot) first */
     size_t heap_count, heap_room;
     size_t fresh; /* slots from here on were never used and are free at ready_s */
-    struct problem_hold *holders; /* by rising end_s; only on resources with limits */
+    struct problem_hold *holders; /* by rising end_s; only on resources with limits, */
     size_t holder_count, holder_room;
-    double front_s; /* latest start planned here */
+    double front_s;              /* ... as the latest start planned here, without holes */
+    struct free_profile profile; /* only with holes */
 };
+
+/* Where jobs may start in front of others. */
+struct plan_holes {
+    double scale[AMOUNT_COUNT]; /* units of cpus and memory */
+    struct buckets buckets;
+    struct amounts *needs; /* by job */
+    double *first_s; /* by bucket and position: no job of the bucket starts before */
+    double *block_first_s; /* by bucket and block */
+};
+
+/* Holes are looked for: not where jobs start now or never. */
+static bool seeks_holes(const struct placement_plan *plan)
+{
+    return plan->holes && !plan->hold_slots;
+}
 
 /* Stage-in as a function of the start t: max(t + add_s, until_s). */
 struct plan_stage {
@@ -117,13 +135,157 @@ static void drop_ended(struct plan_resource *r)
     memmove(r->holders, r->holders + ended, r->holder_count * sizeof(*r->holders));
 }
 
+/* ---- holes ---- */
+
+/* Enough for what is busy now: the steps that this takes need no memory. */
+static size_t steps_now(const struct problem_resource *given)
+{
+    return 2 * (given->busy_count + given->hold_count) + 8;
+}
+
+static struct amounts slots_of(double count)
+{
+    return (struct amounts){{(int64_t)count, 0, 0}};
+}
+
+static void reset_profile(struct placement_plan *plan, size_t pos)
+{
+    const struct problem_resource *given = &plan->problem->resources[pos];
+    struct free_profile *profile = &plan->resources[pos].profile;
+    double ready_s = given->given->ready_s;
+    const double *scale = plan->holes->scale;
+    struct amounts all = {{(int64_t)given->slot_count,
+                           amount_room(given->cpus, scale[AMOUNT_CPUS]),
+                           amount_room(given->memory_bytes, scale[AMOUNT_MEMORY])}};
+    struct amounts slots = slots_of((double)given->slot_count), one = slots_of(1);
+    struct amounts never = slots_of((double)(given->free_slot - given->busy_count));
+
+    free_profile_reset(profile, &all, plan->arena);
+    free_profile_take(profile, 0, ready_s, &slots, plan->arena);
+    free_profile_take(profile, ready_s, HUGE_VAL, &never, plan->arena);
+    for (size_t k = 0; k < given->busy_count; k++)
+        free_profile_take(profile, ready_s, given->busy[k].free_s, &one, plan->arena);
+    for (size_t k = 0; k < given->hold_count; k++) {
+        const struct problem_hold *h = &given->holds[k];
+        struct amounts held = {{0, amount_need(h->cpus, scale[AMOUNT_CPUS]),
+                                amount_need(h->memory_bytes, scale[AMOUNT_MEMORY])}};
+
+        free_profile_take(profile, 0, h->end_s, &held, plan->arena);
+    }
+}
+
+static void reset_holes(struct placement_plan *plan)
+{
+    const struct placement_problem *p = plan->problem;
+    struct plan_holes *h = plan->holes;
+
+    for (size_t pos = 0; pos < p->resource_count; pos++)
+        reset_profile(plan, pos);
+    memset(h->first_s, 0, h->buckets.count * p->resource_count * sizeof(double));
+    memset(h->block_first_s, 0, h->buckets.count * p->block_count * sizeof(double));
+}
+
+static void find_scale(const struct placement_problem *p, double *scale)
+{
+    double cpus = 0, memory_bytes = 0;
+
+    for (size_t pos = 0; pos < p->resource_count; pos++) {
+        if (p->cpus[pos] < HUGE_VAL)
+            cpus = fmax(cpus, p->cpus[pos]);
+        if (p->memory_bytes[pos] < HUGE_VAL)
+            memory_bytes = fmax(memory_bytes, p->memory_bytes[pos]);
+    }
+    scale[AMOUNT_SLOTS] = 1;
+    scale[AMOUNT_CPUS] = amount_scale(cpus);
+    scale[AMOUNT_MEMORY] = amount_scale(memory_bytes);
+}
+
+static enum error_code create_holes(struct placement_plan *plan, struct error *err)
+{
+    const struct placement_problem *p = plan->problem;
+    struct plan_holes *h = NEW(plan->arena, struct plan_holes, 1);
+
+    if (!h)
+        return fail_memory(err);
+    find_scale(p, h->scale);
+    TRY(buckets_make(p, h->scale, &h->buckets, plan->arena, err));
+    h->needs = NEW(plan->arena, struct amounts, p->job_count);
+    h->first_s = NEW(plan->arena, double, h->buckets.count * p->resource_count);
+    h->block_first_s = NEW(plan->arena, double, h->buckets.count * p->block_count);
+    if (!h->needs || !h->first_s || !h->block_first_s)
+        return fail_memory(err);
+    for (size_t i = 0; i < p->job_count; i++)
+        h->needs[i] = (struct amounts){
+            {1, amount_need(p->jobs[i].cpus, h->scale[AMOUNT_CPUS]),
+             amount_need(p->jobs[i].memory_bytes, h->scale[AMOUNT_MEMORY])}};
+    for (size_t pos = 0; pos < p->resource_count; pos++) {
+        struct free_profile *profile = &plan->resources[pos].profile;
+
+        profile->room = steps_now(&p->resources[pos]);
+        profile->steps = NEW(plan->arena, struct free_profile_step, profile->room);
+        if (!profile->steps)
+            return fail_memory(err);
+    }
+    plan->holes = h;
+    return OK;
+}
+
+/* Looks anew how early a job of the bucket may start there; it only gets later. */
+static double raise_first(struct placement_plan *plan, size_t bucket, size_t pos)
+{
+    const struct placement_problem *p = plan->problem;
+    struct plan_holes *h = plan->holes;
+    const struct bucket *b = &h->buckets.list[bucket];
+    double *first_s = &h->first_s[bucket * p->resource_count + pos];
+    struct free_profile_hold hold = {
+        .time_s = p->slowness[pos] < HUGE_VAL ? b->estimate_ref_s * p->slowness[pos] : 0};
+
+    if (*first_s < HUGE_VAL)
+        *first_s = free_profile_fit(&plan->resources[pos].profile, &b->need, &hold,
+                                    *first_s, HUGE_VAL, &plan->work);
+    return *first_s;
+}
+
+/* The start of a job in the profile; HUGE_VAL: none up to latest_s. */
+static double hole_s(struct placement_plan *plan, size_t job, size_t pos,
+                     const struct free_profile_hold *hold, double latest_s)
+{
+    const struct plan_holes *h = plan->holes;
+    double first_s = raise_first(plan, h->buckets.of_job[job], pos);
+
+    first_s = later_s(first_s, plan->problem->jobs[job].release_s);
+    if (!(first_s <= latest_s) || !(hold->add_s + hold->time_s < HUGE_VAL))
+        return first_s;
+    return free_profile_fit(&plan->resources[pos].profile, &h->needs[job], hold, first_s,
+                            latest_s, &plan->work);
+}
+
+/* When the least of the jobs' needs is free, however short; it only gets later. */
+static double first_hole_s(struct placement_plan *plan, size_t pos)
+{
+    const struct placement_problem *p = plan->problem;
+    const double *scale = plan->holes->scale;
+    struct amounts least = {{1, amount_need(p->least_cpus, scale[AMOUNT_CPUS]),
+                             amount_need(p->least_memory_bytes, scale[AMOUNT_MEMORY])}};
+    double from_s = plan->earliest_s[pos] < HUGE_VAL ? plan->earliest_s[pos] : 0;
+
+    return free_profile_fit(&plan->resources[pos].profile, &least,
+                            &(struct free_profile_hold){0}, from_s, HUGE_VAL,
+                            &plan->work);
+}
+
 /* ---- state ---- */
 
 static void note_earliest(struct placement_plan *plan, size_t pos)
 {
     const struct placement_problem *p = plan->problem;
-    double earliest_s = first_slot(plan, pos).free_s;
+    double earliest_s;
 
+    if (seeks_holes(plan)) {
+        plan->earliest_s[pos] = first_hole_s(plan, pos);
+        return;
+    }
+    earliest_s = first_slot(plan, pos).free_s;
     if (p->resources[pos].capacity) {
         earliest_s = fmax(earliest_s, plan->resources[pos].front_s);
         earliest_s = room_s(plan, pos, earliest_s, p->least_cpus, p->least_memory_bytes);
@@ -159,10 +321,13 @@ void plan_reset(struct placement_plan *plan)
 {
     const struct placement_problem *p = plan->problem;
 
+    if (seeks_holes(plan))
+        reset_holes(plan);
     for (size_t pos = 0; pos < p->resource_count; pos++) {
         const struct problem_resource *given = &p->resources[pos];
         struct plan_resource *r = &plan->resources[pos];
 
+        plan->earliest_s[pos] = 0;
         r->heap_count = r->holder_count = 0;
         r->fresh = given->free_slot;
         r->front_s = 0;
@@ -230,6 +395,8 @@ enum error_code plan_create(struct placement_problem *p, struct placement_plan *
     }
     if (p->has_files)
         TRY(create_files(plan, err));
+    if (p->has_capacity || p->has_release)
+        TRY(create_holes(plan, err));
     plan_reset(plan);
     return OK;
 }
@@ -287,24 +454,30 @@ static const struct plan_stage *stage_cached(struct placement_plan *plan,
     return s;
 }
 
+/* Where the job could start, and when it would be done; a start beyond latest_s need not
+ * be found. */
 static struct plan_fit fit(struct placement_plan *plan, const struct problem_job *job,
-                           size_t pos)
+                           size_t pos, double latest_s)
 {
     const struct placement_problem *p = plan->problem;
-    double execution_s = problem_execution_s(p, job, pos);
+    struct free_profile_hold hold = {.time_s = problem_execution_s(p, job, pos)};
     struct plan_fit f;
 
-    f.start_s = later_s(plan->earliest_s[pos], job->release_s);
-    if (p->cpus[pos] < HUGE_VAL || p->memory_bytes[pos] < HUGE_VAL)
-        f.start_s = room_s(plan, pos, f.start_s, job->cpus, job->memory_bytes);
-    f.staged_s = f.start_s;
     if (job->file_count || p->has_outputs) {
         const struct plan_stage *s = stage_cached(plan, job, pos);
 
-        f.staged_s =
-            s->add_s > LONGEST_S ? HUGE_VAL : later_s(f.start_s + s->add_s, s->until_s);
+        hold.add_s = s->add_s > LONGEST_S ? HUGE_VAL : s->add_s;
+        hold.until_s = s->until_s;
     }
-    f.done_s = f.staged_s + execution_s;
+    if (seeks_holes(plan)) {
+        f.start_s = hole_s(plan, (size_t)(job - p->jobs), pos, &hold, latest_s);
+    } else {
+        f.start_s = later_s(plan->earliest_s[pos], job->release_s);
+        if (p->cpus[pos] < HUGE_VAL || p->memory_bytes[pos] < HUGE_VAL)
+            f.start_s = room_s(plan, pos, f.start_s, job->cpus, job->memory_bytes);
+    }
+    f.staged_s = later_s(f.start_s + hold.add_s, hold.until_s);
+    f.done_s = f.staged_s + hold.time_s;
     return f;
 }
 
@@ -312,7 +485,7 @@ struct plan_fit plan_fit(struct placement_plan *plan, size_t job, size_t pos)
 {
     plan->stamp++;
     plan->work++;
-    return fit(plan, &plan->problem->jobs[job], pos);
+    return fit(plan, &plan->problem->jobs[job], pos, HUGE_VAL);
 }
 
 bool plan_can_run(const struct placement_plan *plan, size_t job, size_t pos)
@@ -333,6 +506,7 @@ struct scan {
     const uint64_t *mask;
     enum plan_rival rival;
     size_t limit;
+    const double *earliest_s, *block_earliest_s; /* of the job's kind */
     double work_ref_s; /* least execution time is this times slowness */
     struct plan_choice best;
 };
@@ -376,7 +550,7 @@ static void consider(struct scan *s, size_t pos, double done_s)
 /* The least completion time that the block can give. */
 static double block_bound_s(const struct scan *s, size_t block)
 {
-    double start_s = s->plan->block_earliest_s[block];
+    double start_s = s->block_earliest_s[block];
 
     if (start_s < s->job->release_s)
         start_s = s->job->release_s;
@@ -385,15 +559,29 @@ static double block_bound_s(const struct scan *s, size_t block)
     return start_s * (1 - 1e-12);
 }
 
+/* The starts in the block may have been raised. */
+static void note_block_first(const struct scan *s, size_t block)
+{
+    const struct placement_problem *p = s->plan->problem;
+    struct plan_holes *h = s->plan->holes;
+    size_t bucket = h->buckets.of_job[s->job - p->jobs], end = (block + 1) * BLOCK;
+    double least_s = HUGE_VAL;
+
+    if (end > p->resource_count)
+        end = p->resource_count;
+    for (size_t pos = block * BLOCK; pos < end; pos++)
+        least_s = sooner_s(least_s, s->earliest_s[pos]);
+    h->block_first_s[bucket * p->block_count + block] = least_s;
+}
+
 static void scan_block(struct scan *s, size_t block)
 {
     const struct placement_problem *p = s->plan->problem;
-    const double *earliest_s = s->plan->earliest_s;
     double worst_s = worst_needed_s(s) * (1 + 1e-12);
 
     for (uint64_t left = s->mask[block]; left; left &= left - 1) {
         size_t pos = block * BLOCK + (size_t)__builtin_ctzll(left);
-        double bound_s = earliest_s[pos];
+        double bound_s = later_s(s->earliest_s[pos], s->job->release_s);
 
         if (s->work_ref_s > 0)
             bound_s += s->work_ref_s * p->slowness[pos];
@@ -401,12 +589,14 @@ static void scan_block(struct scan *s, size_t block)
             s->job->memory_bytes > p->memory_bytes[pos])
             continue;
         if (pos >= s->limit)
-            return;
+            break;
         s->plan->work += 4;
-        consider(s, pos, fit(s->plan, s->job, pos).done_s);
+        consider(s, pos, fit(s->plan, s->job, pos, worst_s).done_s);
         worst_s = worst_needed_s(s) * (1 + 1e-12);
     }
     s->plan->work += BLOCK / 4;
+    if (seeks_holes(s->plan))
+        note_block_first(s, block);
 }
 
 struct plan_choice plan_best(struct placement_plan *plan, size_t job,
@@ -420,6 +610,8 @@ struct plan_choice plan_best(struct placement_plan *plan, size_t job,
         .mask = p->classes[j->job_class].mask,
         .rival = rival,
         .limit = limit,
+        .earliest_s = plan->earliest_s,
+        .block_earliest_s = plan->block_earliest_s,
         .work_ref_s = j->etc_s ? 0 : j->estimate_ref_s,
         .best = {NO_INDEX, NO_INDEX, HUGE_VAL, HUGE_VAL},
     };
@@ -428,6 +620,12 @@ struct plan_choice plan_best(struct placement_plan *plan, size_t job,
 
     if (!j->etc_s && isnan(j->estimate_ref_s))
         return s.best;
+    if (seeks_holes(plan)) {
+        size_t bucket = plan->holes->buckets.of_job[job];
+
+        s.earliest_s = plan->holes->first_s + bucket * p->resource_count;
+        s.block_earliest_s = plan->holes->block_first_s + bucket * p->block_count;
+    }
     plan->stamp++;
     plan->work += 2 * blocks + BLOCK / 2;
     /* The most promising block first, so that the others can be skipped. */
@@ -528,31 +726,129 @@ enum error_code plan_place(struct placement_plan *plan, size_t job, size_t pos,
     struct plan_resource *r = &plan->resources[pos];
     struct plan_entry *e = &plan->entries[job];
     double execution_s = problem_execution_s(p, j, pos);
-    double end_s;
+    double start_s, end_s;
 
     if (!make_room(plan, r, given->capacity))
         return fail_memory(err);
-    e->start_s = fmax(plan->earliest_s[pos], j->release_s);
-    if (given->capacity)
-        e->start_s = room_s(plan, pos, e->start_s, j->cpus, j->memory_bytes);
+    start_s = plan_fit(plan, job, pos).start_s;
+    if (!(start_s < HUGE_VAL))
+        return OK;
+    e->start_s = start_s;
     e->pos = pos;
-    e->slot = take_slot(plan, pos);
+    e->slot = seeks_holes(plan) ? 0 : take_slot(plan, pos);
     e->staged_s = move_files(plan, j, pos, e->start_s, &e->bytes_moved);
     e->done_s = e->staged_s + (execution_s < HUGE_VAL ? execution_s : 0);
     e->finish_s = e->done_s + problem_output_s(p, j, pos);
     end_s = plan->hold_slots ? HUGE_VAL : e->done_s;
-    if (!plan->hold_slots)
-        heap_push(r->heap, &r->heap_count, (struct problem_slot){end_s, e->slot});
-    if (given->capacity) {
-        r->front_s = e->start_s;
-        drop_ended(r);
-        hold(r, (struct problem_hold){end_s, j->cpus, j->memory_bytes});
+    if (seeks_holes(plan)) {
+        if (!free_profile_take(&r->profile, e->start_s, end_s, &plan->holes->needs[job],
+                               plan->arena))
+            return fail_memory(err);
+        plan->work += r->profile.count / 8;
+    } else {
+        if (!plan->hold_slots)
+            heap_push(r->heap, &r->heap_count, (struct problem_slot){end_s, e->slot});
+        if (given->capacity) {
+            r->front_s = e->start_s;
+            drop_ended(r);
+            hold(r, (struct problem_hold){end_s, j->cpus, j->memory_bytes});
+        }
     }
     note_earliest(plan, pos);
     note_block(plan, pos / BLOCK);
     plan->sequence[plan->placed_count++] = job;
     plan->makespan_s = fmax(plan->makespan_s, e->finish_s);
     plan->work += BLOCK / 2;
+    return OK;
+}
+
+/* ---- numbers of slots ---- */
+
+/* The placed jobs of a resource by start. */
+struct stand {
+    size_t job, pos;
+    double start_s, done_s;
+    size_t place;
+};
+
+static int by_start(const void *a, const void *b)
+{
+    const struct stand *x = a, *y = b;
+
+    if (x->pos != y->pos)
+        return x->pos < y->pos ? -1 : 1;
+    if (x->start_s != y->start_s)
+        return x->start_s < y->start_s ? -1 : 1;
+    if (x->done_s != y->done_s)
+        return x->done_s < y->done_s ? -1 : 1;
+    return (x->place > y->place) - (x->place < y->place);
+}
+
+/* Slots of a resource: used ones by their end, and those that are free again by number
+ * (their free_s is 0). */
+struct numbering {
+    struct problem_slot *used, *freed;
+    size_t used_count, freed_count, fresh;
+};
+
+static void start_numbering(struct numbering *n, const struct problem_resource *given)
+{
+    n->used_count = n->freed_count = 0;
+    n->fresh = given->free_slot;
+    for (size_t k = 0; k < given->busy_count; k++)
+        heap_push(n->used, &n->used_count, given->busy[k]);
+}
+
+static struct problem_slot heap_pop(struct problem_slot *heap, size_t *count)
+{
+    struct problem_slot top = heap[0];
+
+    heap[0] = heap[--*count];
+    heap_down(heap, *count, 0);
+    return top;
+}
+
+static size_t number_slot(struct numbering *n, const struct stand *s)
+{
+    size_t slot;
+
+    while (n->used_count && n->used[0].free_s <= s->start_s)
+        heap_push(n->freed, &n->freed_count,
+                  (struct problem_slot){0, heap_pop(n->used, &n->used_count).slot});
+    slot = n->freed_count ? heap_pop(n->freed, &n->freed_count).slot : n->fresh++;
+    heap_push(n->used, &n->used_count, (struct problem_slot){s->done_s, slot});
+    return slot;
+}
+
+enum error_code plan_number_slots(struct placement_plan *plan, struct error *err)
+{
+    const struct placement_problem *p = plan->problem;
+    size_t count = plan->placed_count, most = 0;
+    struct stand *list;
+    struct numbering n = {0};
+
+    if (!seeks_holes(plan))
+        return OK;
+    for (size_t pos = 0; pos < p->resource_count; pos++)
+        if (p->resources[pos].busy_count > most)
+            most = p->resources[pos].busy_count;
+    list = NEW(plan->arena, struct stand, count);
+    n.used = NEW(plan->arena, struct problem_slot, count + most);
+    n.freed = NEW(plan->arena, struct problem_slot, count + most);
+    if (!list || !n.used || !n.freed)
+        return fail_memory(err);
+    for (size_t k = 0; k < count; k++) {
+        size_t job = plan->sequence[k];
+        const struct plan_entry *e = &plan->entries[job];
+
+        list[k] = (struct stand){job, e->pos, e->start_s, e->done_s, k};
+    }
+    qsort(list, count, sizeof(*list), by_start);
+    for (size_t k = 0; k < count; k++) {
+        if (k == 0 || list[k].pos != list[k - 1].pos)
+            start_numbering(&n, &p->resources[list[k].pos]);
+        plan->entries[list[k].job].slot = number_slot(&n, &list[k]);
+    }
     return OK;
 }
 

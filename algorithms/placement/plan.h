@@ -3,19 +3,22 @@
  * A slot is taken from the start of stage-in to the end of the run (spec
  * gridway.md 2.1, 5.1). Completion of job i on resource r:
  *
- *     t  = earliest time when a slot (and, where limited, cpus and memory) is free,
- *          not before the job's release
+ *     t  = earliest time, not before the job's release, from which a slot (and, where
+ *          limited, cpus and memory) is free as long as the job holds it
  *     t  = max(t, arrival of f at r's store) for a file f that is there or on its
  *          way for a job planned earlier, else t + transfer of f;  f in the job's order
  *     CT = t + execution
  *
- * Resources with limited cpus or memory start planned jobs in order: none starts
- * before the latest start planned there. A slot that is busy now holds
- * 1 / n_max of the resource's cpus and memory until it is free.
+ * There is no order of starts: a job may start in front of one that was placed before, in
+ * the hole before a wide or a released job, if it fits there. Where cpus and memory are
+ * not limited and no job has a release time there are no holes: a heap of the slots does.
+ * Elsewhere each resource has a profile of what is free (free_profile.h), and for each
+ * bucket of jobs (buckets.h) a start that none of them can beat. Slots are numbered at
+ * the end. What is busy now holds its part of cpus and memory until its slot is free.
  *
  * Cost: a scan for the best resource is O(m) at worst; a block of 64 resources is
- * skipped when even its earliest slot at its best speed comes too late. Placing is
- * O(log slots + 64), on a resource with limits O(jobs that run there at a time).
+ * skipped when even its earliest start at its best speed comes too late. Placing is
+ * O(log slots + 64), on a profile O(its steps).
  */
 #ifndef GRIDPLAN_PLACEMENT_PLAN_H
 #define GRIDPLAN_PLACEMENT_PLAN_H
@@ -67,6 +70,7 @@ struct plan_choice {
 };
 
 struct plan_resource; /* slots and running jobs of a resource */
+struct plan_holes;    /* what finding starts in holes takes */
 struct plan_stage;    /* cached stage-in of the job being scanned */
 
 struct placement_plan {
@@ -75,6 +79,7 @@ struct placement_plan {
     struct plan_resource *resources; /* by position */
     double *earliest_s;              /* by position: no job can start before */
     double *block_earliest_s;
+    struct plan_holes *holes;  /* NULL: there are none */
     struct pair_map *arrivals; /* of file and store: index into arrival_s */
     double *arrival_s;
     struct plan_stage *stages; /* by store */
@@ -113,7 +118,11 @@ struct plan_choice plan_best(struct placement_plan *plan, size_t job,
 /* The job can run there at some time, free slots or not. */
 bool plan_can_run(const struct placement_plan *plan, size_t job, size_t pos);
 
-/* Places the job; the fit must be finite. */
+/* Gives each placed job the lowest slot of its resource that is free at its start. Only
+ * where there are holes; elsewhere placing does. */
+enum error_code plan_number_slots(struct placement_plan *plan, struct error *err);
+
+/* Places the job; without a finite fit there it stays without a place. */
 enum error_code plan_place(struct placement_plan *plan, size_t job, size_t pos,
                            struct error *err);
 
