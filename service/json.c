@@ -722,14 +722,46 @@ static void read_object(struct reader *r, const struct json_object *table, const
     }
 }
 
+enum { LARGE_BYTES = 1024 * 1024 };
+
+/* The tree of a large text is several times as large as what is read from it: it goes
+ * before the request is answered. Until then it counts as the request's. */
+static enum error_code read_large(const struct json_object *table, const char *text,
+                                  size_t length, void *out, struct arena *a,
+                                  struct error *err)
+{
+    size_t cap_bytes = arena_cap_bytes(a), used_bytes = arena_used_bytes(a), tree_bytes;
+    struct arena *trees =
+        arena_create(cap_bytes > used_bytes ? cap_bytes - used_bytes : 0);
+    struct reader r = {a, err, true};
+    enum error_code code;
+    cJSON *tree;
+
+    if (!trees)
+        return fail_memory(err);
+    code = parse(text, length, &tree, trees, err);
+    if (code == OK) {
+        tree_bytes = arena_used_bytes(trees);
+        arena_set_cap(a, cap_bytes - tree_bytes);
+        read_object(&r, table, tree, NULL, out);
+        arena_set_cap(a, cap_bytes);
+        code = err->code;
+    }
+    use_arena(a);
+    arena_close(trees);
+    return code;
+}
+
 enum error_code json_read(const struct json_object *table, const char *text,
                           size_t length, void *out, struct arena *a, struct error *err)
 {
     struct reader r = {a, err, false};
     cJSON *tree;
 
-    TRY(parse(text, length, &tree, a, err));
     memset(out, 0, table->size);
+    if (length >= LARGE_BYTES)
+        return read_large(table, text, length, out, a, err);
+    TRY(parse(text, length, &tree, a, err));
     read_object(&r, table, tree, NULL, out);
     return err->code;
 }

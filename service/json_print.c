@@ -10,7 +10,11 @@
 #include <string.h>
 #include <time.h>
 
-enum { FIRST_SIZE = 1024, BROKEN_PROMISES_LOGGED = 100 };
+enum {
+    FIRST_SIZE = 1024,
+    DOUBLE_UP_TO = 16 * 1024 * 1024, /* larger texts grow by a quarter */
+    BROKEN_PROMISES_LOGGED = 100
+};
 
 static uint64_t broken_promises;
 
@@ -40,8 +44,8 @@ static bool reserve(struct text_buffer *b, size_t more)
     if (b->length + more < b->size)
         return true;
     while (size <= b->length + more)
-        size *= 2;
-    data = GROW(b->arena, b->data, char, b->length, size);
+        size += size < DOUBLE_UP_TO ? size : size / 4;
+    data = arena_extend(b->arena, b->data, 1, b->size, size);
     if (!data) {
         b->failed = true;
         return false;

@@ -27,6 +27,33 @@ TEST_CASE("arena memory is zeroed and aligned, also after a reset", "[base]")
     }
 }
 
+TEST_CASE("what was handed out last grows where it is", "[base]")
+{
+    arena *a = arena_create(1 << 20);
+    char *p = static_cast<char *>(arena_alloc(a, 1, 100));
+    memcpy(p, "kept", 5);
+    size_t size = 100;
+    for (; size < 400000; size *= 2) {
+        p = static_cast<char *>(arena_extend(a, p, 1, size, 2 * size));
+        REQUIRE(p != nullptr);
+        CHECK(std::string(p) == "kept");
+        CHECK(p[size] == 0);
+        CHECK(p[2 * size - 1] == 0);
+        p[2 * size - 1] = 1;
+    }
+    CHECK(arena_used_bytes(a) < 2 * size); // what it was before does not count as well
+    CHECK(arena_extend(a, p, 1, size, 2u << 20) == nullptr);
+    char *other = static_cast<char *>(arena_alloc(a, 1, 10));
+    char *moved = static_cast<char *>(arena_extend(a, p, 1, 100, 200));
+    REQUIRE(moved != nullptr); // it was not the last any more
+    CHECK(moved != p);
+    CHECK(std::string(moved) == "kept");
+    CHECK(std::string(p) == "kept");
+    other[9] = 1;
+    CHECK(arena_extend(a, nullptr, 1, 0, 10) != nullptr);
+    arena_close(a);
+}
+
 TEST_CASE("random numbers follow the published vectors", "[base]")
 {
     uint64_t state = 1;

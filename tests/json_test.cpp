@@ -63,6 +63,13 @@ const json_object *point_table()
     return &table;
 }
 
+// A body so large that its tree does not stay.
+std::string large_point()
+{
+    return R"({"x_s":1,"name":"kept","tags":["also","this"],"values":{"k":"v"},"list":[)" +
+           std::string(600000 / 2, ' ') + "1," + std::string(1 << 20, ' ') + "2]}";
+}
+
 struct outcome {
     error_code code;
     std::string text;
@@ -338,4 +345,35 @@ TEST_CASE("reading fails cleanly at every memory cap", "[json][memory]")
         REQUIRE(code == ERR_TOO_LARGE);
         REQUIRE(cap < 100000);
     }
+}
+
+TEST_CASE("a large text leaves no tree behind", "[json]")
+{
+    test_arena a;
+    point p;
+    error err = collecting_error(a);
+    std::string text = large_point();
+    REQUIRE(json_read(point_table(), text.data(), text.size(), &p, a, &err) == OK);
+    std::fill(text.begin(), text.end(), 'x');
+    CHECK(std::string(p.name) == "kept");
+    REQUIRE(p.tag_count == 2);
+    CHECK(std::string(p.tags[1]) == "this");
+    REQUIRE(p.value_count == 1);
+    CHECK(std::string(p.values[0].text) == "v");
+    REQUIRE(p.list_count == 2);
+    CHECK(p.list[1] == 2);
+    text = large_point() + "!";
+    CHECK(json_read(point_table(), text.data(), text.size(), &p, a, &err) ==
+          ERR_MALFORMED);
+    // The tree counts while it is there.
+    arena *tight = arena_create(4096);
+    std::string many = R"({"x_s":1,"list":[)";
+    for (int i = 0; i < 600000; i++)
+        many += i ? ",1" : "1";
+    many += "]}";
+    error full = collecting_error(a);
+    CHECK(json_read(point_table(), many.data(), many.size(), &p, tight, &full) ==
+          ERR_TOO_LARGE);
+    CHECK(arena_cap_bytes(tight) == 4096);
+    arena_close(tight);
 }

@@ -228,6 +228,27 @@ static size_t organisations_number(struct placement_problem *p, struct name_inde
     return fallback;
 }
 
+/* Pairs that find_classes() may meet: one, unless jobs can differ. */
+static size_t pairs_expected(const struct filters *f, bool by_user)
+{
+    const struct placement_problem *p = f->p;
+
+    for (size_t i = 0; i < p->job_count; i++)
+        if (by_user || f->grants || select_requirement(p, i))
+            return p->job_count;
+    return 1;
+}
+
+/* Room for one more class. */
+static bool make_room(struct placement_problem *p, size_t *room)
+{
+    if (p->class_count < *room)
+        return true;
+    *room = *room ? 2 * *room : 16;
+    p->classes = GROW(p->arena, p->classes, struct problem_class, p->class_count, *room);
+    return p->classes != NULL;
+}
+
 /* Jobs are of one class if the filters up to the requirement see no difference.
  * rights: of each class, a number for its jobs' user and organisations. */
 static enum error_code find_classes(struct filters *f, size_t *rights, struct error *err)
@@ -236,11 +257,11 @@ static enum error_code find_classes(struct filters *f, size_t *rights, struct er
     struct name_index organisations;
     struct pair_map owners, classes;
     bool by_user = f->grants || p->in->usage_count;
+    size_t expected = pairs_expected(f, by_user), room = 0;
 
-    p->classes = NEW(p->arena, struct problem_class, p->job_count);
-    if (!p->classes || !name_index_create(&organisations, p->job_count, p->arena) ||
-        !pair_map_create(&owners, p->job_count, p->arena) ||
-        !pair_map_create(&classes, p->job_count, p->arena))
+    if (!name_index_create(&organisations, f->grants ? p->job_count : 0, p->arena) ||
+        !pair_map_create(&owners, expected, p->arena) ||
+        !pair_map_create(&classes, expected, p->arena))
         return fail_memory(err);
     for (size_t i = 0; i < p->job_count; i++) {
         struct problem_job *j = &p->jobs[i];
@@ -259,6 +280,8 @@ static enum error_code find_classes(struct filters *f, size_t *rights, struct er
         j->job_class = pair_map_number(&classes, (size_t)(uintptr_t)e,
                                        right * (p->job_count + 1) + need);
         if (j->job_class == p->class_count) {
+            if (!make_room(p, &room))
+                return fail_memory(err);
             rights[p->class_count] = right;
             p->classes[p->class_count++].example = i;
         }

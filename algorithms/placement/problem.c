@@ -463,8 +463,12 @@ static enum error_code read_resources(struct placement_problem *p, struct error 
 
 static enum error_code read_jobs(struct placement_problem *p, struct error *err)
 {
+    size_t users = 0;
+
+    for (size_t i = 0; i < p->job_count; i++)
+        users += p->in->jobs[i].user != NULL;
     p->jobs = NEW(p->arena, struct problem_job, p->job_count);
-    if (!p->jobs || !name_index_create(&p->user_numbers, p->job_count, p->arena))
+    if (!p->jobs || !name_index_create(&p->user_numbers, users, p->arena))
         return fail_memory(err);
     p->user_count = 1;
     p->least_cpus = p->least_memory_bytes = p->job_count ? HUGE_VAL : 0;
@@ -611,11 +615,10 @@ static int by_stream(const void *a, const void *b, void *jobs)
 
 static enum error_code make_streams(struct placement_problem *p, struct error *err)
 {
-    size_t n = p->job_count;
+    size_t n = p->job_count, room = 0;
 
     p->stream_jobs = NEW(p->arena, size_t, n);
-    p->streams = NEW(p->arena, struct problem_stream, n);
-    if (!p->stream_jobs || !p->streams)
+    if (!p->stream_jobs)
         return fail_memory(err);
     for (size_t i = 0; i < n; i++)
         p->stream_jobs[i] = i;
@@ -623,8 +626,16 @@ static enum error_code make_streams(struct placement_problem *p, struct error *e
     for (size_t i = 0; i < n; i++) {
         struct problem_job *j = &p->jobs[p->stream_jobs[i]];
 
-        if (i == 0 || compare_kinds(&p->jobs[p->stream_jobs[i - 1]], j) != 0)
+        if (i == 0 || compare_kinds(&p->jobs[p->stream_jobs[i - 1]], j) != 0) {
+            if (p->stream_count == room) {
+                room = room ? 2 * room : 16;
+                p->streams = GROW(p->arena, p->streams, struct problem_stream,
+                                  p->stream_count, room);
+                if (!p->streams)
+                    return fail_memory(err);
+            }
             p->streams[p->stream_count++].first = i;
+        }
         p->streams[p->stream_count - 1].count++;
         j->stream = p->stream_count - 1;
     }

@@ -124,14 +124,24 @@ static bool blank(const char *text)
     return !text || text[strspn(text, " \t\r\n")] == 0;
 }
 
+static bool create_texts(const struct placement_problem *p, size_t count,
+                         struct texts *texts)
+{
+    *texts = (struct texts){.bound = NEW(p->arena, struct bound *, count)};
+    return texts->bound && name_index_create(&texts->index, count, p->arena);
+}
+
 static enum error_code read_all(struct placement_problem *p, struct error *err)
 {
-    struct texts requirements = {.bound = NEW(p->arena, struct bound *, p->job_count)};
-    struct texts ranks = {.bound = NEW(p->arena, struct bound *, p->job_count)};
+    size_t requirement_count = 0, rank_count = 0;
+    struct texts requirements, ranks;
 
-    if (!requirements.bound || !ranks.bound ||
-        !name_index_create(&requirements.index, p->job_count, p->arena) ||
-        !name_index_create(&ranks.index, p->job_count, p->arena))
+    for (size_t i = 0; i < p->job_count; i++) {
+        requirement_count += !blank(p->jobs[i].given->requirement);
+        rank_count += !blank(p->jobs[i].given->rank);
+    }
+    if (!create_texts(p, requirement_count, &requirements) ||
+        !create_texts(p, rank_count, &ranks))
         return fail_memory(err);
     for (size_t i = 0; i < p->job_count; i++) {
         const struct job *job = p->jobs[i].given;

@@ -131,15 +131,22 @@ static bool reserve(struct arena *a, size_t bytes)
     return true;
 }
 
-/* Rounds up to the alignment and checks product and cap; 0 on overflow. */
-static size_t rounded(const struct arena *a, size_t size, size_t count)
+/* With alignment and redzone; 0 on overflow. */
+static size_t rounded_bytes(size_t size, size_t count)
 {
     size_t bytes;
 
     if (__builtin_mul_overflow(size, count, &bytes) || bytes > SIZE_MAX / 4)
         return 0;
     bytes = (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-    bytes = (bytes ? bytes : ALIGNMENT) + REDZONE_BYTES;
+    return (bytes ? bytes : ALIGNMENT) + REDZONE_BYTES;
+}
+
+/* The same; 0 also beyond the cap. */
+static size_t rounded(const struct arena *a, size_t size, size_t count)
+{
+    size_t bytes = rounded_bytes(size, count);
+
     return bytes > a->cap_bytes - a->used_bytes || a->used_bytes > a->cap_bytes ? 0
                                                                                 : bytes;
 }
@@ -167,6 +174,54 @@ void *arena_grow(struct arena *a, void *old, size_t size, size_t old_count,
         return NULL;
     if (old && old_count)
         memcpy(p, old, size * (old_count < new_count ? old_count : new_count));
+    return p;
+}
+
+/* `b`, the last block, with room for `bytes`; NULL without memory. */
+static struct block *widen(struct arena *a, struct block *b, size_t bytes)
+{
+    struct block **link = &a->first;
+    struct block *wide;
+
+    while (*link != b)
+        link = &(*link)->next;
+    UNPOISON(b->data, b->size);
+    wide = realloc(b, sizeof(*b) + bytes);
+    if (!wide) {
+        POISON(b->data + b->used, b->size - b->used);
+        return NULL;
+    }
+    wide->size = bytes;
+    *link = a->current = wide;
+    return wide;
+}
+
+void *arena_extend(struct arena *a, void *old, size_t size, size_t old_count,
+                   size_t new_count)
+{
+    struct block *b = a->current;
+    size_t before = rounded_bytes(size, old_count);
+    size_t bytes = rounded_bytes(size, new_count);
+    unsigned char *p = old;
+
+    if (!old || !b || !before || !bytes || bytes < before || b->used < before ||
+        p != b->data + b->used - before)
+        return arena_grow(a, old, size, old_count, new_count);
+    if (a->used_bytes > a->cap_bytes || bytes - before > a->cap_bytes - a->used_bytes)
+        return NULL;
+    if (b->size - b->used < bytes - before) {
+        if (p != b->data)
+            return arena_grow(a, old, size, old_count, new_count);
+        b = widen(a, b, bytes);
+        if (!b)
+            return NULL;
+        p = b->data;
+    }
+    b->used += bytes - before;
+    a->used_bytes += bytes - before;
+    UNPOISON(p, bytes - REDZONE_BYTES);
+    POISON(b->data + b->used - REDZONE_BYTES, b->size - b->used + REDZONE_BYTES);
+    memset(p + size * old_count, 0, size * (new_count - old_count));
     return p;
 }
 

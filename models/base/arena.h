@@ -31,6 +31,11 @@ void *arena_alloc(struct arena *a, size_t size, size_t count);
 void *arena_grow(struct arena *a, void *old, size_t size, size_t old_count,
                  size_t new_count);
 
+/* The same for an `old` that nobody uses any more: where it was the last thing handed out
+ * it becomes longer, and its memory does not count twice. */
+void *arena_extend(struct arena *a, void *old, size_t size, size_t old_count,
+                   size_t new_count);
+
 /* A copy of `length` bytes of `text` with a NUL behind it. */
 char *arena_text(struct arena *a, const char *text, size_t length);
 
