@@ -29,7 +29,8 @@ struct stored {
 
 static void add_resource(struct co_site *site, const struct resource *r)
 {
-    double slots = (double)resource_slots(r);
+    /* A part of a cpu is no processor. */
+    double slots = isnan(r->n_max) && r->cpus < 1 ? 0 : (double)resource_slots(r);
 
     site->processors_total += slots;
     if (r->failed)

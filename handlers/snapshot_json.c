@@ -21,9 +21,10 @@ static const struct json_field resource_rows[] = {
     JSON_NUMBER(
         T, memory_bytes, 0, JSON_LARGEST, NAN, JSON_NULLABLE,
         "Memory for jobs; jobs that run together never need more; default: not limited"),
-    JSON_NUMBER(T, n_max, 0, 1e6, NAN, JSON_NULLABLE,
-                "Slots: jobs at the same time; default: with cpus what they and memory allow, "
-                "else 1"),
+    JSON_NUMBER(
+        T, n_max, 0, 1e6, NAN, JSON_NULLABLE,
+        "Slots: jobs at the same time; default: with cpus what they and memory allow, "
+        "else 1"),
     JSON_NUMBER(T, job_count, 0, 1e6, 0, 0, "Slots in use now; default 0"),
     JSON_NUMBERS(T, free_at_s, free_at_count, 0, JSON_LARGEST, JSON_NULLABLE,
                  "When each used slot is free, seconds from now; null: not known, never"),
@@ -36,8 +37,9 @@ static const struct json_field resource_rows[] = {
             "Changes with every start of the host: replicas of another boot are gone"),
     JSON_INSTANT(T, observed_at, JSON_NULLABLE,
                  "When its state was observed; default: fresh"),
-    JSON_TEXTS(T, allowed, allowed_count, 10000, 0,
-               "Who may use it, \"user:NAME\" or \"vo:NAME\"; []: nobody; default: everybody"),
+    JSON_TEXTS(
+        T, allowed, allowed_count, 10000, 0,
+        "Who may use it, \"user:NAME\" or \"vo:NAME\"; []: nobody; default: everybody"),
     JSON_NUMBER(T, fixed_priority, 0, 99, 1, 0,
                 "Priority given by the operator; 0: not used"),
     JSON_VALUES(T, attributes, attribute_count, 0,

@@ -167,6 +167,27 @@ TEST_CASE("what the policy does not look at is said once", "[placement]")
     CHECK(warnings_with(out, "ignored: 3 options") == 0);
 }
 
+TEST_CASE("needs that no resource limits are said", "[placement]")
+{
+    world w;
+    test_arena a;
+    w.host("n");
+    for (int i = 0; i < 2; i++) {
+        job &j = w.task("j" + std::to_string(i), 1);
+        j.cpus = 84;
+        j.memory_bytes = 1e9;
+    }
+    placement_out out = decided(w, "mct", a);
+    CHECK(out.placement_count == 2);
+    CHECK(warnings_with(out, "ignored: cpus of 2 jobs (first /jobs/0/cpus)") == 1);
+    CHECK(warnings_with(out, "ignored: memory_bytes of 2 jobs (first "
+                             "/jobs/0/memory_bytes)") == 1);
+    w.resources[0].cpus = 8; // one that does not fit is refused, not made narrower
+    out = decided(w, "mct", a);
+    CHECK(out.placement_count == 0);
+    CHECK(warnings_with(out, "ignored: cpus") == 0);
+}
+
 TEST_CASE("a plain request has no warnings", "[placement]")
 {
     for (auto &policy : policy_names()) {

@@ -124,6 +124,41 @@ static enum error_code warn_jobs(struct placement_problem *p, const struct unuse
     return OK;
 }
 
+/* Needs that no resource limits: as many such jobs run at a time as there are slots. */
+static enum error_code warn_needs(struct placement_problem *p, const struct unused_in *in,
+                                  struct error *err)
+{
+    bool limits_cpus = false, limits_memory = false;
+    size_t cpus = 0, first_cpus = 0, memory = 0, first_memory = 0;
+
+    for (size_t pos = 0; pos < p->resource_count; pos++) {
+        limits_cpus = limits_cpus || p->cpus[pos] < HUGE_VAL;
+        limits_memory = limits_memory || p->memory_bytes[pos] < HUGE_VAL;
+    }
+    for (size_t i = problem_pending(p); i-- > 0 && p->resource_count;) {
+        if (!limits_cpus && p->jobs[i].cpus > 1) {
+            cpus++;
+            first_cpus = i;
+        }
+        if (!limits_memory && p->jobs[i].memory_bytes > 0) {
+            memory++;
+            first_memory = i;
+        }
+    }
+    if (cpus && !problem_warn(p,
+                              "ignored: cpus of %zu job%s (first /%s/%zu/cpus): no "
+                              "resource says how many it has, each job takes one slot",
+                              cpus, cpus == 1 ? "" : "s", in->list, first_cpus))
+        return fail_memory(err);
+    if (memory &&
+        !problem_warn(p,
+                      "ignored: memory_bytes of %zu job%s (first /%s/%zu/memory_bytes): "
+                      "no resource says how much it has",
+                      memory, memory == 1 ? "" : "s", in->list, first_memory))
+        return fail_memory(err);
+    return OK;
+}
+
 /* Deadlines and priorities: what they do, and what not. */
 static enum error_code warn_objective(struct placement_problem *p,
                                       const struct unused_in *in, unsigned looks,
@@ -323,6 +358,7 @@ enum error_code unused_warn(struct placement_problem *p, const struct unused_in 
 
     TRY(warn_objective(p, in, looks, err));
     TRY(warn_jobs(p, in, looks, err));
+    TRY(warn_needs(p, in, err));
     TRY(warn_resources(p, err));
     TRY(warn_users(p, looks, err));
     return warn_options(p, in, looks, err);
