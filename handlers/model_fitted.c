@@ -1,10 +1,11 @@
 /* model_fitted.c - a fitted model of any kind: trained, refined, asked. */
-#include "handlers/model_fitted.h"
+#include "handlers/model_core.h"
 
 #include "models/performance/accuracy.h"
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 const char *const model_kind_names[] = {
@@ -62,6 +63,13 @@ void fitted_check_settings(enum model_kind kind, const struct model_settings *s,
                         s->inputs[i]);
 }
 
+/* Runs that stand out of a fit: only beyond doubt, the kind may not follow the runs. */
+enum { SCREENED_LEAST = 8, SCREENED_SHARE = 10 };
+#define SCREEN_RATIO    10.0
+#define SCREEN_SCALES   4.0
+#define SCREEN_DISTANCE 1.5
+#define NORMAL_QUARTILE 0.6745
+
 static struct perf_options options_of(const struct model_settings *s)
 {
     struct perf_options options = perf_options_of((enum perf_profile)s->profile);
@@ -73,6 +81,7 @@ static struct perf_options options_of(const struct model_settings *s)
     options.pruned = s->search == 1;
     options.threshold_factor = s->threshold_factor;
     options.seed = s->seed;
+    options.judge_outliers = s->profile == PERF_THESIS; /* else model_core.c does */
     return options;
 }
 
@@ -146,8 +155,10 @@ double fitted_recent_appe_pct(const struct fitted_model *m)
     return m->errors.ratio_count ? sum / (double)m->errors.ratio_count : (double)NAN;
 }
 
-static void note_error(struct fitted_errors *e, double actual_s, double predicted_s)
+void fitted_note_error(struct fitted_model *m, double actual_s, double predicted_s)
 {
+    struct fitted_errors *e = &m->errors;
+
     if (!(actual_s > 0) || !isfinite(actual_s) || isnan(predicted_s))
         return;
     e->ratios[e->ratio_next] = actual_s / predicted_s;
@@ -156,6 +167,15 @@ static void note_error(struct fitted_errors *e, double actual_s, double predicte
         e->ratio_count++;
     e->count++;
     e->ppe_sum_pct += 100 * fabs(actual_s - predicted_s) / actual_s;
+}
+
+void fitted_keep_errors(const struct fitted_model *from, struct fitted_model *to)
+{
+    memcpy(to->errors.ratios, from->errors.ratios, sizeof(to->errors.ratios));
+    to->errors.ratio_count = from->errors.ratio_count;
+    to->errors.ratio_next = from->errors.ratio_next;
+    to->errors.count = from->errors.count;
+    to->errors.ppe_sum_pct = from->errors.ppe_sum_pct;
 }
 
 /* Oldest first. */
@@ -400,11 +420,11 @@ static enum error_code train_regression(struct fitted_model *m,
     return OK;
 }
 
-enum error_code fitted_train(enum model_kind kind, const struct model_settings *settings,
-                             const struct fitted_run *runs, size_t count,
-                             const struct budget *budget, struct fitted_model *out,
-                             enum fitted_verdict *verdict, struct arena *a,
-                             struct error *err)
+enum error_code fitted_fit(enum model_kind kind, const struct model_settings *settings,
+                           const struct fitted_run *runs, size_t count,
+                           const struct budget *budget, struct fitted_model *out,
+                           enum fitted_verdict *verdict, struct arena *a,
+                           struct error *err)
 {
     struct fitted_model m;
 
@@ -430,6 +450,175 @@ enum error_code fitted_train(enum model_kind kind, const struct model_settings *
         note_training(&m, runs, verdict, count);
     *out = m;
     return OK;
+}
+
+/* ---- runs that stand out ---- */
+
+/* The runs that may stand out of a fit: the longest or the shortest, few, and with a gap
+ * between their times and all others'. A fit that they carried away would not tell. */
+struct standing {
+    size_t *order;       /* runs in the fit, by time */
+    size_t count, first; /* in the fit; place of the first of these */
+    size_t several;      /* how many; 0: none */
+};
+
+struct timed {
+    double time_s;
+    size_t run;
+};
+
+static int compare_times(const void *a, const void *b)
+{
+    const struct timed *x = a, *y = b;
+
+    if (x->time_s != y->time_s)
+        return x->time_s < y->time_s ? -1 : 1;
+    return (x->run > y->run) - (x->run < y->run);
+}
+
+static enum error_code order_by_time(const struct fitted_run *runs,
+                                     const enum fitted_verdict *verdict, size_t count,
+                                     struct standing *s, struct timed *list,
+                                     struct arena *a, struct error *err)
+{
+    s->order = NEW(a, size_t, count + 1);
+    if (!s->order)
+        return fail_memory(err);
+    s->count = 0;
+    for (size_t i = 0; i < count; i++)
+        if (verdict[i] == RUN_FIT)
+            list[s->count++] = (struct timed){runs[i].run.time_s, i};
+    qsort(list, s->count, sizeof(*list), compare_times);
+    for (size_t i = 0; i < s->count; i++)
+        s->order[i] = list[i].run;
+    return OK;
+}
+
+/* The greatest gap that cuts off few runs at either end. */
+static void find_standing(const struct fitted_run *runs, double least_ratio,
+                          struct standing *s)
+{
+    size_t most = s->count / SCREENED_SHARE + 1;
+    double widest = least_ratio;
+
+    s->several = 0;
+    for (size_t k = 1; k <= most && s->count >= SCREENED_LEAST; k++) {
+        size_t high = s->count - k;
+        double above =
+            runs[s->order[high]].run.time_s / runs[s->order[high - 1]].run.time_s;
+        double below = runs[s->order[k]].run.time_s / runs[s->order[k - 1]].run.time_s;
+
+        if (above > widest || below > widest) {
+            widest = fmax(above, below);
+            s->first = above >= below ? high : 0;
+            s->several = k;
+        }
+    }
+}
+
+static bool is_standing(const struct standing *s, size_t place)
+{
+    return place >= s->first && place < s->first + s->several;
+}
+
+/* Scale of the errors on the runs that were fitted to. */
+static double scale_of(const struct fitted_model *m, const struct fitted_run *runs,
+                       const struct standing *s, struct timed *room)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < s->count; i++) {
+        const struct fitted_run *run = &runs[s->order[i]];
+        struct perf_query query = query_of(&run->run);
+        struct fitted_prediction p;
+
+        if (is_standing(s, i))
+            continue;
+        fitted_predict(m, &query, run->inputs, NULL, &p);
+        if (!p.reason)
+            room[count++] = (struct timed){fabs(log(run->run.time_s / p.time_s)), i};
+    }
+    if (count == 0)
+        return HUGE_VAL;
+    qsort(room, count, sizeof(*room), compare_times);
+    return room[count / 2].time_s / NORMAL_QUARTILE;
+}
+
+/* Marks those of the standing runs that a fit without them is far off from, but none
+ * where that fit has seen nothing. */
+static bool mark_standing(const struct fitted_model *m, struct fitted_run *runs,
+                          const struct standing *s, const struct fitted_run *rest,
+                          size_t rest_count, struct timed *room)
+{
+    double least = fmax(log(SCREEN_RATIO), SCREEN_SCALES * scale_of(m, runs, s, room));
+    bool any = false;
+
+    for (size_t i = s->first; i < s->first + s->several; i++) {
+        struct fitted_run *run = &runs[s->order[i]];
+        struct perf_query query = query_of(&run->run);
+        struct fitted_prediction p;
+
+        fitted_predict(m, &query, run->inputs, NULL, &p);
+        if (p.reason || !(fabs(log(run->run.time_s / p.time_s)) > least) ||
+            core_distance(m, rest, rest_count, run) > SCREEN_DISTANCE)
+            continue;
+        run->run.outlier = any = true;
+    }
+    return any;
+}
+
+/* Fits, and again without the runs that stand out, which are marked in `runs`. */
+static enum error_code fit_screened(enum model_kind kind,
+                                    const struct model_settings *settings,
+                                    struct fitted_run *runs, size_t count,
+                                    const struct budget *budget, struct fitted_model *out,
+                                    enum fitted_verdict *verdict, struct arena *a,
+                                    struct error *err)
+{
+    struct timed *room = NEW(a, struct timed, count + 1);
+    struct fitted_run *rest = NEW(a, struct fitted_run, count + 1);
+    struct standing s = {0};
+    struct fitted_model without;
+    size_t rest_count = 0;
+
+    if (!room || !rest)
+        return fail_memory(err);
+    TRY(fitted_fit(kind, settings, runs, count, budget, out, verdict, a, err));
+    TRY(order_by_time(runs, verdict, count, &s, room, a, err));
+    find_standing(runs, settings->robustness.outlier_ratio, &s);
+    if (s.several == 0)
+        return OK;
+    for (size_t i = 0; i < s.count; i++)
+        if (!is_standing(&s, i))
+            rest[rest_count++] = runs[s.order[i]];
+    TRY(fitted_fit(kind, settings, rest, rest_count, budget, &without, NULL, a, err));
+    if (without.reason || !mark_standing(&without, runs, &s, rest, rest_count, room))
+        return OK;
+    return fitted_fit(kind, settings, runs, count, budget, out, verdict, a, err);
+}
+
+enum error_code fitted_train(enum model_kind kind, const struct model_settings *settings,
+                             const struct fitted_run *runs, size_t count,
+                             const struct budget *budget, struct fitted_model *out,
+                             enum fitted_verdict *verdict, struct arena *a,
+                             struct error *err)
+{
+    struct fitted_run *screened;
+
+    if (settings->profile == PERF_THESIS)
+        return fitted_fit(kind, settings, runs, count, budget, out, verdict, a, err);
+    screened = NEW(a, struct fitted_run, count + 1);
+    if (!verdict)
+        verdict = NEW(a, enum fitted_verdict, count + 1);
+    if (!screened || !verdict)
+        return fail_memory(err);
+    if (count > 0)
+        memcpy(screened, runs, count * sizeof(*runs));
+    TRY(fit_screened(kind, settings, screened, count, budget, out, verdict, a, err));
+    if (out->reason)
+        return OK;
+    TRY(core_create(out, runs, verdict, count, a, err));
+    return core_measure(out, a, a, budget, err);
 }
 
 enum error_code fitted_reform(struct fitted_model *m, const struct fitted_run *runs,
@@ -480,6 +669,7 @@ enum error_code fitted_port(const struct fitted_model *reference,
         return OK;
     }
     TRY(perf_ported_set(&reference->set, &m.porting, &m.set, a, err));
+    m.set.options.judge_outliers = true; /* until it is trained from its own runs */
     m.fit_appe_pct = 100 * m.porting.goodness_target;
     if (e->ratio_count >= PREDICTION_RATIOS_OWN) {
         ratios_in_order(e, m.errors.training);
@@ -527,6 +717,8 @@ enum error_code fitted_interval(const struct fitted_model *m, double level,
     };
     struct prediction_interval unit = {0};
 
+    if (m->core && !is_ported)
+        return core_interval(m->core, level, out, a, err);
     ratios_in_order(&m->errors, latest);
     *out = (struct fitted_interval){.level = level};
     out->low_ratio = out->high_ratio = (double)NAN;
@@ -571,7 +763,8 @@ static void predict_regression(const struct fitted_model *m, const double *input
     out->low_s = p.low_s;
     out->high_s = p.high_s;
     out->method = model_kind_names[m->kind];
-    out->own_basis = regression_basis_names[p.basis];
+    if (!isnan(level))
+        out->own_basis = regression_basis_names[p.basis];
     out->far_input = p.extrapolated_input;
     if (p.extrapolation_ratio > 2)
         out->warnings |= FITTED_WARN_FAR;
@@ -579,16 +772,44 @@ static void predict_regression(const struct fitted_model *m, const double *input
         out->warnings |= FITTED_WARN_FLOORED;
 }
 
+/* The interval of the group in which the question lies. */
+static void put_interval(const struct fitted_model *m, const struct perf_query *query,
+                         const double *inputs, const struct fitted_interval *interval,
+                         struct fitted_prediction *out)
+{
+    struct core_place place;
+    double half;
+
+    core_place_of(m, query, inputs, &place);
+    half = log_half(interval->quantile[place.group], interval->scale[place.group], 0,
+                    place.distance, place.runs, place.constant_distance);
+    out->low_s = out->time_s * exp(-half);
+    out->high_s = out->time_s * exp(half);
+    out->own_basis = log_group_names[place.group];
+    out->error_count = interval->error_count[place.group];
+    out->extrapolation_ratio = place.distance;
+    out->far_input = place.far_input;
+    out->warnings &= ~(unsigned)FITTED_WARN_FAR; /* the kind's own word for it */
+    if (place.distance > 2)
+        out->warnings |= FITTED_WARN_DISTANT;
+    if (place.constant_distance > 1) {
+        out->warnings |= FITTED_WARN_CONSTANT;
+        out->constant_input = place.constant_input;
+    }
+}
+
 void fitted_predict(const struct fitted_model *m, const struct perf_query *query,
                     const double *inputs, const struct fitted_interval *interval,
                     struct fitted_prediction *out)
 {
+    bool by_group = interval && interval->by_group;
     struct perf_prediction p;
 
     *out = (struct fitted_prediction){.reason = m->reason};
     out->time_s = out->low_s = out->high_s = (double)NAN;
     out->computation_s = out->communication_s = (double)NAN;
     out->problem_size_ratio = out->processors_ratio = (double)NAN;
+    out->extrapolation_ratio = (double)NAN;
     if (m->reason)
         return;
     if (m->kind == MODEL_COMPREHENSIVE) {
@@ -599,8 +820,12 @@ void fitted_predict(const struct fitted_model *m, const struct perf_query *query
         from_perf(&p, out);
         out->method = out->reason ? NULL : model_kind_names[m->kind];
     } else {
-        predict_regression(m, inputs, interval ? interval->level : PREDICTION_LEVEL, out);
+        /* Without a level its own interval is not worked out: by_group has another. */
+        predict_regression(m, inputs,
+                           interval && !by_group ? interval->level : (double)NAN, out);
     }
+    if (by_group && !out->reason)
+        put_interval(m, query, inputs, interval, out);
     if (out->reason || !interval || isnan(interval->low_ratio))
         return;
     out->own_basis = NULL;
@@ -652,7 +877,7 @@ void fitted_learn(struct fitted_model *m, const struct fitted_run *run,
     *out = (struct fitted_update){.verdict = RUN_FIT};
     fitted_predict(m, &query, run->inputs, NULL, &p);
     out->predicted_s = p.time_s;
-    note_error(&m->errors, run->run.time_s, p.time_s);
+    fitted_note_error(m, run->run.time_s, p.time_s);
     if (m->kind == MODEL_COMPREHENSIVE) {
         learn_comprehensive(m, &run->run, rows, row_count, out);
     } else if (m->kind == MODEL_PRELIMINARY) {

@@ -11,7 +11,9 @@
 #define GRIDPLAN_MODEL_FITTED_H
 
 #include "models/base/value.h"
+#include "models/performance/drift.h"
 #include "models/performance/interval.h"
+#include "models/performance/log_interval.h"
 #include "models/performance/performance.h"
 #include "models/performance/porting.h"
 #include "models/performance/preliminary.h"
@@ -35,7 +37,7 @@ enum model_kind {
 extern const char *const model_kind_names[]; /* ended by NULL */
 
 enum {
-    FITTED_LAYOUT = 1,      /* of the packed numbers */
+    FITTED_LAYOUT = 2,      /* of the packed numbers; 1 is read as well */
     FITTED_RATIOS_MAX = 50, /* PREDICTION_RATIOS_MAX */
     FITTED_FOLDS_MAX = 50,  /* of the cross-validation */
     FITTED_INPUTS_MAX = REGRESSION_INPUTS_MAX
@@ -53,13 +55,15 @@ struct model_settings {
     uint64_t comp_degree, comm_degree; /* preliminary */
     const char *const *inputs;         /* regressions: names; NULL: the kind's preset */
     size_t input_count;
-    double min_input; /* power_law; NAN: none */
+    double min_input;             /* power_law; NAN: none */
+    struct drift_rule robustness; /* of the profile robust */
 };
 
 /* A run, from a request or stored. */
 struct fitted_run {
     struct perf_sample run;           /* members that are not known are NAN */
     double inputs[FITTED_INPUTS_MAX]; /* regressions, in the order of the settings */
+    double started_at_s;              /* instant; NAN: not known */
 };
 
 /* Errors of predictions made before their runs were learnt: actual / predicted. */
@@ -72,6 +76,8 @@ struct fitted_errors {
                                            model of the reference's executions */
     size_t training_count;
 };
+
+struct fitted_core; /* what it knows of its runs: model_core.h */
 
 struct fitted_model {
     enum model_kind kind;
@@ -88,6 +94,8 @@ struct fitted_model {
     size_t fits_evaluated;
     bool cut;                    /* the time limit ended the training early */
     struct perf_porting porting; /* of a ported model: all but `fitted` */
+    struct fitted_core *core;    /* NULL: the profile thesis, a model that was given as
+                                    combinations, or one packed with the layout 1 */
 };
 
 /* symbol, name: what became of a run */
@@ -107,7 +115,16 @@ void fitted_check_settings(enum model_kind kind, const struct model_settings *s,
 double fitted_input(const char *name, const struct perf_query *query,
                     const struct named_value *parameters, size_t parameter_count);
 
-/* Learns a model from runs in the order of time. verdict: of each run, may be NULL.
+/* Fits a model to runs in the order of time and to nothing else. verdict: of each run,
+ * may be NULL. */
+enum error_code fitted_fit(enum model_kind kind, const struct model_settings *settings,
+                           const struct fitted_run *runs, size_t count,
+                           const struct budget *budget, struct fitted_model *out,
+                           enum fitted_verdict *verdict, struct arena *a,
+                           struct error *err);
+
+/* Learns a model from runs in the order of time: in the profile robust without those
+ * that stand out, and with what intervals need. verdict: of each run, may be NULL.
  * Without a model out->reason says why. Fails with ERR_TOO_LARGE when the arena is full,
  * and with ERR_INVALID for numbers of inputs that the kind does not take. */
 enum error_code fitted_train(enum model_kind kind, const struct model_settings *settings,
@@ -123,15 +140,21 @@ struct fitted_prediction {
     const char *method;                    /* "native", "scaled" ... or the kind */
     size_t rank;                           /* of the combination; 0: none */
     unsigned warnings;     /* of enum perf_warning, and of enum fitted_warning */
-    const char *own_basis; /* of a regression's own interval; NULL: there is none */
-    size_t far_input;      /* with FITTED_WARN_FAR: which of the inputs */
+    const char *own_basis; /* of the interval of this answer; NULL: that of the model */
+    size_t error_count;    /* that this interval rests on; 0: that of the model */
+    double extrapolation_ratio; /* how far outside what was seen, 1: inside; NAN: not
+                                   known */
+    size_t constant_input;      /* with FITTED_WARN_CONSTANT: which of the inputs */
+    size_t far_input;           /* with FITTED_WARN_FAR: which of the inputs */
     double problem_size_ratio, processors_ratio; /* NAN: not known */
 };
 enum fitted_warning {
     FITTED_WARN_FAR = 1 << PERF_WARNING_COUNT, /* an input is far outside what was seen */
     FITTED_WARN_FLOORED = FITTED_WARN_FAR << 1, /* the least time seen: the formula gave
                                                    none above 0 */
-    FITTED_WARN_MASKS = FITTED_WARN_FLOORED << 1
+    FITTED_WARN_DISTANT = FITTED_WARN_FLOORED << 1,  /* extrapolation_ratio above 2 */
+    FITTED_WARN_CONSTANT = FITTED_WARN_DISTANT << 1, /* an input that never varied does */
+    FITTED_WARN_MASKS = FITTED_WARN_CONSTANT << 1
 };
 
 /* How the interval of a prediction is made, worked out once for many. */
@@ -140,12 +163,15 @@ struct fitted_interval {
     double low_ratio, high_ratio; /* of the time; NAN: by the kind itself, or none */
     enum prediction_basis basis;
     size_t ratio_count;
+    bool by_group; /* then these, by enum log_group, and not the ratios */
+    double scale[LOG_GROUP_COUNT], quantile[LOG_GROUP_COUNT];
+    size_t error_count[LOG_GROUP_COUNT];
 };
 enum error_code fitted_interval(const struct fitted_model *m, double level,
                                 struct fitted_interval *out, struct arena *a,
                                 struct error *err);
 
-/* O(1), without memory. interval NULL: none. inputs: of a regression. */
+/* O(log runs), without memory. interval NULL: none. inputs: of a regression. */
 void fitted_predict(const struct fitted_model *m, const struct perf_query *query,
                     const double *inputs, const struct fitted_interval *interval,
                     struct fitted_prediction *out);
@@ -158,6 +184,12 @@ struct fitted_update {
                         model has runs enough now */
     bool reform_due; /* fitted_reform() with all runs */
 };
+
+/* An error into those that the summary tells of. */
+void fitted_note_error(struct fitted_model *m, double actual_s, double predicted_s);
+
+/* The errors that a model has noted go on with the one that follows it. */
+void fitted_keep_errors(const struct fitted_model *from, struct fitted_model *to);
 
 /* Predicts the run, notes the error, and learns the run in O(k^2). `rows`: all runs
  * with this one at the end; only read when the list is ranked by APPE. */
@@ -187,9 +219,11 @@ void fitted_from_combinations(struct perf_combination *sorted, size_t sorted_cou
 double fitted_unseen_appe_pct(const struct fitted_model *m);
 double fitted_recent_appe_pct(const struct fitted_model *m);
 
-/* All that is to be kept of it, but its settings. */
-enum error_code fitted_pack(const struct fitted_model *m, const double **packed,
-                            size_t *count, struct arena *a, struct error *err);
+/* All that is to be kept of it, but its settings; with_runs: also the runs that it
+ * remembers, without which it predicts as well but cannot learn of a change. */
+enum error_code fitted_pack(const struct fitted_model *m, bool with_runs,
+                            const double **packed, size_t *count, struct arena *a,
+                            struct error *err);
 
 /* The settings stay as they were given. ERR_INVALID: these are not such numbers. */
 enum error_code fitted_unpack(enum model_kind kind, const struct model_settings *settings,

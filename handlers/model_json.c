@@ -1,6 +1,7 @@
 /* model_json.c - fitted models in JSON. */
 #include "handlers/model_json.h"
 
+#include "handlers/model_core.h"
 #include "service/hash.h"
 #include "service/store_model.h"
 
@@ -13,6 +14,29 @@
 
 static const char *const searches[] = {"exhaustive", "pruned", NULL};
 static const char *const metrics[] = {"standard_error", "appe", NULL};
+
+#define T struct drift_rule
+static const struct json_field robustness_rows[] = {
+    JSON_NUMBER(T, cusum_slack, 0.25, 3, 1, 0,
+                "Error, in scales, that a run may have before it counts; default 1"),
+    JSON_NUMBER(T, cusum_limit, 2, 20, 5, 0,
+                "Sum of what counts, above which the run times have changed; default 5"),
+    JSON_NUMBER(T, error_clamp, 2, 10, 3, 0,
+                "Most, in scales, that one run counts for; default 3"),
+    JSON_NUMBER(T, scale_floor, 0.001, 1, 0.05, 0,
+                "Least scale of errors, a logarithm: 0.05 is about 5 percent; default "
+                "0.05"),
+    JSON_NUMBER(T, outlier_ratio, 1.5, 100, 3, 0,
+                "A run that is off by a smaller factor is no outlier; default 3"),
+    JSON_NUMBER(T, window_runs, 20, 20000, 2000, 0,
+                "Latest runs that are remembered; default 2000"),
+    {0},
+};
+#undef T
+static const struct json_object robustness_json = {
+    "ModelRobustness",
+    "What is an outlier, and what a change of the run times (not in the profile thesis)",
+    sizeof(struct drift_rule), robustness_rows};
 
 #define T struct model_settings
 static const struct json_field settings_rows[] = {
@@ -45,6 +69,8 @@ static const struct json_field settings_rows[] = {
     JSON_NUMBER(T, min_input, -JSON_LARGEST, JSON_LARGEST, NAN,
                 JSON_NULLABLE | JSON_OPTIONAL,
                 "power_law: runs with a smaller input are passed over; default: none"),
+    JSON_OBJECT(T, robustness, struct drift_rule, &robustness_json, 0,
+                "How outliers and changes are told apart"),
     {0},
 };
 #undef T
@@ -100,6 +126,7 @@ enum error_code model_runs_read(enum model_kind kind,
             query.bandwidth_mbps, r->run_time_s,    r->dedicated,
             r->outlier,
         };
+        list[i].started_at_s = (double)NAN;
         if (r->processors != floor(r->processors)) {
             char pointer[96];
 
@@ -324,6 +351,20 @@ static const struct json_object porting_json = {
     "ModelPorting", "How a model was carried over from another site",
     sizeof(struct model_porting), porting_rows};
 
+#define T struct model_change
+static const struct json_field change_rows[] = {
+    JSON_INSTANT(T, at, JSON_OPTIONAL, "When the first run since then started"),
+    JSON_NUMBER(T, factor, 0, 0, 0, 0, "Run times since then over those of before"),
+    JSON_INTEGER(T, earlier_run_count, 0, JSON_EXACT, 0, 0,
+                 "Runs of before that were kept at first, scaled to the new level"),
+    JSON_INTEGER(T, run_count, 0, JSON_EXACT, 0, 0, "Runs since then"),
+    {0},
+};
+#undef T
+static const struct json_object change_json = {
+    "ModelChange", "A change of the run times that was noticed",
+    sizeof(struct model_change), change_rows};
+
 #define T struct model_summary
 static const struct json_field summary_rows[] = {
     JSON_INTEGER(T, sample_count, 0, JSON_EXACT, 0, 0, "Runs that it is fitted to"),
@@ -354,6 +395,10 @@ static const struct json_field summary_rows[] = {
     JSON_OBJECT(T, bandwidth_mbps, struct model_range, &range_json, 0, "Bandwidths seen"),
     JSON_OBJECT(T, porting, const struct model_porting *, &porting_json,
                 JSON_POINTER | JSON_OPTIONAL, "Of a ported model"),
+    JSON_INTEGER(T, change_count, 0, JSON_EXACT, 0, 0,
+                 "Changes of the run times that were noticed"),
+    JSON_OBJECT(T, change, const struct model_change *, &change_json,
+                JSON_POINTER | JSON_OPTIONAL, "The last of them"),
     {0},
 };
 #undef T
@@ -372,7 +417,16 @@ enum error_code model_summary_of(const struct fitted_model *m,
                                  struct error *err)
 {
     struct model_porting *porting = NULL;
+    struct model_change *change = NULL;
 
+    if (m->core && m->core->change_count > 0) {
+        change = NEW(a, struct model_change, 1);
+        if (!change)
+            return fail_memory(err);
+        *change = (struct model_change){m->core->change_at_s, m->core->change_factor,
+                                        m->core->change_earlier_count,
+                                        m->core->runs_since_change};
+    }
     if (m->kind == MODEL_COMPREHENSIVE && m->set.reference) {
         porting = NEW(a, struct model_porting, 1);
         if (!porting)
@@ -405,6 +459,8 @@ enum error_code model_summary_of(const struct fitted_model *m,
         .cpu_available_ratio = range_of(m->seen.cpu_available_ratio),
         .bandwidth_mbps = range_of(m->seen.bandwidth_mbps),
         .porting = porting,
+        .change_count = m->core ? m->core->change_count : 0,
+        .change = change,
     };
     return OK;
 }
@@ -520,7 +576,7 @@ enum error_code model_packed_text(const struct fitted_model *m, const char **tex
     struct db_bytes bytes;
     size_t count;
 
-    TRY(fitted_pack(m, &numbers, &count, a, err));
+    TRY(fitted_pack(m, false, &numbers, &count, a, err));
     bytes = store_numbers(numbers, count, a);
     *text = bytes.data ? base64url_encode(bytes.data, bytes.length, a) : NULL;
     return *text ? OK : fail_memory(err);

@@ -96,6 +96,12 @@ struct model_porting {
     double goodness_reference_pct, goodness_target_pct;
     const char *reference_model_id;
 };
+/* A change of the run times. */
+struct model_change {
+    double at_s; /* instant; NAN: not known */
+    double factor;
+    uint64_t earlier_run_count, run_count;
+};
 struct model_summary {
     uint64_t sample_count, outlier_count, unusable_count;
     double standard_error, fit_appe_pct, cross_appe_pct;
@@ -105,6 +111,8 @@ struct model_summary {
     bool cut;
     struct model_range problem_size, processors, cpu_available_ratio, bandwidth_mbps;
     const struct model_porting *porting;
+    uint64_t change_count;
+    const struct model_change *change; /* the last one; NULL: none */
 };
 extern const struct json_object model_summary_json;
 

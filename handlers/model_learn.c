@@ -1,14 +1,20 @@
 /* model_learn.c - stored models learn their executions.
  *
  * One transaction: lock the model's row, read the version that predicts and the
- * executions nobody has looked at, predict and learn each, write the next version. A
- * model without a version, or one that is to be trained anew, is trained from its
- * latest 2,000 executions instead; a list that is due is formed anew from them.
+ * executions nobody has looked at, predict and learn each, write the next version.
+ *
+ * In the profile robust a version remembers its runs (model_core.h): what is due is
+ * trained from them. A model without a version learns its latest 2,000 executions from
+ * the first on. In the profile thesis, and for what was ported, a model that is to be
+ * trained is trained from its latest 2,000 executions instead; a list that is due is
+ * formed anew from them.
  */
 #include "handlers/model_learn.h"
 
+#include "handlers/model_core.h"
 #include "models/base/names.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,8 +23,10 @@ static const double RETRY_S = 60; /* after a failure that is not the executions'
 #define T struct learn_outcome
 static const struct json_field outcome_rows[] = {
     JSON_INTEGER(T, version, 0, JSON_EXACT, 0, 0, "Version that predicts now; 0: none"),
-    JSON_TEXT(T, cause, JSON_OPTIONAL,
-              "train, refine or reform; left out when there is no new version"),
+    JSON_TEXT(
+        T, cause, JSON_OPTIONAL,
+        "train, refine, reform or change (the run times have changed); left out when "
+        "there is no new version"),
     JSON_INTEGER(T, learnt_count, 0, JSON_EXACT, 0, 0, "Executions that were looked at"),
     JSON_TEXT(T, reason, JSON_OPTIONAL,
               "Why there is no model, or the old one stays: insufficient_samples, "
@@ -112,7 +120,8 @@ static enum error_code run_of(enum model_kind kind, const struct model_settings 
     *out = (struct fitted_run){.run = {query.problem_size, query.processors,
                                        query.cpu_available_ratio, query.bandwidth_mbps,
                                        s->run_time_s, s->dedicated,
-                                       strcmp(s->verdict, "outlier") == 0}};
+                                       strcmp(s->verdict, "outlier") == 0},
+                               .started_at_s = s->started_at_s};
     for (size_t k = 0; kind >= MODEL_LINEAR && k < input_count; k++) {
         out->inputs[k] = fitted_input(names[k], &query, NULL, 0);
         if (isnan(out->inputs[k]))
@@ -154,9 +163,9 @@ enum error_code model_write(struct db_session *db, const struct store_model *mod
     struct text_buffer b = {.arena = a};
     struct model_summary summary;
     struct store_model_version version = {
-        .parent_version = strcmp(cause, "refine") == 0 || strcmp(cause, "reform") == 0
-                              ? model->version
-                              : 0,
+        .parent_version = strcmp(cause, "train") == 0 || strcmp(cause, "port") == 0
+                              ? 0
+                              : model->version,
         .cause = cause,
         .state = is_ported ? "ported" : "trained",
         .layout = FITTED_LAYOUT,
@@ -166,7 +175,7 @@ enum error_code model_write(struct db_session *db, const struct store_model *mod
     const double *numbers;
     size_t count;
 
-    TRY(fitted_pack(fitted, &numbers, &count, a, err));
+    TRY(fitted_pack(fitted, true, &numbers, &count, a, err));
     version.numbers = store_numbers(numbers, count, a);
     TRY(model_summary_of(fitted, reference_model_id, &summary, a, err));
     json_print(&model_summary_json, &summary, &b);
@@ -249,15 +258,6 @@ static enum error_code apply_news(const struct learning *l, struct store_sample 
     return OK;
 }
 
-static void keep_errors(const struct fitted_errors *old, struct fitted_errors *e)
-{
-    memcpy(e->ratios, old->ratios, sizeof(e->ratios));
-    e->ratio_count = old->ratio_count;
-    e->ratio_next = old->ratio_next;
-    e->count = old->count;
-    e->ppe_sum_pct = old->ppe_sum_pct;
-}
-
 /* Trains from all runs; *done false: there is no model, and why is in `reason`. */
 static enum error_code train(struct learning *l, struct learn_outcome *out, bool *done)
 {
@@ -280,7 +280,7 @@ static enum error_code train(struct learning *l, struct learn_outcome *out, bool
     out->reason = trained.reason;
     if (trained.reason)
         return OK;
-    keep_errors(&l->fitted.errors, &trained.errors);
+    fitted_keep_errors(&l->fitted, &trained);
     for (size_t i = 0; i < count; i++) {
         looked_at[i] = samples[place[i]];
         if (strcmp(looked_at[i].verdict, fitted_verdict_names[RUN_LEFT_OUT]) == 0)
@@ -372,10 +372,176 @@ static enum error_code write_reason(const struct learning *l, const char *reason
     return store_model_advance(l->db, &l->model, &advance, l->rq->arena, l->rq->err);
 }
 
+/* ---- with a memory of its runs ---- */
+
+/* What the model is to learn now: the news; without a version all there are; where it is
+ * to be trained also what a roll-back left out. */
+static enum error_code gather_news(struct learning *l)
+{
+    struct arena *a = l->rq->arena;
+    const struct store_sample *stored;
+    struct store_sample *list;
+    size_t count, kept = 0;
+
+    if (l->model.version > 0 && !l->model.train_requested)
+        return OK;
+    TRY(store_model_samples(l->db, l->model.tenant, l->model.model_id, STORE_SAMPLES_ALL,
+                            &stored, &count, a, l->rq->err));
+    list = NEW(a, struct store_sample, count + l->news_count + 1);
+    if (!list)
+        return fail_memory(l->rq->err);
+    for (size_t i = 0; i < count; i++) {
+        bool is_left_out =
+            strcmp(stored[i].verdict, fitted_verdict_names[RUN_LEFT_OUT]) == 0;
+        bool is_news = isnan(stored[i].version);
+
+        if (l->model.version > 0 ? is_left_out || is_news
+                                 : !is_left_out || l->model.train_requested)
+            list[kept++] = stored[i];
+        if (is_left_out && l->model.train_requested)
+            list[kept - 1].version = (double)NAN;
+    }
+    l->news = list;
+    l->news_count = kept;
+    return OK;
+}
+
+/* After a change: the last `count` runs up to news[last] are no outliers. *earlier: how
+ * many of them are not among the news. */
+static void take_back(struct learning *l, size_t last, size_t count, size_t *earlier)
+{
+    for (size_t i = last + 1; i-- > 0 && count > 0;) {
+        struct store_sample *s = &l->news[i];
+        bool is_outlier = strcmp(s->verdict, fitted_verdict_names[RUN_OUTLIER]) == 0;
+
+        if (strcmp(s->verdict, fitted_verdict_names[RUN_UNUSABLE]) == 0 ||
+            (is_outlier && isnan(s->predicted_s)))
+            continue; /* not one that the model remembers */
+        s->verdict = fitted_verdict_names[RUN_FIT];
+        count--;
+    }
+    *earlier = count > *earlier ? count : *earlier;
+}
+
+/* Likewise for the latest `count` of those that were learnt before: they join the news.
+ */
+static enum error_code take_back_earlier(struct learning *l, size_t count)
+{
+    struct arena *a = l->rq->arena;
+    const struct store_sample *known;
+    size_t known_count;
+
+    if (count == 0)
+        return OK;
+    TRY(store_model_samples(l->db, l->model.tenant, l->model.model_id,
+                            STORE_SAMPLES_KNOWN, &known, &known_count, a, l->rq->err));
+    l->news =
+        GROW(a, l->news, struct store_sample, l->news_count, l->news_count + count + 1);
+    if (!l->news)
+        return fail_memory(l->rq->err);
+    for (size_t i = known_count; i-- > 0 && count > 0;) {
+        bool is_outlier =
+            strcmp(known[i].verdict, fitted_verdict_names[RUN_OUTLIER]) == 0;
+
+        if (!(known[i].version > 0) || (is_outlier && isnan(known[i].predicted_s)) ||
+            (!is_outlier && strcmp(known[i].verdict, fitted_verdict_names[RUN_FIT]) != 0))
+            continue;
+        count--;
+        if (!is_outlier)
+            continue;
+        l->news[l->news_count] = known[i];
+        l->news[l->news_count++].verdict = fitted_verdict_names[RUN_FIT];
+    }
+    return OK;
+}
+
+/* What a batch of runs did to the model. */
+struct batch {
+    bool changed, reformed;
+    size_t earlier; /* runs of before the batch to be taken back */
+};
+
+static enum error_code learn_batch(struct learning *l, const struct fitted_room *room,
+                                   struct batch *batch)
+{
+    struct request *rq = l->rq;
+    bool starting = l->model.version == 0;
+
+    for (size_t i = 0; i < l->news_count; i++) {
+        struct store_sample *s = &l->news[i];
+        struct core_update update;
+        struct fitted_run run;
+
+        TRY(run_of(l->kind, &l->settings, s, &run, rq->arena, rq->err));
+        TRY(core_learn(&l->fitted, &run, starting, room, &update, rq->err));
+        /* What no version has predicted yet is kept only where it tells of an outlier. */
+        s->predicted_s =
+            starting && update.verdict != RUN_OUTLIER ? (double)NAN : update.predicted_s;
+        s->predicted_version = isnan(update.predicted_s) || starting
+                                   ? (double)NAN
+                                   : (double)l->model.version;
+        s->verdict = fitted_verdict_names[update.verdict];
+        batch->reformed = batch->reformed || update.reformed;
+        if (update.taken_back == 0)
+            continue;
+        batch->changed = true;
+        take_back(l, i, update.taken_back, &batch->earlier);
+    }
+    return OK;
+}
+
+static enum error_code write_batch(struct learning *l, const struct batch *batch,
+                                   bool trained, struct learn_outcome *out)
+{
+    out->cause = trained           ? "train"
+                 : batch->changed  ? "change"
+                 : batch->reformed ? "reform"
+                                   : "refine";
+    out->version = l->model.last_version + 1;
+    TRY(take_back_earlier(l, batch->earlier));
+    return model_write(l->db, &l->model, &l->fitted, out->cause, NULL, l->news,
+                       l->news_count, l->rq->arena, l->rq->err);
+}
+
+static enum error_code learn_remembering(struct learning *l, struct arena *scratch,
+                                         struct learn_outcome *out)
+{
+    struct fitted_room room = {l->rq->arena, scratch, &l->rq->budget};
+    bool starting = l->model.version == 0, trained = false;
+    struct batch batch = {0};
+
+    TRY(gather_news(l));
+    if (!starting)
+        out->learnt_count = l->news_count;
+    if (starting)
+        TRY(core_create_empty(&l->fitted, l->rq->arena, l->rq->err));
+    TRY(learn_batch(l, &room, &batch));
+    if (starting) /* nobody was told what it said on the way */
+        l->fitted.errors = (struct fitted_errors){0};
+    if (starting || l->model.train_requested || core_lags(&l->fitted))
+        TRY(core_train(&l->fitted, &room, &trained, &out->reason, l->rq->err));
+    if (l->fitted.reason) {
+        for (size_t i = 0; i < l->news_count; i++)
+            l->news[i].verdict = fitted_verdict_names[RUN_NEW];
+        return write_reason(l, out->reason);
+    }
+    return write_batch(l, &batch, trained && !batch.changed, out);
+}
+
 static enum error_code learn_news(struct learning *l, struct learn_outcome *out)
 {
     bool has_model = l->model.version > 0, trained = false;
 
+    if (l->settings.profile == PERF_ROBUST && (!has_model || l->fitted.core)) {
+        struct arena *scratch = arena_create(arena_cap_bytes(l->rq->arena));
+        enum error_code code =
+            scratch ? learn_remembering(l, scratch, out) : fail_memory(l->rq->err);
+
+        arena_close(scratch);
+        return code;
+    }
+    /* Of a layout that remembers no runs: it is trained from those that are stored. */
+    l->train_due = l->settings.profile == PERF_ROBUST && !l->reference_model_id;
     if (has_model)
         TRY(refine(l));
     if (!has_model || l->model.train_requested || l->train_due)
@@ -449,6 +615,13 @@ static void postpone(const struct learning *l, enum error_code code)
                          RETRY_S, &ignored);
 }
 
+enum error_code model_is_busy(struct request *rq, const char *model_id)
+{
+    rq->err->retry_after_s = 1;
+    return fail(rq->err, ERR_CONFLICT, "",
+                "the model '%.100s' is being trained or refined just now", model_id);
+}
+
 enum error_code model_learn(struct request *rq, const char *model_id,
                             struct learn_outcome *out)
 {
@@ -465,8 +638,7 @@ enum error_code model_learn(struct request *rq, const char *model_id,
         db_rollback(l.db);
         TRY(store_model_read(l.db, rq->principal.tenant, model_id, &l.model, rq->arena,
                              rq->err));
-        return fail(rq->err, ERR_CONFLICT, "",
-                    "the model '%.100s' is being trained or refined just now", model_id);
+        return model_is_busy(rq, model_id);
     }
     if (code == OK)
         code = learn_locked(&l, out);

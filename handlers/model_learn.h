@@ -31,6 +31,9 @@ extern const struct json_object learn_outcome_json;
 enum error_code model_learn(struct request *rq, const char *model_id,
                             struct learn_outcome *out);
 
+/* ERR_CONFLICT: somebody else is at it, and will be done in a second or so. */
+enum error_code model_is_busy(struct request *rq, const char *model_id);
+
 /* The stored samples as runs; left_out ones are not among them unless `all`. place[i]:
  * which sample run i is. */
 enum error_code stored_runs(enum model_kind kind, const struct model_settings *settings,

@@ -4,7 +4,7 @@
  * with a reader back. So both cannot disagree. Counts are checked when they are read:
  * what comes from a caller may be anything.
  */
-#include "handlers/model_fitted.h"
+#include "handlers/model_core.h"
 
 #include <math.h>
 #include <string.h>
@@ -14,6 +14,7 @@ struct walk {
     const double *in; /* NULL: writes */
     size_t at, count; /* place; numbers there are (reading) */
     bool failed, no_memory;
+    bool with_runs; /* writing: also the rows of the core */
     struct arena *a;
 };
 
@@ -126,6 +127,7 @@ static void walk_reference(struct walk *w, struct perf_model_set *set)
     walk_list(w, &set->reference->single);
     walk_seen(w, &set->reference->single_seen);
     walk_seen(w, &set->reference->parallel_seen);
+    set->options.judge_outliers = true; /* see fitted_port() */
     walk_recent(w, &set->reference->scaled);
     walk_recent(w, &set->reference->refit);
 }
@@ -193,13 +195,162 @@ static void walk_errors(struct walk *w, struct fitted_errors *e)
     numbers(w, e->training, FITTED_RATIOS_MAX);
 }
 
+/* ---- the core ---- */
+
+enum { ROWS_MAX = 20000 + DRIFT_OLD_MAX, CONFIGURATIONS_MAX = ROWS_MAX };
+
+static void walk_row(struct walk *w, struct fitted_row *row, size_t input_count)
+{
+    struct perf_sample *run = &row->run.run;
+
+    number(w, &run->problem_size);
+    number(w, &run->processors);
+    number(w, &run->cpu_available_ratio);
+    number(w, &run->bandwidth_mbps);
+    number(w, &run->time_s);
+    flag(w, &run->dedicated);
+    flag(w, &row->is_outlier);
+    number(w, &row->error);
+    number(w, &row->run.started_at_s);
+    numbers(w, row->run.inputs, input_count);
+}
+
+/* A list of `*count` elements; reading: `least` numbers each are there, and room for it.
+ */
+static void *list_room(struct walk *w, void *list, size_t *count, size_t max, size_t size,
+                       size_t least)
+{
+    whole(w, count, max);
+    if (!w->in)
+        return list;
+    if (w->failed || *count > (w->count - w->at) / least) {
+        w->failed = true;
+        *count = 0;
+    }
+    list = arena_alloc(w->a, size, *count + 1);
+    if (!list) {
+        w->failed = w->no_memory = true;
+        *count = 0;
+    }
+    return list;
+}
+
+static void walk_rows(struct walk *w, struct fitted_core *core, size_t input_count)
+{
+    size_t none = 0;
+
+    if (!w->in && !w->with_runs) {
+        whole(w, &none, 0);
+        whole(w, &none, 0);
+        return;
+    }
+    core->rows = list_room(w, core->rows, &core->row_count, ROWS_MAX, sizeof(*core->rows),
+                           9 + input_count);
+    core->row_room = w->in ? core->row_count : core->row_room;
+    whole(w, &core->old_count, core->row_count);
+    for (size_t i = 0; i < core->row_count && !w->failed; i++)
+        walk_row(w, &core->rows[i], input_count);
+}
+
+static void walk_recent_errors(struct walk *w, struct log_recent *recent)
+{
+    whole(w, &recent->count, LOG_RECENT_MAX);
+    whole(w, &recent->next, LOG_RECENT_MAX - 1);
+    numbers(w, recent->value, w->failed ? 0 : recent->count);
+}
+
+static void walk_log_errors(struct walk *w, struct log_errors *errors)
+{
+    size_t count = errors->count;
+
+    errors->list =
+        list_room(w, errors->list, &count, LOG_ERRORS_MAX, sizeof(*errors->list), 3);
+    errors->count = count;
+    if (w->in && !w->failed) { /* it grows to its full length */
+        errors->list = NEW(w->a, struct log_error, LOG_ERRORS_MAX);
+        w->failed = w->no_memory = !errors->list;
+    }
+    for (size_t i = 0; i < count && !w->failed; i++) {
+        number(w, &errors->list[i].size);
+        number(w, &errors->list[i].spread);
+        number(w, &errors->list[i].configuration);
+    }
+}
+
+static void walk_configurations(struct walk *w, struct fitted_core *core)
+{
+    size_t count = core->configuration_count;
+
+    core->configuration =
+        list_room(w, core->configuration, &count, CONFIGURATIONS_MAX, sizeof(double), 2);
+    if (w->in) {
+        core->configuration_runs = NEW(w->a, double, count + 1);
+        core->configuration_room = count + 1;
+    }
+    if (!core->configuration_runs && count > 0)
+        w->failed = w->no_memory = true;
+    core->configuration_count = count;
+    for (size_t i = 0; i < count && !w->failed; i++) {
+        number(w, &core->configuration[i]);
+        number(w, &core->configuration_runs[i]);
+    }
+}
+
+static void walk_core(struct walk *w, struct fitted_model *m)
+{
+    bool there = m->core != NULL;
+    struct fitted_core *core;
+    size_t input_count = 0, notes;
+
+    flag(w, &there);
+    if (!there || w->failed)
+        return;
+    if (w->in)
+        m->core = NEW(w->a, struct fitted_core, 1);
+    core = m->core;
+    if (!core) {
+        w->failed = w->no_memory = true;
+        return;
+    }
+    if (m->kind >= MODEL_LINEAR)
+        fitted_inputs(m->kind, &m->settings, &input_count);
+    walk_rows(w, core, input_count);
+    number(w, &core->sums.up);
+    number(w, &core->sums.down);
+    whole(w, &core->sums.up_start, ROWS_MAX + 1);
+    whole(w, &core->sums.down_start, ROWS_MAX + 1);
+    whole(w, &core->since_training, SIZE_MAX >> 11);
+    whole(w, &core->since_measured, SIZE_MAX >> 11);
+    for (size_t g = 0; g < LOG_GROUP_COUNT; g++) {
+        walk_log_errors(w, &core->errors[g]);
+        walk_recent_errors(w, &core->recent[g]);
+        number(w, &core->judge.scale[g]);
+        number(w, &core->judge.quantile[g]);
+    }
+    number(w, &core->judge.level);
+    flag(w, &core->judge.by_group);
+    walk_configurations(w, core);
+    for (size_t i = 0; i < FITTED_INPUTS_MAX; i++) {
+        number(w, &core->range[i].low);
+        number(w, &core->range[i].high);
+    }
+    whole(w, &core->change_count, SIZE_MAX >> 11);
+    whole(w, &core->runs_since_change, SIZE_MAX >> 11);
+    whole(w, &core->change_earlier_count, DRIFT_OLD_MAX);
+    number(w, &core->change_factor);
+    number(w, &core->change_at_s);
+    notes = core->notes;
+    whole(w, &notes, (1u << CORE_NOTE_COUNT) - 1);
+    core->notes = (unsigned)notes;
+}
+
 static void walk_model(struct walk *w, struct fitted_model *m)
 {
     size_t layout = FITTED_LAYOUT, kind = m->kind, porting = m->porting.status;
 
     whole(w, &layout, FITTED_LAYOUT);
     whole(w, &kind, MODEL_KIND_COUNT - 1);
-    if (layout != FITTED_LAYOUT || kind != m->kind)
+    if (layout < 1 || kind != m->kind)
         w->failed = true;
     if (w->failed)
         return;
@@ -226,13 +377,16 @@ static void walk_model(struct walk *w, struct fitted_model *m)
         walk_preliminary(w, &m->preliminary);
     else
         walk_regression(w, &m->regression);
+    if (layout >= 2 && !w->failed)
+        walk_core(w, m);
 }
 
-enum error_code fitted_pack(const struct fitted_model *m, const double **packed,
-                            size_t *count, struct arena *a, struct error *err)
+enum error_code fitted_pack(const struct fitted_model *m, bool with_runs,
+                            const double **packed, size_t *count, struct arena *a,
+                            struct error *err)
 {
     struct fitted_model copy = *m;
-    struct walk w = {.a = a};
+    struct walk w = {.with_runs = with_runs, .a = a};
 
     walk_model(&w, &copy); /* how many */
     w.out = NEW(a, double, w.at);
@@ -243,6 +397,32 @@ enum error_code fitted_pack(const struct fitted_model *m, const double **packed,
     walk_model(&w, &copy);
     *packed = w.out;
     return OK;
+}
+
+static bool is_size(double x)
+{
+    return x >= 0 && isfinite(x);
+}
+
+/* What becomes half of an interval is no negative and no endless number. */
+static bool core_is_sane(const struct fitted_core *core)
+{
+    for (size_t g = 0; g < LOG_GROUP_COUNT; g++) {
+        const struct log_errors *errors = &core->errors[g];
+
+        for (size_t i = 0; i < errors->count; i++)
+            if (!is_size(errors->list[i].size) || !is_size(errors->list[i].spread))
+                return false;
+        for (size_t i = 0; i < core->recent[g].count; i++)
+            if (!is_size(core->recent[g].value[i]))
+                return false;
+        if (!is_size(core->judge.scale[g]) || !is_size(core->judge.quantile[g]))
+            return false;
+    }
+    for (size_t i = 0; i < core->row_count; i++)
+        if (!(core->rows[i].run.run.time_s > 0) || isinf(core->rows[i].error))
+            return false;
+    return is_size(core->sums.up) && is_size(core->sums.down);
 }
 
 /* The ratios become factors of times, and the counts of a regression indexes. */
@@ -257,6 +437,8 @@ static bool is_sane(const struct fitted_model *m)
     for (size_t i = 0; i < e->training_count; i++)
         if (!(e->training[i] > 0) || !isfinite(e->training[i]))
             return false;
+    if (m->core && !core_is_sane(m->core))
+        return false;
     fitted_inputs(m->kind, &m->settings, &input_count);
     return m->kind < MODEL_LINEAR || m->regression.input_count == input_count;
 }

@@ -769,8 +769,6 @@ enum error_code post_model_port(struct request *rq, const void *in, void *out)
     TRY(store_model_read(db, rq->principal.tenant, rq->path_value[0], &answer->model,
                          rq->arena, rq->err));
     if (!found)
-        return fail(rq->err, ERR_CONFLICT, "",
-                    "the model '%.100s' is being trained or refined just now",
-                    rq->path_value[0]);
+        return model_is_busy(rq, rq->path_value[0]);
     return add_etag(rq, &answer->model);
 }

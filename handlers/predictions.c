@@ -12,6 +12,7 @@
 #include "handlers/kinds.h"
 #include "handlers/load_samples.h"
 #include "handlers/loads.h"
+#include "handlers/model_core.h"
 #include "handlers/prediction_models.h"
 #include "handlers/prediction_remaining.h"
 
@@ -19,7 +20,7 @@
 #include <string.h>
 
 #define WHOLE_MAX 2147483647.0
-enum { QUERIES_MAX = 100000, PHASES_MAX = 10000, WARNING_COUNT = PERF_WARNING_COUNT + 2 };
+enum { QUERIES_MAX = 100000, PHASES_MAX = 10000, WARNING_COUNT = PERF_WARNING_COUNT + 4 };
 
 /* One question. */
 struct question {
@@ -154,7 +155,8 @@ struct result {
     double computation_s, communication_s;
     const char *method;
     double rank;
-    double problem_size_ratio, processors_ratio;
+    double problem_size_ratio, processors_ratio, extrapolation_ratio;
+    const char *interval_basis;
     const char *const *warnings;
     size_t warning_count;
 };
@@ -213,13 +215,18 @@ struct predictions_answer {
         RESULT_ROW(T, at, problem_size_ratio, JSON_TYPE_NUMBER,                          \
                    "Size over the greatest seen"),                                       \
         RESULT_ROW(T, at, processors_ratio, JSON_TYPE_NUMBER,                            \
-                   "Processors over the most seen")
+                   "Processors over the most seen"),                                     \
+        RESULT_ROW(T, at, extrapolation_ratio, JSON_TYPE_NUMBER,                         \
+                   "How far the question lies outside what was seen: of the worst "      \
+                   "input, 1 inside")
 
 #define T struct result
 static const struct json_field result_rows[] = {
     RESULT_ROW(T, , phase_index, JSON_TYPE_NUMBER, "The phase, from 0"),
     RESULT_ROW(T, , reason, JSON_TYPE_TEXT, "Why there is no prediction"),
     RESULT_ROWS(T, ),
+    JSON_TEXT(T, interval_basis, JSON_OPTIONAL,
+              "What its interval rests on, as interval_basis of the whole answer"),
     JSON_TEXTS(T, warnings, warning_count, 0, JSON_OPTIONAL, "Names of warnings"),
     {0},
 };
@@ -288,10 +295,14 @@ static const struct json_field answer_rows[] = {
     JSON_CHOICE(T, kind, run_time_kinds, 0, 0, "run_time"),
     RESULT_ROWS(T, result.),
     JSON_NUMBER(T, interval_level, 0, 0, 0, 0, "Share of the runs in the interval"),
-    JSON_TEXT(T, interval_basis, JSON_OPTIONAL,
-              "executions: earlier predictions of this model; training: the runs that it "
-              "was fitted to (training_quantiles: of their times); reference: of the "
-              "model that it was ported from; none"),
+    JSON_TEXT(
+        T, interval_basis, JSON_OPTIONAL,
+        "same_configuration: errors on runs with the same inputs as others; inside: "
+        "on runs with new ones inside the ranges seen; extrapolation: outside them; "
+        "reference: of the model that it was ported from; none; in the profile "
+        "thesis executions: earlier predictions of this model; training: the runs "
+        "that it was fitted to (training_quantiles: of their times); left out where "
+        "each of several answers has its own"),
     JSON_INTEGER(T, interval_ratio_count, 0, JSON_EXACT, 0, 0,
                  "Runs that the interval rests on"),
     JSON_LIST(T, models, model_count, struct named_model, &named_model_json, 0,
@@ -341,11 +352,14 @@ struct predicting {
     struct load_forecast forecast; /* of resource_ids */
     struct question common;        /* what a query does not say itself */
     const char *const **warnings;  /* by mask: lists made so far */
+    const char **texts;            /* warnings of the whole answer */
+    size_t warning_room;
 };
 
 static const char *warning_name(unsigned bit)
 {
-    static const char *const ours[] = {"input_far", "floored"};
+    static const char *const ours[] = {"input_far", "floored", "far_extrapolation",
+                                       "input_never_varied"};
 
     return bit < PERF_WARNING_COUNT ? perf_warning_names[bit]
                                     : ours[bit - PERF_WARNING_COUNT];
@@ -355,7 +369,9 @@ static const char *warning_text(unsigned bit)
 {
     static const char *const ours[] = {
         "An input is more than twice outside what was seen",
-        "The formula gives no time above 0 there: the answer is the least time seen"};
+        "The formula gives no time above 0 there: the answer is the least time seen",
+        "The question lies more than twice outside what was seen",
+        "An input differs that was the same in all runs: nobody knows what it does"};
 
     return bit < PERF_WARNING_COUNT ? perf_warning_texts[bit]
                                     : ours[bit - PERF_WARNING_COUNT];
@@ -389,41 +405,104 @@ static enum error_code warnings_of(struct predicting *p, unsigned mask,
     return OK;
 }
 
-/* Which input it is that lies far outside; "" for other warnings. */
-static const char *far_input(const struct predicting *p, unsigned bit,
-                             const struct fitted_prediction *prediction)
+/* The input that a warning is about; "" for other warnings. */
+static const char *input_of(const struct predicting *p, unsigned bit,
+                            const struct fitted_prediction *prediction)
 {
+    static const char *const terms[] = {"problem_size", "processors",
+                                        "cpu_available_ratio", "bandwidth_mbps"};
     const struct fitted_model *m = &p->models[0].fitted;
-    size_t count;
-    const char *const *names = fitted_inputs(m->kind, &m->settings, &count);
+    size_t count = sizeof(terms) / sizeof(terms[0]);
+    size_t input = prediction->far_input;
+    const char *const *names =
+        m->kind < MODEL_LINEAR ? terms : fitted_inputs(m->kind, &m->settings, &count);
 
-    return 1u << bit == FITTED_WARN_FAR && prediction->far_input < count
-               ? names[prediction->far_input]
-               : "";
+    if (1u << bit == FITTED_WARN_CONSTANT)
+        input = prediction->constant_input;
+    else if (1u << bit != FITTED_WARN_FAR && 1u << bit != FITTED_WARN_DISTANT)
+        return "";
+    return input < count ? names[input] : "";
+}
+
+static enum error_code warn(struct predicting *p, const char *text)
+{
+    struct decision_answer *d = &p->out->decision;
+
+    if (d->warning_count == p->warning_room) {
+        size_t room = 2 * p->warning_room + 16;
+
+        p->texts = GROW(p->rq->arena, p->texts, const char *, p->warning_room, room);
+        if (!p->texts)
+            return fail_memory(p->rq->err);
+        p->warning_room = room;
+        d->warnings = p->texts;
+    }
+    if (!text)
+        return fail_memory(p->rq->err);
+    p->texts[d->warning_count++] = text;
+    return OK;
 }
 
 /* Texts of the warnings of a single answer. */
 static enum error_code explain_warnings(struct predicting *p,
                                         const struct fitted_prediction *prediction)
 {
-    struct decision_answer *d = &p->out->decision;
-    const char **list = NEW(p->rq->arena, const char *, WARNING_COUNT);
-
-    if (!list)
-        return fail_memory(p->rq->err);
     for (unsigned bit = 0; bit < WARNING_COUNT; bit++) {
-        const char *input;
+        const char *input = input_of(p, bit, prediction);
 
-        if (!(prediction->warnings & 1u << bit))
-            continue;
-        input = far_input(p, bit, prediction);
-        list[d->warning_count] =
-            arena_printf(p->rq->arena, "%s: %s%s%s", warning_name(bit), warning_text(bit),
-                         *input ? ": " : "", input);
-        if (!list[d->warning_count++])
-            return fail_memory(p->rq->err);
+        if (prediction->warnings & 1u << bit)
+            TRY(warn(p, arena_printf(p->rq->arena, "%s: %s%s%s", warning_name(bit),
+                                     warning_text(bit), *input ? ": " : "", input)));
     }
-    d->warnings = list;
+    return OK;
+}
+
+/* Warnings of many answers: each once, where it comes first, and how often. */
+struct counted_warnings {
+    size_t count[WARNING_COUNT], first[WARNING_COUNT];
+};
+
+static void count_warnings(struct counted_warnings *c, unsigned mask, size_t place)
+{
+    for (unsigned bit = 0; bit < WARNING_COUNT; bit++)
+        if (mask & 1u << bit && c->count[bit]++ == 0)
+            c->first[bit] = place;
+}
+
+static enum error_code explain_counted(struct predicting *p, const char *list,
+                                       const struct counted_warnings *c)
+{
+    for (unsigned bit = 0; bit < WARNING_COUNT; bit++)
+        if (c->count[bit] > 0)
+            TRY(warn(p, arena_printf(p->rq->arena, "%s: %s: %zu times, first /%s/%zu",
+                                     warning_name(bit), warning_text(bit), c->count[bit],
+                                     list, c->first[bit])));
+    return OK;
+}
+
+/* What is to be known of the models themselves, once for each. */
+static enum error_code explain_models(struct predicting *p)
+{
+    for (size_t i = 0; i < p->model_count; i++) {
+        const struct model_at_hand *at = &p->models[i];
+        const struct fitted_core *core = at->fitted.core;
+
+        for (unsigned bit = 0; core && bit < CORE_NOTE_COUNT; bit++) {
+            if (!(core->notes & 1u << bit))
+                continue;
+            if (bit == CORE_BIT_CHANGED)
+                TRY(warn(p, arena_printf(p->rq->arena,
+                                         "%s: %s: model '%.100s', by a factor of %.3g, "
+                                         "%zu runs since",
+                                         core_note_names[bit], core_note_texts[bit],
+                                         at->id ? at->id : "in the request",
+                                         core->change_factor, core->runs_since_change)));
+            else
+                TRY(warn(p, arena_printf(p->rq->arena, "%s: %s: model '%.100s'",
+                                         core_note_names[bit], core_note_texts[bit],
+                                         at->id ? at->id : "in the request")));
+        }
+    }
     return OK;
 }
 
@@ -541,6 +620,8 @@ static enum error_code fill_result(struct predicting *p,
         .rank = prediction->rank ? (double)prediction->rank : (double)NAN,
         .problem_size_ratio = prediction->problem_size_ratio,
         .processors_ratio = prediction->processors_ratio,
+        .extrapolation_ratio = prediction->extrapolation_ratio,
+        .interval_basis = prediction->own_basis,
     };
     return warnings_of(p, prediction->warnings, &out->warnings, &out->warning_count);
 }
@@ -625,6 +706,8 @@ static enum error_code answer_one(struct predicting *p)
         return add_reason(p, prediction.reason);
     if (prediction.own_basis)
         p->out->interval_basis = prediction.own_basis;
+    if (prediction.error_count)
+        p->out->interval_ratio_count = prediction.error_count;
     return explain_warnings(p, &prediction);
 }
 
@@ -633,6 +716,7 @@ static enum error_code answer_many(struct predicting *p)
     const struct fitted_model *m = &p->models[0].fitted;
     size_t count = p->in->query_count;
     struct result *results = NEW(p->rq->arena, struct result, count);
+    struct counted_warnings counted = {0};
     const char *reason = NULL;
     size_t answered = 0;
 
@@ -652,6 +736,7 @@ static enum error_code answer_many(struct predicting *p)
             continue;
         fitted_predict(m, &query, inputs, &p->interval, &prediction);
         TRY(fill_result(p, &prediction, &results[i]));
+        count_warnings(&counted, prediction.warnings, i);
         answered += !prediction.reason;
         reason = prediction.reason ? prediction.reason : reason;
     }
@@ -659,6 +744,7 @@ static enum error_code answer_many(struct predicting *p)
         return p->rq->err->code;
     p->out->results = results;
     p->out->result_count = count;
+    TRY(explain_counted(p, "queries", &counted));
     return answered || !reason ? OK : add_reason(p, reason);
 }
 
@@ -682,7 +768,7 @@ static const struct model_at_hand *model_of_phase(const struct predicting *p,
 
 /* One phase; its time goes to the sum, or its share to the missing ones. */
 static enum error_code ask_phase(struct predicting *p, size_t i, struct result *row,
-                                 double *missing_share)
+                                 struct counted_warnings *counted, double *missing_share)
 {
     const struct phase_question *q = &p->in->phases[i];
     const struct model_at_hand *model = model_of_phase(p, q->phase_index);
@@ -696,6 +782,7 @@ static enum error_code ask_phase(struct predicting *p, size_t i, struct result *
 
     snprintf(at, sizeof(at), "/phases/%zu", i);
     prediction.time_s = prediction.low_s = prediction.high_s = (double)NAN;
+    prediction.extrapolation_ratio = (double)NAN;
     if (model) {
         check_question(p, &model->fitted, &query, at);
         fill_inputs(p, &model->fitted, &question, &query, at, inputs);
@@ -704,6 +791,7 @@ static enum error_code ask_phase(struct predicting *p, size_t i, struct result *
         fitted_predict(&model->fitted, &query, inputs, &interval, &prediction);
     }
     TRY(fill_result(p, &prediction, row));
+    count_warnings(counted, prediction.warnings, i);
     row->phase_index = q->phase_index;
     if (prediction.reason)
         *missing_share += or_else(q->share_ratio, 2); /* 2: not known */
@@ -716,6 +804,7 @@ static enum error_code answer_phases(struct predicting *p)
 {
     struct result *rows = NEW(p->rq->arena, struct result, p->in->phase_count);
     struct result *sum = &p->out->result;
+    struct counted_warnings counted = {0};
     double missing_share = 0;
     const char *reason = NULL;
 
@@ -723,7 +812,7 @@ static enum error_code answer_phases(struct predicting *p)
         return fail_memory(p->rq->err);
     sum->run_time_s = sum->run_time_low_s = sum->run_time_high_s = 0;
     for (size_t i = 0; i < p->in->phase_count; i++) {
-        TRY(ask_phase(p, i, &rows[i], &missing_share));
+        TRY(ask_phase(p, i, &rows[i], &counted, &missing_share));
         if (rows[i].reason) {
             reason = reason ? reason : rows[i].reason;
             continue;
@@ -736,6 +825,7 @@ static enum error_code answer_phases(struct predicting *p)
         return p->rq->err->code;
     p->out->phases = rows;
     p->out->phase_count = p->in->phase_count;
+    TRY(explain_counted(p, "phases", &counted));
     if (!(missing_share < 1)) {
         sum->run_time_s = sum->run_time_low_s = sum->run_time_high_s = (double)NAN;
         return add_reason(p, reason ? reason : "phase_model_missing");
@@ -769,12 +859,13 @@ static enum error_code name_models(struct predicting *p)
     p->out->model_count = p->model_count;
     p->out->basis = basis;
     p->out->interval_level = p->interval.level;
-    p->out->interval_basis =
-        m->kind >= MODEL_LINEAR && p->interval.basis == PREDICTION_BASIS_NONE
-            ? prediction_basis_names[PREDICTION_BASIS_TRAINING]
-            : prediction_basis_names[p->interval.basis];
+    if (!p->interval.by_group)
+        p->out->interval_basis =
+            m->kind >= MODEL_LINEAR && p->interval.basis == PREDICTION_BASIS_NONE
+                ? prediction_basis_names[PREDICTION_BASIS_TRAINING]
+                : prediction_basis_names[p->interval.basis];
     p->out->interval_ratio_count = p->interval.ratio_count;
-    return OK;
+    return explain_models(p);
 }
 
 static enum error_code check_request(const struct predictions_request *in,
@@ -837,6 +928,7 @@ static enum error_code predict_run_time(struct request *rq, const void *in, void
     none.run_time_s = none.run_time_low_s = none.run_time_high_s = (double)NAN;
     none.computation_s = none.communication_s = none.rank = (double)NAN;
     none.problem_size_ratio = none.processors_ratio = (double)NAN;
+    none.extrapolation_ratio = (double)NAN;
     TRY(check_request(body, rq->err));
     TRY(decision_begin(rq, &body->decision, &answer->decision));
     answer->result = none;

@@ -89,7 +89,8 @@ TEST_CASE("a fit of noise-free runs finds the functions and predicts", "[models]
     CHECK(p["run_time_s"].get<double>() == Approx(208.838835).epsilon(1e-5));
     CHECK(p["run_time_low_s"].get<double>() <= p["run_time_s"].get<double>());
     CHECK(p["run_time_high_s"].get<double>() >= p["run_time_s"].get<double>());
-    CHECK(p["interval_basis"] == "training");
+    CHECK(p["interval_basis"] == "extrapolation"); // sizes go up to 1450
+    CHECK(p["extrapolation_ratio"].get<double>() == Approx(2000. / 1450));
     CHECK(p["method"] == "native");
     CHECK(p["basis"]["sample_count"] == 60);
     CHECK(p["computation_s"].get<double>() + p["communication_s"].get<double>() ==
@@ -221,11 +222,46 @@ TEST_CASE("inputs of regressions come from parameters", "[models][api]")
     api_reply r = a.post("/v1/predictions", json{{"model", model_of(f)}}.dump());
     CHECK(r.status == 422);
     CHECK(r.pointers() == std::vector<std::string>{"/files"});
-    CHECK(p["interval_basis"] == "training");
+    CHECK(p["interval_basis"] == "same_configuration");
     p = predict(a, {{"model", model_of(f)}, {"parameters", {{"files", 100}}}});
     REQUIRE(p["warnings"].size() == 1);
     CHECK_THAT(p["warnings"][0].get<std::string>(),
-               Catch::StartsWith("input_far") && Catch::EndsWith(": files"));
+               Catch::StartsWith("far_extrapolation") && Catch::EndsWith(": files"));
+}
+
+TEST_CASE("many questions say each warning once, with a count", "[models][api]")
+{
+    api a;
+    json samples = json::array();
+    for (int i = 1; i <= 20; i++)
+        samples.push_back({{"run_time_s", 3 + 2 * i},
+                           {"problem_size", i},
+                           {"parameters", {{"files", 7}}}});
+    json f = fit(a, {{"kind", "linear"},
+                     {"settings", {{"inputs", {"problem_size", "files"}}}},
+                     {"samples", samples}});
+    json queries = json::array();
+    for (double size : {5., 50., 10.5, 100., 60.})
+        queries.push_back(
+            {{"problem_size", size}, {"parameters", {{"files", size == 100 ? 70 : 7}}}});
+    json p = predict(a, {{"model", model_of(f)}, {"queries", queries}});
+    CHECK_FALSE(p.contains("interval_basis"));
+    CHECK(p["results"][0]["interval_basis"] == "same_configuration");
+    CHECK(p["results"][1]["interval_basis"] == "extrapolation");
+    CHECK(p["results"][1]["extrapolation_ratio"].get<double>() == 2.5);
+    CHECK(p["results"][2]["interval_basis"] == "inside");
+    CHECK(p["results"][3]["warnings"] ==
+          json::array({"far_extrapolation", "input_never_varied"}));
+    // Ten times an input that never varied: ten times shorter or longer.
+    double time_s = p["results"][3]["run_time_s"];
+    CHECK(p["results"][3]["run_time_low_s"].get<double>() <= time_s / 10 * (1 + 1e-9));
+    REQUIRE(p["warnings"].size() == 2);
+    CHECK_THAT(p["warnings"][0].get<std::string>(),
+               Catch::StartsWith("far_extrapolation") &&
+                   Catch::EndsWith("3 times, first /queries/1"));
+    CHECK_THAT(p["warnings"][1].get<std::string>(),
+               Catch::StartsWith("input_never_varied") &&
+                   Catch::EndsWith("1 times, first /queries/3"));
 }
 
 TEST_CASE("what makes no sense is refused, all of it at once", "[models][api]")
