@@ -2,6 +2,7 @@
 #include "handlers/executions.h"
 
 #include "handlers/bulk.h"
+#include "handlers/execution_loads.h"
 #include "handlers/load_samples.h"
 #include "handlers/model_learn.h"
 #include "handlers/page.h"
@@ -37,8 +38,11 @@ struct execution_model {
 
 struct executions_answer {
     struct bulk_answer bulk;
+    uint64_t load_filled_count;
     const struct execution_model *models;
     size_t model_count;
+    const char *const *warnings;
+    size_t warning_count;
 };
 
 struct executions_query {
@@ -74,7 +78,8 @@ struct executions_page {
         JSON_NUMBER(T, problem_size, 0, JSON_LARGEST, NAN,                               \
                     JSON_NULLABLE | JSON_OPTIONAL | JSON_ABOVE_MIN,                      \
                     "Size of the problem: N of the model"),                              \
-        JSON_NUMBER(T, processors, 1, WHOLE_MAX, 1, 0, "Processors used; default 1"),    \
+        JSON_NUMBER(T, processors, 1, WHOLE_MAX, NAN, 0,                                 \
+                    "Processors used; default: as many as resource_ids, or 1"),          \
         JSON_NUMBER(T, cpu_available_ratio, 0, 1, NAN,                                   \
                     JSON_NULLABLE | JSON_OPTIONAL | JSON_ABOVE_MIN,                      \
                     "Share of the CPU that it got: least of the machines' means"),       \
@@ -106,7 +111,8 @@ static const struct json_field execution_rows[] = {
 static const struct json_field sent_rows[] = {
     EXECUTION_ROWS,
     JSON_TEXTS(S, resource_ids, resource_count, LOAD_RESOURCES_MAX, 0,
-               "With load_samples: the machines that it ran on"),
+               "The machines that it ran on; without a load its load is taken from the "
+               "load samples stored of these, or of resource_id"),
     JSON_LIST(S, load_samples, load_sample_count, struct load_sample, &load_sample_json,
               LOAD_SAMPLES_MAX, 0,
               "Load of the machines and of the links between them while it ran, instead "
@@ -166,6 +172,13 @@ static const struct json_field answer_rows[] = {
      .offset = offsetof(T, bulk.errors),
      .count_offset = offsetof(T, bulk.error_count),
      .of = &bulk_error_json},
+    JSON_INTEGER(
+        T, load_filled_count, 0, JSON_EXACT, 0, 0,
+        "Records without a load whose cpu_available_ratio, and bandwidth_mbps as "
+        "far as it is known, were taken from the stored load samples of their "
+        "machines around the run"),
+    JSON_TEXTS(T, warnings, warning_count, 0, JSON_OPTIONAL,
+               "What was guessed, and what is not used, with counts"),
     {.name = "models",
      .doc = "Of a single execution that is new: the models that will learn it",
      .type = JSON_TYPE_LIST,
@@ -228,11 +241,12 @@ static void check_load(struct bulk_check *check, const struct sent_execution *in
     struct error found = {.arena = check->err->arena};
     struct min_avg ignored;
 
-    if (!in->load_samples && !in->resource_ids)
+    if (in->resource_ids && in->resource_count == 0)
+        bulk_mistake(check, "resource_ids", "too_short", "give at least one machine");
+    if (!in->load_samples)
         return;
-    if (!in->load_samples || in->load_sample_count == 0)
-        bulk_mistake(check, "load_samples", "required",
-                     "resource_ids need the load samples of these machines");
+    if (in->load_sample_count == 0)
+        bulk_mistake(check, "load_samples", "required", "give at least one sample");
     else if (!in->resource_ids || in->resource_count == 0)
         bulk_mistake(check, "resource_ids", "required",
                      "load_samples need the machines that the run used");
@@ -280,6 +294,11 @@ static enum error_code complete(const struct sent_execution *list, size_t count,
         char *id;
 
         copy[i] = list[i].run;
+        if (isnan(copy[i].processors))
+            copy[i].processors =
+                (double)(list[i].resource_count ? list[i].resource_count : 1);
+        if (!copy[i].resource_id && list[i].resource_count)
+            copy[i].resource_id = list[i].resource_ids[0];
         if (list[i].load_samples) {
             TRY(read_load(&list[i], &load, a, err));
             copy[i].cpu_available_ratio = load.cpu_available_ratio;
@@ -366,6 +385,61 @@ static void explain_single(struct request *rq, struct db_session *db,
         *rq->err = before;
 }
 
+/* Runs without a load take that which was stored of their machines. */
+static enum error_code fill_loads(struct request *rq, struct db_session *db,
+                                  const struct sent_execution *sent,
+                                  struct execution *list, size_t count,
+                                  struct executions_answer *answer)
+{
+    struct execution_load *loads = NEW(rq->arena, struct execution_load, count + 1);
+    size_t wanted = 0;
+
+    if (!loads)
+        return fail_memory(rq->err);
+    for (size_t i = 0; i < count; i++) {
+        if (list[i].dedicated || !isnan(list[i].cpu_available_ratio) ||
+            !isnan(list[i].bandwidth_mbps) || !list[i].resource_id)
+            continue;
+        loads[wanted].run = &list[i];
+        loads[wanted].resource_ids =
+            sent[i].resource_count ? sent[i].resource_ids : &list[i].resource_id;
+        loads[wanted++].resource_count =
+            sent[i].resource_count ? sent[i].resource_count : 1;
+    }
+    TRY(execution_loads_fill(rq, db, loads, wanted));
+    for (size_t i = 0; i < wanted; i++)
+        answer->load_filled_count += loads[i].filled;
+    return OK;
+}
+
+static enum error_code fill_warnings(struct request *rq, const struct execution *list,
+                                     size_t count, struct executions_answer *answer)
+{
+    const char **warnings = NEW(rq->arena, const char *, 2);
+    size_t failed = 0;
+
+    if (!warnings)
+        return fail_memory(rq->err);
+    for (size_t i = 0; i < count; i++)
+        failed += list[i].exit_code != 0 && !isnan(list[i].exit_code);
+    if (answer->load_filled_count > 0)
+        warnings[answer->warning_count++] = arena_printf(
+            rq->arena,
+            "load_filled: %llu of %zu records take their load from stored load samples",
+            (unsigned long long)answer->load_filled_count, count);
+    if (failed > 0)
+        warnings[answer->warning_count++] = arena_printf(
+            rq->arena,
+            "not_learnt: %zu of %zu records have an exit_code other than 0: no model "
+            "learns them",
+            failed, count);
+    answer->warnings = warnings;
+    for (size_t i = 0; i < answer->warning_count; i++)
+        if (!warnings[i])
+            return fail_memory(rq->err);
+    return OK;
+}
+
 enum error_code post_executions(struct request *rq, const void *in, void *out)
 {
     struct executions_answer *answer = out;
@@ -378,6 +452,8 @@ enum error_code post_executions(struct request *rq, const void *in, void *out)
                     &count, &answer->bulk));
     TRY(complete(items, count, &list, rq->arena, rq->err));
     TRY(request_db(rq, &db));
+    TRY(fill_loads(rq, db, items, list, count, answer));
+    TRY(fill_warnings(rq, list, count, answer));
     TRY(store_executions(db, rq->principal.tenant, list, count, &stored, rq->arena,
                          rq->err));
     bulk_stored(rq, stored, &answer->bulk);

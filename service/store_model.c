@@ -804,6 +804,40 @@ enum error_code store_load_means(struct db_session *s, const char *tenant,
     return OK;
 }
 
+/* $1 tenant, $2 runs. LATERAL: the index gives the samples of each. */
+static const struct db_statement select_during = {
+    "load_during",
+    "SELECT r.number, r.id, l.to_resource_id, l.cpu, l.bw"
+    " FROM (SELECT (v->>0)::bigint AS number, v->>1 AS id,"
+    " to_timestamp((v->>2)::float8) AS began, to_timestamp((v->>3)::float8) AS ended"
+    " FROM jsonb_array_elements($2) AS e (v)) AS r"
+    " CROSS JOIN LATERAL (SELECT to_resource_id, avg(cpu_available_ratio) AS cpu,"
+    " avg(bandwidth_mbps) AS bw FROM load_sample WHERE tenant = $1"
+    " AND resource_id = r.id AND observed_at >= r.began AND observed_at < r.ended"
+    " GROUP BY 1) AS l ORDER BY r.number, r.id, l.to_resource_id NULLS FIRST",
+    DB_REPEATABLE};
+
+static const struct db_column during_columns[] = {
+    DB_COLUMN(struct store_load_during, run, DB_INTEGER),
+    DB_COLUMN(struct store_load_during, resource_id, DB_TEXT),
+    DB_COLUMN(struct store_load_during, to_resource_id, DB_TEXT),
+    DB_COLUMN(struct store_load_during, cpu_available_ratio, DB_NUMBER),
+    DB_COLUMN(struct store_load_during, bandwidth_mbps, DB_NUMBER),
+    {0},
+};
+
+enum error_code store_load_during(struct db_session *s, const char *tenant,
+                                  const char *runs, const struct store_load_during **list,
+                                  size_t *count, struct arena *a, struct error *err)
+{
+    void *rows;
+
+    TRY(db_rows(s, &select_during, DB_PARAMS(db_text(tenant), db_json(runs)),
+                during_columns, sizeof(struct store_load_during), &rows, count, a, err));
+    *list = rows;
+    return OK;
+}
+
 /* From one id to the next by the index, not through all samples. */
 static const struct db_statement select_resources = {
     "load_resources",

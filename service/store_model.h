@@ -233,6 +233,19 @@ enum error_code store_load_means(struct db_session *s, const char *tenant,
                                  double step_s, const struct store_load_mean **list,
                                  size_t *count, struct arena *a, struct error *err);
 
+/* What was observed of a resource, or of a link from it, during a run. */
+struct store_load_during {
+    uint64_t run; /* as it was asked for */
+    const char *resource_id, *to_resource_id;
+    double cpu_available_ratio, bandwidth_mbps; /* means; NAN: not observed */
+};
+
+/* `runs` is a JSON array of [number, resource_id, from, to], instants in seconds. By
+ * number, resource and link; resources without samples are not there. */
+enum error_code store_load_during(struct db_session *s, const char *tenant,
+                                  const char *runs, const struct store_load_during **list,
+                                  size_t *count, struct arena *a, struct error *err);
+
 /* Ids of the resources that have load samples, bytewise. */
 struct store_resource_id {
     const char *resource_id;

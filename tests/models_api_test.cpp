@@ -714,9 +714,88 @@ TEST_CASE("the load of a run is worked out from what was measured", "[models][ap
     run["cpu_available_ratio"] = 0.5;
     CHECK(m.post("/v1/executions", run.dump()).pointers() ==
           std::vector<std::string>{"/load_samples"});
+    run["resource_ids"] = json::array();
     run.erase("load_samples");
     CHECK(m.post("/v1/executions", run.dump()).pointers() ==
-          std::vector<std::string>{"/load_samples"});
+          std::vector<std::string>{"/resource_ids"});
+}
+
+TEST_CASE("a run without a load takes what is stored of its machines",
+          "[models][api][db]")
+{
+    NEED_DATABASE();
+    models m;
+    std::string app = unique_name("app"), n = unique_name("n");
+    double t = 1690000000;
+    json samples = json::array();
+    auto cpu = [&](int i, double at, double x) {
+        samples.push_back({{"resource_id", n + std::to_string(i)},
+                           {"observed_at", at},
+                           {"cpu_available_ratio", x}});
+    };
+    auto link = [&](int i, int k, double at, double x) {
+        samples.push_back({{"resource_id", n + std::to_string(i)},
+                           {"to_resource_id", n + std::to_string(k)},
+                           {"observed_at", at},
+                           {"bandwidth_mbps", x}});
+    };
+    cpu(1, t + 10, 0.9);
+    cpu(1, t + 500, 0.7);
+    cpu(2, t + 20, 0.25);
+    cpu(2, t + 900, 0.75);
+    cpu(3, t + 20, 1);
+    link(1, 2, t + 30, 80);
+    link(1, 2, t + 40, 40);
+    link(1, 9, t + 30, 1); // not a machine of the run
+    cpu(1, t + 5000, 0.01);
+    m.done(m.post("/v1/load-samples", samples.dump()), 201);
+
+    json run = {{"execution_id", app + "-1"},
+                {"application_id", app},
+                {"started_at", t},
+                {"run_time_s", 1000},
+                {"resource_ids", {n + "1", n + "2", n + "3"}}};
+    json other = run, unknown = run, given = run, dedicated = run, brief = run;
+    other["execution_id"] = app + "-2";
+    other.erase("resource_ids");
+    other["resource_id"] = n + "1";
+    unknown["execution_id"] = app + "-3";
+    unknown["resource_ids"].push_back(n + "4"); // has no samples: nobody knows the least
+    given["execution_id"] = app + "-4";
+    given["cpu_available_ratio"] = 0.6;
+    dedicated["execution_id"] = app + "-5";
+    dedicated["dedicated"] = true;
+    brief["execution_id"] = app + "-6"; // 5 s, but the samples of 600 s around it
+    brief["started_at"] = t + 150;
+    brief["run_time_s"] = 5;
+    brief["resource_ids"] = {n + "1"};
+    brief["exit_code"] = 3;
+    json answer =
+        m.done(m.post("/v1/executions",
+                      json::array({run, other, unknown, given, dedicated, brief}).dump()),
+               201);
+    CHECK(answer["load_filled_count"] == 3);
+    REQUIRE(answer["warnings"].size() == 2);
+    CHECK_THAT(answer["warnings"][0].get<std::string>(),
+               Catch::StartsWith("load_filled: 3 of 6 records"));
+    CHECK_THAT(answer["warnings"][1].get<std::string>(),
+               Catch::StartsWith("not_learnt: 1 of 6 records"));
+    std::map<std::string, json> stored;
+    json list = m.done(m.get("/v1/executions?application_id=" + app), 200);
+    for (const json &e : list["executions"])
+        stored[e["execution_id"].get<std::string>().substr(app.size())] = e;
+    CHECK(stored["-1"]["processors"] == 3);
+    CHECK(stored["-1"]["resource_id"] == n + "1");
+    CHECK(stored["-1"]["cpu_available_ratio"].get<double>() == Approx(0.5));
+    CHECK(stored["-1"]["bandwidth_mbps"].get<double>() == Approx(60));
+    CHECK(stored["-2"]["processors"] == 1);
+    CHECK(stored["-2"]["cpu_available_ratio"].get<double>() == Approx(0.8));
+    CHECK_FALSE(stored["-2"].contains("bandwidth_mbps"));
+    CHECK(stored["-3"]["processors"] == 4);
+    CHECK_FALSE(stored["-3"].contains("cpu_available_ratio"));
+    CHECK(stored["-4"]["cpu_available_ratio"] == 0.6);
+    CHECK_FALSE(stored["-5"].contains("cpu_available_ratio"));
+    CHECK(stored["-6"]["cpu_available_ratio"].get<double>() == Approx(0.9));
 }
 
 TEST_CASE("phases have a model each, and add up", "[models][api][db]")
