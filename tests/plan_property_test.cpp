@@ -173,6 +173,77 @@ TEST_CASE("plans over several clusters over random tables", "[plan][property]")
     }
 }
 
+namespace
+{
+// Spent after so many new questions.
+struct question_budget {
+    size_t left;
+    budget limit{};
+
+    explicit question_budget(size_t questions) : left(questions)
+    {
+        limit.context = this;
+        limit.used = [](void *context) {
+            auto *b = static_cast<question_budget *>(context);
+            if (b->left == 0)
+                return 1.0;
+            b->left--;
+            return 0.0;
+        };
+    }
+};
+} // namespace
+
+TEST_CASE("a plan that is cut is worse than no cheap one", "[plan][property]")
+{
+    rng r = rng_stream(6, "plan_property.cut");
+    size_t cut = 0, better = 0;
+
+    for (int n = 0; n < 120; n++) {
+        test_arena a;
+        size_t phases = 2 + rng_index(&r, 9), sites = 1 + rng_index(&r, 3);
+        std::vector<seconds> tables;
+        for (size_t s = 0; s < sites; s++)
+            tables.push_back(random_table(&r, phases, 1 + rng_index(&r, 3)));
+        double intra_s = uniform(&r, 0, 500), min_s = n % 3 ? uniform(&r, 0, 2000) : 0;
+        grid_of g(tables, intra_s, intra_s + uniform(&r, 0, 500));
+        g.inter.resize(std::max<size_t>(g.inter.size(), 2));
+        g.in.inter_cost_s = g.inter.data();
+        auto option = options(min_s, 20, 10, true);
+        size_t questions = rng_index(&r, sites * phases * phases);
+        auto limited = [&](const char *policy) {
+            question_budget b(questions);
+            g.in.budget = &b.limit;
+            planned made = decide(a, g.in, policy, option);
+            REQUIRE(made.code == OK);
+            g.in.budget = nullptr;
+            return made;
+        };
+        planned single = limited("single_schedule");
+
+        for (const plan_policy *p = plan_policies; p->name; p++) {
+            CAPTURE(n, p->name, phases, sites, questions);
+            planned made = limited(p->name);
+            cut += made.out.status == DECISION_CUT;
+            if (made.out.status != DECISION_CUT)
+                continue;
+            CHECK(made.out.total_s <= made.out.single_s * (1 + 1e-12));
+            CHECK(made.out.total_s <= single.out.total_s * (1 + 1e-12));
+        }
+        planned best = limited("auto");
+        for (auto *policy : {"incremental", "incremental_lookahead", "division"}) {
+            planned whole = decide(a, g.in, policy, option);
+            planned made = limited(policy);
+            CAPTURE(n, policy, phases, sites, questions);
+            if (strcmp(policy, "incremental") == 0 && made.out.status != DECISION_CUT)
+                CHECK(best.out.total_s <= made.out.total_s * (1 + 1e-12));
+            better += best.out.total_s < whole.out.total_s;
+        }
+    }
+    CHECK(cut > 100);
+    CHECK(better > 20);
+}
+
 TEST_CASE("a plan fails cleanly without memory", "[plan][memory]")
 {
     for (const plan_policy *p = plan_policies; p->name; p++) {

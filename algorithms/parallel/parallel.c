@@ -2,6 +2,7 @@
 #include "algorithms/parallel/evaluate.h"
 
 #include "algorithms/parallel/bound.h"
+#include "algorithms/parallel/sites.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -159,7 +160,26 @@ static struct parallel_out nothing(const struct parallel_policy *policy)
     };
 }
 
-static enum error_code answer(const struct parallel_search *run,
+#define EARLY_BOUND_SHARE 0.1 /* of the time, at most */
+
+/* When the time ends a bound is wanted that is worth something: it is made before. */
+static enum error_code bound_early(const struct parallel_search *s, double *bound_s,
+                                   struct error *err)
+{
+    struct parallel_search early = *s;
+    struct parallel_in in = *s->in;
+    struct budget_part time = {s->in->budget, 0, EARLY_BOUND_SHARE};
+    struct budget budget = budget_of_part(&time);
+
+    *bound_s = 0;
+    if (!s->in->budget || !s->in->budget->used)
+        return OK;
+    in.budget = &budget;
+    early.in = &in;
+    return parallel_bound(&early, HUGE_VAL, bound_s, err);
+}
+
+static enum error_code answer(const struct parallel_search *run, double early_bound_s,
                               struct parallel_search *both, struct parallel_out *out,
                               struct error *err)
 {
@@ -170,6 +190,8 @@ static enum error_code answer(const struct parallel_search *run,
     out->lower_bound_s = run->bound_s;
     if (isnan(run->bound_s))
         TRY(parallel_bound(both, out->score_s, &out->lower_bound_s, err));
+    if (run->stopped)
+        out->lower_bound_s = fmax(out->lower_bound_s, fmin(early_bound_s, out->score_s));
     out->evaluations = both->evaluations;
     out->iterations = both->iterations;
     out->work_units = (double)both->work_units;
@@ -189,12 +211,14 @@ enum error_code parallel_decide(const struct parallel_in *in,
 {
     struct parallel_out x = nothing(policy);
     struct parallel_search run, both;
+    double bound_s;
 
     if (in->machines->count > 0 && in->machines->count >= in->min_procs) {
         TRY(search_create(in, &run, a, err));
+        TRY(bound_early(&run, &bound_s, err));
         TRY(policy->run(&run, param, err));
         TRY(pre_evaluate(&run, &both, err));
-        TRY(answer(&run, &both, &x, err));
+        TRY(answer(&run, bound_s, &both, &x, err));
     }
     *out = x;
     return OK;

@@ -311,7 +311,7 @@ static size_t stop_phase(const struct plan_run *run)
 static enum error_code fill_warnings(const struct plan_run *run, struct plan_out *out,
                                      struct error *err)
 {
-    const char **warnings = NEW(run->arena, const char *, run->in->site_count + 2);
+    const char **warnings = NEW(run->arena, const char *, run->in->site_count + 3);
     size_t count = 0;
 
     if (!warnings)
@@ -324,6 +324,14 @@ static enum error_code fill_warnings(const struct plan_run *run, struct plan_out
         if (!warnings[count++])
             return fail_memory(err);
     }
+    if (run->single_better)
+        warnings[count++] =
+            "single_schedule_better: the plan that was found in time takes "
+            "longer than staying on one schedule, which is answered";
+    else if (run->count > 0 && run->in->current.site == SIZE_MAX &&
+             out->total_s > run->single_s)
+        warnings[count++] = "single_schedule_better: this plan takes longer than staying "
+                            "on one schedule: see single_schedule_s";
     if (run->count == 1 && !run->intervals[0].valid)
         warnings[count++] =
             "shorter_than_threshold: the phases left take less than min_interval_s";
@@ -354,6 +362,56 @@ static void judge(const struct plan_run *run, struct plan_out *out)
                                       : DECISION_FEASIBLE;
 }
 
+/* ---- one policy after the other ---- */
+
+static enum error_code run_policy(struct plan_run *run, const struct plan_policy *policy,
+                                  struct error *err)
+{
+    TRY(policy->site ? plan_by_site(run, policy->site, err) : policy->grid(run, err));
+    if (run->count > 0) {
+        drop_idle_moves(run);
+        merge_tail(run);
+    }
+    return OK;
+}
+
+enum error_code plan_compete(struct plan_run *run, const struct plan_policy *policy,
+                             bool *better, struct error *err)
+{
+    struct plan_run other = *run;
+    double total_s, other_s;
+
+    *better = false;
+    other.intervals = NEW(run->arena, struct plan_interval, run->in->phase_count);
+    if (!other.intervals)
+        return fail_memory(err);
+    other.count = 0;
+    other.proven = false;
+    TRY(run_policy(&other, policy, err));
+    run->cut = other.cut;
+    run->proven = other.proven;
+    total_s = run->count > 0 ? plan_total_s(run->intervals, run->count) : HUGE_VAL;
+    other_s = other.count > 0 ? plan_total_s(other.intervals, other.count) : HUGE_VAL;
+    if (other_s < total_s || (other_s == total_s && other.count < run->count)) {
+        *better = true;
+        *run = other;
+    }
+    return OK;
+}
+
+/* A planner that was cut is not answered with a plan that is worse than staying on one
+ * schedule. Others are as their sources say, with a warning. */
+static enum error_code compare_single(struct plan_run *run,
+                                      const struct plan_policy *policy, struct error *err)
+{
+    const struct plan_policy *single = plan_policy_find("single_schedule");
+    if (policy == single || !run->cut)
+        return OK;
+    TRY(plan_compete(run, single, &run->single_better, err));
+    run->cut = true;
+    return OK;
+}
+
 static enum error_code answer(struct plan_run *run, const struct plan_policy *policy,
                               const char *const *why, struct plan_out *out,
                               struct error *err)
@@ -368,8 +426,6 @@ static enum error_code answer(struct plan_run *run, const struct plan_policy *po
     };
 
     if (run->count) {
-        drop_idle_moves(run);
-        merge_tail(run);
         x.interval_count = run->count;
         x.stop_phase = stop_phase(run);
         x.total_s = plan_total_s(run->intervals, run->count);
@@ -408,10 +464,8 @@ enum error_code plan_decide(const struct plan_in *in, const struct plan_policy *
     if (in->current.site != SIZE_MAX && !run.grid.tables[in->current.site].source)
         known.current.schedule = SIZE_MAX; /* it can be left, but not kept */
     if (run.single.site != SIZE_MAX) {
-        if (policy->site)
-            TRY(plan_by_site(&run, policy->site, err));
-        else
-            TRY(policy->grid(&run, err));
+        TRY(run_policy(&run, policy, err));
+        TRY(compare_single(&run, policy, err));
     }
     return answer(&run, policy, why, out, err);
 }

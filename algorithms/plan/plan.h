@@ -131,7 +131,9 @@ struct plan_policy {
 /* Every policy: name, SITE or GRID, purpose, source. To add one, write plan/NAME.c
  * with plan_NAME(), and its row here (sorted by name). */
 #define PLAN_POLICIES(X)                                                              \
-    X(auto, GRID, "The optimum of one cluster, the best plan known for several",      \
+    X(auto, GRID,                                                                     \
+      "Cheap planners, then the optimum of one cluster, the best plan"                \
+      " known for several: the best of all",                                          \
       "rescheduling-plans.md 9")                                                      \
     X(brute_force, SITE, "Every plan; at most 20 phases", "003 5.5")                  \
     X(division, SITE, "Add the marker that helps most, again and again", "003 5.3.2") \

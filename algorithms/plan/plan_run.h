@@ -14,6 +14,7 @@ struct plan_run {
     size_t count;
     bool cut;              /* the budget ended the planning */
     bool proven;           /* no valid plan is faster */
+    bool single_better;    /* than what the policy found */
     const char *algorithm; /* what a policy ran instead of itself; NULL: itself */
     struct plan_choice first;
     struct arena *arena;
@@ -22,6 +23,12 @@ struct plan_run {
 /* The plan of each cluster by `planner`, put together. O(as plan_grid_next()). */
 enum error_code plan_by_site(struct plan_run *run, plan_site_fn *planner,
                              struct error *err);
+
+/* Plans by another policy, and goes on with its plan if that has the lesser total; of
+ * equal ones with the one of fewer intervals, then with the one of before. What was cut
+ * or proven is what the other policy says of it. *better: the other plan was taken. */
+enum error_code plan_compete(struct plan_run *run, const struct plan_policy *policy,
+                             bool *better, struct error *err);
 
 /* The intervals' times with their costs. */
 double plan_total_s(const struct plan_interval *intervals, size_t count);
