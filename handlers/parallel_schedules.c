@@ -19,7 +19,9 @@ struct schedule_answer {
     double min_cpu_available_ratio, min_bandwidth_mbps;
     double predicted_execution_s, predicted_queue_wait_s, score_s;
     const char *model_id;
-    double model_version, model_error_pct;
+    double model_version, model_error_pct, model_error_ratio;
+    double run_time_low_s, run_time_high_s, extrapolation_ratio;
+    const char *interval_basis;
 };
 
 struct site_answer {
@@ -82,6 +84,17 @@ static const struct json_field schedule_rows[] = {
     JSON_NUMBER(T, model_error_pct, 0, 0, 0, JSON_OPTIONAL,
                 "Its mean error on runs that it had not seen, percent: sets whose scores "
                 "differ by less are as good"),
+    JSON_NUMBER(T, model_error_ratio, 0, 0, 0, JSON_OPTIONAL,
+                "Its usual error for such a question, by which predicted_execution_s may "
+                "well be off"),
+    JSON_NUMBER(T, run_time_low_s, 0, 0, 0, JSON_OPTIONAL,
+                "Lower end of the interval of predicted_execution_s of level 0.9"),
+    JSON_NUMBER(T, run_time_high_s, 0, 0, 0, JSON_OPTIONAL, "Upper end"),
+    JSON_TEXT(T, interval_basis, JSON_OPTIONAL,
+              "inside or extrapolation: on which errors of the stored model it rests"),
+    JSON_NUMBER(T, extrapolation_ratio, 0, 0, 0, JSON_OPTIONAL,
+                "How far the question lies outside what the stored model has seen: of "
+                "the worst input, 1 inside"),
     {0},
 };
 #undef T
@@ -196,6 +209,40 @@ static double finite_or_null(double x)
     return isfinite(x) ? x : (double)NAN;
 }
 
+#define FAR_RATIO     2.0 /* beyond, the caller is warned */
+#define UNKNOWN_RATIO 4.0 /* beyond, nothing is called optimal */
+
+/* How far the stored model can be trusted for this set. */
+static enum error_code judge_model(struct schedule_call *call,
+                                   const struct stored_model *source,
+                                   struct schedule_answer *schedule)
+{
+    double inputs[STORED_INPUTS] = {call->job->problem_size, (double)schedule->processors,
+                                    schedule->min_cpu_available_ratio,
+                                    schedule->min_bandwidth_mbps};
+    struct stored_interval interval;
+
+    schedule->run_time_low_s = schedule->run_time_high_s = (double)NAN;
+    schedule->extrapolation_ratio = schedule->model_error_ratio = (double)NAN;
+    if (!source)
+        return OK;
+    stored_model_interval(source, schedule->predicted_execution_s, inputs, &interval);
+    schedule->run_time_low_s = interval.low_s;
+    schedule->run_time_high_s = interval.high_s;
+    schedule->extrapolation_ratio = interval.extrapolation_ratio;
+    schedule->model_error_ratio = interval.error_ratio;
+    schedule->interval_basis = interval.basis;
+    if (interval.extrapolation_ratio > FAR_RATIO)
+        return schedule_warn(call,
+                             "far_extrapolation: the question lies %.3g times outside "
+                             "what model '%.100s' has seen%s",
+                             interval.extrapolation_ratio, source->model_id,
+                             interval.extrapolation_ratio > UNKNOWN_RATIO
+                                 ? ": no set is called optimal"
+                                 : "");
+    return OK;
+}
+
 static enum error_code make_schedule(struct schedule_call *call,
                                      const struct sites_out *found,
                                      struct schedules_answer *answer)
@@ -227,7 +274,7 @@ static enum error_code make_schedule(struct schedule_call *call,
         .model_error_pct = source ? source->error_pct : (double)NAN,
     };
     answer->schedule = schedule;
-    return OK;
+    return judge_model(call, source, schedule);
 }
 
 static enum error_code make_sites(struct schedule_call *call,
@@ -424,6 +471,9 @@ enum error_code post_parallel_schedules(struct request *rq, const void *in, void
     if (found.chosen != SIZE_MAX)
         algorithm = found.each[found.chosen].algorithm;
     rq->gap_ratio = found.gap_ratio;
+    if (found.status == DECISION_OPTIMAL &&
+        answer->schedule->extrapolation_ratio > UNKNOWN_RATIO)
+        found.status = DECISION_FEASIBLE;
     decision_end(rq, algorithm, found.status, &answer->decision);
     return OK;
 }

@@ -133,6 +133,52 @@ enum error_code plan_call_interval(struct plan_call *call, size_t from,
     return OK;
 }
 
+#define FAR_RATIO 2.0 /* beyond, the caller is warned */
+
+/* How far the stored model of a phase is asked outside what it has seen. */
+static double distance_of(const struct plan_call *call, const struct stored_model *m,
+                          const struct plan_interval *interval)
+{
+    double inputs[STORED_INPUTS] = {call->job->problem_size, (double)NAN, (double)NAN,
+                                    (double)NAN};
+    struct stored_interval found;
+    size_t count;
+
+    plan_machines_members(call->at[interval->place.site].machines,
+                          interval->place.schedule, &count);
+    inputs[1] = (double)count;
+    stored_model_interval(m, 1, inputs, &found);
+    return found.extrapolation_ratio > 1 ? found.extrapolation_ratio : 1;
+}
+
+/* Once, however many phases it concerns. */
+static enum error_code warn_far(struct plan_call *call, const struct plan_out *out)
+{
+    const char *model_id = NULL;
+    size_t far = 0;
+
+    call->extrapolation_ratio = 1;
+    for (size_t i = 0; i < out->interval_count; i++)
+        for (size_t k = out->intervals[i].first; k <= out->intervals[i].last; k++) {
+            const struct stored_model *m =
+                call->at[out->intervals[i].place.site].stored[k - 1];
+            double d = m ? distance_of(call, m, &out->intervals[i]) : 1;
+
+            far += d > FAR_RATIO;
+            if (d <= call->extrapolation_ratio)
+                continue;
+            call->extrapolation_ratio = d;
+            model_id = m->model_id;
+        }
+    return far > 0 ? plan_call_warn(call,
+                                    "far_extrapolation: %zu of %zu phases lie more than "
+                                    "twice outside what their models have seen, model "
+                                    "'%.100s' %.3g times",
+                                    far, call->in.phase_count - call->in.first_phase + 1,
+                                    model_id, call->extrapolation_ratio)
+                   : OK;
+}
+
 /* The stored models of the phases where they run. */
 static enum error_code fill_models(struct plan_call *call, const struct plan_out *out,
                                    struct plan_answer_part *part)
@@ -215,6 +261,7 @@ enum error_code plan_call_answer(struct plan_call *call, const struct plan_out *
     };
     TRY(fill_plan(call, out, part));
     TRY(fill_models(call, out, part));
+    TRY(warn_far(call, out));
     if (out->interval_count == 0 && out->site_why) /* a plan was asked for */
         TRY(fill_unplaced(call, out, part));
     for (size_t i = 0; i < out->warning_count; i++)

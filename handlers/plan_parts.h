@@ -257,7 +257,8 @@ struct plan_call {
     double *inter_cost_s;
     struct plan_cost_basis *basis; /* [from * site_count + to] */
     uint64_t asked;
-    bool current_gone; /* some machine of the current schedule cannot be used */
+    bool current_gone;          /* some machine of the current schedule cannot be used */
+    double extrapolation_ratio; /* of the farthest phase of the plan, 1: inside */
     struct arena *scratch;
     const char **warnings;
     size_t warning_count, warning_size;
@@ -282,6 +283,8 @@ void plan_call_end(struct plan_call *call);
 /* Adds a warning of the request. */
 enum error_code plan_call_warn(struct plan_call *call, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+
+enum { PLAN_UNKNOWN_RATIO = 4 }; /* so far outside nothing is called optimal */
 
 /* Makes the answer from `out`; its warnings join those of the request in *decision. */
 enum error_code plan_call_answer(struct plan_call *call, const struct plan_out *out,

@@ -103,6 +103,24 @@ enum error_code site_model_read(const struct site_model *model, double problem_s
                                 const char *pointer, struct perf_terms *out,
                                 struct arena *a, struct error *err);
 
+/* What the runs of a stored model allow to say of its times. Inputs: problem size,
+ * processors, CPU, bandwidth; an input that the model has not, or of which nothing is
+ * known, has high < low. */
+enum { STORED_INPUTS = 4 };
+struct stored_reach {
+    double low[STORED_INPUTS], high[STORED_INPUTS]; /* seen */
+    double scale[2], quantile[2]; /* of errors inside and outside, for the level 0.9;
+                                     quantile 0: no interval is known */
+};
+
+/* How far a question lies outside, and its interval. */
+struct stored_interval {
+    double extrapolation_ratio; /* 1: inside; NAN: nothing is known */
+    double low_s, high_s;       /* NAN: no interval is known */
+    double error_ratio;         /* the usual error there; NAN likewise */
+    const char *basis;          /* NULL likewise */
+};
+
 /* A stored model as a site's terms, before scaling. */
 struct stored_model {
     const char *site_id;
@@ -112,9 +130,16 @@ struct stored_model {
     bool own; /* fitted at the site itself: its factors do not apply */
     const struct site_term *terms;
     size_t term_count;
-    double single_s;  /* time on one free processor; NAN: by the terms */
-    double error_pct; /* mean error on runs it had not seen; NAN: not known */
+    double single_s;     /* time on one free processor; NAN: by the terms */
+    double error_pct;    /* mean error on runs it had not seen; NAN: not known */
+    const double *reach; /* a struct stored_reach as numbers; NULL: nothing is known */
+    size_t reach_count;
 };
+
+/* Of a time by the model for these inputs (NAN: not one of the question's). */
+void stored_model_interval(const struct stored_model *model, double time_s,
+                           const double inputs[STORED_INPUTS],
+                           struct stored_interval *out);
 
 /* Which one is wanted: by its name, else the trained one of the application and the
  * site, else that of the application without a site. */

@@ -12,6 +12,7 @@
 
 #include "handlers/decision.h"
 #include "handlers/model_learn.h"
+#include "handlers/sites_terms.h"
 #include "models/base/names.h"
 
 #include <stdio.h>
@@ -42,6 +43,8 @@ static const struct json_field stored_rows[] = {
                 "Time on one free processor"),
     JSON_NUMBER(T, error_pct, 0, JSON_LARGEST, NAN, JSON_NULLABLE,
                 "Its mean error on runs that it had not seen"),
+    JSON_NUMBERS(T, reach, reach_count, -JSON_LARGEST, JSON_LARGEST, 0,
+                 "Ranges seen, scales and quantiles of errors"),
     {0},
 };
 #undef T
@@ -235,7 +238,9 @@ struct looking {
     size_t warning_count, warning_room;
 };
 
-static enum error_code warn_unusable(struct looking *l, const char *model_id)
+/* It cannot be used, or only as a constant. */
+static enum error_code warn_of_model(struct looking *l, const char *model_id,
+                                     bool is_constant)
 {
     struct arena *a = l->rq->arena;
 
@@ -249,10 +254,27 @@ static enum error_code warn_unusable(struct looking *l, const char *model_id)
     }
     l->warnings[l->warning_count] = arena_printf(
         a,
-        "model_unusable: model '%.100s' has no usable terms for this problem size; only "
-        "trained comprehensive models have",
+        is_constant ? "processors_ignored: the times of model '%.100s' depend on the "
+                      "problem size alone: more machines make no difference to it"
+                    : "model_unusable: model '%.100s' has no usable terms for this "
+                      "problem size; only trained models of the problem size, and of the "
+                      "processors in the kinds comprehensive and scale_out, have",
         model_id);
     return l->warnings[l->warning_count++] ? OK : fail_memory(l->rq->err);
+}
+
+/* The terms of a fitted model; 0: it has none that can be used. */
+static size_t terms_of(const struct fitted_model *m, double problem_size,
+                       struct site_term out[SITE_FITTED_TERMS], double *single_s)
+{
+    struct perf_term term;
+
+    if (m->kind != MODEL_COMPREHENSIVE)
+        return site_terms_of_fitted(m, problem_size, out, single_s);
+    if (!fitted_term(m, problem_size, &term, single_s))
+        return 0;
+    *out = term_row(&term);
+    return 1;
 }
 
 /* *out gets the terms, but no site; model_id NULL: it cannot be used, with a warning. */
@@ -260,27 +282,25 @@ static enum error_code make_model(struct looking *l, const struct store_model_no
                                   struct stored_model *out)
 {
     struct request *rq = l->rq;
-    struct site_term *row = NEW(rq->arena, struct site_term, 1);
+    struct site_term *rows = NEW(rq->arena, struct site_term, SITE_FITTED_TERMS);
     struct fitted_model fitted;
-    struct perf_term term;
 
     *out = (struct stored_model){0};
-    if (!row)
+    if (!rows)
         return fail_memory(rq->err);
-    if (strcmp(now->model.kind, model_kind_names[MODEL_COMPREHENSIVE]) == 0)
-        TRY(stored_fitted(&now->model, &now->version, &fitted, rq->arena, rq->err));
-    else
-        fitted = (struct fitted_model){.reason = "kind"};
-    if (!fitted_term(&fitted, l->question->problem_size, &term, &out->single_s))
-        return warn_unusable(l, now->model.model_id);
-    *row = term_row(&term);
+    TRY(stored_fitted(&now->model, &now->version, &fitted, rq->arena, rq->err));
+    out->term_count = terms_of(&fitted, l->question->problem_size, rows, &out->single_s);
+    if (out->term_count == 0)
+        return warn_of_model(l, now->model.model_id, false);
+    if (site_terms_ignore_machines(&fitted))
+        TRY(warn_of_model(l, now->model.model_id, true));
     out->site_id = now->model.site_id;
     out->model_id = now->model.model_id;
     out->version = (double)now->version.version;
-    out->terms = row;
-    out->term_count = 1;
+    out->terms = rows;
     out->error_pct = fitted_unseen_appe_pct(&fitted);
-    return OK;
+    return site_reach_of_fitted(&fitted, &out->reach, &out->reach_count, rq->arena,
+                                rq->err);
 }
 
 /* A model that was made, for a wanted one. */
@@ -376,27 +396,42 @@ static size_t first_of_phase(const struct shelf *shelf, double phase)
     return low;
 }
 
-/* The first trained comprehensive model for the phase that can be used. */
+/* The kinds in the order in which they are asked. */
+static size_t kind_rank(const struct store_model_now *now)
+{
+    size_t kind = 0;
+
+    while (kind < MODEL_KIND_COUNT &&
+           strcmp(model_kind_names[kind], now->model.kind) != 0)
+        kind++;
+    return kind;
+}
+
+/* The first trained model for the phase that can be used, by kind. */
 static enum error_code find_on(struct looking *l, struct shelf *shelf,
                                const struct stored_model_wanted *wanted,
                                struct stored_model *out)
 {
-    for (size_t i = first_of_phase(shelf, wanted->phase); i < shelf->count; i++) {
-        const struct store_model_now *now = &shelf->list[i];
+    size_t first = first_of_phase(shelf, wanted->phase), end = first;
 
-        if (!isnan(wanted->phase) && now->model.phase_index + 1 != wanted->phase)
-            return OK;
-        if (now->version.version == 0 ||
-            strcmp(now->model.kind, model_kind_names[MODEL_COMPREHENSIVE]) != 0)
-            continue;
-        if (!shelf->is_seen[i])
-            TRY(make_model(l, now, &shelf->made[i]));
-        shelf->is_seen[i] = true;
-        if (shelf->made[i].model_id) {
-            *out = model_for(wanted, &shelf->made[i]);
-            return OK;
+    while (
+        end < shelf->count &&
+        (isnan(wanted->phase) || shelf->list[end].model.phase_index + 1 == wanted->phase))
+        end++;
+    for (size_t kind = 0; kind < MODEL_KIND_COUNT; kind++)
+        for (size_t i = first; i < end; i++) {
+            const struct store_model_now *now = &shelf->list[i];
+
+            if (now->version.version == 0 || kind_rank(now) != kind)
+                continue;
+            if (!shelf->is_seen[i])
+                TRY(make_model(l, now, &shelf->made[i]));
+            shelf->is_seen[i] = true;
+            if (shelf->made[i].model_id) {
+                *out = model_for(wanted, &shelf->made[i]);
+                return OK;
+            }
         }
-    }
     return OK;
 }
 

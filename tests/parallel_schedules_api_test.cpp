@@ -542,3 +542,89 @@ TEST_CASE("a stored model and a stored snapshot are used, and kept for a replay"
         CHECK(r.json()["identical"] == true);
     }
 }
+
+TEST_CASE("a stored model says how far it can be trusted", "[api][parallel][db]")
+{
+    NEED_DATABASE();
+    api service(test_database_url());
+    char id[UUID_TEXT_SIZE];
+    uuid_make(id);
+    std::string mark = id, app = "md-" + mark, model = "model-" + mark;
+    rng r = rng_create(2);
+    json executions = json::array();
+    auto make = [&](const std::string &kind, const json &settings = json::object()) {
+        json body = {{"id", model + "-" + kind},
+                     {"application_id", app},
+                     {"kind", kind},
+                     {"settings", settings}};
+        REQUIRE(service.post("/v1/models", body.dump()).status == 201);
+        REQUIRE(service.post("/v1/models/" + model + "-" + kind + "/train", "").status ==
+                200);
+    };
+    auto time_s = [](double size, double n) {
+        return 20 + 8 * size / n + 3 * std::log(n) + 0.5 * n;
+    };
+
+    for (size_t i = 0; i < 60; i++) {
+        double size = 100 + 50 * (double)(i % 7), n = std::pow(2, (double)(i % 5));
+        executions.push_back(
+            {{"application_id", app},
+             {"execution_id", mark + "-" + std::to_string(i)},
+             {"started_at", 1700000000 + i},
+             {"problem_size", size},
+             {"processors", n},
+             {"run_time_s", time_s(size, n) * (1 + 0.02 * (rng_uniform(&r) - 0.5))}});
+    }
+    REQUIRE(service.post("/v1/executions", executions.dump()).status == 201);
+    make("scale_out");
+
+    json body = fixture();
+    json machines = json::array();
+    for (int i = 0; i < 16; i++)
+        machines.push_back(
+            {{"id", "m" + std::to_string(i)}, {"cpu_available_ratio", 0.5}});
+    body["snapshot"]["sites"] = {
+        {{"id", "s"},
+         {"resources", machines},
+         {"links", {{"form", "default_with_overrides"}, {"default_mbps", 100}}}}};
+    body["jobs"][0] = {{"id", "j"}, {"application_id", app}, {"problem_size", 300}};
+    json inside = good(service, body);
+    CHECK(inside["status"] == "optimal");
+    json s = inside["schedule"];
+    CHECK(s["model_id"] == model + "-scale_out");
+    CHECK(s["processors"] == 16);
+    double found_s = s["predicted_execution_s"];
+    CHECK(found_s == Approx(time_s(300, 16) / 0.5).epsilon(0.03));
+    CHECK(s["run_time_low_s"].get<double>() < found_s);
+    CHECK(s["run_time_high_s"].get<double>() > found_s);
+    CHECK(s["interval_basis"] == "inside");
+    CHECK(s["extrapolation_ratio"] == 1);
+    CHECK(s["model_error_ratio"].get<double>() < 0.05);
+    CHECK(inside["warnings"].empty());
+
+    // Ten times outside nothing is optimal, whatever the search proves.
+    body["jobs"][0]["problem_size"] = 4000;
+    json far = good(service, body);
+    CHECK(far["status"] == "feasible");
+    CHECK(far["schedule"]["extrapolation_ratio"].get<double>() == 10);
+    CHECK(far["schedule"]["interval_basis"] == "extrapolation");
+    double far_s = far["schedule"]["predicted_execution_s"];
+    CHECK(far["schedule"]["run_time_high_s"].get<double>() / far_s >
+          s["run_time_high_s"].get<double>() / found_s);
+    REQUIRE(far["warnings"].size() == 1);
+    CHECK(far["warnings"][0].get<std::string>().rfind("far_extrapolation", 0) == 0);
+    // Three times outside it may be, with a warning.
+    body["jobs"][0]["problem_size"] = 1200;
+    json near = good(service, body);
+    CHECK(near["status"] == "optimal");
+    CHECK(near["warnings"].size() == 1);
+
+    // A model of the size alone is used, and says what it does not know.
+    make("linear");
+    body["jobs"][0] = {
+        {"id", "j"}, {"problem_size", 300}, {"model", {{"model_id", model + "-linear"}}}};
+    json constant = good(service, body);
+    CHECK(constant["schedule"]["model_id"] == model + "-linear");
+    REQUIRE(constant["warnings"].size() == 1);
+    CHECK(constant["warnings"][0].get<std::string>().rfind("processors_ignored", 0) == 0);
+}

@@ -187,6 +187,12 @@ void regression_predict(const struct regression_kind *kind,
 bool regression_refine(const struct regression_kind *kind, struct regression_model *model,
                        const double *inputs, double time_s);
 
+/* A model of the kind scale_out at one problem size: a, b size, c and d. False: it is
+ * none, or the size is none that it can take. */
+enum { REGRESSION_SCALE_OUT_TERMS = 4 };
+bool regression_scale_out_parts(const struct regression_model *model, double problem_size,
+                                double part[REGRESSION_SCALE_OUT_TERMS]);
+
 /* The formula of a model, e.g. of one read from storage; NULL: the arena is full, or
  * the model is none of this kind. */
 const char *regression_formula(const struct regression_kind *kind,

@@ -167,6 +167,20 @@ void regression_predict_scale_out(const struct regression_model *model,
     out->high_s = out->time_s * exp(half);
 }
 
+bool regression_scale_out_parts(const struct regression_model *model, double problem_size,
+                                double part[REGRESSION_SCALE_OUT_TERMS])
+{
+    size_t base = regression_base(model);
+    const double *c = model->coefficients + base;
+
+    if (model->input_count != 2 || model->coefficient_count != base + OWN ||
+        !(problem_size >= 0))
+        return false;
+    memcpy(part, c, TERMS * sizeof(*c));
+    part[1] *= problem_size;
+    return true;
+}
+
 bool regression_refine_scale_out(struct regression_model *model, const double *inputs,
                                  double time_s)
 {
