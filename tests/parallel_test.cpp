@@ -1,4 +1,5 @@
 // parallel_test.cpp - machine sets: the worked numbers of spec parallel-scheduling.md.
+#include "tests/golden.hpp"
 #include "tests/parallel_support.hpp"
 
 #include <algorithm>
@@ -584,4 +585,92 @@ TEST_CASE("no smaller set than asked for is an answer", "[parallel]")
             CHECK(got.members.size() >= least);
             CHECK(got.out.time_s == Approx(want[least]).margin(5e-5));
         }
+}
+
+namespace
+{
+// Clusters of random machines and links: groups of fast links, ties, links that are not
+// there.
+void fill_scored(cluster &x, rng &r, int shape)
+{
+    size_t n = x.cpu.size();
+
+    for (size_t i = 0; i < n; i++)
+        x.cpu[i] = shape == 1 ? (double)(1 + (int)(4 * rng_uniform(&r))) / 4
+                              : 0.1 + 0.9 * rng_uniform(&r);
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = i + 1; k < n; k++) {
+            bool near = i / 5 == k / 5;
+            double mbps =
+                shape == 2 ? (near ? 80 + 20 * rng_uniform(&r) : 5 + 30 * rng_uniform(&r))
+                           : 10 + 80 * rng_uniform(&r);
+            x.link(i, k, shape == 1 ? 10 * std::floor(mbps / 10) : mbps);
+        }
+}
+} // namespace
+
+TEST_CASE("scores of the heuristics are those recorded", "[parallel][golden]")
+{
+    static const char *const shapes[] = {"random", "with ties", "in groups"};
+    const struct {
+        const char *policy;
+        size_t machines;
+        int clusters;
+    } cases[] = {
+        {"all_machines", 24, 20},    {"ant_colony", 10, 1},
+        {"box_elimination", 24, 20}, {"branch_and_bound", 24, 20},
+        {"cpu_prefix", 24, 20},      {"dynamic_programming", 24, 20},
+        {"genetic", 10, 1},          {"random", 10, 4},
+        {"sa_random_start", 10, 2},  {"simulated_annealing", 10, 2},
+    };
+    golden_scores scores("parallel");
+
+    for (const auto &c : cases)
+        for (int shape = 0; shape < 3; shape++) {
+            rng r = rng_stream(9, shapes[shape]);
+            double sum_s = 0;
+
+            for (int round = 0; round < c.clusters; round++) {
+                cluster x(c.machines);
+                auto model =
+                    fixture_model(400 * (1 + rng_uniform(&r)), 20000 * rng_uniform(&r));
+                fill_scored(x, r, shape);
+                answer found = run(c.policy, x.input(model));
+                REQUIRE(found.code == OK);
+                REQUIRE(found.out.count > 0);
+                sum_s += found.out.score_s;
+            }
+            scores.add(c.policy,
+                       std::to_string(c.clusters) + " of " + std::to_string(c.machines) +
+                           " machines " + shapes[shape],
+                       sum_s);
+        }
+    scores.check();
+}
+
+TEST_CASE("a search whose time ends has a bound all the same", "[parallel]")
+{
+    struct polls {
+        double left;
+    };
+    cluster x(40);
+    rng r = rng_create(3);
+    auto model = fixture_model(800, 9000);
+    fill_scored(x, r, 0);
+    answer best = run("auto", x.input(model));
+    REQUIRE(best.out.status == DECISION_OPTIMAL);
+    for (auto *policy : {"ant_colony", "genetic"}) {
+        polls p{0};
+        budget limit{};
+        limit.context = &p; // a hundredth of the time for each look at the clock
+        limit.used = [](void *context) {
+            return static_cast<polls *>(context)->left += 0.002;
+        };
+        x.in.budget = &limit;
+        answer cut = run(policy, x.in);
+        CAPTURE(policy, cut.out.gap_ratio);
+        CHECK(cut.out.stopped_early);
+        CHECK(cut.out.lower_bound_s <= best.out.score_s * (1 + 1e-12));
+        CHECK(cut.out.lower_bound_s >= 0.8 * best.out.score_s);
+    }
 }

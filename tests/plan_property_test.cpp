@@ -1,4 +1,5 @@
 // plan_property_test.cpp - what holds of every plan, over random tables.
+#include "tests/golden.hpp"
 #include "tests/plan_support.hpp"
 
 #include <algorithm>
@@ -261,4 +262,32 @@ TEST_CASE("a plan fails cleanly without memory", "[plan][memory]")
             REQUIRE(cap < 1000000);
         }
     }
+}
+
+TEST_CASE("totals of the planners are those recorded", "[plan][golden]")
+{
+    golden_scores scores("plan");
+
+    for (const plan_policy *p = plan_policies; p->name; p++)
+        for (size_t sites : {1, 3}) {
+            rng r = rng_stream(8, "plan_property.golden");
+            double sum_s = 0;
+            for (int n = 0; n < 40; n++) {
+                test_arena a;
+                std::vector<seconds> tables;
+                for (size_t s = 0; s < sites; s++)
+                    tables.push_back(random_table(&r, 9, 3));
+                double intra_s = uniform(&r, 0, 500), min_s = uniform(&r, 0, 1500);
+                grid_of g(tables, intra_s, intra_s + uniform(&r, 0, 500));
+                g.inter.resize(std::max<size_t>(g.inter.size(), 2));
+                g.in.inter_cost_s = g.inter.data();
+                planned made = decide(a, g.in, p->name, options(min_s, 20, 10, true));
+                REQUIRE(made.code == OK);
+                if (made.out.total_s < HUGE_VAL)
+                    sum_s += made.out.total_s;
+            }
+            scores.add(p->name, std::to_string(sites) + " clusters 40 of 9 phases",
+                       sum_s);
+        }
+    scores.check();
 }

@@ -249,6 +249,48 @@ TEST_CASE("progress: example 7, straight lines", "[progress]")
     CHECK(with_work.predict(a).estimate_ref_s == 1200);
 }
 
+TEST_CASE("progress: the constant is judged by the points less three", "[progress]")
+{
+    std::vector<progress_function_in> all = {{PROGRESS_psi1, false, {}},
+                                             {PROGRESS_psi2, false, {}},
+                                             {PROGRESS_constant, false, {}}};
+    rng r = rng_create(12);
+    size_t beaten = 0, between = 0;
+
+    for (int round = 0; round < 400; round++) {
+        test_arena a;
+        size_t n = 4 + (size_t)(5 * rng_uniform(&r));
+        std::vector<double> list;
+        for (size_t i = 1; i <= n; i++)
+            list.push_back(1000 + 200 * std::exp(-0.8 * (double)i) +
+                           100 * (rng_uniform(&r) - 0.5));
+        example e(list);
+        e.in.functions = all.data();
+        e.in.function_count = all.size();
+        auto out = e.predict(a);
+        double least = HUGE_VAL, constant = NAN;
+        for (size_t k = 0; k < out.candidate_count; k++) {
+            const progress_candidate &c = out.candidates[k];
+            if (c.function == PROGRESS_constant)
+                constant = c.res_norm;
+            else
+                least = std::min(least, c.res_norm);
+        }
+        if (!(least > 0) || !(constant > least))
+            continue;
+        double f = (constant - least) / 2 / (least / (double)(n - 3));
+        double wrong = (constant - least) / 2 / (least / (double)(n - 2));
+        if (std::fabs(f - 4) < 1e-6)
+            continue;
+        CAPTURE(round, n, f);
+        CHECK((out.candidates[out.chosen].function == PROGRESS_constant) == (f < 4));
+        beaten += f >= 4;
+        between += f < 4 && wrong >= 4;
+    }
+    CHECK(beaten > 50);
+    CHECK(between > 10); // where any other number of parameters would decide otherwise
+}
+
 TEST_CASE("progress: the constant has to be beaten by enough", "[progress]")
 {
     test_arena a;
