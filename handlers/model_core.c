@@ -6,6 +6,7 @@
 #include <string.h>
 
 enum {
+    CHANGE_LEAST = 2,    /* runs of a new level */
     JUDGED_LEAST = 5,    /* runs that are known before one is judged */
     NEW_COUNTS = 5,      /* a run in unknown territory counts as so many */
     CHANGE_NOTED = 20,   /* runs after a change that it is told of */
@@ -312,17 +313,33 @@ static void split(struct fitted_core *core, size_t first, double centre)
     core->runs_since_change = window_count(core);
 }
 
+/* Deviation: a sum may have begun to grow by chance before the change did. The first runs
+ * whose errors are nearer to none than to the new level are of before. */
+static enum error_code find_change(const struct fitted_core *core, size_t *first,
+                                   double *centre, struct arena *scratch,
+                                   struct error *err)
+{
+    TRY(centre_of(core, *first, centre, scratch, err));
+    while (*first + CHANGE_LEAST < core->row_count && !isnan(core->rows[*first].error) &&
+           fabs(core->rows[*first].error) < fabs(core->rows[*first].error - *centre)) {
+        ++*first;
+        TRY(centre_of(core, *first, centre, scratch, err));
+    }
+    return OK;
+}
+
 static enum error_code change(struct fitted_model *m, size_t start,
                               const struct fitted_room *room, struct core_update *out,
                               struct error *err)
 {
     struct fitted_core *core = m->core;
+    size_t first = core->old_count + start;
     const char *reason;
     double centre = 0;
 
     arena_reset(room->scratch);
-    TRY(centre_of(core, core->old_count + start, &centre, room->scratch, err));
-    split(core, core->old_count + start, centre);
+    TRY(find_change(core, &first, &centre, room->scratch, err));
+    split(core, first, centre);
     out->taken_back = window_count(core);
     return core_train(m, room, &out->trained, &reason, err);
 }
