@@ -75,6 +75,8 @@ struct forecasts_page {
     double at_s, horizon_s, interval_level;
     const struct forecast_row *forecasts;
     size_t forecast_count;
+    const char *const *warnings;
+    size_t warning_count;
     const char *next_page_token;
 };
 
@@ -85,6 +87,7 @@ static const struct json_field page_rows[] = {
     JSON_NUMBER(T, interval_level, 0, 0, 0, 0, "Share of the cases in the interval"),
     JSON_LIST(T, forecasts, forecast_count, struct forecast_row, &forecast_json, 0, 0,
               "By resource_id; those without samples in the history are left out"),
+    JSON_TEXTS(T, warnings, warning_count, 0, 0, "What was left out, with counts"),
     NEXT_PAGE_ROW(T),
     {0},
 };
@@ -162,6 +165,28 @@ static void forecast(const struct load_series *s, double from_s, double end_s,
         out->high = 1;
 }
 
+static enum error_code fill_warnings(struct request *rq,
+                                     const struct forecasts_query *query, size_t silent,
+                                     struct forecasts_page *page)
+{
+    const char **list = NEW(rq->arena, const char *, 1);
+
+    if (!list)
+        return fail_memory(rq->err);
+    page->warnings = list;
+    if (silent == 0 && (page->forecast_count > 0 || !query->resource_id))
+        return OK;
+    list[0] = silent > 0
+                  ? arena_printf(rq->arena,
+                                 "no_samples: %zu resources or links have no whole block "
+                                 "of samples in the last %.0f s: they are left out",
+                                 silent, query->history_s)
+                  : arena_printf(rq->arena, "no_samples: '%.100s' has no load samples",
+                                 query->resource_id);
+    page->warning_count = 1;
+    return list[0] ? OK : fail_memory(rq->err);
+}
+
 enum error_code get_forecasts(struct request *rq, const void *in, void *out)
 {
     const struct forecasts_query *query = rq->query;
@@ -170,7 +195,7 @@ enum error_code get_forecasts(struct request *rq, const void *in, void *out)
     struct load_series *series;
     struct forecast_row *rows;
     const char *const *ids = NULL;
-    size_t id_count = 0, sample_count, series_count;
+    size_t id_count = 0, sample_count, series_count, silent = 0;
 
     (void)in;
     if (query->to_resource_id && !query->resource_id)
@@ -195,7 +220,9 @@ enum error_code get_forecasts(struct request *rq, const void *in, void *out)
         forecast(&series[i], page->at_s - query->history_s, page->at_s,
                  query->interval_level, row);
         page->forecast_count += row->bucket_count > 0;
+        silent += row->bucket_count == 0;
     }
     page->forecasts = rows;
+    TRY(fill_warnings(rq, query, silent, page));
     return page_link(rq, page->next_page_token);
 }

@@ -90,9 +90,36 @@ static const struct json_field fit_answer_rows[] = {
 const struct json_object model_fit_answer_json = {
     "ModelFitAnswer", "A fitted model", sizeof(struct fit_answer), fit_answer_rows};
 
+/* What was left out of the fit, and what it does not use. */
+static enum error_code warn_of_fit(struct request *rq, const struct fitted_model *m,
+                                   struct fit_answer *out)
+{
+    const char **list = NEW(rq->arena, const char *, 3);
+    const char *unused = model_unused_inputs(m, rq->arena, rq->err);
+
+    if (!list || rq->err->code != OK)
+        return fail_memory(rq->err);
+    if (m->outlier_count > 0)
+        list[out->decision.warning_count++] = arena_printf(
+            rq->arena, "outliers_left_out: %zu runs are far from the others: /samples",
+            m->outlier_count);
+    if (m->unusable_count > 0)
+        list[out->decision.warning_count++] = arena_printf(
+            rq->arena, "samples_unusable: %zu runs lack what the kind needs: /samples",
+            m->unusable_count);
+    if (unused)
+        list[out->decision.warning_count++] = unused;
+    out->decision.warnings = list;
+    for (size_t i = 0; i < out->decision.warning_count; i++)
+        if (!list[i])
+            return fail_memory(rq->err);
+    return OK;
+}
+
 static enum error_code fill_fit(struct request *rq, const struct fit_request *in,
                                 const struct fitted_model *m, struct fit_answer *out)
 {
+    TRY(warn_of_fit(rq, m, out));
     TRY(model_summary_of(m, NULL, &out->summary, rq->arena, rq->err));
     if (m->reason) {
         struct fit_reason *row = NEW(rq->arena, struct fit_reason, 1);

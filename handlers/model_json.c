@@ -465,6 +465,101 @@ enum error_code model_summary_of(const struct fitted_model *m,
     return OK;
 }
 
+const char *model_unused_inputs(const struct fitted_model *m, struct arena *a,
+                                struct error *err)
+{
+    size_t count, used;
+    const char *const *names = fitted_inputs(m->kind, &m->settings, &count);
+    const char *text;
+
+    if (m->reason || m->kind != MODEL_LINEAR || count < 2)
+        return NULL;
+    used = regression_linear_input(&m->regression);
+    text =
+        used < count
+            ? arena_printf(a,
+                           "inputs_unused: linear is a line over one input: of %zu it "
+                           "uses '%.60s', which explains most; normal_form takes three",
+                           count, names[used])
+            : arena_printf(a,
+                           "inputs_unused: none of %zu inputs explains the times: "
+                           "linear answers their median",
+                           count);
+    if (!text)
+        fail_memory(err);
+    return text;
+}
+
+/* Runs by what a comprehensive model can do with them. */
+struct run_tally {
+    size_t usable, single, pairs, lacks[5]; /* of the names below */
+};
+static const char *const run_members[] = {
+    "problem_size", "processors", "cpu_available_ratio", "bandwidth_mbps", "time_s"};
+
+static struct run_tally tally_runs(const struct fitted_run *runs, size_t count)
+{
+    struct run_tally t = {0};
+
+    for (size_t i = 0; i < count; i++) {
+        const char *fault = perf_sample_fault(&runs[i].run);
+
+        for (size_t k = 0; fault && k < sizeof(run_members) / sizeof(run_members[0]); k++)
+            t.lacks[k] += strcmp(run_members[k], fault) == 0;
+        if (fault)
+            continue;
+        t.usable++;
+        t.single += runs[i].run.processors < 2;
+        t.pairs += runs[i].run.processors == 2;
+    }
+    return t;
+}
+
+static const char *needs_of_terms(enum model_kind kind, const struct fitted_run *runs,
+                                  size_t count, struct arena *a)
+{
+    struct run_tally t = tally_runs(runs, count);
+
+    return arena_printf(
+        a,
+        "%s needs runs with problem_size, cpu_available_ratio (or dedicated, or stored "
+        "load samples of the machine) and, on two processors and more, bandwidth_mbps%s; "
+        "of %zu executions %zu can be used: %zu on one processor, %zu on two, %zu on "
+        "more; lacking or out of bounds: problem_size %zu, cpu_available_ratio %zu, "
+        "bandwidth_mbps %zu. Kinds that need a problem_size only: linear, power_law",
+        model_kind_names[kind],
+        kind == MODEL_COMPREHENSIVE
+            ? ": 3 on one processor, 5 on two, 5 on two and more with two different "
+              "numbers of processors"
+            : ", all on one number of processors",
+        count, t.usable, t.single, t.pairs, t.usable - t.single - t.pairs, t.lacks[0],
+        t.lacks[2], t.lacks[3]);
+}
+
+const char *model_needs(enum model_kind kind, const struct model_settings *settings,
+                        const struct fitted_run *runs, size_t count, struct arena *a)
+{
+    struct text_buffer b = {.arena = a};
+    size_t input_count, usable = 0;
+    const char *const *names = fitted_inputs(kind, settings, &input_count);
+
+    if (kind < MODEL_LINEAR)
+        return needs_of_terms(kind, runs, count, a);
+    for (size_t i = 0; i < count; i++) {
+        bool all = runs[i].run.time_s > 0;
+
+        for (size_t k = 0; k < input_count; k++)
+            all = all && isfinite(runs[i].inputs[k]);
+        usable += all;
+    }
+    text_addf(&b, "%s needs runs with", model_kind_names[kind]);
+    for (size_t k = 0; k < input_count; k++)
+        text_addf(&b, "%s %.60s", k ? "," : "", names[k]);
+    text_addf(&b, " that differ; of %zu executions %zu have all of them", count, usable);
+    text_add(&b, "", 1);
+    return b.failed ? NULL : b.data;
+}
+
 /* ---- a model in a request ---- */
 
 #define T struct model_document

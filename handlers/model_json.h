@@ -122,6 +122,16 @@ enum error_code model_summary_of(const struct fitted_model *m,
                                  struct model_summary *out, struct arena *a,
                                  struct error *err);
 
+/* A model that leaves out inputs that it was given: which, as a warning; NULL: none does,
+ * or no memory, which *err says. */
+const char *model_unused_inputs(const struct fitted_model *m, struct arena *a,
+                                struct error *err);
+
+/* Which runs a kind needs to be trained, and how many of these it can use, in words;
+ * NULL: no memory. */
+const char *model_needs(enum model_kind kind, const struct model_settings *settings,
+                        const struct fitted_run *runs, size_t count, struct arena *a);
+
 /* A model in a request, or in the answer of a fit. */
 struct model_document {
     int kind; /* enum model_kind */

@@ -141,6 +141,7 @@ struct model_answer {
     struct model_details details;
     uint64_t combinations_total;
     struct learn_outcome outcome;
+    const char *needs; /* NULL: nothing is lacking */
 };
 
 #define T struct model_answer
@@ -195,6 +196,9 @@ struct model_answer {
 static const struct json_field info_rows[] = {INFO_ROWS, {0}};
 static const struct json_field stored_rows[] = {
     INFO_ROWS,
+    JSON_TEXT(T, needs, JSON_OPTIONAL,
+              "Without a version: which executions its kind needs, and how many of those "
+              "stored can be used"),
     {.name = "summary",
      .doc = "What the version was fitted to, and how well: a ModelSummary; left out "
             "without a version",
@@ -255,7 +259,7 @@ struct version_answer {
         VERSION_MEMBER(version, JSON_TYPE_INTEGER, "Number of the version, from 1"),     \
         VERSION_MEMBER(parent_version, JSON_TYPE_INTEGER,                                \
                        "Version that was refined; 0: trained from executions"),          \
-        VERSION_MEMBER(cause, JSON_TYPE_TEXT, "train, refine, reform or port"),          \
+        VERSION_MEMBER(cause, JSON_TYPE_TEXT, "train, refine, reform, change or port"),  \
         VERSION_MEMBER(state, JSON_TYPE_TEXT, "trained or ported"),                      \
         VERSION_MEMBER(abandoned, JSON_TYPE_BOOLEAN, "A roll-back went behind it"),      \
         {.name = "created_at",                                                           \
@@ -460,6 +464,25 @@ enum error_code get_models(struct request *rq, const void *in, void *out)
     return page_link(rq, page->next_page_token);
 }
 
+/* What an untrained model waits for, from its executions. */
+static enum error_code tell_needs(struct request *rq, struct db_session *db,
+                                  const struct store_model *model, const char **out)
+{
+    const struct store_sample *samples;
+    struct model_settings settings;
+    struct fitted_run *runs;
+    enum model_kind kind;
+    size_t *place, count, run_count;
+
+    TRY(stored_settings(model, &kind, &settings, rq->arena, rq->err));
+    TRY(store_model_samples(db, rq->principal.tenant, model->model_id, STORE_SAMPLES_ALL,
+                            &samples, &count, rq->arena, rq->err));
+    TRY(stored_runs(kind, &settings, samples, count, true, &runs, &place, &run_count,
+                    rq->arena, rq->err));
+    *out = model_needs(kind, &settings, runs, run_count, rq->arena);
+    return *out ? OK : fail_memory(rq->err);
+}
+
 enum error_code get_model(struct request *rq, const void *in, void *out)
 {
     const struct model_query *query = rq->query;
@@ -475,7 +498,7 @@ enum error_code get_model(struct request *rq, const void *in, void *out)
     answer->model = now.model;
     TRY(add_etag(rq, &now.model));
     if (now.version.version == 0)
-        return OK;
+        return tell_needs(rq, db, &now.model, &answer->needs);
     TRY(stored_fitted(&now.model, &now.version, &fitted, rq->arena, rq->err));
     TRY(model_details_of(&fitted, (size_t)query->combinations, &answer->details,
                          rq->arena, rq->err));

@@ -486,6 +486,12 @@ static enum error_code explain_models(struct predicting *p)
     for (size_t i = 0; i < p->model_count; i++) {
         const struct model_at_hand *at = &p->models[i];
         const struct fitted_core *core = at->fitted.core;
+        const char *unused = model_unused_inputs(&at->fitted, p->rq->arena, p->rq->err);
+
+        if (p->rq->err->code != OK)
+            return p->rq->err->code;
+        if (unused)
+            TRY(warn(p, unused));
 
         for (unsigned bit = 0; core && bit < CORE_NOTE_COUNT; bit++) {
             if (!(core->notes & 1u << bit))

@@ -442,6 +442,9 @@ TEST_CASE("runs of one, none, alike or absurd leave a model that says so",
     json learnt = m.command(id, "refine");
     CHECK(learnt["outcome"]["reason"] == "insufficient_samples");
     CHECK(learnt["note"] == "insufficient_samples");
+    CHECK_THAT(m.read(id)["needs"].get<std::string>(),
+               Catch::StartsWith("comprehensive needs") &&
+                   Catch::Contains("of 1 executions 1 can be used: 1 on one processor"));
     CHECK(learnt["waiting_count"] == 0);
     m.store(executions_of(std::vector<known_run>(60, known_runs()[40]), app, 10));
     CHECK(m.command(id, "refine")["outcome"].contains("reason"));
@@ -463,6 +466,7 @@ TEST_CASE("runs of one, none, alike or absurd leave a model that says so",
     learnt = m.command(id, "refine");
     INFO(learnt.dump());
     CHECK(learnt["outcome"]["cause"] == "train");
+    CHECK_FALSE(m.read(id).contains("needs"));
     known_run far = known_runs()[45];
     far.run_time_s /= 20; // predicted 20 times too long
     m.store(executions_of({far}, app, 300));

@@ -19,6 +19,7 @@
 #include "models/performance/interval.h"
 
 #include <math.h>
+#include <stdint.h>
 #include <string.h>
 
 #define CORRELATION_MIN 0.75
@@ -165,6 +166,17 @@ void regression_predict_linear(const struct regression_model *model, const doubl
     out->basis = REGRESSION_BASIS_RESIDUALS;
     out->low_s = out->time_s - half;
     out->high_s = out->time_s + half;
+}
+
+size_t regression_linear_input(const struct regression_model *model)
+{
+    size_t base = regression_base(model);
+    const double *c = model->coefficients + base;
+
+    if (model->coefficient_count < base + OWN || !(c[LINE] > 0) || !(c[INPUT] >= 0) ||
+        !(c[INPUT] < (double)model->input_count))
+        return SIZE_MAX;
+    return (size_t)c[INPUT];
 }
 
 bool regression_refine_linear(struct regression_model *model, const double *inputs,

@@ -187,6 +187,10 @@ void regression_predict(const struct regression_kind *kind,
 bool regression_refine(const struct regression_kind *kind, struct regression_model *model,
                        const double *inputs, double time_s);
 
+/* The input over which a model of the kind linear has its line; SIZE_MAX: it is none, or
+ * its answer is the median whatever the inputs. */
+size_t regression_linear_input(const struct regression_model *model);
+
 /* A model of the kind scale_out at one problem size: a, b size, c and d. False: it is
  * none, or the size is none that it can take. */
 enum { REGRESSION_SCALE_OUT_TERMS = 4 };
