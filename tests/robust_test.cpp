@@ -204,6 +204,8 @@ TEST_CASE("A change of the run times is noticed and followed", "[robust]")
     size_t noticed = 0;
 
     INFO(name << " x " << factor);
+    if (name == "comp" && factor != 5)
+        return; // a search of 17,000 fits a run; the others are [robust-long]
     s.start(g, 60, 0.05);
     CHECK(s.changes == 0);
     CHECK(s.outliers == 0);
@@ -215,6 +217,8 @@ TEST_CASE("A change of the run times is noticed and followed", "[robust]")
     CHECK(noticed <= 6);
     CHECK((s.m.core->notes & 1u << CORE_BIT_CHANGED) != 0);
     CHECK(s.error(g, factor) < 0.15);
+    if (name == "comp")
+        return;
     s.go_on(g, 60, 0.05, factor);
     CHECK(s.m.core->old_count == 0);
     CHECK(s.m.core->notes == 0);
