@@ -171,7 +171,7 @@ struct remaining_answer {
     double res_norm, residual_stddev_s;
     const char *const *flags;
     size_t flag_count;
-    uint64_t sample_count, samples_used;
+    uint64_t sample_count, samples_used, dropped_count;
     const char *abscissa;
     const struct candidate_row *candidates;
     size_t candidate_count;
@@ -269,6 +269,8 @@ static const struct json_field answer_rows[] = {
                "oscillating; corrected: by first reports of finished tasks"),
     JSON_INTEGER(T, sample_count, 0, JSON_EXACT, 0, 0, "Usable reports"),
     JSON_INTEGER(T, samples_used, 0, JSON_EXACT, 0, 0, "Those left after thinning"),
+    JSON_INTEGER(T, dropped_count, 0, JSON_EXACT, 0, 0,
+                 "Of those, not believed beside their neighbours: option screen"),
     JSON_TEXT(T, abscissa, JSON_OPTIONAL, "What they were fitted over"),
     JSON_LIST(T, candidates, candidate_count, struct candidate_row, &candidate_json, 0,
               JSON_OPTIONAL, "Every function that was fitted"),
@@ -616,6 +618,7 @@ static enum error_code fill_answer(struct request *rq, const struct remaining_re
     out->source_reason = p->reason;
     out->sample_count = question->history.sample_count;
     out->samples_used = question->history.count;
+    out->dropped_count = p->dropped_count;
     out->abscissa = p->candidate_count ? abscissas[work] : NULL;
     out->extrapolated_ref_s = p->extrapolated_ref_s;
     out->residual_stddev_s = p->residual_stddev_s;
@@ -710,6 +713,8 @@ enum error_code predict_remaining(struct request *rq, const void *in, void *out)
     }
     question.known = stored.application;
     TRY(progress_predict(&question, &p, rq->arena, rq->err));
+    if (p.dropped_count > 0)
+        question.history.warnings |= PROGRESS_WARN_SCREENED;
     answer->application_id = stored.application_id;
     answer->application = stored.application;
     TRY(fill_answer(rq, body, &question, &p, answer));

@@ -362,6 +362,7 @@ TEST_CASE("progress: smoothing leaves the ends as they are", "[progress]")
     std::vector<double> spiked = exponential(1000, 800, 12);
     example x(spiked);
     x.points[5].estimate_ref_s = 5000;
+    x.in.options.screen = false; // it would be left out
     x.in.options.smoothing = PROGRESS_MEDIAN;
     double smooth = x.predict(a).estimate_ref_s;
     x.in.options.smoothing = PROGRESS_AS_IS;
@@ -603,4 +604,46 @@ TEST_CASE("progress: what finished tasks teach", "[progress]")
     CHECK(progress_estimate_ratio(&known, 1) == 1);
     CHECK(progress_estimate_ratio(nullptr, 1) == 1);
     CHECK_FALSE(progress_fit_loses(nullptr));
+}
+
+TEST_CASE("one bad report changes no prediction", "[progress]")
+{
+    test_arena a;
+    error err = collecting_error(a);
+    std::vector<double> estimates{1556, 1344, 1251, 1142, 1123, 1063, 1069, 1018};
+    auto predict = [&](bool screen) {
+        std::vector<progress_sample> list;
+        for (size_t i = 0; i < estimates.size(); i++) {
+            double t = 100.0 * static_cast<double>(i + 1);
+            list.push_back({t, 100 * t / estimates[i], NAN, NAN, NAN, NAN});
+        }
+        progress_in in{};
+        progress_out out{};
+        in.options = progress_options_init();
+        in.options.screen = screen;
+        in.initial_estimate_ref_s = NAN;
+        REQUIRE(progress_history_of(list.data(), list.size(), 500, &in.history, a, &err) ==
+                OK);
+        REQUIRE(progress_predict(&in, &out, a, &err) == OK);
+        return out;
+    };
+    CHECK(predict(true).estimate_ref_s == Approx(1010.001).epsilon(1e-6));
+    CHECK(predict(true).dropped_count == 0);
+    estimates.push_back(9000); // 10 % at 900 s
+    CHECK(predict(true).estimate_ref_s == Approx(1010.001).epsilon(1e-6));
+    CHECK(predict(true).dropped_count == 1);
+    CHECK(predict(false).estimate_ref_s > 9000);
+    for (size_t at = 0; at < 9; at++) { // wherever it is
+        estimates = {1556, 1344, 1251, 1142, 1123, 1063, 1069, 1018, 1020};
+        estimates[at] = 20000;
+        INFO(at);
+        CHECK(predict(true).dropped_count == 1);
+        CHECK(predict(true).estimate_ref_s == Approx(1010).epsilon(0.1));
+    }
+    estimates = {1000, 1000, 1000, 9000, 9000, 9000, 1000, 1000, 1000}; // a phase
+    CHECK(predict(true).dropped_count == 0);
+    estimates = {1000, 9000, 1000, 1000}; // too few to tell
+    CHECK(predict(true).dropped_count == 0);
+    estimates = {1000, 1000, 1000, 1000, 1000}; // equal: nothing differs
+    CHECK(predict(true).dropped_count == 0);
 }

@@ -50,6 +50,7 @@ static void read_options(struct wsim *s)
     s->fits = param[WF_PREDICTOR] == WF_FIT && !s->in->policy.no_estimates;
     s->final_sets = param[WF_FINAL_TASK_AS_SET] != 0;
     s->prediction = progress_options_init();
+    s->prediction.screen = false; /* as in the source: no report is bad here */
     s->prediction.method = (enum progress_method)param[WF_FIT_METHOD];
     s->prediction.min_samples = (size_t)param[WF_FIT_MIN_SAMPLES];
     s->prediction.abscissa = (enum progress_abscissa)param[WF_FIT_ABSCISSA];

@@ -20,7 +20,9 @@
     X(thinned, "There were more reports than max_points: older ones were left out")   \
     X(share_changed, "The share of the resource changed: give work_done_ref_s, else " \
                      "the present share counts for the whole past")                   \
-    X(work_fell, "The work done fell from one report to the next")
+    X(work_fell, "The work done fell from one report to the next")                    \
+    X(implausible_reports,                                                            \
+      "Single reports that cannot be true beside their neighbours were left out")
 
 const char *const progress_warning_names[] = {
 #define X(name, text) #name,

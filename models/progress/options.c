@@ -21,6 +21,7 @@ enum {
     REMAINING_RULE,
     ESTIMATE_FILTER,
     FILTER_WINDOW,
+    SCREEN,
 };
 
 const char *const progress_method_names[] = {
@@ -86,6 +87,10 @@ const struct param progress_params[] = {
     [FILTER_WINDOW] = {"filter_window", 5, 1000, 8,
                        "Last reports in which oscillation is looked for; default 8",
                        PARAM_INTEGER, NULL},
+    [SCREEN] = {"screen", 0, 1, 1,
+                "Leave out single reports that cannot be true beside their neighbours; "
+                "default true",
+                PARAM_BOOLEAN, NULL},
     {0},
 };
 static_assert(sizeof(progress_params) / sizeof(progress_params[0]) ==
@@ -109,6 +114,7 @@ static struct progress_options options_of(const double *value)
         .remaining_rule = (enum progress_rule)value[REMAINING_RULE],
         .estimate_filter = (enum progress_filter)value[ESTIMATE_FILTER],
         .filter_window = (size_t)value[FILTER_WINDOW],
+        .screen = value[SCREEN] != 0,
     };
 }
 

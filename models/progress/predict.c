@@ -374,11 +374,15 @@ enum error_code progress_predict(const struct progress_in *in, struct progress_o
                                  struct arena *a, struct error *err)
 {
     struct progress_out answer = {.source = PROGRESS_FROM_none};
+    struct progress_in believed = *in;
 
     assert(!in->functions || in->function_count > 0);
     answer.estimate_ref_s = answer.extrapolated_ref_s = (double)NAN;
     answer.low_ref_s = answer.high_ref_s = answer.residual_stddev_s = (double)NAN;
-    TRY(predict(in, &answer, a, err));
+    if (in->options.screen && !in->options.strict_seed && !in->history.finished)
+        TRY(progress_screen(&in->history, &believed.history, &answer.dropped_count, a,
+                            err));
+    TRY(predict(&believed, &answer, a, err));
     *out = answer;
     return OK;
 }

@@ -68,7 +68,8 @@ enum progress_warning {
     PROGRESS_WARN_THINNED = 8,    /* more than max_points */
     PROGRESS_WARN_SHARE = 16,     /* the share changed, and the work done is not given */
     PROGRESS_WARN_WORK_FELL = 32, /* the work done fell from one report to the next */
-    PROGRESS_WARN_COUNT = 6
+    PROGRESS_WARN_SCREENED = 64,  /* single ones were not believed: progress_screen() */
+    PROGRESS_WARN_COUNT = 7
 };
 /* Name on the wire and meaning, by bit. */
 extern const char *const progress_warning_names[];
@@ -89,6 +90,12 @@ struct progress_history {
 enum error_code progress_history_of(const struct progress_sample *samples, size_t count,
                                     size_t max_points, struct progress_history *out,
                                     struct arena *a, struct error *err);
+
+/* Leaves out reports that cannot be true beside their neighbours (screen.c); *dropped:
+ * how many. Of fewer than five none. O(n log n). */
+enum error_code progress_screen(const struct progress_history *in,
+                                struct progress_history *out, size_t *dropped,
+                                struct arena *a, struct error *err);
 
 /* Drops every other point of the older half until there are at most `max_points` >= 2;
  * returns the number left. For callers that grow a history point by point. */
@@ -157,9 +164,10 @@ struct progress_options {
     enum progress_rule remaining_rule;
     enum progress_filter estimate_filter; /* of an extrapolation that answers */
     size_t filter_window;
+    bool screen; /* by progress_screen(); never with strict_seed */
 };
 extern const struct param progress_params[];
-enum { PROGRESS_OPTION_COUNT = 14 };
+enum { PROGRESS_OPTION_COUNT = 15 };
 
 /* The presets of progress_params. */
 struct progress_options progress_options_init(void);
@@ -236,7 +244,8 @@ struct progress_out {
     double low_ref_s, high_ref_s; /* 90 %; hold the estimate; NAN: none */
     double residual_stddev_s;     /* of a fit; NAN: not more than 3 points */
     unsigned flags;
-    size_t chosen; /* index into the candidates; meaningful for fit and fallback */
+    size_t dropped_count; /* reports that were not believed */
+    size_t chosen;        /* index into the candidates; meaningful for fit and fallback */
     const struct progress_candidate *candidates; /* in the order of the functions */
     size_t candidate_count;                      /* 0: nothing was fitted */
 };

@@ -1,0 +1,79 @@
+/* progress/screen.c - reports that cannot be true beside their neighbours.
+ *
+ * With l the logarithm of what a report says of the whole task, d its distance to the
+ * median of its neighbours (three on each side; near an end the window of seven is moved
+ * inwards; of fewer than seven reports all others) and S = 1.4826 median |d|, a report is
+ * dropped if
+ *
+ *     |d| > max(ln 1.5, 6 S)
+ *
+ * Fewer than five reports are all believed, and three equal bad ones in a row are a phase
+ * of the task.
+ *
+ * Source: spec learning.md 10.1. Cost: O(n log n).
+ */
+#include "models/progress/progress.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LEAST = 5, SIDE = 3, WINDOW = 2 * SIDE + 1 };
+
+static int by_number(const void *a, const void *b)
+{
+    const double *x = a, *y = b;
+
+    return (*x > *y) - (*x < *y);
+}
+
+/* Sorts the list; count >= 1. */
+static double median_of(double *list, size_t count)
+{
+    qsort(list, count, sizeof(*list), by_number);
+    return count % 2 ? list[count / 2] : (list[count / 2 - 1] + list[count / 2]) / 2;
+}
+
+/* From the median of the neighbours of report i. */
+static double distance(const double *l, size_t count, size_t i)
+{
+    size_t width = count < WINDOW ? count : WINDOW;
+    size_t first = i < SIDE ? 0 : i - SIDE, used = 0;
+    double others[WINDOW];
+
+    if (first + width > count)
+        first = count - width;
+    for (size_t k = first; k < first + width; k++)
+        if (k != i)
+            others[used++] = l[k];
+    return l[i] - median_of(others, used);
+}
+
+enum error_code progress_screen(const struct progress_history *in,
+                                struct progress_history *out, size_t *dropped,
+                                struct arena *a, struct error *err)
+{
+    size_t n = in->count, kept = 0;
+    struct progress_point *points = NEW(a, struct progress_point, n);
+    double *l = NEW(a, double, n), *d = NEW(a, double, n), *sizes = NEW(a, double, n);
+    double limit;
+
+    *dropped = 0;
+    *out = *in;
+    if (n < LEAST)
+        return OK;
+    if (!points || !l || !d || !sizes)
+        return fail_memory(err);
+    for (size_t i = 0; i < n; i++)
+        l[i] = log(in->points[i].estimate_ref_s);
+    for (size_t i = 0; i < n; i++)
+        sizes[i] = fabs(d[i] = distance(l, n, i));
+    limit = fmax(log(1.5), 6 * 1.4826 * median_of(sizes, n));
+    for (size_t i = 0; i < n; i++)
+        if (fabs(d[i]) <= limit)
+            points[kept++] = in->points[i];
+    *dropped = n - kept;
+    out->points = points;
+    out->count = kept;
+    return OK;
+}
