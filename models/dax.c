@@ -6,6 +6,7 @@
 #include <expat.h>
 #include <limits.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { DEPTH_MAX = 64, TEXT_MAX = 64 };
@@ -18,8 +19,8 @@ struct reader {
     struct workflow_builder *b;
     struct arena *arena;
     struct error *err;
-    size_t depth;
-    enum error_code code; /* not OK: stopped */
+    size_t depth, inside_left_out; /* 0: no; else its depth */
+    enum error_code code;          /* not OK: stopped */
 
     bool in_job;
     size_t task;
@@ -163,6 +164,15 @@ static void open_parent(struct reader *r, const XML_Char **attributes)
                                          line_of(r)));
 }
 
+static void leave_out_profile(struct reader *r, const char *space, const char *key)
+{
+    char place[96];
+
+    snprintf(place, sizeof(place), "<%s> %.30s %.40s", r->in_job ? "job" : "adag",
+             space ? space : "profile", key);
+    workflow_leave_out(r->b, place);
+}
+
 static void open_text(struct reader *r, const XML_Char **attributes, bool is_profile)
 {
     const char *key = attribute(attributes, "key");
@@ -170,12 +180,16 @@ static void open_text(struct reader *r, const XML_Char **attributes, bool is_pro
 
     if (!key)
         return;
+    r->text_length = 0;
     if (is_profile && r->in_job && space && strcasecmp(space, "pegasus") == 0 &&
         strcmp(key, "runtime") == 0)
         r->wanted = RUN_TIME;
-    if (!is_profile && r->file && strcmp(key, "size") == 0)
+    else if (is_profile)
+        leave_out_profile(r, space, key);
+    else if (r->file && strcmp(key, "size") == 0)
         r->wanted = r->is_use ? USE_SIZE : FILE_SIZE;
-    r->text_length = 0;
+    else
+        leave_out_profile(r, "metadata", key);
 }
 
 static void close_text(struct reader *r)
@@ -216,6 +230,16 @@ static const char *local_name(const char *name)
     return colon ? colon + 1 : name;
 }
 
+/* An element that is not used, with all that is in it. */
+static void leave_out(struct reader *r, const char *name)
+{
+    char place[96];
+
+    snprintf(place, sizeof(place), "<%.40s>", name);
+    workflow_leave_out(r->b, place);
+    r->inside_left_out = r->depth;
+}
+
 static void XMLCALL on_start(void *context, const XML_Char *element,
                              const XML_Char **attributes)
 {
@@ -242,6 +266,8 @@ static void XMLCALL on_start(void *context, const XML_Char *element,
         open_file(r, attributes, false);
     } else if (strcmp(name, "profile") == 0 || strcmp(name, "metadata") == 0) {
         open_text(r, attributes, name[0] == 'p');
+    } else if (!r->inside_left_out) {
+        leave_out(r, name);
     }
 }
 
@@ -256,6 +282,8 @@ static void XMLCALL on_end(void *context, const XML_Char *element)
         close_text(r);
     if (r->depth == (r->is_use ? 3 : 2) && r->file)
         close_file(r);
+    if (r->depth == r->inside_left_out)
+        r->inside_left_out = 0;
     if (r->depth == 2) {
         r->in_job = false;
         r->child = NULL;

@@ -15,8 +15,8 @@
 
 #include "models/workflow_build.h"
 
-/* The text is UTF-8, whatever its XML declaration says. Mistakes are collected in *err
- * with `pointer`, each with its line. */
+/* The text is UTF-8, whatever its XML declaration says: service/xml_text.h makes it so.
+ * Mistakes are collected in *err with `pointer`, each with its line. */
 enum error_code dax_read(const char *text, size_t length, const char *pointer,
                          struct workflow_import *out, struct arena *a, struct error *err);
 

@@ -91,6 +91,26 @@ static void wrong_type(struct reader *r, enum member member, size_t element,
     json_walk_skip(&r->walk);
 }
 
+/* Steps over a member that is not used, of an object at a place of the document. */
+static void leave_out(struct reader *r, const char *where, const char *member)
+{
+    char place_of[96];
+
+    snprintf(place_of, sizeof(place_of), "%.48s/%.40s", where, member);
+    if (r->b)
+        workflow_leave_out(r->b, place_of);
+    json_walk_skip(&r->walk);
+}
+
+/* The same of an element of the list that is read. */
+static void leave_out_of_list(struct reader *r, const char *member)
+{
+    char where[64];
+
+    snprintf(where, sizeof(where), "%s/*", list_pointers[r->list]);
+    leave_out(r, where, member);
+}
+
 /* A number that may be null; NAN then, and with a mistake for what is none. */
 static double number(struct reader *r, enum member member)
 {
@@ -222,7 +242,7 @@ static void read_old_file(struct reader *r, struct old_file *file)
             file->named = true;
             keep(r, text, &r->file, &r->file_size);
         } else {
-            json_walk_skip(&r->walk);
+            leave_out_of_list(r, member);
         }
     }
 }
@@ -276,7 +296,7 @@ static void read_file(struct reader *r)
             if (named)
                 keep(r, text, &r->file, &r->file_size);
         } else {
-            json_walk_skip(&r->walk);
+            leave_out_of_list(r, member);
         }
     }
     if (!goes_on(r))
@@ -303,6 +323,18 @@ static void take_machines(struct reader *r)
     for (; goes_on(r) && json_walk_element(&r->walk); count++)
         json_walk_skip(&r->walk);
     workflow_count(r->b, WORKFLOW_REPAIR_several_machines, count > 1);
+}
+
+/* The lists of a task that read_lists() reads. */
+static bool is_list_of_task(const char *member)
+{
+    static const char *const lists[] = {"parents", "children", "inputFiles",
+                                        "outputFiles", "files"};
+
+    for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
+        if (strcmp(member, lists[i]) == 0)
+            return true;
+    return false;
 }
 
 static bool is_run_time(const char *member)
@@ -333,8 +365,10 @@ static void read_head(struct reader *r)
             r->has_run_time = true;
         } else if (strcmp(member, "machines") == 0) {
             take_machines(r);
+        } else if (is_list_of_task(member) && r->list != EXEC_TASKS) {
+            json_walk_skip(&r->walk); /* read_lists() reads it */
         } else {
-            json_walk_skip(&r->walk);
+            leave_out_of_list(r, member);
         }
     }
     if (goes_on(r) && !r->has_id && r->has_label) {
@@ -473,7 +507,7 @@ static void read_specification(struct reader *r)
         else if (strcmp(member, "files") == 0)
             read_list(r, SPEC_FILES, read_file);
         else
-            json_walk_skip(&r->walk);
+            leave_out(r, "/workflow/specification", member);
     }
 }
 
@@ -489,7 +523,7 @@ static void read_executions(struct reader *r)
         else if (strcmp(member, "machines") == 0)
             count_machines(r);
         else
-            json_walk_skip(&r->walk);
+            leave_out(r, "/workflow/execution", member);
     }
 }
 
@@ -511,7 +545,7 @@ static void read_workflow(struct reader *r)
         else if (strcmp(member, "machines") == 0)
             count_machines(r);
         else
-            json_walk_skip(&r->walk);
+            leave_out(r, "/workflow", member);
     }
 }
 
@@ -532,7 +566,7 @@ enum error_code wfformat_read(const char *text, size_t length, const char *point
             if (strcmp(member, "workflow") == 0)
                 read_workflow(&r);
             else
-                json_walk_skip(&r.walk);
+                leave_out(&r, "", member);
         }
     TRY(r.code);
     TRY(json_walk_end(&r.walk, pointer, err));

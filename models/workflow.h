@@ -34,6 +34,7 @@ struct workflow_dependency {
 
 struct workflow_task {
     const char *id;        /* unique in its workflow */
+    const char *name;      /* what it runs: tasks of one name do alike work; NULL */
     double estimate_ref_s; /* total run time at speed 1, >= 0; NAN: not known */
     const double *etc_s;   /* run time on each resource of the snapshot, in its order; */
     size_t etc_count;      /* NAN: cannot run there; 0: estimate_ref_s / speed */
@@ -60,6 +61,7 @@ struct workflow_task {
     double since_last_move_s;     /* NAN: never moved */
     const struct progress_sample *progress_samples;
     size_t progress_sample_count;
+    bool progress_stored; /* they were not in the request */
 };
 
 struct workflow {

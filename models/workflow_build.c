@@ -17,7 +17,8 @@ enum {
     NO_TASK = UINT32_MAX,
     AMBIGUOUS = UINT32_MAX - 1,
     CIRCLE_NAMES_MAX = 6,
-    ID_MAX_BYTES = 256
+    ID_MAX_BYTES = 256,
+    LEFT_OUT_MAX = 64
 };
 #define NO_TASK   UINT32_MAX
 #define AMBIGUOUS (UINT32_MAX - 1)
@@ -53,6 +54,12 @@ struct declared {
     double bytes;
 };
 
+/* A member that is not used. */
+struct left_out {
+    char place[96];
+    uint64_t count;
+};
+
 struct list {
     void *items;
     size_t count, size;
@@ -69,6 +76,8 @@ struct workflow_builder {
 
     struct list tasks, run_times, mentions, uses, declared;
     uint64_t repairs[WORKFLOW_REPAIR_COUNT];
+    struct left_out left_out[LEFT_OUT_MAX]; /* the last one: all others */
+    size_t left_out_count;
 
     /* Filled by workflow_build(). */
     uint32_t *task_of; /* [symbol_count], by id; then by label */
@@ -201,6 +210,22 @@ static enum error_code symbol(struct workflow_builder *b, const char *text,
 void workflow_count(struct workflow_builder *b, enum workflow_repair kind, uint64_t count)
 {
     b->repairs[kind] += count;
+}
+
+void workflow_leave_out(struct workflow_builder *b, const char *place)
+{
+    size_t k = 0;
+
+    while (k < b->left_out_count && strcmp(b->left_out[k].place, place) != 0)
+        k++;
+    if (k >= LEFT_OUT_MAX - 1) {
+        k = LEFT_OUT_MAX - 1;
+        place = "others";
+    }
+    if (k == b->left_out_count)
+        b->left_out_count++;
+    snprintf(b->left_out[k].place, sizeof(b->left_out[k].place), "%.90s", place);
+    b->left_out[k].count++;
 }
 
 enum error_code workflow_add_task(struct workflow_builder *b, const char *id,
@@ -770,12 +795,21 @@ static enum error_code join_files(struct workflow_builder *b)
 
 /* ---- the result ---- */
 
+/* NULL: it has none. */
+static const char *label_of(const struct workflow_builder *b, size_t task)
+{
+    uint32_t label = tasks_of(b)[task].label;
+
+    return label == NO_TASK ? NULL : b->symbols[label];
+}
+
 static void fill_task(const struct workflow_builder *b, size_t i,
                       const struct workflow_dependency *dependencies,
                       struct workflow_task *t)
 {
     *t = (struct workflow_task){
         .id = task_id(b, i),
+        .name = label_of(b, i),
         .estimate_ref_s = tasks_of(b)[i].run_time_s,
         .depends_on = dependencies + b->first_edge[i],
         .dependency_count = b->first_edge[i + 1] - b->first_edge[i],
@@ -813,7 +847,7 @@ static enum error_code fill_workflow(const struct workflow_builder *b,
         const struct task *t = &tasks_of(b)[i];
 
         fill_task(b, i, dependencies, &tasks[i]);
-        labels[i] = t->label == NO_TASK ? NULL : b->symbols[t->label];
+        labels[i] = label_of(b, i);
         out->input_bytes += b->input_bytes[i];
         out->run_time_s += isnan(t->run_time_s) ? 0 : t->run_time_s;
     }
@@ -844,12 +878,26 @@ static enum error_code critical_path(const struct workflow_builder *b, double *l
     return OK;
 }
 
+/* What was not used, as one repair; detail NULL: no memory. */
+static struct workflow_repaired left_out_repair(const struct workflow_builder *b)
+{
+    struct workflow_repaired r = {"left_out", "Members that are not used:", 0};
+
+    for (size_t k = 0; k < b->left_out_count && r.detail; k++) {
+        r.count += b->left_out[k].count;
+        r.detail =
+            arena_printf(b->arena, "%s%s %s (%llu)", r.detail, k ? "," : "",
+                         b->left_out[k].place, (unsigned long long)b->left_out[k].count);
+    }
+    return r;
+}
+
 static enum error_code list_repairs(const struct workflow_builder *b,
                                     struct workflow_import *out)
 {
     struct workflow_repaired *repairs =
-        NEW(b->arena, struct workflow_repaired, WORKFLOW_REPAIR_COUNT);
-    const char **warnings = NEW(b->arena, const char *, WORKFLOW_REPAIR_COUNT);
+        NEW(b->arena, struct workflow_repaired, WORKFLOW_REPAIR_COUNT + 1);
+    const char **warnings = NEW(b->arena, const char *, WORKFLOW_REPAIR_COUNT + 1);
     size_t count = 0;
 
     if (!repairs || !warnings)
@@ -857,12 +905,16 @@ static enum error_code list_repairs(const struct workflow_builder *b,
     for (size_t i = 0; i < WORKFLOW_REPAIR_COUNT; i++) {
         if (!b->repairs[i])
             continue;
-        repairs[count] = (struct workflow_repaired){
+        repairs[count++] = (struct workflow_repaired){
             repair_kinds[i].kind, repair_kinds[i].detail, b->repairs[i]};
-        warnings[count] = arena_printf(
-            b->arena, "%s: %s: %llu. %s", b->source.format, repair_kinds[i].kind,
-            (unsigned long long)b->repairs[i], repair_kinds[i].detail);
-        if (!warnings[count++])
+    }
+    if (b->left_out_count)
+        repairs[count++] = left_out_repair(b);
+    for (size_t k = 0; k < count; k++) {
+        warnings[k] = arena_printf(b->arena, "%s: %s: %llu. %s", b->source.format,
+                                   repairs[k].kind, (unsigned long long)repairs[k].count,
+                                   repairs[k].detail ? repairs[k].detail : "");
+        if (!warnings[k] || !repairs[k].detail)
             return fail_memory(b->err);
     }
     out->repairs = repairs;

@@ -139,6 +139,10 @@ enum error_code workflow_add_dependency(struct workflow_builder *b, const char *
 void workflow_count(struct workflow_builder *b, enum workflow_repair kind,
                     uint64_t count);
 
+/* Counts a member that is not used, by its place in the document, "/workflow/name": all
+ * of them are one repair "left_out". */
+void workflow_leave_out(struct workflow_builder *b, const char *place);
+
 /* Puts it together. Cost: linear in the pieces, and for files that many tasks write and
  * many read, the lesser of writers and parents for each use. */
 enum error_code workflow_build(struct workflow_builder *b, struct workflow_import *out);

@@ -15,6 +15,7 @@
 #include "service/service.h"
 #include "service/store.h"
 #include "service/uuid.h"
+#include "service/xml_text.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -534,19 +535,27 @@ static const char *clean_text(const char *text, size_t length, struct arena *a)
     return clean;
 }
 
-/* ROUTE_TEXTS: the JSON that a text stands for. A log or a task graph has characters
- * beyond ASCII in comments only. */
+/* ROUTE_TEXTS: the JSON that a text stands for. XML says how it is written; a log or a
+ * task graph has characters beyond ASCII in comments only. */
 static enum error_code text_to_json(struct request *rq, struct content *body)
 {
     const struct text_kind *kind = text_instead(rq);
     struct text_buffer b = {.arena = rq->arena};
     const char *text;
+    char pointer[32];
+    size_t length;
 
     if (!kind)
         return refuse_query(rq);
-    text = clean_text(body->text, body->length, rq->arena);
-    if (!text)
-        return fail_memory(rq->err);
+    if (strstr(kind->type, "/xml")) {
+        snprintf(pointer, sizeof(pointer), "/%s", kind->member);
+        TRY(xml_text_to_utf8(body->text, body->length, pointer, &text, &length, rq->arena,
+                             rq->err));
+    } else {
+        text = clean_text(body->text, body->length, rq->arena);
+        if (!text)
+            return fail_memory(rq->err);
+    }
     json_print(rq->route->query, rq->query, &b);
     b.length -= b.length > 0; /* its brace */
     text_addf(&b, "%s\"%s\":", b.length > 1 ? "," : "", kind->member);
