@@ -25,14 +25,17 @@ TEST_CASE("step 2 alone moves as a whole round does", "[api][workflow][reschedul
                                                   "migrate b CR0 CR1 3416.002"});
     CHECK_FALSE(j.contains("placements"));
     CHECK_FALSE(j.contains("because"));
-    json whole = answered(a, "/v1/workflow-schedules", body);
+    json round = body;
+    round.erase("event");
+    json whole = answered(a, "/v1/workflow-schedules", round);
     CHECK(j["reschedules"] == whole["reschedules"]);
     CHECK(j["parent_sets"] == whole["parent_sets"]);
 
     // A ready task is none of its business.
     body["workflows"][0]["tasks"].push_back({{"id", "ready"}, {"estimate_ref_s", 5}});
     CHECK(answered(a, path, body)["reschedules"] == j["reschedules"]);
-    CHECK(answered(a, "/v1/workflow-schedules", body)["placements"].size() == 1);
+    round["workflows"] = body["workflows"];
+    CHECK(answered(a, "/v1/workflow-schedules", round)["placements"].size() == 1);
 }
 
 TEST_CASE("every dynamic policy means a round of workflows",

@@ -123,6 +123,8 @@ request example_a()
     r.add_resource(2, "s0").n_max = 2;
     r.add_resource(1, "s0").n_max = 2;
     r.add_resource(4, "s1").n_max = 2;
+    for (resource &c : r.resources)
+        c.sharing = SHARING_EQUAL;
     add(r, "root", WORKFLOW_DONE, {});
     add(r, "a", WORKFLOW_RUNNING, {0}, 9000, "p1");
     add(r, "b", WORKFLOW_RUNNING, {0}, 3400, "p0");
@@ -344,6 +346,7 @@ TEST_CASE("estimates of running tasks", "[workflow][round]")
 {
     request r;
     r.add_resource(2, "s").n_max = 2;
+    r.resources[0].sharing = SHARING_EQUAL;
     add(r, "root", WORKFLOW_DONE, {});
     add(r, "t", WORKFLOW_RUNNING, {0}, none, "p0");
     add(r, "end", WORKFLOW_IDLE, {1});

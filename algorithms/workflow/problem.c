@@ -23,8 +23,12 @@ enum error_code workflow_warn(struct workflow_problem *problem, struct error *er
         problem->warnings = NEW(problem->arena, const char *, WARNINGS_MAX);
     if (!problem->warnings)
         return fail_memory(err);
-    if (problem->warning_count == WARNINGS_MAX)
-        return OK;
+    problem->warned++;
+    if (problem->warning_count == WARNINGS_MAX) {
+        problem->warnings[WARNINGS_MAX - 1] = arena_printf(
+            problem->arena, "and %zu more warnings", problem->warned - WARNINGS_MAX + 1);
+        return problem->warnings[WARNINGS_MAX - 1] ? OK : fail_memory(err);
+    }
     va_start(args, format);
     problem->warnings[problem->warning_count] =
         arena_vprintf(problem->arena, format, args);
@@ -223,6 +227,7 @@ enum error_code workflow_problem_make(const struct workflow_in *in, bool slots,
     TRY(workflow_read_edges(p, err));
     if (err->item_count > mistakes)
         return ERR_INVALID;
+    TRY(workflow_guess_run_times(p, err));
     TRY(workflow_read_links(p, err));
     TRY(read_releases(p, err));
     TRY(workflow_read_processors(p, slots, err));

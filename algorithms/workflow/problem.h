@@ -39,6 +39,16 @@ struct workflow_processor {
     size_t blocked_count; /* outside windows, held by others, held by fixed tasks */
 };
 
+/* What is left of a running task. Units are reference seconds of a task with
+ * estimate_ref_s, parts of the whole of one with etc_s. */
+struct workflow_left {
+    double left, whole; /* units; NAN: not known */
+    double remaining_s; /* where it is; HUGE_VAL: not known */
+    bool begun;         /* it has done something */
+    const char *source; /* "finish_s", "progress", "stored", "work", "elapsed",
+                           "estimate", "guess" */
+};
+
 struct workflow_parts; /* problem_parts.h: private to the problem's own files */
 
 struct workflow_problem {
@@ -65,14 +75,15 @@ struct workflow_problem {
      * for done tasks and HUGE_VAL where the end of a running one is not known. */
     const size_t *fixed_processor; /* [task_count] */
     const double *fixed_start_s, *fixed_finish_s;
-    size_t open_count; /* tasks that are not fixed */
+    const struct workflow_left *left; /* [task_count]: of running and staging tasks */
+    size_t open_count;                /* tasks that are not fixed */
 
     /* Not before: release_s and snapshot files, per task; see workflow_ready_s(). */
     const double *release_s; /* [task_count] */
 
     struct workflow_parts *parts; /* links, files, times */
     const char **warnings;
-    size_t warning_count;
+    size_t warning_count, warned; /* kept, all */
     struct arena *arena;
 };
 
@@ -116,7 +127,7 @@ static inline bool workflow_is_open(const struct workflow_problem *problem, size
     return problem->fixed_processor[task] == WORKFLOW_NONE;
 }
 
-/* Adds a line for people to the answer; the first 64 are kept. */
+/* Adds a line for people to the answer; the first 63 are kept, then a count. */
 enum error_code workflow_warn(struct workflow_problem *problem, struct error *err,
                               const char *format, ...)
     __attribute__((format(printf, 3, 4)));

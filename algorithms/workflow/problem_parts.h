@@ -14,10 +14,12 @@ struct workflow_link {
 struct workflow_parts {
     struct name_index resources, files; /* of the snapshot, by id */
 
-    size_t *resource_of; /* [task]: resource_id; WORKFLOW_NONE */
-    double *left_ratio;  /* [task]: part of its run time that is still to do */
-    double *mean_time_s; /* [task] */
-    size_t *task_file;   /* task_file[task_file_first[i] ...]: its files */
+    size_t *resource_of;        /* [task]: resource_id; WORKFLOW_NONE */
+    double *left_ratio;         /* [task]: part of its run time that is still to do */
+    bool *guessed;              /* [task]: its run time is that of others */
+    struct workflow_left *left; /* [task]: of those that run; source NULL: others */
+    double *mean_time_s;        /* [task] */
+    size_t *task_file;          /* task_file[task_file_first[i] ...]: its files */
     size_t *task_file_first;
     size_t *input_site, *checkpoint_site; /* [task]: WORKFLOW_NONE: nothing to move */
     bool *staged;                         /* [task]: something has to be moved */
@@ -44,6 +46,33 @@ const char *workflow_path(const struct workflow_in *in, size_t workflow, char *b
 /* Numbers the tasks and resolves the names that they carry. */
 enum error_code workflow_check_request(struct workflow_problem *problem,
                                        struct error *err);
+
+/* ---- problem_estimates.c ---- */
+
+/* Tasks without a run time get one if any task has one; a warning says how many. Needs
+ * the numbers of tasks and resources. */
+enum error_code workflow_guess_run_times(struct workflow_problem *problem,
+                                         struct error *err);
+
+/* A task's reports, the present one last. */
+struct workflow_reports {
+    struct progress_sample *list;
+    size_t count;
+    double share; /* that it has now; NAN: it has no place */
+};
+enum error_code workflow_reports_of(const struct workflow_task *task, double share,
+                                    struct workflow_reports *out, struct arena *a,
+                                    struct error *err);
+
+/* Work done by now, as far as it can be told, in reference seconds; NAN. */
+double workflow_work_now(const struct workflow_task *task,
+                         const struct workflow_reports *r,
+                         const struct progress_history *h);
+
+/* What is left of a task on its resource of that speed. */
+enum error_code workflow_left_of(const struct workflow_problem *problem, size_t task,
+                                 double speed_mips, struct workflow_left *out,
+                                 struct error *err);
 
 /* ---- problem_dag.c ---- */
 

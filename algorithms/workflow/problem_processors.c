@@ -11,13 +11,9 @@
  * The tasks of the request that run on a resource are among its job_count: as many of
  * its used slots, those that become free closest to their ends, are theirs.
  *
- * A running task ends at finish_s, else its remaining time from now is
- *
- *     (E - W) / V      work done W known (workflows.md 5.3, rule "work")
- *     T (1 - P/100)    progress P known; without any estimate T = 100 elapsed / P (5.4)
- *     T - elapsed      else
- *
- * with T = etc_s or E / V. A staging task first waits for transfer_remaining_s.
+ * A running task ends at finish_s, or now + 1 s if that is past: it is overdue; else when
+ * what is left of it (problem_estimates.c) is done at the present speed. A staging task
+ * first waits for transfer_remaining_s.
  *
  * Deviations (ours): a task that runs on a failed resource counts as failed; a done task
  * without a finish_s ended now, one without a resource left its output everywhere.
@@ -26,6 +22,8 @@
 
 #include <stdlib.h>
 #include <string.h>
+
+#define OVERDUE_S 1.0
 
 struct host {
     size_t own_count;    /* tasks of the request that run there */
@@ -51,18 +49,6 @@ struct reader {
 
 /* ---- run times ---- */
 
-/* Whole run time of a task on a resource; HUGE_VAL: not known or never. */
-static double whole_s(const struct workflow_task *t, size_t resource, double speed_mips)
-{
-    double time_s = (double)NAN;
-
-    if (t->etc_count)
-        time_s = t->etc_s[resource];
-    else if (speed_mips > 0)
-        time_s = t->estimate_ref_s / speed_mips;
-    return time_s >= 0 && time_s <= WORKFLOW_LONGEST_S ? time_s : HUGE_VAL;
-}
-
 /* Part of a task's run time that a checkpoint saves. */
 static double left_ratio(const struct workflow_task *t)
 {
@@ -81,26 +67,6 @@ static double speed_of(const struct resource *given, bool slots)
     return r.failed ? 0 : resource_speed_mips(&r);
 }
 
-static double remaining_s(const struct workflow_task *t, size_t resource,
-                          double speed_mips)
-{
-    double time_s = whole_s(t, resource, speed_mips);
-
-    if (time_s < HUGE_VAL && t->work_done_ref_s >= 0 && t->estimate_ref_s > 0)
-        return time_s * fmax(0, 1 - t->work_done_ref_s / t->estimate_ref_s);
-    if (time_s < HUGE_VAL && !isnan(t->progress_pct))
-        return time_s * (1 - t->progress_pct / 100);
-    if (time_s < HUGE_VAL)
-        return isnan(t->elapsed_s) ? time_s : fmax(0, time_s - t->elapsed_s);
-    if (t->progress_pct == 100)
-        return 0;
-    if (t->progress_pct > 0 && t->work_done_ref_s >= 0 && speed_mips > 0)
-        time_s = t->work_done_ref_s * (100 / t->progress_pct - 1) / speed_mips;
-    else if (t->progress_pct > 0 && !isnan(t->elapsed_s))
-        time_s = t->elapsed_s * (100 / t->progress_pct - 1);
-    return time_s <= WORKFLOW_LONGEST_S ? time_s : HUGE_VAL;
-}
-
 /* ---- fixed tasks ---- */
 
 static bool runs(const struct reader *r, size_t task)
@@ -112,16 +78,22 @@ static bool runs(const struct reader *r, size_t task)
                 .failed;
 }
 
-static double end_of(const struct reader *r, size_t task)
+static enum error_code find_end(const struct reader *r, size_t task, double *end_s)
 {
     const struct workflow_task *t = r->problem->tasks[task];
     size_t resource = r->problem->parts->resource_of[task];
     const struct resource *given = &r->problem->in->snapshot->resources[resource];
-    double wait_s = t->status == WORKFLOW_STAGING ? t->transfer_remaining_s : 0;
+    struct workflow_left *left = &r->problem->parts->left[task];
 
-    if (!isnan(t->finish_s))
-        return fmax(0, t->finish_s);
-    return wait_s + remaining_s(t, resource, speed_of(given, r->slots));
+    TRY(workflow_left_of(r->problem, task, speed_of(given, r->slots), left, r->err));
+    if (!isnan(t->finish_s)) {
+        left->remaining_s = t->finish_s > 0 ? t->finish_s : OVERDUE_S;
+        left->source = "finish_s";
+    } else if (t->status == WORKFLOW_STAGING) {
+        left->remaining_s += t->transfer_remaining_s;
+    }
+    *end_s = left->remaining_s;
+    return OK;
 }
 
 static enum error_code fix_tasks(struct reader *r)
@@ -141,7 +113,7 @@ static enum error_code fix_tasks(struct reader *r)
             r->fixed_start_s[i] = t->start_s;
         } else if (running && runs(r, i)) {
             r->fixed_processor[i] = WORKFLOW_EVERYWHERE;
-            r->fixed_finish_s[i] = end_of(r, i);
+            TRY(find_end(r, i, &r->fixed_finish_s[i]));
             r->fixed_start_s[i] =
                 t->status == WORKFLOW_STAGING ? t->transfer_remaining_s : t->start_s;
             r->hosts[problem->parts->resource_of[i]].own_count++;
@@ -429,8 +401,9 @@ static enum error_code make_reader(struct reader *r)
     r->fixed_start_s = NEW(a, double, n);
     r->fixed_finish_s = NEW(a, double, n);
     problem->parts->left_ratio = NEW(a, double, n);
+    problem->parts->left = NEW(a, struct workflow_left, n);
     if (!r->hosts || !r->fixed_processor || !r->fixed_start_s || !r->fixed_finish_s ||
-        !problem->parts->left_ratio)
+        !problem->parts->left_ratio || !problem->parts->left)
         return fail_memory(r->err);
     for (size_t i = 0; i < n; i++)
         problem->parts->left_ratio[i] = left_ratio(problem->tasks[i]);
@@ -457,5 +430,6 @@ enum error_code workflow_read_processors(struct workflow_problem *problem, bool 
     problem->fixed_processor = r.fixed_processor;
     problem->fixed_start_s = r.fixed_start_s;
     problem->fixed_finish_s = r.fixed_finish_s;
+    problem->left = problem->parts->left;
     return OK;
 }

@@ -4,8 +4,8 @@
  * workflow_round_run() does the rest.
  *
  * Source: spec workflows.md 4, 5.2, 5.8, 13.
- * Deviations (ours): tasks on a resource share its speed whatever its `sharing` says
- * (5.1), and job_count counts those of the request too. A task with release_s ahead is
+ * Deviations (ours): tasks on a resource share its speed (5.1) only if its `sharing` is
+ * equal, and job_count counts those of the request too. A task with release_s ahead is
  * not ready. A resource outside its windows now gets no task; what runs there stays.
  * etc_s is not used: work is in reference seconds here.
  */
@@ -187,6 +187,7 @@ static enum error_code number_resources(struct wf_request *rq)
             .n_max = resource_slots(&s->resources[c]),
             .job_count_other = wf_job_count(rq, c) - rq->listed[c],
             .usable = !s->resources[c].failed && !stale && !closed[c],
+            .own_slots = !wf_shares(&s->resources[c]),
         };
         TRY(warn_full(rq, c));
     }
@@ -344,6 +345,39 @@ static enum error_code make_sets(struct wf_request *rq)
     return OK;
 }
 
+/* ---- what is not used ---- */
+
+static enum error_code warn_unused(struct wf_request *rq)
+{
+    const struct workflow_in *in = rq->in;
+    size_t ends = 0, later = 0, unknown = 0;
+
+    for (size_t i = 0; i < rq->problem.task_count; i++) {
+        const struct workflow_task *t = rq->problem.tasks[i];
+
+        ends += t->status == WORKFLOW_RUNNING && !isnan(t->finish_s);
+        unknown += rq->tasks[i].ready && isnan(rq->tasks[i].remaining_ref_s);
+    }
+    for (size_t k = 0; k < in->window_count; k++)
+        later += in->windows[k].from_s > 0 || in->windows[k].to_s > 0;
+    if (ends > 0)
+        TRY(workflow_warn(&rq->problem, rq->err,
+                          "finish_s of %zu running task%s not used: a round counts on "
+                          "progress and estimates",
+                          ends, ends == 1 ? "" : "s"));
+    if (later > 0)
+        TRY(workflow_warn(&rq->problem, rq->err,
+                          "/availability: %zu window%s begin or end later, which a round "
+                          "does not look at",
+                          later, later == 1 ? "" : "s"));
+    if (unknown > 0)
+        TRY(workflow_warn(
+            &rq->problem, rq->err,
+            "%zu ready task%s no run time: each starts on a random resource", unknown,
+            unknown == 1 ? " has" : "s have"));
+    return OK;
+}
+
 /* ---- the round ---- */
 
 static enum error_code number(struct wf_request *rq)
@@ -367,6 +401,7 @@ static enum error_code number(struct wf_request *rq)
     TRY(rank_workflows(rq));
     TRY(make_sets(rq));
     TRY(wf_estimate_tasks(rq));
+    TRY(warn_unused(rq));
     return workflow_report_ends(&rq->problem,
                                 rq->err); /* what matters more comes first */
 }

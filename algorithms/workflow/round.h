@@ -11,27 +11,6 @@
 
 #include "algorithms/workflow/workflow.h"
 
-/* Names on the wire, ended by NULL. */
-enum workflow_action_kind { WORKFLOW_MIGRATE, WORKFLOW_EVICT, WORKFLOW_POSTPONE };
-extern const char *const workflow_action_names[];
-
-/* A running task that is to be moved. Actions of one group belong together: first
- * checkpoint and cancel all of them, then submit. */
-struct workflow_action {
-    uint64_t seq, group;
-    int action; /* enum workflow_action_kind */
-    const char *workflow_id, *task_id, *from_resource_id;
-    const char *to_resource_id; /* NULL: back to the queue */
-    double remaining_before_s;  /* NAN: it stood still, or not known */
-    double remaining_after_s;   /* with the move; NAN: not known */
-    double gain_s;              /* before - after; NAN */
-    double transfer_s, transfer_bytes;
-    const char *role;              /* "longest", "balanced", "root" */
-    const char *const *parent_set; /* members of the set that asked for it */
-    size_t parent_count;
-    const char *reason;
-};
-
 struct workflow_start {
     const char *workflow_id, *task_id, *resource_id;
     double expected_s; /* until it is done, with staging; NAN: no estimate */
@@ -174,6 +153,7 @@ struct workflow_plain_resource {
     double free_speed;             /* V, >= 0 */
     size_t n_max, job_count_other; /* slots; those taken by tasks not listed here */
     bool usable;                   /* not failed, not stale */
+    bool own_slots; /* each task has all of free_speed; else they share it */
 };
 
 struct workflow_plain_set {

@@ -40,8 +40,9 @@ static double pace_of(const struct wf_plan *plan, size_t resource)
 {
     const struct workflow_plain_resource *r = &plan->in->resources[resource];
 
-    return r->free_speed > 0 ? (double)(r->job_count_other + 1) / r->free_speed
-                             : HUGE_VAL;
+    size_t beside = r->own_slots ? 0 : r->job_count_other;
+
+    return r->free_speed > 0 ? (double)(beside + 1) / r->free_speed : HUGE_VAL;
 }
 
 static size_t sort_resources(const struct wf_plan *plan, struct pace *paces)

@@ -29,6 +29,11 @@ double wf_free_speed(const struct resource *r)
     return !r->failed && speed > 0 ? speed : 0;
 }
 
+bool wf_shares(const struct resource *r)
+{
+    return r->sharing == SHARING_EQUAL || resource_slots(r) <= 1;
+}
+
 size_t wf_job_count(const struct wf_request *rq, size_t resource)
 {
     double said = rq->in->snapshot->resources[resource].job_count;
@@ -36,65 +41,18 @@ size_t wf_job_count(const struct wf_request *rq, size_t resource)
     return said > (double)rq->listed[resource] ? (size_t)said : rq->listed[resource];
 }
 
-/* A task's reports, the present one last. */
-struct reports {
-    struct progress_sample *list;
-    size_t count;
-    double share; /* that it has now; NAN: it has no place */
-};
-
-static bool outside(double value, double least)
+/* What its resource gives to each task there; NAN: it has no place. */
+static double share_now(const struct wf_request *rq, size_t task)
 {
-    return value < least || value == HUGE_VAL; /* NAN is not said */
-}
-
-static bool sound(const struct progress_sample *s)
-{
-    return s->elapsed_s >= 0 && s->elapsed_s < HUGE_VAL && s->progress_pct >= 0 &&
-           s->progress_pct <= 100 && !outside(s->mips_total, 0) &&
-           !outside(s->mips_external, 0) && !outside(s->job_count, 1) &&
-           !outside(s->work_done_ref_s, 0);
-}
-
-/* Share that a report had that does not say so. */
-static double usual_share(const struct workflow_task *t, double share)
-{
-    if (t->work_done_ref_s > 0 && t->elapsed_s > 0)
-        return t->work_done_ref_s / t->elapsed_s;
-    return isnan(share) ? 1 : share;
-}
-
-static enum error_code list_reports(const struct wf_request *rq, size_t task,
-                                    struct reports *r)
-{
-    const struct workflow_task *t = rq->problem.tasks[task];
     size_t at = rq->parts.resource_of[task];
-    double usual;
+    double speed;
 
-    r->share = (double)NAN;
-    if (rq->tasks[task].status != PLAIN_IDLE && at != WF_NONE)
-        r->share = wf_free_speed(&rq->in->snapshot->resources[at]) /
-                   (double)wf_job_count(rq, at);
-    usual = usual_share(t, r->share);
-    r->count = 0;
-    r->list = NEW(rq->arena, struct progress_sample, t->progress_sample_count + 1);
-    if (!r->list)
-        return fail_memory(rq->err);
-    for (size_t k = 0; k < t->progress_sample_count; k++) {
-        struct progress_sample s = t->progress_samples[k];
-
-        if (!sound(&s))
-            continue;
-        if (isnan(s.mips_total))
-            s = (struct progress_sample){s.elapsed_s, s.progress_pct, usual,
-                                         (double)NAN, (double)NAN,    s.work_done_ref_s};
-        r->list[r->count++] = s;
-    }
-    r->list[r->count] =
-        (struct progress_sample){t->elapsed_s, t->progress_pct, usual,
-                                 (double)NAN,  (double)NAN,     t->work_done_ref_s};
-    r->count += sound(&r->list[r->count]);
-    return OK;
+    if (rq->tasks[task].status == PLAIN_IDLE || at == WF_NONE)
+        return (double)NAN;
+    speed = wf_free_speed(&rq->in->snapshot->resources[at]);
+    return wf_shares(&rq->in->snapshot->resources[at])
+               ? speed / (double)wf_job_count(rq, at)
+               : speed;
 }
 
 /* ---- the whole task ---- */
@@ -147,43 +105,29 @@ static enum error_code fit(const struct wf_request *rq, const struct progress_hi
     return OK;
 }
 
-/* Work done by now, as far as it can be told; NAN. */
-static double work_now(const struct workflow_task *t, const struct reports *r,
-                       const struct progress_history *h)
-{
-    const struct progress_point *last = h->count > 0 ? &h->points[h->count - 1] : NULL;
-
-    if (!isnan(t->work_done_ref_s))
-        return t->work_done_ref_s;
-    if (last && t->elapsed_s > last->elapsed_s && !isnan(r->share))
-        return progress_work_ref_s(last->work_ref_s, t->elapsed_s - last->elapsed_s,
-                                   r->share);
-    if (last)
-        return last->work_ref_s;
-    return isnan(t->progress_pct) ? t->elapsed_s * r->share : (double)NAN;
-}
-
 /* A task that runs, or ran. e->estimate_ref_s is the caller's. */
 static enum error_code estimate_progress(const struct wf_request *rq, size_t task,
                                          struct workflow_estimate *e)
 {
     const struct workflow_task *t = rq->problem.tasks[task];
-    struct progress_history h = {0};
-    struct reports r;
+    struct progress_history h = {0}, believed = {0};
+    struct workflow_reports r;
+    size_t dropped = 0;
 
-    TRY(list_reports(rq, task, &r));
+    TRY(workflow_reports_of(t, share_now(rq, task), &r, rq->arena, rq->err));
     if (r.count > 0)
         TRY(progress_history_of(r.list, r.count, FIT_POINTS_MAX, &h, rq->arena, rq->err));
+    TRY(progress_screen(&h, &believed, &dropped, rq->arena, rq->err));
     if (h.count > 0 && (int)rq->param[WF_PREDICTOR] == WF_FIT &&
         !budget_spent(rq->in->budget)) { /* afterwards step 2 is cut anyway */
-        TRY(fit(rq, &h, e));
+        TRY(fit(rq, &h, e)); /* it screens them itself */
     } else if (h.count > 0) {
-        TRY(extrapolate(rq, &h, !isnan(t->work_done_ref_s), e));
+        TRY(extrapolate(rq, &believed, !isnan(t->work_done_ref_s), e));
     } else if (t->progress_pct > 0 && t->work_done_ref_s > 0) {
         e->estimate_ref_s = progress_from_work_ref_s(t->work_done_ref_s, t->progress_pct);
         e->source = "work_integral";
     }
-    e->work_done_ref_s = work_now(t, &r, &h);
+    e->work_done_ref_s = workflow_work_now(t, &r, &h);
     return OK;
 }
 

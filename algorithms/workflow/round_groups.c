@@ -157,7 +157,7 @@ static void add_candidate(struct wf_plan *plan, struct wf_candidate *list, size_
     list[(*count)++] = (struct wf_candidate){
         .resource = resource,
         .evicted = evicted,
-        .share = r->free_speed / (double)tasks,
+        .share = wf_share(plan, resource, tasks),
         .transfer_s = transfer_s,
         .x_s =
             wf_run_s(plan, q->task, resource, tasks) + transfer_s + wf_overhead_s(plan),

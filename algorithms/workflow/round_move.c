@@ -116,13 +116,14 @@ static bool find_place(struct mover *m, size_t root, size_t from, size_t *place,
 
     *place = WF_NONE;
     for (size_t d = 0; d < plan->in->resource_count; d++) {
-        double tasks = (double)(plan->count[d] + 1), way_s, key;
+        size_t tasks = plan->count[d] + 1;
+        double way_s, key;
 
         if (d == from || !wf_has_room(plan, d))
             continue;
         way_s = wf_move_s(plan, root, from, d);
-        key = fastest ? -plan->in->resources[d].free_speed / tasks
-                      : wf_run_s(plan, root, d, plan->count[d] + 1) + way_s;
+        key =
+            fastest ? -wf_share(plan, d, tasks) : wf_run_s(plan, root, d, tasks) + way_s;
         if (way_s < HUGE_VAL && key < best && !wf_delays(plan, root, d, 0, (double)NAN)) {
             best = key;
             *place = d;
@@ -214,8 +215,7 @@ static int objection(struct mover *m, const struct wf_query *q,
     }
     if (q->now_s == HUGE_VAL)
         return -1;
-    spread_s = tasks[q->task].spread_ref_s * (double)plan->count[at] /
-               plan->in->resources[at].free_speed;
+    spread_s = tasks[q->task].spread_ref_s / wf_share(plan, at, plan->count[at]);
     if (plan->param[WF_CONFIDENCE] > 0 && gain_s <= plan->param[WF_CONFIDENCE] * spread_s)
         return WORKFLOW_SKIP_uncertain;
     if (gain_s < plan->param[WF_MIN_GAIN_S])

@@ -21,6 +21,8 @@ double wf_run_s(const struct wf_plan *plan, size_t task, size_t resource, size_t
 
     if (left == 0)
         return 0;
+    if (plan->in->resources[resource].own_slots)
+        count = 1;
     return speed > 0 ? left * (double)count / speed : HUGE_VAL + left;
 }
 
@@ -175,6 +177,8 @@ static bool slows_one(struct wf_plan *plan, size_t resource)
 {
     bool any_task = (int)plan->param[WF_DELAY_RULE] == WF_ANY_TASK;
 
+    if (plan->in->resources[resource].own_slots)
+        return false;
     for (size_t i = plan->first[resource]; i != WF_NONE; i = plan->next[i]) {
         double slower_s;
 

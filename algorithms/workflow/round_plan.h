@@ -3,7 +3,8 @@
  * The plan says where each task is and how many tasks each resource has; remaining times
  * follow from it:
  *
- *     RE(i, c, m) = remaining_ref_s(i) * m / V(c)      m tasks on c, with i
+ *     RE(i, c, m) = remaining_ref_s(i) * m / V(c)      m tasks on c, with i; without
+ *                                                      the m where slots have V each
  *     xi(i)       = RE(i, its resource, tasks there) + pending transfer
  *
  * The largest xi of a parent set is kept, and computed again only when one of its
@@ -113,6 +114,14 @@ enum error_code wf_plan_make(const struct workflow_plain *in, const double *para
 static inline bool wf_set_unused(const struct wf_plan *plan, size_t set)
 {
     return plan->in->sets[set].child_count == 0 && !plan->final_sets;
+}
+
+/* Speed of a task among `count` on a resource. */
+static inline double wf_share(const struct wf_plan *plan, size_t resource, size_t count)
+{
+    const struct workflow_plain_resource *r = &plan->in->resources[resource];
+
+    return r->own_slots ? r->free_speed : r->free_speed / (double)count;
 }
 
 /* RE: HUGE_VAL without free speed, NAN without estimate. */

@@ -33,6 +33,9 @@ struct wf_request {
 
 /* What a resource has for grid tasks, and how many there are. */
 double wf_free_speed(const struct resource *r);
+
+/* Whether its tasks share that: `sharing` equal. Otherwise each slot has all of it. */
+bool wf_shares(const struct resource *r);
 size_t wf_job_count(const struct wf_request *rq, size_t resource);
 
 /* Fills estimates, and remaining_ref_s and spread_ref_s of the tasks. */

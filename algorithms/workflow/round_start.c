@@ -306,7 +306,7 @@ static bool start_fastest(struct starter *s, size_t task)
     struct choice best = {.resource = WF_NONE, .how = WF_HOW_FASTEST};
 
     for (size_t c = 0; c < plan->in->resource_count; c++) {
-        double share = plan->in->resources[c].free_speed / (double)(plan->count[c] + 1);
+        double share = wf_share(plan, c, plan->count[c] + 1);
 
         if (!wf_has_room(plan, c) || !(share > best.key) ||
             !(wf_stage_s(plan, task, c) < HUGE_VAL))

@@ -49,8 +49,13 @@ struct workflow_placement {
     uint64_t slot;
     double start_s; /* its processor is taken and it runs; < 0: it did before now */
     double finish_s;
-    double data_ready_s; /* when its last input is there; NAN: it needs none */
-    int status;          /* enum workflow_status: what it is now */
+    double data_ready_s;    /* when its last input is there; NAN: it needs none */
+    double transfer_from_s; /* when that is sent; NAN: it is not moved */
+    int status;             /* enum workflow_status: what it is now */
+    size_t task;            /* number of the task, through all workflows */
+    bool next; /* its parents are done, and nothing that has yet to start comes
+                  before it on its processor */
+    const char *remaining_source; /* of a running one, struct workflow_left; NULL */
 };
 
 /* Why a task has no place: itself, or a task that it depends on, runs nowhere. */
@@ -59,6 +64,27 @@ struct workflow_unplaced {
     const char *reason; /* "no_resource", "no_estimate", "unreachable", "parent" ... */
     const char *detail; /* a sentence for people */
     uint64_t resource_count; /* resources that this holds for */
+};
+
+/* Names on the wire, ended by NULL. */
+enum workflow_action_kind { WORKFLOW_MIGRATE, WORKFLOW_EVICT, WORKFLOW_POSTPONE };
+extern const char *const workflow_action_names[];
+
+/* A running task that is to be moved. Actions of one group belong together: first
+ * checkpoint and cancel all of them, then submit. */
+struct workflow_action {
+    uint64_t seq, group;
+    int action; /* enum workflow_action_kind */
+    const char *workflow_id, *task_id, *from_resource_id;
+    const char *to_resource_id; /* NULL: back to the queue */
+    double remaining_before_s;  /* NAN: it stood still, or not known */
+    double remaining_after_s;   /* with the move; NAN: not known */
+    double gain_s;              /* before - after; NAN */
+    double transfer_s, transfer_bytes;
+    const char *role;              /* "longest", "balanced", "root"; NULL: it pays */
+    const char *const *parent_set; /* members of the set that asked for it */
+    size_t parent_count;
+    const char *reason;
 };
 
 struct workflow_objective {
@@ -80,6 +106,9 @@ struct workflow_out {
     size_t schedule_count;
     const struct workflow_unplaced *unplaced;
     size_t unplaced_count;
+    const struct workflow_action *reschedules; /* moves that pay, in this order; the
+                                                  schedule is without them */
+    size_t reschedule_count;
     const char *const *critical_tasks; /* ids along the longest chain of the schedule */
     size_t critical_count;
     struct workflow_objective objective;
@@ -106,8 +135,8 @@ struct workflow_policy {
 /* Every static policy. To add one, write workflow/NAME.c with workflow_NAME() and
  * workflow_NAME_params[], and its row here (sorted by name). */
 #define WORKFLOW_POLICIES(X)                                                      \
-    X(auto, "The best of heft, cpop and peft; search when there is a time limit", \
-      "workflows.md 13")                                                          \
+    X(auto, "The best of heft, cpop and peft, then a search; moves that pay",     \
+      "search.md 7")                                                              \
     X(cpop, "The critical path on one resource", "workflows.md 8.1")              \
     X(heft, "Longest way to the end first, each task where it finishes first",    \
       "workflows.md 8.1")                                                         \
@@ -126,8 +155,10 @@ extern const struct workflow_policy workflow_policies[]; /* sorted, ended by {0}
 /* NULL if there is no such policy. */
 const struct workflow_policy *workflow_policy_find(const char *name);
 
-/* Options that all static policies take: slots. */
-extern const struct param workflow_common_params[];
+/* Options that all static policies take: slots, moves and what makes a move pay. Those
+ * of `auto` have other presets. */
+extern const struct param workflow_common_params[], workflow_auto_common_params[];
+const struct param *workflow_common_params_of(const struct workflow_policy *policy);
 
 /* Checks *in, runs the policy, and fills *out. Every mistake in the input is collected
  * in *err with its JSON Pointer into the request body. */
