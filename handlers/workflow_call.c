@@ -4,13 +4,15 @@
  * Edges become entries of depends_on, so that algorithms know one form only. Tasks are
  * used as they were bound; only a workflow with edges gets a copy of its list of tasks.
  */
-#include "handlers/workflow_json.h"
+#include "handlers/workflow_progress.h"
 
 #include "algorithms/workflow/problem.h"
 #include "models/base/names.h"
 #include "service/metrics.h"
 #include "service/service.h"
 
+#include <assert.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -283,11 +285,15 @@ static enum error_code look_at_samples(const struct workflow_task *task,
                                        struct error *err)
 {
     size_t count = task->progress_sample_count;
-    struct progress_history history;
+    struct progress_history history, believed;
+    size_t dropped;
 
     if (count == 0)
         return OK;
     TRY(progress_history_of(task->progress_samples, count, count + 1, &history, a, err));
+    TRY(progress_screen(&history, &believed, &dropped, a, err));
+    if (dropped > 0)
+        history.warnings |= PROGRESS_WARN_SCREENED;
     for (size_t bit = 0; bit < PROGRESS_WARN_COUNT; bit++) {
         if (!(history.warnings >> bit & 1))
             continue;
@@ -307,21 +313,12 @@ static enum error_code warn_of_samples(struct workflow_call *call)
         for (size_t i = 0; i < call->in.workflows[w].task_count; i++)
             TRY(look_at_samples(&call->in.workflows[w].tasks[i], &odd, rq->arena,
                                 rq->err));
-    call->warnings = NEW(rq->arena, const char *, PROGRESS_WARN_COUNT);
-    if (!call->warnings)
-        return fail_memory(rq->err);
     for (size_t bit = 0; bit < PROGRESS_WARN_COUNT; bit++) {
-        const char *text;
-
-        if (!odd.count[bit])
-            continue;
-        text =
-            arena_printf(rq->arena, "progress samples of %zu task%s, first '%.100s': %s",
-                         odd.count[bit], odd.count[bit] > 1 ? "s" : "", odd.task_id[bit],
-                         progress_warning_texts[bit]);
-        if (!text)
-            return fail_memory(rq->err);
-        call->warnings[call->warning_count++] = text;
+        if (odd.count[bit])
+            TRY(workflow_call_warn(call,
+                                   "progress samples of %zu task%s, first '%.100s': %s",
+                                   odd.count[bit], odd.count[bit] > 1 ? "s" : "",
+                                   odd.task_id[bit], progress_warning_texts[bit]));
     }
     return OK;
 }
@@ -348,7 +345,28 @@ enum error_code workflow_call_begin(struct workflow_call *call, struct request *
     TRY(find_workflows(call, body));
     if (rq->err->code == ERR_INVALID && call->in.snapshot && call->in.workflows)
         TRY(workflow_problem_make(&call->in, false, &problem, rq->arena, rq->err));
-    return rq->err->code == OK ? warn_of_samples(call) : rq->err->code;
+    if (rq->err->code != OK)
+        return rq->err->code;
+    call->warnings = NEW(rq->arena, const char *, WORKFLOW_CALL_WARNINGS);
+    if (!call->warnings)
+        return fail_memory(rq->err);
+    TRY(workflow_progress_read(call, (enum workflow_progress)body->progress));
+    return warn_of_samples(call);
+}
+
+enum error_code workflow_call_warn(struct workflow_call *call, const char *format, ...)
+{
+    const char *text;
+    va_list args;
+
+    assert(call->warning_count < WORKFLOW_CALL_WARNINGS);
+    va_start(args, format);
+    text = arena_vprintf(call->rq->arena, format, args);
+    va_end(args);
+    if (!text)
+        return fail_memory(call->rq->err);
+    call->warnings[call->warning_count++] = text;
+    return OK;
 }
 
 /* ---- the answer ---- */

@@ -6,6 +6,9 @@
 const char *const workflow_status_names[] = {"idle", "staging", "running",
                                              "done", "failed",  NULL};
 
+const char *const workflow_source_names[] = {"finish_s", "progress", "stored", "work",
+                                             "elapsed",  "estimate", "guess",  NULL};
+
 #define T struct workflow_dependency
 static const struct json_field dependency_rows[] = {
     JSON_ID(T, task_id, JSON_REQUIRED, "A task of the same workflow"),
@@ -65,6 +68,9 @@ static const struct json_object sample_json = {
 #define T struct workflow_task
 static const struct json_field task_rows[] = {
     JSON_ID(T, id, JSON_REQUIRED, "Name, unique in its workflow"),
+    JSON_ID(T, name, JSON_NULLABLE,
+            "What it runs: a task without a run time is taken to need the median of the "
+            "tasks of its name"),
     JSON_LIST(T, depends_on, dependency_count, struct workflow_dependency,
               &dependency_json, WORKFLOW_EDGES_MAX, 0, "Tasks whose outputs it needs"),
     JSON_NUMBER(T, estimate_ref_s, 0, JSON_LARGEST, NAN, JSON_NULLABLE,

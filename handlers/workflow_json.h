@@ -14,7 +14,8 @@ enum {
     WORKFLOWS_MAX = 10000,
     WORKFLOW_TASKS_MAX = 1000000, /* of one workflow */
     WORKFLOW_EDGES_MAX = 1000000,
-    WORKFLOW_WINDOWS_MAX = 100000
+    WORKFLOW_WINDOWS_MAX = 100000,
+    WORKFLOW_CALL_WARNINGS = 16
 };
 
 /* ---- the body ---- */
@@ -44,10 +45,17 @@ struct workflow_body {
     size_t carry_count;
     struct workflow_import_request import; /* another tool's file instead */
     double latency_s;                      /* with import.speeds; NAN: not given */
+    int progress;                          /* enum workflow_progress */
 };
 
 /* Of enum workflow_status, on the wire. */
 extern const char *const workflow_status_names[];
+
+/* Of the member `progress`, see workflow_progress.h. */
+extern const char *const workflow_progress_names[];
+
+/* Of what the time is known that a running task has left, on the wire. */
+extern const char *const workflow_source_names[];
 
 extern const struct json_object workflow_task_json;
 extern const struct json_object workflow_json;        /* one with an id, of several */
@@ -70,7 +78,11 @@ extern const struct json_object workflow_carry_json;
                   JSON_UNIQUE_IDS, "Several that share the resources, instead of one"),  \
         JSON_LIST(struct workflow_body, availability, window_count,                      \
                   struct workflow_window, &workflow_window_json, WORKFLOW_WINDOWS_MAX,   \
-                  0, "When resources are there; one that is not named always is")
+                  0, "When resources are there; one that is not named always is"),       \
+        JSON_CHOICE(struct workflow_body, progress, workflow_progress_names, 0, 0,       \
+                    "stored, the default: running tasks that say nothing of their "      \
+                    "progress have the reports that are stored of tasks of their ids; "  \
+                    "given: only what the request says; ignore: not even that")
 
 /* Rows of another tool's file, and of resources in short. */
 #define WORKFLOW_FILE_ROWS \
@@ -94,7 +106,7 @@ struct workflow_call {
     struct request *rq;
     struct workflow_in in;
     const struct workflow_import *import; /* NULL: no file was given */
-    const char **warnings;                /* about the request */
+    const char **warnings; /* about the request: room for WORKFLOW_CALL_WARNINGS */
     size_t warning_count;
 };
 
@@ -102,6 +114,10 @@ struct workflow_call {
  * noted, all of them; not OK: nothing can be decided. Call decision_begin() first. */
 enum error_code workflow_call_begin(struct workflow_call *call, struct request *rq,
                                     const struct workflow_body *body);
+
+/* One more about the request. */
+enum error_code workflow_call_warn(struct workflow_call *call, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
 /* Warnings of the file, the request and what was decided, into the answer. */
 enum error_code workflow_call_warnings(const struct workflow_call *call,

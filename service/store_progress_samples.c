@@ -105,6 +105,40 @@ enum error_code store_progress_task_samples(struct db_session *s, const char *te
     return OK;
 }
 
+static const struct db_column latest_columns[] = {
+    DB_COLUMN(struct store_progress_latest, place, DB_NUMBER),
+    SAMPLE_NUMBER_ROWS(struct store_progress_latest, sample.),
+    DB_COLUMN(struct store_progress_latest, age_s, DB_NUMBER),
+    {0},
+};
+
+/* $1 tenant, $2 ids, $3 limit. */
+static const struct db_statement select_latest = {
+    "latest_progress_samples",
+    "SELECT (i.place - 1)::float8, s.elapsed_s, s.progress_pct, s.mips_total,"
+    " s.mips_external, s.job_count, s.work_done_ref_s,"
+    " extract(epoch FROM clock_timestamp() - s.received_at)::float8"
+    " FROM jsonb_array_elements_text($2) WITH ORDINALITY AS i (id, place)"
+    " CROSS JOIN LATERAL (SELECT * FROM progress_sample WHERE tenant = $1"
+    " AND task_id = i.id ORDER BY received_at DESC, row_id DESC LIMIT $3) AS s"
+    " ORDER BY i.place, s.received_at, s.row_id",
+    DB_REPEATABLE};
+
+enum error_code store_progress_latest_find(struct db_session *s, const char *tenant,
+                                           const char *ids, size_t limit,
+                                           const struct store_progress_latest **list,
+                                           size_t *count, struct arena *a,
+                                           struct error *err)
+{
+    void *rows;
+
+    TRY(db_rows(
+        s, &select_latest, DB_PARAMS(db_text(tenant), db_json(ids), db_integer(limit)),
+        latest_columns, sizeof(struct store_progress_latest), &rows, count, a, err));
+    *list = rows;
+    return OK;
+}
+
 /* ---- tasks ---- */
 
 #define TASK_COLUMNS "task_id, application_id, actual_ref_s, run_time_s"

@@ -42,6 +42,21 @@ enum error_code store_progress_task_samples(struct db_session *s, const char *te
                                             size_t *count, struct arena *a,
                                             struct error *err);
 
+/* One of the latest reports of one of several tasks. */
+struct store_progress_latest {
+    double place; /* of the task in the list of ids, from 0 */
+    struct progress_sample sample;
+    double age_s; /* since it came in */
+};
+
+/* The latest `limit` reports of each task, by place, the last one last. `ids`: a JSON
+ * list of texts. */
+enum error_code store_progress_latest_find(struct db_session *s, const char *tenant,
+                                           const char *ids, size_t limit,
+                                           const struct store_progress_latest **list,
+                                           size_t *count, struct arena *a,
+                                           struct error *err);
+
 /* A task; application_id NULL: not said, the numbers NAN: not known. */
 struct store_progress_task {
     const char *task_id, *application_id;

@@ -274,3 +274,45 @@ TEST_CASE("old reports and their tasks are deleted", "[progress][db]")
         answer_of(service.get(std::string(samples_path) + "?task_id=" + task), 200);
     CHECK(page["progress_samples"].empty());
 }
+
+TEST_CASE("decisions about workflows use the stored reports of running tasks",
+          "[progress][workflow][db]")
+{
+    NEED_DATABASE();
+    api service(test_database_url());
+    std::string task = unique("task");
+    json list = json::array({report(task, "a", 100, 1000), report(task, "a", 200, 800)});
+    answer_of(service.post(samples_path, list.dump()), 201);
+    json running = {{"id", task},          {"estimate_ref_s", 5000},
+                    {"status", "running"}, {"resource_id", "p0"},
+                    {"start_s", -300},     {"depends_on", json::array()}};
+    json body = {{"snapshot", {{"resources", {{{"id", "p0"}}, {{"id", "p1"}}}}}},
+                 {"workflow", {{"tasks", {running}}}},
+                 {"store", true}};
+    std::string decided;
+    for (const char *name : {"auto", "heft"}) {
+        body["algorithm"] = name;
+        json j = answer_of(service.post("/v1/workflow-schedules", body.dump()), 200);
+        // 800 s in all, 200 done at the last report and 100 since.
+        CHECK(j["schedule"][0]["finish_s"].get<double>() == Approx(500));
+        CHECK(j["schedule"][0]["remaining_source"] == "stored");
+        decided = j["decision_id"];
+    }
+    // Later reports change nothing of what was decided.
+    answer_of(service.post(samples_path, report(task, "a", 250, 400).dump()), 201);
+    json again =
+        answer_of(service.post("/v1/decisions/" + decided + "/replay", "{}"), 200);
+    CHECK(again.dump().find("\"finish_s\":500") != std::string::npos);
+    body["algorithm"] = "balanced";
+    json j = answer_of(service.post("/v1/workflow-schedules", body.dump()), 200);
+    CHECK(j["estimates"][0]["estimate_ref_s"].get<double>() == Approx(400));
+    CHECK(j["estimates"][0]["source"] == "extrapolation");
+    body["progress"] = "given";
+    body["algorithm"] = "heft";
+    j = answer_of(service.post("/v1/workflow-schedules", body.dump()), 200);
+    CHECK(j["schedule"][0]["finish_s"].get<double>() == Approx(4700));
+    body["progress"] = "ignore";
+    body["workflow"]["tasks"][0]["progress_pct"] = 50;
+    j = answer_of(service.post("/v1/workflow-schedules", body.dump()), 200);
+    CHECK(j["schedule"][0]["finish_s"].get<double>() == Approx(4700));
+}
