@@ -154,7 +154,7 @@ static bool workflow_at(size_t i, struct policy_row *row)
     const struct workflow_policy *p = &workflow_policies[i];
 
     *row = (struct policy_row){p->name, p->purpose, p->source, p->params,
-                               workflow_common_params};
+                               p->name ? workflow_common_params_of(p) : NULL};
     return p->name;
 }
 

@@ -23,23 +23,27 @@ static const struct json_field action_rows[] = {
      .choices = workflow_action_names},
     TASK_ROWS(T),
     JSON_TEXT(T, from_resource_id, 0, "Where it runs"),
-    JSON_TEXT(T, to_resource_id, 0, "Where it goes; null: back to the queue"),
-    JSON_NUMBER(T, remaining_before_s, 0, 0, 0, 0,
+    JSON_TEXT(T, to_resource_id, JSON_MAY_BE_NULL,
+              "Where it goes; null: back to the queue"),
+    JSON_NUMBER(T, remaining_before_s, 0, 0, 0, JSON_MAY_BE_NULL,
                 "Time that it still needs where it is; null: it stands still, or is not "
                 "known"),
-    JSON_NUMBER(T, remaining_after_s, 0, 0, 0, 0,
+    JSON_NUMBER(T, remaining_after_s, 0, 0, 0, JSON_MAY_BE_NULL,
                 "The same with the move; null: not known"),
-    JSON_NUMBER(T, gain_s, 0, 0, 0, 0,
-                "The difference; below 0: slower, for the sake of others"),
+    JSON_NUMBER(T, gain_s, 0, 0, 0, JSON_MAY_BE_NULL,
+                "The difference; below 0: slower, for the sake of others; null: one of "
+                "the two is"),
     JSON_NUMBER(T, transfer_s, 0, 0, 0, 0, "Part of it that the move takes"),
     JSON_NUMBER(T, transfer_bytes, 0, 0, 0, 0, "Input and checkpoint"),
     JSON_TEXT(T, role, JSON_OPTIONAL,
-              "longest: of its parent set; balanced: it may be slower; root: in the way"),
-    JSON_TEXTS(T, parent_set, parent_count, 0, 0, "The parent set that asked for it"),
+              "longest: of its parent set; balanced: it may be slower; root: in the "
+              "way; missing: its move pays"),
+    JSON_TEXTS(T, parent_set, parent_count, 0, 0,
+               "The parent set that asked for it; empty: none"),
     JSON_TEXT(T, reason, JSON_OPTIONAL, "In words"),
     {0},
 };
-static const struct json_object action_json = {
+const struct json_object workflow_action_json = {
     "WorkflowAction", "A running task that is to be moved",
     sizeof(struct workflow_action), action_rows};
 static const struct json_field postponed_rows[] = {
@@ -113,7 +117,8 @@ static const struct json_field estimate_rows[] = {
                 "Work of the whole task in reference seconds; null: not known"),
     JSON_NUMBER(T, remaining_ref_s, 0, 0, 0, JSON_MAY_BE_NULL,
                 "What is left of it; null: not known"),
-    JSON_NUMBER(T, work_done_ref_s, 0, 0, 0, 0, "What is done; null: not known"),
+    JSON_NUMBER(T, work_done_ref_s, 0, 0, 0, JSON_MAY_BE_NULL,
+                "What is done; null: not known"),
     JSON_TEXT(T, source, 0,
               "Where it comes from: estimate, extrapolation, work_integral, fit ..."),
     JSON_NUMBER(T, low_ref_s, 0, 0, 0, JSON_OPTIONAL, "Interval of a fit: from"),
@@ -152,8 +157,8 @@ static const struct json_object objective_json = {
     }
 #define MOVE_ROWS                                                                        \
     JSON_TEXT(T, because, JSON_OPTIONAL, "Why 'auto' chose this algorithm"),             \
-        ROUND_LIST(reschedules, reschedule_count, struct workflow_action, &action_json,  \
-                   "Running tasks to move, in this order"),                              \
+        ROUND_LIST(reschedules, reschedule_count, struct workflow_action,                \
+                   &workflow_action_json, "Running tasks to move, in this order"),       \
         ROUND_LIST(postponed, postponed_count, struct workflow_action, &postponed_json,  \
                    "Running tasks that go back to the queue"),                           \
         ROUND_LIST(parent_sets, set_count, struct workflow_set, &set_json,               \

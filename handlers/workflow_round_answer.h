@@ -15,6 +15,7 @@ struct workflow_round_answer {
     const struct workflow_import *import; /* NULL: no file was given */
 };
 extern const struct json_object workflow_round_answer_json; /* kind "round" */
+extern const struct json_object workflow_action_json; /* of struct workflow_action */
 
 /* What step 2 says of it, as an answer of POST /v1/reschedules. */
 extern const struct json_object workflow_moves_answer_json;

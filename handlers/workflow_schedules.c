@@ -69,14 +69,25 @@ static const char *const schedule_kind[] = {"schedule", NULL};
 static const struct json_field placement_rows[] = {
     JSON_TEXT(T, workflow_id, JSON_OPTIONAL, "Its workflow, if that has a name"),
     JSON_TEXT(T, task_id, 0, "The task"),
-    JSON_TEXT(T, resource_id, JSON_MAY_BE_NULL, "Where it runs"),
+    JSON_TEXT(T, resource_id, JSON_MAY_BE_NULL,
+              "Where it runs; null: it is done, and nothing says where"),
     JSON_INTEGER(T, slot, 0, JSON_EXACT, 0, 0, "Slot of the resource, from 0"),
     JSON_NUMBER(T, start_s, 0, 0, 0, JSON_MAY_BE_NULL,
-                "When it starts, seconds from now"),
-    JSON_NUMBER(T, finish_s, 0, 0, 0, JSON_MAY_BE_NULL, "When it is done"),
+                "When it starts, seconds from now; null: it has begun, and nothing says "
+                "when"),
+    JSON_NUMBER(T, finish_s, 0, 0, 0, JSON_MAY_BE_NULL,
+                "When it is done; null: it is, and nothing says when"),
     JSON_NUMBER(T, data_ready_s, 0, 0, 0, JSON_OPTIONAL,
                 "When the last of its inputs is there; missing: it needs none"),
+    JSON_NUMBER(T, transfer_from_s, 0, 0, 0, JSON_OPTIONAL,
+                "When that is sent by the task it comes from; missing: it is not moved"),
     JSON_CHOICE(T, status, workflow_status_names, 0, 0, "What it is now"),
+    JSON_BOOLEAN(T, next, 0, 0,
+                 "It has not begun, its parents are done, and nothing that has yet to "
+                 "start comes before it on its slot: start it when that is free"),
+    JSON_TEXT(T, remaining_source, JSON_OPTIONAL,
+              "Of a running one, what its finish_s follows from: finish_s, progress, "
+              "stored progress, work, elapsed, estimate or guess"),
     {0},
 };
 #undef T
@@ -101,6 +112,13 @@ static const struct json_field schedule_rows[] = {
      .of = &placement_json},
     JSON_LIST(T, unplaced, unplaced_count, struct workflow_unplaced_answer,
               &workflow_unplaced_json, 0, 0, "Tasks without a place, and why"),
+    {.name = "reschedules",
+     .doc =
+         "Running tasks whose move pays, by option moves; the schedule is without them",
+     .type = JSON_TYPE_LIST,
+     .offset = JSON_AT(T, plan.reschedules, const struct workflow_action *),
+     .count_offset = JSON_AT(T, plan.reschedule_count, size_t),
+     .of = &workflow_action_json},
     {.name = "critical_tasks",
      .doc = "The chain of tasks, each waiting for the one before, that ends last",
      .type = JSON_TYPE_TEXTS,
@@ -158,30 +176,6 @@ struct choice {
     const char *because; /* NULL: it was named */
 };
 
-static bool has_estimate(const struct workflow_task *task)
-{
-    return task->etc_count > 0 || !isnan(task->estimate_ref_s);
-}
-
-/* NULL: a static algorithm can schedule all of it. */
-static const char *why_dynamic(const struct workflow_in *in, struct arena *a)
-{
-    if (in->carry_count)
-        return "carry_over is of an earlier round";
-    for (size_t w = 0; w < in->workflow_count; w++)
-        for (size_t i = 0; i < in->workflows[w].task_count; i++) {
-            const struct workflow_task *task = &in->workflows[w].tasks[i];
-
-            if (task->status != WORKFLOW_IDLE)
-                return arena_printf(a, "task '%.100s' has begun: the status is %s",
-                                    task->id, workflow_status_names[task->status]);
-            if (!has_estimate(task))
-                return arena_printf(a, "task '%.100s' has no estimate of its run time",
-                                    task->id);
-        }
-    return NULL;
-}
-
 static enum error_code unknown_algorithm(const char *name, struct error *err)
 {
     const char *names[NAMES_MAX];
@@ -194,7 +188,7 @@ static enum error_code unknown_algorithm(const char *name, struct error *err)
     return decision_unknown_algorithm(name, names, count, err);
 }
 
-/* What the request names; `auto` stays open until choose_by_tasks(). */
+/* What the request names; `auto` stays open until settle_auto(). */
 static void choose_by_name(const struct workflow_body *body, struct choice *out,
                            struct error *err)
 {
@@ -216,25 +210,76 @@ static void choose_by_name(const struct workflow_body *body, struct choice *out,
                 name);
 }
 
-static enum error_code choose_by_tasks(const struct workflow_body *body,
-                                       const struct workflow_in *in, struct choice *out,
-                                       struct arena *a, struct error *err)
+/* Whether an option has this text. */
+static bool option_is(const struct decision_request *decision, const char *name,
+                      const char *text)
 {
-    const char *reason;
+    for (size_t i = 0; i < decision->option_count; i++) {
+        const struct named_value *o = &decision->options[i];
 
-    if (!out->policy || strcmp(out->policy->name, "auto") != 0)
-        return OK;
-    reason = why_dynamic(in, a);
-    if (!reason)
-        return OK;
-    out->because = arena_printf(a, "%s: a round of %s, which moves the longest only",
-                                reason, WORKFLOW_ROUND_AUTO);
-    if (!out->because)
-        return fail_memory(err);
+        if (strcmp(o->name, name) == 0)
+            return o->type == VALUE_TEXT && strcmp(o->text, text) == 0;
+    }
+    return false;
+}
+
+/* Options of `auto` that a round does not have. */
+static bool is_of_auto(const char *option)
+{
+    for (const struct param *p = workflow_auto_common_params; p->name; p++)
+        if (strcmp(p->name, option) == 0)
+            return strcmp(option, "restart_s") != 0;
+    return strcmp(option, "max_steps") == 0;
+}
+
+/* `auto` with moves: rounds is a round. What only schedules have of its options is not
+ * used. */
+static enum error_code choose_round(const struct workflow_body *body,
+                                    struct workflow_call *call, struct choice *out)
+{
+    struct request *rq = call->rq;
+    struct decision_request left = body->decision;
+    struct named_value *list = NEW(rq->arena, struct named_value, left.option_count);
+    const char *unused = "";
+
+    if (!list)
+        return fail_memory(rq->err);
+    left.options = list;
+    left.option_count = 0;
+    for (size_t i = 0; i < body->decision.option_count; i++) {
+        const struct named_value *o = &body->decision.options[i];
+
+        if (!is_of_auto(o->name))
+            list[left.option_count++] = *o;
+        else if (strcmp(o->name, "moves") != 0)
+            unused = arena_printf(rq->arena, "%s /options/%s", unused, o->name);
+        if (!unused)
+            return fail_memory(rq->err);
+    }
+    if (*unused)
+        TRY(workflow_call_warn(call, "a round does not use:%s", unused));
+    out->because =
+        "option moves: a round of " WORKFLOW_ROUND_AUTO ", which moves the longest only";
     out->policy = NULL;
     out->round = workflow_round_policy_find(WORKFLOW_ROUND_AUTO);
-    return workflow_round_auto_options(&body->decision, &out->options, &out->option_count,
-                                       a, err);
+    return workflow_round_auto_options(&left, &out->options, &out->option_count,
+                                       rq->arena, rq->err);
+}
+
+/* What `auto` is, and what it leaves out. */
+static enum error_code settle_auto(const struct workflow_body *body,
+                                   struct workflow_call *call, struct choice *out)
+{
+    if (!out->policy || strcmp(out->policy->name, "auto") != 0)
+        return OK;
+    if (option_is(&body->decision, "moves", "rounds"))
+        return choose_round(body, call, out);
+    if (body->carry_count)
+        return workflow_call_warn(call,
+                                  "/carry_over: not used: the schedule places every task "
+                                  "(%zu lists)",
+                                  body->carry_count);
+    return OK;
 }
 
 /* ---- one request ---- */
@@ -291,7 +336,7 @@ enum error_code post_workflow_schedules(struct request *rq, const void *in, void
     TRY(decision_begin(rq, &body->decision, &decision));
     choose_by_name(body, &choice, rq->err);
     TRY(workflow_call_begin(&call, rq, body));
-    TRY(choose_by_tasks(body, &call.in, &choice, rq->arena, rq->err));
+    TRY(settle_auto(body, &call, &choice));
     answer = new_answer(out, choice.policy ? SCHEDULE : ROUND, &decision, rq->arena);
     if (!answer)
         return fail_memory(rq->err);

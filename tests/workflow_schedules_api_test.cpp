@@ -148,7 +148,7 @@ TEST_CASE("the plainest workflow schedule", "[api][workflow]")
     CHECK(j["objective"]["critical_path_s"] == 5);
     CHECK(j["objective"]["speedup_ratio"] == 1);
     CHECK(j["status"] == "optimal");
-    CHECK_FALSE(j.contains("reschedules"));
+    CHECK(j["reschedules"].empty());
     CHECK_FALSE(j.contains("import"));
 }
 
@@ -313,34 +313,65 @@ TEST_CASE("auto: a schedule for what has not begun, else a round", "[api][workfl
         CHECK(makespan(j) == 5);
         CHECK_FALSE(j["because"].get<std::string>().empty());
     }
+    // What runs changes nothing: all that is still to come is planned again.
     json running = example_a(json::object());
     running.erase("algorithm");
     running.erase("options");
     json j = answered(a, path, running);
+    CHECK(j["kind"] == "schedule");
+    CHECK(row_of(j["schedule"], "a")["status"] == "running");
+    CHECK(row_of(j["schedule"], "a")["remaining_source"] == "progress");
+    running["options"] = {{"slots", true}};
+    CHECK(answered(a, path, running)["kind"] == "schedule");
+
+    // A round is for those who ask for it.
+    running["options"] = {{"moves", "rounds"}, {"slots", true}};
+    j = answered(a, path, running);
     CHECK(j["kind"] == "round");
     CHECK(j["algorithm"] == "balanced");
-    CHECK(j["because"].get<std::string>().find("'root' has begun") != std::string::npos);
+    CHECK(j["warnings"][0] == "a round does not use: /options/slots");
     CHECK(moves_of(j) == std::vector<std::string>{"migrate a CR1 CR2 5000.007"});
-    running["options"] = {{"balance", "all"}};
+    running["options"] = {{"moves", "rounds"}, {"balance", "all"}};
     CHECK(moves_of(answered(a, path, running)).size() == 2);
+    running["algorithm"] = "heft";
+    running["options"] = {{"moves", "rounds"}};
+    CHECK(refused(a, path, running) == std::set<std::string>{"/options/moves"});
 
     body["workflow"]["tasks"][0].erase("etc_s");
     j = answered(a, path, body);
-    CHECK(j["kind"] == "round");
-    CHECK(j["because"].get<std::string>().find("'a' has no estimate") !=
-          std::string::npos);
-    CHECK(j["placements"][0]["how"] == "random");
+    CHECK(j["kind"] == "schedule");
+    CHECK(j["unplaced"].empty());
+    CHECK(j["warnings"][0].get<std::string>().find("run_times_guessed: 1 of 2") == 0);
 
     body = json::parse(plainest);
     body.erase("algorithm");
     body["carry_over"] = {{{"task_ids", {"a"}}}};
-    CHECK(answered(a, path, body)["kind"] == "round");
+    j = answered(a, path, body);
+    CHECK(j["kind"] == "schedule");
+    CHECK(j["warnings"][0].get<std::string>().find("/carry_over: not used") == 0);
     body["algorithm"] = "heft";
     CHECK(refused(a, path, body) == std::set<std::string>{"/carry_over"});
     body["algorithm"] = "balancd";
     api_reply r = a.post(path, body.dump());
     CHECK(r.pointers() == std::vector<std::string>{"/algorithm"});
     CHECK(r.body.find("did you mean 'balanced'") != std::string::npos);
+}
+
+TEST_CASE("moves have bounds, and pay where the example says", "[api][workflow]")
+{
+    api a;
+    json body = example("workflow-auto-running");
+    json j = answered(a, path, body);
+    REQUIRE(j["reschedules"].size() == 1);
+    CHECK(j["reschedules"][0]["action"] == "migrate");
+    CHECK(j["reschedules"][0]["gain_s"].get<double>() > 30);
+    CHECK_FALSE(j["reschedules"][0].contains("role"));
+    for (const json &options :
+         {json{{"move_gain_min_s", -1}}, json{{"move_gain_min_ratio", 1.5}}}) {
+        body["options"] = options;
+        CHECK(refused(a, path, body) ==
+              std::set<std::string>{"/options/" + options.begin().key()});
+    }
 }
 
 TEST_CASE("a static algorithm goes on from what has begun", "[api][workflow]")

@@ -197,6 +197,7 @@ static enum error_code fill_schedule(const struct workflow_problem *problem,
                                                                    : plan->finish_s[i],
             .data_ready_s = plan->data_ready_s[i],
             .status = t->status,
+            .task = i,
         };
     }
     out->schedule = rows;

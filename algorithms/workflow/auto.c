@@ -1,17 +1,29 @@
-/* workflow/auto.c - the best of heft, cpop and peft; a search when there is time.
+/* workflow/auto.c - the best of heft, cpop and peft, made better by a search.
  *
- * With a time limit, `search` runs if the table has it. Otherwise the three run in this
- * order, and the plan that places most tasks, then ends first, wins (tie: the earlier).
- * peft is left out when its table would take more than half of the memory that the
- * request has left.
+ * With a time limit or max_steps it is `search`, which begins with these three. Without
+ * them the three run in this order, and the plan that places most tasks, then ends first,
+ * wins (tie: the earlier); of at most SEARCH_TASKS_MOST tasks SEARCH_STEPS steps of
+ * `search` have to beat it, or to prove it: the answer can be repeated. What has begun
+ * stays where it is: all that is still to come is planned again each time. peft is left
+ * out when its table would take more than half of the memory that the request has left.
  *
- * Source: spec workflows.md 13. Cost: that of the three.
+ * Source: spec search.md 7. Cost: that of the three and of the search.
  */
 #include "algorithms/workflow/problem.h"
 
 #include <string.h>
 
-const struct param workflow_auto_params[] = {{0}};
+enum { MAX_STEPS };
+
+const struct param workflow_auto_params[] = {
+    [MAX_STEPS] = {"max_steps", 0, 1e12, 0,
+                   "Steps of the search, for answers that can be repeated to the bit; 0: "
+                   "as long as the time limit says, else 2000 for at most 2000 tasks",
+                   PARAM_INTEGER, NULL},
+    {0},
+};
+
+enum { SEARCH_TASKS_MOST = 2000, SEARCH_STEPS = 2000 };
 
 static const char *const candidates[] = {"heft", "cpop", "peft"};
 enum { CANDIDATES = sizeof(candidates) / sizeof(candidates[0]) };
@@ -91,15 +103,54 @@ static enum error_code best_of_three(const struct workflow_problem *problem,
     return plan->because ? OK : fail_memory(err);
 }
 
+/* `steps` 0: as long as the time limit says. */
+static enum error_code run_search(const struct workflow_problem *problem, double steps,
+                                  struct workflow_plan *plan, struct arena *a,
+                                  struct error *err)
+{
+    const struct workflow_policy *search = workflow_policy_find("search");
+    const struct named_value most = {
+        .name = "max_steps", .type = VALUE_NUMBER, .number = steps};
+    double param[PARAMS_MAX] = {0};
+
+    TRY(params_bind(search->params, &most, steps > 0, param, err));
+    plan->algorithm = search->name;
+    return search->run(problem, param, plan, a, err);
+}
+
+/* Some steps of search, if they come to something better or to a proof. */
+static enum error_code improve(const struct workflow_problem *problem,
+                               struct workflow_plan *plan, struct arena *a,
+                               struct error *err)
+{
+    const char *because;
+    struct workflow_plan next;
+
+    TRY(workflow_plan_make(problem, &next, a, err));
+    TRY(run_search(problem, SEARCH_STEPS, &next, a, err));
+    because = arena_printf(a, "%s, search %g s", plan->because,
+                           workflow_plan_makespan_s(problem, &next));
+    if (!because)
+        return fail_memory(err);
+    if (better(problem, plan, &next) ||
+        (next.status == DECISION_OPTIMAL && !better(problem, &next, plan)))
+        *plan = next;
+    plan->because = because;
+    return OK;
+}
+
 enum error_code workflow_auto(const struct workflow_problem *problem, const double *param,
                               struct workflow_plan *plan, struct arena *a,
                               struct error *err)
 {
-    const struct workflow_policy *search = workflow_policy_find("search");
+    double steps = param[MAX_STEPS];
 
-    (void)param;
-    if (!search || !problem->in->time_limit_given)
-        return best_of_three(problem, plan, a, err);
-    plan->because = "the request allows time for a search";
-    return run_policy(problem, search, plan, a, err);
+    if (steps > 0 || problem->in->time_limit_given) {
+        plan->because = "the request allows time for a search";
+        return run_search(problem, steps, plan, a, err);
+    }
+    TRY(best_of_three(problem, plan, a, err));
+    if (problem->open_count > SEARCH_TASKS_MOST || plan->status == DECISION_CUT)
+        return OK;
+    return improve(problem, plan, a, err);
 }
