@@ -20,33 +20,54 @@ static const char *const kinds[] = {"workflow", NULL};
 struct evaluation_request {
     struct workflow_body body;
     int kind; /* only "workflow" */
-    const struct workflow_given *schedule;
+    const struct given_row *schedule;
     size_t schedule_count;
 };
 
-#define T struct workflow_given
+/* A row of a schedule, also as POST /v1/workflow-schedules answers it. */
+struct given_row {
+    const char *workflow_id, *task_id, *resource_id;
+    double start_s, finish_s;
+    uint64_t slot; /* this and what follows is not looked at */
+    double data_ready_s, transfer_from_s;
+    int status, remaining_source;
+    bool next;
+};
+
+#define AS_ANSWERED "As answers have it; not looked at"
+#define T           struct given_row
 static const struct json_field given_rows[] = {
     JSON_ID(T, workflow_id, JSON_NULLABLE,
             "Its workflow; may be missing when there is one"),
     JSON_ID(T, task_id, JSON_REQUIRED, "The task"),
-    JSON_ID(T, resource_id, JSON_REQUIRED, "Where it runs"),
-    JSON_NUMBER(T, start_s, -JSON_LARGEST, JSON_LARGEST, NAN, JSON_REQUIRED,
-                "When it starts, seconds from now"),
+    JSON_ID(T, resource_id, JSON_REQUIRED | JSON_NULLABLE,
+            "Where it runs; not null of a task that has not begun"),
+    JSON_NUMBER(
+        T, start_s, -JSON_LARGEST, JSON_LARGEST, NAN, JSON_REQUIRED | JSON_NULLABLE,
+        "When it starts, seconds from now; not null of a task that has not begun"),
     JSON_NUMBER(T, finish_s, -JSON_LARGEST, JSON_LARGEST, NAN, JSON_NULLABLE,
                 "When it is done; default: start_s and its run time there"),
+    JSON_INTEGER(T, slot, 0, JSON_EXACT, 0, 0, AS_ANSWERED),
+    JSON_NUMBER(T, data_ready_s, -JSON_LARGEST, JSON_LARGEST, NAN, JSON_NULLABLE,
+                AS_ANSWERED),
+    JSON_NUMBER(T, transfer_from_s, -JSON_LARGEST, JSON_LARGEST, NAN, JSON_NULLABLE,
+                AS_ANSWERED),
+    JSON_CHOICE(T, status, workflow_status_names, 0, 0, AS_ANSWERED),
+    JSON_BOOLEAN(T, next, 0, 0, AS_ANSWERED),
+    JSON_CHOICE(T, remaining_source, workflow_source_names, 0, 0, AS_ANSWERED),
     {0},
 };
 #undef T
 static const struct json_object given_json = {"WorkflowEvaluationRow",
                                               "Where and when a task is to run",
-                                              sizeof(struct workflow_given), given_rows};
+                                              sizeof(struct given_row), given_rows};
 
 #define T struct evaluation_request
 static const struct json_field request_rows[] = {
     JSON_CHOICE(T, kind, kinds, 0, JSON_REQUIRED, "workflow"),
     WORKFLOW_GRID_ROWS,
     WORKFLOW_FILE_ROWS,
-    JSON_LIST(T, schedule, schedule_count, struct workflow_given, &given_json, ROWS_MAX,
+    JSON_LIST(T, schedule, schedule_count, struct given_row, &given_json, ROWS_MAX,
               JSON_REQUIRED, "Your schedule, in any order"),
     DECISION_REQUEST_ROWS(struct workflow_body),
     {0},
@@ -132,13 +153,56 @@ static void check_algorithm(const struct decision_request *decision, struct erro
         invalid(err, "/algorithm", "unknown_algorithm", "nothing is to be chosen");
 }
 
-/* The one option that changes what a schedule may be. */
-static bool wants_slots(const double *param)
+/* Options: only what changes what a schedule may be. */
+static enum error_code read_slots(const struct decision_request *decision, bool *slots,
+                                  struct error *err)
 {
+    struct param rows[2] = {0};
+    double value = 0;
+
     for (size_t i = 0; workflow_common_params[i].name; i++)
         if (strcmp(workflow_common_params[i].name, "slots") == 0)
-            return param[i] != 0;
-    return false;
+            rows[0] = workflow_common_params[i];
+    TRY(params_bind(rows, decision->options, decision->option_count, &value, err));
+    *slots = value != 0;
+    return OK;
+}
+
+static enum error_code check_schedule(const struct evaluation_request *request,
+                                      const struct workflow_problem *problem,
+                                      struct workflow_check_out *out, struct request *rq)
+{
+    struct workflow_given *rows =
+        NEW(rq->arena, struct workflow_given, request->schedule_count);
+
+    if (!rows)
+        return fail_memory(rq->err);
+    for (size_t i = 0; i < request->schedule_count; i++) {
+        const struct given_row *r = &request->schedule[i];
+
+        rows[i] = (struct workflow_given){r->workflow_id, r->task_id, r->resource_id,
+                                          r->start_s, r->finish_s};
+    }
+    return workflow_check(problem, rows, request->schedule_count, out, rq->arena,
+                          rq->err);
+}
+
+/* What of the request changes nothing. */
+static enum error_code warn_unused(const struct evaluation_request *request,
+                                   const struct workflow_check_out *of,
+                                   struct workflow_problem *problem, struct error *err)
+{
+    const struct decision_request *decision = &request->body.decision;
+
+    if (of->begun_rows)
+        TRY(workflow_warn(problem, err,
+                          "/schedule: %zu row%s of tasks that have begun not looked at: "
+                          "these are where the workflow says",
+                          of->begun_rows, of->begun_rows == 1 ? "" : "s"));
+    if (isfinite(decision->time_limit_s))
+        TRY(workflow_warn(problem, err,
+                          "/time_limit_s: not used: nothing is searched for"));
+    return OK;
 }
 
 /* infeasible: it breaks rules; optimal: it ends with the lower bound. */
@@ -158,17 +222,16 @@ enum error_code evaluate_workflow(struct request *rq, const void *in, void *out)
     struct evaluation_answer *answer = out;
     struct workflow_problem *problem;
     struct workflow_call call;
-    double param[PARAMS_MAX], bound_s;
+    bool slots = false;
+    double bound_s;
 
     TRY(decision_begin(rq, decision, &answer->decision));
     check_algorithm(decision, rq->err);
-    params_bind(workflow_common_params, decision->options, decision->option_count, param,
-                rq->err);
+    read_slots(decision, &slots, rq->err);
     TRY(workflow_call_begin(&call, rq, &request->body));
-    TRY(workflow_problem_make(&call.in, wants_slots(param), &problem, rq->arena,
-                              rq->err));
-    TRY(workflow_check(problem, request->schedule, request->schedule_count, &answer->of,
-                       rq->arena, rq->err));
+    TRY(workflow_problem_make(&call.in, slots, &problem, rq->arena, rq->err));
+    TRY(check_schedule(request, problem, &answer->of, rq));
+    TRY(warn_unused(request, &answer->of, problem, rq->err));
     bound_s = answer->of.objective.lower_bound_s;
     answer->repaired_gap_ratio =
         bound_s > 0 ? answer->of.repaired_makespan_s / bound_s - 1 : (double)NAN;

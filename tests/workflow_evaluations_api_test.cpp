@@ -86,6 +86,35 @@ TEST_CASE("a schedule of the service is valid, and worth what it said",
     }
 }
 
+TEST_CASE("a schedule of a workflow that runs can be evaluated as it was answered",
+          "[api][workflow][evaluation]")
+{
+    api a;
+    json body = example("workflow-auto-running");
+    json made = answered(a, "/v1/workflow-schedules", body);
+    size_t begun = 0;
+    for (const json &r : made["schedule"])
+        begun += r["start_s"].is_null();
+    REQUIRE(begun > 0); // what runs need not say when it began
+    body.erase("algorithm");
+    body.erase("options");
+    body["kind"] = "workflow";
+    body["schedule"] = made["schedule"];
+    body["time_limit_s"] = 1;
+    json j = answered(a, path, body);
+    INFO(j["violations"].dump());
+    CHECK(j["valid"] == true);
+    CHECK(j["objective"]["makespan_s"] == made["objective"]["makespan_s"]);
+    CHECK(j["warnings"].dump().find("/schedule: 3 rows of tasks that have begun") !=
+          std::string::npos);
+    CHECK(j["warnings"].dump().find("/time_limit_s: not used") != std::string::npos);
+
+    body["schedule"].back()["start_s"] = nullptr;
+    body["schedule"].back()["resource_id"] = nullptr;
+    std::string at = "/schedule/" + std::to_string(body["schedule"].size() - 1);
+    CHECK(refused(a, path, body) == std::set<std::string>{at + "/resource_id"});
+}
+
 TEST_CASE("what a schedule breaks is named", "[api][workflow][evaluation]")
 {
     api a;

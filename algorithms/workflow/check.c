@@ -31,7 +31,7 @@ struct row {
 struct checker {
     const struct workflow_problem *problem;
     struct row *rows; /* of tasks that are checked, one for each */
-    size_t row_count;
+    size_t row_count, begun_rows;
     size_t *row_of;        /* [task]: row + 1; 0: none */
     size_t *first, *count; /* [resource]: its processors */
     struct workflow_violation *list;
@@ -149,7 +149,8 @@ static void check_times(struct checker *c, size_t i, const struct workflow_given
 
     if (!(fabs(g->start_s) <= WORKFLOW_LONGEST_S)) {
         snprintf(pointer, sizeof(pointer), "/schedule/%zu/start_s", i);
-        invalid(c->err, pointer, "out_of_bounds", "%g is not a time", g->start_s);
+        invalid(c->err, pointer, isnan(g->start_s) ? "required" : "out_of_bounds",
+                "%g is not a time; only a task that has begun may have none", g->start_s);
     }
     if (!isnan(g->finish_s) && !(fabs(g->finish_s) <= WORKFLOW_LONGEST_S)) {
         snprintf(pointer, sizeof(pointer), "/schedule/%zu/finish_s", i);
@@ -176,12 +177,13 @@ static enum error_code read_row(struct checker *c, const struct name_tables *t, 
     size_t task = find_task(c, t, i, g);
     size_t resource =
         g->resource_id ? name_index_find(&t->resources, g->resource_id) : NAME_NOT_FOUND;
+    bool begun = task != WORKFLOW_NONE && !workflow_is_open(c->problem, task);
     double time_s;
 
-    if (resource == NAME_NOT_FOUND)
+    c->begun_rows += begun;
+    if (resource == NAME_NOT_FOUND && (g->resource_id || !begun))
         unknown(c, i, "resource_id", "resource", g->resource_id);
-    if (task == WORKFLOW_NONE || resource == NAME_NOT_FOUND ||
-        !workflow_is_open(c->problem, task))
+    if (task == WORKFLOW_NONE || resource == NAME_NOT_FOUND || begun)
         return OK;
     check_times(c, i, g);
     if (c->row_of[task])
@@ -544,6 +546,7 @@ enum error_code workflow_check(const struct workflow_problem *problem,
     TRY(check_processors(&c, order));
     TRY(measure(&c, &x.objective));
     TRY(repair(&c, order, &x.repaired_makespan_s));
+    x.begun_rows = c.begun_rows;
     x.valid = c.used == 0;
     x.violations = c.list;
     x.violation_count = c.used;

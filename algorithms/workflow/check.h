@@ -10,7 +10,8 @@
 /* One row of the schedule to look at. */
 struct workflow_given {
     const char *workflow_id; /* NULL: the only one */
-    const char *task_id, *resource_id;
+    const char *task_id;
+    const char *resource_id; /* NULL, start_s NAN: only where the task has begun */
     double start_s;
     double finish_s; /* NAN: start_s and the run time */
 };
@@ -26,6 +27,7 @@ struct workflow_check_out {
     bool valid;
     const struct workflow_violation *violations;
     size_t violation_count;
+    size_t begun_rows;                   /* not looked at: their tasks have begun */
     struct workflow_objective objective; /* of the schedule as given */
     double
         repaired_makespan_s; /* same resources and order, times made right; NAN: none */
