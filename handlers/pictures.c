@@ -17,6 +17,7 @@ enum {
 struct entry {
     const char *workflow_id, *id, *resource_id, *state; /* NULL: not said */
     double slot, processors, start_s, finish_s, length_s;
+    double data_ready_s, transfer_from_s;
 };
 
 struct entries {
@@ -54,6 +55,8 @@ struct picture {
     const char **rows; /* resources */
     size_t row_count, row_size;
     struct name_index row_index;
+    struct name_index critical; /* ids of the tasks of the chain that ends last */
+    size_t critical_count;
 };
 
 /* ---- walking ---- */
@@ -89,10 +92,15 @@ static bool take_number(struct entry *e, const char *name, struct json_walk *w)
         const char *name;
         double *to;
     } members[] = {
-        {"start_s", &e->start_s},     {"estimated_start_s", &e->start_s},
-        {"finish_s", &e->finish_s},   {"end_s", &e->finish_s},
-        {"slot", &e->slot},           {"processors", &e->processors},
+        {"start_s", &e->start_s},
+        {"estimated_start_s", &e->start_s},
+        {"finish_s", &e->finish_s},
+        {"end_s", &e->finish_s},
+        {"slot", &e->slot},
+        {"processors", &e->processors},
         {"estimate_s", &e->length_s},
+        {"data_ready_s", &e->data_ready_s},
+        {"transfer_from_s", &e->transfer_from_s},
     };
 
     for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++)
@@ -108,7 +116,14 @@ static void take_entry(struct picture *p, struct json_walk *w, struct entry *e)
     const char *name;
 
     *e = (struct entry){
-        .slot = NAN, .processors = NAN, .start_s = NAN, .finish_s = NAN, .length_s = NAN};
+        .slot = NAN,
+        .processors = NAN,
+        .start_s = NAN,
+        .finish_s = NAN,
+        .length_s = NAN,
+        .data_ready_s = NAN,
+        .transfer_from_s = NAN,
+    };
     json_walk_enter(w, '{');
     while (p->code == OK && (name = json_walk_member(w))) {
         if (strcmp(name, "job_id") == 0 || strcmp(name, "task_id") == 0 ||
@@ -278,6 +293,23 @@ static bool take_bars(struct picture *p, const char *name, struct json_walk *w)
     return true;
 }
 
+/* Ids of the chain that ends last; as many as there are entries at most. */
+static void take_critical(struct picture *p, struct json_walk *w)
+{
+    if (json_walk_type(w) != '[' || p->entries.count == 0 ||
+        !name_index_create(&p->critical, p->entries.count, p->arena)) {
+        json_walk_skip(w);
+        return;
+    }
+    json_walk_enter(w, '[');
+    while (p->code == OK && json_walk_element(w)) {
+        const char *id = take_text(p, w);
+
+        if (id && p->critical_count < p->entries.count)
+            name_index_add(&p->critical, id, p->critical_count++);
+    }
+}
+
 static enum error_code read_answer(struct picture *p, const char *answer)
 {
     struct json_walk w;
@@ -292,6 +324,8 @@ static enum error_code read_answer(struct picture *p, const char *answer)
             take_results(p, &w);
         else if (strcmp(name, "objective") == 0)
             take_objective(p, &w);
+        else if (strcmp(name, "critical_tasks") == 0)
+            take_critical(p, &w);
         else if (strcmp(name, "algorithm") == 0)
             p->algorithm = take_text(p, &w);
         else if (strcmp(name, "kind") == 0)
@@ -477,6 +511,30 @@ static const char *detail_of(struct picture *p, const struct entry *e)
     return b.length ? b.data : NULL;
 }
 
+static bool has_state(const struct entry *e, const char *state)
+{
+    return e->state && strcmp(e->state, state) == 0;
+}
+
+static enum gantt_state state_of(const struct entry *e)
+{
+    return has_state(e, "done")                              ? GANTT_DONE
+           : has_state(e, "running") || has_state(e, "runs") ? GANTT_RUNNING
+                                                             : GANTT_PLANNED;
+}
+
+/* What runs has begun some time, if only now. */
+static double start_of(const struct entry *e)
+{
+    return isnan(e->start_s) && has_state(e, "running") ? 0 : e->start_s;
+}
+
+static bool is_critical(const struct picture *p, const struct entry *e)
+{
+    return e->id && p->critical_count > 0 &&
+           name_index_find(&p->critical, e->id) != NAME_NOT_FOUND;
+}
+
 /* A bar for each entry; without resources each has a row of its own. */
 static enum error_code bars_on_rows(struct picture *p, struct gantt *chart)
 {
@@ -488,13 +546,17 @@ static enum error_code bars_on_rows(struct picture *p, struct gantt *chart)
         const struct entry *e = &p->entries.items[i];
         struct gantt_bar *bar = &bars[chart->bar_count];
 
-        if (isnan(e->start_s) || isnan(finish_or(e, e->start_s)))
+        if (isnan(start_of(e)) || isnan(finish_or(e, start_of(e))))
             continue;
-        *bar = (struct gantt_bar){.id = name_of(p, e),
+        *bar = (struct gantt_bar){.state = state_of(e),
+                                  .critical = is_critical(p, e),
+                                  .transfer_from_s = e->transfer_from_s,
+                                  .transfer_to_s = e->data_ready_s,
+                                  .id = name_of(p, e),
                                   .detail = detail_of(p, e),
                                   .row_count = 1,
-                                  .start_s = e->start_s,
-                                  .finish_s = finish_or(e, e->start_s)};
+                                  .start_s = start_of(e),
+                                  .finish_s = finish_or(e, start_of(e))};
         p->by_resource = p->by_resource || e->resource_id;
         TRY(add_row(p, e->resource_id ? e->resource_id : bar->id, &bar->row));
         chart->bar_count++;
@@ -608,8 +670,13 @@ static enum error_code add_pieces(struct picture *p, struct packing *k,
             *bars = grown;
             *size *= 2;
         }
-        (*bars)[(*count)++] =
-            (struct gantt_bar){id, detail, k->taken[i], end - i, e->start_s, finish_s};
+        (*bars)[(*count)++] = (struct gantt_bar){.id = id,
+                                                 .detail = detail,
+                                                 .row = k->taken[i],
+                                                 .row_count = end - i,
+                                                 .start_s = e->start_s,
+                                                 .finish_s = finish_s,
+                                                 .state = state_of(e)};
     }
     return p->code;
 }
@@ -680,12 +747,22 @@ static enum error_code bars_on_processors(struct picture *p, struct gantt *chart
 
 /* ---- the chart ---- */
 
+/* " . name 1 h 5 min", unless it is not known. */
+static void add_time(struct text_buffer *b, const char *name, double time_s)
+{
+    char text[64];
+
+    if (isnan(time_s))
+        return;
+    gantt_duration(time_s, text, sizeof(text));
+    text_addf(b, " \xc2\xb7 %s %s", name, text);
+}
+
 /* What stands below the title. */
 static const char *subtitle_of(struct picture *p, const struct gantt *chart, size_t idle)
 {
     bool on_processors = p->subject == QUEUE || !isnan(p->processors);
     struct text_buffer b = {.arena = p->arena};
-    static const char dot[] = " \xc2\xb7 ";
 
     if (p->drawn_count < p->entries.count)
         text_addf(&b, "%zu of ", p->drawn_count);
@@ -697,24 +774,37 @@ static const char *subtitle_of(struct picture *p, const struct gantt *chart, siz
                   p->by_resource ? "resources" : "rows");
     if (idle)
         text_addf(&b, ", %zu of them idle and not shown", idle);
-    if (!isnan(p->makespan_s))
-        text_addf(&b, "%smakespan %.9g s", dot, p->makespan_s);
-    if (!isnan(p->lower_bound_s))
-        text_addf(&b, "%slower bound %.9g s", dot, p->lower_bound_s);
+    add_time(&b, "makespan", p->makespan_s);
+    add_time(&b, "lower bound", p->lower_bound_s);
     if (p->gap_ratio > 0)
         text_addf(&b, " (%.3g %% above it)", 100 * p->gap_ratio);
-    if (!isnan(p->mean_wait_s))
-        text_addf(&b, "%smean wait %.9g s", dot, p->mean_wait_s);
+    add_time(&b, "mean wait", p->mean_wait_s);
     if (b.failed)
         check(p, fail_memory(p->err));
     return b.data;
 }
 
+/* The bound, and the present if there is a past. Their number. */
+static size_t choose_marks(const struct picture *p, const struct gantt *chart,
+                           struct gantt_mark *marks)
+{
+    bool past = false;
+    size_t count = 0;
+
+    for (size_t i = 0; i < chart->bar_count; i++)
+        past = past || chart->bars[i].start_s < 0;
+    if (p->lower_bound_s > 0 && chart->bar_count)
+        marks[count++] = (struct gantt_mark){"lower bound", p->lower_bound_s};
+    if (past)
+        marks[count++] = (struct gantt_mark){"now", 0};
+    return count;
+}
+
 static enum error_code draw(struct picture *p, struct text_buffer *b)
 {
-    struct gantt_mark mark = {"lower bound", p->lower_bound_s};
+    struct gantt_mark marks[2];
     const char *by = p->policy ? p->policy : p->algorithm;
-    struct gantt chart = {.marks = &mark};
+    struct gantt chart = {.marks = marks};
     bool on_processors = p->subject == QUEUE || !isnan(p->processors);
     size_t idle = 0;
 
@@ -723,7 +813,7 @@ static enum error_code draw(struct picture *p, struct text_buffer *b)
     } else {
         TRY(bars_on_rows(p, &chart));
         TRY(drop_idle(p, &chart, &idle));
-        chart.mark_count = p->lower_bound_s > 0 && chart.bar_count;
+        chart.mark_count = choose_marks(p, &chart, marks);
     }
     chart.numbered = on_processors;
     chart.title = arena_printf(p->arena, "%s%s%s", subjects[p->subject].title,

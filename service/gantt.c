@@ -1,5 +1,5 @@
 /* gantt.c - bars over time as SVG. */
-#include "service/gantt.h"
+#include "service/gantt_summary.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +11,7 @@ enum {
     SUBTITLE_HEIGHT = 20,
     MARKS_HEIGHT = 16,
     AXIS_HEIGHT = 30,
+    LEGEND_HEIGHT = 20,
     NOTE_HEIGHT = 18,
     TRACK_HEIGHT = 24, /* as long as there are few */
     BARS_HEIGHT_MAX = 1200,
@@ -22,7 +23,9 @@ enum {
     NUMBER_HEIGHT_MIN = 40,
     LABEL_HEIGHT_MIN = 12,
     COLOUR_COUNT = 8,
-    NOTES_MAX = 6
+    NOTES_MAX = 10,
+    LEGEND_MAX = COLOUR_COUNT + 8,
+    BUSIEST = 5
 };
 
 /* Mean width of a character of size 12, and 11 in bars. */
@@ -35,6 +38,12 @@ static const char *const colours[COLOUR_COUNT] = {
     "#7a62ad", "#2d8a99", "#8c6d31", "#b0559a",
 };
 
+#define DONE_COLOUR     "#8a9099"
+#define CRITICAL_COLOUR "#d1283c"
+#define TRANSFER_COLOUR "#d99a00"
+#define SHADE_COLOUR    "#4272b0"
+static const char *const shade_opacities[] = {"0.25", "0.5", "0.75", "1"};
+
 /* What is drawn: one bar, or several that were put together. */
 struct shape {
     const struct gantt_bar *first; /* by start */
@@ -42,6 +51,24 @@ struct shape {
     size_t lane, lane_count;
     double start_s, finish_s;
     unsigned colour;
+    enum gantt_state state;
+    bool critical;
+};
+
+/* A row of the legend. */
+struct legend {
+    const char *text;
+    size_t length; /* of it */
+    int sign;      /* enum sign */
+    unsigned colour;
+};
+enum sign {
+    SIGN_KIND,
+    SIGN_SHADE,
+    SIGN_DONE,
+    SIGN_RUNNING,
+    SIGN_CRITICAL,
+    SIGN_TRANSFER
 };
 
 struct drawing {
@@ -53,8 +80,12 @@ struct drawing {
     size_t track_count;
     size_t lane_count; /* tracks, or fewer */
     struct shape *shapes;
-    size_t shape_count, left_out, dropped, merged;
-    double merge_width;
+    size_t shape_count, dropped, merged;
+    size_t bar_prefix, row_prefix; /* characters that are left out of labels */
+    bool summary;
+    struct gantt_summary busy;
+    struct legend legend[LEGEND_MAX];
+    size_t legend_count;
     double from_s, to_s;
     double left, width, top, height; /* of the bars' area */
     const char *notes[NOTES_MAX];
@@ -145,6 +176,25 @@ static void print_attribute(const char *name, double length, struct text_buffer 
     text_add(b, "\"", 1);
 }
 
+size_t gantt_prefix(const char *const *labels, size_t count)
+{
+    size_t same = count > 1 ? strlen(labels[0]) : 0, shortest = SIZE_MAX;
+
+    for (size_t i = 0; i < count && same > 0; i++) {
+        size_t length = strlen(labels[i]), k = 0;
+
+        shortest = length < shortest ? length : shortest;
+        while (k < same && labels[i][k] == labels[0][k])
+            k++;
+        same = k;
+    }
+    if (same >= shortest)
+        same = shortest > 0 ? shortest - 1 : 0;
+    while (same > 0 && !strchr("/._-:", labels[0][same - 1]))
+        same--;
+    return same >= 3 ? same : 0;
+}
+
 /* ---- times ---- */
 
 static const struct {
@@ -152,33 +202,70 @@ static const struct {
     const char *name;
 } units[] = {{86400, "d"}, {3600, "h"}, {60, "min"}, {1, "s"}};
 
-/* "1 d 6 h": the two largest units that are needed, down to `step_s`. */
-static void time_text(double at_s, double step_s, char *text, size_t size)
+/* A tick below a second, in the unit that suits the step. */
+static void small_text(double at_s, double step_s, char *text, size_t size)
 {
-    double rest = fabs(at_s);
-    size_t used = 0, parts = 0;
+    static const struct {
+        double most_s, unit_s;
+        const char *name;
+    } small[] = {{1e-5, 1e-6, "\xc2\xb5s"}, {1e-2, 1e-3, "ms"}, {1, 1, "s"}};
+    size_t i = step_s < small[0].most_s ? 0 : step_s < small[1].most_s ? 1 : 2;
 
-    if (step_s < 1) {
-        snprintf(text, size, "%.10g s", floor(at_s / step_s + 0.5) * step_s + 0.0);
-        return;
-    }
-    rest = floor(rest / step_s + 0.5) * step_s;
-    if (rest >= 86400.0 * 1000) {
-        snprintf(text, size, "%s%.4g d", at_s < 0 ? "\xe2\x88\x92" : "", rest / 86400);
-        return;
-    }
-    if (at_s < 0 && rest > 0)
-        used = (size_t)snprintf(text, size, "\xe2\x88\x92"); /* minus sign */
+    snprintf(text, size, "%.10g %s",
+             floor(at_s / step_s + 0.5) * (step_s / small[i].unit_s) + 0.0,
+             small[i].name);
+}
+
+/* "1 d 6 h": the two largest units of whole seconds that are needed; appends. */
+static void whole_text(double rest_s, char *text, size_t used, size_t size)
+{
+    size_t parts = 0;
+
     for (size_t i = 0; i < 4 && parts < 2; i++) {
-        double whole = floor(rest / units[i].seconds);
+        double whole = floor(rest_s / units[i].seconds);
 
         if (whole == 0 && (parts || i < 3))
             continue;
         used += (size_t)snprintf(text + used, size - used, "%s%.0f %s", parts ? " " : "",
                                  whole, units[i].name);
-        rest -= whole * units[i].seconds;
+        rest_s -= whole * units[i].seconds;
         parts++;
     }
+}
+
+/* A time of the axis, down to `step_s`. */
+static void time_text(double at_s, double step_s, char *text, size_t size)
+{
+    const char *sign = at_s < 0 ? "\xe2\x88\x92" : ""; /* minus */
+    double rest_s = floor(fabs(at_s) / step_s + 0.5) * step_s;
+    size_t used;
+
+    if (step_s < 1) {
+        small_text(at_s, step_s, text, size);
+    } else if (rest_s >= 86400.0 * 1000) {
+        snprintf(text, size, "%s%.4g d", sign, rest_s / 86400);
+    } else {
+        used = (size_t)snprintf(text, size, "%s", rest_s > 0 ? sign : "");
+        whole_text(rest_s, text, used, size);
+    }
+}
+
+void gantt_duration(double time_s, char *text, size_t size)
+{
+    static const struct {
+        double most_s, seconds;
+        const char *name;
+    } small[] = {{1e-3, 1e-6, "\xc2\xb5s"}, {1, 1e-3, "ms"}, {59.95, 1, "s"}};
+
+    for (size_t i = 0; i < 3 && time_s != 0; i++)
+        if (fabs(time_s) < small[i].most_s) {
+            snprintf(text, size, "%.3g %s", time_s / small[i].seconds, small[i].name);
+            return;
+        }
+    if (fabs(time_s) < 60)
+        snprintf(text, size, "%.0f s", time_s);
+    else
+        time_text(time_s, 1, text, size);
 }
 
 /* An exact time for people: in seconds, and in larger units if it has such. */
@@ -274,8 +361,9 @@ static enum error_code take_bars(struct drawing *d)
             d->dropped++;
             continue;
         }
-        d->shapes[d->shape_count++] = (struct shape){
-            bar, 1, bar->row, bar->row_count, bar->start_s, bar->finish_s, 0};
+        d->shapes[d->shape_count++] =
+            (struct shape){bar,           1, bar->row,   bar->row_count, bar->start_s,
+                           bar->finish_s, 0, bar->state, bar->critical};
         d->from_s = fmin(d->from_s, bar->start_s);
         d->to_s = fmax(d->to_s, bar->finish_s);
     }
@@ -365,6 +453,13 @@ static size_t stem_length(const char *id)
     return length;
 }
 
+static void add_legend(struct drawing *d, const char *text, size_t length, int sign,
+                       unsigned colour)
+{
+    if (d->legend_count < LEGEND_MAX)
+        d->legend[d->legend_count++] = (struct legend){text, length, sign, colour};
+}
+
 /* Bars of one kind, that is, whose ids differ in a number only, have one colour if
  * there are two kinds to COLOUR_COUNT; else neighbours differ. */
 static void choose_colours(struct drawing *d)
@@ -396,6 +491,35 @@ static void choose_colours(struct drawing *d)
             k = (size_t)(s->first - d->chart->bars) % COLOUR_COUNT;
         s->colour = (unsigned)k;
     }
+    for (size_t k = 0; by_kind && count > 1 && k < count; k++)
+        if (lengths[k] > d->bar_prefix)
+            add_legend(d, stems[k] + d->bar_prefix, lengths[k] - d->bar_prefix, SIGN_KIND,
+                       (unsigned)k);
+}
+
+/* What else the bars show. */
+static void explain_signs(struct drawing *d)
+{
+    static const struct {
+        int sign;
+        const char *text;
+    } signs[] = {{SIGN_DONE, "done"},
+                 {SIGN_RUNNING, "running"},
+                 {SIGN_CRITICAL, "on the chain that ends last"},
+                 {SIGN_TRANSFER, "its last input is on its way"}};
+    bool seen[4] = {false};
+
+    for (size_t i = 0; i < d->chart->bar_count; i++) {
+        const struct gantt_bar *bar = &d->chart->bars[i];
+
+        seen[0] |= bar->state == GANTT_DONE;
+        seen[1] |= bar->state == GANTT_RUNNING;
+        seen[2] |= bar->critical;
+        seen[3] |= bar->transfer_to_s > bar->transfer_from_s;
+    }
+    for (size_t k = 0; k < 4; k++)
+        if (seen[k])
+            add_legend(d, signs[k].text, strlen(signs[k].text), signs[k].sign, 0);
 }
 
 /* ---- fewer shapes ---- */
@@ -430,40 +554,51 @@ static size_t merge_shapes(const struct drawing *d, struct shape *shapes, size_t
             continue;
         }
         last->count += shapes[i].count;
+        last->critical |= shapes[i].critical;
+        if (last->state != shapes[i].state)
+            last->state = GANTT_PLANNED;
         last->finish_s = fmax(last->finish_s, shapes[i].finish_s);
     }
     return kept;
 }
 
-static int compare_areas(const void *x, const void *y)
-{
-    const struct shape *p = x, *q = y;
-    double a = (p->finish_s - p->start_s) * (double)p->lane_count;
-    double b = (q->finish_s - q->start_s) * (double)q->lane_count;
-
-    return a != b ? (a > b ? -1 : 1) : compare_shapes(x, y);
-}
-
 static void reduce(struct drawing *d)
 {
     size_t bars = d->shape_count;
-    double limit = 0.5;
 
     qsort(d->shapes, d->shape_count, sizeof(*d->shapes), compare_shapes);
-    d->shape_count = merge_shapes(d, d->shapes, d->shape_count, limit);
-    while (d->shape_count > GANTT_SHAPES_MAX && limit < GANTT_WIDTH) {
-        limit *= 2;
-        d->shape_count = merge_shapes(d, d->shapes, d->shape_count, limit);
-    }
+    d->shape_count = merge_shapes(d, d->shapes, d->shape_count, 0.5);
     d->merged = bars - d->shape_count;
-    d->merge_width = limit;
-    if (d->shape_count <= GANTT_SHAPES_MAX)
-        return;
-    qsort(d->shapes, d->shape_count, sizeof(*d->shapes), compare_areas);
-    for (size_t i = GANTT_SHAPES_MAX; i < d->shape_count; i++)
-        d->left_out += d->shapes[i].count;
-    d->shape_count = GANTT_SHAPES_MAX;
-    qsort(d->shapes, d->shape_count, sizeof(*d->shapes), compare_shapes);
+}
+
+/* ---- labels ---- */
+
+static enum error_code find_prefixes(struct drawing *d)
+{
+    const char **labels = NEW(d->arena, const char *, d->chart->bar_count + 1);
+
+    if (!labels)
+        return fail_memory(d->err);
+    for (size_t i = 0; i < d->chart->bar_count; i++)
+        labels[i] = d->chart->bars[i].id;
+    d->bar_prefix = gantt_prefix(labels, d->chart->bar_count);
+    if (d->chart->rows)
+        d->row_prefix = gantt_prefix(d->chart->rows, d->chart->row_count);
+    return OK;
+}
+
+/* ---- many bars ---- */
+
+static const char *const shade_texts[] = {"up to 25 % busy", "50 %", "75 %", "100 %"};
+
+static enum error_code summarise(struct drawing *d)
+{
+    TRY(gantt_summarise(d->chart, d->from_s, d->to_s, GANTT_SUMMARY_CELLS, &d->busy,
+                        d->arena, d->err));
+    for (unsigned k = 0; k < GANTT_SHADES; k++)
+        add_legend(d, shade_texts[k], strlen(shade_texts[k]), SIGN_SHADE, k);
+    d->track_count = d->lane_count = d->busy.lane_count;
+    return OK;
 }
 
 /* ---- what the picture says about itself ---- */
@@ -476,13 +611,76 @@ static void note(struct drawing *d, const char *text)
         d->notes[d->note_count++] = text;
 }
 
-static void write_notes(struct drawing *d)
+static const char *row_name(const struct drawing *d, size_t row)
 {
-    char width[32];
+    return d->chart->rows ? d->chart->rows[row] : arena_printf(d->arena, "%zu", row);
+}
+
+static bool is_among(size_t row, const size_t *list, size_t count)
+{
+    for (size_t k = 0; k < count; k++)
+        if (list[k] == row)
+            return true;
+    return false;
+}
+
+/* The busiest row, or the idlest, that is not in the list; tie: the first. */
+static size_t extreme_row(const struct drawing *d, bool busiest, const size_t *list,
+                          size_t count)
+{
+    const double *share = d->busy.row_share;
+    size_t best = SIZE_MAX;
+
+    for (size_t row = 0; row < d->chart->row_count; row++) {
+        if (is_among(row, list, count))
+            continue;
+        if (best == SIZE_MAX ||
+            (busiest ? share[row] > share[best] : share[row] < share[best]))
+            best = row;
+    }
+    return best;
+}
+
+/* "name 95 %, ..." of some rows; NULL without memory. */
+static const char *extreme_rows(const struct drawing *d, bool busiest)
+{
+    size_t rows = d->chart->row_count, count = rows < BUSIEST ? rows : BUSIEST;
+    size_t chosen[BUSIEST];
+    const char *text = "";
+
+    for (size_t k = 0; k < count && text; k++) {
+        chosen[k] = extreme_row(d, busiest, chosen, k);
+        text = arena_printf(d->arena, "%s%s%.60s %.3g %%", text, k ? ", " : "",
+                            row_name(d, chosen[k]), 100 * d->busy.row_share[chosen[k]]);
+    }
+    return text;
+}
+
+static void note_summary(struct drawing *d)
+{
+    const char *most = extreme_rows(d, true), *least = extreme_rows(d, false);
+    char cell[64];
+
+    gantt_duration((d->to_s - d->from_s) / GANTT_SUMMARY_CELLS, cell, sizeof(cell));
+    note(d,
+         arena_printf(d->arena,
+                      "%zu bars are more than can be told apart: shown is how busy the "
+                      "rows are, %zu a line, in steps of %s.",
+                      d->chart->bar_count - d->dropped, d->busy.rows_per_lane, cell));
+    if (!most || !least) {
+        fail_memory(d->err);
+        return;
+    }
+    note(d, arena_printf(d->arena, "Busiest: %s.", most));
+    note(d, arena_printf(d->arena, "Idlest: %s.", least));
+}
+
+static void note_merged(struct drawing *d)
+{
+    char width[64];
 
     if (d->merged) {
-        snprintf(width, sizeof(width), "%.3g s",
-                 (d->to_s - d->from_s) / d->width * d->merge_width);
+        gantt_duration((d->to_s - d->from_s) / d->width * 0.5, width, sizeof(width));
         note(d, arena_printf(d->arena,
                              "%zu of %zu bars are drawn with a neighbour: narrower or "
                              "nearer than %s%s.",
@@ -493,9 +691,26 @@ static void write_notes(struct drawing *d)
     if (d->lane_count < d->track_count)
         note(d, arena_printf(d->arena, "%zu rows are drawn as %zu lines.", d->track_count,
                              d->lane_count));
-    if (d->left_out)
-        note(d,
-             arena_printf(d->arena, "%zu bars are left out, the smallest.", d->left_out));
+}
+
+static void note_prefix(struct drawing *d, const char *what, const char *label,
+                        size_t length)
+{
+    if (length > 0)
+        note(d, arena_printf(d->arena, "All %s begin with \"%.*s\".", what, (int)length,
+                             label));
+}
+
+static void write_notes(struct drawing *d)
+{
+    if (d->bar_prefix && !d->summary)
+        note_prefix(d, "labels", d->chart->bars[0].id, d->bar_prefix);
+    if (d->row_prefix)
+        note_prefix(d, "rows", d->chart->rows[0], d->row_prefix);
+    if (d->summary)
+        note_summary(d);
+    else
+        note_merged(d);
     if (d->dropped)
         note(d, arena_printf(d->arena, "%zu bars are left out: they have no time or row.",
                              d->dropped));
@@ -511,8 +726,9 @@ static void lay_out(struct drawing *d)
     double track;
 
     for (size_t i = 0; i < d->chart->row_count; i++) {
-        size_t length =
-            d->chart->rows ? character_count(d->chart->rows[i]) : (i > 99 ? 7 : 4);
+        size_t length = d->chart->rows
+                            ? character_count(d->chart->rows[i] + d->row_prefix)
+                            : (i > 99 ? 7 : 4);
 
         longest = length > longest ? length : longest;
     }
@@ -527,11 +743,46 @@ static void lay_out(struct drawing *d)
     d->height = track * (double)d->track_count;
 }
 
+static double legend_width(const struct legend *l)
+{
+    return 40 + LABEL_CHARACTER * (double)(l->length < 40 ? l->length : 40);
+}
+
+/* Where the rows of the legend stand: as many in a line as fit. */
+static size_t legend_lines(const struct drawing *d)
+{
+    double x = d->left;
+    size_t lines = d->legend_count > 0;
+
+    for (size_t i = 0; i < d->legend_count; i++) {
+        double width = legend_width(&d->legend[i]);
+
+        if (x + width > GANTT_WIDTH - MARGIN && x > d->left) {
+            x = d->left;
+            lines++;
+        }
+        x += width;
+    }
+    return lines;
+}
+
+static double notes_top(const struct drawing *d)
+{
+    return d->top + d->height + AXIS_HEIGHT + LEGEND_HEIGHT * (double)legend_lines(d);
+}
+
 static double total_height(const struct drawing *d)
 {
-    return d->top + d->height + AXIS_HEIGHT + NOTE_HEIGHT * (double)d->note_count +
-           MARGIN;
+    return notes_top(d) + NOTE_HEIGHT * (double)d->note_count + MARGIN;
 }
+
+/* Readers that know no styles get the light ground. */
+static const char style[] =
+    "<style>.gp text{fill:#4a5058}.gp .gp-in text{fill:#fff}.gp .gp-mark{fill:#b3263a}"
+    ".gp-ink{stroke:#1c2126}.gp .gp-in .gp-done{fill:#5d646c}@media "
+    "(prefers-color-scheme:dark){"
+    ".gp-ground{fill:#15181c}.gp text{fill:#b9c0c8}.gp .gp-mark{fill:#f0788a}"
+    ".gp-ink{stroke:#f2f4f6}.gp .gp-in .gp-done{fill:#c9ced4}}</style>\n";
 
 static void print_head(const struct drawing *d)
 {
@@ -540,13 +791,16 @@ static void print_head(const struct drawing *d)
     text_addf(b,
               "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%.0f\" "
               "viewBox=\"0 0 %d %.0f\" font-family=\"system-ui, 'Segoe UI', 'DejaVu "
-              "Sans', sans-serif\" font-size=\"12\" fill=\"#777d86\" role=\"img\">\n"
+              "Sans', sans-serif\" font-size=\"12\" class=\"gp\" role=\"img\">\n"
               "<title>",
               GANTT_WIDTH, ceil(total_height(d)), GANTT_WIDTH, ceil(total_height(d)));
     gantt_print_text(d->chart->title, b);
-    text_addf(b,
-              "</title>\n<text x=\"%d\" y=\"%d\" font-size=\"17\" font-weight=\"600\">",
-              MARGIN, MARGIN + 14);
+    text_addf(
+        b,
+        "</title>\n%s<path class=\"gp-ground\" fill=\"#fff\" d=\"M0 0H%dV%.0fH0Z\"/>\n",
+        style, GANTT_WIDTH, ceil(total_height(d)));
+    text_addf(b, "<text x=\"%d\" y=\"%d\" font-size=\"17\" font-weight=\"600\">", MARGIN,
+              MARGIN + 14);
     print_some(d->chart->title, 100, b);
     text_addf(b, "</text>\n");
     if (d->chart->subtitle) {
@@ -559,7 +813,8 @@ static void print_head(const struct drawing *d)
 /* Every how many rows a line and a name have room. */
 static size_t row_stride(const struct drawing *d)
 {
-    double track = d->height / (double)d->track_count;
+    double track = d->summary ? d->height / (double)d->chart->row_count
+                              : d->height / (double)d->track_count;
     bool crowded = d->chart->numbered && track < NAME_HEIGHT_MIN;
     double least = crowded ? NUMBER_HEIGHT_MIN : NAME_HEIGHT_MIN;
     size_t stride = 1;
@@ -571,6 +826,9 @@ static size_t row_stride(const struct drawing *d)
 
 static double row_y(const struct drawing *d, size_t row)
 {
+    if (d->summary)
+        return d->top + (double)row / (double)d->busy.rows_per_lane * d->height /
+                            (double)d->lane_count;
     return d->top + (double)d->first_track[row] * d->height / (double)d->track_count;
 }
 
@@ -598,7 +856,7 @@ static void print_rows(const struct drawing *d)
         print_attribute("y", middle + 4, b);
         text_add(b, ">", 1);
         if (d->chart->rows)
-            print_some(d->chart->rows[row], max, b);
+            print_some(d->chart->rows[row] + d->row_prefix, max, b);
         else
             text_addf(b, "%zu", row);
         text_addf(b, "</text>\n");
@@ -653,47 +911,201 @@ static void print_tooltip(const struct shape *s, struct text_buffer *b)
     text_addf(b, "</title>");
 }
 
-static void print_shape(const struct drawing *d, const struct shape *s)
+/* The place of a shape on the page. */
+struct place {
+    double x, y, width, height;
+};
+
+static struct place place_of(const struct drawing *d, const struct shape *s)
 {
     double lane = d->height / (double)d->lane_count;
     double pad = lane > 8 ? 2 : lane > 3 ? 0.5 : 0;
-    double x = x_of(d, s->start_s), width = fmax(x_of(d, s->finish_s) - x, 0.5);
-    double y = d->top + (double)s->lane * lane + pad;
-    double height = fmax((double)s->lane_count * lane - 2 * pad, 0.5);
-    double room = (width - 8) / LABEL_CHARACTER;
-    size_t length = character_count(s->first->id);
-    bool labelled = s->count == 1 && height >= LABEL_HEIGHT_MIN && length > 0 &&
-                    ((double)length <= room || room >= 6);
+    double x = x_of(d, s->start_s);
+
+    return (struct place){x, d->top + (double)s->lane * lane + pad,
+                          fmax(x_of(d, s->finish_s) - x, 0.5),
+                          fmax((double)s->lane_count * lane - 2 * pad, 0.5)};
+}
+
+static void print_label(const struct drawing *d, const struct shape *s,
+                        const struct place *p)
+{
+    const char *label = s->first->id + d->bar_prefix;
+    double room = (p->width - 8) / LABEL_CHARACTER;
+    size_t length = character_count(label);
+    struct text_buffer *b = d->b;
+
+    if (s->count > 1 || p->height < LABEL_HEIGHT_MIN || length == 0 ||
+        ((double)length > room && room < 6))
+        return;
+    text_addf(b, "<text%s", s->state == GANTT_DONE ? " class=\"gp-done\"" : "");
+    print_attribute("x", p->x + p->width / 2, b);
+    print_attribute("y", p->y + p->height / 2 + 4, b);
+    text_add(b, ">", 1);
+    print_some(label, (double)length <= room ? length : (size_t)room - 1, b);
+    text_addf(b, "</text>");
+}
+
+static void print_shape(const struct drawing *d, const struct shape *s)
+{
+    struct place p = place_of(d, s);
+    bool done = s->state == GANTT_DONE;
     struct text_buffer *b = d->b;
 
     text_addf(b, "<g>");
     print_tooltip(s, b);
     text_addf(b, "<rect");
-    print_attribute("x", x, b);
-    print_attribute("y", y, b);
-    print_attribute("width", width > 3 ? width - 0.6 : width, b);
-    print_attribute("height", height, b);
-    if (height > 8 && width > 8)
+    print_attribute("x", p.x, b);
+    print_attribute("y", p.y, b);
+    print_attribute("width", p.width > 3 ? p.width - 0.6 : p.width, b);
+    print_attribute("height", p.height, b);
+    if (p.height > 8 && p.width > 8)
         text_addf(b, " rx=\"3\"");
-    text_addf(b, " fill=\"%s\"%s/>", colours[s->colour],
-              s->count > 1 ? " fill-opacity=\"0.75\"" : "");
-    if (labelled) {
-        text_addf(b, "<text");
-        print_attribute("x", x + width / 2, b);
-        print_attribute("y", y + height / 2 + 4, b);
-        text_add(b, ">", 1);
-        print_some(s->first->id, (double)length <= room ? length : (size_t)room - 1, b);
-        text_addf(b, "</text>");
+    text_addf(b, " fill=\"%s\"%s", done ? DONE_COLOUR : colours[s->colour],
+              done           ? " fill-opacity=\"0.4\""
+              : s->count > 1 ? " fill-opacity=\"0.75\""
+                             : "");
+    if (s->critical)
+        text_addf(b, " stroke=\"" CRITICAL_COLOUR "\" stroke-width=\"2\"");
+    else if (s->state == GANTT_RUNNING)
+        text_addf(b, " class=\"gp-ink\" stroke=\"#1c2126\" stroke-width=\"1.5\" "
+                     "stroke-dasharray=\"4 2\"");
+    text_addf(b, "/>");
+    if (s->critical && s->state == GANTT_RUNNING) { /* both edges */
+        text_addf(b,
+                  "<path fill=\"none\" stroke=\"#fff\" stroke-dasharray=\"4 2\" d=\"M");
+        print_length(p.x + 2, b);
+        text_add(b, " ", 1);
+        print_length(p.y + p.height - 2, b);
+        text_add(b, "H", 1);
+        print_length(p.x + p.width - 2, b);
+        text_addf(b, "\"/>");
     }
+    print_label(d, s, &p);
     text_addf(b, "</g>\n");
+}
+
+/* How the last input comes: a line below, up to where the bar may begin. */
+static void print_transfer(const struct drawing *d, const struct shape *s)
+{
+    double from = x_of(d, fmax(d->from_s, s->first->transfer_from_s));
+    double to = x_of(d, fmin(d->to_s, s->first->transfer_to_s));
+    struct place p = place_of(d, s);
+
+    if (s->count > 1 || !(s->first->transfer_to_s > s->first->transfer_from_s) ||
+        !(to > from))
+        return;
+    text_addf(d->b, "<path stroke=\"" TRANSFER_COLOUR "\" stroke-width=\"%s\" d=\"M",
+              p.height > 10 ? "3" : "1");
+    print_length(from, d->b);
+    text_add(d->b, " ", 1);
+    print_length(p.y + p.height - 1.5, d->b);
+    text_add(d->b, "H", 1);
+    print_length(to, d->b);
+    text_addf(d->b, "\"/>\n");
 }
 
 static void print_shapes(const struct drawing *d)
 {
-    text_addf(d->b, "<g font-size=\"11\" text-anchor=\"middle\" fill=\"#fff\">\n");
+    for (size_t i = 0; i < d->shape_count; i++)
+        print_transfer(d, &d->shapes[i]);
+    text_addf(d->b, "<g font-size=\"11\" text-anchor=\"middle\" class=\"gp-in\">\n");
     for (size_t i = 0; i < d->shape_count; i++)
         print_shape(d, &d->shapes[i]);
     text_addf(d->b, "</g>\n");
+}
+
+/* All cells of one shade, neighbours joined, as one path. */
+static void print_shade(const struct drawing *d, unsigned shade)
+{
+    const struct gantt_summary *busy = &d->busy;
+    double lane_height = d->height / (double)d->lane_count;
+    double cell = d->width / (double)busy->cells;
+    double pad = lane_height > 6 ? 1 : 0;
+    struct text_buffer *b = d->b;
+
+    text_addf(b, "<path fill=\"" SHADE_COLOUR "\" fill-opacity=\"%s\" d=\"",
+              shade_opacities[shade - 1]);
+    for (size_t lane = 0; lane < busy->lane_count; lane++)
+        for (size_t c = 0, end; c < busy->cells; c = end) {
+            const double *share = &busy->share[lane * busy->cells];
+
+            end = c + 1;
+            if (gantt_shade(share[c]) != shade)
+                continue;
+            while (end < busy->cells && gantt_shade(share[end]) == shade)
+                end++;
+            text_add(b, "M", 1);
+            print_length(d->left + (double)c * cell, b);
+            text_add(b, " ", 1);
+            print_length(d->top + (double)lane * lane_height + pad, b);
+            text_add(b, "h", 1);
+            print_length((double)(end - c) * cell, b);
+            text_add(b, "v", 1);
+            print_length(lane_height - 2 * pad, b);
+            text_add(b, "h-", 2);
+            print_length((double)(end - c) * cell, b);
+            text_add(b, "z", 1);
+        }
+    text_addf(b, "\"/>\n");
+}
+
+static void print_swatch(const struct legend *l, double x, double y,
+                         struct text_buffer *b)
+{
+    const char *fill = l->sign == SIGN_KIND    ? colours[l->colour]
+                       : l->sign == SIGN_SHADE ? SHADE_COLOUR
+                       : l->sign == SIGN_DONE  ? DONE_COLOUR
+                                               : "none";
+    const char *opacity = l->sign == SIGN_SHADE  ? shade_opacities[l->colour]
+                          : l->sign == SIGN_DONE ? "0.4"
+                                                 : "1";
+
+    if (l->sign == SIGN_TRANSFER) {
+        text_addf(b, "<path stroke=\"" TRANSFER_COLOUR "\" stroke-width=\"3\" d=\"M");
+        print_length(x, b);
+        text_add(b, " ", 1);
+        print_length(y + 5, b);
+        text_addf(b, "h22\"/>");
+        return;
+    }
+    text_addf(b, "<path fill=\"%s\" fill-opacity=\"%s\"%s d=\"M", fill, opacity,
+              l->sign == SIGN_CRITICAL ? " stroke=\"" CRITICAL_COLOUR
+                                         "\" stroke-width=\"2\""
+              : l->sign == SIGN_RUNNING ? " class=\"gp-ink\" stroke=\"#1c2126\" "
+                                          "stroke-width=\"1.5\" stroke-dasharray=\"4 2\""
+                                        : "");
+    print_length(x, b);
+    text_add(b, " ", 1);
+    print_length(y, b);
+    text_addf(b, "h22v10h-22z\"/>");
+}
+
+static void print_legend(const struct drawing *d)
+{
+    double x = d->left, y = d->top + d->height + AXIS_HEIGHT + 2;
+    struct text_buffer *b = d->b;
+
+    for (size_t i = 0; i < d->legend_count; i++) {
+        const struct legend *l = &d->legend[i];
+        double width = legend_width(l);
+        char text[168];
+
+        if (x + width > GANTT_WIDTH - MARGIN && x > d->left) {
+            x = d->left;
+            y += LEGEND_HEIGHT;
+        }
+        print_swatch(l, x, y, b);
+        snprintf(text, sizeof(text), "%.*s", l->length < 160 ? (int)l->length : 160,
+                 l->text);
+        text_addf(b, "<text font-size=\"11\"");
+        print_attribute("x", x + 27, b);
+        print_attribute("y", y + 9, b);
+        text_add(b, ">", 1);
+        print_some(text, 40, b);
+        text_addf(b, "</text>\n");
+        x += width;
+    }
 }
 
 static void print_marks(const struct drawing *d)
@@ -713,7 +1125,7 @@ static void print_marks(const struct drawing *d)
         print_length(d->top - 12, b);
         text_add(b, "V", 1);
         print_length(d->top + d->height, b);
-        text_addf(b, "\"/><text fill=\"#d1495b\" font-size=\"11\"%s",
+        text_addf(b, "\"/><text class=\"gp-mark\" font-size=\"11\"%s",
                   right ? " text-anchor=\"end\"" : "");
         print_attribute("x", right ? x - 4 : x + 4, b);
         print_attribute("y", d->top - 4, b);
@@ -725,7 +1137,7 @@ static void print_marks(const struct drawing *d)
 
 static void print_notes(const struct drawing *d)
 {
-    double y = d->top + d->height + AXIS_HEIGHT + 12;
+    double y = notes_top(d) + 12;
 
     for (size_t i = 0; i < d->note_count; i++, y += NOTE_HEIGHT) {
         text_addf(d->b, "<text x=\"%d\" font-style=\"italic\"", MARGIN);
@@ -736,25 +1148,44 @@ static void print_notes(const struct drawing *d)
     }
 }
 
+/* Bars, or a summary of more than can be told apart. */
+static enum error_code settle_shapes(struct drawing *d)
+{
+    TRY(find_prefixes(d));
+    d->summary = d->shape_count > GANTT_BARS_MAX;
+    if (d->summary) {
+        TRY(summarise(d));
+        lay_out(d);
+        return OK;
+    }
+    TRY(place_tracks(d));
+    lay_out(d);
+    squeeze_lanes(d);
+    choose_colours(d);
+    explain_signs(d);
+    reduce(d);
+    return OK;
+}
+
 enum error_code gantt_print(const struct gantt *chart, struct text_buffer *b,
                             struct error *err)
 {
     struct drawing d = {.chart = chart, .b = b, .arena = b->arena, .err = err};
 
     TRY(take_bars(&d));
-    TRY(place_tracks(&d));
-    lay_out(&d);
-    squeeze_lanes(&d);
-    choose_colours(&d);
-    reduce(&d);
+    TRY(settle_shapes(&d));
     write_notes(&d);
     if (err->code != OK)
         return err->code;
     print_head(&d);
     print_rows(&d);
     print_axis(&d);
-    print_shapes(&d);
+    for (unsigned shade = 1; d.summary && shade <= GANTT_SHADES; shade++)
+        print_shade(&d, shade);
+    if (!d.summary)
+        print_shapes(&d);
     print_marks(&d);
+    print_legend(&d);
     print_notes(&d);
     text_addf(b, "</svg>\n");
     return b->failed ? fail_memory(err) : OK;

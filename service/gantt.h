@@ -1,17 +1,19 @@
 /* gantt.h - who does what when, as a picture: bars over time, in SVG 1.1.
  *
- * Pure: the same bars give the same bytes. The picture has no script, no background and
- * colours that can be read on light and on dark ground; every bar has a tooltip
- * (<title>). It is GANTT_WIDTH units wide; rows get lower the more there are.
+ * Pure: the same bars give the same bytes. The picture has no script, a ground of its
+ * own, light or dark as the reader likes it, and a legend; every bar has a tooltip
+ * (<title>) with its whole name. It is GANTT_WIDTH units wide; rows get lower the more
+ * there are.
  *
  * Rules for many bars, of which the picture says below its axis what they did:
  * - Bars of one row that overlap stand below each other, in up to GANTT_TRACKS_MAX
  *   tracks of the row.
  * - More than GANTT_LANES_MAX tracks are put together to so many.
  * - Neighbours of which one is narrower than half a unit become one bar, if less than
- *   half a unit lies between them. Above GANTT_SHAPES_MAX shapes that limit is doubled
- *   until there are fewer; what is left beyond that, the smallest are left out.
- * - Labels stand where they fit.
+ *   half a unit lies between them.
+ * - More than GANTT_BARS_MAX bars become a summary: how busy rows are over time
+ *   (gantt_summary.h).
+ * - Labels stand where they fit, without what all of them begin with.
  */
 #ifndef GRIDPLAN_GANTT_H
 #define GRIDPLAN_GANTT_H
@@ -20,10 +22,12 @@
 
 enum {
     GANTT_WIDTH = 1000,
-    GANTT_SHAPES_MAX = 20000,
+    GANTT_BARS_MAX = 1000,
     GANTT_LANES_MAX = 1200,
     GANTT_TRACKS_MAX = 32
 };
+
+enum gantt_state { GANTT_PLANNED, GANTT_RUNNING, GANTT_DONE };
 
 struct gantt_bar {
     const char *id;     /* in the bar and in its tooltip */
@@ -31,6 +35,9 @@ struct gantt_bar {
     size_t row;         /* the first one that it takes */
     size_t row_count;   /* >= 1; more than one: rows are numbered processors */
     double start_s, finish_s;
+    enum gantt_state state;
+    bool critical;                         /* on the chain that ends last */
+    double transfer_from_s, transfer_to_s; /* of its last input; not after: none */
 };
 
 /* A line at an instant. */
@@ -55,6 +62,13 @@ struct gantt {
 /* Appends the document. Cost: O(n log n). */
 enum error_code gantt_print(const struct gantt *chart, struct text_buffer *b,
                             struct error *err);
+
+/* "87 s" as people say it: three digits below a minute, else the two largest units. */
+void gantt_duration(double time_s, char *text, size_t size);
+
+/* Length of what all labels begin with, that can be left out: it ends behind one of
+ * "/._-:", has 3 characters at least, and leaves something of each. 0: nothing. */
+size_t gantt_prefix(const char *const *labels, size_t count);
 
 /* Appends a text with what XML needs escaped; what XML cannot have becomes '?'. */
 void gantt_print_text(const char *text, struct text_buffer *b);

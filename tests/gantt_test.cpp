@@ -2,7 +2,7 @@
 #include "tests/picture_support.hpp"
 
 extern "C" {
-#include "service/gantt.h"
+#include "service/gantt_summary.h"
 }
 
 namespace
@@ -40,7 +40,13 @@ struct chart_of {
     void bar(const char *id, size_t row, double start_s, double finish_s,
              size_t row_count = 1)
     {
-        bars.push_back({id, nullptr, row, row_count, start_s, finish_s});
+        gantt_bar b{};
+        b.id = id;
+        b.row = row;
+        b.row_count = row_count;
+        b.start_s = start_s;
+        b.finish_s = finish_s;
+        bars.push_back(b);
     }
 };
 
@@ -72,7 +78,8 @@ TEST_CASE("a chart has its bars, names, ticks and tooltips", "[gantt]")
     CHECK(p.has_title("first\n0 s \xe2\x80\x93 60 s\nfor 60 s\non r0, slot 1"));
     CHECK(p.has_title("second\n60 s \xe2\x80\x93 90 s\nfor 30 s"));
     CHECK(p.elements.count("script") == 0);
-    CHECK(p.elements.count("style") == 0);
+    CHECK(p.text.find("prefers-color-scheme:dark") != std::string::npos);
+    CHECK(p.text.find("class=\"gp-ground\" fill=\"#fff\"") != std::string::npos);
     CHECK(p.notes().empty());
     CHECK(c.print(a) == p.text);
 }
@@ -146,7 +153,8 @@ TEST_CASE("ticks are what people count in", "[gantt]")
         double finish_s;
         std::vector<const char *> some;
     } cases[] = {
-        {1e-6, {"0 s", "2e-07 s", "1e-06 s"}},
+        {1e-6, {"0 \xc2\xb5s", "0.2 \xc2\xb5s", "1 \xc2\xb5s"}},
+        {0.02, {"5 ms", "20 ms"}},
         {0.5, {"0.1 s", "0.5 s"}},
         {9, {"1 s", "9 s"}},
         {100, {"15 s", "1 min 30 s"}},
@@ -213,12 +221,135 @@ TEST_CASE("very many bars stay a picture of bounded size", "[gantt]")
             }
             std::string text = chart.print(a);
             picture p(text);
-            CHECK(p.bars() <= GANTT_SHAPES_MAX);
-            CHECK(p.bars() >= 1);
-            CHECK(text.size() < 12000000);
-            if (c.bars > GANTT_SHAPES_MAX)
-                CHECK(p.notes() != "");
+            CHECK(text.size() < 250000);
+            if (c.bars == 1) {
+                CHECK(p.bars() == 1);
+                return;
+            }
+            CHECK(p.bars() == 0);
+            CHECK(p.notes().find(std::to_string(c.bars) +
+                                 " bars are more than can be told apart") == 0);
+            CHECK(p.notes().find("Busiest: ") != std::string::npos);
+            CHECK(p.has_text("100 %"));
         }
+}
+
+TEST_CASE("what bars are and do is told apart, and explained", "[gantt]")
+{
+    test_arena a;
+    chart_of c;
+
+    c.name_rows(2);
+    c.bar("rnaseq/align_1", 0, -30, 0);
+    c.bar("rnaseq/align_2", 0, 0, 50);
+    c.bar("rnaseq/sort_1", 1, 60, 90);
+    c.bars[0].state = GANTT_DONE;
+    c.bars[1].state = GANTT_RUNNING;
+    c.bars[2].critical = true;
+    c.bars[2].transfer_from_s = 50;
+    c.bars[2].transfer_to_s = 60;
+    c.bars[0].transfer_from_s = c.bars[0].transfer_to_s = NAN;
+    picture p(c.print(a));
+    CHECK(p.bars() == 3);
+    for (const char *text :
+         {"align_2", "align", "sort", "done", "running", "on the chain that ends last",
+          "its last input is on its way"})
+        CHECK(p.has_text(text));
+    CHECK_FALSE(p.has_text("rnaseq/align_2"));
+    CHECK(p.has_title("rnaseq/align_2\n0 s \xe2\x80\x93 50 s\nfor 50 s"));
+    CHECK(p.notes() == "All labels begin with \"rnaseq/\".");
+    c.bars[2].critical = false;
+    c.bars[2].transfer_to_s = 0;
+    picture plain(c.print(a));
+    CHECK_FALSE(plain.has_text("on the chain that ends last"));
+    CHECK_FALSE(plain.has_text("its last input is on its way"));
+}
+
+TEST_CASE("what all labels begin with is left out", "[gantt]")
+{
+    struct {
+        std::vector<const char *> labels;
+        std::string prefix;
+    } cases[] = {
+        {{"demo/a", "demo/b"}, "demo/"},
+        {{"cluster-a-node-001", "cluster-a-node-002", "cluster-a-node-100"},
+         "cluster-a-node-"},
+        {{"align_s1", "align_s2", "sort_s1"}, ""},
+        {{"n1", "n2"}, ""},
+        {{"alone/x"}, ""},
+        {{"abc", "abcd"}, ""},
+        {{"abc/", "abc/d"}, ""},
+        {{"rnaseq/align_sample_00001", "rnaseq/align_sample_00002"},
+         "rnaseq/align_sample_"},
+        {{}, ""},
+    };
+    for (auto &c : cases) {
+        size_t length = gantt_prefix(c.labels.data(), c.labels.size());
+        CHECK(length == c.prefix.size());
+        if (length)
+            CHECK(std::string(c.labels[0]).substr(0, length) == c.prefix);
+    }
+}
+
+TEST_CASE("times are said as people say them", "[gantt]")
+{
+    const std::pair<double, const char *> cases[] = {
+        {0, "0 s"},
+        {0.00042, "420 \xc2\xb5s"},
+        {0.25, "250 ms"},
+        {3.5, "3.5 s"},
+        {59.96, "60 s"},
+        {86.6466667, "1 min 27 s"},
+        {3600, "1 h"},
+        {5400, "1 h 30 min"},
+        {86400, "1 d"},
+        {121605, "1 d 9 h"},
+        {1000000, "11 d 13 h"},
+        {31536000, "365 d"},
+    };
+    for (auto &[time_s, text] : cases) {
+        char said[64];
+        gantt_duration(time_s, said, sizeof(said));
+        CHECK(std::string(said) == text);
+    }
+}
+
+TEST_CASE("a summary has each cell's share of busy time", "[gantt]")
+{
+    test_arena a;
+    error err = collecting_error(a);
+    chart_of c;
+    gantt_summary s{};
+
+    c.bar("a", 0, 0, 5);
+    c.bar("b", 0, 5, 12);
+    c.bar("c", 1, 3, 9);
+    c.g.bars = c.bars.data();
+    c.g.bar_count = c.bars.size();
+    c.g.row_count = 2;
+    REQUIRE(gantt_summarise(&c.g, 0, 12, 4, &s, a, &err) == OK);
+    CHECK(std::vector<double>(s.share, s.share + 8) ==
+          std::vector<double>{1, 1, 1, 1, 0, 1, 1, 0});
+    CHECK(s.row_share[1] == 0.5);
+    c.g.row_count = 61; // two rows a line
+    REQUIRE(gantt_summarise(&c.g, 0, 12, 4, &s, a, &err) == OK);
+    CHECK(s.lane_count == 31);
+    CHECK(std::vector<double>(s.share, s.share + 4) ==
+          std::vector<double>{0.5, 1, 1, 0.5});
+    CHECK(gantt_shade(0) == 0);
+    CHECK(gantt_shade(0.01) == 1);
+    CHECK(gantt_shade(0.5) == 2);
+    CHECK(gantt_shade(1) == 4);
+    for (auto [rows, lanes] : {std::pair<size_t, size_t>{60, 60},
+                               {100, 50},
+                               {1000, 59},
+                               {5000, 60},
+                               {1, 1},
+                               {0, 0}}) {
+        c.g.row_count = rows;
+        REQUIRE(gantt_summarise(&c.g, 0, 12, 4, &s, a, &err) == OK);
+        CHECK(s.lane_count == lanes);
+    }
 }
 
 TEST_CASE("a chart needs no more than the arena has", "[gantt][memory]")
