@@ -299,3 +299,12 @@ TEST_CASE("a simulation of workflows without a client", "[workflow][simulations]
     body["runs"] = 0;
     CHECK(a.post_async(body).status == 422);
 }
+
+TEST_CASE("rows of workflows that do not finish are drawn and described",
+          "[api][workflow][simulation]")
+{
+    api a;
+    json body = example("simulation-workflow");
+    body["per_workflow"] = true;
+    CHECK(a.post("/v1/simulations", body.dump()).status == 200);
+}
