@@ -44,6 +44,7 @@ struct histogram {
 
 struct route_counts {
     uint64_t status_counts[STATUS_COUNT];
+    uint64_t check_failure_count;
     struct histogram duration;
 };
 
@@ -200,6 +201,14 @@ void metrics_unplaced(struct metrics *m, const char *reason, size_t count)
         add(&series_find(&m->reasons, NULL, reason)->count, count);
 }
 
+void metrics_check_failure(struct metrics *m, const struct route *route)
+{
+    if (m)
+        add(&m->counts[route ? (size_t)(route - m->routes) : m->route_count]
+                 .check_failure_count,
+            1);
+}
+
 void metrics_model_error(struct metrics *m, double error_ratio)
 {
     if (m && !isnan(error_ratio))
@@ -323,6 +332,21 @@ static const char *method_name(const struct metrics *m, size_t i)
     return i < m->route_count ? m->routes[i].method : "any";
 }
 
+static void print_check_failures(const struct metrics *m, const struct printer *p)
+{
+    print_family(p, "gridplan_check_failures_total", "counter",
+                 "Plans that the independent checker refused.");
+    for (size_t i = 0; i <= m->route_count; i++) {
+        uint64_t n = get(&m->counts[i].check_failure_count);
+
+        if (!n)
+            continue;
+        text_add(p->out, "gridplan_check_failures_total{", 30);
+        print_label(p->out, "endpoint", route_name(m, i));
+        text_addf(p->out, "} %llu\n", (unsigned long long)n);
+    }
+}
+
 static void print_requests(const struct metrics *m, const struct printer *p)
 {
     print_family(p, "http_requests_total", "counter", "Requests answered.");
@@ -379,6 +403,7 @@ static void print_decisions(const struct metrics *m, const struct printer *p)
         print_label(p->out, "reason", s->name);
         text_addf(p->out, "} %llu\n", (unsigned long long)get(&s->count));
     }
+    print_check_failures(m, p);
     print_family(p, "model_error_ratio", "histogram",
                  "Relative error of predicted run times against observed ones.");
     print_histogram(p->out, "model_error_ratio", "", &m->model_error, ratio_bounds);

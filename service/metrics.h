@@ -28,6 +28,9 @@ void metrics_decision(struct metrics *m, const struct route *route, const char *
 /* jobs_unplaced_total{reason} */
 void metrics_unplaced(struct metrics *m, const char *reason, size_t count);
 
+/* gridplan_check_failures_total{endpoint}: plans that the independent checker refused. */
+void metrics_check_failure(struct metrics *m, const struct route *route);
+
 /* model_error_ratio: relative error of a prediction against what came. */
 void metrics_model_error(struct metrics *m, double error_ratio);
 
