@@ -266,10 +266,11 @@ TEST_CASE("no policy ends before the bound with cpus and memory", "[placement][p
                 test_arena a;
                 random_world(w, r, s, size.hosts, size.jobs);
                 INFO(policy << " style " << &s - styles << " " << size.jobs);
-                check_bound(decided(w, policy, a,
-                                    policy == "search" ? std::vector<named_value>{option(
-                                                             "max_steps", 9.0)}
-                                                       : std::vector<named_value>{}));
+                check_bound(
+                    decided(w, policy, a,
+                            policy == "search" || policy == "auto"
+                                ? std::vector<named_value>{option("max_steps", 9.0)}
+                                : std::vector<named_value>{}));
             }
 }
 

@@ -36,7 +36,7 @@ TEST_CASE("the matrix of spec gridway.md 5.2", "[placement]")
         {"mct", 29, "1 2 3 4 5"},       {"min_min", 31, "4 5 3 1 2"},
         {"max_min", 33, "2 3 4 1 5"},   {"duplex", 31, "4 5 3 1 2"},
         {"sufferage", 32, "4 3 1 5 2"}, {"sufferage_pass", 27, nullptr},
-        {"search", 25, nullptr},        {"auto", 31, "4 5 3 1 2"},
+        {"search", 25, nullptr},        {"auto", 25, nullptr},
     };
     for (auto &c : cases)
         DYNAMIC_SECTION(c.policy)
@@ -48,14 +48,17 @@ TEST_CASE("the matrix of spec gridway.md 5.2", "[placement]")
             CHECK(out.objective.makespan_s == Approx(c.makespan_s).epsilon(1e-12));
             if (c.order)
                 CHECK(order_text(out) == c.order);
-            if (std::string(c.policy) == "search") {
+            if (c.makespan_s <= 25) {
                 CHECK(out.status ==
                       DECISION_OPTIMAL); // proven, beyond the programme's bound
                 CHECK(out.objective.lower_bound_s == 25);
                 return;
             }
-            CHECK(out.objective.lower_bound_s <= 839.0 / 43);
-            CHECK(out.objective.lower_bound_s == Approx(839.0 / 43).epsilon(1e-3));
+            CHECK(out.objective.lower_bound_s >= 20); // whole seconds, above 839 / 43
+            CHECK(out.objective.lower_bound_s <= 25);
+            for (size_t k = 0; k < out.bound_count; k++)
+                if (out.bounds[k].kind == BOUND_PRICED)
+                    CHECK(out.bounds[k].value_s == Approx(839.0 / 43).epsilon(1e-3));
         }
     world w;
     test_arena a;
@@ -99,7 +102,7 @@ TEST_CASE("shared files of spec gridway.md 5.2", "[placement]")
         {"duplex", "j3 b1 70, j2 a1 70, j4 a2 70, j1 b1 115, j5 a1 90", 115},
         {"sufferage", "j2 b1 50, j1 a1 60, j4 a2 70, j5 b1 60, j3 a1 120", 120},
         {"xsufferage", "j2 b1 50, j4 a1 70, j3 a2 80, j1 b1 75, j5 b1 85", 85},
-        {"auto", "j2 b1 50, j4 a1 70, j3 a2 80, j1 b1 75, j5 b1 85", 85},
+        {"auto", nullptr, 80},
         {"search", nullptr, 80},
     };
     for (auto &c : cases)
@@ -296,7 +299,12 @@ TEST_CASE("the bound of identical jobs is n / sum of 1/T", "[placement]")
         w.host("r" + std::to_string(time_s), 1 / time_s);
     for (size_t i = 0; i < 50; i++)
         w.task("j" + std::to_string(i), 1);
-    CHECK(decided(w, "mct", a).objective.lower_bound_s == Approx(2058.922).epsilon(1e-6));
+    placement_out out = decided(w, "mct", a);
+    CHECK(out.objective.lower_bound_s >= 2058.922);
+    CHECK(out.objective.lower_bound_s <= 2105);
+    for (size_t k = 0; k < out.bound_count; k++)
+        if (out.bounds[k].kind == BOUND_PRICED)
+            CHECK(out.bounds[k].value_s == Approx(2058.922).epsilon(1e-4));
 }
 
 TEST_CASE("reasons name clauses and the nearest miss (spec gridway.md 2.3)",
@@ -576,7 +584,8 @@ TEST_CASE("the heuristics agree with independent code on Braun's matrices",
         placement_out out = decided(w, "search", a, {option("max_steps", 5000.0)});
         CHECK(out.objective.gap_ratio < 0.02);
         CHECK(out.objective.lower_bound_s ==
-              Approx(std::stod(row["LP_lower_bound"])).epsilon(2e-6));
+              Approx(std::stod(row["LP_lower_bound"])).epsilon(1e-5));
+        CHECK(out.objective.lower_bound_s <= std::stod(row["LP_lower_bound"]));
         checked++;
     }
     CHECK(checked > 0);

@@ -75,7 +75,7 @@ extern const char *const gridway_action_names[]; /* ended by NULL */
       "the job manager does not answer, the gatekeeper does")                           \
     X(REASON_FINISHED, "finished", "it has ended with an exit code of its own")         \
     X(REASON_CANCELLED, "cancelled", "it was cancelled")                                \
-    X(REASON_OUT_OF_TIME, "out_of_time", "the time limit was over before its turn")
+    X(REASON_OUT_OF_TIME, "time_limit", "the time limit was over before its turn")
 
 enum gridway_reason {
 #define X(symbol, name, doc) symbol,

@@ -1,64 +1,88 @@
-/* placement/auto.c - chooses by size, files and time limit, and says what it chose.
+/* placement/auto.c - a good choice for those who make none.
  *
  *     identical_optimum   if it applies (identical_optimum.c)
- *     search              if the request limits the time or the steps
- *     xsufferage          with input files
- *     min_min             else
- *     mct                 where one of the last two would take too many looks at a
- *                         resource: COSTLY of them
+ *     search              else: the list policies of portfolio.c, then a search up to the
+ *                         time or the steps that the request allows; without either
+ *                         STEPS_SMALL or STEPS_LARGE steps by the size, beyond none, so
+ *                         that the answer repeats
  *
- * Source: spec gridway.md 5.1.
+ * The answer has the name of a list policy if the search found nothing better.
+ *
+ * Source: spec search.md 4.6.
  */
 #include "algorithms/placement/identical.h"
+#include "algorithms/placement/search.h"
 
-enum { MAX_STEPS };
+#include <string.h>
 
-const struct param placement_auto_params[] = {
-    [MAX_STEPS] = {"max_steps", 0, 1e12, 0, "Steps of a search; 0: none asked for",
-                   PARAM_INTEGER, NULL},
-    {0},
+const struct param placement_auto_params[] = {SEARCH_PARAMS, {0}};
+
+enum {
+    CELLS_SMALL = 1 << 18, /* jobs * slots */
+    CELLS_LARGE = 1 << 22,
+    STEPS_SMALL = 3000,
+    STEPS_LARGE = 1000,
 };
 
-#define COSTLY 2e8
-
-struct choice {
-    const char *name, *because;
-};
-
-static struct choice choose(const struct placement_problem *p, double max_steps)
+static void set_default_steps(const struct placement_problem *p,
+                              struct search_options *options)
 {
-    double jobs = (double)p->job_count, resources = (double)p->resource_count;
+    double cells = (double)p->job_count * (double)p->resource_count;
+    bool limited = p->in->time_limit_given || options->max_steps > 0 ||
+                   (p->in->budget && p->in->budget->max_steps);
 
-    if (!identical_obstacle(p))
-        return (struct choice){"identical_optimum",
-                               "all jobs are identical and every slot is free: the "
-                               "optimum is known"};
-    if (p->in->time_limit_given || max_steps > 0)
-        return (struct choice){"search", "the request allows time for a search"};
-    if (p->has_files) {
-        if (jobs * jobs * resources / 4 > COSTLY)
-            return (struct choice){"mct", "jobs have files, but there are too many for "
-                                          "xsufferage without a time limit"};
-        return (struct choice){"xsufferage", "jobs have input files"};
-    }
-    if (p->has_matrix && jobs * resources * 4 > COSTLY)
-        return (struct choice){"mct", "the matrix is too large for min_min without a "
-                                      "time limit"};
-    return (struct choice){"min_min", "jobs have no input files"};
+    options->steps_without_limit = cells <= CELLS_SMALL ? STEPS_SMALL : STEPS_LARGE;
+    options->no_steps = !limited && cells > CELLS_LARGE;
+}
+
+/* What was tried, and what came of it. */
+static const char *because(const struct placement_plan *plan, const struct portfolio *pf,
+                           bool found)
+{
+    const char *tried = portfolio_text(pf);
+    unsigned long long steps = plan->steps;
+
+    if (!tried)
+        return NULL;
+    if (!steps)
+        return arena_printf(plan->arena, "the best of %s; no search", tried);
+    if (!found)
+        return arena_printf(plan->arena,
+                            "the best of %s; a search of %llu steps found nothing better",
+                            tried, steps);
+    return arena_printf(plan->arena, "a search of %llu steps found %.6g s; before: %s",
+                        steps, plan->makespan_s, tried);
+}
+
+static enum error_code try_all(struct placement_plan *plan,
+                               struct search_options *options, struct error *err)
+{
+    struct portfolio pf;
+    bool found;
+
+    plan->algorithm = "search";
+    plan->because = "the time was up before mct had placed all jobs";
+    TRY(portfolio_run(&pf, plan, options->start, err));
+    if (!pf.best_name)
+        return OK;
+    set_default_steps(plan->problem, options);
+    TRY(search_run(plan, &pf, options, err));
+    found = plan_better(plan, &pf.best);
+    if (!found && placement_policy_find(pf.best_name))
+        plan->algorithm = pf.best_name;
+    plan->because = because(plan, &pf, found);
+    return plan->because ? OK : fail_memory(err);
 }
 
 enum error_code placement_auto(const struct placement_problem *problem,
                                const double *param, struct placement_plan *plan,
                                struct arena *a, struct error *err)
 {
-    struct choice choice = choose(problem, param[MAX_STEPS]);
-    const struct placement_policy *policy = placement_policy_find(choice.name);
-    struct named_value steps = {"max_steps", VALUE_NUMBER, param[MAX_STEPS], NULL};
-    bool search = policy->run == placement_search;
-    double value[PARAMS_MAX];
+    struct search_options options = search_read_options(param);
 
-    plan->algorithm = policy->name;
-    plan->because = choice.because;
-    TRY(params_bind(policy->params, &steps, search ? 1 : 0, value, err));
-    return policy->run(problem, value, plan, a, err);
+    if (identical_obstacle(problem))
+        return try_all(plan, &options, err);
+    plan->algorithm = "identical_optimum";
+    plan->because = "all jobs are identical and every slot is free: the optimum is known";
+    return placement_identical_optimum(problem, NULL, plan, a, err);
 }

@@ -7,102 +7,35 @@
  *             + sum_r lambda_r * sum over its slots of min(time until free, bound)
  *     (c) as (b), with prices for cpus and memory too: bound_needs.c
  *
- * The largest, less 1e-9 of it for rounding. (b) is the dual of a linear
- * programme; any lambda is valid, an ascent finds a good one (spec 5.4). Rows of a
- * matrix are taken one by one. Where jobs have estimates, what counts of a class of
- * jobs is its work, and of the resources that the same classes may use, their speeds
- * together: the programme has one row a class and one column a set of classes.
+ * The largest. (b) is what prices.h finds. Where end times follow from the assignment of
+ * jobs to slots alone, the bounds are those of the search, from the matrix of jobs and
+ * slots (machines.h); elimination only where that is a matter of milliseconds. Else the
+ * columns are resources. Where jobs have estimates, what counts of a class of jobs is its
+ * work, and of the resources that the same classes may use, their speeds together: the
+ * programme has one row a class and one column a set of classes.
  *
- * Source: spec gridway.md 5.4.
+ * Source: spec gridway.md 5.4, search.md 4.
  * Cost: (a) a scan for each stream (matrix: job), stopped after WORK_MAX looks; (b)
- * at most STEPS_WORK products: a few milliseconds for 10^4 jobs and resources.
- * Deviation: the spec adds a transfer to the first free slot of r itself; but a shared
- * file may be brought by a job on another resource of the same store. For shared files
- * we count from the first free slot of the store.
+ * PRICES_ROUNDS times the numbers of the matrix: 25 ms for 2048 x 64. When the time is
+ * up, what there is counts. Deviation: the spec adds a transfer to the first free slot of
+ * r itself; but a shared file may be brought by a job on another resource of the same
+ * store. For shared files we count from the first free slot of the store.
  */
 #include "algorithms/placement/bound.h"
 
 #include "algorithms/placement/bound_parts.h"
+#include "algorithms/placement/machines.h"
 #include "algorithms/placement/pair_map.h"
+#include "algorithms/placement/prices.h"
 
 #include <string.h>
 
 enum {
     WORK_MAX = 10 * 1000 * 1000,
-    SMALL = 8192,             /* products of a step up to which there are STEPS_MAX */
-    STEPS_WORK = 3000 * 1000, /* products of all steps of a larger one */
-    STEPS_MAX = 1000,
+    LATE_WORK_MAX = 1 << 14, /* when the time is up */
+    ELIMINATE_MAX = 1 << 16, /* jobs * slots up to which pairs are eliminated too, */
+    ESTIMATES_MAX = 1 << 14, /* and up to which estimates are made a matrix */
 };
-
-/* ---- the ascent ---- */
-
-/* Load of every column when each row takes its cheapest one; the value. */
-static double loads_of(const struct bound_rows *b, const double *lambda, double *load)
-{
-    double value = 0;
-
-    for (size_t r = 0; r < b->column_count; r++)
-        load[r] = b->wait_s[r];
-    for (size_t i = 0; i < b->row_count; i++) {
-        const double *time_s = b->time_s + i * b->column_count;
-        size_t best = 0;
-        double least = HUGE_VAL;
-
-        for (size_t r = 0; r < b->column_count; r++) {
-            double price = lambda[r] * time_s[r];
-
-            if (price < least) {
-                least = price;
-                best = r;
-            }
-        }
-        if (least < HUGE_VAL)
-            load[best] += time_s[best];
-    }
-    for (size_t r = 0; r < b->column_count; r++)
-        value += lambda[r] * load[r];
-    return value;
-}
-
-static void rescale(const struct bound_rows *b, double *lambda)
-{
-    double sum = 0;
-
-    for (size_t r = 0; r < b->column_count; r++)
-        sum += b->slots[r] * lambda[r];
-    for (size_t r = 0; r < b->column_count; r++)
-        lambda[r] /= sum;
-}
-
-double bound_ascent_s(const struct bound_rows *b, size_t steps, double *lambda)
-{
-    double *load = lambda + b->column_count;
-    double best_s = 0, eta = 0.3, slots = 0;
-    /* The same total change in fewer steps. */
-    double decay = steps ? pow(0.99, (double)STEPS_MAX / (double)steps) : 1;
-
-    for (size_t r = 0; r < b->column_count; r++)
-        slots += b->slots[r];
-    if (!(slots > 0))
-        return 0;
-    for (size_t r = 0; r < b->column_count; r++)
-        lambda[r] = 1 / slots;
-    for (size_t k = 0; k < steps; k++) {
-        double value_s = loads_of(b, lambda, load);
-
-        if (!(value_s > 0))
-            break;
-        best_s = fmax(best_s, value_s);
-        for (size_t r = 0; r < b->column_count; r++) {
-            double over = b->slots[r] > 0 ? load[r] / (b->slots[r] * value_s) - 1 : -1;
-
-            lambda[r] *= exp(eta * (over > 1 ? 1 : over));
-        }
-        rescale(b, lambda);
-        eta *= decay;
-    }
-    return best_s;
-}
 
 /* ---- (a) ---- */
 
@@ -178,17 +111,23 @@ static double shortest_s(struct starts *s, const struct problem_job *j)
     return best_s;
 }
 
+static size_t fewer(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
 /* In each stream only the placed job with the largest estimate counts. */
-static enum error_code longest_job_s(struct placement_plan *plan, double *bound_s,
-                                     struct error *err)
+static enum error_code longest_job_s(struct placement_plan *plan, struct ticks *ticks,
+                                     double *bound_s, struct error *err)
 {
     const struct placement_problem *p = plan->problem;
     struct starts s = {.plan = plan};
+    size_t most = ticks_ask(ticks) ? LATE_WORK_MAX : WORK_MAX;
 
     TRY(find_starts(&s, err));
-    for (size_t i = 0; i < p->stream_count && s.work < WORK_MAX; i++) {
+    for (size_t i = 0; i < p->stream_count && s.work < most; i++) {
         const size_t *jobs = p->stream_jobs + p->streams[i].first;
-        size_t k = p->streams[i].count;
+        size_t k = p->streams[i].count, work = s.work;
         double time_s;
 
         while (k > 0 && plan->entries[jobs[k - 1]].pos == NO_INDEX)
@@ -196,6 +135,8 @@ static enum error_code longest_job_s(struct placement_plan *plan, double *bound_
         if (k == 0)
             continue;
         time_s = shortest_s(&s, &p->jobs[jobs[k - 1]]);
+        if (ticks_spent(ticks, s.work - work))
+            most = fewer(most, s.work + LATE_WORK_MAX);
         if (time_s < HUGE_VAL)
             *bound_s = fmax(*bound_s, time_s);
     }
@@ -220,46 +161,95 @@ void bound_slots(const struct placement_plan *plan, size_t pos, double bound_s,
         *wait_s += fmin(r->busy[k].free_s, bound_s);
 }
 
-static size_t steps_for(size_t rows, size_t columns)
-{
-    size_t products = rows * columns;
-
-    return products <= SMALL ? STEPS_MAX : STEPS_WORK / products + 8;
-}
-
-static enum error_code bound_of_rows(const struct placement_plan *plan, double *bound_s,
-                                     struct error *err)
+/* The waits of all slots that count, of a column each. */
+static size_t list_waits(const struct placement_plan *plan, struct prices_wait *out)
 {
     const struct placement_problem *p = plan->problem;
-    size_t columns = p->resource_count, rows = 0;
-    struct arena *a = plan->arena;
-    double *slots, *wait_s, *lambda, *time_s;
-    struct bound_rows b;
+    size_t count = 0;
 
-    if (columns == 0 || plan->placed_count > ROWS_MAX / columns)
-        return OK;
-    slots = NEW(a, double, columns);
-    wait_s = NEW(a, double, columns);
-    lambda = NEW(a, double, 2 * columns);
-    time_s = NEW(a, double, plan->placed_count *columns);
-    if (!slots || !wait_s || !lambda || !time_s)
+    for (size_t pos = 0; pos < p->resource_count; pos++) {
+        const struct problem_resource *r = &p->resources[pos];
+        size_t fresh = fewer(r->slot_count - r->free_slot, plan->placed_count);
+
+        for (size_t k = 0; k < r->busy_count; k++)
+            if (r->busy[k].free_s > 0)
+                out[count++] = (struct prices_wait){pos, r->busy[k].free_s, 1};
+        if (fresh && r->given->ready_s > 0)
+            out[count++] = (struct prices_wait){pos, r->given->ready_s, (double)fresh};
+    }
+    return count;
+}
+
+static size_t waits_room(const struct placement_problem *p)
+{
+    size_t count = p->resource_count;
+
+    for (size_t pos = 0; pos < p->resource_count; pos++)
+        count += p->resources[pos].busy_count;
+    return count;
+}
+
+static enum error_code make_columns(const struct placement_plan *plan, double bound_s,
+                                    struct prices_problem *out, struct error *err)
+{
+    const struct placement_problem *p = plan->problem;
+    double *slots = NEW(plan->arena, double, p->resource_count), ignored_s;
+    struct prices_wait *waits = NEW(plan->arena, struct prices_wait, waits_room(p));
+
+    if (!slots || !waits)
         return fail_memory(err);
-    for (size_t pos = 0; pos < columns; pos++)
-        bound_slots(plan, pos, *bound_s, &slots[pos], &wait_s[pos]);
-    for (size_t i = 0; i < p->job_count; i++) {
-        const struct problem_job *j = &p->jobs[i];
-        const struct problem_class *c = &p->classes[j->job_class];
+    for (size_t pos = 0; pos < p->resource_count; pos++)
+        bound_slots(plan, pos, bound_s, &slots[pos], &ignored_s);
+    out->column_count = p->resource_count;
+    out->slots = slots;
+    out->waits = waits;
+    out->wait_count = list_waits(plan, waits);
+    return OK;
+}
 
+static void fill_row(const struct placement_plan *plan, size_t job, const double *slots,
+                     double *time_s)
+{
+    const struct placement_problem *p = plan->problem;
+    const struct problem_job *j = &p->jobs[job];
+    const struct problem_class *c = &p->classes[j->job_class];
+
+    for (size_t pos = 0; pos < p->resource_count; pos++)
+        time_s[pos] = problem_class_has(c, pos) && slots[pos] > 0
+                          ? problem_execution_s(p, j, pos)
+                          : HUGE_VAL;
+}
+
+static void note_priced(struct placement_plan *plan, const struct prices *found)
+{
+    if (found->value > 0)
+        bound_list_note(&plan->bounds, BOUND_PRICED, found->value * (1 - PRICES_SAFETY));
+}
+
+static enum error_code bound_of_rows(struct placement_plan *plan, double bound_s,
+                                     struct ticks *ticks, struct error *err)
+{
+    const struct placement_problem *p = plan->problem;
+    struct prices_problem rows = {0};
+    struct prices found = {.floor = bound_s};
+    double *time_s;
+
+    if (p->resource_count == 0 || plan->placed_count > ROWS_MAX / p->resource_count)
+        return OK;
+    TRY(make_columns(plan, bound_s, &rows, err));
+    time_s = NEW(plan->arena, double, plan->placed_count * p->resource_count);
+    if (!time_s || !rows.slots)
+        return fail_memory(err);
+    rows.time = time_s;
+    for (size_t i = 0; i < p->job_count; i++) {
         if (plan->entries[i].pos == NO_INDEX)
             continue;
-        for (size_t pos = 0; pos < columns; pos++)
-            time_s[rows * columns + pos] = problem_class_has(c, pos) && slots[pos] > 0
-                                               ? problem_execution_s(p, j, pos)
-                                               : HUGE_VAL;
-        rows++;
+        fill_row(plan, i, rows.slots, time_s + rows.row_count++ * p->resource_count);
+        if (ticks_spent(ticks, p->resource_count))
+            return OK;
     }
-    b = (struct bound_rows){rows, columns, time_s, slots, wait_s};
-    *bound_s = fmax(*bound_s, bound_ascent_s(&b, steps_for(rows, columns), lambda));
+    TRY(prices_find(&rows, ticks, &found, plan->arena, err));
+    note_priced(plan, &found);
     return OK;
 }
 
@@ -324,41 +314,81 @@ static enum error_code find_sets(const struct placement_plan *plan, double bound
     return OK;
 }
 
-static enum error_code bound_of_work(const struct placement_plan *plan, double *bound_s,
-                                     struct error *err)
+/* The work of classes has no waits of slots one by one: they count as they are now. */
+static enum error_code bound_of_work(struct placement_plan *plan, double bound_s,
+                                     struct ticks *ticks, struct error *err)
 {
     struct sets s = {0};
-    struct bound_rows b;
-    double *time_s, *lambda;
+    struct prices found = {.floor = bound_s};
+    struct prices_wait *waits;
+    struct prices_problem rows;
+    size_t wait_count = 0;
+    double *time_s;
 
-    TRY(find_sets(plan, *bound_s, &s, err));
+    TRY(find_sets(plan, bound_s, &s, err));
     if (s.count == 0 || s.class_count * s.count > ROWS_MAX)
         return OK;
     time_s = NEW(plan->arena, double, s.class_count *s.count);
-    lambda = NEW(plan->arena, double, 2 * s.count);
-    if (!time_s || !lambda)
+    waits = NEW(plan->arena, struct prices_wait, s.count);
+    if (!time_s || !waits)
         return fail_memory(err);
     for (size_t c = 0; c < s.class_count; c++)
         for (size_t k = 0; k < s.count; k++)
             time_s[c * s.count + k] =
                 bound_is_member(s.members[k], c) ? s.work[c] : HUGE_VAL;
-    b = (struct bound_rows){s.class_count, s.count, time_s, s.speed, s.wait_work};
-    *bound_s =
-        fmax(*bound_s, bound_ascent_s(&b, steps_for(4 * s.class_count, s.count), lambda));
+    for (size_t k = 0; k < s.count; k++)
+        if (bound_s > 0 && s.wait_work[k] > 0)
+            waits[wait_count++] =
+                (struct prices_wait){k, bound_s, s.wait_work[k] / bound_s};
+    rows = (struct prices_problem){s.class_count, s.count, time_s,
+                                   s.speed,       waits,   wait_count};
+    TRY(prices_find(&rows, ticks, &found, plan->arena, err));
+    note_priced(plan, &found);
     return OK;
 }
 
-enum error_code bound_of(struct placement_plan *plan, double *bound_s, struct error *err)
+/* Grain, pigeonhole and elimination need jobs on slots one by one. */
+static bool by_slots(const struct placement_plan *plan)
 {
-    bool matrix = plan->problem->has_matrix;
-    double found_s = 0;
+    const struct placement_problem *p = plan->problem;
 
-    if (plan->placed_count && !plan->too_late) {
-        TRY(longest_job_s(plan, &found_s, err));
-        TRY(matrix ? bound_of_rows(plan, &found_s, err)
-                   : bound_of_work(plan, &found_s, err));
-        TRY(bound_of_needs(plan, &found_s, err));
-    }
-    *bound_s = found_s * (1 - 1e-9);
+    return !plan->hold_slots && p->in->running_count == 0 && machines_bound_applies(p) &&
+           (p->has_matrix || p->job_count * machines_count(p) <= ESTIMATES_MAX);
+}
+
+static enum error_code bound_of_slots(struct placement_plan *plan, struct ticks *ticks,
+                                      struct error *err)
+{
+    const struct placement_problem *p = plan->problem;
+    bool eliminate = p->job_count * machines_count(p) <= ELIMINATE_MAX;
+
+    return machines_bound(plan, eliminate ? plan->makespan_s : HUGE_VAL, ticks, err);
+}
+
+enum error_code bound_of(struct placement_plan *plan, struct error *err)
+{
+    const struct placement_problem *p = plan->problem;
+    struct ticks ticks = {.budget = p->in->budget, .until = 1};
+    double longest_s = 0, needs_s;
+
+    if (plan->bounded || plan->placed_count == 0)
+        return OK;
+    plan->bounded = true;
+    TRY(longest_job_s(plan, &ticks, &longest_s, err));
+    bound_list_note(&plan->bounds, BOUND_LONGEST_JOB, longest_s);
+    if (ticks.spent)
+        return OK;
+    if (by_slots(plan))
+        TRY(bound_of_slots(plan, &ticks, err));
+    else if (p->has_matrix)
+        TRY(bound_of_rows(plan, longest_s, &ticks, err));
+    else
+        TRY(bound_of_work(plan, longest_s, &ticks, err));
+    if (!p->has_capacity || ticks_ask(&ticks))
+        return OK;
+    needs_s = longest_s = bound_list_best(&plan->bounds);
+    TRY(bound_of_needs(plan, &needs_s, err));
+    if (needs_s > longest_s)
+        bound_list_note(&plan->bounds, BOUND_PRICED, needs_s * (1 - PRICES_SAFETY));
     return OK;
 }

@@ -5,7 +5,7 @@
 #include "algorithms/placement/plan.h"
 
 enum {
-    ROWS_MAX = 1 << 20, /* numbers of a matrix that is copied */
+    ROWS_MAX = 1 << 22, /* numbers of a matrix that is copied */
     CLASSES_MAX = 64,   /* with more, all resources are one column */
 };
 

@@ -110,7 +110,6 @@ enum error_code placement_identical_optimum(const struct placement_problem *prob
         return invalid(err, "/algorithm", "not_applicable",
                        "identical_optimum does not apply: %s", obstacle);
     count = find_hosts(plan, heap);
-    plan->proven = count > 0;
     for (size_t i = 0; i < problem->job_count && count; i++) {
         struct host *h = &heap[0];
         size_t height; /* jobs on its least loaded slot, with one more */
@@ -121,5 +120,7 @@ enum error_code placement_identical_optimum(const struct placement_problem *prob
         h->next_s = (double)height * h->time_s;
         sift_down(heap, count, 0);
     }
+    if (count)
+        bound_list_note(&plan->bounds, BOUND_EXACT, plan->makespan_s);
     return OK;
 }

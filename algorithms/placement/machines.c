@@ -16,12 +16,11 @@ enum { ENTRIES_MAX = 4 * 1000 * 1000 };
 struct machines {
     struct placement_plan *plan;
     struct makespan_problem problem;
-    size_t *first;   /* machine of a position's first slot */
-    size_t *pos_of;  /* position of a machine */
-    size_t *jobs;    /* jobs that can run somewhere: rows of the matrix */
-    double *wait_s;  /* by machine */
-    double *time_s;  /* the matrix */
-    size_t *initial; /* machine of each row */
+    size_t *first;  /* machine of a position's first slot; one more at the end */
+    size_t *pos_of; /* position of a machine */
+    size_t *jobs;   /* jobs that can run somewhere: rows of the matrix */
+    double *wait_s; /* by machine */
+    size_t *known;  /* machine of each row */
 };
 
 static size_t slots_that_count(const struct placement_problem *p, size_t pos)
@@ -32,13 +31,10 @@ static size_t slots_that_count(const struct placement_problem *p, size_t pos)
     return r->busy_count + (fresh < p->job_count ? fresh : p->job_count);
 }
 
-bool machines_apply(const struct placement_problem *p)
+static bool is_matrix_small(const struct placement_problem *p)
 {
     size_t machines = 0;
 
-    if (p->has_files || p->has_outputs || p->has_release || p->has_capacity ||
-        p->job_count == 0)
-        return false;
     for (size_t pos = 0; pos < p->resource_count; pos++) {
         machines += slots_that_count(p, pos);
         if (machines > ENTRIES_MAX / p->job_count)
@@ -47,20 +43,31 @@ bool machines_apply(const struct placement_problem *p)
     return machines > 0;
 }
 
+bool machines_bound_applies(const struct placement_problem *p)
+{
+    return !p->has_files && !p->has_outputs && !p->has_release &&
+           (!p->has_capacity || p->all_free) && p->job_count > 0 && is_matrix_small(p);
+}
+
+bool machines_apply(const struct placement_problem *p)
+{
+    return !p->has_capacity && machines_bound_applies(p);
+}
+
 static enum error_code number_machines(struct machines *m, struct error *err)
 {
     const struct placement_problem *p = m->plan->problem;
     struct arena *a = m->plan->arena;
     size_t count = 0;
 
-    m->first = NEW(a, size_t, p->resource_count);
+    m->first = NEW(a, size_t, p->resource_count + 1);
     if (!m->first)
         return fail_memory(err);
     for (size_t pos = 0; pos < p->resource_count; pos++) {
         m->first[pos] = count;
         count += slots_that_count(p, pos);
     }
-    m->problem.machine_count = count;
+    m->first[p->resource_count] = m->problem.machine_count = count;
     m->pos_of = NEW(a, size_t, count);
     m->wait_s = NEW(a, double, count);
     if (!m->pos_of || !m->wait_s)
@@ -90,33 +97,44 @@ static size_t machine_of(const struct machines *m, const struct plan_entry *e)
     return m->first[e->pos] + k;
 }
 
-static enum error_code fill_rows(struct machines *m, const struct plan_copy *start,
+/* A row of the matrix: the times of a job, HUGE_VAL where it cannot run. */
+static void fill_row(const struct machines *m, size_t job, double *time_s)
+{
+    const struct placement_problem *p = m->plan->problem;
+
+    for (size_t pos = 0; pos < p->resource_count; pos++) {
+        double here_s = plan_can_run(m->plan, job, pos)
+                            ? problem_execution_s(p, &p->jobs[job], pos)
+                            : HUGE_VAL;
+
+        for (size_t k = m->first[pos]; k < m->first[pos + 1]; k++)
+            time_s[k] = here_s;
+    }
+}
+
+/* The rows of the jobs that are placed; fewer when the time is up. */
+static enum error_code fill_rows(struct machines *m, const struct plan_entry *entries,
+                                 size_t placed_count, struct ticks *ticks,
                                  struct error *err)
 {
     const struct placement_problem *p = m->plan->problem;
     struct arena *a = m->plan->arena;
     size_t columns = m->problem.machine_count, rows = 0;
+    double *time_s = NEW(a, double, placed_count *columns);
 
-    m->jobs = NEW(a, size_t, start->placed_count);
-    m->initial = NEW(a, size_t, start->placed_count);
-    m->time_s = NEW(a, double, start->placed_count *columns);
-    if (!m->jobs || !m->initial || !m->time_s)
+    m->jobs = NEW(a, size_t, placed_count);
+    m->known = NEW(a, size_t, placed_count);
+    if (!m->jobs || !m->known || !time_s)
         return fail_memory(err);
-    for (size_t i = 0; i < p->job_count; i++) {
-        if (start->entries[i].pos == NO_INDEX)
+    for (size_t i = 0; i < p->job_count && !ticks_spent(ticks, columns); i++) {
+        if (entries[i].pos == NO_INDEX)
             continue;
-        for (size_t k = 0; k < columns; k++) {
-            size_t pos = m->pos_of[k];
-
-            m->time_s[rows * columns + k] = plan_can_run(m->plan, i, pos)
-                                                ? problem_execution_s(p, &p->jobs[i], pos)
-                                                : HUGE_VAL;
-        }
+        fill_row(m, i, time_s + rows * columns);
         m->jobs[rows] = i;
-        m->initial[rows++] = machine_of(m, &start->entries[i]);
+        m->known[rows++] = machine_of(m, &entries[i]);
     }
     m->problem.job_count = rows;
-    m->problem.time_s = m->time_s;
+    m->problem.time_s = time_s;
     m->problem.wait_s = m->wait_s;
     return OK;
 }
@@ -149,7 +167,7 @@ static enum error_code place_assigned(struct machines *m, const size_t *assignme
         size_t k = assignment[i];
 
         timed[i] = (struct timed){m->wait_s[k], m->jobs[i], m->pos_of[k]};
-        m->wait_s[k] += m->time_s[i * columns + k];
+        m->wait_s[k] += m->problem.time_s[i * columns + k];
     }
     qsort(timed, rows, sizeof(*timed), by_start);
     plan_reset(m->plan);
@@ -158,31 +176,78 @@ static enum error_code place_assigned(struct machines *m, const size_t *assignme
     return OK;
 }
 
+/* Where a plan of the same jobs has them. */
+static enum error_code read_copy(const struct machines *m, const struct plan_copy *copy,
+                                 const size_t **assignment, struct error *err)
+{
+    size_t rows = m->problem.job_count;
+    size_t *out = NEW(m->plan->arena, size_t, rows);
+
+    *assignment = NULL;
+    if (!out)
+        return fail_memory(err);
+    for (size_t i = 0; i < rows; i++) {
+        if (copy->entries[m->jobs[i]].pos == NO_INDEX)
+            return OK;
+        out[i] = machine_of(m, &copy->entries[m->jobs[i]]);
+    }
+    *assignment = out;
+    return OK;
+}
+
 enum error_code machines_search(struct placement_plan *plan,
-                                const struct plan_copy *start, size_t steps,
-                                struct error *err)
+                                const struct machines_ask *ask, struct error *err)
 {
     const struct placement_in *in = plan->problem->in;
     struct machines m = {.plan = plan};
+    struct budget budget = in->budget ? *in->budget : (struct budget){0};
+    struct makespan_ask question = {.budget = &budget, .seed = in->seed};
+    struct ticks ticks = {.budget = in->budget, .until = 1};
     struct makespan_answer answer;
-    struct budget budget = {0};
 
-    if (start->placed_count == 0)
+    if (ask->known->placed_count == 0)
         return OK;
-    if (in->budget)
-        budget = *in->budget;
-    budget.max_steps = steps ? steps : budget.max_steps;
-    if (!budget.max_steps && !in->time_limit_given)
-        budget.max_steps = MAKESPAN_STEPS;
+    budget.max_steps = ask->max_steps;
     TRY(number_machines(&m, err));
-    TRY(fill_rows(&m, start, err));
-    TRY(makespan_search(&m.problem, m.initial, &budget, in->seed, &answer, plan->arena,
-                        err));
-    TRY(place_assigned(&m, answer.assignment, err));
+    TRY(fill_rows(&m, ask->known->entries, ask->known->placed_count, &ticks, err));
+    plan->cut = plan->cut || ticks.spent;
+    if (plan->cut)
+        return OK;
+    question.known = m.known;
+    question.effort = ask->effort;
+    question.limited = ask->limited;
+    if (ask->initial)
+        TRY(read_copy(&m, ask->initial, &question.initial, err));
+    TRY(makespan_search(&m.problem, &question, &answer, plan->arena, err));
     plan->steps = answer.steps;
     plan->cut = plan->cut || answer.cut;
-    plan->proven = answer.optimal;
-    plan->bound_s = answer.bound_s;
-    plan->closed = true;
+    plan->bounds = answer.bounds;
+    plan->improved = answer.improved;
+    return place_assigned(&m, answer.assignment, err);
+}
+
+enum error_code machines_bound(struct placement_plan *plan, double upper_s,
+                               struct ticks *ticks, struct error *err)
+{
+    struct machines m = {.plan = plan};
+    struct bound_list found = {0};
+
+    TRY(number_machines(&m, err));
+    TRY(fill_rows(&m, plan->entries, plan->placed_count, ticks, err));
+    if (ticks->spent)
+        return OK;
+    TRY(makespan_bound(&m.problem, upper_s, ticks->budget, &found, plan->arena, err));
+    for (size_t k = 0; k < BOUND_KIND_COUNT; k++)
+        if (found.known[k])
+            bound_list_note(&plan->bounds, (enum bound_kind)k, found.value[k]);
     return OK;
+}
+
+size_t machines_count(const struct placement_problem *p)
+{
+    size_t machines = 0;
+
+    for (size_t pos = 0; pos < p->resource_count; pos++)
+        machines += slots_that_count(p, pos);
+    return machines;
 }

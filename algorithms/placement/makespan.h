@@ -11,6 +11,7 @@
 
 #include "models/base/budget.h"
 #include "models/base/error.h"
+#include "models/bound_kind.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -24,36 +25,51 @@ struct makespan_problem {
     const double *wait_s; /* per machine, finite, >= 0, before its first job; NULL: 0 */
 };
 
-struct makespan_prices {
-    double bound_s; /* no assignment ends sooner */
-    double *price;  /* per machine, > 0, sum 1: what a second on it is worth */
-    size_t rounds;  /* of the ascent that were made */
-};
-
-/* The lower bound of spec gridway 5.4. Stops early, with what it has, when the
- * clock of `budget` (may be NULL) runs out; does not look at max_steps. */
-enum error_code makespan_bound(const struct makespan_problem *problem,
-                               const struct budget *budget, struct makespan_prices *out,
+/* Lower bounds: the longest job, prices of PRICES_ROUNDS rounds, grain, pigeonhole; with
+ * `upper_s`, the makespan of some assignment, also elimination (HUGE_VAL: without). Stops
+ * early, with what it has, when the clock of `budget` (may be NULL) runs out; the longest
+ * job is always there. O(PRICES_ROUNDS * jobs * machines). */
+enum error_code makespan_bound(const struct makespan_problem *problem, double upper_s,
+                               const struct budget *budget, struct bound_list *out,
                                struct arena *a, struct error *err);
+
+/* What a search is asked. */
+struct makespan_ask {
+    const size_t *known;   /* an assignment (machine of each job, possible) that is there
+                              already: the answer is never worse, and it is the answer
+                              when the clock leaves no time; NULL: jobs in order, each
+                              where it ends first */
+    const size_t *initial; /* one to start from, if it is better than the search's own
+                              start; NULL: none */
+    const struct budget *budget; /* clock and steps; may be NULL: MAKESPAN_STEPS */
+    enum bound_effort effort;
+    bool limited; /* the clock of the budget is a limit on this search alone */
+    uint64_t seed;
+};
 
 struct makespan_answer {
     size_t *assignment; /* machine of each job */
     double makespan_s;  /* waits and times summed in the order of the jobs */
-    double bound_s;     /* of makespan_bound(); the makespan itself once proven */
-    size_t steps;       /* >= 1; as max_steps, without a clock, they give the same */
-    bool optimal;       /* proven: nothing ends sooner, within 3e-9 of it */
-    bool cut;           /* ended by the clock, not by max_steps or a proof */
+    struct bound_list bounds;
+    struct improvement_list improved;
+    size_t steps; /* 0: none was needed, or the clock ended it before the first. As
+                     max_steps, with the same effort and without a clock, they give the
+                     same assignment */
+    bool optimal; /* proven: no bound leaves room for better, but for rounding */
+    bool cut;     /* ended by the clock, not by max_steps or a proof */
 };
 
 /* Searches until the optimum is proven or the budget is spent; a budget without
  * any limit means MAKESPAN_STEPS. A step is one look for an improvement of the
- * most loaded machine, about 2 microseconds at 512 x 16. Work before the first
- * step does not ask the clock: 6 ms at 512 x 16, 0.8 s at 10^5 x 100. `initial`
- * (machine of each job, possible) may be NULL; the answer is never worse. */
+ * most loaded machine, about 2 microseconds at 512 x 16. With a limit and an effort
+ * below full it ends after 80 % of the time, and the rest goes into bounds. */
 enum error_code makespan_search(const struct makespan_problem *problem,
-                                const size_t *initial, const struct budget *budget,
-                                uint64_t seed, struct makespan_answer *out,
-                                struct arena *a, struct error *err);
+                                const struct makespan_ask *ask,
+                                struct makespan_answer *out, struct arena *a,
+                                struct error *err);
+
+/* The effort that fits a clock of `limit_s` seconds (HUGE_VAL: none). */
+enum bound_effort makespan_effort(size_t job_count, size_t machine_count, double limit_s);
 
 enum { MAKESPAN_STEPS = 200000 };
 

@@ -1,60 +1,37 @@
 /* placement/makespan_bound.c - how short a schedule can be at best.
  *
- * Two lower bounds, of which the larger counts:
+ *     longest_job  max over jobs of min over machines of wait_j + t_ij
+ *     priced       prices.h
+ *     eliminated   a plan shorter than U uses only pairs with wait_j + t_ij < U; with
+ *                  the priced bound E of these no plan is shorter than min(U, E), and if
+ *                  a job has no such pair than U
  *
- *     (a)  max over jobs of min over machines of wait_j + t_ij
- *     (b)  sum over i of min over j of p_j t_ij + sum over j of p_j min(wait_j, B)
- *          for any prices p_j >= 0 of sum 1 and any lower bound B found before
+ * The pairs and prices that elimination leaves guide the search too. makespan_tighten.c
+ * adds grain and pigeonhole.
  *
- * (b) holds because the makespan is at least the mean of the loads weighted by
- * p; the best prices are the dual optimum of the linear relaxation. Ascent by
- * multiplicative weights: each job goes to its cheapest machine (tie: lowest
- * index), machines with more than their share of load get dearer,
- *
- *     p_j *= exp(eta_k * clip(load_j / value - 1, -1, 1)),  eta_k = 0.3 * 0.99^k.
- *
- * Both are multiplied by 1 - 1e-9 against rounding.
- *
- * Source: spec gridway 5.4. Cost: 1000 rounds of jobs * machines.
- * Deviation: of a matrix of more than 2^18 times every s-th job is taken first, so
- * that about as many remain; the prices found start the rounds over all jobs, of
- * which there are 2^28 / (jobs * machines), at least 10, with eta from 0.3 down to
- * 0.003. Measured at 8000 x 100 and 10^5 x 100: within 1e-3 of longer ascents.
+ * Source: spec search.md 4.1, 4.4. Cost: rounds * jobs * machines.
  */
 #include "algorithms/placement/makespan_parts.h"
 
 #include <assert.h>
 #include <float.h>
-#include <math.h>
 #include <string.h>
 
-static const double SAFETY = 1e-9;
-static const double PRICE_MIN = 1e-12; /* keeps price * HUGE_VAL infinite */
+/* After the search: the prices are near their best, and change little. */
+enum { CLOSING_ROUNDS = 60, CLOSINGS_MAX = 16 };
+static const double WARM_FIRST_ETA = 0.03, WARM_LAST_ETA = 0.003;
+static const double CLOSING_FIRST_ETA = 0.02, CLOSING_LAST_ETA = 0.001;
 
-enum {
-    SAMPLE_CELLS = 1 << 18,
-    ALL_CELLS = 1 << 28, /* in all rounds after a sample */
-    ALL_ROUNDS_MIN = 10,
-};
+/* Time that a cell takes in a round, and rounds of the efforts, for makespan_effort(). */
+static const double CELLS_PER_S = 1.2e9, EFFORT_SHARE = 0.3;
+enum { FULL_ROUNDS = 540, FAST_ROUNDS = 60 };
 
-struct plan {
-    size_t rounds;
-    double first_eta, decay;
-};
+static double wait_of(const struct makespan_problem *problem, size_t machine)
+{
+    return problem->wait_s ? problem->wait_s[machine] : 0;
+}
 
-static const struct plan whole = {1000, 0.3, 0.99};
-static const double ALL_FIRST_ETA = 0.3, ALL_ETA_RATIO = 0.01;
-
-struct ascent {
-    const struct makespan_problem *problem;
-    double scale;
-    double *price, *best_price, *load;
-    double floor; /* best bound so far, units */
-    double value; /* best of (b) under the present plan */
-    size_t rounds;
-};
-
-double makespan_scale(const struct makespan_problem *problem)
+static double scale_of(const struct makespan_problem *problem)
 {
     size_t cell_count = problem->job_count * problem->machine_count;
     double longest_s = 0;
@@ -65,125 +42,220 @@ double makespan_scale(const struct makespan_problem *problem)
         longest_s = time_s > longest_s && time_s < HUGE_VAL ? time_s : longest_s;
     }
     for (size_t j = 0; j < problem->machine_count; j++)
-        longest_s = fmax(longest_s, makespan_wait(problem, j));
+        longest_s = fmax(longest_s, wait_of(problem, j));
     frexp(longest_s, &exponent);
     return ldexp(1, -exponent < DBL_MAX_EXP ? -exponent : DBL_MAX_EXP - 1);
 }
 
-/* Bound (a), in units. */
-static double longest_least(const struct makespan_problem *problem, double scale)
+static double longest_least(const struct makespan_field *f)
 {
-    const double *time_s = problem->time_s;
-    double longest_s = 0;
+    const double *time = f->time;
+    double longest = 0;
 
-    for (size_t i = 0; i < problem->job_count; i++, time_s += problem->machine_count) {
-        double least_s = HUGE_VAL;
-        for (size_t j = 0; j < problem->machine_count; j++)
-            least_s =
-                fmin(least_s, makespan_wait(problem, j) * scale + time_s[j] * scale);
-        assert(least_s < HUGE_VAL);
-        longest_s = fmax(longest_s, least_s);
-    }
-    return longest_s;
-}
-
-/* Adds every job, or every stride-th, to the load of its cheapest machine. */
-static void load_cheapest(struct ascent *s, size_t stride)
-{
-    const struct makespan_problem *p = s->problem;
-
-    for (size_t i = 0; i < p->job_count; i += stride) {
-        const double *time_s = p->time_s + i * p->machine_count;
-        double least = s->price[0] * (time_s[0] * s->scale);
-        size_t cheapest = 0;
-
-        for (size_t j = 1; j < p->machine_count; j++) {
-            double cost = s->price[j] * (time_s[j] * s->scale);
-            cheapest = cost < least ? j : cheapest;
-            least = cost < least ? cost : least;
+    for (size_t i = 0; i < f->job_count; i++, time += f->machine_count) {
+        double least = HUGE_VAL;
+        for (size_t j = 0; j < f->machine_count; j++) {
+            double end = f->wait[j] + time[j];
+            least = end < least ? end : least;
         }
-        s->load[cheapest] += time_s[cheapest] * s->scale;
+        assert(least < HUGE_VAL);
+        longest = fmax(longest, least);
     }
+    return longest;
 }
 
-/* One round; returns (b) for the present prices, and changes them. */
-static double ascend(struct ascent *s, size_t stride, double eta)
+static void note(struct makespan_field *f, enum bound_kind kind, double units)
 {
-    size_t machine_count = s->problem->machine_count;
-    double value = 0, sum = 0;
-
-    for (size_t j = 0; j < machine_count; j++)
-        s->load[j] =
-            fmin(makespan_wait(s->problem, j) * s->scale, s->floor) / (double)stride;
-    load_cheapest(s, stride);
-    for (size_t j = 0; j < machine_count; j++)
-        value += s->price[j] * s->load[j];
-    if (value > s->value) {
-        s->value = value;
-        memcpy(s->best_price, s->price, machine_count * sizeof(*s->price));
-    }
-    if (value <= 0)
-        return value;
-    for (size_t j = 0; j < machine_count; j++) {
-        double step = fmax(-1, fmin(s->load[j] / value - 1, 1));
-        s->price[j] = fmax(s->price[j] * exp(eta * step), PRICE_MIN);
-        sum += s->price[j];
-    }
-    for (size_t j = 0; j < machine_count; j++)
-        s->price[j] /= sum;
-    return value;
+    bound_list_note(&f->bounds, kind, fmin(units / f->scale, DBL_MAX));
 }
 
-static void follow(struct ascent *s, const struct plan *plan, size_t stride,
-                   const struct budget *budget)
+/* What the prices prove, if they were valued at all. */
+static void note_priced(struct makespan_field *f, enum bound_kind kind,
+                        const struct prices *found, double upper)
 {
-    double eta = plan->first_eta;
-
-    s->value = -1;
-    for (size_t k = 0; k < plan->rounds && (k == 0 || !budget_spent(budget)); k++) {
-        double value = ascend(s, stride, eta);
-        if (stride == 1)
-            s->floor = fmax(s->floor, value);
-        eta *= plan->decay;
-        s->rounds++;
-    }
-    memcpy(s->price, s->best_price, s->problem->machine_count * sizeof(*s->price));
+    if (found->value > 0)
+        note(f, kind, fmin(upper, found->value * (1 - PRICES_SAFETY)));
 }
 
-/* The rounds over all jobs when a sample of them was taken first. */
-static struct plan after_sample(size_t cell_count)
+enum error_code makespan_field_create(const struct makespan_problem *problem,
+                                      struct ticks *ticks, struct makespan_field *f,
+                                      struct arena *a, struct error *err)
 {
-    size_t rounds = ALL_CELLS / cell_count;
+    size_t cell_count = problem->job_count * problem->machine_count;
 
-    rounds = rounds > ALL_ROUNDS_MIN ? rounds : ALL_ROUNDS_MIN;
-    return (struct plan){rounds, ALL_FIRST_ETA, pow(ALL_ETA_RATIO, 1 / (double)rounds)};
+    assert(problem->job_count > 0 && problem->machine_count > 0);
+    *f = (struct makespan_field){.problem = problem,
+                                 .job_count = problem->job_count,
+                                 .machine_count = problem->machine_count,
+                                 .scale = scale_of(problem),
+                                 .ticks = ticks,
+                                 .arena = a};
+    f->wait = NEW(a, double, f->machine_count);
+    f->waits = NEW(a, struct prices_wait, f->machine_count);
+    f->spare_load = NEW(a, double, f->machine_count);
+    f->time = NEW(a, double, cell_count);
+    if (!f->wait || !f->waits || !f->spare_load || !f->time)
+        return fail_memory(err);
+    for (size_t j = 0; j < f->machine_count; j++) {
+        f->wait[j] = wait_of(problem, j) * f->scale;
+        if (f->wait[j] > 0)
+            f->waits[f->wait_count++] = (struct prices_wait){j, f->wait[j], 1};
+    }
+    for (size_t c = 0; c < cell_count; c++)
+        f->time[c] = problem->time_s[c] * f->scale;
+    f->open = f->time;
+    f->longest = longest_least(f);
+    note(f, BOUND_LONGEST_JOB, f->longest);
+    return OK;
 }
 
-enum error_code makespan_bound(const struct makespan_problem *problem,
-                               const struct budget *budget, struct makespan_prices *out,
+double makespan_floor(const struct makespan_field *f)
+{
+    return bound_list_best(&f->bounds) * f->scale;
+}
+
+static struct prices_problem priced_problem(const struct makespan_field *f,
+                                            const double *time)
+{
+    return (struct prices_problem){.row_count = f->job_count,
+                                   .column_count = f->machine_count,
+                                   .time = time,
+                                   .waits = f->waits,
+                                   .wait_count = f->wait_count};
+}
+
+enum error_code makespan_price(struct makespan_field *f, bool fast, struct error *err)
+{
+    struct prices_problem p = priced_problem(f, f->time);
+
+    f->open = f->time;
+    f->prices.floor = f->longest;
+    TRY(fast ? prices_find_fast(&p, f->ticks, &f->prices, f->arena, err)
+             : prices_find(&p, f->ticks, &f->prices, f->arena, err));
+    note_priced(f, BOUND_PRICED, &f->prices, HUGE_VAL);
+    return OK;
+}
+
+/* Copies to `out` the pairs that a plan shorter than `upper` can use; false: a job has
+ * none. */
+static bool keep_shorter(const struct makespan_field *f, double upper, double *out)
+{
+    for (size_t i = 0; i < f->job_count; i++) {
+        const double *time = f->time + i * f->machine_count;
+        double *open = out + i * f->machine_count;
+        bool any = false;
+
+        for (size_t j = 0; j < f->machine_count; j++) {
+            bool shorter = f->wait[j] + time[j] < upper;
+            open[j] = shorter ? time[j] : HUGE_VAL;
+            any = any || shorter;
+        }
+        if (!any)
+            return false;
+    }
+    return true;
+}
+
+/* The value of prices on all pairs: they may be better than those that were found there.
+ */
+static enum error_code value_on_all(struct makespan_field *f, const struct prices *found,
+                                    struct error *err)
+{
+    struct prices_problem p = priced_problem(f, f->time);
+    struct prices all = {found->price, 0, f->longest};
+
+    TRY(prices_improve(&p, 1, 1, 1, f->ticks, &all, f->arena, err));
+    note_priced(f, BOUND_PRICED, &all, HUGE_VAL);
+    return OK;
+}
+
+/* Room for a matrix that is not the one in use. */
+static double *other_room(struct makespan_field *f)
+{
+    double **room = &f->rooms[f->rooms[0] && f->open == f->rooms[0]];
+
+    if (!*room)
+        *room = NEW(f->arena, double, f->job_count * f->machine_count);
+    return *room;
+}
+
+enum error_code makespan_eliminate(struct makespan_field *f, double upper, bool fast,
+                                   struct error *err)
+{
+    double *room = other_room(f);
+    struct prices_problem p = priced_problem(f, room);
+    struct prices found = {.floor = makespan_floor(f)};
+
+    if (!room)
+        return fail_memory(err);
+    if (!keep_shorter(f, upper, room)) {
+        note(f, BOUND_ELIMINATED, upper);
+        return OK;
+    }
+    if (fast)
+        found.price = f->prices.price;
+    TRY(fast ? prices_improve(&p, PRICES_ROUNDS_FAST, WARM_FIRST_ETA, WARM_LAST_ETA,
+                              f->ticks, &found, f->arena, err)
+             : prices_find(&p, f->ticks, &found, f->arena, err));
+    note_priced(f, BOUND_ELIMINATED, &found, upper);
+    if (f->ticks->spent)
+        return OK;
+    f->prices = found;
+    f->open = room;
+    return value_on_all(f, &found, err);
+}
+
+enum error_code makespan_close(struct makespan_field *f, double upper, struct error *err)
+{
+    double *room = other_room(f);
+    struct prices_problem p = priced_problem(f, room);
+    struct prices found = f->prices;
+
+    if (!room)
+        return fail_memory(err);
+    if (!keep_shorter(f, upper, room)) {
+        note(f, BOUND_ELIMINATED, upper);
+        return OK;
+    }
+    found.floor = makespan_floor(f);
+    for (size_t k = 0; k < CLOSINGS_MAX && !f->ticks->spent; k++) {
+        double before = found.floor;
+
+        TRY(prices_improve(&p, CLOSING_ROUNDS, found.price ? CLOSING_FIRST_ETA : 0.3,
+                           CLOSING_LAST_ETA, f->ticks, &found, f->arena, err));
+        note_priced(f, BOUND_ELIMINATED, &found, upper);
+        if (found.floor <= before * (1 + 1e-6) || found.floor >= upper)
+            break;
+    }
+    return OK;
+}
+
+enum error_code makespan_bound(const struct makespan_problem *problem, double upper_s,
+                               const struct budget *budget, struct bound_list *out,
                                struct arena *a, struct error *err)
 {
-    size_t machine_count = problem->machine_count;
-    size_t cell_count = problem->job_count * machine_count;
-    struct plan plan = whole;
-    struct ascent s = {.problem = problem, .scale = makespan_scale(problem)};
+    struct ticks ticks = {.budget = budget, .until = 1};
+    struct makespan_field f;
 
-    assert(problem->job_count > 0 && machine_count > 0);
-    s.price = NEW(a, double, machine_count);
-    s.best_price = NEW(a, double, machine_count);
-    s.load = NEW(a, double, machine_count);
-    if (!s.price || !s.best_price || !s.load)
-        return fail_memory(err);
-    for (size_t j = 0; j < machine_count; j++)
-        s.price[j] = 1 / (double)machine_count;
-    s.floor = longest_least(problem, s.scale);
-    if (cell_count > SAMPLE_CELLS) {
-        follow(&s, &whole, cell_count / SAMPLE_CELLS, budget);
-        plan = after_sample(cell_count);
+    TRY(makespan_field_create(problem, &ticks, &f, a, err));
+    if (!ticks_ask(&ticks)) {
+        TRY(makespan_price(&f, false, err));
+        TRY(makespan_tighten(&f, err));
     }
-    follow(&s, &plan, 1, budget);
-    out->bound_s = fmin(s.floor * (1 - SAFETY) / s.scale, DBL_MAX);
-    out->price = s.price;
-    out->rounds = s.rounds;
+    if (!ticks.spent && upper_s < HUGE_VAL &&
+        makespan_floor(&f) < upper_s * f.scale * (1 - PRICES_SAFETY)) {
+        TRY(makespan_eliminate(&f, upper_s * f.scale, false, err));
+        TRY(makespan_tighten(&f, err));
+    }
+    *out = f.bounds;
     return OK;
+}
+
+enum bound_effort makespan_effort(size_t job_count, size_t machine_count, double limit_s)
+{
+    double round_s = (double)job_count * (double)machine_count / CELLS_PER_S;
+
+    if (FULL_ROUNDS * round_s <= EFFORT_SHARE * limit_s)
+        return EFFORT_FULL;
+    return FAST_ROUNDS * round_s <= EFFORT_SHARE * limit_s ? EFFORT_FAST : EFFORT_NONE;
 }

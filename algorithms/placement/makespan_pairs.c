@@ -1,32 +1,45 @@
 /* placement/makespan_pairs.c - which machines are worth a look for a job.
  *
- * With the prices p of the bound B, an assignment of makespan M satisfies
+ * With prices p of value B on the open pairs, an assignment of makespan M satisfies
  *
  *     sum of extra_ij over its pairs <= M - B,  extra_ij = p_j t_ij - min_k p_k t_ik,
  *
  * so good ones use few pairs of more than a little extra. Kept are, besides each
  * job's cheapest pair, about as many others as there are jobs (at least 512),
  * those of least extra; and of each machine at least its best 50, since a machine
- * that can exchange only a few jobs cannot be filled evenly.
+ * that can exchange only a few jobs cannot be filled evenly. Further,
+ *
+ *   - a pair that alone is longer than the goal, wait + time > max(B, the job's least
+ * wait
+ *     + time), is left out, and the cheapest machine is one of the others: else a job
+ * whose favourite is a slow cheap machine holds the makespan there for ever;
+ *   - a pair with extra > U - B is in no plan better than U;
+ *   - a big job, of more than 0.02 B on its cheapest machine, has 3 pairs at least, so
+ * that others can be exchanged for it;
+ *   - jobs get more pairs, by rising extra, when the search asks for them.
  *
  * Nothing is sorted: a histogram of extra / B per machine gives the limits, in
  * classes of one eighth of a power of two. Of the pairs in the class at the limit a part
  * is kept, spread over jobs and machines; so equal machines get a sparse graph.
  *
- * Source: ours. Cost: two passes over jobs * machines.
+ * Source: spec search.md 4.3, 4.4. Cost: two passes over jobs * machines; a new list as
+ * many steps as it has pairs.
  */
 #include "algorithms/placement/makespan_parts.h"
 
-#include <math.h>
 #include <string.h>
 
 enum {
     CLASSES = 320, /* eight to a power of two, from B * 2^-36 to B * 2^4 */
-    CLASSES_PER_OCTAVE = 8,
     OCTAVES_BELOW = 36,
+    CLASS_SHIFT = 49, /* of a double's bits: exponent and three bits of the fraction */
+    EXPONENT_BIAS = 1023,
     PAIRS_MIN = 512,
     MACHINE_PAIRS_MIN = 50,
+    BIG_PAIRS = 3,
 };
+
+static const double BIG_JOB = 0.02; /* of the goal */
 
 /* Pairs in classes below `whole` are kept, and in that class `quota` of each
  * machine_count. */
@@ -35,36 +48,66 @@ struct limit {
     size_t quota;
 };
 
-/* Rises with extra; eight equal parts of each power of two. */
-static size_t class_of(double extra, double bound)
-{
-    int exponent;
-    double fraction; /* in [0.5, 1) */
+struct choice {
+    const struct makespan_field *field;
+    const double *price;
+    double value, most_extra;
+    double *longest;      /* per job: wait + time of an allowed pair at most */
+    uint32_t *home;       /* cheapest machine of each job */
+    size_t *histogram;    /* [machine * CLASSES + class] */
+    struct limit overall; /* for the pairs of all machines together */
+    struct limit *limits; /* and of each one */
+};
 
-    if (extra <= 0 || bound <= 0)
+/* Rises with extra / B; eight equal parts of each power of two. */
+static size_t class_of(const struct choice *c, double extra)
+{
+    const int64_t lowest = 8 * (EXPONENT_BIAS - OCTAVES_BELOW);
+    double ratio = c->value > 0 ? extra / c->value : 0;
+    int64_t class;
+    uint64_t bits;
+
+    if (!(ratio > 0))
         return 0;
-    fraction = frexp(extra / bound, &exponent);
-    fraction = 2 * fraction - 1 + exponent + OCTAVES_BELOW;
-    return (size_t)fmax(0, fmin(CLASSES_PER_OCTAVE * fraction, CLASSES - 1));
+    memcpy(&bits, &ratio, sizeof(bits));
+    class = (int64_t)(bits >> CLASS_SHIFT) - lowest;
+    if (class < 0)
+        return 0;
+    return class < CLASSES ? (size_t) class : CLASSES - 1;
 }
 
-/* The cheapest machine of a job (tie: least wait, then lowest index). */
-static size_t cheapest(const struct makespan_problem *p, size_t job, const double *price,
-                       double scale)
+static double time_of(const struct choice *c, size_t job, size_t machine)
 {
-    const double *time_s = p->time_s + job * p->machine_count;
-    double least = HUGE_VAL;
-    size_t machine = 0;
+    return c->field->open[job * c->field->machine_count + machine];
+}
 
-    for (size_t j = 0; j < p->machine_count; j++) {
-        double cost = price[j] * (time_s[j] * scale);
+static bool is_allowed(const struct choice *c, size_t job, size_t machine)
+{
+    return c->field->wait[machine] + time_of(c, job, machine) <= c->longest[job];
+}
+
+/* Sets what is allowed to the job, and its cheapest machine (tie: least wait, then lowest
+ * index). */
+static void find_home(struct choice *c, size_t job)
+{
+    const struct makespan_field *f = c->field;
+    double least_end = HUGE_VAL, least = HUGE_VAL;
+    size_t home = 0;
+
+    for (size_t j = 0; j < f->machine_count; j++)
+        least_end = fmin(least_end, f->wait[j] + time_of(c, job, j));
+    c->longest[job] = fmax(c->value, least_end);
+    for (size_t j = 0; j < f->machine_count; j++) {
+        double cost = c->price[j] * time_of(c, job, j);
         bool tie = cost == least && cost < HUGE_VAL;
-        if (cost < least || (tie && makespan_wait(p, j) < makespan_wait(p, machine))) {
+
+        if ((cost < least || (tie && f->wait[j] < f->wait[home])) &&
+            is_allowed(c, job, j)) {
             least = cost;
-            machine = j;
+            home = j;
         }
     }
-    return machine;
+    c->home[job] = (uint32_t)home;
 }
 
 static struct limit limit_for(const size_t *histogram, size_t wanted,
@@ -89,60 +132,46 @@ static bool within(const struct limit *limit, size_t class, size_t job, size_t m
     return class < limit->whole || (class == limit->whole && turn < limit->quota);
 }
 
-struct choice {
-    const struct makespan_problem *problem;
-    const double *price;
-    double bound, scale;
-    uint32_t *home;       /* cheapest machine of each job */
-    size_t *histogram;    /* [machine * CLASSES + class] */
-    struct limit overall; /* for the pairs of all machines together */
-    struct limit *limits; /* and of each one */
-};
-
-static double extra_of(const struct choice *c, size_t job, size_t machine)
+static double cost_at_home(const struct choice *c, size_t job)
 {
-    const double *time_s = c->problem->time_s + job * c->problem->machine_count;
-    size_t home = c->home[job];
-
-    return c->price[machine] * (time_s[machine] * c->scale) -
-           c->price[home] * (time_s[home] * c->scale);
+    return c->price[c->home[job]] * time_of(c, job, c->home[job]);
 }
 
-static bool is_candidate(const struct choice *c, size_t job, size_t machine)
+/* The extra of a pair that may be chosen besides the cheapest; HUGE_VAL: it may not. */
+static double extra_of(const struct choice *c, size_t job, size_t machine, double least)
 {
-    return machine != c->home[job] &&
-           c->problem->time_s[job * c->problem->machine_count + machine] < HUGE_VAL;
+    double extra;
+
+    if (machine == c->home[job] || !is_allowed(c, job, machine))
+        return HUGE_VAL;
+    extra = c->price[machine] * time_of(c, job, machine) - least;
+    return extra <= c->most_extra ? extra : HUGE_VAL;
 }
 
-static bool is_chosen(const struct choice *c, size_t job, size_t machine)
+static enum error_code set_limits(struct choice *c, struct error *err)
 {
-    size_t machine_count = c->problem->machine_count;
-    size_t class;
-
-    if (machine == c->home[job])
-        return true;
-    if (!is_candidate(c, job, machine))
-        return false;
-    class = class_of(extra_of(c, job, machine), c->bound);
-    return within(&c->overall, class, job, machine, machine_count) ||
-           within(&c->limits[machine], class, job, machine, machine_count);
-}
-
-static enum error_code set_limits(struct choice *c, struct arena *a, struct error *err)
-{
-    size_t job_count = c->problem->job_count, machine_count = c->problem->machine_count;
+    const struct makespan_field *f = c->field;
+    size_t job_count = f->job_count, machine_count = f->machine_count;
     size_t sum[CLASSES] = {0};
 
-    c->home = NEW(a, uint32_t, job_count);
-    c->histogram = NEW(a, size_t, machine_count * CLASSES);
-    c->limits = NEW(a, struct limit, machine_count);
-    if (!c->home || !c->histogram || !c->limits)
+    c->longest = NEW(f->arena, double, job_count);
+    c->home = NEW(f->arena, uint32_t, job_count);
+    c->histogram = NEW(f->arena, size_t, machine_count * CLASSES);
+    c->limits = NEW(f->arena, struct limit, machine_count);
+    if (!c->longest || !c->home || !c->histogram || !c->limits)
         return fail_memory(err);
     for (size_t i = 0; i < job_count; i++) {
-        c->home[i] = (uint32_t)cheapest(c->problem, i, c->price, c->scale);
-        for (size_t j = 0; j < machine_count; j++)
-            if (is_candidate(c, i, j))
-                c->histogram[j * CLASSES + class_of(extra_of(c, i, j), c->bound)]++;
+        double least;
+
+        find_home(c, i);
+        least = cost_at_home(c, i);
+        for (size_t j = 0; j < machine_count; j++) {
+            double extra = extra_of(c, i, j, least);
+            if (extra < HUGE_VAL)
+                c->histogram[j * CLASSES + class_of(c, extra)]++;
+        }
+        if (ticks_spent(f->ticks, 3 * machine_count))
+            return OK;
     }
     for (size_t j = 0; j < machine_count; j++) {
         for (size_t k = 0; k < CLASSES; k++)
@@ -155,59 +184,199 @@ static enum error_code set_limits(struct choice *c, struct arena *a, struct erro
     return OK;
 }
 
-/* Fills the lists by job, growing them, and counts the pairs of each machine. */
-static enum error_code list_by_job(const struct choice *c, struct makespan_pairs *out,
-                                   struct arena *a, struct error *err)
-{
-    size_t machine_count = c->problem->machine_count;
-    size_t capacity = 3 * c->problem->job_count + machine_count;
+/* A job's machines of least extra, as far as it was scanned (tie: lowest index). */
+struct nearest {
+    uint32_t machine[WANTED_MAX];
+    double extra[WANTED_MAX];
+    size_t count;
+};
 
-    out->by_job = NEW(a, struct makespan_pair, capacity);
-    for (size_t i = 0; out->by_job && i < c->problem->job_count; i++) {
-        out->job_first[i] = out->count;
-        if (out->count + machine_count > capacity) {
-            out->by_job = GROW(a, out->by_job, struct makespan_pair, capacity,
-                               2 * (capacity + machine_count));
-            capacity = 2 * (capacity + machine_count);
-        }
-        for (size_t j = 0; out->by_job && j < machine_count; j++) {
-            if (!is_chosen(c, i, j))
-                continue;
-            out->by_job[out->count++] = (struct makespan_pair){
-                (uint32_t)i, (uint32_t)j,
-                c->problem->time_s[i * machine_count + j] * c->scale, extra_of(c, i, j)};
-            out->machine_first[j + 1]++;
-        }
+static void note_nearest(struct nearest *n, size_t machine, double extra)
+{
+    size_t k = n->count < WANTED_MAX ? n->count++ : WANTED_MAX - 1;
+
+    for (; k > 0 && n->extra[k - 1] > extra; k--) {
+        n->machine[k] = n->machine[k - 1];
+        n->extra[k] = n->extra[k - 1];
     }
-    out->job_first[c->problem->job_count] = out->count;
-    return out->by_job ? OK : fail_memory(err);
+    n->machine[k] = (uint32_t)machine;
+    n->extra[k] = extra;
 }
 
-enum error_code makespan_pairs_choose(const struct makespan_problem *problem,
-                                      const double *price, double bound, double scale,
-                                      struct makespan_pairs *out, struct arena *a,
-                                      struct error *err)
+static enum error_code reserve_chosen(const struct makespan_field *f,
+                                      struct makespan_pairs *p, size_t count,
+                                      size_t *room, struct error *err)
 {
-    size_t job_count = problem->job_count, machine_count = problem->machine_count;
-    struct choice c = {
-        .problem = problem, .price = price, .bound = bound, .scale = scale};
-    struct makespan_pairs pairs = {0};
-    size_t *next = NEW(a, size_t, machine_count);
+    if (count <= *room)
+        return OK;
+    p->chosen = GROW(f->arena, p->chosen, uint32_t, *room, 2 * count);
+    *room = 2 * count;
+    return p->chosen ? OK : fail_memory(err);
+}
 
-    pairs.job_first = NEW(a, size_t, job_count + 1);
-    pairs.machine_first = NEW(a, size_t, machine_count + 1);
-    if (!next || !pairs.job_first || !pairs.machine_first)
+/* Chooses one job's pairs by the limits, and finds its nearest ones. */
+static size_t choose_row(const struct choice *c, size_t job, uint32_t *chosen,
+                         struct nearest *nearest)
+{
+    size_t machine_count = c->field->machine_count, count = 0;
+    double least = cost_at_home(c, job);
+
+    for (size_t j = 0; j < machine_count; j++) {
+        double extra = extra_of(c, job, j, least);
+        size_t class;
+
+        if (j == c->home[job]) {
+            chosen[count++] = (uint32_t)j;
+            continue;
+        }
+        if (!(extra < HUGE_VAL))
+            continue;
+        if (nearest->count < WANTED_MAX || extra < nearest->extra[WANTED_MAX - 1])
+            note_nearest(nearest, j, extra);
+        class = class_of(c, extra);
+        if (within(&c->overall, class, job, j, machine_count) ||
+            within(&c->limits[j], class, job, j, machine_count))
+            chosen[count++] = (uint32_t)j;
+    }
+    return count;
+}
+
+static enum error_code choose_rows(const struct choice *c, struct makespan_pairs *p,
+                                   struct error *err)
+{
+    const struct makespan_field *f = c->field;
+    size_t room = 3 * f->job_count + f->machine_count, count = 0;
+
+    p->chosen = NEW(f->arena, uint32_t, room);
+    if (!p->chosen)
         return fail_memory(err);
-    TRY(set_limits(&c, a, err));
-    TRY(list_by_job(&c, &pairs, a, err));
-    pairs.by_machine = NEW(a, struct makespan_pair, pairs.count);
-    if (!pairs.by_machine)
-        return fail_memory(err);
-    for (size_t j = 0; j < machine_count; j++)
-        pairs.machine_first[j + 1] += pairs.machine_first[j];
-    memcpy(next, pairs.machine_first, machine_count * sizeof(*next));
-    for (size_t p = 0; p < pairs.count; p++)
-        pairs.by_machine[next[pairs.by_job[p].machine]++] = pairs.by_job[p];
-    *out = pairs;
+    for (size_t i = 0; i < f->job_count; i++) {
+        struct nearest nearest = {.count = 0};
+        bool big = time_of(c, i, c->home[i]) > BIG_JOB * c->value;
+
+        TRY(reserve_chosen(f, p, count + f->machine_count, &room, err));
+        p->chosen_first[i] = count;
+        count += choose_row(c, i, p->chosen + count, &nearest);
+        p->least_cost[i] = cost_at_home(c, i);
+        for (size_t k = 0; k < WANTED_MAX; k++)
+            p->nearest[i * WANTED_MAX + k] =
+                k < nearest.count ? nearest.machine[k] : MAKESPAN_NONE;
+        if (big && p->wanted[i] < BIG_PAIRS)
+            p->wanted[i] = BIG_PAIRS;
+        if (ticks_spent(f->ticks, 2 * f->machine_count))
+            break;
+    }
+    p->chosen_first[f->job_count] = count;
     return OK;
+}
+
+/* ---- the lists ---- */
+
+static void add_pair(const struct makespan_field *f, struct makespan_pairs *p, size_t job,
+                     uint32_t machine)
+{
+    double time = f->open[job * f->machine_count + machine];
+
+    p->by_job[p->count++] =
+        (struct makespan_pair){(uint32_t)job, machine, time,
+                               f->prices.price[machine] * time - p->least_cost[job]};
+    p->machine_first[machine + 1]++;
+}
+
+static bool has_machine(const uint32_t *list, size_t count, uint32_t machine)
+{
+    for (size_t k = 0; k < count; k++)
+        if (list[k] == machine)
+            return true;
+    return false;
+}
+
+/* The chosen pairs of a job, then its nearest ones up to the number it wants. */
+static void list_row(const struct makespan_field *f, struct makespan_pairs *p, size_t job)
+{
+    const uint32_t *chosen = p->chosen + p->chosen_first[job];
+    const uint32_t *nearest = p->nearest + job * WANTED_MAX;
+    size_t chosen_count = p->chosen_first[job + 1] - p->chosen_first[job];
+    size_t count = chosen_count;
+
+    p->job_first[job] = p->count;
+    for (size_t k = 0; k < chosen_count; k++)
+        add_pair(f, p, job, chosen[k]);
+    for (size_t k = 0; k < WANTED_MAX && count < p->wanted[job]; k++) {
+        if (nearest[k] == MAKESPAN_NONE)
+            break;
+        if (has_machine(chosen, chosen_count, nearest[k]))
+            continue;
+        add_pair(f, p, job, nearest[k]);
+        count++;
+    }
+}
+
+/* Room for all pairs that the jobs have or want. */
+static enum error_code reserve(const struct makespan_field *f, struct makespan_pairs *p,
+                               struct error *err)
+{
+    size_t most = 0;
+
+    for (size_t i = 0; i < f->job_count; i++) {
+        size_t chosen = p->chosen_first[i + 1] - p->chosen_first[i];
+        most += chosen > p->wanted[i] ? chosen : p->wanted[i];
+    }
+    if (most <= p->room)
+        return OK;
+    p->room = most + most / 2;
+    p->by_job = NEW(f->arena, struct makespan_pair, p->room);
+    p->by_machine = NEW(f->arena, struct makespan_pair, p->room);
+    return p->by_job && p->by_machine ? OK : fail_memory(err);
+}
+
+enum error_code makespan_pairs_list(const struct makespan_field *f,
+                                    struct makespan_pairs *p, struct error *err)
+{
+    TRY(reserve(f, p, err));
+    p->count = 0;
+    memset(p->machine_first, 0, (f->machine_count + 1) * sizeof(*p->machine_first));
+    for (size_t i = 0; i < f->job_count; i++)
+        list_row(f, p, i);
+    p->job_first[f->job_count] = p->count;
+    for (size_t j = 0; j < f->machine_count; j++)
+        p->machine_first[j + 1] += p->machine_first[j];
+    memcpy(p->next, p->machine_first, f->machine_count * sizeof(*p->next));
+    for (size_t k = 0; k < p->count; k++)
+        p->by_machine[p->next[p->by_job[k].machine]++] = p->by_job[k];
+    return OK;
+}
+
+static enum error_code make_pairs(const struct makespan_field *f,
+                                  struct makespan_pairs *p, struct error *err)
+{
+    struct arena *a = f->arena;
+
+    p->job_first = NEW(a, size_t, f->job_count + 1);
+    p->machine_first = NEW(a, size_t, f->machine_count + 1);
+    p->least_cost = NEW(a, double, f->job_count);
+    p->wanted = NEW(a, uint8_t, f->job_count);
+    p->chosen_first = NEW(a, size_t, f->job_count + 1);
+    p->nearest = NEW(a, uint32_t, f->job_count * WANTED_MAX);
+    p->next = NEW(a, size_t, f->machine_count);
+    if (!p->job_first || !p->machine_first || !p->least_cost || !p->wanted ||
+        !p->chosen_first || !p->nearest || !p->next)
+        return fail_memory(err);
+    memset(p->wanted, 1, f->job_count);
+    return OK;
+}
+
+enum error_code makespan_pairs_choose(const struct makespan_field *f, double upper,
+                                      struct makespan_pairs *out, struct error *err)
+{
+    struct choice c = {.field = f, .price = f->prices.price, .value = f->prices.value};
+
+    if (!out->wanted)
+        TRY(make_pairs(f, out, err));
+    c.most_extra = fmax(0, upper - c.value);
+    TRY(set_limits(&c, err));
+    if (f->ticks->spent)
+        return OK;
+    TRY(choose_rows(&c, out, err));
+    return f->ticks->spent ? OK : makespan_pairs_list(f, out, err);
 }

@@ -3,10 +3,12 @@
 
 #include "algorithms/placement/bound.h"
 #include "algorithms/placement/due_order.h"
+#include "algorithms/placement/initial.h"
 #include "algorithms/placement/plan.h"
 #include "algorithms/placement/reasons.h"
 #include "algorithms/placement/select.h"
 #include "algorithms/placement/unused.h"
+#include "algorithms/placement/verify.h"
 
 #include <assert.h>
 #include <string.h>
@@ -208,7 +210,7 @@ static enum error_code fill_loads(const struct placement_plan *plan,
     return OK;
 }
 
-#define OPTIMAL_GAP 3e-9 /* the bound leaves 1e-9 for rounding */
+#define OPTIMAL_GAP 1e-9 /* a bound is a little lowered for rounding */
 
 static void judge(const struct placement_plan *plan, struct placement_out *out)
 {
@@ -216,10 +218,7 @@ static void judge(const struct placement_plan *plan, struct placement_out *out)
     size_t pending = problem_pending(plan->problem);
     bool all = plan->placed_count == pending;
 
-    o->lower_bound_s = fmax(o->lower_bound_s, plan->bound_s);
-    if (plan->proven)
-        o->lower_bound_s = o->makespan_s;
-    o->lower_bound_s = fmin(o->lower_bound_s, o->makespan_s);
+    o->lower_bound_s = fmin(bound_list_best(&plan->bounds), o->makespan_s);
     if (o->makespan_s <= o->lower_bound_s * (1 + OPTIMAL_GAP))
         o->gap_ratio = 0;
     else if (o->lower_bound_s > 0)
@@ -233,6 +232,51 @@ static void judge(const struct placement_plan *plan, struct placement_out *out)
         out->status = DECISION_CUT;
     if (pending && plan->placed_count == 0)
         out->status = plan->cut ? DECISION_CUT : DECISION_INFEASIBLE;
+}
+
+/* A plan is called optimal only if the checker accepts it, and its own makespan is at the
+ * bound. */
+static enum error_code confirm(struct placement_plan *plan, struct placement_out *out,
+                               struct error *err)
+{
+    struct verify_plan found = {plan->problem, plan->entries, plan->sequence,
+                                plan->placed_count, plan->hold_slots};
+    double most_s = out->objective.lower_bound_s * (1 + OPTIMAL_GAP);
+    struct verify_result result;
+
+    out->check_failed = plan->check_failed;
+    if (out->status != DECISION_OPTIMAL)
+        return OK;
+    TRY(verify_plan(&found, &result, plan->arena, err));
+    if (result.rule == VERIFY_VALID && result.makespan_s <= most_s)
+        return OK;
+    out->status = plan->cut ? DECISION_CUT : DECISION_FEASIBLE;
+    out->check_failed = true;
+    return OK;
+}
+
+/* What a search says of itself, and the bounds. */
+static enum error_code fill_search(const struct placement_plan *plan,
+                                   struct placement_out *out, struct error *err)
+{
+    struct proven_bound *bounds = NEW(plan->arena, struct proven_bound, BOUND_KIND_COUNT);
+    struct placement_best_list *list = NEW(plan->arena, struct placement_best_list, 1);
+    struct improvement *improved =
+        NEW(plan->arena, struct improvement, plan->improved.count);
+
+    if (!bounds || !list || !improved)
+        return fail_memory(err);
+    out->bound_count = bound_list_sort(&plan->bounds, out->objective.makespan_s, bounds);
+    out->bounds = bounds;
+    if (!plan->searched)
+        return OK;
+    memcpy(improved, plan->improved.item, plan->improved.count * sizeof(*improved));
+    out->improved_at_steps = improved;
+    out->improvement_count = plan->improved.count;
+    out->bound_effort = bound_effort_names[plan->effort];
+    *list = (struct placement_best_list){plan->best_list, plan->best_list_s};
+    out->best_list = list;
+    return OK;
 }
 
 /* Does the policy place jobs without an estimate? */
@@ -253,12 +297,27 @@ enum error_code placement_answer(struct placement_plan *plan, bool estimates,
     TRY(fill_placements(plan, &x, err));
     TRY(fill_loads(plan, &x, err));
     TRY(reasons_fill(plan, estimates, &x, err));
-    TRY(bound_of(plan, &x.objective.lower_bound_s, err));
+    TRY(bound_of(plan, err));
     judge(plan, &x);
+    TRY(confirm(plan, &x, err));
+    TRY(fill_search(plan, &x, err));
     x.warnings = plan->problem->warnings;
     x.warning_count = plan->problem->warning_count;
     *out = x;
     return OK;
+}
+
+/* The plan to start from, which only searches can use. */
+static enum error_code read_initial(const struct placement_policy *policy,
+                                    struct placement_problem *p,
+                                    struct placement_plan *plan, struct error *err)
+{
+    bool searches = policy->run == placement_search || policy->run == placement_auto;
+
+    if (p->in->initial_count && !searches)
+        return invalid(err, "/initial", "conflict",
+                       "%s does not start from a plan; search and auto do", policy->name);
+    return initial_read(p, plan, &plan->initial, err);
 }
 
 enum error_code placement_decide(const struct placement_in *in,
@@ -281,9 +340,16 @@ enum error_code placement_decide(const struct placement_in *in,
     TRY(bound); /* after the request, so that the mistakes of both are reported */
     TRY(plan_create(p, plan, a, err));
     plan->algorithm = policy->name;
+    TRY(read_initial(policy, p, plan, err));
     TRY(policy->run(p, param, plan, a, err));
     if (plan->cut && !plan->hold_slots && !plan->closed)
         TRY(plan_rest(plan, err));
+    if (plan->cut && !plan->hold_slots && !plan->searched &&
+        !problem_warn(p,
+                      "not_repeatable: the time limit ended %s; another run may place "
+                      "other jobs before it",
+                      plan->algorithm))
+        return fail_memory(err);
     TRY(plan_number_slots(plan, err));
     if (!plan->hold_slots)
         TRY(due_order(plan, err));

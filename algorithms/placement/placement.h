@@ -14,6 +14,7 @@
 
 #include "models/base/budget.h"
 #include "models/base/param.h"
+#include "models/bound_kind.h"
 #include "models/decision_status.h"
 #include "models/job.h"
 #include "models/snapshot.h"
@@ -37,6 +38,12 @@ struct placement_usage {
     double banned_until_s;     /* instant; NAN: not banned */
 };
 
+/* A row of a plan that a search may start from. */
+struct placement_initial {
+    const char *job_id, *resource_id;
+    double slot, start_s; /* NAN: not said */
+};
+
 /* Everything a placement is decided from. */
 struct placement_in {
     const struct snapshot *snapshot;
@@ -50,9 +57,12 @@ struct placement_in {
     size_t user_count;
     const struct placement_usage *usage;
     size_t usage_count;
+    const struct placement_initial *initial; /* for `search` and `auto` */
+    size_t initial_count;
     uint64_t seed;
     const struct budget *budget;
-    bool time_limit_given; /* `auto` then searches */
+    bool time_limit_given; /* searches then go on until the budget is spent */
+    double time_limit_s;   /* how long that is, if it is known; 0: not known */
 };
 
 /* Where one job goes. Times are seconds from the snapshot's "now". */
@@ -128,6 +138,12 @@ struct placement_objective {
     uint64_t late_count; /* jobs beyond their deadline */
 };
 
+/* The best plan of a list policy, against which a search is compared. */
+struct placement_best_list {
+    const char *algorithm;
+    double value; /* its makespan in seconds */
+};
+
 struct placement_out {
     const char *algorithm; /* what ran: `auto` says what it chose */
     const char *because;   /* why `auto` chose it; NULL otherwise */
@@ -142,6 +158,13 @@ struct placement_out {
     size_t load_count;
     struct placement_objective objective;
     uint64_t steps; /* of an anytime policy: replay with options.max_steps */
+    const struct proven_bound *bounds; /* of the makespan, largest first */
+    size_t bound_count;
+    const char *bound_effort;                    /* of a search; NULL: there was none */
+    const struct placement_best_list *best_list; /* likewise */
+    const struct improvement *improved_at_steps; /* the last ones, by rising steps */
+    size_t improvement_count;
+    bool check_failed; /* a plan was refused by the checker and replaced */
     const char *const *warnings;
     size_t warning_count;
 };

@@ -38,7 +38,7 @@ struct plan_stage {
     size_t stamp;
 };
 
-enum { WORK_PER_POLL = 1 << 16 };
+enum { WORK_PER_POLL = 1 << 14 };
 
 /* ---- slots ---- */
 
@@ -369,7 +369,8 @@ static enum error_code create_files(struct placement_plan *plan, struct error *e
 enum error_code plan_create(struct placement_problem *p, struct placement_plan *plan,
                             struct arena *a, struct error *err)
 {
-    *plan = (struct placement_plan){.problem = p, .arena = a, .cut = p->cut};
+    *plan = (struct placement_plan){
+        .problem = p, .arena = a, .cut = p->cut, .until = LIST_SHARE};
     plan->resources = NEW(a, struct plan_resource, p->resource_count);
     plan->earliest_s = NEW(a, double, p->resource_count);
     plan->block_earliest_s = NEW(a, double, p->block_count);
@@ -852,6 +853,19 @@ enum error_code plan_number_slots(struct placement_plan *plan, struct error *err
     return OK;
 }
 
+/* Asks the clock when there was enough work since. */
+static void look_at_clock(struct placement_plan *plan, double until)
+{
+    double used;
+
+    if (plan->work < WORK_PER_POLL)
+        return;
+    plan->work = 0;
+    used = budget_used(plan->problem->in->budget);
+    plan->too_late = plan->too_late || used >= TOO_LATE;
+    plan->cut = plan->cut || plan->too_late || used >= until;
+}
+
 enum error_code plan_rest(struct placement_plan *plan, struct error *err)
 {
     const struct placement_problem *p = plan->problem;
@@ -862,7 +876,7 @@ enum error_code plan_rest(struct placement_plan *plan, struct error *err)
 
         if (plan->entries[job].pos != NO_INDEX)
             continue;
-        plan_spent(plan);
+        look_at_clock(plan, TOO_LATE);
         if (plan->too_late) {
             plan->entries[job].wait = WAIT_OUT_OF_TIME;
             continue;
@@ -876,14 +890,7 @@ enum error_code plan_rest(struct placement_plan *plan, struct error *err)
 
 bool plan_spent(struct placement_plan *plan)
 {
-    double used;
-
-    if (plan->work < WORK_PER_POLL)
-        return plan->cut;
-    plan->work = 0;
-    used = budget_used(plan->problem->in->budget);
-    plan->cut = plan->cut || used >= 1;
-    plan->too_late = plan->too_late || used >= TOO_LATE;
+    look_at_clock(plan, plan->hold_slots ? TOO_LATE : plan->until);
     return plan->cut;
 }
 

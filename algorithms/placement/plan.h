@@ -24,6 +24,7 @@
 #define GRIDPLAN_PLACEMENT_PLAN_H
 
 #include "algorithms/placement/problem.h"
+#include "models/bound_kind.h"
 
 /* Why a policy left a job out, beyond the filters. */
 #define PLAN_WAITS(X)                                                                 \
@@ -34,7 +35,7 @@
     X(WAIT_NOT_RELEASED, "not_released", "the job may not start yet")                 \
     X(WAIT_BETTER_SOON, "better_soon",                                                \
       "a resource that is busy now would end it sooner")                              \
-    X(WAIT_OUT_OF_TIME, "out_of_time", "the time limit was over before the job's turn")
+    X(WAIT_OUT_OF_TIME, "time_limit", "the time limit was over before the job's turn")
 
 enum plan_wait {
 #define X(symbol, name, detail) symbol,
@@ -71,6 +72,7 @@ struct plan_choice {
 
 struct plan_resource; /* slots and running jobs of a resource */
 struct plan_holes;    /* what finding starts in holes takes */
+struct plan_copy;     /* a plan laid aside */
 struct plan_stage;    /* cached stage-in of the job being scanned */
 
 struct placement_plan {
@@ -90,14 +92,24 @@ struct placement_plan {
     size_t placed_count;
     double makespan_s;
     bool hold_slots; /* only slots that are free now count, each once (gridway) */
+    double until;    /* share of the time after which plan_spent() says so */
     bool cut;        /* the time was up */
-    bool too_late;   /* ... and beyond: place nothing more */
+    bool too_late;   /* ... wholly: place nothing more */
     bool closed;     /* loaded from a copy: place nothing more */
-    double bound_s;  /* of the makespan, if the policy knows one; 0: none */
-    bool proven;     /* no plan has a smaller makespan */
-    size_t work;     /* since the clock was asked last */
+    bool bounded;    /* `bounds` are all that will be looked for */
+    struct bound_list bounds; /* of the makespan */
+    size_t work;              /* since the clock was asked last */
+    /* what a search says of itself */
+    bool searched; /* a list policy gave a plan, and a search followed */
     uint64_t steps;
+    enum bound_effort effort;
+    struct improvement_list improved;
+    const char
+        *best_list;     /* list policy of the best plan that came from one; NULL: none */
+    double best_list_s; /* its makespan */
     const char *algorithm, *because;
+    bool check_failed;               /* the checker refused what a search found */
+    const struct plan_copy *initial; /* a plan to start from; NULL: none */
 };
 
 /* An empty plan. O(m + n). */
@@ -126,7 +138,8 @@ enum error_code plan_number_slots(struct placement_plan *plan, struct error *err
 enum error_code plan_place(struct placement_plan *plan, size_t job, size_t pos,
                            struct error *err);
 
-/* Places the jobs that have no place by least completion time, in order. */
+/* Places the jobs that have no place by least completion time, in order, up to the end of
+ * the time. */
 enum error_code plan_rest(struct placement_plan *plan, struct error *err);
 
 /* The plan as an answer, with reasons, loads and bound. `estimates`: the policy places no
@@ -134,7 +147,11 @@ enum error_code plan_rest(struct placement_plan *plan, struct error *err);
 enum error_code placement_answer(struct placement_plan *plan, bool estimates,
                                  struct placement_out *out, struct error *err);
 
-/* The time is up; asks the clock about every millisecond of work. */
+/* The share of the time that a list policy has: what it leaves open is placed by mct in
+ * the rest. */
+#define LIST_SHARE 0.8
+
+/* The time up to plan->until is used; asks the clock about every 20 microseconds. */
 bool plan_spent(struct placement_plan *plan);
 
 /* Every policy of the table and its options; a policy file includes this header. */

@@ -7,8 +7,11 @@
  *     eta_k = first * (last / first)^(k / rounds).
  *
  * Source: spec search.md 4.1. Cost: rounds * rows * columns, about a nanosecond each.
- * Worst distance to the value of 1,000 rounds as the spec gives it: 2.6 % after 60, 0.02
- * % after 240; 30 rounds from equal prices are as bad as 9 %, so there never are so few.
+ * Distance to the value of 1,000 rounds, as the spec gives it: 2.6 % after 60, 0.02 %
+ * after 240; after 30 rounds from equal prices up to 9 %, so there never are so few.
+ * Deviation: the fast prices of a larger problem are those of a part of the rows, then 30
+ * small rounds over all (spec: 60 rounds from equal ones): as a guide they are far
+ * better. 2048 x 64, sorted rows, 50 ms: gap 0.4 instead of 36 %.
  */
 #include "algorithms/placement/prices.h"
 

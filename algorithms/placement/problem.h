@@ -26,7 +26,7 @@
 #define LONGEST_S 1e100
 
 /* Share of the time limit from when on jobs are left unplaced. */
-#define TOO_LATE 1.1
+#define TOO_LATE 1.0
 
 /* Sums of cpus or memory may exceed the whole by this factor. */
 #define ROUNDING (1 + 1e-12)

@@ -1,43 +1,42 @@
 /* placement/search.c - anytime search for the least makespan, with a bound.
  *
- * Starts from the best of the list heuristics. Where completion times follow from the
- * assignment of jobs to slots alone, the makespan kernel goes on from there
- * (machines.h, makespan.h). With files, outputs, release times, limited cpus or memory,
- * or too many jobs and slots for a matrix: local search over the order of jobs, which
- * mct turns into a plan. It starts from the best heuristic's order and from the jobs by
- * falling estimate; a step swaps two random places of the order and is kept if the plan
- * is not worse. Stops at the lower bound, after max_steps, or when the time is up;
- * without either after as many steps as DEFAULT_WORK looks at a resource allow, at least
- * 1 and at most 2000, so that it always ends.
+ * First the list policies of the portfolio. Where completion times follow from the
+ * assignment of jobs to slots alone, the makespan kernel searches (machines.h,
+ * makespan.h). With files, outputs, release times, limited cpus or memory, or too many
+ * jobs and slots for a matrix: local search over the order of jobs, which mct turns into
+ * a plan. It starts from the order of the best list policy; a step swaps two random
+ * places of the order and is kept if the plan is not worse. Stops at the lower bound,
+ * after max_steps, or when the time is up; without either after as many steps as
+ * DEFAULT_WORK looks at a resource allow, at least 1 and at most 2000, so that it always
+ * ends.
  *
- * Source: spec gridway.md 5.5. Random numbers: stream "placement.search".
- * Cost: the kernel's, or one mct a step.
+ * The answer is the best of all: a list policy's plan, that of the request, the search's;
+ * of equal ones the first.
+ *
+ * Source: spec search.md 2, 4. Random numbers: stream "placement.search".
+ * Cost: the portfolio's, then the kernel's, or one mct a step.
  */
-#include "algorithms/placement/batch.h"
+#include "algorithms/placement/search.h"
+
 #include "algorithms/placement/bound.h"
 #include "algorithms/placement/machines.h"
+#include "algorithms/placement/makespan.h"
+#include "algorithms/placement/verify.h"
 #include "models/base/rng.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_STEPS };
+const char *const search_efforts[] = {"auto", "none", "fast", "full", NULL};
 
-const struct param placement_search_params[] = {
-    [MAX_STEPS] = {"max_steps", 0, 1e12, 0,
-                   "Steps of the search, for answers that can be repeated to the bit; 0: "
-                   "as long as the time limit says",
-                   PARAM_INTEGER, NULL},
-    {0},
-};
+const struct param placement_search_params[] = {SEARCH_PARAMS, {0}};
 
 #define DEFAULT_WORK 2e7
-#define COSTLY       1e8 /* looks at a resource from which on a heuristic is left out */
 
 enum { DEFAULT_STEPS_MAX = 2000 };
 
 /* The best plan so far, and the order that is being changed. */
-struct search {
+struct orders {
     struct placement_plan *plan;
     struct plan_copy best;
     size_t *order;
@@ -46,139 +45,12 @@ struct search {
     double bound_s;
 };
 
-static void keep_better(struct search *s)
-{
-    if (plan_better(s->plan, &s->best))
-        plan_save(s->plan, &s->best);
-}
+/* ---- orders ---- */
 
-/* Places the jobs in the order, each where it completes first. */
-static enum error_code decode(struct search *s, struct error *err)
-{
-    struct placement_plan *plan = s->plan;
-    size_t all = plan->problem->resource_count;
-
-    plan_reset(plan);
-    for (size_t i = 0; i < plan->problem->job_count && !plan_spent(plan); i++) {
-        size_t pos = plan_best(plan, s->order[i], RIVAL_NONE, all).pos;
-
-        if (pos != NO_INDEX)
-            TRY(plan_place(plan, s->order[i], pos, err));
-    }
-    return OK;
-}
-
-/* ---- start ---- */
-
-/* The heuristic's plan, if it is not cut. */
-static enum error_code try_batch(struct search *s, enum batch_rule rule,
-                                 struct error *err)
-{
-    plan_reset(s->plan);
-    TRY(batch_place(s->plan, rule, err));
-    if (!s->plan->cut)
-        keep_better(s);
-    return OK;
-}
-
-static enum error_code try_heuristics(struct search *s, struct error *err)
-{
-    const struct placement_problem *p = s->plan->problem;
-    double looks =
-        (double)p->job_count * (double)p->job_count * (double)p->resource_count;
-    const enum batch_rule rules[] = {BATCH_LARGEST, BATCH_SUFFERAGE, BATCH_XSUFFERAGE};
-
-    TRY(plan_rest(s->plan, err));
-    keep_better(s);
-    if (s->plan->cut)
-        return OK;
-    if (!p->has_files || looks <= COSTLY)
-        TRY(try_batch(s, BATCH_LEAST, err));
-    for (size_t i = 0; i < 3 && looks <= COSTLY && !s->plan->cut; i++)
-        TRY(try_batch(s, rules[i], err));
-    return OK;
-}
-
-/* Jobs by falling estimate, or falling least time in the matrix; ties by index. */
-struct by_length {
-    double length;
-    size_t job;
-};
-
-static int longest_first(const void *a, const void *b)
-{
-    const struct by_length *x = a, *y = b;
-
-    if (x->length != y->length)
-        return x->length > y->length ? -1 : 1;
-    return (x->job > y->job) - (x->job < y->job);
-}
-
-static double length_of(const struct placement_problem *p, const struct problem_job *j)
-{
-    double least_s = HUGE_VAL;
-
-    if (!j->etc_s)
-        return isnan(j->estimate_ref_s) ? 0 : j->estimate_ref_s;
-    for (size_t i = 0; i < p->resource_count; i++)
-        least_s = fmin(least_s, j->etc_s[i]);
-    return least_s;
-}
-
-static enum error_code try_longest_first(struct search *s, struct error *err)
-{
-    const struct placement_problem *p = s->plan->problem;
-    struct by_length *jobs = NEW(s->plan->arena, struct by_length, p->job_count);
-    size_t *best_order = NEW(s->plan->arena, size_t, p->job_count);
-    double best_s;
-    size_t best_placed;
-
-    if (!jobs || !best_order)
-        return fail_memory(err);
-    /* The order of the best plan so far, then the jobs that it does not place. */
-    memcpy(s->order, s->best.sequence, s->best.placed_count * sizeof(*s->order));
-    for (size_t i = 0, k = s->best.placed_count; i < p->job_count; i++)
-        if (s->best.entries[i].pos == NO_INDEX)
-            s->order[k++] = i;
-    TRY(decode(s, err));
-    if (s->plan->cut)
-        return OK;
-    keep_better(s);
-    memcpy(best_order, s->order, p->job_count * sizeof(*best_order));
-    best_s = s->plan->makespan_s;
-    best_placed = s->plan->placed_count;
-    for (size_t i = 0; i < p->job_count; i++)
-        jobs[i] = (struct by_length){length_of(p, &p->jobs[i]), i};
-    qsort(jobs, p->job_count, sizeof(*jobs), longest_first);
-    for (size_t i = 0; i < p->job_count; i++)
-        s->order[i] = jobs[i].job;
-    TRY(decode(s, err));
-    if (s->plan->cut)
-        return OK;
-    keep_better(s);
-    s->current_s = s->plan->makespan_s;
-    s->current_placed = s->plan->placed_count;
-    if (best_placed > s->current_placed ||
-        (best_placed == s->current_placed && best_s <= s->current_s)) {
-        memcpy(s->order, best_order, p->job_count * sizeof(*best_order));
-        s->current_s = best_s;
-        s->current_placed = best_placed;
-    }
-    return OK;
-}
-
-/* ---- steps ---- */
-
-static double steps_allowed(const struct placement_problem *p, double max_steps)
+static double default_steps(const struct placement_problem *p)
 {
     double looks = (double)p->job_count * ((double)p->resource_count / 8 + 32) + 1;
 
-    if (max_steps > 0)
-        return max_steps;
-    if (p->in->budget && p->in->budget->max_steps)
-        return (double)p->in->budget->max_steps;
-    if (p->in->time_limit_given && p->in->budget && p->in->budget->used)
-        return HUGE_VAL;
     return fmax(1, fmin(DEFAULT_STEPS_MAX, floor(DEFAULT_WORK / looks)));
 }
 
@@ -190,23 +62,26 @@ static void swap(size_t *order, size_t i, size_t k)
     order[k] = moved;
 }
 
-static enum error_code improve(struct search *s, double steps, struct error *err)
+static enum error_code improve(struct orders *s, double steps, struct error *err)
 {
     struct placement_plan *plan = s->plan;
-    size_t n = plan->problem->job_count;
+    size_t n = problem_pending(plan->problem);
     struct rng rng = rng_stream(plan->problem->in->seed, "placement.search");
 
     if (n < 2)
         return OK;
-    while ((double)plan->steps < steps && s->best.makespan_s > s->bound_s * (1 + 3e-9)) {
+    while ((double)plan->steps < steps && s->best.makespan_s > s->bound_s * (1 + 1e-9)) {
         size_t i = rng_index(&rng, n), k = rng_index(&rng, n);
 
         swap(s->order, i, k);
-        TRY(decode(s, err));
+        TRY(portfolio_decode(plan, s->order, err));
         if (plan->cut)
             return OK;
         plan->steps++;
-        keep_better(s);
+        if (plan_better(plan, &s->best)) {
+            plan_save(plan, &s->best);
+            improvement_list_add(&plan->improved, plan->steps, plan->makespan_s);
+        }
         if (plan->placed_count < s->current_placed ||
             (plan->placed_count == s->current_placed &&
              plan->makespan_s > s->current_s)) {
@@ -219,37 +94,154 @@ static enum error_code improve(struct search *s, double steps, struct error *err
     return OK;
 }
 
-/* Local search over the order of jobs. */
-static enum error_code search_orders(struct search *s, double max_steps,
+/* Local search over the order of jobs, from that of the plan `start`. */
+static enum error_code search_orders(struct placement_plan *plan,
+                                     const struct plan_copy *start, double max_steps,
                                      struct error *err)
 {
-    struct placement_plan *plan = s->plan;
+    size_t n = problem_pending(plan->problem), count = start->placed_count;
+    struct orders s = {.plan = plan, .order = NEW(plan->arena, size_t, n)};
 
-    TRY(try_longest_first(s, err));
-    if (!plan->cut) {
-        plan_load(plan, &s->best);
-        TRY(bound_of(plan, &s->bound_s, err));
-        TRY(improve(s, steps_allowed(plan->problem, max_steps), err));
-    }
-    plan_load(plan, &s->best);
+    if (!s.order)
+        return fail_memory(err);
+    TRY(plan_copy_create(plan, &s.best, err));
+    plan_load(plan, start);
+    plan_save(plan, &s.best);
+    TRY(bound_of(plan, err));
+    s.bound_s = bound_list_best(&plan->bounds);
+    memcpy(s.order, start->sequence, count * sizeof(*s.order));
+    for (size_t i = 0; i < n; i++)
+        if (start->entries[i].pos == NO_INDEX)
+            s.order[count++] = i;
+    TRY(portfolio_decode(plan, s.order, err));
+    s.current_s = plan->makespan_s;
+    s.current_placed = plan->placed_count;
+    if (!plan->cut && plan_better(plan, &s.best))
+        plan_save(plan, &s.best);
+    if (!plan->cut)
+        TRY(improve(&s, max_steps, err));
+    plan_load(plan, &s.best);
     return OK;
+}
+
+/* ---- what is asked ---- */
+
+static size_t steps_asked(const struct placement_problem *p,
+                          const struct search_options *options)
+{
+    if (options->max_steps > 0)
+        return (size_t)options->max_steps;
+    return p->in->budget ? p->in->budget->max_steps : 0;
+}
+
+static bool has_clock(const struct placement_problem *p)
+{
+    return p->in->time_limit_given && p->in->budget && p->in->budget->used;
+}
+
+static enum error_code search_machines(struct placement_plan *plan,
+                                       const struct portfolio *pf,
+                                       const struct plan_copy *initial,
+                                       const struct search_options *options,
+                                       struct error *err)
+{
+    const struct placement_problem *p = plan->problem;
+    double limit_s = p->in->time_limit_s > 0 ? p->in->time_limit_s : HUGE_VAL;
+    struct machines_ask ask = {.known = &pf->first,
+                               .initial = initial,
+                               .effort = options->effort,
+                               .limited = has_clock(p),
+                               .max_steps = steps_asked(p, options)};
+
+    if (!options->effort_given)
+        ask.effort = makespan_effort(p->job_count, machines_count(p),
+                                     has_clock(p) ? limit_s : HUGE_VAL);
+    if (!ask.max_steps && !has_clock(p))
+        ask.max_steps = options->steps_without_limit;
+    if (!ask.max_steps && !has_clock(p))
+        ask.max_steps = MAKESPAN_STEPS;
+    plan->effort = ask.effort;
+    return machines_search(plan, &ask, err);
+}
+
+static enum error_code search_any(struct placement_plan *plan, const struct portfolio *pf,
+                                  const struct plan_copy *initial,
+                                  const struct search_options *options, struct error *err)
+{
+    const struct placement_problem *p = plan->problem;
+    double steps = (double)steps_asked(p, options);
+
+    plan->until = 1;
+    if (machines_apply(p))
+        return search_machines(plan, pf, initial, options, err);
+    plan->effort = EFFORT_FULL;
+    if (steps <= 0)
+        steps = has_clock(p) ? HUGE_VAL : default_steps(p);
+    return search_orders(plan, initial ? initial : &pf->best, steps, err);
+}
+
+/* Leaves in *plan the best of what it has and the copy, which counts if it is as good. */
+static void keep_best(struct placement_plan *plan, const struct plan_copy *copy)
+{
+    if (!plan_better(plan, copy))
+        plan_load(plan, copy);
+}
+
+/* What the search found counts only if the checker accepts it. */
+static enum error_code check_found(struct placement_plan *plan,
+                                   const struct portfolio *pf, struct error *err)
+{
+    struct verify_plan found = {plan->problem, plan->entries, plan->sequence,
+                                plan->placed_count, plan->hold_slots};
+    struct verify_result result;
+
+    TRY(verify_plan(&found, &result, plan->arena, err));
+    if (result.rule == VERIFY_VALID)
+        return OK;
+    plan->check_failed = true;
+    plan_load(plan, &pf->best);
+    return OK;
+}
+
+enum error_code search_run(struct placement_plan *plan, const struct portfolio *pf,
+                           const struct search_options *options, struct error *err)
+{
+    const struct plan_copy *given = plan->initial;
+
+    plan->closed = true;
+    plan->best_list = pf->best_name;
+    plan->best_list_s = pf->best.makespan_s;
+    plan->searched = true;
+    if (!options->no_steps && !plan->cut)
+        TRY(search_any(plan, pf, given, options, err));
+    TRY(check_found(plan, pf, err));
+    if (given)
+        keep_best(plan, given);
+    keep_best(plan, &pf->best);
+    return OK;
+}
+
+struct search_options search_read_options(const double *param)
+{
+    size_t effort = (size_t)param[SEARCH_BOUND_EFFORT];
+
+    return (struct search_options){
+        .max_steps = param[SEARCH_MAX_STEPS],
+        .start = (size_t)param[SEARCH_START],
+        .effort_given = effort > 0,
+        .effort = effort ? (enum bound_effort)(effort - 1) : EFFORT_FULL,
+    };
 }
 
 enum error_code placement_search(const struct placement_problem *problem,
                                  const double *param, struct placement_plan *plan,
                                  struct arena *a, struct error *err)
 {
-    struct search s = {.plan = plan, .order = NEW(a, size_t, problem->job_count)};
+    struct search_options options = search_read_options(param);
+    struct portfolio pf;
 
-    if (!s.order)
-        return fail_memory(err);
-    TRY(plan_copy_create(plan, &s.best, err));
-    TRY(try_heuristics(&s, err));
-    if (plan->cut)
-        plan_load(plan, &s.best);
-    else if (machines_apply(problem))
-        TRY(machines_search(plan, &s.best, (size_t)param[MAX_STEPS], err));
-    else
-        TRY(search_orders(&s, param[MAX_STEPS], err));
-    return OK;
+    (void)problem;
+    (void)a;
+    TRY(portfolio_run(&pf, plan, options.start, err));
+    return pf.best_name ? search_run(plan, &pf, &options, err) : OK;
 }

@@ -209,16 +209,13 @@ static size_t add_events(struct event *out, struct event begin, double end_s)
 static size_t add_running(const struct problem_resource *r, bool hold_slots,
                           struct event *out)
 {
-    double slots = (double)r->slot_count;
     size_t count = 0;
 
-    if (r->cpus_held > 0 || r->memory_held_bytes > 0)
-        out[count++] = (struct event){0, r->cpus_held, r->memory_held_bytes, NO_INDEX};
-    for (size_t k = 0; k < r->busy_count; k++) {
-        struct event begin = {0, r->cpus / slots, r->memory_bytes / slots, NO_INDEX};
+    for (size_t k = 0; k < r->hold_count; k++) {
+        const struct problem_hold *h = &r->holds[k];
+        struct event begin = {0, h->cpus, h->memory_bytes, NO_INDEX};
 
-        count +=
-            add_events(out + count, begin, hold_slots ? HUGE_VAL : r->busy[k].free_s);
+        count += add_events(out + count, begin, hold_slots ? HUGE_VAL : h->end_s);
     }
     return count;
 }
@@ -264,7 +261,7 @@ static enum error_code check_capacity(struct check *c, bool *valid, struct error
             end++;
         if (!r->capacity)
             continue;
-        events = NEW(c->arena, struct event, 2 * (end - first + r->busy_count) + 1);
+        events = NEW(c->arena, struct event, 2 * (end - first + r->hold_count));
         if (!events)
             return fail_memory(err);
         used = add_running(r, c->plan->hold_slots, events);
