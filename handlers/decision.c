@@ -3,6 +3,9 @@
 
 #include "handlers/snapshot_json.h"
 #include "models/base/names.h"
+#include "service/log.h"
+#include "service/metrics.h"
+#include "service/service.h"
 #include "service/store.h"
 #include "service/uuid.h"
 
@@ -78,6 +81,13 @@ enum error_code decision_warn(struct request *rq, struct decision_answer *out,
     out->warnings = warnings;
     out->warning_count++;
     return OK;
+}
+
+void decision_check_failed(const struct request *rq)
+{
+    metrics_check_failure(rq->service->metrics, rq->route);
+    log_write_request(LOG_ERROR, rq->id, "the checker refused a plan of %s",
+                      rq->route->path);
 }
 
 /* The document of a stored snapshot: looked up, or as it was for a replay. */

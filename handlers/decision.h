@@ -132,6 +132,10 @@ enum error_code decision_warn(struct request *rq, struct decision_answer *out,
                               const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* The independent checker refused a plan, which was replaced: counts it, and logs it with
+ * the request's id. */
+void decision_check_failed(const struct request *rq);
+
 /* The snapshot of a decision: the inline one, or the stored one that is named.
  * Exactly one may be given; with `required` one must. */
 enum error_code decision_snapshot(struct request *rq, const struct snapshot *given,

@@ -11,8 +11,15 @@ enum { DIFFERENCES_MAX = 100 };
 
 /* Members of the answers that a replay does not compare. */
 static const char *const ignored[] = {"decision_id", "timings", NULL};
-static const char *const ignored_if_cut[] = {"decision_id", "timings", "status",
-                                             "warnings",    "because", NULL};
+static const char *const ignored_if_cut[] = {
+    "decision_id", "timings", "status", "warnings", "because", "bounds", NULL};
+/* Cut before its first step: the list policy is run that gave the plan. */
+static const char *const ignored_if_listed[] = {
+    "decision_id", "timings", "status",       "warnings",  "because",           "bounds",
+    "algorithm",   "steps",   "bound_effort", "best_list", "improved_at_steps", NULL};
+/* Where what is left of the clock went into bounds, a replay may know better ones. */
+static const char *const bound_pointers[] = {"/objective/lower_bound_s",
+                                             "/objective/gap_ratio", NULL};
 
 struct decisions_query {
     struct page_query page;
@@ -150,41 +157,115 @@ static bool was_cut(const struct store_decision *stored)
     return strcmp(stored->status, "cut") == 0;
 }
 
-/* The request to answer again: as it came, or for a search that its clock ended
- * after some steps, with these in place of the time. */
+/* The member of the answer as JSON, or of its object `parent`; NULL: it has none. */
+static enum error_code answer_member(const char *answer, const char *parent,
+                                     const char *name, const char **value,
+                                     struct arena *a, struct error *err)
+{
+    *value = NULL;
+    if (parent) {
+        TRY(json_member(answer, parent, &answer, a, err));
+        if (!answer)
+            return OK;
+    }
+    return json_member(answer, name, value, a, err);
+}
+
+/* Options that make a search take the same way without its clock. */
+static enum error_code add_options(const struct store_decision *stored, const char *steps,
+                                   const char *effort, struct text_buffer *patch,
+                                   struct error *err)
+{
+    const char *start;
+
+    text_addf(patch, ",\"options\":{\"max_steps\":%s", steps);
+    TRY(answer_member(stored->answer, "best_list", "algorithm", &start, patch->arena,
+                      err));
+    if (effort)
+        text_addf(patch, ",\"bound_effort\":%s", effort);
+    if (start)
+        text_addf(patch, ",\"start\":%s", start);
+    text_addf(patch, "}");
+    return OK;
+}
+
+/* The request to answer again: as it came, or for a search that its clock ended with its
+ * steps, effort and start in place of the time; before its first step: the list policy
+ * whose plan it gave. */
 static enum error_code request_again(const struct store_decision *stored,
-                                     const char **body, struct arena *a,
+                                     const char **body, bool *listed, struct arena *a,
                                      struct error *err)
 {
     struct text_buffer patch = {.arena = a};
-    const char *steps = NULL;
+    const char *steps, *effort, *list;
+    bool stepped;
 
     *body = stored->request;
+    *listed = false;
     if (!was_cut(stored))
         return OK;
-    TRY(json_member(stored->answer, "steps", &steps, a, err));
-    if (!steps || strtod(steps, NULL) < 1)
+    TRY(answer_member(stored->answer, NULL, "steps", &steps, a, err));
+    TRY(answer_member(stored->answer, NULL, "bound_effort", &effort, a, err));
+    TRY(answer_member(stored->answer, "best_list", "algorithm", &list, a, err));
+    stepped = steps && strtod(steps, NULL) >= 1;
+    if (!stepped && !list)
         return OK;
-    text_addf(&patch, "{\"time_limit_s\":null,\"options\":{\"max_steps\":%s}", steps);
-    if (stored->algorithm) {
+    text_addf(&patch, "{\"time_limit_s\":null");
+    if (stepped)
+        TRY(add_options(stored, steps, effort, &patch, err));
+    else
+        text_addf(&patch,
+                  ",\"initial\":null,\"options\":{\"max_steps\":null,"
+                  "\"bound_effort\":null,\"start\":null},\"algorithm\":%s",
+                  list);
+    if (stepped && !effort && stored->algorithm) {
         text_addf(&patch, ",\"algorithm\":");
         json_print_text(stored->algorithm, &patch);
     }
-    text_add(&patch, "}", 1);
+    text_add(&patch, "}", 2); /* with the NUL */
     if (patch.failed)
         return fail_memory(err);
+    *listed = !stepped;
     return json_merge_patch(stored->request, patch.data, body, a, err);
 }
 
-static enum error_code compare(const struct store_decision *stored,
+static bool is_one_of(const char *text, const char *const *list)
+{
+    while (*list && strcmp(*list, text) != 0)
+        list++;
+    return *list != NULL;
+}
+
+/* Takes out of the differences those of bounds. */
+static void forgive_bounds(struct replay_answer *replay, const char **kept)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < replay->difference_count; i++)
+        if (!is_one_of(replay->differences[i], bound_pointers))
+            kept[count++] = replay->differences[i];
+    replay->differences = kept;
+    replay->difference_count = count;
+}
+
+static enum error_code compare(const struct store_decision *stored, bool listed,
                                struct replay_answer *replay, struct arena *a,
                                struct error *err)
 {
     replay->ignored = was_cut(stored) ? ignored_if_cut : ignored;
+    if (listed)
+        replay->ignored = ignored_if_listed;
     while (replay->ignored[replay->ignored_count])
         replay->ignored_count++;
     TRY(json_differences(stored->answer, replay->answer, replay->ignored, DIFFERENCES_MAX,
                          &replay->differences, &replay->difference_count, a, err));
+    if (was_cut(stored)) {
+        const char **kept = NEW(a, const char *, replay->difference_count);
+
+        if (!kept)
+            return fail_memory(err);
+        forgive_bounds(replay, kept);
+    }
     replay->identical = replay->difference_count == 0;
     return OK;
 }
@@ -195,14 +276,15 @@ enum error_code post_decision_replay(struct request *rq, const void *in, void *o
     struct store_decision stored = {0};
     struct db_session *db;
     const char *body;
+    bool listed;
 
     (void)in;
     TRY(request_db(rq, &db));
     TRY(store_decision_read(db, rq->principal.tenant, rq->path_value[0], &stored,
                             rq->arena, rq->err));
-    TRY(request_again(&stored, &body, rq->arena, rq->err));
+    TRY(request_again(&stored, &body, &listed, rq->arena, rq->err));
     TRY(request_replay(rq, stored.route, body, stored.snapshot_document,
                        stored.history_document, &replay->answer));
     replay->decision_id = stored.decision_id;
-    return compare(&stored, replay, rq->arena, rq->err);
+    return compare(&stored, listed, replay, rq->arena, rq->err);
 }

@@ -9,6 +9,14 @@
 #include "service/metrics.h"
 #include "service/service.h"
 
+/* As the placements of an answer stand; what is not needed is read over. */
+struct initial_row {
+    struct placement_initial row;
+    double ignored_s;
+    const char *const *files;
+    size_t file_count;
+};
+
 struct placements_request {
     struct decision_request decision;
     const struct snapshot *snapshot;
@@ -20,6 +28,8 @@ struct placements_request {
     const struct placement_usage *usage;
     size_t usage_count;
     int unplaced_form; /* enum unplaced_form */
+    const struct initial_row *initial;
+    size_t initial_count;
 };
 
 enum unplaced_form { UNPLACED_JOBS, UNPLACED_CLASSES, UNPLACED_IDS };
@@ -76,6 +86,59 @@ const struct json_object placement_usage_json = {
     "Usage", "What is known of a user on a resource", sizeof(struct placement_usage),
     usage_rows};
 
+#define T struct initial_row
+#define READ_OVER(m)                                                                     \
+    {                                                                                    \
+        .name = #m, .doc = "As an answer has it; not looked at",                         \
+        .type = JSON_TYPE_NUMBER, .offset = JSON_AT(T, ignored_s, double),               \
+        .min = -JSON_LARGEST, .max = JSON_LARGEST, .preset = NAN, .flags = JSON_NULLABLE \
+    }
+static const struct json_field initial_rows[] = {
+    {.name = "job_id",
+     .doc = "The job",
+     .type = JSON_TYPE_TEXT,
+     .offset = JSON_AT(T, row.job_id, const char *),
+     .min = 1,
+     .max = 256,
+     .flags = JSON_REQUIRED},
+    {.name = "resource_id",
+     .doc = "Where it goes",
+     .type = JSON_TYPE_TEXT,
+     .offset = JSON_AT(T, row.resource_id, const char *),
+     .min = 1,
+     .max = 256,
+     .flags = JSON_REQUIRED},
+    {.name = "slot",
+     .doc = "Slot of the resource, from 0; any if it is not said",
+     .type = JSON_TYPE_NUMBER,
+     .offset = JSON_AT(T, row.slot, double),
+     .max = JSON_EXACT,
+     .preset = NAN,
+     .flags = JSON_NULLABLE},
+    {.name = "start_s",
+     .doc = "When it starts at the latest, seconds from now; rows without it are placed "
+            "as they stand",
+     .type = JSON_TYPE_NUMBER,
+     .offset = JSON_AT(T, row.start_s, double),
+     .max = JSON_LARGEST,
+     .preset = NAN,
+     .flags = JSON_NULLABLE},
+    READ_OVER(stage_in_s),
+    READ_OVER(execution_s),
+    READ_OVER(finish_s),
+    READ_OVER(rank),
+    READ_OVER(bytes_moved),
+    READ_OVER(late_s),
+    JSON_TEXTS(T, files, file_count, 0, JSON_NULLABLE,
+               "As an answer has it; not looked at"),
+    {0},
+};
+#undef READ_OVER
+#undef T
+static const struct json_object initial_json = {"InitialPlacement",
+                                                "A job of a plan to start a search from",
+                                                sizeof(struct initial_row), initial_rows};
+
 #define T struct placements_request
 static const struct json_field request_rows[] = {
     JSON_OBJECT(T, snapshot, const struct snapshot *, &snapshot_json, JSON_POINTER,
@@ -94,6 +157,10 @@ static const struct json_field request_rows[] = {
                 "How jobs without a place are listed: jobs: each with its reasons, in "
                 "`unplaced`; classes: jobs with equal reasons and needs together, in "
                 "`unplaced_classes`; ids: in `unplaced_ids`; default jobs"),
+    JSON_LIST(T, initial, initial_count, struct initial_row, &initial_json,
+              PLACEMENT_JOBS_MAX, 0,
+              "A plan to start the search from: the placements of an answer as they "
+              "stand; for search and auto"),
     DECISION_REQUEST_ROWS(T),
     {0},
 };
@@ -232,6 +299,43 @@ static const struct json_object objective_json = {
     "PlacementObjective", "How good the plan is", sizeof(struct placement_objective),
     objective_rows};
 
+#define T struct proven_bound
+static const struct json_field bound_rows[] = {
+    {.name = "kind",
+     .doc = "Which argument gave it",
+     .type = JSON_TYPE_CHOICE,
+     .choices = bound_kind_names,
+     .offset = JSON_AT(T, kind, enum bound_kind)},
+    JSON_NUMBER(T, value_s, 0, 0, 0, 0, "No plan of the placed jobs ends before"),
+    {0},
+};
+#undef T
+static const struct json_object bound_json = {"PlacementBound", "A lower bound",
+                                              sizeof(struct proven_bound), bound_rows};
+
+#define T struct placement_best_list
+static const struct json_field best_list_rows[] = {
+    JSON_TEXT(T, algorithm, 0,
+              "A list policy, or 'mct longest': mct over the jobs by falling run time"),
+    JSON_NUMBER(T, value, 0, 0, 0, 0, "The makespan of its plan, in seconds"),
+    {0},
+};
+#undef T
+static const struct json_object best_list_json = {
+    "PlacementBestList", "The best plan of a list policy that was tried",
+    sizeof(struct placement_best_list), best_list_rows};
+
+#define T struct improvement
+static const struct json_field improvement_rows[] = {
+    JSON_INTEGER(T, steps, 0, JSON_EXACT, 0, 0, "After so many steps"),
+    JSON_NUMBER(T, value, 0, 0, 0, 0, "The makespan found, in seconds"),
+    {0},
+};
+#undef T
+static const struct json_object improvement_json = {
+    "PlacementImprovement", "When a search found something better",
+    sizeof(struct improvement), improvement_rows};
+
 #define T struct placements_answer
 #define PLAN_LIST(m, counter, ctype, table, text)                     \
     {                                                                 \
@@ -282,6 +386,27 @@ static const struct json_field answer_rows[] = {
      .type = JSON_TYPE_INTEGER,
      .offset = JSON_AT(T, plan.steps, uint64_t),
      .max = JSON_EXACT},
+    PLAN_LIST(bounds, bound_count, struct proven_bound, &bound_json,
+              "Lower bounds of the makespan that were computed, largest first"),
+    {.name = "bound_effort",
+     .doc = "Of a search: work on bounds before its first step; options.bound_effort "
+            "replays it",
+     .type = JSON_TYPE_TEXT,
+     .offset = JSON_AT(T, plan.bound_effort, const char *),
+     .flags = JSON_OPTIONAL},
+    {.name = "best_list",
+     .doc = "Of a search: what it is compared with",
+     .type = JSON_TYPE_OBJECT,
+     .offset = JSON_AT(T, plan.best_list, const struct placement_best_list *),
+     .of = &best_list_json,
+     .flags = JSON_POINTER | JSON_OPTIONAL},
+    {.name = "improved_at_steps",
+     .doc = "Of a search: the last 20 times that it found something better",
+     .type = JSON_TYPE_LIST,
+     .offset = JSON_AT(T, plan.improved_at_steps, const struct improvement *),
+     .count_offset = JSON_AT(T, plan.improvement_count, size_t),
+     .of = &improvement_json,
+     .flags = JSON_OPTIONAL},
     DECISION_END_ROWS(T),
     {0},
 };
@@ -376,6 +501,18 @@ static enum error_code list_unplaced(const struct request *rq, enum unplaced_for
     return OK;
 }
 
+/* The rows alone; NULL without memory. */
+static const struct placement_initial *initial_of(const struct placements_request *body,
+                                                  struct arena *a)
+{
+    struct placement_initial *rows =
+        NEW(a, struct placement_initial, body->initial_count);
+
+    for (size_t i = 0; rows && i < body->initial_count; i++)
+        rows[i] = body->initial[i].row;
+    return rows;
+}
+
 enum error_code post_placements(struct request *rq, const void *in, void *out)
 {
     const struct placements_request *body = in;
@@ -391,6 +528,7 @@ enum error_code post_placements(struct request *rq, const void *in, void *out)
         .seed = body->decision.seed,
         .budget = &rq->budget,
         .time_limit_given = isfinite(body->decision.time_limit_s),
+        .initial_count = body->initial_count,
     };
 
     TRY(decision_begin(rq, &body->decision, &answer->decision));
@@ -399,6 +537,11 @@ enum error_code post_placements(struct request *rq, const void *in, void *out)
                           &problem.snapshot));
     if (!policy)
         return rq->err->code;
+    problem.initial = initial_of(body, rq->arena);
+    if (!problem.initial)
+        return fail_memory(rq->err);
+    if (problem.time_limit_given)
+        problem.time_limit_s = rq->deadline_s - rq->started_s;
     TRY(placement_decide(&problem, policy, body->decision.options,
                          body->decision.option_count, &answer->plan, rq->arena, rq->err));
     answer->decision.warnings = answer->plan.warnings;
@@ -406,6 +549,8 @@ enum error_code post_placements(struct request *rq, const void *in, void *out)
     count_unplaced(rq, &answer->plan);
     if (body->unplaced_form == UNPLACED_JOBS)
         TRY(hint_classes(rq, answer));
+    if (answer->plan.check_failed)
+        decision_check_failed(rq);
     rq->gap_ratio = answer->plan.objective.gap_ratio;
     decision_end(rq, answer->plan.algorithm, answer->plan.status, &answer->decision);
     TRY(list_unplaced(rq, (enum unplaced_form)body->unplaced_form, answer));

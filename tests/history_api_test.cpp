@@ -1232,7 +1232,7 @@ TEST_CASE("a search that was cut is replayed by its steps", "[api][db]")
     CHECK(at(replay.body, "differences") == "[]");
     CHECK(at(replay.body, "answer.steps") == at(made.body, "steps"));
     CHECK(at(replay.body, "ignored") ==
-          "[\"decision_id\",\"timings\",\"status\",\"warnings\",\"because\"]");
+          "[\"decision_id\",\"timings\",\"status\",\"warnings\",\"because\",\"bounds\"]");
 }
 
 // ---- memory ----
