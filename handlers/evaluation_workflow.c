@@ -208,6 +208,8 @@ static enum error_code warn_unused(const struct evaluation_request *request,
 /* infeasible: it breaks rules; optimal: it ends with the lower bound. */
 static enum decision_status status_of(const struct workflow_check_out *of)
 {
+    if (of->cut)
+        return DECISION_CUT;
     if (!of->valid)
         return DECISION_INFEASIBLE;
     return of->objective.makespan_s <= of->objective.lower_bound_s * (1 + 1e-9)

@@ -258,14 +258,16 @@ struct brute_force {
     void try_place(size_t depth, double makespan_s, size_t i, size_t p)
     {
         double time_s = workflow_time_s(problem, i, p), before_s = free_s[p];
-        double ready_s = std::max(before_s, workflow_plan_ready_s(problem, plan, i, p));
+        double ready_s = std::max(time_s > 0 ? before_s : 0,
+                                  workflow_plan_ready_s(problem, plan, i, p));
 
         if (!(ready_s + time_s < HUGE_VAL))
             return;
         done[i] = true;
-        free_s[p] = ready_s + time_s;
-        workflow_plan_set(problem, plan, i, p, ready_s, free_s[p]);
-        descend(depth + 1, std::max(makespan_s, free_s[p]));
+        if (time_s > 0)
+            free_s[p] = ready_s + time_s;
+        workflow_plan_set(problem, plan, i, p, ready_s, ready_s + time_s);
+        descend(depth + 1, std::max(makespan_s, ready_s + time_s));
         plan->processor[i] = WORKFLOW_NONE;
         free_s[p] = before_s;
         done[i] = false;

@@ -1,5 +1,5 @@
 // The search for the best schedule of a workflow, and the bounds that prove it.
-#include "tests/workflow_support.hpp"
+#include "tests/workflow_brute.hpp"
 
 #include <algorithm>
 
@@ -58,58 +58,6 @@ request tiny(uint64_t seed, size_t n, size_t processors)
     return by_matrix(times, edges);
 }
 
-// Every order on every processor, one behind the other.
-struct brute {
-    const workflow_problem *problem;
-    std::vector<double> free_s, finish_s;
-    std::vector<size_t> at;
-    double best_s = HUGE_VAL;
-
-    explicit brute(const workflow_problem *p)
-        : problem(p), free_s(p->processor_count), finish_s(p->task_count),
-          at(p->task_count, WORKFLOW_NONE)
-    {
-    }
-    void go(size_t placed, double last_s)
-    {
-        if (placed == problem->task_count)
-            best_s = std::min(best_s, last_s);
-        for (size_t i = 0; i < problem->task_count && last_s < best_s; i++)
-            for (size_t p = 0; p < free_s.size() && at[i] == WORKFLOW_NONE; p++)
-                place(i, p, placed, last_s);
-    }
-    void place(size_t i, size_t p, size_t placed, double last_s)
-    {
-        double start_s = free_s[p], old_s = free_s[p];
-
-        for (size_t e = problem->parent_first[i]; e < problem->parent_first[i + 1]; e++) {
-            const workflow_edge &x = problem->edges[e];
-
-            if (at[x.parent] == WORKFLOW_NONE)
-                return;
-            start_s =
-                std::max(start_s, finish_s[x.parent] +
-                                      workflow_transfer_s(problem, &x, at[x.parent], p));
-        }
-        at[i] = p;
-        free_s[p] = finish_s[i] = start_s + workflow_time_s(problem, i, p);
-        go(placed + 1, std::max(last_s, finish_s[i]));
-        free_s[p] = old_s;
-        at[i] = WORKFLOW_NONE;
-    }
-};
-
-double optimum(request &r, arena *a)
-{
-    error err = collecting_error(a);
-    workflow_problem *problem = nullptr;
-
-    REQUIRE(workflow_problem_make(r.build(), false, &problem, a, &err) == OK);
-    brute b(problem);
-    b.go(0, 0);
-    return b.best_s;
-}
-
 // "0: 5, 10, 15" rows below #tasks, "0: from, to, transfer" below #edges.
 request read_small(const std::string &path)
 {
@@ -153,7 +101,7 @@ TEST_CASE("search proves the optimum of small graphs", "[workflow][property]")
 
         INFO("seed " << seed);
         CHECK(s.status == DECISION_OPTIMAL);
-        CHECK(s.objective.makespan_s == Approx(optimum(r, a)).margin(1e-9));
+        CHECK(s.objective.makespan_s == Approx(least_makespan_s(r)).margin(1e-9));
         CHECK(check(r, s.schedule, a).valid);
     }
 }
@@ -167,7 +115,7 @@ TEST_CASE("no bound is above the optimum", "[workflow][property]")
         workflow_problem *problem = nullptr;
         workflow_heads heads;
         workflow_area area;
-        double best_s = optimum(r, a), path_s = 0;
+        double best_s = least_makespan_s(r), path_s = 0;
 
         REQUIRE(workflow_problem_make(r.build(), false, &problem, a, &err) == OK);
         REQUIRE(workflow_heads_make(problem, &heads, a, &err) == OK);

@@ -2,9 +2,12 @@
  *
  * The critical tasks are a chain of the schedule that explains its end: from the task
  * that ends last back to whatever made each task wait, its last input or the task before
- * it on its processor.
+ * it on its processor; tasks that take no time are in nobody's way.
+ *
+ * A plan is optimal if it has all tasks, keeps all rules (verify.h), and ends with the
+ * bound. A search's plan that breaks one is replaced by the best list plan.
  */
-#include "algorithms/workflow/problem.h"
+#include "algorithms/workflow/verify.h"
 
 #include <stdlib.h>
 
@@ -94,7 +97,7 @@ static double sum_transfers_s(const struct workflow_problem *problem,
 
 enum error_code workflow_objective_of(const struct workflow_problem *problem,
                                       const struct workflow_plan *plan,
-                                      const struct workflow_bound *bound,
+                                      const struct workflow_bound *bound, bool valid,
                                       struct workflow_objective *objective,
                                       struct arena *a, struct error *err)
 {
@@ -107,13 +110,10 @@ enum error_code workflow_objective_of(const struct workflow_problem *problem,
     double serial = (double)NAN;
 
     TRY(serial_s(problem, plan, &serial, a, err));
-    o.lower_bound_s = fmax(bound->lower_bound_s, plan->lower_bound_s);
-    if (plan->status == DECISION_OPTIMAL ||
-        fabs(o.makespan_s - o.lower_bound_s) <= o.lower_bound_s * ROUNDING)
+    o.lower_bound_s = bound->lower_bound_s;
+    if (valid && o.makespan_s <= o.lower_bound_s * (1 + ROUNDING))
         o.lower_bound_s = o.makespan_s;
-    if (o.makespan_s == o.lower_bound_s)
-        o.gap_ratio = 0;
-    else if (o.lower_bound_s > 0 && o.makespan_s > o.lower_bound_s)
+    if (o.lower_bound_s > 0 && o.makespan_s >= o.lower_bound_s)
         o.gap_ratio = o.makespan_s / o.lower_bound_s - 1;
     o.speedup_ratio = o.makespan_s > 0 ? serial / o.makespan_s : (double)NAN;
     o.utilisation_ratio = used_ratio(problem, plan, o.makespan_s);
@@ -125,17 +125,20 @@ enum error_code workflow_objective_of(const struct workflow_problem *problem,
 /* ---- schedule ---- */
 
 struct begin {
-    double start_s;
+    double start_s, finish_s;
     size_t processor, position, task;
 };
 
+/* At one instant those that take no time come first, parents before children. */
 static int by_start(const void *a, const void *b)
 {
     const struct begin *x = a, *y = b;
 
     if (x->start_s != y->start_s)
         return x->start_s > y->start_s ? 1 : -1;
-    return (x->task > y->task) - (x->task < y->task);
+    if (x->finish_s != y->finish_s)
+        return x->finish_s > y->finish_s ? 1 : -1;
+    return (x->position > y->position) - (x->position < y->position);
 }
 
 static int by_processor(const void *a, const void *b)
@@ -144,9 +147,7 @@ static int by_processor(const void *a, const void *b)
 
     if (x->processor != y->processor)
         return x->processor > y->processor ? 1 : -1;
-    if (x->start_s != y->start_s)
-        return x->start_s > y->start_s ? 1 : -1;
-    return (x->position > y->position) - (x->position < y->position);
+    return by_start(a, b);
 }
 
 /* Tasks with a place; `past`: also those that are done. */
@@ -162,8 +163,8 @@ static struct begin *list_begins(const struct workflow_problem *problem,
 
         if (placed(plan, i) && (past || problem->tasks[i]->status != WORKFLOW_DONE))
             list[(*count)++] =
-                (struct begin){isnan(start_s) ? -HUGE_VAL : start_s, plan->processor[i],
-                               problem->position[i], i};
+                (struct begin){isnan(start_s) ? -HUGE_VAL : start_s, plan->finish_s[i],
+                               plan->processor[i], problem->position[i], i};
     }
     return list;
 }
@@ -241,6 +242,12 @@ static size_t waited_for(const struct workflow_problem *problem,
                : WORKFLOW_NONE;
 }
 
+static bool takes_time(const struct workflow_problem *problem, const struct begin *x)
+{
+    return !workflow_is_open(problem, x->task) ||
+           workflow_time_s(problem, x->task, x->processor) > 0;
+}
+
 /* The task before each on its processor. */
 static enum error_code list_previous(const struct workflow_problem *problem,
                                      const struct workflow_plan *plan, size_t **previous,
@@ -248,15 +255,21 @@ static enum error_code list_previous(const struct workflow_problem *problem,
 {
     size_t count;
     struct begin *list = list_begins(problem, plan, false, &count, a);
+    const struct begin *last = NULL;
 
     *previous = NEW(a, size_t, problem->task_count);
     if (!list || !*previous)
         return fail_memory(err);
     qsort(list, count, sizeof(*list), by_processor);
-    for (size_t k = 0; k < count; k++)
-        (*previous)[list[k].task] = k && list[k - 1].processor == list[k].processor
-                                        ? list[k - 1].task
+    for (size_t k = 0; k < count; k++) {
+        bool waits = takes_time(problem, &list[k]);
+
+        (*previous)[list[k].task] = waits && last && last->processor == list[k].processor
+                                        ? last->task
                                         : WORKFLOW_NONE;
+        if (waits)
+            last = &list[k];
+    }
     return OK;
 }
 
@@ -402,14 +415,13 @@ static enum error_code fill_unplaced(const struct workflow_problem *problem,
 /* ---- all of it ---- */
 
 static enum decision_status status_of(const struct workflow_problem *problem,
-                                      const struct workflow_plan *plan,
-                                      const struct workflow_out *out)
+                                      const struct workflow_plan *plan, bool proven)
 {
     size_t open_placed = 0;
 
     for (size_t i = 0; i < problem->task_count; i++)
         open_placed += workflow_is_open(problem, i) && placed(plan, i);
-    if (out->unplaced_count == 0 && out->objective.gap_ratio == 0)
+    if (proven)
         return DECISION_OPTIMAL;
     if (plan->status == DECISION_CUT)
         return DECISION_CUT;
@@ -417,11 +429,62 @@ static enum decision_status status_of(const struct workflow_problem *problem,
                                                    : DECISION_FEASIBLE;
 }
 
+static bool has_all(const struct workflow_problem *problem,
+                    const struct workflow_plan *plan)
+{
+    for (size_t i = 0; i < problem->task_count; i++)
+        if (!placed(plan, i))
+            return false;
+    return true;
+}
+
+/* What the verifier says of a plan, and what follows for it and the bound. */
+struct settled {
+    const struct workflow_plan *plan;
+    struct workflow_bound bound;
+    bool valid;          /* has all tasks, keeps all rules */
+    const char *failure; /* NULL; what was wrong */
+};
+
+/* Looks only where something hangs on it: a proof, or a plan that a search has made. */
+static enum error_code settle(const struct workflow_problem *problem,
+                              const struct workflow_plan *plan, struct settled *s,
+                              struct arena *a, struct error *err)
+{
+    double bound_s = s->bound.lower_bound_s;
+    struct workflow_verdict verdict;
+
+    s->plan = plan;
+    s->valid = false;
+    if (!has_all(problem, plan) ||
+        (!plan->instead &&
+         workflow_plan_makespan_s(problem, plan) > bound_s * (1 + ROUNDING)))
+        return OK;
+    TRY(workflow_verify_plan(problem, plan, &verdict, a, err));
+    if (verdict.spent)
+        return OK;
+    s->valid = verdict.breach_count == 0;
+    if (!s->valid) {
+        s->failure = verdict.breaches[0].kind;
+        if (plan->instead)
+            s->plan = plan->instead;
+    } else if (bound_s > verdict.makespan_s * (1 + ROUNDING)) {
+        s->failure = "bound";
+    }
+    /* A bound that a plan contradicts proves nothing. */
+    if (s->failure) {
+        s->valid = false;
+        s->bound.lower_bound_s = 0;
+    }
+    return OK;
+}
+
 enum error_code workflow_answer(const struct workflow_problem *problem,
                                 const struct workflow_plan *plan,
                                 struct workflow_out *out, struct arena *a,
                                 struct error *err)
 {
+    struct settled s = {.bound = plan->bound};
     struct workflow_out x = {
         .algorithm = plan->algorithm,
         .because = plan->because,
@@ -429,15 +492,18 @@ enum error_code workflow_answer(const struct workflow_problem *problem,
         .warnings = problem->warnings,
         .warning_count = problem->warning_count,
     };
-    struct workflow_bound bound = plan->bound;
 
     if (!plan->bounded)
-        TRY(workflow_bound_make(problem, &bound, a, err));
-    TRY(fill_schedule(problem, plan, &x, a, err));
-    TRY(fill_unplaced(problem, plan, &x, a, err));
-    TRY(fill_critical(problem, plan, &x, a, err));
-    TRY(workflow_objective_of(problem, plan, &bound, &x.objective, a, err));
-    x.status = status_of(problem, plan, &x);
+        TRY(workflow_bound_make(problem, &s.bound, a, err));
+    s.bound.lower_bound_s = fmax(s.bound.lower_bound_s, plan->lower_bound_s);
+    TRY(settle(problem, plan, &s, a, err));
+    x.check_failure = s.failure;
+    TRY(fill_schedule(problem, s.plan, &x, a, err));
+    TRY(fill_unplaced(problem, s.plan, &x, a, err));
+    TRY(fill_critical(problem, s.plan, &x, a, err));
+    TRY(workflow_objective_of(problem, s.plan, &s.bound, s.valid, &x.objective, a, err));
+    x.status = status_of(problem, s.plan,
+                         s.valid && x.objective.makespan_s == x.objective.lower_bound_s);
     *out = x;
     return OK;
 }

@@ -25,6 +25,7 @@ struct workflow_violation {
 
 struct workflow_check_out {
     bool valid;
+    bool cut; /* the time was up before all of it had been looked at: not valid */
     const struct workflow_violation *violations;
     size_t violation_count;
     size_t begun_rows;                   /* not looked at: their tasks have begun */
@@ -34,7 +35,7 @@ struct workflow_check_out {
 };
 
 /* Unknown ids are mistakes of the request (all collected, pointers below /schedule);
- * everything else is a violation. Tolerance of times: 1e-6 of their size. */
+ * everything else is a violation (verify.h, also for the tolerance of times). */
 enum error_code workflow_check(const struct workflow_problem *problem,
                                const struct workflow_given *given, size_t given_count,
                                struct workflow_check_out *out, struct arena *a,

@@ -147,11 +147,13 @@ double workflow_plan_gap_s(const struct workflow_problem *problem,
                            double ready_s, double time_s)
 {
     const struct workflow_timeline *line = &plan->timelines[processor];
-    size_t g = find_gap(line, ready_s + time_s);
+    size_t g;
 
-    (void)problem;
     if (!(ready_s < HUGE_VAL && time_s < HUGE_VAL))
         return HUGE_VAL;
+    if (time_s == 0)
+        return workflow_instant_s(problem, processor, ready_s);
+    g = find_gap(line, ready_s + time_s);
     while (g < line->count) {
         double start_s = fmax(ready_s, line->gaps[g].from_s);
 

@@ -60,6 +60,26 @@ double workflow_time_s(const struct workflow_problem *problem, size_t task,
     return time_s >= 0 && time_s <= WORKFLOW_LONGEST_S ? time_s : HUGE_VAL;
 }
 
+double workflow_instant_s(const struct workflow_problem *problem, size_t processor,
+                          double ready_s)
+{
+    const struct workflow_processor *p = &problem->processors[processor];
+    size_t low = 0, high = p->closed_count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (p->closed[middle].to_s <= ready_s)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low < p->closed_count &&
+        (p->closed[low].from_s < ready_s || p->closed[low].from_s <= 0))
+        return p->closed[low].to_s;
+    return ready_s;
+}
+
 double workflow_mean_time_s(const struct workflow_problem *problem, size_t task)
 {
     return problem->parts->mean_time_s[task];

@@ -37,6 +37,9 @@ struct workflow_processor {
     bool usable;                            /* not failed, not taken for ever */
     const struct workflow_blocked *blocked; /* >= 0, sorted, disjoint, not touching: */
     size_t blocked_count; /* outside windows, held by others, held by fixed tasks */
+    const struct workflow_blocked
+        *closed;         /* alike: outside windows and before ready_s; */
+    size_t closed_count; /* only these stop a task that takes no time */
 };
 
 /* What is left of a running task. Units are reference seconds of a task with
@@ -97,6 +100,12 @@ enum error_code workflow_problem_make(const struct workflow_in *in, bool slots,
 double workflow_time_s(const struct workflow_problem *problem, size_t task,
                        size_t processor);
 
+/* Earliest instant from ready_s on for a task whose run time on the processor is 0: it
+ * takes nothing, so it may run beside or inside any other task, but not strictly inside a
+ * closed interval (one that begins now began before). HUGE_VAL: never. O(log closed). */
+double workflow_instant_s(const struct workflow_problem *problem, size_t processor,
+                          double ready_s);
+
 /* Time to move an edge's data between two processors, s; 0 on the same resource;
  * HUGE_VAL: there is no link. O(1). */
 double workflow_transfer_s(const struct workflow_problem *problem,
@@ -144,13 +153,15 @@ struct workflow_plan {
     size_t *processor; /* [task_count]; WORKFLOW_NONE: no place */
     double *start_s, *finish_s, *data_ready_s;
     struct workflow_timeline *timelines; /* [processor_count]: what is idle */
-    enum decision_status status; /* DECISION_CUT: the budget ended it; DECISION_OPTIMAL:
-                                    the policy has a proof; else DECISION_FEASIBLE */
-    double lower_bound_s;        /* that the policy has found; 0: none */
-    struct workflow_bound bound; /* of the problem, if the policy needed it; */
-    bool bounded;                /* it did */
+    enum decision_status status;         /* DECISION_CUT: the budget ended it; else
+                                            DECISION_FEASIBLE: what is optimal, the answer says */
+    double lower_bound_s;                /* that the policy has proven; 0: none */
+    struct workflow_bound bound;         /* of the problem, if the policy needed it; */
+    bool bounded;                        /* it did */
     uint64_t steps;
     const char *algorithm, *because;
+    const struct workflow_plan *instead; /* of a search: the best list plan, if this one
+                                            breaks a rule; NULL: none */
 };
 
 /* An empty plan in which all fixed tasks stand. What fixed tasks occupy is part of the
@@ -166,7 +177,8 @@ double workflow_plan_ready_s(const struct workflow_problem *problem,
                              size_t processor);
 
 /* Earliest start >= ready_s in a gap of `time_s`, between tasks too (insertion);
- * HUGE_VAL: none. Found by bisection; then O(gaps that are too short / 64). */
+ * HUGE_VAL: none. Found by bisection; then O(gaps that are too short / 64).
+ * No time at all needs no gap: workflow_instant_s(). */
 double workflow_plan_gap_s(const struct workflow_problem *problem,
                            const struct workflow_plan *plan, size_t processor,
                            double ready_s, double time_s);
@@ -199,10 +211,11 @@ enum error_code workflow_bound_make(const struct workflow_problem *problem,
 
 /* ---- answer.c ---- */
 
-/* The measures of a plan, given a bound. */
+/* The measures of a plan, given a bound. `valid`: it has all tasks and keeps all rules;
+ * then the bound is not above its makespan, and equal to it within 1e-9. */
 enum error_code workflow_objective_of(const struct workflow_problem *problem,
                                       const struct workflow_plan *plan,
-                                      const struct workflow_bound *bound,
+                                      const struct workflow_bound *bound, bool valid,
                                       struct workflow_objective *objective,
                                       struct arena *a, struct error *err);
 

@@ -8,6 +8,8 @@
  *     slot; a slot in use whose end is not known is blocked for ever;
  *     until the end of the running or staging tasks that it has.
  *
+ * Only the first of these closes it to a task that takes no time.
+ *
  * The tasks of the request that run on a resource are among its job_count: as many of
  * its used slots, those that become free closest to their ends, are theirs.
  *
@@ -332,24 +334,40 @@ static double held_until_s(const struct reader *r, const struct host *h, size_t 
     return k < h->other_count ? h->other_end_s[k] : 0;
 }
 
+/* Outside the windows, and until until_s: into a new list. */
+static enum error_code list_blocked(const struct reader *r, const struct host *h,
+                                    double until_s, const struct workflow_blocked **out,
+                                    size_t *count)
+{
+    struct workflow_blocked *list =
+        NEW(r->problem->arena, struct workflow_blocked, h->window_count + 2);
+    size_t used;
+
+    if (!list)
+        return fail_memory(r->err);
+    used = outside_windows(r, h, list);
+    list[used++] =
+        (struct workflow_blocked){0, until_s <= WORKFLOW_LONGEST_S ? until_s : HUGE_VAL};
+    *count = join(list, used);
+    *out = list;
+    return OK;
+}
+
 static enum error_code fill_processors(struct reader *r, size_t resource)
 {
     const struct resource *given = &r->problem->in->snapshot->resources[resource];
     const struct host *h = &r->hosts[resource];
     double speed_mips = speed_of(given, r->slots);
+    const struct workflow_blocked *closed;
+    size_t closed_count;
 
+    TRY(list_blocked(r, h, given->ready_s, &closed, &closed_count));
     for (size_t k = 0; k < h->count; k++) {
-        struct workflow_blocked *list =
-            NEW(r->problem->arena, struct workflow_blocked, h->window_count + 2);
         double until_s = fmax(given->ready_s, held_until_s(r, h, k));
+        const struct workflow_blocked *list;
         size_t count;
 
-        if (!list)
-            return fail_memory(r->err);
-        count = outside_windows(r, h, list);
-        list[count++] = (struct workflow_blocked){
-            0, until_s <= WORKFLOW_LONGEST_S ? until_s : HUGE_VAL};
-        count = join(list, count);
+        TRY(list_blocked(r, h, until_s, &list, &count));
         r->processors[h->first + k] = (struct workflow_processor){
             .resource = resource,
             .slot = k,
@@ -359,6 +377,8 @@ static enum error_code fill_processors(struct reader *r, size_t resource)
                       !(count == 1 && list[0].from_s == 0 && list[0].to_s == HUGE_VAL),
             .blocked = list,
             .blocked_count = count,
+            .closed = closed,
+            .closed_count = closed_count,
         };
     }
     return OK;

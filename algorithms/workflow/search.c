@@ -3,7 +3,8 @@
  * Starts from the best of heft, cpop and peft. Some local steps (search_local.c), then,
  * of at most EXACT_TASKS_MOST tasks, all schedules but those that can be ruled out
  * (search_exact.c), then local steps until the bound is reached, the steps are done, or
- * the time is up. Last, every task moves to the first gap of its processor that holds it.
+ * the time is up. Last, every task moves to the first gap of its processor that holds it
+ * (order.h); the list plan is the answer unless that ends before it.
  *
  * Source: ours. Random numbers: stream "workflow.search". A step is one schedule, or one
  * node of the exact part: a run that the clock has cut is repeated by its steps.
@@ -11,7 +12,6 @@
  */
 #include "algorithms/workflow/search_parts.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum { MAX_STEPS };
@@ -25,7 +25,7 @@ const struct param workflow_search_params[] = {
 };
 
 #define DEFAULT_WORK 2e7
-#define FIRST_WORK   2e6 /* local steps before the exact part */
+#define FIRST_WORK   1e5 /* local steps before the exact part */
 #define EXACT_NODES  2e6
 
 static double steps_allowed(const struct workflow_problem *problem, double max_steps)
@@ -42,61 +42,48 @@ static double steps_allowed(const struct workflow_problem *problem, double max_s
     return fmax(1, floor(DEFAULT_WORK / looks));
 }
 
-/* ---- plans and orders ---- */
+/* ---- list plans ---- */
 
-struct begun {
-    double start_s;
-    size_t position, task;
-};
-
-static int by_start(const void *a, const void *b)
+/* Copies where and when; not what is idle. */
+static void copy_plan(const struct workflow_problem *problem,
+                      const struct workflow_plan *from, struct workflow_plan *to)
 {
-    const struct begun *x = a, *y = b;
+    size_t n = problem->task_count;
 
-    if (x->start_s != y->start_s)
-        return x->start_s > y->start_s ? 1 : -1;
-    return (x->position > y->position) - (x->position < y->position);
+    memcpy(to->processor, from->processor, n * sizeof(*to->processor));
+    memcpy(to->start_s, from->start_s, n * sizeof(*to->start_s));
+    memcpy(to->finish_s, from->finish_s, n * sizeof(*to->finish_s));
+    memcpy(to->data_ready_s, from->data_ready_s, n * sizeof(*to->data_ready_s));
 }
 
-/* The open tasks of the plan by start into list; their number. */
-static size_t list_by_start(const struct workflow_problem *problem,
-                            const size_t *processor, const double *start_s,
-                            struct begun *list)
+static size_t placed_count(const struct workflow_problem *problem,
+                           const struct workflow_plan *plan)
 {
     size_t count = 0;
 
     for (size_t i = 0; i < problem->task_count; i++)
-        if (workflow_is_open(problem, i) && processor[i] != WORKFLOW_NONE)
-            list[count++] = (struct begun){start_s[i], problem->position[i], i};
-    qsort(list, count, sizeof(*list), by_start);
+        count += plan->processor[i] != WORKFLOW_NONE;
     return count;
 }
 
-/* The better one of the two, as an order. More tasks with a place are better. */
-static void take_plan(struct workflow_searching *s, const struct workflow_plan *plan,
-                      struct begun *list, size_t *placed)
+/* More tasks with a place, then an earlier end. */
+static bool is_better(const struct workflow_problem *problem,
+                      const struct workflow_plan *plan, const struct workflow_plan *than)
 {
-    const struct workflow_problem *problem = s->problem;
-    size_t count = list_by_start(problem, plan->processor, plan->start_s, list);
-    double makespan_s = workflow_plan_makespan_s(problem, plan);
+    size_t placed = placed_count(problem, plan), least = placed_count(problem, than);
 
-    if (count < *placed || (count == *placed && makespan_s >= s->best.makespan_s))
-        return;
-    *placed = count;
-    s->best.makespan_s = makespan_s;
-    memcpy(s->best.processor, plan->processor,
-           problem->task_count * sizeof(*s->best.processor));
-    for (size_t k = 0; k < problem->open_count; k++)
-        s->best.task[k] = k < count ? list[k].task : WORKFLOW_NONE;
+    if (placed != least)
+        return placed > least;
+    return workflow_plan_makespan_s(problem, plan) <
+           workflow_plan_makespan_s(problem, than) * (1 - 1e-12);
 }
 
+/* The best of the list plans into s->listed, and as an order into s->best. */
 static enum error_code start(struct workflow_searching *s, struct workflow_plan *plan,
-                             struct begun *list, struct error *err)
+                             struct error *err)
 {
     static workflow_fn *const first[] = {workflow_heft, workflow_peft, workflow_cpop};
-    size_t placed = 0;
 
-    s->best.makespan_s = HUGE_VAL;
     for (size_t k = 0; k < sizeof(first) / sizeof(first[0]); k++) {
         workflow_plan_clear(s->problem, plan);
         plan->status = DECISION_FEASIBLE;
@@ -104,39 +91,15 @@ static enum error_code start(struct workflow_searching *s, struct workflow_plan 
         /* A heuristic that was cut counts only if there is no other. */
         if (plan->status == DECISION_CUT && k > 0)
             break;
-        take_plan(s, plan, list, &placed);
+        if (k == 0 || is_better(s->problem, plan, &s->listed))
+            copy_plan(s->problem, plan, &s->listed);
     }
     s->spent = plan->status == DECISION_CUT;
     for (size_t i = 0; i < s->problem->task_count; i++)
         if (!workflow_is_open(s->problem, i) && s->problem->fixed_finish_s[i] < HUGE_VAL)
             s->begun_s = fmax(s->begun_s, s->problem->fixed_finish_s[i]);
-    return OK;
-}
-
-/* The best order as a plan; each task in the first gap that holds it. By start, so that
- * no task comes later than in the order. */
-static enum error_code finish(struct workflow_searching *s, struct workflow_plan *plan,
-                              struct begun *list, struct error *err)
-{
-    const struct workflow_problem *problem = s->problem;
-    double *free_s = NEW(s->arena, double, problem->processor_count);
-    double *start_s = NEW(s->arena, double, problem->task_count);
-    double *finish_s = NEW(s->arena, double, problem->task_count);
-    size_t count;
-
-    if (!free_s || !start_s || !finish_s)
-        return fail_memory(err);
-    workflow_order_times(problem, &s->best, s->begun_s, start_s, finish_s, free_s);
-    count = list_by_start(problem, s->best.processor, start_s, list);
-    workflow_plan_clear(problem, plan);
-    for (size_t k = 0; k < count; k++) {
-        size_t task = list[k].task, p = s->best.processor[task];
-        double ready_s = workflow_plan_ready_s(problem, plan, task, p);
-        double at_s = workflow_plan_gap_s(problem, plan, p, ready_s,
-                                          workflow_time_s(problem, task, p));
-
-        TRY(workflow_plan_place(problem, plan, task, p, at_s, s->arena, err));
-    }
+    TRY(workflow_order_of_plan(s->problem, &s->listed, &s->best, s->arena, err));
+    s->best.makespan_s = workflow_plan_makespan_s(s->problem, &s->listed);
     return OK;
 }
 
@@ -160,22 +123,26 @@ enum error_code workflow_search(const struct workflow_problem *problem,
                                 struct arena *a, struct error *err)
 {
     struct workflow_searching s = {.problem = problem, .arena = a};
-    struct begun *list = NEW(a, struct begun, problem->task_count);
-    s.best.task = NEW(a, size_t, problem->open_count);
-    s.best.processor = NEW(a, size_t, problem->task_count);
-    if (!list || !s.best.task || !s.best.processor)
+    struct workflow_plan *instead = NEW(a, struct workflow_plan, 1);
+
+    if (!instead)
         return fail_memory(err);
+    TRY(workflow_plan_make(problem, &s.listed, a, err));
+    TRY(workflow_order_make(problem, &s.best, a, err));
     s.steps_most = steps_allowed(problem, param[MAX_STEPS]);
-    TRY(start(&s, plan, list, err));
+    TRY(start(&s, plan, err));
     TRY(workflow_bound_parts(problem, &plan->bound, &s.heads, &s.area, a, err));
     plan->bounded = true;
     s.bound_s = plan->bound.lower_bound_s;
     if (!s.spent && !workflow_search_done(&s))
         TRY(run_parts(&s, err));
-    plan->status = workflow_search_done(&s) ? DECISION_OPTIMAL
-                   : s.spent                ? DECISION_CUT
-                                            : DECISION_FEASIBLE;
+    TRY(workflow_order_plan(problem, &s.best, s.begun_s, plan, a, err));
+    *instead = s.listed;
+    if (!is_better(problem, plan, instead))
+        copy_plan(problem, instead, plan);
+    plan->instead = instead;
+    plan->status = s.spent ? DECISION_CUT : DECISION_FEASIBLE;
     plan->lower_bound_s = s.bound_s;
     plan->steps = (uint64_t)s.steps;
-    return finish(&s, plan, list, err);
+    return OK;
 }

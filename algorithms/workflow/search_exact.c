@@ -1,7 +1,8 @@
 /* workflow/search_exact.c - the best schedule of few tasks, with a proof.
  *
  * Depth first over orders: the next task, any whose parents are all placed, goes behind
- * the last one of any processor; that reaches every schedule without needless waiting.
+ * the last one of any processor, or, if it takes no time there, to the instant at which
+ * its inputs have come; that reaches every schedule without needless waiting.
  * A branch ends when its tasks so far, and for each other task the earliest end that they
  * leave open and what must follow it (heads.h, again for what is left), or the work that
  * is left (area.h), reach the best makespan known; and when a state with the same tasks
@@ -123,8 +124,10 @@ static double branch_bound_s(struct exact *x, double best_s)
         if (is_placed(x, i))
             continue;
         for (size_t p = 0; p < x->processors; p++) {
-            double start_s = fmax(x->free_s[p], x->here_s[i * x->processors + p]);
+            double start_s = x->here_s[i * x->processors + p];
 
+            if (x->time_s[i * x->processors + p] > 0)
+                start_s = fmax(start_s, x->free_s[p]);
             for (size_t k = x->link_first[i]; k < x->link_first[i + 1]; k++)
                 if (!is_placed(x, x->links[k].parent))
                     start_s = fmax(start_s, arrival_s(x, &x->links[k], p));
@@ -247,9 +250,8 @@ static size_t list_choices(const struct exact *x, struct choice *list)
             continue;
         for (size_t p = 0; p < x->processors; p++) {
             size_t at = i * x->processors + p;
-            double start_s =
-                workflow_past_blocked_s(&x->problem->processors[p],
-                                        fmax(x->free_s[p], x->here_s[at]), x->time_s[at]);
+            double start_s = workflow_start_s(x->problem, p, x->here_s[at], x->free_s[p],
+                                              x->time_s[at]);
             double finish_s = start_s + x->time_s[at];
 
             if (finish_s + x->tail_s[at] < x->s->best.makespan_s)
@@ -276,9 +278,11 @@ static void place(struct exact *x, const struct choice *c, struct undo *u)
     x->order[x->depth++] = c->i;
     x->at[c->i] = c->p;
     x->finish_s[c->i] = c->finish_s;
-    x->area_left_s +=
-        x->s->area.weight[c->p] * (c->finish_s - x->free_s[c->p]) - x->share_s[c->i];
-    x->free_s[c->p] = c->finish_s;
+    x->area_left_s -= x->share_s[c->i];
+    if (x->time_s[c->i * x->processors + c->p] > 0) {
+        x->area_left_s += x->s->area.weight[c->p] * (c->finish_s - x->free_s[c->p]);
+        x->free_s[c->p] = c->finish_s;
+    }
     x->last_s = fmax(x->last_s, c->finish_s);
     for (size_t j = c->i + 1; j < x->n; j++)
         for (size_t k = x->link_first[j]; k < x->link_first[j + 1]; k++) {

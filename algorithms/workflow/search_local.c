@@ -46,8 +46,7 @@ struct local {
 static double start_of(const struct workflow_problem *problem, size_t task, size_t p,
                        const size_t *processor, const double *finish_s, double free_s)
 {
-    double time_s = workflow_time_s(problem, task, p);
-    double ready_s = fmax(free_s, workflow_ready_s(problem, task, p));
+    double ready_s = workflow_ready_s(problem, task, p);
 
     for (size_t e = problem->parent_first[task]; e < problem->parent_first[task + 1];
          e++) {
@@ -57,32 +56,8 @@ static double start_of(const struct workflow_problem *problem, size_t task, size
             ready_s, fmax(0, finish_s[edge->parent]) +
                          workflow_transfer_s(problem, edge, processor[edge->parent], p));
     }
-    if (!(ready_s + time_s < HUGE_VAL))
-        return HUGE_VAL;
-    return problem->processors[p].blocked_count
-               ? workflow_past_blocked_s(&problem->processors[p], ready_s, time_s)
-               : ready_s;
-}
-
-double workflow_order_times(const struct workflow_problem *problem,
-                            const struct workflow_order *order, double begun_s,
-                            double *start_s, double *finish_s, double *free_s)
-{
-    double last_s = begun_s;
-
-    memset(free_s, 0, problem->processor_count * sizeof(*free_s));
-    for (size_t i = 0; i < problem->task_count; i++)
-        if (!workflow_is_open(problem, i))
-            finish_s[i] = problem->fixed_finish_s[i];
-    for (size_t k = 0; k < problem->open_count && order->task[k] != WORKFLOW_NONE; k++) {
-        size_t task = order->task[k], p = order->processor[task];
-
-        start_s[task] = start_of(problem, task, p, order->processor, finish_s, free_s[p]);
-        finish_s[task] = start_s[task] + workflow_time_s(problem, task, p);
-        free_s[p] = finish_s[task];
-        last_s = fmax(last_s, finish_s[task]);
-    }
-    return last_s;
+    return workflow_start_s(problem, p, ready_s, free_s,
+                            workflow_time_s(problem, task, p));
 }
 
 /* Times of what is tried, from place `first` on: before it all is as it was. The
@@ -99,10 +74,12 @@ static double try_times(struct local *l, size_t first, double most_s)
         size_t task = l->now.task[k];
 
         l->tried_before[task] = l->before[task];
-        l->last[l->now.processor[task]] = task;
         l->tried_start_s[task] = l->start_s[task];
         l->tried_finish_s[task] = l->finish_s[task];
-        l->free_s[l->now.processor[task]] = l->finish_s[task];
+        if (workflow_time_s(problem, task, l->now.processor[task]) > 0) {
+            l->last[l->now.processor[task]] = task;
+            l->free_s[l->now.processor[task]] = l->finish_s[task];
+        }
         last_s = fmax(last_s, l->finish_s[task]);
     }
     for (size_t k = first; k < l->n; k++) {
@@ -115,9 +92,12 @@ static double try_times(struct local *l, size_t first, double most_s)
             return HUGE_VAL;
         l->tried_start_s[task] = start_s;
         l->tried_finish_s[task] = finish_s;
-        l->tried_before[task] = l->last[p];
-        l->last[p] = task;
-        l->free_s[p] = finish_s;
+        l->tried_before[task] = WORKFLOW_NONE;
+        if (workflow_time_s(problem, task, p) > 0) {
+            l->tried_before[task] = l->last[p];
+            l->last[p] = task;
+            l->free_s[p] = finish_s;
+        }
         last_s = fmax(last_s, finish_s);
     }
     return last_s;

@@ -4,19 +4,13 @@
 
 #include "algorithms/workflow/area.h"
 #include "algorithms/workflow/heads.h"
-
-/* A schedule of the tasks that have not begun: each goes behind the last one of its
- * processor, in this order. Every schedule without needless waiting is one of these. */
-struct workflow_order {
-    size_t *task;      /* [open_count]: parents before children */
-    size_t *processor; /* [task_count] */
-    double makespan_s; /* of the tasks in it; HUGE_VAL: some cannot run */
-};
+#include "algorithms/workflow/order.h"
 
 struct workflow_searching {
     const struct workflow_problem *problem;
     struct workflow_heads heads;
     struct workflow_area area;
+    struct workflow_plan listed; /* the best list plan */
     struct workflow_order best;
     double bound_s;    /* proven: nothing is better */
     double begun_s;    /* last finish of what has begun */
@@ -25,24 +19,6 @@ struct workflow_searching {
     bool spent;        /* the time is up */
     struct arena *arena;
 };
-
-/* The order's times into start_s and finish_s ([task_count] each); returns its
- * makespan. O(open tasks + their edges). */
-double workflow_order_times(const struct workflow_problem *problem,
-                            const struct workflow_order *order, double begun_s,
-                            double *start_s, double *finish_s, double *free_s);
-
-/* Earliest start from ready_s on that no blocked interval of the processor cuts. */
-static inline double workflow_past_blocked_s(const struct workflow_processor *p,
-                                             double ready_s, double time_s)
-{
-    for (size_t k = 0; k < p->blocked_count; k++) {
-        if (ready_s + time_s <= p->blocked[k].from_s)
-            break;
-        ready_s = fmax(ready_s, p->blocked[k].to_s);
-    }
-    return ready_s;
-}
 
 /* Nothing can be better than what we have. */
 static inline bool workflow_search_done(const struct workflow_searching *s)

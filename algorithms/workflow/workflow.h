@@ -112,7 +112,9 @@ struct workflow_out {
     const char *const *critical_tasks; /* ids along the longest chain of the schedule */
     size_t critical_count;
     struct workflow_objective objective;
-    uint64_t steps; /* of an anytime policy: replay with options.max_steps */
+    uint64_t steps;            /* of an anytime policy: replay with options.max_steps */
+    const char *check_failure; /* NULL; the rule that a plan broke, or that a bound was
+                                  above a valid plan: a fault of ours, to be counted */
     const char *const *warnings;
     size_t warning_count;
 };
