@@ -115,11 +115,13 @@ TEST_CASE("no bound is above the optimum", "[workflow][property]")
         workflow_problem *problem = nullptr;
         workflow_heads heads;
         workflow_area area;
+        workflow_clock clock = workflow_clock_make(nullptr, 1);
         double best_s = least_makespan_s(r), path_s = 0;
 
         REQUIRE(workflow_problem_make(r.build(), false, &problem, a, &err) == OK);
-        REQUIRE(workflow_heads_make(problem, &heads, a, &err) == OK);
-        REQUIRE(workflow_area_make(problem, &heads, &area, a, &err) == OK);
+        REQUIRE(workflow_heads_make(problem, &clock, &heads, a, &err) == OK);
+        REQUIRE(workflow_area_make(problem, &heads, AREA_STEPS_MOST, &clock, &area, a,
+                                   &err) == OK);
         for (size_t i = 0; i < problem->task_count; i++) {
             double least_s = HUGE_VAL;
 

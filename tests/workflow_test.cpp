@@ -362,26 +362,29 @@ TEST_CASE("ranks of Topcuoglu's example", "[workflow]")
 
 // ---- time limits, and auto ----
 
-TEST_CASE("when the time is up, the rest has no place", "[workflow]")
+TEST_CASE("when the time for lists is up, the rest is placed in haste; then not at all",
+          "[workflow]")
 {
     request r;
-    auto used = [](void *context) {
-        size_t *asked = static_cast<size_t *>(context);
-
-        return ++*asked > 1 ? 1.0 : 0.0;
-    };
+    double share = 0.9;
+    budget limit = {[](void *context) { return *static_cast<double *>(context); }, &share,
+                    0};
 
     r.add_resource(1);
+    r.add_resource(0);
     for (size_t i = 0; i < 100; i++)
-        r.add_task("t" + std::to_string(i), 1);
-    for (const char *policy : {"heft", "cpop"}) {
-        size_t asked = 0;
-        budget limit = {used, &asked, 0};
-        decision d = decide(r, policy, false, &limit);
-
+        r.add_task("t" + std::to_string(i), 1).parents.push_back({i ? i - 1 : 0});
+    r.tasks()[0].parents.clear();
+    for (const char *policy : {"heft", "cpop", "peft", "search"}) {
         INFO(policy);
+        share = 0.9;
+        decision d = decide(r, policy, false, &limit);
+        CHECK(d.schedule.size() == 100);
+        CHECK(d.objective.makespan_s == 100);
+        share = 1;
+        d = decide(r, policy, false, &limit);
         CHECK(d.status == DECISION_CUT);
-        CHECK(d.schedule.size() == 64);
+        CHECK(d.schedule.empty());
         CHECK(d.missing("t99")->reason == "time_limit");
     }
 }

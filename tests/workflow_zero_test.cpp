@@ -235,3 +235,22 @@ TEST_CASE("without any time the answer is cut, and says so", "[workflow]")
             CHECK(u.reason == "time_limit");
     }
 }
+
+TEST_CASE("whole numbers: bounds come in whole steps", "[workflow]")
+{
+    request three = by_matrix({{5, 5}, {5, 5}, {5, 5}}, {});
+    request tenths = by_matrix({{0.5, 0.5}, {0.7, 0.7}, {0.3, 0.3}}, {});
+
+    for (const char *policy : {"heft", "cpop", "peft", "search"}) {
+        decision d = decide(three, policy);
+
+        INFO(policy);
+        CHECK(d.objective.area_s == 7.5);
+        CHECK(d.objective.lower_bound_s == 10);
+        CHECK(d.status == DECISION_OPTIMAL);
+    }
+    CHECK(decide(tenths, "heft").status == DECISION_OPTIMAL); // 0.75 s of work each: 0.8
+    CHECK(decide(tenths, "heft").objective.lower_bound_s == Approx(0.8).epsilon(1e-9));
+    tenths.tasks()[2].given.release_s = 0.01; // in steps of a hundredth: 0.75
+    CHECK(decide(tenths, "heft").objective.lower_bound_s < 0.76);
+}

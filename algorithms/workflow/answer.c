@@ -342,7 +342,7 @@ static size_t missing_parent(const struct workflow_problem *problem,
 /* Its own reason before that of a parent. */
 static struct workflow_unplaced why(const struct workflow_problem *problem,
                                     const struct workflow_plan *plan, size_t task,
-                                    struct arena *a)
+                                    struct workflow_clock *clock, struct arena *a)
 {
     const struct workflow_task *t = problem->tasks[task];
     size_t resources = problem->in->snapshot->resource_count;
@@ -360,6 +360,11 @@ static struct workflow_unplaced why(const struct workflow_problem *problem,
     if (t->etc_count == 0 && isnan(t->estimate_ref_s)) {
         u.reason = "no_estimate";
         u.detail = "no run time is known: give estimate_ref_s or etc_s";
+        return u;
+    }
+    if (!workflow_tick(clock, 2 * (double)problem->processor_count)) {
+        u.reason = "time_limit";
+        u.detail = "the time limit came first";
         return u;
     }
     runnable = runnable_count(problem, task);
@@ -391,6 +396,7 @@ static enum error_code fill_unplaced(const struct workflow_problem *problem,
                                      struct workflow_out *out, struct arena *a,
                                      struct error *err)
 {
+    struct workflow_clock clock = workflow_clock_make(problem->in->budget, 1);
     struct workflow_unplaced *list;
     size_t count = 0;
 
@@ -405,7 +411,7 @@ static enum error_code fill_unplaced(const struct workflow_problem *problem,
     for (size_t i = 0; i < problem->task_count; i++) {
         if (placed(plan, i))
             continue;
-        list[count] = why(problem, plan, i, a);
+        list[count] = why(problem, plan, i, &clock, a);
         if (!list[count++].detail)
             return fail_memory(err);
     }

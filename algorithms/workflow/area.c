@@ -4,16 +4,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { STEPS_MOST = 100, THRESHOLDS = 48, BLOCKED_ROUNDS = 20 };
+enum { THRESHOLDS = 48, BLOCKED_ROUNDS = 20 };
 
 struct solving {
     const struct workflow_problem *problem;
     const bool *counts; /* [task]: is work that must be done */
     double *weight, *load_s, *share_s;
+    struct workflow_clock *clock;
 };
 
 /* v of all tasks by the weights, their sum, and the load of each processor if every
- * task ran where it takes the least weighted time. */
+ * task ran where it takes the least weighted time. -1: the time is up. */
 static double share_out(struct solving *s)
 {
     const struct workflow_problem *problem = s->problem;
@@ -27,6 +28,8 @@ static double share_out(struct solving *s)
         s->share_s[i] = 0;
         if (!s->counts[i])
             continue;
+        if (!workflow_tick(s->clock, (double)problem->processor_count))
+            return -1;
         for (size_t p = 0; p < problem->processor_count; p++) {
             double alone_s =
                 problem->processors[p].usable ? workflow_time_s(problem, i, p) : HUGE_VAL;
@@ -57,14 +60,16 @@ static void scale_to_one(double *weight, size_t count)
 }
 
 /* Weights by speed: a processor's is the inverse of the work on it if it had all. This
- * is best where times are related. */
-static void first_weights(struct solving *s)
+ * is best where times are related. false: the time is up. */
+static bool first_weights(struct solving *s)
 {
     const struct workflow_problem *problem = s->problem;
 
     for (size_t p = 0; p < problem->processor_count; p++) {
         double sum_s = 0;
 
+        if (!workflow_tick(s->clock, (double)problem->task_count))
+            return false;
         for (size_t i = 0; i < problem->task_count; i++) {
             double time_s = s->counts[i] ? workflow_time_s(problem, i, p) : HUGE_VAL;
 
@@ -73,33 +78,47 @@ static void first_weights(struct solving *s)
         s->weight[p] = problem->processors[p].usable && sum_s > 0 ? 1 / sum_s : 0;
     }
     scale_to_one(s->weight, problem->processor_count);
+    return true;
 }
 
-/* More weight where there would be more load. Keeps the best in *best. */
-static double improve(struct solving *s, double *best, size_t steps)
+/* The best weights and shares so far. */
+struct kept {
+    double *weight, *share_s;
+    double sum_s;
+};
+
+static void keep(const struct solving *s, double sum_s, struct kept *best)
+{
+    const struct workflow_problem *problem = s->problem;
+
+    best->sum_s = sum_s;
+    memcpy(best->weight, s->weight, problem->processor_count * sizeof(*best->weight));
+    memcpy(best->share_s, s->share_s, problem->task_count * sizeof(*best->share_s));
+}
+
+/* More weight where there would be more load. `best` has all shares 0 so far. */
+static void improve(struct solving *s, struct kept *best, size_t steps)
 {
     size_t count = s->problem->processor_count;
-    double best_s = share_out(s);
+    double sum_s = share_out(s);
 
-    memcpy(best, s->weight, count * sizeof(*best));
-    for (size_t k = 0; k < steps; k++) {
-        double most_s = 0, sum_s, rate = 0.5 / sqrt((double)(k + 1));
+    memcpy(best->weight, s->weight, count * sizeof(*best->weight));
+    if (sum_s >= 0)
+        keep(s, sum_s, best);
+    for (size_t k = 0; k < steps && sum_s >= 0; k++) {
+        double most_s = 0, rate = 0.5 / sqrt((double)(k + 1));
 
         for (size_t p = 0; p < count; p++)
             most_s = fmax(most_s, s->load_s[p]);
         if (!(most_s > 0))
-            return best_s;
+            return;
         for (size_t p = 0; p < count; p++)
             s->weight[p] *= exp(rate * (s->load_s[p] / most_s - 0.5));
         scale_to_one(s->weight, count);
         sum_s = share_out(s);
-        if (sum_s > best_s) {
-            best_s = sum_s;
-            memcpy(best, s->weight, count * sizeof(*best));
-        }
+        if (sum_s > best->sum_s)
+            keep(s, sum_s, best);
     }
-    memcpy(s->weight, best, count * sizeof(*best));
-    return share_out(s);
 }
 
 /* ---- what is blocked ---- */
@@ -115,17 +134,17 @@ static double blocked_before_s(const struct workflow_processor *p, double end_s)
 
 /* If the end is at least T, the work and what is blocked before T take at least ...;
  * from below, so each round is a bound. */
-static double with_blocked_s(const struct solving *s, double work_s)
+static double with_blocked_s(const struct workflow_problem *problem, const double *weight,
+                             double work_s)
 {
     double end_s = work_s;
 
     for (size_t k = 0; k < BLOCKED_ROUNDS; k++) {
         double sum_s = work_s;
 
-        for (size_t p = 0; p < s->problem->processor_count; p++)
-            if (s->weight[p] > 0)
-                sum_s +=
-                    s->weight[p] * blocked_before_s(&s->problem->processors[p], end_s);
+        for (size_t p = 0; p < problem->processor_count; p++)
+            if (weight[p] > 0)
+                sum_s += weight[p] * blocked_before_s(&problem->processors[p], end_s);
         if (!(sum_s > end_s))
             break;
         end_s = sum_s;
@@ -256,32 +275,34 @@ static void note_work(const struct workflow_problem *problem,
 }
 
 enum error_code workflow_area_make(const struct workflow_problem *problem,
-                                   const struct workflow_heads *heads,
+                                   const struct workflow_heads *heads, size_t steps,
+                                   struct workflow_clock *clock,
                                    struct workflow_area *area, struct arena *a,
                                    struct error *err)
 {
     size_t n = problem->task_count, processors = problem->processor_count;
     double looks = (double)n * (double)processors + 1;
-    double *best = NEW(a, double, processors);
+    struct kept best = {NEW(a, double, processors), NEW(a, double, n), 0};
     bool *counts = NEW(a, bool, n);
-    struct solving s = {.problem = problem, .counts = counts};
+    struct solving s = {.problem = problem, .counts = counts, .clock = clock};
 
     *area = (struct workflow_area){.area_s = 0};
     s.weight = NEW(a, double, processors);
     s.load_s = NEW(a, double, processors);
     s.share_s = NEW(a, double, n);
-    if (!best || !counts || !s.weight || !s.load_s || !s.share_s)
+    if (!best.weight || !best.share_s || !counts || !s.weight || !s.load_s || !s.share_s)
         return fail_memory(err);
-    area->weight = s.weight;
-    area->share_s = s.share_s;
+    area->weight = best.weight;
+    area->share_s = best.share_s;
     if (n == 0 || processors == 0)
         return OK;
     note_work(problem, heads, counts);
-    first_weights(&s);
-    area->area_s = with_blocked_s(
-        &s, improve(&s, best, (size_t)fmin(STEPS_MOST, AREA_WORK_MOST / looks)));
-    if (heads->head_s)
-        TRY(sets_bound(problem, heads, s.share_s, &area->area_s, a, err));
+    if (!first_weights(&s))
+        return OK;
+    improve(&s, &best, (size_t)fmin((double)steps, AREA_WORK_MOST / looks));
+    area->area_s = with_blocked_s(problem, best.weight, best.sum_s);
+    if (heads->head_s && workflow_tick(clock, 0))
+        TRY(sets_bound(problem, heads, best.share_s, &area->area_s, a, err));
     area->area_s *= 1 - 1e-12; /* sums are rounded */
     return OK;
 }

@@ -21,18 +21,28 @@ struct workflow_area {
 };
 
 /* heads->head_s may be NULL: then all tasks are one set. O(tasks * processors * steps),
- * at most about AREA_WORK_MOST looks at a time beyond the first. */
-#define AREA_WORK_MOST 1e7
+ * at most about AREA_WORK_MOST looks at a time beyond the first. The best weights when
+ * the time is up count. */
+#define AREA_WORK_MOST  1e7
+#define AREA_STEPS_MOST 100
 enum error_code workflow_area_make(const struct workflow_problem *problem,
-                                   const struct workflow_heads *heads,
+                                   const struct workflow_heads *heads, size_t steps,
+                                   struct workflow_clock *clock,
                                    struct workflow_area *area, struct arena *a,
                                    struct error *err);
 
+/* How much work bounds are worth. */
+enum workflow_effort {
+    WORKFLOW_EFFORT_NONE, /* critical path and area, one look at each pair */
+    WORKFLOW_EFFORT_FAST, /* heads and tails, and a few steps for the prices */
+    WORKFLOW_EFFORT_FULL, /* many steps; for a search also all schedules of few tasks */
+};
+
 /* workflow_bound_make(), and what it made it from. */
-enum error_code workflow_bound_parts(const struct workflow_problem *problem,
-                                     struct workflow_bound *bound,
-                                     struct workflow_heads *heads,
-                                     struct workflow_area *area, struct arena *a,
-                                     struct error *err);
+enum error_code
+workflow_bound_parts(const struct workflow_problem *problem, enum workflow_effort effort,
+                     struct workflow_clock *clock, struct workflow_bound *bound,
+                     struct workflow_heads *heads, struct workflow_area *area,
+                     struct arena *a, struct error *err);
 
 #endif

@@ -9,13 +9,20 @@
  * Without windows, running tasks, releases and inputs these are the two terms of the
  * spec. Tasks that can run nowhere, and those behind them, count nothing.
  *
- * Source: spec workflows.md 8.1. Cost: O(e + n P), O(e + n) where only speeds differ and
- * nothing is blocked.
+ * Then the same two with transfers and prices (heads.h, area.h), and the largest of all
+ * rounded up (grain.h).
+ *
+ * Source: spec workflows.md 8.1. Cost of the two: O(e + n P), O(e + n) where only speeds
+ * differ and nothing is blocked.
  */
 #include "algorithms/workflow/area.h"
+#include "algorithms/workflow/grain.h"
 #include "algorithms/workflow/heads.h"
 
 #include <stdlib.h>
+
+/* Looks that are made when the time is up already: a fraction of a millisecond. */
+#define GRACE_UNITS 2e5
 
 struct looker {
     const struct workflow_problem *problem;
@@ -147,38 +154,73 @@ static double longest_way_s(const struct workflow_problem *problem,
     return longest_s * (1 - 1e-12); /* sums are rounded */
 }
 
-enum error_code workflow_bound_parts(const struct workflow_problem *problem,
-                                     struct workflow_bound *bound,
-                                     struct workflow_heads *heads,
-                                     struct workflow_area *area, struct arena *a,
-                                     struct error *err)
+/* The two terms of the spec; what the time does not reach counts nothing. */
+static enum error_code plain_bounds(const struct workflow_problem *problem,
+                                    struct workflow_clock *clock,
+                                    struct workflow_bound *b, struct arena *a,
+                                    struct error *err)
 {
     struct looker l = {.problem = problem, .fastest = fastest_of(problem)};
-    struct workflow_bound b = {0};
     double *finish_s = NEW(a, double, problem->task_count);
     double work_s = 0;
 
     if (!finish_s)
         return fail_memory(err);
     TRY(workflow_plan_make(problem, &l.idle, a, err));
+    clock->units -= GRACE_UNITS;
     for (size_t k = 0; k < problem->task_count; k++) {
         size_t i = problem->topological[k];
-        double least_s = 0;
+        double least_s = 0, looks = 1;
 
+        if (l.fastest == WORKFLOW_NONE || problem->tasks[i]->etc_count)
+            looks = (double)problem->processor_count;
+        if (!workflow_tick(clock, looks))
+            break;
         if (workflow_is_open(problem, i))
             finish_s[i] = earliest_s(&l, finish_s, i, &least_s);
         else
             finish_s[i] = fmax(0, problem->fixed_finish_s[i]);
         if (finish_s[i] == HUGE_VAL)
             continue;
-        b.critical_path_s = fmax(b.critical_path_s, finish_s[i]);
+        b->critical_path_s = fmax(b->critical_path_s, finish_s[i]);
         work_s += least_s;
     }
-    TRY(area_of(problem, work_s, &b.area_s, a, err));
-    TRY(workflow_heads_make(problem, heads, a, err));
-    TRY(workflow_area_make(problem, heads, area, a, err));
-    b.lower_bound_s = fmax(fmax(b.critical_path_s, b.area_s),
-                           fmax(longest_way_s(problem, heads), area->area_s));
+    return area_of(problem, work_s, &b->area_s, a, err);
+}
+
+static const size_t area_steps[] = {
+    [WORKFLOW_EFFORT_NONE] = 0,
+    [WORKFLOW_EFFORT_FAST] = 10,
+    [WORKFLOW_EFFORT_FULL] = AREA_STEPS_MOST,
+};
+
+enum error_code
+workflow_bound_parts(const struct workflow_problem *problem, enum workflow_effort effort,
+                     struct workflow_clock *clock, struct workflow_bound *bound,
+                     struct workflow_heads *heads, struct workflow_area *area,
+                     struct arena *a, struct error *err)
+{
+    struct workflow_bound b = {0};
+
+    *heads = (struct workflow_heads){0};
+    *area = (struct workflow_area){0};
+    TRY(plain_bounds(problem, clock, &b, a, err));
+    b.path_s = b.critical_path_s;
+    b.work_s = b.area_s;
+    if (effort != WORKFLOW_EFFORT_NONE && !clock->spent) {
+        TRY(workflow_heads_make(problem, clock, heads, a, err));
+        TRY(workflow_area_make(problem, heads, area_steps[effort], clock, area, a, err));
+        b.path_s = fmax(b.path_s, longest_way_s(problem, heads));
+        b.work_s = fmax(b.work_s, area->area_s);
+    }
+    b.lower_bound_s = fmax(b.path_s, b.work_s);
+    if (effort != WORKFLOW_EFFORT_NONE && !clock->spent)
+        b.grain_s = workflow_grain_s(problem, clock);
+    b.grained_s = workflow_round_up_s(b.lower_bound_s, b.grain_s);
+    if (b.grained_s > b.lower_bound_s)
+        b.lower_bound_s = b.grained_s;
+    else
+        b.grained_s = 0;
     *bound = b;
     return OK;
 }
@@ -187,8 +229,10 @@ enum error_code workflow_bound_make(const struct workflow_problem *problem,
                                     struct workflow_bound *bound, struct arena *a,
                                     struct error *err)
 {
+    struct workflow_clock clock = workflow_clock_make(problem->in->budget, 1);
     struct workflow_heads heads;
     struct workflow_area area;
 
-    return workflow_bound_parts(problem, bound, &heads, &area, a, err);
+    return workflow_bound_parts(problem, WORKFLOW_EFFORT_FULL, &clock, bound, &heads,
+                                &area, a, err);
 }

@@ -64,8 +64,9 @@ static void find_path(const struct workflow_problem *problem, const double *prio
         critical[task] = true;
 }
 
-static size_t fastest_for_path(const struct workflow_problem *problem,
-                               const bool *critical)
+/* `path` holds the critical tasks, in the order of their numbers. */
+static size_t fastest_for_path(const struct workflow_problem *problem, const size_t *path,
+                               size_t length, struct workflow_plan *plan)
 {
     size_t best = WORKFLOW_NONE;
     double best_s = HUGE_VAL;
@@ -73,9 +74,10 @@ static size_t fastest_for_path(const struct workflow_problem *problem,
     for (size_t p = 0; p < problem->processor_count; p++) {
         double sum_s = 0;
 
-        for (size_t i = 0; i < problem->task_count; i++)
-            if (critical[i])
-                sum_s += workflow_time_s(problem, i, p);
+        if (workflow_cut(plan, (double)length))
+            break;
+        for (size_t k = 0; k < length; k++)
+            sum_s += workflow_time_s(problem, path[k], p);
         if (sum_s < best_s) {
             best = p;
             best_s = sum_s;
@@ -89,25 +91,29 @@ enum error_code workflow_cpop(const struct workflow_problem *problem, const doub
                               struct error *err)
 {
     bool *critical = NEW(a, bool, problem->task_count);
+    size_t *path = NEW(a, size_t, problem->task_count);
     struct workflow_queue queue;
     double *priority, *down;
-    size_t fastest, task, step = 0;
+    size_t fastest, task, length = 0;
 
     (void)param;
-    if (!critical)
+    if (!critical || !path)
         return fail_memory(err);
     TRY(workflow_ranks(problem, &priority, &down, a, err));
     for (size_t i = 0; i < problem->task_count; i++)
         priority[i] += down[i];
     find_path(problem, priority, critical);
-    fastest = fastest_for_path(problem, critical);
+    for (size_t i = 0; i < problem->task_count; i++)
+        if (critical[i])
+            path[length++] = i;
+    fastest = fastest_for_path(problem, path, length, plan);
     TRY(workflow_queue_make(problem, priority, &queue, a, err));
-    while (!workflow_cut(problem, plan, step++) &&
+    while (!workflow_cut(plan, 1) &&
            (task = workflow_queue_pop(&queue)) != WORKFLOW_NONE) {
         if (critical[task] && fastest != WORKFLOW_NONE)
             TRY(workflow_place_best(problem, plan, task, fastest, NULL, a, err));
         if (plan->processor[task] == WORKFLOW_NONE)
             TRY(workflow_place_best(problem, plan, task, WORKFLOW_NONE, NULL, a, err));
     }
-    return OK;
+    return workflow_place_rest(problem, plan, a, err);
 }

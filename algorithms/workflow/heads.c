@@ -43,6 +43,7 @@ struct making {
     bool pairs;              /* every pair of processors is looked at */
     bool alone;              /* one processor each resource */
     double least_s_per_byte, least_latency_s;
+    struct workflow_clock *clock;
 };
 
 static int latest_first(const void *a, const void *b)
@@ -202,15 +203,25 @@ static struct neighbour neighbour_of(const struct making *m, bool forwards, size
     return n;
 }
 
-static void note_times(struct making *m)
+/* What a task with so many neighbours costs; false: the time is up. */
+static bool tick(const struct making *m, size_t neighbours)
+{
+    double processors = (double)m->problem->processor_count;
+
+    return workflow_tick(m->clock, (1 + (double)neighbours) * processors *
+                                       (m->pairs ? 1 + processors / 4 : 1));
+}
+
+static bool note_times(struct making *m)
 {
     const struct workflow_problem *problem = m->problem;
     double *time_s = m->time_s;
 
-    for (size_t i = 0; i < problem->task_count; i++)
+    for (size_t i = 0; i < problem->task_count && tick(m, 0); i++)
         for (size_t p = 0; p < problem->processor_count; p++)
             *time_s++ =
                 problem->processors[p].usable ? workflow_time_s(problem, i, p) : HUGE_VAL;
+    return !m->clock->spent;
 }
 
 /* ---- heads ---- */
@@ -241,7 +252,7 @@ static double earliest_s(const struct making *m, const struct workflow_plan *emp
     return start_s + time_s;
 }
 
-static void make_heads(struct making *m, const struct workflow_plan *empty)
+static bool make_heads(struct making *m, const struct workflow_plan *empty)
 {
     const struct workflow_problem *problem = m->problem;
     size_t processors = problem->processor_count;
@@ -250,6 +261,8 @@ static void make_heads(struct making *m, const struct workflow_plan *empty)
         size_t task = problem->topological[k], at = problem->fixed_processor[task];
         double *head_s = &m->heads->head_s[task * processors];
 
+        if (!tick(m, problem->parent_first[task + 1] - problem->parent_first[task]))
+            return false;
         for (size_t q = 0; q < processors; q++) {
             if (at == WORKFLOW_NONE)
                 head_s[q] = earliest_s(m, empty, task, q);
@@ -261,6 +274,7 @@ static void make_heads(struct making *m, const struct workflow_plan *empty)
         note_least(m, true, task);
         m->heads->placeable[task] = m->least[task].first_s < HUGE_VAL;
     }
+    return true;
 }
 
 /* ---- tails ---- */
@@ -279,7 +293,7 @@ static double rest_s(const struct making *m, size_t task, size_t q)
     return meet_s(m->list, count);
 }
 
-static void make_tails(struct making *m)
+static bool make_tails(struct making *m)
 {
     const struct workflow_problem *problem = m->problem;
     size_t processors = problem->processor_count;
@@ -288,10 +302,13 @@ static void make_tails(struct making *m)
         size_t task = problem->topological[k];
         double *tail_s = &m->heads->tail_s[task * processors];
 
+        if (!tick(m, problem->child_first[task + 1] - problem->child_first[task]))
+            return false;
         for (size_t q = 0; q < processors; q++)
             tail_s[q] = rest_s(m, task, q);
         note_least(m, false, task);
     }
+    return true;
 }
 
 /* ---- */
@@ -344,7 +361,7 @@ static bool one_processor_each(const struct workflow_problem *problem)
     return true;
 }
 
-/* Too many numbers for a table: who can run at all, links left aside. */
+/* No table: who can run at all, links left aside. */
 static void note_placeable(const struct workflow_problem *problem, bool *placeable)
 {
     for (size_t k = 0; k < problem->task_count; k++) {
@@ -362,22 +379,24 @@ static void note_placeable(const struct workflow_problem *problem, bool *placeab
 }
 
 enum error_code workflow_heads_make(const struct workflow_problem *problem,
+                                    struct workflow_clock *clock,
                                     struct workflow_heads *heads, struct arena *a,
                                     struct error *err)
 {
     size_t n = problem->task_count, processors = problem->processor_count;
     double looks = (double)problem->edge_count * (double)processors * (double)processors;
-    struct making m = {
-        .problem = problem, .heads = heads, .pairs = looks <= HEADS_PAIRS_MOST};
+    struct making m = {.problem = problem,
+                       .heads = heads,
+                       .pairs = looks <= HEADS_PAIRS_MOST,
+                       .clock = clock};
     struct workflow_plan empty;
 
     *heads = (struct workflow_heads){.placeable = NEW(a, bool, n)};
     if (!heads->placeable)
         return fail_memory(err);
-    if ((double)n * (double)processors > HEADS_MOST) {
-        note_placeable(problem, heads->placeable);
+    note_placeable(problem, heads->placeable);
+    if ((double)n * (double)processors > HEADS_MOST || !workflow_tick(clock, 0))
         return OK;
-    }
     m.alone = one_processor_each(problem);
     m.list = NEW(a, struct neighbour, most_neighbours(problem));
     m.least = NEW(a, struct least_two, n);
@@ -387,9 +406,10 @@ enum error_code workflow_heads_make(const struct workflow_problem *problem,
     if (!m.time_s || !m.list || !m.least || !heads->head_s || !heads->tail_s)
         return fail_memory(err);
     TRY(workflow_plan_make(problem, &empty, a, err));
-    note_times(&m);
     note_quickest(&m);
-    make_heads(&m, &empty);
-    make_tails(&m);
+    if (!note_times(&m) || !make_heads(&m, &empty) || !make_tails(&m)) {
+        heads->head_s = heads->tail_s = NULL;
+        note_placeable(problem, heads->placeable);
+    }
     return OK;
 }

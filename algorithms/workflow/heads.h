@@ -19,12 +19,14 @@ struct workflow_heads {
     bool *placeable; /* [task]: it, and all before it, can run somewhere */
 };
 
-/* Too large a table (HEADS_MOST numbers each): head_s and tail_s are NULL. O(edges *
+/* Too large a table (HEADS_MOST numbers each), or no time: head_s and tail_s are NULL,
+ * and who can run is told without links. O(edges *
  * processors * log(parents)), and times processors again while the links differ and that
  * is at most HEADS_PAIRS_MOST. */
 #define HEADS_MOST       5000000
 #define HEADS_PAIRS_MOST 1.2e7
 enum error_code workflow_heads_make(const struct workflow_problem *problem,
+                                    struct workflow_clock *clock,
                                     struct workflow_heads *heads, struct arena *a,
                                     struct error *err);
 

@@ -44,8 +44,8 @@ enum error_code workflow_heft(const struct workflow_problem *problem, const doub
         if (workflow_is_open(problem, i))
             list[count++] = (struct ranked){up[i], problem->position[i], i};
     qsort(list, count, sizeof(*list), by_rank);
-    for (size_t k = 0; k < count && !workflow_cut(problem, plan, k); k++)
+    for (size_t k = 0; k < count && !workflow_cut(plan, 1); k++)
         TRY(workflow_place_best(problem, plan, list[k].task, WORKFLOW_NONE, NULL, a,
                                 err));
-    return OK;
+    return workflow_place_rest(problem, plan, a, err);
 }

@@ -147,10 +147,15 @@ enum error_code workflow_place_best(const struct workflow_problem *problem,
     size_t end = only == WORKFLOW_NONE ? problem->processor_count : only + 1;
     size_t best = WORKFLOW_NONE;
     double best_s = HUGE_VAL, best_start_s = 0;
+    double units =
+        1 + (double)(problem->parent_first[task + 1] - problem->parent_first[task]);
 
     for (size_t p = first; p < end; p++) {
         double time_s = workflow_time_s(problem, task, p);
         double ready_s, start_s, score_s;
+
+        if (workflow_cut(plan, units))
+            return OK;
 
         if (time_s == HUGE_VAL)
             continue;
@@ -171,10 +176,82 @@ enum error_code workflow_place_best(const struct workflow_problem *problem,
                : workflow_plan_place(problem, plan, task, best, best_start_s, a, err);
 }
 
-bool workflow_cut(const struct workflow_problem *problem, struct workflow_plan *plan,
-                  size_t step)
+bool workflow_cut(struct workflow_plan *plan, double units)
 {
-    if (step % 64 == 0 && budget_spent(problem->in->budget))
+    if (!workflow_tick(&plan->clock, units))
         plan->status = DECISION_CUT;
     return plan->status == DECISION_CUT;
+}
+
+/* ---- in haste ---- */
+
+enum { HASTY_PARENTS = 4, HASTY_OTHERS = 4 };
+
+struct hasty {
+    const struct workflow_problem *problem;
+    struct workflow_plan *plan;
+    struct workflow_clock *clock;
+    size_t task, best;
+    double best_s, start_s; /* finish and start on `best` */
+    size_t turn;            /* where the next one looks first */
+};
+
+static bool look_at(struct hasty *h, size_t p)
+{
+    double time_s = workflow_time_s(h->problem, h->task, p), ready_s, start_s;
+
+    if (time_s == HUGE_VAL)
+        return false;
+    ready_s = workflow_plan_ready_s(h->problem, h->plan, h->task, p);
+    start_s = workflow_plan_gap_s(h->problem, h->plan, p, ready_s, time_s);
+    if (start_s + time_s < h->best_s) {
+        h->best = p;
+        h->best_s = start_s + time_s;
+        h->start_s = start_s;
+    }
+    return start_s < HUGE_VAL;
+}
+
+/* Processors of some parents, then in turn until some more can run it. */
+static void look_for_place(struct hasty *h)
+{
+    const struct workflow_problem *problem = h->problem;
+    size_t first = problem->parent_first[h->task];
+    size_t parents = problem->parent_first[h->task + 1] - first, found = 0;
+
+    h->best = WORKFLOW_NONE;
+    h->best_s = HUGE_VAL;
+    for (size_t k = 0; k < parents && k < HASTY_PARENTS; k++) {
+        size_t p = h->plan->processor[problem->edges[first + k].parent];
+
+        if (p < problem->processor_count)
+            look_at(h, p);
+    }
+    for (size_t k = 0; k < problem->processor_count && found < HASTY_OTHERS; k++) {
+        if (!workflow_tick(h->clock, 1 + (double)parents))
+            return;
+        found += look_at(h, h->turn);
+        h->turn = h->turn + 1 < problem->processor_count ? h->turn + 1 : 0;
+    }
+}
+
+enum error_code workflow_place_rest(const struct workflow_problem *problem,
+                                    struct workflow_plan *plan, struct arena *a,
+                                    struct error *err)
+{
+    struct workflow_clock clock = workflow_clock_make(problem->in->budget, 1);
+    struct hasty h = {.problem = problem, .plan = plan, .clock = &clock};
+
+    for (size_t k = 0; plan->status == DECISION_CUT && k < problem->task_count; k++) {
+        h.task = problem->topological[k];
+        if (!workflow_is_open(problem, h.task) ||
+            plan->processor[h.task] != WORKFLOW_NONE)
+            continue;
+        look_for_place(&h);
+        if (clock.spent)
+            break;
+        if (h.best != WORKFLOW_NONE)
+            TRY(workflow_plan_place(problem, plan, h.task, h.best, h.start_s, a, err));
+    }
+    return OK;
 }

@@ -38,8 +38,14 @@ enum error_code workflow_place_best(const struct workflow_problem *problem,
                                     const double *extra_s, struct arena *a,
                                     struct error *err);
 
-/* Is the time up? Marks the plan then. Asks once in 64 steps. */
-bool workflow_cut(const struct workflow_problem *problem, struct workflow_plan *plan,
-                  size_t step);
+/* Is the time for lists up, after so many units of work (tick.h)? Marks the plan then. */
+bool workflow_cut(struct workflow_plan *plan, double units);
+
+/* If the plan is cut: a place in haste for what has none, as long as the whole budget
+ * lasts: the first of a few processors, those of its parents among them. The last call
+ * of every list policy. */
+enum error_code workflow_place_rest(const struct workflow_problem *problem,
+                                    struct workflow_plan *plan, struct arena *a,
+                                    struct error *err);
 
 #endif

@@ -84,7 +84,7 @@ enum error_code workflow_peft(const struct workflow_problem *problem, const doub
     double *oct_s =
         processors && n > SIZE_MAX / processors ? NULL : NEW(a, double, n *processors);
     struct workflow_queue queue;
-    size_t task, step = 0;
+    size_t task;
 
     (void)param;
     if (!priority || !cost_s || !oct_s)
@@ -92,17 +92,18 @@ enum error_code workflow_peft(const struct workflow_problem *problem, const doub
     for (size_t k = n; k-- > 0;) {
         size_t i = problem->topological[k];
 
-        if (workflow_cut(problem, plan, k))
-            return OK;
+        size_t children = problem->child_first[i + 1] - problem->child_first[i];
+
+        if (workflow_cut(plan, (1 + (double)children) * (double)processors))
+            return workflow_place_rest(problem, plan, a, err);
         if (!workflow_is_open(problem, i))
             continue;
         fill_row(problem, oct_s, i, cost_s);
         priority[i] = mean_of(problem, oct_s + i * processors);
     }
     TRY(workflow_queue_make(problem, priority, &queue, a, err));
-    while (!workflow_cut(problem, plan, step++) &&
-           (task = workflow_queue_pop(&queue)) != WORKFLOW_NONE)
+    while (!workflow_cut(plan, 1) && (task = workflow_queue_pop(&queue)) != WORKFLOW_NONE)
         TRY(workflow_place_best(problem, plan, task, WORKFLOW_NONE,
                                 oct_s + task * processors, a, err));
-    return OK;
+    return workflow_place_rest(problem, plan, a, err);
 }

@@ -82,7 +82,10 @@ enum error_code workflow_plan_make(const struct workflow_problem *problem,
 {
     size_t n = problem->task_count;
 
-    *plan = (struct workflow_plan){.status = DECISION_FEASIBLE};
+    *plan = (struct workflow_plan){
+        .status = DECISION_FEASIBLE,
+        .clock = workflow_clock_make(problem->in->budget, WORKFLOW_LIST_SHARE),
+    };
     plan->processor = NEW(a, size_t, n);
     plan->start_s = NEW(a, double, n);
     plan->finish_s = NEW(a, double, n);

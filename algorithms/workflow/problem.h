@@ -7,6 +7,7 @@
 #ifndef GRIDPLAN_WORKFLOW_PROBLEM_H
 #define GRIDPLAN_WORKFLOW_PROBLEM_H
 
+#include "algorithms/workflow/tick.h"
 #include "algorithms/workflow/workflow.h"
 
 #include <math.h>
@@ -145,7 +146,11 @@ enum error_code workflow_warn(struct workflow_problem *problem, struct error *er
 
 /* Lower bounds of a problem, see bound.c. */
 struct workflow_bound {
-    double lower_bound_s, critical_path_s, area_s;
+    double lower_bound_s;           /* the largest of what was computed */
+    double critical_path_s, area_s; /* without transfers, heads and prices */
+    double path_s, work_s;          /* with them; at least the two above */
+    double grained_s;               /* the largest, rounded up by grain_s; 0: it is not */
+    double grain_s;                 /* see grain.h; 0: none */
 };
 
 /* A plan under construction. Slots of a processor are kept in order of start. */
@@ -153,6 +158,7 @@ struct workflow_plan {
     size_t *processor; /* [task_count]; WORKFLOW_NONE: no place */
     double *start_s, *finish_s, *data_ready_s;
     struct workflow_timeline *timelines; /* [processor_count]: what is idle */
+    struct workflow_clock clock;         /* of list policies: to 80 % of the budget */
     enum decision_status status;         /* DECISION_CUT: the budget ended it; else
                                             DECISION_FEASIBLE: what is optimal, the answer says */
     double lower_bound_s;                /* that the policy has proven; 0: none */
@@ -204,7 +210,8 @@ double workflow_plan_makespan_s(const struct workflow_problem *problem,
 
 /* ---- bound.c ---- */
 
-/* No schedule of the problem ends before (workflows.md 8.1, and better: ours). */
+/* No schedule of the problem ends before (workflows.md 8.1, and better: ours). What the
+ * budget leaves no time for counts nothing. */
 enum error_code workflow_bound_make(const struct workflow_problem *problem,
                                     struct workflow_bound *bound, struct arena *a,
                                     struct error *err);

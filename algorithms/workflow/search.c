@@ -78,21 +78,50 @@ static bool is_better(const struct workflow_problem *problem,
            workflow_plan_makespan_s(problem, than) * (1 - 1e-12);
 }
 
+/* In the order in which they are run; the first always is. */
+struct list_policy {
+    const char *name;
+    workflow_fn *run;
+    double cost; /* in times of the first */
+};
+
+static const struct list_policy lists[] = {
+    {"heft", workflow_heft, 1}, {"peft", workflow_peft, 2}, {"cpop", workflow_cpop, 1}};
+enum { LISTS = sizeof(lists) / sizeof(lists[0]) };
+
+/* Half of what is left of the time, and of the memory, is enough for it. */
+static bool affordable(const struct workflow_searching *s, size_t k, double first_cost)
+{
+    const struct workflow_problem *problem = s->problem;
+    double table_bytes = (double)problem->task_count * (double)problem->processor_count *
+                         (double)sizeof(double);
+    double left_bytes = (double)(arena_cap_bytes(s->arena) - arena_used_bytes(s->arena));
+
+    if (lists[k].run == workflow_peft && table_bytes > left_bytes / 2)
+        return false;
+    return lists[k].cost * first_cost <= (1 - budget_used(problem->in->budget)) / 2;
+}
+
 /* The best of the list plans into s->listed, and as an order into s->best. */
 static enum error_code start(struct workflow_searching *s, struct workflow_plan *plan,
                              struct error *err)
 {
-    static workflow_fn *const first[] = {workflow_heft, workflow_peft, workflow_cpop};
+    double begin = budget_used(s->problem->in->budget), first_cost = 0;
 
-    for (size_t k = 0; k < sizeof(first) / sizeof(first[0]); k++) {
+    for (size_t k = 0; k < LISTS && plan->status != DECISION_CUT; k++) {
+        if (k > 0 && !affordable(s, k, first_cost))
+            continue;
         workflow_plan_clear(s->problem, plan);
-        plan->status = DECISION_FEASIBLE;
-        TRY(first[k](s->problem, NULL, plan, s->arena, err));
-        /* A heuristic that was cut counts only if there is no other. */
+        TRY(lists[k].run(s->problem, NULL, plan, s->arena, err));
+        /* One that was cut counts only if there is no other. */
         if (plan->status == DECISION_CUT && k > 0)
             break;
-        if (k == 0 || is_better(s->problem, plan, &s->listed))
+        if (k == 0 || is_better(s->problem, plan, &s->listed)) {
             copy_plan(s->problem, plan, &s->listed);
+            s->best_list = lists[k].name;
+        }
+        if (k == 0)
+            first_cost = budget_used(s->problem->in->budget) - begin;
     }
     s->spent = plan->status == DECISION_CUT;
     for (size_t i = 0; i < s->problem->task_count; i++)
@@ -122,7 +151,9 @@ enum error_code workflow_search(const struct workflow_problem *problem,
                                 const double *param, struct workflow_plan *plan,
                                 struct arena *a, struct error *err)
 {
-    struct workflow_searching s = {.problem = problem, .arena = a};
+    struct workflow_searching s = {.problem = problem,
+                                   .clock = workflow_clock_make(problem->in->budget, 1),
+                                   .arena = a};
     struct workflow_plan *instead = NEW(a, struct workflow_plan, 1);
 
     if (!instead)
@@ -131,7 +162,8 @@ enum error_code workflow_search(const struct workflow_problem *problem,
     TRY(workflow_order_make(problem, &s.best, a, err));
     s.steps_most = steps_allowed(problem, param[MAX_STEPS]);
     TRY(start(&s, plan, err));
-    TRY(workflow_bound_parts(problem, &plan->bound, &s.heads, &s.area, a, err));
+    TRY(workflow_bound_parts(problem, WORKFLOW_EFFORT_FULL, &s.clock, &plan->bound,
+                             &s.heads, &s.area, a, err));
     plan->bounded = true;
     s.bound_s = plan->bound.lower_bound_s;
     if (!s.spent && !workflow_search_done(&s))

@@ -11,12 +11,14 @@ struct workflow_searching {
     struct workflow_heads heads;
     struct workflow_area area;
     struct workflow_plan listed; /* the best list plan */
+    const char *best_list;       /* the policy that made it */
     struct workflow_order best;
     double bound_s;    /* proven: nothing is better */
     double begun_s;    /* last finish of what has begun */
     double steps_most; /* in all; HUGE_VAL: no limit */
     double steps;      /* done so far */
     bool spent;        /* the time is up */
+    struct workflow_clock clock;
     struct arena *arena;
 };
 

@@ -9,6 +9,7 @@
 #include "models/base/budget.h"
 
 #define WORKFLOW_TICK_UNITS 16384.0
+#define WORKFLOW_LIST_SHARE 0.8 /* of the budget; then the rest is placed in haste */
 
 struct workflow_clock {
     const struct budget *budget; /* NULL: no limit */
