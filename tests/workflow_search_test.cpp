@@ -4,8 +4,8 @@
 #include <algorithm>
 
 extern "C" {
-#include "algorithms/workflow/area.h"
-#include "algorithms/workflow/heads.h"
+#include "algorithms/workflow/search_parts.h"
+#include "algorithms/workflow/symmetry.h"
 }
 
 using namespace flows;
@@ -56,6 +56,38 @@ request tiny(uint64_t seed, size_t n, size_t processors)
             if (rng_uniform(&d) < 0.4)
                 edges.push_back({j, i, (double)rng_index(&d, 7)});
     return by_matrix(times, edges);
+}
+
+struct proof {
+    double makespan_s, nodes;
+    bool proven;
+};
+
+// What the exact part needs from the plan of heft on.
+proof prove(request &r)
+{
+    test_arena a;
+    error err = collecting_error(a);
+    workflow_problem *problem = nullptr;
+    workflow_searching s{};
+    workflow_bound bound{};
+    workflow_plan plan{};
+
+    REQUIRE(workflow_problem_make(r.build(), false, &problem, a, &err) == OK);
+    s.problem = problem;
+    s.arena = a;
+    s.clock = workflow_clock_make(nullptr, 1);
+    s.steps_most = HUGE_VAL;
+    REQUIRE(workflow_plan_make(problem, &plan, a, &err) == OK);
+    REQUIRE(workflow_order_make(problem, &s.best, a, &err) == OK);
+    REQUIRE(workflow_heft(problem, nullptr, &plan, a, &err) == OK);
+    REQUIRE(workflow_order_of_plan(problem, &plan, &s.best, a, &err) == OK);
+    s.best.makespan_s = workflow_plan_makespan_s(problem, &plan);
+    REQUIRE(workflow_bound_parts(problem, WORKFLOW_EFFORT_FULL, &s.clock, &bound,
+                                 &s.heads, &s.area, a, &err) == OK);
+    s.grain_s = bound.grain_s;
+    REQUIRE(workflow_search_exact(&s, 1e6, &err) == OK);
+    return {s.best.makespan_s, s.steps, s.exact_s == s.best.makespan_s};
 }
 
 // "0: 5, 10, 15" rows below #tasks, "0: from, to, transfer" below #edges.
@@ -154,6 +186,88 @@ TEST_CASE("two parents meet: beside each other with a transfer, or one after the
     CHECK(bound.critical_path_s == 6);
     CHECK(bound.lower_bound_s == Approx(9).epsilon(1e-9));
     CHECK(search(r, 100).status == DECISION_OPTIMAL);
+}
+
+TEST_CASE("equal processors and tasks are tried once", "[workflow]")
+{
+    const double times_s[] = {17, 13, 11, 19, 23, 7, 29, 5, 3, 31};
+    const double best_s[] = {53, 40};
+
+    for (size_t k = 0; k < 2; k++) {
+        std::vector<std::vector<double>> times;
+
+        for (double time_s : times_s)
+            times.push_back(std::vector<double>(3 + k, time_s));
+        request r = by_matrix(times, {});
+        proof p = prove(r);
+
+        CHECK(p.makespan_s == best_s[k]);
+        CHECK(p.proven);
+        CHECK(p.nodes <= 50);
+    }
+    // Twelve tasks of the same length, on processors of two kinds.
+    request same = by_matrix(std::vector<std::vector<double>>(12, {7, 7, 7, 9, 9}), {});
+    proof p = prove(same);
+    CHECK(p.proven);
+    CHECK(p.makespan_s == 21);
+    CHECK(p.nodes <= 200);
+}
+
+TEST_CASE("what makes two processors, or two tasks, different", "[workflow]")
+{
+    auto classes = [](request &r, bool slots = false) {
+        test_arena a;
+        error err = collecting_error(a);
+        workflow_problem *problem = nullptr;
+        workflow_clock clock = workflow_clock_make(nullptr, 1);
+        size_t *same = nullptr;
+
+        REQUIRE(workflow_problem_make(r.build(), slots, &problem, a, &err) == OK);
+        REQUIRE(workflow_equal_processors(problem, &clock, &same, a, &err) == OK);
+        return std::vector<size_t>(same, same + problem->processor_count);
+    };
+    using list = std::vector<size_t>;
+    request r;
+
+    for (size_t p = 0; p < 3; p++)
+        r.add_resource(1);
+    r.add_task("a", 3).given.output_bytes = 1e9;
+    r.add_task("b", 3).parents.push_back({0, none, none});
+    CHECK(classes(r) == list{0, 0, 0});
+    r.resources[1].ready_s = 1;
+    CHECK(classes(r) == list{0, 1, 0});
+    r.resources[1].ready_s = 0;
+    r.resources[1].mips_total = 2;
+    CHECK(classes(r) == list{0, 1, 0});
+    r.resources[1].mips_total = 1;
+    r.windows = {{"p2", 0, 9}};
+    CHECK(classes(r) == list{0, 0, 2});
+    r.windows.clear();
+    r.tasks()[0].given.status = WORKFLOW_DONE; // its output is on p1
+    r.tasks()[0].given.resource_id = "p1";
+    r.grid.network.wan_mbps = 8;
+    for (size_t p = 0; p < 3; p++)
+        r.resources[p].site_id = p == 0 ? "s0" : p == 1 ? "s1" : "s2";
+    CHECK(classes(r) == list{0, 1, 0});
+    r.tasks()[0].given.status = WORKFLOW_IDLE;
+    CHECK(classes(r) == list{0, 0, 0});
+    r.routes = {{"s0", "s1", 80, 0}};
+    CHECK(classes(r) != list{0, 0, 0});
+    r.routes.clear();
+    r.resources[0].n_max = 2; // slots of one resource, and of another
+    r.resources[1].n_max = 2;
+    r.tasks()[1].parents[0].transfer_s = 5;
+    CHECK(classes(r, true) == list{0, 0, 2, 2, 4});
+
+    request t = by_matrix({{1, 1}, {2, 3}, {2, 3}, {2, 3}, {4, 4}},
+                          {{0, 1, 5}, {0, 2, 5}, {0, 3, 6}, {1, 4, 1}, {2, 4, 1}});
+    test_arena a;
+    error err = collecting_error(a);
+    workflow_problem *problem = nullptr;
+    REQUIRE(workflow_problem_make(t.build(), false, &problem, a, &err) == OK);
+    CHECK(workflow_equal_tasks(problem, 1, 2));
+    CHECK_FALSE(workflow_equal_tasks(problem, 1, 3));
+    CHECK_FALSE(workflow_equal_tasks(problem, 0, 4));
 }
 
 TEST_CASE("search: the same steps give the same schedule, more are never worse",

@@ -166,6 +166,7 @@ enum error_code workflow_search(const struct workflow_problem *problem,
                              &s.heads, &s.area, a, err));
     plan->bounded = true;
     s.bound_s = plan->bound.lower_bound_s;
+    s.grain_s = plan->bound.grain_s;
     if (!s.spent && !workflow_search_done(&s))
         TRY(run_parts(&s, err));
     TRY(workflow_order_plan(problem, &s.best, s.begun_s, plan, a, err));

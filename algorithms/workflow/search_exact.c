@@ -5,13 +5,19 @@
  * its inputs have come; that reaches every schedule without needless waiting.
  * A branch ends when its tasks so far, and for each other task the earliest end that they
  * leave open and what must follow it (heads.h, again for what is left), or the work that
- * is left (area.h), reach the best makespan known; and when a state with the same tasks
- * was seen in which every processor was free, and every input there, no later.
+ * is left (area.h), reach the best makespan known, or the last multiple of the grain
+ * below it; and when a state with the same tasks was seen in which every processor was
+ * free, and every input there, no later.
+ *
+ * Of equal processors (symmetry.h) that nothing runs on yet only the first is tried,
+ * equal tasks come in the order of their numbers, and a state is looked for with the
+ * columns of equal processors sorted.
  *
  * Source: ours. Cost of a node: O(edges * processors); states seen: STATE_NUMBERS numbers
  * at most, later ones are not remembered.
  */
 #include "algorithms/workflow/search_parts.h"
+#include "algorithms/workflow/symmetry.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -38,10 +44,14 @@ struct exact {
     struct link *links;
     size_t *link_first;      /* [n + 1] */
     double *time_s, *tail_s; /* [n * processors] */
+    const size_t *same_as;   /* [processors]: the lowest equal one */
+    size_t *behind;          /* [n]: an equal task that comes first; WORKFLOW_NONE */
+    bool *leaf;              /* [n]: no child can run */
     double *share_s;         /* [n]: of the area bound */
     /* The branch. */
     uint64_t placed;
     double *free_s;     /* [processors] */
+    size_t *runs;       /* [processors]: tasks there */
     double *here_s;     /* [n * processors]: when inputs of placed parents are there */
     double *finish_s;   /* [n] */
     size_t *at, *order; /* [n] */
@@ -142,23 +152,62 @@ static double branch_bound_s(struct exact *x, double best_s)
 
 /* ---- states seen ---- */
 
-static size_t fill_vector(struct exact *x)
+/* When a processor is free and when inputs are there, of all open tasks that wait for
+ * something placed. */
+static size_t fill_column(const struct exact *x, size_t p, double *column)
 {
     size_t count = 0;
 
-    for (size_t p = 0; p < x->processors; p++)
-        x->vector[count++] = x->free_s[p];
+    column[count++] = x->free_s[p];
     for (size_t i = 0; i < x->n; i++) {
         bool any = false;
 
         if (is_placed(x, i))
             continue;
-        for (size_t k = x->link_first[i]; k < x->link_first[i + 1]; k++)
-            any = any || is_placed(x, x->links[k].parent);
-        for (size_t p = 0; p < x->processors && any; p++)
-            x->vector[count++] = x->here_s[i * x->processors + p];
+        for (size_t k = x->link_first[i]; k < x->link_first[i + 1] && !any; k++)
+            any = is_placed(x, x->links[k].parent);
+        if (any)
+            column[count++] = x->here_s[i * x->processors + p];
     }
     return count;
+}
+
+static bool is_less(const double *a, const double *b, size_t count)
+{
+    for (size_t k = 0; k < count; k++)
+        if (a[k] != b[k])
+            return a[k] < b[k];
+    return false;
+}
+
+/* The columns of all processors, those of equal ones sorted. */
+static size_t fill_vector(struct exact *x)
+{
+    size_t rows = 0;
+
+    for (size_t p = 0; p < x->processors; p++) {
+        double *column = &x->vector[p * rows];
+        size_t at = p;
+
+        rows = fill_column(x, p, column);
+        /* Equal ones before it are sorted among each other: it goes down their places. */
+        for (size_t q = p; q-- > 0;) {
+            double *other = &x->vector[q * rows];
+
+            if (x->same_as[q] != x->same_as[p])
+                continue;
+            if (!is_less(&x->vector[at * rows], other, rows))
+                break;
+            for (size_t k = 0; k < rows; k++) {
+                double kept = other[k];
+
+                other[k] = x->vector[at * rows + k];
+                x->vector[at * rows + k] = kept;
+            }
+            at = q;
+        }
+    }
+    return x->processors * rows;
 }
 
 static bool no_later(const double *a, const double *b, size_t count)
@@ -235,26 +284,86 @@ static int by_key(const void *a, const void *b)
 
 static bool is_ready(const struct exact *x, size_t i)
 {
+    if (is_placed(x, i) || (x->behind[i] != WORKFLOW_NONE && !is_placed(x, x->behind[i])))
+        return false;
     for (size_t k = x->link_first[i]; k < x->link_first[i + 1]; k++)
         if (!is_placed(x, x->links[k].parent))
             return false;
-    return !is_placed(x, i);
+    return true;
+}
+
+/* Nothing runs there, nor on an equal one before it. */
+static bool is_repeated(const struct exact *x, size_t p)
+{
+    for (size_t q = x->same_as[p]; x->runs[p] == 0 && q < p; q++)
+        if (x->same_as[q] == x->same_as[p] && x->runs[q] == 0)
+            return true;
+    return false;
+}
+
+/* Whether a task that is left starts as soon as any processor is free, and no other one
+ * waits for it: then its place in the order there is all the same. */
+static bool is_settled(const struct exact *x, size_t i)
+{
+    for (size_t p = 0; p < x->processors && x->leaf[i]; p++) {
+        const struct workflow_processor *q = &x->problem->processors[p];
+        size_t at = i * x->processors + p;
+
+        if (!(x->time_s[at] < HUGE_VAL))
+            continue;
+        if (x->time_s[at] == 0 || x->here_s[at] > x->free_s[p] ||
+            (q->blocked_count && q->blocked[q->blocked_count - 1].to_s > x->free_s[p]))
+            return false;
+    }
+    return x->leaf[i] && is_ready(x, i);
+}
+
+/* The only task to go on with: the longest, if all that are left are settled.
+ * WORKFLOW_NONE: any may be next. */
+static size_t only_task(const struct exact *x)
+{
+    size_t longest = WORKFLOW_NONE;
+    double longest_s = -1;
+
+    for (size_t i = 0; i < x->n; i++) {
+        double least_s = HUGE_VAL;
+
+        if (is_placed(x, i))
+            continue;
+        if (x->behind[i] != WORKFLOW_NONE && !is_placed(x, x->behind[i]))
+            continue; /* as the one that it comes behind */
+        if (!is_settled(x, i))
+            return WORKFLOW_NONE;
+        for (size_t p = 0; p < x->processors; p++)
+            least_s = fmin(least_s, x->time_s[i * x->processors + p]);
+        if (least_s > longest_s) {
+            longest = i;
+            longest_s = least_s;
+        }
+    }
+    return longest;
 }
 
 static size_t list_choices(const struct exact *x, struct choice *list)
 {
-    size_t count = 0;
+    double goal_s = workflow_search_goal_s(x->s);
+    size_t only = only_task(x), count = 0;
 
     for (size_t i = 0; i < x->n; i++) {
-        if (!is_ready(x, i))
+        if (!is_ready(x, i) || (only != WORKFLOW_NONE && i != only))
             continue;
         for (size_t p = 0; p < x->processors; p++) {
             size_t at = i * x->processors + p;
-            double start_s = workflow_start_s(x->problem, p, x->here_s[at], x->free_s[p],
-                                              x->time_s[at]);
-            double finish_s = start_s + x->time_s[at];
 
-            if (finish_s + x->tail_s[at] < x->s->best.makespan_s)
+            double start_s, finish_s;
+
+            if (is_repeated(x, p))
+                continue;
+            start_s = workflow_start_s(x->problem, p, x->here_s[at], x->free_s[p],
+                                       x->time_s[at]);
+            finish_s = start_s + x->time_s[at];
+
+            if (finish_s + x->tail_s[at] < goal_s)
                 list[count++] =
                     (struct choice){finish_s + x->tail_s[at], start_s, finish_s, i, p};
         }
@@ -277,6 +386,7 @@ static void place(struct exact *x, const struct choice *c, struct undo *u)
     x->placed |= (uint64_t)1 << c->i;
     x->order[x->depth++] = c->i;
     x->at[c->i] = c->p;
+    x->runs[c->p]++;
     x->finish_s[c->i] = c->finish_s;
     x->area_left_s -= x->share_s[c->i];
     if (x->time_s[c->i * x->processors + c->p] > 0) {
@@ -302,6 +412,7 @@ static void take_back(struct exact *x, const struct choice *c, const struct undo
 {
     x->placed = u->placed;
     x->depth--;
+    x->runs[c->p]--;
     x->free_s[c->p] = u->free_s;
     x->last_s = u->last_s;
     x->area_left_s = u->area_left_s;
@@ -325,23 +436,24 @@ static void keep(struct exact *x)
 static void explore(struct exact *x, struct choice *list, double *copies)
 {
     struct undo u = {.here_s = copies};
+    double goal_s;
     size_t count;
 
     if (x->depth == x->n) {
         keep(x);
         return;
     }
-    if (x->nodes_most-- <= 0 || !workflow_search_step(x->s, 256)) {
+    if (x->nodes_most-- <= 0 ||
+        !workflow_search_step(x->s, (double)(x->n * x->processors))) {
         x->complete = false;
         return;
     }
-    /* A little below the best is not worth looking for: it is rounding. */
-    if (branch_bound_s(x, x->s->best.makespan_s) >= x->s->best.makespan_s * (1 - 1e-12) ||
-        seen(x))
+    goal_s = workflow_search_goal_s(x->s);
+    if (branch_bound_s(x, goal_s) >= goal_s || seen(x))
         return;
     count = list_choices(x, list);
     for (size_t k = 0; k < count && x->complete; k++) {
-        if (list[k].key_s >= x->s->best.makespan_s)
+        if (list[k].key_s >= workflow_search_goal_s(x->s))
             break;
         place(x, &list[k], &u);
         explore(x, list + count, copies + x->n * x->processors);
@@ -372,6 +484,9 @@ static enum error_code make_exact(struct exact *x, struct error *err)
     x->at = NEW(a, size_t, x->n);
     x->order = NEW(a, size_t, x->n);
     x->free_s = NEW(a, double, x->processors);
+    x->runs = NEW(a, size_t, x->processors);
+    x->behind = NEW(a, size_t, x->n);
+    x->leaf = NEW(a, bool, x->n);
     x->state_room = FIRST_STATES;
     x->states = NEW(a, struct state, x->state_room);
     x->buckets = NEW(a, size_t, STATE_BUCKETS);
@@ -380,7 +495,8 @@ static enum error_code make_exact(struct exact *x, struct error *err)
     if (!x->task || !x->links || !x->link_first || !x->time_s || !x->tail_s ||
         !x->here_s || !x->head_s || !x->vector || !x->share_s || !x->finish_s ||
         !x->least_s || !x->second_s || !x->least_at || !x->at || !x->order ||
-        !x->free_s || !x->states || !x->buckets || !x->numbers)
+        !x->free_s || !x->runs || !x->behind || !x->leaf || !x->states || !x->buckets ||
+        !x->numbers)
         return fail_memory(err);
     return OK;
 }
@@ -430,6 +546,17 @@ static void read_row(struct exact *x, size_t i)
     x->area_left_s += x->share_s[i];
 }
 
+/* Each task comes behind the last equal one before it. */
+static void read_equals(struct exact *x)
+{
+    for (size_t i = 0; i < x->n; i++) {
+        x->behind[i] = WORKFLOW_NONE;
+        for (size_t j = i; j-- > 0 && x->behind[i] == WORKFLOW_NONE;)
+            if (workflow_equal_tasks(x->problem, x->task[i], x->task[j]))
+                x->behind[i] = j;
+    }
+}
+
 static void read_links(struct exact *x, const size_t *number)
 {
     const struct workflow_problem *problem = x->problem;
@@ -439,24 +566,32 @@ static void read_links(struct exact *x, const size_t *number)
         size_t task = x->task[i];
 
         x->link_first[i] = count;
+        x->leaf[i] = true;
         for (size_t e = problem->parent_first[task]; e < problem->parent_first[task + 1];
              e++) {
             size_t parent = number[problem->edges[e].parent];
 
-            if (parent < x->n)
-                x->links[count++] = (struct link){parent, &problem->edges[e]};
+            if (parent >= x->n)
+                continue;
+            x->leaf[parent] = false;
+            x->links[count++] = (struct link){parent, &problem->edges[e]};
         }
     }
     x->link_first[x->n] = count;
 }
 
+/* Tasks of the best order; 0 if one that could run is not among them: then the order's
+ * end is not what others have to beat. */
 static size_t count_tasks(const struct workflow_searching *s)
 {
-    size_t count = 0;
+    const struct workflow_problem *problem = s->problem;
+    size_t count = 0, placed = 0;
 
-    for (size_t i = 0; i < s->problem->task_count; i++)
-        count += workflow_is_open(s->problem, i) && s->heads.placeable[i];
-    return count;
+    for (size_t i = 0; i < problem->task_count; i++)
+        count += workflow_is_open(problem, i) && s->heads.placeable[i];
+    while (placed < problem->open_count && s->best.task[placed] != WORKFLOW_NONE)
+        placed++;
+    return placed == count ? count : 0;
 }
 
 enum error_code workflow_search_exact(struct workflow_searching *s, double nodes,
@@ -464,19 +599,20 @@ enum error_code workflow_search_exact(struct workflow_searching *s, double nodes
 {
     struct exact x = {.s = s,
                       .problem = s->problem,
-                      .n = count_tasks(s),
+                      .n = s->heads.head_s ? count_tasks(s) : 0,
                       .processors = s->problem->processor_count,
                       .last_s = s->begun_s,
                       .nodes_most = nodes,
                       .complete = true};
     struct choice *list;
     double *copies;
-    size_t *number;
+    size_t *number, *same_as;
 
-    if (x.n > EXACT_TASKS_MOST || x.processors > EXACT_PROCESSORS_MOST || x.n == 0 ||
-        !s->heads.head_s)
+    if (x.n > EXACT_TASKS_MOST || x.processors > EXACT_PROCESSORS_MOST || x.n == 0)
         return OK;
     TRY(make_exact(&x, err));
+    TRY(workflow_equal_processors(s->problem, &s->clock, &same_as, s->arena, err));
+    x.same_as = same_as;
     number = NEW(s->arena, size_t, s->problem->task_count);
     copies = NEW(s->arena, double, x.n *x.n *x.processors);
     list = NEW(s->arena, struct choice, x.n * x.n * x.processors);
@@ -486,8 +622,9 @@ enum error_code workflow_search_exact(struct workflow_searching *s, double nodes
     for (size_t i = 0; i < x.n; i++)
         read_row(&x, i);
     read_links(&x, number);
+    read_equals(&x);
     explore(&x, list, copies);
     if (x.complete)
-        s->bound_s = fmax(s->bound_s, s->best.makespan_s);
+        s->exact_s = s->bound_s = fmax(s->bound_s, s->best.makespan_s);
     return OK;
 }

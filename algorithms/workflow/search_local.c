@@ -15,8 +15,6 @@
 
 #include <string.h>
 
-#define CLOCK_WORK 20000.0 /* tasks looked at between two looks at the clock */
-
 enum { MEMORY_LEAST = 20, MEMORY_MOST = 500, KICK_MOST = 8 };
 
 struct local {
@@ -29,7 +27,6 @@ struct local {
     double *tried_start_s, *tried_finish_s;
     size_t *before, *tried_before; /* [task]: the one before it on its processor */
     size_t *last;                  /* [processor]: work space */
-    size_t every;                  /* steps between two looks at the clock */
     double *least_tail_s;          /* [task] */
     double *free_s;                /* [processor] */
     size_t *usable;                /* processors */
@@ -276,7 +273,7 @@ static void kick(struct local *l)
     size_t steps = 1 + rng_index(&l->rng, KICK_MOST);
 
     from_best(l);
-    for (size_t k = 0; k < steps && workflow_search_step(l->s, l->every); k++)
+    for (size_t k = 0; k < steps && workflow_search_step(l->s, (double)l->n); k++)
         step(l, k, 1.5 * l->now.makespan_s);
     for (size_t k = 0; k < l->memory_count; k++)
         l->memory_s[k] = l->now.makespan_s;
@@ -335,7 +332,6 @@ static void fill_local(struct local *l)
     for (size_t p = 0; p < processors; p++)
         if (problem->processors[p].usable)
             l->usable[l->usable_count++] = p;
-    l->every = (size_t)fmax(1, fmin(64, CLOCK_WORK / ((double)l->n + 1)));
     l->memory_count = (size_t)fmin(MEMORY_MOST, fmax(MEMORY_LEAST, 5 * (double)l->n));
 }
 
@@ -354,7 +350,7 @@ enum error_code workflow_search_local(struct workflow_searching *s, double steps
     patience = 40 * l.memory_count;
     from_best(&l);
     while (s->steps < last && !workflow_search_done(s) &&
-           workflow_search_step(s, l.every)) {
+           workflow_search_step(s, (double)l.n)) {
         idle = step(&l, number++, 0) ? 0 : idle + 1;
         if (idle < patience)
             continue;

@@ -14,6 +14,8 @@ struct workflow_searching {
     const char *best_list;       /* the policy that made it */
     struct workflow_order best;
     double bound_s;    /* proven: nothing is better */
+    double exact_s;    /* what the exact part has proven; 0: nothing */
+    double grain_s;    /* all makespans are multiples of it; 0: not known */
     double begun_s;    /* last finish of what has begun */
     double steps_most; /* in all; HUGE_VAL: no limit */
     double steps;      /* done so far */
@@ -28,19 +30,28 @@ static inline bool workflow_search_done(const struct workflow_searching *s)
     return s->best.makespan_s <= s->bound_s * (1 + 1e-9);
 }
 
-/* Counts a step; false: no more. Asks for the time every `every` steps. */
-static inline bool workflow_search_step(struct workflow_searching *s, size_t every)
+/* Counts a step, and the units of work of the last one; false: no more. */
+static inline bool workflow_search_step(struct workflow_searching *s, double units)
 {
     if (s->spent || s->steps >= s->steps_most)
         return false;
     s->steps++;
-    if ((uint64_t)s->steps % every == 0 && budget_spent(s->problem->in->budget))
-        s->spent = true;
+    s->spent = !workflow_tick(&s->clock, units);
     return true;
 }
 
+/* A makespan from which on a schedule is no better than the best; rounding, or the step
+ * in which all makespans come, is what makes the difference. */
+static inline double workflow_search_goal_s(const struct workflow_searching *s)
+{
+    double best_s = s->best.makespan_s;
+
+    return fmin(best_s * (1 - 1e-12), s->grain_s > 0 ? best_s - s->grain_s / 2 : best_s);
+}
+
 /* search_exact.c: all orders of few tasks, but those that bounds and states seen before
- * rule out; at most `nodes` of them. Sets bound_s to the makespan if it gets through. */
+ * rule out; at most `nodes` of them. Sets exact_s and bound_s to the makespan if it gets
+ * through. */
 enum { EXACT_TASKS_MOST = 32, EXACT_PROCESSORS_MOST = 32 };
 enum error_code workflow_search_exact(struct workflow_searching *s, double nodes,
                                       struct error *err);
