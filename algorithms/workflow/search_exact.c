@@ -430,6 +430,7 @@ static void keep(struct exact *x)
         best->processor[best->task[k]] = x->at[x->order[k]];
     }
     best->makespan_s = x->last_s;
+    workflow_search_improved(x->s);
 }
 
 /* Everything below the branch; recursion is as deep as there are tasks. */

@@ -1,361 +1,360 @@
-/* workflow/search_local.c - better schedules by changing one task at a time.
+/* workflow/search_local.c - better schedules by moving one task at a time.
  *
- * A step takes a task, half of the time one of those that the makespan hangs on, gives
- * it a processor and a place in the order between its parents and its children, and works
- * out the times of everything from there on. Late acceptance (Burke, Bykov 2017): the
- * result is kept if it is no worse than now, or than some hundred steps ago; it is given
- * up as soon as a task ends so late that what must follow it makes it worse. When nothing
- * better has come for long, the search goes on from the best with some random steps.
+ * A step takes up to TRIED tasks of the critical path (those that the makespan hangs on)
+ * that have not been moved of late. For each, every processor p and every place between
+ * neighbours u and v there, the longest way through the task is estimated from the times
+ * of the present schedule, with the task still in its old place:
  *
- * Random numbers: stream "workflow.search". Cost of a step: O(open tasks + edges).
+ *     h   = max( max over parents a: finish(a) + transfer(a, p),  finish(u) )
+ *     e   = max( max over children c: transfer(p, c) + rest(c),   rest(v) )
+ *     est = h + time(task, p) + e
+ *
+ * The move of the least estimate is made, better or not, and the task stays for a while.
+ * When nothing better has come for long, the search goes on from the best, with some
+ * random changes. Where a task takes no time it has one place, without neighbours.
+ *
+ * Source: spec search.md 5.2, 5.3; the neighbourhood and its estimate are those of tabu
+ * search for the job shop (Taillard 1994). Random numbers: stream "workflow.search".
+ * Cost of a step: O(TRIED * (processors * (parents + children) + places) + what changes).
+ *
+ * Above PLAIN_PROCESSORS processors, of equal ones (symmetry.h) only those of the task,
+ * its parents and children, and the two whose last task ends first are tried.
  */
-#include "algorithms/workflow/search_parts.h"
+#include "algorithms/workflow/search_state.h"
+#include "algorithms/workflow/symmetry.h"
 
 #include "models/base/rng.h"
 
 #include <string.h>
 
-enum { MEMORY_LEAST = 20, MEMORY_MOST = 500, KICK_MOST = 8 };
+enum {
+    TRIED = 12,
+    STAY_LEAST = 5,
+    STAY_MORE = 10,
+    PATIENCE = 2000, /* and the number of tasks */
+    KICK_LEAST = 3,
+    KICK_MOST = 10,
+    PLAIN_PROCESSORS = 32
+};
 
 struct local {
     struct workflow_searching *s;
-    const struct workflow_problem *problem;
-    size_t n;                   /* open tasks that can run */
-    struct workflow_order now;  /* the schedule that is changed */
-    size_t *place;              /* [task]: where it is in now.task */
-    double *start_s, *finish_s; /* [task] of now, and of what is tried */
-    double *tried_start_s, *tried_finish_s;
-    size_t *before, *tried_before; /* [task]: the one before it on its processor */
-    size_t *last;                  /* [processor]: work space */
-    double *least_tail_s;          /* [task] */
-    double *free_s;                /* [processor] */
-    size_t *usable;                /* processors */
-    size_t usable_count;
-    size_t *critical; /* tasks that the makespan of `now` hangs on */
-    size_t critical_count;
-    double *memory_s;
-    size_t memory_count;
+    struct workflow_state now;
+    size_t *path; /* the critical path, then those of it that are tried */
+    size_t path_count;
+    double *stays_until;                 /* [task]: step */
+    double step, improved_at;            /* of this part of the search */
+    size_t *candidates, candidate_count; /* processors */
+    const size_t *same_as;               /* [processor]; NULL: all are tried */
+    size_t *first_free, *second_free;    /* [processor]: of its class */
+    double *seen_for; /* [processor]: number of the last list it was put into */
+    double lists;
     struct rng rng;
 };
 
-/* ---- times ---- */
+/* ---- processors to try ---- */
 
-static double start_of(const struct workflow_problem *problem, size_t task, size_t p,
-                       const size_t *processor, const double *finish_s, double free_s)
+static bool is_usable(const struct local *l, size_t p)
 {
-    double ready_s = workflow_ready_s(problem, task, p);
-
-    for (size_t e = problem->parent_first[task]; e < problem->parent_first[task + 1];
-         e++) {
-        const struct workflow_edge *edge = &problem->edges[e];
-
-        ready_s = fmax(
-            ready_s, fmax(0, finish_s[edge->parent]) +
-                         workflow_transfer_s(problem, edge, processor[edge->parent], p));
-    }
-    return workflow_start_s(problem, p, ready_s, free_s,
-                            workflow_time_s(problem, task, p));
+    return l->now.problem->processors[p].usable;
 }
 
-/* Times of what is tried, from place `first` on: before it all is as it was. The
- * makespan, or HUGE_VAL as soon as it must be above most_s. */
-static double try_times(struct local *l, size_t first, double most_s)
+static double free_from_s(const struct local *l, size_t p)
 {
-    const struct workflow_problem *problem = l->problem;
-    double last_s = l->s->begun_s;
+    const struct workflow_lane *lane = &l->now.lanes[p];
 
-    memset(l->free_s, 0, problem->processor_count * sizeof(*l->free_s));
-    for (size_t p = 0; p < problem->processor_count; p++)
-        l->last[p] = WORKFLOW_NONE;
-    for (size_t k = 0; k < first; k++) {
-        size_t task = l->now.task[k];
-
-        l->tried_before[task] = l->before[task];
-        l->tried_start_s[task] = l->start_s[task];
-        l->tried_finish_s[task] = l->finish_s[task];
-        if (workflow_time_s(problem, task, l->now.processor[task]) > 0) {
-            l->last[l->now.processor[task]] = task;
-            l->free_s[l->now.processor[task]] = l->finish_s[task];
-        }
-        last_s = fmax(last_s, l->finish_s[task]);
-    }
-    for (size_t k = first; k < l->n; k++) {
-        size_t task = l->now.task[k], p = l->now.processor[task];
-        double start_s =
-            start_of(problem, task, p, l->now.processor, l->tried_finish_s, l->free_s[p]);
-        double finish_s = start_s + workflow_time_s(problem, task, p);
-
-        if (!(finish_s + l->least_tail_s[task] <= most_s))
-            return HUGE_VAL;
-        l->tried_start_s[task] = start_s;
-        l->tried_finish_s[task] = finish_s;
-        l->tried_before[task] = WORKFLOW_NONE;
-        if (workflow_time_s(problem, task, p) > 0) {
-            l->tried_before[task] = l->last[p];
-            l->last[p] = task;
-            l->free_s[p] = finish_s;
-        }
-        last_s = fmax(last_s, finish_s);
-    }
-    return last_s;
+    return lane->count ? l->now.finish_s[lane->task[lane->count - 1]] : 0;
 }
 
-/* ---- what the makespan hangs on ---- */
-
-/* What ended just when the task began: a task before it on its processor, or a parent. */
-static size_t cause_of(const struct local *l, size_t task)
+/* The two of each class whose last task ends first; for all tasks of a step. */
+static void note_free(struct local *l)
 {
-    const struct workflow_problem *problem = l->problem;
-    size_t p = l->now.processor[task];
-    double start_s = l->start_s[task], slack_s = 1e-9 * fmax(1, start_s);
+    size_t processors = l->now.problem->processor_count;
 
-    for (size_t e = problem->parent_first[task]; e < problem->parent_first[task + 1];
-         e++) {
-        const struct workflow_edge *edge = &problem->edges[e];
-        size_t from = l->now.processor[edge->parent];
+    if (!l->same_as)
+        return;
+    for (size_t p = 0; p < processors; p++)
+        l->first_free[p] = l->second_free[p] = WORKFLOW_NONE;
+    for (size_t p = 0; p < processors; p++) {
+        size_t *first = &l->first_free[l->same_as[p]];
+        size_t *second = &l->second_free[l->same_as[p]];
 
-        if (workflow_is_open(problem, edge->parent) &&
-            l->finish_s[edge->parent] + workflow_transfer_s(problem, edge, from, p) >=
-                start_s - slack_s)
-            return edge->parent;
+        if (!is_usable(l, p))
+            continue;
+        if (*first == WORKFLOW_NONE || free_from_s(l, p) < free_from_s(l, *first)) {
+            *second = *first;
+            *first = p;
+        } else if (*second == WORKFLOW_NONE ||
+                   free_from_s(l, p) < free_from_s(l, *second)) {
+            *second = p;
+        }
     }
-    if (l->before[task] != WORKFLOW_NONE &&
-        l->finish_s[l->before[task]] >= start_s - slack_s)
-        return l->before[task];
-    return WORKFLOW_NONE;
+    l->now.units += (double)processors;
 }
 
-static void find_critical(struct local *l)
+static void add_candidate(struct local *l, size_t p)
 {
-    size_t task = WORKFLOW_NONE;
-    double last_s = -1;
+    if (p >= l->now.problem->processor_count || !is_usable(l, p) ||
+        l->seen_for[p] == l->lists)
+        return;
+    l->seen_for[p] = l->lists;
+    l->candidates[l->candidate_count++] = p;
+}
 
-    for (size_t k = 0; k < l->n; k++)
-        if (l->finish_s[l->now.task[k]] > last_s) {
-            task = l->now.task[k];
-            last_s = l->finish_s[task];
-        }
-    l->critical_count = 0;
-    while (task != WORKFLOW_NONE && l->critical_count < l->n) {
-        l->critical[l->critical_count++] = task;
-        task = cause_of(l, task);
+static void list_candidates(struct local *l, size_t task)
+{
+    const struct workflow_problem *problem = l->now.problem;
+
+    if (!l->same_as)
+        return; /* all usable ones, once and for all */
+    l->lists++;
+    l->candidate_count = 0;
+    add_candidate(l, l->now.at[task]);
+    for (size_t e = problem->parent_first[task]; e < problem->parent_first[task + 1]; e++)
+        add_candidate(l, l->now.at[problem->edges[e].parent]);
+    for (size_t c = problem->child_first[task]; c < problem->child_first[task + 1]; c++) {
+        size_t child = problem->edges[problem->child_edge[c]].child;
+
+        if (l->now.place[child] != WORKFLOW_NONE)
+            add_candidate(l, l->now.at[child]);
     }
+    for (size_t p = 0; p < problem->processor_count; p++) {
+        if (l->same_as[p] != p)
+            continue;
+        add_candidate(l, l->first_free[p]);
+        add_candidate(l, l->second_free[p]);
+    }
+    l->now.units += (double)problem->processor_count;
+}
+
+/* ---- the best move ---- */
+
+struct move {
+    size_t task;
+    struct workflow_spot to;
+    double est_s;
+};
+
+/* All places of the task on p but its present one. */
+static void weigh_places(struct local *l, struct move *best, size_t task, size_t p,
+                         size_t low, size_t high)
+{
+    const struct workflow_state *now = &l->now;
+    const struct workflow_processor *processor = &now->problem->processors[p];
+    const struct workflow_lane *lane = &now->lanes[p];
+    double time_s = workflow_state_time_s(now, task, p);
+    double ready_s = workflow_state_ready_s(now, task, p);
+    double follows_s = workflow_state_follows_s(now, task, p);
+
+    for (size_t spot = workflow_state_find(now, p, low); spot <= lane->count; spot++) {
+        size_t before = spot ? lane->task[spot - 1] : WORKFLOW_NONE;
+        size_t behind = spot < lane->count ? lane->task[spot] : WORKFLOW_NONE;
+        double est_s = ready_s, rest_s = follows_s;
+
+        if (before != WORKFLOW_NONE && now->place[before] >= high)
+            break;
+        if (before == task || behind == task)
+            continue; /* where it is */
+        if (before != WORKFLOW_NONE && now->finish_s[before] > est_s)
+            est_s = now->finish_s[before];
+        if (behind != WORKFLOW_NONE && now->rest_s[behind] > rest_s)
+            rest_s = now->rest_s[behind];
+        if (processor->blocked_count && est_s < HUGE_VAL)
+            est_s = workflow_past_blocked_s(processor, est_s, time_s);
+        est_s += time_s + rest_s;
+        l->s->weighed++;
+        l->now.units++;
+        if (est_s < best->est_s)
+            *best = (struct move){task, {p, spot}, est_s};
+    }
+}
+
+/* The only place of a task that takes no time on p. */
+static void weigh_instant(struct local *l, struct move *best, size_t task, size_t p)
+{
+    const struct workflow_state *now = &l->now;
+    double est_s =
+        workflow_start_s(now->problem, p, workflow_state_ready_s(now, task, p), 0, 0) +
+        workflow_state_follows_s(now, task, p);
+
+    l->s->weighed++;
+    if (est_s < best->est_s)
+        *best = (struct move){task, {p, 0}, est_s};
+}
+
+static void weigh_task(struct local *l, struct move *best, size_t task)
+{
+    const struct workflow_problem *problem = l->now.problem;
+    double degree =
+        (double)(problem->parent_first[task + 1] - problem->parent_first[task]) +
+        (double)(problem->child_first[task + 1] - problem->child_first[task]);
+    size_t low, high;
+
+    workflow_state_room(&l->now, task, &low, &high);
+    list_candidates(l, task);
+    for (size_t k = 0; k < l->candidate_count; k++) {
+        size_t p = l->candidates[k];
+        double time_s = workflow_state_time_s(&l->now, task, p);
+
+        l->now.units += 2 + degree;
+        if (time_s == 0 && p != l->now.at[task])
+            weigh_instant(l, best, task, p);
+        else if (time_s > 0 && time_s < HUGE_VAL)
+            weigh_places(l, best, task, p, low, high);
+    }
+}
+
+/* Moves what may be tried to the front of the path: at most TRIED, drawn. */
+static size_t draw_tasks(struct local *l)
+{
+    size_t count = 0, drawn;
+
+    for (size_t k = 0; k < l->path_count; k++)
+        if (l->stays_until[l->path[k]] <= l->step)
+            l->path[count++] = l->path[k];
+    drawn = count < TRIED ? count : TRIED;
+    for (size_t k = 0; k < drawn && count > TRIED; k++) {
+        size_t other = k + rng_index(&l->rng, count - k), task = l->path[k];
+
+        l->path[k] = l->path[other];
+        l->path[other] = task;
+    }
+    return drawn;
+}
+
+static bool find_move(struct local *l, struct move *best)
+{
+    size_t count;
+
+    *best = (struct move){.task = WORKFLOW_NONE, .est_s = HUGE_VAL};
+    l->path_count = workflow_state_critical(&l->now, &l->rng, l->path);
+    l->now.units += (double)l->path_count;
+    count = draw_tasks(l);
+    note_free(l);
+    for (size_t k = 0; k < count; k++)
+        weigh_task(l, best, l->path[k]);
+    return best->task != WORKFLOW_NONE;
+}
+
+/* Any task to any place that it may have; false: nowhere else. */
+static bool random_move(struct local *l, struct move *move)
+{
+    size_t task = l->now.order[rng_index(&l->rng, l->now.n)];
+    size_t p, low, high, first, end;
+
+    list_candidates(l, task);
+    if (l->candidate_count == 0)
+        return false;
+    p = l->candidates[rng_index(&l->rng, l->candidate_count)];
+    workflow_state_room(&l->now, task, &low, &high);
+    first = workflow_state_find(&l->now, p, low);
+    end = workflow_state_find(&l->now, p, high);
+    *move = (struct move){.task = task,
+                          .to = {p, first + rng_index(&l->rng, end - first + 1)}};
+    return workflow_state_time_s(&l->now, task, p) < HUGE_VAL &&
+           workflow_state_ready_s(&l->now, task, p) < HUGE_VAL;
 }
 
 /* ---- steps ---- */
 
-static void shift(struct local *l, size_t from, size_t to)
-{
-    size_t task = l->now.task[from];
-
-    for (; from < to; from++) {
-        l->now.task[from] = l->now.task[from + 1];
-        l->place[l->now.task[from]] = from;
-    }
-    for (; from > to; from--) {
-        l->now.task[from] = l->now.task[from - 1];
-        l->place[l->now.task[from]] = from;
-    }
-    l->now.task[to] = task;
-    l->place[task] = to;
-}
-
-/* Places [*low, *high] that a task can have without passing a parent or a child. */
-static void room_of(const struct local *l, size_t task, size_t *low, size_t *high)
-{
-    const struct workflow_problem *problem = l->problem;
-
-    *low = 0;
-    *high = l->n - 1;
-    for (size_t e = problem->parent_first[task]; e < problem->parent_first[task + 1];
-         e++) {
-        size_t parent = problem->edges[e].parent;
-
-        if (workflow_is_open(problem, parent) && l->place[parent] + 1 > *low)
-            *low = l->place[parent] + 1;
-    }
-    for (size_t c = problem->child_first[task]; c < problem->child_first[task + 1]; c++) {
-        size_t child = problem->edges[problem->child_edge[c]].child;
-
-        if (l->place[child] != WORKFLOW_NONE && l->place[child] <= *high)
-            *high = l->place[child] - 1;
-    }
-}
-
-struct change {
-    size_t task, from, to, old_processor;
-};
-
-static struct change random_change(struct local *l)
-{
-    bool critical = l->critical_count && rng_uniform(&l->rng) < 0.5;
-    size_t task = critical ? l->critical[rng_index(&l->rng, l->critical_count)]
-                           : l->now.task[rng_index(&l->rng, l->n)];
-    struct change c = {task, l->place[task], 0, l->now.processor[task]};
-    size_t low, high;
-
-    room_of(l, task, &low, &high);
-    c.to = low + rng_index(&l->rng, high - low + 1);
-    if (c.to == c.from || rng_uniform(&l->rng) < 0.6)
-        l->now.processor[task] = l->usable[rng_index(&l->rng, l->usable_count)];
-    shift(l, c.from, c.to);
-    return c;
-}
-
-static void take_back(struct local *l, const struct change *c)
-{
-    shift(l, c->to, c->from);
-    l->now.processor[c->task] = c->old_processor;
-}
-
-static void accept(struct local *l, double makespan_s)
-{
-    double *start_s = l->start_s, *finish_s = l->finish_s;
-    size_t *before = l->before;
-
-    l->now.makespan_s = makespan_s;
-    l->start_s = l->tried_start_s;
-    l->finish_s = l->tried_finish_s;
-    l->tried_start_s = start_s;
-    l->tried_finish_s = finish_s;
-    l->before = l->tried_before;
-    l->tried_before = before;
-    find_critical(l);
-}
-
 static void keep_best(struct local *l)
 {
     struct workflow_order *best = &l->s->best;
+    const struct workflow_problem *problem = l->now.problem;
 
-    if (!(l->now.makespan_s < best->makespan_s))
+    if (!(l->now.makespan_s < best->makespan_s * (1 - 1e-12)))
         return;
-    memcpy(best->task, l->now.task, l->n * sizeof(*best->task));
-    memcpy(best->processor, l->now.processor,
-           l->problem->task_count * sizeof(*best->processor));
+    memcpy(best->task, l->now.order, l->now.n * sizeof(*best->task));
+    memcpy(best->processor, l->now.at, problem->task_count * sizeof(*best->processor));
     best->makespan_s = l->now.makespan_s;
+    l->improved_at = l->step;
+    l->now.units += (double)problem->task_count / 4;
+    workflow_search_improved(l->s);
 }
 
-static void from_best(struct local *l)
+static enum error_code make_move(struct local *l, const struct move *move,
+                                 struct error *err)
 {
-    const struct workflow_order *best = &l->s->best;
-
-    memcpy(l->now.task, best->task, l->n * sizeof(*best->task));
-    memcpy(l->now.processor, best->processor,
-           l->problem->task_count * sizeof(*best->processor));
-    for (size_t k = 0; k < l->n; k++)
-        l->place[l->now.task[k]] = k;
-    accept(l, try_times(l, 0, HUGE_VAL));
-    for (size_t k = 0; k < l->memory_count; k++)
-        l->memory_s[k] = l->now.makespan_s;
-}
-
-/* One step; whether it was better than the best. */
-static bool step(struct local *l, size_t number, double most_s)
-{
-    double *old_s = &l->memory_s[number % l->memory_count];
-    double limit_s = fmax(fmax(*old_s, l->now.makespan_s), most_s);
-    double best_s = l->s->best.makespan_s, makespan_s;
-    struct change c = random_change(l);
-
-    makespan_s = try_times(l, c.from < c.to ? c.from : c.to, limit_s);
-    if (makespan_s <= limit_s)
-        accept(l, makespan_s);
-    else
-        take_back(l, &c);
-    if (l->now.makespan_s < *old_s)
-        *old_s = l->now.makespan_s;
+    TRY(workflow_state_move(&l->now, move->task, move->to, err));
+    l->step++;
+    l->stays_until[move->task] = l->step + STAY_LEAST +
+                                 (double)rng_index(&l->rng, STAY_MORE) +
+                                 (double)(l->path_count / 4);
     keep_best(l);
-    return l->s->best.makespan_s < best_s;
-}
-
-static void kick(struct local *l)
-{
-    size_t steps = 1 + rng_index(&l->rng, KICK_MOST);
-
-    from_best(l);
-    for (size_t k = 0; k < steps && workflow_search_step(l->s, (double)l->n); k++)
-        step(l, k, 1.5 * l->now.makespan_s);
-    for (size_t k = 0; k < l->memory_count; k++)
-        l->memory_s[k] = l->now.makespan_s;
-}
-
-/* ---- */
-
-static enum error_code make_local(struct local *l, struct error *err)
-{
-    const struct workflow_problem *problem = l->problem;
-    struct arena *a = l->s->arena;
-    size_t n = problem->task_count, processors = problem->processor_count;
-
-    l->now.task = NEW(a, size_t, problem->open_count);
-    l->now.processor = NEW(a, size_t, n);
-    l->place = NEW(a, size_t, n);
-    l->start_s = NEW(a, double, n);
-    l->finish_s = NEW(a, double, n);
-    l->tried_start_s = NEW(a, double, n);
-    l->tried_finish_s = NEW(a, double, n);
-    l->least_tail_s = NEW(a, double, n);
-    l->critical = NEW(a, size_t, n);
-    l->before = NEW(a, size_t, n);
-    l->tried_before = NEW(a, size_t, n);
-    l->last = NEW(a, size_t, processors);
-    l->free_s = NEW(a, double, processors);
-    l->usable = NEW(a, size_t, processors);
-    l->memory_s = NEW(a, double, MEMORY_MOST);
-    if (!l->now.task || !l->now.processor || !l->place || !l->start_s || !l->finish_s ||
-        !l->tried_start_s || !l->tried_finish_s || !l->least_tail_s || !l->critical ||
-        !l->before || !l->tried_before || !l->last || !l->free_s || !l->usable ||
-        !l->memory_s)
-        return fail_memory(err);
     return OK;
 }
 
-static void fill_local(struct local *l)
+static bool next_step(struct local *l)
 {
-    const struct workflow_problem *problem = l->problem;
-    const double *tail_s = l->s->heads.tail_s;
-    size_t processors = problem->processor_count;
+    double units = l->now.units;
 
-    while (l->n < problem->open_count && l->s->best.task[l->n] != WORKFLOW_NONE)
-        l->n++;
-    for (size_t i = 0; i < problem->task_count; i++) {
-        l->place[i] = WORKFLOW_NONE;
-        if (!workflow_is_open(problem, i))
-            l->finish_s[i] = l->tried_finish_s[i] = problem->fixed_finish_s[i];
-        if (!tail_s || processors == 0)
-            continue;
-        l->least_tail_s[i] = HUGE_VAL;
-        for (size_t p = 0; p < processors; p++)
-            l->least_tail_s[i] = fmin(l->least_tail_s[i], tail_s[i * processors + p]);
-        l->least_tail_s[i] *= 1 - 1e-12; /* sums are rounded */
-    }
+    l->now.units = 0;
+    return workflow_search_step(l->s, units);
+}
+
+/* From the best again, with some random changes. */
+static enum error_code kick(struct local *l, double last, struct error *err)
+{
+    size_t moves = KICK_LEAST + rng_index(&l->rng, KICK_MOST - KICK_LEAST + 1);
+    struct move move;
+
+    TRY(workflow_state_load(&l->now, &l->s->best, err));
+    l->improved_at = l->step;
+    note_free(l);
+    for (size_t k = 0; k < moves && l->s->steps < last; k++)
+        if (random_move(l, &move) && next_step(l))
+            TRY(make_move(l, &move, err));
+    return OK;
+}
+
+/* ---- start ---- */
+
+static enum error_code make_local(struct local *l, struct error *err)
+{
+    const struct workflow_problem *problem = l->s->problem;
+    size_t n = problem->task_count, processors = problem->processor_count, *same_as;
+    struct arena *a = l->s->arena;
+
+    TRY(workflow_state_make(&l->now, l->s, err));
+    l->path = NEW(a, size_t, n);
+    l->stays_until = NEW(a, double, n);
+    l->candidates = NEW(a, size_t, processors);
+    l->seen_for = NEW(a, double, processors);
+    l->first_free = NEW(a, size_t, processors);
+    l->second_free = NEW(a, size_t, processors);
+    if (!l->path || !l->stays_until || !l->candidates || !l->seen_for || !l->first_free ||
+        !l->second_free)
+        return fail_memory(err);
+    l->lists = 1;
     for (size_t p = 0; p < processors; p++)
-        if (problem->processors[p].usable)
-            l->usable[l->usable_count++] = p;
-    l->memory_count = (size_t)fmin(MEMORY_MOST, fmax(MEMORY_LEAST, 5 * (double)l->n));
+        add_candidate(l, p);
+    if (l->candidate_count <= PLAIN_PROCESSORS)
+        return OK;
+    TRY(workflow_equal_processors(problem, &l->s->clock, &same_as, a, err));
+    l->same_as = same_as;
+    return OK;
 }
 
 enum error_code workflow_search_local(struct workflow_searching *s, double steps,
                                       struct error *err)
 {
-    struct local l = {.s = s, .problem = s->problem};
+    struct local l = {.s = s};
     double last = s->steps + steps;
-    size_t number = 0, idle = 0, patience;
+    struct move move;
 
     TRY(make_local(&l, err));
-    fill_local(&l);
-    if (l.n < 2 || l.usable_count == 0)
+    if (l.now.n == 0 || l.candidate_count == 0)
         return OK;
     l.rng = rng_stream(s->problem->in->seed + (uint64_t)s->steps, "workflow.search");
-    patience = 40 * l.memory_count;
-    from_best(&l);
-    while (s->steps < last && !workflow_search_done(s) &&
-           workflow_search_step(s, (double)l.n)) {
-        idle = step(&l, number++, 0) ? 0 : idle + 1;
-        if (idle < patience)
-            continue;
-        kick(&l);
-        idle = 0;
+    TRY(workflow_state_load(&l.now, &s->best, err));
+    while (s->steps < last && !workflow_search_done(s) && next_step(&l)) {
+        if (find_move(&l, &move) || random_move(&l, &move))
+            TRY(make_move(&l, &move, err));
+        else
+            l.step++;
+        if (!(l.now.makespan_s < HUGE_VAL) ||
+            l.step - l.improved_at > PATIENCE + (double)l.now.n)
+            TRY(kick(&l, last, err));
     }
     return OK;
 }

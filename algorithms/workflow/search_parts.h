@@ -6,6 +6,8 @@
 #include "algorithms/workflow/heads.h"
 #include "algorithms/workflow/order.h"
 
+enum { IMPROVED_MOST = 20 };
+
 struct workflow_searching {
     const struct workflow_problem *problem;
     struct workflow_heads heads;
@@ -20,6 +22,9 @@ struct workflow_searching {
     double steps_most; /* in all; HUGE_VAL: no limit */
     double steps;      /* done so far */
     bool spent;        /* the time is up */
+    double weighed;    /* changes that were looked at */
+    struct workflow_improvement *improved; /* [IMPROVED_MOST]: the last ones, a ring */
+    size_t improved_count;                 /* all of them */
     struct workflow_clock clock;
     struct arena *arena;
 };
@@ -40,6 +45,14 @@ static inline bool workflow_search_step(struct workflow_searching *s, double uni
     return true;
 }
 
+/* Notes that the best has just become better. */
+static inline void workflow_search_improved(struct workflow_searching *s)
+{
+    if (s->improved)
+        s->improved[s->improved_count++ % IMPROVED_MOST] =
+            (struct workflow_improvement){(uint64_t)s->steps, s->best.makespan_s};
+}
+
 /* A makespan from which on a schedule is no better than the best; rounding, or the step
  * in which all makespans come, is what makes the difference. */
 static inline double workflow_search_goal_s(const struct workflow_searching *s)
@@ -56,7 +69,7 @@ enum { EXACT_TASKS_MOST = 32, EXACT_PROCESSORS_MOST = 32 };
 enum error_code workflow_search_exact(struct workflow_searching *s, double nodes,
                                       struct error *err);
 
-/* search_local.c: changes one task's place or processor at a time, `steps` times. */
+/* search_local.c: moves one task at a time, `steps` times. */
 enum error_code workflow_search_local(struct workflow_searching *s, double steps,
                                       struct error *err);
 

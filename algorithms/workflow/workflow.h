@@ -98,6 +98,12 @@ struct workflow_objective {
     double transfer_s; /* sum over edges between different resources */
 };
 
+/* When a search found something better. */
+struct workflow_improvement {
+    uint64_t steps; /* done by then */
+    double value;   /* makespan, s */
+};
+
 struct workflow_out {
     const char *algorithm; /* what ran: `auto` says what it chose */
     const char *because;   /* why `auto` chose it; NULL otherwise */

@@ -1,0 +1,134 @@
+/* workflow/search_state.h - the present schedule of a search, and its times.
+ *
+ * An order of the tasks (order.h), and for each processor the tasks that take time there,
+ * in that order: its lane. Of every task its start, its finish, and its rest: the longest
+ * way from its start to the end of all, over its children and the next one of its lane.
+ * A move changes one task; times are worked out again only where they change.
+ */
+#ifndef GRIDPLAN_WORKFLOW_SEARCH_STATE_H
+#define GRIDPLAN_WORKFLOW_SEARCH_STATE_H
+
+#include "algorithms/workflow/search_parts.h"
+
+struct workflow_lane {
+    size_t *task;
+    size_t count, room;
+};
+
+struct workflow_state {
+    const struct workflow_problem *problem;
+    size_t n;      /* tasks in the order: open, and with a place */
+    size_t *order; /* [n] */
+    size_t *place; /* [task]: where it is in the order; WORKFLOW_NONE: not in it */
+    size_t *at;    /* [task]: its processor, also of those that have begun */
+    size_t *spot;  /* [task]: where it is in its lane; WORKFLOW_NONE: takes no time */
+    struct workflow_lane *lanes; /* [processor] */
+    double *start_s, *finish_s;  /* [task] */
+    double *rest_s;              /* [task]: run time, and what must follow it */
+    double makespan_s;           /* HUGE_VAL: some task finds no time */
+    double begun_s;              /* last finish of what has begun */
+    double units;                /* of work, since it was asked last */
+
+    double *time_s;      /* [task * processors + processor]; NULL: too many */
+    size_t *resource_of; /* [processor] */
+    size_t *ends;        /* tasks without children that may take no time */
+    size_t end_count;
+    uint64_t *heads_due, *rests_due; /* a bit for each place of the order */
+    struct arena *arena;
+};
+
+/* Where a task could go: before the one at `spot` of the processor's lane, itself still
+ * counted; no matter where it takes no time. */
+struct workflow_spot {
+    size_t processor, spot;
+};
+
+enum error_code workflow_state_make(struct workflow_state *state,
+                                    const struct workflow_searching *s,
+                                    struct error *err);
+
+/* Takes an order over, all times from scratch. */
+enum error_code workflow_state_load(struct workflow_state *state,
+                                    const struct workflow_order *order,
+                                    struct error *err);
+
+/* Makes a move, and works the times out. The spot must be allowed: behind all parents of
+ * the task and before all its children. */
+enum error_code workflow_state_move(struct workflow_state *state, size_t task,
+                                    struct workflow_spot to, struct error *err);
+
+/* Places of the order that the task may not pass: its last parent's + 1, and its first
+ * child's (or n). */
+void workflow_state_room(const struct workflow_state *state, size_t task, size_t *low,
+                         size_t *high);
+
+/* First spot of a lane whose task is at place `low` of the order or behind. */
+size_t workflow_state_find(const struct workflow_state *state, size_t processor,
+                           size_t low);
+
+/* What the makespan hangs on, last task first; ties by chance. Returns their number. */
+struct rng;
+size_t workflow_state_critical(const struct workflow_state *state, struct rng *rng,
+                               size_t *path);
+
+static inline double workflow_state_time_s(const struct workflow_state *state,
+                                           size_t task, size_t p)
+{
+    return state->time_s ? state->time_s[task * state->problem->processor_count + p]
+                         : workflow_time_s(state->problem, task, p);
+}
+
+/* workflow_transfer_s(), with the common cases here. */
+static inline double workflow_state_transfer_s(const struct workflow_state *state,
+                                               const struct workflow_edge *edge,
+                                               size_t from, size_t to)
+{
+    if (from == to)
+        return 0;
+    if (isnan(edge->transfer_s) || from == WORKFLOW_EVERYWHERE)
+        return workflow_transfer_s(state->problem, edge, from, to);
+    if (state->resource_of[from] == state->resource_of[to])
+        return 0;
+    return edge->transfer_s <= WORKFLOW_LONGEST_S ? edge->transfer_s : HUGE_VAL;
+}
+
+/* When its release, inputs and parents let the task start on p. */
+static inline double workflow_state_ready_s(const struct workflow_state *state,
+                                            size_t task, size_t p)
+{
+    const struct workflow_problem *problem = state->problem;
+    double ready_s = workflow_ready_s(problem, task, p);
+
+    for (size_t e = problem->parent_first[task]; e < problem->parent_first[task + 1];
+         e++) {
+        const struct workflow_edge *edge = &problem->edges[e];
+        double arrived_s =
+            state->finish_s[edge->parent] +
+            workflow_state_transfer_s(state, edge, state->at[edge->parent], p);
+
+        ready_s = arrived_s > ready_s ? arrived_s : ready_s;
+    }
+    return ready_s;
+}
+
+/* The longest way from the task's end on p to the end of all, through its children. */
+static inline double workflow_state_follows_s(const struct workflow_state *state,
+                                              size_t task, size_t p)
+{
+    const struct workflow_problem *problem = state->problem;
+    double longest_s = 0;
+
+    for (size_t c = problem->child_first[task]; c < problem->child_first[task + 1]; c++) {
+        const struct workflow_edge *edge = &problem->edges[problem->child_edge[c]];
+        double rest_s;
+
+        if (state->place[edge->child] == WORKFLOW_NONE)
+            continue;
+        rest_s = workflow_state_transfer_s(state, edge, p, state->at[edge->child]) +
+                 state->rest_s[edge->child];
+        longest_s = rest_s > longest_s ? rest_s : longest_s;
+    }
+    return longest_s;
+}
+
+#endif
