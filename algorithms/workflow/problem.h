@@ -165,6 +165,7 @@ struct workflow_plan {
     struct workflow_bound bound;         /* of the problem, if the policy needed it; */
     bool bounded;                        /* it did */
     uint64_t steps;
+    double weighed; /* changes that a search has looked at */
     const char *algorithm, *because;
     const struct workflow_plan *instead; /* of a search: the best list plan, if this one
                                             breaks a rule; NULL: none */

@@ -177,5 +177,6 @@ enum error_code workflow_search(const struct workflow_problem *problem,
     plan->status = s.spent ? DECISION_CUT : DECISION_FEASIBLE;
     plan->lower_bound_s = s.bound_s;
     plan->steps = (uint64_t)s.steps;
+    plan->weighed = s.weighed;
     return OK;
 }
