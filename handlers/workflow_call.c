@@ -339,6 +339,7 @@ enum error_code workflow_call_begin(struct workflow_call *call, struct request *
                 .seed = body->decision.seed,
                 .budget = &rq->budget,
                 .time_limit_given = isfinite(body->decision.time_limit_s),
+                .time_limit_s = body->decision.time_limit_s,
             },
     };
     TRY(find_snapshot(call, body));

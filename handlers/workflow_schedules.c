@@ -6,6 +6,7 @@
 #include "handlers/workflow_schedules.h"
 
 #include "handlers/pictures.h"
+#include "handlers/search_json.h"
 #include "handlers/workflow_round_answer.h"
 
 #include <string.h>
@@ -95,6 +96,17 @@ static const struct json_object placement_json = {
     "WorkflowPlacement", "Where and when a task runs", sizeof(struct workflow_placement),
     placement_rows};
 
+#define T struct workflow_best_list
+static const struct json_field best_list_rows[] = {
+    JSON_TEXT(T, algorithm, 0, "heft, peft or cpop"),
+    JSON_NUMBER(T, value, 0, 0, 0, 0, "The makespan of its schedule, in seconds"),
+    {0},
+};
+#undef T
+static const struct json_object best_list_json = {
+    "WorkflowBestList", "The best schedule of a list algorithm that was tried",
+    sizeof(struct workflow_best_list), best_list_rows};
+
 #define T struct workflow_schedule_answer
 static const struct json_field schedule_rows[] = {
     DECISION_ANSWER_ROWS(T),
@@ -134,6 +146,31 @@ static const struct json_field schedule_rows[] = {
      .type = JSON_TYPE_INTEGER,
      .offset = JSON_AT(T, plan.steps, uint64_t),
      .max = JSON_EXACT},
+    {.name = "bounds",
+     .doc = "Lower bounds of the makespan that were computed, largest first",
+     .type = JSON_TYPE_LIST,
+     .offset = JSON_AT(T, plan.bounds, const struct proven_bound *),
+     .count_offset = JSON_AT(T, plan.bound_count, size_t),
+     .of = &proven_bound_json},
+    {.name = "bound_effort",
+     .doc = "Of a search: work on bounds before its first step; options.bound_effort "
+            "replays it",
+     .type = JSON_TYPE_TEXT,
+     .offset = JSON_AT(T, plan.bound_effort, const char *),
+     .flags = JSON_OPTIONAL},
+    {.name = "best_list",
+     .doc = "Of a search: what it is compared with",
+     .type = JSON_TYPE_OBJECT,
+     .offset = JSON_AT(T, plan.best_list, const struct workflow_best_list *),
+     .of = &best_list_json,
+     .flags = JSON_POINTER | JSON_OPTIONAL},
+    {.name = "improved_at_steps",
+     .doc = "Of a search: the last 20 times that it found something better",
+     .type = JSON_TYPE_LIST,
+     .offset = JSON_AT(T, plan.improved_at_steps, const struct improvement *),
+     .count_offset = JSON_AT(T, plan.improvement_count, size_t),
+     .of = &improvement_json,
+     .flags = JSON_OPTIONAL},
     JSON_OBJECT(T, import, const struct workflow_import *, &workflow_import_json,
                 JSON_POINTER | JSON_OPTIONAL, "What was read from another tool's file"),
     DECISION_END_ROWS(T),
@@ -292,6 +329,8 @@ static enum error_code schedule(const struct workflow_call *call,
 
     TRY(workflow_decide(&call->in, choice->policy, choice->options, choice->option_count,
                         &out->plan, rq->arena, rq->err));
+    if (out->plan.check_failure)
+        decision_check_failed(rq);
     TRY(workflow_call_warnings(call, out->plan.warnings, out->plan.warning_count,
                                &out->decision));
     TRY(workflow_unplaced_answer(call, out->plan.unplaced, out->plan.unplaced_count,

@@ -83,7 +83,7 @@ proof prove(request &r)
     REQUIRE(workflow_heft(problem, nullptr, &plan, a, &err) == OK);
     REQUIRE(workflow_order_of_plan(problem, &plan, &s.best, a, &err) == OK);
     s.best.makespan_s = workflow_plan_makespan_s(problem, &plan);
-    REQUIRE(workflow_bound_parts(problem, WORKFLOW_EFFORT_FULL, &s.clock, &bound,
+    REQUIRE(workflow_bound_parts(problem, EFFORT_FULL, &s.clock, &bound,
                                  &s.heads, &s.area, a, &err) == OK);
     s.grain_s = bound.grain_s;
     REQUIRE(workflow_search_exact(&s, 1e6, &err) == OK);

@@ -418,6 +418,39 @@ static enum error_code fill_unplaced(const struct workflow_problem *problem,
     return OK;
 }
 
+/* ---- bounds, and how the search went ---- */
+
+static enum error_code fill_bounds(const struct workflow_bound *bound, double exact_s,
+                                   double limit_s, struct workflow_out *out,
+                                   struct arena *a, struct error *err)
+{
+    struct proven_bound *rows = NEW(a, struct proven_bound, BOUND_KIND_COUNT);
+    struct bound_list list = {0};
+
+    if (!rows)
+        return fail_memory(err);
+    bound_list_note(&list, BOUND_CRITICAL_PATH, bound->path_s);
+    bound_list_note(&list, BOUND_AREA, bound->work_s);
+    if (bound->grained_s > 0)
+        bound_list_note(&list, BOUND_GRAIN, bound->grained_s);
+    if (exact_s > 0)
+        bound_list_note(&list, BOUND_EXACT, exact_s);
+    out->bounds = rows;
+    out->bound_count = bound_list_sort(&list, limit_s, rows);
+    return OK;
+}
+
+/* Of a search. */
+static void fill_progress(const struct workflow_plan *plan, struct workflow_out *out)
+{
+    out->bound_effort = plan->bound_effort;
+    out->best_list = plan->best_list;
+    if (!plan->improved)
+        return;
+    out->improved_at_steps = plan->improved->item;
+    out->improvement_count = plan->improved->count;
+}
+
 /* ---- all of it ---- */
 
 static enum decision_status status_of(const struct workflow_problem *problem,
@@ -501,13 +534,18 @@ enum error_code workflow_answer(const struct workflow_problem *problem,
 
     if (!plan->bounded)
         TRY(workflow_bound_make(problem, &s.bound, a, err));
-    s.bound.lower_bound_s = fmax(s.bound.lower_bound_s, plan->lower_bound_s);
+    s.bound.lower_bound_s = fmax(s.bound.lower_bound_s, plan->exact_s);
     TRY(settle(problem, plan, &s, a, err));
     x.check_failure = s.failure;
     TRY(fill_schedule(problem, s.plan, &x, a, err));
     TRY(fill_unplaced(problem, s.plan, &x, a, err));
     TRY(fill_critical(problem, s.plan, &x, a, err));
     TRY(workflow_objective_of(problem, s.plan, &s.bound, s.valid, &x.objective, a, err));
+    if (!s.failure)
+        TRY(fill_bounds(&s.bound, plan->exact_s,
+                        has_all(problem, s.plan) ? x.objective.makespan_s : HUGE_VAL, &x,
+                        a, err));
+    fill_progress(plan, &x);
     x.status = status_of(problem, s.plan,
                          s.valid && x.objective.makespan_s == x.objective.lower_bound_s);
     *out = x;

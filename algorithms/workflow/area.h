@@ -31,16 +31,11 @@ enum error_code workflow_area_make(const struct workflow_problem *problem,
                                    struct workflow_area *area, struct arena *a,
                                    struct error *err);
 
-/* How much work bounds are worth. */
-enum workflow_effort {
-    WORKFLOW_EFFORT_NONE, /* critical path and area, one look at each pair */
-    WORKFLOW_EFFORT_FAST, /* heads and tails, and a few steps for the prices */
-    WORKFLOW_EFFORT_FULL, /* many steps; for a search also all schedules of few tasks */
-};
-
-/* workflow_bound_make(), and what it made it from. */
+/* workflow_bound_make(), and what it made it from. Effort `none`: critical path and area,
+ * one look at each pair; `fast`: heads and tails, and a few steps for the prices; `full`:
+ * many steps. Nothing is rounded up with `none`. */
 enum error_code
-workflow_bound_parts(const struct workflow_problem *problem, enum workflow_effort effort,
+workflow_bound_parts(const struct workflow_problem *problem, enum bound_effort effort,
                      struct workflow_clock *clock, struct workflow_bound *bound,
                      struct workflow_heads *heads, struct workflow_area *area,
                      struct arena *a, struct error *err);

@@ -189,13 +189,13 @@ static enum error_code plain_bounds(const struct workflow_problem *problem,
 }
 
 static const size_t area_steps[] = {
-    [WORKFLOW_EFFORT_NONE] = 0,
-    [WORKFLOW_EFFORT_FAST] = 10,
-    [WORKFLOW_EFFORT_FULL] = AREA_STEPS_MOST,
+    [EFFORT_NONE] = 0,
+    [EFFORT_FAST] = 10,
+    [EFFORT_FULL] = AREA_STEPS_MOST,
 };
 
 enum error_code
-workflow_bound_parts(const struct workflow_problem *problem, enum workflow_effort effort,
+workflow_bound_parts(const struct workflow_problem *problem, enum bound_effort effort,
                      struct workflow_clock *clock, struct workflow_bound *bound,
                      struct workflow_heads *heads, struct workflow_area *area,
                      struct arena *a, struct error *err)
@@ -207,14 +207,14 @@ workflow_bound_parts(const struct workflow_problem *problem, enum workflow_effor
     TRY(plain_bounds(problem, clock, &b, a, err));
     b.path_s = b.critical_path_s;
     b.work_s = b.area_s;
-    if (effort != WORKFLOW_EFFORT_NONE && !clock->spent) {
+    if (effort != EFFORT_NONE && !clock->spent) {
         TRY(workflow_heads_make(problem, clock, heads, a, err));
         TRY(workflow_area_make(problem, heads, area_steps[effort], clock, area, a, err));
         b.path_s = fmax(b.path_s, longest_way_s(problem, heads));
         b.work_s = fmax(b.work_s, area->area_s);
     }
     b.lower_bound_s = fmax(b.path_s, b.work_s);
-    if (effort != WORKFLOW_EFFORT_NONE && !clock->spent)
+    if (effort != EFFORT_NONE && !clock->spent)
         b.grain_s = workflow_grain_s(problem, clock);
     b.grained_s = workflow_round_up_s(b.lower_bound_s, b.grain_s);
     if (b.grained_s > b.lower_bound_s)
@@ -233,6 +233,6 @@ enum error_code workflow_bound_make(const struct workflow_problem *problem,
     struct workflow_heads heads;
     struct workflow_area area;
 
-    return workflow_bound_parts(problem, WORKFLOW_EFFORT_FULL, &clock, bound, &heads,
-                                &area, a, err);
+    return workflow_bound_parts(problem, EFFORT_FULL, &clock, bound, &heads, &area, a,
+                                err);
 }

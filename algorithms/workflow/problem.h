@@ -161,12 +161,15 @@ struct workflow_plan {
     struct workflow_clock clock;         /* of list policies: to 80 % of the budget */
     enum decision_status status;         /* DECISION_CUT: the budget ended it; else
                                             DECISION_FEASIBLE: what is optimal, the answer says */
-    double lower_bound_s;                /* that the policy has proven; 0: none */
-    struct workflow_bound bound;         /* of the problem, if the policy needed it; */
-    bool bounded;                        /* it did */
+    double exact_s; /* no schedule ends before: a search of all of them; 0: none */
+    struct workflow_bound bound; /* of the problem, if the policy needed it; */
+    bool bounded;                /* it did */
     uint64_t steps;
     double weighed; /* changes that a search has looked at */
     const char *algorithm, *because;
+    const struct workflow_best_list *best_list; /* of a search, as in the answer; NULL */
+    const struct improvement_list *improved;    /* likewise */
+    const char *bound_effort;                   /* likewise */
     const struct workflow_plan *instead; /* of a search: the best list plan, if this one
                                             breaks a rule; NULL: none */
 };

@@ -14,13 +14,24 @@
 
 #include <string.h>
 
-enum { MAX_STEPS };
+enum { MAX_STEPS, BOUND_EFFORT, START };
+
+/* 0 leaves the choice to the search; then as enum bound_effort, and as `lists`. */
+static const char *const effort_names[] = {"auto", "none", "fast", "full", NULL};
+static const char *const start_names[] = {"best", "heft", "peft", "cpop", NULL};
 
 const struct param workflow_search_params[] = {
     [MAX_STEPS] = {"max_steps", 0, 1e12, 0,
                    "Steps of the search, for answers that can be repeated to the bit; 0: "
                    "as long as the time limit says",
                    PARAM_INTEGER, NULL},
+    [BOUND_EFFORT] = {"bound_effort", 0, 3, 0,
+                      "Bounds before the first step: none, fast, or full, with all "
+                      "schedules of few tasks; auto: what 30 % of the time allow",
+                      PARAM_CHOICE, effort_names},
+    [START] = {"start", 0, 3, 0,
+               "List policy to start from: only heft and it are run; best: of all",
+               PARAM_CHOICE, start_names},
     {0},
 };
 
@@ -40,6 +51,30 @@ static double steps_allowed(const struct workflow_problem *problem, double max_s
     if (problem->in->time_limit_given && budget && budget->used)
         return HUGE_VAL;
     return fmax(1, floor(DEFAULT_WORK / looks));
+}
+
+/* Looks at a pair of task and processor, for each kind of effort, and how many a second.
+ */
+#define FULL_LOOKS    540.0
+#define FAST_LOOKS    60.0
+#define LOOKS_PER_S   1.2e9
+#define EFFORT_SHARE  0.3 /* of the time limit */
+#define CLOSING_SHARE 0.2 /* kept back for bounds after the search */
+
+/* What is asked for, else what leaves most of the time to the search. */
+static enum bound_effort effort_of(const struct workflow_problem *problem, double asked)
+{
+    double pairs = ((double)problem->open_count + (double)problem->edge_count) *
+                   (double)problem->processor_count;
+    double limit_s = problem->in->time_limit_s;
+
+    if (asked > 0)
+        return (enum bound_effort)(asked - 1);
+    if (!problem->in->time_limit_given || !(limit_s > 0) ||
+        FULL_LOOKS * pairs / LOOKS_PER_S <= EFFORT_SHARE * limit_s)
+        return EFFORT_FULL;
+    return FAST_LOOKS * pairs / LOOKS_PER_S <= EFFORT_SHARE * limit_s ? EFFORT_FAST
+                                                                      : EFFORT_NONE;
 }
 
 /* ---- list plans ---- */
@@ -102,21 +137,23 @@ static bool affordable(const struct workflow_searching *s, size_t k, double firs
     return lists[k].cost * first_cost <= (1 - budget_used(problem->in->budget)) / 2;
 }
 
-/* The best of the list plans into s->listed, and as an order into s->best. */
-static enum error_code start(struct workflow_searching *s, struct workflow_plan *plan,
-                             struct error *err)
+/* The best of the list plans, or with `wanted` above 0 that one's, into s->listed, and as
+ * an order into s->best. */
+static enum error_code start(struct workflow_searching *s, double wanted,
+                             struct workflow_plan *plan, struct error *err)
 {
     double begin = budget_used(s->problem->in->budget), first_cost = 0;
 
     for (size_t k = 0; k < LISTS && plan->status != DECISION_CUT; k++) {
-        if (k > 0 && !affordable(s, k, first_cost))
+        if (k > 0 &&
+            (wanted > 0 ? k + 1 != (size_t)wanted : !affordable(s, k, first_cost)))
             continue;
         workflow_plan_clear(s->problem, plan);
         TRY(lists[k].run(s->problem, NULL, plan, s->arena, err));
         /* One that was cut counts only if there is no other. */
         if (plan->status == DECISION_CUT && k > 0)
             break;
-        if (k == 0 || is_better(s->problem, plan, &s->listed)) {
+        if (k == 0 || wanted > 0 || is_better(s->problem, plan, &s->listed)) {
             copy_plan(s->problem, plan, &s->listed);
             s->best_list = lists[k].name;
         }
@@ -134,16 +171,61 @@ static enum error_code start(struct workflow_searching *s, struct workflow_plan 
 
 /* ---- */
 
-static enum error_code run_parts(struct workflow_searching *s, struct error *err)
+static enum error_code run_parts(struct workflow_searching *s, enum bound_effort effort,
+                                 struct error *err)
 {
     double looks = (double)s->problem->open_count + (double)s->problem->edge_count + 1;
 
     if (!workflow_search_done(s))
         TRY(workflow_search_local(s, fmax(1, floor(FIRST_WORK / looks)), err));
-    if (!workflow_search_done(s))
+    if (!workflow_search_done(s) && effort == EFFORT_FULL)
         TRY(workflow_search_exact(s, EXACT_NODES, err));
     if (!workflow_search_done(s))
         TRY(workflow_search_local(s, HUGE_VAL, err));
+    return OK;
+}
+
+/* What was kept back of the time goes into bounds; no step follows. */
+static enum error_code close_bounds(struct workflow_searching *s,
+                                    struct workflow_plan *plan, struct error *err)
+{
+    struct workflow_clock clock = workflow_clock_make(s->problem->in->budget, 1);
+    struct workflow_bound bound;
+
+    TRY(workflow_bound_parts(s->problem, EFFORT_FULL, &clock, &bound, &s->heads, &s->area,
+                             s->arena, err));
+    bound.path_s = fmax(bound.path_s, plan->bound.path_s);
+    bound.work_s = fmax(bound.work_s, plan->bound.work_s);
+    bound.critical_path_s = fmax(bound.critical_path_s, plan->bound.critical_path_s);
+    bound.area_s = fmax(bound.area_s, plan->bound.area_s);
+    bound.lower_bound_s = fmax(bound.lower_bound_s, plan->bound.lower_bound_s);
+    plan->bound = bound;
+    return OK;
+}
+
+/* What the answer tells besides the plan. */
+static enum error_code report(struct workflow_searching *s, struct workflow_plan *plan,
+                              struct error *err)
+{
+    struct workflow_plan *instead = NEW(s->arena, struct workflow_plan, 1);
+    struct workflow_best_list *list = NEW(s->arena, struct workflow_best_list, 1);
+    struct improvement_list *improved = NEW(s->arena, struct improvement_list, 1);
+
+    if (!instead || !list || !improved)
+        return fail_memory(err);
+    *instead = s->listed;
+    *improved = s->improved;
+    *list = (struct workflow_best_list){s->best_list,
+                                        workflow_plan_makespan_s(s->problem, &s->listed)};
+    if (!is_better(s->problem, plan, instead))
+        copy_plan(s->problem, instead, plan);
+    plan->instead = instead;
+    plan->improved = improved;
+    plan->best_list = list;
+    plan->status = s->spent ? DECISION_CUT : DECISION_FEASIBLE;
+    plan->exact_s = s->exact_s;
+    plan->steps = (uint64_t)s->steps;
+    plan->weighed = s->weighed;
     return OK;
 }
 
@@ -151,32 +233,26 @@ enum error_code workflow_search(const struct workflow_problem *problem,
                                 const double *param, struct workflow_plan *plan,
                                 struct arena *a, struct error *err)
 {
-    struct workflow_searching s = {.problem = problem,
-                                   .clock = workflow_clock_make(problem->in->budget, 1),
-                                   .arena = a};
-    struct workflow_plan *instead = NEW(a, struct workflow_plan, 1);
+    struct workflow_searching s = {.problem = problem, .arena = a};
+    enum bound_effort effort = effort_of(problem, param[BOUND_EFFORT]);
+    bool closes = problem->in->time_limit_given && effort != EFFORT_FULL;
 
-    if (!instead)
-        return fail_memory(err);
+    s.clock = workflow_clock_make(problem->in->budget, closes ? 1 - CLOSING_SHARE : 1);
     TRY(workflow_plan_make(problem, &s.listed, a, err));
     TRY(workflow_order_make(problem, &s.best, a, err));
     s.steps_most = steps_allowed(problem, param[MAX_STEPS]);
-    TRY(start(&s, plan, err));
-    TRY(workflow_bound_parts(problem, WORKFLOW_EFFORT_FULL, &s.clock, &plan->bound,
-                             &s.heads, &s.area, a, err));
+    TRY(start(&s, param[START], plan, err));
+    TRY(workflow_bound_parts(problem, effort, &s.clock, &plan->bound, &s.heads, &s.area,
+                             a, err));
     plan->bounded = true;
+    plan->bound_effort = bound_effort_names[effort];
     s.bound_s = plan->bound.lower_bound_s;
     s.grain_s = plan->bound.grain_s;
+    s.spent = s.spent || s.clock.spent;
     if (!s.spent && !workflow_search_done(&s))
-        TRY(run_parts(&s, err));
+        TRY(run_parts(&s, effort, err));
+    if (closes)
+        TRY(close_bounds(&s, plan, err));
     TRY(workflow_order_plan(problem, &s.best, s.begun_s, plan, a, err));
-    *instead = s.listed;
-    if (!is_better(problem, plan, instead))
-        copy_plan(problem, instead, plan);
-    plan->instead = instead;
-    plan->status = s.spent ? DECISION_CUT : DECISION_FEASIBLE;
-    plan->lower_bound_s = s.bound_s;
-    plan->steps = (uint64_t)s.steps;
-    plan->weighed = s.weighed;
-    return OK;
+    return report(&s, plan, err);
 }

@@ -49,6 +49,10 @@ struct local {
     size_t *first_free, *second_free;    /* [processor]: of its class */
     double *seen_for; /* [processor]: number of the last list it was put into */
     double lists;
+    double *ready_s, *follows_s; /* of a task, [candidate] */
+    double *has_parent,
+        *has_child; /* [resource]: as seen_for, for the task that is weighed */
+    double weighings;
     struct rng rng;
 };
 
@@ -135,16 +139,60 @@ struct move {
     double est_s;
 };
 
-/* All places of the task on p but its present one. */
-static void weigh_places(struct local *l, struct move *best, size_t task, size_t p,
+/* The task's ready_s and follows_s on each candidate. They are the same on all resources
+ * on which it has no parent, or no child, unless the times follow from links. */
+static void note_arcs(struct local *l, size_t task)
+{
+    const struct workflow_state *now = &l->now;
+    const struct workflow_problem *problem = now->problem;
+    double ready_s = problem->release_s[task], follows_s = 0;
+    bool up_links = problem->parts->staged[task], down_links = false;
+
+    l->weighings++;
+    for (size_t e = problem->parent_first[task]; e < problem->parent_first[task + 1];
+         e++) {
+        const struct workflow_arc *arc = &now->up[e];
+        size_t p = now->at[arc->task];
+
+        up_links = up_links || isnan(arc->transfer_s) || p >= problem->processor_count;
+        if (up_links)
+            break;
+        l->has_parent[now->resource_of[p]] = l->weighings;
+        ready_s = fmax(ready_s, now->finish_s[arc->task] + arc->transfer_s);
+    }
+    for (size_t c = problem->child_first[task]; c < problem->child_first[task + 1]; c++) {
+        const struct workflow_arc *arc = &now->down[c];
+        size_t p = now->at[arc->task];
+
+        down_links =
+            down_links || isnan(arc->transfer_s) || p >= problem->processor_count;
+        if (down_links)
+            break;
+        l->has_child[now->resource_of[p]] = l->weighings;
+        follows_s = fmax(follows_s, now->rest_s[arc->task] + arc->transfer_s);
+    }
+    for (size_t k = 0; k < l->candidate_count; k++) {
+        size_t p = l->candidates[k], resource = now->resource_of[p];
+
+        l->ready_s[k] = up_links || l->has_parent[resource] == l->weighings
+                            ? workflow_state_ready_s(now, task, p)
+                            : ready_s;
+        l->follows_s[k] = down_links || l->has_child[resource] == l->weighings
+                              ? workflow_state_follows_s(now, task, p)
+                              : follows_s;
+    }
+}
+
+/* All places of the task on a candidate but its present one. */
+static void weigh_places(struct local *l, struct move *best, size_t task, size_t k,
                          size_t low, size_t high)
 {
+    size_t p = l->candidates[k];
     const struct workflow_state *now = &l->now;
     const struct workflow_processor *processor = &now->problem->processors[p];
     const struct workflow_lane *lane = &now->lanes[p];
     double time_s = workflow_state_time_s(now, task, p);
-    double ready_s = workflow_state_ready_s(now, task, p);
-    double follows_s = workflow_state_follows_s(now, task, p);
+    double ready_s = l->ready_s[k], follows_s = l->follows_s[k];
 
     for (size_t spot = workflow_state_find(now, p, low); spot <= lane->count; spot++) {
         size_t before = spot ? lane->task[spot - 1] : WORKFLOW_NONE;
@@ -192,15 +240,16 @@ static void weigh_task(struct local *l, struct move *best, size_t task)
 
     workflow_state_room(&l->now, task, &low, &high);
     list_candidates(l, task);
+    note_arcs(l, task);
+    l->now.units += degree + 2 * (double)l->candidate_count;
     for (size_t k = 0; k < l->candidate_count; k++) {
         size_t p = l->candidates[k];
         double time_s = workflow_state_time_s(&l->now, task, p);
 
-        l->now.units += 2 + degree;
         if (time_s == 0 && p != l->now.at[task])
-            weigh_instant(l, best, task, p);
+            weigh_instant(l, best, task, k);
         else if (time_s > 0 && time_s < HUGE_VAL)
-            weigh_places(l, best, task, p, low, high);
+            weigh_places(l, best, task, k, low, high);
     }
 }
 
@@ -322,6 +371,12 @@ static enum error_code make_local(struct local *l, struct error *err)
     l->seen_for = NEW(a, double, processors);
     l->first_free = NEW(a, size_t, processors);
     l->second_free = NEW(a, size_t, processors);
+    l->ready_s = NEW(a, double, processors);
+    l->follows_s = NEW(a, double, processors);
+    l->has_parent = NEW(a, double, problem->in->snapshot->resource_count);
+    l->has_child = NEW(a, double, problem->in->snapshot->resource_count);
+    if (!l->ready_s || !l->follows_s || !l->has_parent || !l->has_child)
+        return fail_memory(err);
     if (!l->path || !l->stays_until || !l->candidates || !l->seen_for || !l->first_free ||
         !l->second_free)
         return fail_memory(err);

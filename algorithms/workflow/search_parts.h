@@ -6,8 +6,6 @@
 #include "algorithms/workflow/heads.h"
 #include "algorithms/workflow/order.h"
 
-enum { IMPROVED_MOST = 20 };
-
 struct workflow_searching {
     const struct workflow_problem *problem;
     struct workflow_heads heads;
@@ -23,8 +21,7 @@ struct workflow_searching {
     double steps;      /* done so far */
     bool spent;        /* the time is up */
     double weighed;    /* changes that were looked at */
-    struct workflow_improvement *improved; /* [IMPROVED_MOST]: the last ones, a ring */
-    size_t improved_count;                 /* all of them */
+    struct improvement_list improved;
     struct workflow_clock clock;
     struct arena *arena;
 };
@@ -48,9 +45,7 @@ static inline bool workflow_search_step(struct workflow_searching *s, double uni
 /* Notes that the best has just become better. */
 static inline void workflow_search_improved(struct workflow_searching *s)
 {
-    if (s->improved)
-        s->improved[s->improved_count++ % IMPROVED_MOST] =
-            (struct workflow_improvement){(uint64_t)s->steps, s->best.makespan_s};
+    improvement_list_add(&s->improved, (uint64_t)s->steps, s->best.makespan_s);
 }
 
 /* A makespan from which on a schedule is no better than the best; rounding, or the step

@@ -53,38 +53,12 @@ static void mark_task(const struct workflow_state *state, uint64_t *due, size_t 
         mark(due, state->place[task]);
 }
 
-/* ---- neighbours ---- */
-
-static size_t lane_task(const struct workflow_state *state, size_t p, size_t spot)
-{
-    const struct workflow_lane *lane = &state->lanes[p];
-
-    return spot < lane->count ? lane->task[spot] : WORKFLOW_NONE;
-}
-
-static size_t next_of(const struct workflow_state *state, size_t task)
-{
-    size_t spot = state->spot[task];
-
-    return spot == WORKFLOW_NONE ? WORKFLOW_NONE
-                                 : lane_task(state, state->at[task], spot + 1);
-}
-
-static size_t previous_of(const struct workflow_state *state, size_t task)
-{
-    size_t spot = state->spot[task];
-
-    return spot == WORKFLOW_NONE || spot == 0
-               ? WORKFLOW_NONE
-               : lane_task(state, state->at[task], spot - 1);
-}
-
 static void mark_children(const struct workflow_state *state, size_t task)
 {
     const struct workflow_problem *problem = state->problem;
 
     for (size_t c = problem->child_first[task]; c < problem->child_first[task + 1]; c++)
-        mark_task(state, state->heads_due, problem->edges[problem->child_edge[c]].child);
+        mark_task(state, state->heads_due, state->down[c].task);
 }
 
 static void mark_parents(const struct workflow_state *state, size_t task)
@@ -92,7 +66,7 @@ static void mark_parents(const struct workflow_state *state, size_t task)
     const struct workflow_problem *problem = state->problem;
 
     for (size_t e = problem->parent_first[task]; e < problem->parent_first[task + 1]; e++)
-        mark_task(state, state->rests_due, problem->edges[e].parent);
+        mark_task(state, state->rests_due, state->up[e].task);
 }
 
 /* ---- times ---- */
@@ -109,8 +83,8 @@ static void work_out_heads(struct workflow_state *state, size_t from)
     for (size_t k = next_mark(state->heads_due, from, state->n); k < state->n;
          k = next_mark(state->heads_due, k + 1, state->n)) {
         size_t task = state->order[k], p = state->at[task];
-        size_t before = previous_of(state, task);
-        double time_s = workflow_state_time_s(state, task, p), finish_s;
+        size_t before = state->before[task];
+        double time_s = state->here_s[task], finish_s;
 
         state->heads_due[k / 64] &= ~((uint64_t)1 << k % 64);
         state->units += 1 + degree(problem->parent_first, task);
@@ -122,7 +96,7 @@ static void work_out_heads(struct workflow_state *state, size_t from)
             continue;
         state->finish_s[task] = finish_s;
         mark_children(state, task);
-        mark_task(state, state->heads_due, next_of(state, task));
+        mark_task(state, state->heads_due, state->behind[task]);
     }
 }
 
@@ -132,19 +106,19 @@ static void work_out_rests(struct workflow_state *state, size_t end)
 
     for (size_t k = last_mark(state->rests_due, end); k != WORKFLOW_NONE;
          k = last_mark(state->rests_due, k)) {
-        size_t task = state->order[k], p = state->at[task], next = next_of(state, task);
-        double rest_s = workflow_state_follows_s(state, task, p);
+        size_t task = state->order[k], next = state->behind[task];
+        double rest_s = workflow_state_follows_s(state, task, state->at[task]);
 
         state->rests_due[k / 64] &= ~((uint64_t)1 << k % 64);
         state->units += 1 + degree(problem->child_first, task);
         if (next != WORKFLOW_NONE)
             rest_s = fmax(rest_s, state->rest_s[next]);
-        rest_s += workflow_state_time_s(state, task, p);
+        rest_s += state->here_s[task];
         if (rest_s == state->rest_s[task])
             continue;
         state->rest_s[task] = rest_s;
         mark_parents(state, task);
-        mark_task(state, state->rests_due, previous_of(state, task));
+        mark_task(state, state->rests_due, state->before[task]);
     }
 }
 
@@ -167,6 +141,14 @@ static void work_out_makespan(struct workflow_state *state)
 
 /* ---- lanes ---- */
 
+static void link(struct workflow_state *state, size_t before, size_t behind)
+{
+    if (before != WORKFLOW_NONE)
+        state->behind[before] = behind;
+    if (behind != WORKFLOW_NONE)
+        state->before[behind] = before;
+}
+
 static enum error_code insert(struct workflow_state *state, size_t task, size_t p,
                               size_t spot, struct error *err)
 {
@@ -187,6 +169,8 @@ static enum error_code insert(struct workflow_state *state, size_t task, size_t 
     }
     lane->task[spot] = task;
     state->spot[task] = spot;
+    link(state, spot ? lane->task[spot - 1] : WORKFLOW_NONE, task);
+    link(state, task, spot + 1 < lane->count ? lane->task[spot + 1] : WORKFLOW_NONE);
     return OK;
 }
 
@@ -199,7 +183,8 @@ static void take_out(struct workflow_state *state, size_t task)
         lane->task[k] = lane->task[k + 1];
         state->spot[lane->task[k]] = k;
     }
-    state->spot[task] = WORKFLOW_NONE;
+    link(state, state->before[task], state->behind[task]);
+    state->spot[task] = state->before[task] = state->behind[task] = WORKFLOW_NONE;
 }
 
 size_t workflow_state_find(const struct workflow_state *state, size_t processor,
@@ -263,7 +248,7 @@ static void shift(struct workflow_state *state, size_t task, size_t to)
 enum error_code workflow_state_move(struct workflow_state *state, size_t task,
                                     struct workflow_spot to, struct error *err)
 {
-    size_t old_next = next_of(state, task), old_previous = previous_of(state, task);
+    size_t old_next = state->behind[task], old_previous = state->before[task];
     size_t old_place = state->place[task], spot = to.spot, behind, high;
 
     workflow_state_room(state, task, &behind, &high);
@@ -273,21 +258,21 @@ enum error_code workflow_state_move(struct workflow_state *state, size_t task,
         take_out(state, task);
     }
     state->at[task] = to.processor;
-    if (workflow_state_time_s(state, task, to.processor) > 0) {
-        size_t previous = spot ? lane_task(state, to.processor, spot - 1) : WORKFLOW_NONE;
-
+    state->here_s[task] = workflow_state_time_s(state, task, to.processor);
+    if (state->here_s[task] > 0) {
         TRY(insert(state, task, to.processor, spot, err));
-        if (previous != WORKFLOW_NONE && state->place[previous] + 1 > behind)
-            behind = state->place[previous] + 1;
+        if (state->before[task] != WORKFLOW_NONE &&
+            state->place[state->before[task]] + 1 > behind)
+            behind = state->place[state->before[task]] + 1;
     }
     shift(state, task, behind > old_place ? behind - 1 : behind);
     mark_task(state, state->heads_due, task);
     mark_task(state, state->heads_due, old_next);
-    mark_task(state, state->heads_due, next_of(state, task));
+    mark_task(state, state->heads_due, state->behind[task]);
     mark_children(state, task); /* their inputs come from elsewhere now */
     mark_task(state, state->rests_due, task);
     mark_task(state, state->rests_due, old_previous);
-    mark_task(state, state->rests_due, previous_of(state, task));
+    mark_task(state, state->rests_due, state->before[task]);
     mark_parents(state, task);
     work_out_heads(state, 0);
     work_out_rests(state, state->n);
@@ -312,19 +297,19 @@ static void offer(struct choice *choice, size_t task, struct rng *rng)
 static size_t cause_of(const struct workflow_state *state, size_t task, struct rng *rng)
 {
     const struct workflow_problem *problem = state->problem;
-    size_t p = state->at[task], before = previous_of(state, task);
+    size_t p = state->at[task], before = state->before[task];
     double start_s = state->start_s[task], least_s = start_s - 1e-9 * fmax(1, start_s);
     struct choice choice = {WORKFLOW_NONE, 0};
 
     for (size_t e = problem->parent_first[task]; e < problem->parent_first[task + 1];
          e++) {
-        const struct workflow_edge *edge = &problem->edges[e];
+        const struct workflow_arc *arc = &state->up[e];
 
-        if (state->place[edge->parent] != WORKFLOW_NONE &&
-            state->finish_s[edge->parent] +
-                    workflow_state_transfer_s(state, edge, state->at[edge->parent], p) >=
+        if (state->place[arc->task] != WORKFLOW_NONE &&
+            state->finish_s[arc->task] +
+                    workflow_state_transfer_s(state, arc, state->at[arc->task], p) >=
                 least_s)
-            offer(&choice, edge->parent, rng);
+            offer(&choice, arc->task, rng);
     }
     if (before != WORKFLOW_NONE && state->finish_s[before] >= least_s)
         offer(&choice, before, rng);
@@ -366,7 +351,9 @@ enum error_code workflow_state_load(struct workflow_state *state,
         state->lanes[p].count = 0;
     for (size_t i = 0; i < problem->task_count; i++) {
         state->place[i] = state->spot[i] = WORKFLOW_NONE;
-        state->at[i] = order->processor[i];
+        state->before[i] = state->behind[i] = WORKFLOW_NONE;
+        state->at[i] = WORKFLOW_EVERYWHERE;
+        state->rest_s[i] = -HUGE_VAL;
         if (!workflow_is_open(problem, i)) {
             state->at[i] = problem->fixed_processor[i];
             state->finish_s[i] = fmax(0, problem->fixed_finish_s[i]);
@@ -377,8 +364,10 @@ enum error_code workflow_state_load(struct workflow_state *state,
 
         state->order[k] = task;
         state->place[task] = k;
+        state->at[task] = p;
+        state->here_s[task] = workflow_state_time_s(state, task, p);
         state->finish_s[task] = state->rest_s[task] = -1; /* not worked out */
-        if (workflow_state_time_s(state, task, p) > 0)
+        if (state->here_s[task] > 0)
             TRY(insert(state, task, p, state->lanes[p].count, err));
         mark(state->heads_due, k);
         mark(state->rests_due, k);
@@ -410,8 +399,39 @@ static void fill_times(struct workflow_state *state)
         if (last && may_be_zero && state->place[i] != WORKFLOW_NONE)
             state->ends[state->end_count++] = i;
     }
-    for (size_t p = 0; p < processors; p++)
+}
+
+static struct workflow_arc arc_of(const struct workflow_edge *edge, size_t number,
+                                  size_t other)
+{
+    double transfer_s =
+        edge->transfer_s > WORKFLOW_LONGEST_S ? HUGE_VAL : edge->transfer_s;
+
+    if (isnan(transfer_s) && edge->bytes == 0)
+        transfer_s = 0; /* nothing moves */
+    return (struct workflow_arc){(uint32_t)other, (uint32_t)number, transfer_s};
+}
+
+static void fill_arcs(struct workflow_state *state)
+{
+    const struct workflow_problem *problem = state->problem;
+
+    for (size_t e = 0; e < problem->edge_count; e++) {
+        const struct workflow_edge *edge = &problem->edges[e];
+
+        state->up[e] = arc_of(edge, e, edge->parent);
+    }
+    for (size_t c = 0; c < problem->edge_count; c++) {
+        const struct workflow_edge *edge = &problem->edges[problem->child_edge[c]];
+
+        state->down[c] = arc_of(edge, problem->child_edge[c], edge->child);
+    }
+    state->alone = true;
+    for (size_t p = 0; p < problem->processor_count; p++) {
         state->resource_of[p] = problem->processors[p].resource;
+        if (p && state->resource_of[p] == state->resource_of[p - 1])
+            state->alone = false;
+    }
 }
 
 enum error_code workflow_state_make(struct workflow_state *state,
@@ -432,13 +452,18 @@ enum error_code workflow_state_make(struct workflow_state *state,
     x.start_s = NEW(a, double, n);
     x.finish_s = NEW(a, double, n);
     x.rest_s = NEW(a, double, n);
+    x.here_s = NEW(a, double, n);
+    x.before = NEW(a, size_t, n);
+    x.behind = NEW(a, size_t, n);
+    x.up = NEW(a, struct workflow_arc, problem->edge_count);
+    x.down = NEW(a, struct workflow_arc, problem->edge_count);
     x.resource_of = NEW(a, size_t, processors);
     x.ends = NEW(a, size_t, n);
     x.heads_due = NEW(a, uint64_t, x.n / 64 + 1);
     x.rests_due = NEW(a, uint64_t, x.n / 64 + 1);
     if (!x.order || !x.place || !x.at || !x.spot || !x.lanes || !x.start_s ||
-        !x.finish_s || !x.rest_s || !x.resource_of || !x.ends || !x.heads_due ||
-        !x.rests_due)
+        !x.finish_s || !x.rest_s || !x.here_s || !x.before || !x.behind || !x.up ||
+        !x.down || !x.resource_of || !x.ends || !x.heads_due || !x.rests_due)
         return fail_memory(err);
     if ((double)n * (double)processors <= TIMES_MOST) {
         x.time_s = NEW(a, double, n *processors);
@@ -450,6 +475,7 @@ enum error_code workflow_state_make(struct workflow_state *state,
     for (size_t k = 0; k < x.n; k++)
         x.place[s->best.task[k]] = k;
     fill_times(&x);
+    fill_arcs(&x);
     *state = x;
     return OK;
 }

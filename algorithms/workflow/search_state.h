@@ -8,11 +8,18 @@
 #ifndef GRIDPLAN_WORKFLOW_SEARCH_STATE_H
 #define GRIDPLAN_WORKFLOW_SEARCH_STATE_H
 
+#include "algorithms/workflow/problem_parts.h"
 #include "algorithms/workflow/search_parts.h"
 
 struct workflow_lane {
     size_t *task;
     size_t count, room;
+};
+
+/* A dependency from one of its ends. */
+struct workflow_arc {
+    uint32_t task, edge; /* the other end; of the problem */
+    double transfer_s;   /* between different resources; NAN: it follows from links */
 };
 
 struct workflow_state {
@@ -22,16 +29,20 @@ struct workflow_state {
     size_t *place; /* [task]: where it is in the order; WORKFLOW_NONE: not in it */
     size_t *at;    /* [task]: its processor, also of those that have begun */
     size_t *spot;  /* [task]: where it is in its lane; WORKFLOW_NONE: takes no time */
+    size_t *before, *behind;     /* [task]: its neighbours there; WORKFLOW_NONE */
     struct workflow_lane *lanes; /* [processor] */
     double *start_s, *finish_s;  /* [task] */
-    double *rest_s;              /* [task]: run time, and what must follow it */
-    double makespan_s;           /* HUGE_VAL: some task finds no time */
-    double begun_s;              /* last finish of what has begun */
-    double units;                /* of work, since it was asked last */
+    double *rest_s; /* [task]: run time, and what must follow it; -HUGE_VAL: not in it */
+    double *here_s; /* [task]: run time where it is */
+    double makespan_s; /* HUGE_VAL: some task finds no time */
+    double begun_s;    /* last finish of what has begun */
+    double units;      /* of work, since it was asked last */
 
-    double *time_s;      /* [task * processors + processor]; NULL: too many */
-    size_t *resource_of; /* [processor] */
-    size_t *ends;        /* tasks without children that may take no time */
+    struct workflow_arc *up, *down; /* as parent_first and child_first of the problem */
+    bool alone;                     /* one processor each resource */
+    double *time_s;                 /* [task * processors + processor]; NULL: too many */
+    size_t *resource_of;            /* [processor] */
+    size_t *ends;                   /* tasks without children that may take no time */
     size_t end_count;
     uint64_t *heads_due, *rests_due; /* a bit for each place of the order */
     struct arena *arena;
@@ -80,16 +91,17 @@ static inline double workflow_state_time_s(const struct workflow_state *state,
 
 /* workflow_transfer_s(), with the common cases here. */
 static inline double workflow_state_transfer_s(const struct workflow_state *state,
-                                               const struct workflow_edge *edge,
+                                               const struct workflow_arc *arc,
                                                size_t from, size_t to)
 {
-    if (from == to)
+    if (from == to || from == WORKFLOW_EVERYWHERE)
         return 0;
-    if (isnan(edge->transfer_s) || from == WORKFLOW_EVERYWHERE)
-        return workflow_transfer_s(state->problem, edge, from, to);
-    if (state->resource_of[from] == state->resource_of[to])
-        return 0;
-    return edge->transfer_s <= WORKFLOW_LONGEST_S ? edge->transfer_s : HUGE_VAL;
+    if (isnan(arc->transfer_s))
+        return workflow_transfer_s(state->problem, &state->problem->edges[arc->edge],
+                                   from, to);
+    return !state->alone && state->resource_of[from] == state->resource_of[to]
+               ? 0
+               : arc->transfer_s;
 }
 
 /* When its release, inputs and parents let the task start on p. */
@@ -97,14 +109,14 @@ static inline double workflow_state_ready_s(const struct workflow_state *state,
                                             size_t task, size_t p)
 {
     const struct workflow_problem *problem = state->problem;
-    double ready_s = workflow_ready_s(problem, task, p);
+    double ready_s = problem->parts->staged[task] ? workflow_ready_s(problem, task, p)
+                                                  : problem->release_s[task];
 
     for (size_t e = problem->parent_first[task]; e < problem->parent_first[task + 1];
          e++) {
-        const struct workflow_edge *edge = &problem->edges[e];
-        double arrived_s =
-            state->finish_s[edge->parent] +
-            workflow_state_transfer_s(state, edge, state->at[edge->parent], p);
+        const struct workflow_arc *arc = &state->up[e];
+        double arrived_s = state->finish_s[arc->task] +
+                           workflow_state_transfer_s(state, arc, state->at[arc->task], p);
 
         ready_s = arrived_s > ready_s ? arrived_s : ready_s;
     }
@@ -119,13 +131,10 @@ static inline double workflow_state_follows_s(const struct workflow_state *state
     double longest_s = 0;
 
     for (size_t c = problem->child_first[task]; c < problem->child_first[task + 1]; c++) {
-        const struct workflow_edge *edge = &problem->edges[problem->child_edge[c]];
-        double rest_s;
+        const struct workflow_arc *arc = &state->down[c];
+        double rest_s = workflow_state_transfer_s(state, arc, p, state->at[arc->task]) +
+                        state->rest_s[arc->task];
 
-        if (state->place[edge->child] == WORKFLOW_NONE)
-            continue;
-        rest_s = workflow_state_transfer_s(state, edge, p, state->at[edge->child]) +
-                 state->rest_s[edge->child];
         longest_s = rest_s > longest_s ? rest_s : longest_s;
     }
     return longest_s;

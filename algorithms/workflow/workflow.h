@@ -14,6 +14,7 @@
 
 #include "models/base/budget.h"
 #include "models/base/param.h"
+#include "models/bound_kind.h"
 #include "models/decision_status.h"
 #include "models/snapshot.h"
 #include "models/workflow.h"
@@ -40,6 +41,7 @@ struct workflow_in {
     uint64_t seed;
     const struct budget *budget;
     bool time_limit_given; /* `auto` then searches */
+    double time_limit_s;   /* then: how long it is */
 };
 
 /* Where and when a task runs. */
@@ -98,10 +100,10 @@ struct workflow_objective {
     double transfer_s; /* sum over edges between different resources */
 };
 
-/* When a search found something better. */
-struct workflow_improvement {
-    uint64_t steps; /* done by then */
-    double value;   /* makespan, s */
+/* What a search is compared with. */
+struct workflow_best_list {
+    const char *algorithm;
+    double value; /* its makespan in seconds */
 };
 
 struct workflow_out {
@@ -118,7 +120,13 @@ struct workflow_out {
     const char *const *critical_tasks; /* ids along the longest chain of the schedule */
     size_t critical_count;
     struct workflow_objective objective;
-    uint64_t steps;            /* of an anytime policy: replay with options.max_steps */
+    uint64_t steps; /* of an anytime policy: replay with options.max_steps */
+    const struct proven_bound *bounds; /* that were computed, largest first */
+    size_t bound_count;
+    const char *bound_effort;                    /* of a search; NULL: there was none */
+    const struct workflow_best_list *best_list;  /* likewise */
+    const struct improvement *improved_at_steps; /* the last ones, by rising steps */
+    size_t improvement_count;
     const char *check_failure; /* NULL; the rule that a plan broke, or that a bound was
                                   above a valid plan: a fault of ours, to be counted */
     const char *const *warnings;
