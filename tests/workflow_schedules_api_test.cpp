@@ -152,6 +152,51 @@ TEST_CASE("the plainest workflow schedule", "[api][workflow]")
     CHECK_FALSE(j.contains("import"));
 }
 
+TEST_CASE("a search says what it has proven, and the service accepts what it gives",
+          "[api][workflow]")
+{
+    // t2 takes no time: with it behind t1 the answer would be 20.
+    json body = with_tasks({{{"id", "t0"}, {"etc_s", {4, 4}}},
+                            {{"id", "t1"},
+                             {"etc_s", {8, 8}},
+                             {"depends_on", {{{"task_id", "t0"}, {"transfer_s", 0}}}}},
+                            {{"id", "t2"},
+                             {"etc_s", {0, 0}},
+                             {"depends_on", {{{"task_id", "t0"}, {"transfer_s", 8}}}}},
+                            {{"id", "t3"},
+                             {"etc_s", {8, 8}},
+                             {"depends_on", {{{"task_id", "t2"}, {"transfer_s", 0}}}}}});
+    body["time_limit_s"] = 1;
+    api a;
+    for (const char *algorithm : {"search", "auto"}) {
+        body["algorithm"] = algorithm;
+        json j = answered(a, path, body);
+        CHECK(j["status"] == "optimal");
+        CHECK(makespan(j) == 12);
+        CHECK(j["objective"]["lower_bound_s"] == 12);
+        CHECK(j["bounds"][0]["value_s"] == 12);
+        CHECK(j["best_list"]["algorithm"] == "heft");
+        CHECK(j["best_list"]["value"] == 12);
+        CHECK(j["bound_effort"] == "full");
+        json check = {{"kind", "workflow"},
+                      {"snapshot", body["snapshot"]},
+                      {"workflow", body["workflow"]},
+                      {"schedule", json::array()}};
+        for (const json &row : j["schedule"])
+            check["schedule"].push_back({{"task_id", row["task_id"]},
+                                         {"resource_id", row["resource_id"]},
+                                         {"start_s", row["start_s"]},
+                                         {"finish_s", row["finish_s"]}});
+        json e = answered(a, "/v1/evaluations", check);
+        CHECK(e["valid"] == true);
+        CHECK(e["objective"]["makespan_s"] == 12);
+        CHECK(e["repaired_makespan_s"] == 12);
+    }
+    body["algorithm"] = "search";
+    body["options"] = {{"start", "mct"}};
+    CHECK(refused(a, path, body) == std::set<std::string>{"/options/start"});
+}
+
 TEST_CASE("transfers follow from bytes and links too", "[api][workflow]")
 {
     api a;

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 extern "C" {
-#include "algorithms/workflow/search_parts.h"
+#include "algorithms/workflow/search_state.h"
 #include "algorithms/workflow/symmetry.h"
 }
 
@@ -83,8 +83,8 @@ proof prove(request &r)
     REQUIRE(workflow_heft(problem, nullptr, &plan, a, &err) == OK);
     REQUIRE(workflow_order_of_plan(problem, &plan, &s.best, a, &err) == OK);
     s.best.makespan_s = workflow_plan_makespan_s(problem, &plan);
-    REQUIRE(workflow_bound_parts(problem, EFFORT_FULL, &s.clock, &bound,
-                                 &s.heads, &s.area, a, &err) == OK);
+    REQUIRE(workflow_bound_parts(problem, EFFORT_FULL, &s.clock, &bound, &s.heads,
+                                 &s.area, a, &err) == OK);
     s.grain_s = bound.grain_s;
     REQUIRE(workflow_search_exact(&s, 1e6, &err) == OK);
     return {s.best.makespan_s, s.steps, s.exact_s == s.best.makespan_s};
@@ -316,5 +316,149 @@ TEST_CASE("search finds the known optimum of published graphs", "[workflow]")
         INFO(k.file << ", " << s.steps << " steps");
         CHECK(s.objective.makespan_s == Approx(k.best_s).epsilon(1e-12));
         CHECK(s.status == DECISION_OPTIMAL);
+    }
+}
+
+TEST_CASE("a search repeats by steps, effort and start, and says what it gained",
+          "[workflow]")
+{
+    request r = tiny(3, 40, 4);
+    test_arena a(size_t{1} << 30);
+    error err = collecting_error(a);
+    const workflow_policy *policy = workflow_policy_find("search");
+    workflow_out first{}, again{}, none{};
+    named_value steps = {"max_steps", VALUE_NUMBER, 300, nullptr};
+
+    REQUIRE(workflow_decide(r.build(), policy, &steps, 1, &first, a, &err) == OK);
+    REQUIRE(first.best_list != nullptr);
+    CHECK(std::string(first.bound_effort) == "full");
+    CHECK(first.best_list->value >= first.objective.makespan_s);
+    CHECK(first.check_failure == nullptr);
+    REQUIRE(first.bound_count >= 2);
+    CHECK(first.bounds[0].value_s == first.objective.lower_bound_s);
+    for (size_t i = 1; i < first.bound_count; i++)
+        CHECK(first.bounds[i].value_s <= first.bounds[i - 1].value_s);
+    REQUIRE(first.improvement_count > 0);
+    CHECK(first.improvement_count <= IMPROVEMENTS_MAX);
+    for (size_t i = 1; i < first.improvement_count; i++)
+        CHECK(first.improved_at_steps[i].value < first.improved_at_steps[i - 1].value);
+    CHECK(first.improved_at_steps[first.improvement_count - 1].steps <= first.steps);
+
+    named_value same[] = {
+        {"max_steps", VALUE_NUMBER, (double)first.steps, nullptr},
+        {"bound_effort", VALUE_TEXT, 0, first.bound_effort},
+        {"start", VALUE_TEXT, 0, first.best_list->algorithm},
+    };
+    REQUIRE(workflow_decide(r.build(), policy, same, 3, &again, a, &err) == OK);
+    REQUIRE(again.schedule_count == first.schedule_count);
+    for (size_t i = 0; i < first.schedule_count; i++) {
+        CHECK(std::string(first.schedule[i].task_id) == again.schedule[i].task_id);
+        CHECK(std::string(first.schedule[i].resource_id) ==
+              again.schedule[i].resource_id);
+        CHECK(first.schedule[i].start_s == again.schedule[i].start_s);
+    }
+
+    named_value no_bounds = {"bound_effort", VALUE_TEXT, 0, "none"};
+    REQUIRE(workflow_decide(r.build(), policy, &no_bounds, 1, &none, a, &err) == OK);
+    CHECK(none.objective.lower_bound_s <= first.objective.lower_bound_s);
+    CHECK(none.bound_count == 2); // of rung 0: the path and the area
+}
+
+TEST_CASE("insertion: what a move is estimated at, and what it comes to", "[workflow]")
+{
+    // a, b, c, d, e; p0: a b e, p1: c d
+    request r = by_matrix({{4, 5}, {6, 7}, {5, 5}, {3, 3}, {4, 4}},
+                          {{0, 3, 2}, {1, 4, 3}, {2, 4, 1}});
+    const size_t tasks[] = {0, 1, 2, 3, 4}, at[] = {0, 0, 1, 1, 0};
+    const double starts_s[] = {0, 4, 0, 6, 10}, tails_s[] = {10, 4, 5, 0, 0};
+    const double times_s[] = {4, 6, 5, 3, 4};
+    struct place {
+        size_t task, spot;
+        double est_s, comes_to_s;
+    };
+    test_arena a;
+    error err = collecting_error(a);
+    workflow_problem *problem = nullptr;
+    workflow_searching s{};
+    workflow_state state{};
+
+    REQUIRE(workflow_problem_make(r.build(), false, &problem, a, &err) == OK);
+    s.problem = problem;
+    s.arena = a;
+    REQUIRE(workflow_order_make(problem, &s.best, a, &err) == OK);
+    std::copy(tasks, tasks + 5, s.best.task);
+    std::copy(at, at + 5, s.best.processor);
+    REQUIRE(workflow_state_make(&state, &s, &err) == OK);
+    REQUIRE(workflow_state_load(&state, &s.best, &err) == OK);
+    CHECK(state.makespan_s == 14);
+    for (size_t i = 0; i < 5; i++) {
+        CHECK(state.start_s[i] == starts_s[i]);
+        CHECK(state.rest_s[i] == tails_s[i] + times_s[i]);
+    }
+    // To p1, before the task at `spot` of c, d.
+    for (const place &x : {place{1, 0, 17, 17}, place{1, 1, 19, 19}, place{1, 2, 23, 23},
+                           place{4, 1, 20, 20}, place{4, 2, 17, 17}}) {
+        const workflow_lane &lane = state.lanes[1];
+        double ready_s = workflow_state_ready_s(&state, x.task, 1);
+        double follows_s = workflow_state_follows_s(&state, x.task, 1);
+
+        if (x.spot > 0)
+            ready_s = std::max(ready_s, state.finish_s[lane.task[x.spot - 1]]);
+        if (x.spot < lane.count)
+            follows_s = std::max(follows_s, state.rest_s[lane.task[x.spot]]);
+        INFO(x.task << " at " << x.spot);
+        CHECK(ready_s + workflow_state_time_s(&state, x.task, 1) + follows_s == x.est_s);
+        REQUIRE(workflow_state_move(&state, x.task, {1, x.spot}, &err) == OK);
+        CHECK(state.makespan_s == x.comes_to_s);
+        REQUIRE(workflow_state_load(&state, &s.best, &err) == OK);
+    }
+}
+
+// Times that are worked out where they change are those of the whole order.
+TEST_CASE("after any moves the times are those of the order", "[workflow][property]")
+{
+    for (uint64_t seed = 0; seed < 60; seed++) {
+        request r = draw_whole(seed, 12);
+        rng d = rng_stream(seed, "moves");
+        test_arena a;
+        error err = collecting_error(a);
+        workflow_problem *problem = nullptr;
+        workflow_searching s{};
+        workflow_state state{};
+        workflow_plan plan{};
+
+        REQUIRE(workflow_problem_make(r.build(), false, &problem, a, &err) == OK);
+        s.problem = problem;
+        s.arena = a;
+        REQUIRE(workflow_plan_make(problem, &plan, a, &err) == OK);
+        REQUIRE(workflow_heft(problem, nullptr, &plan, a, &err) == OK);
+        REQUIRE(workflow_order_make(problem, &s.best, a, &err) == OK);
+        REQUIRE(workflow_order_of_plan(problem, &plan, &s.best, a, &err) == OK);
+        REQUIRE(workflow_state_make(&state, &s, &err) == OK);
+        REQUIRE(workflow_state_load(&state, &s.best, &err) == OK);
+        INFO("seed " << seed);
+        for (size_t k = 0; k < 40; k++) {
+            size_t task = state.order[rng_index(&d, state.n)], low, high;
+            size_t p = rng_index(&d, problem->processor_count);
+            std::vector<double> start_s(problem->task_count), finish_s(start_s),
+                free_s(problem->processor_count);
+            workflow_order now = {state.order, state.at, 0};
+
+            workflow_state_room(&state, task, &low, &high);
+            size_t first = workflow_state_find(&state, p, low);
+            size_t end = workflow_state_find(&state, p, high);
+            workflow_spot to = {p, first + rng_index(&d, end - first + 1)};
+            REQUIRE(workflow_state_move(&state, task, to, &err) == OK);
+            double last_s = workflow_order_times(problem, &now, 0, start_s.data(),
+                                                 finish_s.data(), free_s.data());
+            REQUIRE(state.makespan_s == last_s);
+            for (size_t i = 0; i < problem->task_count; i++) {
+                REQUIRE(state.start_s[i] == start_s[i]);
+                REQUIRE(state.finish_s[i] == finish_s[i]);
+                for (size_t e = problem->parent_first[i];
+                     e < problem->parent_first[i + 1]; e++)
+                    REQUIRE(state.place[problem->edges[e].parent] < state.place[i]);
+            }
+        }
     }
 }

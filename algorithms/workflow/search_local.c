@@ -146,7 +146,7 @@ static void note_arcs(struct local *l, size_t task)
     const struct workflow_state *now = &l->now;
     const struct workflow_problem *problem = now->problem;
     double ready_s = problem->release_s[task], follows_s = 0;
-    bool up_links = problem->parts->staged[task], down_links = false;
+    bool up_links = now->staged[task], down_links = false;
 
     l->weighings++;
     for (size_t e = problem->parent_first[task]; e < problem->parent_first[task + 1];

@@ -6,6 +6,7 @@
  */
 #include "algorithms/workflow/search_state.h"
 
+#include "algorithms/workflow/problem_parts.h"
 #include "models/base/rng.h"
 
 #include <string.h>
@@ -440,7 +441,10 @@ enum error_code workflow_state_make(struct workflow_state *state,
     const struct workflow_problem *problem = s->problem;
     size_t n = problem->task_count, processors = problem->processor_count;
     struct arena *a = s->arena;
-    struct workflow_state x = {.problem = problem, .begun_s = s->begun_s, .arena = a};
+    struct workflow_state x = {.problem = problem,
+                               .staged = problem->parts->staged,
+                               .begun_s = s->begun_s,
+                               .arena = a};
 
     while (x.n < problem->open_count && s->best.task[x.n] != WORKFLOW_NONE)
         x.n++;

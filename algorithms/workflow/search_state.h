@@ -8,7 +8,6 @@
 #ifndef GRIDPLAN_WORKFLOW_SEARCH_STATE_H
 #define GRIDPLAN_WORKFLOW_SEARCH_STATE_H
 
-#include "algorithms/workflow/problem_parts.h"
 #include "algorithms/workflow/search_parts.h"
 
 struct workflow_lane {
@@ -38,6 +37,7 @@ struct workflow_state {
     double begun_s;    /* last finish of what has begun */
     double units;      /* of work, since it was asked last */
 
+    const bool *staged; /* [task]: its inputs besides those of parents are moved */
     struct workflow_arc *up, *down; /* as parent_first and child_first of the problem */
     bool alone;                     /* one processor each resource */
     double *time_s;                 /* [task * processors + processor]; NULL: too many */
@@ -109,8 +109,8 @@ static inline double workflow_state_ready_s(const struct workflow_state *state,
                                             size_t task, size_t p)
 {
     const struct workflow_problem *problem = state->problem;
-    double ready_s = problem->parts->staged[task] ? workflow_ready_s(problem, task, p)
-                                                  : problem->release_s[task];
+    double ready_s = state->staged[task] ? workflow_ready_s(problem, task, p)
+                                         : problem->release_s[task];
 
     for (size_t e = problem->parent_first[task]; e < problem->parent_first[task + 1];
          e++) {
