@@ -236,6 +236,33 @@ TEST_CASE("without any time the answer is cut, and says so", "[workflow]")
     }
 }
 
+TEST_CASE("many processors, of kinds and failed ones: never worse than a list",
+          "[workflow][property]")
+{
+    for (uint64_t seed = 0; seed < 8; seed++) {
+        rng d = rng_stream(seed, "many processors");
+        request r;
+
+        for (size_t p = 0; p < 44; p++) {
+            r.add_resource(1 + (double)(p % 3));
+            r.resources.back().failed = p % 11 == seed % 11;
+        }
+        for (size_t i = 0; i < 60; i++) {
+            task &t = r.add_task(std::to_string(i), whole_or_zero(d));
+
+            for (size_t j = i > 8 ? i - 8 : 0; j < i; j++)
+                if (rng_uniform(&d) < 0.3)
+                    t.parents.push_back({j, whole_or_zero(d), none});
+        }
+        INFO("seed " << seed);
+        double least_s = least_of_lists(r);
+        decision found_by = found(r, 2000);
+        accepted(r, found_by);
+        CHECK(found_by.objective.makespan_s <= least_s * (1 + 1e-12));
+        CHECK(found_by.objective.makespan_s >= found_by.objective.lower_bound_s);
+    }
+}
+
 TEST_CASE("whole numbers: bounds come in whole steps", "[workflow]")
 {
     request three = by_matrix({{5, 5}, {5, 5}, {5, 5}}, {});

@@ -183,33 +183,43 @@ static void note_arcs(struct local *l, size_t task)
     }
 }
 
+/* The longest way through the task between two neighbours, but for its run time. */
+static double way_between_s(const struct local *l, size_t k, double time_s, size_t before,
+                            size_t behind)
+{
+    const struct workflow_state *now = &l->now;
+    const struct workflow_processor *processor =
+        &now->problem->processors[l->candidates[k]];
+    double start_s = l->ready_s[k], rest_s = l->follows_s[k];
+
+    if (before != WORKFLOW_NONE && now->finish_s[before] > start_s)
+        start_s = now->finish_s[before];
+    if (behind != WORKFLOW_NONE && now->rest_s[behind] > rest_s)
+        rest_s = now->rest_s[behind];
+    if (processor->blocked_count && start_s < HUGE_VAL)
+        start_s = workflow_past_blocked_s(processor, start_s, time_s);
+    return start_s + rest_s;
+}
+
 /* All places of the task on a candidate but its present one. */
 static void weigh_places(struct local *l, struct move *best, size_t task, size_t k,
                          size_t low, size_t high)
 {
-    size_t p = l->candidates[k];
     const struct workflow_state *now = &l->now;
-    const struct workflow_processor *processor = &now->problem->processors[p];
+    size_t p = l->candidates[k];
     const struct workflow_lane *lane = &now->lanes[p];
     double time_s = workflow_state_time_s(now, task, p);
-    double ready_s = l->ready_s[k], follows_s = l->follows_s[k];
 
     for (size_t spot = workflow_state_find(now, p, low); spot <= lane->count; spot++) {
         size_t before = spot ? lane->task[spot - 1] : WORKFLOW_NONE;
         size_t behind = spot < lane->count ? lane->task[spot] : WORKFLOW_NONE;
-        double est_s = ready_s, rest_s = follows_s;
+        double est_s;
 
         if (before != WORKFLOW_NONE && now->place[before] >= high)
             break;
         if (before == task || behind == task)
             continue; /* where it is */
-        if (before != WORKFLOW_NONE && now->finish_s[before] > est_s)
-            est_s = now->finish_s[before];
-        if (behind != WORKFLOW_NONE && now->rest_s[behind] > rest_s)
-            rest_s = now->rest_s[behind];
-        if (processor->blocked_count && est_s < HUGE_VAL)
-            est_s = workflow_past_blocked_s(processor, est_s, time_s);
-        est_s += time_s + rest_s;
+        est_s = way_between_s(l, k, time_s, before, behind) + time_s;
         l->s->weighed++;
         l->now.units++;
         if (est_s < best->est_s)
@@ -217,13 +227,12 @@ static void weigh_places(struct local *l, struct move *best, size_t task, size_t
     }
 }
 
-/* The only place of a task that takes no time on p. */
-static void weigh_instant(struct local *l, struct move *best, size_t task, size_t p)
+/* The only place of a task that takes no time there. */
+static void weigh_instant(struct local *l, struct move *best, size_t task, size_t k)
 {
-    const struct workflow_state *now = &l->now;
+    size_t p = l->candidates[k];
     double est_s =
-        workflow_start_s(now->problem, p, workflow_state_ready_s(now, task, p), 0, 0) +
-        workflow_state_follows_s(now, task, p);
+        workflow_start_s(l->now.problem, p, l->ready_s[k], 0, 0) + l->follows_s[k];
 
     l->s->weighed++;
     if (est_s < best->est_s)
@@ -324,11 +333,12 @@ static void keep_best(struct local *l)
 static enum error_code make_move(struct local *l, const struct move *move,
                                  struct error *err)
 {
+    size_t stay = STAY_LEAST + l->path_count / 4;
+
     TRY(workflow_state_move(&l->now, move->task, move->to, err));
     l->step++;
-    l->stays_until[move->task] = l->step + STAY_LEAST +
-                                 (double)rng_index(&l->rng, STAY_MORE) +
-                                 (double)(l->path_count / 4);
+    stay += rng_index(&l->rng, STAY_MORE);
+    l->stays_until[move->task] = l->step + (double)stay;
     keep_best(l);
     return OK;
 }
