@@ -9,17 +9,17 @@
  *
  * Source: spec search.md 7. Cost: that of the three and of the search.
  */
-#include "algorithms/workflow/problem.h"
+#include "algorithms/workflow/search_parts.h"
 
 #include <string.h>
 
-enum { MAX_STEPS };
-
 const struct param workflow_auto_params[] = {
-    [MAX_STEPS] = {"max_steps", 0, 1e12, 0,
-                   "Steps of the search, for answers that can be repeated to the bit; 0: "
-                   "as long as the time limit says, else 2000 for at most 2000 tasks",
-                   PARAM_INTEGER, NULL},
+    [SEARCH_MAX_STEPS] = {"max_steps", 0, 1e12, 0,
+                          "Steps of the search, for answers that can be repeated to the "
+                          "bit; 0: as long as the time limit says, else 2000 for at most "
+                          "2000 tasks",
+                          PARAM_INTEGER, NULL},
+    SEARCH_EFFORT_AND_START,
     {0},
 };
 
@@ -103,38 +103,44 @@ static enum error_code best_of_three(const struct workflow_problem *problem,
     return plan->because ? OK : fail_memory(err);
 }
 
-/* `steps` 0: as long as the time limit says. */
-static enum error_code run_search(const struct workflow_problem *problem, double steps,
+/* `steps` 0: as long as the time limit says. `param`: of auto, for the rest. */
+static enum error_code run_search(const struct workflow_problem *problem,
+                                  const double *param, double steps,
                                   struct workflow_plan *plan, struct arena *a,
                                   struct error *err)
 {
     const struct workflow_policy *search = workflow_policy_find("search");
-    const struct named_value most = {
-        .name = "max_steps", .type = VALUE_NUMBER, .number = steps};
-    double param[PARAMS_MAX] = {0};
+    const double its_param[] = {[SEARCH_MAX_STEPS] = steps,
+                                [SEARCH_BOUND_EFFORT] = param[SEARCH_BOUND_EFFORT],
+                                [SEARCH_START] = param[SEARCH_START]};
 
-    TRY(params_bind(search->params, &most, steps > 0, param, err));
     plan->algorithm = search->name;
-    return search->run(problem, param, plan, a, err);
+    return search->run(problem, its_param, plan, a, err);
 }
 
-/* Some steps of search, if they come to something better or to a proof. */
+/* Some steps of search, which starts from the same three: its plan is at least as good,
+ * and has bounds. */
 static enum error_code improve(const struct workflow_problem *problem,
-                               struct workflow_plan *plan, struct arena *a,
-                               struct error *err)
+                               const double *param, struct workflow_plan *plan,
+                               struct arena *a, struct error *err)
 {
-    const char *because;
+    const char *because, *list = plan->algorithm;
     struct workflow_plan next;
+    bool gained;
 
     TRY(workflow_plan_make(problem, &next, a, err));
-    TRY(run_search(problem, SEARCH_STEPS, &next, a, err));
+    TRY(run_search(problem, param, SEARCH_STEPS, &next, a, err));
     because = arena_printf(a, "%s, search %g s", plan->because,
                            workflow_plan_makespan_s(problem, &next));
     if (!because)
         return fail_memory(err);
-    if (better(problem, plan, &next) ||
-        (next.status == DECISION_OPTIMAL && !better(problem, &next, plan)))
-        *plan = next;
+    if (better(problem, &next, plan)) { /* `start` has left the best list out */
+        plan->because = because;
+        return OK;
+    }
+    gained = better(problem, plan, &next);
+    *plan = next;
+    plan->algorithm = gained ? next.algorithm : list;
     plan->because = because;
     return OK;
 }
@@ -143,14 +149,14 @@ enum error_code workflow_auto(const struct workflow_problem *problem, const doub
                               struct workflow_plan *plan, struct arena *a,
                               struct error *err)
 {
-    double steps = param[MAX_STEPS];
+    double steps = param[SEARCH_MAX_STEPS];
 
     if (steps > 0 || problem->in->time_limit_given) {
         plan->because = "the request allows time for a search";
-        return run_search(problem, steps, plan, a, err);
+        return run_search(problem, param, steps, plan, a, err);
     }
     TRY(best_of_three(problem, plan, a, err));
     if (problem->open_count > SEARCH_TASKS_MOST || plan->status == DECISION_CUT)
         return OK;
-    return improve(problem, plan, a, err);
+    return improve(problem, param, plan, a, err);
 }

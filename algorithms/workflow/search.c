@@ -14,24 +14,16 @@
 
 #include <string.h>
 
-enum { MAX_STEPS, BOUND_EFFORT, START };
-
 /* 0 leaves the choice to the search; then as enum bound_effort, and as `lists`. */
-static const char *const effort_names[] = {"auto", "none", "fast", "full", NULL};
-static const char *const start_names[] = {"best", "heft", "peft", "cpop", NULL};
+const char *const workflow_effort_names[] = {"auto", "none", "fast", "full", NULL};
+const char *const workflow_start_names[] = {"best", "heft", "peft", "cpop", NULL};
 
 const struct param workflow_search_params[] = {
-    [MAX_STEPS] = {"max_steps", 0, 1e12, 0,
-                   "Steps of the search, for answers that can be repeated to the bit; 0: "
-                   "as long as the time limit says",
-                   PARAM_INTEGER, NULL},
-    [BOUND_EFFORT] = {"bound_effort", 0, 3, 0,
-                      "Bounds before the first step: none, fast, or full, with all "
-                      "schedules of few tasks; auto: what 30 % of the time allow",
-                      PARAM_CHOICE, effort_names},
-    [START] = {"start", 0, 3, 0,
-               "List policy to start from: only heft and it are run; best: of all",
-               PARAM_CHOICE, start_names},
+    [SEARCH_MAX_STEPS] = {"max_steps", 0, 1e12, 0,
+                          "Steps of the search, for answers that can be repeated to the "
+                          "bit; 0: as long as the time limit says",
+                          PARAM_INTEGER, NULL},
+    SEARCH_EFFORT_AND_START,
     {0},
 };
 
@@ -234,14 +226,14 @@ enum error_code workflow_search(const struct workflow_problem *problem,
                                 struct arena *a, struct error *err)
 {
     struct workflow_searching s = {.problem = problem, .arena = a};
-    enum bound_effort effort = effort_of(problem, param[BOUND_EFFORT]);
+    enum bound_effort effort = effort_of(problem, param[SEARCH_BOUND_EFFORT]);
     bool closes = problem->in->time_limit_given && effort != EFFORT_FULL;
 
     s.clock = workflow_clock_make(problem->in->budget, closes ? 1 - CLOSING_SHARE : 1);
     TRY(workflow_plan_make(problem, &s.listed, a, err));
     TRY(workflow_order_make(problem, &s.best, a, err));
-    s.steps_most = steps_allowed(problem, param[MAX_STEPS]);
-    TRY(start(&s, param[START], plan, err));
+    s.steps_most = steps_allowed(problem, param[SEARCH_MAX_STEPS]);
+    TRY(start(&s, param[SEARCH_START], plan, err));
     TRY(workflow_bound_parts(problem, effort, &s.clock, &plan->bound, &s.heads, &s.area,
                              a, err));
     plan->bounded = true;

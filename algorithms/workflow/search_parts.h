@@ -26,6 +26,28 @@ struct workflow_searching {
     struct arena *arena;
 };
 
+/* Options of `search`, which `auto` takes too. */
+enum { SEARCH_MAX_STEPS, SEARCH_BOUND_EFFORT, SEARCH_START };
+extern const char *const workflow_effort_names[], *const workflow_start_names[];
+#define SEARCH_EFFORT_AND_START                                                         \
+    [SEARCH_BOUND_EFFORT] = {"bound_effort",                                            \
+                             0,                                                         \
+                             3,                                                         \
+                             0,                                                         \
+                             "Bounds before the first step: none, fast, or full, with " \
+                             "all schedules of few tasks; auto: what 30 % of the time " \
+                             "allow",                                                   \
+                             PARAM_CHOICE,                                              \
+                             workflow_effort_names},                                    \
+    [SEARCH_START] = {"start",                                                          \
+                      0,                                                                \
+                      3,                                                                \
+                      0,                                                                \
+                      "List policy to start from: only heft and it are run; best: of "  \
+                      "all",                                                            \
+                      PARAM_CHOICE,                                                     \
+                      workflow_start_names}
+
 /* Nothing can be better than what we have. */
 static inline bool workflow_search_done(const struct workflow_searching *s)
 {
