@@ -447,7 +447,8 @@ static bool prints_when_empty(enum json_type type)
            type == JSON_TYPE_TEXTS || type == JSON_TYPE_VALUES;
 }
 
-/* null, or the list without elements. */
+/* null, or the list without elements. What is printed to be read again may be null where
+ * the reader takes that as absent. */
 static void print_nothing(const struct json_object *table, const struct json_field *f,
                           const char *base, struct text_buffer *b)
 {
@@ -455,7 +456,7 @@ static void print_nothing(const struct json_object *table, const struct json_fie
         print_member(table, f, base, b);
         return;
     }
-    if (!(f->flags & JSON_MAY_BE_NULL))
+    if (!(f->flags & (JSON_MAY_BE_NULL | JSON_NULLABLE)))
         break_promise(table, f);
     text_add(b, "null", 4);
 }

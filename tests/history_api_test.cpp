@@ -938,8 +938,10 @@ TEST_CASE("executions are stored once", "[api][db]")
                                                          "," + body("", "") + "]");
 
     CHECK(first.status == 201);
-    CHECK(first.body == "{\"received\":1,\"stored\":1,\"duplicates\":0,\"refused\":0,"
-                        "\"errors\":[]}");
+    CHECK(first.body ==
+          "{\"received\":1,\"stored\":1,\"duplicates\":0,\"refused\":0,"
+          "\"errors\":[],\"load_filled_count\":0,\"warnings\":[\"not_learnt: 1 of 1 "
+          "records have an exit_code other than 0: no model learns them\"]}");
     CHECK(again.status == 200);
     CHECK(number_at(again.body, "duplicates") == 1);
     CHECK(mixed.status == 200);

@@ -417,6 +417,7 @@ TEST_CASE("the checker finds what is wrong with a plan", "[placement]")
     REQUIRE(plan_create(&p, &plan, a, &err) == OK);
     REQUIRE(plan_rest(&plan, &err) == OK);
     REQUIRE(plan.placed_count == 4);
+    REQUIRE(plan_number_slots(&plan, &err) == OK);
 
     auto rule = [&] {
         struct verify_plan x {
