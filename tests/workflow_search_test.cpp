@@ -34,10 +34,12 @@ searched search(request &r, double max_steps, const char *policy = "search")
     s.status = out.status;
     s.objective = out.objective;
     s.steps = out.steps;
-    for (size_t i = 0; i < out.schedule_count; i++)
-        s.schedule.push_back({"", out.schedule[i].task_id, out.schedule[i].resource_id,
-                              out.schedule[i].start_s, out.schedule[i].finish_s, 0, 0,
-                              0});
+    for (size_t i = 0; i < out.schedule_count; i++) {
+        const workflow_placement &p = out.schedule[i];
+
+        s.schedule.push_back({"", p.task_id, p.resource_id ? p.resource_id : "",
+                              p.start_s, p.finish_s, 0, 0, 0});
+    }
     return s;
 }
 
@@ -430,51 +432,173 @@ TEST_CASE("insertion: what a move is estimated at, and what it comes to", "[work
     }
 }
 
-// Times that are worked out where they change are those of the whole order.
+namespace
+{
+
+enum bystander { NO_PLACE, DONE_EVERYWHERE, DONE_SOMEWHERE, RUNS, STAGES, BYSTANDERS };
+
+// A task that no search moves, below one of the first `own` tasks and above a later one.
+void add_bystander(request &r, size_t own, bystander kind, rng &d)
+{
+    size_t n = r.tasks().size(), processors = r.resources.size();
+    size_t above = rng_index(&d, own), below = rng_index(&d, own);
+    bool bytes = rng_uniform(&d) < 0.5;
+    double size = (double)rng_index(&d, 3) * (bytes ? 1e8 : 1);
+    task &t = r.add_task("by" + std::to_string(n));
+
+    t.etc_s.assign(processors, kind == NO_PLACE ? none : (double)rng_index(&d, 9));
+    t.parents.push_back({above, bytes ? none : size, bytes ? size : none});
+    if (kind == DONE_EVERYWHERE || kind == DONE_SOMEWHERE)
+        t.given.status = WORKFLOW_DONE;
+    if (kind == RUNS || kind == STAGES)
+        t.given.status = kind == RUNS ? WORKFLOW_RUNNING : WORKFLOW_STAGING;
+    if (kind == RUNS)
+        t.given.progress_pct = 50;
+    if (kind > DONE_EVERYWHERE)
+        t.given.resource_id = r.resources[rng_index(&d, processors)].id;
+    if (above < below)
+        r.tasks()[below].parents.push_back({n, bytes ? none : size, bytes ? size : none});
+}
+
+// The longest ways to the end of all, from the definition.
+std::vector<double> rests_of(const workflow_problem *problem, const workflow_state &state)
+{
+    std::vector<double> rest_s(problem->task_count, -HUGE_VAL);
+    std::vector<double> lane_s(problem->processor_count); // from the next one there
+
+    for (size_t k = state.n; k-- > 0;) {
+        size_t i = state.order[k], p = state.at[i];
+        double time_s = workflow_time_s(problem, i, p);
+        double longest_s = time_s > 0 ? lane_s[p] : 0;
+
+        for (size_t c = problem->child_first[i]; c < problem->child_first[i + 1]; c++) {
+            const workflow_edge &x = problem->edges[problem->child_edge[c]];
+
+            if (state.place[x.child] != WORKFLOW_NONE)
+                longest_s = std::max(
+                    longest_s, workflow_transfer_s(problem, &x, p, state.at[x.child]) +
+                                   rest_s[x.child]);
+        }
+        rest_s[i] = longest_s + time_s;
+        if (time_s > 0)
+            lane_s[p] = rest_s[i];
+    }
+    return rest_s;
+}
+
+// All that is kept is what the order alone comes to.
+void check_times(const workflow_problem *problem, const workflow_state &state)
+{
+    std::vector<double> start_s(problem->task_count), finish_s(start_s);
+    std::vector<double> free_s(problem->processor_count);
+    std::vector<size_t> order(problem->open_count, WORKFLOW_NONE);
+    std::vector<double> rest_s = rests_of(problem, state);
+    workflow_order now = {order.data(), state.at, 0};
+
+    std::copy(state.order, state.order + state.n, order.begin());
+    REQUIRE(state.makespan_s == workflow_order_times(problem, &now, state.begun_s,
+                                                     start_s.data(), finish_s.data(),
+                                                     free_s.data()));
+    for (size_t k = 0; k < state.n; k++) {
+        size_t i = state.order[k];
+
+        REQUIRE(state.start_s[i] == start_s[i]);
+        REQUIRE(state.finish_s[i] == finish_s[i]);
+        REQUIRE(state.rest_s[i] == rest_s[i]);
+        for (size_t e = problem->parent_first[i]; e < problem->parent_first[i + 1]; e++) {
+            size_t parent = problem->edges[e].parent;
+
+            REQUIRE((!workflow_is_open(problem, parent) ||
+                     state.place[parent] < state.place[i]));
+        }
+    }
+}
+
+void check_moves(request &r, uint64_t seed)
+{
+    rng d = rng_stream(seed, "moves");
+    test_arena a;
+    error err = collecting_error(a);
+    workflow_problem *problem = nullptr;
+    workflow_searching s{};
+    workflow_state state{};
+    workflow_plan plan{};
+
+    if (workflow_problem_make(r.build(), seed % 3 == 0, &problem, a, &err) != OK)
+        FAIL(err.field << ": " << err.text);
+    s.problem = problem;
+    s.arena = a;
+    for (size_t i = 0; i < problem->task_count; i++)
+        if (!workflow_is_open(problem, i))
+            s.begun_s = std::max(s.begun_s, problem->fixed_finish_s[i]);
+    REQUIRE(workflow_plan_make(problem, &plan, a, &err) == OK);
+    REQUIRE(workflow_heft(problem, nullptr, &plan, a, &err) == OK);
+    REQUIRE(workflow_order_make(problem, &s.best, a, &err) == OK);
+    REQUIRE(workflow_order_of_plan(problem, &plan, &s.best, a, &err) == OK);
+    REQUIRE(workflow_state_make(&state, &s, &err) == OK);
+    REQUIRE(workflow_state_load(&state, &s.best, &err) == OK);
+    check_times(problem, state);
+    for (size_t k = 0; k < 40 && state.n > 0; k++) {
+        size_t task = state.order[rng_index(&d, state.n)], low, high;
+        size_t p = rng_index(&d, problem->processor_count);
+
+        workflow_state_room(&state, task, &low, &high);
+        size_t first = workflow_state_find(&state, p, low);
+        size_t end = workflow_state_find(&state, p, high);
+        workflow_spot to = {p, first + rng_index(&d, end - first + 1)};
+        REQUIRE(workflow_state_move(&state, task, to, &err) == OK);
+        check_times(problem, state);
+    }
+}
+
+} // namespace
+
+// Times that are worked out where they change are those of the whole order, also among
+// tasks that have begun or have no place.
 TEST_CASE("after any moves the times are those of the order", "[workflow][property]")
 {
-    for (uint64_t seed = 0; seed < 60; seed++) {
+    for (uint64_t seed = 0; seed < 90; seed++) {
         request r = draw_whole(seed, 12);
-        rng d = rng_stream(seed, "moves");
-        test_arena a;
-        error err = collecting_error(a);
-        workflow_problem *problem = nullptr;
-        workflow_searching s{};
-        workflow_state state{};
-        workflow_plan plan{};
+        rng d = rng_stream(seed, "bystanders");
+        size_t own = r.tasks().size();
 
-        REQUIRE(workflow_problem_make(r.build(), false, &problem, a, &err) == OK);
-        s.problem = problem;
-        s.arena = a;
-        REQUIRE(workflow_plan_make(problem, &plan, a, &err) == OK);
-        REQUIRE(workflow_heft(problem, nullptr, &plan, a, &err) == OK);
-        REQUIRE(workflow_order_make(problem, &s.best, a, &err) == OK);
-        REQUIRE(workflow_order_of_plan(problem, &plan, &s.best, a, &err) == OK);
-        REQUIRE(workflow_state_make(&state, &s, &err) == OK);
-        REQUIRE(workflow_state_load(&state, &s.best, &err) == OK);
         INFO("seed " << seed);
-        for (size_t k = 0; k < 40; k++) {
-            size_t task = state.order[rng_index(&d, state.n)], low, high;
-            size_t p = rng_index(&d, problem->processor_count);
-            std::vector<double> start_s(problem->task_count), finish_s(start_s),
-                free_s(problem->processor_count);
-            workflow_order now = {state.order, state.at, 0};
+        r.grid.network.wan_mbps = 1000;
+        r.grid.network.wan_latency_s = 0.25;
+        for (size_t p = 0; p < r.resources.size(); p++) {
+            r.resources[p].site_id = p ? "s1" : "s0";
+            r.resources[p].n_max = 1 + (double)rng_index(&d, 2);
+        }
+        for (size_t k = 0; seed >= 30 && k < 1 + seed % 4; k++)
+            add_bystander(r, own, (bystander)rng_index(&d, BYSTANDERS), d);
+        check_moves(r, seed);
+    }
+}
 
-            workflow_state_room(&state, task, &low, &high);
-            size_t first = workflow_state_find(&state, p, low);
-            size_t end = workflow_state_find(&state, p, high);
-            workflow_spot to = {p, first + rng_index(&d, end - first + 1)};
-            REQUIRE(workflow_state_move(&state, task, to, &err) == OK);
-            double last_s = workflow_order_times(problem, &now, 0, start_s.data(),
-                                                 finish_s.data(), free_s.data());
-            REQUIRE(state.makespan_s == last_s);
-            for (size_t i = 0; i < problem->task_count; i++) {
-                REQUIRE(state.start_s[i] == start_s[i]);
-                REQUIRE(state.finish_s[i] == finish_s[i]);
-                for (size_t e = problem->parent_first[i];
-                     e < problem->parent_first[i + 1]; e++)
-                    REQUIRE(state.place[problem->edges[e].parent] < state.place[i]);
+TEST_CASE("search: a child that is done, or has no place, holds nobody up",
+          "[workflow][property]")
+{
+    for (uint64_t seed = 0; seed < 20; seed++) {
+        request r = tiny(seed, 6, 2);
+        double best_s = least_makespan_s(r);
+
+        for (size_t i = 0; i < 6; i++) {
+            task &t = r.add_task("by" + std::to_string(i));
+
+            t.etc_s.assign(2, none);
+            t.parents.push_back({i, none, 1e9});
+            if (i % 2) {
+                t.given.status = WORKFLOW_DONE;
+                t.given.resource_id = i % 4 == 1 ? r.resources[0].id : nullptr;
             }
+        }
+        INFO("seed " << seed);
+        for (const char *policy : {"search", "auto"}) {
+            searched s = search(r, 2000, policy);
+
+            INFO(policy);
+            CHECK(s.schedule.size() == 9);
+            CHECK(s.objective.makespan_s == Approx(best_s).epsilon(1e-12));
         }
     }
 }

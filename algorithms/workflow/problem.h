@@ -107,8 +107,8 @@ double workflow_time_s(const struct workflow_problem *problem, size_t task,
 double workflow_instant_s(const struct workflow_problem *problem, size_t processor,
                           double ready_s);
 
-/* Time to move an edge's data between two processors, s; 0 on the same resource;
- * HUGE_VAL: there is no link. O(1). */
+/* Time to move an edge's data between two processors, s; 0 on the same resource, and from
+ * WORKFLOW_EVERYWHERE; HUGE_VAL: there is no link. O(1). */
 double workflow_transfer_s(const struct workflow_problem *problem,
                            const struct workflow_edge *edge, size_t from, size_t to);
 

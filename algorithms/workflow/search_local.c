@@ -162,13 +162,13 @@ static void note_arcs(struct local *l, size_t task)
     }
     for (size_t c = problem->child_first[task]; c < problem->child_first[task + 1]; c++) {
         const struct workflow_arc *arc = &now->down[c];
-        size_t p = now->at[arc->task];
 
-        down_links =
-            down_links || isnan(arc->transfer_s) || p >= problem->processor_count;
+        if (now->place[arc->task] == WORKFLOW_NONE)
+            continue; /* does not wait for it */
+        down_links = down_links || isnan(arc->transfer_s);
         if (down_links)
             break;
-        l->has_child[now->resource_of[p]] = l->weighings;
+        l->has_child[now->resource_of[now->at[arc->task]]] = l->weighings;
         follows_s = fmax(follows_s, now->rest_s[arc->task] + arc->transfer_s);
     }
     for (size_t k = 0; k < l->candidate_count; k++) {

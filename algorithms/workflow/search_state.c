@@ -353,12 +353,10 @@ enum error_code workflow_state_load(struct workflow_state *state,
     for (size_t i = 0; i < problem->task_count; i++) {
         state->place[i] = state->spot[i] = WORKFLOW_NONE;
         state->before[i] = state->behind[i] = WORKFLOW_NONE;
-        state->at[i] = WORKFLOW_EVERYWHERE;
+        state->at[i] = problem->fixed_processor[i]; /* WORKFLOW_NONE: open */
         state->rest_s[i] = -HUGE_VAL;
-        if (!workflow_is_open(problem, i)) {
-            state->at[i] = problem->fixed_processor[i];
+        if (!workflow_is_open(problem, i))
             state->finish_s[i] = fmax(0, problem->fixed_finish_s[i]);
-        }
     }
     for (size_t k = 0; k < state->n; k++) {
         size_t task = order->task[k], p = order->processor[task];

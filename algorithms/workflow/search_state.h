@@ -26,7 +26,8 @@ struct workflow_state {
     size_t n;      /* tasks in the order: open, and with a place */
     size_t *order; /* [n] */
     size_t *place; /* [task]: where it is in the order; WORKFLOW_NONE: not in it */
-    size_t *at;    /* [task]: its processor, also of those that have begun */
+    size_t *at;    /* [task]: its processor, also of those that have begun, where it may
+                      be WORKFLOW_EVERYWHERE; WORKFLOW_NONE: no place */
     size_t *spot;  /* [task]: where it is in its lane; WORKFLOW_NONE: takes no time */
     size_t *before, *behind;     /* [task]: its neighbours there; WORKFLOW_NONE */
     struct workflow_lane *lanes; /* [processor] */
@@ -89,7 +90,7 @@ static inline double workflow_state_time_s(const struct workflow_state *state,
                          : workflow_time_s(state->problem, task, p);
 }
 
-/* workflow_transfer_s(), with the common cases here. */
+/* workflow_transfer_s(), with the common cases here. `to` is a processor. */
 static inline double workflow_state_transfer_s(const struct workflow_state *state,
                                                const struct workflow_arc *arc,
                                                size_t from, size_t to)
@@ -123,7 +124,8 @@ static inline double workflow_state_ready_s(const struct workflow_state *state,
     return ready_s;
 }
 
-/* The longest way from the task's end on p to the end of all, through its children. */
+/* The longest way from the task's end on p to the end of all, through its children. One
+ * that has begun waits for nothing, and one without a place may have no processor. */
 static inline double workflow_state_follows_s(const struct workflow_state *state,
                                               size_t task, size_t p)
 {
@@ -132,9 +134,11 @@ static inline double workflow_state_follows_s(const struct workflow_state *state
 
     for (size_t c = problem->child_first[task]; c < problem->child_first[task + 1]; c++) {
         const struct workflow_arc *arc = &state->down[c];
-        double rest_s = workflow_state_transfer_s(state, arc, p, state->at[arc->task]) +
-                        state->rest_s[arc->task];
+        double rest_s = state->rest_s[arc->task];
 
+        if (rest_s == -HUGE_VAL)
+            continue; /* not in the order */
+        rest_s += workflow_state_transfer_s(state, arc, p, state->at[arc->task]);
         longest_s = rest_s > longest_s ? rest_s : longest_s;
     }
     return longest_s;
