@@ -278,7 +278,7 @@ static const struct json_field claim_answer_rows[] = {
      .type = JSON_TYPE_CHOICE,
      .offset = JSON_AT(T, verdict, enum co_claim_decision),
      .choices = co_claim_decision_names},
-    JSON_NUMBER(T, fraction_f, 0, 0, 0, 0,
+    JSON_NUMBER(T, fraction_f, 0, 0, 0, JSON_MAY_BE_NULL,
                 "F: share of the components that have started or could at once; null: "
                 "it is not time yet"),
     JSON_INTEGER(T, claim_tries, 0, JSON_EXACT, 0, 0, "Tries with this one"),

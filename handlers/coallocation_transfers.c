@@ -240,7 +240,7 @@ const struct json_object replica_lookups_request_json = {
 static const struct json_field location_rows[] = {
     JSON_TEXT(T, site_id, 0, "The site"),
     JSON_TEXT(T, url, JSON_OPTIONAL, "Where it is on the site"),
-    JSON_NUMBER(T, bytes, 0, 0, 0, 0, "Size; null: not known"),
+    JSON_NUMBER(T, bytes, 0, 0, 0, JSON_MAY_BE_NULL, "Size; null: not known"),
     {0},
 };
 #undef T

@@ -69,7 +69,7 @@ class load
                const std::string &key = "")
     {
         std::string headers = key.empty() ? "" : "Idempotency-Key: " + key + "\r\n";
-        bool was_calm = calm;
+        bool was_calm = begin_calmly();
         answer r = c.call(
             many ? request("POST", "/v1/load-samples", batch(resource), NDJSON + headers)
                  : request("POST", "/v1/load-samples", sample(resource, 0), headers));
@@ -83,6 +83,7 @@ class load
         answers[r.status]++;
         if (!good && was_calm)
             failures.push_back(std::to_string(r.status) + " " + r.body);
+        calm_requests -= was_calm;
         hold.unlock();
         if (r.status == 0 || r.closes())
             c.hang_up();
@@ -131,6 +132,15 @@ class load
                       << unknown.size() << " not acknowledged, of them " << kept
                       << " stored; answers:" << text.str()));
     }
+    // From now on requests may fail; those that may not are answered.
+    void end_calm()
+    {
+        {
+            std::unique_lock<std::mutex> hold(lock);
+            calm = false;
+        }
+        CHECK(eventually([&] { return calm_requests == 0; }, 60));
+    }
     void check_calm()
     {
         INFO((failures.empty() ? "" : failures[0]));
@@ -138,6 +148,16 @@ class load
     }
 
   private:
+    std::atomic<int> calm_requests{0}; // sent while it was calm, and not answered
+
+    bool begin_calmly()
+    {
+        std::unique_lock<std::mutex> hold(lock);
+        bool was_calm = calm;
+
+        calm_requests += was_calm;
+        return was_calm;
+    }
     std::mutex lock;
     std::map<std::string, int> acked, unknown; // samples by resource
     std::map<int, int> answers;                // by status
@@ -173,8 +193,7 @@ TEST_CASE("PostgreSQL killed under load loses nothing that was acknowledged", "[
     for (int round = 0; round < 2 * soak_factor(); round++) {
         int before = l.acknowledged;
         REQUIRE(eventually([&] { return l.acknowledged >= before + 50; }));
-        l.calm = false;
-        pause_s(0.05); // what was sent while it was calm is answered
+        l.end_calm();
         database.kill_now();
         double begin_s = now_s();
         REQUIRE(eventually([&] { return g.get("/readyz").status == 503; }));
