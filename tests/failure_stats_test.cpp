@@ -478,3 +478,23 @@ TEST_CASE("every row of lanl_systems.csv comes out", "[failure_stats]")
     }
     CHECK(rows == 3);
 }
+
+TEST_CASE("a model with more parameters has to earn them", "[failure_stats]")
+{
+    // Log-likelihoods worked out apart from this program: exponential -36.6397,
+    // lognormal -35.8928, Weibull -36.2819. By AIC, with one parameter and twice two,
+    // 75.279 is the least of 75.279, 75.786 and 76.564.
+    std::vector<failure_interval> f;
+    double t = 1.7e9;
+
+    for (double gap_s : {0.0, 200.0, 200.0, 1300.0, 300.0, 800.0}) {
+        t += gap_s;
+        f.push_back({t, t + 1});
+    }
+    failure_stats s = stats_of(f, NONE, NONE);
+    CHECK(s.exponential.log_likelihood == Approx(-36.63968391864597).epsilon(1e-12));
+    CHECK(s.lognormal.log_likelihood == Approx(-35.892777830425274).epsilon(1e-12));
+    CHECK(s.weibull.log_likelihood == Approx(-36.28190547122133).epsilon(1e-9));
+    CHECK(s.weibull.shape == Approx(1.3681718321938734).epsilon(1e-9));
+    CHECK(s.best == FAILURE_MODEL_EXPONENTIAL);
+}

@@ -279,6 +279,24 @@ TEST_CASE("target_success starts as few copies as fault-tolerance.md 7.3 says",
         out = rs.run(policy("target_success"), g, {{"target_success", 0.861}});
         CHECK(out.successes[0].probability == Approx(0.8615206).epsilon(1e-6));
     }
+    SECTION("what a copy has done need not survive again")
+    {
+        rounds rs;
+        grid g;
+        for (size_t i = 0; i < 3; i++) {
+            g.resource(i, 1, 1);
+            g.resources[i].mean_failure_interval_s = 1000;
+        }
+        g.job(1000);
+        g.copy(0, 0, 900);
+        // exp(-100 / 1000), and with a second, whole copy 1 - (1 - it)(1 - exp(-1)).
+        round_out out = rs.run(policy("target_success"), g, {{"target_success", 0.9}});
+        CHECK(out.action_count == 0);
+        CHECK(out.successes[0].probability == Approx(0.9048374180).epsilon(1e-9));
+        out = rs.run(policy("target_success"), g, {{"target_success", 0.93}});
+        CHECK(out.action_count == 1);
+        CHECK(out.successes[0].probability == Approx(0.9398457755).epsilon(1e-9));
+    }
     SECTION("not within replicas_max: infeasible, with what would do")
     {
         rounds rs;
