@@ -318,6 +318,21 @@ TEST_CASE("copies on unlike hosts are priced each by its own failures",
     CHECK(second.time_s(REMEDY_CHECKPOINTING, 1) == Approx(7329.39).epsilon(1e-3));
 }
 
+TEST_CASE("slow copies have no figures from the grid of a quick one", "[fault_tolerance]")
+{
+    const finite_job slow = host_job(1e9, 2000, 60, 120, 600);
+    const finite_job quick = host_job(1e9, 10, 60, 120, 600);
+    compared got({slow, slow, quick});
+
+    CHECK(std::isnan(got.time_s(REMEDY_REPLICATION, 2)));
+    CHECK(std::isnan(got.time_s(REMEDY_BOTH, 2)));
+    CHECK(got.time_s(REMEDY_REPLICATION, 3) == Approx(10).epsilon(1e-2));
+    CHECK(got.time_s(REMEDY_BOTH, 3) == got.time_s(REMEDY_REPLICATION, 3));
+    compared other({quick, slow, slow});
+    CHECK(other.time_s(REMEDY_REPLICATION, 2) == Approx(10).epsilon(1e-2));
+    CHECK(other.time_s(REMEDY_REPLICATION, 3) == got.time_s(REMEDY_REPLICATION, 3));
+}
+
 TEST_CASE("both agrees with copies that are played", "[fault_tolerance][property]")
 {
     rng r = rng_stream(1, "fault_tolerance_test.copies");

@@ -29,28 +29,39 @@ static size_t steps_of(double time_s, double step_s)
 
 /* One segment of a copy. */
 struct segment {
+    size_t begin;           /* no step before has a begin of it */
     size_t first, repeated; /* steps of an attempt without and with the restart */
     size_t delay;
     double rate; /* of failures in a step */
     size_t step_count;
 };
 
-/* in becomes the begins of the next segment; held gets those that are under way. */
-static void pass(const struct segment *s, double *in, double *again, double *out,
+/* Far quicker than fmax(), which must be called. */
+static inline double not_negative(double x)
+{
+    return x > 0 ? x : 0;
+}
+
+/* From the begins of this segment those of the next one; held gets those that are under
+ * way. All of it from s->begin on, what is before is left alone. */
+static void pass(const struct segment *s, const double *in, double *again, double *out,
                  double *held)
 {
     double fails = -expm1(-s->rate), fresh = 0, restarted = 0;
     double lives_first = exp(-s->rate * (double)s->first);
     double lives_repeated = exp(-s->rate * (double)s->repeated);
+    size_t first_end = s->begin + s->first, repeated_end = s->begin + s->repeated;
 
-    memset(again, 0, s->step_count * sizeof(*again));
-    for (size_t j = 0; j < s->step_count; j++) {
-        double ends_first = j >= s->first ? in[j - s->first] * lives_first : 0;
+    if (s->begin >= s->step_count)
+        return;
+    memset(again + s->begin, 0, (s->step_count - s->begin) * sizeof(*again));
+    for (size_t j = s->begin; j < s->step_count; j++) {
+        double ends_first = j >= first_end ? in[j - s->first] * lives_first : 0;
         double ends_repeated =
-            j >= s->repeated ? again[j - s->repeated] * lives_repeated : 0;
+            j >= repeated_end ? again[j - s->repeated] * lives_repeated : 0;
 
-        fresh = fmax(0, fresh - ends_first) + in[j];
-        restarted = fmax(0, restarted - ends_repeated) + again[j];
+        fresh = not_negative(fresh - ends_first) + in[j];
+        restarted = not_negative(restarted - ends_repeated) + again[j];
         out[j] = ends_first + ends_repeated;
         held[j] += fresh + restarted;
         if (j + 1 + s->delay < s->step_count)
@@ -58,7 +69,6 @@ static void pass(const struct segment *s, double *in, double *again, double *out
         fresh *= 1 - fails;
         restarted *= 1 - fails;
     }
-    memcpy(in, out, s->step_count * sizeof(*in));
 }
 
 /* Work of a segment of a plan, and the checkpoint at its end. */
@@ -73,7 +83,7 @@ static double span_of(const struct copy *copy, double n)
     return (n > 0 ? plan->middle_s : plan->first_s) + copy->job.overhead_s;
 }
 
-/* The course of a copy; `room` steps each of in, again and next for work. */
+/* The course of a copy; work has room for c->step_count steps each of in, again, next. */
 static void follow(const struct copy *copy, const struct copies *c, double *work,
                    struct copy_course *out)
 {
@@ -84,10 +94,11 @@ static void follow(const struct copy *copy, const struct copies *c, double *work
     memset(in, 0, count * sizeof(*in));
     memset(out->held, 0, count * sizeof(*out->held));
     in[0] = 1;
-    for (double n = 0; n < fmax(1, copy->plan.count); n++) {
+    for (double n = 0; n < fmax(1, copy->plan.count) && begin < count; n++) {
         double restart_s = n > 0 ? copy->job.restart_s : copy->job.scratch_s;
-        double delay = round(copy->job.delay_s / c->step_s);
-        struct segment s = {.delay = (size_t)fmin(delay, (double)count),
+        double delay = round(copy->job.delay_s / c->step_s), *swap = in;
+        struct segment s = {.begin = begin,
+                            .delay = (size_t)fmin(delay, (double)count),
                             .rate = c->step_s / copy->job.mean_s,
                             .step_count = count};
         size_t end;
@@ -96,13 +107,26 @@ static void follow(const struct copy *copy, const struct copies *c, double *work
         end = steps_of(end_s, c->step_s);
         s.first = end > begin ? end - begin : 1;
         s.repeated = s.first + (restart_s > 0 ? steps_of(restart_s, c->step_s) : 0);
-        begin = end;
         pass(&s, in, again, next, out->held);
+        begin = end;
+        in = next;
+        next = swap;
     }
     for (size_t j = 0; j < count; j++) {
-        done += in[j];
-        out->left[j] = fmax(0, 1 - done);
+        done += j >= begin ? in[j] : 0;
+        out->left[j] = not_negative(1 - done);
     }
+}
+
+/* Nothing counts behind the step at which a copy that is in every set is done. */
+static void cut_grid(struct copies *c, const double *left)
+{
+    size_t j = 0;
+
+    while (j < c->step_count && left[j] >= LEFT_MIN)
+        j++;
+    if (j < c->step_count)
+        c->step_count = j + 1;
 }
 
 /* Room for `count` courses of c->step_count steps, and for work; *work is its begin. */
@@ -150,6 +174,8 @@ enum error_code copies_follow(struct copies *c, const struct copy *list, size_t 
             break;
     }
     *is_good = c->course[first].left[c->step_count - 1] < LEFT_ENOUGH;
+    if (first < 2)
+        cut_grid(c, c->course[first].left);
     for (size_t i = 0; i < count && *is_good; i++)
         if (i != first)
             follow(&list[i], c, work, &c->course[i]);
@@ -159,6 +185,7 @@ enum error_code copies_follow(struct copies *c, const struct copy *list, size_t 
 struct copies_figures copies_together(const struct copies *c, size_t count)
 {
     struct copies_figures sum = {0, 0};
+    double left = 1;
 
     for (size_t j = 0; j < c->step_count; j++) {
         double all = 1, held = 0;
@@ -173,8 +200,11 @@ struct copies_figures copies_together(const struct copies *c, size_t count)
         }
         sum.time_s += all * c->step_s;
         sum.cost_s += held * c->step_s;
+        left = all;
         if (all < LEFT_MIN)
             break;
     }
+    if (!(left < LEFT_ENOUGH)) /* the grid is too short: it was made for a quicker one */
+        sum.time_s = sum.cost_s = (double)NAN;
     return sum;
 }

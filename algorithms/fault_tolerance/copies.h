@@ -59,7 +59,8 @@ struct copies_figures {
     double time_s, cost_s;
 };
 
-/* Of the first `count` of them together, 1 .. c->count. */
+/* Of the first `count` of them together, 2 .. c->count. NAN: only a later copy, for which
+ * the grid was made, ends on it. */
 struct copies_figures copies_together(const struct copies *c, size_t count);
 
 #endif

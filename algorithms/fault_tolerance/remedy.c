@@ -107,6 +107,22 @@ static enum error_code together(const struct remedy_in *in, const struct copy *c
     return OK;
 }
 
+/* Where no checkpoint pays, `both` is replication. */
+static bool is_same(const struct remedy_in *in)
+{
+    for (size_t i = 0; i < in->copies_max; i++) {
+        const struct copy *plain = &in->plain[i], *saved = &in->saved[i];
+
+        if (saved->plan.count > 1 || saved->job.work_s != plain->job.work_s ||
+            saved->job.mean_s != plain->job.mean_s ||
+            saved->job.scratch_s != plain->job.scratch_s ||
+            saved->job.delay_s != plain->job.delay_s ||
+            saved->plan.expected_s != plain->plan.expected_s)
+            return false;
+    }
+    return true;
+}
+
 enum error_code remedy_compare(const struct remedy_in *in, struct copies *work,
                                struct remedy_option *options, size_t *count,
                                struct arena *a, struct error *err)
@@ -115,7 +131,13 @@ enum error_code remedy_compare(const struct remedy_in *in, struct copies *work,
     options[(*count)++] = alone(&in->plain[0], REMEDY_NONE);
     options[(*count)++] = alone(&in->saved[0], REMEDY_CHECKPOINTING);
     TRY(together(in, in->plain, REMEDY_REPLICATION, work, options, count, a, err));
-    return together(in, in->saved, REMEDY_BOTH, work, options, count, a, err);
+    if (!is_same(in))
+        return together(in, in->saved, REMEDY_BOTH, work, options, count, a, err);
+    for (size_t k = 2; k <= in->copies_max; k++, (*count)++) {
+        options[*count] = options[*count - (in->copies_max - 1)];
+        options[*count].remedy = REMEDY_BOTH;
+    }
+    return OK;
 }
 
 static bool is_less(const struct remedy_option *a, const struct remedy_option *b)
