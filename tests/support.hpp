@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <string>
 #include <vector>
@@ -16,6 +17,12 @@ extern "C" {
 #include "models/base/param.h"
 #include "models/base/rng.h"
 #include "models/base/value.h"
+}
+
+// ./test --long: the same draws, more of them.
+inline bool is_long_run()
+{
+    return getenv("GRIDPLAN_LONG") != nullptr;
 }
 
 // An arena that goes with its scope.
