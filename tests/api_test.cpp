@@ -406,11 +406,11 @@ TEST_CASE("requests of a million jobs are bounded, not fatal", "[api][million]")
         body += (i ? ",{\"id\":\"" : "{\"id\":\"") + std::to_string(i) +
                 "\",\"estimate_ref_s\":1}";
     body += "]}";
-    api_reply r = a.call("POST", "/v1/placements", body, {}, size_t{4} << 30);
-    CHECK(r.status == 200);
+    if (!is_sanitized() || is_long_run())
+        CHECK(a.call("POST", "/v1/placements", body, {}, size_t{4} << 30).status == 200);
     CHECK(a.call("POST", "/v1/placements", body, {}, size_t{64} << 20).status == 413);
     body.insert(body.size() - 2, R"(,{"id":"last","estimate_ref_s":1})");
-    r = a.call("POST", "/v1/placements", body, {}, size_t{4} << 30);
+    api_reply r = a.call("POST", "/v1/placements", body, {}, size_t{4} << 30);
     CHECK(r.status == 422);
     CHECK(r.pointers() == std::vector<std::string>{"/jobs"});
 }

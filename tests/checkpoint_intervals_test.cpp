@@ -675,12 +675,14 @@ TEST_CASE("a hundred thousand jobs are one request", "[million][api][checkpoint]
         R"({"id":"r1","observed_since_s":0,"failure_count":2},)"
         R"({"id":"r2","observed_since_s":0,"failure_count":2}]},)"
         R"("jobs":[)";
-    api_reply r = service.post(path, head + jobs + "]}");
-    REQUIRE(r.status == 200);
-    CHECK(std::count(r.body.begin(), r.body.end(), '{') > 200000);
-    r = service.post(path,
-                     head + jobs +
-                         R"(,{"id":"x","resource_id":"r1","checkpoint_overhead_s":5}]})");
+    if (!is_sanitized() || is_long_run()) {
+        api_reply all = service.post(path, head + jobs + "]}");
+        REQUIRE(all.status == 200);
+        CHECK(std::count(all.body.begin(), all.body.end(), '{') > 200000);
+    }
+    api_reply r = service.post(
+        path,
+        head + jobs + R"(,{"id":"x","resource_id":"r1","checkpoint_overhead_s":5}]})");
     CHECK(r.status == 422);
     CHECK(r.pointers() == std::vector<std::string>{"/jobs"});
 }

@@ -206,6 +206,8 @@ TEST_CASE("A change of the run times is noticed and followed", "[robust]")
     INFO(name << " x " << factor);
     if (name == "comp" && factor != 5)
         return; // a search of 17,000 fits a run; the others are [robust-long]
+    if (name == "so" && (factor == 0.2 || factor == 2.) && !is_long_run())
+        return; // half of the slow ones do: one change for the better, one for the worse
     s.start(g, 60, 0.05);
     CHECK(s.changes == 0);
     CHECK(s.outliers == 0);

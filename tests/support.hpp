@@ -25,6 +25,17 @@ inline bool is_long_run()
     return getenv("GRIDPLAN_LONG") != nullptr;
 }
 
+// Under a sanitizer a request of a million jobs takes minutes; the release build, whose
+// tests CI runs too, takes seconds.
+inline bool is_sanitized()
+{
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    return true;
+#else
+    return false;
+#endif
+}
+
 // An arena that goes with its scope.
 struct test_arena {
     arena *a;
