@@ -1,5 +1,6 @@
 // system_hostile_test.cpp - clients that mean harm, or do not know better. After each
 // the program still answers, and its memory comes back.
+#include "tests/support.hpp"
 #include "tests/system.hpp"
 
 #include <random>
@@ -618,7 +619,7 @@ TEST_CASE("random bytes and damaged requests disturb nobody", "[system]")
     for (unsigned t = 0; t < 16; t++)
         threads.emplace_back([&, t] {
             std::mt19937 random(20251121 + t);
-            for (int i = 0; i < 100 * soak_factor(); i++) {
+            for (int i = 0; i < (is_long_run() ? 100 : 40) * soak_factor(); i++) {
                 std::string text = noise(random, good);
                 client c(g.port);
                 c.put(text);
