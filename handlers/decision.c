@@ -157,7 +157,7 @@ enum error_code decision_lookup(struct request *rq, const char *name,
 enum error_code decision_keep_lookup(struct request *rq, const char *name,
                                      const struct json_object *table, const void *in)
 {
-    struct text_buffer b = {.arena = rq->arena};
+    struct text_buffer b = {.arena = rq->arena, .prints_request = true}; /* read again */
     const char *before = rq->history_document;
 
     if (!rq->store_decision)

@@ -498,7 +498,7 @@ static const char *const kinds[] = {"grid", NULL};
 #define T struct simulation_request
 static const struct json_field request_rows[] = {
     JSON_CHOICE(T, kind, kinds, 0, 0, "Kind of simulation; default grid"),
-    JSON_TEXT(T, name, JSON_NULLABLE | JSON_OPTIONAL, "Any name; comes back with the answer"),
+    JSON_TEXT(T, name, JSON_NULLABLE, "Any name; comes back with the answer"),
     {.name = "seed",
      .doc = "Of the first run, the next ones add 1; default 1",
      .type = JSON_TYPE_INTEGER,

@@ -260,6 +260,8 @@ struct text_buffer {
     char *data;
     size_t length, size;
     bool failed;
+    bool
+        prints_request; /* members without a value are left out: what json_read() takes */
 };
 
 void text_add(struct text_buffer *b, const char *text, size_t length);

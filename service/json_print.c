@@ -485,7 +485,8 @@ void json_print(const struct json_object *table, const void *in, struct text_buf
     for (const struct json_field *f = table->fields; f->type != JSON_END; f++) {
         bool present = has_value(f, base);
 
-        if (!present && (f->flags & JSON_OPTIONAL))
+        if (!present && (f->flags & JSON_OPTIONAL ||
+                         (b->prints_request && !prints_when_empty(f->type))))
             continue;
         if (!first)
             add_char(b, ',');

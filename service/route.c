@@ -556,6 +556,7 @@ static enum error_code text_to_json(struct request *rq, struct content *body)
         if (!text)
             return fail_memory(rq->err);
     }
+    b.prints_request = true;
     json_print(rq->route->query, rq->query, &b);
     b.length -= b.length > 0; /* its brace */
     text_addf(&b, "%s\"%s\":", b.length > 1 ? "," : "", kind->member);
@@ -627,7 +628,8 @@ static enum error_code bind_query(struct request *rq)
 static enum error_code run_handler(struct request *rq, const void *in)
 {
     const struct json_object *table = rq->route->response;
-    struct text_buffer b = {.arena = rq->arena};
+    struct text_buffer b = {.arena = rq->arena,
+                            .prints_request = table == rq->route->request};
     void *out = table ? arena_alloc(rq->arena, table->size, 1) : NULL;
 
     if (table && !out)
