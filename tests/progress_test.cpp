@@ -622,8 +622,8 @@ TEST_CASE("one bad report changes no prediction", "[progress]")
         in.options = progress_options_init();
         in.options.screen = screen;
         in.initial_estimate_ref_s = NAN;
-        REQUIRE(progress_history_of(list.data(), list.size(), 500, &in.history, a, &err) ==
-                OK);
+        REQUIRE(progress_history_of(list.data(), list.size(), 500, &in.history, a,
+                                    &err) == OK);
         REQUIRE(progress_predict(&in, &out, a, &err) == OK);
         return out;
     };

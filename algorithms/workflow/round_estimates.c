@@ -120,7 +120,7 @@ static enum error_code estimate_progress(const struct wf_request *rq, size_t tas
     TRY(progress_screen(&h, &believed, &dropped, rq->arena, rq->err));
     if (h.count > 0 && (int)rq->param[WF_PREDICTOR] == WF_FIT &&
         !budget_spent(rq->in->budget)) { /* afterwards step 2 is cut anyway */
-        TRY(fit(rq, &h, e)); /* it screens them itself */
+        TRY(fit(rq, &h, e));             /* it screens them itself */
     } else if (h.count > 0) {
         TRY(extrapolate(rq, &believed, !isnan(t->work_done_ref_s), e));
     } else if (t->progress_pct > 0 && t->work_done_ref_s > 0) {
