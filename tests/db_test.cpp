@@ -426,10 +426,12 @@ TEST_CASE("connections that the server closed are replaced unseen", "[db]")
     // In the middle of a transaction nothing is repeated.
     REQUIRE_OK(db_begin(s, &err));
     REQUIRE_OK(db_run(s, &count_up, nullptr, nullptr, &err));
-    REQUIRE_OK(db_execute(k,
-                          "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
-                          " WHERE pid <> pg_backend_pid() AND state LIKE 'idle in%'",
-                          &err));
+    REQUIRE_OK(
+        db_execute(k,
+                   "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+                   " WHERE pid <> pg_backend_pid() AND datname = current_database()"
+                   " AND state LIKE 'idle in%'",
+                   &err));
     usleep(50000);
     CHECK(db_run(s, &count_up, nullptr, nullptr, &err) == ERR_UNAVAILABLE);
     CHECK(db_commit(s, &err) == ERR_UNAVAILABLE);
