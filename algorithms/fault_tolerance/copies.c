@@ -151,7 +151,7 @@ static enum error_code make_room(struct copies *c, size_t count, double **work,
 enum error_code copies_follow(struct copies *c, const struct copy *list, size_t count,
                               bool *is_good, struct arena *a, struct error *err)
 {
-    double shortest_s = HUGE_VAL, steps, *work;
+    double shortest_s = HUGE_VAL, steps, *work = NULL;
     size_t first = 0;
 
     *is_good = true;

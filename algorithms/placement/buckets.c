@@ -18,7 +18,8 @@ static size_t exponent(double x, int step)
         return 0;
     frexp(x, &e);
     e = (int)floor((double)(e - 1) / step) * step;
-    return (size_t)(e + EXPONENTS / 2);
+    e += EXPONENTS / 2;
+    return (size_t)e;
 }
 
 static double power(size_t exponent)

@@ -276,8 +276,9 @@ static void keep_most(size_t *best, const double *has, size_t pos)
 }
 
 void need_counts_scan(const struct placement_problem *p, size_t job, bool estimate,
-                      struct need_counts *n)
+                      struct need_counts *out)
 {
+    struct need_counts *n = out;
     const struct problem_class *c = &p->classes[p->jobs[job].job_class];
 
     *n = (struct need_counts){

@@ -17,6 +17,7 @@
 #include "algorithms/placement/pair_map.h"
 #include "algorithms/placement/select.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -374,6 +375,7 @@ static enum error_code list_groups(struct reasoner *w, const size_t *group_of,
 
     if (!list || !ids || !place)
         return fail_memory(err);
+    assert(w->groups || out->unplaced_count == 0); /* each job has a group */
     for (size_t i = 0; i < out->unplaced_count; i++) {
         size_t group = group_of[i];
         struct placement_unplaced_class *g;
