@@ -81,7 +81,7 @@ static enum error_code play_run(struct play *p, uint64_t run,
 {
     *ended = true;
     for (size_t i = 0; i < p->plan->label_count && *ended; i++) {
-        struct sim_run_out game;
+        struct sim_run_out game = {0}; /* without time nothing is played */
 
         TRY(play_game(p, run, i, &game, ended));
         p->metrics[i * p->plan->run_count + run] = game.metrics;
