@@ -162,8 +162,11 @@ static enum error_code warn_far(struct plan_call *call, const struct plan_out *o
         for (size_t k = out->intervals[i].first; k <= out->intervals[i].last; k++) {
             const struct stored_model *m =
                 call->at[out->intervals[i].place.site].stored[k - 1];
-            double d = m ? distance_of(call, m, &out->intervals[i]) : 1;
+            double d;
 
+            if (!m)
+                continue;
+            d = distance_of(call, m, &out->intervals[i]);
             far += d > FAR_RATIO;
             if (d <= call->extrapolation_ratio)
                 continue;

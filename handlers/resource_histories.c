@@ -436,7 +436,7 @@ static enum error_code take_stored(const struct stored *s, size_t i, double now_
         return fail_memory(err);
     if (out->resource && !isnan(out->resource->observed_since_s))
         in.from_s = out->resource->observed_since_s;
-    if (count == s->limit) {
+    if (s->first && count == s->limit) {
         out->is_cut = true;
         count = cut(s->rows + s->first[i], count, &in.from_s);
     }
