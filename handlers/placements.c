@@ -5,6 +5,7 @@
 #include "handlers/decision.h"
 #include "handlers/pictures.h"
 #include "handlers/placement_json.h"
+#include "handlers/search_json.h"
 #include "handlers/snapshot_json.h"
 #include "service/metrics.h"
 #include "service/service.h"
@@ -299,20 +300,6 @@ static const struct json_object objective_json = {
     "PlacementObjective", "How good the plan is", sizeof(struct placement_objective),
     objective_rows};
 
-#define T struct proven_bound
-static const struct json_field bound_rows[] = {
-    {.name = "kind",
-     .doc = "Which argument gave it",
-     .type = JSON_TYPE_CHOICE,
-     .choices = bound_kind_names,
-     .offset = JSON_AT(T, kind, enum bound_kind)},
-    JSON_NUMBER(T, value_s, 0, 0, 0, 0, "No plan of the placed jobs ends before"),
-    {0},
-};
-#undef T
-static const struct json_object bound_json = {"PlacementBound", "A lower bound",
-                                              sizeof(struct proven_bound), bound_rows};
-
 #define T struct placement_best_list
 static const struct json_field best_list_rows[] = {
     JSON_TEXT(T, algorithm, 0,
@@ -324,17 +311,6 @@ static const struct json_field best_list_rows[] = {
 static const struct json_object best_list_json = {
     "PlacementBestList", "The best plan of a list policy that was tried",
     sizeof(struct placement_best_list), best_list_rows};
-
-#define T struct improvement
-static const struct json_field improvement_rows[] = {
-    JSON_INTEGER(T, steps, 0, JSON_EXACT, 0, 0, "After so many steps"),
-    JSON_NUMBER(T, value, 0, 0, 0, 0, "The makespan found, in seconds"),
-    {0},
-};
-#undef T
-static const struct json_object improvement_json = {
-    "PlacementImprovement", "When a search found something better",
-    sizeof(struct improvement), improvement_rows};
 
 #define T struct placements_answer
 #define PLAN_LIST(m, counter, ctype, table, text)                     \
@@ -386,7 +362,7 @@ static const struct json_field answer_rows[] = {
      .type = JSON_TYPE_INTEGER,
      .offset = JSON_AT(T, plan.steps, uint64_t),
      .max = JSON_EXACT},
-    PLAN_LIST(bounds, bound_count, struct proven_bound, &bound_json,
+    PLAN_LIST(bounds, bound_count, struct proven_bound, &proven_bound_json,
               "Lower bounds of the makespan that were computed, largest first"),
     {.name = "bound_effort",
      .doc = "Of a search: work on bounds before its first step; options.bound_effort "
