@@ -11,22 +11,6 @@ extern "C" {
 namespace
 {
 
-// "a 0-10, b 10-20": by job.
-std::string times_text(const placement_out &out)
-{
-    std::map<std::string, std::string> by_job;
-    std::string s;
-    for (size_t i = 0; i < out.placement_count; i++) {
-        char text[64];
-        snprintf(text, sizeof(text), "%g-%g", out.placements[i].start_s,
-                 out.placements[i].finish_s);
-        by_job[out.placements[i].job_id] = text;
-    }
-    for (auto &x : by_job)
-        s += (s.empty() ? "" : ", ") + x.first + " " + x.second;
-    return s;
-}
-
 // What is taken on a host, and when.
 struct taken {
     double start_s, end_s, cpus, memory_bytes;
