@@ -53,6 +53,8 @@ void problem_reply(const struct error *err, const char *instance, const char *re
     json_print_text(instance, &b);
     text_addf(&b, ",\"request_id\":");
     json_print_text(request_id, &b);
+    if (err->violated_policy)
+        text_addf(&b, ",\"violated_policies\":[\"%s\"]", err->violated_policy);
     if (err->item_count)
         print_items(err, &b);
     else

@@ -65,6 +65,7 @@ struct error {
     char field[128];     /* JSON Pointer at fault; "" if none */
     char text[384];      /* for the caller: what is wrong, what to do next */
     int retry_after_s;   /* with 429 and 503; 0: not said */
+    const char *violated_policy; /* the quota that refused it; NULL: none */
     struct arena *arena; /* where items go; NULL: only the first is kept */
     struct error_item *first, *last;
     size_t item_count; /* found, also beyond ERROR_ITEMS_MAX */
