@@ -397,8 +397,8 @@ static enum auth_result allow(const struct auth_key *key, struct auth_grant *gra
         return AUTH_REFUSED;
     }
     grant->who = (struct principal){tenant, key_id, key->scopes};
-    grant->rate_per_s = key->rate_per_s;
-    grant->burst_count = key->burst_count;
+    grant->quota = key->quota;
+    grant->tenant_quota = key->tenant_quota;
     return AUTH_ALLOWED;
 }
 
@@ -436,8 +436,7 @@ enum auth_result auth_check(struct auth *auth, const char *authorization,
     if (!auth || !auth->required || scope == SCOPE_NONE) {
         grant->who =
             (struct principal){"default", "", SCOPE_DECIDE | SCOPE_INGEST | SCOPE_ADMIN};
-        grant->rate_per_s = NAN;
-        grant->burst_count = NAN;
+        grant->quota = grant->tenant_quota = quota_none();
         return AUTH_ALLOWED;
     }
     if (!read_header(authorization, text))

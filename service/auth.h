@@ -12,6 +12,7 @@
 #ifndef GRIDPLAN_AUTH_H
 #define GRIDPLAN_AUTH_H
 
+#include "service/quota.h"
 #include "service/route.h"
 
 enum {
@@ -29,8 +30,7 @@ struct auth_key {
     unsigned scopes;     /* bits of enum scope */
     double expires_at_s; /* instant; NAN: never */
     bool revoked;
-    double rate_per_s;  /* NAN: the service's setting; 0: no limit */
-    double burst_count; /* NAN: the service's setting */
+    struct quota quota, tenant_quota;
 };
 
 /* Reads a key from the database. ERR_NOT_FOUND: there is none. */
@@ -55,8 +55,8 @@ enum auth_result {
 };
 
 struct auth_grant {
-    struct principal who;           /* texts live in the arena */
-    double rate_per_s, burst_count; /* of the key; NAN: the service's setting */
+    struct principal who;             /* texts live in the arena */
+    struct quota quota, tenant_quota; /* of the key, and of all keys of its tenant */
 };
 
 /* Whether the header allows `scope` (SCOPE_NONE: anybody, then the header is

@@ -1,4 +1,5 @@
-/* cli.c - the program's commands: serve, migrate, key, openapi, simulate, and flags. */
+/* cli.c - the program's commands: serve, migrate, key, tenant, openapi, simulate, and
+ * flags. */
 #include "service/cli.h"
 
 #include "service/auth.h"
@@ -9,6 +10,7 @@
 #include "service/serve.h"
 #include "service/service.h"
 #include "service/store.h"
+#include "service/store_quota.h"
 #include "service/store_simulation.h"
 
 #include <errno.h>
@@ -39,6 +41,7 @@ struct cli {
     bool expand;   /* of `simulate` */
     bool reported; /* the command has printed its errors itself */
     const char *tenant, *scopes, *label, *expires_days; /* of `key` */
+    const char *quotas[QUOTA_COUNT]; /* of `key` and `tenant`, as given; NULL: not */
 };
 
 typedef enum error_code command_fn(struct cli *c, struct error *err);
@@ -81,6 +84,44 @@ static enum error_code run_openapi(struct cli *c, struct error *err)
     return OK;
 }
 
+/* What the flags say, of a key or of a tenant, over what *quota says. All mistakes are
+ * told. */
+static enum error_code read_quotas(const struct cli *c, bool of_key, struct quota *quota,
+                                   struct error *err)
+{
+    enum error_code code = OK;
+
+    for (size_t i = 0; i < QUOTA_COUNT; i++) {
+        const struct quota_member *member = &quota_members[i];
+        struct error one = {.code = OK};
+
+        if (!c->quotas[i])
+            continue;
+        if (of_key && !member->of_key)
+            fail(&one, ERR_INVALID, "",
+                 "a tenant has it, not a key: gridplan tenant set");
+        else
+            quota_read(member, c->quotas[i], quota, &one);
+        if (one.code != OK)
+            code = invalid(err, arena_printf(c->arena, "--%s", member->flag), "quota",
+                           "%s", one.text);
+    }
+    return code;
+}
+
+static void print_quotas(const struct quota *quota)
+{
+    for (size_t i = 0; i < QUOTA_COUNT; i++) {
+        double value = *(const double *)((const char *)quota + quota_members[i].offset);
+
+        if (value > 0)
+            printf("  --%s %.10g", quota_members[i].flag, value);
+        else if (value == 0)
+            printf("  --%s none", quota_members[i].flag);
+    }
+    putchar('\n');
+}
+
 static enum error_code key_create(struct cli *c, struct db_session *session,
                                   struct error *err)
 {
@@ -90,12 +131,12 @@ static enum error_code key_create(struct cli *c, struct db_session *session,
         .label = c->label,
         .expires_at_s = NAN,
         .revoked_at_s = NAN,
-        .rate_per_s = NAN,
-        .burst_count = NAN,
+        .quota = quota_none(),
     };
     char text[AUTH_KEY_SIZE], *end;
 
     TRY(auth_scopes_read(c->scopes, &key.scopes, err));
+    TRY(read_quotas(c, true, &row.quota, err));
     if (!*c->tenant || strlen(c->tenant) >= AUTH_TENANT_SIZE)
         return fail(err, ERR_INVALID, "--tenant", "1 to %d bytes", AUTH_TENANT_SIZE - 1);
     if (c->expires_days) {
@@ -137,8 +178,8 @@ static enum error_code key_list(struct cli *c, struct db_session *session,
     do {
         TRY(store_keys_list(session, c->tenant, &page, &list, &count, &page.token,
                             c->arena, err));
-        for (size_t i = 0; i < count; i++)
-            printf("%s  %-8s %-20s created %s  expires %s  %s\n", list[i].key_id,
+        for (size_t i = 0; i < count; i++) {
+            printf("%s  %-8s %-20s created %s  expires %s  %s", list[i].key_id,
                    key_state(&list[i]),
                    auth_scopes_print((unsigned)list[i].scopes, c->arena),
                    instant_print(list[i].created_at_s, created, sizeof(created)),
@@ -146,6 +187,8 @@ static enum error_code key_list(struct cli *c, struct db_session *session,
                        ? "never"
                        : instant_print(list[i].expires_at_s, expires, sizeof(expires)),
                    list[i].label ? list[i].label : "");
+            print_quotas(&list[i].quota);
+        }
     } while (page.token);
     return OK;
 }
@@ -165,27 +208,86 @@ static enum error_code key_revoke(struct cli *c, struct db_session *session,
     return OK;
 }
 
-static enum error_code run_key(struct cli *c, struct error *err)
+static enum error_code key_set(struct cli *c, struct db_session *session,
+                               struct error *err)
 {
-    static const struct {
-        const char *name;
-        enum error_code (*run)(struct cli *, struct db_session *, struct error *);
-    } verbs[] = {{"create", key_create}, {"list", key_list}, {"revoke", key_revoke}};
+    struct store_key key;
+
+    if (c->word_count != 3)
+        return fail(err, ERR_INVALID, "",
+                    "key set ID, and what changes: the first part of the key, after gp_");
+    TRY(store_key_find(session, c->words[2], &key, c->arena, err));
+    TRY(read_quotas(c, true, &key.quota, err));
+    TRY(store_key_set_quota(session, key.tenant, key.key_id, &key.quota, err));
+    printf("key %s of tenant %s:", key.key_id, key.tenant);
+    print_quotas(&key.quota);
+    return OK;
+}
+
+/* "tenant set NAME", and "tenant show NAME", which changes nothing. */
+static enum error_code tenant_change(struct cli *c, struct db_session *session,
+                                     struct error *err)
+{
+    const char *tenant = c->words[2];
+    struct quota quota;
+
+    if (c->word_count != 3 || !*tenant || strlen(tenant) >= AUTH_TENANT_SIZE)
+        return fail(err, ERR_INVALID, "", "tenant %s NAME: of 1 to %d bytes", c->words[1],
+                    AUTH_TENANT_SIZE - 1);
+    TRY(store_quota_find(session, tenant, &quota, c->arena, err));
+    TRY(read_quotas(c, false, &quota, err));
+    if (strcmp(c->words[1], "set") == 0)
+        TRY(store_quota_set(session, tenant, &quota, err));
+    printf("tenant %s:", tenant);
+    print_quotas(&quota);
+    return OK;
+}
+
+typedef enum error_code verb_fn(struct cli *c, struct db_session *session,
+                                struct error *err);
+
+/* The second word of a command, and what it does; `usage` is what is wrong otherwise. */
+struct verb {
+    const char *name;
+    verb_fn *run;
+};
+
+static enum error_code run_verb(struct cli *c, const struct verb *verbs, size_t count,
+                                const char *usage, struct error *err)
+{
     struct db_session *session = NULL;
     struct db *db = NULL;
     enum error_code code;
     size_t i = 0;
 
-    while (i < 3 && (c->word_count < 2 || strcmp(verbs[i].name, c->words[1]) != 0))
+    while (i < count && (c->word_count < 2 || strcmp(verbs[i].name, c->words[1]) != 0))
         i++;
-    if (i == 3)
-        return fail(err, ERR_INVALID, "", "key create, key list or key revoke ID");
+    if (i == count)
+        return fail(err, ERR_INVALID, "", "%s", usage);
     TRY(open_database(c, &db, err));
     session = db_session_create(db, NULL, c->arena);
     code = session ? verbs[i].run(c, session, err) : fail_memory(err);
     db_session_close(session);
     db_close(db);
     return code;
+}
+
+static enum error_code run_key(struct cli *c, struct error *err)
+{
+    static const struct verb verbs[] = {{"create", key_create},
+                                        {"list", key_list},
+                                        {"revoke", key_revoke},
+                                        {"set", key_set}};
+
+    return run_verb(c, verbs, 4, "key create, key list, key revoke ID or key set ID",
+                    err);
+}
+
+static enum error_code run_tenant(struct cli *c, struct error *err)
+{
+    static const struct verb verbs[] = {{"set", tenant_change}, {"show", tenant_change}};
+
+    return run_verb(c, verbs, 2, "tenant set NAME or tenant show NAME", err);
 }
 
 /* ---- simulations without a service ---- */
@@ -281,7 +383,8 @@ static const struct command {
      "bring the database's schema up to date (serve does it too)"},
     {"key", run_key,
      "create --tenant T --scopes decide,ingest,admin [--expires-days N] [--label L],\n"
-     "             list --tenant T, or revoke ID"},
+     "             list --tenant T, revoke ID, or set ID; with the quotas below"},
+    {"tenant", run_tenant, "set NAME and its quotas, or show NAME"},
     {"openapi", run_openapi, "print the description of the API"},
     {"simulate", run_simulate,
      "FILE|- : answer it as POST /v1/simulations would, without a service; with\n"
@@ -298,6 +401,13 @@ static void print_help(void)
            "usage: gridplan [COMMAND] [--SETTING VALUE]...\n\n");
     for (size_t i = 0; i < COMMAND_COUNT; i++)
         printf("  %-10s %s\n", commands[i].name, commands[i].doc);
+    printf(
+        "\nQuotas of key create, key set and tenant set: a number, none or default (the "
+        "service's\nsetting):\n");
+    for (size_t i = 0; i < QUOTA_COUNT; i++)
+        printf("  --%-18s %s%s, %.10g to %.10g\n", quota_members[i].flag,
+               quota_members[i].doc, quota_members[i].of_key ? "" : " (of a tenant)",
+               quota_members[i].least, quota_members[i].most);
     printf("\n  --check-config  check all settings, print what is in force, and end\n"
            "  --version, --help\n\nSettings: flags go before variables.\n\n");
     config_help(stdout);
@@ -328,20 +438,36 @@ static int take_switch(const char *argument, const char *name, bool *on)
     return 1;
 }
 
+/* Takes "--QUOTA VALUE" of `key` and `tenant`; the arguments used. Settings of the
+ * service have some of these names, so the command must come first. */
+static int take_quota(struct cli *c, char **argv)
+{
+    bool has_quotas = c->word_count && (strcmp(c->words[0], "key") == 0 ||
+                                        strcmp(c->words[0], "tenant") == 0);
+    char flag[64];
+    int used = 0;
+
+    for (size_t i = 0; has_quotas && !used && i < QUOTA_COUNT; i++) {
+        snprintf(flag, sizeof(flag), "--%s", quota_members[i].flag);
+        used = take_flag(argv, flag, &c->quotas[i]);
+    }
+    return used;
+}
+
 /* Takes what is not a setting out of argv; what is left goes to config_read(). */
 static enum error_code take_apart(struct cli *c, char **argv, const char **rest,
                                   struct error *err)
 {
     for (argv++; *argv;) {
-        int used = take_switch(*argv, "--check-config", &c->check_config) +
-                   take_switch(*argv, "--help", &c->help) +
-                   take_switch(*argv, "-h", &c->help) +
-                   take_switch(*argv, "--version", &c->version) +
-                   take_switch(*argv, "--expand", &c->expand) +
-                   take_flag(argv, "--tenant", &c->tenant) +
-                   take_flag(argv, "--scopes", &c->scopes) +
-                   take_flag(argv, "--label", &c->label) +
-                   take_flag(argv, "--expires-days", &c->expires_days);
+        int used =
+            take_switch(*argv, "--check-config", &c->check_config) +
+            take_switch(*argv, "--help", &c->help) + take_switch(*argv, "-h", &c->help) +
+            take_switch(*argv, "--version", &c->version) +
+            take_switch(*argv, "--expand", &c->expand) +
+            take_flag(argv, "--tenant", &c->tenant) +
+            take_flag(argv, "--scopes", &c->scopes) +
+            take_flag(argv, "--label", &c->label) +
+            take_flag(argv, "--expires-days", &c->expires_days) + take_quota(c, argv);
 
         if (used) {
             argv += used;

@@ -1,4 +1,4 @@
-/* clock.h - the two clocks of the service, in seconds. */
+/* clock.h - the clocks of the service, in seconds. */
 #ifndef GRIDPLAN_CLOCK_H
 #define GRIDPLAN_CLOCK_H
 
@@ -19,6 +19,16 @@ static inline double clock_wall_s(void)
     struct timespec t;
 
     clock_gettime(CLOCK_REALTIME, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+/* What this thread has computed; costs more than the others to read (1.6 us in a virtual
+ * machine). */
+static inline double clock_thread_cpu_s(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 

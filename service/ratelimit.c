@@ -13,7 +13,7 @@
 #include <string.h>
 #include <sys/random.h>
 
-enum { SHARDS = 16, WINDOW = 8, NAME_SIZE = 72 };
+enum { SHARDS = 16, WINDOW = 8, NAME_SIZE = 144 };
 
 struct bucket {
     char name[NAME_SIZE]; /* "" free */
@@ -96,8 +96,16 @@ static struct bucket *find(struct shard *shard, size_t first, size_t size,
     return spare;
 }
 
-bool ratelimit_take(struct ratelimit *limits, const char *name, double rate_per_s,
-                    double burst_count, double now_s, struct ratelimit_state *state)
+/* Seconds until one more request is left, as if the bucket had room for it. */
+static double next_s(const struct bucket *b, double rate_per_s)
+{
+    return (floor(b->level_count) + 1 - b->level_count) / rate_per_s;
+}
+
+/* Takes `count` (-1: gives one, 0: looks) if that many are left. */
+static bool take(struct ratelimit *limits, const char *name, double rate_per_s,
+                 double burst_count, double now_s, double count,
+                 struct ratelimit_state *state)
 {
     uint64_t h = hash(limits->salt, name);
     struct shard *shard = &limits->shards[h % SHARDS];
@@ -111,17 +119,37 @@ bool ratelimit_take(struct ratelimit *limits, const char *name, double rate_per_
         b->level_count += (now_s - b->at_s) * rate_per_s;
     b->level_count = fmin(b->level_count, burst_count);
     b->at_s = fmax(b->at_s, now_s);
-    allowed = b->level_count >= 1;
+    allowed = b->level_count >= count;
     if (allowed)
-        b->level_count -= 1;
+        b->level_count = fmin(b->level_count - count, burst_count);
     b->full_at_s = now_s + (burst_count - b->level_count) / rate_per_s;
     *state = (struct ratelimit_state){
         .limit_count = burst_count,
         .remaining_count = floor(b->level_count),
-        .reset_s = b->full_at_s - now_s,
+        .reset_s = next_s(b, rate_per_s),
         .retry_after_s = b->level_count >= 1 ? 0 : (1 - b->level_count) / rate_per_s,
         .window_s = burst_count / rate_per_s,
     };
     pthread_mutex_unlock(&shard->lock);
     return allowed;
+}
+
+bool ratelimit_take(struct ratelimit *limits, const char *name, double rate_per_s,
+                    double burst_count, double now_s, struct ratelimit_state *state)
+{
+    return take(limits, name, rate_per_s, burst_count, now_s, 1, state);
+}
+
+void ratelimit_give(struct ratelimit *limits, const char *name, double rate_per_s,
+                    double burst_count, double now_s)
+{
+    struct ratelimit_state state;
+
+    take(limits, name, rate_per_s, burst_count, now_s, -1, &state);
+}
+
+void ratelimit_look(struct ratelimit *limits, const char *name, double rate_per_s,
+                    double burst_count, double now_s, struct ratelimit_state *state)
+{
+    take(limits, name, rate_per_s, burst_count, now_s, 0, state);
 }

@@ -19,7 +19,7 @@ void ratelimit_close(struct ratelimit *limits);
 struct ratelimit_state {
     double limit_count;     /* burst: what a full bucket allows */
     double remaining_count; /* requests left now */
-    double reset_s;         /* until the bucket is full again */
+    double reset_s;         /* until one more is left, were it not full; > 0 */
     double retry_after_s;   /* until the next request is allowed; 0: now */
     double window_s;        /* limit_count / rate: "w" of RateLimit-Policy */
 };
@@ -27,6 +27,14 @@ struct ratelimit_state {
 /* Takes one request out of the bucket `name` (a key's id, or an address); false
  * when it is empty. rate_per_s > 0, burst_count >= 1. `now_s` is monotonic. */
 bool ratelimit_take(struct ratelimit *limits, const char *name, double rate_per_s,
+                    double burst_count, double now_s, struct ratelimit_state *state);
+
+/* Puts the request back that ratelimit_take() has taken. */
+void ratelimit_give(struct ratelimit *limits, const char *name, double rate_per_s,
+                    double burst_count, double now_s);
+
+/* The state of the bucket, of which nothing is taken. */
+void ratelimit_look(struct ratelimit *limits, const char *name, double rate_per_s,
                     double burst_count, double now_s, struct ratelimit_state *state);
 
 #endif

@@ -2,6 +2,7 @@
  * run, print, encode. */
 #include "service/route.h"
 
+#include "service/admission.h"
 #include "service/auth.h"
 #include "service/clock.h"
 #include "service/config.h"
@@ -11,7 +12,6 @@
 #include "service/log.h"
 #include "service/metrics.h"
 #include "service/problem.h"
-#include "service/ratelimit.h"
 #include "service/service.h"
 #include "service/store.h"
 #include "service/uuid.h"
@@ -196,7 +196,10 @@ void request_set_time_limit(struct request *rq, double time_limit_s)
     const struct config *config = rq->service->config;
     double longest_s =
         rq->progress ? config->simulation_time_limit_s : config->time_limit_max_s;
+    double quota_s = admission_time_limit_s(rq);
 
+    if (quota_s < longest_s)
+        longest_s = quota_s;
     if (!(time_limit_s < longest_s))
         time_limit_s = longest_s;
     rq->deadline_s = rq->started_s + time_limit_s;
@@ -205,11 +208,9 @@ void request_set_time_limit(struct request *rq, double time_limit_s)
 
 /* ---- who asks, and how often ---- */
 
-static enum error_code authenticate(struct request *rq, double *rate_per_s,
-                                    double *burst_count)
+static enum error_code authenticate(struct request *rq)
 {
-    const struct config *config = rq->service->config;
-    struct auth_grant grant = {{"default", "", 0}, NAN, NAN};
+    struct auth_grant grant = {{"default", "", 0}, quota_none(), quota_none()};
 
     switch (auth_check(rq->service->auth, rq->message->authorization, rq->route->scope,
                        rq->may_block, &grant, rq->arena, rq->err)) {
@@ -223,39 +224,28 @@ static enum error_code authenticate(struct request *rq, double *rate_per_s,
         break;
     }
     rq->principal = grant.who;
-    *rate_per_s = isnan(grant.rate_per_s) ? config->rate_limit_per_s : grant.rate_per_s;
-    *burst_count =
-        isnan(grant.burst_count) ? config->rate_burst_count : grant.burst_count;
+    rq->quota = grant.quota;
+    rq->tenant_quota = grant.tenant_quota;
     return OK;
 }
 
-static enum error_code limit_rate(struct request *rq, double rate_per_s,
-                                  double burst_count)
+/* Whether it takes a computation to answer, which quotas of processor time bound. */
+static bool computes(const struct route *route)
 {
-    struct ratelimit_state state;
-    const char *name =
-        rq->principal.key_id[0] ? rq->principal.key_id : rq->message->remote_address;
-    bool allowed;
+    return route->scope != SCOPE_NONE &&
+           (route->work == WORK_COMPUTE || route->flags & ROUTE_DECISION);
+}
 
-    if (!rq->service->limits || rate_per_s <= 0 || rq->route->scope == SCOPE_NONE)
+/* What the key and its tenant may do, and how much of it. */
+static enum error_code admit(struct request *rq)
+{
+    TRY(authenticate(rq));
+    TRY(admission_request(rq));
+    if (!computes(rq->route))
         return OK;
-    if (burst_count < 1)
-        burst_count = fmax(1, 2 * rate_per_s);
-    allowed = ratelimit_take(rq->service->limits, name ? name : "", rate_per_s,
-                             burst_count, rq->started_s, &state);
-    reply_header_add(rq->reply, "RateLimit-Policy",
-                     arena_printf(rq->arena, "\"default\";q=%.0f;w=%.0f",
-                                  state.limit_count, ceil(state.window_s)));
-    reply_header_add(rq->reply, "RateLimit",
-                     arena_printf(rq->arena, "\"default\";r=%.0f;t=%.0f",
-                                  floor(state.remaining_count), ceil(state.reset_s)));
-    if (allowed)
-        return OK;
-    rq->err->retry_after_s = (int)ceil(fmax(1, state.retry_after_s));
-    return fail(rq->err, ERR_RATE_LIMITED, "",
-                "more than %g requests a second; try again in %d s, or send several jobs "
-                "in one request",
-                rate_per_s, rq->err->retry_after_s);
+    TRY(admission_compute(rq));
+    admission_begin(rq);
+    return OK;
 }
 
 /* ---- headers that say what is acceptable ---- */
@@ -799,11 +789,9 @@ static enum error_code answer(struct request *rq)
 {
     const struct message *m = rq->message;
     bool has_body = rq->route->request || rq->route->flags & RAW_BODIES;
-    double rate_per_s = 0, burst_count = 0;
     struct content body;
 
-    TRY(authenticate(rq, &rate_per_s, &burst_count));
-    TRY(limit_rate(rq, rate_per_s, burst_count));
+    TRY(admit(rq));
     TRY(read_path_values(rq));
     TRY(check_accept(rq));
     TRY(bind_query(rq));
@@ -975,6 +963,7 @@ static void finish(struct request *rq)
     }
     add_cors(rq);
     compress(rq);
+    admission_end(rq);
     account(rq);
 }
 
@@ -1016,6 +1005,9 @@ bool route_answer(struct service *service, const struct message *m, const bool *
         .cancelled = cancelled,
         .reply = reply,
         .started_s = clock_monotonic_s(),
+        .quota = quota_none(),
+        .tenant_quota = quota_none(),
+        .cpu_began_s = NAN,
         .gap_ratio = NAN,
     };
     enum error_code code;
@@ -1062,12 +1054,16 @@ enum error_code route_answer_stored(struct service *service,
         .cancelled = stored->cancelled,
         .reply = reply,
         .started_s = clock_monotonic_s(),
+        .quota = quota_none(),
+        .tenant_quota = quota_none(),
+        .cpu_began_s = NAN,
         .gap_ratio = NAN,
         .replay = true,
         .snapshot_document = stored->snapshot_document,
         .history_document = stored->history_document,
         .progress = stored->progress,
     };
+    double began_s = clock_thread_cpu_s();
     enum error_code code;
     char allow[80];
     void *in = NULL;
@@ -1087,6 +1083,7 @@ enum error_code route_answer_stored(struct service *service,
     if (code == OK)
         code = run_handler(&rq, in);
     db_session_close(rq.db);
+    admission_charge_tenant(service, stored->tenant, clock_thread_cpu_s() - began_s);
     if (code != OK)
         problem_reply(err, stored->path, rq.id, reply, a);
     *status = rq.decision_status;

@@ -14,6 +14,7 @@
 #include "models/base/budget.h"
 #include "models/decision_status.h"
 #include "service/json.h"
+#include "service/quota.h"
 
 struct service;        /* service.h: the handles a request may use */
 struct db_session;     /* db.h */
@@ -133,6 +134,8 @@ struct request {
     const struct route *route;
     const struct message *message;
     struct principal principal;
+    struct quota quota, tenant_quota; /* of the key, and of its tenant */
+    double cpu_began_s;               /* see admission_begin(); NAN: it is not counted */
     const char *path_value[ROUTE_PATH_VALUES_MAX]; /* of {names}, in their order */
     const void *query;                             /* bound by route->query, or NULL */
     const char *body;                              /* decompressed; NULL: none */

@@ -10,6 +10,7 @@
 #include "service/auth.h"
 #include "service/background.h"
 #include "service/clock.h"
+#include "service/cpu_quota.h"
 #include "service/http.h"
 #include "service/log.h"
 #include "service/maintenance.h"
@@ -40,6 +41,7 @@ enum {
 
 static const double CONNECT_TIMEOUT_S = 3;
 static const double POOL_WAIT_S = 5;
+static const double CPU_QUOTA_SYNC_S = 5;
 static const double MAINTENANCE_EVERY_S = 3600;
 static const double BACKGROUND_POLL_S = 0.5;
 static const double MIGRATE_RETRY_S = 2;
@@ -102,8 +104,9 @@ static enum error_code copy_key(const struct store_key *row, struct auth_key *ke
     key->scopes = (unsigned)row->scopes;
     key->expires_at_s = row->expires_at_s;
     key->revoked = !isnan(row->revoked_at_s);
-    key->rate_per_s = row->rate_per_s;
-    key->burst_count = row->burst_count;
+    key->quota = row->quota;
+    key->quota.weight = NAN; /* only a tenant has one */
+    key->tenant_quota = row->tenant_quota;
     return OK;
 }
 
@@ -437,11 +440,13 @@ static enum error_code open_service(struct service *s, struct error *err)
     s->metrics = metrics_create(s->routes);
     s->auth = auth_create(config->auth_required, s->db ? find_key : NULL, s->db);
     s->limits = ratelimit_create(RATE_BUCKETS);
+    s->cpu_quota = cpu_quota_create(s->db, CPU_QUOTA_SYNC_S);
     s->compute = worker_pool_create("compute", config->compute_workers,
                                     config->compute_queue_length, COMPUTE_NICE);
     s->query =
         worker_pool_create("query", config->query_workers, config->query_queue_length, 0);
-    if (!s->metrics || !s->auth || !s->limits || !s->compute || !s->query)
+    if (!s->metrics || !s->auth || !s->limits || !s->cpu_quota || !s->compute ||
+        !s->query)
         return fail(err, ERR_INTERNAL, "", "no memory or no threads for %zu workers",
                     config->compute_workers + config->query_workers);
     return OK;
@@ -451,6 +456,7 @@ static void close_service(struct service *s)
 {
     worker_pool_close(s->query);
     worker_pool_close(s->compute);
+    cpu_quota_close(s->cpu_quota);
     ratelimit_close(s->limits);
     auth_close(s->auth);
     metrics_close(s->metrics);

@@ -13,6 +13,7 @@ struct service {
     struct db *db;               /* db.h; NULL: without a database */
     struct auth *auth;           /* auth.h */
     struct ratelimit *limits;    /* ratelimit.h; NULL: no limits */
+    struct cpu_quota *cpu_quota; /* cpu_quota.h; NULL: no limits */
     struct worker_pool *compute; /* worker.h */
     struct worker_pool *query;
     const struct route *routes;

@@ -22,6 +22,7 @@
 #include "models/load_history.h"
 #include "models/reschedule_event.h"
 #include "service/db.h"
+#include "service/quota.h"
 
 enum {
     STORE_FUTURE_MAX_S = 86400,
@@ -224,8 +225,8 @@ struct store_key {
     double created_at_s;           /* instant; set by the database */
     double expires_at_s;           /* instant; NAN: never */
     double revoked_at_s;           /* instant; NAN: not revoked */
-    double rate_per_s;             /* requests; NAN: the service's setting */
-    double burst_count;            /* requests; NAN: the service's setting */
+    struct quota quota;            /* its own */
+    struct quota tenant_quota;     /* of all keys of the tenant; only read */
 };
 
 /* ERR_CONFLICT if the key_id exists. */
@@ -242,6 +243,11 @@ enum error_code store_keys_list(struct db_session *s, const char *tenant,
                                 const struct store_key **list, size_t *count,
                                 const char **next_token, struct arena *a,
                                 struct error *err);
+
+/* Replaces its own quotas. ERR_NOT_FOUND. */
+enum error_code store_key_set_quota(struct db_session *s, const char *tenant,
+                                    const char *key_id, const struct quota *quota,
+                                    struct error *err);
 
 /* ERR_NOT_FOUND. Revoking twice keeps the first instant. */
 enum error_code store_key_revoke(struct db_session *s, const char *tenant,

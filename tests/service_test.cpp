@@ -375,7 +375,7 @@ TEST_CASE("a token bucket allows a burst, then the rate", "[service][ratelimit]"
     for (int i = 0; i < 5; i++)
         CHECK(ratelimit_take(limits, "key", 2, 5, 100, &s));
     CHECK(s.remaining_count == 0);
-    CHECK(s.reset_s == Approx(2.5).epsilon(1e-12));
+    CHECK(s.reset_s == Approx(0.5).epsilon(1e-12));
     CHECK(s.window_s == Approx(2.5).epsilon(1e-12));
     CHECK_FALSE(ratelimit_take(limits, "key", 2, 5, 100, &s));
     CHECK(s.retry_after_s == Approx(0.5).epsilon(1e-12));
@@ -437,7 +437,7 @@ static std::string add_key(key_store &store, unsigned scopes, double expires_at_
     strcpy(key.tenant, "alpha");
     key.scopes = scopes;
     key.expires_at_s = expires_at_s;
-    key.rate_per_s = key.burst_count = NAN;
+    key.quota = key.tenant_quota = quota_none();
     store.keys.push_back(key);
     return text;
 }

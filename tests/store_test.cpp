@@ -7,6 +7,7 @@
 
 extern "C" {
 #include "service/hash.h"
+#include "service/store_quota.h"
 }
 
 namespace
@@ -562,8 +563,9 @@ TEST_CASE("keys: found without the tenant, revoked once", "[store][db]")
     key.scopes = 5;
     key.label = nasty;
     key.expires_at_s = T0;
-    key.rate_per_s = NAN;
-    key.burst_count = 7;
+    key.quota = quota_none();
+    key.quota.burst_count = 7;
+    key.quota.memory_bytes = 1048576;
     REQUIRE_OK(store_key_create(f.s, &key, &err));
     CHECK(store_key_create(f.s, &key, &err) == ERR_CONFLICT);
     key.tenant = "another tenant";
@@ -577,8 +579,25 @@ TEST_CASE("keys: found without the tenant, revoked once", "[store][db]")
     CHECK(same(got.label, nasty));
     CHECK(got.expires_at_s == T0);
     CHECK(std::isnan(got.revoked_at_s));
-    CHECK(std::isnan(got.rate_per_s));
-    CHECK(got.burst_count == 7);
+    CHECK(std::isnan(got.quota.rate_per_s));
+    CHECK(got.quota.burst_count == 7);
+    CHECK(got.quota.memory_bytes == 1048576);
+    CHECK(std::isnan(got.tenant_quota.rate_per_s)); // the tenant has none
+    quota of_tenant = quota_none();
+    of_tenant.rate_per_s = 3;
+    of_tenant.weight = 0.5;
+    REQUIRE_OK(store_quota_set(f.s, f.tenant, &of_tenant, &err));
+    key.quota.burst_count = NAN;
+    key.quota.time_limit_max_s = 0;
+    REQUIRE_OK(store_key_set_quota(f.s, f.tenant, id.c_str(), &key.quota, &err));
+    CHECK(store_key_set_quota(f.s, f.tenant, "no such", &key.quota, &err) ==
+          ERR_NOT_FOUND);
+    REQUIRE_OK(store_key_find(f.s, id.c_str(), &got, f.a, &err));
+    CHECK(std::isnan(got.quota.burst_count));
+    CHECK(got.quota.memory_bytes == 1048576);
+    CHECK(got.quota.time_limit_max_s == 0);
+    CHECK(got.tenant_quota.rate_per_s == 3);
+    CHECK(got.tenant_quota.weight == 0.5);
     CHECK(store_key_find(f.s, "no such", &got, f.a, &err) == ERR_NOT_FOUND);
     CHECK(store_key_revoke(f.s, "another tenant", id.c_str(), &err) == ERR_NOT_FOUND);
     REQUIRE_OK(store_key_revoke(f.s, f.tenant, id.c_str(), &err));

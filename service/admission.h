@@ -1,0 +1,46 @@
+/* admission.h - whether a request is within the quotas of its key and its tenant. */
+#ifndef GRIDPLAN_ADMISSION_H
+#define GRIDPLAN_ADMISSION_H
+
+#include "service/route.h"
+
+/* The policies by name, as in RateLimit fields and violated_policies. */
+#define POLICY_REQUESTS   "default"
+#define POLICY_CPU        "cpu"
+#define POLICY_CONCURRENT "concurrent"
+#define POLICY_MEMORY     "memory"
+
+/* One policy that bounds the caller: of its key's and its tenant's the one with less
+ * left. */
+struct admission_policy {
+    const char *policy;
+    const char *scope; /* "key" or "tenant"; "address" without keys */
+    double limit;      /* of `unit` */
+    const char *unit;
+    double remaining; /* whole ones */
+    double reset_s;   /* until one more; NAN: nothing refills */
+};
+
+enum { ADMISSION_POLICIES_MAX = 4 };
+
+/* Takes one request of the buckets of the key (or address) and of the tenant, and adds
+ * the RateLimit fields. ERR_RATE_LIMITED when one is empty. */
+enum error_code admission_request(struct request *rq);
+
+/* Whether a computation may begin: seconds of processor are left. ERR_RATE_LIMITED. */
+enum error_code admission_compute(struct request *rq);
+
+/* From here on this thread computes for the request, until here. */
+void admission_begin(struct request *rq);
+void admission_end(struct request *rq);
+
+/* Seconds of processor that were used for a tenant without a request. */
+void admission_charge_tenant(struct service *service, const char *tenant, double used_s);
+
+/* What bounds the caller, for GET /v1/quotas; the count. */
+size_t admission_policies(struct request *rq, struct admission_policy *out);
+
+/* The largest time limit of the request by its quotas; NAN: they say none. */
+double admission_time_limit_s(const struct request *rq);
+
+#endif
