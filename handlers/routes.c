@@ -29,6 +29,7 @@
 #include "handlers/progress_samples.h"
 #include "handlers/queue_orders.h"
 #include "handlers/queue_scans.h"
+#include "handlers/quotas.h"
 #include "handlers/replica_counts.h"
 #include "handlers/replicas.h"
 #include "handlers/reported_moves.h"
@@ -475,6 +476,12 @@ const struct route routes[] = {
      "head first. Others keep their position with one more try, rise a level, or fail. "
      "The queues come with the request and go back with the answer.",
      "scan-"},
+    {"GET", "/v1/quotas", get_quotas, NULL, &quotas_json, NULL, WORK_INLINE,
+     SCOPE_DECIDE | SCOPE_INGEST, 0, "What the caller may still take",
+     "For each limit of the key, or of all keys of its tenant, what there is and what is "
+     "left: requests, seconds of processor, computations at once, memory. gridplan key "
+     "create and gridplan tenant set set them.",
+     NULL},
     {"POST", "/v1/replica-counts", post_replica_counts, &replica_counts_request_json,
      &round_answer_json, NULL, WORK_COMPUTE, SCOPE_DECIDE,
      ROUTE_DECISION | ROUTE_IDEMPOTENT_KEY, "How many copies of each job, and where?",
