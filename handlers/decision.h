@@ -59,7 +59,8 @@ extern const struct json_object decision_timings_json;
          .preset = 1},                                                                   \
         {.name = "time_limit_s",                                                         \
          .doc =                                                                          \
-             "Seconds that the decision may take; what was found by then is the answer", \
+             "Seconds that the decision may take, once the request has been read; what " \
+             "was found by then is the answer",                                          \
          .type = JSON_TYPE_NUMBER,                                                       \
          .offset = JSON_AT(T, decision.time_limit_s, double),                            \
          .min = 0,                                                                       \

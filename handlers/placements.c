@@ -517,7 +517,7 @@ enum error_code post_placements(struct request *rq, const void *in, void *out)
     if (!problem.initial)
         return fail_memory(rq->err);
     if (problem.time_limit_given)
-        problem.time_limit_s = rq->deadline_s - rq->started_s;
+        problem.time_limit_s = rq->deadline_s - rq->limited_from_s;
     TRY(placement_decide(&problem, policy, body->decision.options,
                          body->decision.option_count, &answer->plan, rq->arena, rq->err));
     answer->decision.warnings = answer->plan.warnings;

@@ -188,7 +188,8 @@ static double time_used(void *context)
 
     if (rq->cancelled && __atomic_load_n(rq->cancelled, __ATOMIC_RELAXED))
         return 2;
-    return request_elapsed_s(rq) / (rq->deadline_s - rq->started_s);
+    return (clock_monotonic_s() - rq->limited_from_s) /
+           (rq->deadline_s - rq->limited_from_s);
 }
 
 void request_set_time_limit(struct request *rq, double time_limit_s)
@@ -202,7 +203,8 @@ void request_set_time_limit(struct request *rq, double time_limit_s)
         longest_s = quota_s;
     if (!(time_limit_s < longest_s))
         time_limit_s = longest_s;
-    rq->deadline_s = rq->started_s + time_limit_s;
+    rq->limited_from_s = clock_monotonic_s();
+    rq->deadline_s = rq->limited_from_s + time_limit_s;
     rq->budget = (struct budget){time_used, rq, 0};
 }
 

@@ -143,7 +143,8 @@ struct request {
     struct db_session *db; /* opened by request_db() */
     bool may_block;        /* false on an I/O thread */
     struct budget budget;  /* set by request_set_time_limit() */
-    double deadline_s;     /* monotonic clock */
+    double limited_from_s; /* monotonic clock: since when the budget is used up */
+    double deadline_s;     /* likewise, when it is */
     const bool *cancelled; /* the client has gone; read with __atomic_load_n */
     struct reply *reply;   /* a handler may set status (201, 202) and headers */
     char id[REQUEST_ID_MAX_BYTES + 1]; /* safe characters */
@@ -253,8 +254,8 @@ void reply_header_add(struct reply *reply, const char *name, const char *value);
  * ERR_WOULD_BLOCK on an I/O thread: pass it up. */
 enum error_code request_db(struct request *rq, struct db_session **db);
 
-/* Sets rq->budget: time_limit_s seconds from the arrival of the request, NAN:
- * the largest that the service allows. */
+/* Sets rq->budget: time_limit_s seconds from now on, NAN: the largest that the service
+ * allows. Decisions call it when the request has been read. */
 void request_set_time_limit(struct request *rq, double time_limit_s);
 
 /* Seconds since the request began to be answered. */
