@@ -210,9 +210,11 @@ static const struct json_object promise_broken_json = {
 static const struct json_field wait_rows[] = {
     JSON_TEXT(T, job_id, 0, "The job"),
     JSON_INTEGER(T, processors, 0, JSON_EXACT, 0, 0, "Processors that it needs"),
-    JSON_NUMBER(T, estimated_start_s, 0, 0, 0, JSON_MAY_BE_NULL,
-                "When it starts if all estimates hold and nobody else comes; null: the "
-                "time limit was up"),
+    JSON_NUMBER(
+        T, estimated_start_s, 0, 0, 0, JSON_MAY_BE_NULL,
+        "When it starts if all estimates hold and nobody else comes; null: never. "
+        "Jobs that the time limit left no time for follow one another behind all "
+        "others"),
     JSON_NUMBER(T, planned_start_s, 0, 0, 0, JSON_OPTIONAL,
                 "conservative: the start that it is promised; send it back with the "
                 "next call, and no arrival and no early end makes it later"),
@@ -507,10 +509,8 @@ static enum error_code warn_outcome(struct deciding *d)
 {
     struct decision_answer *out = &d->answer->decision;
     size_t nameless = d->body->job_count - d->in.job_count;
-    size_t wide = d->answer->unplaced_count - nameless, unknown = 0;
+    size_t wide = d->answer->unplaced_count - nameless;
 
-    for (size_t i = 0; i < d->answer->waiting_count; i++)
-        unknown += isnan(d->waiting[i].estimated_start_s) ? 1 : 0;
     if (d->out.broken_count)
         TRY(decision_warn(d->rq, out,
                           "promise_broken: %llu job(s) do not start when they were "
@@ -523,9 +523,9 @@ static enum error_code warn_outcome(struct deciding *d)
     if (d->out.is_cut)
         TRY(decision_warn(
             d->rq, out,
-            "time_limit: the time was up; of %zu waiting job(s) %zu have no "
-            "estimated start",
-            d->answer->waiting_count, unknown));
+            "time_limit: the time was up; of %zu waiting job(s) %zu are only put one "
+            "after the other behind all others",
+            d->answer->waiting_count, d->out.behind_count));
     return OK;
 }
 

@@ -298,6 +298,45 @@ void check_same(const scene &w, bool explained)
     CHECK(blockers == 0);
 }
 
+// Every job that fits has a start, and nobody more processors than there are; who starts
+// is one of those that start when there is time, and the first of the queue if it can.
+void check_plan(const scene &w, const queue_out &out, const queue_out &all)
+{
+    const auto processors = int64_t(w.in.processors);
+    steps fixed(w.in.now_s, processors), used = fixed;
+    size_t wrong = 0, starts = 0;
+
+    auto hold = [&](double start_s, double end_s, uint64_t wide) {
+        fixed.change(start_s, end_s, -int64_t(wide));
+        used.change(start_s, end_s, -int64_t(wide));
+    };
+    for (const queue_running &r : w.running)
+        hold(w.in.now_s, r.end_s, r.processors);
+    for (const queue_reservation &r : w.reservations)
+        hold(r.start_s, r.end_s, r.processors);
+    for (size_t i = 0; i < w.jobs.size(); i++) {
+        const queue_verdict &v = out.verdicts[i];
+        bool starts_now = v.reason == QUEUE_REASON_STARTS;
+
+        starts += starts_now;
+        wrong += starts_now && all.verdicts[i].reason != QUEUE_REASON_STARTS;
+        wrong += std::isnan(v.start_s) != (w.jobs[i].processors > w.in.processors);
+        wrong += v.start_s < w.in.now_s || (starts_now && v.start_s != w.in.now_s);
+        if (!std::isnan(v.start_s))
+            used.change(v.start_s, v.start_s + w.jobs[i].estimate_s,
+                        -int64_t(w.jobs[i].processors));
+    }
+    auto before = fixed.cells();
+    for (auto [at_s, free] : used.cells()) {
+        auto cell = std::upper_bound(before.begin(), before.end(),
+                                     std::make_pair(at_s, INT64_MAX));
+        wrong += free < std::min(int64_t(0), (cell - 1)->second);
+    }
+    CHECK(wrong == 0);
+    CHECK((starts > 0) == (all.start_count > 0));
+    CHECK(out.makespan_s >= out.lower_bound_s * (1 - 1e-12));
+}
+
 } // namespace
 
 TEST_CASE("a profile of blocks answers as a list of steps does", "[queue][property]")
@@ -554,9 +593,11 @@ TEST_CASE("a cut decision keeps all plans that it made", "[queue]")
             const queue_verdict &v = out.verdicts[i];
             bool conservative = p->rule == QUEUE_CONSERVATIVE;
 
-            known += !std::isnan(v.start_s);
+            bool planned = !std::isnan(v.plan_s) || v.reason == QUEUE_REASON_STARTS;
+
+            known += planned;
             unknown += v.reason == QUEUE_REASON_TIME_LIMIT;
-            if (conservative && std::isnan(v.start_s))
+            if (conservative && !planned)
                 wrong += v.reason != QUEUE_REASON_TIME_LIMIT;
             else if (conservative)
                 wrong += v.start_s != all.verdicts[i].start_s;
@@ -569,6 +610,41 @@ TEST_CASE("a cut decision keeps all plans that it made", "[queue]")
         if (p->rule == QUEUE_CONSERVATIVE) {
             CHECK(known > 100);
             CHECK(unknown > 100);
+            CHECK(known + out.behind_count == w.jobs.size());
         }
     }
+}
+
+TEST_CASE("whoever there was no time for has a place behind all others",
+          "[queue][property]")
+{
+    for (lengths kind : {LOG_UNIFORM, WHOLE})
+        for (size_t count : {0, 1, 2, 3000})
+            for (size_t looks : {0, 1, 4, 12, 40}) {
+                scene w = draw_queue(count, 600, kind, count + looks, looks % 3 * 4);
+                test_arena a(size_t{1} << 30);
+
+                w.running.resize(w.running.size() / 2); // some can start
+                if (count > 1)
+                    w.jobs[1].estimate_s = 0;
+                if (count > 2)
+                    w.jobs[2].processors = 601;
+                w.with(600);
+                for (const queue_policy *p = queue_policies; p->name; p++) {
+                    std::pair<size_t, size_t> asked{0, looks};
+                    budget limit = {[](void *context) {
+                                        auto *seen =
+                                            static_cast<std::pair<size_t, size_t> *>(
+                                                context);
+                                        return seen->first++ < seen->second ? 0.1 : 1.0;
+                                    },
+                                    &asked, 0};
+                    INFO(p->name << " kind " << kind << " jobs " << count << " looks "
+                                 << looks);
+                    queue_out all = decide(w.in, a, p->name);
+                    w.in.budget = &limit;
+                    check_plan(w, decide(w.in, a, p->name), all);
+                    w.in.budget = nullptr;
+                }
+            }
 }

@@ -126,9 +126,12 @@ static enum error_code keep_promises(struct machine *m, struct error *err)
     if (!list)
         return fail_memory(err);
     count = list_promises(m, list);
-    for (size_t i = 0; i < count && !machine_is_cut(m); i++) {
+    for (size_t i = 0; i < count; i++) {
         const struct queue_job *j = &m->jobs[list[i].job];
         double start_s = list[i].start_s;
+
+        if (machine_is_cut(m) && start_s > m->now_s)
+            break; /* those that are due start at any rate */
 
         if (profile_bears(&m->profile, start_s, start_s + j->estimate_s, j->processors))
             TRY(lay(m, list[i].job, start_s, err));
@@ -153,6 +156,22 @@ static enum error_code plan_arrivals(struct machine *m, struct error *err)
         TRY(lay_first(m, job, m->hints ? hints_earliest(m->hints, job) : m->now_s, err));
         if (m->hints)
             hints_note(m->hints, job, m->plan_s[job]);
+    }
+    return OK;
+}
+
+/* The time is up: the first of those that wait start if there is room, as they would.
+ * Not when promises could not be looked at, which they might break. */
+static enum error_code plan_heads(struct machine *m, struct error *err)
+{
+    for (; m->planned_count < m->arrived_count; m->planned_count++) {
+        size_t job = m->planned_count;
+
+        if (m->jobs[job].processors > m->processors || !isnan(m->plan_s[job]))
+            continue;
+        if (!machine_fits_now(m, job))
+            break;
+        TRY(lay(m, job, m->now_s, err));
     }
     return OK;
 }
@@ -192,14 +211,17 @@ static enum error_code start_planned(struct machine *m, struct error *err)
 
 enum error_code conservative_decide(struct machine *m, struct error *err)
 {
-    bool early = m->ended_early;
+    bool early = m->ended_early, kept;
 
     m->ended_early = false;
     if (m->promise_s)
         TRY(keep_promises(m, err));
+    kept = !m->promise_s || !m->cut;
     m->promise_s = NULL;
     if (early)
         TRY(compress(m, err));
     TRY(plan_arrivals(m, err));
+    if (m->cut && kept)
+        TRY(plan_heads(m, err));
     return start_planned(m, err);
 }

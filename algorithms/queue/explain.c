@@ -137,7 +137,7 @@ static enum error_code survey(struct explaining *e)
     TRY(profile_create(&e->fixed, m->now_s, m->processors, m->arena, e->err));
     TRY(survey_running(e));
     TRY(survey_reservations(e));
-    for (size_t i = 0; i < m->job_count; i++)
+    for (size_t i = 0; i < m->job_count && !e->out->is_cut; i++)
         if (is_planned(m, i))
             mark(&e->begins, m->plan_s[i], QUEUE_BY_JOB, e->given[i]);
     sort_marks(&e->ends);
@@ -311,6 +311,7 @@ enum error_code queue_explain(struct machine *m, const struct queue_in *sorted,
 {
     struct explaining e = {.m = m, .in = sorted, .given = given, .out = out, .err = err};
 
+    out->is_cut = budget_spent(m->budget);
     TRY(survey(&e));
     for (size_t i = 0; i < m->job_count; i++) {
         struct queue_verdict *v = &out->verdicts[given[i]];

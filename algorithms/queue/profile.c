@@ -462,6 +462,16 @@ static double search(struct profile *p, struct search *q)
     return q->runs ? q->start_s : q->stop_s;
 }
 
+double profile_end_s(const struct profile *p, uint64_t *free)
+{
+    const struct profile_span *s = &p->spans[p->end - 1];
+    size_t last = s->block->end - 1;
+    int64_t left = s->block->free[last] + s->add;
+
+    *free = left > 0 ? (uint64_t)left : 0;
+    return s->block->at_s[last];
+}
+
 double profile_fit(struct profile *p, uint64_t processors, double duration_s,
                    double from_s)
 {

@@ -71,6 +71,9 @@ void profile_advance(struct profile *p, double now_s);
 double profile_first_below(struct profile *p, uint64_t processors);
 double profile_first_above(struct profile *p, uint64_t processors);
 
+/* The last step: from there on *free stay free for ever. */
+double profile_end_s(const struct profile *p, uint64_t *free);
+
 /* Whether so many are free from start_s to end_s. */
 bool profile_bears(struct profile *p, double start_s, double end_s, uint64_t processors);
 

@@ -1,5 +1,6 @@
 /* queue/queue.c - which waiting jobs of a batch queue start now, and why not the others.
  */
+#include "algorithms/queue/behind.h"
 #include "algorithms/queue/explain.h"
 
 #include <math.h>
@@ -146,6 +147,15 @@ static int compare_arrivals(const void *left, const void *right)
     return l->index < r->index ? -1 : l->index > r->index;
 }
 
+/* As a queue mostly comes. */
+static bool is_sorted(const struct arrival *list, size_t count)
+{
+    for (size_t i = 1; i < count; i++)
+        if (list[i].submit_s < list[i - 1].submit_s)
+            return false;
+    return true;
+}
+
 /* All that wait have arrived; the machine gets them in that order. */
 static enum error_code sort_jobs(struct decision *d)
 {
@@ -160,7 +170,8 @@ static enum error_code sort_jobs(struct decision *d)
         return fail_memory(d->err);
     for (size_t i = 0; i < count; i++)
         arrivals[i] = (struct arrival){fmin(in->jobs[i].submit_s, in->now_s), i};
-    qsort(arrivals, count, sizeof(*arrivals), compare_arrivals);
+    if (!is_sorted(arrivals, count))
+        qsort(arrivals, count, sizeof(*arrivals), compare_arrivals);
     for (size_t i = 0; i < count; i++) {
         d->given[i] = arrivals[i].index;
         jobs[i] = in->jobs[arrivals[i].index];
@@ -229,18 +240,31 @@ static enum error_code play_future(struct decision *d)
     return machine_run(m, d->err);
 }
 
-static void note_starts(struct decision *d)
+/* The start of each job in order of arrival; NAN: it never fits. */
+static enum error_code find_starts(struct decision *d, double *start_s)
 {
     const struct machine *m = &d->machine;
+
+    for (size_t i = 0; i < m->job_count; i++)
+        start_s[i] = isnan(m->start_s[i]) ? m->plan_s[i] : m->start_s[i];
+    return m->cut ? queue_place_behind(m, start_s, &d->out->behind_count, d->err) : OK;
+}
+
+static enum error_code note_starts(struct decision *d)
+{
+    double *start_s = NEW(d->a, double, d->in->job_count);
     struct queue_out *out = d->out;
     double now_s = d->in->now_s;
 
+    if (!start_s)
+        return fail_memory(d->err);
+    TRY(find_starts(d, start_s));
     for (size_t i = 0; i < d->in->running_count; i++)
         out->makespan_s = fmax(out->makespan_s, fmax(0, d->in->running[i].end_s - now_s));
     for (size_t i = 0; i < d->in->job_count; i++) {
         struct queue_verdict *v = &out->verdicts[d->given[i]];
 
-        v->start_s = isnan(m->start_s[i]) ? m->plan_s[i] : m->start_s[i];
+        v->start_s = start_s[i];
         if (!isnan(v->start_s))
             out->makespan_s =
                 fmax(out->makespan_s, v->start_s + d->sorted.jobs[i].estimate_s - now_s);
@@ -251,6 +275,7 @@ static void note_starts(struct decision *d)
         if (v->reason == QUEUE_REASON_ORDER)
             v->until_s = out->verdicts[v->blocker].start_s;
     }
+    return OK;
 }
 
 /* No schedule ends before the work is done, before the longest job could, or before
@@ -298,7 +323,7 @@ enum error_code queue_decide(const struct queue_policy *policy, const struct que
     TRY(queue_explain(&d.machine, &d.sorted, d.given, &decided, err));
     TRY(play_future(&d));
     decided.is_cut |= d.machine.cut;
-    note_starts(&d);
+    TRY(note_starts(&d));
     for (size_t i = 0; i < in->job_count; i++)
         decided.order[i] = d.given[d.machine.waiting.job_of_rank[i]];
     decided.lower_bound_s = lower_bound(in);

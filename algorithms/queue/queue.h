@@ -149,7 +149,10 @@ enum queue_blocker {
 
 /* What becomes of a waiting job. */
 struct queue_verdict {
-    double start_s; /* now_s if it starts, else estimated; NAN: never fits, or cut */
+    /* now_s if it starts, else estimated; NAN: never fits. Of a cut answer those that
+     * there was no time for have the reason TIME_LIMIT and follow one another, in the
+     * order of the queue, behind all others. */
+    double start_s;
     enum queue_reason reason;
     /* Who or what is in the way: a running job that has to end, a job of the queue, a
      * reservation; `blocker` is its index in the input. BY_JOB: one that starts now, or
@@ -166,7 +169,8 @@ struct queue_verdict {
 };
 
 struct queue_out {
-    bool is_cut; /* the budget was spent: not all is known; what is, holds */
+    bool is_cut;         /* the budget was spent: not all is known; what is, holds */
+    size_t behind_count; /* jobs that were only placed behind all others */
     struct queue_verdict *verdicts; /* one for each job of the input */
     size_t *order;                  /* indexes of the jobs, first of the queue first */
     uint64_t start_count;           /* jobs that start now */
@@ -177,8 +181,9 @@ struct queue_out {
 };
 
 /* Decides. A cut answer comes before the budget is spent: the last fifth of it is the
- * caller's, who has to tell it. The jobs must be within the bounds above; running jobs
- * and reservations too, see queue_check(). */
+ * caller's, who has to tell it. What is done at any rate, also without time: the first
+ * jobs of the queue start as far as they fit, and all others have a start. The jobs must
+ * be within the bounds above; running jobs and reservations too, see queue_check(). */
 enum error_code queue_decide(const struct queue_policy *policy, const struct queue_in *in,
                              struct queue_out *out, struct arena *a, struct error *err);
 

@@ -31,13 +31,16 @@ bool machine_fits_now(struct machine *m, size_t job)
            m->now_s + j->estimate_s <= profile_first_below(&m->profile, j->processors);
 }
 
-/* Starts the first jobs; *head is the one that must wait, or SIZE_MAX. */
+/* Starts the first jobs; *head is the one that must wait, or SIZE_MAX. Also when the
+ * budget is spent: by every rule they start, so that a queue that is always asked with
+ * too little time moves on. */
 static enum error_code start_heads(struct machine *m, size_t *head, struct error *err)
 {
     for (;;) {
         *head = waiting_first(&m->waiting);
-        if (*head == SIZE_MAX || !machine_fits_now(m, *head) || machine_is_cut(m))
+        if (*head == SIZE_MAX || !machine_fits_now(m, *head))
             return OK;
+        machine_is_cut(m);
         TRY(machine_start(m, *head, err));
     }
 }
@@ -90,6 +93,22 @@ static enum error_code start_fillers(struct machine *m, struct error *err)
     return OK;
 }
 
+/* The same by one walk over the queue when the budget is spent: those that overtake come
+ * in its order, and there is never more room than for the one before. */
+static enum error_code decide_fit(struct machine *m, struct error *err)
+{
+    const struct waiting *w = &m->waiting;
+
+    TRY(start_fillers(m, err));
+    for (size_t rank = 0; rank < m->job_count && m->cut && machine_free(m); rank++) {
+        size_t job = w->job_of_rank[rank];
+
+        if (job < m->arrived_count && isnan(m->start_s[job]) && machine_fits_now(m, job))
+            TRY(machine_start(m, job, err));
+    }
+    return OK;
+}
+
 static enum error_code decide_easy(struct machine *m, struct error *err)
 {
     const struct queue_job *first;
@@ -123,7 +142,7 @@ enum error_code machine_decide(struct machine *m, struct error *err)
         m->head = head;
         return OK;
     case QUEUE_FIT:
-        return start_fillers(m, err);
+        return decide_fit(m, err);
     case QUEUE_EASY:
         return decide_easy(m, err);
     case QUEUE_CONSERVATIVE:
