@@ -166,20 +166,21 @@ static enum error_code make_room(struct profile *p, double at_s, struct error *e
     return divide(p, span_at(p, at_s), err);
 }
 
-/* A cell at an instant from now on; there is room for it. */
-static void cut(struct profile *p, double at_s)
+/* A cell at an instant from now on, for which there is room; returns where it is. */
+static size_t cut(struct profile *p, double at_s)
 {
     struct profile_block *b = p->spans[span_at(p, at_s)].block;
     size_t cell = cell_at(b, at_s), later = b->end - cell - 1;
 
     if (b->at_s[cell] == at_s)
-        return;
+        return cell;
     memmove(&b->at_s[cell + 2], &b->at_s[cell + 1], later * sizeof(*b->at_s));
     memmove(&b->free[cell + 2], &b->free[cell + 1], later * sizeof(*b->free));
     b->at_s[cell + 1] = at_s;
     b->free[cell + 1] = b->free[cell];
     b->end++;
     b->known = 0;
+    return cell + 1;
 }
 
 /* Some cells of a block, from one to an instant. */
@@ -195,6 +196,22 @@ static void add_cells(struct profile_span *s, size_t from, double end_s, int64_t
     sum_up(s);
 }
 
+/* A change of a profile of one block, as those of most replays are. What is least and
+ * most there need not be exact: no block is passed by. */
+static void change_only_block(struct profile *p, double start_s, double end_s,
+                              int64_t delta)
+{
+    struct profile_span *s = &p->spans[p->begin];
+    size_t from = cut(p, start_s), end = cut(p, end_s);
+
+    for (size_t i = from; i < end; i++)
+        s->block->free[i] += delta;
+    s->low += delta < 0 ? delta : 0;
+    s->high += delta > 0 ? delta : 0;
+    p->work += PROFILE_CELLS / 2;
+    s->block->known = 0;
+}
+
 static enum error_code change(struct profile *p, double start_s, double end_s,
                               int64_t delta, struct error *err)
 {
@@ -206,6 +223,12 @@ static enum error_code change(struct profile *p, double start_s, double end_s,
         return OK;
     TRY(make_room(p, start_s, err));
     TRY(make_room(p, end_s, err));
+    if (start_s == p->now_s)
+        p->free += delta;
+    if (p->end - p->begin == 1) {
+        change_only_block(p, start_s, end_s, delta);
+        return OK;
+    }
     cut(p, start_s);
     cut(p, end_s);
     at = span_at(p, start_s);
@@ -224,8 +247,6 @@ static enum error_code change(struct profile *p, double start_s, double end_s,
         }
         p->work++;
     }
-    if (start_s == p->now_s)
-        p->free += delta;
     return OK;
 }
 
