@@ -360,6 +360,42 @@ TEST_CASE("many jobs are searched too", "[makespan]")
     CHECK(r.makespan_s <= r.bound_s * 1.02);
 }
 
+TEST_CASE("wherever the clock ends it there is a plan, and a bound that holds",
+          "[makespan]")
+{
+    matrix m = braun(1500, 40, 'i', 3);
+    std::vector<size_t> known(m.jobs);
+    for (double &t : m.time_s)
+        t = std::ceil(t / 1000); // grain is looked for
+    for (size_t i = 0; i < m.jobs; i++)
+        known[i] = i % m.machines;
+    double known_s = length_of(m, known.data()), best_s = search_steps(m, 500).makespan_s;
+    makespan_problem p = m.problem();
+    size_t bounded = 0, improved = 0;
+    for (size_t asks = 0; asks < 90; asks += asks < 20 ? 1 : 10)
+        for (bound_effort effort : {EFFORT_NONE, EFFORT_FAST, EFFORT_FULL}) {
+            INFO(asks << " asks, effort " << effort);
+            size_t left = asks;
+            result r = search(m, budget{countdown, &left, 0}, 1, known.data(), effort);
+            CHECK(r.cut);
+            CHECK_FALSE(r.optimal);
+            CHECK(r.makespan_s <= known_s);
+            CHECK(r.bound_s <= best_s);
+            improved += r.makespan_s < known_s;
+            left = asks;
+            budget b{countdown, &left, 0};
+            test_arena a;
+            error err{};
+            bound_list bounds{};
+            REQUIRE(makespan_bound(&p, best_s, &b, &bounds, a, &err) == OK);
+            CHECK(bound_list_best(&bounds) <= best_s);
+            bounded += bound_list_best(&bounds) > 0;
+            CHECK(left == 0); // every pass asks
+        }
+    CHECK(bounded > 60);
+    CHECK(improved > 3);
+}
+
 TEST_CASE("every allocation that fails is reported", "[makespan][memory]")
 {
     for (matrix m : {five_by_three(), braun(80, 4, 'c', 2)}) {

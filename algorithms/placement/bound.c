@@ -365,30 +365,43 @@ static enum error_code bound_of_slots(struct placement_plan *plan, struct ticks 
     return machines_bound(plan, eliminate ? plan->makespan_s : HUGE_VAL, ticks, err);
 }
 
-enum error_code bound_of(struct placement_plan *plan, struct error *err)
+static enum error_code find_bounds(struct placement_plan *plan, struct ticks *ticks,
+                                   struct error *err)
 {
     const struct placement_problem *p = plan->problem;
-    struct ticks ticks = {.budget = p->in->budget, .until = 1};
     double longest_s = 0, needs_s;
+
+    TRY(longest_job_s(plan, ticks, &longest_s, err));
+    bound_list_note(&plan->bounds, BOUND_LONGEST_JOB, longest_s);
+    if (ticks->spent)
+        return OK;
+    if (by_slots(plan))
+        TRY(bound_of_slots(plan, ticks, err));
+    else if (p->has_matrix)
+        TRY(bound_of_rows(plan, longest_s, ticks, err));
+    else
+        TRY(bound_of_work(plan, longest_s, ticks, err));
+    if (!p->has_capacity || ticks_ask(ticks))
+        return OK;
+    needs_s = longest_s = bound_list_best(&plan->bounds);
+    TRY(bound_of_needs(plan, &needs_s, ticks, err));
+    if (needs_s > longest_s)
+        bound_list_note(&plan->bounds, BOUND_PRICED, needs_s * (1 - PRICES_SAFETY));
+    return OK;
+}
+
+enum error_code bound_of(struct placement_plan *plan, struct error *err)
+{
+    struct ticks ticks = {.budget = plan->problem->in->budget, .until = 1};
 
     if (plan->bounded || plan->placed_count == 0)
         return OK;
     plan->bounded = true;
-    TRY(longest_job_s(plan, &ticks, &longest_s, err));
-    bound_list_note(&plan->bounds, BOUND_LONGEST_JOB, longest_s);
-    if (ticks.spent)
-        return OK;
-    if (by_slots(plan))
-        TRY(bound_of_slots(plan, &ticks, err));
-    else if (p->has_matrix)
-        TRY(bound_of_rows(plan, longest_s, &ticks, err));
-    else
-        TRY(bound_of_work(plan, longest_s, &ticks, err));
-    if (!p->has_capacity || ticks_ask(&ticks))
-        return OK;
-    needs_s = longest_s = bound_list_best(&plan->bounds);
-    TRY(bound_of_needs(plan, &needs_s, err));
-    if (needs_s > longest_s)
-        bound_list_note(&plan->bounds, BOUND_PRICED, needs_s * (1 - PRICES_SAFETY));
+    TRY(find_bounds(plan, &ticks, err));
+    if (!plan->searched && ticks_ask(&ticks) &&
+        !problem_warn(plan->problem,
+                      "time_limit: the time was up before all bounds were looked for; "
+                      "lower_bound_s may be less than it could be"))
+        return fail_memory(err);
     return OK;
 }

@@ -28,6 +28,7 @@ enum {
     EXACT_MAX = 5 * 1000 * 1000,  /* products of the sum over all needs */
     NEEDS_WORK = 3 * 1000 * 1000, /* products of all steps of the ascent */
     NEEDS_STEPS_MAX = 300,
+    LOOKS = 4, /* what a product costs, in looks at a number */
 };
 
 /* Rooms beyond are not priced, so that no product overflows. */
@@ -63,6 +64,7 @@ struct programme {
     double *cost;                                /* of a row on each column */
     double *share;                               /* of it, on the columns `shared` */
     size_t *shared;
+    struct ticks *ticks;
 };
 
 static size_t smaller(size_t a, size_t b)
@@ -240,7 +242,8 @@ static void add_loads(struct programme *g, const struct need *row, const double 
     }
 }
 
-/* The value of lambda; with a spread the loads too. */
+/* The value of lambda; with a spread the loads too. When the time is up that of the rows
+ * so far, which is less and holds as well. */
 static double value_of(struct programme *g, double spread)
 {
     double value = start_step(g);
@@ -254,6 +257,8 @@ static double value_of(struct programme *g, double spread)
         value += least;
         if (spread > 0 && least > 0)
             add_loads(g, &g->rows[i], time_s, least, spread);
+        if (ticks_spent(g->ticks, LOOKS * g->column_count))
+            break;
     }
     return value;
 }
@@ -293,6 +298,8 @@ static double ascend(struct programme *g)
         if (!(value_s > 0 && value_s < HUGE_VAL))
             break;
         keep_best(g, value_s, &best_s);
+        if (g->ticks->spent)
+            break;
         for (size_t i = 0; i < count; i++)
             if (g->lambda[i] > 0)
                 sum += g->lambda[i] *= exp(eta * fmin(g->load[i] / value_s - 1, 1));
@@ -326,11 +333,11 @@ static enum error_code make_programme(struct programme *g, struct arena *a,
 
 /* With a matrix: a row for each placed job, a column for each resource. */
 static enum error_code needs_of_rows(const struct placement_plan *plan, double *bound_s,
-                                     struct error *err)
+                                     struct ticks *ticks, struct error *err)
 {
     const struct placement_problem *p = plan->problem;
     size_t columns = p->resource_count;
-    struct programme g = {.column_count = columns};
+    struct programme g = {.column_count = columns, .ticks = ticks};
 
     if (plan->placed_count > ROWS_MAX / columns)
         return OK;
@@ -359,6 +366,8 @@ static enum error_code needs_of_rows(const struct placement_plan *plan, double *
                     ? problem_execution_s(p, j, pos)
                     : HUGE_VAL;
         row++;
+        if (ticks_spent(ticks, columns))
+            return OK;
     }
     *bound_s = fmax(*bound_s, ascend(&g));
     return OK;
@@ -538,18 +547,20 @@ static double exact_s(struct programme *g, const struct need *needs, size_t coun
                             : HUGE_VAL;
         least = cheapest(g, needs[i].amount, time_s);
         value += least < HUGE_VAL ? least : 0;
+        if (ticks_spent(g->ticks, LOOKS * g->column_count))
+            break;
     }
     return value;
 }
 
 /* With estimates. */
 static enum error_code needs_of_work(const struct placement_plan *plan, double *bound_s,
-                                     struct error *err)
+                                     struct ticks *ticks, struct error *err)
 {
     const struct placement_problem *p = plan->problem;
     struct arena *a = plan->arena;
     struct need *needs = NEW(a, struct need, p->stream_count);
-    struct programme g = {0};
+    struct programme g = {.ticks = ticks};
     size_t count, most;
     struct pair_map map;
     double found_s;
@@ -564,9 +575,11 @@ static enum error_code needs_of_work(const struct placement_plan *plan, double *
         !pair_map_create(&map, count > p->resource_count ? count : p->resource_count, a))
         return fail_memory(err);
     merge_resources(&g, plan, *bound_s, most, &map);
-    if (g.column_count == 0 || count == 0)
+    if (g.column_count == 0 || count == 0 || ticks_ask(ticks))
         return OK;
     merge_needs(&g, needs, count, PRODUCTS_MAX / g.column_count, &map);
+    if (ticks_ask(ticks))
+        return OK;
     TRY(make_programme(&g, a, err));
     fill_times(&g);
     if (!(ascend(&g) > 0))
@@ -578,10 +591,10 @@ static enum error_code needs_of_work(const struct placement_plan *plan, double *
 }
 
 enum error_code bound_of_needs(struct placement_plan *plan, double *bound_s,
-                               struct error *err)
+                               struct ticks *ticks, struct error *err)
 {
     if (!is_short(plan))
         return OK;
-    return plan->problem->has_matrix ? needs_of_rows(plan, bound_s, err)
-                                     : needs_of_work(plan, bound_s, err);
+    return plan->problem->has_matrix ? needs_of_rows(plan, bound_s, ticks, err)
+                                     : needs_of_work(plan, bound_s, ticks, err);
 }

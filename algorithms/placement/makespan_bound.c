@@ -31,15 +31,18 @@ static double wait_of(const struct makespan_problem *problem, size_t machine)
     return problem->wait_s ? problem->wait_s[machine] : 0;
 }
 
-static double scale_of(const struct makespan_problem *problem)
+static double scale_of(const struct makespan_problem *problem, struct ticks *ticks)
 {
-    size_t cell_count = problem->job_count * problem->machine_count;
+    const double *time_s = problem->time_s;
     double longest_s = 0;
     int exponent;
 
-    for (size_t c = 0; c < cell_count; c++) {
-        double time_s = problem->time_s[c];
-        longest_s = time_s > longest_s && time_s < HUGE_VAL ? time_s : longest_s;
+    for (size_t i = 0; i < problem->job_count; i++, time_s += problem->machine_count) {
+        for (size_t j = 0; j < problem->machine_count; j++)
+            longest_s =
+                time_s[j] > longest_s && time_s[j] < HUGE_VAL ? time_s[j] : longest_s;
+        if (ticks_spent(ticks, problem->machine_count))
+            break;
     }
     for (size_t j = 0; j < problem->machine_count; j++)
         longest_s = fmax(longest_s, wait_of(problem, j));
@@ -47,21 +50,29 @@ static double scale_of(const struct makespan_problem *problem)
     return ldexp(1, -exponent < DBL_MAX_EXP ? -exponent : DBL_MAX_EXP - 1);
 }
 
-static double longest_least(const struct makespan_field *f)
+/* Copies the times in units, and finds the longest job. */
+static void copy_times(struct makespan_field *f)
 {
-    const double *time = f->time;
-    double longest = 0;
+    const double *time_s = f->problem->time_s;
+    double *time = f->time;
 
-    for (size_t i = 0; i < f->job_count; i++, time += f->machine_count) {
+    for (size_t i = 0; i < f->job_count; i++) {
         double least = HUGE_VAL;
+
         for (size_t j = 0; j < f->machine_count; j++) {
-            double end = f->wait[j] + time[j];
+            double end;
+
+            time[j] = time_s[j] * f->scale;
+            end = f->wait[j] + time[j];
             least = end < least ? end : least;
         }
         assert(least < HUGE_VAL);
-        longest = fmax(longest, least);
+        f->longest = fmax(f->longest, least);
+        if (ticks_spent(f->ticks, f->machine_count))
+            return;
+        time_s += f->machine_count;
+        time += f->machine_count;
     }
-    return longest;
 }
 
 static void note(struct makespan_field *f, enum bound_kind kind, double units)
@@ -87,7 +98,7 @@ enum error_code makespan_field_create(const struct makespan_problem *problem,
     *f = (struct makespan_field){.problem = problem,
                                  .job_count = problem->job_count,
                                  .machine_count = problem->machine_count,
-                                 .scale = scale_of(problem),
+                                 .scale = scale_of(problem, ticks),
                                  .ticks = ticks,
                                  .arena = a};
     f->wait = NEW(a, double, f->machine_count);
@@ -101,11 +112,11 @@ enum error_code makespan_field_create(const struct makespan_problem *problem,
         if (f->wait[j] > 0)
             f->waits[f->wait_count++] = (struct prices_wait){j, f->wait[j], 1};
     }
-    for (size_t c = 0; c < cell_count; c++)
-        f->time[c] = problem->time_s[c] * f->scale;
     f->open = f->time;
-    f->longest = longest_least(f);
-    note(f, BOUND_LONGEST_JOB, f->longest);
+    if (ticks->spent)
+        return OK;
+    copy_times(f);
+    note(f, BOUND_LONGEST_JOB, f->longest); /* of the jobs that were seen */
     return OK;
 }
 
@@ -137,7 +148,7 @@ enum error_code makespan_price(struct makespan_field *f, bool fast, struct error
 }
 
 /* Copies to `out` the pairs that a plan shorter than `upper` can use; false: a job has
- * none. */
+ * none. Only a part of them when the time is up. */
 static bool keep_shorter(const struct makespan_field *f, double upper, double *out)
 {
     for (size_t i = 0; i < f->job_count; i++) {
@@ -152,6 +163,8 @@ static bool keep_shorter(const struct makespan_field *f, double upper, double *o
         }
         if (!any)
             return false;
+        if (ticks_spent(f->ticks, f->machine_count))
+            break;
     }
     return true;
 }
@@ -192,6 +205,8 @@ enum error_code makespan_eliminate(struct makespan_field *f, double upper, bool 
         note(f, BOUND_ELIMINATED, upper);
         return OK;
     }
+    if (f->ticks->spent)
+        return OK;
     if (fast)
         found.price = f->prices.price;
     TRY(fast ? prices_improve(&p, PRICES_ROUNDS_FAST, WARM_FIRST_ETA, WARM_LAST_ETA,
@@ -237,6 +252,7 @@ enum error_code makespan_bound(const struct makespan_problem *problem, double up
     struct ticks ticks = {.budget = budget, .until = 1};
     struct makespan_field f;
 
+    *out = (struct bound_list){0};
     TRY(makespan_field_create(problem, &ticks, &f, a, err));
     if (!ticks_ask(&ticks)) {
         TRY(makespan_price(&f, false, err));

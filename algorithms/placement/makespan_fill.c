@@ -55,6 +55,8 @@ enum error_code makespan_fill(const struct makespan_field *f, const double *pric
         order[i] = (struct sized_job){HUGE_VAL, i};
         for (size_t j = 0; j < f->machine_count; j++)
             order[i].least = time[j] < order[i].least ? time[j] : order[i].least;
+        if (ticks_spent(f->ticks, f->machine_count))
+            return OK;
     }
     qsort(order, f->job_count, sizeof(*order), longest_first);
     for (size_t j = 0; j < f->machine_count; j++)
@@ -65,6 +67,8 @@ enum error_code makespan_fill(const struct makespan_field *f, const double *pric
 
         assignment[order[i].job] = machine;
         f->spare_load[machine] += time[machine];
+        if (ticks_spent(f->ticks, f->machine_count))
+            break;
     }
     return OK;
 }

@@ -26,7 +26,8 @@ struct makespan_field {
                              open pairs only */
     double longest;       /* units: the longest job's least end */
     struct bound_list bounds; /* seconds */
-    double *grain_s;          /* by machine, of its times; NULL: not looked for yet */
+    double *grain_s;          /* by machine, of its times */
+    bool is_tightened;        /* grain and pigeonhole were looked for, to the end */
     bool has_grain, is_whole; /* found; and its times and waits are whole seconds */
     struct ticks *ticks;
     struct prices_wait *waits; /* of machines that have one */
@@ -35,7 +36,8 @@ struct makespan_field {
     struct arena *arena;
 };
 
-/* Makes the field and finds the longest job. O(jobs * machines). */
+/* Makes the field and finds the longest job. When the time is up before, ticks->spent,
+ * and all that it is good for are its bounds. O(jobs * machines). */
 enum error_code makespan_field_create(const struct makespan_problem *problem,
                                       struct ticks *ticks, struct makespan_field *f,
                                       struct arena *a, struct error *err);
@@ -54,7 +56,8 @@ enum error_code makespan_eliminate(struct makespan_field *f, double upper, bool 
 enum error_code makespan_close(struct makespan_field *f, double upper, struct error *err);
 
 /* Bounds that follow from the times being multiples of something, and from more jobs than
- * machines. To be called after any of the above. O(jobs * machines). */
+ * machines. To be called after any of the above; what the time does not suffice for is
+ * left for the next call. O(jobs * machines). */
 enum error_code makespan_tighten(struct makespan_field *f, struct error *err);
 
 /* No plan is shorter than so many units, from all bounds so far. */
@@ -107,7 +110,7 @@ enum { MAKESPAN_EXACT_JOBS = 20 };
 double makespan_length(const struct makespan_field *f, const size_t *assignment);
 
 /* Jobs by falling least open time, each to the machine of least price * (time + what goes
- * beyond the goal, in units). Ties: lowest index. */
+ * beyond the goal, in units). Ties: lowest index. A part of them when the time is up. */
 enum error_code makespan_fill(const struct makespan_field *f, const double *price,
                               double goal, size_t *assignment, struct error *err);
 

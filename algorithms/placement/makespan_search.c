@@ -212,6 +212,8 @@ static enum error_code fill(struct search *s, struct error *err)
 
     TRY(makespan_fill(&s->field, s->field.prices.price, s->field.prices.value, s->spare,
                       err));
+    if (s->ticks.spent)
+        return OK;
     makespan = take(s, s->spare);
     if (makespan < s->start_makespan) {
         s->start_makespan = makespan;
@@ -297,6 +299,8 @@ static enum error_code start_anew(struct search *s, struct error *err)
     for (size_t j = 0; j < f->machine_count; j++)
         s->off_price[j] = f->prices.price[j] * (1 + OFF * (rng_uniform(&s->rng) - 0.5));
     TRY(makespan_fill(f, s->off_price, goal, s->spare, err));
+    if (s->ticks.spent)
+        return OK;
     makespan_walk_start(&s->walk, s->spare);
     makespan_walk_accept(&s->walk, descend(s, HUGE_VAL));
     return OK;
@@ -379,7 +383,10 @@ static enum error_code make_search(const struct makespan_problem *problem,
         s->max_steps = has_clock(ask) ? SIZE_MAX : MAKESPAN_STEPS;
     s->rng = rng_stream(ask->seed, "placement.search");
     s->best_makespan = s->start_makespan = HUGE_VAL;
+    if (!ask->known) /* the first plan is made at any rate */
+        s->ticks.budget = NULL;
     TRY(makespan_field_create(problem, &s->ticks, &s->field, a, err));
+    s->ticks.budget = budget;
     s->best = NEW(a, size_t, problem->job_count);
     s->start = NEW(a, size_t, problem->job_count);
     s->spare = NEW(a, size_t, problem->job_count);
@@ -388,6 +395,8 @@ static enum error_code make_search(const struct makespan_problem *problem,
     s->off_price = NEW(a, double, problem->machine_count);
     if (!s->best || !s->start || !s->spare || !s->known || !s->stuck || !s->off_price)
         return fail_memory(err);
+    if (s->ticks.spent)
+        return OK;
     if (ask->known)
         memcpy(s->known, ask->known, problem->job_count * sizeof(*s->known));
     else
@@ -405,6 +414,28 @@ static enum error_code close_bound(struct search *s, struct error *err)
         return OK;
     TRY(makespan_close(&s->field, s->best_makespan, err));
     return makespan_tighten(&s->field, err);
+}
+
+/* The time was up before there was a field: all there is is what was known. */
+static enum error_code give_known(const struct search *s, struct makespan_answer *out,
+                                  struct error *err)
+{
+    const struct makespan_problem *problem = s->field.problem;
+    double *load_s = NEW(s->field.arena, double, problem->machine_count);
+
+    if (!load_s)
+        return fail_memory(err);
+    *out = (struct makespan_answer){.assignment = s->best, .cut = true};
+    memcpy(s->best, s->ask->known, problem->job_count * sizeof(*s->best));
+    for (size_t j = 0; j < problem->machine_count && problem->wait_s; j++)
+        load_s[j] = problem->wait_s[j];
+    for (size_t i = 0; i < problem->job_count; i++) {
+        size_t j = s->best[i];
+
+        load_s[j] += problem->time_s[i * problem->machine_count + j];
+        out->makespan_s = fmax(out->makespan_s, fmin(load_s[j], DBL_MAX));
+    }
+    return OK;
 }
 
 static void give_answer(struct search *s, bool cut, struct makespan_answer *out)
@@ -437,6 +468,8 @@ enum error_code makespan_search(const struct makespan_problem *problem,
     if (!s)
         return fail_memory(err);
     TRY(make_search(problem, ask, s, a, err));
+    if (s->ticks.spent)
+        return give_known(s, out, err);
     if (!is_closed(s) && !ticks_ask(&s->ticks))
         TRY(find_start(s, err));
     if (!is_over(s) && problem->job_count <= MAKESPAN_EXACT_JOBS)

@@ -15,7 +15,11 @@
 
 #include <stdlib.h>
 
-enum { DECIMALS = 7, PIGEONS_MAX = 64 };
+enum {
+    DECIMALS = 7,
+    PIGEONS_MAX = 64,
+    DIVISOR_WORK = 4 /* what a time costs, in looks at a number */
+};
 
 static const double WHOLE = 1e-12; /* of a multiple, its distance from one */
 static const double MULTIPLE_MAX = 1e9;
@@ -40,14 +44,14 @@ static bool is_multiple(double x)
 }
 
 /* The common divisors of each machine's times, counted in 1 / per_s seconds; false: some
- * time is no multiple of that. */
+ * time is no multiple of that, or the time was up. */
 static bool find_divisors(const struct makespan_field *f, double per_s, double *divisor)
 {
     const double *time_s = f->problem->time_s;
 
     for (size_t j = 0; j < f->machine_count; j++)
         divisor[j] = 0;
-    for (size_t i = 0; i < f->job_count; i++, time_s += f->machine_count)
+    for (size_t i = 0; i < f->job_count; i++, time_s += f->machine_count) {
         for (size_t j = 0; j < f->machine_count; j++) {
             double x = time_s[j] * per_s;
 
@@ -59,6 +63,9 @@ static bool find_divisors(const struct makespan_field *f, double per_s, double *
                 divisor[j] =
                     (double)common_divisor((uint64_t)divisor[j], (uint64_t)round(x));
         }
+        if (ticks_spent(f->ticks, DIVISOR_WORK * f->machine_count))
+            return false;
+    }
     return true;
 }
 
@@ -66,10 +73,12 @@ static enum error_code find_grain(struct makespan_field *f, struct error *err)
 {
     double per_s = 1;
 
-    f->grain_s = NEW(f->arena, double, f->machine_count);
+    if (!f->grain_s)
+        f->grain_s = NEW(f->arena, double, f->machine_count);
     if (!f->grain_s)
         return fail_memory(err);
-    for (size_t k = 0; k < DECIMALS && !f->has_grain; k++, per_s *= 10)
+    for (size_t k = 0; k < DECIMALS && !f->has_grain && !f->ticks->spent;
+         k++, per_s *= 10)
         if (find_divisors(f, per_s, f->grain_s)) {
             f->has_grain = true;
             f->is_whole = k == 0;
@@ -117,7 +126,8 @@ static int longest_first(const void *left, const void *right)
     return (l < r) - (l > r);
 }
 
-/* The least times of the jobs, longest first, and how many machines can run any. */
+/* The least times of the jobs, longest first, and how many machines can run any; 0: the
+ * time was up. */
 static size_t least_times(const struct makespan_field *f, double *least_s, bool *used)
 {
     const double *time_s = f->problem->time_s;
@@ -129,6 +139,8 @@ static size_t least_times(const struct makespan_field *f, double *least_s, bool 
             least_s[i] = time_s[j] < least_s[i] ? time_s[j] : least_s[i];
             used[j] = used[j] || time_s[j] < HUGE_VAL;
         }
+        if (ticks_spent(f->ticks, f->machine_count))
+            return 0;
     }
     for (size_t j = 0; j < f->machine_count; j++)
         machines += used[j];
@@ -146,6 +158,8 @@ static enum error_code note_pigeonhole(struct makespan_field *f, struct error *e
     if (!least_s || !used)
         return fail_memory(err);
     machines = least_times(f, least_s, used);
+    if (machines == 0)
+        return OK;
     for (size_t j = 0; j < f->machine_count; j++)
         if (used[j])
             wait_s = fmin(wait_s, f->problem->wait_s ? f->problem->wait_s[j] : 0);
@@ -164,9 +178,11 @@ static enum error_code note_pigeonhole(struct makespan_field *f, struct error *e
 
 enum error_code makespan_tighten(struct makespan_field *f, struct error *err)
 {
-    if (!f->grain_s) {
+    if (!f->is_tightened) {
         TRY(find_grain(f, err));
-        TRY(note_pigeonhole(f, err));
+        if (!f->ticks->spent)
+            TRY(note_pigeonhole(f, err));
+        f->is_tightened = !f->ticks->spent;
     }
     note_grain(f);
     return OK;

@@ -68,9 +68,16 @@ static double slot_free_s(const struct problem_resource *r, size_t slot, bool ho
         return HUGE_VAL;
     if (slot >= r->free_slot)
         return r->given->ready_s;
-    for (size_t k = 0; k < r->busy_count && !hold_slots; k++)
-        if (r->busy[k].slot == slot)
-            return r->busy[k].free_s;
+    for (size_t low = 0, high = r->busy_count; low < high && !hold_slots;) {
+        size_t middle = low + (high - low) / 2; /* by rising slot */
+
+        if (r->busy[middle].slot == slot)
+            return r->busy[middle].free_s;
+        if (r->busy[middle].slot < slot)
+            low = middle + 1;
+        else
+            high = middle;
+    }
     return HUGE_VAL;
 }
 
