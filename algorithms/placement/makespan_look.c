@@ -22,13 +22,21 @@ static const double CHAIN_ROOM = 0.8; /* of the gap, for the extra of chains */
 
 enum { CHAIN_WORK = 1 << 17 /* exchanges weighed at most in a look for chains */ };
 
-/* A look, and what it has cost. */
+/* A look, what it has cost, and the job on the full machine that is to leave it. What
+ * every exchange needs is here and not behind pointers. */
 struct look {
     struct makespan_walk *walk;
+    double load, extra_weight; /* of the full machine */
+    struct makespan_exchange best;
     size_t work; /* exchanges weighed */
+    double job_time, job_extra;
+    double left;        /* load without the job */
+    double end_without; /* the same; 0: it is the only one, the machine does not count */
 };
 
-/* Lists the jobs that could come to the full machine by where they are now. */
+/* Lists the jobs that could come to the full machine by where they are now. Its own are
+ * listed too, which nobody reads: to leave them out would be a branch that the processor
+ * guesses wrong. */
 static void find_partners(struct makespan_walk *w)
 {
     const struct makespan_pairs *p = &w->pairs;
@@ -43,13 +51,11 @@ static void find_partners(struct makespan_walk *w)
         uint32_t from = w->machine_of[pair->job];
         double extra = pair->extra - w->extra[pair->job];
 
-        if (from == w->full)
-            continue;
-        w->partners[count] = (struct makespan_partner){pair, w->time[pair->job], extra,
-                                                       w->partners_from[from]};
+        w->partners[count] = (struct makespan_partner){
+            pair, pair->time, w->time[pair->job], extra, w->partners_from[from]};
         w->partners_from[from] = count++;
-        if (extra < w->partners_least[from])
-            w->partners_least[from] = extra;
+        w->partners_least[from] =
+            extra < w->partners_least[from] ? extra : w->partners_least[from];
     }
 }
 
@@ -59,50 +65,53 @@ static inline double later(double left, double right)
 }
 
 /* Weighs an exchange after which the machines concerned end at `end` at the latest. */
-static inline void weigh(struct makespan_walk *w, double end, double extra,
+static inline void weigh(struct look *l, double end, double extra,
                          const struct makespan_pair *first,
                          const struct makespan_pair *second,
                          const struct makespan_pair *third)
 {
-    double score = w->load[w->full] - end - w->extra_weight * extra;
+    double score = l->load - end - l->extra_weight * extra;
 
-    if (end < w->load[w->full] && score > w->best.score)
-        w->best = (struct makespan_exchange){{first, second, third}, score};
+    if (end < l->load && score > l->best.score)
+        l->best = (struct makespan_exchange){{first, second, third}, score};
 }
 
-/* When the full machine ends without `job`; one without jobs does not count. */
-static double end_without(const struct makespan_walk *w, uint32_t job)
+/* `job` is the one to leave. */
+static inline void take_job(struct look *l, uint32_t job)
 {
+    const struct makespan_walk *w = l->walk;
     bool alone = w->next[job] == MAKESPAN_NONE && w->prev[job] == MAKESPAN_NONE;
 
-    return alone ? 0 : w->load[w->full] - w->time[job];
+    l->job_time = w->time[job];
+    l->job_extra = w->extra[job];
+    l->left = l->load - l->job_time;
+    l->end_without = alone ? 0 : l->left;
 }
 
-/* No exchange in which `job` leaves the full machine, with at least so much extra, scores
- * better than the best one. */
-static bool is_hopeless(const struct makespan_walk *w, uint32_t job, double extra)
+/* No exchange in which the job leaves the full machine, with at least so much extra,
+ * scores better than the best one. */
+static inline bool is_hopeless(const struct look *l, double extra)
 {
-    return w->time[job] - w->extra_weight * extra <= w->best.score;
+    return l->job_time - l->extra_weight * extra <= l->best.score;
 }
 
 /* All moves and swaps that begin with one pair. */
-static void weigh_pair(struct look *look, const struct makespan_pair *pair)
+static inline void weigh_pair(struct look *l, const struct makespan_pair *pair)
 {
-    struct makespan_walk *w = look->walk;
-    double left = w->load[w->full] - w->time[pair->job];
+    const struct makespan_walk *w = l->walk;
     double there = w->load[pair->machine] + pair->time;
-    double extra = pair->extra - w->extra[pair->job];
+    double extra = pair->extra - l->job_extra;
 
-    look->work++;
-    weigh(w, later(there, end_without(w, pair->job)), extra, pair, NULL, NULL);
-    if (is_hopeless(w, pair->job, extra + w->partners_least[pair->machine]))
+    l->work++;
+    weigh(l, later(there, l->end_without), extra, pair, NULL, NULL);
+    if (is_hopeless(l, extra + w->partners_least[pair->machine]))
         return;
     for (uint32_t q = w->partners_from[pair->machine]; q != MAKESPAN_NONE;
          q = w->partners[q].next) {
         const struct makespan_partner *in = &w->partners[q];
-        double here_end = left + in->pair->time, there_end = there - in->time;
-        weigh(w, later(here_end, there_end), extra + in->extra, pair, in->pair, NULL);
-        look->work++;
+        double here_end = l->left + in->time_here, there_end = there - in->time;
+        weigh(l, later(here_end, there_end), extra + in->extra, pair, in->pair, NULL);
+        l->work++;
     }
 }
 
@@ -114,76 +123,80 @@ struct chain {
 };
 
 /* The chain as it is, and closed by any partner. */
-static void weigh_chain(struct look *look, const struct chain *c)
+static void weigh_chain(struct look *l, const struct chain *c)
 {
-    struct makespan_walk *w = look->walk;
-    double left = w->load[w->full] - w->time[c->first->job];
+    const struct makespan_walk *w = l->walk;
     double there = w->load[c->second->machine] + c->second->time;
     double least = c->extra + w->partners_least[c->second->machine];
 
-    look->work++;
-    weigh(w, later(later(c->end, there), end_without(w, c->first->job)), c->extra,
-          c->first, c->second, NULL);
-    if (!(least <= c->room) || is_hopeless(w, c->first->job, least))
+    l->work++;
+    weigh(l, later(later(c->end, there), l->end_without), c->extra, c->first, c->second,
+          NULL);
+    if (!(least <= c->room) || is_hopeless(l, least))
         return;
     for (uint32_t q = w->partners_from[c->second->machine]; q != MAKESPAN_NONE;
          q = w->partners[q].next) {
         const struct makespan_partner *in = &w->partners[q];
-        double last = later(left + in->pair->time, there - in->time);
-        look->work++;
+        double last = later(l->left + in->time_here, there - in->time);
+        l->work++;
         if (c->extra + in->extra <= c->room)
-            weigh(w, later(c->end, last), c->extra + in->extra, c->first, c->second,
+            weigh(l, later(c->end, last), c->extra + in->extra, c->first, c->second,
                   in->pair);
     }
 }
 
 /* All chains that begin with one pair. */
-static void weigh_chains(struct look *look, const struct makespan_pair *first,
-                         double room)
+static void weigh_chains(struct look *l, const struct makespan_pair *first, double room)
 {
-    struct makespan_walk *w = look->walk;
-    double first_extra = first->extra - w->extra[first->job];
+    const struct makespan_walk *w = l->walk;
+    double first_extra = first->extra - l->job_extra;
     struct chain c = {.first = first, .room = room};
 
     for (uint32_t job = w->head[first->machine]; job != MAKESPAN_NONE;
          job = w->next[job]) {
         c.end = w->load[first->machine] + first->time - w->time[job];
-        look->work++;
-        if (c.end >= w->load[w->full])
+        l->work++;
+        if (c.end >= l->load)
             continue;
         for (size_t k = w->pairs.job_first[job]; k < w->pairs.job_first[job + 1]; k++) {
             c.second = &w->pairs.by_job[k];
             c.extra = first_extra + c.second->extra - w->extra[job];
             if (c.second->machine != first->machine && c.second->machine != w->full &&
                 c.extra <= room)
-                weigh_chain(look, &c);
+                weigh_chain(l, &c);
         }
     }
 }
 
 /* Weighs the moves and swaps of every job on the full machine. */
-static void weigh_pairs(struct look *look)
+static void weigh_pairs(struct look *l)
 {
-    struct makespan_walk *w = look->walk;
+    const struct makespan_walk *w = l->walk;
 
-    for (uint32_t job = w->head[w->full]; job != MAKESPAN_NONE; job = w->next[job])
-        for (size_t k = w->pairs.job_first[job]; k < w->pairs.job_first[job + 1]; k++)
-            if (w->pairs.by_job[k].machine != w->full)
-                weigh_pair(look, &w->pairs.by_job[k]);
+    for (uint32_t job = w->head[w->full]; job != MAKESPAN_NONE; job = w->next[job]) {
+        const struct makespan_pair *pair = &w->pairs.by_job[w->pairs.job_first[job]];
+        const struct makespan_pair *end = &w->pairs.by_job[w->pairs.job_first[job + 1]];
+
+        take_job(l, job);
+        for (; pair < end; pair++)
+            if (pair->machine != w->full)
+                weigh_pair(l, pair);
+    }
 }
 
 /* Weighs their chains, as far as CHAIN_WORK goes. */
-static void weigh_all_chains(struct look *look, double room)
+static void weigh_all_chains(struct look *l, double room)
 {
-    struct makespan_walk *w = look->walk;
-    size_t enough = look->work + CHAIN_WORK;
+    const struct makespan_walk *w = l->walk;
+    size_t enough = l->work + CHAIN_WORK;
 
     for (uint32_t job = w->head[w->full]; job != MAKESPAN_NONE; job = w->next[job]) {
+        take_job(l, job);
         for (size_t k = w->pairs.job_first[job]; k < w->pairs.job_first[job + 1]; k++) {
             const struct makespan_pair *pair = &w->pairs.by_job[k];
-            if (pair->machine != w->full && pair->extra - w->extra[job] <= room &&
-                look->work < enough)
-                weigh_chains(look, pair, room);
+            if (pair->machine != w->full && pair->extra - l->job_extra <= room &&
+                l->work < enough)
+                weigh_chains(l, pair, room);
         }
     }
 }
@@ -202,15 +215,16 @@ static double room_for_chains(const struct makespan_walk *w)
 
 void makespan_walk_look(struct makespan_walk *w, double chains_from)
 {
-    struct look look = {.walk = w};
+    struct look l = {.walk = w, .best.score = -HUGE_VAL};
     struct ticks *ticks = w->field->ticks;
 
     w->full = makespan_walk_fullest(w);
-    w->extra_weight = ALPHA / w->field->prices.price[w->full];
-    w->best.score = -HUGE_VAL;
+    l.load = w->load[w->full];
+    l.extra_weight = ALPHA / w->field->prices.price[w->full];
     find_partners(w);
-    weigh_pairs(&look);
-    if (w->best.score == -HUGE_VAL && w->load[w->full] >= chains_from)
-        weigh_all_chains(&look, room_for_chains(w));
-    ticks->work += look.work; /* the clock is asked between steps */
+    weigh_pairs(&l);
+    if (l.best.score == -HUGE_VAL && l.load >= chains_from)
+        weigh_all_chains(&l, room_for_chains(w));
+    w->best = l.best;
+    ticks->work += l.work; /* the clock is asked between steps */
 }

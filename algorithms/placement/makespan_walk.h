@@ -7,6 +7,7 @@
 /* A job that could come to the full machine: in a list per machine it would come from. */
 struct makespan_partner {
     const struct makespan_pair *pair;
+    double time_here;   /* on the full machine */
     double time, extra; /* where it is; extra: change */
     uint32_t next;
 };
@@ -40,7 +41,6 @@ struct makespan_walk {
     double accepted; /* its makespan */
     /* a look at machine `full` */
     size_t full;
-    double extra_weight;
     struct makespan_partner *partners;
     uint32_t *partners_from; /* per machine: the first that would come from there */
     double *partners_least;  /* and the least change of extra among them */
