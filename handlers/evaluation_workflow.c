@@ -7,6 +7,7 @@
 #include "handlers/evaluation_workflow.h"
 
 #include "algorithms/workflow/check.h"
+#include "handlers/workflow_given.h"
 #include "handlers/workflow_json.h"
 
 #include <string.h>
@@ -20,55 +21,18 @@ static const char *const kinds[] = {"workflow", NULL};
 struct evaluation_request {
     struct workflow_body body;
     int kind; /* only "workflow" */
-    const struct given_row *schedule;
+    const struct workflow_given_row *schedule;
     size_t schedule_count;
 };
-
-/* A row of a schedule, also as POST /v1/workflow-schedules answers it. */
-struct given_row {
-    const char *workflow_id, *task_id, *resource_id;
-    double start_s, finish_s;
-    uint64_t slot; /* this and what follows is not looked at */
-    double data_ready_s, transfer_from_s;
-    int status, remaining_source;
-    bool next;
-};
-
-#define AS_ANSWERED "As answers have it; not looked at"
-#define T           struct given_row
-static const struct json_field given_rows[] = {
-    JSON_ID(T, workflow_id, JSON_NULLABLE,
-            "Its workflow; may be missing when there is one"),
-    JSON_ID(T, task_id, JSON_REQUIRED, "The task"),
-    JSON_ID(T, resource_id, JSON_REQUIRED | JSON_NULLABLE,
-            "Where it runs; not null of a task that has not begun"),
-    JSON_NUMBER(
-        T, start_s, -JSON_LARGEST, JSON_LARGEST, NAN, JSON_REQUIRED | JSON_NULLABLE,
-        "When it starts, seconds from now; not null of a task that has not begun"),
-    JSON_NUMBER(T, finish_s, -JSON_LARGEST, JSON_LARGEST, NAN, JSON_NULLABLE,
-                "When it is done; default: start_s and its run time there"),
-    JSON_INTEGER(T, slot, 0, JSON_EXACT, 0, 0, AS_ANSWERED),
-    JSON_NUMBER(T, data_ready_s, -JSON_LARGEST, JSON_LARGEST, NAN, JSON_NULLABLE,
-                AS_ANSWERED),
-    JSON_NUMBER(T, transfer_from_s, -JSON_LARGEST, JSON_LARGEST, NAN, JSON_NULLABLE,
-                AS_ANSWERED),
-    JSON_CHOICE(T, status, workflow_status_names, 0, 0, AS_ANSWERED),
-    JSON_BOOLEAN(T, next, 0, 0, AS_ANSWERED),
-    JSON_CHOICE(T, remaining_source, workflow_source_names, 0, 0, AS_ANSWERED),
-    {0},
-};
-#undef T
-static const struct json_object given_json = {"WorkflowEvaluationRow",
-                                              "Where and when a task is to run",
-                                              sizeof(struct given_row), given_rows};
 
 #define T struct evaluation_request
 static const struct json_field request_rows[] = {
     JSON_CHOICE(T, kind, kinds, 0, JSON_REQUIRED, "workflow"),
     WORKFLOW_GRID_ROWS,
     WORKFLOW_FILE_ROWS,
-    JSON_LIST(T, schedule, schedule_count, struct given_row, &given_json, ROWS_MAX,
-              JSON_REQUIRED, "Your schedule, in any order"),
+    JSON_LIST(T, schedule, schedule_count, struct workflow_given_row,
+              &workflow_evaluation_row_json, ROWS_MAX, JSON_REQUIRED,
+              "Your schedule, in any order"),
     DECISION_REQUEST_ROWS(struct workflow_body),
     {0},
 };
@@ -172,17 +136,11 @@ static enum error_code check_schedule(const struct evaluation_request *request,
                                       const struct workflow_problem *problem,
                                       struct workflow_check_out *out, struct request *rq)
 {
-    struct workflow_given *rows =
-        NEW(rq->arena, struct workflow_given, request->schedule_count);
+    const struct workflow_given *rows =
+        workflow_given_of(request->schedule, request->schedule_count, rq->arena);
 
     if (!rows)
         return fail_memory(rq->err);
-    for (size_t i = 0; i < request->schedule_count; i++) {
-        const struct given_row *r = &request->schedule[i];
-
-        rows[i] = (struct workflow_given){r->workflow_id, r->task_id, r->resource_id,
-                                          r->start_s, r->finish_s};
-    }
     return workflow_check(problem, rows, request->schedule_count, out, rq->arena,
                           rq->err);
 }

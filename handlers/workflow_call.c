@@ -4,6 +4,7 @@
  * Edges become entries of depends_on, so that algorithms know one form only. Tasks are
  * used as they were bound; only a workflow with edges gets a copy of its list of tasks.
  */
+#include "handlers/workflow_given.h"
 #include "handlers/workflow_progress.h"
 
 #include "algorithms/workflow/problem.h"
@@ -326,8 +327,12 @@ static enum error_code warn_of_samples(struct workflow_call *call)
 enum error_code workflow_call_begin(struct workflow_call *call, struct request *rq,
                                     const struct workflow_body *body)
 {
+    const struct workflow_given *initial =
+        workflow_given_of(body->initial, body->initial_count, rq->arena);
     struct workflow_problem *problem;
 
+    if (!initial)
+        return fail_memory(rq->err);
     *call = (struct workflow_call){
         .rq = rq,
         .in =
@@ -336,6 +341,8 @@ enum error_code workflow_call_begin(struct workflow_call *call, struct request *
                 .window_count = body->window_count,
                 .carry_over = body->carry_over,
                 .carry_count = body->carry_count,
+                .initial = initial,
+                .initial_count = body->initial_count,
                 .seed = body->decision.seed,
                 .budget = &rq->budget,
                 .time_limit_given = isfinite(body->decision.time_limit_s),

@@ -20,6 +20,8 @@ enum {
 
 /* ---- the body ---- */
 
+struct workflow_given_row;
+
 /* A dependency, written beside the tasks instead of in depends_on. */
 struct workflow_edge_request {
     const char *parent_id, *child_id;
@@ -43,9 +45,11 @@ struct workflow_body {
     size_t window_count;
     const struct workflow_carry *carry_over;
     size_t carry_count;
-    struct workflow_import_request import; /* another tool's file instead */
-    double latency_s;                      /* with import.speeds; NAN: not given */
-    int progress;                          /* enum workflow_progress */
+    struct workflow_import_request import;    /* another tool's file instead */
+    double latency_s;                         /* with import.speeds; NAN: not given */
+    int progress;                             /* enum workflow_progress */
+    const struct workflow_given_row *initial; /* to start from; workflow_given.h */
+    size_t initial_count;
 };
 
 /* Of enum workflow_status, on the wire. */

@@ -7,6 +7,7 @@
 
 #include "handlers/pictures.h"
 #include "handlers/search_json.h"
+#include "handlers/workflow_given.h"
 #include "handlers/workflow_round_answer.h"
 
 #include <string.h>
@@ -19,6 +20,10 @@ static const struct json_field request_rows[] = {
     WORKFLOW_GRID_ROWS,
     WORKFLOW_FILE_ROWS,
     WORKFLOW_CARRY_ROWS,
+    JSON_LIST(struct workflow_body, initial, initial_count, struct workflow_given_row,
+              &workflow_initial_row_json, WORKFLOW_TASKS_MAX, 0,
+              "A schedule to start the search from: that of an answer as it stands; for "
+              "search and auto"),
     DECISION_REQUEST_ROWS(struct workflow_body),
     {0},
 };
@@ -245,6 +250,9 @@ static void choose_by_name(const struct workflow_body *body, struct choice *out,
                 "%s plans all tasks to the end; carry_over is for rounds of dynamic "
                 "algorithms",
                 name);
+    if (body->initial_count && out->round)
+        invalid(err, "/initial", "conflict",
+                "%s does not start from a schedule; search and auto do", name);
 }
 
 /* Whether an option has this text. */
@@ -293,6 +301,11 @@ static enum error_code choose_round(const struct workflow_body *body,
         if (!unused)
             return fail_memory(rq->err);
     }
+    if (body->initial_count)
+        unused = arena_printf(rq->arena, "%s /initial (%zu rows)", unused,
+                              body->initial_count);
+    if (!unused)
+        return fail_memory(rq->err);
     if (*unused)
         TRY(workflow_call_warn(call, "a round does not use:%s", unused));
     out->because =

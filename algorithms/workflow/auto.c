@@ -3,9 +3,10 @@
  * With a time limit or max_steps it is `search`, which begins with these three. Without
  * them the three run in this order, and the plan that places most tasks, then ends first,
  * wins (tie: the earlier); of at most SEARCH_TASKS_MOST tasks SEARCH_STEPS steps of
- * `search` have to beat it, or to prove it: the answer can be repeated. What has begun
- * stays where it is: all that is still to come is planned again each time. peft is left
- * out when its table would take more than half of the memory that the request has left.
+ * `search` have to beat it, or to prove it: the answer can be repeated. A schedule that
+ * the request brings goes to `search` at once. What has begun stays where it is: all that
+ * is still to come is planned again each time. peft is left out when its table would take
+ * more than half of the memory that the request has left.
  *
  * Source: spec search.md 7. Cost: that of the three and of the search.
  */
@@ -151,6 +152,13 @@ enum error_code workflow_auto(const struct workflow_problem *problem, const doub
 {
     double steps = param[SEARCH_MAX_STEPS];
 
+    if (problem->initial) {
+        plan->because = "the request brings a schedule to start from";
+        if (!(steps > 0) && !problem->in->time_limit_given &&
+            problem->open_count <= SEARCH_TASKS_MOST)
+            steps = SEARCH_STEPS;
+        return run_search(problem, param, steps, plan, a, err);
+    }
     if (steps > 0 || problem->in->time_limit_given) {
         plan->because = "the request allows time for a search";
         return run_search(problem, param, steps, plan, a, err);

@@ -1,156 +1,23 @@
 /* workflow/check.c - what somebody's schedule of a workflow is worth.
  *
- * Names to numbers, then the rules (verify.h), measures and a repaired schedule: same
- * resources, same order on each processor, every task as early as the rules allow. Rows
- * of tasks that have begun are ignored: they are where they are.
+ * Names to numbers (given.h), then the rules (verify.h), measures and a repaired
+ * schedule: same resources, same order on each processor, every task as early as the
+ * rules allow. Rows of tasks that have begun are ignored: they are where they are.
  *
  * Cost: O(n log n + e + n * slots of its resource), and the bounds.
  */
 #include "algorithms/workflow/check.h"
 
-#include "algorithms/workflow/verify.h"
-#include "models/base/names.h"
-
-#include <stdio.h>
 #include <stdlib.h>
 
 struct checker {
     const struct workflow_problem *problem;
-    struct workflow_run *runs; /* of tasks that are checked, one for each but mistakes */
-    size_t run_count, begun_rows;
-    size_t *run_of;      /* [task]: run + 1; 0: none */
-    size_t *first;       /* [resource]: its first processor; WORKFLOW_NONE */
+    struct workflow_given_rows rows;
     const size_t *taken; /* [run]: processor */
     struct workflow_plan plan;
     struct arena *a;
     struct error *err;
 };
-
-/* ---- reading ---- */
-
-/* Indexes of the request's names. */
-struct name_tables {
-    struct name_index workflows, resources;
-    struct name_index *tasks; /* by workflow, to numbers of tasks */
-};
-
-static enum error_code index_names(struct checker *c, struct name_tables *t)
-{
-    const struct workflow_problem *problem = c->problem;
-    const struct workflow_in *in = problem->in;
-    size_t task = 0;
-
-    t->tasks = NEW(c->a, struct name_index, in->workflow_count);
-    if (!t->tasks || !name_index_create(&t->workflows, in->workflow_count, c->a) ||
-        !name_index_create(&t->resources, in->snapshot->resource_count, c->a))
-        return fail_memory(c->err);
-    for (size_t r = 0; r < in->snapshot->resource_count; r++)
-        name_index_add(&t->resources, in->snapshot->resources[r].id, r);
-    for (size_t w = 0; w < in->workflow_count; w++) {
-        if (in->workflows[w].id)
-            name_index_add(&t->workflows, in->workflows[w].id, w);
-        if (!name_index_create(&t->tasks[w], in->workflows[w].task_count, c->a))
-            return fail_memory(c->err);
-        for (size_t i = 0; i < in->workflows[w].task_count; i++, task++)
-            name_index_add(&t->tasks[w], in->workflows[w].tasks[i].id, task);
-    }
-    return OK;
-}
-
-static void unknown(struct checker *c, size_t i, const char *member, const char *what,
-                    const char *id)
-{
-    char pointer[80];
-
-    snprintf(pointer, sizeof(pointer), "/schedule/%zu/%s", i, member);
-    invalid(c->err, pointer, id ? "unknown_id" : "required", "no %s '%.100s'", what,
-            id ? id : "");
-}
-
-static size_t find_task(struct checker *c, const struct name_tables *t, size_t i,
-                        const struct workflow_given *g)
-{
-    size_t workflow = 0, task;
-
-    if (g->workflow_id)
-        workflow = name_index_find(&t->workflows, g->workflow_id);
-    else if (c->problem->in->workflow_count != 1)
-        workflow = NAME_NOT_FOUND;
-    if (workflow == NAME_NOT_FOUND) {
-        unknown(c, i, "workflow_id", "workflow", g->workflow_id);
-        return WORKFLOW_NONE;
-    }
-    task = g->task_id ? name_index_find(&t->tasks[workflow], g->task_id) : NAME_NOT_FOUND;
-    if (task == NAME_NOT_FOUND) {
-        unknown(c, i, "task_id", "task", g->task_id);
-        return WORKFLOW_NONE;
-    }
-    return task;
-}
-
-static void check_times(struct checker *c, size_t i, const struct workflow_given *g)
-{
-    char pointer[80];
-
-    if (!(fabs(g->start_s) <= WORKFLOW_LONGEST_S)) {
-        snprintf(pointer, sizeof(pointer), "/schedule/%zu/start_s", i);
-        invalid(c->err, pointer, isnan(g->start_s) ? "required" : "out_of_bounds",
-                "%g is not a time; only a task that has begun may have none", g->start_s);
-    }
-    if (!isnan(g->finish_s) && !(fabs(g->finish_s) <= WORKFLOW_LONGEST_S)) {
-        snprintf(pointer, sizeof(pointer), "/schedule/%zu/finish_s", i);
-        invalid(c->err, pointer, "out_of_bounds", "%g is not a time", g->finish_s);
-    }
-}
-
-static void read_row(struct checker *c, const struct name_tables *t, size_t i,
-                     const struct workflow_given *g)
-{
-    size_t task = find_task(c, t, i, g);
-    size_t resource =
-        g->resource_id ? name_index_find(&t->resources, g->resource_id) : NAME_NOT_FOUND;
-    bool begun = task != WORKFLOW_NONE && !workflow_is_open(c->problem, task);
-    double time_s = HUGE_VAL;
-
-    c->begun_rows += begun;
-    if (resource == NAME_NOT_FOUND && (g->resource_id || !begun))
-        unknown(c, i, "resource_id", "resource", g->resource_id);
-    if (task == WORKFLOW_NONE || resource == NAME_NOT_FOUND || begun)
-        return;
-    check_times(c, i, g);
-    if (c->first[resource] != WORKFLOW_NONE)
-        time_s = workflow_time_s(c->problem, task, c->first[resource]);
-    c->runs[c->run_count] = (struct workflow_run){
-        task, resource, g->start_s,
-        !isnan(g->finish_s) ? g->finish_s
-                            : g->start_s + (time_s < HUGE_VAL ? time_s : 0)};
-    if (!c->run_of[task])
-        c->run_of[task] = c->run_count + 1;
-    c->run_count++;
-}
-
-static enum error_code read_rows(struct checker *c, const struct workflow_given *given,
-                                 size_t given_count)
-{
-    const struct workflow_problem *problem = c->problem;
-    size_t resources = problem->in->snapshot->resource_count;
-    size_t mistakes = c->err->item_count;
-    struct name_tables t = {0};
-
-    c->runs = NEW(c->a, struct workflow_run, given_count);
-    c->run_of = NEW(c->a, size_t, problem->task_count);
-    c->first = NEW(c->a, size_t, resources);
-    if (!c->runs || !c->run_of || !c->first)
-        return fail_memory(c->err);
-    for (size_t r = 0; r < resources; r++)
-        c->first[r] = WORKFLOW_NONE;
-    for (size_t p = problem->processor_count; p-- > 0;)
-        c->first[problem->processors[p].resource] = p;
-    TRY(index_names(c, &t));
-    for (size_t i = 0; i < given_count; i++)
-        read_row(c, &t, i, &given[i]);
-    return c->err->item_count > mistakes ? ERR_INVALID : OK;
-}
 
 static struct workflow_violation with_names(const struct workflow_problem *problem,
                                             const struct workflow_breach *b)
@@ -174,7 +41,8 @@ static enum error_code judge(struct checker *c, struct workflow_check_out *out)
     struct workflow_verdict verdict;
     struct workflow_violation *list;
 
-    TRY(workflow_verify(c->problem, c->runs, c->run_count, &verdict, c->a, c->err));
+    TRY(workflow_verify(c->problem, c->rows.runs, c->rows.run_count, &verdict, c->a,
+                        c->err));
     list = NEW(c->a, struct workflow_violation, verdict.breach_count);
     if (!list)
         return fail_memory(c->err);
@@ -226,7 +94,7 @@ static void release_task(struct repairer *r, size_t task)
 static bool repair_task(struct repairer *r, size_t task)
 {
     const struct workflow_problem *problem = r->c->problem;
-    size_t p = r->c->taken[r->c->run_of[task] - 1];
+    size_t p = r->c->taken[r->c->rows.run_of[task] - 1];
     double time_s = workflow_time_s(problem, task, p);
     double ready_s = fmax(time_s > 0 ? r->free_s[p] : 0,
                           workflow_plan_ready_s(problem, &r->c->plan, task, p));
@@ -274,7 +142,7 @@ static enum error_code link_rows(struct repairer *r, const struct in_order *orde
     for (size_t p = 0; p < problem->processor_count; p++)
         last[p] = WORKFLOW_NONE;
     for (size_t k = 0; k < problem->open_count; k++) {
-        size_t task = order[k].task, p = r->c->taken[r->c->run_of[task] - 1];
+        size_t task = order[k].task, p = r->c->taken[r->c->rows.run_of[task] - 1];
 
         r->next[task] = WORKFLOW_NONE;
         if (last[p] != WORKFLOW_NONE && workflow_time_s(problem, task, p) > 0) {
@@ -302,14 +170,15 @@ static enum error_code repair(struct checker *c, double *makespan_s)
     if (!order)
         return fail_memory(c->err);
     for (size_t i = 0; i < problem->task_count; i++) {
-        size_t run = c->run_of[i];
+        size_t run = c->rows.run_of[i];
 
         if (!workflow_is_open(problem, i))
             continue;
         if (run == 0 || c->taken[run - 1] == WORKFLOW_NONE)
             return OK;
-        order[count++] = (struct in_order){
-            c->runs[run - 1].start_s, c->runs[run - 1].finish_s, problem->position[i], i};
+        order[count++] =
+            (struct in_order){c->rows.runs[run - 1].start_s,
+                              c->rows.runs[run - 1].finish_s, problem->position[i], i};
     }
     TRY(make_repairer(&r));
     qsort(order, count, sizeof(*order), by_order);
@@ -334,8 +203,8 @@ static enum error_code measure(struct checker *c, const struct workflow_check_ou
     struct workflow_bound bound;
 
     TRY(workflow_plan_make(c->problem, &c->plan, c->a, c->err));
-    for (size_t k = 0; k < c->run_count; k++) {
-        const struct workflow_run *run = &c->runs[k];
+    for (size_t k = 0; k < c->rows.run_count; k++) {
+        const struct workflow_run *run = &c->rows.runs[k];
 
         if (c->taken[k] != WORKFLOW_NONE)
             workflow_plan_set(c->problem, &c->plan, run->task, c->taken[k], run->start_s,
@@ -354,8 +223,9 @@ enum error_code workflow_check(const struct workflow_problem *problem,
     struct checker c = {.problem = problem, .a = a, .err = err};
     struct workflow_check_out x = {0};
 
-    TRY(read_rows(&c, given, given_count));
-    x.begun_rows = c.begun_rows;
+    TRY(workflow_given_read(problem, given, given_count, "/schedule", true, &c.rows, a,
+                            err));
+    x.begun_rows = c.rows.begun_count;
     TRY(judge(&c, &x));
     TRY(measure(&c, &x, &x.objective));
     TRY(repair(&c, &x.repaired_makespan_s));

@@ -5,16 +5,7 @@
 #ifndef GRIDPLAN_WORKFLOW_CHECK_H
 #define GRIDPLAN_WORKFLOW_CHECK_H
 
-#include "algorithms/workflow/problem.h"
-
-/* One row of the schedule to look at. */
-struct workflow_given {
-    const char *workflow_id; /* NULL: the only one */
-    const char *task_id;
-    const char *resource_id; /* NULL, start_s NAN: only where the task has begun */
-    double start_s;
-    double finish_s; /* NAN: start_s and the run time */
-};
+#include "algorithms/workflow/given.h"
 
 struct workflow_violation {
     const char *kind; /* "missing", "twice", "too_short", "precedence", "transfer",

@@ -85,7 +85,8 @@ struct workflow_problem {
     /* Not before: release_s and snapshot files, per task; see workflow_ready_s(). */
     const double *release_s; /* [task_count] */
 
-    struct workflow_parts *parts; /* links, files, times */
+    struct workflow_parts *parts;        /* links, files, times */
+    const struct workflow_plan *initial; /* what a search starts from; NULL: its lists */
     const char **warnings;
     size_t warning_count, warned; /* kept, all */
     struct arena *arena;

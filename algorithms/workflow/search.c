@@ -1,10 +1,11 @@
 /* workflow/search.c - anytime search for the least makespan, with a proof where it can.
  *
- * Starts from the best of heft, cpop and peft. Some local steps (search_local.c), then,
- * of at most EXACT_TASKS_MOST tasks, all schedules but those that can be ruled out
- * (search_exact.c), then local steps until the bound is reached, the steps are done, or
- * the time is up. Last, every task moves to the first gap of its processor that holds it
- * (order.h); the list plan is the answer unless that ends before it.
+ * Starts from the best of heft, cpop and peft, or from the request's own schedule if that
+ * is better. Some local steps (search_local.c), then, of at most EXACT_TASKS_MOST tasks,
+ * all schedules but those that can be ruled out (search_exact.c), then local steps until
+ * the bound is reached, the steps are done, or the time is up. Last, every task moves to
+ * the first gap of its processor that holds it (order.h); the list plan, or the
+ * request's, is the answer unless that ends before it.
  *
  * Source: ours. Random numbers: stream "workflow.search". A step is one schedule, or one
  * node of the exact part: a run that the clock has cut is repeated by its steps.
@@ -129,6 +130,18 @@ static bool affordable(const struct workflow_searching *s, size_t k, double firs
     return lists[k].cost * first_cost <= (1 - budget_used(problem->in->budget)) / 2;
 }
 
+/* The list plan, or the request's if that is better, as an order into s->best. */
+static enum error_code start_from(struct workflow_searching *s, struct error *err)
+{
+    const struct workflow_plan *from = &s->listed, *given = s->problem->initial;
+
+    if (given && is_better(s->problem, given, from))
+        from = given;
+    TRY(workflow_order_of_plan(s->problem, from, &s->best, s->arena, err));
+    s->best.makespan_s = workflow_plan_makespan_s(s->problem, from);
+    return OK;
+}
+
 /* The best of the list plans, or with `wanted` above 0 that one's, into s->listed, and as
  * an order into s->best. */
 static enum error_code start(struct workflow_searching *s, double wanted,
@@ -156,9 +169,7 @@ static enum error_code start(struct workflow_searching *s, double wanted,
     for (size_t i = 0; i < s->problem->task_count; i++)
         if (!workflow_is_open(s->problem, i) && s->problem->fixed_finish_s[i] < HUGE_VAL)
             s->begun_s = fmax(s->begun_s, s->problem->fixed_finish_s[i]);
-    TRY(workflow_order_of_plan(s->problem, &s->listed, &s->best, s->arena, err));
-    s->best.makespan_s = workflow_plan_makespan_s(s->problem, &s->listed);
-    return OK;
+    return start_from(s, err);
 }
 
 /* ---- */
@@ -211,6 +222,8 @@ static enum error_code report(struct workflow_searching *s, struct workflow_plan
                                         workflow_plan_makespan_s(s->problem, &s->listed)};
     if (!is_better(s->problem, plan, instead))
         copy_plan(s->problem, instead, plan);
+    if (s->problem->initial && is_better(s->problem, s->problem->initial, plan))
+        copy_plan(s->problem, s->problem->initial, plan);
     plan->instead = instead;
     plan->improved = improved;
     plan->best_list = list;

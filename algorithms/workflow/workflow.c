@@ -1,4 +1,5 @@
 /* workflow/workflow.c - the table of static policies, and a decision from end to end. */
+#include "algorithms/workflow/initial.h"
 #include "algorithms/workflow/moves.h"
 
 #include <assert.h>
@@ -186,6 +187,20 @@ static enum error_code add_moves(struct workflow_problem *problem,
     return OK;
 }
 
+/* The schedule to start from, which only searches can use. */
+static enum error_code read_initial(const struct workflow_policy *policy,
+                                    struct workflow_problem *problem, struct arena *a,
+                                    struct error *err)
+{
+    bool searches = policy->run == workflow_search || policy->run == workflow_auto;
+
+    if (problem->in->initial_count && !searches)
+        return invalid(err, "/initial", "conflict",
+                       "%s does not start from a schedule; search and auto do",
+                       policy->name);
+    return workflow_initial_read(problem, a, err);
+}
+
 enum error_code workflow_decide(const struct workflow_in *in,
                                 const struct workflow_policy *policy,
                                 const struct named_value *options, size_t option_count,
@@ -200,6 +215,7 @@ enum error_code workflow_decide(const struct workflow_in *in,
 
     TRY(workflow_problem_make(in, values[SLOTS] != 0, &problem, a, err));
     TRY(bound); /* after the request, so that the mistakes of both are reported */
+    TRY(read_initial(policy, problem, a, err));
     TRY(workflow_plan_make(problem, &plan, a, err));
     plan.algorithm = policy->name;
     TRY(policy->run(problem, values + COMMON_COUNT, &plan, a, err));

@@ -28,6 +28,8 @@ struct workflow_carry {
     size_t task_count;
 };
 
+struct workflow_given; /* given.h */
+
 /* Everything a workflow decision is made from. */
 struct workflow_in {
     const struct snapshot *snapshot;
@@ -38,6 +40,8 @@ struct workflow_in {
     size_t window_count;
     const struct workflow_carry *carry_over; /* dynamic policies only */
     size_t carry_count;
+    const struct workflow_given *initial; /* a schedule to start from; search and auto */
+    size_t initial_count;
     uint64_t seed;
     const struct budget *budget;
     bool time_limit_given; /* `auto` then searches */

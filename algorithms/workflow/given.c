@@ -1,0 +1,148 @@
+/* workflow/given.c - schedules that requests bring: names to numbers. */
+#include "algorithms/workflow/given.h"
+
+#include "models/base/names.h"
+
+#include <stdio.h>
+
+struct reader {
+    const struct workflow_problem *problem;
+    struct workflow_given_rows *out;
+    const char *at;
+    bool judged;
+    struct name_index workflows, resources;
+    struct name_index *tasks; /* by workflow, to numbers of tasks */
+    struct arena *a;
+    struct error *err;
+};
+
+static enum error_code index_names(struct reader *r)
+{
+    const struct workflow_in *in = r->problem->in;
+    size_t task = 0;
+
+    r->tasks = NEW(r->a, struct name_index, in->workflow_count);
+    if (!r->tasks || !name_index_create(&r->workflows, in->workflow_count, r->a) ||
+        !name_index_create(&r->resources, in->snapshot->resource_count, r->a))
+        return fail_memory(r->err);
+    for (size_t k = 0; k < in->snapshot->resource_count; k++)
+        name_index_add(&r->resources, in->snapshot->resources[k].id, k);
+    for (size_t w = 0; w < in->workflow_count; w++) {
+        if (in->workflows[w].id)
+            name_index_add(&r->workflows, in->workflows[w].id, w);
+        if (!name_index_create(&r->tasks[w], in->workflows[w].task_count, r->a))
+            return fail_memory(r->err);
+        for (size_t i = 0; i < in->workflows[w].task_count; i++, task++)
+            name_index_add(&r->tasks[w], in->workflows[w].tasks[i].id, task);
+    }
+    return OK;
+}
+
+__attribute__((format(printf, 5, 6))) static void mistake(const struct reader *r,
+                                                          size_t row, const char *member,
+                                                          const char *kind,
+                                                          const char *format, ...)
+{
+    char pointer[80], detail[192];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(detail, sizeof(detail), format, args);
+    va_end(args);
+    snprintf(pointer, sizeof(pointer), "%s/%zu/%s", r->at, row, member);
+    invalid(r->err, pointer, kind, "%s", detail);
+}
+
+static void unknown(const struct reader *r, size_t row, const char *member,
+                    const char *what, const char *id)
+{
+    mistake(r, row, member, id ? "unknown_id" : "required", "no %s '%.100s'", what,
+            id ? id : "");
+}
+
+static size_t find_task(const struct reader *r, size_t row,
+                        const struct workflow_given *g)
+{
+    size_t workflow = 0, task;
+
+    if (g->workflow_id)
+        workflow = name_index_find(&r->workflows, g->workflow_id);
+    else if (r->problem->in->workflow_count != 1)
+        workflow = NAME_NOT_FOUND;
+    if (workflow == NAME_NOT_FOUND) {
+        unknown(r, row, "workflow_id", "workflow", g->workflow_id);
+        return WORKFLOW_NONE;
+    }
+    task = g->task_id ? name_index_find(&r->tasks[workflow], g->task_id) : NAME_NOT_FOUND;
+    if (task == NAME_NOT_FOUND) {
+        unknown(r, row, "task_id", "task", g->task_id);
+        return WORKFLOW_NONE;
+    }
+    return task;
+}
+
+static void check_times(const struct reader *r, size_t row,
+                        const struct workflow_given *g)
+{
+    bool missing = isnan(g->start_s);
+
+    if (missing ? r->judged : !(fabs(g->start_s) <= WORKFLOW_LONGEST_S))
+        mistake(r, row, "start_s", missing ? "required" : "out_of_bounds",
+                "%g is not a time; only a task that has begun may have none", g->start_s);
+    if (r->judged && !isnan(g->finish_s) && !(fabs(g->finish_s) <= WORKFLOW_LONGEST_S))
+        mistake(r, row, "finish_s", "out_of_bounds", "%g is not a time", g->finish_s);
+}
+
+static void read_row(struct reader *r, size_t row, const struct workflow_given *g)
+{
+    struct workflow_given_rows *out = r->out;
+    size_t task = find_task(r, row, g);
+    size_t resource =
+        g->resource_id ? name_index_find(&r->resources, g->resource_id) : NAME_NOT_FOUND;
+    bool begun = task != WORKFLOW_NONE && !workflow_is_open(r->problem, task);
+    double time_s = HUGE_VAL;
+
+    out->begun_count += begun;
+    if (resource == NAME_NOT_FOUND && (g->resource_id || !begun))
+        unknown(r, row, "resource_id", "resource", g->resource_id);
+    if (task == WORKFLOW_NONE || resource == NAME_NOT_FOUND || begun)
+        return;
+    check_times(r, row, g);
+    if (out->first[resource] != WORKFLOW_NONE)
+        time_s = workflow_time_s(r->problem, task, out->first[resource]);
+    out->row[out->run_count] = row;
+    out->runs[out->run_count] = (struct workflow_run){
+        task, resource, g->start_s,
+        r->judged && !isnan(g->finish_s) ? g->finish_s
+                                         : g->start_s + (time_s < HUGE_VAL ? time_s : 0)};
+    if (!out->run_of[task])
+        out->run_of[task] = out->run_count + 1;
+    out->run_count++;
+}
+
+enum error_code workflow_given_read(const struct workflow_problem *problem,
+                                    const struct workflow_given *given,
+                                    size_t given_count, const char *at, bool judged,
+                                    struct workflow_given_rows *out, struct arena *a,
+                                    struct error *err)
+{
+    size_t resources = problem->in->snapshot->resource_count, mistakes = err->item_count;
+    struct reader r = {
+        .problem = problem, .out = out, .at = at, .judged = judged, .a = a, .err = err};
+
+    *out = (struct workflow_given_rows){0};
+    out->runs = NEW(a, struct workflow_run, given_count);
+    out->row = NEW(a, size_t, given_count);
+    out->run_of = NEW(a, size_t, problem->task_count);
+    out->first = NEW(a, size_t, resources);
+    if (!out->runs || !out->row || !out->run_of || !out->first)
+        return fail_memory(err);
+    for (size_t k = 0; k < resources; k++)
+        out->first[k] = WORKFLOW_NONE;
+    for (size_t p = problem->processor_count; p-- > 0;)
+        out->first[problem->processors[p].resource] = p;
+    TRY(index_names(&r));
+    for (size_t i = 0; i < given_count; i++)
+        read_row(&r, i, &given[i]);
+    return err->item_count > mistakes ? ERR_INVALID : OK;
+}
