@@ -18,8 +18,14 @@ enum {
     CANDIDATES_MAX = 10000,
     WANT_MAX = 1000,
     GRID_SIZES = 10, /* of candidates that the service makes itself */
-    ASKED_MAX = 50   /* combinations that are compared */
+    ASKED_MAX = 50,  /* combinations that are compared */
+    WANT_PRESET = 5,
+    TASKS_PRESET = 3,
+    LEAST_PROCESSORS_PRESET = 1,
+    MOST_PROCESSORS_PRESET = 8
 };
+#define CPU_PRESET            1.0
+#define BANDWIDTH_PRESET_MBPS 100.0
 
 struct candidate {
     double problem_size, processors, cpu_available_ratio, bandwidth_mbps;
@@ -59,23 +65,26 @@ static const struct json_field request_rows[] = {
                 "Least size to run; needed without candidates"),
     JSON_NUMBER(T, max_problem_size, 0, JSON_LARGEST, NAN, JSON_NULLABLE | JSON_ABOVE_MIN,
                 "Greatest size to run; needed without candidates"),
-    JSON_INTEGER(T, min_processors, 1, 1000000, 1, 0, "Least processors; default 1"),
-    JSON_INTEGER(T, max_processors, 1, 1000000, 8, 0, "Most processors; default 8"),
+    JSON_INTEGER(T, min_processors, 1, 1000000, LEAST_PROCESSORS_PRESET, 0,
+                 "Least processors; default 1"),
+    JSON_INTEGER(T, max_processors, 1, 1000000, MOST_PROCESSORS_PRESET, 0,
+                 "Most processors; default 8"),
     JSON_CHOICE(T, size, run_plan_size_names, RUN_PLAN_FULL, 0,
                 "full: about 60 runs; minimum: half of that, enough to start; default "
                 "full"),
-    JSON_INTEGER(T, task_count, 1, 1000000, 3, 0,
+    JSON_INTEGER(T, task_count, 1, 1000000, TASKS_PRESET, 0,
                  "Tasks or segments of the application, for what other strategies would "
                  "take; default 3"),
     MODEL_SOURCE_ROWS(T),
-    JSON_INTEGER(T, want, 1, WANT_MAX, 5, 0, "With a model: how many runs; default 5"),
+    JSON_INTEGER(T, want, 1, WANT_MAX, WANT_PRESET, 0,
+                 "With a model: how many runs; default 5"),
     JSON_LIST(T, candidates, candidate_count, struct candidate, &candidate_json,
               CANDIDATES_MAX, 0,
               "With a model: runs that could be made; default: 10 sizes on 1, 2, 4 ... "
               "processors within the bounds"),
-    JSON_NUMBER(T, cpu_available_ratio, 0, 1, 1, JSON_ABOVE_MIN,
+    JSON_NUMBER(T, cpu_available_ratio, 0, 1, CPU_PRESET, JSON_ABOVE_MIN,
                 "With a model: CPU to be expected; default 1"),
-    JSON_NUMBER(T, bandwidth_mbps, 0, JSON_LARGEST, 100, JSON_ABOVE_MIN,
+    JSON_NUMBER(T, bandwidth_mbps, 0, JSON_LARGEST, BANDWIDTH_PRESET_MBPS, JSON_ABOVE_MIN,
                 "With a model: bandwidth to be expected; default 100"),
     DECISION_REQUEST_ROWS(T),
     {0},
@@ -180,6 +189,100 @@ static enum error_code give_reason(struct request *rq, const char *reason,
     out->reasons = row;
     out->reason_count = 1;
     return OK;
+}
+
+/* ---- what is not used ---- */
+
+struct unused_member {
+    const char *name;
+    bool given; /* what is its preset changes nothing */
+};
+
+static enum error_code warn_unused(struct request *rq, const struct unused_member *member,
+                                   size_t count, const char *why, struct plan_answer *out)
+{
+    const char *names = "", **warning = NEW(rq->arena, const char *, 1);
+    size_t unused = 0;
+
+    if (!warning)
+        return fail_memory(rq->err);
+    for (size_t i = 0; i < count; i++) {
+        if (!member[i].given)
+            continue;
+        names = arena_printf(rq->arena, "%s%s/%s", names, unused++ ? ", " : "",
+                             member[i].name);
+        if (!names)
+            return fail_memory(rq->err);
+    }
+    if (unused == 0)
+        return OK;
+    *warning = arena_printf(rq->arena, "ignored: %zu member%s (%s): %s", unused,
+                            unused == 1 ? "" : "s", names, why);
+    if (!*warning)
+        return fail_memory(rq->err);
+    out->decision.warnings = warning;
+    out->decision.warning_count = 1;
+    return OK;
+}
+
+static enum error_code warn_first(struct request *rq, const struct plan_request *in,
+                                  struct plan_answer *out)
+{
+    const struct unused_member member[] = {
+        {"want", in->want != WANT_PRESET},
+        {"candidates", in->candidates != NULL},
+        {"cpu_available_ratio", in->cpu_available_ratio != CPU_PRESET},
+        {"bandwidth_mbps", in->bandwidth_mbps != BANDWIDTH_PRESET_MBPS},
+        {"time_limit_s", isfinite(in->decision.time_limit_s)},
+    };
+
+    return warn_unused(rq, member, sizeof(member) / sizeof(*member),
+                       "the plan of a first training, without a model, is a table", out);
+}
+
+/* Do all candidates have one of their own? */
+static bool all_have(const struct plan_request *in,
+                     double (*value)(const struct candidate *))
+{
+    bool all = in->candidate_count > 0;
+
+    for (size_t i = 0; i < in->candidate_count; i++)
+        all = all && !isnan(value(&in->candidates[i]));
+    return all;
+}
+
+static double cpu_of(const struct candidate *c)
+{
+    return c->cpu_available_ratio;
+}
+
+static double bandwidth_of(const struct candidate *c)
+{
+    return c->bandwidth_mbps;
+}
+
+static enum error_code warn_next(struct request *rq, const struct plan_request *in,
+                                 struct plan_answer *out)
+{
+    bool given = in->candidates != NULL;
+    const struct unused_member member[] = {
+        {"size", in->size != RUN_PLAN_FULL},
+        {"task_count", in->task_count != TASKS_PRESET},
+        {"min_problem_size", given && !isnan(in->min_problem_size)},
+        {"max_problem_size", given && !isnan(in->max_problem_size)},
+        {"min_processors", given && in->min_processors != LEAST_PROCESSORS_PRESET},
+        {"max_processors", given && in->max_processors != MOST_PROCESSORS_PRESET},
+        {"cpu_available_ratio",
+         in->cpu_available_ratio != CPU_PRESET && all_have(in, cpu_of)},
+        {"bandwidth_mbps",
+         in->bandwidth_mbps != BANDWIDTH_PRESET_MBPS && all_have(in, bandwidth_of)},
+        {"time_limit_s", isfinite(in->decision.time_limit_s)},
+    };
+
+    return warn_unused(rq, member, sizeof(member) / sizeof(*member),
+                       given ? "runs of a model are chosen out of the candidates"
+                             : "runs of a model are chosen by how far it is sure of them",
+                       out);
 }
 
 /* ---- the first training ---- */
@@ -403,8 +506,10 @@ enum error_code post_experiment_plan(struct request *rq, const void *in, void *o
     if (source->model_id || source->application_id || source->model) {
         TRY(models_at_hand(rq, source, false, &model, &count));
         TRY(plan_next(rq, body, &model->fitted, answer));
+        TRY(warn_next(rq, body, answer));
     } else {
         TRY(plan_first(rq, body, answer));
+        TRY(warn_first(rq, body, answer));
     }
     decision_end(rq, "experiment_plan",
                  answer->reason_count ? DECISION_INFEASIBLE : DECISION_FEASIBLE,

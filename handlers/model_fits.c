@@ -94,11 +94,15 @@ const struct json_object model_fit_answer_json = {
 static enum error_code warn_of_fit(struct request *rq, const struct fitted_model *m,
                                    struct fit_answer *out)
 {
-    const char **list = NEW(rq->arena, const char *, 3);
+    const char **list = NEW(rq->arena, const char *, 4);
     const char *unused = model_unused_inputs(m, rq->arena, rq->err);
+
+    const char *settings;
 
     if (!list || rq->err->code != OK)
         return fail_memory(rq->err);
+    TRY(model_unused_settings(m->kind, &m->settings, "/settings", &settings, rq->arena,
+                              rq->err));
     if (m->outlier_count > 0)
         list[out->decision.warning_count++] = arena_printf(
             rq->arena, "outliers_left_out: %zu runs are far from the others: /samples",
@@ -109,6 +113,8 @@ static enum error_code warn_of_fit(struct request *rq, const struct fitted_model
             m->unusable_count);
     if (unused)
         list[out->decision.warning_count++] = unused;
+    if (settings)
+        list[out->decision.warning_count++] = settings;
     out->decision.warnings = list;
     for (size_t i = 0; i < out->decision.warning_count; i++)
         if (!list[i])

@@ -127,6 +127,13 @@ enum error_code model_summary_of(const struct fitted_model *m,
 const char *model_unused_inputs(const struct fitted_model *m, struct arena *a,
                                 struct error *err);
 
+/* Settings that the kind does not look at, or not with the others: one warning with the
+ * pointers of all, below `at`; *warning NULL: there is none. */
+enum error_code model_unused_settings(enum model_kind kind,
+                                      const struct model_settings *s, const char *at,
+                                      const char **warning, struct arena *a,
+                                      struct error *err);
+
 /* Which runs a kind needs to be trained, and how many of these it can use, in words;
  * NULL: no memory. */
 const char *model_needs(enum model_kind kind, const struct model_settings *settings,

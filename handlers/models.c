@@ -142,6 +142,8 @@ struct model_answer {
     uint64_t combinations_total;
     struct learn_outcome outcome;
     const char *needs; /* NULL: nothing is lacking */
+    const char *const *warnings;
+    size_t warning_count;
 };
 
 #define T struct model_answer
@@ -194,6 +196,12 @@ struct model_answer {
     }
 
 static const struct json_field info_rows[] = {INFO_ROWS, {0}};
+static const struct json_field created_rows[] = {
+    INFO_ROWS,
+    JSON_TEXTS(T, warnings, warning_count, 0, JSON_OPTIONAL,
+               "Settings that are not used"),
+    {0},
+};
 static const struct json_field stored_rows[] = {
     INFO_ROWS,
     JSON_TEXT(T, needs, JSON_OPTIONAL,
@@ -220,6 +228,8 @@ static const struct json_field learnt_rows[] = {
 const struct json_object model_info_json = {"ModelInfo",
                                             "A stored model without its coefficients",
                                             sizeof(struct model_answer), info_rows};
+const struct json_object created_model_json = {"CreatedModel", "A new model",
+                                               sizeof(struct model_answer), created_rows};
 const struct json_object stored_model_json = {"StoredModel", "A stored model",
                                               sizeof(struct model_answer), stored_rows};
 const struct json_object learnt_model_json = {
@@ -416,7 +426,10 @@ enum error_code post_model(struct request *rq, const void *in, void *out)
         .kind = model_kind_names[body->kind],
     };
     struct db_session *db;
+    const char **warning = NEW(rq->arena, const char *, 1);
 
+    if (!warning)
+        return fail_memory(rq->err);
     stored_name_choose(rq, body->id, "/id", &wanted.model_id);
     fitted_check_settings((enum model_kind)body->kind, &body->settings, "/settings",
                           rq->err);
@@ -428,6 +441,10 @@ enum error_code post_model(struct request *rq, const void *in, void *out)
     TRY(request_db(rq, &db));
     TRY(store_model_create(db, rq->principal.tenant, &wanted, body->train, &answer->model,
                            rq->arena, rq->err));
+    TRY(model_unused_settings((enum model_kind)body->kind, &body->settings, "/settings",
+                              warning, rq->arena, rq->err));
+    answer->warnings = *warning ? warning : NULL;
+    answer->warning_count = *warning ? 1 : 0;
     wake(rq);
     rq->reply->status = 201;
     reply_header_add(rq->reply, "Location",

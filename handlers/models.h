@@ -6,6 +6,7 @@
 
 extern const struct json_object model_create_json;
 extern const struct json_object model_info_json;
+extern const struct json_object created_model_json;
 extern const struct json_object stored_model_json;
 extern const struct json_object models_query_json;
 extern const struct json_object model_query_json;

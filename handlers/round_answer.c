@@ -78,8 +78,8 @@ static const struct json_field option_rows[] = {
     JSON_TEXT(T, remedy, 0, "none, checkpointing, replication or both"),
     JSON_INTEGER(T, replicas, 0, JSON_EXACT, 0, 0, "Copies"),
     JSON_NUMBER(T, interval_s, 0, 0, 0, JSON_OPTIONAL, "Between checkpoints"),
-    JSON_NUMBER(T, expected_time_s, 0, 0, 0, 0, "Null: without end"),
-    JSON_NUMBER(T, expected_cost_cpu_s, 0, 0, 0, 0,
+    JSON_NUMBER(T, expected_time_s, 0, 0, 0, JSON_MAY_BE_NULL, "Null: without end"),
+    JSON_NUMBER(T, expected_cost_cpu_s, 0, 0, 0, JSON_MAY_BE_NULL,
                 "CPU time of all copies; null: without end"),
     JSON_NUMBER(T, success_probability, 0, 0, 0, 0, "That it needs no restart"),
     {0},
@@ -563,6 +563,7 @@ static enum error_code warn_all(struct round_call *call)
     size_t unknown = 0, first = 0;
 
     TRY(warn_shared_sites(call));
+    TRY(round_call_warn_unused(call));
     if (!call->has_histories)
         return OK;
     if (call->histories.unavailable)

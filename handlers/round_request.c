@@ -501,6 +501,7 @@ enum error_code round_call_begin(struct round_call *call, struct request *rq,
         return rq->err->code;
     call->in.random_state = body->decision.seed;
     call->in.explain = true;
+    call->in.budget = &rq->budget;
     call->in.can_checkpoint =
         call->checkpoint && strcmp(call->checkpoint->name, "none") != 0;
     return needs_histories(call) ? read_histories(call) : OK;

@@ -143,7 +143,7 @@ extern const struct json_object round_answer_json;
 
 struct checkpoint_policy;
 
-enum { ROUND_WARNINGS_MAX = 8 };
+enum { ROUND_WARNINGS_MAX = 24 };
 
 /* A request on its way. Indexes of `in` are places in order; jobs_at and
  * resources_at lead back to the body and the snapshot. */
@@ -174,6 +174,10 @@ enum error_code round_call_begin(struct round_call *call, struct request *rq,
 
 /* Makes the answer from call->out. */
 enum error_code round_call_answer(struct round_call *call, struct round_answer *answer);
+
+/* One warning for each member that is given and that the policy, with its options, does
+ * not look at. */
+enum error_code round_call_warn_unused(struct round_call *call);
 
 /* Value of an option of the policy by name; `otherwise` if it has no such option. */
 double round_call_option(const struct round_call *call, const char *name,

@@ -333,7 +333,7 @@ const struct route routes[] = {
     {"GET", "/v1/models", get_models, NULL, &models_page_json, &models_query_json,
      WORK_QUERY, SCOPE_DECIDE | SCOPE_INGEST, 0, "List models",
      "By id, in pages, without their coefficients.", NULL},
-    {"POST", "/v1/models", post_model, &model_create_json, &model_info_json, NULL,
+    {"POST", "/v1/models", post_model, &model_create_json, &created_model_json, NULL,
      WORK_QUERY, SCOPE_INGEST, ROUTE_IDEMPOTENT_KEY, "Make a model",
      "A model of an application at a site, of whole runs or of one phase. It begins with "
      "the latest 2000 executions that are stored, is trained in the background as soon "
