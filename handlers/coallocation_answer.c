@@ -111,6 +111,13 @@ static const struct json_field placement_rows[] = {
                 "How good it is"),
     JSON_BOOLEAN(T, avoided_sites_used, 0, 0,
                  "It had no place without the sites to avoid"),
+    JSON_NUMBER(
+        T, placement_time_s, 0, 0, 0, JSON_OPTIONAL,
+        "How long it was in the placement queue, jpt_s - queue_entry_s; left out: "
+        "queue_entry_s is not known, or later than now_s"),
+    JSON_NUMBER(T, total_placement_time_s, 0, 0, 0, JSON_OPTIONAL,
+                "With its earlier stays there, as far as they are known: to be sent when "
+                "it is placed again; left out: none is"),
     JSON_OBJECT(T, launch_plan, const struct launch_plan_alone *, &launch_plan_json,
                 JSON_POINTER | JSON_OPTIONAL,
                 "How its runner launches it; left out: none is named, or one of the "
@@ -321,6 +328,21 @@ static enum error_code fill_launch(const struct filling *f)
     return launch_plan_make(&in, &plan->plan, f->arena, f->err);
 }
 
+/* In the placement queue; NAN: not known. */
+static double last_stay_s(const struct co_job_request *request, double now_s)
+{
+    double stay_s = now_s - request->queue_entry_s;
+
+    return stay_s >= 0 ? stay_s : (double)NAN;
+}
+
+static double total_stay_s(double earlier_s, double last_s)
+{
+    if (isnan(last_s))
+        return earlier_s > 0 ? earlier_s : (double)NAN;
+    return earlier_s + last_s;
+}
+
 enum error_code
 co_placement_fill(const struct co_world *world, const struct co_job_request *request,
                   const struct co_job *job, const struct co_placement *placement,
@@ -329,6 +351,7 @@ co_placement_fill(const struct co_world *world, const struct co_job_request *req
 {
     struct filling f = {world, request, placement, out, a, err};
     struct co_claim_steps steps = CO_CLAIM_STEPS;
+    double stay_s = last_stay_s(request, world->now_s);
     const struct co_transfer *transfers;
 
     steps.min_interval_s = world->common[CO_MIN_CLAIM_INTERVAL_S];
@@ -346,6 +369,8 @@ co_placement_fill(const struct co_world *world, const struct co_job_request *req
         .co_allocated = placement->site_count > 1,
         .objective = {placement->ftt_s, placement->lower_bound_s, placement->gap_ratio},
         .avoided_sites_used = placement->avoided_used,
+        .placement_time_s = stay_s,
+        .total_placement_time_s = total_stay_s(request->total_placement_time_s, stay_s),
         .history_pair_count = placement->added_count,
     };
     out->jct_s = co_first_claim_s(out->jpt_s, out->ftt_s, out->l_value, &steps);

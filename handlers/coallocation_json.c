@@ -215,7 +215,8 @@ static const struct json_field job_rows[] = {
     JSON_NUMBER(T, original_jst_s, -JSON_LARGEST, JSON_LARGEST, NAN, JSON_NULLABLE,
                 "Start time that its first placement promised"),
     JSON_NUMBER(T, total_placement_time_s, 0, JSON_LARGEST, 0, 0,
-                "Time of earlier stays in the placement queue; default 0"),
+                "Time of earlier stays in the placement queue: total_placement_time_s of "
+                "its last placement; default 0"),
     {0},
 };
 #undef FLEXIBLE_NUMBER

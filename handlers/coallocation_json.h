@@ -176,6 +176,7 @@ struct co_placement_answer {
     size_t unplaced_component_count;
     struct co_objective_answer objective;
     bool avoided_sites_used;
+    double placement_time_s, total_placement_time_s; /* NAN: not known */
     const struct launch_plan_alone *launch_plan; /* NULL: no runner of ours is named */
 };
 extern const struct json_object co_placement_answer_json;

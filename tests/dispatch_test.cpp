@@ -89,7 +89,7 @@ TEST_CASE("running jobs move when they gain more than it costs", "[dispatch]")
             round_in in = g.in();
             in.transfer_s = transfer_s;
             in.context = &c.transfer_s;
-            double param[] = {0, c.min_gain_s};
+            double param[] = {c.min_gain_s};
             round_out out{};
             REQUIRE(dispatch_rescheduling(&in, param, &out, a, &err) == OK);
             CHECK(action_texts(out) == (c.moves ? texts{"migrate J0 R1"} : texts{}));
@@ -122,4 +122,11 @@ TEST_CASE("dispatch policies keep their promises", "[dispatch][property]")
 TEST_CASE("dispatch policies are documented", "[dispatch]")
 {
     check_rows(dispatch_policies);
+}
+
+TEST_CASE("policies of dispatch have no option that changes nothing", "[dispatch]")
+{
+    for (const round_policy *p = dispatch_policies; p->name; p++)
+        for (const param *row = p->params; row->name; row++)
+            CHECK(std::string(row->name) != "capacity_unit");
 }

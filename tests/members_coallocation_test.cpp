@@ -79,6 +79,32 @@ TEST_CASE("sites to avoid are used after all, unless that is forbidden", "[coall
           1);
 }
 
+// coallocation.md 7, example 7b: placed at 60, queued again at 470, placed at 710.
+TEST_CASE("stays in the placement queue add up", "[coallocation]")
+{
+    json r = members::example("coallocation-worst_fit");
+    json &job = r["jobs"][0];
+
+    job.erase("queue_entry_s");
+    CHECK_FALSE(co_allocate(r)["placements"][0].contains("placement_time_s"));
+    CHECK_FALSE(co_allocate(r)["placements"][0].contains("total_placement_time_s"));
+    r["now_s"] = 60;
+    job["queue_entry_s"] = 0;
+    json first = co_allocate(r)["placements"][0];
+    CHECK(first["placement_time_s"] == 60);
+    CHECK(first["total_placement_time_s"] == 60);
+    r["now_s"] = 710;
+    job["queue_entry_s"] = 470;
+    job["total_placement_time_s"] = first["total_placement_time_s"];
+    json second = co_allocate(r)["placements"][0];
+    CHECK(second["placement_time_s"] == 240);
+    CHECK(second["total_placement_time_s"] == 300);
+    job["queue_entry_s"] = 711; // cannot be
+    second = co_allocate(r)["placements"][0];
+    CHECK_FALSE(second.contains("placement_time_s"));
+    CHECK(second["total_placement_time_s"] == 60);
+}
+
 TEST_CASE("old states of sites are told", "[coallocation]")
 {
     json r = members::example("coallocation-worst_fit");

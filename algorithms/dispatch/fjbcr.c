@@ -10,11 +10,11 @@
 #include "algorithms/dispatch/dispatch.h"
 #include "algorithms/dispatch/queue.h"
 
-const struct param dispatch_fjbcr_params[] = {QUEUE_ROWS, {0}};
+const struct param dispatch_fjbcr_params[] = {{0}};
 
 enum error_code dispatch_fjbcr(const struct round_in *in, const double *param,
                                struct round_out *out, struct arena *a, struct error *err)
 {
-    return queue_round(in, QUEUE_ARRIVAL, (enum capacity_unit)param[QUEUE_CAPACITY_UNIT],
-                       out, a, err);
+    (void)param;
+    return queue_round(in, QUEUE_ARRIVAL, out, a, err);
 }

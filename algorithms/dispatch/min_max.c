@@ -9,12 +9,12 @@
 #include "algorithms/dispatch/dispatch.h"
 #include "algorithms/dispatch/queue.h"
 
-const struct param dispatch_min_max_params[] = {QUEUE_ROWS, {0}};
+const struct param dispatch_min_max_params[] = {{0}};
 
 enum error_code dispatch_min_max(const struct round_in *in, const double *param,
                                  struct round_out *out, struct arena *a,
                                  struct error *err)
 {
-    return queue_round(in, QUEUE_SHORTEST, (enum capacity_unit)param[QUEUE_CAPACITY_UNIT],
-                       out, a, err);
+    (void)param;
+    return queue_round(in, QUEUE_SHORTEST, out, a, err);
 }

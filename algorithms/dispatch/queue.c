@@ -93,12 +93,11 @@ enum error_code queue_dispatch(struct round_work *w, enum queue_order order)
 }
 
 enum error_code queue_round(const struct round_in *in, enum queue_order order,
-                            enum capacity_unit unit, struct round_out *out,
-                            struct arena *a, struct error *err)
+                            struct round_out *out, struct arena *a, struct error *err)
 {
     struct round_work w;
 
-    TRY(work_begin(&w, in, unit, a, err));
+    TRY(work_begin(&w, in, CAPACITY_SLOT, a, err));
     w.target = 1;
     TRY(queue_dispatch(&w, order));
     return work_end(&w, out);

@@ -19,10 +19,9 @@
 
 #include <math.h>
 
-enum { OPTION_MIN_GAIN = QUEUE_CAPACITY_UNIT + 1 };
+enum { OPTION_MIN_GAIN };
 
 const struct param dispatch_rescheduling_params[] = {
-    QUEUE_ROWS,
     [OPTION_MIN_GAIN] = {"min_gain_s", 0, 1e15, 0,
                          "Seconds that a move must gain, more than", PARAM_NUMBER, NULL},
     {0},
@@ -104,7 +103,7 @@ enum error_code dispatch_rescheduling(const struct round_in *in, const double *p
 {
     struct round_work w;
 
-    TRY(work_begin(&w, in, (enum capacity_unit)param[QUEUE_CAPACITY_UNIT], a, err));
+    TRY(work_begin(&w, in, CAPACITY_SLOT, a, err));
     w.target = 1;
     TRY(queue_dispatch(&w, QUEUE_ARRIVAL));
     for (size_t job = 0; job < in->job_count; job++) {
