@@ -127,19 +127,16 @@ static const struct tool *find_tool(const char *name)
 void checkpoint_render_check(const char *const *tools, size_t count, struct error *err)
 {
     const char *names[TOOL_COUNT];
-    char pointer[64];
+    char pointer[64], hint[NAMES_HINT_BYTES];
 
     for (size_t i = 0; i < TOOL_COUNT; i++)
         names[i] = tools_known[i].name;
     for (size_t i = 0; i < count; i++) {
-        const char *nearest = names_nearest(tools[i], names, TOOL_COUNT);
-
         if (find_tool(tools[i]))
             continue;
         snprintf(pointer, sizeof(pointer), "/render/%zu", i);
-        invalid(err, pointer, "not_a_choice", "no such tool; %s '%s'",
-                nearest ? "did you mean" : "one of them is",
-                nearest ? nearest : names[0]);
+        invalid(err, pointer, "not_a_choice", "no such tool; %s",
+                names_hint(tools[i], names, TOOL_COUNT, hint, sizeof(hint)));
     }
 }
 

@@ -457,16 +457,16 @@ const struct json_object launch_plans_answer_json = {
 static const struct co_runner *find_runner(const char *name, struct error *err)
 {
     const struct co_runner *runner = co_runner_find(name ? name : "KRunner");
-    const char *names[16], *nearest;
+    char hint[NAMES_HINT_BYTES];
+    const char *names[16];
     size_t count = 0;
 
     if (runner)
         return runner;
     for (; co_runners[count].name && count < 16; count++)
         names[count] = co_runners[count].name;
-    nearest = names_nearest(name, names, count);
-    invalid(err, "/runner", "unknown_id", "there is no such runner; %s '%s'",
-            nearest ? "did you mean" : "one of them is", nearest ? nearest : names[0]);
+    invalid(err, "/runner", "unknown_id", "there is no such runner; %s",
+            names_hint(name, names, count, hint, sizeof(hint)));
     return co_runners;
 }
 

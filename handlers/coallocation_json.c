@@ -284,16 +284,14 @@ static enum error_code bound_policy(struct co_world *world,
 static void unknown_policy(const char *name, const char *pointer, struct error *err)
 {
     enum { NAMES_MAX = 64 };
-    const char *names[NAMES_MAX], *nearest;
+    char hint[NAMES_HINT_BYTES];
+    const char *names[NAMES_MAX];
     size_t count = 0;
 
     for (; coallocation_policies[count].name && count < NAMES_MAX; count++)
         names[count] = coallocation_policies[count].name;
-    nearest = names_nearest(name, names, count);
-    invalid(err, pointer, "unknown_algorithm",
-            nearest ? "there is no policy '%.256s'; did you mean '%s'?"
-                    : "there is no policy '%.256s'%s",
-            name, nearest ? nearest : "; GET /v1/algorithms lists them");
+    invalid(err, pointer, "unknown_algorithm", "there is no policy '%.256s'; %s", name,
+            names_hint(name, names, count, hint, sizeof(hint)));
 }
 
 enum error_code co_world_read(const struct co_snapshot *snapshot,

@@ -133,6 +133,19 @@ static enum error_code try_options(struct round_call *call)
     return code == ERR_INVALID ? OK : code;
 }
 
+static void unknown_checkpoint(const char *name, struct error *err)
+{
+    char hint[NAMES_HINT_BYTES];
+    const char *names[NAMES_MAX];
+    size_t count = 0;
+
+    for (; checkpoint_policies[count].name && count < NAMES_MAX; count++)
+        names[count] = checkpoint_policies[count].name;
+    invalid(err, "/checkpoint/algorithm", "unknown_algorithm",
+            "there is no checkpoint policy '%.60s'; %s", name,
+            names_hint(name, names, count, hint, sizeof(hint)));
+}
+
 static enum error_code bind_policies(struct round_call *call,
                                      const struct round_policy *table, const char *preset)
 {
@@ -152,10 +165,7 @@ static enum error_code bind_policies(struct round_call *call,
         return OK;
     call->checkpoint = checkpoint_policy_find(checkpoint->algorithm);
     if (!call->checkpoint) {
-        invalid(call->rq->err, "/checkpoint/algorithm", "unknown_algorithm",
-                "there is no checkpoint policy '%.60s'; GET /v1/algorithms?"
-                "family=checkpoint lists all",
-                checkpoint->algorithm);
+        unknown_checkpoint(checkpoint->algorithm, call->rq->err);
         return OK;
     }
     return bind(call, call->checkpoint->params, checkpoint->options,

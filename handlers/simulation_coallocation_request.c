@@ -531,14 +531,21 @@ static enum error_code bind(const struct decision_request *decision,
 static void find_policy(struct co_sim_setting *s, const char *name, const char *pointer,
                         struct error *err)
 {
+    enum { NAMES_MAX = 64 };
     const struct co_policy *policy = co_policy_find(name);
+    char hint[NAMES_HINT_BYTES];
+    const char *names[NAMES_MAX];
+    size_t count = 0;
 
-    if (!policy)
-        invalid(err, pointer, "unknown_algorithm",
-                "there is no co-allocation policy '%.60s'; GET /v1/algorithms lists all",
-                name);
-    else
+    if (policy) {
         s->policies[s->policy_count++] = policy;
+        return;
+    }
+    for (; coallocation_policies[count].name && count < NAMES_MAX; count++)
+        names[count] = coallocation_policies[count].name;
+    invalid(err, pointer, "unknown_algorithm",
+            "there is no co-allocation policy '%.60s'; %s", name,
+            names_hint(name, names, count, hint, sizeof(hint)));
 }
 
 static enum error_code read_policies(const struct co_sim_request *body,

@@ -2,9 +2,11 @@
  * several phases on clusters whose loads change. */
 #include "handlers/simulation_multi_phase.h"
 
+
 #include "algorithms/plan/plan_simulation.h"
 #include "handlers/simulations.h"
 #include "handlers/sites_json.h"
+#include "models/base/names.h"
 
 #include <string.h>
 
@@ -245,6 +247,20 @@ static void read_grid(const struct multi_phase_grid *grid, struct plan_sim_grid 
     };
 }
 
+static void unknown_planner(const char *name, const char *pointer, struct error *err)
+{
+    enum { NAMES_MAX = 64 };
+    char hint[NAMES_HINT_BYTES];
+    const char *names[NAMES_MAX];
+    size_t count = 0;
+
+    for (; plan_policies[count].name && count < NAMES_MAX; count++)
+        names[count] = plan_policies[count].name;
+    invalid(err, pointer, "unknown_algorithm",
+            "there is no algorithm '%.60s' of plans; %s", name,
+            names_hint(name, names, count, hint, sizeof(hint)));
+}
+
 /* Those of the request; none: the source's, and what they are compared with. */
 static enum error_code read_policies(struct request *rq,
                                      const struct multi_phase_simulation *body,
@@ -271,8 +287,7 @@ static enum error_code read_policies(struct request *rq,
         policies[p] = (struct plan_sim_policy){(enum plan_sim_mode)given[p].mode,
                                                plan_policy_find(name)};
         if (!policies[p].planner)
-            invalid(rq->err, pointer, "unknown_algorithm",
-                    "there is no algorithm '%.60s' of plans", name);
+            unknown_planner(name, pointer, rq->err);
     }
     in->policies = policies;
     in->policy_count = count;

@@ -62,12 +62,10 @@ static size_t add_other_names(const char **names, size_t count)
 static void unknown_policy(const char *pointer, const char *name,
                            const char *const *names, size_t count, struct error *err)
 {
-    const char *nearest = names_nearest(name, names, count);
+    char hint[NAMES_HINT_BYTES];
 
-    invalid(err, pointer, "unknown_algorithm",
-            "there is no policy '%.60s' here; %s '%s'; GET /v1/algorithms lists all",
-            name, nearest ? "did you mean" : "one of them is",
-            nearest ? nearest : names[0]);
+    invalid(err, pointer, "unknown_algorithm", "there is no policy '%.60s' here; %s",
+            name, names_hint(name, names, count, hint, sizeof(hint)));
 }
 
 static bool find_algorithm(const char *name, const char *pointer, struct found *found,

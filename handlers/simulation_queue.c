@@ -444,18 +444,15 @@ static void take_policies(struct playing *p)
     }
     p->policy_count = body->policy_count ? body->policy_count : known;
     for (size_t i = 0; i < body->policy_count; i++) {
-        const char *name = body->policies[i], *nearest;
-        char pointer[64];
+        const char *name = body->policies[i];
+        char pointer[64], hint[NAMES_HINT_BYTES];
 
         snprintf(pointer, sizeof(pointer), "/policies/%zu", i);
         p->policies[i] = queue_policy_find(name);
-        nearest = p->policies[i] ? NULL : names_nearest(name, names, known);
         if (!p->policies[i])
             invalid(p->rq->err, pointer, "unknown_algorithm",
-                    "there is no queue policy '%.60s'; %s '%s'; GET /v1/algorithms lists "
-                    "all",
-                    name, nearest ? "did you mean" : "one of them is",
-                    nearest ? nearest : names[0]);
+                    "there is no queue policy '%.60s'; %s", name,
+                    names_hint(name, names, known, hint, sizeof(hint)));
         for (size_t k = 0; k < i && p->policies[i]; k++)
             if (p->policies[k] == p->policies[i])
                 invalid(p->rq->err, pointer, "duplicate", "'%s' is there twice", name);

@@ -32,7 +32,7 @@ static enum error_code load_preset(struct building *b, const char *name)
 {
     const char *names[256];
     struct error here = {.code = OK};
-    const char *nearest;
+    char hint[NAMES_HINT_BYTES];
     size_t count = 0;
 
     if (!name) {
@@ -46,10 +46,8 @@ static enum error_code load_preset(struct building *b, const char *name)
         return fail(b->err, here.code, here.field, "%s", here.text);
     for (; sim_presets[count].name && count < 256; count++)
         names[count] = sim_presets[count].name;
-    nearest = names_nearest(name, names, count);
-    return invalid(
-        b->err, "/preset", "unknown_preset", "there is no preset '%.60s'; %s '%s'", name,
-        nearest ? "did you mean" : "one of them is", nearest ? nearest : names[0]);
+    return invalid(b->err, "/preset", "unknown_preset", "there is no preset '%.60s'; %s",
+                   name, names_hint(name, names, count, hint, sizeof(hint)));
 }
 
 /* ---- groups of resources ---- */

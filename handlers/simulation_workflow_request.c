@@ -729,16 +729,14 @@ static void bind(const struct wf_sim_compared *in, const char *pointer,
 
 static void unknown_policy(const char *name, const char *pointer, struct error *err)
 {
-    const char *names[64], *nearest;
+    char hint[NAMES_HINT_BYTES];
+    const char *names[64];
     size_t count = 0;
 
     for (; workflow_round_policies[count].name && count < 64; count++)
         names[count] = workflow_round_policies[count].name;
-    nearest = names_nearest(name, names, count);
-    invalid(err, pointer, "unknown_algorithm",
-            "there is no dynamic policy '%.60s'; %s '%s'; GET /v1/algorithms lists all",
-            name, nearest ? "did you mean" : "one of them is",
-            nearest ? nearest : names[0]);
+    invalid(err, pointer, "unknown_algorithm", "there is no dynamic policy '%.60s'; %s",
+            name, names_hint(name, names, count, hint, sizeof(hint)));
 }
 
 static void read_label(const struct wf_sim_compared *in, const char *where,

@@ -1,10 +1,13 @@
 /* simulation_workload.c - the jobs of a simulation: preset, upload, request. */
 #include "handlers/simulation_parts.h"
+#include "models/base/names.h"
 #include "service/hash.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { NAMES_MAX = 64 };
 
 /* ---- uploads ---- */
 
@@ -244,10 +247,13 @@ static void take_count(uint64_t given, uint64_t *to)
         *to = given;
 }
 
+/* Another set has numbers of its own: those of a preset's do not stay. */
 static void take_lublin(const struct lublin *in, struct lublin *to)
 {
-    if ((int)in->set != SIMULATION_NOT_GIVEN)
+    if ((int)in->set != SIMULATION_NOT_GIVEN) {
+        *to = workload_blank(WORKLOAD_LUBLIN).lublin;
         to->set = in->set;
+    }
     take_number(in->aarr, &to->aarr);
     take_number(in->barr, &to->barr);
     take_number(in->arar, &to->arar);
@@ -292,6 +298,19 @@ static enum error_code mistake(struct building *b, const char *pointer,
     return invalid(b->err, whole, kind, "%s", text);
 }
 
+static enum error_code unknown_workload(struct error *err, const char *pointer,
+                                        const char *name)
+{
+    const char *names[NAMES_MAX];
+    char hint[NAMES_HINT_BYTES];
+    size_t count = 0;
+
+    for (; workload_presets[count].name && count < NAMES_MAX; count++)
+        names[count] = workload_presets[count].name;
+    return invalid(err, pointer, "unknown_preset", "there is no workload '%.60s'; %s",
+                   name, names_hint(name, names, count, hint, sizeof(hint)));
+}
+
 /* Where to begin: the workload's preset, the scenario's, or a blank one. */
 static enum error_code begin(struct building *b, const struct simulation_workload *in,
                              const char *pointer, struct workload *w)
@@ -310,9 +329,7 @@ static enum error_code begin(struct building *b, const struct simulation_workloa
 
         snprintf(whole, sizeof(whole), "%s/preset", pointer);
         if (workload_from_preset(in->preset, w, b->a, &here) != OK)
-            return invalid(b->err, whole, "unknown_preset",
-                           "there is no workload '%.60s'; one of them is '%s'",
-                           in->preset, workload_presets[0].name);
+            return unknown_workload(b->err, whole, in->preset);
     } else if (has_preset) {
         *w = *b->scenario.workload;
         if (isinf(w->stop_s)) /* prepared: to be left open again */
@@ -366,6 +383,56 @@ static void check_width(struct building *b, const char *pointer, const struct wo
                         wide);
 }
 
+static bool has_lublin(const struct lublin *l)
+{
+    return (int)l->set != SIMULATION_NOT_GIVEN || !isnan(l->aarr) || !isnan(l->barr) ||
+           !isnan(l->arar) || !isnan(l->anum) || !isnan(l->bnum) || !isnan(l->a1) ||
+           !isnan(l->b1) || !isnan(l->a2) || !isnan(l->b2) || !isnan(l->pa) ||
+           !isnan(l->pb);
+}
+
+/* What the request says of the workload and its generator does not look at. */
+static void warn_unused(struct building *b, const struct workload *in,
+                        enum workload_generator generator, const char *pointer)
+{
+    enum {
+        GAPS = 1U << WORKLOAD_UNIFORM_STREAM | 1U << WORKLOAD_POISSON |
+               1U << WORKLOAD_VM_SESSION,
+        OWN_LENGTH = 1U << WORKLOAD_BATCH | 1U << WORKLOAD_LUBLIN | 1U << WORKLOAD_SWF |
+                     1U << WORKLOAD_VM_SESSION,
+        BATCHES = 1U << WORKLOAD_TORNADO_BATCH,
+        SESSIONS = 1U << WORKLOAD_VM_SESSION
+    };
+    const struct {
+        const char *name;
+        unsigned used_by; /* generators */
+        bool given;
+    } members[] = {
+        {"arrival_gap_s", GAPS, in->arrival_gap_s != NULL},
+        {"length_mi", ~(unsigned)OWN_LENGTH, in->length_mi != NULL},
+        {"batch_size", BATCHES, in->batch_size > 0},
+        {"batches_min", BATCHES, in->batches_min > 0},
+        {"batches_max", BATCHES, in->batches_max > 0},
+        {"lublin", 1U << WORKLOAD_LUBLIN, has_lublin(&in->lublin)},
+        {"swf_mips", 1U << WORKLOAD_SWF, !isnan(in->swf_mips)},
+        {"mips_required", SESSIONS, in->mips_required != NULL},
+        {"session_s", SESSIONS, in->session_s != NULL},
+    };
+    const char *names = "";
+    size_t count = 0;
+
+    for (size_t k = 0; k < sizeof(members) / sizeof(*members) && names; k++)
+        if (members[k].given && !(members[k].used_by & 1U << generator))
+            names = arena_printf(b->a, "%s%s%s/%s", names, count++ ? ", " : "", pointer,
+                                 members[k].name);
+    if (count && names)
+        simulation_warn(b->out, b->a,
+                        "ignored: %zu member%s (%s): jobs of the generator %s do not "
+                        "come by %s",
+                        count, count == 1 ? "" : "s", names,
+                        workload_generator_names[generator], count == 1 ? "it" : "them");
+}
+
 /* Generators that take a number of jobs as a limit get the service's. */
 static void limit_jobs(struct building *b, struct workload *w)
 {
@@ -402,6 +469,8 @@ static enum error_code make_workload(struct building *b,
     if (in && w->generator == WORKLOAD_BATCH)
         TRY(take_jobs(b, in, pointer, w));
     check_width(b, pointer, w);
+    if (in)
+        warn_unused(b, &in->workload, w->generator, pointer);
     limit_jobs(b, w);
     return workload_prepare(w, pointer, b->a, b->err);
 }

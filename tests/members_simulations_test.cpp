@@ -88,6 +88,50 @@ TEST_CASE("Lublin's parameters change what is drawn", "[simulation]")
     CHECK(growth(r, "/workload/lublin/pa", 0, 1, "metrics", "job_run_s") < -100);
 }
 
+TEST_CASE("a set of Lublin's parameters replaces that of a preset", "[simulation]")
+{
+    json low = one_run("simulation-preset"), own = low; // ch4_low_90
+
+    auto waits = [](const json &request) {
+        return first_result(with(request, "/stop/time_s", 20000))["metrics"];
+    };
+    own["workload"] = {{"lublin", {{"set", "low"}}}};
+    CHECK(waits(own) == waits(low));
+    own["workload"] = {{"lublin", {{"set", "high"}}}};
+    CHECK(waits(own) != waits(low));
+    json high = low;
+    high["preset"] = "ch4_high_90";
+    CHECK(waits(own) == waits(high));
+}
+
+TEST_CASE("a workload says what its generator does not look at", "[simulation]")
+{
+    json r = one_run("simulation-placement");
+    auto warnings = [&](const char *workload) {
+        r["workload"] = json::parse(workload);
+        std::vector<std::string> list;
+        json answer = members::answer("/v1/simulations", r);
+        for (const json &w : answer["warnings"])
+            if (w.get<std::string>().rfind("ignored: ", 0) == 0)
+                list.push_back(w);
+        return list;
+    };
+    using texts = std::vector<std::string>;
+
+    CHECK(
+        warnings(R"({"generator": "poisson", "job_count": 5, "lublin": {"set": "low"},
+                       "batch_size": 3})") ==
+        texts{"ignored: 2 members (/workload/batch_size, /workload/lublin): jobs of the "
+              "generator poisson do not come by them"});
+    CHECK(
+        warnings(R"({"generator": "lublin", "job_count": 5,
+                       "length_mi": 3, "stop_s": 3000})") ==
+        texts{"ignored: 1 member (/workload/length_mi): jobs of the generator lublin do "
+              "not come by it"});
+    CHECK(warnings(R"({"generator": "lublin", "job_count": 5,
+                       "lublin": {"set": "low"}})") == texts{});
+}
+
 TEST_CASE("sessions are light below a limit and may be turned away", "[simulation]")
 {
     json fixed = one_run("simulation-vm-limit"),
