@@ -79,15 +79,21 @@ static enum error_code play_game(struct play *p, uint64_t run, size_t label,
 static enum error_code play_run(struct play *p, uint64_t run,
                                 struct simulation_outcome *out, bool *ended)
 {
+    double truncated_s = (double)NAN; /* of all labels the same, if it comes to that */
+
     *ended = true;
     for (size_t i = 0; i < p->plan->label_count && *ended; i++) {
-        struct sim_run_out game = {0}; /* without time nothing is played */
+        struct sim_run_out game = {.truncated_s = (double)NAN}; /* without time */
 
         TRY(play_game(p, run, i, &game, ended));
         p->metrics[i * p->plan->run_count + run] = game.metrics;
-        out->most_jobs = fmax(out->most_jobs, game.metrics.jobs_submitted);
+        truncated_s = fmin(truncated_s, game.truncated_s);
         if (run == 0)
             out->results[i].first = game;
+    }
+    if (*ended && !isnan(truncated_s)) {
+        out->truncated_count++;
+        out->truncated_s = fmin(out->truncated_s, truncated_s);
     }
     return OK;
 }
@@ -121,6 +127,7 @@ enum error_code simulation_play(struct request *rq, const struct simulation_plan
     struct play p = {.rq = rq, .plan = plan};
     bool ended = true;
 
+    out->truncated_s = (double)NAN;
     p.metrics = NEW(rq->arena, struct sim_metrics, plan->run_count * plan->label_count);
     out->results = NEW(rq->arena, struct simulation_result, plan->label_count);
     if (!p.metrics || !out->results)

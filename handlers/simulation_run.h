@@ -53,7 +53,8 @@ struct simulation_outcome {
     struct simulation_result *results; /* by label */
     size_t *ranking;                   /* positions of labels, best first */
     uint64_t runs_completed, events_executed;
-    double most_jobs; /* that arrived in one run */
+    uint64_t truncated_count; /* complete runs that ended when their workload did */
+    double truncated_s;       /* the first of these instants; NAN: none */
 };
 
 /* Plays it within rq->budget and keeps rq->progress up to date. */

@@ -17,8 +17,6 @@ struct simulation_setting {
     size_t job_id_count;          /* 0: none were given */
     const char *warnings[SIMULATION_WARNINGS_MAX];
     size_t warning_count;
-    bool is_limited; /* its generators stop at SIMULATION_JOBS_MAX, whether they have
-                        ended or not */
 };
 
 /* Collects every mistake. Needs the database when something stored is named. */

@@ -434,14 +434,14 @@ static void warn_unused(struct building *b, const struct workload *in,
 }
 
 /* Generators that take a number of jobs as a limit get the service's. */
-static void limit_jobs(struct building *b, struct workload *w)
+static void limit_jobs(struct workload *w, uint64_t most)
 {
     bool exact = w->generator == WORKLOAD_LUBLIN || w->generator == WORKLOAD_SIMPLE_DAILY;
 
     if (exact || w->job_count > 0)
         return;
-    w->job_count = SIMULATION_JOBS_MAX;
-    b->out->is_limited = w->given_count == 0 && w->swf_job_count == 0;
+    w->job_count = most;
+    w->truncates = w->given_count == 0 && w->swf_job_count == 0;
 }
 
 /* One workload: the request's, or that of an interface. */
@@ -471,7 +471,8 @@ static enum error_code make_workload(struct building *b,
     check_width(b, pointer, w);
     if (in)
         warn_unused(b, &in->workload, w->generator, pointer);
-    limit_jobs(b, w);
+    /* an interface may have one more than all together, so that one is missed */
+    limit_jobs(w, SIMULATION_JOBS_MAX + (b->body->user_interface_count ? 1 : 0));
     return workload_prepare(w, pointer, b->a, b->err);
 }
 
@@ -526,7 +527,7 @@ static enum error_code make_interfaces(struct building *b, struct workload *w)
     *w = workload_blank(WORKLOAD_INTERFACES);
     w->interfaces = list;
     w->interface_count = count;
-    limit_jobs(b, w);
+    limit_jobs(w, SIMULATION_JOBS_MAX);
     return workload_prepare(w, "/user_interfaces", b->a, b->err);
 }
 

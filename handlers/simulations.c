@@ -194,14 +194,16 @@ static void warn_cut(const struct simulation_plan *plan,
 static void warn_truncated(struct simulation_outcome *outcome,
                            struct simulation_setting *setting, struct arena *a)
 {
-    if (!setting->is_limited || outcome->most_jobs < SIMULATION_JOBS_MAX)
+    if (outcome->truncated_count == 0)
         return;
     outcome->status = DECISION_CUT;
     simulation_warn(setting, a,
-                    "workload_truncated: the generator at /workload was stopped after %d "
-                    "jobs, the most that are played; what comes later in the figures is "
-                    "without arrivals. Ask for an earlier stop.time_s",
-                    SIMULATION_JOBS_MAX);
+                    "workload_truncated: the generator at /workload makes more than %d "
+                    "jobs, the most that are played: %llu of %llu runs ended when the "
+                    "next one would have come, the first at %.10g s, and the figures are "
+                    "of the time before. Ask for an earlier stop.time_s",
+                    SIMULATION_JOBS_MAX, (unsigned long long)outcome->truncated_count,
+                    (unsigned long long)outcome->runs_completed, outcome->truncated_s);
 }
 
 static enum error_code play(struct request *rq, const struct simulation_request *body,

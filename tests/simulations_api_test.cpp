@@ -281,17 +281,33 @@ TEST_CASE("a generator that is stopped by the limit says so", "[simulations][api
     json body = d1();
 
     body.erase("output");
-    body["stop"]["time_s"] = 2000;
-    body["scheduler"]["interval_s"] = 10000;
+    body["stop"]["time_s"] = 20000;
+    body["scheduler"]["interval_s"] = 100000;
     body["workload"] = {
-        {"generator", "poisson"},
-        {"length_mi", 1},
-        {"arrival_gap_s", {{"distribution", "exponential"}, {"mean", 0.001}}}};
+        {"generator", "poisson"}, {"length_mi", 1}, {"arrival_gap_s", 0.01}};
     json answer = a.post("/v1/simulations", body.dump()).json();
     INFO(answer.dump().substr(0, 2000));
     CHECK(answer["status"] == "cut");
     CHECK_THAT(joined(answer["warnings"]), Catch::Contains("workload_truncated"));
     CHECK(mean_of(answer, 0, "jobs_submitted") == 200000);
+    // The figures are of 2000 s, not of the 20000 that were asked for.
+    double end_s = 0;
+    std::string warning = joined(answer["warnings"]);
+    size_t at = warning.find("the first at ");
+    REQUIRE(at != std::string::npos);
+    end_s = std::stod(warning.substr(at + 13));
+    CHECK(end_s == Approx(2000.01));
+    CHECK_THAT(warning, Catch::Contains("1 of 1 runs ended"));
+    json shorter = body;
+    shorter["stop"]["time_s"] = end_s;
+    json same = a.post("/v1/simulations", shorter.dump()).json();
+    CHECK(same["status"] == "feasible");
+    CHECK(same["results"][0]["metrics"] == answer["results"][0]["metrics"]);
+    // What would come is no matter when the end is asked for before it.
+    body["stop"]["time_s"] = 1999;
+    answer = a.post("/v1/simulations", body.dump()).json();
+    CHECK(answer["status"] == "feasible");
+    body["stop"]["time_s"] = 20000;
     body["workload"]["job_count"] = 1000; // as many as were asked for
     answer = a.post("/v1/simulations", body.dump()).json();
     CHECK(answer["status"] == "feasible");

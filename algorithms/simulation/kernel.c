@@ -128,7 +128,7 @@ bool kernel_take(struct kernel *k, struct event *event)
 {
     const struct event *first = first_of(k);
 
-    if (!first)
+    if (!first || first->at_ms >= k->end_ms)
         return false;
     *event = *first;
     if (first == &k->arrival)

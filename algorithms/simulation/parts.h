@@ -279,7 +279,8 @@ struct sim {
     struct pools pools;
     struct grid_job *unfinished;
     uint64_t alive_jobs;
-    bool exhausted; /* no more arrivals */
+    bool exhausted;     /* no more arrivals */
+    double truncated_s; /* see struct sim_run_out */
     struct workload_source *source;
     struct sim_job arrival; /* the next one */
     uint64_t event_count;

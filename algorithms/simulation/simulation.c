@@ -52,9 +52,25 @@ void sim_fail_memory(struct sim *s)
 
 /* ---- arrivals ---- */
 
+/* A run ends when the first job comes that its workload was truncated by: from then on
+ * it would be another one. */
+static void next_arrival(struct sim *s)
+{
+    double missed_s;
+
+    s->exhausted = !workload_next(s->source, &s->arrival);
+    if (!s->exhausted)
+        return;
+    missed_s = workload_truncated_s(s->source);
+    if (missed_s < HUGE_VAL && kernel_ms(missed_s) < s->kernel.end_ms) {
+        s->truncated_s = missed_s;
+        s->kernel.end_ms = kernel_ms(missed_s);
+    }
+}
+
 static void post_arrival(struct sim *s)
 {
-    s->exhausted = !workload_next(s->source, &s->arrival);
+    next_arrival(s);
     if (!s->exhausted)
         kernel_post_arrival(&s->kernel, kernel_ms(s->arrival.arrival_s));
 }
@@ -64,7 +80,7 @@ static void on_submit(struct sim *s)
 {
     do {
         job_submit(s, &s->arrival);
-        s->exhausted = !workload_next(s->source, &s->arrival);
+        next_arrival(s);
     } while (!s->exhausted && !s->failed &&
              kernel_ms(s->arrival.arrival_s) <= s->kernel.now_ms);
     if (!s->exhausted)
@@ -189,7 +205,8 @@ static void note_event(struct sim *s, const struct event *e)
 static bool is_over(const struct sim *s)
 {
     return s->failed || s->stopped || s->kernel.full ||
-           (s->scenario->stop_when_done && s->exhausted && s->alive_jobs == 0);
+           (s->scenario->stop_when_done && s->exhausted && isnan(s->truncated_s) &&
+            s->alive_jobs == 0);
 }
 
 /* false: cut. */
@@ -252,6 +269,7 @@ static enum error_code create(struct sim *s)
     s->kernel.end_ms = kernel_ms(c->stop_time_s);
     s->stable_ms = kernel_ms(c->stable_after_s);
     s->event_hash = 0xcbf29ce484222325U;
+    s->truncated_s = (double)NAN;
     TRY(workload_open(w, s->seed, c->stop_time_s, &s->source, s->arena, s->err));
     s->user_count = workload_user_count(s->source);
     s->user_mi = NEW(s->arena, double, s->user_count);
@@ -285,7 +303,10 @@ static enum error_code run(struct sim *s, const struct budget *budget,
         o.status = DECISION_CUT;
     if (s->failed)
         return s->failed;
+    if (!isnan(s->truncated_s) && s->kernel.end_ms <= s->stable_ms)
+        sim_stable(s); /* nothing of the warm-up counts */
     TRY(sim_close(s, &o));
+    o.truncated_s = s->truncated_s;
     if (progress && o.status != DECISION_CUT)
         *progress = (struct sim_progress){s->event_count, 1};
     *out = o;

@@ -440,6 +440,8 @@ struct sim_progress {
 
 struct sim_run_out {
     enum decision_status status; /* DECISION_FEASIBLE; _CUT: budget or max_events */
+    double truncated_s; /* the run ended then, before its time, as more jobs would have
+                           come than the workload may have; NAN: it did not */
     struct sim_metrics metrics;
     const struct sim_resource_row *resources; /* by id */
     size_t resource_count;

@@ -317,6 +317,7 @@ enum error_code workload_open(const struct workload *config, uint64_t seed,
     s->seed = seed;
     s->end_s = fmin(horizon_s, config->stop_s) - config->start_s;
     s->limit = config->job_count ? config->job_count : UINT64_MAX;
+    s->missed_s = HUGE_VAL;
     s->user_count = (size_t)config->user_count;
     s->arrival = stream_open(seed, "job.arrival");
     s->length = stream_open(seed, "job.length");
@@ -375,8 +376,14 @@ bool workload_next(struct workload_source *source, struct sim_job *job)
         .given = SIZE_MAX,
     };
 
-    if (source->number >= source->limit || !makers[w->generator]->next(source, &made) ||
-        !(made.arrival_s < source->end_s)) {
+    if (source->number >= source->limit) {
+        if (w->truncates && source->limit > 0 &&
+            makers[w->generator]->next(source, &made) && made.arrival_s < source->end_s)
+            source->missed_s = made.arrival_s;
+        source->limit = 0;
+        return false;
+    }
+    if (!makers[w->generator]->next(source, &made) || !(made.arrival_s < source->end_s)) {
         source->limit = 0; /* for good */
         return false;
     }
@@ -386,6 +393,11 @@ bool workload_next(struct workload_source *source, struct sim_job *job)
     made.arrival_s += w->start_s;
     *job = made;
     return true;
+}
+
+double workload_truncated_s(const struct workload_source *source)
+{
+    return source->missed_s + source->config->start_s;
 }
 
 size_t workload_user_count(const struct workload_source *source)

@@ -129,6 +129,7 @@ struct workload {
      * horizon, the gaps being stretched alike (0: as the model has it). Others: at
      * most so many, 0: no limit. At most 10^6. */
     uint64_t job_count;
+    bool truncates; /* job_count is none of the caller's: what comes later is missed */
     uint64_t user_count; /* preset 1, tornado_batch 10; batch: as given */
 
     /* Seconds between arrivals: uniform_stream U(60, 300), poisson and vm_session
@@ -208,6 +209,10 @@ enum error_code workload_open(const struct workload *config, uint64_t seed,
 
 /* The next job; false: there is none. */
 bool workload_next(struct workload_source *source, struct sim_job *job);
+
+/* After the last job: when the next one would have come, had job_count not truncated the
+ * workload; HUGE_VAL: it has not. */
+double workload_truncated_s(const struct workload_source *source);
 
 /* Users are numbered from 0. At most 10^6 (ERR_INVALID of workload_prepare). */
 size_t workload_user_count(const struct workload_source *source);

@@ -20,6 +20,7 @@ struct workload_source {
     uint64_t number;  /* of the next job */
     uint64_t limit;   /* UINT64_MAX: none */
     double arrival_s; /* of the last job, from the start on */
+    double missed_s;  /* of the first that was truncated, likewise; HUGE_VAL: none */
     size_t user_count;
     struct stream arrival, length, input, output, checkpoint, overhead, user, mips,
         session;
