@@ -16,7 +16,7 @@ TEST_CASE("arena memory is zeroed and aligned, also after a reset", "[base]")
 {
     test_arena a;
     for (int round = 0; round < 2; round++) {
-        for (size_t size : {1, 7, 16, 100, 70000}) {
+        for (size_t size : {70000, 1, 7, 16, 100, 3 << 20}) {
             auto *p = static_cast<unsigned char *>(arena_alloc(a, size, 1));
             REQUIRE(p != nullptr);
             CHECK(reinterpret_cast<uintptr_t>(p) % 16 == 0);

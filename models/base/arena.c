@@ -36,7 +36,7 @@ struct block {
     struct block *next;
     size_t size;
     size_t used;
-    size_t unused_pad; /* keeps data[] aligned */
+    size_t zeroed; /* 1: what is not used is still zero; keeps data[] aligned, too */
     unsigned char data[];
 };
 
@@ -47,15 +47,17 @@ struct arena {
     size_t cap_bytes;
 };
 
-static struct block *block_create(size_t size)
+/* Zeroed by the system, a large one costs nothing before it is written to. */
+static struct block *block_create(size_t size, bool zeroed)
 {
-    struct block *b = malloc(sizeof(*b) + size);
+    struct block *b = zeroed ? calloc(1, sizeof(*b) + size) : malloc(sizeof(*b) + size);
 
     if (!b)
         return NULL;
     b->next = NULL;
     b->size = size;
     b->used = 0;
+    b->zeroed = zeroed;
     POISON(b->data, size);
     return b;
 }
@@ -89,6 +91,7 @@ void arena_reset(struct arena *a)
     if (a->first) {
         a->first->next = NULL;
         a->first->used = 0;
+        a->first->zeroed = 0;
         POISON(a->first->data, a->first->size);
     }
     a->current = a->first;
@@ -120,7 +123,7 @@ static bool reserve(struct arena *a, size_t bytes)
     }
     if (size < bytes)
         size = bytes;
-    b = block_create(size);
+    b = block_create(size, size == bytes);
     if (!b)
         return false;
     if (a->current)
@@ -162,7 +165,7 @@ void *arena_alloc(struct arena *a, size_t size, size_t count)
     a->current->used += bytes;
     a->used_bytes += bytes;
     UNPOISON(p, bytes - REDZONE_BYTES);
-    return memset(p, 0, size * count);
+    return a->current->zeroed ? p : memset(p, 0, size * count);
 }
 
 void *arena_grow(struct arena *a, void *old, size_t size, size_t old_count,
@@ -192,6 +195,7 @@ static struct block *widen(struct arena *a, struct block *b, size_t bytes)
         return NULL;
     }
     wide->size = bytes;
+    wide->zeroed = 0;
     *link = a->current = wide;
     return wide;
 }
