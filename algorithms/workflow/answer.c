@@ -7,9 +7,11 @@
  * A plan is optimal if it has all tasks, keeps all rules (verify.h), and ends with the
  * bound. A search's plan that breaks one is replaced by the best list plan.
  */
+#include "algorithms/workflow/problem_parts.h"
 #include "algorithms/workflow/verify.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define ROUNDING 1e-9
 
@@ -31,7 +33,36 @@ static bool on_processor(const struct workflow_plan *plan, size_t task)
 
 /* ---- objective ---- */
 
-/* Least time of all placed tasks one after the other on one processor; NAN: none can. */
+/* Tasks with a table that have a place, on each processor; false: the time is up. All of
+ * them are summed up already. */
+static bool sum_tables(const struct workflow_problem *problem,
+                       const struct workflow_plan *plan, double *sum_s)
+{
+    struct workflow_clock clock = workflow_clock_make(problem->in->budget, 1);
+    size_t processors = problem->processor_count;
+    bool all = true;
+
+    for (size_t i = 0; i < problem->task_count && all; i++)
+        all = placed(plan, i) || !workflow_is_open(problem, i) ||
+              !problem->tasks[i]->etc_count;
+    if (all) {
+        memcpy(sum_s, problem->parts->table_s, processors * sizeof(*sum_s));
+        return true;
+    }
+    for (size_t i = 0; i < problem->task_count; i++) {
+        if (!problem->tasks[i]->etc_count || !workflow_is_open(problem, i) ||
+            !placed(plan, i))
+            continue;
+        if (!workflow_tick(&clock, (double)processors))
+            return false;
+        for (size_t p = 0; p < processors; p++)
+            sum_s[p] += workflow_time_s(problem, i, p);
+    }
+    return true;
+}
+
+/* Least time of all placed tasks one after the other on one processor; NAN: none can, or
+ * the time is up. */
 static enum error_code serial_s(const struct workflow_problem *problem,
                                 const struct workflow_plan *plan, double *serial,
                                 struct arena *a, struct error *err)
@@ -41,16 +72,14 @@ static enum error_code serial_s(const struct workflow_problem *problem,
 
     if (!sum_s)
         return fail_memory(err);
-    for (size_t i = 0; i < problem->task_count; i++) {
-        if (!workflow_is_open(problem, i) || !placed(plan, i))
-            continue;
-        if (!problem->tasks[i]->etc_count) /* its time where it is, at speed 1 */
+    *serial = (double)NAN;
+    if (!sum_tables(problem, plan, sum_s))
+        return OK;
+    for (size_t i = 0; i < problem->task_count; i++)
+        if (workflow_is_open(problem, i) && placed(plan, i) &&
+            !problem->tasks[i]->etc_count) /* its time where it is, at speed 1 */
             work_ref_s += workflow_time_s(problem, i, plan->processor[i]) *
                           problem->processors[plan->processor[i]].speed_mips;
-        for (size_t p = 0; problem->tasks[i]->etc_count && p < problem->processor_count;
-             p++)
-            sum_s[p] += workflow_time_s(problem, i, p);
-    }
     for (size_t p = 0; p < problem->processor_count; p++) {
         const struct workflow_processor *x = &problem->processors[p];
 
@@ -59,7 +88,8 @@ static enum error_code serial_s(const struct workflow_problem *problem,
         if (x->usable)
             least_s = fmin(least_s, sum_s[p]);
     }
-    *serial = least_s < HUGE_VAL ? least_s : (double)NAN;
+    if (least_s < HUGE_VAL)
+        *serial = least_s;
     return OK;
 }
 

@@ -148,15 +148,19 @@ double workflow_ready_s(const struct workflow_problem *problem, size_t task,
 
 /* ---- making it ---- */
 
-/* Over the processors that can run the task, one by one. */
+/* Over the processors that can run the task, one by one. What is open and has a table
+ * counts there, too. */
 static double mean_of_row_s(const struct workflow_problem *problem, size_t task)
 {
+    bool counts = problem->tasks[task]->etc_count && workflow_is_open(problem, task);
     double sum_s = 0;
     size_t count = 0;
 
     for (size_t p = 0; p < problem->processor_count; p++) {
         double time_s = workflow_time_s(problem, task, p);
 
+        if (counts)
+            problem->parts->table_s[p] += time_s;
         if (time_s < HUGE_VAL) {
             sum_s += time_s;
             count++;
@@ -171,9 +175,10 @@ static enum error_code mean_times(struct workflow_problem *problem, struct error
     double *mean_s = NEW(problem->arena, double, problem->task_count);
     double slowness = 0, slowest = 0, usable = 0;
 
-    if (!mean_s)
-        return fail_memory(err);
     problem->parts->mean_time_s = mean_s;
+    problem->parts->table_s = NEW(problem->arena, double, problem->processor_count);
+    if (!mean_s || !problem->parts->table_s)
+        return fail_memory(err);
     for (size_t p = 0; p < problem->processor_count; p++) {
         const struct workflow_processor *x = &problem->processors[p];
 

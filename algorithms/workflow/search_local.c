@@ -375,6 +375,8 @@ static enum error_code make_local(struct local *l, struct error *err)
     struct arena *a = l->s->arena;
 
     TRY(workflow_state_make(&l->now, l->s, err));
+    if (l->s->spent)
+        return OK;
     l->path = NEW(a, size_t, n);
     l->stays_until = NEW(a, double, n);
     l->candidates = NEW(a, size_t, processors);
@@ -408,7 +410,7 @@ enum error_code workflow_search_local(struct workflow_searching *s, double steps
     struct move move;
 
     TRY(make_local(&l, err));
-    if (l.now.n == 0 || l.candidate_count == 0)
+    if (s->spent || l.now.n == 0 || l.candidate_count == 0)
         return OK;
     l.rng = rng_stream(s->problem->in->seed + (uint64_t)s->steps, "workflow.search");
     TRY(workflow_state_load(&l.now, &s->best, err));

@@ -377,14 +377,18 @@ enum error_code workflow_state_load(struct workflow_state *state,
     return OK;
 }
 
-static void fill_times(struct workflow_state *state)
+/* False: the time is up. */
+static bool fill_times(struct workflow_state *state, struct workflow_clock *clock)
 {
     const struct workflow_problem *problem = state->problem;
     size_t processors = problem->processor_count;
 
     for (size_t i = 0; i < problem->task_count; i++) {
         bool last = true, may_be_zero = false;
+        double children = (double)(problem->child_first[i + 1] - problem->child_first[i]);
 
+        if (!workflow_tick(clock, 1 + children + (double)processors))
+            return false;
         for (size_t c = problem->child_first[i]; c < problem->child_first[i + 1]; c++)
             last = last && state->place[problem->edges[problem->child_edge[c]].child] ==
                                WORKFLOW_NONE;
@@ -398,6 +402,7 @@ static void fill_times(struct workflow_state *state)
         if (last && may_be_zero && state->place[i] != WORKFLOW_NONE)
             state->ends[state->end_count++] = i;
     }
+    return true;
 }
 
 static struct workflow_arc arc_of(const struct workflow_edge *edge, size_t number,
@@ -434,7 +439,7 @@ static void fill_arcs(struct workflow_state *state)
 }
 
 enum error_code workflow_state_make(struct workflow_state *state,
-                                    const struct workflow_searching *s, struct error *err)
+                                    struct workflow_searching *s, struct error *err)
 {
     const struct workflow_problem *problem = s->problem;
     size_t n = problem->task_count, processors = problem->processor_count;
@@ -476,8 +481,9 @@ enum error_code workflow_state_make(struct workflow_state *state,
         x.place[i] = WORKFLOW_NONE;
     for (size_t k = 0; k < x.n; k++)
         x.place[s->best.task[k]] = k;
-    fill_times(&x);
-    fill_arcs(&x);
+    s->spent = !fill_times(&x, &s->clock);
+    if (!s->spent)
+        fill_arcs(&x);
     *state = x;
     return OK;
 }

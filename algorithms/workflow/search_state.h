@@ -55,9 +55,9 @@ struct workflow_spot {
     size_t processor, spot;
 };
 
+/* Room, and tables. s->spent: the time is up, and it is of no use. */
 enum error_code workflow_state_make(struct workflow_state *state,
-                                    const struct workflow_searching *s,
-                                    struct error *err);
+                                    struct workflow_searching *s, struct error *err);
 
 /* Takes an order over, all times from scratch. */
 enum error_code workflow_state_load(struct workflow_state *state,
