@@ -62,7 +62,7 @@ struct fitted_core {
 /* Where a model works: what stays, what goes, and how long. */
 struct fitted_room {
     struct arena *a, *scratch; /* scratch is reset at will */
-    const struct budget *budget;
+    struct budget *budget;
 };
 
 /* Gives a model that was just trained its memory: rows, errors, ranges. */
@@ -136,7 +136,7 @@ struct fitted_run *core_training_rows(const struct fitted_core *core,
 
 /* Errors, ranges and configurations anew, from the rows. */
 enum error_code core_measure(struct fitted_model *m, struct arena *a,
-                             struct arena *scratch, const struct budget *budget,
+                             struct arena *scratch, struct budget *budget,
                              struct error *err);
 
 /* A run into ranges and configurations. */

@@ -206,7 +206,7 @@ struct validation {
     size_t *fold; /* of each run; SIZE_MAX: is trained on, never predicted */
     struct fitted_run *part;
     enum fitted_verdict *verdict; /* room */
-    const struct budget *budget;
+    struct budget *budget;
     struct arena *scratch;
 };
 
@@ -382,7 +382,7 @@ static enum error_code validate_same(struct validation *v, struct error *err)
 }
 
 static enum error_code validate(struct fitted_model *m, const struct fitted_run *runs,
-                                size_t count, const struct budget *budget,
+                                size_t count, struct budget *budget,
                                 struct arena *scratch, struct error *err)
 {
     struct validation v = {
@@ -408,7 +408,7 @@ static enum error_code validate(struct fitted_model *m, const struct fitted_run 
 /* ---- all of it ---- */
 
 enum error_code core_measure(struct fitted_model *m, struct arena *a,
-                             struct arena *scratch, const struct budget *budget,
+                             struct arena *scratch, struct budget *budget,
                              struct error *err)
 {
     struct fitted_core *core = m->core;

@@ -303,7 +303,7 @@ static void judge_runs(const struct fitted_run *runs, size_t count, bool leave_o
 
 static enum error_code train_comprehensive(struct fitted_model *m,
                                            const struct fitted_run *runs, size_t count,
-                                           const struct budget *budget,
+                                           struct budget *budget,
                                            enum fitted_verdict *verdict, struct arena *a,
                                            struct error *err)
 {
@@ -422,7 +422,7 @@ static enum error_code train_regression(struct fitted_model *m,
 
 enum error_code fitted_fit(enum model_kind kind, const struct model_settings *settings,
                            const struct fitted_run *runs, size_t count,
-                           const struct budget *budget, struct fitted_model *out,
+                           struct budget *budget, struct fitted_model *out,
                            enum fitted_verdict *verdict, struct arena *a,
                            struct error *err)
 {
@@ -571,7 +571,7 @@ static bool mark_standing(const struct fitted_model *m, struct fitted_run *runs,
 static enum error_code fit_screened(enum model_kind kind,
                                     const struct model_settings *settings,
                                     struct fitted_run *runs, size_t count,
-                                    const struct budget *budget, struct fitted_model *out,
+                                    struct budget *budget, struct fitted_model *out,
                                     enum fitted_verdict *verdict, struct arena *a,
                                     struct error *err)
 {
@@ -599,7 +599,7 @@ static enum error_code fit_screened(enum model_kind kind,
 
 enum error_code fitted_train(enum model_kind kind, const struct model_settings *settings,
                              const struct fitted_run *runs, size_t count,
-                             const struct budget *budget, struct fitted_model *out,
+                             struct budget *budget, struct fitted_model *out,
                              enum fitted_verdict *verdict, struct arena *a,
                              struct error *err)
 {
@@ -622,7 +622,7 @@ enum error_code fitted_train(enum model_kind kind, const struct model_settings *
 }
 
 enum error_code fitted_reform(struct fitted_model *m, const struct fitted_run *runs,
-                              size_t count, const struct budget *budget, struct arena *a,
+                              size_t count, struct budget *budget, struct arena *a,
                               struct error *err)
 {
     const struct perf_sample *samples = samples_of(runs, count, a);

@@ -119,7 +119,7 @@ double fitted_input(const char *name, const struct perf_query *query,
  * may be NULL. */
 enum error_code fitted_fit(enum model_kind kind, const struct model_settings *settings,
                            const struct fitted_run *runs, size_t count,
-                           const struct budget *budget, struct fitted_model *out,
+                           struct budget *budget, struct fitted_model *out,
                            enum fitted_verdict *verdict, struct arena *a,
                            struct error *err);
 
@@ -129,7 +129,7 @@ enum error_code fitted_fit(enum model_kind kind, const struct model_settings *se
  * and with ERR_INVALID for numbers of inputs that the kind does not take. */
 enum error_code fitted_train(enum model_kind kind, const struct model_settings *settings,
                              const struct fitted_run *runs, size_t count,
-                             const struct budget *budget, struct fitted_model *out,
+                             struct budget *budget, struct fitted_model *out,
                              enum fitted_verdict *verdict, struct arena *a,
                              struct error *err);
 
@@ -199,7 +199,7 @@ void fitted_learn(struct fitted_model *m, const struct fitted_run *run,
 
 /* Forms the list of a comprehensive model anew over all runs. */
 enum error_code fitted_reform(struct fitted_model *m, const struct fitted_run *runs,
-                              size_t count, const struct budget *budget, struct arena *a,
+                              size_t count, struct budget *budget, struct arena *a,
                               struct error *err);
 
 /* A model for another site; see porting.h. out->reason says why there is none. */

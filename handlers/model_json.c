@@ -637,7 +637,7 @@ static enum error_code from_combinations(const struct model_document *in, const 
 }
 
 enum error_code model_document_read(const struct model_document *in, const char *at,
-                                    const struct budget *budget, struct fitted_model *out,
+                                    struct budget *budget, struct fitted_model *out,
                                     struct arena *a, struct error *err)
 {
     enum model_kind kind = (enum model_kind)in->kind;

@@ -154,7 +154,7 @@ extern const struct json_object model_document_json;
 /* The model that it means: trained from samples, unpacked, or of combinations.
  * Mistakes have pointers below `at`. */
 enum error_code model_document_read(const struct model_document *in, const char *at,
-                                    const struct budget *budget, struct fitted_model *out,
+                                    struct budget *budget, struct fitted_model *out,
                                     struct arena *a, struct error *err);
 
 /* The numbers as a text for `packed`. */

@@ -63,8 +63,7 @@ double brute_force(const matrix &m)
     }
 }
 
-bound_list bounds_of(const matrix &m, double upper_s = HUGE_VAL,
-                     const budget *b = nullptr)
+bound_list bounds_of(const matrix &m, double upper_s = HUGE_VAL, budget *b = nullptr)
 {
     test_arena a;
     error err{};
@@ -75,7 +74,7 @@ bound_list bounds_of(const matrix &m, double upper_s = HUGE_VAL,
     return out;
 }
 
-double bound_of(const matrix &m, const budget *b = nullptr)
+double bound_of(const matrix &m, budget *b = nullptr)
 {
     bound_list all = bounds_of(m, HUGE_VAL, b);
     return bound_list_best(&all);
@@ -95,8 +94,8 @@ struct result {
     bool optimal, cut;
 };
 
-result search(const matrix &m, const budget &b, uint64_t seed = 1,
-              const size_t *known = nullptr, bound_effort effort = EFFORT_FULL)
+result search(const matrix &m, budget b, uint64_t seed = 1, const size_t *known = nullptr,
+              bound_effort effort = EFFORT_FULL)
 {
     test_arena a;
     error err{};

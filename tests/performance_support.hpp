@@ -91,7 +91,7 @@ struct trained {
 };
 
 inline trained train(const std::vector<perf_sample> &runs, const perf_options &options,
-                     arena *a, const budget *b = nullptr)
+                     arena *a, budget *b = nullptr)
 {
     trained t;
     error err{};

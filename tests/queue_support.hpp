@@ -45,7 +45,7 @@ inline queue_replay_in replay_of(const std::vector<swf_job> &jobs, uint64_t proc
 }
 
 inline replayed replay(const char *policy, const queue_replay_in &in,
-                       const budget *limit = nullptr)
+                       budget *limit = nullptr)
 {
     test_arena a(size_t{2} << 30);
     error err = collecting_error(a);

@@ -13,7 +13,7 @@ struct answered {
     workflow_out out{};
 
     answered(request &r, const char *policy, std::vector<named_value> options = {},
-             const budget *limit = nullptr)
+             budget *limit = nullptr)
     {
         r.in.budget = limit;
         if (workflow_decide(r.build(), workflow_policy_find(policy), options.data(),
@@ -93,7 +93,7 @@ TEST_CASE("a move that pays, and one that does not", "[workflow]")
 TEST_CASE("a search that took all of the time leaves some for moves", "[workflow]")
 {
     request r = one_running(0.05);
-    const budget spent = {[](void *) { return 2.0; }, nullptr, 0};
+    budget spent = {[](void *) { return 2.0; }, nullptr, 0};
     r.in.time_limit_given = true;
     CHECK(answered(r, "auto", with_restart, &spent).moves() == texts{"t p0 p1"});
 }

@@ -79,7 +79,7 @@ struct world {
     size_t sites = 2;
     double lan_mbps = 1000, lan_s = 0.002, wan_mbps = 5, wan_s = 0.007;
     uint64_t seed = 1, round = 0;
-    const struct budget *limit = nullptr;
+    struct budget *limit = nullptr;
     bool final_sets = true;
 
     size_t resource(size_t site, double speed, size_t n_max)

@@ -205,7 +205,7 @@ struct decision {
 
 // Policies that search do so for some steps.
 inline decision decide(request &r, const char *policy, bool slots = false,
-                       const budget *limit = nullptr)
+                       budget *limit = nullptr)
 {
     test_arena a(size_t{2} << 30);
     error err = collecting_error(a);

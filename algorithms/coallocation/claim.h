@@ -96,7 +96,7 @@ struct co_claim_in {
     size_t running_count;
     struct co_history
         *history; /* Close-to-Files adds pairs; NULL: a copy of the grid's */
-    const struct budget *budget;
+    struct budget *budget;
 };
 
 enum co_claim_decision {

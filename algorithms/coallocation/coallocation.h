@@ -126,9 +126,9 @@ struct co_placement {
 struct co_place_in {
     const struct co_grid *grid;
     const struct co_job *job;
-    const size_t *available;     /* of each site; not changed */
-    struct co_history *history;  /* Close-to-Files adds pairs */
-    const struct budget *budget; /* NULL: none */
+    const size_t *available;    /* of each site; not changed */
+    struct co_history *history; /* Close-to-Files adds pairs */
+    struct budget *budget;      /* NULL: none */
 };
 
 /* Places one job. Refusing it is an answer, not an error. O(C log C + C S), and once for

@@ -86,7 +86,7 @@ struct co_scan_in {
     double now_s;
     struct co_history
         *history; /* Close-to-Files adds pairs; NULL: a copy of the grid's */
-    const struct budget *budget;
+    struct budget *budget;
 };
 
 struct co_scan_out {

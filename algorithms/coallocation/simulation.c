@@ -227,7 +227,7 @@ static enum error_code after_event(struct sim *s, enum event_kind kind)
 
 static bool budget_over(const struct sim *s)
 {
-    const struct budget *b = s->in->budget;
+    struct budget *b = s->in->budget;
     size_t events = s->out.event_count;
 
     if (!b)

@@ -106,8 +106,8 @@ struct co_sim_in {
     const double *param; /* of co_options_bind() */
     struct co_sim_settings settings;
     uint64_t seed;
-    const struct budget *budget; /* NULL: none; a step is an event */
-    struct arena *scratch;       /* emptied after every question to the scheduler */
+    struct budget *budget; /* NULL: none; a step is an event */
+    struct arena *scratch; /* emptied after every question to the scheduler */
 };
 
 /* Figures of a run besides those of struct co_metrics: name, meaning. */

@@ -79,8 +79,8 @@ struct co_fuzzy_in {
     double earliest_s, latest_end_s;
     size_t max_sites; /* that it may be spread over; >= 1 */
     const struct co_slot_wish *wishes;
-    size_t wish_count;           /* at most CO_SLOT_CRITERION_COUNT */
-    const struct budget *budget; /* NULL: none */
+    size_t wish_count;     /* at most CO_SLOT_CRITERION_COUNT */
+    struct budget *budget; /* NULL: none */
 };
 
 struct co_fuzzy_part {

@@ -134,7 +134,7 @@ static void save(struct clique_search *c, size_t size)
     c->found = size;
 }
 
-static bool spent(struct clique_search *c, const struct budget *budget)
+static bool spent(struct clique_search *c, struct budget *budget)
 {
     c->cut = c->cut || c->nodes >= c->node_cap ||
              (c->nodes % LOOK_NODES == 0 && budget_spent(budget));
@@ -167,7 +167,7 @@ static bool descend(struct clique_search *c, size_t depth, size_t v, size_t *bes
 }
 
 enum error_code clique_search_run(struct clique_search *c, const struct link_graph *g,
-                                  const struct budget *budget, struct graph_scratch *w,
+                                  struct budget *budget, struct graph_scratch *w,
                                   struct arena *a, struct error *err)
 {
     size_t depth = 0, best = c->need - 1;

@@ -85,7 +85,7 @@ struct clique_search {
 enum error_code clique_search_create(size_t size_max, struct clique_search *c,
                                      struct arena *a, struct error *err);
 enum error_code clique_search_run(struct clique_search *c, const struct link_graph *g,
-                                  const struct budget *budget, struct graph_scratch *w,
+                                  struct budget *budget, struct graph_scratch *w,
                                   struct arena *a, struct error *err);
 
 /* ---- levels ---- */

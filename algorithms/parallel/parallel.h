@@ -49,7 +49,7 @@ struct parallel_in {
     double work_budget; /* work units after which to stop; 0: no limit. A unit is a read
                            of a cpu or a link by a method that keeps nothing; the two
                            sets of pre_evaluate are not of it */
-    const struct budget *budget; /* the clock, or NULL; its max_steps is not used */
+    struct budget *budget; /* the clock, or NULL; its max_steps is not used */
     double known_s; /* score of an answer in another cluster, for `exact`; 0: none */
     uint64_t seed;
     const char *site_id; /* names the random streams: parallel.X, perturbation.X; NULL:

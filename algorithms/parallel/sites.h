@@ -51,7 +51,7 @@ double site_weight(const struct site *site, const struct site_machines *machines
 
 /* A part of the time of another budget: from the share `from` of it to `to`. */
 struct budget_part {
-    const struct budget *whole;
+    struct budget *whole;
     double from, to;
 };
 
@@ -72,7 +72,7 @@ struct sites_in {
     const double *param; /* as parallel_options_bind() fills it */
     size_t min_processors;
     uint64_t seed;
-    const struct budget *budget; /* of all sites together */
+    struct budget *budget; /* of all sites together */
 };
 
 struct sites_out {

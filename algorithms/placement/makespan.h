@@ -30,7 +30,7 @@ struct makespan_problem {
  * early, with what it has, when the clock of `budget` (may be NULL) runs out; the longest
  * job is always there. O(PRICES_ROUNDS * jobs * machines). */
 enum error_code makespan_bound(const struct makespan_problem *problem, double upper_s,
-                               const struct budget *budget, struct bound_list *out,
+                               struct budget *budget, struct bound_list *out,
                                struct arena *a, struct error *err);
 
 /* What a search is asked. */
@@ -41,7 +41,7 @@ struct makespan_ask {
                               where it ends first */
     const size_t *initial; /* one to start from, if it is better than the search's own
                               start; NULL: none */
-    const struct budget *budget; /* clock and steps; may be NULL: MAKESPAN_STEPS */
+    struct budget *budget; /* clock and steps; may be NULL: MAKESPAN_STEPS */
     enum bound_effort effort;
     bool limited; /* the clock of the budget is a limit on this search alone */
     uint64_t seed;

@@ -246,7 +246,7 @@ enum error_code makespan_close(struct makespan_field *f, double upper, struct er
 }
 
 enum error_code makespan_bound(const struct makespan_problem *problem, double upper_s,
-                               const struct budget *budget, struct bound_list *out,
+                               struct budget *budget, struct bound_list *out,
                                struct arena *a, struct error *err)
 {
     struct ticks ticks = {.budget = budget, .until = 1};

@@ -373,7 +373,7 @@ static enum error_code make_search(const struct makespan_problem *problem,
                                    const struct makespan_ask *ask, struct search *s,
                                    struct arena *a, struct error *err)
 {
-    const struct budget *budget = ask->budget;
+    struct budget *budget = ask->budget;
 
     s->ask = ask;
     s->ticks.budget = budget;

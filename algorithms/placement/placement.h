@@ -60,7 +60,7 @@ struct placement_in {
     const struct placement_initial *initial; /* for `search` and `auto` */
     size_t initial_count;
     uint64_t seed;
-    const struct budget *budget;
+    struct budget *budget;
     bool time_limit_given; /* searches then go on until the budget is spent */
     double time_limit_s;   /* how long that is, if it is known; 0: not known */
 };

@@ -11,10 +11,10 @@
 enum { ASK_EVERY = 1 << 14 };
 
 struct ticks {
-    const struct budget *budget; /* may be NULL */
-    double until;                /* share of the time at which it is spent; > 0 */
-    size_t work;                 /* since the budget was asked last */
-    bool spent;                  /* and stays it */
+    struct budget *budget; /* may be NULL */
+    double until;          /* share of the time at which it is spent; > 0 */
+    size_t work;           /* since the budget was asked last */
+    bool spent;            /* and stays it */
 };
 
 static inline bool ticks_ask(struct ticks *t)

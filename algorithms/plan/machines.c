@@ -182,7 +182,7 @@ void plan_machines_forget(struct plan_machines *m)
 
 /* The part of the budget that one question may use. */
 struct slice {
-    const struct budget *whole;
+    struct budget *whole;
     double from, to; /* shares of it */
 };
 
@@ -209,8 +209,7 @@ static struct slice next_slice(const struct plan_machines *m)
 }
 
 static struct parallel_in question(const struct plan_machines *m,
-                                   const struct perf_terms *model,
-                                   const struct budget *budget)
+                                   const struct perf_terms *model, struct budget *budget)
 {
     return (struct parallel_in){
         .machines = m->in.machines,

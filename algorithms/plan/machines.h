@@ -29,7 +29,7 @@ struct plan_machines_in {
     bool keeps_answers;                     /* for several planners one after the other */
     const char *site_id;
     uint64_t seed;
-    const struct budget *budget;
+    struct budget *budget;
     struct arena *scratch; /* emptied after each question; not the one for results */
 };
 

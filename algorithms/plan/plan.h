@@ -45,7 +45,7 @@ struct plan_in {
     struct plan_place current;
     double min_saving_ratio; /* leave `current` only for more than this share, >= 0 */
     uint64_t seed;
-    const struct budget *budget;
+    struct budget *budget;
 };
 
 enum plan_action { PLAN_START, PLAN_KEEP, PLAN_INTRA, PLAN_INTER };

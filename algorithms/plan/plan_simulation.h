@@ -78,7 +78,7 @@ struct plan_sim_in {
     const struct parallel_policy *scheduler;
     const double *scheduler_param;
     uint64_t seed;
-    const struct budget *budget;
+    struct budget *budget;
     struct arena *run_arena; /* emptied after each run */
     struct arena *scratch;   /* emptied after each question to the scheduler */
 };

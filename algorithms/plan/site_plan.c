@@ -13,7 +13,7 @@ static size_t cell_count(size_t phase_count)
 }
 
 enum error_code plan_table_create(const struct plan_source *source, size_t phase_count,
-                                  const struct budget *budget, struct plan_table *table,
+                                  struct budget *budget, struct plan_table *table,
                                   struct arena *a, struct error *err)
 {
     *table = (struct plan_table){

@@ -43,7 +43,7 @@ struct plan_table {
     const struct plan_source *source; /* NULL: takes no part */
     size_t phase_count;
     struct plan_best *cells; /* of first <= last; time_s 0: not asked yet */
-    const struct budget *budget;
+    struct budget *budget;
     size_t last_schedule; /* of the last answer; SIZE_MAX: none yet */
     uint64_t calls;
     bool cut;      /* something was asked for after the budget had ended */
@@ -53,7 +53,7 @@ struct plan_table {
 };
 
 enum error_code plan_table_create(const struct plan_source *source, size_t phase_count,
-                                  const struct budget *budget, struct plan_table *table,
+                                  struct budget *budget, struct plan_table *table,
                                   struct arena *a, struct error *err);
 
 /* The loads have changed: asks anew. */

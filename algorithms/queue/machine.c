@@ -100,8 +100,7 @@ static enum error_code add_running(struct machine *m, struct error *err)
 
 enum error_code machine_open(struct machine *m, const struct queue_policy *policy,
                              const struct queue_in *in, const double *run_s,
-                             const struct budget *budget, struct arena *a,
-                             struct error *err)
+                             struct budget *budget, struct arena *a, struct error *err)
 {
     *m = (struct machine){
         .policy = policy,

@@ -54,7 +54,7 @@ struct machine {
     size_t head;         /* easy: first job of the queue, if it waits; else SIZE_MAX */
     double head_start_s; /* when it is to start */
 
-    const struct budget *budget;
+    struct budget *budget;
     uint64_t next_look; /* work at which the budget is asked again */
     bool cut;           /* the budget is spent: of what is played, starts count */
     struct arena *arena;
@@ -65,8 +65,7 @@ struct machine {
  * machine never get into the queue. */
 enum error_code machine_open(struct machine *m, const struct queue_policy *policy,
                              const struct queue_in *in, const double *run_s,
-                             const struct budget *budget, struct arena *a,
-                             struct error *err);
+                             struct budget *budget, struct arena *a, struct error *err);
 
 /* When something happens next; infinite: never. */
 double machine_next_s(const struct machine *m);

@@ -106,7 +106,7 @@ enum error_code queue_overlaps(const struct queue_in *in, struct queue_overlap *
 
 /* The budget ends earlier. */
 struct share {
-    const struct budget *of;
+    struct budget *of;
     double ratio; /* of its time */
 };
 

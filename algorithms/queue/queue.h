@@ -115,7 +115,7 @@ struct queue_in {
     size_t running_count;
     const struct queue_reservation *reservations;
     size_t reservation_count;
-    const struct budget *budget; /* NULL: no limit */
+    struct budget *budget; /* NULL: no limit */
 };
 
 /* ---- what is decided ---- */

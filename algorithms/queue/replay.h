@@ -58,7 +58,7 @@ struct queue_replay_out {
 typedef void queue_progress_fn(void *context, double ratio);
 
 struct queue_replay_watch {
-    const struct budget *budget; /* NULL: no limit */
+    struct budget *budget; /* NULL: no limit */
     queue_progress_fn *progress;
     void *context;
 };

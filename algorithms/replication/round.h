@@ -96,8 +96,7 @@ struct round_in {
     struct slots_kept *kept; /* of the same resources in the rounds before
                                 (replication/slots.h): what has changed in them was told
                                 it; NULL: counted afresh */
-    const struct budget
-        *budget; /* asked by policies that may take long; NULL: no limit */
+    struct budget *budget;   /* asked by policies that may take long; NULL: no limit */
 };
 
 enum round_action_kind {

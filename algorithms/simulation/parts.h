@@ -261,7 +261,7 @@ struct sim {
     struct arena *scratch; /* of one round */
     struct arena *rows;    /* of the caller */
     struct error *err;
-    const struct budget *budget; /* NULL: none */
+    struct budget *budget; /* NULL: none */
     enum error_code failed;
     bool stopped;
     bool is_cut; /* a round has spent the budget */

@@ -176,8 +176,7 @@ static void execute(struct sim *s, const struct event *e)
 
 /* ---- the loop ---- */
 
-static bool is_spent(struct sim *s, const struct budget *budget,
-                     struct sim_progress *progress)
+static bool is_spent(struct sim *s, struct budget *budget, struct sim_progress *progress)
 {
     uint64_t limit = s->scenario->max_events;
 
@@ -210,8 +209,7 @@ static bool is_over(const struct sim *s)
 }
 
 /* false: cut. */
-static bool play(struct sim *s, const struct budget *budget,
-                 struct sim_progress *progress)
+static bool play(struct sim *s, struct budget *budget, struct sim_progress *progress)
 {
     bool is_continuous = s->policy->round && !(s->scenario->scheduler_interval_s > 0);
     struct event e;
@@ -293,7 +291,7 @@ static enum error_code create(struct sim *s)
     return OK;
 }
 
-static enum error_code run(struct sim *s, const struct budget *budget,
+static enum error_code run(struct sim *s, struct budget *budget,
                            struct sim_progress *progress, struct sim_run_out *out)
 {
     struct sim_run_out o = {.status = DECISION_FEASIBLE};
@@ -315,7 +313,7 @@ static enum error_code run(struct sim *s, const struct budget *budget,
 
 enum error_code sim_run(const struct sim_scenario *scenario,
                         const struct sim_policy *policy, uint64_t seed,
-                        const struct budget *budget, const struct sim_output *wanted,
+                        struct budget *budget, const struct sim_output *wanted,
                         struct sim_progress *progress, struct sim_run_out *out,
                         struct arena *a, struct error *err)
 {

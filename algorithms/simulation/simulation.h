@@ -463,7 +463,7 @@ struct sim_run_out {
  * policy's options make fail. The scenario must be prepared. */
 enum error_code sim_run(const struct sim_scenario *scenario,
                         const struct sim_policy *policy, uint64_t seed,
-                        const struct budget *budget, const struct sim_output *wanted,
+                        struct budget *budget, const struct sim_output *wanted,
                         struct sim_progress *progress, struct sim_run_out *out,
                         struct arena *a, struct error *err);
 

@@ -180,7 +180,7 @@ struct workflow_plain {
     size_t carry_count;
     uint64_t seed;
     uint64_t round; /* random streams of different rounds differ by it; 0 in requests */
-    const struct budget *budget;
+    struct budget *budget;
     /* Sites from site_count on are in no table: inside and between them it is this.
      * A bandwidth of 0: no way. HUGE_VAL: no time but the latency. */
     double lan_mbps, lan_latency_s, wan_mbps, wan_latency_s;

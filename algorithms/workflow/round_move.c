@@ -325,7 +325,7 @@ static size_t next_task(struct mover *m, size_t *count)
 
 static bool spent(struct wf_plan *plan)
 {
-    const struct budget *budget = plan->in->budget;
+    struct budget *budget = plan->in->budget;
 
     plan->steps++;
     plan->out->cut = budget_spent(budget) ||

@@ -34,7 +34,7 @@ const struct param workflow_search_params[] = {
 
 static double steps_allowed(const struct workflow_problem *problem, double max_steps)
 {
-    const struct budget *budget = problem->in->budget;
+    struct budget *budget = problem->in->budget;
     double looks = (double)problem->open_count + (double)problem->edge_count + 1;
 
     if (max_steps > 0)

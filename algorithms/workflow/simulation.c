@@ -124,7 +124,7 @@ static void play_event(struct wsim *s, const struct event *e)
 static bool budget_over(struct wsim *s, const struct event *e)
 {
     enum { EVENTS_BETWEEN = 256 };
-    const struct budget *b = s->in->budget;
+    struct budget *b = s->in->budget;
 
     if (e->kind != EVENT_ROUND && s->out.event_count % EVENTS_BETWEEN != 0)
         return false;
@@ -135,7 +135,7 @@ static bool budget_over(struct wsim *s, const struct event *e)
 
 static void play(struct wsim *s)
 {
-    const struct budget *b = s->in->budget;
+    struct budget *b = s->in->budget;
     struct event e;
 
     while (!s->failed && !s->out.is_cut && kernel_take(&s->kernel, &e)) {

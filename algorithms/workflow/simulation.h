@@ -196,10 +196,10 @@ struct workflow_sim_in {
     struct workflow_sim_policy policy;
     struct workflow_sim_settings settings;
     uint64_t seed;
-    const struct budget *budget; /* NULL: none; a step is an event */
-    double *time_ratio;          /* how far it is, written before the budget is asked;
-                                    NULL: nobody looks */
-    struct arena *scratch;       /* emptied after every round */
+    struct budget *budget; /* NULL: none; a step is an event */
+    double *time_ratio;    /* how far it is, written before the budget is asked;
+                              NULL: nobody looks */
+    struct arena *scratch; /* emptied after every round */
 };
 
 /* Figures of a run: name, meaning. */

@@ -12,13 +12,13 @@
 #define WORKFLOW_LIST_SHARE 0.8 /* of the budget; then the rest is placed in haste */
 
 struct workflow_clock {
-    const struct budget *budget; /* NULL: no limit */
-    double share;                /* of the budget that may be used, 0..1 */
-    double units;                /* since it was asked */
+    struct budget *budget; /* NULL: no limit */
+    double share;          /* of the budget that may be used, 0..1 */
+    double units;          /* since it was asked */
     bool spent;
 };
 
-static inline struct workflow_clock workflow_clock_make(const struct budget *budget,
+static inline struct workflow_clock workflow_clock_make(struct budget *budget,
                                                         double share)
 {
     return (struct workflow_clock){budget, share, WORKFLOW_TICK_UNITS, false};

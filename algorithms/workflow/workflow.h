@@ -43,7 +43,7 @@ struct workflow_in {
     const struct workflow_given *initial; /* a schedule to start from; search and auto */
     size_t initial_count;
     uint64_t seed;
-    const struct budget *budget;
+    struct budget *budget;
     bool time_limit_given; /* `auto` then searches */
     double time_limit_s;   /* then: how long it is */
 };

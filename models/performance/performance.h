@@ -172,10 +172,9 @@ const char *perf_sample_fault(const struct perf_sample *sample);
  * O(runs): 17,000 fits, some milliseconds for 60 runs. Polls the budget about every
  * millisecond. Fails with ERR_TOO_LARGE when the arena is full. */
 enum error_code perf_train(const struct perf_sample *samples, size_t count,
-                           const struct perf_options *options,
-                           const struct budget *budget, struct perf_model_set *out,
-                           struct perf_report *report, struct arena *a,
-                           struct error *err);
+                           const struct perf_options *options, struct budget *budget,
+                           struct perf_model_set *out, struct perf_report *report,
+                           struct arena *a, struct error *err);
 
 /* ---- predictions ---- */
 
@@ -279,7 +278,7 @@ void perf_update(struct perf_model_set *set, const struct perf_sample *sample,
  * old entries kept. A set whose new stages find nothing keeps what still fits. Resets
  * predictions_since_reform. Costs and fails as perf_train(). */
 enum error_code perf_reform(struct perf_model_set *set, const struct perf_sample *samples,
-                            size_t count, const struct budget *budget,
+                            size_t count, struct budget *budget,
                             struct perf_report *report, struct arena *a,
                             struct error *err);
 

@@ -27,7 +27,7 @@ struct search_rows {
 
 struct search {
     const struct perf_options *options;
-    const struct budget *budget;
+    struct budget *budget;
     struct perf_report *report; /* counts fits and cells, notes a cut */
     struct arena *arena;
 };

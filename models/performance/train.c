@@ -224,9 +224,9 @@ static enum perf_state state_of(const struct perf_model_set *set)
 }
 
 enum error_code perf_train(const struct perf_sample *samples, size_t count,
-                           const struct perf_options *options,
-                           const struct budget *budget, struct perf_model_set *out,
-                           struct perf_report *report, struct arena *a, struct error *err)
+                           const struct perf_options *options, struct budget *budget,
+                           struct perf_model_set *out, struct perf_report *report,
+                           struct arena *a, struct error *err)
 {
     struct perf_model_set set = {.options = *options,
                                  .version = 1,
@@ -298,7 +298,7 @@ static enum error_code reform_lists(struct search *s, const struct stage_rows *r
 }
 
 enum error_code perf_reform(struct perf_model_set *set, const struct perf_sample *samples,
-                            size_t count, const struct budget *budget,
+                            size_t count, struct budget *budget,
                             struct perf_report *report, struct arena *a,
                             struct error *err)
 {
