@@ -55,7 +55,7 @@ static enum error_code play_game(struct play *p, uint64_t run, size_t label,
 {
     const struct simulation_plan *plan = p->plan;
     struct sim_scenario scenario = *plan->scenario;
-    struct budget budget = {time_used, p, 0};
+    struct budget budget = {.used = time_used, .context = p};
 
     *ended = false;
     if ((plan->max_events && p->events_done >= plan->max_events) ||

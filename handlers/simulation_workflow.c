@@ -280,7 +280,7 @@ static void collect(struct playing *p, size_t label, const struct workflow_sim_o
 
 static enum error_code play_game(struct playing *p, size_t label)
 {
-    struct budget budget = {time_used, p, 0};
+    struct budget budget = {.used = time_used, .context = p};
     struct workflow_sim_in in = {
         .policy = p->setting.labels[label].policy,
         .budget = &budget,

@@ -192,6 +192,25 @@ static double time_used(void *context)
            (rq->deadline_s - rq->limited_from_s);
 }
 
+/* For what has to be done when the time is up. Without a client, what there is at the
+ * end is wanted. */
+static double finish_used(void *context)
+{
+    const struct request *rq = context;
+
+    return rq->cancelled && !rq->progress &&
+                   __atomic_load_n(rq->cancelled, __ATOMIC_RELAXED)
+               ? 2
+               : 0;
+}
+
+static void open_budget(struct request *rq)
+{
+    rq->finish = (struct budget){.used = finish_used, .context = rq};
+    rq->budget = rq->finish;
+    rq->budget.finish = &rq->finish;
+}
+
 void request_set_time_limit(struct request *rq, double time_limit_s)
 {
     const struct config *config = rq->service->config;
@@ -205,7 +224,8 @@ void request_set_time_limit(struct request *rq, double time_limit_s)
         time_limit_s = longest_s;
     rq->limited_from_s = clock_monotonic_s();
     rq->deadline_s = rq->limited_from_s + time_limit_s;
-    rq->budget = (struct budget){time_used, rq, 0};
+    open_budget(rq);
+    rq->budget.used = time_used;
 }
 
 /* ---- who asks, and how often ---- */
@@ -1014,6 +1034,7 @@ bool route_answer(struct service *service, const struct message *m, const bool *
     };
     enum error_code code;
 
+    open_budget(&rq);
     make_request_id(m->request_id, rq.id);
     *reply = (struct reply){.status = 200};
     code = find_and_answer(&rq);

@@ -142,7 +142,8 @@ struct request {
     size_t body_length;
     struct db_session *db; /* opened by request_db() */
     bool may_block;        /* false on an I/O thread */
-    struct budget budget;  /* set by request_set_time_limit() */
+    struct budget budget;  /* no limit in time before request_set_time_limit() */
+    struct budget finish;  /* the budget's: no limit in time at all */
     double limited_from_s; /* monotonic clock: since when the budget is used up */
     double deadline_s;     /* likewise, when it is */
     const bool *cancelled; /* the client has gone; read with __atomic_load_n */

@@ -103,6 +103,105 @@ TEST_CASE("a hint names all candidates as far as they fit", "[base]")
     CHECK(std::string(text).find("... (100 in all)") != std::string::npos);
 }
 
+namespace
+{
+struct watch {
+    double used;  // what the budget is told
+    size_t asked; // how often
+};
+
+double used_of(void *context)
+{
+    auto *w = static_cast<watch *>(context);
+
+    w->asked++;
+    return w->used;
+}
+} // namespace
+
+TEST_CASE("a budget counts work, asks seldom, and stays spent", "[base]")
+{
+    watch w{0.5, 0};
+    budget b{};
+
+    b.used = used_of;
+    b.context = &w;
+    CHECK_FALSE(budget_step(&b, 0)); // the first step asks
+    CHECK(w.asked == 1);
+    CHECK(b.grain == 1024);
+    CHECK_FALSE(budget_step(&b, 1023));
+    CHECK(w.asked == 1);
+    w.used = 1;
+    CHECK(budget_step(&b, 1));
+    CHECK(w.asked == 2);
+    w.used = 0; // it does not come back, and is not asked any more
+    CHECK(budget_step(&b, 1));
+    CHECK(budget_step(&b, 0));
+    CHECK(budget_spent(&b));
+    CHECK(w.asked == 2);
+    CHECK(budget_used(&b) == 1);
+}
+
+TEST_CASE("what has no limit is never spent", "[base]")
+{
+    budget b{};
+
+    CHECK_FALSE(budget_step(nullptr, SIZE_MAX / 2));
+    CHECK_FALSE(budget_spent(nullptr));
+    CHECK(budget_used(nullptr) == 0);
+    CHECK(budget_finish(nullptr) == nullptr);
+    for (size_t i = 0; i < 5000; i++)
+        REQUIRE_FALSE(budget_step(&b, 1 << 20));
+    CHECK_FALSE(budget_part(&b, 0, 0).spent);
+}
+
+TEST_CASE("the grain of a budget follows the clock between 2^10 and 2^22", "[base]")
+{
+    watch w{0, 0};
+    budget b{};
+
+    b.used = used_of;
+    b.context = &w;
+    for (size_t i = 0; i < 64; i++) // all the work is done in no time
+        budget_step(&b, static_cast<size_t>(b.grain));
+    CHECK(b.grain == 1 << 22);
+    b.looked_at_s -= 0.003; // late by half
+    budget_look(&b);
+    CHECK(b.grain == 1 << 21);
+    b.looked_at_s -= 1;
+    budget_look(&b);
+    CHECK(b.grain <= 1 << 13);
+    b.looked_at_s -= 100;
+    budget_look(&b);
+    CHECK(b.grain == 1 << 10);
+    b.looked_at_s -= 0.001; // as it should be
+    budget_look(&b);
+    CHECK(b.grain == 1 << 10);
+}
+
+TEST_CASE("a part of a budget ends before it, a part of a part before that", "[base]")
+{
+    watch w{0.2, 0};
+    budget whole{}, finish{};
+
+    whole.used = used_of;
+    whole.context = &w;
+    whole.finish = &finish;
+    budget part = budget_part(&whole, 0.2, 0.6), last = budget_part(&part, 0.5, 1);
+    CHECK(budget_used(&part) == 0);
+    w.used = 0.5;
+    CHECK(budget_used(&part) == Approx(0.75).epsilon(1e-12));
+    CHECK(budget_used(&last) == Approx(0.5).epsilon(1e-12));
+    CHECK_FALSE(budget_spent(&part));
+    w.used = 0.6000001;
+    CHECK(budget_spent(&part));
+    CHECK(budget_spent(&last));
+    CHECK_FALSE(budget_spent(&whole));
+    CHECK(budget_part(&part, 0, 1).spent);
+    CHECK(budget_part(&whole, 0.5, 0.5).spent);
+    CHECK(budget_finish(&last) == &finish);
+}
+
 TEST_CASE("a name index finds what was added and reports repeats", "[base]")
 {
     test_arena a;

@@ -498,7 +498,7 @@ TEST_CASE("Close-to-Files keeps to its history, and adds to it", "[coallocation]
 TEST_CASE("a time limit ends the search for other sites", "[coallocation]")
 {
     trial t({16, 4, 0, 20, 8}, 0.3, CO_SUPER_LOW);
-    budget spent = {[](void *) { return 1.0; }, nullptr, 0};
+    budget spent = make_budget([](void *) { return 1.0; }, nullptr);
     t.in.budget = &spent;
     t.run();
     CHECK(t.out.decision == CO_START_PARTIAL);

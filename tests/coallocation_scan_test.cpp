@@ -251,7 +251,7 @@ TEST_CASE("the time limit ends a scan", "[coallocation]")
 {
     queue q({16});
     q.add("j", {5});
-    budget spent = {[](void *) { return 1.0; }, nullptr, 0};
+    budget spent = make_budget([](void *) { return 1.0; }, nullptr);
     q.in.budget = &spent;
     CHECK(q.scan() == "j:not_reached ");
     CHECK(q.list[0].tries == 0);

@@ -126,7 +126,7 @@ result search(const matrix &m, budget b, uint64_t seed = 1, const size_t *known 
 
 result search_steps(const matrix &m, size_t steps, uint64_t seed = 1)
 {
-    return search(m, budget{nullptr, nullptr, steps}, seed);
+    return search(m, make_budget(nullptr, nullptr, steps), seed);
 }
 
 // A clock that runs out after being asked *context times.
@@ -251,7 +251,7 @@ TEST_CASE("the bound is never above the optimum with a short budget", "[makespan
 {
     for (size_t asked = 0; asked < 20; asked++) {
         size_t left = asked;
-        budget b{countdown, &left, 0};
+        budget b = make_budget(countdown, &left);
         CHECK(bound_of(five_by_three(), &b) <= 25);
     }
 }
@@ -264,12 +264,12 @@ TEST_CASE("what the clock cut is repeated by its steps", "[makespan][property]")
                 matrix m = braun(150, 7, kind, 5);
                 size_t left = asked;
                 CAPTURE(kind, asked, effort);
-                result cut = search(m, budget{countdown, &left, 0}, 7, nullptr, effort);
+                result cut = search(m, make_budget(countdown, &left), 7, nullptr, effort);
                 CHECK(cut.cut);
                 if (cut.steps == 0) // jobs in order, each where it ends first
                     continue;
-                result again =
-                    search(m, budget{nullptr, nullptr, cut.steps}, 7, nullptr, effort);
+                result again = search(m, make_budget(nullptr, nullptr, cut.steps), 7,
+                                      nullptr, effort);
                 CHECK_FALSE(again.cut);
                 CHECK(again.steps == cut.steps);
                 CHECK(again.assignment == cut.assignment);
@@ -294,7 +294,7 @@ TEST_CASE("the answer is never worse than the initial assignment", "[makespan]")
 {
     matrix m = braun(60, 6, 'i', 11);
     result best = search_steps(m, 20000);
-    result r = search(m, budget{nullptr, nullptr, 1}, 2, best.assignment.data());
+    result r = search(m, make_budget(nullptr, nullptr, 1), 2, best.assignment.data());
     CHECK(r.makespan_s <= best.makespan_s);
 }
 
@@ -375,14 +375,14 @@ TEST_CASE("wherever the clock ends it there is a plan, and a bound that holds",
         for (bound_effort effort : {EFFORT_NONE, EFFORT_FAST, EFFORT_FULL}) {
             INFO(asks << " asks, effort " << effort);
             size_t left = asks;
-            result r = search(m, budget{countdown, &left, 0}, 1, known.data(), effort);
+            result r = search(m, make_budget(countdown, &left), 1, known.data(), effort);
             CHECK(r.cut);
             CHECK_FALSE(r.optimal);
             CHECK(r.makespan_s <= known_s);
             CHECK(r.bound_s <= best_s);
             improved += r.makespan_s < known_s;
             left = asks;
-            budget b{countdown, &left, 0};
+            budget b = make_budget(countdown, &left);
             test_arena a;
             error err{};
             bound_list bounds{};
@@ -404,7 +404,7 @@ TEST_CASE("every allocation that fails is reported", "[makespan][memory]")
         for (; code != OK && cap_bytes < (size_t{1} << 22); cap_bytes += 512) {
             test_arena a(cap_bytes);
             error err{};
-            budget b{nullptr, nullptr, 20};
+            budget b = make_budget(nullptr, nullptr, 20);
             makespan_answer out{};
             makespan_ask ask{nullptr, nullptr, &b, EFFORT_FULL, false, 1};
             code = makespan_search(&p, &ask, &out, a, &err);
@@ -471,7 +471,9 @@ TEST_CASE("worked examples of bounds: grain, pigeonhole, elimination", "[makespa
         prices_problem p{3, 2, m.time_s.data(), nullptr, nullptr, 0};
         test_arena a;
         error err{};
-        ticks clock{nullptr, 1, 0, false};
+        ticks clock{};
+
+        clock.until = 1;
         // The prices before the second and third round are the best so far of 2 and 3.
         prices one{}, again{};
         REQUIRE(prices_improve(&p, 1, 0.3, 0.005, &clock, &one, a, &err) == OK);

@@ -302,7 +302,7 @@ TEST_CASE("budgets end every policy, with an answer", "[parallel][property]")
             x.c.in.work_budget = 0;
             for (int calls : {1, 2, 5}) {
                 countdown c = {calls};
-                budget clock = {count_down, &c, 0};
+                budget clock = make_budget(count_down, &c);
                 x.c.in.budget = &clock;
                 answer got = run(p->name, x.c.input(x.model), quick(*p));
                 REQUIRE(got.code == OK);

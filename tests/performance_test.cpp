@@ -515,7 +515,7 @@ TEST_CASE("training is deterministic, and a spent budget cuts it", "[performance
         perf_combination_pack(&two.set.sorted.items[i], y);
         CHECK(std::memcmp(x, y, sizeof(x)) == 0);
     }
-    budget spent = {[](void *) { return 1.0; }, nullptr, 0};
+    budget spent = make_budget([](void *) { return 1.0; }, nullptr);
     trained cut = train(runs, options, a, &spent);
     CHECK(cut.report.cut);
     CHECK(cut.report.fits_evaluated <= 1 + 77 * 8 + 1 + 256);

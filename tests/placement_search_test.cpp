@@ -270,7 +270,7 @@ TEST_CASE("a search that the clock cut is repeated by steps, effort and start",
                     h.cpus = matrix ? NAN : 2;
             }
             double left = asked;
-            w.limits = {countdown, &left, 0};
+            w.limits = make_budget(countdown, &left);
             w.in.time_limit_given = true;
             w.in.time_limit_s = 1;
             placement_out cut = decided(w, "search", a);

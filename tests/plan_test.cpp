@@ -302,7 +302,7 @@ TEST_CASE("a plan that is cut reaches the last phase all the same", "[plan]")
                 CAPTURE(p->name, sites, left);
                 test_arena a;
                 counter c{left};
-                budget b{counter::used, &c, 0};
+                budget b = make_budget(counter::used, &c);
                 grid_of g(std::vector<seconds>(sites, eight), 300, 400);
                 g.in.budget = &b;
                 planned made = decide(a, g.in, p->name, options(1200));

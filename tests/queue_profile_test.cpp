@@ -579,9 +579,9 @@ TEST_CASE("a cut decision keeps all plans that it made", "[queue]")
     test_arena a(size_t{1} << 30);
     queue_out all = decide(w.in, a);
     size_t asked = 0;
-    budget limit = {
+    budget limit = make_budget(
         [](void *context) { return ++*static_cast<size_t *>(context) > 40 ? 0.9 : 0.1; },
-        &asked, 0};
+        &asked);
     w.in.budget = &limit;
     for (const char *policy : {"conservative", "easy", "fcfs"}) {
         const queue_policy *p = queue_policy_find(policy);

@@ -469,9 +469,9 @@ TEST_CASE("a spent budget cuts a replay", "[queue][property]")
     const log_kind kind = {20000, 100, 0, 50, 3, true, 0};
     auto jobs = random_log(kind, 1);
     size_t asked = 0;
-    budget limit = {
+    budget limit = make_budget(
         [](void *context) { return ++*static_cast<size_t *>(context) > 3 ? 1.0 : 0.5; },
-        &asked, 0};
+        &asked);
 
     for (const queue_policy *p = queue_policies; p->name; p++) {
         asked = 0;

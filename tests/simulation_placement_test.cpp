@@ -253,7 +253,7 @@ TEST_CASE("a round of placement is cut with the run", "[simulation]")
     bound_policy p;
     error err{};
     sim_run_out out{};
-    budget b{[](void *) { return 2.0; }, nullptr, 0};
+    budget b = make_budget([](void *) { return 2.0; }, nullptr);
     fill_static(g, 3, 8, 3000, 1);
     p.round("sufferage");
     REQUIRE(sim_run(&g.prepare().s, &p.policy, 1, &b, nullptr, nullptr, &out, g.a,

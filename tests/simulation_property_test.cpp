@@ -290,7 +290,7 @@ TEST_CASE("a run ends at its limits", "[simulation]")
     CHECK(run_scenario(g.s, p, 1, g.a).status == DECISION_CUT);
     CHECK(run_scenario(g.s, p, 1, g.a).metrics.events == 100);
     g.s.max_events = 0;
-    budget b{[](void *) { return 1.0; }, nullptr, 0};
+    budget b = make_budget([](void *) { return 1.0; }, nullptr);
     g.s.stop_time_s = 1e8;
     REQUIRE(sim_run(&g.s, &p.policy, 1, &b, nullptr, &progress, &out, g.a, &err) == OK);
     CHECK(out.status == DECISION_CUT);

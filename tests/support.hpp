@@ -36,6 +36,17 @@ inline bool is_sanitized()
 #endif
 }
 
+// What a test gives an algorithm to ask; used nullptr: no limit in time.
+inline budget make_budget(double (*used)(void *), void *context, size_t max_steps = 0)
+{
+    budget b{};
+
+    b.used = used;
+    b.context = context;
+    b.max_steps = max_steps;
+    return b;
+}
+
 // An arena that goes with its scope.
 struct test_arena {
     arena *a;

@@ -93,7 +93,7 @@ TEST_CASE("a move that pays, and one that does not", "[workflow]")
 TEST_CASE("a search that took all of the time leaves some for moves", "[workflow]")
 {
     request r = one_running(0.05);
-    budget spent = {[](void *) { return 2.0; }, nullptr, 0};
+    budget spent = make_budget([](void *) { return 2.0; }, nullptr);
     r.in.time_limit_given = true;
     CHECK(answered(r, "auto", with_restart, &spent).moves() == texts{"t p0 p1"});
 }

@@ -497,14 +497,14 @@ TEST_CASE("policies meet the same world; gamma 1 is static",
     CHECK(u.useful_submitted_ratio < f.useful_submitted_ratio);
 
     // What is cut says so; how far it was is known.
-    budget steps{nullptr, nullptr, 500};
+    budget steps = make_budget(nullptr, nullptr, 500);
     double ratio = 0;
     w.in.budget = &steps;
     w.in.time_ratio = &ratio;
     CHECK(w.play(basic, 3).is_cut);
     CHECK(ratio > 0);
     CHECK(ratio < 1);
-    budget over{[](void *) { return 1.0; }, nullptr, 0};
+    budget over = make_budget([](void *) { return 1.0; }, nullptr);
     w.in.budget = &over;
     CHECK(w.play(basic, 3).is_cut);
 }

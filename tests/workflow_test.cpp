@@ -367,8 +367,8 @@ TEST_CASE("when the time for lists is up, the rest is placed in haste; then not 
 {
     request r;
     double share = 0.9;
-    budget limit = {[](void *context) { return *static_cast<double *>(context); }, &share,
-                    0};
+    budget limit = make_budget(
+        [](void *context) { return *static_cast<double *>(context); }, &share);
 
     r.add_resource(1);
     r.add_resource(0);

@@ -215,7 +215,7 @@ double all_spent(void *)
 
 TEST_CASE("without any time the answer is cut, and says so", "[workflow]")
 {
-    budget spent = {all_spent, nullptr, 0};
+    budget spent = make_budget(all_spent, nullptr);
     std::vector<std::vector<double>> times(10, std::vector<double>(50, 3.0));
     std::vector<edge> edges;
     request r;

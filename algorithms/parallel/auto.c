@@ -27,7 +27,6 @@ const struct param parallel_auto_params[] = {
 /* What the other methods are given: the input of *s, with part of its budgets. */
 struct part {
     struct parallel_in in;
-    struct budget_part time;
     struct budget budget;
 };
 
@@ -37,9 +36,7 @@ static void make_part(const struct parallel_search *s, double share, struct part
 
     part->in = *s->in;
     part->in.perturbation_ratio = 0;
-    part->time =
-        (struct budget_part){s->in->budget, used, used + fmax(0, 1 - used) * share};
-    part->budget = budget_of_part(&part->time);
+    part->budget = budget_part(s->in->budget, used, used + fmax(0, 1 - used) * share);
     part->in.budget = &part->budget;
     if (s->in->work_budget > 0)
         part->in.work_budget =

@@ -168,8 +168,7 @@ static enum error_code bound_early(const struct parallel_search *s, double *boun
 {
     struct parallel_search early = *s;
     struct parallel_in in = *s->in;
-    struct budget_part time = {s->in->budget, 0, EARLY_BOUND_SHARE};
-    struct budget budget = budget_of_part(&time);
+    struct budget budget = budget_part(s->in->budget, 0, EARLY_BOUND_SHARE);
 
     *bound_s = 0;
     if (!s->in->budget || !s->in->budget->used)

@@ -353,36 +353,14 @@ double site_weight(const struct site *site, const struct site_machines *machines
 
 /* ---- several sites ---- */
 
-static double part_used(void *context)
-{
-    const struct budget_part *part = context;
-    double used = budget_used(part->whole);
-
-    if (used >= 1 || part->to <= part->from)
-        return 1;
-    return (used - part->from) / (part->to - part->from);
-}
-
-struct budget budget_of_part(const struct budget_part *part)
-{
-    struct budget budget = {0};
-
-    if (!part->whole || !part->whole->used)
-        return budget;
-    budget.used = part_used;
-    budget.context = (void *)(uintptr_t)part;
-    return budget;
-}
-
 static enum error_code decide_site(const struct sites_in *in, size_t k, double known_s,
                                    struct parallel_out *out, struct arena *a,
                                    struct error *err)
 {
     const struct sites_problem *p = &in->sites[k];
     double used = budget_used(in->budget);
-    struct budget_part part = {in->budget, used,
-                               used + fmax(0, 1 - used) / (double)(in->site_count - k)};
-    struct budget budget = budget_of_part(&part);
+    struct budget budget = budget_part(
+        in->budget, used, used + fmax(0, 1 - used) / (double)(in->site_count - k));
     struct parallel_in one = {
         .machines = &p->machines.machines,
         .model = p->model,

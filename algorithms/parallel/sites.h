@@ -49,15 +49,6 @@ double site_weight(const struct site *site, const struct site_machines *machines
 
 /* ---- several sites ---- */
 
-/* A part of the time of another budget: from the share `from` of it to `to`. */
-struct budget_part {
-    struct budget *whole;
-    double from, to;
-};
-
-/* A budget that asks *part, which must outlive it. */
-struct budget budget_of_part(const struct budget_part *part);
-
 struct sites_problem {
     const struct site *site;
     struct site_machines machines;

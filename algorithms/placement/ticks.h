@@ -1,26 +1,29 @@
-/* placement/ticks.h - the clock as the searches and bounds ask it.
+/* placement/ticks.h - the budget as the searches and bounds of placements count on it.
  *
- * Work is counted in looks at one number (a matrix cell, a pair); after ASK_EVERY of
- * them the budget is asked, which is some tens of microseconds of work.
+ * Work is counted in looks at one number (a matrix cell, a pair). How much of the time
+ * may be used changes on the way: `until`, not the budget, says when it is spent.
  */
 #ifndef GRIDPLAN_PLACEMENT_TICKS_H
 #define GRIDPLAN_PLACEMENT_TICKS_H
 
 #include "models/base/budget.h"
 
-enum { ASK_EVERY = 1 << 14 };
-
 struct ticks {
     struct budget *budget; /* may be NULL */
     double until;          /* share of the time at which it is spent; > 0 */
     size_t work;           /* since the budget was asked last */
     bool spent;            /* and stays it */
+    struct budget part;    /* counts: the budget to `asked_until` */
+    double asked_until;    /* 0: it was not asked yet */
 };
 
 static inline bool ticks_ask(struct ticks *t)
 {
     t->work = 0;
-    t->spent = t->spent || budget_used(t->budget) >= t->until;
+    if (t->asked_until != t->until)
+        t->part = budget_part(t->budget, 0, t->until);
+    t->asked_until = t->until;
+    t->spent = t->spent || budget_look(&t->part);
     return t->spent;
 }
 
@@ -28,7 +31,7 @@ static inline bool ticks_ask(struct ticks *t)
 static inline bool ticks_spent(struct ticks *t, size_t work)
 {
     t->work += work;
-    return t->work < ASK_EVERY ? t->spent : ticks_ask(t);
+    return (int64_t)t->work < t->part.left ? t->spent : ticks_ask(t);
 }
 
 #endif

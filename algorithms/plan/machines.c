@@ -180,32 +180,14 @@ void plan_machines_forget(struct plan_machines *m)
 
 /* ---- t(a,b) ---- */
 
-/* The part of the budget that one question may use. */
-struct slice {
-    struct budget *whole;
-    double from, to; /* shares of it */
-};
-
-static double slice_used(void *context)
-{
-    const struct slice *s = context;
-    double used = budget_used(s->whole);
-
-    if (used >= 1 || s->to <= s->from)
-        return 1;
-    return (used - s->from) / (s->to - s->from);
-}
-
 /* What is left for the scheduler, divided by the questions that may still come; but no
  * less than a thousandth: few planners ask all. */
-static struct slice next_slice(const struct plan_machines *m)
+static double next_share(const struct plan_machines *m, double used)
 {
-    double used = budget_used(m->in.budget);
     uint64_t asked = *m->in.asked;
     double left = asked < m->in.questions ? (double)(m->in.questions - asked) : 1;
 
-    return (struct slice){m->in.budget, used,
-                          used + fmax((m->in.scheduler_share - used) / left, 1e-3)};
+    return fmax((m->in.scheduler_share - used) / left, 1e-3);
 }
 
 static struct parallel_in question(const struct plan_machines *m,
@@ -253,31 +235,30 @@ static enum error_code run_policy(struct plan_machines *m, const struct parallel
     return in->pre_evaluate || s->best_s == HUGE_VAL ? look_at_both(s, err) : OK;
 }
 
-/* The scheduler within its slice; the fallback when that is over and has found nothing
- * proven, or its share of the budget is spent. */
+/* The scheduler within its part of the budget; the fallback when that is over and has
+ * found nothing proven, or its share of the budget is spent. */
 static enum error_code ask(struct plan_machines *m, const struct perf_terms *model,
-                           struct parallel_search *s, struct slice *slice,
-                           struct budget *budget, struct parallel_in *in,
-                           struct error *err)
+                           struct parallel_search *s, struct budget *part,
+                           struct parallel_in *in, struct error *err)
 {
+    double used = budget_used(m->in.budget);
     const struct parallel_policy *fallback = m->in.fallback;
     static const double no_options[PARAMS_MAX];
 
-    *slice = next_slice(m);
-    *budget = (struct budget){slice_used, slice, 0};
-    *in = question(m, model, m->in.fallback ? budget : m->in.budget);
+    *part = budget_part(m->in.budget, used, used + next_share(m, used));
+    *in = question(m, model, m->in.fallback ? part : m->in.budget);
     if (!fallback)
         return run_policy(m, in, m->in.scheduler,
                           m->in.scheduler_param + PARALLEL_COMMON_COUNT, s, err);
-    if (slice->from < m->in.scheduler_share)
+    if (used < m->in.scheduler_share)
         TRY(run_policy(m, in, m->in.scheduler,
                        m->in.scheduler_param + PARALLEL_COMMON_COUNT, s, err));
-    if (slice->from >= m->in.scheduler_share || s->stopped) {
+    if (used >= m->in.scheduler_share || s->stopped) {
         struct parallel_search other;
 
         in->budget = m->in.budget;
         TRY(run_policy(m, in, fallback, no_options, &other, err));
-        if (slice->from >= m->in.scheduler_share || other.best_s < s->best_s)
+        if (used >= m->in.scheduler_share || other.best_s < s->best_s)
             *s = other;
     }
     return OK;
@@ -289,10 +270,9 @@ static enum error_code find_best(struct plan_machines *m, size_t first, size_t l
     struct perf_terms model = sum_of(m, first, last);
     struct parallel_search s = {0};
     struct parallel_in in;
-    struct budget budget;
-    struct slice slice;
+    struct budget part;
 
-    TRY(ask(m, &model, &s, &slice, &budget, &in, err));
+    TRY(ask(m, &model, &s, &part, &in, err));
     if (!(s.best_s < HUGE_VAL))
         return OK;
     TRY(plan_machines_add(m, s.best, s.best_count, &out->schedule, err));

@@ -104,19 +104,6 @@ enum error_code queue_overlaps(const struct queue_in *in, struct queue_overlap *
 
 /* ---- deciding ---- */
 
-/* The budget ends earlier. */
-struct share {
-    struct budget *of;
-    double ratio; /* of its time */
-};
-
-static double share_used(void *context)
-{
-    const struct share *share = context;
-
-    return budget_used(share->of) / share->ratio;
-}
-
 /* Of the budget's time, when each part ends; the rest is for telling. */
 static const double PLANNED_RATIO = 0.65, EXPLAINED_RATIO = 0.75, ESTIMATED_RATIO = 0.8;
 
@@ -127,8 +114,7 @@ struct decision {
     struct queue_in sorted; /* the input with its jobs in order of arrival */
     size_t *given;          /* index in the input of each of them */
     struct machine machine;
-    struct share share;
-    struct budget budget; /* the share of it */
+    struct budget budget; /* the part of it */
     struct arena *a;
     struct error *err;
 };
@@ -194,8 +180,7 @@ static enum error_code open_machine(struct decision *d, const struct queue_polic
         return fail_memory(d->err);
     for (size_t i = 0; i < d->in->job_count; i++)
         run_s[i] = d->sorted.jobs[i].estimate_s;
-    d->share = (struct share){d->in->budget, PLANNED_RATIO};
-    d->budget = (struct budget){share_used, &d->share, 0};
+    d->budget = budget_part(d->in->budget, 0, PLANNED_RATIO);
     TRY(machine_open(m, policy, &d->sorted, run_s, &d->budget, d->a, d->err));
     if (policy->rule != QUEUE_CONSERVATIVE)
         return OK;
@@ -236,7 +221,7 @@ static enum error_code play_future(struct decision *d)
 
     if (m->cut || is_foreseen(d))
         return OK;
-    d->share.ratio = ESTIMATED_RATIO;
+    d->budget = budget_part(d->in->budget, 0, ESTIMATED_RATIO);
     return machine_run(m, d->err);
 }
 
@@ -319,7 +304,7 @@ enum error_code queue_decide(const struct queue_policy *policy, const struct que
     TRY(sort_jobs(&d));
     TRY(open_machine(&d, policy));
     TRY(play_present(&d));
-    d.share.ratio = EXPLAINED_RATIO;
+    d.budget = budget_part(d.in->budget, 0, EXPLAINED_RATIO);
     TRY(queue_explain(&d.machine, &d.sorted, d.given, &decided, err));
     TRY(play_future(&d));
     decided.is_cut |= d.machine.cut;

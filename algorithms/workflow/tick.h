@@ -1,4 +1,4 @@
-/* workflow/tick.h - counting work, to ask for the time once in a while.
+/* workflow/tick.h - the budget as workflow policies count on it.
  *
  * A unit is a look at one pair of a task and a processor, one edge, or one place: some
  * nanoseconds. Every loop whose length depends on the request counts its units here.
@@ -8,30 +8,24 @@
 
 #include "models/base/budget.h"
 
-#define WORKFLOW_TICK_UNITS 16384.0
 #define WORKFLOW_LIST_SHARE 0.8 /* of the budget; then the rest is placed in haste */
 
 struct workflow_clock {
-    struct budget *budget; /* NULL: no limit */
-    double share;          /* of the budget that may be used, 0..1 */
-    double units;          /* since it was asked */
+    struct budget part; /* of the budget */
     bool spent;
 };
 
+/* `share` of the budget may be used, 0..1; budget NULL: no limit. */
 static inline struct workflow_clock workflow_clock_make(struct budget *budget,
                                                         double share)
 {
-    return (struct workflow_clock){budget, share, WORKFLOW_TICK_UNITS, false};
+    return (struct workflow_clock){budget_part(budget, 0, share), false};
 }
 
 /* Counts so many units; false: the time is up, now and from here on. */
 static inline bool workflow_tick(struct workflow_clock *clock, double units)
 {
-    clock->units += units;
-    if (clock->units >= WORKFLOW_TICK_UNITS && !clock->spent) {
-        clock->units = 0;
-        clock->spent = budget_used(clock->budget) >= clock->share;
-    }
+    clock->spent = budget_step(&clock->part, (size_t)units) || clock->spent;
     return !clock->spent;
 }
 

@@ -197,7 +197,7 @@ static void search_one(const struct kind *kind, const struct shape *shape, uint6
     struct makespan_problem problem = {shape->jobs, shape->machines, time_s, NULL};
     struct arena *a = arena_create((size_t)1 << 30);
     struct watch watch = {.limit_s = limit_s};
-    struct budget budget = {used, &watch, 0};
+    struct budget budget = {.used = used, .context = &watch};
     struct makespan_ask ask = {.budget = &budget, .limited = true, .seed = seed};
     struct makespan_answer answer;
     struct error err = {0};

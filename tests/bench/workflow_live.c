@@ -265,7 +265,7 @@ static void ask(const struct variant *v, struct arena *a)
                             .resources = machines,
                             .resource_count = MACHINES};
     double started_s = cpu_s();
-    struct budget limit = {used, &started_s, 0};
+    struct budget limit = {.used = used, .context = &started_s};
     struct workflow_in in = {.snapshot = &grid,
                              .workflows = &w,
                              .workflow_count = 1,
