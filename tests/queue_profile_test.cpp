@@ -632,13 +632,13 @@ TEST_CASE("whoever there was no time for has a place behind all others",
                 w.with(600);
                 for (const queue_policy *p = queue_policies; p->name; p++) {
                     std::pair<size_t, size_t> asked{0, looks};
-                    budget limit = {[](void *context) {
-                                        auto *seen =
-                                            static_cast<std::pair<size_t, size_t> *>(
-                                                context);
-                                        return seen->first++ < seen->second ? 0.1 : 1.0;
-                                    },
-                                    &asked, 0};
+                    budget limit = make_budget(
+                        [](void *context) {
+                            auto *seen =
+                                static_cast<std::pair<size_t, size_t> *>(context);
+                            return seen->first++ < seen->second ? 0.1 : 1.0;
+                        },
+                        &asked);
                     INFO(p->name << " kind " << kind << " jobs " << count << " looks "
                                  << looks);
                     queue_out all = decide(w.in, a, p->name);
