@@ -790,25 +790,22 @@ enum error_code post_model_port(struct request *rq, const void *in, void *out)
     struct store_model target;
     enum error_code code;
     uint64_t expected;
-    bool found = false;
 
     TRY(request_db(rq, &db));
     TRY(expected_generation(rq, db, &expected));
     TRY(db_begin(db, rq->err));
-    code = store_model_lock(db, rq->principal.tenant, rq->path_value[0], &found, &target,
-                            rq->arena, rq->err);
-    if (code == OK && found && expected && target.generation != expected)
+    code = store_model_await(db, rq->principal.tenant, rq->path_value[0], &target,
+                             rq->arena, rq->err);
+    if (code == OK && expected && target.generation != expected)
         code = fail(rq->err, ERR_STALE, "", "the model has changed; read it again");
-    if (code == OK && found)
+    if (code == OK)
         code = port_locked(rq, db, in, &target, &answer->outcome);
-    if (code == OK && found)
+    if (code == OK)
         code = db_commit(db, rq->err);
     else
         db_rollback(db);
     TRY(code);
     TRY(store_model_read(db, rq->principal.tenant, rq->path_value[0], &answer->model,
                          rq->arena, rq->err));
-    if (!found)
-        return model_is_busy(rq, rq->path_value[0]);
     return add_etag(rq, &answer->model);
 }

@@ -469,6 +469,8 @@ static enum error_code wait_for(struct db_session *s, double until_s, bool sendi
     }
 }
 
+#define LOCK_TIMED_OUT "55P03"
+
 /* Our error for the server's five letters (PostgreSQL, appendix A). The first
  * row that fits counts; a text of NULL: the server's own words. */
 static const struct {
@@ -481,7 +483,8 @@ static const struct {
      "others changed the same data; try again"},
     {"40P01", ERR_UNAVAILABLE, REPAIR_CONFLICT,
      "others changed the same data; try again"},
-    {"55P03", ERR_UNAVAILABLE, REPAIR_NONE, "the data is locked; try again"},
+    {LOCK_TIMED_OUT, ERR_CONFLICT, REPAIR_NONE,
+     "somebody else is changing the same data; try again"},
     {"57014", ERR_UNAVAILABLE, REPAIR_NONE, "the database took too long; ask for less"},
     {"57P", ERR_UNAVAILABLE, REPAIR_CONNECTION, "the database is restarting; try again"},
     {"25006", ERR_UNAVAILABLE, REPAIR_CONNECTION, "the database is read-only now"},
@@ -525,8 +528,8 @@ static enum error_code translate(struct db_session *s, const char *name,
     s->spoiled = s->in_transaction;
     if (sqlstates[i].repair == REPAIR_CONNECTION)
         disconnect(s->db, s->connection);
-    if (sqlstates[i].code == ERR_UNAVAILABLE)
-        return fail_later(err, ERR_UNAVAILABLE, 1, sqlstates[i].text);
+    if (sqlstates[i].code == ERR_UNAVAILABLE || strcmp(sqlstate, LOCK_TIMED_OUT) == 0)
+        return fail_later(err, sqlstates[i].code, 1, sqlstates[i].text);
     return fail(err, sqlstates[i].code, "", "%s",
                 sqlstates[i].text ? sqlstates[i].text : message);
 }

@@ -141,18 +141,25 @@ static const struct db_statement delete_model = {
     " DELETE FROM model WHERE tenant = $1 AND model_id = $2",
     0};
 
+enum error_code store_model_await(struct db_session *s, const char *tenant,
+                                  const char *model_id, struct store_model *out,
+                                  struct arena *a, struct error *err)
+{
+    bool found;
+
+    TRY(db_execute(s, "SET LOCAL lock_timeout = '2s'", err));
+    TRY(db_row(s, &lock_model, DB_PARAMS(db_text(tenant), db_text(model_id)),
+               model_columns, sizeof(*out), out, &found, a, err));
+    return found ? OK : fail_no_model(model_id, err);
+}
+
 /* The model, locked until the transaction ends, if it is the expected generation. */
 static enum error_code lock_expected(struct db_session *s, const char *tenant,
                                      const char *model_id, uint64_t expected,
                                      struct store_model *out, struct arena *a,
                                      struct error *err)
 {
-    bool found;
-
-    TRY(db_row(s, &lock_model, DB_PARAMS(db_text(tenant), db_text(model_id)),
-               model_columns, sizeof(*out), out, &found, a, err));
-    if (!found)
-        return fail_no_model(model_id, err);
+    TRY(store_model_await(s, tenant, model_id, out, a, err));
     if (expected && out->generation != expected)
         return fail(err, ERR_STALE, "",
                     "model '%.200s' has changed: its generation is %" PRIu64

@@ -169,6 +169,13 @@ enum error_code store_models_waiting(struct db_session *s, size_t limit,
                                      const struct store_model_name **list, size_t *count,
                                      struct arena *a, struct error *err);
 
+/* Locks the model until the transaction (which must be open) ends, for who changes it at
+ * a user's wish. Waits 2 s for another who has it, then ERR_CONFLICT with retry_after_s.
+ */
+enum error_code store_model_await(struct db_session *s, const char *tenant,
+                                  const char *model_id, struct store_model *out,
+                                  struct arena *a, struct error *err);
+
 /* Locks the model until the transaction (which must be open) ends, for who refines it.
  * *found false: there is none, or somebody else has it. */
 enum error_code store_model_lock(struct db_session *s, const char *tenant,

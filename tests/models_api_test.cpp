@@ -610,7 +610,21 @@ TEST_CASE("a model that is being trained says when to come again", "[models][api
     api_reply r = m.post("/v1/models/" + app + "/refine", "");
     CHECK(r.status == 409);
     CHECK(r.headers["Retry-After"] == "1");
-    db_rollback(s);
+    auto both = [&](const api_reply &reply) {
+        INFO(reply.body);
+        CHECK(reply.status == 409);
+        CHECK(reply.headers.at("Retry-After") == "1");
+    };
+    // Others wait for it, but not for long.
+    both(m.post("/v1/models/" + app + "/train", ""));
+    both(m.call("DELETE", "/v1/models/" + app));
+    both(m.post("/v1/models/" + app + "/port", json{{"reference_model_id", app}}.dump()));
+    std::thread ends([&] {
+        std::this_thread::sleep_for(std::chrono::milliseconds(300));
+        db_rollback(s);
+    });
+    CHECK(m.post("/v1/models/" + app + "/train", "").status == 200);
+    ends.join();
     CHECK(m.post("/v1/models/" + app + "/refine", "").status == 200);
 }
 
