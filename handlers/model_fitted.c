@@ -723,6 +723,8 @@ enum error_code fitted_interval(const struct fitted_model *m, double level,
     *out = (struct fitted_interval){.level = level};
     out->low_ratio = out->high_ratio = (double)NAN;
     /* A regression knows the scatter of its own runs better. */
+    if (m->kind >= MODEL_LINEAR)
+        out->own = regression_level_of(regression_of(m->kind), &m->regression, level);
     if (m->kind >= MODEL_LINEAR && m->errors.ratio_count < PREDICTION_RATIOS_OWN)
         return OK;
     TRY(prediction_interval(1, level, &ratios, &unit, a, err));
@@ -750,11 +752,12 @@ static void from_perf(const struct perf_prediction *p, struct fitted_prediction 
 }
 
 static void predict_regression(const struct fitted_model *m, const double *inputs,
-                               double level, struct fitted_prediction *out)
+                               const struct regression_level *level,
+                               struct fitted_prediction *out)
 {
     struct regression_prediction p;
 
-    regression_predict(regression_of(m->kind), &m->regression, inputs, level, &p);
+    regression_predict_at(regression_of(m->kind), &m->regression, inputs, level, &p);
     if (p.reason != REGRESSION_OK) {
         out->reason = regression_reason_names[p.reason];
         return;
@@ -763,7 +766,7 @@ static void predict_regression(const struct fitted_model *m, const double *input
     out->low_s = p.low_s;
     out->high_s = p.high_s;
     out->method = model_kind_names[m->kind];
-    if (!isnan(level))
+    if (!isnan(level->level))
         out->own_basis = regression_basis_names[p.basis];
     out->far_input = p.extrapolated_input;
     if (p.extrapolation_ratio > 2)
@@ -802,6 +805,7 @@ void fitted_predict(const struct fitted_model *m, const struct perf_query *query
                     const double *inputs, const struct fitted_interval *interval,
                     struct fitted_prediction *out)
 {
+    const struct regression_level none = {(double)NAN, (double)NAN, (double)NAN};
     bool by_group = interval && interval->by_group;
     struct perf_prediction p;
 
@@ -820,9 +824,9 @@ void fitted_predict(const struct fitted_model *m, const struct perf_query *query
         from_perf(&p, out);
         out->method = out->reason ? NULL : model_kind_names[m->kind];
     } else {
-        /* Without a level its own interval is not worked out: by_group has another. */
-        predict_regression(m, inputs,
-                           interval && !by_group ? interval->level : (double)NAN, out);
+        bool has_own = interval && !by_group && isnan(interval->low_ratio);
+
+        predict_regression(m, inputs, has_own ? &interval->own : &none, out);
     }
     if (by_group && !out->reason)
         put_interval(m, query, inputs, interval, out);

@@ -160,6 +160,7 @@ enum fitted_warning {
 /* How the interval of a prediction is made, worked out once for many. */
 struct fitted_interval {
     double level;
+    struct regression_level own;  /* of a regression: the same, worked out */
     double low_ratio, high_ratio; /* of the time; NAN: by the kind itself, or none */
     enum prediction_basis basis;
     size_t ratio_count;

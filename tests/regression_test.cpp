@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <cstring>
+#include <ctime>
 #include <fstream>
 #include <limits>
 #include <map>
@@ -82,6 +84,21 @@ regression_prediction predict(const fitted &f, std::vector<double> inputs,
     regression_prediction p;
     regression_predict(f.kind, &f.model, inputs.data(), level, &p);
     return p;
+}
+
+// A level that is worked out changes no bit.
+void check_level(const fitted &f, const std::vector<double> &inputs, double level)
+{
+    regression_level l = regression_level_of(f.kind, &f.model, level);
+    regression_prediction once = predict(f, inputs, level), p;
+
+    regression_predict_at(f.kind, &f.model, inputs.data(), &l, &p);
+    CHECK(std::memcmp(&once.low_s, &p.low_s, sizeof(p.low_s)) == 0);
+    CHECK(std::memcmp(&once.high_s, &p.high_s, sizeof(p.high_s)) == 0);
+    CHECK(once.time_s == p.time_s);
+    CHECK(once.basis == p.basis);
+    if (p.reason == REGRESSION_OK && !std::isnan(level))
+        CHECK(std::isnan(l.freedom) == (p.basis != REGRESSION_BASIS_RESIDUALS));
 }
 
 double normal(rng *r)
@@ -222,6 +239,45 @@ TEST_CASE("linear takes the line where it explains, else the median", "[regressi
     CHECK(predict(f, {2}).basis == REGRESSION_BASIS_QUANTILES);
     CHECK(predict(f, {2}, 0.5).low_s == 2);
     CHECK(predict(f, {2}, 0.5).high_s == 5);
+}
+
+TEST_CASE("a level that is worked out once changes no bit, and is fast", "[regression]")
+{
+    rng r = rng_stream(7, "levels");
+
+    for (const regression_kind *kind = regression_kinds; kind->name; kind++)
+        for (size_t count : {1, 2, 3, 4, 5, 9, 30, 300}) {
+            runs some;
+            for (size_t i = 0; i < count; i++) {
+                std::vector<double> row;
+                for (size_t k = 0; k < kind->inputs_min; k++)
+                    row.push_back(1 + 20 * rng_uniform(&r));
+                some.add(row, 5 + row[0] * (1 + 0.2 * rng_uniform(&r)));
+            }
+            fitted f = fit(*kind, some);
+            if (f.report.reason != REGRESSION_OK)
+                continue;
+            INFO(kind->name << " " << count);
+            for (double level : {0.1, 0.5, 0.9, 0.99, NONE})
+                check_level(f, {some.row(0), some.row(0) + some.input_count}, level);
+        }
+
+    runs line;
+    for (int i = 1; i <= 150; i++)
+        line.add({double(i)}, 3 + 2 * i + i % 3);
+    fitted f = fit("linear", line);
+    regression_level l = regression_level_of(f.kind, &f.model, 0.9);
+    regression_prediction p;
+    double input = 70;
+    const int rounds = 2000;
+    clock_t start = clock();
+    for (int i = 0; i < rounds; i++)
+        regression_predict(f.kind, &f.model, &input, 0.9, &p);
+    clock_t each = clock() - start;
+    start = clock();
+    for (int i = 0; i < rounds; i++)
+        regression_predict_at(f.kind, &f.model, &input, &l, &p);
+    CHECK(each > 5 * (clock() - start));
 }
 
 TEST_CASE("linear's median is of all runs", "[regression]")

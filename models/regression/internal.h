@@ -42,6 +42,13 @@ size_t *regression_usable_runs(const struct regression_data *data, bool positive
  * that of 200. NAN for a level of NAN: no interval is wanted. */
 double student_quantile(double level, double freedom);
 
+/* That of a level: looked up if it is known for `freedom`. */
+static inline double level_quantile(const struct regression_level *level, double freedom)
+{
+    return level->freedom == freedom ? level->quantile
+                                     : student_quantile(level->level, freedom);
+}
+
 /* Median of `count` >= 1 values, which are sorted. */
 double sort_median(double *value, size_t count);
 

@@ -132,8 +132,20 @@ enum error_code regression_fit_linear(const struct regression_data *data,
     return OK;
 }
 
+double regression_freedom_linear(const struct regression_model *model)
+{
+    size_t base = regression_base(model);
+    const double *c = model->coefficients + base;
+
+    return model->coefficient_count > base + OWN && c[LINE] > 0 && c[RUNS] > 2 &&
+                   c[SQUARES_X] > 0
+               ? c[RUNS] - 2
+               : (double)NAN;
+}
+
 void regression_predict_linear(const struct regression_model *model, const double *inputs,
-                               double level, struct regression_prediction *out)
+                               const struct regression_level *level,
+                               struct regression_prediction *out)
 {
     size_t base = regression_base(model), latest;
     const double *c = model->coefficients + base;
@@ -149,11 +161,11 @@ void regression_predict_linear(const struct regression_model *model, const doubl
     latest = (size_t)c[LATEST];
     if (!(c[LINE] > 0)) {
         out->time_s = c[MEDIAN];
-        if (latest < 3 || isnan(level))
+        if (latest < 3 || isnan(level->level))
             return;
         out->basis = REGRESSION_BASIS_QUANTILES;
-        out->low_s = sorted_quantile(c + OWN, latest, (1 - level) / 2);
-        out->high_s = sorted_quantile(c + OWN, latest, (1 + level) / 2);
+        out->low_s = sorted_quantile(c + OWN, latest, (1 - level->level) / 2);
+        out->high_s = sorted_quantile(c + OWN, latest, (1 + level->level) / 2);
         return;
     }
     x = inputs[(size_t)c[INPUT]];
@@ -161,7 +173,7 @@ void regression_predict_linear(const struct regression_model *model, const doubl
     if (!(c[RUNS] > 2) || !(c[SQUARES_X] > 0))
         return;
     half = (x - c[MEAN_X]) / sqrt(c[SQUARES_X]);
-    half = student_quantile(level, c[RUNS] - 2) * c[RESIDUAL_S] *
+    half = level_quantile(level, c[RUNS] - 2) * c[RESIDUAL_S] *
            sqrt(1 + 1 / c[RUNS] + half * half);
     out->basis = REGRESSION_BASIS_RESIDUALS;
     out->low_s = out->time_s - half;

@@ -578,8 +578,18 @@ static size_t terms_of(const struct regression_model *m)
     return count;
 }
 
+double regression_freedom_normal_form(const struct regression_model *model)
+{
+    const double *own = model->coefficients + regression_base(model);
+    size_t term_count = terms_of(model), t = term_count + 1;
+
+    return term_count <= TERMS_MAX && own[POINTS] > (double)t ? own[POINTS] - (double)t
+                                                              : (double)NAN;
+}
+
 void regression_predict_normal_form(const struct regression_model *model,
-                                    const double *inputs, double level,
+                                    const double *inputs,
+                                    const struct regression_level *level,
                                     struct regression_prediction *out)
 {
     const double *own = model->coefficients + regression_base(model), *term = own + OWN;
@@ -607,7 +617,7 @@ void regression_predict_normal_form(const struct regression_model *model,
     if (!(own[POINTS] > (double)t))
         return;
     leverage = triangle_leverage(own + TRIANGLE, t, (1U << t) - 1, row);
-    leverage = student_quantile(level, own[POINTS] - (double)t) * own[SCATTER] *
+    leverage = level_quantile(level, own[POINTS] - (double)t) * own[SCATTER] *
                sqrt(1 + leverage);
     out->basis = REGRESSION_BASIS_RESIDUALS;
     out->low_s = out->time_s - leverage;

@@ -365,8 +365,18 @@ enum error_code regression_fit_power_law(const struct regression_data *data,
     return report_outliers(&w, report, a, err);
 }
 
+double regression_freedom_power_law(const struct regression_model *model)
+{
+    size_t base = regression_base(model);
+    const double *c = model->coefficients + base;
+
+    return model->coefficient_count == base + OWN && c[RUNS] > 2 ? c[RUNS] - 2
+                                                                 : (double)NAN;
+}
+
 void regression_predict_power_law(const struct regression_model *model,
-                                  const double *inputs, double level,
+                                  const double *inputs,
+                                  const struct regression_level *level,
                                   struct regression_prediction *out)
 {
     size_t base = regression_base(model);
@@ -386,7 +396,7 @@ void regression_predict_power_law(const struct regression_model *model,
     if (!(c[RUNS] > 2))
         return;
     x -= c[MEAN_X];
-    half = student_quantile(level, c[RUNS] - 2) * c[SCATTER] *
+    half = level_quantile(level, c[RUNS] - 2) * c[SCATTER] *
            sqrt(1 + 1 / c[RUNS] + x * x / c[SQUARES_X]);
     out->basis = REGRESSION_BASIS_RESIDUALS;
     out->low_s = out->time_s * exp(-half);

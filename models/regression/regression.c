@@ -37,6 +37,7 @@ const struct regression_kind regression_kinds[] = {
      refines,                                          \
      regression_fit_##name,                            \
      regression_predict_##name,                        \
+     regression_freedom_##name,                        \
      regression_refine_##name,                         \
      regression_formula_##name},
     REGRESSION_KINDS(X)
@@ -110,15 +111,23 @@ static void forget_time(struct regression_prediction *out)
     out->basis = REGRESSION_BASIS_NONE;
 }
 
+/* Those that the kind may have; others come from storage. */
+static bool has_counts(const struct regression_kind *kind,
+                       const struct regression_model *m)
+{
+    return m->input_count >= kind->inputs_min && m->input_count <= kind->inputs_max &&
+           m->coefficient_count >= regression_base(m) &&
+           m->coefficient_count <= REGRESSION_COEFFICIENTS_MAX &&
+           m->statistic_count <= REGRESSION_STATISTICS_MAX;
+}
+
 static enum regression_reason predict(const struct regression_kind *kind,
                                       const struct regression_model *m,
                                       const double *inputs,
+                                      const struct regression_level *level,
                                       struct regression_prediction *out)
 {
-    if (m->input_count < kind->inputs_min || m->input_count > kind->inputs_max ||
-        m->coefficient_count < regression_base(m) ||
-        m->coefficient_count > REGRESSION_COEFFICIENTS_MAX ||
-        m->statistic_count > REGRESSION_STATISTICS_MAX)
+    if (!has_counts(kind, m))
         return REGRESSION_NO_DATA;
     for (size_t i = 0; i < m->input_count; i++) {
         if (!isfinite(inputs[i]))
@@ -127,17 +136,42 @@ static enum regression_reason predict(const struct regression_kind *kind,
     measure_distance(m, inputs, out);
     if (out->extrapolation_ratio > FAR)
         return REGRESSION_FAR;
-    kind->predict(m, inputs, out->level, out);
+    kind->predict(m, inputs, level, out);
     return out->reason == REGRESSION_OK ? judge(m, out) : out->reason;
+}
+
+struct regression_level regression_level_of(const struct regression_kind *kind,
+                                            const struct regression_model *model,
+                                            double level)
+{
+    struct regression_level l = {level, NAN, NAN};
+
+    if (isnan(level) || !has_counts(kind, model))
+        return l;
+    l.freedom = kind->freedom(model);
+    if (!isnan(l.freedom))
+        l.quantile = student_quantile(level, l.freedom);
+    return l;
 }
 
 void regression_predict(const struct regression_kind *kind,
                         const struct regression_model *model, const double *inputs,
                         double level, struct regression_prediction *out)
 {
-    *out = (struct regression_prediction){.level = level, .extrapolation_ratio = 1};
+    const struct regression_level l = {level, NAN, NAN};
+
+    regression_predict_at(kind, model, inputs, &l, out);
+}
+
+void regression_predict_at(const struct regression_kind *kind,
+                           const struct regression_model *model, const double *inputs,
+                           const struct regression_level *level,
+                           struct regression_prediction *out)
+{
+    *out =
+        (struct regression_prediction){.level = level->level, .extrapolation_ratio = 1};
     forget_time(out);
-    out->reason = predict(kind, model, inputs, out);
+    out->reason = predict(kind, model, inputs, level, out);
     if (out->reason != REGRESSION_OK) {
         forget_time(out);
         return;

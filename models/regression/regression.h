@@ -134,9 +134,19 @@ typedef enum error_code regression_fit_fn(const struct regression_data *data,
                                           struct regression_model *model,
                                           struct regression_report *report,
                                           struct arena *a, struct error *err);
+/* What intervals of a level need, worked out once for many predictions. */
+struct regression_level {
+    double level;    /* 0..1; NAN: no interval */
+    double freedom;  /* degrees that the next holds for; NAN: it is not worked out */
+    double quantile; /* t with P(|T| < t) = level for Student's T */
+};
+
 typedef void regression_predict_fn(const struct regression_model *model,
-                                   const double *inputs, double level,
+                                   const double *inputs,
+                                   const struct regression_level *level,
                                    struct regression_prediction *out);
+/* Degrees of freedom of its residuals, for any inputs; NAN: none. */
+typedef double regression_freedom_fn(const struct regression_model *model);
 /* false: the run cannot be used (bad numbers, an outlier); the model stays. */
 typedef bool regression_refine_fn(struct regression_model *model, const double *inputs,
                                   double time_s);
@@ -150,6 +160,7 @@ typedef const char *regression_formula_fn(const struct regression_model *model,
     regression_formula_fn regression_formula_##name;   \
     regression_fit_fn regression_fit_##name;           \
     regression_predict_fn regression_predict_##name;   \
+    regression_freedom_fn regression_freedom_##name;   \
     regression_refine_fn regression_refine_##name;
 REGRESSION_KINDS(X)
 #undef X
@@ -160,6 +171,7 @@ struct regression_kind {
     bool refines;
     regression_fit_fn *fit;
     regression_predict_fn *predict;
+    regression_freedom_fn *freedom;
     regression_refine_fn *refine;
     regression_formula_fn *formula;
 };
@@ -182,6 +194,16 @@ regression_fit(const struct regression_kind *kind, const struct regression_data 
 void regression_predict(const struct regression_kind *kind,
                         const struct regression_model *model, const double *inputs,
                         double level, struct regression_prediction *out);
+
+/* The same of a level that is worked out, at best for this model: O(inputs), and a
+ * hundred times as fast. */
+struct regression_level regression_level_of(const struct regression_kind *kind,
+                                            const struct regression_model *model,
+                                            double level);
+void regression_predict_at(const struct regression_kind *kind,
+                           const struct regression_model *model, const double *inputs,
+                           const struct regression_level *level,
+                           struct regression_prediction *out);
 
 /* Takes in one more run; false: it was not used, or the kind does not refine. */
 bool regression_refine(const struct regression_kind *kind, struct regression_model *model,

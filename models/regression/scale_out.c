@@ -143,8 +143,19 @@ enum error_code regression_fit_scale_out(const struct regression_data *data,
     return OK;
 }
 
+double regression_freedom_scale_out(const struct regression_model *model)
+{
+    size_t base = regression_base(model);
+    const double *c = model->coefficients + base;
+
+    return model->coefficient_count == base + OWN && c[FREEDOM] >= 1 && c[RUNS] >= 1
+               ? c[FREEDOM]
+               : (double)NAN;
+}
+
 void regression_predict_scale_out(const struct regression_model *model,
-                                  const double *inputs, double level,
+                                  const double *inputs,
+                                  const struct regression_level *level,
                                   struct regression_prediction *out)
 {
     size_t base = regression_base(model);
@@ -161,7 +172,7 @@ void regression_predict_scale_out(const struct regression_model *model,
     out->time_s = time_of(c, inputs);
     if (!(c[FREEDOM] >= 1) || !(c[RUNS] >= 1))
         return;
-    half = student_quantile(level, c[FREEDOM]) * c[SCATTER] * sqrt(1 + 1 / c[RUNS]);
+    half = level_quantile(level, c[FREEDOM]) * c[SCATTER] * sqrt(1 + 1 / c[RUNS]);
     out->basis = REGRESSION_BASIS_RESIDUALS;
     out->low_s = out->time_s * exp(-half);
     out->high_s = out->time_s * exp(half);
