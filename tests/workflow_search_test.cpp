@@ -4,7 +4,7 @@
 #include <algorithm>
 
 extern "C" {
-#include "algorithms/workflow/search_state.h"
+#include "algorithms/workflow/search_groups.h"
 #include "algorithms/workflow/symmetry.h"
 }
 
@@ -426,10 +426,53 @@ TEST_CASE("insertion: what a move is estimated at, and what it comes to", "[work
             follows_s = std::max(follows_s, state.rest_s[lane.task[x.spot]]);
         INFO(x.task << " at " << x.spot);
         CHECK(ready_s + workflow_state_time_s(&state, x.task, 1) + follows_s == x.est_s);
-        REQUIRE(workflow_state_move(&state, x.task, {1, x.spot}, &err) == OK);
+        REQUIRE(workflow_state_put(&state, x.task, {1, x.spot}, 0, &err) == OK);
+        workflow_state_work_out(&state);
         CHECK(state.makespan_s == x.comes_to_s);
         REQUIRE(workflow_state_load(&state, &s.best, &err) == OK);
     }
+}
+
+// b and c cost two transfers where they are; each of them alone would still cost two.
+TEST_CASE("a group moves with what hangs on it", "[workflow]")
+{
+    // a, b, c, d one after the other; p0: a d, p1: b c
+    request r =
+        by_matrix({{1, 1}, {1, 2}, {1, 1}, {1, 1}}, {{0, 1, 10}, {1, 2, 10}, {2, 3, 10}});
+    const size_t tasks[] = {0, 1, 2, 3}, at[] = {0, 1, 1, 0};
+    test_arena a;
+    error err = collecting_error(a);
+    workflow_problem *problem = nullptr;
+    workflow_searching s{};
+    workflow_state state{};
+    workflow_groups groups{};
+    workflow_group_move move{};
+    double units = 0;
+
+    REQUIRE(workflow_problem_make(r.build(), false, &problem, a, &err) == OK);
+    s.problem = problem;
+    s.arena = a;
+    REQUIRE(workflow_order_make(problem, &s.best, a, &err) == OK);
+    std::copy(tasks, tasks + 4, s.best.task);
+    std::copy(at, at + 4, s.best.processor);
+    REQUIRE(workflow_state_make(&state, &s, &err) == OK);
+    REQUIRE(workflow_state_load(&state, &s.best, &err) == OK);
+    CHECK(state.makespan_s == 25);
+    REQUIRE(workflow_groups_make(&groups, &state, a, &err) == OK);
+    for (workflow_direction way : {WORKFLOW_CHILDREN, WORKFLOW_PARENTS}) {
+        size_t task = way == WORKFLOW_CHILDREN ? 1 : 2, other = 3 - task;
+
+        move.est_s = HUGE_VAL;
+        CHECK(workflow_groups_weigh(&groups, other, way, &units, &move) == 0);
+        CHECK(workflow_groups_weigh(&groups, task, way, &units, &move) == 1);
+        CHECK(move.est_s == 4);
+        CHECK(move.group.count == 2);
+        CHECK(move.to.processor == 0);
+        CHECK(move.to.spot == 1);
+    }
+    REQUIRE(workflow_group_put(&state, &move, &err) == OK);
+    workflow_state_work_out(&state);
+    CHECK(state.makespan_s == 4);
 }
 
 namespace
@@ -514,8 +557,10 @@ void check_times(const workflow_problem *problem, const workflow_state &state)
     }
 }
 
-void check_moves(request &r, uint64_t seed)
+void check_moves(request &r, uint64_t seed, size_t &group_moves)
 {
+    workflow_groups groups{};
+    double units = 0;
     rng d = rng_stream(seed, "moves");
     test_arena a;
     error err = collecting_error(a);
@@ -538,15 +583,27 @@ void check_moves(request &r, uint64_t seed)
     REQUIRE(workflow_state_make(&state, &s, &err) == OK);
     REQUIRE(workflow_state_load(&state, &s.best, &err) == OK);
     check_times(problem, state);
+    REQUIRE(workflow_groups_make(&groups, &state, a, &err) == OK);
+    std::fill(groups.heavy, groups.heavy + problem->edge_count, true);
+    groups.any = true;
     for (size_t k = 0; k < 40 && state.n > 0; k++) {
         size_t task = state.order[rng_index(&d, state.n)], low, high;
         size_t p = rng_index(&d, problem->processor_count);
+        workflow_group_move group{};
 
         workflow_state_room(&state, task, &low, &high);
         size_t first = workflow_state_find(&state, p, low);
         size_t end = workflow_state_find(&state, p, high);
         workflow_spot to = {p, first + rng_index(&d, end - first + 1)};
-        REQUIRE(workflow_state_move(&state, task, to, &err) == OK);
+        group.est_s = HUGE_VAL;
+        workflow_groups_weigh(&groups, task, k % 2 ? WORKFLOW_CHILDREN : WORKFLOW_PARENTS,
+                              &units, &group);
+        if (group.est_s < HUGE_VAL)
+            REQUIRE(workflow_group_put(&state, &group, &err) == OK);
+        else
+            REQUIRE(workflow_state_put(&state, task, to, 0, &err) == OK);
+        group_moves += group.est_s < HUGE_VAL;
+        workflow_state_work_out(&state);
         check_times(problem, state);
     }
 }
@@ -557,6 +614,8 @@ void check_moves(request &r, uint64_t seed)
 // tasks that have begun or have no place.
 TEST_CASE("after any moves the times are those of the order", "[workflow][property]")
 {
+    size_t group_moves = 0;
+
     for (uint64_t seed = 0; seed < 90; seed++) {
         request r = draw_whole(seed, 12);
         rng d = rng_stream(seed, "bystanders");
@@ -571,8 +630,9 @@ TEST_CASE("after any moves the times are those of the order", "[workflow][proper
         }
         for (size_t k = 0; seed >= 30 && k < 1 + seed % 4; k++)
             add_bystander(r, own, (bystander)rng_index(&d, BYSTANDERS), d);
-        check_moves(r, seed);
+        check_moves(r, seed, group_moves);
     }
+    CHECK(group_moves > 100);
 }
 
 TEST_CASE("search: a child that is done, or has no place, holds nobody up",

@@ -407,7 +407,7 @@ TEST_CASE("auto says what it chose and why", "[workflow]")
     request r = topcuoglu(), large;
 
     CHECK(choice_of_auto(r) == "search: the best of heft 80 s, cpop 86 s, peft 85 s, "
-                               "search 74 s");
+                               "search 73 s");
     CHECK(decide(r, "auto").objective.makespan_s <= 80);
     r.in.time_limit_given = true;
     CHECK(choice_of_auto(r) == "search: the request allows time for a search");

@@ -9,7 +9,9 @@
  *     e   = max( max over children c: transfer(p, c) + rest(c),   rest(v) )
  *     est = h + time(task, p) + e
  *
- * The move of the least estimate is made, better or not, and the task stays for a while.
+ * Where data takes long to move, the task together with what hangs on it, too
+ * (search_groups.h). The move of the least estimate is made, better or not, and what it
+ * moves stays for a while.
  * When nothing better has come for long, the search goes on from the best, with some
  * random changes. Where a task takes no time it has one place, without neighbours.
  *
@@ -20,7 +22,7 @@
  * Above PLAIN_PROCESSORS processors, of equal ones (symmetry.h) only those of the task,
  * its parents and children, and the two whose last task ends first are tried.
  */
-#include "algorithms/workflow/search_state.h"
+#include "algorithms/workflow/search_groups.h"
 #include "algorithms/workflow/symmetry.h"
 
 #include "models/base/rng.h"
@@ -31,7 +33,9 @@ enum {
     TRIED = 12,
     STAY_LEAST = 5,
     STAY_MORE = 10,
-    PATIENCE = 2000, /* and the number of tasks */
+    PATIENCE_LEAST = 100,
+    PATIENCE_MORE = 10, /* for each task, */
+    PATIENCE_MOST = 2000,
     KICK_LEAST = 3,
     KICK_MOST = 10,
     PLAIN_PROCESSORS = 32
@@ -53,6 +57,7 @@ struct local {
     double *has_parent,
         *has_child; /* [resource]: as seen_for, for the task that is weighed */
     double weighings;
+    struct workflow_groups groups;
     struct rng rng;
 };
 
@@ -137,6 +142,7 @@ struct move {
     size_t task;
     struct workflow_spot to;
     double est_s;
+    const struct workflow_group_move *group; /* NULL: it goes alone */
 };
 
 /* The task's ready_s and follows_s on each candidate. They are the same on all resources
@@ -223,7 +229,7 @@ static void weigh_places(struct local *l, struct move *best, size_t task, size_t
         l->s->weighed++;
         l->now.units++;
         if (est_s < best->est_s)
-            *best = (struct move){task, {p, spot}, est_s};
+            *best = (struct move){task, {p, spot}, est_s, NULL};
     }
 }
 
@@ -236,7 +242,7 @@ static void weigh_instant(struct local *l, struct move *best, size_t task, size_
 
     l->s->weighed++;
     if (est_s < best->est_s)
-        *best = (struct move){task, {p, 0}, est_s};
+        *best = (struct move){task, {p, 0}, est_s, NULL};
 }
 
 static void weigh_task(struct local *l, struct move *best, size_t task)
@@ -280,7 +286,22 @@ static size_t draw_tasks(struct local *l)
     return drawn;
 }
 
-static bool find_move(struct local *l, struct move *best)
+/* The same with what hangs on the task; `group` is the best of its kind so far. */
+static void weigh_groups(struct local *l, struct move *best,
+                         struct workflow_group_move *group, size_t task)
+{
+    static const enum workflow_direction ways[] = {WORKFLOW_CHILDREN, WORKFLOW_PARENTS};
+
+    group->est_s = best->est_s;
+    for (size_t k = 0; k < 2; k++)
+        l->s->weighed += (double)workflow_groups_weigh(&l->groups, task, ways[k],
+                                                       &l->now.units, group);
+    if (group->est_s < best->est_s)
+        *best = (struct move){task, group->to, group->est_s, group};
+}
+
+static bool find_move(struct local *l, struct move *best,
+                      struct workflow_group_move *group)
 {
     size_t count;
 
@@ -289,8 +310,10 @@ static bool find_move(struct local *l, struct move *best)
     l->now.units += (double)l->path_count;
     count = draw_tasks(l);
     note_free(l);
-    for (size_t k = 0; k < count; k++)
+    for (size_t k = 0; k < count; k++) {
         weigh_task(l, best, l->path[k]);
+        weigh_groups(l, best, group, l->path[k]);
+    }
     return best->task != WORKFLOW_NONE;
 }
 
@@ -333,12 +356,19 @@ static void keep_best(struct local *l)
 static enum error_code make_move(struct local *l, const struct move *move,
                                  struct error *err)
 {
+    size_t count = move->group ? move->group->group.count : 1;
     size_t stay = STAY_LEAST + l->path_count / 4;
 
-    TRY(workflow_state_move(&l->now, move->task, move->to, err));
+    if (move->group)
+        TRY(workflow_group_put(&l->now, move->group, err));
+    else
+        TRY(workflow_state_put(&l->now, move->task, move->to, 0, err));
+    workflow_state_work_out(&l->now);
     l->step++;
     stay += rng_index(&l->rng, STAY_MORE);
-    l->stays_until[move->task] = l->step + (double)stay;
+    for (size_t k = 0; k < count; k++)
+        l->stays_until[move->group ? move->group->group.task[k] : move->task] =
+            l->step + (double)stay;
     keep_best(l);
     return OK;
 }
@@ -377,6 +407,7 @@ static enum error_code make_local(struct local *l, struct error *err)
     TRY(workflow_state_make(&l->now, l->s, err));
     if (l->s->spent)
         return OK;
+    TRY(workflow_groups_make(&l->groups, &l->now, a, err));
     l->path = NEW(a, size_t, n);
     l->stays_until = NEW(a, double, n);
     l->candidates = NEW(a, size_t, processors);
@@ -406,21 +437,22 @@ enum error_code workflow_search_local(struct workflow_searching *s, double steps
                                       struct error *err)
 {
     struct local l = {.s = s};
-    double last = s->steps + steps;
+    double last = s->steps + steps, patience;
+    struct workflow_group_move group;
     struct move move;
 
     TRY(make_local(&l, err));
     if (s->spent || l.now.n == 0 || l.candidate_count == 0)
         return OK;
+    patience = fmin(PATIENCE_MOST, PATIENCE_LEAST + PATIENCE_MORE * (double)l.now.n);
     l.rng = rng_stream(s->problem->in->seed + (uint64_t)s->steps, "workflow.search");
     TRY(workflow_state_load(&l.now, &s->best, err));
     while (s->steps < last && !workflow_search_done(s) && next_step(&l)) {
-        if (find_move(&l, &move) || random_move(&l, &move))
+        if (find_move(&l, &move, &group) || random_move(&l, &move))
             TRY(make_move(&l, &move, err));
         else
             l.step++;
-        if (!(l.now.makespan_s < HUGE_VAL) ||
-            l.step - l.improved_at > PATIENCE + (double)l.now.n)
+        if (!(l.now.makespan_s < HUGE_VAL) || l.step - l.improved_at > patience)
             TRY(kick(&l, last, err));
     }
     return OK;

@@ -9,6 +9,7 @@
 #include "algorithms/workflow/problem_parts.h"
 #include "models/base/rng.h"
 
+#include <assert.h>
 #include <string.h>
 
 enum { TIMES_MOST = 5000000, FIRST_ROOM = 8 };
@@ -246,13 +247,18 @@ static void shift(struct workflow_state *state, size_t task, size_t to)
     state->place[task] = to;
 }
 
-enum error_code workflow_state_move(struct workflow_state *state, size_t task,
-                                    struct workflow_spot to, struct error *err)
+enum error_code workflow_state_put(struct workflow_state *state, size_t task,
+                                   struct workflow_spot to, size_t low, struct error *err)
 {
-    size_t old_next = state->behind[task], old_previous = state->before[task];
+    struct workflow_moved *moved = &state->moved[state->moved_count];
     size_t old_place = state->place[task], spot = to.spot, behind, high;
 
+    assert(state->moved_count < WORKFLOW_MOVED_MOST);
+    *moved = (struct workflow_moved){.task = task,
+                                     .old_next = state->behind[task],
+                                     .old_previous = state->before[task]};
     workflow_state_room(state, task, &behind, &high);
+    behind = low > behind ? low : behind;
     if (state->spot[task] != WORKFLOW_NONE) {
         if (state->at[task] == to.processor && spot > state->spot[task])
             spot--;
@@ -267,18 +273,30 @@ enum error_code workflow_state_move(struct workflow_state *state, size_t task,
             behind = state->place[state->before[task]] + 1;
     }
     shift(state, task, behind > old_place ? behind - 1 : behind);
-    mark_task(state, state->heads_due, task);
-    mark_task(state, state->heads_due, old_next);
-    mark_task(state, state->heads_due, state->behind[task]);
-    mark_children(state, task); /* their inputs come from elsewhere now */
-    mark_task(state, state->rests_due, task);
-    mark_task(state, state->rests_due, old_previous);
-    mark_task(state, state->rests_due, state->before[task]);
-    mark_parents(state, task);
+    moved->next = state->behind[task];
+    moved->previous = state->before[task];
+    state->moved_count++;
+    return OK;
+}
+
+void workflow_state_work_out(struct workflow_state *state)
+{
+    for (size_t k = 0; k < state->moved_count; k++) {
+        const struct workflow_moved *moved = &state->moved[k];
+
+        mark_task(state, state->heads_due, moved->task);
+        mark_task(state, state->heads_due, moved->old_next);
+        mark_task(state, state->heads_due, moved->next);
+        mark_children(state, moved->task); /* their inputs come from elsewhere now */
+        mark_task(state, state->rests_due, moved->task);
+        mark_task(state, state->rests_due, moved->old_previous);
+        mark_task(state, state->rests_due, moved->previous);
+        mark_parents(state, moved->task);
+    }
+    state->moved_count = 0;
     work_out_heads(state, 0);
     work_out_rests(state, state->n);
     work_out_makespan(state);
-    return OK;
 }
 
 /* ---- what the makespan hangs on ---- */

@@ -21,6 +21,12 @@ struct workflow_arc {
     double transfer_s;   /* between different resources; NAN: it follows from links */
 };
 
+/* A task that was moved, and who came next to it there and before that; WORKFLOW_NONE. */
+struct workflow_moved {
+    size_t task, next, previous, old_next, old_previous;
+};
+enum { WORKFLOW_MOVED_MOST = 4 };
+
 struct workflow_state {
     const struct workflow_problem *problem;
     size_t n;      /* tasks in the order: open, and with a place */
@@ -46,6 +52,8 @@ struct workflow_state {
     size_t *ends;                   /* tasks without children that may take no time */
     size_t end_count;
     uint64_t *heads_due, *rests_due; /* a bit for each place of the order */
+    struct workflow_moved moved[WORKFLOW_MOVED_MOST]; /* since times were worked out */
+    size_t moved_count;
     struct arena *arena;
 };
 
@@ -64,10 +72,13 @@ enum error_code workflow_state_load(struct workflow_state *state,
                                     const struct workflow_order *order,
                                     struct error *err);
 
-/* Makes a move, and works the times out. The spot must be allowed: behind all parents of
- * the task and before all its children. */
-enum error_code workflow_state_move(struct workflow_state *state, size_t task,
-                                    struct workflow_spot to, struct error *err);
+/* Moves a task, in the order not before place `low`. The spot must be allowed: behind all
+ * its parents and before all its children. After at most WORKFLOW_MOVED_MOST of them the
+ * times have to be worked out. */
+enum error_code workflow_state_put(struct workflow_state *state, size_t task,
+                                   struct workflow_spot to, size_t low,
+                                   struct error *err);
+void workflow_state_work_out(struct workflow_state *state);
 
 /* Places of the order that the task may not pass: its last parent's + 1, and its first
  * child's (or n). */
