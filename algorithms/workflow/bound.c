@@ -137,7 +137,8 @@ static enum error_code area_of(const struct workflow_problem *problem, double wo
 /* The longest way through the graph that counts transfers: end of a task, and what must
  * follow it, on the processor where both together are least. */
 static double longest_way_s(const struct workflow_problem *problem,
-                            const struct workflow_heads *heads)
+                            const struct workflow_heads *heads,
+                            struct workflow_clock *clock)
 {
     size_t processors = problem->processor_count;
     double longest_s = 0;
@@ -145,6 +146,8 @@ static double longest_way_s(const struct workflow_problem *problem,
     for (size_t i = 0; i < problem->task_count && heads->head_s; i++) {
         double least_s = HUGE_VAL;
 
+        if (!workflow_tick(clock, (double)processors))
+            break;
         for (size_t p = 0; p < processors; p++)
             least_s = fmin(least_s, heads->head_s[i * processors + p] +
                                         heads->tail_s[i * processors + p]);
@@ -210,7 +213,7 @@ workflow_bound_parts(const struct workflow_problem *problem, enum bound_effort e
     if (effort != EFFORT_NONE && !clock->spent) {
         TRY(workflow_heads_make(problem, clock, heads, a, err));
         TRY(workflow_area_make(problem, heads, area_steps[effort], clock, area, a, err));
-        b.path_s = fmax(b.path_s, longest_way_s(problem, heads));
+        b.path_s = fmax(b.path_s, longest_way_s(problem, heads, clock));
         b.work_s = fmax(b.work_s, area->area_s);
     }
     b.lower_bound_s = fmax(b.path_s, b.work_s);
