@@ -54,6 +54,22 @@ static double steps_allowed(const struct workflow_problem *problem, double max_s
 #define EFFORT_SHARE  0.3 /* of the time limit */
 #define CLOSING_SHARE 0.2 /* kept back for bounds after the search */
 
+/* For each task and edge, after the search: order, check, rows. */
+#define ANSWER_LOOKS 360.0
+#define ANSWER_MOST  0.3 /* of the time limit */
+
+/* Share of the limit that is kept back to make the answer. */
+static double answer_share(const struct workflow_problem *problem)
+{
+    double looks = ANSWER_LOOKS *
+                   ((double)problem->open_count + (double)problem->edge_count) /
+                   LOOKS_PER_S;
+
+    if (!problem->in->time_limit_given || !(problem->in->time_limit_s > 0))
+        return 0;
+    return fmin(ANSWER_MOST, looks / problem->in->time_limit_s);
+}
+
 /* What is asked for, else what leaves most of the time to the search. */
 static enum bound_effort effort_of(const struct workflow_problem *problem, double asked)
 {
@@ -192,7 +208,8 @@ static enum error_code run_parts(struct workflow_searching *s, enum bound_effort
 static enum error_code close_bounds(struct workflow_searching *s,
                                     struct workflow_plan *plan, struct error *err)
 {
-    struct workflow_clock clock = workflow_clock_make(s->problem->in->budget, 1);
+    struct workflow_clock clock =
+        workflow_clock_make(s->problem->in->budget, 1 - answer_share(s->problem));
     struct workflow_bound bound;
 
     TRY(workflow_bound_parts(s->problem, EFFORT_FULL, &clock, &bound, &s->heads, &s->area,
@@ -242,7 +259,8 @@ enum error_code workflow_search(const struct workflow_problem *problem,
     enum bound_effort effort = effort_of(problem, param[SEARCH_BOUND_EFFORT]);
     bool closes = problem->in->time_limit_given && effort != EFFORT_FULL;
 
-    s.clock = workflow_clock_make(problem->in->budget, closes ? 1 - CLOSING_SHARE : 1);
+    s.clock = workflow_clock_make(problem->in->budget, (closes ? 1 - CLOSING_SHARE : 1) -
+                                                           answer_share(problem));
     TRY(workflow_plan_make(problem, &s.listed, a, err));
     TRY(workflow_order_make(problem, &s.best, a, err));
     s.steps_most = steps_allowed(problem, param[SEARCH_MAX_STEPS]);
