@@ -244,10 +244,10 @@ static enum error_code warn_first(struct request *rq, const struct plan_request 
 static bool all_have(const struct plan_request *in,
                      double (*value)(const struct candidate *))
 {
-    bool all = in->candidate_count > 0;
+    bool all = in->candidates && in->candidate_count > 0;
 
-    for (size_t i = 0; i < in->candidate_count; i++)
-        all = all && !isnan(value(&in->candidates[i]));
+    for (size_t i = 0; all && i < in->candidate_count; i++)
+        all = !isnan(value(&in->candidates[i]));
     return all;
 }
 
