@@ -151,7 +151,7 @@ TEST_CASE("a decision whose time is up does not look at all pairs again",
         const char *policy = policies[rng_index(&d, 6)];
         table.pages_read = 0;
         asked clock{0, 1 + rng_index(&d, 100), &table};
-        budget limit{used, &clock, 0};
+        budget limit = make_budget(used, &clock);
         test_arena a(size_t{1} << 30);
         error err = collecting_error(a);
         workflow_out out{};
