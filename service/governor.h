@@ -177,11 +177,11 @@ enum governor_answer governor_submit(struct governor *g, const struct governor_w
                                      struct governor_job *job);
 
 /* From run(): what has been used is charged, at most once a millisecond, and it may be
- * parked: then this returns when it has a slot again, or when it is cancelled or past
- * `deadline_s` and is to end. Both times are of clock_monotonic_s(). With `may_park`
+ * parked: then this returns true, when it has a slot again, or when it is cancelled or
+ * past `deadline_s` and is to end. Both times are of clock_monotonic_s(). With `may_park`
  * false, while a lock or a database connection is held, it is only charged. Accepts job
  * NULL. */
-void governor_look(struct governor_job *job, double now_s, double deadline_s,
+bool governor_look(struct governor_job *job, double now_s, double deadline_s,
                    bool may_park);
 
 /* From run(): the job's lease becomes `bytes`, its exact need; less than it has: stays.
@@ -237,7 +237,7 @@ void governor_stats(struct governor *g, struct governor_stats *stats);
 
 struct governor_queue_options {
     const char *name;  /* of the threads, at most 15 bytes */
-    size_t slot_count; /* >= 1 */
+    size_t slot_count; /* 0: no such queue, nothing may be submitted to it */
     size_t
         thread_count; /* >= slot_count; more than the slots are made when parking asks */
     size_t queue_length; /* that wait; >= 1 */
@@ -265,7 +265,7 @@ struct governor_sizes governor_sizes(const struct governor_options *options);
 
 /* The options that the settings mean. */
 struct config;
-struct governor_options governor_options(const struct config *config);
+struct governor_options governor_options_of(const struct config *config);
 
 /* Starts `slot_count` threads a queue. NULL: no memory or no threads. */
 struct governor *governor_create(const struct governor_options *options);
