@@ -2,11 +2,14 @@
 #include "service/config.h"
 
 #include "models/base/names.h"
+#include "service/governor.h"
+#include "service/system_memory.h"
 
 #include <arpa/inet.h>
 #include <ctype.h>
 #include <errno.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +17,11 @@
 
 enum setting_type { CHOICE, TEXT, SECRET, COUNT, NUMBER, BOOLEAN };
 
-enum { NAME_SIZE = 64, SECRET_FILE_MAX_BYTES = 64 * 1024 };
+enum {
+    NAME_SIZE = 64,
+    SECRET_FILE_MAX_BYTES = 64 * 1024,
+    MEMORY_LEAST_BYTES = 32 * 1024 * 1024 /* for bodies and work */
+};
 
 struct setting {
     const char *name;
@@ -216,6 +223,21 @@ static bool is_known_variable(const char *name, size_t length)
     return false;
 }
 
+__attribute__((format(printf, 3, 4))) static void
+warn(struct config *config, struct arena *a, const char *format, ...)
+{
+    const char *text;
+    va_list args;
+
+    if (config->warning_count == CONFIG_WARNINGS_MAX)
+        return;
+    va_start(args, format);
+    text = arena_vprintf(a, format, args);
+    va_end(args);
+    if (text)
+        config->warnings[config->warning_count++] = text;
+}
+
 /* A misspelt variable would be silently without effect: say so. */
 static void warn_of_unknown(struct config *config, const char *const *environment,
                             struct arena *a)
@@ -228,13 +250,10 @@ static void warn_of_unknown(struct config *config, const char *const *environmen
             strncmp(name, "GRIDPLAN_TEST_", 14) == 0 ||
             (equals && is_service_link(equals + 1)) ||
             strncmp(name, "GRIDPLAN_SERVICE_", 17) == 0 ||
-            strncmp(name, "GRIDPLAN_PORT_", 14) == 0 ||
-            config->warning_count == CONFIG_WARNINGS_MAX)
+            strncmp(name, "GRIDPLAN_PORT_", 14) == 0)
             continue;
-        config->warnings[config->warning_count] = arena_printf(
-            a, "there is no setting %.*s; --help lists them all", (int)length, name);
-        if (config->warnings[config->warning_count])
-            config->warning_count++;
+        warn(config, a, "there is no setting %.*s; --help lists them all", (int)length,
+             name);
     }
 }
 
@@ -331,10 +350,55 @@ static void check_origins(const char *origins, struct error *err)
     }
 }
 
-static void check(struct config *config, struct error *err)
+/* Memory: what it comes to, and what cannot be. */
+static void settle_memory(struct config *config, struct arena *a)
+{
+    struct governor_options options;
+    struct governor_sizes sizes;
+    size_t least;
+
+    if (config->memory_bytes == 0)
+        config->memory_bytes = system_memory_bytes("") / 5 * 3;
+    options = governor_options_of(config);
+    sizes = governor_sizes(&options);
+    least = sizes.kept_bytes + MEMORY_LEAST_BYTES;
+    if (config->memory_bytes < least) {
+        warn(config, a, "memory_bytes is raised from %zu to %zu, the least that works",
+             config->memory_bytes, least);
+        options.memory_bytes = config->memory_bytes = least;
+        sizes = governor_sizes(&options);
+    }
+    if (config->total_body_bytes == 0)
+        config->total_body_bytes = sizes.body_bytes;
+    if (config->request_memory_bytes > sizes.work_bytes) {
+        warn(config, a,
+             "request_memory_bytes is lowered from %zu to %zu, what memory_bytes (%zu) "
+             "leaves for work",
+             config->request_memory_bytes, sizes.work_bytes - sizes.reserve_bytes,
+             config->memory_bytes);
+        config->request_memory_bytes = sizes.work_bytes - sizes.reserve_bytes;
+    }
+}
+
+static void settle_threads(struct config *config, struct arena *a)
 {
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
 
+    if (config->compute_workers == 0)
+        config->compute_workers = processors > 0 ? (size_t)processors : 1;
+    if (config->compute_threads == 0)
+        config->compute_threads = 4 * config->compute_workers + 64;
+    if (config->compute_threads >= 2 * config->compute_workers)
+        return;
+    warn(config, a,
+         "compute_threads is raised from %zu to %zu, twice compute_workers, so that "
+         "computations can be parked",
+         config->compute_threads, 2 * config->compute_workers);
+    config->compute_threads = 2 * config->compute_workers;
+}
+
+static void check(struct config *config, struct arena *a, struct error *err)
+{
     if (!is_address(config->bind))
         invalid(err, "bind", "malformed", "'%s' is no IPv4 or IPv6 address",
                 config->bind);
@@ -343,12 +407,12 @@ static void check(struct config *config, struct error *err)
         invalid(err, "request_memory_bytes", "out_of_bounds",
                 "%zu is less than max_body_bytes, %zu", config->request_memory_bytes,
                 config->max_body_bytes);
-    if (config->total_body_bytes < config->max_body_bytes)
+    if (config->total_body_bytes > 0 && config->total_body_bytes < config->max_body_bytes)
         invalid(err, "total_body_bytes", "out_of_bounds",
                 "%zu is less than max_body_bytes, %zu", config->total_body_bytes,
                 config->max_body_bytes);
-    if (config->compute_workers == 0)
-        config->compute_workers = processors > 0 ? (size_t)processors : 1;
+    settle_threads(config, a);
+    settle_memory(config, a);
     if (config->rate_burst_count < 1)
         config->rate_burst_count = fmax(1, 2 * config->rate_limit_per_s);
     config->auth_required =
@@ -372,7 +436,7 @@ enum error_code config_read(const char *const *environment, const char *const *f
         set_from_variable(&read, &settings[i], environment,
                           variable_name(&settings[i], name), a, err);
     read_flags(&read, flags, err);
-    check(&read, err);
+    check(&read, a, err);
     if (err->code != OK)
         return err->code;
     warn_of_unknown(&read, environment, a);

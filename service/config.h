@@ -25,12 +25,17 @@ enum config_auth { CONFIG_AUTH_AUTO, CONFIG_AUTH_ON, CONFIG_AUTH_OFF };
       "Address to listen on, IPv4 or IPv6; 0.0.0.0 or :: for all")                       \
     X(COUNT, body_bytes_per_s, "65536", 1, 1e12, NULL, NULL,                             \
       "Bodies and replies get body_timeout_s and a second per so many bytes")            \
+    X(NUMBER, body_memory_ratio, "0.25", 0.05, 0.75, NULL, NULL,                         \
+      "Share of memory_bytes for request bodies, as they come and decompressed")         \
     X(NUMBER, body_timeout_s, "60", 0.1, 86400, NULL, NULL,                              \
       "Time for a request's body, and for its reply, to pass; see body_bytes_per_s")     \
     X(COUNT, compute_queue_length, "256", 1, 1e6, NULL, NULL,                            \
       "Searches and simulations that may wait; more are refused with 503")               \
+    X(COUNT, compute_threads, "0", 0, 4096, NULL, NULL,                                  \
+      "Threads behind the compute workers, for computations that are parked so that "    \
+      "others go on; 0: 4 for each worker and 64")                                       \
     X(COUNT, compute_workers, "0", 0, 1024, NULL, NULL,                                  \
-      "Threads for searches and simulations; 0: the number of processors")               \
+      "Searches and simulations that compute at once; 0: the number of processors")      \
     X(COUNT, connections_per_address, "0", 0, 1e6, NULL, NULL,                           \
       "Connections from one address at most; 0: no limit (behind a proxy all share "     \
       "one)")                                                                            \
@@ -44,6 +49,9 @@ enum config_auth { CONFIG_AUTH_AUTO, CONFIG_AUTH_ON, CONFIG_AUTH_OFF };
       "Prepare statements; false behind PgBouncer in transaction mode")                  \
     X(NUMBER, db_statement_timeout_s, "30", 0, 86400, NULL, NULL,                        \
       "Time for one SQL statement; 0: no limit")                                         \
+    X(NUMBER, fair_quantum_s, "1", 0.05, 60, NULL, NULL,                                 \
+      "Processor time after which a computation is parked if another tenant has had "    \
+      "less")                                                                            \
     X(NUMBER, header_timeout_s, "10", 0.1, 3600, NULL, NULL,                             \
       "Time for a request's header to arrive, from the connection or the request line")  \
     X(COUNT, io_threads, "2", 1, 256, NULL, NULL,                                        \
@@ -59,12 +67,16 @@ enum config_auth { CONFIG_AUTH_AUTO, CONFIG_AUTH_ON, CONFIG_AUTH_OFF };
     X(COUNT, max_upload_bytes, "134217728", 1024, 1e12, NULL, NULL,                      \
       "Largest body of POST /v1/workloads and /v1/failure-traces, also after "           \
       "decompression; not less than max_body_bytes, not more than a request's memory")   \
+    X(COUNT, memory_bytes, "0", 0, 1e13, NULL, NULL,                                     \
+      "Memory for all requests together; 0: 60 % of what the process may have")          \
     X(COUNT, partitions_ahead_months, "3", 0, 24, NULL, NULL,                            \
       "History partitions made ahead of time")                                           \
     X(COUNT, port, "8080", 0, 65535, NULL, "PORT", "TCP port; 0: any free one")          \
     X(COUNT, query_queue_length, "1024", 1, 1e6, NULL, NULL,                             \
       "Requests that may wait for a database worker; more are refused with 503")         \
     X(COUNT, query_workers, "8", 1, 1024, NULL, NULL, "Threads that talk to PostgreSQL") \
+    X(NUMBER, queue_wait_s, "300", 0.1, 86400, NULL, NULL,                               \
+      "Longest wait of a request for a worker or for memory; then 503")                  \
     X(NUMBER, rate_burst_count, "0", 0, 1e9, NULL, NULL,                                 \
       "Requests at once within the rate limit; 0: twice a second's")                     \
     X(NUMBER, rate_limit_per_s, "0", 0, 1e9, NULL, NULL,                                 \
@@ -103,10 +115,17 @@ enum config_auth { CONFIG_AUTH_AUTO, CONFIG_AUTH_ON, CONFIG_AUTH_OFF };
       "Time that a simulation without a client may take (Prefer: respond-async)")        \
     X(COUNT, simulations_at_once, "0", 0, 64, NULL, NULL,                                \
       "Simulations without a client run at once; 0: half the compute workers")           \
+    X(NUMBER, tenant_memory_ratio, "0.5", 0.05, 1, NULL, NULL,                           \
+      "Share of the memory for bodies, and of that for work, for a tenant that already " \
+      "has some")                                                                        \
+    X(COUNT, tenant_queue_length, "64", 1, 1e6, NULL, NULL,                              \
+      "Computations of one tenant that may wait once half of compute_queue_length is "   \
+      "in use; more are refused with 429")                                               \
     X(NUMBER, time_limit_max_s, "600", 0.001, 86400, NULL, NULL,                         \
       "Largest time_limit_s that a request may ask for")                                 \
-    X(COUNT, total_body_bytes, "1073741824", 1048576, 1e13, NULL, NULL,                  \
-      "Memory for the bodies of all requests in flight; beyond it 503")
+    X(COUNT, total_body_bytes, "0", 0, 1e13, NULL, NULL,                                 \
+      "Memory for the bodies of all requests in flight at most; 0: what "                \
+      "body_memory_ratio says")
 
 #define CONFIG_TYPE_CHOICE  int
 #define CONFIG_TYPE_TEXT    const char *
@@ -121,12 +140,15 @@ struct config {
 #define X(type, name, ...) CONFIG_TYPE_##type name;
     CONFIG_SETTINGS(X)
 #undef X
-    const char *warnings[CONFIG_WARNINGS_MAX]; /* GRIDPLAN_ variables that mean nothing */
+    const char *warnings[CONFIG_WARNINGS_MAX]; /* what was raised or lowered; GRIDPLAN_
+                                                  variables that mean nothing */
     size_t warning_count;
     bool auth_required; /* what `auth` comes to */
 };
 
-/* The settings from `environment` ("NAME=value" texts ended by NULL) and
+/* Settings that come from others or from the machine where they are 0 are filled in.
+ *
+ * The settings from `environment` ("NAME=value" texts ended by NULL) and
  * `flags` ("--name=value", or "--name" and "value"; ended by NULL). All mistakes
  * are collected in *err. What it points to lives in `a`. */
 enum error_code config_read(const char *const *environment, const char *const *flags,

@@ -218,18 +218,20 @@ struct governor_owner_stats {
     size_t queued_count, running_count, parked_count;
 };
 
+struct governor_queue_stats {
+    size_t queued_count, running_count, parked_count, thread_count;
+    uint64_t look_count, parking_count;
+    double spread_s; /* largest less least virtual time of owners with work */
+    struct governor_owner_stats owners[GOVERNOR_OWNERS_SHOWN + 1];
+    size_t owner_count;
+};
+
 struct governor_stats {
     size_t pool_bytes[GOVERNOR_POOLS];   /* B, W */
     size_t leased_bytes[GOVERNOR_POOLS]; /* now */
     size_t reserve_bytes;                /* R */
     uint64_t refused_count[GOVERNOR_POOLS][GOVERNOR_ANSWERS];
-    struct governor_queue_stats {
-        size_t queued_count, running_count, parked_count, thread_count;
-        uint64_t look_count, parking_count;
-        double spread_s; /* largest less least virtual time of owners with work */
-        struct governor_owner_stats owners[GOVERNOR_OWNERS_SHOWN + 1];
-        size_t owner_count;
-    } queues[GOVERNOR_QUEUES];
+    struct governor_queue_stats queues[GOVERNOR_QUEUES];
 };
 void governor_stats(struct governor *g, struct governor_stats *stats);
 
