@@ -1,17 +1,17 @@
 /* background.c - simulations that run without a client.
  *
- * The thread claims, renews and stops; a compute worker answers the request and
- * writes what came of it. A slot is one simulation on its way; the thread fills
- * and empties it, the worker only says that it is done.
+ * The thread claims, renews and stops; the governor has the request answered on a thread
+ * of its own, which writes what came of it. A slot is one simulation on its way; the
+ * thread fills and empties it, the other only says that it is done.
  */
 #include "service/background.h"
 
 #include "service/clock.h"
 #include "service/config.h"
+#include "service/governor.h"
 #include "service/problem.h"
 #include "service/store_simulation.h"
 #include "service/uuid.h"
-#include "service/worker.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -34,6 +34,8 @@ struct slot {
     struct store_simulation claimed; /* in the arena */
     struct arena *arena;
     struct store_progress progress;
+    struct governor_job job;
+    bool unplayed; /* it waited in vain; set before SLOT_DONE */
 };
 
 struct background {
@@ -69,7 +71,7 @@ static enum slot_state state_of(const struct slot *slot)
     return __atomic_load_n(&slot->state, __ATOMIC_ACQUIRE);
 }
 
-/* ---- what came of it: on a worker ---- */
+/* ---- what came of it: on a thread of the governor ---- */
 
 /* How a simulation ended. */
 struct outcome {
@@ -153,7 +155,7 @@ static void done(struct slot *slot)
     pthread_mutex_unlock(&b->mutex);
 }
 
-static void run(void *context)
+static void play(void *context)
 {
     struct slot *slot = context;
     const struct store_simulation *claimed = &slot->claimed;
@@ -164,6 +166,7 @@ static void run(void *context)
         .snapshot_document = claimed->snapshot_document,
         .history_document = claimed->history_document,
         .cancelled = &slot->stop,
+        .job = &slot->job,
         .progress = &slot->progress,
     };
     enum decision_status status = DECISION_FEASIBLE;
@@ -175,6 +178,13 @@ static void run(void *context)
 
     if (judge(slot, code, status, &reply, &outcome))
         keep_outcome(slot, &outcome);
+}
+
+static void played(void *context, enum governor_answer answer)
+{
+    struct slot *slot = context;
+
+    slot->unplayed = answer != GOVERNOR_OK;
     done(slot);
 }
 
@@ -202,8 +212,20 @@ static bool is_over(struct slot *slot, struct outcome *o)
     return true;
 }
 
+/* What was never played goes back to the queue, unless it is not wanted any more. */
+static void put_back(struct slot *slot)
+{
+    struct outcome outcome = {.status =
+                                  is_set(&slot->claimed.cancel_requested) ? "cut" : NULL};
+
+    if (!is_set(&slot->lost))
+        keep_outcome(slot, &outcome);
+}
+
 static void empty(struct slot *slot)
 {
+    if (state_of(slot) == SLOT_DONE && slot->unplayed)
+        put_back(slot);
     arena_close(slot->arena);
     slot->arena = NULL;
     __atomic_store_n(&slot->state, SLOT_EMPTY, __ATOMIC_RELEASE);
@@ -245,14 +267,32 @@ static enum error_code claim(struct slot *slot, bool *found, struct error *err)
     return code;
 }
 
+static bool submit(struct slot *slot)
+{
+    struct service *service = slot->b->service;
+    struct governor_who who = {.owner.name = slot->claimed.tenant, .background = true};
+
+    slot->unplayed = false;
+    slot->job = (struct governor_job){
+        .queue = GOVERNOR_COMPUTE,
+        .est_s = service->config->simulation_time_limit_s,
+        .cancelled = &slot->stop,
+        .run = play,
+        .ended = played,
+        .context = slot,
+    };
+    return governor_submit(service->governor, &who, &slot->job) == GOVERNOR_OK;
+}
+
 static void start(struct slot *slot)
 {
     struct outcome outcome = {0};
 
     if (!is_over(slot, &outcome)) {
         __atomic_store_n(&slot->state, SLOT_RUNNING, __ATOMIC_RELEASE);
-        if (worker_submit(slot->b->service->compute, run, slot))
+        if (submit(slot))
             return;
+        __atomic_store_n(&slot->state, SLOT_EMPTY, __ATOMIC_RELEASE);
     }
     keep_outcome(slot, &outcome);
     empty(slot);
@@ -266,7 +306,8 @@ static void take_more(struct background *b)
     struct slot *slot;
     bool found = true;
 
-    while (found && code == OK && !worker_is_full(b->service->compute) &&
+    while (found && code == OK &&
+           !governor_is_full(b->service->governor, GOVERNOR_COMPUTE) &&
            (slot = free_slot(b))) {
         code = claim(slot, &found, &err);
         if (code == OK && found) {
@@ -337,7 +378,7 @@ static bool pause_until_due(struct background *b)
     return go_on;
 }
 
-/* The end: what runs is stopped; the workers give it back. */
+/* The end: what runs is stopped and given back. */
 static void stop_all(struct background *b)
 {
     for (size_t i = 0; i < b->options.at_once; i++)

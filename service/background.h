@@ -1,8 +1,8 @@
 /* background.h - simulations that run without a client.
  *
- * A thread takes what waits in the table `simulation` and has it answered on the
- * compute workers, as if its request had come just now. While one runs its lease
- * is renewed; when this process dies the lease ends, and another replica takes
+ * A thread takes what waits in the table `simulation` and has the governor answer it,
+ * behind what its tenant waits for, as if its request had come just now. While one runs
+ * its lease is renewed; when this process dies the lease ends, and another replica takes
  * the simulation up again, with the same seeds and so with the same result. When
  * the service drains, or the database asks for it, what runs is given back.
  *
@@ -26,7 +26,7 @@ struct background_options {
     void *log_context;
 };
 
-/* Starts the thread. Uses db, compute, config, routes, metrics and draining of
+/* Starts the thread. Uses db, governor, config, routes, metrics and draining of
  * *service, which must stay. */
 struct background;
 enum error_code background_create(struct service *service,

@@ -918,6 +918,11 @@ struct db_session *db_session_create(struct db *db, const bool *cancelled,
     return s;
 }
 
+bool db_session_holds_connection(const struct db_session *s)
+{
+    return s && s->connection;
+}
+
 void db_session_close(struct db_session *s)
 {
     if (s)

@@ -75,6 +75,9 @@ void db_stats(struct db *db, struct db_stats *stats);
 struct db_session *db_session_create(struct db *db, const bool *cancelled,
                                      struct arena *a);
 
+/* Whether it has a connection now, which others may wait for. Accepts NULL. */
+bool db_session_holds_connection(const struct db_session *s);
+
 /* Rolls back what is open. Accepts NULL. */
 void db_session_close(struct db_session *s);
 

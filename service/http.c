@@ -10,8 +10,10 @@
  */
 #include "service/http.h"
 
+#include "service/auth.h"
 #include "service/clock.h"
 #include "service/config.h"
+#include "service/governor.h"
 #include "service/log.h"
 #include "service/metrics.h"
 #include "service/watch.h"
@@ -20,6 +22,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <microhttpd.h>
 #include <netinet/in.h>
 #include <pthread.h>
@@ -47,6 +50,12 @@ enum {
     POLL_MS = 5,
     RETRY_AFTER_S = 1,
 };
+
+/* What a computation takes is guessed from its body: so many operations for a byte of it,
+ * so many operations a second. Only its owner's own computations are put in order by it.
+ */
+static const double OPERATIONS_PER_BYTE = 1000;
+static const double OPERATIONS_PER_S = 2e8;
 
 enum exchange_state {
     READING,    /* the body is being collected */
@@ -78,6 +87,7 @@ struct exchange {
     struct message message;
     struct query_pair query[QUERY_PAIRS_MAX];
     struct reply reply;
+    struct governor_job job; /* of a computation */
 };
 
 struct http {
@@ -236,6 +246,15 @@ static void refuse(struct exchange *x)
         .body_bytes = x->body_length,
         .reply_bytes = x->reply.body_length,
     });
+}
+
+/* Refuses what the governor does not let compute. */
+static void refuse_computation(struct exchange *x, enum governor_answer answer)
+{
+    governor_fail(x->http->service->governor, answer, 0, &x->err);
+    if (answer != GOVERNOR_GONE)
+        add(&x->http->refused_count, 1);
+    refuse(x);
 }
 
 static void refuse_busy(struct exchange *x)
@@ -553,6 +572,73 @@ static enum MHD_Result hand_over(struct exchange *x, struct worker_pool *pool)
     return MHD_YES;
 }
 
+/* ---- computations ---- */
+
+/* In a slot of the governor. */
+static void compute(void *context)
+{
+    struct exchange *x = context;
+
+    route_answer(x->http->service, &x->message, &x->peer->cancelled, true, &x->reply,
+                 x->arena);
+    x->state = ANSWERED;
+}
+
+/* The exchange belongs to the I/O thread again after the resume. */
+static void computed(void *context, enum governor_answer answer)
+{
+    struct exchange *x = context;
+    struct http *h = x->http;
+
+    if (answer != GOVERNOR_OK)
+        refuse_computation(x, answer);
+    MHD_resume_connection(x->connection);
+    subtract(&h->working_count, 1);
+}
+
+/* The tenant of the key; without keys, or while the key must be looked up, the client's
+ * address. */
+static struct governor_who who_asks(struct exchange *x)
+{
+    struct governor_who who = {.owner.name = x->peer->address};
+    struct error unused = {.code = OK};
+    struct auth_grant grant;
+
+    if (auth_check(x->http->service->auth, x->message.authorization, x->route->scope,
+                   false, &grant, x->arena, &unused) == AUTH_ALLOWED &&
+        *grant.who.key_id) {
+        who.owner.name = grant.who.tenant;
+        who.key.name = grant.who.key_id;
+    }
+    return who;
+}
+
+static enum MHD_Result start_computing(struct exchange *x)
+{
+    struct service *service = x->http->service;
+    struct governor_who who = who_asks(x);
+    enum governor_answer answer;
+
+    x->state = WORKING;
+    x->message.job = &x->job;
+    x->job = (struct governor_job){
+        .queue = GOVERNOR_COMPUTE,
+        .est_s = fmin(service->config->time_limit_max_s,
+                      (double)x->body_length * OPERATIONS_PER_BYTE / OPERATIONS_PER_S),
+        .cancelled = &x->peer->cancelled,
+        .run = compute,
+        .ended = computed,
+        .context = x,
+    };
+    add(&x->http->working_count, 1);
+    peer_enter(x->peer, PHASE_RUNNING);
+    MHD_suspend_connection(x->connection); /* before a thread may resume it */
+    answer = governor_submit(service->governor, &who, &x->job);
+    if (answer != GOVERNOR_OK)
+        computed(x, answer);
+    return MHD_YES;
+}
+
 /* The whole request is there. */
 static enum MHD_Result answer(struct exchange *x)
 {
@@ -571,7 +657,7 @@ static enum MHD_Result answer(struct exchange *x)
     if (x->route && x->state == READING)
         kind = route_work_of(x->route, m);
     if (kind == WORK_COMPUTE)
-        return hand_over(x, service->compute);
+        return start_computing(x);
     if (kind == WORK_INLINE &&
         route_answer(service, m, &x->peer->cancelled, false, &x->reply, x->arena)) {
         x->state = ANSWERED;

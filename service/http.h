@@ -12,7 +12,7 @@
 
 struct http;
 
-/* Listens as service->config says. Uses config, metrics, auth, routes, compute,
+/* Listens as service->config says. Uses config, metrics, auth, routes, governor,
  * query and draining of *service, which must stay. ERR_CONFLICT: the port is
  * taken. */
 enum error_code http_start(struct service *service, struct http **http,

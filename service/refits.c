@@ -1,14 +1,15 @@
 /* refits.c - models learn the executions that were stored for them.
  *
- * A slot is one model on its way: the thread fills and empties it, a worker says that
- * it is done. While a model is in a slot it is not taken up again by this process.
+ * A slot is one model on its way: the thread fills and empties it, a thread of the
+ * governor says that it is done. While a model is in a slot it is not taken up again by
+ * this process.
  */
 #include "service/refits.h"
 
 #include "service/clock.h"
 #include "service/config.h"
+#include "service/governor.h"
 #include "service/store_model.h"
-#include "service/worker.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -26,6 +27,8 @@ struct slot {
     enum slot_state state; /* atomic; SLOT_DONE is set under the mutex */
     struct arena *arena;
     const char *tenant, *path; /* in the arena */
+    struct governor_job job;
+    bool is_refined;
 };
 
 struct refits {
@@ -51,14 +54,17 @@ static enum slot_state state_of(const struct slot *slot)
     return __atomic_load_n(&slot->state, __ATOMIC_ACQUIRE);
 }
 
-/* ---- on a worker ---- */
+/* ---- on a thread of the governor ---- */
 
-static void run(void *context)
+static void refine(void *context)
 {
     struct slot *slot = context;
     struct refits *r = slot->r;
-    struct stored_request stored = {
-        .tenant = slot->tenant, .path = slot->path, .body = "", .cancelled = &r->closing};
+    struct stored_request stored = {.tenant = slot->tenant,
+                                    .path = slot->path,
+                                    .body = "",
+                                    .cancelled = &r->closing,
+                                    .job = &slot->job};
     enum decision_status status;
     struct error err = {.code = OK};
     struct reply reply;
@@ -68,9 +74,18 @@ static void run(void *context)
     if (code != OK && code != ERR_NOT_FOUND && code != ERR_CANCELLED &&
         code != ERR_CONFLICT)
         say(r, err.text);
+    slot->is_refined = code == OK;
+}
+
+static void refined(void *context, enum governor_answer answer)
+{
+    struct slot *slot = context;
+    struct refits *r = slot->r;
+
     pthread_mutex_lock(&r->mutex);
+    r->woken =
+        r->woken || (answer == GOVERNOR_OK && slot->is_refined); /* what came then */
     __atomic_store_n(&slot->state, SLOT_DONE, __ATOMIC_RELEASE);
-    r->woken = r->woken || code == OK; /* what came meanwhile */
     pthread_cond_broadcast(&r->wake);
     pthread_mutex_unlock(&r->mutex);
 }
@@ -110,6 +125,23 @@ static bool is_running(const struct refits *r, const char *tenant, const char *p
     return false;
 }
 
+static bool submit(struct slot *slot)
+{
+    struct service *service = slot->r->service;
+    struct governor_who who = {.owner.name = slot->tenant, .background = true};
+
+    slot->is_refined = false;
+    slot->job = (struct governor_job){
+        .queue = GOVERNOR_COMPUTE,
+        .est_s = service->config->time_limit_max_s,
+        .cancelled = &slot->r->closing,
+        .run = refine,
+        .ended = refined,
+        .context = slot,
+    };
+    return governor_submit(service->governor, &who, &slot->job) == GOVERNOR_OK;
+}
+
 static void start(struct refits *r, const struct store_model_name *name, const char *path)
 {
     struct slot *slot = free_slot(r);
@@ -122,7 +154,7 @@ static void start(struct refits *r, const struct store_model_name *name, const c
     slot->tenant = arena_text(slot->arena, name->tenant, strlen(name->tenant));
     slot->path = arena_text(slot->arena, path, strlen(path));
     __atomic_store_n(&slot->state, SLOT_RUNNING, __ATOMIC_RELEASE);
-    if (slot->tenant && slot->path && worker_submit(r->service->compute, run, slot))
+    if (slot->tenant && slot->path && submit(slot))
         return;
     empty(slot);
 }

@@ -1,7 +1,7 @@
 /* refits.h - models learn the executions that were stored for them.
  *
  * A thread asks the database which models have executions that nobody has looked at,
- * and has each of them refined on the compute workers, by the route
+ * and has the governor run each of them, behind what its tenant waits for, by the route
  * POST /v1/models/{model_id}/refine as if a client had asked for it. Every replica
  * does so; the route locks the model's row, so that one of them does the work and the
  * others pass on. Predictions go on with the version before.
@@ -20,7 +20,7 @@ struct refits_options {
     void *log_context;
 };
 
-/* Starts the thread. Uses db, compute, config, routes, metrics and draining of
+/* Starts the thread. Uses db, governor, config, routes, metrics and draining of
  * *service, which must stay. */
 struct refits;
 enum error_code refits_create(struct service *service,

@@ -16,6 +16,7 @@
 #include "service/json.h"
 #include "service/quota.h"
 
+struct governor_job;   /* governor.h */
 struct service;        /* service.h: the handles a request may use */
 struct db_session;     /* db.h */
 struct store_progress; /* store_simulation.h */
@@ -86,6 +87,8 @@ struct message {
     size_t query_count;
     const char *body;
     size_t body_length;
+    struct governor_job *job; /* the computation that answers it; NULL: none, on a thread
+                                 that does I/O or talks to the database */
     const char *remote_address;
     const char *accept, *accept_encoding, *authorization, *content_encoding,
         *content_type, *if_match, *if_none_match, *idempotency_key, *origin, *prefer,
@@ -225,6 +228,7 @@ struct stored_request {
     const char *snapshot_document;   /* what its snapshot_id meant; NULL: none */
     const char *history_document;    /* what else was looked up; NULL: nothing */
     const bool *cancelled;           /* polled: stop, and answer what there is */
+    struct governor_job *job;        /* the computation that answers it */
     struct store_progress *progress; /* written while it is answered */
 };
 

@@ -11,6 +11,7 @@
 #include "service/background.h"
 #include "service/clock.h"
 #include "service/cpu_quota.h"
+#include "service/governor.h"
 #include "service/http.h"
 #include "service/log.h"
 #include "service/maintenance.h"
@@ -31,7 +32,6 @@
 #include <unistd.h>
 
 enum {
-    COMPUTE_NICE = 10, /* searches on all processors must not slow down I/O */
     RATE_BUCKETS = 16384,
     KEY_ARENA_BYTES = 256 * 1024,
     MALLOC_ARENAS = 4,
@@ -320,6 +320,30 @@ static double read_running(void *pool)
     return (double)worker_running_count(pool);
 }
 
+#define GOVERNOR_STAT(function, member)    \
+    static double function(void *governor) \
+    {                                      \
+        struct governor_stats s;           \
+                                           \
+        governor_stats(governor, &s);      \
+        return (double)(s.member);         \
+    }
+GOVERNOR_STAT(read_queued, queues[GOVERNOR_COMPUTE].queued_count)
+GOVERNOR_STAT(read_computing, queues[GOVERNOR_COMPUTE].running_count)
+GOVERNOR_STAT(read_parked, queues[GOVERNOR_COMPUTE].parked_count)
+GOVERNOR_STAT(read_threads, queues[GOVERNOR_COMPUTE].thread_count)
+GOVERNOR_STAT(read_looks, queues[GOVERNOR_COMPUTE].look_count)
+GOVERNOR_STAT(read_parkings, queues[GOVERNOR_COMPUTE].parking_count)
+GOVERNOR_STAT(read_spread, queues[GOVERNOR_COMPUTE].spread_s)
+GOVERNOR_STAT(read_body_leases, leased_bytes[GOVERNOR_BODY])
+GOVERNOR_STAT(read_work_leases, leased_bytes[GOVERNOR_WORK])
+GOVERNOR_STAT(read_body_busy, refused_count[GOVERNOR_BODY][GOVERNOR_BUSY])
+GOVERNOR_STAT(read_body_large, refused_count[GOVERNOR_BODY][GOVERNOR_TOO_LARGE])
+GOVERNOR_STAT(read_work_busy, refused_count[GOVERNOR_WORK][GOVERNOR_BUSY])
+GOVERNOR_STAT(read_work_large, refused_count[GOVERNOR_WORK][GOVERNOR_TOO_LARGE] +
+                                   s.refused_count[GOVERNOR_WORK][GOVERNOR_QUOTA_MEMORY])
+GOVERNOR_STAT(read_work_limited, refused_count[GOVERNOR_WORK][GOVERNOR_QUOTA_CONCURRENT])
+
 /* There is none before the database has its schema. */
 static double read_simulations(void *service)
 {
@@ -369,13 +393,39 @@ static void add_metrics(struct service *s, struct http *http)
         {METRIC_COUNTER, "http_requests_refused_total", "",
          "Requests refused because a queue was full.", read_refused, http},
         {METRIC_GAUGE, "worker_queue_depth", "pool=\"compute\"", "Requests that wait.",
-         read_waiting, s->compute},
+         read_queued, s->governor},
         {METRIC_GAUGE, "worker_queue_depth", "pool=\"query\"", "Requests that wait.",
          read_waiting, s->query},
         {METRIC_GAUGE, "worker_running", "pool=\"compute\"", "Requests that run.",
-         read_running, s->compute},
+         read_computing, s->governor},
         {METRIC_GAUGE, "worker_running", "pool=\"query\"", "Requests that run.",
          read_running, s->query},
+        {METRIC_GAUGE, "gridplan_compute_parked", "",
+         "Computations that have begun and wait for others.", read_parked, s->governor},
+        {METRIC_GAUGE, "gridplan_compute_threads", "", "Threads behind the workers.",
+         read_threads, s->governor},
+        {METRIC_COUNTER, "gridplan_compute_looks_total", "",
+         "Times a computation was charged for what it used.", read_looks, s->governor},
+        {METRIC_COUNTER, "gridplan_compute_parkings_total", "",
+         "Times a computation was parked.", read_parkings, s->governor},
+        {METRIC_GAUGE, "gridplan_compute_spread_seconds", "",
+         "By how much one owner with work is ahead of another, in weighted processor "
+         "time.",
+         read_spread, s->governor},
+        {METRIC_GAUGE, "gridplan_memory_leased_bytes", "pool=\"body\"",
+         "Memory that requests hold.", read_body_leases, s->governor},
+        {METRIC_GAUGE, "gridplan_memory_leased_bytes", "pool=\"work\"",
+         "Memory that requests hold.", read_work_leases, s->governor},
+        {METRIC_COUNTER, "gridplan_memory_refused_total", "pool=\"body\",status=\"503\"",
+         "Requests and leases refused.", read_body_busy, s->governor},
+        {METRIC_COUNTER, "gridplan_memory_refused_total", "pool=\"body\",status=\"413\"",
+         "Requests and leases refused.", read_body_large, s->governor},
+        {METRIC_COUNTER, "gridplan_memory_refused_total", "pool=\"work\",status=\"503\"",
+         "Requests and leases refused.", read_work_busy, s->governor},
+        {METRIC_COUNTER, "gridplan_memory_refused_total", "pool=\"work\",status=\"413\"",
+         "Requests and leases refused.", read_work_large, s->governor},
+        {METRIC_COUNTER, "gridplan_memory_refused_total", "pool=\"work\",status=\"429\"",
+         "Requests and leases refused.", read_work_limited, s->governor},
         {METRIC_GAUGE, "simulations_running", "",
          "Simulations without a client that this process plays.", read_simulations,
          s->db ? s : NULL},
@@ -435,17 +485,17 @@ static void signals_wait(const struct service *service, const sigset_t *set)
 static enum error_code open_service(struct service *s, struct error *err)
 {
     const struct config *config = s->config;
+    struct governor_options options = governor_options_of(config);
 
     TRY(serve_open_database(config, &s->db, err));
     s->metrics = metrics_create(s->routes);
     s->auth = auth_create(config->auth_required, s->db ? find_key : NULL, s->db);
     s->limits = ratelimit_create(RATE_BUCKETS);
     s->cpu_quota = cpu_quota_create(s->db, CPU_QUOTA_SYNC_S);
-    s->compute = worker_pool_create("compute", config->compute_workers,
-                                    config->compute_queue_length, COMPUTE_NICE);
+    s->governor = governor_create(&options);
     s->query =
         worker_pool_create("query", config->query_workers, config->query_queue_length, 0);
-    if (!s->metrics || !s->auth || !s->limits || !s->cpu_quota || !s->compute ||
+    if (!s->metrics || !s->auth || !s->limits || !s->cpu_quota || !s->governor ||
         !s->query)
         return fail(err, ERR_INTERNAL, "", "no memory or no threads for %zu workers",
                     config->compute_workers + config->query_workers);
@@ -455,7 +505,7 @@ static enum error_code open_service(struct service *s, struct error *err)
 static void close_service(struct service *s)
 {
     worker_pool_close(s->query);
-    worker_pool_close(s->compute);
+    governor_close(s->governor);
     cpu_quota_close(s->cpu_quota);
     ratelimit_close(s->limits);
     auth_close(s->auth);

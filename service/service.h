@@ -14,8 +14,8 @@ struct service {
     struct auth *auth;           /* auth.h */
     struct ratelimit *limits;    /* ratelimit.h; NULL: no limits */
     struct cpu_quota *cpu_quota; /* cpu_quota.h; NULL: no limits */
-    struct worker_pool *compute; /* worker.h */
-    struct worker_pool *query;
+    struct governor *governor;   /* governor.h */
+    struct worker_pool *query;   /* worker.h */
     const struct route *routes;
     struct background *background; /* background.h; read with __atomic_load_n; NULL: not
                                       started yet, or no database */

@@ -16,6 +16,7 @@
 
 extern "C" {
 #include "service/config.h"
+#include "service/governor.h"
 #include "service/http.h"
 #include "service/metrics.h"
 #include "service/worker.h"
@@ -158,8 +159,8 @@ struct server {
         s.config = &c;
         s.routes = test_routes;
         s.metrics = metrics_create(test_routes);
-        s.compute =
-            worker_pool_create("compute", c.compute_workers, c.compute_queue_length, 10);
+        governor_options options = governor_options_of(&c);
+        s.governor = governor_create(&options);
         s.query = worker_pool_create("query", c.query_workers, c.query_queue_length, 0);
         REQUIRE(http_start(&s, &h, &err) == OK);
     }
@@ -178,7 +179,7 @@ struct server {
         if (h)
             stop(10);
         worker_pool_close(s.query);
-        worker_pool_close(s.compute);
+        governor_close(s.governor);
         metrics_close(s.metrics);
     }
 
@@ -611,7 +612,12 @@ TEST_CASE("what does not fit the queue is refused at once", "[http]")
         if (i == 0)
             REQUIRE(eventually([] { return gate_entered == 1; }));
     }
-    REQUIRE(eventually([&] { return worker_waiting_count(s.s.compute) == 2; }));
+    REQUIRE(eventually([&] {
+        struct governor_stats now;
+
+        governor_stats(s.s.governor, &now);
+        return now.queues[GOVERNOR_COMPUTE].queued_count == 2;
+    }));
     for (int i = 0; i < 5; i++) {
         client c(s.port());
         steady::time_point start = steady::now();

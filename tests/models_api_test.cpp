@@ -2,6 +2,7 @@
 // back, ported; through route_answer(), with PostgreSQL where the tag says so.
 #include "tests/database.hpp"
 #include "tests/model_support.hpp"
+#include "tests/test_governor.hpp"
 
 #include <functional>
 #include <thread>
@@ -9,7 +10,6 @@
 extern "C" {
 #include "service/refits.h"
 #include "service/store_model.h"
-#include "service/worker.h"
 }
 
 using nlohmann::json;
@@ -27,8 +27,8 @@ struct models : api {
 
         if (!background)
             return;
-        handle()->compute = worker_pool_create("compute", 2, 16, 0);
-        REQUIRE(handle()->compute);
+        handle()->governor = test_governor(2, 16);
+        REQUIRE(handle()->governor);
         options.at_once = 2;
         options.poll_s = 0.02;
         REQUIRE(refits_create(handle(), &options, &r, &err) == OK);
@@ -38,7 +38,7 @@ struct models : api {
     {
         handle()->refits = nullptr;
         refits_close(r);
-        worker_pool_close(handle()->compute);
+        governor_close(handle()->governor);
     }
     json done(const api_reply &reply, int status)
     {

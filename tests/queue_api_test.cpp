@@ -1,6 +1,7 @@
 // queue_api_test.cpp - /v1/queue-orders, and simulations of kind "queue".
 #include "tests/api.hpp"
 #include "tests/database.hpp"
+#include "tests/test_governor.hpp"
 
 #include <chrono>
 #include <fstream>
@@ -9,7 +10,6 @@
 
 extern "C" {
 #include "service/background.h"
-#include "service/worker.h"
 }
 
 using nlohmann::json;
@@ -617,7 +617,7 @@ struct live : api {
         REQUIRE(db_execute(s, "DELETE FROM simulation; DELETE FROM workload", &err) ==
                 OK);
         db_session_close(s);
-        handle()->compute = worker_pool_create("compute", 2, 16, 0);
+        handle()->governor = test_governor(2, 16);
         options.at_once = 2;
         options.lease_s = 0.5;
         options.poll_s = 0.02;
@@ -628,7 +628,7 @@ struct live : api {
     {
         handle()->background = nullptr;
         background_close(b);
-        worker_pool_close(handle()->compute);
+        governor_close(handle()->governor);
     }
     json wait_for(const std::string &location, const std::string &status)
     {

@@ -2,6 +2,7 @@
 // through route_answer(); with the tag [db] also what needs PostgreSQL.
 #include "tests/api.hpp"
 #include "tests/database.hpp"
+#include "tests/test_governor.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -14,7 +15,6 @@ extern "C" {
 #include "algorithms/simulation/simulation.h"
 #include "service/background.h"
 #include "service/gzip.h"
-#include "service/worker.h"
 }
 
 namespace
@@ -678,8 +678,8 @@ struct live : api {
                            "DELETE FROM failure_trace",
                            &err) == OK);
         db_session_close(s);
-        handle()->compute = worker_pool_create("compute", 2, 16, 0);
-        REQUIRE(handle()->compute);
+        handle()->governor = test_governor(2, 16);
+        REQUIRE(handle()->governor);
         options.at_once = 2;
         options.lease_s = 0.5;
         options.poll_s = 0.02;
@@ -690,7 +690,7 @@ struct live : api {
     {
         handle()->background = nullptr;
         background_close(b);
-        worker_pool_close(handle()->compute);
+        governor_close(handle()->governor);
     }
     api_reply post_async(const json &body, const std::string &prefer = "respond-async")
     {

@@ -1,6 +1,7 @@
 // simulations_db_test.cpp - the queue of simulations that run without a client, and
 // the thread that works it off; with routes of the test's own.
 #include "tests/database.hpp"
+#include "tests/test_governor.hpp"
 
 #include <atomic>
 #include <chrono>
@@ -13,7 +14,6 @@ extern "C" {
 #include "service/config.h"
 #include "service/store_simulation.h"
 #include "service/uuid.h"
-#include "service/worker.h"
 }
 
 namespace
@@ -474,8 +474,8 @@ struct replica {
         handles.config = &settings;
         handles.db = d;
         handles.routes = order_routes;
-        handles.compute = worker_pool_create("compute", 2, 8, 0);
-        REQUIRE(handles.compute);
+        handles.governor = test_governor(2, 8);
+        REQUIRE(handles.governor);
         background_options options{};
         options.at_once = 2;
         options.lease_s = lease_s;
@@ -485,9 +485,9 @@ struct replica {
     void close()
     {
         background_close(b);
-        worker_pool_close(handles.compute);
+        governor_close(handles.governor);
         b = nullptr;
-        handles.compute = nullptr;
+        handles.governor = nullptr;
     }
     ~replica()
     {

@@ -1,6 +1,7 @@
 // workflow_simulation_api_test.cpp - POST /v1/simulations of kind workflow.
 #include "tests/api.hpp"
 #include "tests/database.hpp"
+#include "tests/test_governor.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -9,7 +10,6 @@
 
 extern "C" {
 #include "service/background.h"
-#include "service/worker.h"
 }
 
 using nlohmann::json;
@@ -47,8 +47,8 @@ struct live : api {
 
         REQUIRE(db_execute(s, "DELETE FROM simulation", &err) == OK);
         db_session_close(s);
-        handle()->compute = worker_pool_create("compute", 2, 16, 0);
-        REQUIRE(handle()->compute);
+        handle()->governor = test_governor(2, 16);
+        REQUIRE(handle()->governor);
         options.at_once = 2;
         options.lease_s = 0.5;
         options.poll_s = 0.02;
@@ -59,7 +59,7 @@ struct live : api {
     {
         handle()->background = nullptr;
         background_close(b);
-        worker_pool_close(handle()->compute);
+        governor_close(handle()->governor);
     }
     api_reply post_async(const json &body)
     {
