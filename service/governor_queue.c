@@ -432,15 +432,16 @@ bool core_look(struct governor_core *c, struct governor_job *job, double cpu_s,
     if (job->state != JOB_RUNNING || !queue->parks || !may_park ||
         job->slice_s < c->options.quantum_s - SAME_S)
         return false;
-    leave_slot(c, job); /* to see who could run then */
+    leave_slot(c, job); /* to see who could run then: it would keep its thread */
+    queue->parked_count++;
     other = best_next(c, queue, s, now_s);
     if (!other || share_key(c, other->share) >= share_key(c, s) - SAME_S) {
+        queue->parked_count--;
         enter_slot(c, job); /* its slice begins anew */
         return false;
     }
     list_add(&s->parked, &s->parked_last, job);
     s->parked_count++;
-    queue->parked_count++;
     queue->parking_count++;
     job->state = JOB_PARKED;
     job->parked_s = now_s;

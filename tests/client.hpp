@@ -50,14 +50,14 @@ struct answer {
     }
 };
 
-// One connection to 127.0.0.1.
+// One connection to 127.0.0.1, from another loopback address if one is given.
 struct client {
     int fd = -1;
     std::string pending; // received and not consumed
 
-    explicit client(int port)
+    explicit client(int port, const char *from = nullptr)
     {
-        sockaddr_in to{};
+        sockaddr_in to{}, own{};
         int on = 1;
 
         to.sin_family = AF_INET;
@@ -65,6 +65,9 @@ struct client {
         to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
         fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
         setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+        own.sin_family = AF_INET;
+        if (from && inet_pton(AF_INET, from, &own.sin_addr) == 1)
+            REQUIRE(bind(fd, (sockaddr *)&own, sizeof(own)) == 0);
         timeval limit{60, 0};
         setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
         if (fd >= 0 && connect(fd, (sockaddr *)&to, sizeof(to)) != 0)
