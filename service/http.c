@@ -251,9 +251,15 @@ static void refuse(struct exchange *x)
 /* Refuses what the governor does not let compute. */
 static void refuse_computation(struct exchange *x, enum governor_answer answer)
 {
-    governor_fail(x->http->service->governor, answer, 0, &x->err);
-    if (answer != GOVERNOR_GONE)
-        add(&x->http->refused_count, 1);
+    if (answer == GOVERNOR_GONE && is_draining(x->http)) {
+        x->err.retry_after_s = RETRY_AFTER_S;
+        fail(&x->err, ERR_UNAVAILABLE, "",
+             "the service ends, and the request had not begun; try again in %d s",
+             RETRY_AFTER_S);
+    } else {
+        governor_fail(x->http->service->governor, answer, 0, &x->err);
+        add(&x->http->refused_count, answer != GOVERNOR_GONE);
+    }
     refuse(x);
 }
 

@@ -782,7 +782,8 @@ TEST_CASE("when the grace is over computations are cut short and answer", "[http
     CHECK(seconds_since(start) < 5);
     CHECK(gate_cancelled);
     CHECK(first.get().body == "through");
-    CHECK(second.get().body == "through");
+    answer waiting = second.get(); // begun when the first ended, or never
+    CHECK((waiting.body == "through" || waiting.status == 503));
 }
 
 TEST_CASE("a port that is taken is reported with what to do", "[http]")
