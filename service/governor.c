@@ -7,6 +7,7 @@
  */
 #include "service/governor.h"
 
+#include "service/admission.h"
 #include "service/clock.h"
 #include "service/config.h"
 #include "service/governor_core.h"
@@ -95,12 +96,7 @@ static void wait_on(struct governor *g, pthread_cond_t *condition, double until_
  * which it holds a connection, or waits for one. */
 static double job_clock_s(const struct governor_job *job)
 {
-    struct timespec t;
-
-    if (job->queue != GOVERNOR_COMPUTE)
-        return clock_monotonic_s();
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+    return job->queue == GOVERNOR_COMPUTE ? clock_thread_cpu_s() : clock_monotonic_s();
 }
 
 /* ---- threads; all under the mutex ---- */
@@ -441,13 +437,6 @@ void governor_give(struct governor *g, struct governor_lease *lease, size_t byte
 
 /* ---- answers ---- */
 
-enum governor_policy governor_policy_of(enum governor_answer answer)
-{
-    return answer == GOVERNOR_QUOTA_CONCURRENT ? POLICY_CONCURRENT
-           : answer == GOVERNOR_QUOTA_MEMORY   ? POLICY_MEMORY
-                                               : POLICY_NONE;
-}
-
 enum error_code governor_fail(struct governor *g, enum governor_answer answer,
                               size_t bytes, struct error *err)
 {
@@ -458,10 +447,12 @@ enum error_code governor_fail(struct governor *g, enum governor_answer answer,
                     "the setting memory_bytes",
                     bytes);
     case GOVERNOR_QUOTA_MEMORY:
+        err->violated_policy = POLICY_MEMORY;
         return fail(err, ERR_TOO_LARGE, "",
                     "%zu bytes of memory are more than your quota memory_bytes allows",
                     bytes);
     case GOVERNOR_QUOTA_CONCURRENT:
+        err->violated_policy = POLICY_CONCURRENT;
         err->retry_after_s = 1;
         return fail(
             err, ERR_RATE_LIMITED, "",

@@ -55,12 +55,8 @@ enum governor_answer {
     GOVERNOR_ANSWERS
 };
 
-/* What a refusal is of the caller's own limits: `violated_policies` of a problem. */
-enum governor_policy { POLICY_NONE, POLICY_CONCURRENT, POLICY_MEMORY };
-enum governor_policy governor_policy_of(enum governor_answer answer);
-
-/* Fills *err, retry_after_s included, for an answer that is neither OK nor AGAIN;
- * `bytes`: what was asked for, 0: no memory. Returns err->code. */
+/* Fills *err, retry_after_s and violated_policy included, for an answer that is neither
+ * OK nor AGAIN; `bytes`: what was asked for, 0: no memory. Returns err->code. */
 enum error_code governor_fail(struct governor *g, enum governor_answer answer,
                               size_t bytes, struct error *err);
 

@@ -602,6 +602,20 @@ static void computed(void *context, enum governor_answer answer)
     subtract(&h->working_count, 1);
 }
 
+static size_t count_or_none(double quota)
+{
+    return quota > 0 ? (size_t)quota : 0; /* NAN: not said */
+}
+
+static struct governor_party party(const char *name, const struct quota *quota)
+{
+    return (struct governor_party){
+        name,
+        {.weight = quota->weight > 0 ? quota->weight : 0,
+         .concurrent_count = count_or_none(quota->concurrent_count),
+         .memory_bytes = count_or_none(quota->memory_bytes)}};
+}
+
 /* The tenant of the key; without keys, or while the key must be looked up, the client's
  * address. */
 static struct governor_who who_asks(struct exchange *x)
@@ -613,8 +627,8 @@ static struct governor_who who_asks(struct exchange *x)
     if (auth_check(x->http->service->auth, x->message.authorization, x->route->scope,
                    false, &grant, x->arena, &unused) == AUTH_ALLOWED &&
         *grant.who.key_id) {
-        who.owner.name = grant.who.tenant;
-        who.key.name = grant.who.key_id;
+        who.owner = party(grant.who.tenant, &grant.tenant_quota);
+        who.key = party(grant.who.key_id, &grant.quota);
     }
     return who;
 }

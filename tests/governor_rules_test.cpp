@@ -273,9 +273,6 @@ TEST_CASE("concurrent_count holds back, and then refuses", "[governor]")
     CHECK(b.next() == jobs[4]);
     b.end(*jobs[0]);
     CHECK(b.next() == jobs[2]);
-    CHECK(governor_policy_of(GOVERNOR_QUOTA_CONCURRENT) == POLICY_CONCURRENT);
-    CHECK(governor_policy_of(GOVERNOR_QUOTA_MEMORY) == POLICY_MEMORY);
-    CHECK(governor_policy_of(GOVERNOR_BUSY) == POLICY_NONE);
 }
 
 TEST_CASE("the limits of a key and of its tenant both hold", "[governor]")

@@ -262,6 +262,11 @@ TEST_CASE("what waits too long is refused, what is cancelled is forgotten",
     CHECK(late.runs + gone.runs == 0);
     CHECK(governor_fail(g, late.answer, 0, &err) == ERR_BUSY);
     CHECK(err.retry_after_s == 1);
+    CHECK(err.violated_policy == nullptr);
+    CHECK(governor_fail(g, GOVERNOR_QUOTA_CONCURRENT, 0, &err) == ERR_RATE_LIMITED);
+    CHECK(err.violated_policy == std::string("concurrent"));
+    CHECK(governor_fail(g, GOVERNOR_QUOTA_MEMORY, 5, &err) == ERR_TOO_LARGE);
+    CHECK(err.violated_policy == std::string("memory"));
     stop = true;
     REQUIRE(eventually([&] { return first.ended.load(); }));
 }
