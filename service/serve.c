@@ -369,37 +369,24 @@ DB_STAT(read_statement_failures, failure_count)
 DB_STAT(read_waits, wait_count)
 DB_STAT(read_lost, lost_count)
 
-static void add_metrics(struct service *s, struct http *http)
+struct metric_row {
+    enum metric_type type;
+    const char *name, *labels, *help;
+    metric_fn *read;
+    void *context; /* NULL: left out */
+};
+
+static void add_rows(struct metrics *m, const struct metric_row *rows, size_t count)
 {
-    const struct {
-        enum metric_type type;
-        const char *name, *labels, *help;
-        metric_fn *read;
-        void *context; /* NULL: left out */
-    } rows[] = {
-        {METRIC_GAUGE, "http_connections", "", "Open connections.", read_connections,
-         http},
-        {METRIC_GAUGE, "http_requests_in_flight", "", "Requests under way.",
-         read_requests, http},
-        {METRIC_GAUGE, "http_body_memory_bytes", "", "Memory in use for large bodies.",
-         read_body_bytes, http},
-        {METRIC_COUNTER, "http_slow_connections_closed_total", "",
-         "Connections closed because they were too slow or idle too long.", read_slow,
-         http},
-        {METRIC_COUNTER, "http_idle_connections_closed_total", "",
-         "Idle connections closed to make room.", read_idle, http},
-        {METRIC_COUNTER, "http_clients_gone_total", "",
-         "Requests whose client hung up while they ran.", read_gone, http},
-        {METRIC_COUNTER, "http_requests_refused_total", "",
-         "Requests refused because a queue was full.", read_refused, http},
-        {METRIC_GAUGE, "worker_queue_depth", "pool=\"compute\"", "Requests that wait.",
-         read_queued, s->governor},
-        {METRIC_GAUGE, "worker_queue_depth", "pool=\"query\"", "Requests that wait.",
-         read_waiting, s->query},
-        {METRIC_GAUGE, "worker_running", "pool=\"compute\"", "Requests that run.",
-         read_computing, s->governor},
-        {METRIC_GAUGE, "worker_running", "pool=\"query\"", "Requests that run.",
-         read_running, s->query},
+    for (size_t i = 0; i < count; i++)
+        if (rows[i].context)
+            metrics_add(m, rows[i].type, rows[i].name, rows[i].labels, rows[i].help,
+                        rows[i].read, rows[i].context);
+}
+
+static void add_governor_metrics(struct service *s)
+{
+    const struct metric_row rows[] = {
         {METRIC_GAUGE, "gridplan_compute_parked", "",
          "Computations that have begun and wait for others.", read_parked, s->governor},
         {METRIC_GAUGE, "gridplan_compute_threads", "", "Threads behind the workers.",
@@ -426,6 +413,37 @@ static void add_metrics(struct service *s, struct http *http)
          "Requests and leases refused.", read_work_large, s->governor},
         {METRIC_COUNTER, "gridplan_memory_refused_total", "pool=\"work\",status=\"429\"",
          "Requests and leases refused.", read_work_limited, s->governor},
+    };
+
+    add_rows(s->metrics, rows, sizeof(rows) / sizeof(rows[0]));
+}
+
+static void add_metrics(struct service *s, struct http *http)
+{
+    const struct metric_row rows[] = {
+        {METRIC_GAUGE, "http_connections", "", "Open connections.", read_connections,
+         http},
+        {METRIC_GAUGE, "http_requests_in_flight", "", "Requests under way.",
+         read_requests, http},
+        {METRIC_GAUGE, "http_body_memory_bytes", "", "Memory in use for large bodies.",
+         read_body_bytes, http},
+        {METRIC_COUNTER, "http_slow_connections_closed_total", "",
+         "Connections closed because they were too slow or idle too long.", read_slow,
+         http},
+        {METRIC_COUNTER, "http_idle_connections_closed_total", "",
+         "Idle connections closed to make room.", read_idle, http},
+        {METRIC_COUNTER, "http_clients_gone_total", "",
+         "Requests whose client hung up while they ran.", read_gone, http},
+        {METRIC_COUNTER, "http_requests_refused_total", "",
+         "Requests refused because a queue was full.", read_refused, http},
+        {METRIC_GAUGE, "worker_queue_depth", "pool=\"compute\"", "Requests that wait.",
+         read_queued, s->governor},
+        {METRIC_GAUGE, "worker_queue_depth", "pool=\"query\"", "Requests that wait.",
+         read_waiting, s->query},
+        {METRIC_GAUGE, "worker_running", "pool=\"compute\"", "Requests that run.",
+         read_computing, s->governor},
+        {METRIC_GAUGE, "worker_running", "pool=\"query\"", "Requests that run.",
+         read_running, s->query},
         {METRIC_GAUGE, "simulations_running", "",
          "Simulations without a client that this process plays.", read_simulations,
          s->db ? s : NULL},
@@ -445,10 +463,8 @@ static void add_metrics(struct service *s, struct http *http)
          "Database connections that broke.", read_lost, s->db},
     };
 
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-        if (rows[i].context)
-            metrics_add(s->metrics, rows[i].type, rows[i].name, rows[i].labels,
-                        rows[i].help, rows[i].read, rows[i].context);
+    add_rows(s->metrics, rows, sizeof(rows) / sizeof(rows[0]));
+    add_governor_metrics(s);
 }
 
 /* ---- signals ---- */
