@@ -16,12 +16,14 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <time.h>
 
 enum {
     STACK_BYTES = 8 * 1024 * 1024, /* address space; only what is used is memory */
-    COMPUTE_NICE = 10              /* searches on all processors must not slow down I/O */
+    WOKEN_MAX = 8,
+    COMPUTE_NICE = 10 /* searches on all processors must not slow down I/O */
 };
 
 static const double LOOK_LEAST_S = 0.001; /* reading the CPU clock costs 1.6 us */
@@ -52,10 +54,12 @@ struct governor {
     struct pool pools[GOVERNOR_QUEUES];
     pthread_t timer;
     bool has_timer;
-    pthread_cond_t timer_wake; /* something waits, or all is to end */
-    bool timer_sleeps;         /* until timer_wake: nothing waits */
-    bool closing;              /* takes no more */
-    bool ended;                /* the timer is to end */
+    pthread_cond_t timer_wake;        /* something waits, or all is to end */
+    bool timer_sleeps;                /* until timer_wake: nothing waits */
+    bool closing;                     /* takes no more */
+    bool ended;                       /* the timer is to end */
+    pthread_cond_t *woken[WOKEN_MAX]; /* to be signalled once the mutex is free */
+    size_t woken_count;
 };
 
 static void lock(struct governor *g)
@@ -63,9 +67,31 @@ static void lock(struct governor *g)
     pthread_mutex_lock(&g->mutex);
 }
 
+static void signal_woken(struct governor *g)
+{
+    for (size_t i = 0; i < g->woken_count; i++)
+        pthread_cond_signal(g->woken[i]);
+    g->woken_count = 0;
+}
+
+/* Who is woken while the mutex is held would only wait for it: they are told now. */
 static void unlock(struct governor *g)
 {
+    pthread_cond_t *woken[WOKEN_MAX];
+    size_t count = g->woken_count;
+
+    memcpy(woken, g->woken, count * sizeof(woken[0]));
+    g->woken_count = 0;
     pthread_mutex_unlock(&g->mutex);
+    for (size_t i = 0; i < count; i++)
+        pthread_cond_signal(woken[i]);
+}
+
+static void wake(struct governor *g, pthread_cond_t *condition)
+{
+    if (g->woken_count == WOKEN_MAX)
+        signal_woken(g);
+    g->woken[g->woken_count++] = condition;
 }
 
 static void condition_open(pthread_cond_t *condition)
@@ -83,6 +109,7 @@ static void wait_on(struct governor *g, pthread_cond_t *condition, double until_
 {
     struct timespec until;
 
+    signal_woken(g);
     if (until_s >= 1e12) {
         pthread_cond_wait(condition, &g->mutex);
         return;
@@ -159,7 +186,7 @@ static void dispatch(struct pool *pool)
             t->job = job;
             job->thread = t;
         }
-        pthread_cond_signal(&((struct thread *)job->thread)->wake);
+        wake(g, &((struct thread *)job->thread)->wake);
         make_spare(pool);
     }
 }
@@ -185,7 +212,7 @@ static bool has_work(struct pool *pool)
 static void wake_all(struct pool *pool)
 {
     for (size_t i = 0; i < pool->thread_count; i++)
-        pthread_cond_signal(&pool->threads[i]->wake);
+        wake(pool->governor, &pool->threads[i]->wake);
 }
 
 /* Memory or a slot has come free, or a job has come. */
@@ -197,7 +224,7 @@ static void dispatch_all(struct governor *g)
             wake_all(&g->pools[q]); /* to end */
     }
     if (g->timer_sleeps && is_waiting(g))
-        pthread_cond_signal(&g->timer_wake);
+        wake(g, &g->timer_wake);
 }
 
 /* Runs the thread's job to its end. The thread is free for the next before the caller is
@@ -242,7 +269,7 @@ static void *thread_main(void *context)
         if (t->job)
             run(t);
         else
-            pthread_cond_wait(&t->wake, &g->mutex);
+            wait_on(g, &t->wake, HUGE_VAL);
     }
     unlock(g);
     return NULL;
@@ -256,7 +283,7 @@ static void look_after(struct governor *g, enum governor_queue q)
     struct governor_job *job;
 
     while ((job = core_parked_overdue(&g->core, q, clock_monotonic_s())))
-        pthread_cond_signal(&((struct thread *)job->thread)->wake);
+        wake(g, &((struct thread *)job->thread)->wake);
     while ((job = core_overdue(&g->core, q, clock_monotonic_s(), &answer))) {
         unlock(g);
         job->ended(job->context, answer);
@@ -576,7 +603,7 @@ void governor_close(struct governor *g)
         close_pool(&g->pools[q]);
     lock(g);
     g->ended = true;
-    pthread_cond_signal(&g->timer_wake);
+    wake(g, &g->timer_wake);
     unlock(g);
     if (g->has_timer)
         pthread_join(g->timer, NULL);
