@@ -15,6 +15,7 @@
 #include <vector>
 
 extern "C" {
+#include "service/auth.h"
 #include "service/config.h"
 #include "service/governor.h"
 #include "service/http.h"
@@ -767,6 +768,60 @@ TEST_CASE("draining finishes what is in flight and takes nothing new", "[http]")
     CHECK_THAT(r.header, Catch::Contains("Connection: close"));
     http_close(s.h);
     s.h = nullptr;
+}
+
+// auth_find_fn: the one key there is.
+static error_code find_key(void *context, const char *key_id, auth_key *key, error *err)
+{
+    const auth_key *known = static_cast<const auth_key *>(context);
+
+    if (strcmp(known->key_id, key_id) != 0)
+        return fail(err, ERR_NOT_FOUND, "", "there is none");
+    *key = *known;
+    return OK;
+}
+
+TEST_CASE("a quota of computations at once is the tenant's own limit", "[http]")
+{
+    server s({"--auth", "on"});
+    client first(s.port()), second(s.port()), third(s.port());
+    char text[AUTH_KEY_SIZE];
+    auth_key key{};
+
+    REQUIRE(auth_key_make(text, &key));
+    strcpy(key.tenant, "t");
+    key.scopes = SCOPE_DECIDE;
+    key.expires_at_s = NAN;
+    key.quota = key.tenant_quota = quota_none();
+    key.tenant_quota.concurrent_count = 1;
+    s.s.auth = auth_create(true, find_key, &key);
+    std::string header = "Authorization: Bearer " + std::string(text) + "\r\n";
+
+    gate_open = true;
+    REQUIRE(first.put(post("/gate", "[]", header)));
+    CHECK(first.get().body == "through"); // from now on the key is remembered
+    gate_open = false;
+    REQUIRE(first.put(post("/gate", "[]", header)));
+    REQUIRE(eventually([] { return gate_entered == 2; }));
+    REQUIRE(second.put(post("/gate", "[]", header)));
+    REQUIRE(eventually([&] {
+        struct governor_stats now;
+
+        governor_stats(s.s.governor, &now);
+        return now.queues[GOVERNOR_COMPUTE].queued_count == 1 &&
+               now.queues[GOVERNOR_COMPUTE].owners[0].name == std::string("t");
+    })); // a worker is free, and not for t
+    REQUIRE(third.put(post("/gate", "[]", header)));
+    answer refused = third.get();
+    CHECK(refused.status == 429);
+    CHECK(refused.field("Retry-After") == "1");
+    CHECK(refused.json()["violated_policies"] == nlohmann::json{"concurrent"});
+    CHECK(gate_entered == 2);
+    gate_open = true;
+    CHECK(first.get().body == "through");
+    CHECK(second.get().body == "through");
+    s.stop(10);
+    auth_close(s.s.auth);
 }
 
 TEST_CASE("when the grace is over computations are cut short and answer", "[http]")
