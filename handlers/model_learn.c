@@ -533,7 +533,8 @@ static enum error_code learn_news(struct learning *l, struct learn_outcome *out)
     bool has_model = l->model.version > 0, trained = false;
 
     if (l->settings.profile == PERF_ROBUST && (!has_model || l->fitted.core)) {
-        struct arena *scratch = arena_create(arena_cap_bytes(l->rq->arena));
+        struct arena *scratch =
+            arena_create_beside(l->rq->arena, arena_cap_bytes(l->rq->arena));
         enum error_code code =
             scratch ? learn_remembering(l, scratch, out) : fail_memory(l->rq->err);
 

@@ -227,7 +227,7 @@ static enum error_code allocate(struct plan_call *call)
     call->sources = NEW(a, struct plan_source, n);
     call->inter_cost_s = NEW(a, double, n *n);
     call->basis = NEW(a, struct plan_cost_basis, n * n);
-    call->scratch = arena_create(arena_cap_bytes(a));
+    call->scratch = arena_create_beside(a, arena_cap_bytes(a));
     if (!call->at || !call->sites || !call->sources || !call->inter_cost_s ||
         !call->basis || !call->scratch)
         return fail_memory(call->rq->err);

@@ -408,8 +408,8 @@ enum error_code simulate_multi_phase(struct request *rq, const void *in, void *o
     TRY(read_setting(rq, body, &s));
     if (request_is_async(rq))
         return simulation_enqueue(rq, body->name);
-    s.in.run_arena = arena_create(arena_cap_bytes(rq->arena));
-    s.in.scratch = arena_create(arena_cap_bytes(rq->arena));
+    s.in.run_arena = arena_create_beside(rq->arena, arena_cap_bytes(rq->arena));
+    s.in.scratch = arena_create_beside(rq->arena, arena_cap_bytes(rq->arena));
     code = s.in.run_arena && s.in.scratch
                ? plan_simulate(&s.in, &played, rq->arena, rq->err)
                : fail_memory(rq->err);

@@ -905,7 +905,7 @@ enum error_code simulate_queue(struct request *rq, const void *in, void *out)
     TRY(prepare(&p));
     if (request_is_async(rq))
         return simulation_enqueue(rq, body->name);
-    p.run = arena_create(arena_cap_bytes(rq->arena));
+    p.run = arena_create_beside(rq->arena, arena_cap_bytes(rq->arena));
     code = p.run ? play(&p) : fail_memory(rq->err);
     arena_close(p.run);
     if (code != OK)

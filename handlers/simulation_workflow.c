@@ -349,8 +349,8 @@ enum error_code simulate_workflows(struct request *rq, const void *in, void *out
     TRY(wf_sim_read(body, &p->setting, rq->arena, rq->err));
     if (request_is_async(rq))
         return simulation_enqueue(rq, body->name);
-    p->run = arena_create(arena_cap_bytes(rq->arena));
-    p->scratch = arena_create(arena_cap_bytes(rq->arena));
+    p->run = arena_create_beside(rq->arena, arena_cap_bytes(rq->arena));
+    p->scratch = arena_create_beside(rq->arena, arena_cap_bytes(rq->arena));
     code = p->run && p->scratch ? play(p, answer) : fail_memory(rq->err);
     arena_close(p->run);
     arena_close(p->scratch);

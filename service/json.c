@@ -105,7 +105,8 @@ static enum error_code parse(const char *text, size_t length, cJSON **tree,
     TRY(json_scan(text, length, JSON_DEPTH_MAX, err));
     use_arena(a);
     root = cJSON_ParseWithLengthOpts(text, length, &end, false);
-    if (!root && arena_used_bytes(a) + length / 2 + 4096 > arena_cap_bytes(a))
+    if (!root && (arena_lacks_lease(a) ||
+                  arena_used_bytes(a) + length / 2 + 4096 > arena_cap_bytes(a)))
         return fail_memory(err);
     if (!root && length == 0)
         return fail(err, ERR_MALFORMED, "", "the body is empty; JSON is expected");
@@ -732,7 +733,7 @@ static enum error_code read_large(const struct json_object *table, const char *t
 {
     size_t cap_bytes = arena_cap_bytes(a), used_bytes = arena_used_bytes(a), tree_bytes;
     struct arena *trees =
-        arena_create(cap_bytes > used_bytes ? cap_bytes - used_bytes : 0);
+        arena_create_beside(a, cap_bytes > used_bytes ? cap_bytes - used_bytes : 0);
     struct reader r = {a, err, true};
     enum error_code code;
     cJSON *tree;
@@ -849,7 +850,7 @@ enum error_code json_read_lines(const struct json_object *table, const char *tex
                                 struct error *err)
 {
     size_t room = count_lines(text, length);
-    struct arena *scratch = arena_create(arena_cap_bytes(a));
+    struct arena *scratch = arena_create_beside(a, arena_cap_bytes(a));
     struct error refused = {.arena = a};
     struct reader r = {a, err, true};
     struct place here = {NULL, NULL, 0};

@@ -44,6 +44,7 @@ void problem_reply(const struct error *err, const char *instance, const char *re
     struct text_buffer b = {.arena = a};
 
     arena_set_cap(a, arena_used_bytes(a) + RESERVE_BYTES);
+    arena_allow_overdraft(a, true);
     text_addf(&b,
               "{\"type\":\"urn:gridplan:problem:%s\",\"title\":\"%s\",\"status\":%d,"
               "\"code\":\"%s\",\"detail\":",
@@ -69,5 +70,6 @@ void problem_reply(const struct error *err, const char *instance, const char *re
 
         reply_header_add(reply, "Retry-After", seconds ? seconds : "1");
     }
+    arena_allow_overdraft(a, false);
     arena_set_cap(a, cap_bytes);
 }

@@ -1,11 +1,12 @@
 /* base/arena.c - memory that is released all at once. */
 #include "models/base/arena.h"
 
-#include <stdbool.h>
+#include <assert.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #if defined(__SANITIZE_ADDRESS__)
 #define HAS_ASAN 1
@@ -30,13 +31,16 @@ enum {
     ALIGNMENT = 16,
     FIRST_BLOCK_BYTES = 16 * 1024,
     LARGEST_STEP_BYTES = 8 * 1024 * 1024, /* blocks double up to this size */
+    SMALL_STEP_BYTES = 64 * 1024,         /* of those that fill what a lease leaves */
+    MAPPED_BYTES = 256 * 1024,            /* blocks from here on come from mmap() */
+    PAGE_BYTES = 4096,
 };
 
 struct block {
     struct block *next;
     size_t size;
     size_t used;
-    size_t zeroed; /* 1: what is not used is still zero; keeps data[] aligned, too */
+    size_t dirty; /* bytes behind these are zero */
     unsigned char data[];
 };
 
@@ -45,19 +49,86 @@ struct arena {
     struct block *current;
     size_t used_bytes;
     size_t cap_bytes;
+    size_t block_bytes;        /* of all blocks */
+    struct arena_lease *lease; /* NULL: nobody is asked */
+    size_t leased_bytes;
 };
 
-/* Zeroed by the system, a large one costs nothing before it is written to. */
-static struct block *block_create(size_t size, bool zeroed)
+/* ---- leases ---- */
+
+/* What of `bytes` in blocks is leased. */
+static size_t lease_of(size_t bytes)
 {
-    struct block *b = zeroed ? calloc(1, sizeof(*b) + size) : malloc(sizeof(*b) + size);
+    return bytes > ARENA_UNLEASED_BYTES ? bytes - ARENA_UNLEASED_BYTES : 0;
+}
+
+/* Counts `more` bytes of blocks; false: the lease is refused, nothing is counted. */
+static bool take_bytes(struct arena *a, size_t more)
+{
+    size_t wanted = a->lease ? lease_of(a->block_bytes + more) : 0;
+
+    if (wanted > a->leased_bytes) {
+        bool taken = a->lease->take(a->lease->context, wanted - a->leased_bytes);
+
+        if (!taken && !a->lease->overdraft) {
+            a->lease->refused = true;
+            return false;
+        }
+        if (taken)
+            a->leased_bytes = wanted;
+    }
+    a->block_bytes += more;
+    return true;
+}
+
+static void give_bytes(struct arena *a, size_t less)
+{
+    size_t wanted;
+
+    a->block_bytes -= less;
+    wanted = a->lease ? lease_of(a->block_bytes) : 0;
+    if (wanted >= a->leased_bytes)
+        return;
+    a->lease->give(a->lease->context, a->leased_bytes - wanted);
+    a->leased_bytes = wanted;
+}
+
+/* ---- blocks ---- */
+
+static bool is_mapped(size_t size)
+{
+    return size + sizeof(struct block) >= MAPPED_BYTES;
+}
+
+/* The size of a block for `size` bytes: what is mapped fills its last page. */
+static size_t whole_pages(size_t size)
+{
+    size_t bytes = size + sizeof(struct block);
+
+    if (!is_mapped(size))
+        return size;
+    return (bytes + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES - sizeof(struct block);
+}
+
+static void *map(size_t size)
+{
+    void *p = mmap(NULL, sizeof(struct block) + size, PROT_READ | PROT_WRITE,
+                   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    return p == MAP_FAILED ? NULL : p;
+}
+
+/* Without asking for a lease. */
+static struct block *block_create(size_t size)
+{
+    struct block *b = is_mapped(size) ? map(size) : malloc(sizeof(*b) + size);
 
     if (!b)
         return NULL;
     b->next = NULL;
     b->size = size;
     b->used = 0;
-    b->zeroed = zeroed;
+    b->dirty = is_mapped(size) ? 0 : size;
     POISON(b->data, size);
     return b;
 }
@@ -65,8 +136,59 @@ static struct block *block_create(size_t size, bool zeroed)
 static void block_release(struct block *b)
 {
     UNPOISON(b->data, b->size);
-    free(b);
+    if (is_mapped(b->size))
+        munmap(b, sizeof(*b) + b->size);
+    else
+        free(b);
 }
+
+/* `b` with another size; its bytes may be poisoned no more. NULL without memory. */
+static struct block *block_resize(struct block *b, size_t size)
+{
+    bool was_mapped = is_mapped(b->size);
+    struct block *wide;
+
+    if (was_mapped) {
+        wide = mremap(b, sizeof(*b) + b->size, sizeof(*b) + size, MREMAP_MAYMOVE);
+        wide = wide == MAP_FAILED ? NULL : wide;
+    } else if (!is_mapped(size)) {
+        wide = realloc(b, sizeof(*b) + size);
+    } else {
+        wide = map(size);
+        if (wide) {
+            memcpy(wide, b, sizeof(*b) + b->used);
+            wide->dirty = b->used;
+            free(b);
+        }
+    }
+    if (!wide)
+        return NULL;
+    if (!is_mapped(size))
+        wide->dirty = size;
+    wide->size = size;
+    return wide;
+}
+
+/* Zeroes what is handed out, as far as it may not be zero. */
+static void clear(struct block *b, size_t from, size_t length)
+{
+    if (from < b->dirty)
+        memset(b->data + from, 0, length < b->dirty - from ? length : b->dirty - from);
+    if (b->dirty < from + length)
+        b->dirty = from + length;
+}
+
+/* What points to `b`. */
+static struct block **link_to(struct arena *a, const struct block *b)
+{
+    struct block **link = &a->first;
+
+    while (*link != b)
+        link = &(*link)->next;
+    return link;
+}
+
+/* ---- arenas ---- */
 
 struct arena *arena_create(size_t cap_bytes)
 {
@@ -78,9 +200,37 @@ struct arena *arena_create(size_t cap_bytes)
     return a;
 }
 
+struct arena *arena_create_beside(const struct arena *other, size_t cap_bytes)
+{
+    struct arena *a = arena_create(cap_bytes);
+
+    if (a)
+        a->lease = other->lease;
+    return a;
+}
+
+void arena_set_lease(struct arena *a, struct arena_lease *lease)
+{
+    assert(a->leased_bytes == 0);
+    a->lease = lease;
+}
+
+bool arena_lacks_lease(const struct arena *a)
+{
+    return a->lease && a->lease->refused;
+}
+
+void arena_allow_overdraft(struct arena *a, bool allowed)
+{
+    if (a->lease)
+        a->lease->overdraft = allowed;
+}
+
+/* A first block that has grown goes too: what an idle arena keeps needs no lease. */
 void arena_reset(struct arena *a)
 {
-    struct block *b = a->first ? a->first->next : NULL;
+    bool kept = a->first && a->first->size <= ARENA_UNLEASED_BYTES;
+    struct block *b = kept ? a->first->next : a->first;
 
     while (b) {
         struct block *next = b->next;
@@ -88,14 +238,61 @@ void arena_reset(struct arena *a)
         block_release(b);
         b = next;
     }
+    if (!kept)
+        a->first = NULL;
     if (a->first) {
         a->first->next = NULL;
         a->first->used = 0;
-        a->first->zeroed = 0;
         POISON(a->first->data, a->first->size);
     }
     a->current = a->first;
     a->used_bytes = 0;
+    give_bytes(a, a->block_bytes - (kept ? a->first->size : 0));
+}
+
+/* Releases the last block unless it is the first. */
+static void drop_last(struct arena *a)
+{
+    struct block *last = a->current, *before = a->first;
+
+    if (last == a->first)
+        return;
+    while (before->next != last)
+        before = before->next;
+    before->next = NULL;
+    a->current = before;
+    give_bytes(a, last->size);
+    block_release(last);
+}
+
+struct arena_mark arena_mark(const struct arena *a)
+{
+    struct arena_mark mark = {.used_bytes = a->used_bytes};
+
+    for (const struct block *b = a->first; b; b = b->next)
+        mark.block_count++;
+    if (a->current)
+        mark.used = a->current->used;
+    return mark;
+}
+
+void arena_rewind(struct arena *a, struct arena_mark mark)
+{
+    struct block *b;
+
+    if (mark.block_count == 0) {
+        arena_reset(a);
+        return;
+    }
+    b = a->first;
+    for (size_t i = 1; i < mark.block_count; i++)
+        b = b->next;
+    while (a->current != b)
+        drop_last(a);
+    assert(b->used >= mark.used);
+    b->used = mark.used;
+    POISON(b->data + b->used, b->size - b->used);
+    a->used_bytes = mark.used_bytes;
 }
 
 void arena_close(struct arena *a)
@@ -108,24 +305,36 @@ void arena_close(struct arena *a)
     free(a);
 }
 
-/* Makes `current` a block with at least `bytes` free. */
+/* How large the next block is, if nobody minds. */
+static size_t next_size(const struct arena *a, size_t bytes)
+{
+    size_t size = a->current ? a->current->size * 2 : FIRST_BLOCK_BYTES;
+
+    if (size > LARGEST_STEP_BYTES)
+        size = LARGEST_STEP_BYTES;
+    return whole_pages(size > bytes ? size : bytes);
+}
+
+/* Makes `current` a block with at least `bytes` free; a small one when there is no lease
+ * for a large one. */
 static bool reserve(struct arena *a, size_t bytes)
 {
-    size_t size = FIRST_BLOCK_BYTES;
+    size_t size = next_size(a, bytes), least = whole_pages(bytes);
     struct block *b;
 
     if (a->current && a->current->size - a->current->used >= bytes)
         return true;
-    if (a->current) {
-        size = a->current->size * 2;
-        if (size > LARGEST_STEP_BYTES)
-            size = LARGEST_STEP_BYTES;
+    if (!take_bytes(a, size)) {
+        size = least > SMALL_STEP_BYTES ? least : SMALL_STEP_BYTES;
+        if (!take_bytes(a, size))
+            return false;
+        a->lease->refused = false;
     }
-    if (size < bytes)
-        size = bytes;
-    b = block_create(size, size == bytes);
-    if (!b)
+    b = block_create(size);
+    if (!b) {
+        give_bytes(a, size);
         return false;
+    }
     if (a->current)
         a->current->next = b;
     else
@@ -145,27 +354,29 @@ static size_t rounded_bytes(size_t size, size_t count)
     return (bytes ? bytes : ALIGNMENT) + REDZONE_BYTES;
 }
 
-/* The same; 0 also beyond the cap. */
-static size_t rounded(const struct arena *a, size_t size, size_t count)
+/* Whether `more` bytes are within the cap. */
+static bool is_allowed(const struct arena *a, size_t more)
 {
-    size_t bytes = rounded_bytes(size, count);
-
-    return bytes > a->cap_bytes - a->used_bytes || a->used_bytes > a->cap_bytes ? 0
-                                                                                : bytes;
+    if (a->used_bytes <= a->cap_bytes && more <= a->cap_bytes - a->used_bytes)
+        return true;
+    if (a->lease)
+        a->lease->refused = false;
+    return false;
 }
 
 void *arena_alloc(struct arena *a, size_t size, size_t count)
 {
-    size_t bytes = rounded(a, size, count);
+    size_t bytes = rounded_bytes(size, count);
     unsigned char *p;
 
-    if (!bytes || !reserve(a, bytes))
+    if (!bytes || !is_allowed(a, bytes) || !reserve(a, bytes))
         return NULL;
     p = a->current->data + a->current->used;
+    UNPOISON(p, bytes - REDZONE_BYTES);
+    clear(a->current, a->current->used, size * count);
     a->current->used += bytes;
     a->used_bytes += bytes;
-    UNPOISON(p, bytes - REDZONE_BYTES);
-    return a->current->zeroed ? p : memset(p, 0, size * count);
+    return p;
 }
 
 void *arena_grow(struct arena *a, void *old, size_t size, size_t old_count,
@@ -180,24 +391,30 @@ void *arena_grow(struct arena *a, void *old, size_t size, size_t old_count,
     return p;
 }
 
-/* `b`, the last block, with room for `bytes`; NULL without memory. */
+/* `b`, the last block, with room for `bytes`; NULL without memory or a lease. */
 static struct block *widen(struct arena *a, struct block *b, size_t bytes)
 {
-    struct block **link = &a->first;
+    struct block **link = link_to(a, b);
+    size_t old_size = b->size, size = whole_pages(bytes);
     struct block *wide;
 
-    while (*link != b)
-        link = &(*link)->next;
-    UNPOISON(b->data, b->size);
-    wide = realloc(b, sizeof(*b) + bytes);
+    if (!take_bytes(a, size - old_size))
+        return NULL;
+    UNPOISON(b->data, old_size);
+    wide = block_resize(b, size);
     if (!wide) {
-        POISON(b->data + b->used, b->size - b->used);
+        POISON(b->data + b->used, old_size - b->used);
+        give_bytes(a, size - old_size);
         return NULL;
     }
-    wide->size = bytes;
-    wide->zeroed = 0;
     *link = a->current = wide;
     return wide;
+}
+
+/* Whether `p` with `bytes` is what was handed out last. */
+static bool is_last(const struct block *b, const unsigned char *p, size_t bytes)
+{
+    return p && b && bytes && b->used >= bytes && p == b->data + b->used - bytes;
 }
 
 void *arena_extend(struct arena *a, void *old, size_t size, size_t old_count,
@@ -208,10 +425,9 @@ void *arena_extend(struct arena *a, void *old, size_t size, size_t old_count,
     size_t bytes = rounded_bytes(size, new_count);
     unsigned char *p = old;
 
-    if (!old || !b || !before || !bytes || bytes < before || b->used < before ||
-        p != b->data + b->used - before)
+    if (!is_last(b, p, before) || !bytes || bytes < before)
         return arena_grow(a, old, size, old_count, new_count);
-    if (a->used_bytes > a->cap_bytes || bytes - before > a->cap_bytes - a->used_bytes)
+    if (!is_allowed(a, bytes - before))
         return NULL;
     if (b->size - b->used < bytes - before) {
         if (p != b->data)
@@ -225,8 +441,22 @@ void *arena_extend(struct arena *a, void *old, size_t size, size_t old_count,
     a->used_bytes += bytes - before;
     UNPOISON(p, bytes - REDZONE_BYTES);
     POISON(b->data + b->used - REDZONE_BYTES, b->size - b->used + REDZONE_BYTES);
-    memset(p + size * old_count, 0, size * (new_count - old_count));
+    clear(b, (size_t)(p - b->data) + size * old_count, size * (new_count - old_count));
     return p;
+}
+
+void arena_give(struct arena *a, void *p, size_t size, size_t count)
+{
+    struct block *b = a->current;
+    size_t bytes = rounded_bytes(size, count);
+
+    if (!is_last(b, p, bytes))
+        return;
+    POISON(p, bytes);
+    b->used -= bytes;
+    a->used_bytes -= bytes;
+    if (b->used == 0)
+        drop_last(a);
 }
 
 char *arena_text(struct arena *a, const char *text, size_t length)

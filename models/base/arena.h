@@ -9,21 +9,58 @@
 #define GRIDPLAN_BASE_ARENA_H
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 struct arena;
 
+enum { ARENA_UNLEASED_BYTES = 64 * 1024 }; /* each arena's first blocks need no lease */
+
+/* Whom arenas ask before they take memory beyond ARENA_UNLEASED_BYTES each, and whom they
+ * tell when they have given it back. The arenas of one request may share one. */
+struct arena_lease {
+    bool (*take)(void *context, size_t bytes); /* false: refused */
+    void (*give)(void *context, size_t bytes);
+    void *context;
+    bool refused;   /* the last NULL was because of take(), not of a cap */
+    bool overdraft; /* what take() refuses is handed out all the same */
+};
+
 /* A new arena that hands out at most `cap_bytes`; NULL without memory. */
 struct arena *arena_create(size_t cap_bytes);
 
-/* Forget everything handed out; keeps the first block for the next request. */
+/* A further arena for the same request, which asks whom `other` asks. */
+struct arena *arena_create_beside(const struct arena *other, size_t cap_bytes);
+
+/* From now on `lease` is asked, which must outlive what is handed out; NULL: nobody.
+ * Only while nothing is leased; what the arena has counts with its next block. */
+void arena_set_lease(struct arena *a, struct arena_lease *lease);
+
+/* Whether the last NULL meant that a lease was refused, not that the cap was reached. */
+bool arena_lacks_lease(const struct arena *a);
+
+/* For the few bytes that say why all else is refused. */
+void arena_allow_overdraft(struct arena *a, bool allowed);
+
+/* Forget everything handed out; keeps a small first block for the next request. */
 void arena_reset(struct arena *a);
+
+/* What has been handed out so far, to come back to. */
+struct arena_mark {
+    size_t block_count, used, used_bytes;
+};
+struct arena_mark arena_mark(const struct arena *a);
+
+/* Forget what was handed out since. What was handed out last before must not have been
+ * extended or given meanwhile. */
+void arena_rewind(struct arena *a, struct arena_mark mark);
 
 /* Releases the arena and all that it handed out. Accepts NULL. */
 void arena_close(struct arena *a);
 
-/* `count` zeroed elements of `size` bytes; NULL when the cap is reached or the
- * product overflows. A count of 0 gives a pointer that must not be read. */
+/* `count` zeroed elements of `size` bytes; NULL when the cap is reached, a lease is
+ * refused or the product overflows. A count of 0 gives a pointer that must not be read.
+ */
 void *arena_alloc(struct arena *a, size_t size, size_t count);
 
 /* A longer copy of `old` (`old_count` elements); the rest is zeroed. The old
@@ -35,6 +72,10 @@ void *arena_grow(struct arena *a, void *old, size_t size, size_t old_count,
  * it becomes longer, and its memory does not count twice. */
 void *arena_extend(struct arena *a, void *old, size_t size, size_t old_count,
                    size_t new_count);
+
+/* What nobody uses any more: its memory comes back where it was the last thing handed
+ * out, and with it the block and the lease when it had that to itself. Accepts NULL. */
+void arena_give(struct arena *a, void *p, size_t size, size_t count);
 
 /* A copy of `length` bytes of `text` with a NUL behind it. */
 char *arena_text(struct arena *a, const char *text, size_t length);

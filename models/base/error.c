@@ -16,6 +16,7 @@ enum error_code fail(struct error *err, enum error_code code, const char *field,
     va_list args;
 
     err->code = code;
+    err->lacks_lease = false;
     snprintf(err->field, sizeof(err->field), "%s", field);
     va_start(args, format);
     vsnprintf(err->text, sizeof(err->text), format, args);
@@ -25,6 +26,12 @@ enum error_code fail(struct error *err, enum error_code code, const char *field,
 
 enum error_code fail_memory(struct error *err)
 {
+    if (err->arena && arena_lacks_lease(err->arena)) {
+        fail(err, ERR_TOO_LARGE, "",
+             "other requests take the memory that this one needs; try again");
+        err->lacks_lease = true;
+        return err->code;
+    }
     return fail(err, ERR_TOO_LARGE, "",
                 "the request needs more memory than one request may take; send a "
                 "smaller one or raise GRIDPLAN_REQUEST_MEMORY_BYTES");

@@ -66,6 +66,7 @@ struct error {
     char text[384];      /* for the caller: what is wrong, what to do next */
     int retry_after_s;   /* with 429 and 503; 0: not said */
     const char *violated_policy; /* the quota that refused it; NULL: none */
+    bool lacks_lease;    /* ERR_TOO_LARGE is for lack of memory that others have */
     struct arena *arena; /* where items go; NULL: only the first is kept */
     struct error_item *first, *last;
     size_t item_count; /* found, also beyond ERROR_ITEMS_MAX */
@@ -87,7 +88,8 @@ enum error_code invalid(struct error *err, const char *pointer, const char *kind
             return code_;               \
     } while (0)
 
-/* What every allocation in a request says when it gets NULL. */
+/* What every allocation in a request says when it gets NULL: ERR_TOO_LARGE, which is
+ * answered as ERR_BUSY when err->arena was refused a lease. */
 enum error_code fail_memory(struct error *err);
 
 #endif

@@ -1,0 +1,305 @@
+// memory_test.cpp - who is asked before memory is taken, and that it goes back.
+#include "tests/support.hpp"
+
+#include <fstream>
+#include <random>
+#include <unistd.h>
+
+namespace
+{
+constexpr size_t KIB = 1024, MIB = 1024 * KIB;
+
+// A lender that counts, and refuses beyond its limit.
+struct lender {
+    size_t limit_bytes, lent_bytes = 0, taken_count = 0;
+    arena_lease lease{};
+
+    explicit lender(size_t limit) : limit_bytes(limit)
+    {
+        lease.take = [](void *context, size_t bytes) {
+            auto *l = static_cast<lender *>(context);
+            if (l->lent_bytes + bytes > l->limit_bytes)
+                return false;
+            l->lent_bytes += bytes;
+            l->taken_count++;
+            return true;
+        };
+        lease.give = [](void *context, size_t bytes) {
+            auto *l = static_cast<lender *>(context);
+            REQUIRE(bytes <= l->lent_bytes);
+            l->lent_bytes -= bytes;
+        };
+        lease.context = this;
+    }
+};
+
+size_t resident_now_bytes()
+{
+    std::ifstream in("/proc/self/statm");
+    size_t total = 0, resident = 0;
+
+    in >> total >> resident;
+    return resident * (size_t)sysconf(_SC_PAGESIZE);
+}
+
+struct piece {
+    unsigned char *p;
+    size_t size;
+    unsigned char mark;
+};
+
+bool is_intact(const piece &x)
+{
+    return std::all_of(x.p, x.p + x.size, [&](unsigned char c) { return c == x.mark; });
+}
+} // namespace
+
+TEST_CASE("an arena asks for a lease beyond its first blocks and gives it back",
+          "[lease]")
+{
+    lender l(10 * MIB);
+    test_arena a;
+
+    arena_set_lease(a, &l.lease);
+    CHECK(arena_alloc(a, 1, 10000) != nullptr);
+    CHECK(arena_alloc(a, 1, 20000) != nullptr);
+    CHECK(l.taken_count == 0); // what every request may have
+    CHECK(arena_alloc(a, 1, MIB) != nullptr);
+    CHECK(l.lent_bytes > MIB - 64 * KIB);
+    CHECK(l.lent_bytes <= MIB + 64 * KIB);
+    size_t before = l.lent_bytes;
+    CHECK(arena_alloc(a, 1, 20 * MIB) == nullptr);
+    CHECK(arena_lacks_lease(a));
+    CHECK(l.lent_bytes == before);
+    CHECK(arena_alloc(a, 1, 100) != nullptr);
+    CHECK(arena_lacks_lease(a)); // what was refused, not what was asked last
+    CHECK(arena_alloc(a, 1, size_t{2} << 30) == nullptr);
+    CHECK_FALSE(arena_lacks_lease(a)); // that was the cap
+    arena_reset(a);
+    CHECK(l.lent_bytes == 0);
+    CHECK(arena_used_bytes(a) == 0);
+}
+
+TEST_CASE("arenas of one request ask the same lender", "[lease]")
+{
+    lender l(4 * MIB);
+    test_arena a;
+
+    arena_set_lease(a, &l.lease);
+    REQUIRE(arena_alloc(a, 1, 2 * MIB) != nullptr);
+    arena *beside = arena_create_beside(a, 1 << 30);
+    REQUIRE(beside != nullptr);
+    CHECK(arena_alloc(beside, 1, MIB) != nullptr);
+    CHECK(l.lent_bytes > 3 * MIB - 200 * KIB);
+    CHECK(arena_alloc(beside, 1, 2 * MIB) == nullptr);
+    CHECK(arena_lacks_lease(a));
+    arena_close(beside);
+    CHECK(l.lent_bytes < 2 * MIB + 64 * KIB);
+    arena_reset(a);
+    CHECK(l.lent_bytes == 0);
+}
+
+TEST_CASE("lack of a lease is told from a request that is too large", "[lease]")
+{
+    lender l(MIB);
+    test_arena a(8 * MIB);
+    error err = collecting_error(a);
+
+    arena_set_lease(a, &l.lease);
+    CHECK(arena_alloc(a, 1, 2 * MIB) == nullptr);
+    CHECK(fail_memory(&err) == ERR_TOO_LARGE);
+    CHECK(err.lacks_lease);
+    CHECK(arena_alloc(a, 1, 20 * MIB) == nullptr);
+    CHECK(fail_memory(&err) == ERR_TOO_LARGE);
+    CHECK_FALSE(err.lacks_lease);
+    CHECK_THAT(err.text, Catch::Contains("GRIDPLAN_REQUEST_MEMORY_BYTES"));
+}
+
+TEST_CASE("what says why all else is refused needs no lease", "[lease]")
+{
+    lender l(0);
+    test_arena a;
+
+    arena_set_lease(a, &l.lease);
+    CHECK(arena_alloc(a, 1, 200 * KIB) == nullptr);
+    arena_allow_overdraft(a, true);
+    CHECK(arena_alloc(a, 1, 200 * KIB) != nullptr);
+    arena_allow_overdraft(a, false);
+    CHECK(arena_alloc(a, 1, 500 * KIB) == nullptr);
+    arena_reset(a);
+    CHECK(l.lent_bytes == 0);
+}
+
+TEST_CASE("a large thing that nobody uses any more takes its block along", "[lease]")
+{
+    lender l(64 * MIB);
+    test_arena a;
+
+    arena_set_lease(a, &l.lease);
+    void *kept = arena_alloc(a, 1, 100);
+    size_t used = arena_used_bytes(a);
+    void *large = arena_alloc(a, 1, 8 * MIB);
+    REQUIRE(kept);
+    REQUIRE(large);
+    arena_give(a, kept, 1, 100); // not the last: nothing happens
+    CHECK(arena_used_bytes(a) > 8 * MIB);
+    arena_give(a, large, 1, 8 * MIB);
+    CHECK(arena_used_bytes(a) == used);
+    CHECK(l.lent_bytes == 0);
+    auto *again = static_cast<unsigned char *>(arena_alloc(a, 1, 100));
+    REQUIRE(again);
+    memset(again, 7, 100);
+    arena_give(a, again, 1, 100);
+    again = static_cast<unsigned char *>(arena_alloc(a, 1, 100));
+    CHECK(std::all_of(again, again + 100, [](unsigned char c) { return c == 0; }));
+    arena_give(a, nullptr, 1, 100);
+}
+
+TEST_CASE("a thing grows over the bounds of how blocks are made", "[lease]")
+{
+    lender l(64 * MIB);
+    test_arena a;
+    size_t size = 1;
+
+    arena_set_lease(a, &l.lease);
+    auto *p = static_cast<unsigned char *>(arena_alloc(a, 1, size));
+    REQUIRE(p);
+    *p = 9;
+    for (; size < 20 * MIB; size = size * 3 / 2 + 1) {
+        p = static_cast<unsigned char *>(arena_extend(a, p, 1, size, size * 3 / 2 + 1));
+        REQUIRE(p);
+        REQUIRE(*p == 9);
+        REQUIRE(std::all_of(p + size, p + size * 3 / 2 + 1,
+                            [](unsigned char c) { return c == 0; }));
+        p[size] = p[size * 3 / 2] = 0;
+    }
+    CHECK(l.lent_bytes < 32 * MIB); // in place: never the old and the new
+    CHECK(arena_extend(a, p, 1, size, 65 * MIB) == nullptr);
+    CHECK(arena_lacks_lease(a));
+    CHECK(*p == 9); // and it is still there
+    p[size - 1] = 1;
+    arena_reset(a);
+    CHECK(l.lent_bytes == 0);
+}
+
+TEST_CASE("whatever is taken, extended and given, leases and contents are right",
+          "[lease][property]")
+{
+    std::mt19937_64 random(20261122);
+    auto draw = [&](size_t n) { return (size_t)(random() % n); };
+
+    for (int round = 0; round < 40; round++) {
+        lender l(draw(3) ? 12 * MIB : draw(MIB));
+        test_arena a(16 * MIB);
+        std::vector<piece> all;
+
+        arena_set_lease(a, &l.lease);
+        for (int i = 0; i < 60; i++) {
+            size_t size = draw(4)   ? 1 + draw(3000)
+                          : draw(2) ? draw(300 * KIB)
+                                    : draw(2 * MIB);
+            piece *last = all.empty() ? nullptr : &all.back();
+            unsigned char mark = (unsigned char)(1 + draw(255));
+
+            switch (draw(6)) {
+            case 0:
+                if (last) {
+                    arena_give(a, last->p, 1, last->size);
+                    all.pop_back();
+                }
+                break;
+            case 1:
+                if (last) {
+                    auto *p = static_cast<unsigned char *>(
+                        arena_extend(a, last->p, 1, last->size, last->size + size));
+                    if (!p)
+                        break;
+                    REQUIRE(std::all_of(p + last->size, p + last->size + size,
+                                        [](unsigned char c) { return c == 0; }));
+                    memset(p + last->size, last->mark, size);
+                    *last = {p, last->size + size, last->mark};
+                }
+                break;
+            case 2:
+                if (!draw(20)) {
+                    arena_reset(a);
+                    all.clear();
+                    REQUIRE(l.lent_bytes == 0);
+                }
+                break;
+            default: {
+                auto *p = static_cast<unsigned char *>(arena_alloc(a, 1, size));
+                if (!p)
+                    break;
+                REQUIRE(std::all_of(p, p + size, [](unsigned char c) { return c == 0; }));
+                memset(p, mark, size);
+                all.push_back({p, size, mark});
+            }
+            }
+            REQUIRE(arena_used_bytes(a) <= l.lent_bytes + 64 * KIB);
+        }
+        REQUIRE(std::all_of(all.begin(), all.end(), is_intact));
+        arena_reset(a);
+        REQUIRE(l.lent_bytes == 0);
+    }
+}
+
+TEST_CASE("an arena goes back to a mark", "[lease]")
+{
+    lender l(64 * MIB);
+    test_arena a;
+    std::mt19937_64 random(7);
+
+    arena_set_lease(a, &l.lease);
+    for (size_t before : {size_t{0}, size_t{100}, 20 * KIB, MIB}) {
+        if (before)
+            memset(arena_alloc(a, 1, before), 3, before);
+        size_t used = arena_used_bytes(a), lent = l.lent_bytes;
+        struct arena_mark mark = arena_mark(a);
+        for (int round = 0; round < 3; round++) {
+            for (int i = 0; i < 20; i++) {
+                size_t size = 1 + random() % (300 * KIB);
+                auto *p = static_cast<unsigned char *>(arena_alloc(a, 1, size));
+                REQUIRE(p);
+                REQUIRE(std::all_of(p, p + size, [](unsigned char c) { return c == 0; }));
+                memset(p, 7, size);
+            }
+            arena_rewind(a, mark);
+            CHECK(arena_used_bytes(a) == used);
+            CHECK(l.lent_bytes <= lent + 64 * KIB);
+        }
+    }
+}
+
+TEST_CASE("an arena takes smaller steps when larger ones are refused", "[lease]")
+{
+    lender l(10 * MIB);
+    test_arena a;
+    size_t count = 0;
+
+    arena_set_lease(a, &l.lease);
+    while (arena_alloc(a, 1, 10000))
+        count++;
+    CHECK(arena_lacks_lease(a));
+    CHECK(count * 10000 > 10 * MIB - 100 * KIB); // nearly all of it is used
+}
+
+TEST_CASE("resident memory follows the leases", "[lease]")
+{
+    lender l(512 * MIB);
+    test_arena a;
+
+    arena_set_lease(a, &l.lease);
+    REQUIRE(arena_alloc(a, 1, 1000) != nullptr);
+    size_t before = resident_now_bytes();
+    for (int round = 0; round < 3; round++) {
+        for (int i = 0; i < 96; i++)
+            memset(arena_alloc(a, 1, MIB), 1, MIB);
+        CHECK(resident_now_bytes() > before + 90 * MIB);
+        CHECK(l.lent_bytes < 128 * MIB);
+        arena_reset(a);
+        CHECK(l.lent_bytes == 0);
+        // What a sanitizer notes about 96 MiB is an eighth of them, and stays.
+        CHECK(resident_now_bytes() < before + (is_sanitized() ? 20 : 1) * MIB);
+    }
+}
