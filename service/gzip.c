@@ -32,43 +32,35 @@ static uInt piece(size_t length)
     return length > 1u << 30 ? 1u << 30 : (uInt)length;
 }
 
-/* Output that grows by doubling, up to max_bytes and one more to see that there
- * would have been more. */
-struct output {
-    char *data;
-    size_t length, size, max_bytes;
-};
-
-static enum error_code output_grow(struct output *o, struct arena *a, struct error *err)
+/* Doubles the room, up to max_bytes. */
+static enum error_code output_grow(struct gzip_output *o, size_t max_bytes,
+                                   struct error *err)
 {
-    size_t size = o->size ? o->size * 2 : FIRST_PIECE_BYTES;
-    char *data;
+    size_t size = o->size ? o->size * 2 : o->first_bytes;
 
-    if (o->length > o->max_bytes)
-        return fail(err, ERR_TOO_LARGE, "",
-                    "the body has more than %zu bytes when decompressed", o->max_bytes);
-    if (size > o->max_bytes + 1)
-        size = o->max_bytes + 1;
-    data = GROW(a, o->data, char, o->length, size + 1); /* and a NUL */
-    if (!data)
-        return fail_memory(err);
-    o->data = data;
+    if (size > max_bytes)
+        size = max_bytes;
+    if (o->data && size == o->size)
+        return OK;
+    TRY(o->room(o->context, &o->data, o->length, size, err));
     o->size = size;
     return OK;
 }
 
-/* One call of inflate(); *status is what it says. */
-static enum error_code inflate_some(z_stream *z, struct output *o, int *status,
-                                    struct arena *a, struct error *err)
+/* One call of inflate(); *status is what it says. At max_bytes the place of the NUL shows
+ * whether there is more. */
+static enum error_code inflate_some(z_stream *z, struct gzip_output *o, size_t max_bytes,
+                                    int *status, struct error *err)
 {
-    if (o->length == o->size)
-        TRY(output_grow(o, a, err));
+    if (!o->data || o->length == o->size)
+        TRY(output_grow(o, max_bytes, err));
     z->next_out = (Bytef *)(o->data + o->length);
-    z->avail_out = piece(o->size - o->length);
+    z->avail_out = o->length == o->size ? 1 : piece(o->size - o->length);
     *status = inflate(z, Z_NO_FLUSH);
     o->length = (size_t)((char *)z->next_out - o->data);
-    if (o->length > o->max_bytes)
-        return output_grow(o, a, err);
+    if (o->length > max_bytes)
+        return fail(err, ERR_TOO_LARGE, "",
+                    "the body has more than %zu bytes when decompressed", max_bytes);
     if (*status == Z_OK || *status == Z_STREAM_END)
         return OK;
     if (*status == Z_MEM_ERROR)
@@ -79,12 +71,11 @@ static enum error_code inflate_some(z_stream *z, struct output *o, int *status,
                 z->msg ? z->msg : "damaged");
 }
 
-enum error_code gzip_inflate(const char *data, size_t length, size_t max_bytes,
-                             const char **out, size_t *out_length, struct arena *a,
-                             struct error *err)
+enum error_code gzip_inflate_to(const char *data, size_t length, size_t max_bytes,
+                                struct gzip_output *out, struct arena *a,
+                                struct error *err)
 {
     z_stream z = {.zalloc = arena_zalloc, .zfree = arena_zfree, .opaque = a};
-    struct output o = {.max_bytes = max_bytes};
     const char *end = data + length;
     int status = Z_OK;
 
@@ -93,16 +84,39 @@ enum error_code gzip_inflate(const char *data, size_t length, size_t max_bytes,
     z.next_in = (const Bytef *)data;
     do {
         z.avail_in = piece((size_t)(end - (const char *)z.next_in));
-        TRY(inflate_some(&z, &o, &status, a, err));
+        TRY(inflate_some(&z, out, max_bytes, &status, err));
         if (status == Z_STREAM_END && (const char *)z.next_in < end) {
             inflateReset(&z); /* another member must follow, nothing else */
             status = Z_OK;
         }
     } while (status != Z_STREAM_END);
-    assert(o.data); /* inflate_some() made room */
-    o.data[o.length] = '\0';
-    *out = o.data;
-    *out_length = o.length;
+    assert(out->data); /* inflate_some() made room */
+    out->data[out->length] = '\0';
+    return OK;
+}
+
+/* gzip_room_fn */
+static enum error_code arena_room(void *context, char **data, size_t length, size_t size,
+                                  struct error *err)
+{
+    char *wide = arena_extend(context, *data, 1, *data ? length + 1 : 0, size + 1);
+
+    if (!wide)
+        return fail_memory(err);
+    *data = wide;
+    return OK;
+}
+
+enum error_code gzip_inflate(const char *data, size_t length, size_t max_bytes,
+                             const char **out, size_t *out_length, struct arena *a,
+                             struct error *err)
+{
+    struct gzip_output output = {
+        .first_bytes = FIRST_PIECE_BYTES, .room = arena_room, .context = a};
+
+    TRY(gzip_inflate_to(data, length, max_bytes, &output, a, err));
+    *out = output.data;
+    *out_length = output.length;
     return OK;
 }
 

@@ -8,9 +8,28 @@
 
 enum { GZIP_REPLY_MIN_BYTES = 1024 }; /* smaller replies are not worth it */
 
-/* The content of a gzip stream, with a NUL behind it that is not counted.
- * ERR_TOO_LARGE beyond max_bytes; ERR_MALFORMED for what is damaged, cut short,
- * or has something other than a further gzip member behind it. */
+/* Makes room for `size` bytes and a NUL, with the first `length` of *data kept. */
+typedef enum error_code gzip_room_fn(void *context, char **data, size_t length,
+                                     size_t size, struct error *err);
+
+/* Where inflated bytes go: first_bytes, doubled as they come. */
+struct gzip_output {
+    size_t first_bytes;
+    gzip_room_fn *room;
+    void *context;
+    char *data; /* NULL at first; what room() made also stays after a failure */
+    size_t length, size;
+};
+
+/* The content of a gzip stream, with a NUL behind it that is not counted. There is never
+ * room for more than max_bytes. ERR_TOO_LARGE beyond them; ERR_MALFORMED for what is
+ * damaged, cut short, or has something other than a further gzip member behind it. `a`:
+ * for zlib's own memory. */
+enum error_code gzip_inflate_to(const char *data, size_t length, size_t max_bytes,
+                                struct gzip_output *out, struct arena *a,
+                                struct error *err);
+
+/* The same into the arena. */
 enum error_code gzip_inflate(const char *data, size_t length, size_t max_bytes,
                              const char **out, size_t *out_length, struct arena *a,
                              struct error *err);

@@ -5,6 +5,11 @@
 #include <random>
 #include <unistd.h>
 
+extern "C" {
+#include "service/body.h"
+#include "service/gzip.h"
+}
+
 namespace
 {
 constexpr size_t KIB = 1024, MIB = 1024 * KIB;
@@ -301,5 +306,86 @@ TEST_CASE("resident memory follows the leases", "[lease]")
         CHECK(l.lent_bytes == 0);
         // What a sanitizer notes about 96 MiB is an eighth of them, and stays.
         CHECK(resident_now_bytes() < before + (is_sanitized() ? 20 : 1) * MIB);
+    }
+}
+
+// ---- bodies ----
+
+namespace
+{
+std::string packed_text(const std::string &text)
+{
+    test_arena a;
+    const char *out = nullptr;
+    size_t length = 0;
+
+    REQUIRE(gzip_deflate(text.data(), text.size(), &out, &length, a));
+    return std::string(out, length);
+}
+
+void fill(body &b, const std::string &text, size_t most)
+{
+    REQUIRE(body_reserve(&b, text.size(), most) == GOVERNOR_OK);
+    memcpy(b.data + b.length, text.data(), text.size());
+    b.length += text.size();
+}
+} // namespace
+
+TEST_CASE("a body's buffer doubles and never passes what was announced", "[lease]")
+{
+    body b{};
+    std::string piece(10000, 'p');
+
+    for (size_t sent = 0; sent + piece.size() <= 1000000; sent += piece.size()) {
+        fill(b, piece, 1000000);
+        CHECK(b.size >= b.length);
+        CHECK(b.size <=
+              std::min<size_t>(1000000, std::max<size_t>(64 * KIB, 2 * b.length)));
+        b.data[b.length] = 0;
+    }
+    CHECK(b.length == 1000000);
+    CHECK(std::string(b.data) == std::string(1000000, 'p'));
+    body_empty(&b);
+    CHECK(b.data == nullptr); // too large to keep
+    fill(b, "small", 5);
+    body_empty(&b);
+    CHECK(b.data != nullptr);
+    CHECK(b.length == 0);
+    body_release(&b);
+}
+
+TEST_CASE("a packed body inflates to its last allowed byte and not one further",
+          "[lease][gzip]")
+{
+    for (size_t size : {size_t{0}, size_t{1}, 64 * KIB - 1, 64 * KIB, 64 * KIB + 1,
+                        256 * KIB, 300 * KIB + 7, 3 * MIB}) {
+        test_arena a;
+        error err = collecting_error(a);
+        std::string text(size, 'z'), packed;
+        if (size > 64)
+            packed = packed_text(text);
+        else
+            packed = std::string("\x1f\x8b\x08\0\0\0\0\0\0\x03", 10) +
+                     (size ? std::string("\xab\x02\0\xaf\x77\xd2\x62\x01\0\0\0", 11)
+                           : std::string("\x03\0\0\0\0\0\0\0\0\0", 10));
+        CAPTURE(size);
+        for (int less = 0; less < 2 && (size_t)less <= size; less++) {
+            body b{};
+            fill(b, packed, packed.size());
+            enum error_code code = body_inflate(&b, size - (size_t)less, a, &err);
+            if (less) {
+                CHECK(code == ERR_TOO_LARGE);
+                CHECK(b.length == packed.size()); // as it was
+                CHECK_FALSE(b.is_inflated);
+            } else {
+                INFO(err.text);
+                REQUIRE(code == OK);
+                CHECK(std::string(b.data) == text);
+                CHECK(b.length == size);
+                CHECK(b.size <= std::max<size_t>(size, 1));
+                CHECK(b.is_inflated);
+            }
+            body_release(&b);
+        }
     }
 }
