@@ -8,10 +8,12 @@
 
 #include "service/clock.h"
 #include "service/config.h"
+#include "service/estimate.h"
 #include "service/governor.h"
 #include "service/problem.h"
 #include "service/store_simulation.h"
 #include "service/uuid.h"
+#include "service/work_memory.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -35,7 +37,10 @@ struct slot {
     struct arena *arena;
     struct store_progress progress;
     struct governor_job job;
-    bool unplayed; /* it waited in vain; set before SLOT_DONE */
+    struct governor_who who; /* its tenant */
+    struct work_memory memory;
+    struct arena_mark mark; /* what the arena holds of what was claimed */
+    bool unplayed;          /* it waited in vain; set before SLOT_DONE */
 };
 
 struct background {
@@ -167,17 +172,23 @@ static void play(void *context)
         .history_document = claimed->history_document,
         .cancelled = &slot->stop,
         .job = &slot->job,
+        .memory = &slot->memory,
         .progress = &slot->progress,
     };
     enum decision_status status = DECISION_FEASIBLE;
     struct error err = {.code = OK};
     struct outcome outcome;
     struct reply reply;
-    enum error_code code = route_answer_stored(slot->b->service, &stored, &status, &reply,
-                                               slot->arena, &err);
+    enum error_code code;
 
-    if (judge(slot, code, status, &reply, &outcome))
+    work_memory_enter(&slot->memory, &slot->job);
+    code = route_answer_stored(slot->b->service, &stored, &status, &reply, slot->arena,
+                               &err);
+    if (slot->memory.is_again) /* it needs more room, and is called again then */
+        arena_rewind(slot->arena, slot->mark);
+    else if (judge(slot, code, status, &reply, &outcome))
         keep_outcome(slot, &outcome);
+    work_memory_leave(&slot->memory);
 }
 
 static void played(void *context, enum governor_answer answer)
@@ -228,6 +239,7 @@ static void empty(struct slot *slot)
         put_back(slot);
     arena_close(slot->arena);
     slot->arena = NULL;
+    work_memory_end(&slot->memory);
     __atomic_store_n(&slot->state, SLOT_EMPTY, __ATOMIC_RELEASE);
 }
 
@@ -270,18 +282,25 @@ static enum error_code claim(struct slot *slot, bool *found, struct error *err)
 static bool submit(struct slot *slot)
 {
     struct service *service = slot->b->service;
-    struct governor_who who = {.owner.name = slot->claimed.tenant, .background = true};
 
     slot->unplayed = false;
     slot->job = (struct governor_job){
         .queue = GOVERNOR_COMPUTE,
+        .work_bytes = estimate_stored_bytes(service->estimates, slot->claimed.route,
+                                            strlen(slot->claimed.request),
+                                            service->config->request_memory_bytes),
         .est_s = service->config->simulation_time_limit_s,
         .cancelled = &slot->stop,
         .run = play,
         .ended = played,
         .context = slot,
     };
-    return governor_submit(service->governor, &who, &slot->job) == GOVERNOR_OK;
+    slot->who =
+        (struct governor_who){.owner.name = slot->claimed.tenant, .background = true};
+    work_memory_begin(&slot->memory, service->governor, &slot->who);
+    arena_set_lease(slot->arena, &slot->memory.lease);
+    slot->mark = arena_mark(slot->arena);
+    return governor_submit(service->governor, &slot->who, &slot->job) == GOVERNOR_OK;
 }
 
 static void start(struct slot *slot)

@@ -11,12 +11,15 @@
 #include "service/http.h"
 
 #include "service/auth.h"
+#include "service/body.h"
 #include "service/clock.h"
 #include "service/config.h"
+#include "service/estimate.h"
 #include "service/governor.h"
 #include "service/log.h"
 #include "service/metrics.h"
 #include "service/watch.h"
+#include "service/work_memory.h"
 #include "service/worker.h"
 
 #include <arpa/inet.h>
@@ -37,10 +40,8 @@
 
 enum {
     BACKLOG = 4096,
-    BODY_KEPT_BYTES = 64 * 1024,  /* largest buffer that stays with an exchange */
-    BODY_FIRST_BYTES = 16 * 1024, /* of a body of unknown length */
-    EXCHANGES_KEPT = 256,         /* idle ones; more are released */
-    FDS_RESERVED = 256,           /* database, files, epoll */
+    EXCHANGES_KEPT = 256, /* idle ones; more are released */
+    FDS_RESERVED = 256,   /* database, files, epoll */
     IO_STACK_BYTES = 1024 * 1024,
     CONNECTION_BYTES =
         16 * 1024,      /* the header of a request or reply; of each connection */
@@ -78,16 +79,18 @@ struct exchange {
     size_t length_count; /* Content-Length headers */
     uint64_t announced_bytes;
     bool has_length;
-    /* The body. */
-    char *body;
-    size_t body_length, body_size; /* size without the NUL */
-    size_t counted_bytes;          /* in http->body_bytes */
+    bool closing; /* the reply ends the connection */
+    struct governor_who who;
+    struct work_memory memory;
+    struct body body;
     size_t discarded_bytes;
     struct error err; /* code OK: nothing refused so far */
     struct message message;
     struct query_pair query[QUERY_PAIRS_MAX];
     struct reply reply;
-    struct governor_job job; /* of a computation */
+    struct governor_job job;  /* of a computation */
+    struct arena_mark header; /* what the arena holds of the header */
+    size_t estimate_bytes;
 };
 
 struct http {
@@ -97,7 +100,7 @@ struct http {
     int listener;
     int port;
     /* Atomic. */
-    size_t request_count, working_count, body_bytes, refused_count;
+    size_t request_count, working_count, refused_count;
     pthread_mutex_t free_lock;
     struct exchange *free;
     size_t free_count;
@@ -130,7 +133,7 @@ static void exchange_close(struct exchange *x)
     if (!x)
         return;
     arena_close(x->arena);
-    free(x->body);
+    body_release(&x->body);
     free(x);
 }
 
@@ -170,13 +173,8 @@ static void exchange_give_back(struct exchange *x)
     bool kept;
 
     arena_reset(x->arena);
-    if (x->counted_bytes)
-        subtract(&h->body_bytes, x->counted_bytes);
-    if (x->body_size > BODY_KEPT_BYTES) {
-        free(x->body);
-        x->body = NULL;
-        x->body_size = 0;
-    }
+    work_memory_end(&x->memory);
+    body_empty(&x->body);
     pthread_mutex_lock(&h->free_lock);
     kept = h->free_count < EXCHANGES_KEPT;
     if (kept) {
@@ -189,6 +187,18 @@ static void exchange_give_back(struct exchange *x)
         exchange_close(x);
 }
 
+/* From now on what the request takes is leased to who sends it. */
+static void lease_from(struct exchange *x)
+{
+    struct governor *governor = x->http->service->governor;
+
+    x->who = (struct governor_who){.owner.name = x->peer->address};
+    x->body.governor = governor;
+    x->body.who = &x->who;
+    work_memory_begin(&x->memory, governor, &x->who);
+    arena_set_lease(x->arena, &x->memory.lease);
+}
+
 static struct peer *peer_of(struct MHD_Connection *connection)
 {
     const union MHD_ConnectionInfo *info =
@@ -199,12 +209,22 @@ static struct peer *peer_of(struct MHD_Connection *connection)
 
 /* ---- the reply ---- */
 
+/* The body is not needed any more, unless the reply is in it. */
+static void drop_body(struct exchange *x)
+{
+    uintptr_t reply = (uintptr_t)x->reply.body, body = (uintptr_t)x->body.data;
+
+    if (reply < body || reply > body + x->body.size)
+        body_empty(&x->body);
+}
+
 static enum MHD_Result send_reply(struct exchange *x)
 {
     const struct reply *reply = &x->reply;
     struct MHD_Response *response;
     enum MHD_Result result;
 
+    drop_body(x);
     response = MHD_create_response_from_buffer(
         reply->body_length, (void *)(uintptr_t)(reply->body ? reply->body : ""),
         MHD_RESPMEM_PERSISTENT);
@@ -215,7 +235,7 @@ static enum MHD_Result send_reply(struct exchange *x)
     for (size_t i = 0; i < reply->header_count; i++)
         MHD_add_response_header(response, reply->headers[i].name,
                                 reply->headers[i].value);
-    if (is_draining(x->http))
+    if (is_draining(x->http) || x->closing)
         MHD_add_response_header(response, "Connection", "close");
     __atomic_store_n(&x->peer->bytes, reply->body_length, __ATOMIC_RELAXED);
     peer_enter(x->peer, PHASE_REPLY);
@@ -243,7 +263,7 @@ static void refuse(struct exchange *x)
         .error = x->err.text,
         .status = x->reply.status,
         .duration_s = duration_s,
-        .body_bytes = x->body_length,
+        .body_bytes = x->body.length,
         .reply_bytes = x->reply.body_length,
     });
 }
@@ -424,6 +444,49 @@ static void check_length(struct exchange *x)
     }
 }
 
+static size_t count_or_none(double quota)
+{
+    return quota > 0 ? (size_t)quota : 0; /* NAN: not said */
+}
+
+static struct governor_party party(const char *name, const struct quota *quota)
+{
+    return (struct governor_party){
+        name,
+        {.weight = quota->weight > 0 ? quota->weight : 0,
+         .concurrent_count = count_or_none(quota->concurrent_count),
+         .memory_bytes = count_or_none(quota->memory_bytes)}};
+}
+
+/* The tenant of the key; without keys, or while the key must be looked up, the client's
+ * address. */
+static void find_owner(struct exchange *x)
+{
+    struct error unused = {.code = OK};
+    struct auth_grant grant;
+
+    if (x->message.authorization &&
+        auth_check(x->http->service->auth, x->message.authorization, x->route->scope,
+                   false, &grant, x->arena, &unused) == AUTH_ALLOWED &&
+        *grant.who.key_id) {
+        x->who.owner = party(grant.who.tenant, &grant.tenant_quota);
+        x->who.key = party(grant.who.key_id, &grant.quota);
+    }
+}
+
+/* Whether there is room for the body that is announced: before any of it has come. */
+static void check_room(struct exchange *x)
+{
+    struct governor *governor = x->http->service->governor;
+    enum governor_answer answer =
+        governor && x->announced_bytes > 0
+            ? governor_body_check(governor, &x->who, x->announced_bytes)
+            : GOVERNOR_OK;
+
+    if (answer != GOVERNOR_OK)
+        body_fail(&x->body, answer, x->announced_bytes, &x->err);
+}
+
 /* Nobody reads the body when no route fits, or a key is needed and not there:
  * route_answer() then says so. */
 static bool is_body_wanted(const struct exchange *x)
@@ -460,6 +523,15 @@ static enum MHD_Result begin(struct exchange *x, const char *method, const char 
         return send_reply(x);
     }
     x->state = is_body_wanted(x) ? READING : DISCARDING;
+    if (x->route)
+        find_owner(x);
+    if (x->state == READING)
+        check_room(x);
+    if (x->err.code != OK) {
+        x->peer->linger = true;
+        refuse(x);
+        return send_reply(x);
+    }
     peer_enter(x->peer, PHASE_BODY);
     if (x->state == DISCARDING &&
         x->expect) /* the client waits to hear whether to send */
@@ -469,57 +541,30 @@ static enum MHD_Result begin(struct exchange *x, const char *method, const char 
 
 /* ---- the body ---- */
 
-/* Room for `more` bytes and a NUL. The whole of an announced body at once: its
- * pages become memory only as it comes. */
-static bool make_room(struct exchange *x, size_t more)
+/* The rest of the body is read and thrown away; x->err says why. */
+static void discard(struct exchange *x)
 {
-    size_t needed = x->body_length + more, size = x->body_size;
-    char *body;
-
-    if (needed <= size && x->body)
-        return true;
-    if (x->has_length)
-        size = x->announced_bytes;
-    else
-        size = size ? size * 2 : BODY_FIRST_BYTES;
-    if (size < needed)
-        size = needed;
-    body = realloc(x->body, size + 1);
-    if (!body)
-        return false;
-    x->body = body;
-    x->body_size = size;
-    return true;
-}
-
-/* Counts the memory of large bodies; false when there is too much of it. */
-static bool count_body(struct exchange *x, size_t length)
-{
-    struct http *h = x->http;
-
-    if (x->body_length + length <= BODY_KEPT_BYTES)
-        return true;
-    length += x->body_length - x->counted_bytes;
-    x->counted_bytes += length;
-    return __atomic_add_fetch(&h->body_bytes, length, __ATOMIC_RELAXED) <=
-           h->service->config->total_body_bytes;
-}
-
-/* The rest of the body is read and thrown away. */
-static void discard(struct exchange *x, enum error_code code, const char *text)
-{
-    fail(&x->err, code, "", "%s", text);
-    x->err.retry_after_s = code == ERR_BUSY ? RETRY_AFTER_S : 0;
     x->state = DISCARDING;
-    if (x->body_size > BODY_KEPT_BYTES) {
-        free(x->body);
-        x->body = NULL;
-        x->body_size = 0;
+    x->closing = x->err.code == ERR_BUSY;
+    x->discarded_bytes = x->body.length;
+    body_release(&x->body);
+}
+
+/* Room for what has come, or the reason why there is none in x->err. */
+static void make_room(struct exchange *x, size_t length, size_t max_bytes)
+{
+    size_t most = x->has_length ? x->announced_bytes : max_bytes;
+    size_t needed = x->body.length + length;
+    enum governor_answer answer;
+
+    if (needed > max_bytes) {
+        fail(&x->err, ERR_TOO_LARGE, "",
+             "the body has more bytes than max_body_bytes, or max_upload_bytes, allows");
+        return;
     }
-    subtract(&x->http->body_bytes, x->counted_bytes);
-    x->counted_bytes = 0;
-    x->discarded_bytes = x->body_length;
-    x->body_length = 0;
+    answer = body_reserve(&x->body, length, most < needed ? needed : most);
+    if (answer != GOVERNOR_OK)
+        body_fail(&x->body, answer, needed, &x->err);
 }
 
 static enum MHD_Result take_body(struct exchange *x, const char *data, size_t length)
@@ -527,21 +572,17 @@ static enum MHD_Result take_body(struct exchange *x, const char *data, size_t le
     size_t max_bytes = route_body_limit(x->route, x->http->service->config);
 
     if (x->state == READING) {
-        if (length > max_bytes - x->body_length)
-            discard(x, ERR_TOO_LARGE,
-                    "the body has more bytes than max_body_bytes, or max_upload_bytes, "
-                    "allows");
-        else if (!count_body(x, length) || !make_room(x, length))
-            discard(x, ERR_BUSY,
-                    "the bodies of other requests take all memory; try again");
+        make_room(x, length, max_bytes);
+        if (x->err.code != OK)
+            discard(x);
     }
     if (x->state == READING) {
-        memcpy(x->body + x->body_length, data, length);
-        x->body_length += length;
+        memcpy(x->body.data + x->body.length, data, length);
+        x->body.length += length;
     } else {
         x->discarded_bytes += length;
     }
-    __atomic_store_n(&x->peer->bytes, x->body_length + x->discarded_bytes,
+    __atomic_store_n(&x->peer->bytes, x->body.length + x->discarded_bytes,
                      __ATOMIC_RELAXED);
     return x->discarded_bytes > 2 * max_bytes ? MHD_NO : MHD_YES; /* enough is enough */
 }
@@ -585,9 +626,25 @@ static void compute(void *context)
 {
     struct exchange *x = context;
 
-    route_answer(x->http->service, &x->message, &x->peer->cancelled, true, &x->reply,
-                 x->arena);
-    x->state = ANSWERED;
+    work_memory_enter(&x->memory, &x->job);
+    if (route_answer(x->http->service, &x->message, &x->peer->cancelled, true, &x->reply,
+                     x->arena))
+        x->state = ANSWERED;
+    else /* it needs more room: it will be called again when there is */
+        arena_rewind(x->arena, x->header);
+    work_memory_leave(&x->memory);
+}
+
+/* What was answered has taken as much as it has taken. */
+static void learn(struct exchange *x)
+{
+    const struct service *service = x->http->service;
+
+    if (x->reply.status >= 499 || x->estimate_bytes == 0)
+        return;
+    estimate_learn(service->estimates, x->route, x->body.length, x->memory.most_bytes);
+    metrics_estimate(service->metrics, x->route,
+                     (double)x->memory.most_bytes / (double)x->estimate_bytes);
 }
 
 /* The exchange belongs to the I/O thread again after the resume. */
@@ -598,53 +655,37 @@ static void computed(void *context, enum governor_answer answer)
 
     if (answer != GOVERNOR_OK)
         refuse_computation(x, answer);
+    else
+        learn(x);
+    work_memory_trim(&x->memory); /* the reply keeps what it is in */
     MHD_resume_connection(x->connection);
     subtract(&h->working_count, 1);
 }
 
-static size_t count_or_none(double quota)
+static void estimate(struct exchange *x)
 {
-    return quota > 0 ? (size_t)quota : 0; /* NAN: not said */
-}
+    const struct service *service = x->http->service;
+    size_t body_bytes =
+        estimate_body_bytes(&x->message, route_body_limit(x->route, service->config));
 
-static struct governor_party party(const char *name, const struct quota *quota)
-{
-    return (struct governor_party){
-        name,
-        {.weight = quota->weight > 0 ? quota->weight : 0,
-         .concurrent_count = count_or_none(quota->concurrent_count),
-         .memory_bytes = count_or_none(quota->memory_bytes)}};
-}
-
-/* The tenant of the key; without keys, or while the key must be looked up, the client's
- * address. */
-static struct governor_who who_asks(struct exchange *x)
-{
-    struct governor_who who = {.owner.name = x->peer->address};
-    struct error unused = {.code = OK};
-    struct auth_grant grant;
-
-    if (auth_check(x->http->service->auth, x->message.authorization, x->route->scope,
-                   false, &grant, x->arena, &unused) == AUTH_ALLOWED &&
-        *grant.who.key_id) {
-        who.owner = party(grant.who.tenant, &grant.tenant_quota);
-        who.key = party(grant.who.key_id, &grant.quota);
-    }
-    return who;
+    x->estimate_bytes = estimate_bytes(service->estimates, x->route, body_bytes,
+                                       service->config->request_memory_bytes);
+    x->header = arena_mark(x->arena);
 }
 
 static enum MHD_Result start_computing(struct exchange *x)
 {
     struct service *service = x->http->service;
-    struct governor_who who = who_asks(x);
     enum governor_answer answer;
 
+    estimate(x);
     x->state = WORKING;
     x->message.job = &x->job;
     x->job = (struct governor_job){
         .queue = GOVERNOR_COMPUTE,
+        .work_bytes = x->estimate_bytes,
         .est_s = fmin(service->config->time_limit_max_s,
-                      (double)x->body_length * OPERATIONS_PER_BYTE / OPERATIONS_PER_S),
+                      (double)x->body.length * OPERATIONS_PER_BYTE / OPERATIONS_PER_S),
         .cancelled = &x->peer->cancelled,
         .run = compute,
         .ended = computed,
@@ -653,7 +694,7 @@ static enum MHD_Result start_computing(struct exchange *x)
     add(&x->http->working_count, 1);
     peer_enter(x->peer, PHASE_RUNNING);
     MHD_suspend_connection(x->connection); /* before a thread may resume it */
-    answer = governor_submit(service->governor, &who, &x->job);
+    answer = governor_submit(service->governor, &x->who, &x->job);
     if (answer != GOVERNOR_OK)
         computed(x, answer);
     return MHD_YES;
@@ -670,10 +711,12 @@ static enum MHD_Result answer(struct exchange *x)
         refuse(x);
         return send_reply(x);
     }
-    if (x->body)
-        x->body[x->body_length] = '\0';
-    m->body = x->body_length ? x->body : "";
-    m->body_length = x->body_length;
+    if (x->body.data)
+        x->body.data[x->body.length] = '\0';
+    m->body = x->body.length ? x->body.data : "";
+    m->body_length = x->body.length;
+    m->received = &x->body;
+    m->memory = &x->memory;
     if (x->route && x->state == READING)
         kind = route_work_of(x->route, m);
     if (kind == WORK_COMPUTE)
@@ -709,8 +752,8 @@ static enum MHD_Result access_handler(void *context, struct MHD_Connection *conn
                                .connection = connection,
                                .peer = peer,
                                .arena = x->arena,
-                               .body = x->body,
-                               .body_size = x->body_size};
+                               .body = x->body};
+        lease_from(x);
         x->started_s = clock_monotonic_s();
         __atomic_store_n(&peer->cancelled, false, __ATOMIC_RELAXED);
         __atomic_store_n(&peer->bytes, 0, __ATOMIC_RELAXED);
@@ -990,13 +1033,16 @@ int http_port(const struct http *http)
 
 void http_stats(struct http *http, struct http_stats *stats)
 {
+    struct governor_stats memory = {0};
     struct watch_stats peers;
 
     watch_stats(http->watch, &peers);
+    if (http->service->governor)
+        governor_stats(http->service->governor, &memory);
     *stats = (struct http_stats){
         .connection_count = peers.peer_count,
         .request_count = get(&http->request_count),
-        .body_bytes = get(&http->body_bytes),
+        .body_bytes = memory.leased_bytes[GOVERNOR_BODY],
         .slow_count = peers.slow_count,
         .idle_count = peers.idle_count,
         .gone_count = peers.gone_count,

@@ -7,6 +7,7 @@
  */
 #include "service/maintenance.h"
 
+#include "service/governor.h"
 #include "service/store.h"
 
 #include <math.h>
@@ -21,6 +22,8 @@
 enum {
     BATCHES_MAX = 1000, /* of one table in one round */
     RETRY_S = 60,       /* after a failed round */
+    NO_ROOM_S = 5,      /* while others have the memory */
+    ROUND_MOST_BYTES = 32 * 1024 * 1024,
 };
 
 static const double ROUND_STATEMENT_S = 120;
@@ -397,20 +400,43 @@ static bool sleep_s(struct maintenance *m, double duration_s)
     return go_on;
 }
 
+/* Memory for a round; false: there is no room now. */
+static bool borrow(struct maintenance *m, struct governor_lease *lease)
+{
+    static const struct governor_who upkeep = {.owner.name = "(upkeep)"};
+    struct governor *governor = m->options.governor;
+    struct governor_stats stats;
+    size_t bytes = ROUND_MOST_BYTES;
+
+    if (!governor)
+        return true;
+    governor_stats(governor, &stats);
+    if (bytes > stats.pool_bytes[GOVERNOR_WORK] / 4)
+        bytes = stats.pool_bytes[GOVERNOR_WORK] / 4;
+    return governor_work_take(governor, &upkeep, lease, bytes) == GOVERNOR_OK;
+}
+
 static void *work(void *context)
 {
     struct maintenance *m = context;
     double wait_s;
 
     do {
+        struct governor_lease lease = {0};
         struct error err = {.code = OK};
 
         wait_s = m->options.interval_s;
+        if (!borrow(m, &lease)) {
+            wait_s = fmin(wait_s, NO_ROOM_S);
+            continue;
+        }
         if (run(m->db, &m->options, wall_s(), &m->stopping, &err) != OK) {
             wait_s = fmin(wait_s, RETRY_S);
             if (m->options.log && err.code != ERR_CANCELLED)
                 m->options.log(m->options.log_context, err.text);
         }
+        if (m->options.governor)
+            governor_give(m->options.governor, &lease, SIZE_MAX);
     } while (sleep_s(m, wait_s));
     return NULL;
 }

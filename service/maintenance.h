@@ -24,6 +24,7 @@ struct maintenance_options {
     double decision_kept_days;
     double simulation_kept_days; /* after their end */
     size_t months_ahead;         /* partitions made beyond this month's, <= 24 */
+    struct governor *governor;   /* lends the memory of a round; NULL: nobody is asked */
     double interval_s; /* between rounds, > 0; a failed round is repeated earlier */
     void (*log)(void *context, const char *text); /* NULL: nobody */
     void *log_context;

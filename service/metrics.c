@@ -35,6 +35,9 @@ static const double duration_bounds_s[] = {
     0.25,   0.5,     1,      2.5,   5,      10,    30,   60,    300,  0};
 static const double ratio_bounds[] = {0.0001, 0.001, 0.0025, 0.005, 0.01, 0.02,
                                       0.05,   0.1,   0.2,    0.5,   1,    0};
+static const double estimate_bounds[] = {0.01, 0.05, 0.1, 0.25, 0.5, 0.75,
+                                         1,    1.5,  2,   4,    8,   0};
+static const char *const work_names[] = {"inline", "query", "compute"};
 
 struct histogram {
     uint64_t
@@ -76,6 +79,7 @@ struct metrics {
     double started_at_s;
     struct series_table decisions, reasons;
     struct histogram model_error;
+    struct histogram estimates[WORK_COMPUTE + 1];
     struct asked asked[ASKED_MAX];
     size_t asked_count;
     struct route_counts counts[]; /* one more than routes: none fitted */
@@ -207,6 +211,12 @@ void metrics_check_failure(struct metrics *m, const struct route *route)
         add(&m->counts[route ? (size_t)(route - m->routes) : m->route_count]
                  .check_failure_count,
             1);
+}
+
+void metrics_estimate(struct metrics *m, const struct route *route, double ratio)
+{
+    if (m && route)
+        observe(&m->estimates[route->work], estimate_bounds, ratio);
 }
 
 void metrics_model_error(struct metrics *m, double error_ratio)
@@ -404,6 +414,13 @@ static void print_decisions(const struct metrics *m, const struct printer *p)
         text_addf(p->out, "} %llu\n", (unsigned long long)get(&s->count));
     }
     print_check_failures(m, p);
+    print_family(p, "gridplan_memory_estimate_ratio", "histogram",
+                 "Memory that requests took, of what they were guessed to take.");
+    for (size_t i = 0; i <= WORK_COMPUTE; i++)
+        if (!is_empty(&m->estimates[i]))
+            print_histogram(p->out, "gridplan_memory_estimate_ratio",
+                            labels_of(p, "work", work_names[i], NULL, NULL),
+                            &m->estimates[i], estimate_bounds);
     print_family(p, "model_error_ratio", "histogram",
                  "Relative error of predicted run times against observed ones.");
     print_histogram(p->out, "model_error_ratio", "", &m->model_error, ratio_bounds);

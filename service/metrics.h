@@ -31,6 +31,9 @@ void metrics_unplaced(struct metrics *m, const char *reason, size_t count);
 /* gridplan_check_failures_total{endpoint}: plans that the independent checker refused. */
 void metrics_check_failure(struct metrics *m, const struct route *route);
 
+/* gridplan_memory_estimate_ratio{work}: what a request took of what it was guessed to. */
+void metrics_estimate(struct metrics *m, const struct route *route, double ratio);
+
 /* model_error_ratio: relative error of a prediction against what came. */
 void metrics_model_error(struct metrics *m, double error_ratio);
 

@@ -8,8 +8,10 @@
 
 #include "service/clock.h"
 #include "service/config.h"
+#include "service/estimate.h"
 #include "service/governor.h"
 #include "service/store_model.h"
+#include "service/work_memory.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -28,6 +30,8 @@ struct slot {
     struct arena *arena;
     const char *tenant, *path; /* in the arena */
     struct governor_job job;
+    struct governor_who who; /* its tenant */
+    struct work_memory memory;
     bool is_refined;
 };
 
@@ -64,13 +68,16 @@ static void refine(void *context)
                                     .path = slot->path,
                                     .body = "",
                                     .cancelled = &r->closing,
-                                    .job = &slot->job};
+                                    .job = &slot->job,
+                                    .memory = &slot->memory};
     enum decision_status status;
     struct error err = {.code = OK};
     struct reply reply;
-    enum error_code code =
-        route_answer_stored(r->service, &stored, &status, &reply, slot->arena, &err);
+    enum error_code code;
 
+    work_memory_enter(&slot->memory, &slot->job);
+    code = route_answer_stored(r->service, &stored, &status, &reply, slot->arena, &err);
+    work_memory_leave(&slot->memory);
     if (code != OK && code != ERR_NOT_FOUND && code != ERR_CANCELLED &&
         code != ERR_CONFLICT)
         say(r, err.text);
@@ -96,6 +103,7 @@ static void empty(struct slot *slot)
 {
     arena_close(slot->arena);
     slot->arena = NULL;
+    work_memory_end(&slot->memory);
     __atomic_store_n(&slot->state, SLOT_EMPTY, __ATOMIC_RELEASE);
 }
 
@@ -128,18 +136,22 @@ static bool is_running(const struct refits *r, const char *tenant, const char *p
 static bool submit(struct slot *slot)
 {
     struct service *service = slot->r->service;
-    struct governor_who who = {.owner.name = slot->tenant, .background = true};
 
     slot->is_refined = false;
     slot->job = (struct governor_job){
         .queue = GOVERNOR_COMPUTE,
+        .work_bytes = estimate_stored_bytes(service->estimates, slot->path, 0,
+                                            service->config->request_memory_bytes),
         .est_s = service->config->time_limit_max_s,
         .cancelled = &slot->r->closing,
         .run = refine,
         .ended = refined,
         .context = slot,
     };
-    return governor_submit(service->governor, &who, &slot->job) == GOVERNOR_OK;
+    slot->who = (struct governor_who){.owner.name = slot->tenant, .background = true};
+    work_memory_begin(&slot->memory, service->governor, &slot->who);
+    arena_set_lease(slot->arena, &slot->memory.lease);
+    return governor_submit(service->governor, &slot->who, &slot->job) == GOVERNOR_OK;
 }
 
 static void start(struct refits *r, const struct store_model_name *name, const char *path)

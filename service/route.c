@@ -4,6 +4,7 @@
 
 #include "service/admission.h"
 #include "service/auth.h"
+#include "service/body.h"
 #include "service/clock.h"
 #include "service/config.h"
 #include "service/governor.h"
@@ -16,6 +17,7 @@
 #include "service/service.h"
 #include "service/store.h"
 #include "service/uuid.h"
+#include "service/work_memory.h"
 #include "service/xml_text.h"
 
 #include <stdio.h>
@@ -178,6 +180,21 @@ enum error_code request_db(struct request *rq, struct db_session **db)
     return OK;
 }
 
+enum error_code request_reserve(struct request *rq, double bytes)
+{
+    size_t cap_bytes = arena_cap_bytes(rq->arena);
+    size_t used_bytes = arena_used_bytes(rq->arena);
+
+    if (!(bytes <= (double)cap_bytes - (double)used_bytes))
+        return fail(rq->err, ERR_TOO_LARGE, "",
+                    "the request needs %.0f bytes of memory, and one request may take "
+                    "%zu; send a smaller one or raise GRIDPLAN_REQUEST_MEMORY_BYTES",
+                    bytes + (double)used_bytes, cap_bytes);
+    if (!rq->message->memory)
+        return OK;
+    return work_memory_reserve(rq->message->memory, (size_t)bytes, rq->err);
+}
+
 double request_elapsed_s(const struct request *rq)
 {
     return clock_monotonic_s() - rq->started_s;
@@ -270,7 +287,8 @@ static bool computes(const struct route *route)
 static enum error_code admit(struct request *rq)
 {
     TRY(authenticate(rq));
-    TRY(admission_request(rq));
+    if (!rq->message->memory || !rq->message->memory->was_again) /* counted once */
+        TRY(admission_request(rq));
     if (!computes(rq->route))
         return OK;
     TRY(admission_compute(rq));
@@ -504,11 +522,18 @@ size_t route_body_limit(const struct route *r, const struct config *config)
 
     if (upload_bytes > config->request_memory_bytes)
         upload_bytes = config->request_memory_bytes;
-    if (upload_bytes > config->total_body_bytes)
+    if (config->total_body_bytes && upload_bytes > config->total_body_bytes)
         upload_bytes = config->total_body_bytes;
     if (!r || !(r->flags & ROUTE_TEXT_BODY) || upload_bytes < config->max_body_bytes)
         return config->max_body_bytes;
     return upload_bytes;
+}
+
+size_t route_memory_factor(const struct route *r)
+{
+    if (r->flags & (ROUTE_BULK | ROUTE_TEXT_BODY))
+        return 4;
+    return r->flags & ROUTE_DECISION ? 64 : 20;
 }
 
 struct content {
@@ -519,17 +544,25 @@ struct content {
 static enum error_code decode_body(const struct request *rq, struct content *body)
 {
     const char *encoding = rq->message->content_encoding;
+    size_t max_bytes = route_body_limit(rq->route, rq->service->config);
+    struct body *received = rq->message->received;
 
     *body = (struct content){rq->message->body, rq->message->body_length};
-    if (!encoding || strcasecmp(encoding, "identity") == 0)
+    if (received && received->is_inflated)
+        *body = (struct content){received->data, received->length};
+    if (!encoding || strcasecmp(encoding, "identity") == 0 ||
+        (received && received->is_inflated))
         return OK;
     if (strcasecmp(encoding, "gzip") != 0 && strcasecmp(encoding, "x-gzip") != 0)
         return fail(rq->err, ERR_MEDIA_TYPE, "",
                     "Content-Encoding '%.60s' is not understood; use gzip or none",
                     encoding);
-    return gzip_inflate(body->text, body->length,
-                        route_body_limit(rq->route, rq->service->config), &body->text,
-                        &body->length, rq->arena, rq->err);
+    if (!received)
+        return gzip_inflate(body->text, body->length, max_bytes, &body->text,
+                            &body->length, rq->arena, rq->err);
+    TRY(body_inflate(received, max_bytes, rq->arena, rq->err));
+    *body = (struct content){received->data, received->length};
+    return OK;
 }
 
 static enum error_code refuse_query(const struct request *rq)
@@ -1021,6 +1054,22 @@ static enum error_code find_and_answer(struct request *rq)
     return OK;
 }
 
+/* A lack of memory that others have is no fault of the request. */
+static enum error_code settle_code(const struct work_memory *memory, enum error_code code,
+                                   struct error *err)
+{
+    return code == ERR_TOO_LARGE && err->lacks_lease && memory
+               ? work_memory_fail(memory, err)
+               : code;
+}
+
+/* Whether it is to be answered again, on a worker or with more room. */
+static bool is_to_be_repeated(const struct message *m, enum error_code code,
+                              bool may_block)
+{
+    return code == ERR_WOULD_BLOCK && (!may_block || (m->memory && m->memory->is_again));
+}
+
 bool route_answer(struct service *service, const struct message *m, const bool *cancelled,
                   bool may_block, struct reply *reply, struct arena *a)
 {
@@ -1047,9 +1096,11 @@ bool route_answer(struct service *service, const struct message *m, const bool *
     *reply = (struct reply){.status = 200};
     code = find_and_answer(&rq);
     db_session_close(rq.db);
-    if (code == ERR_WOULD_BLOCK && !may_block)
+    if (is_to_be_repeated(m, code, may_block)) {
+        admission_end(&rq);
         return false;
-    if (code != OK)
+    }
+    if (settle_code(m->memory, code, &err) != OK)
         problem_reply(&err, m->path, rq.id, reply, a);
     finish(&rq);
     return true;
@@ -1074,7 +1125,10 @@ enum error_code route_answer_stored(struct service *service,
                                     struct arena *a, struct error *err)
 {
     struct content content = {stored->body, strlen(stored->body)};
-    struct message m = {.method = "POST", .path = stored->path, .job = stored->job};
+    struct message m = {.method = "POST",
+                        .path = stored->path,
+                        .job = stored->job,
+                        .memory = stored->memory};
     struct request rq = {
         .service = service,
         .arena = a,
@@ -1115,6 +1169,9 @@ enum error_code route_answer_stored(struct service *service,
         code = run_handler(&rq, in);
     db_session_close(rq.db);
     admission_charge_tenant(service, stored->tenant, clock_thread_cpu_s() - began_s);
+    if (is_to_be_repeated(&m, code, true))
+        return code;
+    code = settle_code(m.memory, code, err);
     if (code != OK)
         problem_reply(err, stored->path, rq.id, reply, a);
     *status = rq.decision_status;

@@ -17,7 +17,9 @@
 #include "service/quota.h"
 
 struct governor_job;   /* governor.h */
+struct body;           /* body.h */
 struct service;        /* service.h: the handles a request may use */
+struct work_memory;    /* work_memory.h */
 struct db_session;     /* db.h */
 struct store_progress; /* store_simulation.h */
 
@@ -89,6 +91,9 @@ struct message {
     size_t body_length;
     struct governor_job *job; /* the computation that answers it; NULL: none, on a thread
                                  that does I/O or talks to the database */
+    struct body *received;    /* holds the body, and takes what it inflates to; NULL:
+                                 the arena does */
+    struct work_memory *memory; /* what the arena leases; NULL: nothing */
     const char *remote_address;
     const char *accept, *accept_encoding, *authorization, *content_encoding,
         *content_type, *if_match, *if_none_match, *idempotency_key, *origin, *prefer,
@@ -187,6 +192,10 @@ struct route {
     const char *example; /* file below openapi/examples/, NULL: none */
 };
 
+/* Bytes of memory that a byte of the body becomes, by the row's flags: of what stores its
+ * body 4, of a decision 64, else 20. */
+size_t route_memory_factor(const struct route *r);
+
 /* Bytes that a body of this route may have: texts that are stored as they are may be
  * longer than what becomes a struct. NULL: any other. */
 struct config;
@@ -207,7 +216,9 @@ enum route_work route_work_of(const struct route *route, const struct message *m
  * memory of the reply is in `a`, whose cap bounds the request. `cancelled` is
  * polled by long computations (read with __atomic_load_n). With `may_block`
  * false nothing waits for the database: false is returned when that would have
- * been needed, nothing has been done, and a query worker must call again. */
+ * been needed, nothing has been done, and a query worker must call again. Also when
+ * m->memory->is_again: then the arena is to be rewound, and a worker calls again when
+ * there is room. */
 bool route_answer(struct service *service, const struct message *m, const bool *cancelled,
                   bool may_block, struct reply *reply, struct arena *a);
 
@@ -230,9 +241,11 @@ struct stored_request {
     const bool *cancelled;           /* polled: stop, and answer what there is */
     struct governor_job *job;        /* the computation that answers it */
     struct store_progress *progress; /* written while it is answered */
+    struct work_memory *memory;      /* what the arena leases; NULL: nothing */
 };
 
-/* Answers it: reply->body is the answer, or the problem when it fails. */
+/* Answers it: reply->body is the answer, or the problem when it fails. ERR_WOULD_BLOCK:
+ * memory->is_again, as with route_answer(). */
 enum error_code route_answer_stored(struct service *service,
                                     const struct stored_request *stored,
                                     enum decision_status *status, struct reply *reply,
@@ -262,6 +275,12 @@ enum error_code request_db(struct request *rq, struct db_session **db);
 /* Sets rq->budget: time_limit_s seconds from now on, NAN: the largest that the service
  * allows. Decisions call it when the request has been read. */
 void request_set_time_limit(struct request *rq, double time_limit_s);
+
+/* For handlers whose memory is a product, once all counts are known and before it is
+ * taken: `bytes` more than is in use. When there is no room now it fails, and the request
+ * is answered again from the start when there is: pass it up. ERR_TOO_LARGE: more than
+ * there ever is. */
+enum error_code request_reserve(struct request *rq, double bytes);
 
 /* Seconds since the request began to be answered. */
 double request_elapsed_s(const struct request *rq);

@@ -11,6 +11,7 @@
 #include "service/background.h"
 #include "service/clock.h"
 #include "service/cpu_quota.h"
+#include "service/estimate.h"
 #include "service/governor.h"
 #include "service/http.h"
 #include "service/log.h"
@@ -144,6 +145,7 @@ static void start_maintenance(struct upkeep *u)
         .decision_kept_days = config->retention_decisions_days,
         .simulation_kept_days = config->retention_simulations_days,
         .months_ahead = config->partitions_ahead_months,
+        .governor = u->service->governor,
         .interval_s = MAINTENANCE_EVERY_S,
         .log = log_maintenance,
     };
@@ -509,10 +511,11 @@ static enum error_code open_service(struct service *s, struct error *err)
     s->limits = ratelimit_create(RATE_BUCKETS);
     s->cpu_quota = cpu_quota_create(s->db, CPU_QUOTA_SYNC_S);
     s->governor = governor_create(&options);
+    s->estimates = estimates_create(s->routes);
     s->query =
         worker_pool_create("query", config->query_workers, config->query_queue_length, 0);
     if (!s->metrics || !s->auth || !s->limits || !s->cpu_quota || !s->governor ||
-        !s->query)
+        !s->estimates || !s->query)
         return fail(err, ERR_INTERNAL, "", "no memory or no threads for %zu workers",
                     config->compute_workers + config->query_workers);
     return OK;
@@ -523,6 +526,7 @@ static void close_service(struct service *s)
     worker_pool_close(s->query);
     governor_close(s->governor);
     cpu_quota_close(s->cpu_quota);
+    estimates_close(s->estimates);
     ratelimit_close(s->limits);
     auth_close(s->auth);
     metrics_close(s->metrics);

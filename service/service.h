@@ -15,6 +15,7 @@ struct service {
     struct ratelimit *limits;    /* ratelimit.h; NULL: no limits */
     struct cpu_quota *cpu_quota; /* cpu_quota.h; NULL: no limits */
     struct governor *governor;   /* governor.h */
+    struct estimates *estimates; /* estimate.h; NULL: nothing is learnt */
     struct worker_pool *query;   /* worker.h */
     const struct route *routes;
     struct background *background; /* background.h; read with __atomic_load_n; NULL: not

@@ -397,18 +397,27 @@ TEST_CASE("the bodies of all requests together are bounded", "[http]")
     client first(s.port()), second(s.port());
     std::string body = text_of(900000), request = post("/echo", body);
 
-    size_t header = request.size() - body.size();
-    REQUIRE(first.put(request.substr(0, 800000)));
-    REQUIRE(eventually([&] { return s.stats().body_bytes == 800000 - header; }));
-    REQUIRE(second.put(request));
-    answer r = second.get(5);
+    REQUIRE(first.put(request.substr(0, 50000)));
+    CHECK(eventually([&] { return s.stats().body_bytes == 65536; })); // the first step
+    REQUIRE(first.put(request.substr(50000, 750000)));
+    CHECK(eventually([&] { return s.stats().body_bytes == body.size(); }));
+    REQUIRE(second.put(request.substr(0, request.size() - body.size())));
+    answer r = second.get(5); // before its body
     CHECK(r.status == 503);
     CHECK_THAT(r.header, Catch::Contains("Retry-After: "));
+    CHECK(r.closes());
+    client third(s.port()); // which does not say how much will come
+    std::vector<std::string> pieces(30, std::string(30000, ' '));
+    third.put(chunked("/echo", pieces));
+    r = third.get(5);
+    CHECK(r.status == 503);
+    CHECK(r.closes());
     REQUIRE(first.put(request.substr(800000)));
     CHECK(first.get().body == sum_of(body));
     CHECK(eventually([&] { return s.stats().body_bytes == 0; }));
-    REQUIRE(second.put(request));
-    CHECK(second.get().body == sum_of(body));
+    client again(s.port());
+    REQUIRE(again.put(request));
+    CHECK(again.get().body == sum_of(body));
     CHECK(eventually([&] { return s.stats().body_bytes == 0; }));
 }
 

@@ -7,7 +7,9 @@
 
 extern "C" {
 #include "service/body.h"
+#include "service/estimate.h"
 #include "service/gzip.h"
+#include "service/work_memory.h"
 }
 
 namespace
@@ -307,6 +309,87 @@ TEST_CASE("resident memory follows the leases", "[lease]")
         // What a sanitizer notes about 96 MiB is an eighth of them, and stays.
         CHECK(resident_now_bytes() < before + (is_sanitized() ? 20 : 1) * MIB);
     }
+}
+
+// ---- estimates ----
+
+TEST_CASE("a route's factor follows large needs quickly and small ones slowly", "[lease]")
+{
+    struct {
+        double factor, ratio, next;
+    } cases[] = {
+        {1, 1, 1},                // as estimated: stays
+        {1, 3, 3},                // more: at once
+        {1, 100, 8},              // but not beyond 8
+        {8, 100, 8},              //
+        {8, 9, 8},                // 9 counts as 8, which is above 0.99 * 8
+        {1, 0.5, 0.995},          // less: a hundredth of the way
+        {1, 0, 0.9925},           // nothing at all counts as a quarter
+        {0.25, 0, 0.25},          // and there it ends
+        {2, 2.0000001, 2.0000001} //
+    };
+    for (auto &c : cases) {
+        CAPTURE(c.factor, c.ratio);
+        CHECK(estimate_next_factor(c.factor, c.ratio) == Approx(c.next).epsilon(1e-12));
+    }
+    double factor = 1;
+    for (int i = 0; i < 2000; i++)
+        factor = estimate_next_factor(factor, 0.01);
+    CHECK(factor == Approx(0.25).epsilon(1e-6));
+}
+
+TEST_CASE("an estimate is 1 MiB and so many bytes for a byte of the body, corrected",
+          "[lease]")
+{
+    route table[4]{};
+    table[0].method = table[1].method = table[2].method = "POST";
+    table[0].flags = ROUTE_BULK;
+    table[1].flags = ROUTE_DECISION;
+    CHECK(estimate_plain_bytes(&table[0], 1000) == MIB + 4 * 1000);
+    CHECK(estimate_plain_bytes(&table[1], 1000) == MIB + 64 * 1000);
+    CHECK(estimate_plain_bytes(&table[2], 1000) == MIB + 20 * 1000);
+    CHECK(estimate_plain_bytes(&table[2], SIZE_MAX / 2) == SIZE_MAX);
+    CHECK(estimate_bytes(nullptr, &table[1], MIB, SIZE_MAX) == 65 * MIB);
+    CHECK(estimate_bytes(nullptr, &table[1], MIB, 50 * MIB) == 50 * MIB);
+
+    estimates *e = estimates_create(table);
+    REQUIRE(e);
+    CHECK(estimate_bytes(e, &table[1], MIB, SIZE_MAX) == 65 * MIB);
+    estimate_learn(e, &table[1], MIB, 130 * MIB);
+    CHECK(estimate_bytes(e, &table[1], MIB, SIZE_MAX) == 130 * MIB);
+    CHECK(estimate_bytes(e, &table[0], MIB, SIZE_MAX) == 5 * MIB); // a route of its own
+    estimate_learn(e, &table[1], MIB, 65 * MIB);
+    CHECK(estimate_bytes(e, &table[1], MIB, SIZE_MAX) ==
+          (size_t)((0.99 * 2 + 0.01) * 65 * (double)MIB));
+    estimate_learn(e, nullptr, 5, 5);
+    estimates_close(e);
+    estimates_close(nullptr);
+}
+
+TEST_CASE("what a gzip body says of its length is believed within reason", "[lease]")
+{
+    message m{};
+    std::string packed(1000, 'x');
+    auto says = [&](uint32_t n) {
+        for (int i = 0; i < 4; i++)
+            packed[996 + (size_t)i] = (char)(n >> 8 * i);
+        m.body = packed.data();
+        m.body_length = packed.size();
+        return estimate_body_bytes(&m, 700000);
+    };
+    CHECK(says(5000) == 1000); // it is not said to be packed
+    m.content_encoding = "gzip";
+    CHECK(says(5000) == 5000);
+    CHECK(says(5) == 1000);
+    CHECK(says(650000) == 650000);
+    CHECK(says(800000) == 700000);
+    m.body_length = 17;
+    CHECK(estimate_body_bytes(&m, 700000) == 17);
+    packed.resize(100);
+    memset(&packed[96], 255, 4);
+    m.body = packed.data();
+    m.body_length = 100;
+    CHECK(estimate_body_bytes(&m, 700000) == 103200); // deflate does no better
 }
 
 // ---- bodies ----
