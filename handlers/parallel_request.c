@@ -7,6 +7,7 @@
 #include <string.h>
 
 enum { POINTER_BYTES = 64 };
+static const double PAIR_BYTES = 16; /* of two machines of a site */
 
 #define T struct site_model
 static const struct json_field model_rows[] = {
@@ -183,10 +184,24 @@ static enum error_code warn_of_site(struct schedule_call *call,
     return OK;
 }
 
+/* Every pair of a site's machines has its link. */
+static enum error_code reserve_pairs(const struct schedule_call *call)
+{
+    double pair_count = 0;
+
+    for (size_t k = 0; k < call->site_count; k++) {
+        double n = (double)call->sites[k].site.resource_count;
+
+        pair_count += n * n;
+    }
+    return request_reserve(call->rq, PAIR_BYTES * pair_count);
+}
+
 static enum error_code make_machines(struct schedule_call *call)
 {
     struct request *rq = call->rq;
 
+    TRY(reserve_pairs(call));
     call->problems = NEW(rq->arena, struct sites_problem, call->site_count);
     call->sources = NEW(rq->arena, const struct stored_model *, call->site_count);
     if (!call->problems || !call->sources)

@@ -10,6 +10,8 @@
 #include "service/metrics.h"
 #include "service/service.h"
 
+static const double MATRIX_CELL_BYTES = 24; /* a time, and what is made of it */
+
 /* As the placements of an answer stand; what is not needed is read over. */
 struct initial_row {
     struct placement_initial row;
@@ -489,6 +491,19 @@ static const struct placement_initial *initial_of(const struct placements_reques
     return rows;
 }
 
+/* Times of jobs on resources one by one are copied, sorted and bounded. */
+static enum error_code reserve_matrix(struct request *rq, const struct placement_in *in)
+{
+    size_t i = 0;
+
+    while (i < in->job_count && !in->jobs[i].etc_s)
+        i++;
+    if (i == in->job_count)
+        return OK;
+    return request_reserve(rq, MATRIX_CELL_BYTES * (double)in->job_count *
+                                   (double)in->snapshot->resource_count);
+}
+
 enum error_code post_placements(struct request *rq, const void *in, void *out)
 {
     const struct placements_request *body = in;
@@ -513,6 +528,7 @@ enum error_code post_placements(struct request *rq, const void *in, void *out)
                           &problem.snapshot));
     if (!policy)
         return rq->err->code;
+    TRY(reserve_matrix(rq, &problem));
     problem.initial = initial_of(body, rq->arena);
     if (!problem.initial)
         return fail_memory(rq->err);

@@ -221,7 +221,9 @@ static enum error_code allocate(struct plan_call *call)
 {
     struct arena *a = call->rq->arena;
     size_t n = call->in.site_count;
+    double pair_bytes = sizeof(*call->inter_cost_s) + sizeof(*call->basis);
 
+    TRY(request_reserve(call->rq, pair_bytes * (double)n * (double)n));
     call->at = NEW(a, struct plan_call_site, n);
     call->sites = NEW(a, struct plan_site, n);
     call->sources = NEW(a, struct plan_source, n);

@@ -24,6 +24,7 @@
 #include <time.h>
 
 static const double TIME_LIMIT_S = 10; /* with a client, unless it says otherwise */
+static const double JOB_BYTES = 1200;  /* of a simulated job: 1,075 were measured */
 static const double POLL_FIRST_S = 0.02, POLL_LAST_S = 0.25;
 
 static const char *const statuses[] = {"queued",    "running", "done", "cut",
@@ -378,6 +379,20 @@ enum error_code simulation_begin(struct request *rq, const struct decision_reque
     return decision_begin(rq, &decision, answer);
 }
 
+/* How much there is of a run's jobs is known when their number is; that not all of them
+ * may come before it ends, makes it a guess, which refuses nothing. */
+static enum error_code reserve_jobs(struct request *rq, const struct workload *w)
+{
+    const struct arena *a = rq->arena;
+    double left_bytes = (double)arena_cap_bytes(a) - (double)arena_used_bytes(a);
+    double job_count = (double)w->job_count;
+
+    if (w->generator == WORKLOAD_SWF)
+        job_count = (double)w->swf_job_count;
+    job_count = fmin(job_count, SIMULATION_JOBS_MAX);
+    return request_reserve(rq, fmin(JOB_BYTES * job_count, fmax(0, left_bytes)));
+}
+
 static enum error_code simulate_grid(struct request *rq, const void *in, void *out)
 {
     const struct simulation_request *body = in;
@@ -401,6 +416,7 @@ static enum error_code simulate_grid(struct request *rq, const void *in, void *o
     warn_unplaced(setting, body, labels, rq->arena);
     if (request_is_async(rq))
         return simulation_enqueue(rq, body->name);
+    TRY(reserve_jobs(rq, &setting->workload));
     return play(rq, body, labels, setting, answer);
 }
 

@@ -5,6 +5,7 @@
  */
 #include "handlers/workflow_schedules.h"
 
+#include "algorithms/workflow/heads.h"
 #include "handlers/pictures.h"
 #include "handlers/search_json.h"
 #include "handlers/workflow_given.h"
@@ -13,6 +14,7 @@
 #include <string.h>
 
 enum { NAMES_MAX = 64 };
+static const double CELL_BYTES = 32; /* of a task on a resource: 26 were measured */
 
 /* ---- the body ---- */
 
@@ -334,6 +336,18 @@ static enum error_code settle_auto(const struct workflow_body *body,
 
 /* ---- one request ---- */
 
+/* Tables of tasks and resources are most of what a schedule takes; of more than
+ * HEADS_MOST cells none is made. */
+static enum error_code reserve_tables(const struct workflow_call *call)
+{
+    double task_count = 0, cells;
+
+    for (size_t w = 0; w < call->in.workflow_count; w++)
+        task_count += (double)call->in.workflows[w].task_count;
+    cells = task_count * (double)call->in.snapshot->resource_count;
+    return cells > HEADS_MOST ? OK : request_reserve(call->rq, CELL_BYTES * cells);
+}
+
 static enum error_code schedule(const struct workflow_call *call,
                                 const struct choice *choice,
                                 struct workflow_schedule_answer *out)
@@ -389,6 +403,7 @@ enum error_code post_workflow_schedules(struct request *rq, const void *in, void
     choose_by_name(body, &choice, rq->err);
     TRY(workflow_call_begin(&call, rq, body));
     TRY(settle_auto(body, &call, &choice));
+    TRY(reserve_tables(&call));
     answer = new_answer(out, choice.policy ? SCHEDULE : ROUND, &decision, rq->arena);
     if (!answer)
         return fail_memory(rq->err);
