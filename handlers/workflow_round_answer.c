@@ -66,10 +66,12 @@ static const struct json_field start_rows[] = {
     JSON_NUMBER(T, expected_s, 0, 0, 0, JSON_MAY_BE_NULL,
                 "Until it is done, with its stage-in; null: no estimate"),
     JSON_NUMBER(T, stage_in_s, 0, 0, 0, 0, "Until its input is there"),
-    JSON_TEXT(T, how, 0,
-              "longest: of its parent set, where it ends first; balanced: to end just "
-              "before that; fastest; least: where it ends first, although that delays a "
-              "set or passes the longest; random: no estimate"),
+    JSON_TEXT(
+        T, how, 0,
+        "longest: of its parent set, where it ends first; balanced: to end just "
+        "before that; fastest; least: where it ends first, although that delays a "
+        "set or passes the longest; random: no estimate; in_turn: the time limit came "
+        "before more than the next resource with room was looked at"),
     {0},
 };
 #undef T

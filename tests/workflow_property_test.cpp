@@ -186,6 +186,37 @@ TEST_CASE("schedules go around what is taken, closed or not yet released",
     }
 }
 
+TEST_CASE("tasks that get their resources in turn keep all rules", "[workflow][property]")
+{
+    budget spent = make_budget([](void *) { return 1.0; }, nullptr);
+    size_t complete = 0;
+
+    for (uint64_t seed = 0; seed < 60; seed++) {
+        request r = draw(seed, 1 + seed % 30, 1 + seed % 5);
+
+        INFO("seed " << seed);
+        if (seed % 2)
+            complicate(seed, r);
+        for (const char *policy : {"heft", "cpop", "peft"}) {
+            decision d = decide(r, policy, false, &spent);
+            test_arena a;
+            r.in.budget = nullptr;
+            workflow_check_out c = check(r, d.schedule, a);
+
+            INFO(policy);
+            for (const refused &u : d.unplaced)
+                CHECK(u.reason != "");
+            if (!d.unplaced.empty())
+                continue;
+            complete++;
+            CHECK(c.valid);
+            CHECK(c.objective.makespan_s ==
+                  Approx(d.objective.makespan_s).epsilon(1e-12));
+        }
+    }
+    CHECK(complete > 60); // of 180
+}
+
 TEST_CASE("all times twice as long: the schedule too", "[workflow][property]")
 {
     for (uint64_t seed = 0; seed < 40; seed++) {

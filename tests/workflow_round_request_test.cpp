@@ -284,6 +284,29 @@ TEST_CASE("limits of a round", "[workflow][round]")
         CHECK(d.out.reschedule_count == 0);
         CHECK(d.skip("a") == "not_looked_at");
     }
+    SECTION("a time limit that is over, for what waits")
+    {
+        budget spent = make_budget([](void *) { return 1.0; }, nullptr);
+        request w;
+
+        for (size_t c = 0; c < 3; c++)
+            w.add_resource(c == 1 ? 0 : 1); // the second has no speed
+        for (size_t i = 0; i < 3; i++)
+            w.add_task("t" + std::to_string(i), 10);
+        for (const char *policy : {"balanced", "workflow_fastest"}) {
+            w.in.budget = &spent;
+            decided d(w, policy);
+            REQUIRE(d.code == OK);
+            CHECK(d.out.status == DECISION_CUT);
+            REQUIRE(d.out.placement_count == 2); // one slot each
+            for (size_t k = 0; k < 2; k++)
+                CHECK(std::string(d.out.placements[k].how) == "in_turn");
+            CHECK(d.warns("cut_to_round_robin"));
+            CHECK(d.warns("bound_skipped"));
+            REQUIRE(d.out.unplaced_count == 1);
+            CHECK(std::string(d.out.unplaced[0].reason) == "no_resource");
+        }
+    }
     SECTION("a number of steps")
     {
         budget steps{};

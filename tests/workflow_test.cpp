@@ -362,7 +362,15 @@ TEST_CASE("ranks of Topcuoglu's example", "[workflow]")
 
 // ---- time limits, and auto ----
 
-TEST_CASE("when the time for lists is up, the rest is placed in haste; then not at all",
+static bool warns(const decision &d, const std::string &of)
+{
+    for (const std::string &w : d.warnings)
+        if (w.rfind(of, 0) == 0)
+            return true;
+    return false;
+}
+
+TEST_CASE("when the time for lists is up, the rest is placed in haste; then in turn",
           "[workflow]")
 {
     request r;
@@ -384,9 +392,38 @@ TEST_CASE("when the time for lists is up, the rest is placed in haste; then not 
         share = 1;
         d = decide(r, policy, false, &limit);
         CHECK(d.status == DECISION_CUT);
+        CHECK(d.schedule.size() == 100); // only one resource can run them
+        CHECK(d.objective.makespan_s == 100);
+        CHECK(warns(d, "cut_to_round_robin"));
+        CHECK_FALSE(warns(d, "bound_skipped")); // so few tasks take no time
+        // Nobody waits for the answer any more.
+        budget gone = make_budget([](void *) { return 2.0; }, nullptr);
+        limit.finish = &gone;
+        d = decide(r, policy, false, &limit);
+        limit.finish = nullptr;
+        CHECK(d.status == DECISION_CUT);
         CHECK(d.schedule.empty());
         CHECK(d.missing("t99")->reason == "time_limit");
     }
+}
+
+TEST_CASE("bounds that the time limit leaves no time for are told", "[workflow]")
+{
+    request r;
+    budget spent = make_budget([](void *) { return 1.0; }, nullptr);
+
+    for (size_t p = 0; p < 200; p++)
+        r.add_resource(1 + (double)(p % 3));
+    for (size_t i = 0; i < 3000; i++)
+        r.add_task("t" + std::to_string(i), 1 + (double)(i % 7)).parents = {{i / 2}};
+    r.tasks()[0].parents.clear();
+    decision d = decide(r, "heft", false, &spent);
+    CHECK(d.status == DECISION_CUT);
+    CHECK(d.schedule.size() == 3000);
+    CHECK(warns(d, "cut_to_round_robin"));
+    CHECK(warns(d, "bound_skipped"));
+    CHECK(d.objective.lower_bound_s > 0);
+    CHECK(d.objective.lower_bound_s <= d.objective.makespan_s);
 }
 
 // What `auto` says without any option.

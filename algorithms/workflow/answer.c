@@ -567,6 +567,7 @@ enum error_code workflow_answer(const struct workflow_problem *problem,
     s.bound.lower_bound_s = fmax(s.bound.lower_bound_s, plan->exact_s);
     TRY(settle(problem, plan, &s, a, err));
     x.check_failure = s.failure;
+    x.bound_skipped = s.bound.skipped;
     TRY(fill_schedule(problem, s.plan, &x, a, err));
     TRY(fill_unplaced(problem, s.plan, &x, a, err));
     TRY(fill_critical(problem, s.plan, &x, a, err));

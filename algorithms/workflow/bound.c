@@ -177,8 +177,10 @@ static enum error_code plain_bounds(const struct workflow_problem *problem,
 
         if (l.fastest == WORKFLOW_NONE || problem->tasks[i]->etc_count)
             looks = (double)problem->processor_count;
-        if (!workflow_tick(clock, looks))
+        if (!workflow_tick(clock, looks)) {
+            b->skipped = true;
             break;
+        }
         if (workflow_is_open(problem, i))
             finish_s[i] = earliest_s(&l, finish_s, i, &least_s);
         else
@@ -219,6 +221,7 @@ workflow_bound_parts(const struct workflow_problem *problem, enum bound_effort e
     b.lower_bound_s = fmax(b.path_s, b.work_s);
     if (effort != EFFORT_NONE && !clock->spent)
         b.grain_s = workflow_grain_s(problem, clock);
+    b.skipped = b.skipped || (effort != EFFORT_NONE && clock->spent);
     b.grained_s = workflow_round_up_s(b.lower_bound_s, b.grain_s);
     if (b.grained_s > b.lower_bound_s)
         b.lower_bound_s = b.grained_s;

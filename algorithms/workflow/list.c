@@ -185,7 +185,12 @@ bool workflow_cut(struct workflow_plan *plan, double units)
 
 /* ---- in haste ---- */
 
-enum { HASTY_PARENTS = 4, HASTY_OTHERS = 4 };
+enum {
+    HASTY_PARENTS = 4,
+    HASTY_OTHERS = 4,
+    TURN_TRIES = 64, /* processors that cannot run a task, before it is left out */
+    TURN_STEPS = 64  /* what a place in turn costs, about */
+};
 
 struct hasty {
     const struct workflow_problem *problem;
@@ -235,11 +240,38 @@ static void look_for_place(struct hasty *h)
     }
 }
 
+/* Without looking for more than one that can: the next processor, behind all it has. A
+ * task with a table looks at all of its own table at most. */
+static enum error_code place_in_turn(struct hasty *h, struct arena *a, struct error *err)
+{
+    const struct workflow_problem *problem = h->problem;
+    size_t tries = problem->processor_count;
+
+    if (tries > TURN_TRIES && !problem->tasks[h->task]->etc_count)
+        tries = TURN_TRIES;
+    for (size_t k = 0; k < tries; k++) {
+        size_t p = h->turn;
+        double start_s;
+
+        h->turn = p + 1 < problem->processor_count ? p + 1 : 0;
+        if (workflow_time_s(problem, h->task, p) == HUGE_VAL)
+            continue;
+        start_s = workflow_plan_behind_s(
+            h->plan, p, workflow_plan_ready_s(problem, h->plan, h->task, p));
+        if (start_s == HUGE_VAL)
+            continue;
+        h->plan->in_turn_count++;
+        return workflow_plan_place(problem, h->plan, h->task, p, start_s, a, err);
+    }
+    return OK;
+}
+
 enum error_code workflow_place_rest(const struct workflow_problem *problem,
                                     struct workflow_plan *plan, struct arena *a,
                                     struct error *err)
 {
     struct workflow_clock clock = workflow_clock_make(problem->in->budget, 1);
+    struct budget *finish = budget_finish(problem->in->budget);
     struct hasty h = {.problem = problem, .plan = plan, .clock = &clock};
 
     for (size_t k = 0; plan->status == DECISION_CUT && k < problem->task_count; k++) {
@@ -247,11 +279,15 @@ enum error_code workflow_place_rest(const struct workflow_problem *problem,
         if (!workflow_is_open(problem, h.task) ||
             plan->processor[h.task] != WORKFLOW_NONE)
             continue;
-        look_for_place(&h);
-        if (clock.spent)
-            break;
-        if (h.best != WORKFLOW_NONE)
+        if (!clock.spent)
+            look_for_place(&h);
+        if (clock.spent) {
+            if (budget_step(finish, TURN_STEPS))
+                break;
+            TRY(place_in_turn(&h, a, err));
+        } else if (h.best != WORKFLOW_NONE) {
             TRY(workflow_plan_place(problem, plan, h.task, h.best, h.start_s, a, err));
+        }
     }
     return OK;
 }

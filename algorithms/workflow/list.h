@@ -42,8 +42,8 @@ enum error_code workflow_place_best(const struct workflow_problem *problem,
 bool workflow_cut(struct workflow_plan *plan, double units);
 
 /* If the plan is cut: a place in haste for what has none, as long as the whole budget
- * lasts: the first of a few processors, those of its parents among them. The last call
- * of every list policy. */
+ * lasts: the first of a few processors, those of its parents among them; then processors
+ * in turn. The last call of every list policy. */
 enum error_code workflow_place_rest(const struct workflow_problem *problem,
                                     struct workflow_plan *plan, struct arena *a,
                                     struct error *err);

@@ -172,6 +172,17 @@ double workflow_plan_gap_s(const struct workflow_problem *problem,
     return HUGE_VAL;
 }
 
+double workflow_plan_behind_s(const struct workflow_plan *plan, size_t processor,
+                              double ready_s)
+{
+    const struct workflow_timeline *line = &plan->timelines[processor];
+
+    if (!(ready_s < HUGE_VAL) || line->count == 0 ||
+        line->gaps[line->count - 1].to_s < HUGE_VAL)
+        return HUGE_VAL;
+    return fmax(ready_s, line->gaps[line->count - 1].from_s);
+}
+
 /* Makes room for one more gap at g. */
 static enum error_code open_gap(struct workflow_timeline *line, size_t g, struct arena *a,
                                 struct error *err)

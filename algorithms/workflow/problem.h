@@ -152,6 +152,7 @@ struct workflow_bound {
     double path_s, work_s;          /* with them; at least the two above */
     double grained_s;               /* the largest, rounded up by grain_s; 0: it is not */
     double grain_s;                 /* see grain.h; 0: none */
+    bool skipped;                   /* the time was up before all of it was computed */
 };
 
 /* A plan under construction. Slots of a processor are kept in order of start. */
@@ -165,6 +166,7 @@ struct workflow_plan {
     double exact_s; /* no schedule ends before: a search of all of them; 0: none */
     struct workflow_bound bound; /* of the problem, if the policy needed it; */
     bool bounded;                /* it did */
+    size_t in_turn_count; /* tasks that have got processors in turn, for want of time */
     uint64_t steps;
     double weighed; /* changes that a search has looked at */
     const char *algorithm, *because;
@@ -193,6 +195,11 @@ double workflow_plan_ready_s(const struct workflow_problem *problem,
 double workflow_plan_gap_s(const struct workflow_problem *problem,
                            const struct workflow_plan *plan, size_t processor,
                            double ready_s, double time_s);
+
+/* Earliest start >= ready_s behind all that a processor has, whatever it takes; HUGE_VAL:
+ * the processor is not there for good. O(1). */
+double workflow_plan_behind_s(const struct workflow_plan *plan, size_t processor,
+                              double ready_s);
 
 /* Puts a task there; start_s comes from workflow_plan_gap_s(). O(gaps behind it). */
 enum error_code workflow_plan_place(const struct workflow_problem *problem,

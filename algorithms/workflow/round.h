@@ -241,7 +241,7 @@ struct workflow_plain_out {
     size_t skip_count;
     size_t *carry, *carry_first; /* sets that found no place, in the same form */
     size_t carry_count;
-    bool cut; /* the budget ended step 2 */
+    bool cut; /* the budget ended step 2 or 3 */
 };
 
 /* `param` are the bound options of the policy's table. */

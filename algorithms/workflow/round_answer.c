@@ -17,8 +17,8 @@ struct answer {
 };
 
 static const char *const role_names[] = {"longest", "balanced", "root"};
-static const char *const how_names[] = {"longest", "balanced", "fastest", "least",
-                                        "random"};
+static const char *const how_names[] = {"longest", "balanced", "fastest",
+                                        "least",   "random",   "in_turn"};
 
 static const char *workflow_id(const struct answer *w, size_t task)
 {
@@ -221,6 +221,10 @@ static struct workflow_unplaced reason_against(const struct answer *w)
 
     for (size_t c = 0; c < resources; c++)
         usable += wf_usable(w->plan, c);
+    if (w->plan->free_count > 0 && w->plan->out->cut)
+        return (struct workflow_unplaced){.reason = "time_limit",
+                                          .detail = "the time limit came first",
+                                          .resource_count = w->plan->free_count};
     if (w->plan->free_count > 0)
         return (struct workflow_unplaced){
             .reason = "unreachable",
@@ -332,6 +336,27 @@ static enum error_code rate(struct answer *w)
     return OK;
 }
 
+/* What there was no time for. */
+static enum error_code warn_of_time(struct wf_request *rq, const struct answer *w)
+{
+    const struct workflow_plain_out *found = w->plan->out;
+    const struct budget *budget = w->plan->in->budget;
+    size_t in_turn = 0;
+
+    for (size_t k = 0; k < found->start_count; k++)
+        in_turn += found->starts[k].how == WF_HOW_IN_TURN;
+    if (in_turn > 0)
+        TRY(workflow_warn(&rq->problem, rq->err,
+                          "cut_to_round_robin: the time limit ended %s; %zu task%s given "
+                          "to resources with room in turn",
+                          rq->policy->name, in_turn, in_turn == 1 ? " was" : "s were"));
+    if (budget && budget->spent)
+        TRY(workflow_warn(&rq->problem, rq->err,
+                          "bound_skipped: the time limit came before lower_bound_s was "
+                          "computed for all tasks; it holds"));
+    return OK;
+}
+
 static void set_status(struct answer *w, enum workflow_round_steps steps)
 {
     bool starts = (steps & WORKFLOW_STEP_START) != 0;
@@ -369,6 +394,7 @@ enum error_code wf_answer(struct wf_request *rq, const struct wf_plan *plan,
     TRY(list_estimates(&w));
     TRY(rate(&w));
     set_status(&w, steps);
+    TRY(warn_of_time(rq, &w));
     out->algorithm = rq->policy->name;
     out->stale_resources = rq->stale_count;
     out->warnings = rq->problem.warnings;

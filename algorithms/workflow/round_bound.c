@@ -82,7 +82,11 @@ static double least_time_s(const struct wf_plan *plan, size_t task,
         return least_s;
     for (size_t k = 0; k < count && left * paces[k].s_per_ref_s < least_s; k++) {
         size_t c = paces[k].resource;
-        double way_s =
+        double way_s;
+
+        if (budget_step(plan->in->budget, 8))
+            return 0; /* nothing is known of this task */
+        way_s =
             from == WF_NONE ? wf_stage_s(plan, task, c) : wf_move_s(plan, task, from, c);
 
         least_s = fmin(least_s, left * paces[k].s_per_ref_s + way_s);

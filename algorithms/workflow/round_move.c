@@ -16,6 +16,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+enum { LOOK_STEPS = 8 }; /* what a look at a resource costs, about */
+
 struct mover {
     struct wf_plan *plan;
     struct wf_groups groups;
@@ -323,12 +325,13 @@ static size_t next_task(struct mover *m, size_t *count)
     return task;
 }
 
-static bool spent(struct wf_plan *plan)
+/* `looks`: at the members that are left; a task looks at all resources. */
+static bool spent(struct wf_plan *plan, size_t looks)
 {
     struct budget *budget = plan->in->budget;
 
     plan->steps++;
-    plan->out->cut = budget_spent(budget) ||
+    plan->out->cut = budget_step(budget, looks + LOOK_STEPS * plan->in->resource_count) ||
                      (budget && budget->max_steps > 0 && plan->steps > budget->max_steps);
     return plan->out->cut;
 }
@@ -345,7 +348,7 @@ static void look_at_members(struct mover *m)
     while (count > 0 && !plan->out->cut) {
         size_t task = next_task(m, &count);
 
-        if (spent(m->plan))
+        if (spent(m->plan, count))
             note(m, task, WORKFLOW_SKIP_not_looked_at);
         else
             look_at_task(m, task);

@@ -206,6 +206,8 @@ static bool has_dependent_on(const struct wf_plan *plan, size_t set, size_t reso
 {
     const struct workflow_plain_set *s = &plan->in->sets[set];
 
+    if (budget_step(plan->in->budget, s->member_count))
+        return false; /* the step ends with its next look at a resource */
     for (size_t k = 0; k < s->member_count; k++)
         if (plan->place[s->members[k]] == resource &&
             !plan->in->tasks[s->members[k]].free_root)

@@ -64,7 +64,8 @@ enum wf_how {
     WF_HOW_BALANCED,
     WF_HOW_FASTEST,
     WF_HOW_LEAST,
-    WF_HOW_RANDOM
+    WF_HOW_RANDOM,
+    WF_HOW_IN_TURN
 };
 
 struct wf_plan {

@@ -4,6 +4,7 @@
  * a set the longest task goes where it ends first and the others where they end nearest
  * below it; nobody holds up a set if that can be helped, but a task that waits starts
  * somewhere. Tasks without an estimate go to a random resource. No root is interrupted.
+ * When the time is up, tasks go to resources that have room, in turn.
  *
  * Source: spec workflows.md 5.6, 6.5; 000_168dd5aef5075332.txt 5.4.1.3.
  * Cost: O(resources) for each task that is started, until no slot is free.
@@ -16,6 +17,11 @@
 #include <math.h>
 #include <stdlib.h>
 
+enum {
+    LOOK_STEPS = 8, /* what a look at a resource costs, about */
+    TURN_TRIES = 64 /* resources that a task cannot reach, before it is left */
+};
+
 struct starter {
     struct wf_plan *plan;
     struct rng random;
@@ -25,6 +31,7 @@ struct starter {
     size_t *known, *unknown, *left;
     size_t *places; /* where a task without estimate may go */
     size_t queue_count, carry_size;
+    size_t turn; /* resource that is looked at first when the time is up */
 };
 
 /* Where a task would go. */
@@ -153,6 +160,38 @@ static void consider(struct starter *s, size_t task, size_t resource, double top
         *least = c;
 }
 
+/* Whether the time is up, after so many looks at resources. */
+static bool cut(const struct starter *s, size_t looks)
+{
+    if (budget_step(s->plan->in->budget, LOOK_STEPS * looks))
+        s->plan->out->cut = true;
+    return s->plan->out->cut;
+}
+
+/* The next resource that has room and can be reached; those without room are not looked
+ * at again while the slots that are free last. */
+static bool start_in_turn(struct starter *s, size_t task)
+{
+    const struct wf_plan *plan = s->plan;
+    size_t count = plan->in->resource_count;
+
+    for (size_t k = 0, tries = 0; k < count && tries < TURN_TRIES; k++) {
+        struct choice c = {.resource = s->turn, .how = WF_HOW_IN_TURN};
+
+        s->turn = s->turn + 1 < count ? s->turn + 1 : 0;
+        if (!wf_has_room(plan, c.resource))
+            continue;
+        tries++;
+        c.stage_s = wf_stage_s(plan, task, c.resource);
+        c.x_s = wf_run_s(plan, task, c.resource, plan->count[c.resource] + 1) + c.stage_s;
+        if (c.stage_s == HUGE_VAL || c.x_s == HUGE_VAL)
+            continue;
+        start(s, task, &c);
+        return true;
+    }
+    return false;
+}
+
 /* *top_s becomes the time of the first one. */
 static bool start_known(struct starter *s, size_t task, double *top_s)
 {
@@ -161,9 +200,12 @@ static bool start_known(struct starter *s, size_t task, double *top_s)
 
     if (s->plan->free_count == 0)
         return false;
-    for (size_t c = 0; c < s->plan->in->resource_count; c++)
+    for (size_t c = 0; c < s->plan->in->resource_count; c++) {
+        if (cut(s, 1))
+            return start_in_turn(s, task);
         if (wf_has_room(s->plan, c))
             consider(s, task, c, *top_s, &best, &least);
+    }
     if (best.resource == WF_NONE)
         best = least;
     if (best.resource == WF_NONE)
@@ -180,6 +222,8 @@ static bool start_unknown(struct starter *s, size_t task)
 
     if (s->plan->free_count == 0)
         return false;
+    if (cut(s, s->plan->in->resource_count))
+        return start_in_turn(s, task);
     for (size_t r = 0; r < s->plan->in->resource_count; r++)
         if (wf_has_room(s->plan, r) && wf_stage_s(s->plan, task, r) < HUGE_VAL)
             s->places[count++] = r;
@@ -305,6 +349,8 @@ static bool start_fastest(struct starter *s, size_t task)
     struct wf_plan *plan = s->plan;
     struct choice best = {.resource = WF_NONE, .how = WF_HOW_FASTEST};
 
+    if (cut(s, plan->in->resource_count))
+        return start_in_turn(s, task);
     for (size_t c = 0; c < plan->in->resource_count; c++) {
         double share = wf_share(plan, c, plan->count[c] + 1);
 

@@ -201,6 +201,24 @@ static enum error_code read_initial(const struct workflow_policy *policy,
     return workflow_initial_read(problem, a, err);
 }
 
+/* What there was no time for. */
+static enum error_code warn_of_time(struct workflow_problem *problem,
+                                    const struct workflow_plan *plan,
+                                    const struct workflow_out *out, struct error *err)
+{
+    if (plan->in_turn_count > 0)
+        TRY(workflow_warn(problem, err,
+                          "cut_to_round_robin: the time limit ended %s; %zu task%s given "
+                          "to the resources that can run them in turn",
+                          plan->algorithm, plan->in_turn_count,
+                          plan->in_turn_count == 1 ? " was" : "s were"));
+    if (out->bound_skipped)
+        TRY(workflow_warn(problem, err,
+                          "bound_skipped: the time limit came before all bounds were "
+                          "computed; those that are given hold"));
+    return OK;
+}
+
 enum error_code workflow_decide(const struct workflow_in *in,
                                 const struct workflow_policy *policy,
                                 const struct named_value *options, size_t option_count,
@@ -223,6 +241,7 @@ enum error_code workflow_decide(const struct workflow_in *in,
     TRY(mark_rows(problem, &plan, &answer, a, err));
     TRY(add_moves(problem, &plan, values, &answer, a, err));
     TRY(warn_of_slots(problem, values[SLOTS] != 0, err));
+    TRY(warn_of_time(problem, &plan, &answer, err));
     if (answer.unplaced_count > 0)
         TRY(workflow_warn(problem, err,
                           "%zu of %zu tasks have no place, and makespan_s is that of the "

@@ -131,6 +131,7 @@ struct workflow_out {
     const struct workflow_best_list *best_list;  /* likewise */
     const struct improvement *improved_at_steps; /* the last ones, by rising steps */
     size_t improvement_count;
+    bool bound_skipped;        /* there was no time for all bounds */
     const char *check_failure; /* NULL; the rule that a plan broke, or that a bound was
                                   above a valid plan: a fault of ours, to be counted */
     const char *const *warnings;
