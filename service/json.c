@@ -31,10 +31,29 @@ struct reader {
 };
 
 static _Thread_local struct arena *tree_arena;
+static _Thread_local struct budget *counted_on; /* may be NULL */
+
+enum { NODE_STEPS = 32, OBJECT_STEPS = 64 }; /* what one costs, about */
+
+void json_count_on(struct budget *budget)
+{
+    counted_on = budget;
+}
+
+bool json_is_over(size_t steps)
+{
+    return budget_step(counted_on, steps);
+}
+
+static enum error_code fail_cancelled(struct error *err)
+{
+    return fail(err, ERR_CANCELLED, "", "the client went away");
+}
 
 static void *tree_alloc(size_t size)
 {
-    return tree_arena ? arena_alloc(tree_arena, 1, size) : NULL;
+    return tree_arena && !json_is_over(NODE_STEPS) ? arena_alloc(tree_arena, 1, size)
+                                                   : NULL;
 }
 
 static void tree_free(void *p)
@@ -102,9 +121,11 @@ static enum error_code parse(const char *text, size_t length, cJSON **tree,
     const char *end = NULL;
     cJSON *root;
 
-    TRY(json_scan(text, length, JSON_DEPTH_MAX, err));
+    TRY(json_scan(text, length, JSON_DEPTH_MAX, counted_on, err));
     use_arena(a);
     root = cJSON_ParseWithLengthOpts(text, length, &end, false);
+    if (!root && json_is_over(0))
+        return fail_cancelled(err);
     if (!root && (arena_lacks_lease(a) ||
                   arena_used_bytes(a) + length / 2 + 4096 > arena_cap_bytes(a)))
         return fail_memory(err);
@@ -691,6 +712,11 @@ static void read_object(struct reader *r, const struct json_object *table, const
     uint64_t seen = 0;
     size_t next = 0;
 
+    if (json_is_over(OBJECT_STEPS)) {
+        if (r->err->code != ERR_CANCELLED)
+            fail_cancelled(r->err);
+        return;
+    }
     fill_presets(table, base);
     if (!cJSON_IsObject(v)) {
         wrong_type(r, p, v, "an object");

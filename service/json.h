@@ -268,6 +268,12 @@ void text_add(struct text_buffer *b, const char *text, size_t length);
 void text_addf(struct text_buffer *b, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* From here on reading on this thread counts its work on a budget, and ends with
+ * ERR_CANCELLED when it is spent; printing ends as without memory. NULL: on none. */
+struct budget;
+void json_count_on(struct budget *budget);
+bool json_is_over(size_t steps);
+
 /* Appends *in, described by `table`, as compact JSON. */
 void json_print(const struct json_object *table, const void *in, struct text_buffer *b);
 

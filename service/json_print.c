@@ -330,6 +330,8 @@ static void print_element(const struct json_object *table, const struct json_fie
     json_print_number(number, b);
 }
 
+enum { ELEMENT_STEPS = 64 }; /* what one costs, about */
+
 static void print_elements(const struct json_object *table, const struct json_field *f,
                            const char *base, struct text_buffer *b)
 {
@@ -338,6 +340,10 @@ static void print_elements(const struct json_object *table, const struct json_fi
 
     add_char(b, '[');
     for (size_t i = 0; i < count; i++) {
+        if (json_is_over(ELEMENT_STEPS)) {
+            b->failed = true;
+            return;
+        }
         if (i)
             add_char(b, ',');
         if (f->type == JSON_TYPE_LIST)

@@ -118,8 +118,10 @@ static bool is_space(unsigned char c)
     return c == ' ' || c == '\n' || c == '\t' || c == '\r';
 }
 
+enum { TOKEN_STEPS = 16 }; /* what a comma and what is before it cost, about */
+
 enum error_code json_scan(const char *text, size_t length, size_t depth_max,
-                          struct error *err)
+                          struct budget *budget, struct error *err)
 {
     struct scan s = {(const unsigned char *)text, (const unsigned char *)text,
                      (const unsigned char *)text + length, err};
@@ -139,7 +141,11 @@ enum error_code json_scan(const char *text, size_t length, size_t depth_max,
         } else if (c == '}' || c == ']') {
             depth -= depth > 0;
             s.at++;
-        } else if (is_space(c) || c == ',' || c == ':' || (c >= 'a' && c <= 'z')) {
+        } else if (c == ',') {
+            if (budget_step(budget, TOKEN_STEPS))
+                return fail(err, ERR_CANCELLED, "", "the client went away");
+            s.at++;
+        } else if (is_space(c) || c == ':' || (c >= 'a' && c <= 'z')) {
             s.at++;
         } else {
             return refuse(&s,

@@ -215,18 +215,24 @@ static double time_used(void *context)
     return (now_s - rq->limited_from_s) / (rq->deadline_s - rq->limited_from_s);
 }
 
+/* What has to be done when the time is up may take that long when nobody waits for it any
+ * more: a small answer is still made, and sent if the service ends. */
+#define FINISH_GRACE_S 0.03
+
 /* For what has to be done when the time is up. Without a client, what there is at the
  * end is wanted. */
 static double finish_used(void *context)
 {
-    const struct request *rq = context;
+    struct request *rq = context;
 
     governor_look(rq->message->job, clock_monotonic_s(), rq->deadline_s,
                   !db_session_holds_connection(rq->db));
-    return rq->cancelled && !rq->progress &&
-                   __atomic_load_n(rq->cancelled, __ATOMIC_RELAXED)
-               ? 2
-               : 0;
+    if (rq->progress || !rq->cancelled ||
+        !__atomic_load_n(rq->cancelled, __ATOMIC_RELAXED))
+        return 0;
+    if (rq->cancelled_at_s == 0)
+        rq->cancelled_at_s = clock_monotonic_s();
+    return clock_monotonic_s() - rq->cancelled_at_s >= FINISH_GRACE_S ? 2 : 0;
 }
 
 static void open_budget(struct request *rq)
@@ -1092,10 +1098,12 @@ bool route_answer(struct service *service, const struct message *m, const bool *
     enum error_code code;
 
     open_budget(&rq);
+    json_count_on(&rq.finish);
     make_request_id(m->request_id, rq.id);
     *reply = (struct reply){.status = 200};
     code = find_and_answer(&rq);
     db_session_close(rq.db);
+    json_count_on(NULL);
     if (is_to_be_repeated(m, code, may_block)) {
         admission_end(&rq);
         return false;

@@ -156,6 +156,7 @@ struct request {
     double deadline_s;     /* likewise, when it is */
     const bool *cancelled; /* the client has gone; read with __atomic_load_n */
     struct reply *reply;   /* a handler may set status (201, 202) and headers */
+    double cancelled_at_s; /* when that was seen first, monotonic clock; 0: not yet */
     char id[REQUEST_ID_MAX_BYTES + 1]; /* safe characters */
     double started_s;                  /* monotonic clock */
     double parse_s;                    /* time that reading the body took */
