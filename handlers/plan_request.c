@@ -250,6 +250,23 @@ static enum error_code warn_of_site(struct plan_call *call,
     return OK;
 }
 
+enum { LINK_STEPS = 4 }; /* what a link costs, about */
+
+/* Whether there is no time for the links between the machines of a site. The first one
+ * and the one where the application runs are looked at in any case. */
+static bool is_late(struct plan_call *call, size_t s)
+{
+    const struct plan_current_request *current = call->job->current;
+    const struct site *site = &call->given[s].site;
+    size_t n = site->resource_count;
+    bool late = budget_step(&call->rq->budget, LINK_STEPS * n * n);
+
+    if (s == 0 ||
+        (current && current->site_id && strcmp(current->site_id, site->id) == 0))
+        return false;
+    return late;
+}
+
 /* Names and machines of the sites. */
 static enum error_code read_sites(struct plan_call *call)
 {
@@ -264,6 +281,9 @@ static enum error_code read_sites(struct plan_call *call)
             return fail_memory(rq->err);
         at->given = &call->given[s];
         call->sites[s].id = at->given->site.id;
+        call->sites[s].unseen = is_late(call, s);
+        if (call->sites[s].unseen)
+            continue;
         code = site_machines_make(&at->given->site, pointer, &at->usable, rq->arena,
                                   rq->err);
         if (code != OK && code != ERR_INVALID)
@@ -279,7 +299,9 @@ static enum error_code leave_out(struct plan_call *call, size_t s, size_t missin
 {
     struct arena *a = call->rq->arena;
 
-    if (missing)
+    if (call->sites[s].unseen)
+        call->sites[s].why = "the time limit ended before it was looked at";
+    else if (missing)
         call->sites[s].why = arena_printf(a, "phase %zu has no model", missing);
     else
         call->sites[s].why =
@@ -298,7 +320,8 @@ static enum error_code make_source(struct plan_call *call, size_t s, size_t miss
     const char *scheduler = call->scheduler->name;
     bool exact = strcmp(scheduler, "exact") == 0 || strcmp(scheduler, "auto") == 0;
 
-    if (missing || at->usable.machines.count < call->job->min_processors)
+    if (call->sites[s].unseen || missing ||
+        at->usable.machines.count < call->job->min_processors)
         return leave_out(call, s, missing);
     TRY(plan_machines_create(
         &(struct plan_machines_in){

@@ -89,7 +89,8 @@ struct grid_of {
             ids.push_back(std::string(1, static_cast<char>('A' + s)));
         }
         for (size_t s = 0; s < tables.size(); s++)
-            sites.push_back({ids[s].c_str(), &sources[s]->source, nullptr, intra_s});
+            sites.push_back(
+                {ids[s].c_str(), &sources[s]->source, nullptr, intra_s, false});
         inter.assign(tables.size() * tables.size(), inter_s);
         in.sites = sites.data();
         in.site_count = sites.size();

@@ -315,3 +315,36 @@ TEST_CASE("a plan that is cut reaches the last phase all the same", "[plan]")
                     CHECK(made.out.status != DECISION_FEASIBLE);
             }
 }
+
+TEST_CASE("a plan that has not looked at all sites proves nothing", "[plan]")
+{
+    seconds quick = eight;
+
+    for (auto &row : quick)
+        for (double &time_s : row)
+            time_s /= 2;
+    for (const plan_policy *p = plan_policies; p->name; p++) {
+        struct counter {
+            size_t left;
+            static double used(void *context)
+            {
+                auto *c = static_cast<counter *>(context);
+                return c->left ? (c->left--, 0.5) : 1;
+            }
+        };
+        test_arena a;
+        counter c{0};
+        budget b = make_budget(counter::used, &c);
+        grid_of g({eight, quick}, 300, 400);
+        double least_s = decide(a, g.in, "optimal", options(0)).out.total_s;
+
+        CAPTURE(p->name);
+        g.in.budget = &b;
+        planned made = decide(a, g.in, p->name, options(0));
+        REQUIRE(made.code == OK);
+        REQUIRE(made.out.interval_count > 0);
+        CHECK(made.out.total_s > least_s);
+        CHECK(made.out.status == DECISION_CUT);
+        CHECK(!(made.out.lower_bound_s > least_s));
+    }
+}

@@ -376,6 +376,23 @@ static enum error_code begin(struct boxes *x, struct error *err)
     return v->link_count > 0 ? look_and_push(x, all, err) : OK;
 }
 
+/* The bound of the box of everything: the best cpu with the best link. O(n^2), one look
+ * at each link. */
+static double bound_of_all(const struct parallel_search *s, size_t p_min)
+{
+    double cpu = 0, link = 0, bound_s = s->best_s;
+
+    for (size_t i = 0; i < s->n; i++) {
+        cpu = fmax(cpu, s->cpu[i]);
+        for (size_t k = i + 1; k < s->n; k++)
+            if (search_link(s, i, k) > link)
+                link = search_link(s, i, k);
+    }
+    for (size_t p = p_min; p <= s->n; p++)
+        bound_s = fmin(bound_s, search_score(s, p, cpu, link));
+    return bound_s;
+}
+
 enum error_code exact_boxes(struct parallel_search *s, const struct exact_options *o,
                             double known_s, double *bound, struct error *err)
 {
@@ -387,6 +404,11 @@ enum error_code exact_boxes(struct parallel_search *s, const struct exact_option
         .p_min = s->min_procs > 2 ? s->min_procs : 2,
     };
 
+    if (budget_spent(s->in->budget)) { /* the tables alone cost O(n^2 log n) */
+        s->stopped = true;
+        *bound = bound_of_all(s, x.p_min);
+        return OK;
+    }
     TRY(boxes_create(&x, err));
     TRY(begin(&x, err));
     while (x.count > 0 && x.heap[0].bound_s < limit_s(&x) && !search_stop_now(s)) {

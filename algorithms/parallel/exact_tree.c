@@ -59,9 +59,9 @@ static bool fits(const struct parallel_search *s, const struct edge *e,
     return true;
 }
 
-/* A greatest spanning tree, while the links fit it. */
-static bool span(const struct parallel_search *s, struct edge *best, size_t *inside,
-                 bool *has, struct edge *edges)
+/* A greatest spanning tree, while the links fit it and the time lasts. */
+static bool span(struct parallel_search *s, struct edge *best, size_t *inside, bool *has,
+                 struct edge *edges)
 {
     inside[0] = 0;
     has[0] = true;
@@ -70,6 +70,10 @@ static bool span(const struct parallel_search *s, struct edge *best, size_t *ins
     for (size_t count = 1; count < s->n; count++) {
         struct edge widest = {-1, 0, 0};
 
+        if (budget_step(s->in->budget, 3 * s->n)) {
+            s->stopped = true;
+            return false;
+        }
         for (size_t x = 1; x < s->n; x++)
             if (!has[x] && best[x].bandwidth_mbps > widest.bandwidth_mbps)
                 widest = best[x];

@@ -309,6 +309,8 @@ static enum error_code best(void *context, size_t first, size_t last,
 
 /* ---- bounds ---- */
 
+enum { SORT_STEPS = 16 }; /* what sorting costs for each number, about */
+
 static int falling(const void *a, const void *b)
 {
     const double *x = a, *y = b;
@@ -318,14 +320,18 @@ static int falling(const void *a, const void *b)
 
 /* cpu_at[P]: the P-th greatest cpu. link_at[P]: the P-th greatest, over the machines, of
  * the (P-1)-th greatest link that the machine has: P machines whose links all reach b
- * are P machines with P-1 such links each. O(n^2 log n). */
+ * are P machines with P-1 such links each. False: there is no time, or no memory.
+ * O(n^2 log n). */
 static bool make_limits(struct plan_machines *m)
 {
     const struct parallel_machines *machines = m->in.machines;
     size_t n = machines->count;
-    double *rows = NEW(m->in.scratch, double, n *n);
-    double *column = NEW(m->in.scratch, double, n);
+    double *rows, *column;
 
+    if (budget_spent(m->in.budget))
+        return false;
+    rows = NEW(m->in.scratch, double, n *n);
+    column = NEW(m->in.scratch, double, n);
     if (n > m->limit_count) {
         m->cpu_at = NEW(m->arena, double, n + 1);
         m->link_at = NEW(m->arena, double, n + 1);
@@ -336,11 +342,15 @@ static bool make_limits(struct plan_machines *m)
     memcpy(m->cpu_at + 1, machines->cpu_available_ratio, n * sizeof(double));
     qsort(m->cpu_at + 1, n, sizeof(double), falling);
     for (size_t i = 0; i < n; i++) {
+        if (budget_step(m->in.budget, SORT_STEPS * n))
+            return false;
         memcpy(rows + i * n, machines->bandwidth_mbps + i * n, n * sizeof(double));
         rows[i * n + i] = HUGE_VAL; /* itself: its greatest */
         qsort(rows + i * n, n, sizeof(double), falling);
     }
     for (size_t p = 1; p <= n; p++) {
+        if (budget_step(m->in.budget, SORT_STEPS * n))
+            return false;
         for (size_t i = 0; i < n; i++)
             column[i] = rows[i * n + p - 1];
         qsort(column, n, sizeof(double), falling);

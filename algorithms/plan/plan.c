@@ -236,6 +236,7 @@ static enum error_code find_single(struct plan_run *run, const char **why)
         const struct plan_best *best;
 
         why[s] = in->sites[s].why;
+        run->unseen = run->unseen || in->sites[s].unseen;
         if (!table->source)
             continue;
         best = run->single.site != SIZE_MAX && budget_spent(in->budget)
@@ -246,13 +247,14 @@ static enum error_code find_single(struct plan_run *run, const char **why)
         if (!best || !(best->time_s < HUGE_VAL)) {
             why[s] = best ? "no set of its machines can run all phases"
                           : "the time limit ended before it was looked at";
-            run->cut = run->cut || !best;
+            run->unseen = run->unseen || !best;
             table->source = NULL;
         } else if (best->time_s < run->single_s) {
             run->single_s = best->time_s;
             run->single = (struct plan_place){s, best->schedule};
         }
     }
+    run->cut = run->cut || run->unseen;
     return OK;
 }
 
@@ -350,7 +352,9 @@ static void judge(const struct plan_run *run, struct plan_out *out)
     out->status = run->cut ? DECISION_CUT : DECISION_INFEASIBLE;
     if (run->count == 0)
         return;
-    if (run->proven)
+    if (run->unseen)
+        out->lower_bound_s = 0;
+    else if (run->proven)
         out->lower_bound_s = out->total_s;
     out->lower_bound_s = fmin(out->lower_bound_s, out->total_s);
     if (out->total_s <= out->lower_bound_s * (1 + OPTIMAL_GAP))

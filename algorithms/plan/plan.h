@@ -34,6 +34,7 @@ struct plan_site {
     const struct plan_source *source; /* NULL: it cannot run the application */
     const char *why;                  /* ... in words */
     double intra_cost_s;              /* to other machines of it, >= 0 */
+    bool unseen; /* no source because there was no time: nothing is known of it */
 };
 
 struct plan_in {

@@ -13,6 +13,7 @@ struct plan_run {
     struct plan_interval *intervals; /* phase_count */
     size_t count;
     bool cut;              /* the budget ended the planning */
+    bool unseen;           /* ... before all sites were looked at: no bound holds */
     bool proven;           /* no valid plan is faster */
     bool single_better;    /* than what the policy found */
     const char *algorithm; /* what a policy ran instead of itself; NULL: itself */

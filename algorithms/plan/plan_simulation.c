@@ -139,8 +139,9 @@ static enum error_code make_site(struct sim *sim, size_t s, struct rng *r, size_
         },
         &site->source, &sim->sources[s], sim->arena, sim->err));
     sim->sources[s].bound = NULL; /* nobody asks how good these plans are */
-    sim->plan_sites[s] =
-        (struct plan_site){site->id, &sim->sources[s], NULL, in->grid.intra_cost_s};
+    sim->plan_sites[s] = (struct plan_site){.id = site->id,
+                                            .source = &sim->sources[s],
+                                            .intra_cost_s = in->grid.intra_cost_s};
     return OK;
 }
 
