@@ -97,6 +97,10 @@ while IFS= read -r readme; do
     [ "$(wc -l <"$readme")" -le 30 ] || breach "$readme has more than 30 lines"
 done < <(find service handlers algorithms models migrations openapi docker tests -name README.md | sort)
 
+# ---- loops over input count their work ----
+
+python3 tests/check_budget.py || breach "tests/check_budget.py found the above"
+
 [ $breaches = 0 ] || {
     echo "layers: $breaches breaches"
     exit 1
