@@ -2,6 +2,7 @@
 #include "service/config.h"
 
 #include "models/base/names.h"
+#include "service/address.h"
 
 #include <arpa/inet.h>
 #include <ctype.h>
@@ -331,6 +332,18 @@ static void check_origins(const char *origins, struct error *err)
     }
 }
 
+static void check_networks(const char *networks, struct error *err)
+{
+    struct network_list list;
+    const char *bad;
+    size_t length = network_list_read(networks, &list, &bad);
+
+    if (length)
+        invalid(err, "/trusted_proxies", "malformed",
+                "'%.*s' is not like 10.0.0.0/8 or 2001:db8::/32, or one more than %d",
+                (int)length, bad, NETWORKS_MAX);
+}
+
 static void check(struct config *config, struct error *err)
 {
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
@@ -339,6 +352,7 @@ static void check(struct config *config, struct error *err)
         invalid(err, "bind", "malformed", "'%s' is no IPv4 or IPv6 address",
                 config->bind);
     check_origins(config->cors_origins, err);
+    check_networks(config->trusted_proxies, err);
     if (config->request_memory_bytes < config->max_body_bytes)
         invalid(err, "request_memory_bytes", "out_of_bounds",
                 "%zu is less than max_body_bytes, %zu", config->request_memory_bytes,

@@ -32,8 +32,7 @@ enum config_auth { CONFIG_AUTH_AUTO, CONFIG_AUTH_ON, CONFIG_AUTH_OFF };
     X(COUNT, compute_workers, "0", 0, 1024, NULL, NULL,                                  \
       "Threads for searches and simulations; 0: the number of processors")               \
     X(COUNT, connections_per_address, "0", 0, 1e6, NULL, NULL,                           \
-      "Connections from one address at most; 0: no limit (behind a proxy all share "     \
-      "one)")                                                                            \
+      "Connections from one address at most; 0: no limit; trusted_proxies have none")    \
     X(TEXT, cors_origins, "", 0, 0, NULL, NULL,                                          \
       "Origins that browsers may call from, separated by commas, or *; empty: none")     \
     X(SECRET, database, "", 0, 0, NULL, "DATABASE_URL",                                  \
@@ -106,7 +105,13 @@ enum config_auth { CONFIG_AUTH_AUTO, CONFIG_AUTH_ON, CONFIG_AUTH_OFF };
     X(NUMBER, time_limit_max_s, "600", 0.001, 86400, NULL, NULL,                         \
       "Largest time_limit_s that a request may ask for")                                 \
     X(COUNT, total_body_bytes, "1073741824", 1048576, 1e13, NULL, NULL,                  \
-      "Memory for the bodies of all requests in flight; beyond it 503")
+      "Memory for the bodies of all requests in flight; beyond it 503")                  \
+    X(TEXT, trusted_proxies, "", 0, 0, NULL, NULL,                                       \
+      "Networks (10.0.0.0/8) whose X-Forwarded-For names the client, separated by "      \
+      "commas; empty: none")                                                             \
+    X(NUMBER, unknown_keys_per_address_per_s, "5", 0.1, 1e4, NULL, NULL,                 \
+      "Keys not seen before that are looked up for one address in a second; more get "   \
+      "429")
 
 #define CONFIG_TYPE_CHOICE  int
 #define CONFIG_TYPE_TEXT    const char *

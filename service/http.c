@@ -6,13 +6,18 @@
  * are used again and again. What belongs to the connection is a struct peer.
  *
  * The library lets us reply after the header or after the whole body, never in
- * between: what is refused in between is read to its end and thrown away.
+ * between: what is refused in between is read to its end and thrown away. So whatever
+ * the header tells is checked with the header, the key too: while it is looked up the
+ * connection is suspended, and nothing of the body is read.
  */
 #include "service/http.h"
 
+#include "service/auth.h"
 #include "service/clock.h"
 #include "service/config.h"
+#include "service/crowd.h"
 #include "service/log.h"
+#include "service/lookup.h"
 #include "service/metrics.h"
 #include "service/watch.h"
 #include "service/worker.h"
@@ -49,6 +54,8 @@ enum {
 };
 
 enum exchange_state {
+    LOOKING,    /* a query worker looks the key up; nothing of the body is read */
+    LOOKED,     /* it has: `err` says whether the body is wanted */
     READING,    /* the body is being collected */
     DISCARDING, /* the body is being thrown away; `err` or the route says why */
     WORKING,    /* a worker has it */
@@ -62,13 +69,20 @@ struct exchange {
     struct arena *arena;
     struct exchange *next; /* in the free list */
     enum exchange_state state;
-    const struct route *route; /* NULL: none fits */
-    double started_s;          /* monotonic */
+    const struct route *route;       /* NULL: none fits */
+    double started_s;                /* monotonic */
+    char address[ADDRESS_TEXT_SIZE]; /* message.remote_address */
+    const char *forwarded_for;
+    /* The key, checked before the body. */
+    struct lookup lookup;
+    struct auth_grant grant;
+    double granted_at_s; /* monotonic; 0: not checked */
     /* What the header says about the body. */
     const char *content_length, *transfer_encoding, *expect;
     size_t length_count; /* Content-Length headers */
     uint64_t announced_bytes;
     bool has_length;
+    bool closing; /* the reply ends the connection */
     /* The body. */
     char *body;
     size_t body_length, body_size; /* size without the NUL */
@@ -84,6 +98,10 @@ struct http {
     struct service *service;
     struct MHD_Daemon *daemon;
     struct watch *watch;
+    struct lookup_line *lookups;
+    struct crowd *crowd;
+    struct network_list trusted_proxies;
+    bool warned_of_proxy; /* atomic */
     int listener;
     int port;
     /* Atomic. */
@@ -205,7 +223,7 @@ static enum MHD_Result send_reply(struct exchange *x)
     for (size_t i = 0; i < reply->header_count; i++)
         MHD_add_response_header(response, reply->headers[i].name,
                                 reply->headers[i].value);
-    if (is_draining(x->http))
+    if (is_draining(x->http) || x->closing)
         MHD_add_response_header(response, "Connection", "close");
     __atomic_store_n(&x->peer->bytes, reply->body_length, __ATOMIC_RELAXED);
     peer_enter(x->peer, PHASE_REPLY);
@@ -221,7 +239,7 @@ static void refuse(struct exchange *x)
     const struct message *m = &x->message;
     double duration_s = clock_monotonic_s() - x->started_s;
 
-    route_problem(m, &x->err, m->request_id, &x->reply, x->arena);
+    route_problem(x->http->service, m, &x->err, m->request_id, &x->reply, x->arena);
     x->state = ANSWERED;
     metrics_request(x->http->service->metrics, x->route, x->reply.status, duration_s);
     log_request(&(struct log_access){
@@ -238,12 +256,17 @@ static void refuse(struct exchange *x)
     });
 }
 
-static void refuse_busy(struct exchange *x)
+static void fail_busy(struct exchange *x)
 {
     x->err.retry_after_s = RETRY_AFTER_S;
     fail(&x->err, ERR_BUSY, "", "too many requests are waiting; try again in %d s",
          RETRY_AFTER_S);
     add(&x->http->refused_count, 1);
+}
+
+static void refuse_busy(struct exchange *x)
+{
+    fail_busy(x);
     refuse(x);
 }
 
@@ -321,6 +344,19 @@ static const struct {
 #undef HEADER
 };
 
+/* X-Forwarded-For may come in several lines: they are one list. */
+static void take_forwarded(struct exchange *x, const char *value)
+{
+    const char *joined = x->forwarded_for
+                             ? arena_printf(x->arena, "%s,%s", x->forwarded_for, value)
+                             : value;
+
+    if (joined)
+        x->forwarded_for = joined;
+    else
+        fail_memory(&x->err);
+}
+
 /* Whether it is the header with something behind its name: the library leaves a
  * blank before the colon, and what follows a folded line, in the name. */
 static bool is_spoilt(const char *name, const char *header)
@@ -334,6 +370,8 @@ static void take_header(struct exchange *x, const char *name, const char *value)
 {
     char first = (char)(*name | 0x20);
 
+    if (first == 'x' && strcasecmp(name, "X-Forwarded-For") == 0)
+        take_forwarded(x, value);
     if (is_spoilt(name, "Content-Length") || is_spoilt(name, "Transfer-Encoding"))
         x->length_count = 2; /* at least: whoever reads on sees another length */
     for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
@@ -399,17 +437,122 @@ static void check_length(struct exchange *x)
     }
 }
 
-/* Nobody reads the body when no route fits, or a key is needed and not there:
- * route_answer() then says so. */
-static bool is_body_wanted(const struct exchange *x)
+/* Who asks, for limits: the peer, or the client that a trusted proxy names. */
+static void find_client(struct exchange *x)
 {
-    const struct service *service = x->http->service;
+    struct http *h = x->http;
+    struct address client;
 
-    return x->route && (!service->auth || !service->config->auth_required ||
-                        x->route->scope == SCOPE_NONE || x->message.authorization);
+    x->message.remote_address = x->address;
+    if (!x->peer->has_address) {
+        strcpy(x->address, "unix");
+        return;
+    }
+    address_client(&h->trusted_proxies, &x->peer->address, x->forwarded_for, &client);
+    address_owner(&client, x->address);
+    if (x->forwarded_for && !x->peer->trusted && !h->service->config->auth_required &&
+        !__atomic_exchange_n(&h->warned_of_proxy, true, __ATOMIC_RELAXED))
+        log_write(LOG_WARNING,
+                  "%s sends X-Forwarded-For and is not in trusted_proxies: without keys "
+                  "all its clients count as one",
+                  x->address);
+}
+
+static bool body_follows(const struct exchange *x)
+{
+    return x->announced_bytes > 0 || x->transfer_encoding;
+}
+
+/* Answers what x->err says, before the body. The library closes a connection that is
+ * answered at the header: without a body it waits for the request's end. */
+static enum MHD_Result refuse_early(struct exchange *x)
+{
+    if (!body_follows(x) && !x->closing) {
+        x->state = DISCARDING;
+        return MHD_YES;
+    }
+    x->peer->linger = body_follows(x);
+    x->closing = true;
+    refuse(x);
+    return send_reply(x);
 }
 
 static enum MHD_Result answer(struct exchange *x);
+
+/* The body may come. */
+static enum MHD_Result admit(struct exchange *x)
+{
+    /* Nobody reads it when no route fits or the route takes none: route_answer() then
+     * says so, or ignores it. */
+    x->state = x->route && route_takes_body(x->route) ? READING : DISCARDING;
+    peer_enter(x->peer, PHASE_BODY);
+    if (x->state == DISCARDING &&
+        x->expect) /* the client waits to hear whether to send */
+        return answer(x);
+    return MHD_YES;
+}
+
+/* On a query worker: the exchange belongs to the I/O thread again after the resume. */
+static void look_up(void *context)
+{
+    struct exchange *x = context;
+    struct http *h = x->http;
+    const struct message *m = &x->message;
+
+    auth_check(h->service->auth, m->authorization, m->remote_address, x->route->scope,
+               true, &x->grant, x->arena, &x->err);
+    x->granted_at_s = clock_monotonic_s();
+    x->state = LOOKED;
+    MHD_resume_connection(x->connection);
+    subtract(&h->working_count, 1);
+}
+
+static enum MHD_Result start_looking(struct exchange *x)
+{
+    struct http *h = x->http;
+
+    x->state = LOOKING;
+    x->lookup = (struct lookup){look_up, x, NULL};
+    add(&h->working_count, 1);
+    peer_enter(x->peer, PHASE_RUNNING);
+    MHD_suspend_connection(x->connection); /* before a worker may resume it */
+    if (!lookup_submit(h->lookups, &x->lookup)) {
+        fail_busy(x);
+        x->state = LOOKED;
+        subtract(&h->working_count, 1);
+        MHD_resume_connection(x->connection);
+    }
+    return MHD_YES;
+}
+
+/* Whether the key is looked up or known; nothing is read for a key that is not. */
+static enum MHD_Result check_key(struct exchange *x)
+{
+    struct service *service = x->http->service;
+    const struct message *m = &x->message;
+
+    if (!x->route)
+        return admit(x);
+    switch (auth_glance(service->auth, m->authorization, m->remote_address,
+                        x->route->scope, &x->grant, x->arena, &x->err)) {
+    case AUTH_NEEDS_DATABASE:
+        return start_looking(x);
+    case AUTH_REFUSED:
+        x->closing = m->authorization && x->err.code == ERR_UNAUTHENTICATED &&
+                     !auth_has_key(m->authorization);
+        return refuse_early(x);
+    case AUTH_ALLOWED:
+        break;
+    }
+    x->granted_at_s = x->started_s;
+    return admit(x);
+}
+
+/* The key has been looked up: the library calls once for that, before the body. */
+static enum MHD_Result go_on(struct exchange *x)
+{
+    return x->err.code == OK ? admit(x) : refuse_early(x);
+}
 
 /* A request's header is there. */
 static enum MHD_Result begin(struct exchange *x, const char *method, const char *url)
@@ -421,7 +564,7 @@ static enum MHD_Result begin(struct exchange *x, const char *method, const char 
     MHD_get_connection_values(x->connection, MHD_HEADER_KIND | MHD_GET_ARGUMENT_KIND,
                               take_value, x);
     m->method = method;
-    m->remote_address = x->peer->address;
+    find_client(x);
     m->query = x->query;
     if (x->err.code == OK)
         m->path = decode(url, x->arena, &x->err);
@@ -429,17 +572,7 @@ static enum MHD_Result begin(struct exchange *x, const char *method, const char 
         x->route = route_find(x->http->service->routes, method, m->path, allow, &code);
         check_length(x);
     }
-    if (x->err.code != OK) { /* the library closes the connection after that */
-        x->peer->linger = true;
-        refuse(x);
-        return send_reply(x);
-    }
-    x->state = is_body_wanted(x) ? READING : DISCARDING;
-    peer_enter(x->peer, PHASE_BODY);
-    if (x->state == DISCARDING &&
-        x->expect) /* the client waits to hear whether to send */
-        return answer(x);
-    return MHD_YES;
+    return x->err.code == OK ? check_key(x) : refuse_early(x);
 }
 
 /* ---- the body ---- */
@@ -568,7 +701,9 @@ static enum MHD_Result answer(struct exchange *x)
         x->body[x->body_length] = '\0';
     m->body = x->body_length ? x->body : "";
     m->body_length = x->body_length;
-    if (x->route && x->state == READING)
+    if (x->granted_at_s > 0 && clock_monotonic_s() < x->granted_at_s + AUTH_FRESH_S)
+        m->grant = &x->grant; /* else the body took so long that the key is old news */
+    if (x->route)
         kind = route_work_of(x->route, m);
     if (kind == WORK_COMPUTE)
         return hand_over(x, service->compute);
@@ -616,6 +751,8 @@ static enum MHD_Result access_handler(void *context, struct MHD_Connection *conn
         *upload_data_size = 0;
         return take_body(x, upload_data, length);
     }
+    if (x->state == LOOKED)
+        return go_on(x);
     return x->state == ANSWERED ? send_reply(x) : answer(x);
 }
 
@@ -634,17 +771,32 @@ static void request_completed(void *context, struct MHD_Connection *connection,
     subtract(&h->request_count, 1);
 }
 
+/* Who is at the other end; false: there are too many connections from there. */
+static bool meet(struct http *h, struct peer *peer, const struct sockaddr *from)
+{
+    peer->has_address = from && address_of_socket(from, &peer->address);
+    if (!peer->has_address)
+        return true;
+    peer->trusted = network_list_has(&h->trusted_proxies, &peer->address);
+    if (peer->trusted)
+        return true;
+    peer->counted = crowd_enter(h->crowd, &peer->address);
+    return peer->counted;
+}
+
 static void connection_changed(void *context, struct MHD_Connection *connection,
                                void **socket_context,
                                enum MHD_ConnectionNotificationCode code)
 {
     struct http *h = context;
     const union MHD_ConnectionInfo *info;
-    struct peer *peer;
+    struct peer *peer = *socket_context;
 
     if (code == MHD_CONNECTION_NOTIFY_CLOSED) {
-        if (*socket_context)
-            watch_remove(h->watch, *socket_context);
+        if (peer && peer->counted)
+            crowd_leave(h->crowd, &peer->address);
+        if (peer)
+            watch_remove(h->watch, peer);
         *socket_context = NULL;
         return;
     }
@@ -652,14 +804,8 @@ static void connection_changed(void *context, struct MHD_Connection *connection,
     peer = info ? watch_add(h->watch, info->connect_fd) : NULL;
     *socket_context = peer;
     info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
-    if (!peer || !info)
-        return;
-    if (info->client_addr->sa_family == AF_INET)
-        inet_ntop(AF_INET, &((struct sockaddr_in *)info->client_addr)->sin_addr,
-                  peer->address, sizeof(peer->address));
-    else if (info->client_addr->sa_family == AF_INET6)
-        inet_ntop(AF_INET6, &((struct sockaddr_in6 *)info->client_addr)->sin6_addr,
-                  peer->address, sizeof(peer->address));
+    if (peer && !meet(h, peer, info ? info->client_addr : NULL))
+        shutdown(peer->fd, SHUT_RDWR); /* the library notices */
 }
 
 /* The request line is there: from now on the header must come. */
@@ -810,7 +956,6 @@ static enum error_code start_daemon(struct http *h, size_t limit, struct error *
         OPTION(MHD_OPTION_THREAD_STACK_SIZE, IO_STACK_BYTES, NULL),
         OPTION(MHD_OPTION_STRICT_FOR_CLIENT, 1, NULL),
         OPTION(MHD_OPTION_SIGPIPE_HANDLED_BY_APP, 1, NULL),
-        OPTION(MHD_OPTION_PER_IP_CONNECTION_LIMIT, config->connections_per_address, NULL),
         OPTION(MHD_OPTION_THREAD_POOL_SIZE, config->io_threads, NULL),
         OPTION(MHD_OPTION_END, 0, NULL),
     };
@@ -829,6 +974,8 @@ static enum error_code start_daemon(struct http *h, size_t limit, struct error *
 static void release(struct http *h)
 {
     watch_close(h->watch);
+    crowd_close(h->crowd);
+    lookup_line_close(h->lookups);
     if (h->listener >= 0)
         close(h->listener);
     while (h->free) {
@@ -845,7 +992,16 @@ static enum error_code start(struct http *h, struct error *err)
 {
     const struct config *config = h->service->config;
     size_t limit = connection_limit(config);
+    size_t lookups_at_once = config->query_workers / 2;
+    const char *bad;
 
+    network_list_read(config->trusted_proxies, &h->trusted_proxies, &bad);
+    h->crowd = crowd_create(config->connections_per_address, limit);
+    h->lookups =
+        lookup_line_create(h->service->query, lookups_at_once ? lookups_at_once : 1,
+                           config->query_queue_length);
+    if (!h->crowd || !h->lookups)
+        return fail(err, ERR_INTERNAL, "", "no memory for the server");
     TRY(listen_on(h, err));
     h->watch = watch_create(&(struct watch_limits){
         .header_s = config->header_timeout_s,

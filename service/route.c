@@ -230,12 +230,12 @@ void request_set_time_limit(struct request *rq, double time_limit_s)
 
 /* ---- who asks, and how often ---- */
 
-static enum error_code authenticate(struct request *rq)
+static enum error_code check_key(struct request *rq, struct auth_grant *grant)
 {
-    struct auth_grant grant = {{"default", "", 0}, quota_none(), quota_none()};
+    const struct message *m = rq->message;
 
-    switch (auth_check(rq->service->auth, rq->message->authorization, rq->route->scope,
-                       rq->may_block, &grant, rq->arena, rq->err)) {
+    switch (auth_check(rq->service->auth, m->authorization, m->remote_address,
+                       rq->route->scope, rq->may_block, grant, rq->arena, rq->err)) {
     case AUTH_NEEDS_DATABASE:
         return fail(rq->err, ERR_WOULD_BLOCK, "", "the key must be looked up");
     case AUTH_REFUSED:
@@ -245,6 +245,17 @@ static enum error_code authenticate(struct request *rq)
     case AUTH_ALLOWED:
         break;
     }
+    return OK;
+}
+
+static enum error_code authenticate(struct request *rq)
+{
+    struct auth_grant grant = {{"default", "", 0}, quota_none(), quota_none()};
+
+    if (rq->message->grant)
+        grant = *rq->message->grant;
+    else
+        TRY(check_key(rq, &grant));
     rq->principal = grant.who;
     rq->quota = grant.quota;
     rq->tenant_quota = grant.tenant_quota;
@@ -501,6 +512,11 @@ size_t route_body_limit(const struct route *r, const struct config *config)
     if (!r || !(r->flags & ROUTE_TEXT_BODY) || upload_bytes < config->max_body_bytes)
         return config->max_body_bytes;
     return upload_bytes;
+}
+
+bool route_takes_body(const struct route *route)
+{
+    return route->request || route->flags & RAW_BODIES;
 }
 
 struct content {
@@ -810,7 +826,7 @@ static enum error_code method_or_path(struct request *rq, enum error_code code,
 static enum error_code answer(struct request *rq)
 {
     const struct message *m = rq->message;
-    bool has_body = rq->route->request || rq->route->flags & RAW_BODIES;
+    bool has_body = route_takes_body(rq->route);
     struct content body;
 
     TRY(admit(rq));
@@ -885,25 +901,26 @@ static bool origin_allowed(const char *allowed, const char *origin)
     return false;
 }
 
-static void add_cors(const struct request *rq)
+static void add_cors(const struct config *config, const struct message *m,
+                     struct reply *reply)
 {
-    const char *origin = rq->message->origin;
+    const char *origin = m->origin;
 
-    if (!origin || !origin_allowed(rq->service->config->cors_origins, origin))
+    if (!origin || !origin_allowed(config->cors_origins, origin))
         return;
-    reply_header_add(rq->reply, "Access-Control-Allow-Origin", origin);
-    reply_header_add(rq->reply, "Access-Control-Expose-Headers",
+    reply_header_add(reply, "Access-Control-Allow-Origin", origin);
+    reply_header_add(reply, "Access-Control-Expose-Headers",
                      "ETag, Link, Location, Retry-After, X-Request-Id");
-    reply_header_add(rq->reply, "Vary", "Origin");
-    if (!rq->message->access_control_request_method)
+    reply_header_add(reply, "Vary", "Origin");
+    if (!m->access_control_request_method)
         return;
-    reply_header_add(rq->reply, "Access-Control-Allow-Methods",
+    reply_header_add(reply, "Access-Control-Allow-Methods",
                      "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS");
     reply_header_add(
-        rq->reply, "Access-Control-Allow-Headers",
+        reply, "Access-Control-Allow-Headers",
         "Authorization, Content-Type, Content-Encoding, Idempotency-Key, If-Match, "
         "If-None-Match, Prefer, X-Request-Id, traceparent, tracestate");
-    reply_header_add(rq->reply, "Access-Control-Max-Age", "600");
+    reply_header_add(reply, "Access-Control-Max-Age", "600");
 }
 
 /* Only characters that are safe in headers and logs. */
@@ -983,7 +1000,7 @@ static void finish(struct request *rq)
         reply_header_add(rq->reply, "traceparent", rq->message->traceparent);
         reply_header_add(rq->reply, "tracestate", rq->message->tracestate);
     }
-    add_cors(rq);
+    add_cors(rq->service->config, rq->message, rq->reply);
     compress(rq);
     admission_end(rq);
     account(rq);
@@ -1047,8 +1064,9 @@ bool route_answer(struct service *service, const struct message *m, const bool *
     return true;
 }
 
-void route_problem(const struct message *m, const struct error *err,
-                   const char *request_id, struct reply *reply, struct arena *a)
+void route_problem(const struct service *service, const struct message *m,
+                   const struct error *err, const char *request_id, struct reply *reply,
+                   struct arena *a)
 {
     char id[REQUEST_ID_MAX_BYTES + 1];
     const char *kept;
@@ -1056,6 +1074,9 @@ void route_problem(const struct message *m, const struct error *err,
     make_request_id(request_id, id);
     *reply = (struct reply){.status = 500};
     problem_reply(err, m->path ? m->path : "", id, reply, a);
+    if (err->code == ERR_UNAUTHENTICATED)
+        reply_header_add(reply, "WWW-Authenticate", AUTH_CHALLENGE);
+    add_cors(service->config, m, reply);
     kept = arena_text(a, id, strlen(id));
     reply_header_add(reply, "X-Request-Id", kept ? kept : "out-of-memory");
 }

@@ -17,6 +17,7 @@
 #include "service/quota.h"
 
 struct service;        /* service.h: the handles a request may use */
+struct auth_grant;     /* auth.h */
 struct db_session;     /* db.h */
 struct store_progress; /* store_simulation.h */
 
@@ -86,7 +87,8 @@ struct message {
     size_t query_count;
     const char *body;
     size_t body_length;
-    const char *remote_address;
+    const char *remote_address; /* the client's, for limits: of IPv6 the /64; or "unix" */
+    const struct auth_grant *grant; /* the key was checked already; NULL: check it */
     const char *accept, *accept_encoding, *authorization, *content_encoding,
         *content_type, *if_match, *if_none_match, *idempotency_key, *origin, *prefer,
         *request_id, *access_control_request_method, *traceparent, *tracestate;
@@ -189,6 +191,9 @@ struct route {
 struct config;
 size_t route_body_limit(const struct route *r, const struct config *config);
 
+/* Whether the route does anything with a body. */
+bool route_takes_body(const struct route *route);
+
 /* A table of routes is ended by {0} and sorted by path (handlers/routes.h).
  *
  * The row that fits. NULL: *code says 404 or 405 and
@@ -208,9 +213,11 @@ enum route_work route_work_of(const struct route *route, const struct message *m
 bool route_answer(struct service *service, const struct message *m, const bool *cancelled,
                   bool may_block, struct reply *reply, struct arena *a);
 
-/* A reply that is a failure, for what goes wrong before route_answer(). */
-void route_problem(const struct message *m, const struct error *err,
-                   const char *request_id, struct reply *reply, struct arena *a);
+/* A reply that is a failure, for what goes wrong before route_answer(). Its last header
+ * is X-Request-Id. */
+void route_problem(const struct service *service, const struct message *m,
+                   const struct error *err, const char *request_id, struct reply *reply,
+                   struct arena *a);
 
 /* Answers a stored request again: `body` of a POST to `path`, with the snapshot
  * that its snapshot_id meant then and all that was looked up (NULL: none). *answer

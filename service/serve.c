@@ -438,7 +438,8 @@ static enum error_code open_service(struct service *s, struct error *err)
 
     TRY(serve_open_database(config, &s->db, err));
     s->metrics = metrics_create(s->routes);
-    s->auth = auth_create(config->auth_required, s->db ? find_key : NULL, s->db);
+    s->auth = auth_create(config->auth_required, config->unknown_keys_per_address_per_s,
+                          s->db ? find_key : NULL, s->db);
     s->limits = ratelimit_create(RATE_BUCKETS);
     s->cpu_quota = cpu_quota_create(s->db, CPU_QUOTA_SYNC_S);
     s->compute = worker_pool_create("compute", config->compute_workers,

@@ -1,0 +1,122 @@
+/* lookup.c - keys that are not remembered, on their way to the database. */
+#include "service/lookup.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+struct lookup_line {
+    struct worker_pool *pool;
+    size_t at_once, waiting_max;
+    pthread_mutex_t lock;
+    struct lookup *first, *last;
+    size_t waiting_count;
+    size_t runner_count; /* workers that take from the line, or soon will */
+};
+
+struct lookup_line *lookup_line_create(struct worker_pool *pool, size_t at_once,
+                                       size_t waiting_max)
+{
+    struct lookup_line *line = calloc(1, sizeof(*line));
+
+    if (!line)
+        return NULL;
+    line->pool = pool;
+    line->at_once = at_once;
+    line->waiting_max = waiting_max;
+    pthread_mutex_init(&line->lock, NULL);
+    return line;
+}
+
+void lookup_line_close(struct lookup_line *line)
+{
+    if (!line)
+        return;
+    pthread_mutex_destroy(&line->lock);
+    free(line);
+}
+
+/* The next of the line; NULL: there is none, and this worker leaves. */
+static struct lookup *next(struct lookup_line *line)
+{
+    struct lookup *lookup;
+
+    pthread_mutex_lock(&line->lock);
+    lookup = line->first;
+    if (lookup) {
+        line->first = lookup->next;
+        line->waiting_count--;
+    } else {
+        line->runner_count--;
+    }
+    pthread_mutex_unlock(&line->lock);
+    return lookup;
+}
+
+static void run_line(void *context)
+{
+    struct lookup_line *line = context;
+    struct lookup *lookup;
+
+    while ((lookup = next(line)) != NULL)
+        lookup->run(lookup->context);
+}
+
+static void append(struct lookup_line *line, struct lookup *lookup)
+{
+    lookup->next = NULL;
+    if (line->first)
+        line->last->next = lookup;
+    else
+        line->first = lookup;
+    line->last = lookup;
+    line->waiting_count++;
+}
+
+/* Under the lock. False: another worker has begun it already. */
+static bool take_out(struct lookup_line *line, const struct lookup *lookup)
+{
+    struct lookup *before = NULL;
+
+    for (struct lookup *l = line->first; l; before = l, l = l->next) {
+        if (l != lookup)
+            continue;
+        if (before)
+            before->next = l->next;
+        else
+            line->first = l->next;
+        if (line->last == l)
+            line->last = before;
+        line->waiting_count--;
+        return true;
+    }
+    return false;
+}
+
+/* The pool took no further worker: one that is there does it, or nobody. */
+static bool go_without(struct lookup_line *line, const struct lookup *lookup)
+{
+    bool refused;
+
+    pthread_mutex_lock(&line->lock);
+    line->runner_count--;
+    refused = line->runner_count == 0 && take_out(line, lookup);
+    pthread_mutex_unlock(&line->lock);
+    return !refused;
+}
+
+bool lookup_submit(struct lookup_line *line, struct lookup *lookup)
+{
+    bool full, more;
+
+    pthread_mutex_lock(&line->lock);
+    full = line->waiting_count >= line->waiting_max;
+    more = !full && line->runner_count < line->at_once;
+    if (!full)
+        append(line, lookup);
+    if (more)
+        line->runner_count++;
+    pthread_mutex_unlock(&line->lock);
+    if (full)
+        return false;
+    return !more || worker_submit(line->pool, run_line, line) || go_without(line, lookup);
+}

@@ -1,0 +1,542 @@
+// door_test.cpp - what is refused before a body is read: keys, and who may ask how often.
+// Real sockets, a route table of its own, and keys in a list.
+#include "client.hpp"
+#include "support.hpp"
+
+#include <atomic>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+extern "C" {
+#include "service/auth.h"
+#include "service/config.h"
+#include "service/crowd.h"
+#include "service/http.h"
+#include "service/lookup.h"
+#include "service/metrics.h"
+#include "service/worker.h"
+}
+
+using namespace std::chrono_literals;
+
+namespace
+{
+
+// ---- keys in a list, and a database that may be slow or away ----
+
+struct key_list {
+    std::mutex lock;
+    std::map<std::string, auth_key> keys; // by id
+    std::atomic<int> asked{0}, asking{0}, asking_most{0};
+    std::atomic<bool> open{true}, down{false};
+};
+
+static error_code find_in_list(void *context, const char *key_id, auth_key *key,
+                               error *err)
+{
+    key_list *list = static_cast<key_list *>(context);
+    int now = ++list->asking, most = list->asking_most;
+    error_code code = OK;
+
+    while (now > most && !list->asking_most.compare_exchange_weak(most, now))
+        ;
+    list->asked++;
+    while (!list->open)
+        std::this_thread::sleep_for(1ms);
+    {
+        std::lock_guard<std::mutex> hold(list->lock);
+        auto at = list->keys.find(key_id);
+        if (list->down)
+            code = fail(err, ERR_UNAVAILABLE, "", "the database is away");
+        else if (at == list->keys.end())
+            code = fail(err, ERR_NOT_FOUND, "", "no key");
+        else
+            *key = at->second;
+    }
+    list->asking--;
+    return code;
+}
+
+static std::string add_key(key_list &list, unsigned scopes = SCOPE_DECIDE)
+{
+    char text[AUTH_KEY_SIZE];
+    auth_key key{};
+
+    REQUIRE(auth_key_make(text, &key));
+    strcpy(key.tenant, "alpha");
+    key.scopes = scopes;
+    key.expires_at_s = NAN;
+    key.quota = key.tenant_quota = quota_none();
+    std::lock_guard<std::mutex> hold(list.lock);
+    list.keys[key.key_id] = key;
+    return text;
+}
+
+static std::string unknown_key(unsigned i)
+{
+    char text[AUTH_KEY_SIZE];
+
+    snprintf(text, sizeof(text), "gp_%012x_%064x", i * 7919u + 1, i);
+    return text;
+}
+
+// ---- the routes: the length of the body, and who asked ----
+
+static error_code tell(request *rq, const void *in, void *)
+{
+    const raw_body *body = static_cast<const raw_body *>(in);
+    char *text = arena_printf(rq->arena, "%zu %s %s", body ? body->length : 0,
+                              rq->principal.tenant, rq->message->remote_address);
+
+    if (!text)
+        return fail_memory(rq->err);
+    rq->reply->content_type = "text/plain";
+    rq->reply->body = text;
+    rq->reply->body_length = strlen(text);
+    return OK;
+}
+
+#define ROW(method, path, scope, work, flags)                                      \
+    {                                                                              \
+        method, path, tell, nullptr, nullptr, nullptr, work, scope, flags, "", "", \
+            nullptr                                                                \
+    }
+static const route door_routes[] = {
+    ROW("GET", "/open", SCOPE_NONE, WORK_INLINE, ROUTE_RAW_REPLY),
+    ROW("GET", "/tell", SCOPE_DECIDE, WORK_INLINE, ROUTE_RAW_REPLY),
+    ROW("POST", "/tell", SCOPE_DECIDE, WORK_INLINE, ROUTE_RAW_BODY | ROUTE_RAW_REPLY),
+    ROW("POST", "/work", SCOPE_DECIDE, WORK_COMPUTE, ROUTE_RAW_BODY | ROUTE_RAW_REPLY),
+    {},
+};
+
+struct server {
+    test_arena a;
+    config c{};
+    key_list keys;
+    struct service s {
+    };
+    struct http *h = nullptr;
+
+    explicit server(std::vector<const char *> flags = {"--auth", "on"})
+    {
+        const char *no_environment[] = {nullptr};
+        error err = collecting_error(a);
+
+        flags.insert(flags.begin(),
+                     {"--port", "0", "--compute-workers", "1", "--query-workers", "4"});
+        flags.push_back(nullptr);
+        REQUIRE(config_read(no_environment, flags.data(), &c, a, &err) == OK);
+        s.config = &c;
+        s.routes = door_routes;
+        s.metrics = metrics_create(door_routes);
+        s.auth = auth_create(c.auth_required, c.unknown_keys_per_address_per_s,
+                             find_in_list, &keys);
+        s.compute = worker_pool_create("compute", 1, 16, 0);
+        s.query = worker_pool_create("query", c.query_workers, c.query_queue_length, 0);
+        REQUIRE(http_start(&s, &h, &err) == OK);
+    }
+    ~server()
+    {
+        keys.open = true;
+        http_drain(h);
+        CHECK(http_wait(h, 10));
+        http_close(h);
+        worker_pool_close(s.query);
+        worker_pool_close(s.compute);
+        auth_close(s.auth);
+        metrics_close(s.metrics);
+    }
+    int port() const
+    {
+        return http_port(h);
+    }
+    struct http_stats stats() const
+    {
+        struct http_stats now;
+
+        http_stats(h, &now);
+        return now;
+    }
+};
+
+static bool within(double limit_s, const std::function<bool()> &condition)
+{
+    for (double end_s = now_s() + limit_s; !condition();) {
+        if (now_s() > end_s)
+            return false;
+        std::this_thread::sleep_for(1ms);
+    }
+    return true;
+}
+
+static std::string bearer(const std::string &key)
+{
+    return "Authorization: Bearer " + key + "\r\n";
+}
+
+// The header of a POST whose body is announced and does not come yet.
+static std::string head(const std::string &path, const std::string &headers,
+                        size_t length)
+{
+    return "POST " + path +
+           " HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n" +
+           headers + "Content-Length: " + std::to_string(length) + "\r\n\r\n";
+}
+
+static std::string get(const std::string &path, const std::string &headers = "")
+{
+    return "GET " + path + " HTTP/1.1\r\nHost: localhost\r\n" + headers + "\r\n";
+}
+
+// The test's routes are not in the description: put and get, not call.
+static answer ask(client &c, const std::string &request, double limit_s = 20)
+{
+    return c.put(request) ? c.get(limit_s) : answer();
+}
+
+} // namespace
+
+// ---- the form of the key ----
+
+TEST_CASE("senseless keys in front of large bodies hold nothing and shut nobody out",
+          "[http][door]")
+{
+    server s;
+    std::string key = add_key(s.keys), big(30'000'000, 'x');
+    std::vector<client> rude;
+
+    for (int i = 0; i < 16; i++) {
+        rude.emplace_back(s.port());
+        REQUIRE(
+            rude.back().put(head("/tell", "Authorization: nonsense\r\n", 60'000'000)));
+    }
+    client honest(s.port());
+    answer a = ask(honest, head("/tell", bearer(key), big.size()) + big);
+    CHECK(a.status == 200);
+    CHECK(a.body == "30000000 alpha 127.0.0.1");
+    for (auto &c : rude) {
+        answer refused = c.get(10);
+        CHECK(refused.status == 401);
+        CHECK(refused.closes());
+        CHECK(refused.field("Content-Type") == "application/problem+json");
+        CHECK_FALSE(refused.field("WWW-Authenticate").empty());
+        CHECK_FALSE(refused.field("X-Request-Id").empty());
+        CHECK(c.is_closed(5));
+    }
+    CHECK(s.keys.asked == 1); // the honest one
+}
+
+TEST_CASE("the form of a key is checked with the header", "[http][door]")
+{
+    server s;
+    std::string key = add_key(s.keys), ingest = add_key(s.keys, SCOPE_INGEST);
+    struct {
+        const char *when;
+        std::string headers;
+        int want;
+        bool closes;
+    } cases[] = {
+        {"none", "", 401, true},
+        {"no key", "Authorization: x\r\n", 401, true},
+        {"too short", bearer(key.substr(1)), 401, true},
+        {"too long", bearer(key + "0"), 401, true},
+        {"other digits", bearer("gp_" + std::string(12, 'g') + key.substr(15)), 401,
+         true},
+        {"a word behind it", bearer(key + " x"), 400, true},
+        {"a blank behind it", bearer(key + " "), 200, false},
+        {"unknown", bearer(unknown_key(1)), 401, true},
+        {"other scope", bearer(ingest), 403, true},
+        {"good", bearer(key), 200, false},
+    };
+    for (auto &c : cases)
+        DYNAMIC_SECTION(c.when)
+        {
+            client sender(s.port());
+            // twice: looked up, and remembered
+            for (int round = 0; round < 2; round++) {
+                client connection(s.port());
+                REQUIRE(connection.put(head("/tell", c.headers, 5)));
+                if (c.want == 200)
+                    REQUIRE(connection.put("12345"));
+                answer a = connection.get(10);
+                CHECK(a.status == c.want);
+                CHECK(a.closes() == c.closes);
+                if (a.status >= 400) {
+                    CHECK(a.json()["status"] == c.want);
+                    CHECK(a.json()["request_id"] == a.field("X-Request-Id"));
+                }
+            }
+        }
+    // Without a body what is missing costs no connection; what is senseless does.
+    client c(s.port());
+    CHECK(ask(c, get("/tell")).status == 401);
+    CHECK(ask(c, get("/tell", bearer(unknown_key(1)))).status == 401);
+    CHECK(ask(c, get("/open", "Authorization: x\r\n")).status == 200);
+    CHECK(ask(c, get("/tell", bearer(key))).status == 200);
+    answer last = ask(c, get("/tell", "Authorization: x\r\n"));
+    CHECK(last.status == 401);
+    CHECK(last.closes());
+}
+
+// ---- the look-up ----
+
+TEST_CASE("no byte of a body is read before its key is known", "[http][door]")
+{
+    server s;
+    std::string key = add_key(s.keys), body(3'000'000, 'x');
+    std::vector<std::thread> senders;
+    std::vector<answer> answers(12);
+    client c(s.port());
+
+    s.keys.open = false;
+    for (size_t i = 0; i < answers.size(); i++)
+        senders.emplace_back([&, i] {
+            client sender(s.port());
+            // whole, in pieces, or asking first
+            const char *expect = i % 3 == 1 ? "Expect: 100-continue\r\n" : "";
+            std::string chunk = "POST /tell HTTP/1.1\r\nHost: localhost\r\nContent-Type: "
+                                "application/json\r\nTransfer-Encoding: chunked\r\n" +
+                                bearer(key) + "\r\n2dc6c0\r\n" + body + "\r\n0\r\n\r\n";
+            if (i % 3 == 2)
+                answers[i] = ask(sender, chunk, 60);
+            else
+                answers[i] = ask(
+                    sender, head("/tell", expect + bearer(key), body.size()) + body, 60);
+        });
+    CHECK(within(10, [&] { return s.stats().request_count == answers.size(); }));
+    CHECK(within(10, [&] { return s.keys.asking == 2; }));
+    std::this_thread::sleep_for(50ms);
+    CHECK(s.stats().body_bytes == 0);
+    CHECK(s.keys.asking_most == 2); // half of four query workers
+    CHECK(ask(c, get("/open")).status == 200);
+    s.keys.open = true;
+    for (auto &t : senders)
+        t.join();
+    for (auto &a : answers) {
+        CHECK(a.status == 200);
+        CHECK(a.body == "3000000 alpha 127.0.0.1");
+    }
+}
+
+TEST_CASE("a look-up ends as the database says, and the connection goes on",
+          "[http][door]")
+{
+    server s;
+    std::string key = add_key(s.keys);
+    client c(s.port());
+
+    s.keys.down = true;
+    client early(s.port());
+    REQUIRE(early.put(head("/tell", bearer(key), 1'000'000))); // and no body
+    answer a = early.get(10);
+    CHECK(a.status == 503);
+    CHECK(a.closes());
+    CHECK(early.is_closed(5));
+    CHECK(ask(c, get("/tell", bearer(key))).status == 503);
+    s.keys.down = false;
+    CHECK(ask(c, get("/tell", bearer(key))).body == "0 alpha 127.0.0.1");
+    CHECK(ask(c, head("/work", bearer(key), 2) + "{}").body == "2 alpha 127.0.0.1");
+    // several in one piece, the first of which is looked up
+    std::string other = add_key(s.keys), three;
+    for (int i = 0; i < 3; i++)
+        three += head("/tell", bearer(other), (size_t)i) + std::string((size_t)i, 'x');
+    REQUIRE(c.put(three));
+    for (int i = 0; i < 3; i++)
+        CHECK(c.get(10).body == std::to_string(i) + " alpha 127.0.0.1");
+    // asking first
+    REQUIRE(
+        c.put(head("/tell", "Expect: 100-continue\r\n" + bearer(add_key(s.keys)), 3)));
+    REQUIRE(within(10, [&] { return c.more(0.1) || !c.pending.empty(); }));
+    CHECK(c.pending.rfind("HTTP/1.1 100", 0) == 0);
+    CHECK(ask(c, "abc").body == "3 alpha 127.0.0.1");
+    client refused(s.port());
+    REQUIRE(refused.put(
+        head("/tell", "Expect: 100-continue\r\n" + bearer(unknown_key(2)), 3)));
+    REQUIRE(within(10, [&] { return refused.more(0.1) || !refused.pending.empty(); }));
+    CHECK(refused.pending.rfind("HTTP/1.1 401", 0) == 0);
+}
+
+TEST_CASE("clients that go away during a look-up leave nothing", "[http][door]")
+{
+    server s;
+    std::string key = add_key(s.keys);
+
+    s.keys.open = false;
+    for (unsigned i = 0; i < 15; i++) {
+        client c(s.port());
+        REQUIRE(c.put(head("/tell", bearer(i % 2 ? key : unknown_key(i)), 100'000)));
+        if (i % 3 == 0)
+            c.reset();
+    }
+    std::this_thread::sleep_for(100ms);
+    s.keys.open = true;
+    CHECK(within(20, [&] { return s.stats().connection_count == 0; }));
+    CHECK(s.stats().request_count == 0);
+    CHECK(s.stats().body_bytes == 0);
+    client c(s.port());
+    CHECK(ask(c, get("/tell", bearer(key))).status == 200);
+}
+
+// ---- many unknown keys ----
+
+TEST_CASE("a flood of unknown keys costs its own address only", "[http][door]")
+{
+    server s({"--auth", "on", "--trusted-proxies", "127.0.0.0/8"});
+    client flood(s.port()), others(s.port());
+    int unknown = 0, limited = 0;
+
+    for (unsigned i = 0; i < 300; i++) {
+        answer a = ask(flood, get("/tell", "X-Forwarded-For: 203.0.113.9\r\n" +
+                                               bearer(unknown_key(i))));
+        unknown += a.status == 401;
+        limited += a.status == 429;
+        if (a.status == 429) {
+            CHECK(a.field("Retry-After") == "1");
+            CHECK(a.json()["code"] == "rate_limited");
+        }
+    }
+    CHECK(unknown + limited == 300);
+    CHECK(unknown >= AUTH_UNKNOWN_BURST);
+    CHECK(limited > 100);
+    CHECK(s.keys.asked < 200);
+    // Keys that nobody has seen here yet, from elsewhere; of IPv6 a /64 is one address.
+    for (unsigned i = 0; i < 40; i++) {
+        std::string from = "X-Forwarded-For: 2001:db8:0:1::" + std::to_string(i) + "\r\n";
+        answer a = ask(others, get("/tell", from + bearer(add_key(s.keys))));
+        CHECK(a.status == 200);
+        CHECK(a.body == "0 alpha 2001:db8:0:1::/64");
+    }
+    limited = 0;
+    for (unsigned i = 0; i < 40; i++) {
+        std::string from = "X-Forwarded-For: 2001:db8:0:2::" + std::to_string(i) + "\r\n";
+        limited +=
+            ask(others, get("/tell", from + bearer(unknown_key(1000 + i)))).status == 429;
+    }
+    CHECK(limited > 0);
+}
+
+TEST_CASE("look-ups that wait do not keep known keys from the query workers",
+          "[http][door]")
+{
+    server s({"--auth", "on", "--trusted-proxies", "127.0.0.0/8", "--query-queue-length",
+              "8"});
+    std::string key = add_key(s.keys);
+    client c(s.port());
+    std::vector<client> flood;
+    int busy = 0;
+
+    REQUIRE(ask(c, get("/tell", bearer(key))).status == 200);
+    s.keys.open = false;
+    for (unsigned i = 0; i < 30; i++) {
+        flood.emplace_back(s.port());
+        REQUIRE(flood.back().put(get("/tell", "X-Forwarded-For: 203.0.113." +
+                                                  std::to_string(i) + "\r\n" +
+                                                  bearer(unknown_key(i)))));
+    }
+    CHECK(within(10, [&] { return s.stats().refused_count == 20; })); // 2 run, 8 wait
+    CHECK(s.keys.asking == 2);
+    CHECK(worker_waiting_count(s.s.query) == 0);
+    CHECK(ask(c, get("/tell", bearer(key))).status == 200);
+    s.keys.open = true;
+    for (auto &f : flood) {
+        answer a = f.get(20);
+        CHECK((a.status == 401 || a.status == 503));
+        busy += a.status == 503;
+    }
+    CHECK(busy == 20);
+}
+
+// ---- addresses ----
+
+TEST_CASE("the client is the one that a trusted proxy names", "[http][door]")
+{
+    server trusting({"--trusted-proxies", "127.0.0.1/32,10.0.0.0/24"}), wary;
+    struct {
+        std::string headers;
+        const char *want;
+    } cases[] = {
+        {"", "127.0.0.1"},
+        {"X-Forwarded-For: 203.0.113.7\r\n", "203.0.113.7"},
+        {"X-Forwarded-For: 10.9.9.9, 203.0.113.7, 10.0.0.2\r\n", "203.0.113.7"},
+        {"X-Forwarded-For: 203.0.113.7\r\nx-forwarded-for: 10.0.0.2\r\n", "203.0.113.7"},
+        {"X-Forwarded-For: x, 10.0.0.2\r\n", "10.0.0.2"},
+        {"X-Forwarded-For: [2001:db8::1]:443\r\n", "2001:db8::/64"},
+        {"Forwarded: for=203.0.113.7\r\n", "127.0.0.1"},
+    };
+    client c(trusting.port()), w(wary.port());
+    std::string key = add_key(wary.keys);
+
+    for (auto &k : cases) {
+        INFO(k.headers);
+        CHECK(ask(c, get("/tell", k.headers)).body == "0 default " + std::string(k.want));
+        CHECK(ask(w, get("/tell", k.headers + bearer(key))).body == "0 alpha 127.0.0.1");
+    }
+}
+
+TEST_CASE("connections of one address are counted, of trusted proxies not",
+          "[http][door]")
+{
+    server counting({"--connections-per-address", "3"});
+    server trusting(
+        {"--connections-per-address", "3", "--trusted-proxies", "127.0.0.0/8"});
+    std::vector<client> some;
+
+    for (int round = 0; round < 3; round++) {
+        some.clear();
+        REQUIRE(within(10, [&] { return counting.stats().connection_count == 0; }));
+        for (int i = 0; i < 3; i++) {
+            some.emplace_back(counting.port());
+            CHECK(ask(some.back(), get("/open")).status == 200);
+        }
+        client more(counting.port());
+        CHECK(ask(more, get("/open"), 5).status == 0);
+        CHECK(ask(some[0], get("/open")).status == 200);
+    }
+    some.clear();
+    for (int i = 0; i < 10; i++) {
+        some.emplace_back(trusting.port());
+        CHECK(ask(some.back(), get("/open")).status == 200);
+    }
+}
+
+TEST_CASE("a crowd counts each address by itself", "[service][door]")
+{
+    auto from = [](const std::string &text) {
+        address a{};
+        REQUIRE(address_read(text.c_str(), text.size(), &a));
+        return a;
+    };
+    crowd *few = crowd_create(2, 1); // two slots: chains
+    std::vector<address> all;
+
+    for (int i = 0; i < 100; i++)
+        all.push_back(from("10.0.0." + std::to_string(i)));
+    for (auto &a : all) {
+        CHECK(crowd_enter(few, &a));
+        CHECK(crowd_enter(few, &a));
+        CHECK_FALSE(crowd_enter(few, &a));
+    }
+    for (auto &a : all)
+        crowd_leave(few, &a);
+    for (auto &a : all) {
+        CHECK(crowd_enter(few, &a));
+        CHECK_FALSE(crowd_enter(few, &a));
+        crowd_leave(few, &a);
+        crowd_leave(few, &a);
+        CHECK(crowd_enter(few, &a));
+    }
+    address one = from("2001:db8::1"), same = from("2001:db8::ffff:1"),
+            other = from("2001:db8:0:1::1");
+    CHECK(crowd_enter(few, &one));
+    CHECK(crowd_enter(few, &same));
+    CHECK_FALSE(crowd_enter(few, &same));
+    CHECK(crowd_enter(few, &other));
+    crowd_close(few);
+    crowd *any = crowd_create(0, 1000);
+    for (int i = 0; i < 100; i++)
+        CHECK(crowd_enter(any, &one));
+    crowd_close(any);
+}
