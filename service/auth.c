@@ -526,9 +526,10 @@ enum auth_result auth_glance(struct auth *auth, const char *authorization,
         return AUTH_REFUSED;
     if (lookup != ASK)
         return judge_text(&e, text, scope, grant, a, err);
-    if (!(e.used && e.known) && !unknown_peek(auth, address)) {
-        fail_unknown(err);
-        return AUTH_REFUSED;
-    }
-    return AUTH_NEEDS_DATABASE;
+    if (e.used && e.known)
+        return AUTH_NEEDS_REFRESH;
+    if (unknown_peek(auth, address))
+        return AUTH_NEEDS_DATABASE;
+    fail_unknown(err);
+    return AUTH_REFUSED;
 }

@@ -54,9 +54,10 @@ void auth_reload(struct auth *auth);
 
 enum auth_result {
     AUTH_ALLOWED,
-    AUTH_REFUSED,       /* *err: ERR_MALFORMED, ERR_UNAUTHENTICATED, ERR_FORBIDDEN,
-                           ERR_RATE_LIMITED, ERR_UNAVAILABLE */
-    AUTH_NEEDS_DATABASE /* only without may_block: ask again where waiting is allowed */
+    AUTH_REFUSED,        /* *err: ERR_MALFORMED, ERR_UNAUTHENTICATED, ERR_FORBIDDEN,
+                            ERR_RATE_LIMITED, ERR_UNAVAILABLE */
+    AUTH_NEEDS_DATABASE, /* only without may_block: ask again where waiting is allowed */
+    AUTH_NEEDS_REFRESH   /* only auth_glance(): likewise, and the key was known before */
 };
 
 struct auth_grant {

@@ -19,6 +19,9 @@ enum config_auth { CONFIG_AUTH_AUTO, CONFIG_AUTH_ON, CONFIG_AUTH_OFF };
 /* type, name, default, least, most (of a number), choices of a CHOICE, customary
  * environment variable, documentation. To add a setting, add its row. */
 #define CONFIG_SETTINGS(X)                                                               \
+    X(TEXT, allowed_hosts, "auto", 0, 0, NULL, NULL,                                     \
+      "Values of Host that are served, separated by commas, or *; auto: with keys any, " \
+      "else addresses, localhost and this machine's name")                               \
     X(CHOICE, auth, "auto", 0, 0, "auto|on|off", NULL,                                   \
       "Whether requests need a key; auto: unless bound to loopback")                     \
     X(TEXT, bind, "127.0.0.1", 0, 0, NULL, NULL,                                         \

@@ -16,6 +16,7 @@
 #include "service/clock.h"
 #include "service/config.h"
 #include "service/crowd.h"
+#include "service/door.h"
 #include "service/log.h"
 #include "service/lookup.h"
 #include "service/metrics.h"
@@ -44,11 +45,15 @@ enum {
     EXCHANGES_KEPT = 256,         /* idle ones; more are released */
     FDS_RESERVED = 256,           /* database, files, epoll */
     IO_STACK_BYTES = 1024 * 1024,
-    CONNECTION_BYTES =
-        16 * 1024,      /* the header of a request or reply; of each connection */
-    SETTLE_MS = 100,    /* for what was under way when draining began */
-    AFTER_CANCEL_S = 5, /* for computations to notice */
-    LAST_REPLIES_S = 1, /* ... and for their answers to go out */
+    MACHINE_NAME_SIZE = 256,
+    CONNECTION_BYTES = 64 * 1024,  /* of each connection: the header of a request or
+                                      reply. Above 32 KiB the library maps the memory,
+                                      so that an idle connection costs one page */
+    TARGET_MAX_BYTES = 16 * 1024,  /* what the header may have is less than fits, so */
+    HEADERS_MAX_BYTES = 32 * 1024, /* that we answer what is too large, in our words */
+    SETTLE_MS = 100,               /* for what was under way when draining began */
+    AFTER_CANCEL_S = 5,            /* for computations to notice */
+    LAST_REPLIES_S = 1,            /* ... and for their answers to go out */
     POLL_MS = 5,
     RETRY_AFTER_S = 1,
 };
@@ -72,7 +77,7 @@ struct exchange {
     const struct route *route;       /* NULL: none fits */
     double started_s;                /* monotonic */
     char address[ADDRESS_TEXT_SIZE]; /* message.remote_address */
-    const char *forwarded_for;
+    const char *host, *sec_fetch_site, *forwarded_for, *forwarded_proto;
     /* The key, checked before the body. */
     struct lookup lookup;
     struct auth_grant grant;
@@ -80,6 +85,7 @@ struct exchange {
     /* What the header says about the body. */
     const char *content_length, *transfer_encoding, *expect;
     size_t length_count; /* Content-Length headers */
+    size_t header_bytes; /* of all fields */
     uint64_t announced_bytes;
     bool has_length;
     bool closing; /* the reply ends the connection */
@@ -101,6 +107,8 @@ struct http {
     struct lookup_line *lookups;
     struct crowd *crowd;
     struct network_list trusted_proxies;
+    struct door door;
+    char machine[MACHINE_NAME_SIZE];
     bool warned_of_proxy; /* atomic */
     int listener;
     int port;
@@ -319,28 +327,32 @@ static const char *decode(const char *text, struct arena *a, struct error *err)
 static const struct {
     const char *name;
     size_t offset; /* of a const char * in struct exchange */
+    bool once;     /* two of them: who reads the other one reads another request */
 } wanted[] = {
-#define HEADER(name, member)                    \
-    {                                           \
-        name, offsetof(struct exchange, member) \
+#define HEADER(name, member, once)                    \
+    {                                                 \
+        name, offsetof(struct exchange, member), once \
     }
-    HEADER("Accept", message.accept),
-    HEADER("Accept-Encoding", message.accept_encoding),
-    HEADER("Access-Control-Request-Method", message.access_control_request_method),
-    HEADER("Authorization", message.authorization),
-    HEADER("Content-Encoding", message.content_encoding),
-    HEADER("Content-Length", content_length),
-    HEADER("Content-Type", message.content_type),
-    HEADER("Expect", expect),
-    HEADER("Idempotency-Key", message.idempotency_key),
-    HEADER("If-Match", message.if_match),
-    HEADER("If-None-Match", message.if_none_match),
-    HEADER("Origin", message.origin),
-    HEADER("Prefer", message.prefer),
-    HEADER("Transfer-Encoding", transfer_encoding),
-    HEADER("X-Request-Id", message.request_id),
-    HEADER("traceparent", message.traceparent),
-    HEADER("tracestate", message.tracestate),
+    HEADER("Accept", message.accept, false),
+    HEADER("Accept-Encoding", message.accept_encoding, false),
+    HEADER("Access-Control-Request-Method", message.access_control_request_method, false),
+    HEADER("Authorization", message.authorization, true),
+    HEADER("Content-Encoding", message.content_encoding, false),
+    HEADER("Content-Length", content_length, false), /* counted */
+    HEADER("Content-Type", message.content_type, false),
+    HEADER("Expect", expect, false),
+    HEADER("Host", host, true),
+    HEADER("Idempotency-Key", message.idempotency_key, true),
+    HEADER("If-Match", message.if_match, false),
+    HEADER("If-None-Match", message.if_none_match, false),
+    HEADER("Origin", message.origin, true),
+    HEADER("Prefer", message.prefer, false),
+    HEADER("Sec-Fetch-Site", sec_fetch_site, false),
+    HEADER("Transfer-Encoding", transfer_encoding, true),
+    HEADER("X-Forwarded-Proto", forwarded_proto, false),
+    HEADER("X-Request-Id", message.request_id, false),
+    HEADER("traceparent", message.traceparent, false),
+    HEADER("tracestate", message.tracestate, false),
 #undef HEADER
 };
 
@@ -370,6 +382,7 @@ static void take_header(struct exchange *x, const char *name, const char *value)
 {
     char first = (char)(*name | 0x20);
 
+    x->header_bytes += strlen(name) + strlen(value) + 4; /* ": " and the line's end */
     if (first == 'x' && strcasecmp(name, "X-Forwarded-For") == 0)
         take_forwarded(x, value);
     if (is_spoilt(name, "Content-Length") || is_spoilt(name, "Transfer-Encoding"))
@@ -383,6 +396,9 @@ static void take_header(struct exchange *x, const char *name, const char *value)
             x->length_count++;
         if (!*member) /* of repeated ones the first */
             *member = value;
+        else if (wanted[i].once)
+            fail(&x->err, ERR_MALFORMED, "", "%s is there more than once",
+                 wanted[i].name);
         return;
     }
 }
@@ -415,26 +431,28 @@ static enum MHD_Result take_value(void *context, enum MHD_ValueKind kind,
 }
 
 /* What the header says about the body, or why it is refused. */
-static void check_length(struct exchange *x)
+static enum error_code check_length(struct exchange *x)
 {
     size_t max_bytes = route_body_limit(x->route, x->http->service->config);
     char *end;
 
-    if (x->length_count > 1 || (x->content_length && x->transfer_encoding)) {
-        fail(&x->err, ERR_MALFORMED, "",
-             "the body has more than one length: of Content-Length and Transfer-Encoding "
-             "send one, once");
-    } else if (x->transfer_encoding && strcasecmp(x->transfer_encoding, "chunked") != 0) {
-        fail(&x->err, ERR_MALFORMED, "",
-             "of transfer encodings only chunked is understood");
-    } else if (x->content_length) {
-        errno = 0;
-        x->announced_bytes = strtoull(x->content_length, &end, 10);
-        x->has_length = true;
-        if (errno || *end || x->announced_bytes > max_bytes)
-            fail(&x->err, ERR_TOO_LARGE, "", "the body has %.24s bytes, %zu are allowed",
-                 x->content_length, max_bytes);
-    }
+    if (x->length_count > 1 || (x->content_length && x->transfer_encoding))
+        return fail(&x->err, ERR_MALFORMED, "",
+                    "the body has more than one length: of Content-Length and "
+                    "Transfer-Encoding send one, once");
+    if (x->transfer_encoding && strcasecmp(x->transfer_encoding, "chunked") != 0)
+        return fail(&x->err, ERR_MALFORMED, "",
+                    "of transfer encodings only chunked is understood");
+    if (!x->content_length)
+        return OK;
+    errno = 0;
+    x->announced_bytes = strtoull(x->content_length, &end, 10);
+    x->has_length = true;
+    if (errno || *end || x->announced_bytes > max_bytes)
+        return fail(&x->err, ERR_TOO_LARGE, "",
+                    "the body has %.24s bytes, %zu are allowed", x->content_length,
+                    max_bytes);
+    return OK;
 }
 
 /* Who asks, for limits: the peer, or the client that a trusted proxy names. */
@@ -460,7 +478,9 @@ static void find_client(struct exchange *x)
 
 static bool body_follows(const struct exchange *x)
 {
-    return x->announced_bytes > 0 || x->transfer_encoding;
+    const char *length = x->content_length;
+
+    return x->transfer_encoding || (length && length[strspn(length, "0")]);
 }
 
 /* Answers what x->err says, before the body. The library closes a connection that is
@@ -471,7 +491,7 @@ static enum MHD_Result refuse_early(struct exchange *x)
         x->state = DISCARDING;
         return MHD_YES;
     }
-    x->peer->linger = body_follows(x);
+    x->peer->linger = body_follows(x) || x->err.code == ERR_MALFORMED;
     x->closing = true;
     refuse(x);
     return send_reply(x);
@@ -507,7 +527,7 @@ static void look_up(void *context)
     subtract(&h->working_count, 1);
 }
 
-static enum MHD_Result start_looking(struct exchange *x)
+static enum MHD_Result start_looking(struct exchange *x, bool known)
 {
     struct http *h = x->http;
 
@@ -516,7 +536,7 @@ static enum MHD_Result start_looking(struct exchange *x)
     add(&h->working_count, 1);
     peer_enter(x->peer, PHASE_RUNNING);
     MHD_suspend_connection(x->connection); /* before a worker may resume it */
-    if (!lookup_submit(h->lookups, &x->lookup)) {
+    if (!lookup_submit(h->lookups, &x->lookup, known)) {
         fail_busy(x);
         x->state = LOOKED;
         subtract(&h->working_count, 1);
@@ -536,7 +556,9 @@ static enum MHD_Result check_key(struct exchange *x)
     switch (auth_glance(service->auth, m->authorization, m->remote_address,
                         x->route->scope, &x->grant, x->arena, &x->err)) {
     case AUTH_NEEDS_DATABASE:
-        return start_looking(x);
+        return start_looking(x, false);
+    case AUTH_NEEDS_REFRESH:
+        return start_looking(x, true);
     case AUTH_REFUSED:
         x->closing = m->authorization && x->err.code == ERR_UNAUTHENTICATED &&
                      !auth_has_key(m->authorization);
@@ -554,25 +576,65 @@ static enum MHD_Result go_on(struct exchange *x)
     return x->err.code == OK ? admit(x) : refuse_early(x);
 }
 
-/* A request's header is there. */
-static enum MHD_Result begin(struct exchange *x, const char *method, const char *url)
+/* The answer names no more than the path, so the path must not be the matter. */
+static enum error_code check_size(struct exchange *x)
 {
+    if (x->peer->target_bytes > TARGET_MAX_BYTES)
+        return fail(&x->err, ERR_TARGET_LENGTH, "",
+                    "path and query have %zu bytes, %d are allowed",
+                    x->peer->target_bytes, TARGET_MAX_BYTES);
+    if (x->header_bytes > HEADERS_MAX_BYTES)
+        return fail(&x->err, ERR_HEADER_LENGTH, "",
+                    "the header fields have %zu bytes, %d are allowed", x->header_bytes,
+                    HEADERS_MAX_BYTES);
+    return x->err.code;
+}
+
+static enum error_code check_header(struct exchange *x, const char *url,
+                                    const char *version)
+{
+    struct http *h = x->http;
     struct message *m = &x->message;
+    struct door_head head = {
+        .method = m->method,
+        .host = x->host,
+        .origin = m->origin,
+        .sec_fetch_site = x->sec_fetch_site,
+        .host_needed = strcmp(version, MHD_HTTP_VERSION_1_0) != 0,
+        .https = x->peer->trusted && x->forwarded_proto &&
+                 strcasecmp(x->forwarded_proto, "https") == 0,
+    };
     enum error_code code;
     char allow[80];
+
+    TRY(check_size(x));
+    m->path = decode(url, x->arena, &x->err);
+    if (!m->path)
+        return x->err.code;
+    TRY(door_check(&h->door, &head, &x->err));
+    x->route = route_find(h->service->routes, m->method, m->path, allow, &code);
+    TRY(check_length(x));
+    if (x->route && route_takes_body(x->route) && body_follows(x))
+        TRY(route_check_content_type(x->route, m, !h->service->config->auth_required,
+                                     x->arena, &x->err));
+    return OK;
+}
+
+/* A request's header is there. */
+static enum MHD_Result begin(struct exchange *x, const char *method, const char *url,
+                             const char *version)
+{
+    struct message *m = &x->message;
 
     MHD_get_connection_values(x->connection, MHD_HEADER_KIND | MHD_GET_ARGUMENT_KIND,
                               take_value, x);
     m->method = method;
     find_client(x);
     m->query = x->query;
-    if (x->err.code == OK)
-        m->path = decode(url, x->arena, &x->err);
-    if (x->err.code == OK) {
-        x->route = route_find(x->http->service->routes, method, m->path, allow, &code);
-        check_length(x);
-    }
-    return x->err.code == OK ? check_key(x) : refuse_early(x);
+    if (check_header(x, url, version) == OK)
+        return check_key(x);
+    x->closing = x->err.code == ERR_MALFORMED; /* who knows where it ends */
+    return refuse_early(x);
 }
 
 /* ---- the body ---- */
@@ -726,7 +788,6 @@ static enum MHD_Result access_handler(void *context, struct MHD_Connection *conn
     struct exchange *x = *request_context;
     struct peer *peer;
 
-    (void)version;
     if (!x) {
         peer = peer_of(connection);
         x = peer ? exchange_take(h) : NULL;
@@ -743,7 +804,7 @@ static enum MHD_Result access_handler(void *context, struct MHD_Connection *conn
         x->started_s = clock_monotonic_s();
         __atomic_store_n(&peer->cancelled, false, __ATOMIC_RELAXED);
         __atomic_store_n(&peer->bytes, 0, __ATOMIC_RELAXED);
-        return begin(x, method, url);
+        return begin(x, method, url, version);
     }
     if (*upload_data_size) {
         size_t length = *upload_data_size;
@@ -814,9 +875,11 @@ static void *request_line_seen(void *context, const char *uri,
 {
     struct peer *peer = peer_of(connection);
 
-    (void)context, (void)uri;
-    if (peer)
+    (void)context;
+    if (peer) {
         peer_enter(peer, PHASE_HEADER);
+        peer->target_bytes = strlen(uri);
+    }
     return NULL;
 }
 
@@ -996,6 +1059,13 @@ static enum error_code start(struct http *h, struct error *err)
     const char *bad;
 
     network_list_read(config->trusted_proxies, &h->trusted_proxies, &bad);
+    gethostname(h->machine, sizeof(h->machine) - 1);
+    h->door = (struct door){
+        .keys_required = config->auth_required,
+        .allowed_hosts = config->allowed_hosts,
+        .cors_origins = config->cors_origins,
+        .machine = h->machine,
+    };
     h->crowd = crowd_create(config->connections_per_address, limit);
     h->lookups =
         lookup_line_create(h->service->query, lookups_at_once ? lookups_at_once : 1,

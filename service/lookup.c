@@ -61,14 +61,17 @@ static void run_line(void *context)
         lookup->run(lookup->context);
 }
 
-static void append(struct lookup_line *line, struct lookup *lookup)
+static void put_in(struct lookup_line *line, struct lookup *lookup, bool in_front)
 {
-    lookup->next = NULL;
-    if (line->first)
-        line->last->next = lookup;
-    else
+    bool alone = !line->first;
+
+    lookup->next = in_front ? line->first : NULL;
+    if (alone || in_front)
         line->first = lookup;
-    line->last = lookup;
+    else
+        line->last->next = lookup;
+    if (alone || !in_front)
+        line->last = lookup;
     line->waiting_count++;
 }
 
@@ -104,15 +107,15 @@ static bool go_without(struct lookup_line *line, const struct lookup *lookup)
     return !refused;
 }
 
-bool lookup_submit(struct lookup_line *line, struct lookup *lookup)
+bool lookup_submit(struct lookup_line *line, struct lookup *lookup, bool known)
 {
     bool full, more;
 
     pthread_mutex_lock(&line->lock);
-    full = line->waiting_count >= line->waiting_max;
+    full = !known && line->waiting_count >= line->waiting_max;
     more = !full && line->runner_count < line->at_once;
     if (!full)
-        append(line, lookup);
+        put_in(line, lookup, known);
     if (more)
         line->runner_count++;
     pthread_mutex_unlock(&line->lock);

@@ -2,7 +2,7 @@
  *
  * They wait in a line of their own before the query workers and take at most some of
  * them at a time: whoever sends many unknown keys delays other unknown keys, never the
- * queries of those whose key is known.
+ * queries of those whose key is known. A key that was known before goes to the front.
  */
 #ifndef GRIDPLAN_LOOKUP_H
 #define GRIDPLAN_LOOKUP_H
@@ -22,9 +22,10 @@ struct lookup {
 struct lookup_line *lookup_line_create(struct worker_pool *pool, size_t at_once,
                                        size_t waiting_max);
 
-/* Runs lookup->run(lookup->context) on the pool, in the order of submission. False: too
- * many wait; then it is not run. */
-bool lookup_submit(struct lookup_line *line, struct lookup *lookup);
+/* Runs lookup->run(lookup->context) on the pool, in the order of submission, those that
+ * were `known` before the others. False: too many wait, and it was not known, or the pool
+ * takes no more; then it is not run. */
+bool lookup_submit(struct lookup_line *line, struct lookup *lookup, bool known);
 
 /* Nothing may wait or run any more. Accepts NULL. */
 void lookup_line_close(struct lookup_line *line);

@@ -6,6 +6,7 @@
 #include "service/auth.h"
 #include "service/clock.h"
 #include "service/config.h"
+#include "service/door.h"
 #include "service/gzip.h"
 #include "service/hash.h"
 #include "service/json_scan.h"
@@ -237,6 +238,7 @@ static enum error_code check_key(struct request *rq, struct auth_grant *grant)
     switch (auth_check(rq->service->auth, m->authorization, m->remote_address,
                        rq->route->scope, rq->may_block, grant, rq->arena, rq->err)) {
     case AUTH_NEEDS_DATABASE:
+    case AUTH_NEEDS_REFRESH:
         return fail(rq->err, ERR_WOULD_BLOCK, "", "the key must be looked up");
     case AUTH_REFUSED:
         if (rq->err->code == ERR_UNAUTHENTICATED)
@@ -497,6 +499,21 @@ static enum error_code check_content_type(const struct request *rq)
                 other_types(rq),
                 rq->route->flags & ROUTE_MERGE_PATCH ? "application/merge-patch+json"
                                                      : "application/json");
+}
+
+enum error_code route_check_content_type(const struct route *route,
+                                         const struct message *m, bool required,
+                                         struct arena *a, struct error *err)
+{
+    struct request rq = {.route = route, .message = m, .arena = a, .err = err};
+
+    if (!m->content_type && required)
+        return fail(err, ERR_MEDIA_TYPE, "",
+                    "the body has no Content-Type; with curl: -H 'Content-Type: %s'",
+                    route->flags & ROUTE_MERGE_PATCH ? "application/merge-patch+json"
+                    : route->flags & ROUTE_TEXT_BODY ? "text/plain"
+                                                     : "application/json");
+    return check_content_type(&rq);
 }
 
 /* ---- the body ---- */
@@ -883,30 +900,12 @@ static void compress(const struct request *rq)
     reply_header_add(reply, "Vary", "Accept-Encoding");
 }
 
-/* Whether `origin` is one of the comma-separated `allowed`, or that is "*". */
-static bool origin_allowed(const char *allowed, const char *origin)
-{
-    size_t length = strlen(origin);
-
-    for (const char *p = allowed; *p;) {
-        size_t entry;
-
-        p += strspn(p, ", ");
-        entry = strcspn(p, ", ");
-        if ((entry == 1 && *p == '*') ||
-            (entry == length && strncmp(p, origin, entry) == 0))
-            return true;
-        p += entry;
-    }
-    return false;
-}
-
 static void add_cors(const struct config *config, const struct message *m,
                      struct reply *reply)
 {
     const char *origin = m->origin;
 
-    if (!origin || !origin_allowed(config->cors_origins, origin))
+    if (!origin || !door_allows_origin(config->cors_origins, origin))
         return;
     reply_header_add(reply, "Access-Control-Allow-Origin", origin);
     reply_header_add(reply, "Access-Control-Expose-Headers",

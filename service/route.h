@@ -75,7 +75,7 @@ enum answer_form {
 enum {
     ROUTE_PATH_VALUES_MAX = 4,
     REPLY_HEADERS_MAX = 24,
-    QUERY_PAIRS_MAX = 64,
+    QUERY_PAIRS_MAX = 200,
     REQUEST_ID_MAX_BYTES = 128
 };
 
@@ -193,6 +193,11 @@ size_t route_body_limit(const struct route *r, const struct config *config);
 
 /* Whether the route does anything with a body. */
 bool route_takes_body(const struct route *route);
+
+/* Whether a body may be of this type: ERR_MEDIA_TYPE. `required`: it must say one. */
+enum error_code route_check_content_type(const struct route *route,
+                                         const struct message *m, bool required,
+                                         struct arena *a, struct error *err);
 
 /* A table of routes is ended by {0} and sorted by path (handlers/routes.h).
  *

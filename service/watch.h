@@ -31,6 +31,7 @@ enum phase {
 struct peer {
     int fd;
     struct address address; /* of the other end, which may be a proxy */
+    size_t target_bytes;    /* path and query of the request under way */
     bool has_address;       /* false: a socket of this machine */
     bool trusted;           /* a proxy whose X-Forwarded-For counts */
     bool counted;           /* by connections_per_address */

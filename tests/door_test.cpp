@@ -14,6 +14,7 @@ extern "C" {
 #include "service/auth.h"
 #include "service/config.h"
 #include "service/crowd.h"
+#include "service/door.h"
 #include "service/http.h"
 #include "service/lookup.h"
 #include "service/metrics.h"
@@ -436,7 +437,7 @@ TEST_CASE("look-ups that wait do not keep known keys from the query workers",
                                                   std::to_string(i) + "\r\n" +
                                                   bearer(unknown_key(i)))));
     }
-    CHECK(within(10, [&] { return s.stats().refused_count == 20; })); // 2 run, 8 wait
+    CHECK(within(10, [&] { return s.stats().refused_count >= 20; })); // 2 run, 8 wait
     CHECK(s.keys.asking == 2);
     CHECK(worker_waiting_count(s.s.query) == 0);
     CHECK(ask(c, get("/tell", bearer(key))).status == 200);
@@ -446,7 +447,92 @@ TEST_CASE("look-ups that wait do not keep known keys from the query workers",
         CHECK((a.status == 401 || a.status == 503));
         busy += a.status == 503;
     }
-    CHECK(busy == 20);
+    CHECK((busy >= 20 && busy < 24)); // a runner may have been late to take its first
+}
+
+TEST_CASE("a key that was known before is looked up before the others", "[http][door]")
+{
+    server s({"--auth", "on", "--trusted-proxies", "127.0.0.0/8", "--query-queue-length",
+              "8"});
+    std::string key = add_key(s.keys);
+    client c(s.port());
+    std::vector<client> flood;
+
+    REQUIRE(ask(c, get("/tell", bearer(key))).status == 200);
+    auth_reload(s.s.auth);
+    s.keys.open = false;
+    for (unsigned i = 0; i < 20; i++) {
+        flood.emplace_back(s.port());
+        REQUIRE(flood.back().put(get("/tell", "X-Forwarded-For: 203.0.113." +
+                                                  std::to_string(i) + "\r\n" +
+                                                  bearer(unknown_key(i)))));
+    }
+    REQUIRE(within(10, [&] { return s.stats().refused_count >= 10; }));
+    REQUIRE(c.put(get("/tell", bearer(key))));
+    std::this_thread::sleep_for(20ms);
+    s.keys.open = true;
+    CHECK(c.get(10).status == 200);
+}
+
+TEST_CASE("a line of look-ups keeps its order and its bound", "[service][door]")
+{
+    struct step {
+        struct lookup l {
+        };
+        int number = 0;
+        std::vector<int> *done = nullptr;
+        std::atomic<bool> *open = nullptr;
+        std::atomic<int> *begun = nullptr;
+    };
+    std::atomic<bool> open{false};
+    std::atomic<int> begun{0};
+    std::vector<int> done;
+    worker_pool *pool = worker_pool_create("test", 2, 4, 0);
+    lookup_line *line = lookup_line_create(pool, 1, 3);
+    std::vector<step> steps(6);
+    const bool known[] = {false, false, false, false, false, true};
+    const bool want[] = {true, true, true, true, false, true};
+
+    for (int i = 0; i < 6; i++) {
+        step &st = steps[(size_t)i];
+        st.number = i;
+        st.done = &done;
+        st.open = &open;
+        st.begun = &begun;
+        st.l.context = &st;
+        st.l.run = [](void *context) {
+            step *self = static_cast<step *>(context);
+            ++*self->begun;
+            while (!*self->open)
+                std::this_thread::sleep_for(1ms);
+            self->done->push_back(self->number);
+        };
+        CHECK(lookup_submit(line, &st.l, known[i]) == want[i]);
+        if (i == 0)
+            REQUIRE(within(10, [&] { return begun == 1; }));
+    }
+    open = true;
+    CHECK(worker_pool_drain(pool, 10));
+    CHECK(done == std::vector<int>{0, 5, 1, 2, 3});
+    worker_pool_close(pool);
+    step late;
+    late.l = {[](void *) {}, nullptr, nullptr};
+    worker_pool *full = worker_pool_create("full", 1, 1, 0);
+    std::atomic<bool> leave{false};
+    auto wait = [](void *context) {
+        while (!*static_cast<std::atomic<bool> *>(context))
+            std::this_thread::sleep_for(1ms);
+    };
+    REQUIRE(worker_submit(full, wait, &leave));
+    while (worker_submit(full, wait, &leave))
+        ;
+    lookup_line *stuck = lookup_line_create(full, 2, 3);
+    CHECK_FALSE(lookup_submit(stuck, &late.l, false)); // the pool takes no worker for it
+    CHECK_FALSE(lookup_submit(stuck, &late.l, true));
+    leave = true;
+    worker_pool_close(full);
+    lookup_line_close(stuck);
+    lookup_line_close(line);
 }
 
 // ---- addresses ----
@@ -539,4 +625,224 @@ TEST_CASE("a crowd counts each address by itself", "[service][door]")
     for (int i = 0; i < 100; i++)
         CHECK(crowd_enter(any, &one));
     crowd_close(any);
+}
+
+// ---- Host, Origin, Content-Type ----
+
+TEST_CASE("hosts are served by name, address or setting", "[service][door]")
+{
+    struct {
+        const char *allowed, *host;
+        bool keys;
+        int want; // 0: served
+    } cases[] = {
+        {"auto", "localhost", false, 0},
+        {"auto", "LocalHost:8080", false, 0},
+        {"auto", "localhost.", false, 0},
+        {"auto", "127.0.0.1:8080", false, 0},
+        {"auto", "192.0.2.7", false, 0},
+        {"auto", "[::1]:8080", false, 0},
+        {"auto", "[2001:db8::1]", false, 0},
+        {"auto", "laptop", false, 0},
+        {"auto", "laptop:80", false, 0},
+        {"auto", "evil.example", false, 421},
+        {"auto", "localhost.evil.example", false, 421},
+        {"auto", "127.0.0.1.evil.example", false, 421},
+        {"auto", "evil.example:8080", false, 421},
+        {"auto", "[evil.example]", false, 421},
+        {"auto", "localhost:8080:evil", false, 421},
+        {"auto", "", false, 421},
+        {"auto", "evil.example", true, 0},
+        {"*", "evil.example", false, 0},
+        {"gridplan,plan.example", "plan.example:80", false, 0},
+        {"gridplan, plan.example", "PLAN.example", false, 0},
+        {"gridplan,plan.example", "localhost", false, 421},
+        {"gridplan,plan.example", "localhost", true, 421},
+        {"gridplan,plan.example", "127.0.0.1", false, 421},
+        {"auto,gridplan", "localhost", false, 0},
+        {"auto,gridplan", "gridplan", false, 0},
+        {"auto,gridplan", "grid", false, 421},
+        {"auto,gridplan", "grid", true, 0},
+        {"", "localhost", true, 421},
+        {"auto", nullptr, false, 400},
+    };
+    for (auto &c : cases)
+        DYNAMIC_SECTION(c.allowed << " " << (c.host ? c.host : "none") << c.keys)
+        {
+            door d{c.keys, c.allowed, "", "laptop"};
+            door_head head{"POST", c.host, nullptr, nullptr, true, false};
+            error err{};
+            error_code code = door_check(&d, &head, &err);
+            CHECK(code == err.code);
+            CHECK((code == OK ? 0 : error_kinds[code].http_status) == c.want);
+        }
+    door d{false, "auto", "", "laptop"};
+    door_head old{"POST", nullptr, nullptr, nullptr, false, false};
+    error err{};
+    CHECK(door_check(&d, &old, &err) == OK); // HTTP/1.0
+}
+
+TEST_CASE("pages of elsewhere may not write while there are no keys", "[service][door]")
+{
+    const char *none = nullptr;
+    struct {
+        const char *method, *host, *origin, *site;
+        bool https, allowed;
+    } cases[] = {
+        {"POST", "localhost:8080", none, none, false, true},
+        {"POST", "localhost:8080", "http://localhost:8080", "same-origin", false, true},
+        {"POST", "LOCALHOST:8080", "http://localhost:8080", none, false, true},
+        {"POST", "127.0.0.1", "http://127.0.0.1:80", none, false, true},
+        {"POST", "[::1]:8080", "http://[::1]:8080", none, false, true},
+        {"POST", "localhost:8080", "http://localhost:9000", none, false, false},
+        {"POST", "localhost:8080", "http://localhost", none, false, false},
+        {"POST", "localhost:8080", "https://localhost:8080", none, false, false},
+        {"POST", "plan.example", "https://plan.example", none, true, true},
+        {"POST", "plan.example", "https://plan.example:443", none, true, true},
+        {"POST", "plan.example", "http://plan.example", none, true, false},
+        {"POST", "localhost:8080", "http://evil.example", none, false, false},
+        {"POST", "localhost:8080", "http://localhost:8080.evil.example", none, false,
+         false},
+        {"POST", "localhost:8080", "null", none, false, false},
+        {"POST", "localhost:8080", "", none, false, false},
+        {"POST", "localhost:8080", "https://app.example", "cross-site", false, true},
+        {"PUT", "localhost:8080", "http://evil.example", none, false, false},
+        {"PATCH", "localhost:8080", "http://evil.example", none, false, false},
+        {"DELETE", "localhost:8080", "http://evil.example", none, false, false},
+        {"GET", "localhost:8080", "http://evil.example", none, false, true},
+        {"HEAD", "localhost:8080", "http://evil.example", none, false, true},
+        {"OPTIONS", "localhost:8080", "http://evil.example", none, false, true},
+        {"POST", "localhost:8080", none, "cross-site", false, false},
+        {"POST", "localhost:8080", none, "same-site", false, true},
+        {"POST", "localhost:8080", none, "none", false, true},
+        {"GET", "localhost:8080", none, "cross-site", false, true},
+    };
+    for (auto &c : cases)
+        for (bool keys : {false, true})
+            DYNAMIC_SECTION(c.method << " " << c.host << " "
+                                     << (c.origin ? c.origin : "-") << " "
+                                     << (c.site ? c.site : "-") << keys)
+            {
+                door d{keys, "*", "https://app.example,https://b.example", "laptop"};
+                door_head head{c.method, c.host, c.origin, c.site, true, c.https};
+                error err{};
+                CHECK(door_check(&d, &head, &err) ==
+                      (c.allowed || keys ? OK : ERR_FORBIDDEN));
+            }
+}
+
+TEST_CASE(
+    "foreign hosts, foreign pages and bodies without a type are refused at the header",
+    "[http][door]")
+{
+    server s(std::vector<const char *>{});
+    std::string at = "Host: localhost:" + std::to_string(s.port()) + "\r\n",
+                json = "Content-Type: application/json\r\n",
+                two = "Content-Length: 2\r\n";
+    struct {
+        const char *when;
+        std::string header;
+        int want;
+    } cases[] = {
+        {"plain", at + json + two, 200},
+        {"by address", "Host: 127.0.0.1\r\n" + json + two, 200},
+        {"a rebound name", "Host: evil.example\r\n" + json + two, 421},
+        {"two hosts", at + "Host: localhost\r\n" + json + two, 400},
+        {"own page",
+         at + json + two + "Origin: http://localhost:" + std::to_string(s.port()) +
+             "\r\n",
+         200},
+        {"foreign page", at + json + two + "Origin: https://evil.example\r\n", 403},
+        {"foreign page without Origin",
+         at + json + two + "Sec-Fetch-Site: cross-site\r\n", 403},
+        {"no type", at + two, 415},
+        {"plain text", at + two + "Content-Type: text/plain\r\n", 415},
+        {"a form", at + two + "Content-Type: application/x-www-form-urlencoded\r\n", 415},
+        {"a form with files", at + two + "Content-Type: multipart/form-data\r\n", 415},
+        {"json with a charset",
+         at + two + "Content-Type: application/json; charset=utf-8\r\n", 200},
+        {"two codings",
+         at + json + "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n", 400},
+        {"two keys of a retry",
+         at + json + two + "Idempotency-Key: a\r\nIdempotency-Key: b\r\n", 400},
+    };
+    for (auto &c : cases)
+        DYNAMIC_SECTION(c.when)
+        {
+            client connection(s.port());
+            REQUIRE(connection.put("POST /tell HTTP/1.1\r\n" + c.header + "\r\n"));
+            if (c.want == 200)
+                REQUIRE(connection.put("{}"));
+            answer a = connection.get(10);
+            CHECK(a.status == c.want);
+            if (c.want >= 400) {
+                CHECK(a.field("Content-Type") == "application/problem+json");
+                CHECK(a.closes());
+                CHECK(connection.is_closed(5));
+            }
+        }
+    // A page may read; what it may see of that the browser decides by the origin.
+    client c(s.port());
+    CHECK(ask(c, get("/tell", "Origin: https://evil.example\r\n")).status == 200);
+    CHECK(ask(c, "POST /tell HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n")
+              .status == 200); // nothing: nothing to say the type of
+    // With a key a body without a type is JSON, and any host and page will do.
+    server keyed;
+    client k(keyed.port());
+    std::string key = add_key(keyed.keys);
+    CHECK(ask(k, "POST /tell HTTP/1.1\r\nHost: plan.example\r\nOrigin: "
+                 "https://evil.example\r\nContent-Length: 2\r\n" +
+                     bearer(key) + "\r\n{}")
+              .status == 200);
+}
+
+// ---- headers of any length ----
+
+TEST_CASE("headers that are too large are answered in our words", "[http][door]")
+{
+    server s(std::vector<const char *>{});
+    auto parameters = [](int count) {
+        std::string text = "/open?";
+        for (int i = 0; i < count; i++)
+            text += "p" + std::to_string(i) + "=" + std::to_string(i) + "&";
+        return text;
+    };
+    auto fields = [](size_t count, size_t length) {
+        std::string text;
+        for (size_t i = 0; i < count; i++)
+            text +=
+                "X-" + std::to_string(100 + i) + ": " + std::string(length, 'x') + "\r\n";
+        return text;
+    };
+    struct {
+        const char *when;
+        std::string target, headers;
+        int want;
+    } cases[] = {
+        {"200 parameters", parameters(200), "", 422} /* the route has none */,
+        {"201 parameters", parameters(201), "", 400},
+        {"250 parameters", parameters(250), "", 400},
+        {"800 parameters", parameters(800), "", 400},
+        {"a long target", "/open?x=" + std::string(16 * 1024 - 8, 'x'), "", 422},
+        {"one byte more", "/open?x=" + std::string(16 * 1024 - 7, 'x'), "", 414},
+        {"a target of 20000 bytes", "/" + std::string(19999, 'x'), "", 414},
+        {"30 kB of fields", "/open", fields(30, 993), 200},
+        {"a field of 30 kB", "/open", fields(1, 30000), 200},
+        {"33 kB of fields", "/open", fields(33, 993), 431},
+        {"40 kB of fields", "/open", fields(40, 993), 431},
+    };
+    for (auto &c : cases)
+        DYNAMIC_SECTION(c.when)
+        {
+            client connection(s.port());
+            answer a = ask(connection, get(c.target, c.headers), 10);
+            CHECK(a.status == c.want);
+            if (c.want != 200) {
+                CHECK(a.field("Content-Type") == "application/problem+json");
+                CHECK_FALSE(a.field("X-Request-Id").empty());
+                CHECK(a.json()["status"] == c.want);
+            }
+            if (c.want == 200 || c.want > 400) // read whole: the connection goes on
+                CHECK(ask(connection, get("/open")).status == 200);
+        }
 }
