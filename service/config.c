@@ -3,6 +3,7 @@
 
 #include "models/base/names.h"
 #include "service/address.h"
+#include "service/listen.h"
 
 #include <arpa/inet.h>
 #include <ctype.h>
@@ -344,6 +345,20 @@ static void check_networks(const char *networks, struct error *err)
                 (int)length, bad, NETWORKS_MAX);
 }
 
+static void check_listeners(struct config *config, struct error *err)
+{
+    config->has_admin = config->admin_port || *config->admin_bind;
+    if (*config->admin_bind && !is_address(config->admin_bind))
+        invalid(err, "/admin_bind", "malformed", "'%s' is no IPv4 or IPv6 address",
+                config->admin_bind);
+    if (config->admin_port && config->admin_port == config->port)
+        invalid(err, "/admin_port", "conflict", "%zu is the port of the first listener",
+                config->admin_port);
+    if (strlen(config->unix_socket) > UNIX_PATH_MAX_BYTES)
+        invalid(err, "/unix_socket", "too_long", "%zu bytes; at most %d are possible",
+                strlen(config->unix_socket), UNIX_PATH_MAX_BYTES);
+}
+
 static void check(struct config *config, struct error *err)
 {
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
@@ -353,6 +368,7 @@ static void check(struct config *config, struct error *err)
                 config->bind);
     check_origins(config->cors_origins, err);
     check_networks(config->trusted_proxies, err);
+    check_listeners(config, err);
     if (config->request_memory_bytes < config->max_body_bytes)
         invalid(err, "request_memory_bytes", "out_of_bounds",
                 "%zu is less than max_body_bytes, %zu", config->request_memory_bytes,

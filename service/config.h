@@ -19,6 +19,10 @@ enum config_auth { CONFIG_AUTH_AUTO, CONFIG_AUTH_ON, CONFIG_AUTH_OFF };
 /* type, name, default, least, most (of a number), choices of a CHOICE, customary
  * environment variable, documentation. To add a setting, add its row. */
 #define CONFIG_SETTINGS(X)                                                               \
+    X(TEXT, admin_bind, "", 0, 0, NULL, NULL,                                            \
+      "Address of a second listener, for probes and metrics alone; empty: as bind")      \
+    X(COUNT, admin_port, "0", 0, 65535, NULL, NULL,                                      \
+      "Its TCP port; 0: none, or any free one when admin_bind is set")                   \
     X(TEXT, allowed_hosts, "auto", 0, 0, NULL, NULL,                                     \
       "Values of Host that are served, separated by commas, or *; auto: with keys any, " \
       "else addresses, localhost and this machine's name")                               \
@@ -112,6 +116,8 @@ enum config_auth { CONFIG_AUTH_AUTO, CONFIG_AUTH_ON, CONFIG_AUTH_OFF };
     X(TEXT, trusted_proxies, "", 0, 0, NULL, NULL,                                       \
       "Networks (10.0.0.0/8) whose X-Forwarded-For names the client, separated by "      \
       "commas; empty: none")                                                             \
+    X(TEXT, unix_socket, "", 0, 0, NULL, NULL,                                           \
+      "Path of a further listener, for this user alone; empty: none")                    \
     X(NUMBER, unknown_keys_per_address_per_s, "5", 0.1, 1e4, NULL, NULL,                 \
       "Keys not seen before that are looked up for one address in a second; more get "   \
       "429")
@@ -132,6 +138,7 @@ struct config {
     const char *warnings[CONFIG_WARNINGS_MAX]; /* GRIDPLAN_ variables that mean nothing */
     size_t warning_count;
     bool auth_required; /* what `auth` comes to */
+    bool has_admin;     /* whether there is a second listener */
 };
 
 /* The settings from `environment` ("NAME=value" texts ended by NULL) and

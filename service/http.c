@@ -17,17 +17,16 @@
 #include "service/config.h"
 #include "service/crowd.h"
 #include "service/door.h"
+#include "service/listen.h"
 #include "service/log.h"
 #include "service/lookup.h"
 #include "service/metrics.h"
 #include "service/watch.h"
 #include "service/worker.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <microhttpd.h>
-#include <netinet/in.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,13 +38,13 @@
 #include <unistd.h>
 
 enum {
-    BACKLOG = 4096,
     BODY_KEPT_BYTES = 64 * 1024,  /* largest buffer that stays with an exchange */
     BODY_FIRST_BYTES = 16 * 1024, /* of a body of unknown length */
     EXCHANGES_KEPT = 256,         /* idle ones; more are released */
     FDS_RESERVED = 256,           /* database, files, epoll */
     IO_STACK_BYTES = 1024 * 1024,
     MACHINE_NAME_SIZE = 256,
+    ADMIN_CONNECTIONS = 64,        /* at most: probes and metrics */
     CONNECTION_BYTES = 64 * 1024,  /* of each connection: the header of a request or
                                       reply. Above 32 KiB the library maps the memory,
                                       so that an idle connection costs one page */
@@ -100,9 +99,18 @@ struct exchange {
     struct reply reply;
 };
 
+/* A listener, and the library's threads behind it. */
+struct gate {
+    struct http *http;
+    enum entrance entrance;
+    int fd, port; /* fd -1: none */
+    struct MHD_Daemon *daemon;
+};
+
 struct http {
     struct service *service;
-    struct MHD_Daemon *daemon;
+    struct gate gates[ENTRANCE_UNIX + 1]; /* by enum entrance */
+    struct unix_path unix_path;
     struct watch *watch;
     struct lookup_line *lookups;
     struct crowd *crowd;
@@ -110,8 +118,6 @@ struct http {
     struct door door;
     char machine[MACHINE_NAME_SIZE];
     bool warned_of_proxy; /* atomic */
-    int listener;
-    int port;
     /* Atomic. */
     size_t request_count, working_count, body_bytes, refused_count;
     pthread_mutex_t free_lock;
@@ -612,7 +618,7 @@ static enum error_code check_header(struct exchange *x, const char *url,
     if (!m->path)
         return x->err.code;
     TRY(door_check(&h->door, &head, &x->err));
-    x->route = route_find(h->service->routes, m->method, m->path, allow, &code);
+    x->route = route_find_at(h->service, m, allow, &code);
     TRY(check_length(x));
     if (x->route && route_takes_body(x->route) && body_follows(x))
         TRY(route_check_content_type(x->route, m, !h->service->config->auth_required,
@@ -629,6 +635,7 @@ static enum MHD_Result begin(struct exchange *x, const char *method, const char 
     MHD_get_connection_values(x->connection, MHD_HEADER_KIND | MHD_GET_ARGUMENT_KIND,
                               take_value, x);
     m->method = method;
+    m->entrance = (enum entrance)x->peer->entrance;
     find_client(x);
     m->query = x->query;
     if (check_header(x, url, version) == OK)
@@ -849,7 +856,8 @@ static void connection_changed(void *context, struct MHD_Connection *connection,
                                void **socket_context,
                                enum MHD_ConnectionNotificationCode code)
 {
-    struct http *h = context;
+    const struct gate *gate = context;
+    struct http *h = gate->http;
     const union MHD_ConnectionInfo *info;
     struct peer *peer = *socket_context;
 
@@ -864,6 +872,8 @@ static void connection_changed(void *context, struct MHD_Connection *connection,
     info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
     peer = info ? watch_add(h->watch, info->connect_fd) : NULL;
     *socket_context = peer;
+    if (peer)
+        peer->entrance = (int)gate->entrance;
     info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
     if (peer && !meet(h, peer, info ? info->client_addr : NULL))
         shutdown(peer->fd, SHUT_RDWR); /* the library notices */
@@ -906,73 +916,6 @@ static void library_log(void *context, const char *format, va_list args)
 
 /* ---- start and stop ---- */
 
-/* A socket address for the text; the length, 0 when it is none. */
-static socklen_t read_address(const char *text, size_t port, struct sockaddr_storage *out)
-{
-    struct sockaddr_in *v4 = (struct sockaddr_in *)out;
-    struct sockaddr_in6 *v6 = (struct sockaddr_in6 *)out;
-
-    memset(out, 0, sizeof(*out));
-    if (inet_pton(AF_INET, text, &v4->sin_addr) == 1) {
-        v4->sin_family = AF_INET;
-        v4->sin_port = htons((uint16_t)port);
-        return sizeof(*v4);
-    }
-    if (inet_pton(AF_INET6, text, &v6->sin6_addr) == 1) {
-        v6->sin6_family = AF_INET6;
-        v6->sin6_port = htons((uint16_t)port);
-        return sizeof(*v6);
-    }
-    return 0;
-}
-
-static enum error_code bind_failed(const struct config *config, struct error *err)
-{
-    if (errno == EADDRINUSE)
-        return fail(
-            err, ERR_CONFLICT, "/port",
-            "port %zu of %s is taken by another program; choose another with --port "
-            "or GRIDPLAN_PORT (0: any free one)",
-            config->port, config->bind);
-    if (errno == EACCES)
-        return fail(err, ERR_CONFLICT, "/port",
-                    "port %zu needs privileges; choose one above 1023 with --port or "
-                    "GRIDPLAN_PORT",
-                    config->port);
-    if (errno == EADDRNOTAVAIL)
-        return fail(err, ERR_CONFLICT, "/bind",
-                    "%s is no address of this machine; see --bind", config->bind);
-    return fail(err, ERR_CONFLICT, "/port", "cannot listen on %s port %zu: %s",
-                config->bind, config->port, strerror(errno));
-}
-
-static enum error_code listen_on(struct http *h, struct error *err)
-{
-    const struct config *config = h->service->config;
-    struct sockaddr_storage address;
-    socklen_t length = read_address(config->bind, config->port, &address);
-    int on = 1, off = 0;
-
-    if (length == 0)
-        return fail(err, ERR_INVALID, "/bind", "'%s' is no address", config->bind);
-    h->listener =
-        socket(address.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    if (h->listener < 0)
-        return bind_failed(config, err);
-    setsockopt(h->listener, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
-    if (address.ss_family == AF_INET6)
-        setsockopt(h->listener, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off));
-    if (bind(h->listener, (struct sockaddr *)&address, length) != 0 ||
-        listen(h->listener, BACKLOG) != 0)
-        return bind_failed(config, err);
-    length = sizeof(address);
-    getsockname(h->listener, (struct sockaddr *)&address, &length);
-    h->port =
-        ntohs(address.ss_family == AF_INET6 ? ((struct sockaddr_in6 *)&address)->sin6_port
-                                            : ((struct sockaddr_in *)&address)->sin_port);
-    return OK;
-}
-
 /* As many connections as files may be open. */
 static size_t connection_limit(const struct config *config)
 {
@@ -1003,14 +946,16 @@ static size_t connection_limit(const struct config *config)
         name, (intptr_t)(value), context \
     }
 
-static enum error_code start_daemon(struct http *h, size_t limit, struct error *err)
+static enum error_code start_daemon(struct gate *gate, size_t limit, size_t thread_count,
+                                    struct error *err)
 {
+    struct http *h = gate->http;
     const struct config *config = h->service->config;
     struct MHD_OptionItem options[] = {
         OPTION(MHD_OPTION_EXTERNAL_LOGGER, library_log, h), /* first, as it asks */
-        OPTION(MHD_OPTION_LISTEN_SOCKET, h->listener, NULL),
+        OPTION(MHD_OPTION_LISTEN_SOCKET, gate->fd, NULL),
         OPTION(MHD_OPTION_NOTIFY_COMPLETED, request_completed, h),
-        OPTION(MHD_OPTION_NOTIFY_CONNECTION, connection_changed, h),
+        OPTION(MHD_OPTION_NOTIFY_CONNECTION, connection_changed, gate),
         OPTION(MHD_OPTION_URI_LOG_CALLBACK, request_line_seen, h),
         OPTION(MHD_OPTION_UNESCAPE_CALLBACK, leave_escaped, h),
         OPTION(MHD_OPTION_CONNECTION_LIMIT, limit, NULL),
@@ -1019,28 +964,61 @@ static enum error_code start_daemon(struct http *h, size_t limit, struct error *
         OPTION(MHD_OPTION_THREAD_STACK_SIZE, IO_STACK_BYTES, NULL),
         OPTION(MHD_OPTION_STRICT_FOR_CLIENT, 1, NULL),
         OPTION(MHD_OPTION_SIGPIPE_HANDLED_BY_APP, 1, NULL),
-        OPTION(MHD_OPTION_THREAD_POOL_SIZE, config->io_threads, NULL),
+        OPTION(MHD_OPTION_THREAD_POOL_SIZE, thread_count, NULL),
         OPTION(MHD_OPTION_END, 0, NULL),
     };
 
-    if (config->io_threads == 1) /* no pool: the daemon's own thread */
+    if (thread_count == 1) /* no pool: the daemon's own thread */
         options[sizeof(options) / sizeof(options[0]) - 2].option = MHD_OPTION_END;
-    h->daemon = MHD_start_daemon(
+    gate->daemon = MHD_start_daemon(
         MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG, 0,
         NULL, NULL, access_handler, h, MHD_OPTION_ARRAY, options, MHD_OPTION_END);
-    if (!h->daemon)
+    if (!gate->daemon)
         return fail(err, ERR_INTERNAL, "", "the HTTP library does not start: %s",
                     strerror(errno));
     return OK;
 }
 
+static enum error_code open_gates(struct http *h, size_t limit, struct error *err)
+{
+    const struct config *config = h->service->config;
+    struct gate *first = &h->gates[ENTRANCE_FIRST], *admin = &h->gates[ENTRANCE_ADMIN],
+                *local = &h->gates[ENTRANCE_UNIX];
+
+    if (config->has_admin)
+        TRY(listen_tcp(*config->admin_bind ? config->admin_bind : config->bind,
+                       config->admin_port, "admin_", &admin->fd, &admin->port, err));
+    if (*config->unix_socket)
+        TRY(listen_unix(config->unix_socket, &local->fd, &h->unix_path, err));
+    TRY(start_daemon(first, limit, config->io_threads, err));
+    if (admin->fd >= 0)
+        TRY(start_daemon(admin, ADMIN_CONNECTIONS, 1, err));
+    if (local->fd >= 0)
+        TRY(start_daemon(local, limit, 1, err));
+    return OK;
+}
+
+/* Ends the threads and closes all connections. */
+static void close_gates(struct http *h)
+{
+    for (int i = ENTRANCE_UNIX; i >= ENTRANCE_FIRST; i--) {
+        struct gate *gate = &h->gates[i];
+
+        if (gate->daemon)
+            MHD_stop_daemon(gate->daemon); /* it closes the listener */
+        else if (gate->fd >= 0)
+            close(gate->fd);
+        gate->fd = -1;
+    }
+}
+
 static void release(struct http *h)
 {
+    close_gates(h);
+    listen_unix_remove(&h->unix_path);
     watch_close(h->watch);
     crowd_close(h->crowd);
     lookup_line_close(h->lookups);
-    if (h->listener >= 0)
-        close(h->listener);
     while (h->free) {
         struct exchange *x = h->free;
 
@@ -1072,7 +1050,8 @@ static enum error_code start(struct http *h, struct error *err)
                            config->query_queue_length);
     if (!h->crowd || !h->lookups)
         return fail(err, ERR_INTERNAL, "", "no memory for the server");
-    TRY(listen_on(h, err));
+    TRY(listen_tcp(config->bind, config->port, "", &h->gates[ENTRANCE_FIRST].fd,
+                   &h->gates[ENTRANCE_FIRST].port, err));
     h->watch = watch_create(&(struct watch_limits){
         .header_s = config->header_timeout_s,
         .idle_s = config->keepalive_timeout_s,
@@ -1082,7 +1061,7 @@ static enum error_code start(struct http *h, struct error *err)
     });
     if (!h->watch)
         return fail(err, ERR_INTERNAL, "", "no memory or thread for the watcher");
-    return start_daemon(h, limit, err);
+    return open_gates(h, limit, err);
 }
 
 enum error_code http_start(struct service *service, struct http **http, struct error *err)
@@ -1093,7 +1072,8 @@ enum error_code http_start(struct service *service, struct http **http, struct e
     if (!h)
         return fail(err, ERR_INTERNAL, "", "no memory for the server");
     h->service = service;
-    h->listener = -1;
+    for (int i = ENTRANCE_FIRST; i <= ENTRANCE_UNIX; i++)
+        h->gates[i] = (struct gate){.http = h, .entrance = (enum entrance)i, .fd = -1};
     pthread_mutex_init(&h->free_lock, NULL);
     code = start(h, err);
     if (code != OK)
@@ -1105,7 +1085,12 @@ enum error_code http_start(struct service *service, struct http **http, struct e
 
 int http_port(const struct http *http)
 {
-    return http->port;
+    return http->gates[ENTRANCE_FIRST].port;
+}
+
+int http_admin_port(const struct http *http)
+{
+    return http->gates[ENTRANCE_ADMIN].port;
 }
 
 void http_stats(struct http *http, struct http_stats *stats)
@@ -1124,8 +1109,8 @@ void http_stats(struct http *http, struct http_stats *stats)
     };
 }
 
-/* Takes the listening socket away from the library by putting something that is
- * never ready under its number. MHD_quiesce_daemon() is not for us: with epoll it
+/* Takes the listening sockets away from the library by putting something that is
+ * never ready under their numbers. MHD_quiesce_daemon() is not for us: with epoll it
  * races with the library's own threads, which then end the process. */
 void http_drain(struct http *http)
 {
@@ -1134,8 +1119,11 @@ void http_drain(struct http *http)
     __atomic_store_n(&http->service->draining, true, __ATOMIC_RELAXED);
     if (nothing < 0)
         return; /* no files left; then we go on taking connections */
-    dup3(nothing, http->listener, O_CLOEXEC);
+    for (int i = ENTRANCE_FIRST; i <= ENTRANCE_UNIX; i++)
+        if (http->gates[i].fd >= 0)
+            dup3(nothing, http->gates[i].fd, O_CLOEXEC);
     close(nothing);
+    listen_unix_remove(&http->unix_path);
 }
 
 /* Waits until *counter is 0, at most limit_s. */
@@ -1166,7 +1154,5 @@ void http_close(struct http *http)
 {
     if (!http)
         return;
-    MHD_stop_daemon(http->daemon); /* it closes the listener */
-    http->listener = -1;
     release(http);
 }

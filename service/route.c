@@ -1013,13 +1013,29 @@ static enum error_code answer_options(struct request *rq, const char *allow)
     return OK;
 }
 
+const struct route *route_find_at(const struct service *service, const struct message *m,
+                                  char *allow, enum error_code *code)
+{
+    const struct route *route =
+        route_find(service->routes, m->method, m->path, allow, code);
+    bool here = m->entrance != ENTRANCE_ADMIN;
+
+    if (route && m->entrance == ENTRANCE_ADMIN)
+        here = route->flags & ROUTE_PROBE;
+    else if (route && m->entrance == ENTRANCE_FIRST && service->config->has_admin)
+        here = !(route->flags & ROUTE_METRICS);
+    if (here)
+        return route;
+    *code = ERR_NOT_FOUND;
+    return NULL;
+}
+
 static enum error_code find_and_answer(struct request *rq)
 {
     enum error_code code;
     char allow[80];
 
-    rq->route = route_find(rq->service->routes, rq->message->method, rq->message->path,
-                           allow, &code);
+    rq->route = route_find_at(rq->service, rq->message, allow, &code);
     if (code == ERR_METHOD && strcmp(rq->message->method, "OPTIONS") == 0)
         return answer_options(rq, allow);
     if (!rq->route)

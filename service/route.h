@@ -47,7 +47,12 @@ enum route_flag {
     ROUTE_ANSWERS_TEXT = 2048,   /* ANSWER_FORMS: Accept may ask for it; */
     ROUTE_ANSWERS_CHART = 4096,  /* see request_answer_form() */
     ROUTE_ANSWERS_GRAPH = 8192,
+    ROUTE_PROBE = 1 << 20,   /* on the listener for probes and metrics too; */
+    ROUTE_METRICS = 1 << 21, /* when there is one, on the first one no more */
 };
+
+/* Which listener a request came to. */
+enum entrance { ENTRANCE_FIRST, ENTRANCE_ADMIN, ENTRANCE_UNIX };
 
 /* Bodies that are no JSON: flag of the route, content type, member. Such a body stands
  * for the JSON object of the query's members and the text as this member. */
@@ -88,6 +93,7 @@ struct message {
     const char *body;
     size_t body_length;
     const char *remote_address; /* the client's, for limits: of IPv6 the /64; or "unix" */
+    enum entrance entrance;
     const struct auth_grant *grant; /* the key was checked already; NULL: check it */
     const char *accept, *accept_encoding, *authorization, *content_encoding,
         *content_type, *if_match, *if_none_match, *idempotency_key, *origin, *prefer,
@@ -190,6 +196,10 @@ struct route {
  * longer than what becomes a struct. NULL: any other. */
 struct config;
 size_t route_body_limit(const struct route *r, const struct config *config);
+
+/* route_find() for a message: NULL also for what its entrance does not offer. */
+const struct route *route_find_at(const struct service *service, const struct message *m,
+                                  char *allow, enum error_code *code);
 
 /* Whether the route does anything with a body. */
 bool route_takes_body(const struct route *route);

@@ -33,6 +33,7 @@ struct peer {
     struct address address; /* of the other end, which may be a proxy */
     size_t target_bytes;    /* path and query of the request under way */
     bool has_address;       /* false: a socket of this machine */
+    int entrance;           /* enum entrance */
     bool trusted;           /* a proxy whose X-Forwarded-For counts */
     bool counted;           /* by connections_per_address */
     bool linger;            /* discard what still comes after the connection is closed */

@@ -4,9 +4,12 @@
 #include "support.hpp"
 
 #include <atomic>
+#include <fstream>
 #include <functional>
 #include <map>
 #include <mutex>
+#include <sys/stat.h>
+#include <sys/un.h>
 #include <thread>
 #include <vector>
 
@@ -15,7 +18,9 @@ extern "C" {
 #include "service/config.h"
 #include "service/crowd.h"
 #include "service/door.h"
+#include "service/health.h"
 #include "service/http.h"
+#include "service/listen.h"
 #include "service/lookup.h"
 #include "service/metrics.h"
 #include "service/worker.h"
@@ -106,6 +111,9 @@ static error_code tell(request *rq, const void *in, void *)
             nullptr                                                                \
     }
 static const route door_routes[] = {
+    ROW("GET", "/livez", SCOPE_NONE, WORK_INLINE, ROUTE_RAW_REPLY | ROUTE_PROBE),
+    ROW("GET", "/metrics", SCOPE_NONE, WORK_INLINE,
+        ROUTE_RAW_REPLY | ROUTE_PROBE | ROUTE_METRICS),
     ROW("GET", "/open", SCOPE_NONE, WORK_INLINE, ROUTE_RAW_REPLY),
     ROW("GET", "/tell", SCOPE_DECIDE, WORK_INLINE, ROUTE_RAW_REPLY),
     ROW("POST", "/tell", SCOPE_DECIDE, WORK_INLINE, ROUTE_RAW_BODY | ROUTE_RAW_REPLY),
@@ -845,4 +853,208 @@ TEST_CASE("headers that are too large are answered in our words", "[http][door]"
             if (c.want == 200 || c.want > 400) // read whole: the connection goes on
                 CHECK(ask(connection, get("/open")).status == 200);
         }
+}
+
+// ---- further listeners ----
+
+// A connection to a socket of this machine.
+static client local_client(const std::string &path)
+{
+    client c(-1);
+    sockaddr_un to{};
+
+    c.hang_up();
+    to.sun_family = AF_UNIX;
+    strcpy(to.sun_path, path.c_str());
+    c.fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (connect(c.fd, (sockaddr *)&to, sizeof(to)) != 0)
+        c.hang_up();
+    return c;
+}
+
+static std::string socket_path(const char *name)
+{
+    return "/tmp/gridplan-door-" + std::to_string(getpid()) + "-" + name;
+}
+
+TEST_CASE("probes and metrics have a listener of their own when one is set",
+          "[http][door]")
+{
+    server s({"--admin-bind", "127.0.0.1"}), alone(std::vector<const char *>{});
+    struct {
+        const char *path;
+        int first, admin, alone;
+    } cases[] = {
+        {"/livez", 200, 200, 200}, {"/metrics", 404, 200, 200}, {"/open", 200, 404, 200},
+        {"/tell", 200, 404, 200},  {"/nowhere", 404, 404, 404},
+    };
+    client first(s.port()), admin(http_admin_port(s.h)), only(alone.port());
+
+    REQUIRE(http_admin_port(s.h) > 0);
+    CHECK(http_admin_port(alone.h) == 0);
+    for (auto &c : cases) {
+        INFO(c.path);
+        CHECK(ask(first, get(c.path)).status == c.first);
+        CHECK(ask(admin, get(c.path)).status == c.admin);
+        CHECK(ask(only, get(c.path)).status == c.alone);
+    }
+    CHECK(ask(admin, head("/tell", "", 2) + "{}").status == 404);
+}
+
+TEST_CASE("a socket of this machine is for its user alone and goes with the service",
+          "[http][door]")
+{
+    std::string path = socket_path("socket");
+    struct stat there {
+    };
+    {
+        server s({"--unix-socket", path.c_str(), "--admin-bind", "127.0.0.1"});
+        client c = local_client(path);
+        REQUIRE(lstat(path.c_str(), &there) == 0);
+        CHECK(S_ISSOCK(there.st_mode));
+        CHECK((there.st_mode & 0777) == 0600);
+        CHECK(ask(c, get("/tell", "X-Forwarded-For: 203.0.113.7\r\n")).body ==
+              "0 default unix");
+        CHECK(ask(c, head("/tell", "", 2) + "{}").body == "2 default unix");
+        CHECK(ask(c, head("/work", "", 2) + "{}").body == "2 default unix");
+        CHECK(ask(c, get("/metrics")).status == 200);
+        CHECK(ask(c, "POST /tell HTTP/1.1\r\nHost: evil.example\r\nContent-Length: "
+                     "0\r\n\r\n")
+                  .status == 421);
+        CHECK(s.stats().connection_count == 1);
+    }
+    CHECK(lstat(path.c_str(), &there) != 0);
+    {
+        server s({"--unix-socket", path.c_str(), "--auth", "on"}); // keys follow auth
+        client c = local_client(path);
+        CHECK(ask(c, get("/tell")).status == 401);
+        CHECK(ask(c, get("/tell", bearer(add_key(s.keys)))).body == "0 alpha unix");
+    }
+}
+
+TEST_CASE("the place of a socket is taken from the dead only", "[service][door]")
+{
+    std::string path = socket_path("place");
+    struct stat there {
+    };
+    error err{};
+    unix_path first{}, second{};
+    int a = -1, b = -1;
+
+    REQUIRE(listen_unix(path.c_str(), &a, &first, &err) == OK);
+    CHECK(listen_unix(path.c_str(), &b, &second, &err) == ERR_CONFLICT); // it lives
+    CHECK(err.field == std::string("/unix_socket"));
+    close(b);
+    close(a); // without removing it: as after a kill
+    REQUIRE(listen_unix(path.c_str(), &a, &second, &err) == OK);
+    listen_unix_remove(&first); // another one is there now
+    if (first.inode != second.inode)
+        CHECK(lstat(path.c_str(), &there) == 0);
+    listen_unix_remove(&second);
+    CHECK(lstat(path.c_str(), &there) != 0);
+    close(a);
+    std::ofstream(path) << "a file";
+    err = {};
+    CHECK(listen_unix(path.c_str(), &a, &first, &err) == ERR_CONFLICT);
+    close(a);
+    CHECK(std::ifstream(path).good());
+    unlink(path.c_str());
+    std::string longest(UNIX_PATH_MAX_BYTES + 1, 'x');
+    CHECK(listen_unix(longest.c_str(), &a, &first, &err) == ERR_INVALID);
+}
+
+TEST_CASE("listeners that cannot be are refused at the start, by name", "[service][door]")
+{
+    test_arena a;
+    std::string longest(UNIX_PATH_MAX_BYTES + 1, 'x');
+    struct {
+        std::vector<const char *> flags;
+        const char *pointer;
+    } cases[] = {
+        {{"--admin-port", "8080"}, "/admin_port"},
+        {{"--port", "9", "--admin-port", "9"}, "/admin_port"},
+        {{"--admin-bind", "here"}, "/admin_bind"},
+        {{"--unix-socket", longest.c_str()}, "/unix_socket"},
+        {{"--trusted-proxies", "10.0.0.0/33"}, "/trusted_proxies"},
+        {{"--trusted-proxies", "10.0.0.0/8,proxy"}, "/trusted_proxies"},
+    };
+    for (auto &c : cases)
+        DYNAMIC_SECTION(c.pointer << c.flags[1])
+        {
+            const char *none[] = {nullptr};
+            config read{};
+            error err = collecting_error(a);
+            c.flags.push_back(nullptr);
+            CHECK(config_read(none, c.flags.data(), &read, a, &err) == ERR_INVALID);
+            REQUIRE(err.first);
+            CHECK(err.first->pointer == std::string(c.pointer));
+        }
+}
+
+TEST_CASE("health says what a service says, or why it cannot", "[http][door]")
+{
+    std::string path = socket_path("health");
+    server s({"--unix-socket", path.c_str(), "--admin-bind", "127.0.0.1"});
+    std::string port = std::to_string(s.port()), url = "http://127.0.0.1:" + port,
+                named = "http://localhost:" + port + "/x";
+    config here = s.c, nobody = s.c;
+    struct {
+        const char *when, *url, *socket;
+        const config *c;
+        bool ready, healthy;
+        const char *line;
+    } cases[] = {
+        {"url", url.c_str(), nullptr, &s.c, false, true, "/livez: 200"},
+        {"name and path", named.c_str(), nullptr, &s.c, false, true, "/livez: 200"},
+        {"not ready", url.c_str(), nullptr, &s.c, true, false, "/readyz: 404"},
+        {"socket", nullptr, path.c_str(), &s.c, false, true, "/livez: 200"},
+        {"no socket", nullptr, "/nowhere", &s.c, false, false, "No such file"},
+        {"settings", nullptr, nullptr, &here, false, true, "/livez: 200"},
+        {"nobody", nullptr, nullptr, &nobody, false, false, "refused"},
+    };
+    here.admin_port = (size_t)http_admin_port(s.h);
+    nobody.has_admin = false;
+    nobody.port = 1;
+    for (auto &c : cases)
+        DYNAMIC_SECTION(c.when)
+        {
+            health_target target{c.url, c.socket, c.ready};
+            char line[HEALTH_LINE_SIZE];
+            bool healthy = !c.healthy;
+            error err{};
+            REQUIRE(health_ask(&target, c.c, &healthy, line, &err) == OK);
+            INFO(line);
+            CHECK(healthy == c.healthy);
+            CHECK_THAT(line, Catch::Contains(c.line));
+        }
+}
+
+TEST_CASE("health takes plain URLs only, and does not wait for ever", "[http][door]")
+{
+    config c{};
+
+    for (const char *bad : {"https://localhost", "localhost:8080", "http://",
+                            "http://a:b", "http://[::1", ""}) {
+        health_target target{bad, nullptr, false};
+        char line[HEALTH_LINE_SIZE];
+        bool healthy = false;
+        error err{};
+        INFO(bad);
+        CHECK(health_ask(&target, &c, &healthy, line, &err) == ERR_INVALID);
+    }
+    // One that takes connections and says nothing.
+    int silent = -1, silent_port = 0;
+    char line[HEALTH_LINE_SIZE];
+    bool healthy = true;
+    error err{};
+
+    REQUIRE(listen_tcp("127.0.0.1", 0, "", &silent, &silent_port, &err) == OK);
+    std::string quiet = "http://127.0.0.1:" + std::to_string(silent_port);
+    health_target target{quiet.c_str(), nullptr, false};
+    double start_s = now_s();
+    CHECK(health_ask(&target, &c, &healthy, line, &err) == OK);
+    CHECK_FALSE(healthy);
+    CHECK(now_s() - start_s > 2.5);
+    CHECK(now_s() - start_s < 10);
+    close(silent);
 }
