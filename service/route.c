@@ -212,6 +212,26 @@ static void open_budget(struct request *rq)
     rq->budget.finish = &rq->finish;
 }
 
+double request_time_limit_max_s(const struct request *rq)
+{
+    const struct config *config = rq->service->config;
+
+    return rq->progress || (rq->route && request_is_async(rq))
+               ? config->simulation_time_limit_s
+               : config->time_limit_max_s;
+}
+
+enum error_code request_check_time_limit(const struct request *rq, double time_limit_s)
+{
+    double longest_s = request_time_limit_max_s(rq);
+
+    if (rq->replay || !(time_limit_s > longest_s))
+        return OK;
+    return invalid(rq->err, "/time_limit_s", "out_of_bounds",
+                   "%.15g is more than the %.15g s that are in force here", time_limit_s,
+                   longest_s);
+}
+
 void request_set_time_limit(struct request *rq, double time_limit_s)
 {
     const struct config *config = rq->service->config;

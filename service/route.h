@@ -277,6 +277,13 @@ void reply_header_add(struct reply *reply, const char *name, const char *value);
  * ERR_WOULD_BLOCK on an I/O thread: pass it up. */
 enum error_code request_db(struct request *rq, struct db_session **db);
 
+/* Refuses a time_limit_s (NAN: none) above the one in force: time_limit_max_s, without a
+ * client simulation_time_limit_s. What was accepted before is not refused any more. */
+enum error_code request_check_time_limit(const struct request *rq, double time_limit_s);
+
+/* The largest time_limit_s that is in force for the request. */
+double request_time_limit_max_s(const struct request *rq);
+
 /* Sets rq->budget: time_limit_s seconds from now on, NAN: the largest that the service
  * allows. Decisions call it when the request has been read. */
 void request_set_time_limit(struct request *rq, double time_limit_s);
