@@ -3,6 +3,9 @@
 
 #include <pthread.h>
 #include <stdlib.h>
+#include <unistd.h>
+
+enum { POLL_US = 1000 };
 
 struct lookup_line {
     struct worker_pool *pool;
@@ -27,10 +30,22 @@ struct lookup_line *lookup_line_create(struct worker_pool *pool, size_t at_once,
     return line;
 }
 
+static bool has_runners(struct lookup_line *line)
+{
+    bool some;
+
+    pthread_mutex_lock(&line->lock);
+    some = line->runner_count > 0;
+    pthread_mutex_unlock(&line->lock);
+    return some;
+}
+
 void lookup_line_close(struct lookup_line *line)
 {
     if (!line)
         return;
+    while (has_runners(line)) /* the last look-up is over before its worker has left */
+        usleep(POLL_US);
     pthread_mutex_destroy(&line->lock);
     free(line);
 }

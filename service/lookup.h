@@ -27,7 +27,7 @@ struct lookup_line *lookup_line_create(struct worker_pool *pool, size_t at_once,
  * takes no more; then it is not run. */
 bool lookup_submit(struct lookup_line *line, struct lookup *lookup, bool known);
 
-/* Nothing may wait or run any more. Accepts NULL. */
+/* No look-up may wait or run any more; the pool must still run. Accepts NULL. */
 void lookup_line_close(struct lookup_line *line);
 
 #endif
