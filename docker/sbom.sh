@@ -18,25 +18,28 @@ libraries() # PROGRAM
     ldd "$1" | awk '$2 == "=>" { print $3 } $1 ~ /^\// { print $1 }' | sort -u
 }
 
-package_of() # PATH
+# "file package" of each library, by one question to dpkg.
+owners() # PROGRAM
 {
-    local path found
-    for path in "$1" "/usr$1" "${1#/usr}" "$(readlink -f "$1")"; do
-        found=$(dpkg -S "$path" 2>/dev/null | head -1 | cut -d: -f1) || true
-        [ -z "$found" ] || { printf '%s\n' "$found" && return; }
-    done
-    echo "sbom: no package has $1" >&2
-    return 1
+    libraries "$1" | while IFS= read -r path; do
+        printf '%s\n' "$path" "/usr$path" "${path#/usr}" "$(readlink -f "$path")"
+    done | sort -u | { xargs -d '\n' dpkg -S 2>/dev/null || true; } |
+        sed -E 's|^([^:,]+)[^/]*.*/([^/]+)$|\2 \1|' | sort -u
 }
 
 # "package version direct|indirect" of each package, sorted. Direct: the program names it.
 packages() # PROGRAM
 {
-    local needed path package
+    local needed list path package
     needed=$(readelf -d "$1" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p')
+    list=$(owners "$1")
     libraries "$1" | while IFS= read -r path; do
-        package=$(package_of "$path")
-        if grep -qxF "${path##*/}" <<<"$needed"; then
+        package=$(awk -v a="${path##*/}" -v b="$(basename "$(readlink -f "$path")")" \
+            '$1 == a || $1 == b { print $2; exit }' <<<"$list")
+        if [ -z "$package" ]; then
+            echo "sbom: no package has $path" >&2
+            exit 1
+        elif grep -qxF "${path##*/}" <<<"$needed"; then
             echo "$package 0direct"
         else
             echo "$package 1indirect"
