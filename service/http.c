@@ -75,7 +75,7 @@ struct exchange {
     enum exchange_state state;
     const struct route *route;       /* NULL: none fits */
     double started_s;                /* monotonic */
-    char address[ADDRESS_TEXT_SIZE]; /* message.remote_address */
+    char address[ADDRESS_TEXT_SIZE]; /* of the client that a proxy names */
     const char *host, *sec_fetch_site, *forwarded_for, *forwarded_proto;
     /* The key, checked before the body. */
     struct lookup lookup;
@@ -95,7 +95,7 @@ struct exchange {
     size_t discarded_bytes;
     struct error err; /* code OK: nothing refused so far */
     struct message message;
-    struct query_pair query[QUERY_PAIRS_MAX];
+    struct query_pair *query; /* room for QUERY_PAIRS_MAX, made with the first */
     struct reply reply;
 };
 
@@ -412,15 +412,22 @@ static void take_header(struct exchange *x, const char *name, const char *value)
 static void take_query(struct exchange *x, const char *name, const char *value)
 {
     struct message *m = &x->message;
-    struct query_pair *pair = &x->query[m->query_count];
+    struct query_pair *pair;
 
     if (x->err.code != OK)
         return;
+    if (!x->query)
+        x->query = NEW(x->arena, struct query_pair, QUERY_PAIRS_MAX);
+    if (!x->query) {
+        fail_memory(&x->err);
+        return;
+    }
     if (m->query_count == QUERY_PAIRS_MAX) {
         fail(&x->err, ERR_MALFORMED, "", "more than %d query parameters",
              QUERY_PAIRS_MAX);
         return;
     }
+    pair = &x->query[m->query_count];
     pair->name = decode(name, x->arena, &x->err);
     pair->value = pair->name && value ? decode(value, x->arena, &x->err) : "";
     m->query_count++;
@@ -467,19 +474,17 @@ static void find_client(struct exchange *x)
     struct http *h = x->http;
     struct address client;
 
-    x->message.remote_address = x->address;
-    if (!x->peer->has_address) {
-        strcpy(x->address, "unix");
-        return;
+    x->message.remote_address = x->peer->owner;
+    if (x->peer->trusted && x->forwarded_for) {
+        address_client(&h->trusted_proxies, &x->peer->address, x->forwarded_for, &client);
+        x->message.remote_address = address_owner(&client, x->address);
     }
-    address_client(&h->trusted_proxies, &x->peer->address, x->forwarded_for, &client);
-    address_owner(&client, x->address);
     if (x->forwarded_for && !x->peer->trusted && !h->service->config->auth_required &&
         !__atomic_exchange_n(&h->warned_of_proxy, true, __ATOMIC_RELAXED))
         log_write(LOG_WARNING,
                   "%s sends X-Forwarded-For and is not in trusted_proxies: without keys "
                   "all its clients count as one",
-                  x->address);
+                  x->peer->owner);
 }
 
 static bool body_follows(const struct exchange *x)
@@ -843,8 +848,11 @@ static void request_completed(void *context, struct MHD_Connection *connection,
 static bool meet(struct http *h, struct peer *peer, const struct sockaddr *from)
 {
     peer->has_address = from && address_of_socket(from, &peer->address);
-    if (!peer->has_address)
+    if (!peer->has_address) {
+        strcpy(peer->owner, "unix");
         return true;
+    }
+    address_owner(&peer->address, peer->owner);
     peer->trusted = network_list_has(&h->trusted_proxies, &peer->address);
     if (peer->trusted)
         return true;
