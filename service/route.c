@@ -215,10 +215,12 @@ static void open_budget(struct request *rq)
 double request_time_limit_max_s(const struct request *rq)
 {
     const struct config *config = rq->service->config;
+    double longest_s = rq->progress || (rq->route && request_is_async(rq))
+                           ? config->simulation_time_limit_s
+                           : config->time_limit_max_s;
+    double quota_s = admission_time_limit_s(rq);
 
-    return rq->progress || (rq->route && request_is_async(rq))
-               ? config->simulation_time_limit_s
-               : config->time_limit_max_s;
+    return quota_s < longest_s ? quota_s : longest_s;
 }
 
 enum error_code request_check_time_limit(const struct request *rq, double time_limit_s)
