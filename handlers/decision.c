@@ -34,6 +34,7 @@ enum error_code decision_begin(struct request *rq, const struct decision_request
 
     if (!id)
         return fail_memory(rq->err);
+    TRY(request_check_time_limit(rq, in->time_limit_s));
     if (in->store && !rq->replay) {
         struct db_session *db;
 
@@ -50,6 +51,11 @@ enum error_code decision_begin(struct request *rq, const struct decision_request
     rq->decision_id = id;
     rq->seed = in->seed;
     request_set_time_limit(rq, in->time_limit_s);
+    if (in->time_limit_s > request_time_limit_max_s(rq)) /* it was allowed once */
+        return decision_warn(rq, out,
+                             "/time_limit_s: %.15g is more than the %.15g s that are in "
+                             "force here; the latter are taken",
+                             in->time_limit_s, request_time_limit_max_s(rq));
     return OK;
 }
 

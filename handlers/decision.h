@@ -60,7 +60,8 @@ extern const struct json_object decision_timings_json;
         {.name = "time_limit_s",                                                         \
          .doc =                                                                          \
              "Seconds that the decision may take, once the request has been read; what " \
-             "was found by then is the answer",                                          \
+             "was found by then is the answer; at most time_limit_max_s of the "         \
+             "service, 600 unless set otherwise",                                        \
          .type = JSON_TYPE_NUMBER,                                                       \
          .offset = JSON_AT(T, decision.time_limit_s, double),                            \
          .min = 0,                                                                       \

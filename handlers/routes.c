@@ -49,20 +49,20 @@
 /* Sorted by path. A row: method, path, handler; body, answer and query tables;
  * which thread, which scope, flags; documentation; prefix of its examples. */
 const struct route routes[] = {
-    {"GET", "/healthz", get_livez, NULL, &health_json, NULL, WORK_INLINE, SCOPE_NONE, 0,
-     "Is the process alive? (alias of /livez)",
+    {"GET", "/healthz", get_livez, NULL, &health_json, NULL, WORK_INLINE, SCOPE_NONE,
+     ROUTE_PROBE, "Is the process alive? (alias of /livez)",
      "200 as long as the process answers; knows nothing of the database.", NULL},
-    {"GET", "/livez", get_livez, NULL, &health_json, NULL, WORK_INLINE, SCOPE_NONE, 0,
-     "Is the process alive?",
+    {"GET", "/livez", get_livez, NULL, &health_json, NULL, WORK_INLINE, SCOPE_NONE,
+     ROUTE_PROBE, "Is the process alive?",
      "200 as long as the process answers; knows nothing of the database.", NULL},
     {"GET", "/metrics", get_metrics, NULL, NULL, NULL, WORK_INLINE, SCOPE_NONE,
-     ROUTE_RAW_REPLY, "Metrics for Prometheus",
+     ROUTE_RAW_REPLY | ROUTE_PROBE | ROUTE_METRICS, "Metrics for Prometheus",
      "Prometheus text 0.0.4, or OpenMetrics 1.0 when Accept asks for it.", NULL},
     {"GET", "/openapi.json", get_openapi, NULL, NULL, NULL, WORK_COMPUTE, SCOPE_NONE,
      ROUTE_RAW_REPLY, "This description",
      "OpenAPI 3.1, printed from the service's own tables.", NULL},
     {"GET", "/readyz", get_readyz, NULL, &health_json, &health_query_json, WORK_QUERY,
-     SCOPE_NONE, 0, "Does it take requests?",
+     SCOPE_NONE, ROUTE_PROBE, "Does it take requests?",
      "200 when the database answers and has the right schema; 503 when it does not, or "
      "while the "
      "service shuts down. Decisions that carry their inputs are answered all the same.",

@@ -508,7 +508,8 @@ static const struct json_field request_rows[] = {
     JSON_INTEGER(T, runs, 1, SIMULATION_RUNS_MAX, 5, 0, "Runs of each policy; default 5"),
     {.name = "time_limit_s",
      .doc = "Seconds that all of it may take; runs that are complete by then are the "
-            "answer; default 10, without a client as the service allows",
+            "answer; default 10, at most time_limit_max_s of the service (600); without "
+            "a client simulation_time_limit_s (3600) is both",
      .type = JSON_TYPE_NUMBER,
      .offset = JSON_AT(T, decision.time_limit_s, double),
      .max = 604800,

@@ -87,8 +87,10 @@ static const struct json_object reservation_json = {
 #define T struct queue_simulation
 #define SETTINGS_ROWS                                                                    \
     {.name = "time_limit_s",                                                             \
-     .doc = "Seconds that all of it may take; policies that are done by then are the "   \
-            "answer; default 10, without a client as the service allows",                \
+     .doc =                                                                              \
+         "Seconds that all of it may take; policies that are done by then are the "      \
+         "answer; default 10, at most time_limit_max_s of the service (600); without "   \
+         "a client simulation_time_limit_s (3600) is both",                              \
      .type = JSON_TYPE_NUMBER,                                                           \
      .offset = JSON_AT(T, decision.time_limit_s, double),                                \
      .max = 604800,                                                                      \

@@ -371,6 +371,7 @@ enum error_code simulation_begin(struct request *rq, const struct decision_reque
         return fail(rq->err, ERR_UNAVAILABLE, "",
                     "the service runs without a database, which simulations without a "
                     "client need; leave out Prefer: respond-async");
+    TRY(request_check_time_limit(rq, decision.time_limit_s));
     rq->store_decision = request_is_async(rq); /* what is looked up is kept */
     if (rq->store_decision)
         return OK;

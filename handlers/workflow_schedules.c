@@ -52,7 +52,8 @@ static const struct json_field query_rows[] = {
      .max = JSON_EXACT,
      .preset = 1},
     {.name = "time_limit_s",
-     .doc = "Seconds that the decision may take; what was found by then is the answer",
+     .doc = "Seconds that the decision may take; what was found by then is the answer"
+            "; at most time_limit_max_s of the service, 600 unless set otherwise",
      .type = JSON_TYPE_NUMBER,
      .offset = JSON_AT(T, decision.time_limit_s, double),
      .max = 86400,

@@ -9,6 +9,7 @@
 
 #include "service/clock.h"
 #include "service/hash.h"
+#include "service/ratelimit.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -25,13 +26,14 @@ enum {
     KEY_ID_LENGTH = AUTH_KEY_ID_SIZE - 1,
     SECRET_LENGTH = 64,
     KEY_LENGTH = AUTH_KEY_SIZE - 1,
+    UNKNOWN_RETRY_S = 1,
     BASIC_MAX_LENGTH = 512,
+    UNKNOWN_BUCKETS = 4096, /* addresses */
 };
 
 static const double REFRESH_S = 0.8 * AUTH_FRESH_S;
 static const double UNKNOWN_KEPT_S = 5;
-static const double UNKNOWN_PER_S = 50; /* look-ups of unknown keys */
-static const double RETRY_S = 1;        /* after the database failed */
+static const double RETRY_S = 1; /* after the database failed */
 
 struct entry {
     bool used, known;    /* known false: the database has no such key */
@@ -50,12 +52,13 @@ struct auth {
     bool required;
     auth_find_fn *find;
     void *context;
-    pthread_mutex_t unknown_lock;
-    double unknown_level, unknown_at_s; /* token bucket */
+    double unknown_per_s;
+    struct ratelimit *unknown; /* look-ups of keys that are not remembered */
     struct shard shards[SHARDS];
 };
 
-struct auth *auth_create(bool required, auth_find_fn *find, void *context)
+struct auth *auth_create(bool required, double unknown_per_s, auth_find_fn *find,
+                         void *context)
 {
     struct auth *auth = calloc(1, sizeof(*auth));
 
@@ -64,11 +67,14 @@ struct auth *auth_create(bool required, auth_find_fn *find, void *context)
     auth->required = required;
     auth->find = find;
     auth->context = context;
-    auth->unknown_level = UNKNOWN_PER_S;
-    auth->unknown_at_s = clock_monotonic_s();
-    pthread_mutex_init(&auth->unknown_lock, NULL);
+    auth->unknown_per_s = unknown_per_s;
     for (size_t i = 0; i < SHARDS; i++)
         pthread_mutex_init(&auth->shards[i].lock, NULL);
+    auth->unknown = ratelimit_create(UNKNOWN_BUCKETS);
+    if (!auth->unknown) {
+        auth_close(auth);
+        return NULL;
+    }
     return auth;
 }
 
@@ -80,7 +86,7 @@ void auth_close(struct auth *auth)
         free(auth->shards[i].entries);
         pthread_mutex_destroy(&auth->shards[i].lock);
     }
-    pthread_mutex_destroy(&auth->unknown_lock);
+    ratelimit_close(auth->unknown);
     free(auth);
 }
 
@@ -142,8 +148,9 @@ static size_t base64_decode(const char *text, char *out, size_t size)
     return length;
 }
 
-/* The key in the header, into `key` (AUTH_KEY_SIZE). */
-static bool read_header(const char *header, char *key)
+/* The key in the header, into `key` (AUTH_KEY_SIZE). ERR_UNAUTHENTICATED: there is none;
+ * ERR_MALFORMED: something follows it, which other servers may take for the key. */
+static enum error_code read_header(const char *header, char *key, struct error *err)
 {
     char decoded[BASIC_MAX_LENGTH];
     const char *text = NULL;
@@ -151,7 +158,10 @@ static bool read_header(const char *header, char *key)
 
     if (header && strncasecmp(header, "Bearer ", 7) == 0) {
         text = header + 7 + strspn(header + 7, " ");
-        length = strcspn(text, " ");
+        length = strcspn(text, " \t");
+        if (text[length + strspn(text + length, " \t")])
+            return fail(err, ERR_MALFORMED, "",
+                        "something follows the key in the Authorization header");
     } else if (header && strncasecmp(header, "Basic ", 6) == 0) {
         size_t n =
             base64_decode(header + 6 + strspn(header + 6, " "), decoded, sizeof(decoded));
@@ -161,10 +171,21 @@ static bool read_header(const char *header, char *key)
         length = colon ? (size_t)(decoded + n - text) : 0;
     }
     if (!text || !is_key(text, length))
-        return false;
+        return fail(err, ERR_UNAUTHENTICATED, "",
+                    header ? "the Authorization header holds no key of this service "
+                             "(Bearer gp_..., or Basic with it as the password)"
+                           : "an Authorization header with a key is needed");
     memcpy(key, text, length);
     key[length] = '\0';
-    return true;
+    return OK;
+}
+
+bool auth_has_key(const char *authorization)
+{
+    struct error ignored = {0};
+    char key[AUTH_KEY_SIZE];
+
+    return read_header(authorization, key, &ignored) == OK;
 }
 
 bool auth_key_make(char *text, struct auth_key *key)
@@ -325,43 +346,54 @@ static void cache_put(struct auth *auth, const struct entry *e)
     pthread_mutex_unlock(&shard->lock);
 }
 
-/* Whether one more unknown key may be looked up now. */
-static bool unknown_allowed(struct auth *auth)
+static enum error_code fail_unknown(struct error *err)
 {
-    double now_s = clock_monotonic_s();
-    bool allowed;
+    err->retry_after_s = UNKNOWN_RETRY_S;
+    return fail(err, ERR_RATE_LIMITED, "",
+                "too many keys from this address that are not known here; try again in "
+                "%d s",
+                UNKNOWN_RETRY_S);
+}
 
-    pthread_mutex_lock(&auth->unknown_lock);
-    auth->unknown_level =
-        fmin(auth->unknown_level + (now_s - auth->unknown_at_s) * UNKNOWN_PER_S,
-             UNKNOWN_PER_S);
-    auth->unknown_at_s = now_s;
-    allowed = auth->unknown_level >= 1;
-    if (allowed)
-        auth->unknown_level -= 1;
-    pthread_mutex_unlock(&auth->unknown_lock);
-    return allowed;
+/* Whether one more key that is not remembered may be looked up now for the address. */
+static bool unknown_take(struct auth *auth, const char *address)
+{
+    struct ratelimit_state state;
+
+    return ratelimit_take(auth->unknown, address ? address : "", auth->unknown_per_s,
+                          AUTH_UNKNOWN_BURST, clock_monotonic_s(), &state);
+}
+
+/* The same question without taking anything. */
+static bool unknown_peek(struct auth *auth, const char *address)
+{
+    struct ratelimit_state state;
+
+    ratelimit_look(auth->unknown, address ? address : "", auth->unknown_per_s,
+                   AUTH_UNKNOWN_BURST, clock_monotonic_s(), &state);
+    return state.remaining_count >= 1;
 }
 
 /* Asks the database and remembers the answer in *e and the cache. While it is
  * down the last known state stays good, and is not asked for RETRY_S. */
-static enum error_code ask(struct auth *auth, const char *key_id, struct entry *e,
-                           struct error *err)
+static enum error_code ask(struct auth *auth, const char *key_id, const char *address,
+                           struct entry *e, struct error *err)
 {
     struct entry fresh = {.used = true, .known = true};
     bool was_known = e->used && e->known;
     enum error_code code;
     double now_s;
 
-    if (!was_known && !unknown_allowed(auth)) {
-        err->retry_after_s = 1;
-        return fail(err, ERR_RATE_LIMITED, "", "too many unknown keys; try again");
-    }
+    if (!was_known && !unknown_take(auth, address))
+        return fail_unknown(err);
     code = auth->find ? auth->find(auth->context, key_id, &fresh.key, err)
                       : fail(err, ERR_UNAVAILABLE, "",
                              "keys are in the database, and none is configured");
     if (code != OK && code != ERR_NOT_FOUND && !was_known)
         return code;
+    if (code == OK && !was_known) /* an honest caller, whose key was only new here */
+        ratelimit_give(auth->unknown, address ? address : "", auth->unknown_per_s,
+                       AUTH_UNKNOWN_BURST, clock_monotonic_s());
     if (code == ERR_NOT_FOUND)
         fresh.known = false;
     else if (code != OK)
@@ -424,34 +456,80 @@ static enum auth_result judge(const struct entry *e, const unsigned char *digest
     return allow(key, grant, a, err);
 }
 
-enum auth_result auth_check(struct auth *auth, const char *authorization,
-                            enum scope scope, bool may_block, struct auth_grant *grant,
-                            struct arena *a, struct error *err)
+/* Allowed without a key: nobody needs one, or not for this. */
+static bool is_open(const struct auth *auth, enum scope scope, struct auth_grant *grant)
+{
+    if (auth && auth->required && scope != SCOPE_NONE)
+        return false;
+    grant->who =
+        (struct principal){"default", "", SCOPE_DECIDE | SCOPE_INGEST | SCOPE_ADMIN};
+    grant->quota = grant->tenant_quota = quota_none();
+    return true;
+}
+
+/* What the cache says of the key in the header; *e as by cache_get(). */
+static enum error_code recall(struct auth *auth, const char *authorization,
+                              bool may_block, char *text, struct entry *e,
+                              enum lookup *lookup, struct error *err)
+{
+    char key_id[AUTH_KEY_ID_SIZE];
+
+    TRY(read_header(authorization, text, err));
+    memcpy(key_id, text + 3, KEY_ID_LENGTH);
+    key_id[KEY_ID_LENGTH] = '\0';
+    *lookup = cache_get(auth, key_id, may_block, e);
+    strcpy(e->key.key_id, key_id);
+    return OK;
+}
+
+static enum auth_result judge_text(const struct entry *e, const char *text,
+                                   enum scope scope, struct auth_grant *grant,
+                                   struct arena *a, struct error *err)
 {
     unsigned char digest[SHA256_BYTES];
+
+    hash_sha256(text, KEY_LENGTH, digest);
+    return judge(e, digest, scope, grant, a, err);
+}
+
+enum auth_result auth_check(struct auth *auth, const char *authorization,
+                            const char *address, enum scope scope, bool may_block,
+                            struct auth_grant *grant, struct arena *a, struct error *err)
+{
     char text[AUTH_KEY_SIZE], key_id[AUTH_KEY_ID_SIZE];
     enum lookup lookup;
     struct entry e = {0};
 
-    if (!auth || !auth->required || scope == SCOPE_NONE) {
-        grant->who =
-            (struct principal){"default", "", SCOPE_DECIDE | SCOPE_INGEST | SCOPE_ADMIN};
-        grant->quota = grant->tenant_quota = quota_none();
+    if (is_open(auth, scope, grant))
         return AUTH_ALLOWED;
-    }
-    if (!read_header(authorization, text))
-        return refuse(err, ERR_UNAUTHENTICATED,
-                      authorization
-                          ? "the Authorization header holds no key of this service "
-                            "(Bearer gp_..., or Basic with it as the password)"
-                          : "an Authorization header with a key is needed");
-    memcpy(key_id, text + 3, KEY_ID_LENGTH);
-    key_id[KEY_ID_LENGTH] = '\0';
-    lookup = cache_get(auth, key_id, may_block, &e);
+    if (recall(auth, authorization, may_block, text, &e, &lookup, err) != OK)
+        return AUTH_REFUSED;
     if (lookup != FRESH && !may_block)
         return AUTH_NEEDS_DATABASE;
-    if (lookup != FRESH && ask(auth, key_id, &e, err) != OK)
+    strcpy(key_id, e.key.key_id);
+    if (lookup != FRESH && ask(auth, key_id, address, &e, err) != OK)
         return AUTH_REFUSED;
-    hash_sha256(text, KEY_LENGTH, digest);
-    return judge(&e, digest, scope, grant, a, err);
+    return judge_text(&e, text, scope, grant, a, err);
+}
+
+enum auth_result auth_glance(struct auth *auth, const char *authorization,
+                             const char *address, enum scope scope,
+                             struct auth_grant *grant, struct arena *a, struct error *err)
+{
+    char text[AUTH_KEY_SIZE];
+    enum lookup lookup;
+    struct entry e = {0};
+
+    if (is_open(auth, scope, grant))
+        return AUTH_ALLOWED;
+    if (recall(auth, authorization, false, text, &e, &lookup, err) != OK)
+        return AUTH_REFUSED;
+    if (lookup != ASK)
+        return judge_text(&e, text, scope, grant, a, err);
+    if (e.used && e.known)
+        return AUTH_NEEDS_REFRESH;
+    if (unknown_peek(auth, address))
+        return AUTH_NEEDS_DATABASE;
+    fail_unknown(err);
+    return AUTH_REFUSED;
 }

@@ -1,10 +1,11 @@
-/* cli.c - the program's commands: serve, migrate, key, tenant, openapi, simulate, and
- * flags. */
+/* cli.c - the program's commands: serve, migrate, key, tenant, health, openapi, simulate,
+ * and flags. */
 #include "service/cli.h"
 
 #include "service/auth.h"
 #include "service/clock.h"
 #include "service/config.h"
+#include "service/health.h"
 #include "service/migrate.h"
 #include "service/openapi.h"
 #include "service/serve.h"
@@ -38,8 +39,10 @@ struct cli {
     const char *words[WORDS_MAX + 1]; /* "key", "create" ...; the rest are flags */
     size_t word_count;
     bool check_config, help, version;
-    bool expand;   /* of `simulate` */
-    bool reported; /* the command has printed its errors itself */
+    bool expand; /* of `simulate` */
+    struct health_target health;
+    int exit_status; /* of a command that is done; 0 unless it says otherwise */
+    bool reported;   /* the command has printed its errors itself */
     const char *tenant, *scopes, *label, *expires_days; /* of `key` */
     const char *quotas[QUOTA_COUNT]; /* of `key` and `tenant`, as given; NULL: not */
 };
@@ -290,6 +293,17 @@ static enum error_code run_tenant(struct cli *c, struct error *err)
     return run_verb(c, verbs, 2, "tenant set NAME or tenant show NAME", err);
 }
 
+static enum error_code run_health(struct cli *c, struct error *err)
+{
+    char line[HEALTH_LINE_SIZE];
+    bool healthy;
+
+    TRY(health_ask(&c->health, &c->config, &healthy, line, err));
+    puts(line);
+    c->exit_status = healthy ? EXIT_SUCCESS : HEALTH_EXIT_DOWN;
+    return OK;
+}
+
 /* ---- simulations without a service ---- */
 
 static void print_errors(const struct error *err)
@@ -385,6 +399,9 @@ static const struct command {
      "create --tenant T --scopes decide,ingest,admin [--expires-days N] [--label L],\n"
      "             list --tenant T, revoke ID, or set ID; with the quotas below"},
     {"tenant", run_tenant, "set NAME and its quotas, or show NAME"},
+    {"health", run_health,
+     "[--url http://HOST:PORT | --unix PATH] [--ready]: ask a running service; exit 0\n"
+     "             when /livez, or /readyz, says 200, else 3"},
     {"openapi", run_openapi, "print the description of the API"},
     {"simulate", run_simulate,
      "FILE|- : answer it as POST /v1/simulations would, without a service; with\n"
@@ -464,6 +481,9 @@ static enum error_code take_apart(struct cli *c, char **argv, const char **rest,
             take_switch(*argv, "--help", &c->help) + take_switch(*argv, "-h", &c->help) +
             take_switch(*argv, "--version", &c->version) +
             take_switch(*argv, "--expand", &c->expand) +
+            take_switch(*argv, "--ready", &c->health.ready) +
+            take_flag(argv, "--url", &c->health.url) +
+            take_flag(argv, "--unix", &c->health.unix_socket) +
             take_flag(argv, "--tenant", &c->tenant) +
             take_flag(argv, "--scopes", &c->scopes) +
             take_flag(argv, "--label", &c->label) +
@@ -507,7 +527,7 @@ static int run_command(struct cli *c, struct error *err)
     if (!command->run)
         return -1;
     if (command->run(c, err) == OK)
-        return EXIT_SUCCESS;
+        return c->exit_status;
     if (!c->reported)
         print_errors(err);
     return err->code == ERR_INVALID ? EXIT_USAGE : EXIT_FAILURE;

@@ -1,4 +1,5 @@
-/* cli.h - the program's commands: serve, migrate, key, openapi, simulate, and flags. */
+/* cli.h - the program's commands: serve, migrate, key, health, openapi, simulate, flags.
+ */
 #ifndef GRIDPLAN_CLI_H
 #define GRIDPLAN_CLI_H
 

@@ -2,7 +2,9 @@
 #include "service/config.h"
 
 #include "models/base/names.h"
+#include "service/address.h"
 #include "service/governor.h"
+#include "service/listen.h"
 #include "service/system_memory.h"
 
 #include <arpa/inet.h>
@@ -350,6 +352,32 @@ static void check_origins(const char *origins, struct error *err)
     }
 }
 
+static void check_networks(const char *networks, struct error *err)
+{
+    struct network_list list;
+    const char *bad;
+    size_t length = network_list_read(networks, &list, &bad);
+
+    if (length)
+        invalid(err, "/trusted_proxies", "malformed",
+                "'%.*s' is not like 10.0.0.0/8 or 2001:db8::/32, or one more than %d",
+                (int)length, bad, NETWORKS_MAX);
+}
+
+static void check_listeners(struct config *config, struct error *err)
+{
+    config->has_admin = config->admin_port || *config->admin_bind;
+    if (*config->admin_bind && !is_address(config->admin_bind))
+        invalid(err, "/admin_bind", "malformed", "'%s' is no IPv4 or IPv6 address",
+                config->admin_bind);
+    if (config->admin_port && config->admin_port == config->port)
+        invalid(err, "/admin_port", "conflict", "%zu is the port of the first listener",
+                config->admin_port);
+    if (strlen(config->unix_socket) > UNIX_PATH_MAX_BYTES)
+        invalid(err, "/unix_socket", "too_long", "%zu bytes; at most %d are possible",
+                strlen(config->unix_socket), UNIX_PATH_MAX_BYTES);
+}
+
 /* Memory: what it comes to, and what cannot be. */
 static void settle_memory(struct config *config, struct arena *a)
 {
@@ -403,6 +431,8 @@ static void check(struct config *config, struct arena *a, struct error *err)
         invalid(err, "bind", "malformed", "'%s' is no IPv4 or IPv6 address",
                 config->bind);
     check_origins(config->cors_origins, err);
+    check_networks(config->trusted_proxies, err);
+    check_listeners(config, err);
     if (config->request_memory_bytes < config->max_body_bytes)
         invalid(err, "request_memory_bytes", "out_of_bounds",
                 "%zu is less than max_body_bytes, %zu", config->request_memory_bytes,

@@ -19,6 +19,13 @@ enum config_auth { CONFIG_AUTH_AUTO, CONFIG_AUTH_ON, CONFIG_AUTH_OFF };
 /* type, name, default, least, most (of a number), choices of a CHOICE, customary
  * environment variable, documentation. To add a setting, add its row. */
 #define CONFIG_SETTINGS(X)                                                               \
+    X(TEXT, admin_bind, "", 0, 0, NULL, NULL,                                            \
+      "Address of a second listener, for probes and metrics alone; empty: as bind")      \
+    X(COUNT, admin_port, "0", 0, 65535, NULL, NULL,                                      \
+      "Its TCP port; 0: none, or any free one when admin_bind is set")                   \
+    X(TEXT, allowed_hosts, "auto", 0, 0, NULL, NULL,                                     \
+      "Values of Host that are served, separated by commas, or *; auto: with keys any, " \
+      "else addresses, localhost and this machine's name")                               \
     X(CHOICE, auth, "auto", 0, 0, "auto|on|off", NULL,                                   \
       "Whether requests need a key; auto: unless bound to loopback")                     \
     X(TEXT, bind, "127.0.0.1", 0, 0, NULL, NULL,                                         \
@@ -37,8 +44,7 @@ enum config_auth { CONFIG_AUTH_AUTO, CONFIG_AUTH_ON, CONFIG_AUTH_OFF };
     X(COUNT, compute_workers, "0", 0, 1024, NULL, NULL,                                  \
       "Searches and simulations that compute at once; 0: the number of processors")      \
     X(COUNT, connections_per_address, "0", 0, 1e6, NULL, NULL,                           \
-      "Connections from one address at most; 0: no limit (behind a proxy all share "     \
-      "one)")                                                                            \
+      "Connections from one address at most; 0: no limit; trusted_proxies have none")    \
     X(TEXT, cors_origins, "", 0, 0, NULL, NULL,                                          \
       "Origins that browsers may call from, separated by commas, or *; empty: none")     \
     X(SECRET, database, "", 0, 0, NULL, "DATABASE_URL",                                  \
@@ -125,7 +131,15 @@ enum config_auth { CONFIG_AUTH_AUTO, CONFIG_AUTH_ON, CONFIG_AUTH_OFF };
       "Largest time_limit_s that a request may ask for")                                 \
     X(COUNT, total_body_bytes, "0", 0, 1e13, NULL, NULL,                                 \
       "Memory for the bodies of all requests in flight at most; 0: what "                \
-      "body_memory_ratio says")
+      "body_memory_ratio says")                                                          \
+    X(TEXT, trusted_proxies, "", 0, 0, NULL, NULL,                                       \
+      "Networks (10.0.0.0/8) whose X-Forwarded-For names the client, separated by "      \
+      "commas; empty: none")                                                             \
+    X(TEXT, unix_socket, "", 0, 0, NULL, NULL,                                           \
+      "Path of a further listener, for this user alone; empty: none")                    \
+    X(NUMBER, unknown_keys_per_address_per_s, "5", 0.1, 1e4, NULL, NULL,                 \
+      "Keys not seen before that are looked up for one address in a second; more get "   \
+      "429")
 
 #define CONFIG_TYPE_CHOICE  int
 #define CONFIG_TYPE_TEXT    const char *
@@ -144,6 +158,7 @@ struct config {
                                                   variables that mean nothing */
     size_t warning_count;
     bool auth_required; /* what `auth` comes to */
+    bool has_admin;     /* whether there is a second listener */
 };
 
 /* Settings that come from others or from the machine where they are 0 are filled in.

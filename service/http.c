@@ -6,7 +6,9 @@
  * are used again and again. What belongs to the connection is a struct peer.
  *
  * The library lets us reply after the header or after the whole body, never in
- * between: what is refused in between is read to its end and thrown away.
+ * between: what is refused in between is read to its end and thrown away. So whatever
+ * the header tells is checked with the header, the key too: while it is looked up the
+ * connection is suspended, and nothing of the body is read.
  */
 #include "service/http.h"
 
@@ -14,20 +16,22 @@
 #include "service/body.h"
 #include "service/clock.h"
 #include "service/config.h"
+#include "service/crowd.h"
+#include "service/door.h"
 #include "service/estimate.h"
 #include "service/governor.h"
+#include "service/listen.h"
 #include "service/log.h"
+#include "service/lookup.h"
 #include "service/metrics.h"
 #include "service/watch.h"
 #include "service/work_memory.h"
 #include "service/worker.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
 #include <microhttpd.h>
-#include <netinet/in.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,15 +43,19 @@
 #include <unistd.h>
 
 enum {
-    BACKLOG = 4096,
     EXCHANGES_KEPT = 256, /* idle ones; more are released */
     FDS_RESERVED = 256,   /* database, files, epoll */
     IO_STACK_BYTES = 1024 * 1024,
-    CONNECTION_BYTES =
-        16 * 1024,      /* the header of a request or reply; of each connection */
-    SETTLE_MS = 100,    /* for what was under way when draining began */
-    AFTER_CANCEL_S = 5, /* for computations to notice */
-    LAST_REPLIES_S = 1, /* ... and for their answers to go out */
+    MACHINE_NAME_SIZE = 256,
+    ADMIN_CONNECTIONS = 64,        /* at most: probes and metrics */
+    CONNECTION_BYTES = 64 * 1024,  /* of each connection: the header of a request or
+                                      reply. Above 32 KiB the library maps the memory,
+                                      so that an idle connection costs one page */
+    TARGET_MAX_BYTES = 16 * 1024,  /* what the header may have is less than fits, so */
+    HEADERS_MAX_BYTES = 32 * 1024, /* that we answer what is too large, in our words */
+    SETTLE_MS = 100,               /* for what was under way when draining began */
+    AFTER_CANCEL_S = 5,            /* for computations to notice */
+    LAST_REPLIES_S = 1,            /* ... and for their answers to go out */
     POLL_MS = 5,
     RETRY_AFTER_S = 1,
 };
@@ -59,6 +67,8 @@ static const double OPERATIONS_PER_BYTE = 1000;
 static const double OPERATIONS_PER_S = 2e8;
 
 enum exchange_state {
+    LOOKING,    /* a query worker looks the key up; nothing of the body is read */
+    LOOKED,     /* it has: `err` says whether the body is wanted */
     READING,    /* the body is being collected */
     DISCARDING, /* the body is being thrown away; `err` or the route says why */
     WORKING,    /* a worker has it */
@@ -72,11 +82,18 @@ struct exchange {
     struct arena *arena;
     struct exchange *next; /* in the free list */
     enum exchange_state state;
-    const struct route *route; /* NULL: none fits */
-    double started_s;          /* monotonic */
+    const struct route *route;       /* NULL: none fits */
+    double started_s;                /* monotonic */
+    char address[ADDRESS_TEXT_SIZE]; /* of the client that a proxy names */
+    const char *host, *sec_fetch_site, *forwarded_for, *forwarded_proto;
+    /* The key, checked before the body. */
+    struct lookup lookup;
+    struct auth_grant grant;
+    double granted_at_s; /* monotonic; 0: not checked */
     /* What the header says about the body. */
     const char *content_length, *transfer_encoding, *expect;
     size_t length_count; /* Content-Length headers */
+    size_t header_bytes; /* of all fields */
     uint64_t announced_bytes;
     bool has_length;
     bool closing; /* the reply ends the connection */
@@ -86,19 +103,32 @@ struct exchange {
     size_t discarded_bytes;
     struct error err; /* code OK: nothing refused so far */
     struct message message;
-    struct query_pair query[QUERY_PAIRS_MAX];
+    struct query_pair *query; /* room for QUERY_PAIRS_MAX, made with the first */
     struct reply reply;
     struct governor_job job;  /* of a computation */
     struct arena_mark header; /* what the arena holds of the header */
     size_t estimate_bytes;
 };
 
+/* A listener, and the library's threads behind it. */
+struct gate {
+    struct http *http;
+    enum entrance entrance;
+    int fd, port; /* fd -1: none */
+    struct MHD_Daemon *daemon;
+};
+
 struct http {
     struct service *service;
-    struct MHD_Daemon *daemon;
+    struct gate gates[ENTRANCE_UNIX + 1]; /* by enum entrance */
+    struct unix_path unix_path;
     struct watch *watch;
-    int listener;
-    int port;
+    struct lookup_line *lookups;
+    struct crowd *crowd;
+    struct network_list trusted_proxies;
+    struct door door;
+    char machine[MACHINE_NAME_SIZE];
+    bool warned_of_proxy; /* atomic */
     /* Atomic. */
     size_t request_count, working_count, refused_count;
     pthread_mutex_t free_lock;
@@ -192,7 +222,7 @@ static void lease_from(struct exchange *x)
 {
     struct governor *governor = x->http->service->governor;
 
-    x->who = (struct governor_who){.owner.name = x->peer->address};
+    x->who = (struct governor_who){.owner.name = x->peer->owner};
     x->body.governor = governor;
     x->body.who = &x->who;
     work_memory_begin(&x->memory, governor, &x->who);
@@ -251,7 +281,7 @@ static void refuse(struct exchange *x)
     const struct message *m = &x->message;
     double duration_s = clock_monotonic_s() - x->started_s;
 
-    route_problem(m, &x->err, m->request_id, &x->reply, x->arena);
+    route_problem(x->http->service, m, &x->err, m->request_id, &x->reply, x->arena);
     x->state = ANSWERED;
     metrics_request(x->http->service->metrics, x->route, x->reply.status, duration_s);
     log_request(&(struct log_access){
@@ -283,12 +313,17 @@ static void refuse_computation(struct exchange *x, enum governor_answer answer)
     refuse(x);
 }
 
-static void refuse_busy(struct exchange *x)
+static void fail_busy(struct exchange *x)
 {
     x->err.retry_after_s = RETRY_AFTER_S;
     fail(&x->err, ERR_BUSY, "", "too many requests are waiting; try again in %d s",
          RETRY_AFTER_S);
     add(&x->http->refused_count, 1);
+}
+
+static void refuse_busy(struct exchange *x)
+{
+    fail_busy(x);
     refuse(x);
 }
 
@@ -341,30 +376,47 @@ static const char *decode(const char *text, struct arena *a, struct error *err)
 static const struct {
     const char *name;
     size_t offset; /* of a const char * in struct exchange */
+    bool once;     /* two of them: who reads the other one reads another request */
 } wanted[] = {
-#define HEADER(name, member)                    \
-    {                                           \
-        name, offsetof(struct exchange, member) \
+#define HEADER(name, member, once)                    \
+    {                                                 \
+        name, offsetof(struct exchange, member), once \
     }
-    HEADER("Accept", message.accept),
-    HEADER("Accept-Encoding", message.accept_encoding),
-    HEADER("Access-Control-Request-Method", message.access_control_request_method),
-    HEADER("Authorization", message.authorization),
-    HEADER("Content-Encoding", message.content_encoding),
-    HEADER("Content-Length", content_length),
-    HEADER("Content-Type", message.content_type),
-    HEADER("Expect", expect),
-    HEADER("Idempotency-Key", message.idempotency_key),
-    HEADER("If-Match", message.if_match),
-    HEADER("If-None-Match", message.if_none_match),
-    HEADER("Origin", message.origin),
-    HEADER("Prefer", message.prefer),
-    HEADER("Transfer-Encoding", transfer_encoding),
-    HEADER("X-Request-Id", message.request_id),
-    HEADER("traceparent", message.traceparent),
-    HEADER("tracestate", message.tracestate),
+    HEADER("Accept", message.accept, false),
+    HEADER("Accept-Encoding", message.accept_encoding, false),
+    HEADER("Access-Control-Request-Method", message.access_control_request_method, false),
+    HEADER("Authorization", message.authorization, true),
+    HEADER("Content-Encoding", message.content_encoding, false),
+    HEADER("Content-Length", content_length, false), /* counted */
+    HEADER("Content-Type", message.content_type, false),
+    HEADER("Expect", expect, false),
+    HEADER("Host", host, true),
+    HEADER("Idempotency-Key", message.idempotency_key, true),
+    HEADER("If-Match", message.if_match, false),
+    HEADER("If-None-Match", message.if_none_match, false),
+    HEADER("Origin", message.origin, true),
+    HEADER("Prefer", message.prefer, false),
+    HEADER("Sec-Fetch-Site", sec_fetch_site, false),
+    HEADER("Transfer-Encoding", transfer_encoding, true),
+    HEADER("X-Forwarded-Proto", forwarded_proto, false),
+    HEADER("X-Request-Id", message.request_id, false),
+    HEADER("traceparent", message.traceparent, false),
+    HEADER("tracestate", message.tracestate, false),
 #undef HEADER
 };
+
+/* X-Forwarded-For may come in several lines: they are one list. */
+static void take_forwarded(struct exchange *x, const char *value)
+{
+    const char *joined = x->forwarded_for
+                             ? arena_printf(x->arena, "%s,%s", x->forwarded_for, value)
+                             : value;
+
+    if (joined)
+        x->forwarded_for = joined;
+    else
+        fail_memory(&x->err);
+}
 
 /* Whether it is the header with something behind its name: the library leaves a
  * blank before the colon, and what follows a folded line, in the name. */
@@ -379,6 +431,9 @@ static void take_header(struct exchange *x, const char *name, const char *value)
 {
     char first = (char)(*name | 0x20);
 
+    x->header_bytes += strlen(name) + strlen(value) + 4; /* ": " and the line's end */
+    if (first == 'x' && strcasecmp(name, "X-Forwarded-For") == 0)
+        take_forwarded(x, value);
     if (is_spoilt(name, "Content-Length") || is_spoilt(name, "Transfer-Encoding"))
         x->length_count = 2; /* at least: whoever reads on sees another length */
     for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
@@ -390,6 +445,9 @@ static void take_header(struct exchange *x, const char *name, const char *value)
             x->length_count++;
         if (!*member) /* of repeated ones the first */
             *member = value;
+        else if (wanted[i].once)
+            fail(&x->err, ERR_MALFORMED, "", "%s is there more than once",
+                 wanted[i].name);
         return;
     }
 }
@@ -397,15 +455,22 @@ static void take_header(struct exchange *x, const char *name, const char *value)
 static void take_query(struct exchange *x, const char *name, const char *value)
 {
     struct message *m = &x->message;
-    struct query_pair *pair = &x->query[m->query_count];
+    struct query_pair *pair;
 
     if (x->err.code != OK)
         return;
+    if (!x->query)
+        x->query = NEW(x->arena, struct query_pair, QUERY_PAIRS_MAX);
+    if (!x->query) {
+        fail_memory(&x->err);
+        return;
+    }
     if (m->query_count == QUERY_PAIRS_MAX) {
         fail(&x->err, ERR_MALFORMED, "", "more than %d query parameters",
              QUERY_PAIRS_MAX);
         return;
     }
+    pair = &x->query[m->query_count];
     pair->name = decode(name, x->arena, &x->err);
     pair->value = pair->name && value ? decode(value, x->arena, &x->err) : "";
     m->query_count++;
@@ -422,26 +487,28 @@ static enum MHD_Result take_value(void *context, enum MHD_ValueKind kind,
 }
 
 /* What the header says about the body, or why it is refused. */
-static void check_length(struct exchange *x)
+static enum error_code check_length(struct exchange *x)
 {
     size_t max_bytes = route_body_limit(x->route, x->http->service->config);
     char *end;
 
-    if (x->length_count > 1 || (x->content_length && x->transfer_encoding)) {
-        fail(&x->err, ERR_MALFORMED, "",
-             "the body has more than one length: of Content-Length and Transfer-Encoding "
-             "send one, once");
-    } else if (x->transfer_encoding && strcasecmp(x->transfer_encoding, "chunked") != 0) {
-        fail(&x->err, ERR_MALFORMED, "",
-             "of transfer encodings only chunked is understood");
-    } else if (x->content_length) {
-        errno = 0;
-        x->announced_bytes = strtoull(x->content_length, &end, 10);
-        x->has_length = true;
-        if (errno || *end || x->announced_bytes > max_bytes)
-            fail(&x->err, ERR_TOO_LARGE, "", "the body has %.24s bytes, %zu are allowed",
-                 x->content_length, max_bytes);
-    }
+    if (x->length_count > 1 || (x->content_length && x->transfer_encoding))
+        return fail(&x->err, ERR_MALFORMED, "",
+                    "the body has more than one length: of Content-Length and "
+                    "Transfer-Encoding send one, once");
+    if (x->transfer_encoding && strcasecmp(x->transfer_encoding, "chunked") != 0)
+        return fail(&x->err, ERR_MALFORMED, "",
+                    "of transfer encodings only chunked is understood");
+    if (!x->content_length)
+        return OK;
+    errno = 0;
+    x->announced_bytes = strtoull(x->content_length, &end, 10);
+    x->has_length = true;
+    if (errno || *end || x->announced_bytes > max_bytes)
+        return fail(&x->err, ERR_TOO_LARGE, "",
+                    "the body has %.24s bytes, %zu are allowed", x->content_length,
+                    max_bytes);
+    return OK;
 }
 
 static size_t count_or_none(double quota)
@@ -458,20 +525,16 @@ static struct governor_party party(const char *name, const struct quota *quota)
          .memory_bytes = count_or_none(quota->memory_bytes)}};
 }
 
-/* The tenant of the key; without keys, or while the key must be looked up, the client's
- * address. */
+/* Who answers for what the request takes: the tenant of its key, else its client. */
 static void find_owner(struct exchange *x)
 {
-    struct error unused = {.code = OK};
-    struct auth_grant grant;
+    const struct auth_grant *grant = &x->grant;
 
-    if (x->message.authorization &&
-        auth_check(x->http->service->auth, x->message.authorization, x->route->scope,
-                   false, &grant, x->arena, &unused) == AUTH_ALLOWED &&
-        *grant.who.key_id) {
-        x->who.owner = party(grant.who.tenant, &grant.tenant_quota);
-        x->who.key = party(grant.who.key_id, &grant.quota);
-    }
+    x->who = (struct governor_who){.owner.name = x->message.remote_address};
+    if (!grant->who.key_id || !*grant->who.key_id)
+        return;
+    x->who.owner = party(grant->who.tenant, &grant->tenant_quota);
+    x->who.key = party(grant->who.key_id, &grant->quota);
 }
 
 /* Whether there is room for the body that is announced: before any of it has come. */
@@ -487,56 +550,190 @@ static void check_room(struct exchange *x)
         body_fail(&x->body, answer, x->announced_bytes, &x->err);
 }
 
-/* Nobody reads the body when no route fits, or a key is needed and not there:
- * route_answer() then says so. */
-static bool is_body_wanted(const struct exchange *x)
+/* Who asks, for limits: the peer, or the client that a trusted proxy names. */
+static void find_client(struct exchange *x)
 {
-    const struct service *service = x->http->service;
+    struct http *h = x->http;
+    struct address client;
 
-    return x->route && (!service->auth || !service->config->auth_required ||
-                        x->route->scope == SCOPE_NONE || x->message.authorization);
+    x->message.remote_address = x->peer->owner;
+    if (x->peer->trusted && x->forwarded_for) {
+        address_client(&h->trusted_proxies, &x->peer->address, x->forwarded_for, &client);
+        x->message.remote_address = address_owner(&client, x->address);
+    }
+    if (x->forwarded_for && !x->peer->trusted && !h->service->config->auth_required &&
+        !__atomic_exchange_n(&h->warned_of_proxy, true, __ATOMIC_RELAXED))
+        log_write(LOG_WARNING,
+                  "%s sends X-Forwarded-For and is not in trusted_proxies: without keys "
+                  "all its clients count as one",
+                  x->peer->owner);
+}
+
+static bool body_follows(const struct exchange *x)
+{
+    const char *length = x->content_length;
+
+    return x->transfer_encoding || (length && length[strspn(length, "0")]);
+}
+
+/* Answers what x->err says, before the body. The library closes a connection that is
+ * answered at the header: without a body it waits for the request's end. */
+static enum MHD_Result refuse_early(struct exchange *x)
+{
+    if (!body_follows(x) && !x->closing) {
+        x->state = DISCARDING;
+        return MHD_YES;
+    }
+    x->peer->linger = body_follows(x) || x->err.code == ERR_MALFORMED;
+    x->closing = true;
+    refuse(x);
+    return send_reply(x);
 }
 
 static enum MHD_Result answer(struct exchange *x);
 
-/* A request's header is there. */
-static enum MHD_Result begin(struct exchange *x, const char *method, const char *url)
+/* The body may come. */
+static enum MHD_Result admit(struct exchange *x)
 {
-    struct message *m = &x->message;
-    enum error_code code;
-    char allow[80];
-
-    MHD_get_connection_values(x->connection, MHD_HEADER_KIND | MHD_GET_ARGUMENT_KIND,
-                              take_value, x);
-    m->method = method;
-    m->remote_address = x->peer->address;
-    m->query = x->query;
-    if (x->err.code == OK)
-        m->path = decode(url, x->arena, &x->err);
-    if (x->err.code == OK) {
-        x->route = route_find(x->http->service->routes, method, m->path, allow, &code);
-        check_length(x);
-    }
-    if (x->err.code != OK) { /* the library closes the connection after that */
-        x->peer->linger = true;
-        refuse(x);
-        return send_reply(x);
-    }
-    x->state = is_body_wanted(x) ? READING : DISCARDING;
-    if (x->route)
-        find_owner(x);
+    /* Nobody reads it when no route fits or the route takes none: route_answer() then
+     * says so, or ignores it. */
+    x->state = x->route && route_takes_body(x->route) ? READING : DISCARDING;
+    find_owner(x);
     if (x->state == READING)
         check_room(x);
-    if (x->err.code != OK) {
-        x->peer->linger = true;
-        refuse(x);
-        return send_reply(x);
-    }
+    if (x->err.code != OK)
+        return refuse_early(x);
     peer_enter(x->peer, PHASE_BODY);
     if (x->state == DISCARDING &&
         x->expect) /* the client waits to hear whether to send */
         return answer(x);
     return MHD_YES;
+}
+
+/* On a query worker: the exchange belongs to the I/O thread again after the resume. */
+static void look_up(void *context)
+{
+    struct exchange *x = context;
+    struct http *h = x->http;
+    const struct message *m = &x->message;
+
+    auth_check(h->service->auth, m->authorization, m->remote_address, x->route->scope,
+               true, &x->grant, x->arena, &x->err);
+    x->granted_at_s = clock_monotonic_s();
+    x->state = LOOKED;
+    MHD_resume_connection(x->connection);
+    subtract(&h->working_count, 1);
+}
+
+static enum MHD_Result start_looking(struct exchange *x, bool known)
+{
+    struct http *h = x->http;
+
+    x->state = LOOKING;
+    x->lookup = (struct lookup){look_up, x, NULL};
+    add(&h->working_count, 1);
+    peer_enter(x->peer, PHASE_RUNNING);
+    MHD_suspend_connection(x->connection); /* before a worker may resume it */
+    if (!lookup_submit(h->lookups, &x->lookup, known)) {
+        fail_busy(x);
+        x->state = LOOKED;
+        subtract(&h->working_count, 1);
+        MHD_resume_connection(x->connection);
+    }
+    return MHD_YES;
+}
+
+/* Whether the key is looked up or known; nothing is read for a key that is not. */
+static enum MHD_Result check_key(struct exchange *x)
+{
+    struct service *service = x->http->service;
+    const struct message *m = &x->message;
+
+    if (!x->route)
+        return admit(x);
+    switch (auth_glance(service->auth, m->authorization, m->remote_address,
+                        x->route->scope, &x->grant, x->arena, &x->err)) {
+    case AUTH_NEEDS_DATABASE:
+        return start_looking(x, false);
+    case AUTH_NEEDS_REFRESH:
+        return start_looking(x, true);
+    case AUTH_REFUSED:
+        x->closing = m->authorization && x->err.code == ERR_UNAUTHENTICATED &&
+                     !auth_has_key(m->authorization);
+        return refuse_early(x);
+    case AUTH_ALLOWED:
+        break;
+    }
+    x->granted_at_s = x->started_s;
+    return admit(x);
+}
+
+/* The key has been looked up: the library calls once for that, before the body. */
+static enum MHD_Result go_on(struct exchange *x)
+{
+    return x->err.code == OK ? admit(x) : refuse_early(x);
+}
+
+/* The answer names no more than the path, so the path must not be the matter. */
+static enum error_code check_size(struct exchange *x)
+{
+    if (x->peer->target_bytes > TARGET_MAX_BYTES)
+        return fail(&x->err, ERR_TARGET_LENGTH, "",
+                    "path and query have %zu bytes, %d are allowed",
+                    x->peer->target_bytes, TARGET_MAX_BYTES);
+    if (x->header_bytes > HEADERS_MAX_BYTES)
+        return fail(&x->err, ERR_HEADER_LENGTH, "",
+                    "the header fields have %zu bytes, %d are allowed", x->header_bytes,
+                    HEADERS_MAX_BYTES);
+    return x->err.code;
+}
+
+static enum error_code check_header(struct exchange *x, const char *url,
+                                    const char *version)
+{
+    struct http *h = x->http;
+    struct message *m = &x->message;
+    struct door_head head = {
+        .method = m->method,
+        .host = x->host,
+        .origin = m->origin,
+        .sec_fetch_site = x->sec_fetch_site,
+        .host_needed = strcmp(version, MHD_HTTP_VERSION_1_0) != 0,
+        .https = x->peer->trusted && x->forwarded_proto &&
+                 strcasecmp(x->forwarded_proto, "https") == 0,
+    };
+    enum error_code code;
+    char allow[80];
+
+    TRY(check_size(x));
+    m->path = decode(url, x->arena, &x->err);
+    if (!m->path)
+        return x->err.code;
+    TRY(door_check(&h->door, &head, &x->err));
+    x->route = route_find_at(h->service, m, allow, &code);
+    TRY(check_length(x));
+    if (x->route && route_takes_body(x->route) && body_follows(x))
+        TRY(route_check_content_type(x->route, m, !h->service->config->auth_required,
+                                     x->arena, &x->err));
+    return OK;
+}
+
+/* A request's header is there. */
+static enum MHD_Result begin(struct exchange *x, const char *method, const char *url,
+                             const char *version)
+{
+    struct message *m = &x->message;
+
+    MHD_get_connection_values(x->connection, MHD_HEADER_KIND | MHD_GET_ARGUMENT_KIND,
+                              take_value, x);
+    m->method = method;
+    m->entrance = (enum entrance)x->peer->entrance;
+    find_client(x);
+    m->query = x->query;
+    if (check_header(x, url, version) == OK)
+        return check_key(x);
+    x->closing = x->err.code == ERR_MALFORMED; /* who knows where it ends */
+    return refuse_early(x);
 }
 
 /* ---- the body ---- */
@@ -717,7 +914,9 @@ static enum MHD_Result answer(struct exchange *x)
     m->body_length = x->body.length;
     m->received = &x->body;
     m->memory = &x->memory;
-    if (x->route && x->state == READING)
+    if (x->granted_at_s > 0 && clock_monotonic_s() < x->granted_at_s + AUTH_FRESH_S)
+        m->grant = &x->grant; /* else the body took so long that the key is old news */
+    if (x->route)
         kind = route_work_of(x->route, m);
     if (kind == WORK_COMPUTE)
         return start_computing(x);
@@ -740,7 +939,6 @@ static enum MHD_Result access_handler(void *context, struct MHD_Connection *conn
     struct exchange *x = *request_context;
     struct peer *peer;
 
-    (void)version;
     if (!x) {
         peer = peer_of(connection);
         x = peer ? exchange_take(h) : NULL;
@@ -757,7 +955,7 @@ static enum MHD_Result access_handler(void *context, struct MHD_Connection *conn
         x->started_s = clock_monotonic_s();
         __atomic_store_n(&peer->cancelled, false, __ATOMIC_RELAXED);
         __atomic_store_n(&peer->bytes, 0, __ATOMIC_RELAXED);
-        return begin(x, method, url);
+        return begin(x, method, url, version);
     }
     if (*upload_data_size) {
         size_t length = *upload_data_size;
@@ -765,6 +963,8 @@ static enum MHD_Result access_handler(void *context, struct MHD_Connection *conn
         *upload_data_size = 0;
         return take_body(x, upload_data, length);
     }
+    if (x->state == LOOKED)
+        return go_on(x);
     return x->state == ANSWERED ? send_reply(x) : answer(x);
 }
 
@@ -783,32 +983,47 @@ static void request_completed(void *context, struct MHD_Connection *connection,
     subtract(&h->request_count, 1);
 }
 
+/* Who is at the other end; false: there are too many connections from there. */
+static bool meet(struct http *h, struct peer *peer, const struct sockaddr *from)
+{
+    peer->has_address = from && address_of_socket(from, &peer->address);
+    if (!peer->has_address) {
+        strcpy(peer->owner, "unix");
+        return true;
+    }
+    address_owner(&peer->address, peer->owner);
+    peer->trusted = network_list_has(&h->trusted_proxies, &peer->address);
+    if (peer->trusted)
+        return true;
+    peer->counted = crowd_enter(h->crowd, &peer->address);
+    return peer->counted;
+}
+
 static void connection_changed(void *context, struct MHD_Connection *connection,
                                void **socket_context,
                                enum MHD_ConnectionNotificationCode code)
 {
-    struct http *h = context;
+    const struct gate *gate = context;
+    struct http *h = gate->http;
     const union MHD_ConnectionInfo *info;
-    struct peer *peer;
+    struct peer *peer = *socket_context;
 
     if (code == MHD_CONNECTION_NOTIFY_CLOSED) {
-        if (*socket_context)
-            watch_remove(h->watch, *socket_context);
+        if (peer && peer->counted)
+            crowd_leave(h->crowd, &peer->address);
+        if (peer)
+            watch_remove(h->watch, peer);
         *socket_context = NULL;
         return;
     }
     info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
     peer = info ? watch_add(h->watch, info->connect_fd) : NULL;
     *socket_context = peer;
+    if (peer)
+        peer->entrance = (int)gate->entrance;
     info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
-    if (!peer || !info)
-        return;
-    if (info->client_addr->sa_family == AF_INET)
-        inet_ntop(AF_INET, &((struct sockaddr_in *)info->client_addr)->sin_addr,
-                  peer->address, sizeof(peer->address));
-    else if (info->client_addr->sa_family == AF_INET6)
-        inet_ntop(AF_INET6, &((struct sockaddr_in6 *)info->client_addr)->sin6_addr,
-                  peer->address, sizeof(peer->address));
+    if (peer && !meet(h, peer, info ? info->client_addr : NULL))
+        shutdown(peer->fd, SHUT_RDWR); /* the library notices */
 }
 
 /* The request line is there: from now on the header must come. */
@@ -817,9 +1032,11 @@ static void *request_line_seen(void *context, const char *uri,
 {
     struct peer *peer = peer_of(connection);
 
-    (void)context, (void)uri;
-    if (peer)
+    (void)context;
+    if (peer) {
         peer_enter(peer, PHASE_HEADER);
+        peer->target_bytes = strlen(uri);
+    }
     return NULL;
 }
 
@@ -845,73 +1062,6 @@ static void library_log(void *context, const char *format, va_list args)
 }
 
 /* ---- start and stop ---- */
-
-/* A socket address for the text; the length, 0 when it is none. */
-static socklen_t read_address(const char *text, size_t port, struct sockaddr_storage *out)
-{
-    struct sockaddr_in *v4 = (struct sockaddr_in *)out;
-    struct sockaddr_in6 *v6 = (struct sockaddr_in6 *)out;
-
-    memset(out, 0, sizeof(*out));
-    if (inet_pton(AF_INET, text, &v4->sin_addr) == 1) {
-        v4->sin_family = AF_INET;
-        v4->sin_port = htons((uint16_t)port);
-        return sizeof(*v4);
-    }
-    if (inet_pton(AF_INET6, text, &v6->sin6_addr) == 1) {
-        v6->sin6_family = AF_INET6;
-        v6->sin6_port = htons((uint16_t)port);
-        return sizeof(*v6);
-    }
-    return 0;
-}
-
-static enum error_code bind_failed(const struct config *config, struct error *err)
-{
-    if (errno == EADDRINUSE)
-        return fail(
-            err, ERR_CONFLICT, "/port",
-            "port %zu of %s is taken by another program; choose another with --port "
-            "or GRIDPLAN_PORT (0: any free one)",
-            config->port, config->bind);
-    if (errno == EACCES)
-        return fail(err, ERR_CONFLICT, "/port",
-                    "port %zu needs privileges; choose one above 1023 with --port or "
-                    "GRIDPLAN_PORT",
-                    config->port);
-    if (errno == EADDRNOTAVAIL)
-        return fail(err, ERR_CONFLICT, "/bind",
-                    "%s is no address of this machine; see --bind", config->bind);
-    return fail(err, ERR_CONFLICT, "/port", "cannot listen on %s port %zu: %s",
-                config->bind, config->port, strerror(errno));
-}
-
-static enum error_code listen_on(struct http *h, struct error *err)
-{
-    const struct config *config = h->service->config;
-    struct sockaddr_storage address;
-    socklen_t length = read_address(config->bind, config->port, &address);
-    int on = 1, off = 0;
-
-    if (length == 0)
-        return fail(err, ERR_INVALID, "/bind", "'%s' is no address", config->bind);
-    h->listener =
-        socket(address.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    if (h->listener < 0)
-        return bind_failed(config, err);
-    setsockopt(h->listener, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
-    if (address.ss_family == AF_INET6)
-        setsockopt(h->listener, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off));
-    if (bind(h->listener, (struct sockaddr *)&address, length) != 0 ||
-        listen(h->listener, BACKLOG) != 0)
-        return bind_failed(config, err);
-    length = sizeof(address);
-    getsockname(h->listener, (struct sockaddr *)&address, &length);
-    h->port =
-        ntohs(address.ss_family == AF_INET6 ? ((struct sockaddr_in6 *)&address)->sin6_port
-                                            : ((struct sockaddr_in *)&address)->sin_port);
-    return OK;
-}
 
 /* As many connections as files may be open. */
 static size_t connection_limit(const struct config *config)
@@ -943,14 +1093,16 @@ static size_t connection_limit(const struct config *config)
         name, (intptr_t)(value), context \
     }
 
-static enum error_code start_daemon(struct http *h, size_t limit, struct error *err)
+static enum error_code start_daemon(struct gate *gate, size_t limit, size_t thread_count,
+                                    struct error *err)
 {
+    struct http *h = gate->http;
     const struct config *config = h->service->config;
     struct MHD_OptionItem options[] = {
         OPTION(MHD_OPTION_EXTERNAL_LOGGER, library_log, h), /* first, as it asks */
-        OPTION(MHD_OPTION_LISTEN_SOCKET, h->listener, NULL),
+        OPTION(MHD_OPTION_LISTEN_SOCKET, gate->fd, NULL),
         OPTION(MHD_OPTION_NOTIFY_COMPLETED, request_completed, h),
-        OPTION(MHD_OPTION_NOTIFY_CONNECTION, connection_changed, h),
+        OPTION(MHD_OPTION_NOTIFY_CONNECTION, connection_changed, gate),
         OPTION(MHD_OPTION_URI_LOG_CALLBACK, request_line_seen, h),
         OPTION(MHD_OPTION_UNESCAPE_CALLBACK, leave_escaped, h),
         OPTION(MHD_OPTION_CONNECTION_LIMIT, limit, NULL),
@@ -959,27 +1111,61 @@ static enum error_code start_daemon(struct http *h, size_t limit, struct error *
         OPTION(MHD_OPTION_THREAD_STACK_SIZE, IO_STACK_BYTES, NULL),
         OPTION(MHD_OPTION_STRICT_FOR_CLIENT, 1, NULL),
         OPTION(MHD_OPTION_SIGPIPE_HANDLED_BY_APP, 1, NULL),
-        OPTION(MHD_OPTION_PER_IP_CONNECTION_LIMIT, config->connections_per_address, NULL),
-        OPTION(MHD_OPTION_THREAD_POOL_SIZE, config->io_threads, NULL),
+        OPTION(MHD_OPTION_THREAD_POOL_SIZE, thread_count, NULL),
         OPTION(MHD_OPTION_END, 0, NULL),
     };
 
-    if (config->io_threads == 1) /* no pool: the daemon's own thread */
+    if (thread_count == 1) /* no pool: the daemon's own thread */
         options[sizeof(options) / sizeof(options[0]) - 2].option = MHD_OPTION_END;
-    h->daemon = MHD_start_daemon(
+    gate->daemon = MHD_start_daemon(
         MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG, 0,
         NULL, NULL, access_handler, h, MHD_OPTION_ARRAY, options, MHD_OPTION_END);
-    if (!h->daemon)
+    if (!gate->daemon)
         return fail(err, ERR_INTERNAL, "", "the HTTP library does not start: %s",
                     strerror(errno));
     return OK;
 }
 
+static enum error_code open_gates(struct http *h, size_t limit, struct error *err)
+{
+    const struct config *config = h->service->config;
+    struct gate *first = &h->gates[ENTRANCE_FIRST], *admin = &h->gates[ENTRANCE_ADMIN],
+                *local = &h->gates[ENTRANCE_UNIX];
+
+    if (config->has_admin)
+        TRY(listen_tcp(*config->admin_bind ? config->admin_bind : config->bind,
+                       config->admin_port, "admin_", &admin->fd, &admin->port, err));
+    if (*config->unix_socket)
+        TRY(listen_unix(config->unix_socket, &local->fd, &h->unix_path, err));
+    TRY(start_daemon(first, limit, config->io_threads, err));
+    if (admin->fd >= 0)
+        TRY(start_daemon(admin, ADMIN_CONNECTIONS, 1, err));
+    if (local->fd >= 0)
+        TRY(start_daemon(local, limit, 1, err));
+    return OK;
+}
+
+/* Ends the threads and closes all connections. */
+static void close_gates(struct http *h)
+{
+    for (int i = ENTRANCE_UNIX; i >= ENTRANCE_FIRST; i--) {
+        struct gate *gate = &h->gates[i];
+
+        if (gate->daemon)
+            MHD_stop_daemon(gate->daemon); /* it closes the listener */
+        else if (gate->fd >= 0)
+            close(gate->fd);
+        gate->fd = -1;
+    }
+}
+
 static void release(struct http *h)
 {
+    close_gates(h);
+    listen_unix_remove(&h->unix_path);
     watch_close(h->watch);
-    if (h->listener >= 0)
-        close(h->listener);
+    crowd_close(h->crowd);
+    lookup_line_close(h->lookups);
     while (h->free) {
         struct exchange *x = h->free;
 
@@ -994,8 +1180,25 @@ static enum error_code start(struct http *h, struct error *err)
 {
     const struct config *config = h->service->config;
     size_t limit = connection_limit(config);
+    size_t lookups_at_once = config->query_workers / 2;
+    const char *bad;
 
-    TRY(listen_on(h, err));
+    network_list_read(config->trusted_proxies, &h->trusted_proxies, &bad);
+    gethostname(h->machine, sizeof(h->machine) - 1);
+    h->door = (struct door){
+        .keys_required = config->auth_required,
+        .allowed_hosts = config->allowed_hosts,
+        .cors_origins = config->cors_origins,
+        .machine = h->machine,
+    };
+    h->crowd = crowd_create(config->connections_per_address, limit);
+    h->lookups =
+        lookup_line_create(h->service->query, lookups_at_once ? lookups_at_once : 1,
+                           config->query_queue_length);
+    if (!h->crowd || !h->lookups)
+        return fail(err, ERR_INTERNAL, "", "no memory for the server");
+    TRY(listen_tcp(config->bind, config->port, "", &h->gates[ENTRANCE_FIRST].fd,
+                   &h->gates[ENTRANCE_FIRST].port, err));
     h->watch = watch_create(&(struct watch_limits){
         .header_s = config->header_timeout_s,
         .idle_s = config->keepalive_timeout_s,
@@ -1005,7 +1208,7 @@ static enum error_code start(struct http *h, struct error *err)
     });
     if (!h->watch)
         return fail(err, ERR_INTERNAL, "", "no memory or thread for the watcher");
-    return start_daemon(h, limit, err);
+    return open_gates(h, limit, err);
 }
 
 enum error_code http_start(struct service *service, struct http **http, struct error *err)
@@ -1016,7 +1219,8 @@ enum error_code http_start(struct service *service, struct http **http, struct e
     if (!h)
         return fail(err, ERR_INTERNAL, "", "no memory for the server");
     h->service = service;
-    h->listener = -1;
+    for (int i = ENTRANCE_FIRST; i <= ENTRANCE_UNIX; i++)
+        h->gates[i] = (struct gate){.http = h, .entrance = (enum entrance)i, .fd = -1};
     pthread_mutex_init(&h->free_lock, NULL);
     code = start(h, err);
     if (code != OK)
@@ -1028,7 +1232,12 @@ enum error_code http_start(struct service *service, struct http **http, struct e
 
 int http_port(const struct http *http)
 {
-    return http->port;
+    return http->gates[ENTRANCE_FIRST].port;
+}
+
+int http_admin_port(const struct http *http)
+{
+    return http->gates[ENTRANCE_ADMIN].port;
 }
 
 void http_stats(struct http *http, struct http_stats *stats)
@@ -1050,8 +1259,8 @@ void http_stats(struct http *http, struct http_stats *stats)
     };
 }
 
-/* Takes the listening socket away from the library by putting something that is
- * never ready under its number. MHD_quiesce_daemon() is not for us: with epoll it
+/* Takes the listening sockets away from the library by putting something that is
+ * never ready under their numbers. MHD_quiesce_daemon() is not for us: with epoll it
  * races with the library's own threads, which then end the process. */
 void http_drain(struct http *http)
 {
@@ -1060,8 +1269,11 @@ void http_drain(struct http *http)
     __atomic_store_n(&http->service->draining, true, __ATOMIC_RELAXED);
     if (nothing < 0)
         return; /* no files left; then we go on taking connections */
-    dup3(nothing, http->listener, O_CLOEXEC);
+    for (int i = ENTRANCE_FIRST; i <= ENTRANCE_UNIX; i++)
+        if (http->gates[i].fd >= 0)
+            dup3(nothing, http->gates[i].fd, O_CLOEXEC);
     close(nothing);
+    listen_unix_remove(&http->unix_path);
 }
 
 /* Waits until *counter is 0, at most limit_s. */
@@ -1092,7 +1304,5 @@ void http_close(struct http *http)
 {
     if (!http)
         return;
-    MHD_stop_daemon(http->daemon); /* it closes the listener */
-    http->listener = -1;
     release(http);
 }

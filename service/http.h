@@ -18,8 +18,9 @@ struct http;
 enum error_code http_start(struct service *service, struct http **http,
                            struct error *err);
 
-/* The port it listens on. */
+/* The port it listens on; the port of the listener for probes and metrics, 0: none. */
 int http_port(const struct http *http);
+int http_admin_port(const struct http *http);
 
 struct http_stats {
     size_t connection_count; /* open now */

@@ -7,6 +7,7 @@
 #include "service/body.h"
 #include "service/clock.h"
 #include "service/config.h"
+#include "service/door.h"
 #include "service/governor.h"
 #include "service/gzip.h"
 #include "service/hash.h"
@@ -242,6 +243,28 @@ static void open_budget(struct request *rq)
     rq->budget.finish = &rq->finish;
 }
 
+double request_time_limit_max_s(const struct request *rq)
+{
+    const struct config *config = rq->service->config;
+    double longest_s = rq->progress || (rq->route && request_is_async(rq))
+                           ? config->simulation_time_limit_s
+                           : config->time_limit_max_s;
+    double quota_s = admission_time_limit_s(rq);
+
+    return quota_s < longest_s ? quota_s : longest_s;
+}
+
+enum error_code request_check_time_limit(const struct request *rq, double time_limit_s)
+{
+    double longest_s = request_time_limit_max_s(rq);
+
+    if (rq->replay || !(time_limit_s > longest_s))
+        return OK;
+    return invalid(rq->err, "/time_limit_s", "out_of_bounds",
+                   "%.15g is more than the %.15g s that are in force here", time_limit_s,
+                   longest_s);
+}
+
 void request_set_time_limit(struct request *rq, double time_limit_s)
 {
     const struct config *config = rq->service->config;
@@ -261,13 +284,14 @@ void request_set_time_limit(struct request *rq, double time_limit_s)
 
 /* ---- who asks, and how often ---- */
 
-static enum error_code authenticate(struct request *rq)
+static enum error_code check_key(struct request *rq, struct auth_grant *grant)
 {
-    struct auth_grant grant = {{"default", "", 0}, quota_none(), quota_none()};
+    const struct message *m = rq->message;
 
-    switch (auth_check(rq->service->auth, rq->message->authorization, rq->route->scope,
-                       rq->may_block, &grant, rq->arena, rq->err)) {
+    switch (auth_check(rq->service->auth, m->authorization, m->remote_address,
+                       rq->route->scope, rq->may_block, grant, rq->arena, rq->err)) {
     case AUTH_NEEDS_DATABASE:
+    case AUTH_NEEDS_REFRESH:
         return fail(rq->err, ERR_WOULD_BLOCK, "", "the key must be looked up");
     case AUTH_REFUSED:
         if (rq->err->code == ERR_UNAUTHENTICATED)
@@ -276,6 +300,17 @@ static enum error_code authenticate(struct request *rq)
     case AUTH_ALLOWED:
         break;
     }
+    return OK;
+}
+
+static enum error_code authenticate(struct request *rq)
+{
+    struct auth_grant grant = {{"default", "", 0}, quota_none(), quota_none()};
+
+    if (rq->message->grant)
+        grant = *rq->message->grant;
+    else
+        TRY(check_key(rq, &grant));
     rq->principal = grant.who;
     rq->quota = grant.quota;
     rq->tenant_quota = grant.tenant_quota;
@@ -520,6 +555,21 @@ static enum error_code check_content_type(const struct request *rq)
                                                      : "application/json");
 }
 
+enum error_code route_check_content_type(const struct route *route,
+                                         const struct message *m, bool required,
+                                         struct arena *a, struct error *err)
+{
+    struct request rq = {.route = route, .message = m, .arena = a, .err = err};
+
+    if (!m->content_type && required)
+        return fail(err, ERR_MEDIA_TYPE, "",
+                    "the body has no Content-Type; with curl: -H 'Content-Type: %s'",
+                    route->flags & ROUTE_MERGE_PATCH ? "application/merge-patch+json"
+                    : route->flags & ROUTE_TEXT_BODY ? "text/plain"
+                                                     : "application/json");
+    return check_content_type(&rq);
+}
+
 /* ---- the body ---- */
 
 size_t route_body_limit(const struct route *r, const struct config *config)
@@ -540,6 +590,11 @@ size_t route_memory_factor(const struct route *r)
     if (r->flags & (ROUTE_BULK | ROUTE_TEXT_BODY))
         return 4;
     return r->flags & ROUTE_DECISION ? 64 : 20;
+}
+
+bool route_takes_body(const struct route *route)
+{
+    return route->request || route->flags & RAW_BODIES;
 }
 
 struct content {
@@ -857,7 +912,7 @@ static enum error_code method_or_path(struct request *rq, enum error_code code,
 static enum error_code answer(struct request *rq)
 {
     const struct message *m = rq->message;
-    bool has_body = rq->route->request || rq->route->flags & RAW_BODIES;
+    bool has_body = route_takes_body(rq->route);
     struct content body;
 
     TRY(admit(rq));
@@ -914,43 +969,26 @@ static void compress(const struct request *rq)
     reply_header_add(reply, "Vary", "Accept-Encoding");
 }
 
-/* Whether `origin` is one of the comma-separated `allowed`, or that is "*". */
-static bool origin_allowed(const char *allowed, const char *origin)
+static void add_cors(const struct config *config, const struct message *m,
+                     struct reply *reply)
 {
-    size_t length = strlen(origin);
+    const char *origin = m->origin;
 
-    for (const char *p = allowed; *p;) {
-        size_t entry;
-
-        p += strspn(p, ", ");
-        entry = strcspn(p, ", ");
-        if ((entry == 1 && *p == '*') ||
-            (entry == length && strncmp(p, origin, entry) == 0))
-            return true;
-        p += entry;
-    }
-    return false;
-}
-
-static void add_cors(const struct request *rq)
-{
-    const char *origin = rq->message->origin;
-
-    if (!origin || !origin_allowed(rq->service->config->cors_origins, origin))
+    if (!origin || !door_allows_origin(config->cors_origins, origin))
         return;
-    reply_header_add(rq->reply, "Access-Control-Allow-Origin", origin);
-    reply_header_add(rq->reply, "Access-Control-Expose-Headers",
+    reply_header_add(reply, "Access-Control-Allow-Origin", origin);
+    reply_header_add(reply, "Access-Control-Expose-Headers",
                      "ETag, Link, Location, Retry-After, X-Request-Id");
-    reply_header_add(rq->reply, "Vary", "Origin");
-    if (!rq->message->access_control_request_method)
+    reply_header_add(reply, "Vary", "Origin");
+    if (!m->access_control_request_method)
         return;
-    reply_header_add(rq->reply, "Access-Control-Allow-Methods",
+    reply_header_add(reply, "Access-Control-Allow-Methods",
                      "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS");
     reply_header_add(
-        rq->reply, "Access-Control-Allow-Headers",
+        reply, "Access-Control-Allow-Headers",
         "Authorization, Content-Type, Content-Encoding, Idempotency-Key, If-Match, "
         "If-None-Match, Prefer, X-Request-Id, traceparent, tracestate");
-    reply_header_add(rq->reply, "Access-Control-Max-Age", "600");
+    reply_header_add(reply, "Access-Control-Max-Age", "600");
 }
 
 /* Only characters that are safe in headers and logs. */
@@ -1030,7 +1068,7 @@ static void finish(struct request *rq)
         reply_header_add(rq->reply, "traceparent", rq->message->traceparent);
         reply_header_add(rq->reply, "tracestate", rq->message->tracestate);
     }
-    add_cors(rq);
+    add_cors(rq->service->config, rq->message, rq->reply);
     compress(rq);
     admission_end(rq);
     account(rq);
@@ -1044,13 +1082,29 @@ static enum error_code answer_options(struct request *rq, const char *allow)
     return OK;
 }
 
+const struct route *route_find_at(const struct service *service, const struct message *m,
+                                  char *allow, enum error_code *code)
+{
+    const struct route *route =
+        route_find(service->routes, m->method, m->path, allow, code);
+    bool here = m->entrance != ENTRANCE_ADMIN;
+
+    if (route && m->entrance == ENTRANCE_ADMIN)
+        here = route->flags & ROUTE_PROBE;
+    else if (route && m->entrance == ENTRANCE_FIRST && service->config->has_admin)
+        here = !(route->flags & ROUTE_METRICS);
+    if (here)
+        return route;
+    *code = ERR_NOT_FOUND;
+    return NULL;
+}
+
 static enum error_code find_and_answer(struct request *rq)
 {
     enum error_code code;
     char allow[80];
 
-    rq->route = route_find(rq->service->routes, rq->message->method, rq->message->path,
-                           allow, &code);
+    rq->route = route_find_at(rq->service, rq->message, allow, &code);
     if (code == ERR_METHOD && strcmp(rq->message->method, "OPTIONS") == 0)
         return answer_options(rq, allow);
     if (!rq->route)
@@ -1114,8 +1168,9 @@ bool route_answer(struct service *service, const struct message *m, const bool *
     return true;
 }
 
-void route_problem(const struct message *m, const struct error *err,
-                   const char *request_id, struct reply *reply, struct arena *a)
+void route_problem(const struct service *service, const struct message *m,
+                   const struct error *err, const char *request_id, struct reply *reply,
+                   struct arena *a)
 {
     char id[REQUEST_ID_MAX_BYTES + 1];
     const char *kept;
@@ -1123,6 +1178,9 @@ void route_problem(const struct message *m, const struct error *err,
     make_request_id(request_id, id);
     *reply = (struct reply){.status = 500};
     problem_reply(err, m->path ? m->path : "", id, reply, a);
+    if (err->code == ERR_UNAUTHENTICATED)
+        reply_header_add(reply, "WWW-Authenticate", AUTH_CHALLENGE);
+    add_cors(service->config, m, reply);
     kept = arena_text(a, id, strlen(id));
     reply_header_add(reply, "X-Request-Id", kept ? kept : "out-of-memory");
 }

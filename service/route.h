@@ -19,6 +19,7 @@
 struct governor_job;   /* governor.h */
 struct body;           /* body.h */
 struct service;        /* service.h: the handles a request may use */
+struct auth_grant;     /* auth.h */
 struct work_memory;    /* work_memory.h */
 struct db_session;     /* db.h */
 struct store_progress; /* store_simulation.h */
@@ -49,7 +50,12 @@ enum route_flag {
     ROUTE_ANSWERS_TEXT = 2048,   /* ANSWER_FORMS: Accept may ask for it; */
     ROUTE_ANSWERS_CHART = 4096,  /* see request_answer_form() */
     ROUTE_ANSWERS_GRAPH = 8192,
+    ROUTE_PROBE = 1 << 20,   /* on the listener for probes and metrics too; */
+    ROUTE_METRICS = 1 << 21, /* when there is one, on the first one no more */
 };
+
+/* Which listener a request came to. */
+enum entrance { ENTRANCE_FIRST, ENTRANCE_ADMIN, ENTRANCE_UNIX };
 
 /* Bodies that are no JSON: flag of the route, content type, member. Such a body stands
  * for the JSON object of the query's members and the text as this member. */
@@ -77,7 +83,7 @@ enum answer_form {
 enum {
     ROUTE_PATH_VALUES_MAX = 4,
     REPLY_HEADERS_MAX = 24,
-    QUERY_PAIRS_MAX = 64,
+    QUERY_PAIRS_MAX = 200,
     REQUEST_ID_MAX_BYTES = 128
 };
 
@@ -94,7 +100,9 @@ struct message {
     struct body *received;    /* holds the body, and takes what it inflates to; NULL:
                                  the arena does */
     struct work_memory *memory; /* what the arena leases; NULL: nothing */
-    const char *remote_address;
+    const char *remote_address; /* the client's, for limits: of IPv6 the /64; or "unix" */
+    enum entrance entrance;
+    const struct auth_grant *grant; /* the key was checked already; NULL: check it */
     const char *accept, *accept_encoding, *authorization, *content_encoding,
         *content_type, *if_match, *if_none_match, *idempotency_key, *origin, *prefer,
         *request_id, *access_control_request_method, *traceparent, *tracestate;
@@ -202,6 +210,18 @@ size_t route_memory_factor(const struct route *r);
 struct config;
 size_t route_body_limit(const struct route *r, const struct config *config);
 
+/* route_find() for a message: NULL also for what its entrance does not offer. */
+const struct route *route_find_at(const struct service *service, const struct message *m,
+                                  char *allow, enum error_code *code);
+
+/* Whether the route does anything with a body. */
+bool route_takes_body(const struct route *route);
+
+/* Whether a body may be of this type: ERR_MEDIA_TYPE. `required`: it must say one. */
+enum error_code route_check_content_type(const struct route *route,
+                                         const struct message *m, bool required,
+                                         struct arena *a, struct error *err);
+
 /* A table of routes is ended by {0} and sorted by path (handlers/routes.h).
  *
  * The row that fits. NULL: *code says 404 or 405 and
@@ -223,9 +243,11 @@ enum route_work route_work_of(const struct route *route, const struct message *m
 bool route_answer(struct service *service, const struct message *m, const bool *cancelled,
                   bool may_block, struct reply *reply, struct arena *a);
 
-/* A reply that is a failure, for what goes wrong before route_answer(). */
-void route_problem(const struct message *m, const struct error *err,
-                   const char *request_id, struct reply *reply, struct arena *a);
+/* A reply that is a failure, for what goes wrong before route_answer(). Its last header
+ * is X-Request-Id. */
+void route_problem(const struct service *service, const struct message *m,
+                   const struct error *err, const char *request_id, struct reply *reply,
+                   struct arena *a);
 
 /* Answers a stored request again: `body` of a POST to `path`, with the snapshot
  * that its snapshot_id meant then and all that was looked up (NULL: none). *answer
@@ -272,6 +294,13 @@ void reply_header_add(struct reply *reply, const char *name, const char *value);
 /* The request's database session. Fails when there is no database, and with
  * ERR_WOULD_BLOCK on an I/O thread: pass it up. */
 enum error_code request_db(struct request *rq, struct db_session **db);
+
+/* Refuses a time_limit_s (NAN: none) above the one in force: time_limit_max_s, without a
+ * client simulation_time_limit_s. What was accepted before is not refused any more. */
+enum error_code request_check_time_limit(const struct request *rq, double time_limit_s);
+
+/* The largest time_limit_s that is in force for the request. */
+double request_time_limit_max_s(const struct request *rq);
 
 /* Sets rq->budget: time_limit_s seconds from now on, NAN: the largest that the service
  * allows. Decisions call it when the request has been read. */

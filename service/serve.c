@@ -507,7 +507,8 @@ static enum error_code open_service(struct service *s, struct error *err)
 
     TRY(serve_open_database(config, &s->db, err));
     s->metrics = metrics_create(s->routes);
-    s->auth = auth_create(config->auth_required, s->db ? find_key : NULL, s->db);
+    s->auth = auth_create(config->auth_required, config->unknown_keys_per_address_per_s,
+                          s->db ? find_key : NULL, s->db);
     s->limits = ratelimit_create(RATE_BUCKETS);
     s->cpu_quota = cpu_quota_create(s->db, CPU_QUOTA_SYNC_S);
     s->governor = governor_create(&options);
@@ -545,6 +546,12 @@ static void say_hello(const struct service *s, const struct http *http)
         "gridplan " GRIDPLAN_VERSION " on http://%s%s%s:%d, %zu compute workers, keys %s",
         v6 ? "[" : "", config->bind, v6 ? "]" : "", http_port(http),
         config->compute_workers, config->auth_required ? "required" : "not required");
+    if (config->has_admin)
+        log_write(LOG_INFO, "probes and metrics alone on %s port %d",
+                  *config->admin_bind ? config->admin_bind : config->bind,
+                  http_admin_port(http));
+    if (*config->unix_socket)
+        log_write(LOG_INFO, "also at %s", config->unix_socket);
     if (config->auth_required && !s->db)
         log_write(LOG_WARNING,
                   "keys are required, and there is no database to hold them: "

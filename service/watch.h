@@ -9,6 +9,8 @@
 #ifndef GRIDPLAN_WATCH_H
 #define GRIDPLAN_WATCH_H
 
+#include "service/address.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -28,11 +30,17 @@ enum phase {
  * `state` and `bytes` and sets `cancelled`: all three atomically. */
 struct peer {
     int fd;
-    char address[46]; /* of the client, as text */
-    bool linger;      /* discard what still comes after the connection is closed */
-    bool cancelled;   /* the client has gone, or the service stops */
-    uint64_t state;   /* phase, and since when; see peer_enter() */
-    size_t bytes;     /* body received, or length of the reply */
+    struct address address;        /* of the other end, which may be a proxy */
+    size_t target_bytes;           /* path and query of the request under way */
+    char owner[ADDRESS_TEXT_SIZE]; /* the address as limits count it, or "unix" */
+    bool has_address;              /* false: a socket of this machine */
+    int entrance;                  /* enum entrance */
+    bool trusted;                  /* a proxy whose X-Forwarded-For counts */
+    bool counted;                  /* by connections_per_address */
+    bool linger;    /* discard what still comes after the connection is closed */
+    bool cancelled; /* the client has gone, or the service stops */
+    uint64_t state; /* phase, and since when; see peer_enter() */
+    size_t bytes;   /* body received, or length of the reply */
     struct peer *next, *previous;
 };
 

@@ -259,6 +259,32 @@ TEST_CASE("meaning is checked too, with pointers into the body", "[api]")
     CHECK(has("/options/file_scpoe"));
 }
 
+TEST_CASE("a time limit above the one in force is refused, not cut in silence", "[api]")
+{
+    api a;
+    json placement = json::parse(plain);
+    json simulation = json::parse(
+        file_text(GRIDPLAN_SOURCE_DIR "/openapi/examples/simulation-jobs.json"));
+
+    for (double limit_s : {600.0, 600.001, 3600.0, 86400.0}) {
+        for (auto &c : {std::make_pair("/v1/placements", &placement),
+                        std::make_pair("/v1/simulations", &simulation)}) {
+            INFO(c.first << " " << limit_s);
+            (*c.second)["time_limit_s"] = limit_s;
+            api_reply r = a.post(c.first, c.second->dump());
+            if (limit_s <= 600) {
+                CHECK(r.status == 200);
+                continue;
+            }
+            CHECK(r.status == 422);
+            CHECK(r.pointers() == std::vector<std::string>{"/time_limit_s"});
+            CHECK(r.json()["errors"][0]["code"] == "out_of_bounds");
+            CHECK(r.body.find("more than the 600 s that are in force here") !=
+                  std::string::npos);
+        }
+    }
+}
+
 TEST_CASE("degenerate requests have plain answers", "[api]")
 {
     api a;

@@ -203,21 +203,23 @@ struct server {
 static std::string post(const std::string &path, const std::string &body,
                         const std::string &headers = "")
 {
-    return "POST " + path + " HTTP/1.1\r\nHost: t\r\nContent-Type: application/json\r\n" +
+    return "POST " + path +
+           " HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n" +
            headers + "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body;
 }
 
 static std::string get(const std::string &path, const char *method = "GET")
 {
-    return std::string(method) + " " + path + " HTTP/1.1\r\nHost: t\r\n\r\n";
+    return std::string(method) + " " + path + " HTTP/1.1\r\nHost: localhost\r\n\r\n";
 }
 
 static std::string chunked(const std::string &path,
                            const std::vector<std::string> &pieces)
 {
-    std::string text = "POST " + path +
-                       " HTTP/1.1\r\nHost: t\r\nContent-Type: application/json\r\n"
-                       "Transfer-Encoding: chunked\r\n\r\n";
+    std::string text =
+        "POST " + path +
+        " HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+        "Transfer-Encoding: chunked\r\n\r\n";
     char length[32];
 
     for (auto &piece : pieces) {
@@ -329,8 +331,8 @@ TEST_CASE("bodies beyond the limit are refused", "[http]")
     SECTION("announced: at once, without reading")
     {
         client c(s.port());
-        REQUIRE(
-            c.put("POST /echo HTTP/1.1\r\nHost: t\r\nContent-Length: 100001\r\n\r\n"));
+        REQUIRE(c.put(
+            "POST /echo HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100001\r\n\r\n"));
         answer r = c.get(5);
         CHECK(r.status == 413);
         CHECK_THAT(r.header, Catch::Contains("application/problem+json"));
@@ -338,7 +340,7 @@ TEST_CASE("bodies beyond the limit are refused", "[http]")
     SECTION("announced as more than a number holds")
     {
         client c(s.port());
-        REQUIRE(c.put("POST /echo HTTP/1.1\r\nHost: t\r\nContent-Length: "
+        REQUIRE(c.put("POST /echo HTTP/1.1\r\nHost: localhost\r\nContent-Length: "
                       "99999999999999999999999\r\n\r\n"));
         int status = c.get(5).status;
         CHECK((status == 413 || status == 400));
@@ -352,16 +354,16 @@ TEST_CASE("bodies beyond the limit are refused", "[http]")
     SECTION("a client that asks first does not send it")
     {
         client c(s.port());
-        REQUIRE(c.put("POST /echo HTTP/1.1\r\nHost: t\r\nExpect: "
+        REQUIRE(c.put("POST /echo HTTP/1.1\r\nHost: localhost\r\nExpect: "
                       "100-continue\r\nContent-Length: 100001\r\n\r\n"));
         CHECK(c.get(5).status == 413);
         client unknown(s.port());
-        REQUIRE(unknown.put("POST /nothing HTTP/1.1\r\nHost: t\r\nExpect: "
+        REQUIRE(unknown.put("POST /nothing HTTP/1.1\r\nHost: localhost\r\nExpect: "
                             "100-continue\r\nContent-Length: 9\r\n\r\n"));
         REQUIRE(unknown.more(5));
         CHECK_THAT(unknown.pending, Catch::StartsWith("HTTP/1.1 404"));
         client d(s.port());
-        REQUIRE(d.put("POST /echo HTTP/1.1\r\nHost: t\r\nContent-Type: "
+        REQUIRE(d.put("POST /echo HTTP/1.1\r\nHost: localhost\r\nContent-Type: "
                       "application/json\r\nExpect: 100-continue\r\n"
                       "Content-Length: 2\r\n\r\n"));
         REQUIRE(d.more(5));
@@ -380,8 +382,8 @@ TEST_CASE("bodies beyond the limit are refused", "[http]")
     SECTION("chunked without end: cut off")
     {
         client c(s.port());
-        bool open =
-            c.put("POST /echo HTTP/1.1\r\nHost: t\r\nTransfer-Encoding: chunked\r\n\r\n");
+        bool open = c.put("POST /echo HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: "
+                          "chunked\r\n\r\n");
         // Far more than the sockets' buffers may take before the server reads on.
         for (int i = 0; i < 256 * 1024 && open; i++)
             open = c.put("400\r\n" + std::string(1024, ' ') + "\r\n");
@@ -450,7 +452,7 @@ TEST_CASE("paths and queries are decoded", "[http]")
             CHECK(r.body == k.body);
     }
     std::string many = "/show/a?";
-    for (int i = 0; i < 65; i++)
+    for (int i = 0; i < 201; i++)
         many += "x" + std::to_string(i) + "=1&";
     client c(s.port());
     REQUIRE(c.put(get(many)));
@@ -490,8 +492,8 @@ TEST_CASE("requests whose length is ambiguous are refused", "[http]")
           "Content-Length: 2x\r\n", "Content-Length: -2\r\n"}) {
         CAPTURE(headers);
         client c(s.port());
-        REQUIRE(
-            c.put(std::string("POST /echo HTTP/1.1\r\nHost: t\r\n") + headers + "\r\n"));
+        REQUIRE(c.put(std::string("POST /echo HTTP/1.1\r\nHost: localhost\r\n") +
+                      headers + "\r\n"));
         CHECK(c.get(5).status == 400);
         CHECK(c.is_closed(5));
     }
@@ -534,8 +536,13 @@ TEST_CASE("clients that are too slow are closed, however steadily they trickle",
         {"says nothing", "", ""},
         {"request line", "G", "E"},
         {"header", "GET /show/a HTTP/1.1\r\n", "x"},
-        {"body", "POST /echo HTTP/1.1\r\nHost: t\r\nContent-Length: 1000\r\n\r\n", "a"},
-        {"chunks", "POST /echo HTTP/1.1\r\nHost: t\r\nTransfer-Encoding: chunked\r\n\r\n",
+        {"body",
+         "POST /echo HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+         "Content-Length: 1000\r\n\r\n",
+         "a"},
+        {"chunks",
+         "POST /echo HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+         "Transfer-Encoding: chunked\r\n\r\n",
          "1\r\na\r\n"},
         {"idle after a request", get("/show/a"), ""},
         {"next request line", get("/show/a"), "P"},
@@ -1013,8 +1020,9 @@ TEST_CASE("a second signal stops the server at once", "[http][program]")
     client c(p.port);
     steady::time_point start = steady::now();
 
-    REQUIRE(c.put("POST /v1/checkpoint-intervals HTTP/1.1\r\nHost: t\r\nContent-Length: "
-                  "10\r\n\r\n{"));
+    REQUIRE(c.put(
+        "POST /v1/checkpoint-intervals HTTP/1.1\r\nHost: localhost\r\nContent-Type: "
+        "application/json\r\nContent-Length: 10\r\n\r\n{"));
     std::this_thread::sleep_for(200ms);
     kill(p.pid, SIGTERM);
     std::this_thread::sleep_for(500ms);
@@ -1042,8 +1050,9 @@ TEST_CASE("keys are compulsory when told so, and an unreachable database is said
     CHECK_THAT(r.header, Catch::Contains("WWW-Authenticate: Bearer"));
     std::string key =
         "Authorization: Bearer gp_000000000000_" + std::string(64, 'a') + "\r\n";
-    REQUIRE(c.put(post("/v1/checkpoint-intervals", "{}", key)));
-    CHECK(c.get().status == 503); // the key cannot be looked up now
+    client other(p.port); // a body that was refused is not read to its end
+    REQUIRE(other.put(post("/v1/checkpoint-intervals", "{}", key)));
+    CHECK(other.get().status == 503); // the key cannot be looked up now
     kill(p.pid, SIGTERM);
     CHECK(WEXITSTATUS(p.end()) == 0);
     CHECK_THAT(p.text, Catch::Contains("without the database for now"));

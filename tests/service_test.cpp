@@ -496,14 +496,14 @@ TEST_CASE("keys are checked by header, digest, scope, expiry and revocation",
         {"other scheme", "Digest " + key, SCOPE_DECIDE, ERR_UNAUTHENTICATED},
         {"empty", "", SCOPE_DECIDE, ERR_UNAUTHENTICATED},
     };
-    auth *au = auth_create(true, find_in_store, &store);
+    auth *au = auth_create(true, 5, find_in_store, &store);
     for (auto &k : cases)
         DYNAMIC_SECTION(k.when)
         {
             error err = collecting_error(a);
             auth_grant grant{};
-            auth_result r =
-                auth_check(au, k.header.c_str(), k.wanted, true, &grant, a, &err);
+            auth_result r = auth_check(au, k.header.c_str(), nullptr, k.wanted, true,
+                                       &grant, a, &err);
             CHECK(r == (k.want == OK ? AUTH_ALLOWED : AUTH_REFUSED));
             CHECK(err.code == k.want);
             if (k.want == OK) {
@@ -513,9 +513,11 @@ TEST_CASE("keys are checked by header, digest, scope, expiry and revocation",
         }
     error err{};
     auth_grant grant{};
-    CHECK(auth_check(au, nullptr, SCOPE_DECIDE, false, &grant, a, &err) == AUTH_REFUSED);
-    CHECK(auth_check(au, nullptr, SCOPE_NONE, false, &grant, a, &err) == AUTH_ALLOWED);
-    CHECK(auth_check(nullptr, nullptr, SCOPE_ADMIN, false, &grant, a, &err) ==
+    CHECK(auth_check(au, nullptr, nullptr, SCOPE_DECIDE, false, &grant, a, &err) ==
+          AUTH_REFUSED);
+    CHECK(auth_check(au, nullptr, nullptr, SCOPE_NONE, false, &grant, a, &err) ==
+          AUTH_ALLOWED);
+    CHECK(auth_check(nullptr, nullptr, nullptr, SCOPE_ADMIN, false, &grant, a, &err) ==
           AUTH_ALLOWED);
     CHECK(grant.who.tenant == std::string("default"));
     auth_close(au);
@@ -526,35 +528,35 @@ TEST_CASE("keys that were seen need no database, also when it is down", "[servic
     test_arena a;
     key_store store;
     std::string key = "Bearer " + add_key(store, SCOPE_DECIDE);
-    auth *au = auth_create(true, find_in_store, &store);
+    auth *au = auth_create(true, 5, find_in_store, &store);
     error err{};
     auth_grant grant{};
 
-    CHECK(auth_check(au, key.c_str(), SCOPE_DECIDE, false, &grant, a, &err) ==
+    CHECK(auth_check(au, key.c_str(), nullptr, SCOPE_DECIDE, false, &grant, a, &err) ==
           AUTH_NEEDS_DATABASE);
     store.down = true;
-    CHECK(auth_check(au, key.c_str(), SCOPE_DECIDE, true, &grant, a, &err) ==
+    CHECK(auth_check(au, key.c_str(), nullptr, SCOPE_DECIDE, true, &grant, a, &err) ==
           AUTH_REFUSED);
     CHECK(err.code == ERR_UNAVAILABLE);
     store.down = false;
-    CHECK(auth_check(au, key.c_str(), SCOPE_DECIDE, true, &grant, a, &err) ==
+    CHECK(auth_check(au, key.c_str(), nullptr, SCOPE_DECIDE, true, &grant, a, &err) ==
           AUTH_ALLOWED);
-    CHECK(auth_check(au, key.c_str(), SCOPE_DECIDE, false, &grant, a, &err) ==
+    CHECK(auth_check(au, key.c_str(), nullptr, SCOPE_DECIDE, false, &grant, a, &err) ==
           AUTH_ALLOWED);
     CHECK(store.asked == 2);
     store.down = true;
     auth_reload(au);
-    CHECK(auth_check(au, key.c_str(), SCOPE_DECIDE, false, &grant, a, &err) ==
+    CHECK(auth_check(au, key.c_str(), nullptr, SCOPE_DECIDE, false, &grant, a, &err) ==
           AUTH_NEEDS_DATABASE);
-    CHECK(auth_check(au, key.c_str(), SCOPE_DECIDE, true, &grant, a, &err) ==
+    CHECK(auth_check(au, key.c_str(), nullptr, SCOPE_DECIDE, true, &grant, a, &err) ==
           AUTH_ALLOWED);
-    CHECK(auth_check(au, key.c_str(), SCOPE_DECIDE, false, &grant, a, &err) ==
+    CHECK(auth_check(au, key.c_str(), nullptr, SCOPE_DECIDE, false, &grant, a, &err) ==
           AUTH_ALLOWED);
     CHECK(store.asked == 3);
     store.down = false;
     store.keys[0].revoked = true;
     auth_reload(au);
-    CHECK(auth_check(au, key.c_str(), SCOPE_DECIDE, true, &grant, a, &err) ==
+    CHECK(auth_check(au, key.c_str(), nullptr, SCOPE_DECIDE, true, &grant, a, &err) ==
           AUTH_REFUSED);
     CHECK(err.code == ERR_UNAUTHENTICATED);
     auth_close(au);
@@ -564,7 +566,7 @@ TEST_CASE("unknown keys are looked up only so often", "[service][auth]")
 {
     test_arena a;
     key_store store;
-    auth *au = auth_create(true, find_in_store, &store);
+    auth *au = auth_create(true, 5, find_in_store, &store);
     auth_grant grant{};
     int limited = 0;
 
@@ -572,7 +574,8 @@ TEST_CASE("unknown keys are looked up only so often", "[service][auth]")
         char key[100];
         error err{};
         snprintf(key, sizeof(key), "Bearer gp_%012x_%064x", (unsigned)i * 7919u, 0u);
-        CHECK(auth_check(au, key, SCOPE_DECIDE, true, &grant, a, &err) == AUTH_REFUSED);
+        CHECK(auth_check(au, key, nullptr, SCOPE_DECIDE, true, &grant, a, &err) ==
+              AUTH_REFUSED);
         limited += err.code == ERR_RATE_LIMITED;
     }
     CHECK(store.asked < 200);
@@ -584,7 +587,7 @@ TEST_CASE("many threads check keys at once", "[service][auth]")
 {
     key_store store;
     std::vector<std::string> keys;
-    auth *au = auth_create(true, find_in_store, &store);
+    auth *au = auth_create(true, 5, find_in_store, &store);
     std::atomic<int> refused{0};
     std::vector<std::thread> callers;
 
@@ -599,8 +602,8 @@ TEST_CASE("many threads check keys at once", "[service][auth]")
                 if (t == 0 && i % 50 == 0)
                     auth_reload(au);
                 refused +=
-                    auth_check(au, keys[(size_t)i % keys.size()].c_str(), SCOPE_DECIDE,
-                               true, &grant, a, &err) != AUTH_ALLOWED;
+                    auth_check(au, keys[(size_t)i % keys.size()].c_str(), nullptr,
+                               SCOPE_DECIDE, true, &grant, a, &err) != AUTH_ALLOWED;
             }
         });
     for (auto &t : callers)

@@ -223,7 +223,7 @@ inline std::string request(const std::string &method, const std::string &target,
 {
     bool typed = headers.find("Content-Type:") != std::string::npos;
 
-    return method + " " + target + " HTTP/1.1\r\nHost: t\r\n" + headers +
+    return method + " " + target + " HTTP/1.1\r\nHost: localhost\r\n" + headers +
            (body.empty()
                 ? ""
                 : std::string(typed ? "" : "Content-Type: application/json\r\n") +

@@ -146,7 +146,7 @@ TEST_CASE("bodies that are too large are refused, whatever they are wrapped in",
     SECTION("with its length: refused before it comes")
     {
         client c(g.port);
-        REQUIRE(c.put("POST /v1/placements HTTP/1.1\r\nHost: t\r\nContent-Type: "
+        REQUIRE(c.put("POST /v1/placements HTTP/1.1\r\nHost: localhost\r\nContent-Type: "
                       "application/json\r\nContent-Length: " +
                       std::to_string(LARGE) + "\r\n\r\n"));
         CHECK(c.get().status == 413);
@@ -158,19 +158,21 @@ TEST_CASE("bodies that are too large are refused, whatever they are wrapped in",
     SECTION("with Expect: 100-continue")
     {
         client c(g.port);
-        answer r = c.call("POST /v1/placements HTTP/1.1\r\nHost: t\r\nContent-Type: "
-                          "application/json\r\n"
-                          "Expect: 100-continue\r\nContent-Length: " +
-                          std::to_string(LARGE) + "\r\n\r\n");
+        answer r =
+            c.call("POST /v1/placements HTTP/1.1\r\nHost: localhost\r\nContent-Type: "
+                   "application/json\r\n"
+                   "Expect: 100-continue\r\nContent-Length: " +
+                   std::to_string(LARGE) + "\r\n\r\n");
         CHECK(r.status == 413);
     }
     SECTION("in chunks")
     {
         client c(g.port);
         std::string piece = "100000\r\n" + std::string(MIB, ' ') + "\r\n";
-        bool open = c.put("POST /v1/placements HTTP/1.1\r\nHost: t\r\nContent-Type: "
-                          "application/json\r\n"
-                          "Transfer-Encoding: chunked\r\n\r\n");
+        bool open =
+            c.put("POST /v1/placements HTTP/1.1\r\nHost: localhost\r\nContent-Type: "
+                  "application/json\r\n"
+                  "Transfer-Encoding: chunked\r\n\r\n");
         for (size_t i = 0; i < LARGE / MIB && open; i++) {
             open = c.put(piece);
             note_peak();
@@ -406,10 +408,10 @@ TEST_CASE("requests that two servers could read differently are read by nobody",
 {
     gridplan g({QUICK[0], QUICK[1], QUICK[2], QUICK[3]});
     // What a smuggler would hide: it must never be answered as a request of its own.
-    std::string hidden = "GET /smuggled HTTP/1.1\r\nHost: t\r\n\r\n",
+    std::string hidden = "GET /smuggled HTTP/1.1\r\nHost: localhost\r\n\r\n",
                 length = std::to_string(hidden.size());
-    std::string begin = "POST /v1/checkpoint-intervals HTTP/1.1\r\nHost: "
-                        "t\r\nContent-Type: application/json\r\n";
+    std::string begin = "POST /v1/checkpoint-intervals HTTP/1.1\r\nHost: localhost"
+                        "\r\nContent-Type: application/json\r\n";
     struct {
         const char *what;
         std::string text;
@@ -560,7 +562,7 @@ TEST_CASE("odd paths and methods are refused", "[system]")
     for (auto &c : cases) {
         CAPTURE(c.text);
         client to(g.port);
-        REQUIRE(to.put(std::string(c.text) + "\r\nHost: t\r\n\r\n"));
+        REQUIRE(to.put(std::string(c.text) + "\r\nHost: localhost\r\n\r\n"));
         int status = to.get(10).status;
         CHECK_THAT(c.want, Catch::VectorContains(status));
     }
@@ -608,7 +610,7 @@ TEST_CASE("random bytes and damaged requests disturb nobody", "[system]")
         request("POST", "/v1/checkpoint-intervals", checkpoint_body()),
         request("POST", "/v1/placements", placement_body()),
         request("GET", "/v1/algorithms?family=placement"),
-        "POST /v1/placements HTTP/1.1\r\nHost: t\r\nTransfer-Encoding: "
+        "POST /v1/placements HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: "
         "chunked\r\n\r\n5\r\n{\"a\":\r\n2\r\n1}\r\n0\r\n\r\n",
     };
     std::mutex lock;

@@ -13,26 +13,29 @@
 #include "models/base/arena.h"
 
 /* symbol, HTTP status, name on the wire, title */
-#define ERROR_CODES(X)                                                            \
-    X(OK, 200, "ok", "Done")                                                      \
-    X(ERR_MALFORMED, 400, "malformed", "The request cannot be read")              \
-    X(ERR_UNAUTHENTICATED, 401, "unauthenticated", "A valid key is needed")       \
-    X(ERR_FORBIDDEN, 403, "forbidden", "The key does not allow this")             \
-    X(ERR_NOT_FOUND, 404, "not_found", "There is nothing of that name")           \
-    X(ERR_METHOD, 405, "method_not_allowed", "The method does not fit the path")  \
-    X(ERR_NOT_ACCEPTABLE, 406, "not_acceptable", "No such representation")        \
-    X(ERR_SLOW_CLIENT, 408, "slow_client", "The request took too long to arrive") \
-    X(ERR_CONFLICT, 409, "conflict", "The state does not allow this now")         \
-    X(ERR_STALE, 412, "stale", "The stored version is another one")               \
-    X(ERR_TOO_LARGE, 413, "too_large", "The request is larger than a limit")      \
-    X(ERR_MEDIA_TYPE, 415, "unsupported_media_type", "The content type is wrong") \
-    X(ERR_INVALID, 422, "invalid", "Some values are not acceptable")              \
-    X(ERR_NO_CONDITION, 428, "precondition_required", "If-Match is needed")       \
-    X(ERR_RATE_LIMITED, 429, "rate_limited", "Too many requests")                 \
-    X(ERR_CANCELLED, 499, "cancelled", "The client went away")                    \
-    X(ERR_INTERNAL, 500, "internal", "The service failed")                        \
-    X(ERR_UNAVAILABLE, 503, "unavailable", "A part of the service is down")       \
-    X(ERR_BUSY, 503, "busy", "The service is at its limit")                       \
+#define ERROR_CODES(X)                                                              \
+    X(OK, 200, "ok", "Done")                                                        \
+    X(ERR_MALFORMED, 400, "malformed", "The request cannot be read")                \
+    X(ERR_UNAUTHENTICATED, 401, "unauthenticated", "A valid key is needed")         \
+    X(ERR_FORBIDDEN, 403, "forbidden", "This is not allowed")                       \
+    X(ERR_NOT_FOUND, 404, "not_found", "There is nothing of that name")             \
+    X(ERR_METHOD, 405, "method_not_allowed", "The method does not fit the path")    \
+    X(ERR_NOT_ACCEPTABLE, 406, "not_acceptable", "No such representation")          \
+    X(ERR_SLOW_CLIENT, 408, "slow_client", "The request took too long to arrive")   \
+    X(ERR_CONFLICT, 409, "conflict", "The state does not allow this now")           \
+    X(ERR_STALE, 412, "stale", "The stored version is another one")                 \
+    X(ERR_TOO_LARGE, 413, "too_large", "The request is larger than a limit")        \
+    X(ERR_TARGET_LENGTH, 414, "target_too_long", "The path and query are too long") \
+    X(ERR_MEDIA_TYPE, 415, "unsupported_media_type", "The content type is wrong")   \
+    X(ERR_MISDIRECTED, 421, "misdirected", "The host is not served here")           \
+    X(ERR_INVALID, 422, "invalid", "Some values are not acceptable")                \
+    X(ERR_NO_CONDITION, 428, "precondition_required", "If-Match is needed")         \
+    X(ERR_RATE_LIMITED, 429, "rate_limited", "Too many requests")                   \
+    X(ERR_HEADER_LENGTH, 431, "header_too_large", "The header fields are too long") \
+    X(ERR_CANCELLED, 499, "cancelled", "The client went away")                      \
+    X(ERR_INTERNAL, 500, "internal", "The service failed")                          \
+    X(ERR_UNAVAILABLE, 503, "unavailable", "A part of the service is down")         \
+    X(ERR_BUSY, 503, "busy", "The service is at its limit")                         \
     X(ERR_WOULD_BLOCK, 500, "would_block", "Internal: a worker has to answer")
 
 enum error_code {
