@@ -9,8 +9,13 @@ static void print_items(const struct error *err, struct text_buffer *b)
 {
     text_addf(b, ",\"error_count\":%zu,\"errors\":[", err->item_count);
     for (const struct error_item *i = err->first; i; i = i->next) {
-        text_addf(b, "%s{\"pointer\":", i == err->first ? "" : ",");
-        json_print_text(i->pointer, b);
+        text_addf(b, i == err->first ? "{" : ",{");
+        if (i->header) {
+            text_addf(b, "\"in\":\"header\",\"name\":\"%s\"", i->header);
+        } else {
+            text_addf(b, "\"pointer\":");
+            json_print_text(i->pointer, b);
+        }
         text_addf(b, ",\"code\":\"%s\",\"detail\":", i->kind);
         json_print_text(i->detail, b);
         text_addf(b, "}");
