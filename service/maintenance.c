@@ -240,8 +240,8 @@ static const struct db_statement delete_simulations =
     DELETE_OLD("simulation", "finished_at");
 static const struct db_statement delete_progress_tasks =
     DELETE_OLD("progress_task", "updated_at");
-static const struct db_statement delete_keys =
-    DELETE_OLD("idempotency_key", "created_at");
+static const struct db_statement delete_keys = DELETE_OLD(
+    "idempotency_key", "created_at < $1 AND coalesce(lease_until, created_at)");
 
 /* Deletes what is older than `until_s`, some at a time. */
 static enum error_code delete_rows(struct round *round,
