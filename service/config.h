@@ -46,6 +46,8 @@ enum config_auth { CONFIG_AUTH_AUTO, CONFIG_AUTH_ON, CONFIG_AUTH_OFF };
       "Time for one SQL statement; 0: no limit")                                         \
     X(NUMBER, header_timeout_s, "10", 0.1, 3600, NULL, NULL,                             \
       "Time for a request's header to arrive, from the connection or the request line")  \
+    X(NUMBER, idempotency_lease_s, "15", 1, 3600, NULL, NULL,                            \
+      "After how long another replica takes up a keyed request of one that is silent")   \
     X(COUNT, io_threads, "2", 1, 256, NULL, NULL,                                        \
       "Threads that read, write and answer what takes microseconds")                     \
     X(NUMBER, keepalive_timeout_s, "75", 1, 86400, NULL, NULL,                           \

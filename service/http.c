@@ -12,6 +12,7 @@
 
 #include "service/clock.h"
 #include "service/config.h"
+#include "service/keyed.h"
 #include "service/log.h"
 #include "service/metrics.h"
 #include "service/watch.h"
@@ -74,7 +75,8 @@ struct exchange {
     size_t body_length, body_size; /* size without the NUL */
     size_t counted_bytes;          /* in http->body_bytes */
     size_t discarded_bytes;
-    struct error err; /* code OK: nothing refused so far */
+    struct error err;        /* code OK: nothing refused so far */
+    struct attempt *attempt; /* with an Idempotency-Key, route_has_steps(); else NULL */
     struct message message;
     struct query_pair query[QUERY_PAIRS_MAX];
     struct reply reply;
@@ -160,6 +162,8 @@ static void exchange_give_back(struct exchange *x)
     bool kept;
 
     arena_reset(x->arena);
+    free(x->attempt);
+    x->attempt = NULL;
     if (x->counted_bytes)
         subtract(&h->body_bytes, x->counted_bytes);
     if (x->body_size > BODY_KEPT_BYTES) {
@@ -523,13 +527,52 @@ static enum MHD_Result take_body(struct exchange *x, const char *data, size_t le
 
 /* ---- the answer ---- */
 
+static void work(void *context);
+
+/* On the timer's thread: it is time for the next step of who waits for a key. */
+static void wake(struct waiter *waiter)
+{
+    struct attempt *attempt =
+        (struct attempt *)((char *)waiter - offsetof(struct attempt, waiter));
+    struct exchange *x = attempt->exchange;
+
+    if (!worker_submit(x->http->service->query, work, x))
+        idempotency_wait(x->http->service->idempotency, waiter, KEYED_POLL_S);
+}
+
+/* Whether the request with a key goes on elsewhere, later: no reply yet. */
+static bool goes_on(struct exchange *x)
+{
+    struct service *service = x->http->service;
+    enum route_next next;
+
+    do {
+        next = route_step(service, &x->message, &x->peer->cancelled, true, x->attempt,
+                          &x->reply, x->arena);
+        if (next == ROUTE_NEEDS_COMPUTE) {
+            if (worker_submit(service->compute, work, x))
+                return true;
+            add(&x->http->refused_count, 1);
+            x->attempt->stage = KEYED_REFUSED;
+        } else if (next == ROUTE_NEEDS_TIME) {
+            if (idempotency_wait(service->idempotency, &x->attempt->waiter, KEYED_POLL_S))
+                return true;
+        }
+    } while (next != ROUTE_ANSWERED);
+    return false;
+}
+
 /* On a worker. The exchange belongs to the I/O thread again after the resume. */
 static void work(void *context)
 {
     struct exchange *x = context;
     struct http *h = x->http;
 
-    route_answer(h->service, &x->message, &x->peer->cancelled, true, &x->reply, x->arena);
+    if (x->attempt && goes_on(x))
+        return;
+    if (!x->attempt)
+        route_answer(h->service, &x->message, &x->peer->cancelled, true, &x->reply,
+                     x->arena);
     x->state = ANSWERED;
     MHD_resume_connection(x->connection);
     subtract(&h->working_count, 1);
@@ -570,6 +613,8 @@ static enum MHD_Result answer(struct exchange *x)
     m->body_length = x->body_length;
     if (x->route && x->state == READING)
         kind = route_work_of(x->route, m);
+    if (kind == WORK_QUERY && service->idempotency && route_has_steps(x->route, m))
+        x->attempt = attempt_create(x, wake, &x->peer->cancelled);
     if (kind == WORK_COMPUTE)
         return hand_over(x, service->compute);
     if (kind == WORK_INLINE &&

@@ -12,6 +12,7 @@
 #include "service/clock.h"
 #include "service/cpu_quota.h"
 #include "service/http.h"
+#include "service/idempotency.h"
 #include "service/log.h"
 #include "service/maintenance.h"
 #include "service/metrics.h"
@@ -34,6 +35,8 @@ enum {
     COMPUTE_NICE = 10, /* searches on all processors must not slow down I/O */
     RATE_BUCKETS = 16384,
     KEY_ARENA_BYTES = 256 * 1024,
+    KEYS_KEPT = 4096, /* without a database; and their answers: */
+    KEYS_KEPT_BYTES = 64 * 1024 * 1024,
     MALLOC_ARENAS = 4,
     MALLOC_MMAP_BYTES = 4 * 1024 * 1024,
     MALLOC_TRIM_BYTES = 16 * 1024 * 1024,
@@ -43,6 +46,7 @@ static const double CONNECT_TIMEOUT_S = 3;
 static const double POOL_WAIT_S = 5;
 static const double CPU_QUOTA_SYNC_S = 5;
 static const double MAINTENANCE_EVERY_S = 3600;
+static const double KEYS_KEPT_S = 3600;
 static const double BACKGROUND_POLL_S = 0.5;
 static const double MIGRATE_RETRY_S = 2;
 static const double MIGRATE_RETRY_MAX_S = 60;
@@ -345,6 +349,19 @@ DB_STAT(read_statement_failures, failure_count)
 DB_STAT(read_waits, wait_count)
 DB_STAT(read_lost, lost_count)
 
+#define KEY_STAT(function, member)     \
+    static double function(void *keys) \
+    {                                  \
+        struct idempotency_stats s;    \
+                                       \
+        idempotency_stats(keys, &s);   \
+        return (double)s.member;       \
+    }
+KEY_STAT(read_keys_held, held_count)
+KEY_STAT(read_keys_waiting, waiting_count)
+KEY_STAT(read_replays, replay_count)
+KEY_STAT(read_takeovers, takeover_count)
+
 static void add_metrics(struct service *s, struct http *http)
 {
     const struct {
@@ -376,6 +393,17 @@ static void add_metrics(struct service *s, struct http *http)
          read_running, s->compute},
         {METRIC_GAUGE, "worker_running", "pool=\"query\"", "Requests that run.",
          read_running, s->query},
+        {METRIC_GAUGE, "gridplan_keys_held", "",
+         "Computations under an Idempotency-Key under way.", read_keys_held,
+         s->idempotency},
+        {METRIC_GAUGE, "gridplan_keys_waiting", "",
+         "Requests that wait for the answer to their Idempotency-Key.", read_keys_waiting,
+         s->idempotency},
+        {METRIC_COUNTER, "gridplan_replays_total", "",
+         "Answers given again to an Idempotency-Key.", read_replays, s->idempotency},
+        {METRIC_COUNTER, "gridplan_takeovers_total", "",
+         "Keys taken over from replicas that were silent.", read_takeovers,
+         s->idempotency},
         {METRIC_GAUGE, "simulations_running", "",
          "Simulations without a client that this process plays.", read_simulations,
          s->db ? s : NULL},
@@ -435,8 +463,15 @@ static void signals_wait(const struct service *service, const sigset_t *set)
 static enum error_code open_service(struct service *s, struct error *err)
 {
     const struct config *config = s->config;
+    struct idempotency_options keys = {.lease_s = config->idempotency_lease_s,
+                                       .key_count = KEYS_KEPT,
+                                       .key_bytes = KEYS_KEPT_BYTES,
+                                       .kept_s = KEYS_KEPT_S,
+                                       .log = log_database};
 
     TRY(serve_open_database(config, &s->db, err));
+    keys.db = s->db;
+    TRY(idempotency_create(&keys, &s->idempotency, err));
     s->metrics = metrics_create(s->routes);
     s->auth = auth_create(config->auth_required, s->db ? find_key : NULL, s->db);
     s->limits = ratelimit_create(RATE_BUCKETS);
@@ -460,6 +495,7 @@ static void close_service(struct service *s)
     ratelimit_close(s->limits);
     auth_close(s->auth);
     metrics_close(s->metrics);
+    idempotency_close(s->idempotency);
     db_close(s->db);
 }
 
@@ -505,9 +541,10 @@ static int serve(struct service *s, const sigset_t *set, struct error *err)
     return 0;
 }
 
-int serve_run(const struct config *config, const struct route *route_table)
+int serve_run(const struct config *config, const struct route *route_table,
+              answer_form_fn *draw)
 {
-    struct service service = {.config = config, .routes = route_table};
+    struct service service = {.config = config, .routes = route_table, .draw = draw};
     struct error err = {0};
     sigset_t set;
     int status = 1;
