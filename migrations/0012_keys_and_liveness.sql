@@ -25,3 +25,23 @@ COMMENT ON COLUMN idempotency_key.attempt_count IS 'Number of attempts that have
 COMMENT ON COLUMN idempotency_key.replay_count IS 'Number of times that the answer was given again';
 
 CREATE INDEX idempotency_key_owner ON idempotency_key (owner_id) WHERE state = 'running';
+
+-- Whether the database takes writes: every replica tries with its row. An update in place
+-- needs no room, so on a full disk it is tried with rows that do.
+
+CREATE TABLE liveness (
+    replica_id uuid PRIMARY KEY,
+    at timestamptz NOT NULL
+);
+
+COMMENT ON TABLE liveness IS 'When each replica last wrote; one row each';
+COMMENT ON COLUMN liveness.replica_id IS 'A process of the service, as long as it lives; no unit';
+COMMENT ON COLUMN liveness.at IS 'Instant of its last write';
+
+CREATE TABLE disk_probe (
+    filler bytea NOT NULL
+);
+ALTER TABLE disk_probe ALTER COLUMN filler SET STORAGE EXTERNAL;
+
+COMMENT ON TABLE disk_probe IS 'Empty: filled and emptied to see whether a full disk has room again';
+COMMENT ON COLUMN disk_probe.filler IS '8,000 bytes of noise';

@@ -44,6 +44,9 @@ enum config_auth { CONFIG_AUTH_AUTO, CONFIG_AUTH_ON, CONFIG_AUTH_OFF };
       "Prepare statements; false behind PgBouncer in transaction mode")                  \
     X(NUMBER, db_statement_timeout_s, "30", 0, 86400, NULL, NULL,                        \
       "Time for one SQL statement; 0: no limit")                                         \
+    X(NUMBER, db_wait_s, "5", 0.1, 600, NULL, NULL,                                      \
+      "Longest wait for a connection; once a fifth is usual, every second one fails "    \
+      "fast")                                                                            \
     X(NUMBER, header_timeout_s, "10", 0.1, 3600, NULL, NULL,                             \
       "Time for a request's header to arrive, from the connection or the request line")  \
     X(NUMBER, idempotency_lease_s, "15", 1, 3600, NULL, NULL,                            \

@@ -240,6 +240,7 @@ static const struct db_statement delete_simulations =
     DELETE_OLD("simulation", "finished_at");
 static const struct db_statement delete_progress_tasks =
     DELETE_OLD("progress_task", "updated_at");
+static const struct db_statement delete_liveness = DELETE_OLD("liveness", "at");
 static const struct db_statement delete_keys = DELETE_OLD(
     "idempotency_key", "created_at < $1 AND coalesce(lease_until, created_at)");
 
@@ -326,6 +327,7 @@ static enum error_code run_round(struct round *round, struct error *err)
     if (options->progress_sample_kept_days > 0)
         TRY(delete_rows(round, &delete_progress_tasks,
                         round->now_s - options->progress_sample_kept_days * DAY_S, err));
+    TRY(delete_rows(round, &delete_liveness, round->now_s - DAY_S, err));
     return delete_rows(round, &delete_keys, round->now_s - STORE_IDEMPOTENCY_KEPT_S, err);
 }
 
@@ -354,6 +356,25 @@ enum error_code maintenance_run(struct db *db, const struct maintenance_options 
                                 double now_s, struct error *err)
 {
     return run(db, options, now_s, NULL, err);
+}
+
+enum error_code maintenance_has_partitions(struct db_session *s, double now_s, bool *all,
+                                           struct arena *a, struct error *err)
+{
+    struct month m = month_of(now_s);
+
+    *all = true;
+    for (size_t i = 0; i < TABLE_COUNT && *all; i++) {
+        struct truth exists = {false};
+        char name[64];
+        bool found;
+
+        snprintf(name, sizeof(name), "%s_%04d_%02d", tables[i].name, m.year, m.month);
+        TRY(db_row(s, &find_partition, DB_PARAMS(db_text(tables[i].name), db_text(name)),
+                   truth_columns, sizeof(exists), &exists, &found, a, err));
+        *all = found && exists.value;
+    }
+    return OK;
 }
 
 /* ---- the thread ---- */

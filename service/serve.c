@@ -13,6 +13,7 @@
 #include "service/cpu_quota.h"
 #include "service/http.h"
 #include "service/idempotency.h"
+#include "service/liveness.h"
 #include "service/log.h"
 #include "service/maintenance.h"
 #include "service/metrics.h"
@@ -43,8 +44,9 @@ enum {
 };
 
 static const double CONNECT_TIMEOUT_S = 3;
-static const double POOL_WAIT_S = 5;
 static const double CPU_QUOTA_SYNC_S = 5;
+static const double LIVENESS_EVERY_S = 5;
+static const double PARTITIONS_WAIT_S = 60;
 static const double MAINTENANCE_EVERY_S = 3600;
 static const double KEYS_KEPT_S = 3600;
 static const double BACKGROUND_POLL_S = 0.5;
@@ -84,7 +86,7 @@ enum error_code serve_open_database(const struct config *config, struct db **db,
         .pool_size = config->db_pool_size,
         .prepared = config->db_prepared_statements,
         .connect_timeout_s = CONNECT_TIMEOUT_S,
-        .wait_timeout_s = POOL_WAIT_S,
+        .wait_timeout_s = config->db_wait_s,
         .statement_timeout_s = config->db_statement_timeout_s,
         .log = log_database,
     };
@@ -246,6 +248,7 @@ static void *upkeep_main(void *context)
     }
     log_write(LOG_INFO, "database ready, %zu migrations applied", applied);
     start_maintenance(u);
+    liveness_begin(u->service->liveness);
     start_background(u);
     start_refits(u);
     return NULL;
@@ -348,6 +351,10 @@ DB_STAT(read_statements, statement_count)
 DB_STAT(read_statement_failures, failure_count)
 DB_STAT(read_waits, wait_count)
 DB_STAT(read_lost, lost_count)
+DB_STAT(read_shed, shed_count)
+DB_STAT(read_partition_retries, partition_retry_count)
+DB_STAT(read_checks_escaped, check_escaped_count)
+DB_STAT(read_unconfirmed, unconfirmed_count)
 
 #define KEY_STAT(function, member)     \
     static double function(void *keys) \
@@ -421,6 +428,18 @@ static void add_metrics(struct service *s, struct http *http)
          read_waits, s->db},
         {METRIC_COUNTER, "db_connections_lost_total", "",
          "Database connections that broke.", read_lost, s->db},
+        {METRIC_COUNTER, "gridplan_db_waits_shed_total", "",
+         "Requests refused at once as many waited long for a connection.", read_shed,
+         s->db},
+        {METRIC_COUNTER, "gridplan_partition_retries_total", "",
+         "Statements that met a partition being made, and were sent again.",
+         read_partition_retries, s->db},
+        {METRIC_COUNTER, "gridplan_check_escaped_total", "",
+         "Values that the database refused and the service had let through.",
+         read_checks_escaped, s->db},
+        {METRIC_COUNTER, "gridplan_commits_unconfirmed_total", "",
+         "Transactions that the standby has not confirmed: answered with 503.",
+         read_unconfirmed, s->db},
     };
 
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
@@ -470,6 +489,11 @@ static enum error_code open_service(struct service *s, struct error *err)
                                        .log = log_database};
 
     TRY(serve_open_database(config, &s->db, err));
+    if (s->db)
+        TRY(liveness_create(&(struct liveness_options){s->db, LIVENESS_EVERY_S,
+                                                       PARTITIONS_WAIT_S, log_database,
+                                                       NULL},
+                            &s->liveness, err));
     keys.db = s->db;
     TRY(idempotency_create(&keys, &s->idempotency, err));
     s->metrics = metrics_create(s->routes);
@@ -496,6 +520,7 @@ static void close_service(struct service *s)
     auth_close(s->auth);
     metrics_close(s->metrics);
     idempotency_close(s->idempotency);
+    liveness_close(s->liveness);
     db_close(s->db);
 }
 
