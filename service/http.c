@@ -544,22 +544,23 @@ static void wake(struct waiter *waiter)
 static bool goes_on(struct exchange *x)
 {
     struct service *service = x->http->service;
-    enum route_next next;
 
-    do {
-        next = route_step(service, &x->message, &x->peer->cancelled, true, x->attempt,
-                          &x->reply, x->arena);
-        if (next == ROUTE_NEEDS_COMPUTE) {
-            if (worker_submit(service->compute, work, x))
-                return true;
-            add(&x->http->refused_count, 1);
-            x->attempt->stage = KEYED_REFUSED;
-        } else if (next == ROUTE_NEEDS_TIME) {
-            if (idempotency_wait(service->idempotency, &x->attempt->waiter, KEYED_POLL_S))
-                return true;
-        }
-    } while (next != ROUTE_ANSWERED);
-    return false;
+    switch (route_step(service, &x->message, &x->peer->cancelled, true, x->attempt,
+                       &x->reply, x->arena)) {
+    case ROUTE_NEEDS_COMPUTE:
+        if (worker_submit(service->compute, work, x))
+            return true;
+        keyed_give_back(service, x->attempt, x->arena);
+        refuse_busy(x);
+        return false;
+    case ROUTE_NEEDS_TIME:
+        if (idempotency_wait(service->idempotency, &x->attempt->waiter, KEYED_POLL_S))
+            return true;
+        refuse_busy(x); /* the service ends */
+        return false;
+    default:
+        return false;
+    }
 }
 
 /* On a worker. The exchange belongs to the I/O thread again after the resume. */

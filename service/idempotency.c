@@ -512,15 +512,17 @@ void memory_publish(struct idempotency *i, const struct store_attempt *attempt,
     pthread_mutex_unlock(&i->mutex);
 }
 
-void memory_release(struct idempotency *i, const struct store_attempt *attempt)
+void memory_release(struct idempotency *i, const char *owner_id)
 {
     struct kept *k;
 
     if (!i)
         return;
     pthread_mutex_lock(&i->mutex);
-    k = find(i, attempt);
-    if (k && !k->is_done && strcmp(k->owner_id, attempt->owner_id) == 0)
+    k = i->newest; /* what runs is among the latest */
+    while (k && (k->is_done || strcmp(k->owner_id, owner_id) != 0))
+        k = k->older;
+    if (k)
         forget(i, k);
     pthread_mutex_unlock(&i->mutex);
 }

@@ -88,6 +88,6 @@ enum error_code memory_reserve(struct idempotency *i, const struct store_attempt
                                struct arena *a, struct error *err);
 void memory_publish(struct idempotency *i, const struct store_attempt *attempt,
                     const struct store_answer *answer);
-void memory_release(struct idempotency *i, const struct store_attempt *attempt);
+void memory_release(struct idempotency *i, const char *owner_id);
 
 #endif

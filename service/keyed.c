@@ -357,24 +357,29 @@ static struct db_session *last_session(const struct request *rq)
     return db_session_create(rq->service->db, NULL, rq->arena);
 }
 
-/* Nobody has an answer: the next one computes it. */
-static void give_back(struct request *rq)
+void keyed_give_back(struct service *service, struct attempt *attempt, struct arena *a)
 {
-    const struct store_attempt key = key_of(rq);
     struct error ignored = {.code = OK}; /* the lease ends by itself */
     struct db_session *db;
 
-    if (rq->attempt->stage != KEYED_OURS && rq->attempt->stage != KEYED_REFUSED)
+    if (attempt->stage != KEYED_OURS)
         return;
-    if (rq->attempt->in_memory) {
-        memory_release(rq->service->idempotency, &key);
+    attempt->stage = KEYED_NEW;
+    if (attempt->in_memory) {
+        memory_release(service->idempotency, attempt->owner_id);
         return;
     }
-    idempotency_let_go(rq->service->idempotency, &rq->attempt->held);
-    db = last_session(rq);
+    idempotency_let_go(service->idempotency, &attempt->held);
+    db = db_session_create(service->db, NULL, a);
     if (db)
-        store_attempt_release(db, &key, &ignored);
+        store_attempt_release(db, attempt->owner_id, &ignored);
     db_session_close(db);
+}
+
+/* Nobody has an answer: the next one computes it. */
+static void give_back(struct request *rq)
+{
+    keyed_give_back(rq->service, rq->attempt, rq->arena);
 }
 
 /* The key is somebody else's now: their answer is ours, when it is there. */
@@ -586,7 +591,7 @@ static enum error_code publish_answer(struct request *rq, const struct content *
         return OK;
     }
     if (may_be_local(rq, code)) {
-        give_back(rq);
+        give_back(rq); /* as far as that is possible */
         forget_error(rq);
         return answer_locally(rq);
     }
@@ -657,11 +662,6 @@ enum error_code keyed_step(struct request *rq)
     struct content body;
 
     TRY(check_key(rq));
-    if (t->stage == KEYED_REFUSED) {
-        give_back(rq);
-        rq->err->retry_after_s = 1;
-        return fail(rq->err, ERR_BUSY, "", "too many requests are waiting; try again");
-    }
     if (t->stage == KEYED_NEW) {
         TRY(route_content(rq, &body));
         TRY(request_digest(rq, &body, t->digest));

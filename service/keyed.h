@@ -20,11 +20,10 @@ enum {
 };
 
 enum keyed_stage {
-    KEYED_NEW,     /* nothing is known of the key */
-    KEYED_WAITS,   /* somebody else is computing it */
-    KEYED_OURS,    /* reserved: compute and publish */
-    KEYED_LOCAL,   /* without a key: it cannot be kept; compute */
-    KEYED_REFUSED, /* reserved, but nobody can compute it now: give it back */
+    KEYED_NEW,   /* nothing is known of the key */
+    KEYED_WAITS, /* somebody else is computing it */
+    KEYED_OURS,  /* reserved: compute and publish */
+    KEYED_LOCAL, /* without a key: it cannot be kept; compute */
 };
 
 /* A request on its way through the steps. Zeroed at the start; it points to nothing that
@@ -63,6 +62,10 @@ void keyed_admitted(struct request *rq);
 
 /* The next step, by rq->attempt->stage: fills rq->reply, or sets rq->next. */
 enum error_code keyed_step(struct request *rq);
+
+/* There will be no further step: gives the key back if it is ours, so that who sends the
+ * request again computes it. Talks to the database. */
+void keyed_give_back(struct service *service, struct attempt *attempt, struct arena *a);
 
 /* A request that only stores: one transaction. */
 enum error_code keyed_store(struct request *rq, const struct content *body);

@@ -88,8 +88,7 @@ static const struct db_statement publish_attempt = {
 
 static const struct db_statement delete_attempt = {
     "delete_attempt",
-    "DELETE FROM idempotency_key WHERE tenant = $1 AND idempotency_key = $2"
-    " AND owner_id = $3 AND state = 'running'",
+    "DELETE FROM idempotency_key WHERE owner_id = $1 AND state = 'running'",
     DB_REPEATABLE};
 
 static const struct db_column owner_columns[] = {
@@ -236,14 +235,10 @@ enum error_code store_attempt_publish(struct db_session *s,
     return OK;
 }
 
-enum error_code store_attempt_release(struct db_session *s,
-                                      const struct store_attempt *attempt,
+enum error_code store_attempt_release(struct db_session *s, const char *owner_id,
                                       struct error *err)
 {
-    return db_run(s, &delete_attempt,
-                  DB_PARAMS(db_text(attempt->tenant), db_text(attempt->key),
-                            db_uuid(attempt->owner_id)),
-                  NULL, err);
+    return db_run(s, &delete_attempt, DB_PARAMS(db_uuid(owner_id)), NULL, err);
 }
 
 enum error_code store_attempts_renew(struct db_session *s, const char *owner_ids,

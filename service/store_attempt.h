@@ -53,8 +53,7 @@ enum error_code store_attempt_publish(struct db_session *s,
                                       struct error *err);
 
 /* There will be no answer: who sends the request again computes it anew. */
-enum error_code store_attempt_release(struct db_session *s,
-                                      const struct store_attempt *attempt,
+enum error_code store_attempt_release(struct db_session *s, const char *owner_id,
                                       struct error *err);
 
 struct store_owner {

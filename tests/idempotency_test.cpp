@@ -169,10 +169,10 @@ TEST_CASE("a key is one attempt's until its lease is over", "[idempotency][db]")
     }
     SECTION("given back: nobody has it")
     {
-        REQUIRE_OK(store_attempt_release(f.s, &two.attempt, &err)); // not its own
+        REQUIRE_OK(store_attempt_release(f.s, two_id, &err)); // not its own
         REQUIRE_OK(two.reserve(15));
         CHECK(two.state == ATTEMPT_RUNNING);
-        REQUIRE_OK(store_attempt_release(f.s, &one.attempt, &err));
+        REQUIRE_OK(store_attempt_release(f.s, one_id, &err));
         CHECK_FALSE(one.publishes("{\"a\":1}"));
         REQUIRE_OK(two.look());
         CHECK(two.state == ATTEMPT_FREE);

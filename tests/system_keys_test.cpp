@@ -142,3 +142,27 @@ TEST_CASE("a hang-up gives the key back, and a pause beyond the lease loses it",
     one.stop();
     two.stop();
 }
+
+TEST_CASE("a decision whose database dies while it is computed is answered", "[system]")
+{
+    cluster c;
+    gridplan g({"--database", c.url});
+    REQUIRE(eventually([&] { return g.is_ready(); }));
+    answer a;
+    std::string key = key_line(unique_key("dies"));
+    std::thread caller([&] { a = g.post("/v1/placements", search_body(2), key, 120); });
+    REQUIRE(eventually([&] { return g.metric("gridplan_keys_held") == 1; }));
+    c.kill_now();
+    caller.join();
+    CHECK(a.status == 200);
+    CHECK(a.field("Idempotency-Stored") == "false");
+    CHECK_THAT(a.body, Catch::Contains("idempotency_local"));
+    // What only stores is not acknowledged.
+    CHECK(g.post("/v1/load-samples",
+                 R"({"resource_id":"r","observed_at":1,"latency_s":1})",
+                 key_line(unique_key("store")))
+              .status == 503);
+    CHECK_FALSE(g.is_ready());
+    CHECK(g.get("/readyz?verbose").json().at("status") == "down");
+    g.stop();
+}
