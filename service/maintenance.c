@@ -21,6 +21,7 @@
 enum {
     BATCHES_MAX = 1000, /* of one table in one round */
     RETRY_S = 60,       /* after a failed round */
+    GAPS_RETRY_S = 1,   /* after one that left out partitions */
 };
 
 static const double ROUND_STATEMENT_S = 120;
@@ -38,6 +39,7 @@ struct round {
     const struct maintenance_options *options;
     double now_s;
     struct arena *arena; /* reset by each step */
+    bool has_gaps;       /* a partition was not made, as another replica was at work */
 };
 
 static double kept_days(const struct round *round, const struct history_table *table)
@@ -171,6 +173,7 @@ static enum error_code ensure_partition(struct round *round,
     if (exists)
         return OK;
     TRY(begin_step(round, &ours, err));
+    round->has_gaps = round->has_gaps || !ours;
     if (!ours)
         return OK;
     code = ask(round, &find_partition, DB_PARAMS(db_text(t->name), db_text(name)),
@@ -332,10 +335,11 @@ static enum error_code run_round(struct round *round, struct error *err)
 }
 
 static enum error_code run(struct db *db, const struct maintenance_options *options,
-                           double now_s, const bool *stopping, struct error *err)
+                           double now_s, const bool *stopping, bool *has_gaps,
+                           struct error *err)
 {
     struct arena *session_arena = arena_create(SIZE_MAX);
-    struct round round = {NULL, options, now_s, arena_create(SIZE_MAX)};
+    struct round round = {NULL, options, now_s, arena_create(SIZE_MAX), false};
     enum error_code code;
 
     if (session_arena && round.arena)
@@ -346,6 +350,7 @@ static enum error_code run(struct db *db, const struct maintenance_options *opti
     } else {
         code = fail_memory(err);
     }
+    *has_gaps = round.has_gaps;
     db_session_close(round.s);
     arena_close(round.arena);
     arena_close(session_arena);
@@ -355,7 +360,9 @@ static enum error_code run(struct db *db, const struct maintenance_options *opti
 enum error_code maintenance_run(struct db *db, const struct maintenance_options *options,
                                 double now_s, struct error *err)
 {
-    return run(db, options, now_s, NULL, err);
+    bool ignored;
+
+    return run(db, options, now_s, NULL, &ignored, err);
 }
 
 enum error_code maintenance_has_partitions(struct db_session *s, double now_s, bool *all,
@@ -425,13 +432,16 @@ static void *work(void *context)
 
     do {
         struct error err = {.code = OK};
+        bool has_gaps = false;
 
         wait_s = m->options.interval_s;
-        if (run(m->db, &m->options, wall_s(), &m->stopping, &err) != OK) {
+        if (run(m->db, &m->options, wall_s(), &m->stopping, &has_gaps, &err) != OK) {
             wait_s = fmin(wait_s, RETRY_S);
             if (m->options.log && err.code != ERR_CANCELLED)
                 m->options.log(m->options.log_context, err.text);
         }
+        if (has_gaps) /* two replicas in each other's way may leave out the same one */
+            wait_s = fmin(wait_s, GAPS_RETRY_S);
     } while (sleep_s(m, wait_s));
     return NULL;
 }

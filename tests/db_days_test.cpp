@@ -146,6 +146,34 @@ TEST_CASE("a row that meets a partition being made is sent again", "[db]")
     CHECK_FALSE(all);
 }
 
+TEST_CASE("replicas that begin together leave no partition out", "[db]")
+{
+    NEED_DATABASE();
+    store_fixture f;
+    error &err = f.err;
+    maintenance_options o{};
+    std::vector<maintenance *> all(3);
+    const char *const made =
+        "SELECT count(*) FROM pg_inherits JOIN pg_class ON oid = inhrelid"
+        " WHERE relname ~ '_[0-9]{4}_[0-9]{2}$' AND right(relname, 7) >="
+        " to_char(now() AT TIME ZONE 'UTC', 'YYYY_MM')"
+        " AND right(relname, 7) <="
+        " to_char(now() AT TIME ZONE 'UTC' + interval '6 months', 'YYYY_MM')";
+
+    o.months_ahead = 6;
+    o.interval_s = 3600;
+    for (auto &m : all)
+        REQUIRE_OK(maintenance_create(f.d, &o, &m, &err));
+    double count = 0;
+    for (int i = 0; i < 300 && count < 9 * 7; i++) {
+        usleep(50000);
+        count = query_number(f.s, f.a, made);
+    }
+    CHECK(count == 9 * 7);
+    for (auto m : all)
+        maintenance_close(m);
+}
+
 TEST_CASE("a keyed request that meets a partition being made is run again", "[api][db]")
 {
     NEED_DATABASE();
