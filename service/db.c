@@ -388,9 +388,10 @@ static void leave_line(struct db *db, const struct in_line *me)
 {
     struct in_line **at = &db->line;
 
-    while (*at != me)
+    while (*at && *at != me)
         at = &(*at)->next;
-    *at = me->next;
+    if (*at)
+        *at = me->next;
 }
 
 /* Waits until *c is a slot; mutex held. */

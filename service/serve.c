@@ -369,14 +369,56 @@ KEY_STAT(read_keys_waiting, waiting_count)
 KEY_STAT(read_replays, replay_count)
 KEY_STAT(read_takeovers, takeover_count)
 
+struct metric_row {
+    enum metric_type type;
+    const char *name, *labels, *help;
+    metric_fn *read;
+    void *context; /* NULL: left out */
+};
+
+static void add_rows(struct metrics *m, const struct metric_row *rows, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (rows[i].context)
+            metrics_add(m, rows[i].type, rows[i].name, rows[i].labels, rows[i].help,
+                        rows[i].read, rows[i].context);
+}
+
+/* Of Idempotency-Keys, and of the database's bad days. */
+static void add_key_metrics(struct service *s)
+{
+    const struct metric_row rows[] = {
+        {METRIC_GAUGE, "gridplan_keys_held", "",
+         "Computations under an Idempotency-Key under way.", read_keys_held,
+         s->idempotency},
+        {METRIC_GAUGE, "gridplan_keys_waiting", "",
+         "Requests that wait for the answer to their Idempotency-Key.", read_keys_waiting,
+         s->idempotency},
+        {METRIC_COUNTER, "gridplan_replays_total", "",
+         "Answers given again to an Idempotency-Key.", read_replays, s->idempotency},
+        {METRIC_COUNTER, "gridplan_takeovers_total", "",
+         "Keys taken over from replicas that were silent.", read_takeovers,
+         s->idempotency},
+        {METRIC_COUNTER, "gridplan_db_waits_shed_total", "",
+         "Requests refused at once as many waited long for a connection.", read_shed,
+         s->db},
+        {METRIC_COUNTER, "gridplan_partition_retries_total", "",
+         "Statements that met a partition being made, and were sent again.",
+         read_partition_retries, s->db},
+        {METRIC_COUNTER, "gridplan_check_escaped_total", "",
+         "Values that the database refused and the service had let through.",
+         read_checks_escaped, s->db},
+        {METRIC_COUNTER, "gridplan_commits_unconfirmed_total", "",
+         "Transactions that the standby has not confirmed: answered with 503.",
+         read_unconfirmed, s->db},
+    };
+
+    add_rows(s->metrics, rows, sizeof(rows) / sizeof(rows[0]));
+}
+
 static void add_metrics(struct service *s, struct http *http)
 {
-    const struct {
-        enum metric_type type;
-        const char *name, *labels, *help;
-        metric_fn *read;
-        void *context; /* NULL: left out */
-    } rows[] = {
+    const struct metric_row rows[] = {
         {METRIC_GAUGE, "http_connections", "", "Open connections.", read_connections,
          http},
         {METRIC_GAUGE, "http_requests_in_flight", "", "Requests under way.",
@@ -400,17 +442,6 @@ static void add_metrics(struct service *s, struct http *http)
          read_running, s->compute},
         {METRIC_GAUGE, "worker_running", "pool=\"query\"", "Requests that run.",
          read_running, s->query},
-        {METRIC_GAUGE, "gridplan_keys_held", "",
-         "Computations under an Idempotency-Key under way.", read_keys_held,
-         s->idempotency},
-        {METRIC_GAUGE, "gridplan_keys_waiting", "",
-         "Requests that wait for the answer to their Idempotency-Key.", read_keys_waiting,
-         s->idempotency},
-        {METRIC_COUNTER, "gridplan_replays_total", "",
-         "Answers given again to an Idempotency-Key.", read_replays, s->idempotency},
-        {METRIC_COUNTER, "gridplan_takeovers_total", "",
-         "Keys taken over from replicas that were silent.", read_takeovers,
-         s->idempotency},
         {METRIC_GAUGE, "simulations_running", "",
          "Simulations without a client that this process plays.", read_simulations,
          s->db ? s : NULL},
@@ -428,24 +459,10 @@ static void add_metrics(struct service *s, struct http *http)
          read_waits, s->db},
         {METRIC_COUNTER, "db_connections_lost_total", "",
          "Database connections that broke.", read_lost, s->db},
-        {METRIC_COUNTER, "gridplan_db_waits_shed_total", "",
-         "Requests refused at once as many waited long for a connection.", read_shed,
-         s->db},
-        {METRIC_COUNTER, "gridplan_partition_retries_total", "",
-         "Statements that met a partition being made, and were sent again.",
-         read_partition_retries, s->db},
-        {METRIC_COUNTER, "gridplan_check_escaped_total", "",
-         "Values that the database refused and the service had let through.",
-         read_checks_escaped, s->db},
-        {METRIC_COUNTER, "gridplan_commits_unconfirmed_total", "",
-         "Transactions that the standby has not confirmed: answered with 503.",
-         read_unconfirmed, s->db},
     };
 
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-        if (rows[i].context)
-            metrics_add(s->metrics, rows[i].type, rows[i].name, rows[i].labels,
-                        rows[i].help, rows[i].read, rows[i].context);
+    add_rows(s->metrics, rows, sizeof(rows) / sizeof(rows[0]));
+    add_key_metrics(s);
 }
 
 /* ---- signals ---- */
