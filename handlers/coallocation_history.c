@@ -90,12 +90,28 @@ void co_history_count(const struct co_pair *added, size_t count, size_t site_cou
         uses[added[i].execution_site * site_count + added[i].file_site]++;
 }
 
+/* What is added to the table. */
+struct added_uses {
+    struct store_pair_uses *list;
+    size_t count;
+};
+
+/* publish_fn */
+static enum error_code write_uses(struct request *rq, struct db_session *db,
+                                  void *context)
+{
+    const struct added_uses *added = context;
+
+    return store_history_pairs(db, rq->principal.tenant, added->list, added->count,
+                               rq->arena, rq->err);
+}
+
 enum error_code co_history_save(struct request *rq, const struct co_grid *grid,
                                 const uint64_t *uses)
 {
     size_t n = grid->site_count, count = 0;
     struct store_pair_uses *list;
-    struct db_session *db;
+    struct added_uses *added;
 
     if (rq->replay)
         return OK;
@@ -104,13 +120,14 @@ enum error_code co_history_save(struct request *rq, const struct co_grid *grid,
     if (count == 0)
         return OK;
     list = NEW(rq->arena, struct store_pair_uses, count);
-    if (!list)
+    added = NEW(rq->arena, struct added_uses, 1);
+    if (!list || !added)
         return fail_memory(rq->err);
     count = 0;
     for (size_t i = 0; i < n * n; i++)
         if (uses[i] > 0 || (grid->history && grid->history[i]))
             list[count++] = (struct store_pair_uses){grid->sites[i / n].id,
                                                      grid->sites[i % n].id, uses[i]};
-    TRY(request_db(rq, &db));
-    return store_history_pairs(db, rq->principal.tenant, list, count, rq->arena, rq->err);
+    *added = (struct added_uses){list, count};
+    return request_at_publish(rq, write_uses, added);
 }

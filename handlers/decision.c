@@ -30,6 +30,7 @@ static double microseconds(double duration_s)
 enum error_code decision_begin(struct request *rq, const struct decision_request *in,
                                struct decision_answer *out)
 {
+    bool derived = rq->keyed_id && !rq->replay;
     char *id = NEW(rq->arena, char, UUID_TEXT_SIZE);
 
     if (!id)
@@ -42,7 +43,10 @@ enum error_code decision_begin(struct request *rq, const struct decision_request
                        &db)); /* say now, not after a long search, that there is none */
         rq->store_decision = true;
     }
-    uuid_make(id);
+    if (derived)
+        memcpy(id, rq->keyed_id, UUID_TEXT_SIZE);
+    else
+        uuid_make(id);
     out->decision_id = id;
     out->seed = in->seed;
     out->labels = in->labels;

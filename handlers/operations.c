@@ -4,6 +4,7 @@
 #include "service/config.h"
 #include "service/db.h"
 #include "service/hash.h"
+#include "service/liveness.h"
 #include "service/metrics.h"
 #include "service/migrate.h"
 #include "service/openapi.h"
@@ -12,8 +13,10 @@
 #include <string.h>
 
 struct health {
-    const char *status;   /* "ok", "draining", "unavailable" */
-    const char *database; /* with ?verbose: "ok", "none", or what is wrong */
+    const char *status;          /* "ok", "draining", or a state of the database */
+    const char *database;        /* with ?verbose: "ok", "none", or what is wrong */
+    const char *const *warnings; /* with ?verbose: what is not as it should be */
+    size_t warning_count;
 };
 
 struct health_query {
@@ -22,9 +25,17 @@ struct health_query {
 
 #define T struct health
 static const struct json_field health_rows[] = {
-    JSON_TEXT(T, status, 0, "ok, draining or unavailable"),
+    JSON_TEXT(T, status, 0,
+              "ok; slow: writes take more than 2 s; else 503: starting, read_only (the "
+              "database), full (its disk), down, draining"),
     JSON_TEXT(T, database, JSON_OPTIONAL,
               "State of the database: ok, none, or what is wrong"),
+    {.name = "warnings",
+     .doc = "What does not keep it from taking requests, but should be looked at",
+     .type = JSON_TYPE_TEXTS,
+     .offset = JSON_AT(T, warnings, const char *const *),
+     .count_offset = JSON_AT(T, warning_count, size_t),
+     .flags = JSON_OPTIONAL},
     {0},
 };
 #undef T
@@ -49,35 +60,68 @@ enum error_code get_livez(struct request *rq, const void *in, void *out)
     return OK;
 }
 
-/* What is wrong with the database; NULL: nothing. */
-static const char *database_trouble(struct request *rq)
+/* How the database is: whether it answers now, and what came of the last write. *text
+ * says it. */
+static enum liveness_state database_state(struct request *rq, bool *late,
+                                          const char **text)
 {
+    struct liveness *liveness = rq->service->liveness;
     struct error err = {.arena = rq->arena};
+    enum liveness_state state = LIVENESS_OK;
     struct db_session *db;
 
+    *late = false;
+    if (liveness)
+        state = liveness_state(liveness, late);
+    *text = liveness_kinds[state].text;
+    /* That the server is away is known before the next write. */
     if (db_ready(rq->service->db, &err) == OK && request_db(rq, &db) == OK &&
         migrate_check(db, migration_count, &err) == OK)
-        return NULL;
-    return arena_text(rq->arena, err.text, strlen(err.text));
+        return state;
+    *text = arena_text(rq->arena, err.text, strlen(err.text));
+    return state == LIVENESS_STARTING ? state : LIVENESS_DOWN;
+}
+
+static enum error_code say_warnings(struct request *rq, enum liveness_state state,
+                                    bool late, struct health *health)
+{
+    const char **list = NEW(rq->arena, const char *, 2);
+
+    if (!list)
+        return fail_memory(rq->err);
+    if (state == LIVENESS_SLOW)
+        list[health->warning_count++] = liveness_kinds[state].text;
+    if (late)
+        list[health->warning_count++] =
+            "the partitions of this month were not there when the service began";
+    health->warnings = list;
+    return OK;
 }
 
 enum error_code get_readyz(struct request *rq, const void *in, void *out)
 {
     const struct health_query *query = rq->query;
-    const char *trouble = rq->service->db ? database_trouble(rq) : NULL;
+    const struct config *config = rq->service->config;
+    enum liveness_state state = LIVENESS_OK;
+    const char *text = "none";
     struct health *health = out;
+    bool late = false;
 
     (void)in;
+    if (rq->service->db)
+        state = database_state(rq, &late, &text);
     health->status = "ok";
-    if (query && query->verbose)
-        health->database = !rq->service->db ? "none" : trouble ? trouble : "ok";
-    if (trouble && !rq->service->config->readiness_without_database)
-        health->status = "unavailable";
+    if (state == LIVENESS_SLOW ||
+        (!liveness_kinds[state].is_ready && !config->readiness_without_database))
+        health->status = liveness_kinds[state].name;
     if (__atomic_load_n(&rq->service->draining, __ATOMIC_RELAXED))
         health->status = "draining";
-    if (strcmp(health->status, "ok") != 0)
+    if (strcmp(health->status, "ok") != 0 && strcmp(health->status, "slow") != 0)
         rq->reply->status = 503;
-    return OK;
+    if (!query || !query->verbose)
+        return OK;
+    health->database = text;
+    return say_warnings(rq, state, late, health);
 }
 
 enum error_code get_metrics(struct request *rq, const void *in, void *out)

@@ -76,7 +76,7 @@ const struct route routes[] = {
      NULL},
     {"POST", "/v1/checkpoint-intervals", post_checkpoint_intervals,
      &checkpoint_intervals_request_json, &checkpoint_intervals_answer_json, NULL,
-     WORK_INLINE, SCOPE_DECIDE, ROUTE_DECISION | ROUTE_IDEMPOTENT_KEY,
+     WORK_INLINE, SCOPE_DECIDE, ROUTE_DECISION | ROUTE_IDEMPOTENT_KEY | ROUTE_LONG,
      "How often should jobs checkpoint?",
      "For each job whether to checkpoint now, the work until the next request, and the "
      "expected time it costs: from the overhead of a checkpoint and the failures of its "
@@ -114,7 +114,7 @@ const struct route routes[] = {
      "and counted in duplicates.",
      "attempt-"},
     {"POST", "/v1/claims", post_claims, &claims_request_json, &claims_answer_json, NULL,
-     WORK_COMPUTE, SCOPE_DECIDE, ROUTE_DECISION | ROUTE_IDEMPOTENT_KEY,
+     WORK_COMPUTE, SCOPE_DECIDE, ROUTE_DECISION | ROUTE_IDEMPOTENT_KEY | ROUTE_LONG,
      "Can a placed job get its processors?",
      "One try of incremental claiming: which components of a placed job start now, which "
      "get another site from where they are still in time, which jobs of lower priority "
@@ -125,7 +125,7 @@ const struct route routes[] = {
      "claim-"},
     {"POST", "/v1/coallocations", post_coallocations, &coallocations_request_json,
      &coallocations_answer_json, NULL, WORK_COMPUTE, SCOPE_DECIDE,
-     ROUTE_DECISION | ROUTE_IDEMPOTENT_KEY,
+     ROUTE_DECISION | ROUTE_IDEMPOTENT_KEY | ROUTE_LONG,
      "Which clusters should run a parallel job, near its files?",
      "Gives every component of a job a site with enough processors and a replica of its "
      "file, splits flexible jobs, and says what to transfer, when to claim and when it "
@@ -134,26 +134,28 @@ const struct route routes[] = {
      "coallocation-"},
     {"POST", "/v1/coallocations/acquire-plans", post_acquire_plans,
      &acquire_plans_request_json, &acquire_plans_answer_json, NULL, WORK_INLINE,
-     SCOPE_DECIDE, ROUTE_DECISION | ROUTE_IDEMPOTENT_KEY,
+     SCOPE_DECIDE, ROUTE_DECISION | ROUTE_IDEMPOTENT_KEY | ROUTE_LONG,
      "Which site to acquire next, and what to give back?",
      "For jobs that acquire several sites one after the other: all or nothing, or one "
      "order for all jobs, which cannot deadlock.",
      "acquire-plan"},
     {"POST", "/v1/coallocations/advice", post_coallocation_advice,
      &coallocation_advice_request_json, &coallocation_advice_answer_json, NULL,
-     WORK_INLINE, SCOPE_DECIDE, ROUTE_DECISION | ROUTE_IDEMPOTENT_KEY,
+     WORK_INLINE, SCOPE_DECIDE, ROUTE_DECISION | ROUTE_IDEMPOTENT_KEY | ROUTE_LONG,
      "Should a job be spread over several sites?",
      "One site if one has room; several if that slows the job down by no more than "
      "max_slowdown; else wait, and which sites to watch.",
      "co-allocate-or-not"},
     {"POST", "/v1/coallocations/flow-steps", post_flow_steps, &flow_steps_request_json,
      &flow_steps_answer_json, NULL, WORK_INLINE, SCOPE_DECIDE,
-     ROUTE_DECISION | ROUTE_IDEMPOTENT_KEY, "What is next for a parallel job?",
+     ROUTE_DECISION | ROUTE_IDEMPOTENT_KEY | ROUTE_LONG,
+     "What is next for a parallel job?",
      "From the state of a job and an event the next state, and what the scheduler does.",
      "flow-"},
     {"POST", "/v1/coallocations/launch-plans", post_launch_plans,
      &launch_plans_request_json, &launch_plans_answer_json, NULL, WORK_INLINE,
-     SCOPE_DECIDE, ROUTE_DECISION | ROUTE_IDEMPOTENT_KEY, "How is a placed job launched?",
+     SCOPE_DECIDE, ROUTE_DECISION | ROUTE_IDEMPOTENT_KEY | ROUTE_LONG,
+     "How is a placed job launched?",
      "By its runner: the order of its components, a barrier, a nameserver, and what to "
      "do before and after.",
      "launch-"},
@@ -165,14 +167,14 @@ const struct route routes[] = {
      "replica-lookup"},
     {"POST", "/v1/coallocations/replication-advice", post_replication_advice,
      &replication_advice_request_json, &replication_advice_answer_json, NULL, WORK_INLINE,
-     SCOPE_DECIDE, ROUTE_DECISION | ROUTE_IDEMPOTENT_KEY,
+     SCOPE_DECIDE, ROUTE_DECISION | ROUTE_IDEMPOTENT_KEY | ROUTE_LONG,
      "Which files should be copied where?",
      "The files that are read most, and for each the sites that read it and have no "
      "copy.",
      "file-replication"},
     {"POST", "/v1/coallocations/reservation-plans", post_reservation_plans,
      &reservation_plans_request_json, &reservation_plans_answer_json, NULL, WORK_COMPUTE,
-     SCOPE_DECIDE, ROUTE_DECISION | ROUTE_IDEMPOTENT_KEY,
+     SCOPE_DECIDE, ROUTE_DECISION | ROUTE_IDEMPOTENT_KEY | ROUTE_LONG,
      "When can processors on several sites be reserved together?",
      "The first time at which the windows of all sites leave enough processors for the "
      "whole duration; or, for a fuzzy job, the best time, number of processors and sites "
@@ -180,7 +182,7 @@ const struct route routes[] = {
      "reservation-plan"},
     {"POST", "/v1/coallocations/transfer-estimates", post_transfer_estimates,
      &transfer_estimates_request_json, &transfer_estimates_answer_json, NULL, WORK_INLINE,
-     SCOPE_DECIDE, ROUTE_DECISION | ROUTE_IDEMPOTENT_KEY,
+     SCOPE_DECIDE, ROUTE_DECISION | ROUTE_IDEMPOTENT_KEY | ROUTE_LONG,
      "How long does a file take to each site?",
      "Every replica's time to every site, and the replica that a placement would take.",
      "transfer-estimate"},
@@ -208,8 +210,8 @@ const struct route routes[] = {
      "step is answered again as it came, and may differ. Nothing is stored.",
      NULL},
     {"POST", "/v1/evaluations", post_evaluation, &any_evaluation_request_json,
-     &any_evaluation_answer_json, NULL, WORK_COMPUTE, SCOPE_DECIDE, ROUTE_DECISION,
-     "What is a schedule worth?",
+     &any_evaluation_answer_json, NULL, WORK_COMPUTE, SCOPE_DECIDE,
+     ROUTE_DECISION | ROUTE_IDEMPOTENT_KEY | ROUTE_LONG, "What is a schedule worth?",
      "kind coallocation: from what became of co-allocated jobs the shares of the "
      "processors that they used, held waiting (PWT) and left to others (PGT), times in "
      "the placement queues and until the start, spread over sites, failures; for each "
@@ -235,7 +237,8 @@ const struct route routes[] = {
      NULL},
     {"POST", "/v1/experiment-plans", post_experiment_plan, &experiment_plan_request_json,
      &experiment_plan_answer_json, NULL, WORK_COMPUTE, SCOPE_DECIDE,
-     ROUTE_DECISION | ROUTE_IDEMPOTENT_KEY, "Which runs to make for a model?",
+     ROUTE_DECISION | ROUTE_IDEMPOTENT_KEY | ROUTE_LONG,
+     "Which runs to make for a model?",
      "Without a model: the runs of a first training, from the bounds of the problem size "
      "and the processors, and what other strategies would take. With a comprehensive "
      "model, stored or in the request: the runs on which its combinations disagree most.",
@@ -245,7 +248,7 @@ const struct route routes[] = {
      "List failure traces", "By id, in pages, without their documents.", NULL},
     {"POST", "/v1/failure-traces", post_failure_trace, NULL, &failure_trace_info_json,
      &failure_trace_create_query_json, WORK_COMPUTE, SCOPE_INGEST,
-     ROUTE_TEXT_BODY | ROUTE_IDEMPOTENT_KEY, "Store a failure trace",
+     ROUTE_TEXT_BODY | ROUTE_IDEMPOTENT_KEY | ROUTE_LONG, "Store a failure trace",
      "The body is a failure log: a CSV of the Computer Failure Data Repository, or an "
      "event_trace.tab of the Failure Trace Archive, which Content-Type or format says. "
      "Lines that are no failures are counted by reason and the first are listed; 422 "
@@ -287,7 +290,8 @@ const struct route routes[] = {
      NULL},
     {"POST", "/v1/fault-tolerance-plans", post_fault_tolerance_plans,
      &fault_tolerance_plans_request_json, &round_answer_json, NULL, WORK_COMPUTE,
-     SCOPE_DECIDE, ROUTE_DECISION | ROUTE_IDEMPOTENT_KEY, "Checkpoints, copies, or both?",
+     SCOPE_DECIDE, ROUTE_DECISION | ROUTE_IDEMPOTENT_KEY | ROUTE_LONG,
+     "Checkpoints, copies, or both?",
      "What a grid scheduler should do now about failures: which copies to start and to "
      "cancel, and which jobs to checkpoint. combined swings between copies and "
      "checkpoints with the load, migration restarts from the last checkpoint, and "
@@ -326,7 +330,7 @@ const struct route routes[] = {
      "model-evaluation"},
     {"POST", "/v1/model-fits", post_model_fit, &model_fit_request_json,
      &model_fit_answer_json, NULL, WORK_COMPUTE, SCOPE_DECIDE,
-     ROUTE_DECISION | ROUTE_IDEMPOTENT_KEY, "Fit a model to runs",
+     ROUTE_DECISION | ROUTE_IDEMPOTENT_KEY | ROUTE_LONG, "Fit a model to runs",
      "Trains a model from the runs in the request and stores nothing. `packed` of the "
      "answer is the model, for POST /v1/predictions.",
      "model-fit-"},
@@ -405,7 +409,7 @@ const struct route routes[] = {
      NULL},
     {"POST", "/v1/parallel-schedules", post_parallel_schedules,
      &parallel_schedules_request_json, &parallel_schedules_answer_json, NULL,
-     WORK_COMPUTE, SCOPE_DECIDE, ROUTE_DECISION | ROUTE_IDEMPOTENT_KEY,
+     WORK_COMPUTE, SCOPE_DECIDE, ROUTE_DECISION | ROUTE_IDEMPOTENT_KEY | ROUTE_LONG,
      "Which machines should run one tightly coupled application?",
      "The set of machines of one site, and their number, with the least predicted run "
      "time: all of a set wait for its slowest cpu and its slowest link. On batch sites "
@@ -419,7 +423,7 @@ const struct route routes[] = {
      "parallel-"},
     {"POST", "/v1/placements", post_placements, &placements_request_json,
      &placements_answer_json, NULL, WORK_COMPUTE, SCOPE_DECIDE,
-     ROUTE_DECISION | ROUTE_IDEMPOTENT_KEY | ROUTE_ANSWERS_CHART,
+     ROUTE_DECISION | ROUTE_IDEMPOTENT_KEY | ROUTE_LONG | ROUTE_ANSWERS_CHART,
      "Which resource should run which job?",
      "Places independent jobs on resources: where and when each runs, why others have no "
      "place, "
@@ -429,7 +433,7 @@ const struct route routes[] = {
      "placement-"},
     {"POST", "/v1/predictions", post_predictions, &any_prediction_request_json,
      &any_prediction_answer_json, NULL, WORK_QUERY, SCOPE_DECIDE,
-     ROUTE_DECISION | ROUTE_IDEMPOTENT_KEY, "How long will a job run?",
+     ROUTE_DECISION | ROUTE_IDEMPOTENT_KEY | ROUTE_LONG, "How long will a job run?",
      "kind run_time: from a stored model, or one in the request, the problem size, the "
      "processors and "
      "the load to be expected, which is given or forecast for resource_ids. With an "
@@ -462,7 +466,7 @@ const struct route routes[] = {
      "progress-"},
     {"POST", "/v1/queue-orders", post_queue_orders, &queue_orders_request_json,
      &queue_orders_answer_json, NULL, WORK_COMPUTE, SCOPE_DECIDE,
-     ROUTE_DECISION | ROUTE_IDEMPOTENT_KEY | ROUTE_ANSWERS_CHART,
+     ROUTE_DECISION | ROUTE_IDEMPOTENT_KEY | ROUTE_LONG | ROUTE_ANSWERS_CHART,
      "Which waiting jobs of a queue start now?",
      "From the running and the waiting jobs of a cluster, their processors and run time "
      "estimates, and reservations: who starts now, when the others will start if all "
@@ -471,7 +475,8 @@ const struct route routes[] = {
      "queue-"},
     {"POST", "/v1/queue-scans", post_queue_scans, &queue_scans_request_json,
      &queue_scans_answer_json, NULL, WORK_COMPUTE, SCOPE_DECIDE,
-     ROUTE_DECISION | ROUTE_IDEMPOTENT_KEY, "Which waiting parallel jobs are placed now?",
+     ROUTE_DECISION | ROUTE_IDEMPOTENT_KEY | ROUTE_LONG,
+     "Which waiting parallel jobs are placed now?",
      "Chooses the next of the placement queues by their weights, and places what fits, "
      "head first. Others keep their position with one more try, rise a level, or fail. "
      "The queues come with the request and go back with the answer.",
@@ -484,7 +489,8 @@ const struct route routes[] = {
      NULL},
     {"POST", "/v1/replica-counts", post_replica_counts, &replica_counts_request_json,
      &round_answer_json, NULL, WORK_COMPUTE, SCOPE_DECIDE,
-     ROUTE_DECISION | ROUTE_IDEMPOTENT_KEY, "How many copies of each job, and where?",
+     ROUTE_DECISION | ROUTE_IDEMPOTENT_KEY | ROUTE_LONG,
+     "How many copies of each job, and where?",
      "From the resources with their load and the unfinished jobs with their copies: the "
      "copies to start and to cancel now, how many each job has and should have, and why "
      "others get none. Copies of a job never share a resource.",
@@ -520,7 +526,7 @@ const struct route routes[] = {
      NULL},
     {"POST", "/v1/reschedules", post_reschedules, &reschedules_request_json,
      &reschedules_answer_json, NULL, WORK_COMPUTE, SCOPE_DECIDE,
-     ROUTE_DECISION | ROUTE_IDEMPOTENT_KEY,
+     ROUTE_DECISION | ROUTE_IDEMPOTENT_KEY | ROUTE_LONG,
      "What happens to running jobs after an event?",
      "event phase_end, the default: at the end of a phase of a multi-phase application "
      "keep it, give it a new plan, or migrate it, and where to. It moves when a machine "
@@ -536,7 +542,7 @@ const struct route routes[] = {
      "migration-"},
     {"POST", "/v1/rescheduling-plans", post_rescheduling_plans,
      &rescheduling_plans_request_json, &rescheduling_plans_answer_json, NULL,
-     WORK_COMPUTE, SCOPE_DECIDE, ROUTE_DECISION | ROUTE_IDEMPOTENT_KEY,
+     WORK_COMPUTE, SCOPE_DECIDE, ROUTE_DECISION | ROUTE_IDEMPOTENT_KEY | ROUTE_LONG,
      "Where does each phase run, and when does the application move?",
      "For one application whose phases follow each other: intervals of phases, the site "
      "and the machines of each, and what the moves between them cost. Machines are those "
@@ -558,7 +564,7 @@ const struct route routes[] = {
     {"POST", "/v1/simulations", post_simulation, &any_simulation_request_json,
      &any_simulation_answer_json, &queue_simulation_query_json, WORK_COMPUTE,
      SCOPE_DECIDE,
-     ROUTE_DECISION | ROUTE_IDEMPOTENT_KEY | ROUTE_ASYNC | ROUTE_TAKES_SWF |
+     ROUTE_DECISION | ROUTE_IDEMPOTENT_KEY | ROUTE_LONG | ROUTE_ASYNC | ROUTE_TAKES_SWF |
          ROUTE_ANSWERS_TEXT | ROUTE_ANSWERS_CHART,
      "What do policies achieve?",
      "kind grid: on a grid with failures. Plays a grid, its failures and its jobs by "
@@ -654,8 +660,8 @@ const struct route routes[] = {
     {"POST", "/v1/workflow-schedules", post_workflow_schedules,
      &workflow_schedules_request_json, &workflow_schedules_answer_json,
      &workflow_schedules_query_json, WORK_COMPUTE, SCOPE_DECIDE,
-     ROUTE_DECISION | ROUTE_IDEMPOTENT_KEY | ROUTE_TAKES_WORKFLOW | ROUTE_ANSWERS_CHART |
-         ROUTE_ANSWERS_GRAPH,
+     ROUTE_DECISION | ROUTE_IDEMPOTENT_KEY | ROUTE_LONG | ROUTE_TAKES_WORKFLOW |
+         ROUTE_ANSWERS_CHART | ROUTE_ANSWERS_GRAPH,
      "Where and when should the tasks of workflows run?",
      "Tasks that need each other's outputs. A static algorithm (heft, cpop, peft, "
      "search, auto) schedules all of them to the end, around what runs or is done. A "
@@ -672,7 +678,7 @@ const struct route routes[] = {
      "By id, in pages, without their documents.", NULL},
     {"POST", "/v1/workloads", post_workload, NULL, &workload_info_json,
      &workload_create_query_json, WORK_COMPUTE, SCOPE_INGEST,
-     ROUTE_TEXT_BODY | ROUTE_IDEMPOTENT_KEY, "Store a workload",
+     ROUTE_TEXT_BODY | ROUTE_IDEMPOTENT_KEY | ROUTE_LONG, "Store a workload",
      "The body is a job log in the Standard Workload Format, compressed or not "
      "(Content-Encoding: gzip), of up to 128 MiB unless the service is set otherwise "
      "(GRIDPLAN_MAX_UPLOAD_BYTES). Lines that are no usable jobs are counted by reason "

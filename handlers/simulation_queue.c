@@ -916,7 +916,15 @@ enum error_code simulate_queue(struct request *rq, const void *in, void *out)
         return fail(rq->err, ERR_BUSY, "",
                     "the time was up before the policy was done; give time_limit_s, or "
                     "Prefer: respond-async");
-    return text ? reply_text(rq, answer->results[0].swf) : OK;
+    if (!text)
+        return OK;
+    if (!rq->keyed_id)
+        return reply_text(rq, answer->results[0].swf);
+    /* With a key the JSON is what is kept, and the text is taken from it the next time.
+     */
+    request_answer_as(rq, ANSWER_TEXT, answer->results[0].swf,
+                      strlen(answer->results[0].swf));
+    return OK;
 }
 
 /* ---- the schedule of one without a client ---- */
@@ -969,12 +977,31 @@ const struct json_object queue_schedule_query_json = {
     "QueueScheduleQuery", "Which schedule", sizeof(struct schedule_query),
     schedule_query_rows};
 
+enum error_code queue_schedule_find(struct request *rq, const char *answer,
+                                    const char *policy, const char **swf)
+{
+    const char *results = NULL;
+    struct json_lines list = {0};
+
+    *swf = NULL;
+    TRY(json_member(answer, "results", &results, rq->arena, rq->err));
+    if (results && json_read_list(&stored_result_json, results, strlen(results), &list,
+                                  rq->arena, &(struct error){.code = OK}) != OK)
+        list.count = 0; /* of another kind */
+    for (size_t i = 0; i < list.count && !*swf; i++) {
+        const struct stored_result *result = (const struct stored_result *)list.items + i;
+
+        if (result->swf && (!policy || strcmp(policy, result->policy) == 0))
+            *swf = result->swf;
+    }
+    return OK;
+}
+
 enum error_code get_simulation_schedule(struct request *rq, const void *in, void *out)
 {
     const struct schedule_query *query = rq->query;
-    const char *wanted = query ? query->policy : NULL, *results = NULL;
+    const char *swf = NULL;
     struct store_simulation now = {0};
-    struct json_lines list = {0};
     struct db_session *db;
 
     (void)in, (void)out;
@@ -982,16 +1009,9 @@ enum error_code get_simulation_schedule(struct request *rq, const void *in, void
     TRY(store_simulation_read(db, rq->principal.tenant, rq->path_value[0], &now,
                               rq->arena, rq->err));
     if (now.result)
-        TRY(json_member(now.result, "results", &results, rq->arena, rq->err));
-    if (results && json_read_list(&stored_result_json, results, strlen(results), &list,
-                                  rq->arena, &(struct error){.code = OK}) != OK)
-        list.count = 0; /* of another kind */
-    for (size_t i = 0; i < list.count; i++) {
-        const struct stored_result *result = (const struct stored_result *)list.items + i;
-
-        if (result->swf && (!wanted || strcmp(wanted, result->policy) == 0))
-            return reply_text(rq, result->swf);
-    }
+        TRY(queue_schedule_find(rq, now.result, query ? query->policy : NULL, &swf));
+    if (swf)
+        return reply_text(rq, swf);
     return fail(rq->err, ERR_NOT_FOUND, "", "the simulation has no such schedule%s",
                 isnan(now.finished_at_s)
                     ? " yet"

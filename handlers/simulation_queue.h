@@ -23,4 +23,9 @@ handler_fn simulate_queue;
 /* GET /v1/simulations/{simulation_id}/schedule: the log as a policy ran it. */
 handler_fn get_simulation_schedule;
 
+/* The schedule in SWF that an answer has, of the first policy with one if `policy` is
+ * NULL; *swf NULL: none. */
+enum error_code queue_schedule_find(struct request *rq, const char *answer,
+                                    const char *policy, const char **swf);
+
 #endif

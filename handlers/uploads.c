@@ -41,18 +41,38 @@ static const char *path_of(enum store_trace_kind kind)
     return kind == STORE_WORKLOAD ? "/v1/workloads" : "/v1/failure-traces";
 }
 
+/* An upload that is to be stored. */
+struct upload {
+    enum store_trace_kind kind;
+    struct store_trace trace;
+    struct store_trace *out;
+};
+
+/* publish_fn */
+static enum error_code write_upload(struct request *rq, struct db_session *db,
+                                    void *context)
+{
+    const struct upload *u = context;
+
+    return store_trace_create(db, rq->principal.tenant, u->kind, &u->trace, u->out,
+                              rq->arena, rq->err);
+}
+
 enum error_code upload_store(struct request *rq, enum store_trace_kind kind,
                              const char *name, const struct raw_body *body,
                              struct store_trace *trace, struct store_trace *out)
 {
+    struct upload *upload = NEW(rq->arena, struct upload, 1);
     struct db_session *db;
     const char *location;
 
+    if (!upload)
+        return fail_memory(rq->err);
+    TRY(request_db(rq, &db)); /* say now that there is none */
     trace->trace_id = name;
     trace->document = (struct db_bytes){(const unsigned char *)body->text, body->length};
-    TRY(request_db(rq, &db));
-    TRY(store_trace_create(db, rq->principal.tenant, kind, trace, out, rq->arena,
-                           rq->err));
+    *upload = (struct upload){kind, *trace, out};
+    TRY(request_at_publish(rq, write_upload, upload));
     location = arena_printf(rq->arena, "%s/%s", path_of(kind), name);
     if (!location)
         return fail_memory(rq->err);

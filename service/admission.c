@@ -70,6 +70,14 @@ static const struct request_bucket *scarcer(const struct request_bucket *buckets
                : &buckets[0];
 }
 
+static void look_at_requests(const struct request *rq, struct request_bucket *buckets,
+                             size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        ratelimit_look(rq->service->limits, buckets[i].name, buckets[i].rate_per_s,
+                       buckets[i].burst_count, rq->started_s, &buckets[i].state);
+}
+
 static double whole_s(double s)
 {
     return fmax(1, ceil(s - 1e-9));
@@ -83,6 +91,16 @@ static void add_fields(struct request *rq, const struct ratelimit_state *state)
     reply_header_add(rq->reply, "RateLimit",
                      arena_printf(rq->arena, "\"" POLICY_REQUESTS "\";r=%.0f;t=%.0f",
                                   state->remaining_count, whole_s(state->reset_s)));
+}
+
+void admission_show(struct request *rq)
+{
+    struct request_bucket buckets[2];
+    size_t count = request_buckets(rq, buckets);
+
+    look_at_requests(rq, buckets, count);
+    if (count > 0)
+        add_fields(rq, &scarcer(buckets, count)->state);
 }
 
 enum error_code admission_request(struct request *rq)
@@ -187,9 +205,7 @@ static size_t request_policy(struct request *rq, struct admission_policy *out)
     size_t count = request_buckets(rq, buckets);
     const struct request_bucket *b;
 
-    for (size_t i = 0; i < count; i++)
-        ratelimit_look(rq->service->limits, buckets[i].name, buckets[i].rate_per_s,
-                       buckets[i].burst_count, rq->started_s, &buckets[i].state);
+    look_at_requests(rq, buckets, count);
     if (count == 0)
         return 0;
     b = scarcer(buckets, count);

@@ -27,6 +27,9 @@ enum { ADMISSION_POLICIES_MAX = 4 };
  * the RateLimit fields. ERR_RATE_LIMITED when one is empty. */
 enum error_code admission_request(struct request *rq);
 
+/* Adds the fields without taking anything: of a request that was counted already. */
+void admission_show(struct request *rq);
+
 /* Whether a computation may begin: seconds of processor are left. ERR_RATE_LIMITED. */
 enum error_code admission_compute(struct request *rq);
 

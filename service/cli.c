@@ -558,7 +558,7 @@ static int run(struct cli *c, char **argv, const char **rest, struct error *err)
 }
 
 int cli_run(int argc, char **argv, const struct route *route_table,
-            const struct route *expansion)
+            const struct route *expansion, answer_form_fn *draw)
 {
     struct cli c = {.routes = route_table,
                     .expansion = expansion,
@@ -572,7 +572,7 @@ int cli_run(int argc, char **argv, const struct route *route_table,
     if (rest && c.arena)
         status = run(&c, argv, rest, &err);
     if (status < 0)
-        status = serve_run(&c.config, route_table);
+        status = serve_run(&c.config, route_table, draw);
     arena_close(c.arena);
     free(rest);
     return status;

@@ -6,8 +6,9 @@
 #include "service/route.h"
 
 /* Runs one command; the value is the exit status of the process. `expansion` has the
- * path of POST /v1/simulations and answers with the scenario drawn. */
+ * path of POST /v1/simulations and answers with the scenario drawn; `draw` draws answers
+ * that were stored. */
 int cli_run(int argc, char **argv, const struct route *route_table,
-            const struct route *expansion);
+            const struct route *expansion, answer_form_fn *draw);
 
 #endif

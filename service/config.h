@@ -55,11 +55,16 @@ enum config_auth { CONFIG_AUTH_AUTO, CONFIG_AUTH_ON, CONFIG_AUTH_OFF };
       "Prepare statements; false behind PgBouncer in transaction mode")                  \
     X(NUMBER, db_statement_timeout_s, "30", 0, 86400, NULL, NULL,                        \
       "Time for one SQL statement; 0: no limit")                                         \
+    X(NUMBER, db_wait_s, "5", 0.1, 600, NULL, NULL,                                      \
+      "Longest wait for a connection; once a fifth is usual, every second one fails "    \
+      "fast")                                                                            \
     X(NUMBER, fair_quantum_s, "1", 0.05, 60, NULL, NULL,                                 \
       "Processor time after which a computation is parked if another tenant has had "    \
       "less")                                                                            \
     X(NUMBER, header_timeout_s, "10", 0.1, 3600, NULL, NULL,                             \
       "Time for a request's header to arrive, from the connection or the request line")  \
+    X(NUMBER, idempotency_lease_s, "15", 1, 3600, NULL, NULL,                            \
+      "After how long another replica takes up a keyed request of one that is silent")   \
     X(COUNT, io_threads, "2", 1, 256, NULL, NULL,                                        \
       "Threads that read, write and answer what takes microseconds")                     \
     X(NUMBER, keepalive_timeout_s, "75", 1, 86400, NULL, NULL,                           \

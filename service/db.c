@@ -23,20 +23,32 @@ enum {
     PREPARED_MAX = 128,         /* statements of one connection */
     ATTEMPTS_MAX = 3,           /* of a unit that met a deadlock */
     COPY_BUFFER_BYTES = 131072, /* one message of a COPY */
+    WAITS_KEPT = 100,           /* of which the median is the usual wait */
     POLL_SLICE_MS = 50,         /* how often `cancelled` is looked at */
 };
 
 static const double FIRST_BACKOFF_S = 0.25;
 static const double LONGEST_BACKOFF_S = 5;
 static const double SERVER_GRACE_S = 2; /* for the server's own timeout to come first */
+static const double SHED_RATIO = 0.2;   /* of wait_timeout_s */
+static const double LEAST_WAIT_S = 1;   /* for a connection, when the time is up */
+static const double SHRUNK_S = 30;      /* after the server had no connection left */
 static const double READY_FRESH_S = 1;
 static const double READY_TIMEOUT_S = 2;
 
 struct connection {
     PGconn *pg; /* NULL: not connected */
     bool in_use;
+    bool warned;       /* the server has warned that a COMMIT is not on the standby */
+    const char *owner; /* who uses it */
     const struct db_statement *prepared[PREPARED_MAX];
     size_t prepared_count;
+};
+
+/* Somebody who waits for a connection. */
+struct in_line {
+    const char *owner;
+    struct in_line *next;
 };
 
 struct db {
@@ -46,8 +58,15 @@ struct db {
     pthread_mutex_t mutex; /* guards all below, except what a connection's user has */
     pthread_cond_t freed;
     struct connection *connections;
-    bool down;    /* the last attempt to connect failed */
-    bool probing; /* somebody is trying again */
+    struct in_line *line;
+    double waits_s[WAITS_KEPT]; /* the latest, a ring */
+    size_t wait_at;
+    bool shed_next;        /* every second one */
+    bool full;             /* the disk */
+    size_t usable_count;   /* connections that the server has for us, until ... */
+    double usable_until_s; /* ... this instant */
+    bool down;             /* the last attempt to connect failed */
+    bool probing;          /* somebody is trying again */
     double backoff_s;
     double retry_at_s; /* while down: not before, monotonic */
     double worked_at_s, pinged_at_s;
@@ -64,6 +83,7 @@ struct db_session {
     const bool *cancelled;
     double timeout_s;
     bool own_timeout;
+    struct db_caller caller;
     struct connection *connection; /* NULL: none held */
     bool in_transaction;
     bool spoiled;       /* the transaction can only be rolled back */
@@ -204,8 +224,9 @@ static void give_back(struct db *db, struct connection *c)
         disconnect(db, c);
     pthread_mutex_lock(&db->mutex);
     c->in_use = false;
+    c->owner = NULL;
     db->stats.in_use_count--;
-    pthread_cond_signal(&db->freed);
+    pthread_cond_broadcast(&db->freed); /* who is first in line may not be allowed to */
     pthread_mutex_unlock(&db->mutex);
 }
 
@@ -225,14 +246,37 @@ static bool is_alive(PGconn *pg)
     return false; /* nothing should talk that much unasked */
 }
 
-static void no_notice(void *context, const PGresult *result)
+/* The wait for a standby can be cancelled: then COMMIT succeeds, with a warning. */
+static void take_notice(void *context, const PGresult *result)
 {
-    (void)context;
-    (void)result;
+    struct connection *c = context;
+    const char *severity = PQresultErrorField(result, PG_DIAG_SEVERITY_NONLOCALIZED);
+
+    if (severity && strcmp(severity, "WARNING") == 0)
+        c->warned = true;
+}
+
+/* Whether the server has no connection left for us (SQLSTATE 53300, which libpq does not
+ * tell of a connection that did not come about). In another language than English it
+ * counts as being away. */
+static bool is_crowded(const char *message)
+{
+    return strstr(message, "too many clients") ||
+           strstr(message, "too many connections") ||
+           strstr(message, "remaining connection slots");
+}
+
+/* Does with one connection less than there would have been, for a while. */
+static void shrink(struct db *db)
+{
+    pthread_mutex_lock(&db->mutex);
+    db->usable_count = db->stats.connected_count > 1 ? db->stats.connected_count : 1;
+    db->usable_until_s = now_s() + SHRUNK_S;
+    pthread_mutex_unlock(&db->mutex);
 }
 
 /* A new connection; NULL after saying why. */
-static PGconn *connect_new(struct db *db)
+static PGconn *connect_new(struct db *db, struct connection *c)
 {
     char timeout[16];
     /* Of a word that comes twice the last one counts, so the address wins. */
@@ -246,10 +290,12 @@ static PGconn *connect_new(struct db *db)
     pg = PQconnectdbParams(words, values, 1);
     if (PQstatus(pg) != CONNECTION_OK) {
         say(db, "cannot connect to the database", pg ? PQerrorMessage(pg) : "no memory");
+        if (pg && is_crowded(PQerrorMessage(pg)))
+            shrink(db);
         PQfinish(pg);
         return NULL;
     }
-    PQsetNoticeReceiver(pg, no_notice, NULL);
+    PQsetNoticeReceiver(pg, take_notice, c);
     if (PQsetnonblocking(pg, 1) != 0) {
         PQfinish(pg);
         return NULL;
@@ -278,6 +324,8 @@ static struct connection *find_free(struct db *db)
         if (!empty)
             empty = c;
     }
+    if (db->stats.connected_count >= db->usable_count && now_s() < db->usable_until_s)
+        return NULL;
     return may_connect(db) ? empty : NULL;
 }
 
@@ -287,15 +335,73 @@ static enum error_code fail_down(const struct db *db, struct error *err)
                       "the database cannot be reached; try again later");
 }
 
-/* Waits for a slot; marks it used. Mutex held. */
-static enum error_code reserve(struct db *db, const struct db_session *s, double until_s,
-                               struct connection **c, struct error *err)
+static bool same_owner(const char *a, const char *b)
 {
-    bool waited = false;
+    return strcmp(a ? a : "", b ? b : "") == 0;
+}
 
-    while (!(*c = find_free(db))) {
-        struct timespec t;
+/* Whether the owner has half of the connections and somebody else waits; mutex held. */
+static bool has_enough(const struct db *db, const char *owner)
+{
+    size_t used = 0, most = db->options.pool_size > 1 ? db->options.pool_size / 2 : 1;
+    bool others_wait = false;
+
+    for (const struct in_line *w = db->line; w && !others_wait; w = w->next)
+        others_wait = !same_owner(w->owner, owner);
+    for (size_t i = 0; others_wait && i < db->options.pool_size; i++)
+        used += db->connections[i].in_use && same_owner(db->connections[i].owner, owner);
+    return used >= most;
+}
+
+static int by_size(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* How long one has waited lately: the median; mutex held. */
+static double usual_wait_s(const struct db *db)
+{
+    double sorted[WAITS_KEPT];
+
+    memcpy(sorted, db->waits_s, sizeof(sorted));
+    qsort(sorted, WAITS_KEPT, sizeof(sorted[0]), by_size);
+    return (sorted[WAITS_KEPT / 2 - 1] + sorted[WAITS_KEPT / 2]) / 2;
+}
+
+/* When waits are long every second one is spared it, for the others' sake; mutex held. */
+static bool is_shed(struct db *db)
+{
+    if (usual_wait_s(db) <= SHED_RATIO * db->options.wait_timeout_s)
+        return false;
+    db->shed_next = !db->shed_next;
+    if (!db->shed_next)
+        return false;
+    /* The refused one did not wait: so the median falls when the crowd has gone. */
+    db->waits_s[db->wait_at++ % WAITS_KEPT] = 0;
+    db->stats.shed_count++;
+    return true;
+}
+
+static void leave_line(struct db *db, const struct in_line *me)
+{
+    struct in_line **at = &db->line;
+
+    while (*at && *at != me)
+        at = &(*at)->next;
+    if (*at)
+        *at = me->next;
+}
+
+/* Waits until *c is a slot; mutex held. */
+static enum error_code stand_in_line(struct db *db, const struct db_session *s,
+                                     double until_s, struct connection **c,
+                                     struct error *err)
+{
+    while (has_enough(db, s->caller.owner) || !(*c = find_free(db))) {
         double wake_s = fmin(until_s, now_s() + POLL_SLICE_MS * 1e-3);
+        struct timespec t = {(time_t)wake_s, (long)((wake_s - floor(wake_s)) * 1e9)};
 
         if (db->stats.connected_count == 0 && db->down)
             return fail_down(db, err);
@@ -306,14 +412,38 @@ static enum error_code reserve(struct db *db, const struct db_session *s, double
             return fail_later(err, ERR_BUSY, 1,
                               "all database connections are in use; try again");
         }
-        if (!waited)
-            db->stats.wait_count++;
-        waited = true;
-        t.tv_sec = (time_t)wake_s;
-        t.tv_nsec = (long)((wake_s - floor(wake_s)) * 1e9);
         pthread_cond_timedwait(&db->freed, &db->mutex, &t);
     }
+    return OK;
+}
+
+/* Gives the session a slot and marks it used, at once or after a wait. Mutex held. */
+static enum error_code reserve(struct db *db, const struct db_session *s, double until_s,
+                               struct connection **c, struct error *err)
+{
+    double begin_s = now_s();
+
+    *c = has_enough(db, s->caller.owner) ? NULL : find_free(db);
+    if (!*c) {
+        struct in_line me = {s->caller.owner, db->line};
+        enum error_code code;
+
+        if (is_shed(db))
+            return fail_later(err, ERR_BUSY, 1,
+                              "the database is slow, and many wait for it; try again");
+        db->line = &me;
+        db->stats.wait_count++;
+        code = stand_in_line(db, s, until_s, c, err);
+        leave_line(db, &me);
+        if (code != OK && code != ERR_BUSY)
+            return code;
+        db->waits_s[db->wait_at++ % WAITS_KEPT] = now_s() - begin_s;
+        TRY(code);
+    } else {
+        db->waits_s[db->wait_at++ % WAITS_KEPT] = 0;
+    }
     (*c)->in_use = true;
+    (*c)->owner = s->caller.owner;
     db->stats.in_use_count++;
     if (!(*c)->pg && db->down)
         db->probing = true;
@@ -382,6 +512,8 @@ static enum error_code take(struct db_session *s, struct error *err)
     struct db *db = s->db;
     double until_s = now_s() + db->options.wait_timeout_s;
 
+    if (s->caller.deadline_s > 0)
+        until_s = fmin(until_s, fmax(s->caller.deadline_s, now_s() + LEAST_WAIT_S));
     for (;;) {
         struct connection *c;
         bool connected, others;
@@ -391,7 +523,7 @@ static enum error_code take(struct db_session *s, struct error *err)
         s->connection = c;
         if (connected)
             return OK;
-        pg = connect_new(db);
+        pg = connect_new(db, c);
         note_connected(db, c, pg);
         if (pg)
             return set_up(s, err);
@@ -472,8 +604,8 @@ static enum error_code wait_for(struct db_session *s, double until_s, bool sendi
 #define LOCK_TIMED_OUT "55P03"
 
 /* Our error for the server's five letters (PostgreSQL, appendix A). The first
- * row that fits counts; a text of NULL: the server's own words. */
-static const struct {
+ * row that fits counts. */
+static const struct sqlstate {
     const char *sqlstate; /* or the beginning of it */
     enum error_code code;
     enum repair repair;
@@ -496,42 +628,100 @@ static const struct {
     {"42P01", ERR_UNAVAILABLE, REPAIR_NONE, "a table is missing: run the migrations"},
     {"42703", ERR_UNAVAILABLE, REPAIR_NONE, "a column is missing: run the migrations"},
     {"08", ERR_UNAVAILABLE, REPAIR_CONNECTION, "the connection was lost; try again"},
+    {"53100", ERR_UNAVAILABLE, REPAIR_NONE, "the database's disk is full; try again"},
     {"53", ERR_UNAVAILABLE, REPAIR_NONE, "the database is out of resources; try again"},
-    {"23503", ERR_CONFLICT, REPAIR_NONE, NULL},
-    {"23505", ERR_CONFLICT, REPAIR_NONE, NULL},
-    {"23", ERR_INVALID, REPAIR_NONE, NULL},
-    {"22", ERR_INVALID, REPAIR_NONE, NULL},
-    {"54", ERR_TOO_LARGE, REPAIR_NONE, NULL},
+    {"23503", ERR_CONFLICT, REPAIR_NONE, "what it names does not exist, or no more"},
+    {"23505", ERR_CONFLICT, REPAIR_NONE, "there is one like it already"},
+    {"23514", ERR_INVALID, REPAIR_NONE, "the database does not take such values"},
+    {"23502", ERR_INVALID, REPAIR_NONE, "the database needs a value here"},
+    {"23", ERR_INVALID, REPAIR_NONE, "the database does not take such values"},
+    {"22", ERR_INVALID, REPAIR_NONE, "the database cannot read a value"},
+    {"54", ERR_TOO_LARGE, REPAIR_NONE, "it is too much at once for the database"},
     {"", ERR_INTERNAL, REPAIR_NONE, "the database refused a statement"},
 };
+
+/* A CHECK without a name is no CHECK: a row went to a partition that does not take it,
+ * as its month's was being attached. */
+static const struct sqlstate moved_partition = {
+    "23514", ERR_UNAVAILABLE, REPAIR_CONFLICT,
+    "the table's partitions were changing; try again"};
+
+/* Which member a CHECK of ours is about. Its columns have the members' names. */
+static const struct {
+    const char *constraint, *pointer;
+} checked_members[] = {
+    {"load_sample_ratio_check", "/cpu_available_ratio"},
+    {"observation_check", "/to_at"},
+    {"observation_component_count_check", "/component_count"},
+};
+
+static const struct sqlstate *find_sqlstate(const char *sqlstate, const char *constraint)
+{
+    const struct sqlstate *row = sqlstates;
+
+    if (strcmp(sqlstate, moved_partition.sqlstate) == 0 && !constraint)
+        return &moved_partition;
+    while (strncmp(sqlstate, row->sqlstate, strlen(row->sqlstate)) != 0)
+        row++;
+    return row;
+}
+
+/* The JSON Pointer to what a constraint or a column is about; "" if that is not known. */
+static const char *pointer_of(const char *constraint, const char *column, char *text,
+                              size_t size)
+{
+    for (size_t i = 0;
+         constraint && i < sizeof(checked_members) / sizeof(*checked_members); i++)
+        if (strcmp(constraint, checked_members[i].constraint) == 0)
+            return checked_members[i].pointer;
+    snprintf(text, size, column ? "/%s" : "", column);
+    return text;
+}
+
+/* Counts what a failure says of the service, not of this request. */
+static void note_failure(struct db *db, const struct sqlstate *row)
+{
+    pthread_mutex_lock(&db->mutex);
+    if (row == &moved_partition)
+        db->stats.partition_retry_count++;
+    if (row->code == ERR_INVALID) /* our own checks should have seen it */
+        db->stats.check_escaped_count++;
+    if (strcmp(row->sqlstate, "53100") == 0)
+        db->full = true;
+    pthread_mutex_unlock(&db->mutex);
+}
 
 static enum error_code translate(struct db_session *s, const char *name,
                                  const PGresult *result, struct error *err)
 {
     const char *sqlstate = PQresultErrorField(result, PG_DIAG_SQLSTATE);
     const char *message = PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
-    size_t i = 0;
+    const char *constraint = PQresultErrorField(result, PG_DIAG_CONSTRAINT_NAME);
+    const char *column = PQresultErrorField(result, PG_DIAG_COLUMN_NAME);
+    const struct sqlstate *row;
+    char what[256], pointer[80];
 
     if (!sqlstate) /* made by libpq itself: the connection broke */
         return lose(s, PQresultErrorMessage(result), err);
-    if (!message)
-        message = "no message";
-    while (strncmp(sqlstate, sqlstates[i].sqlstate, strlen(sqlstates[i].sqlstate)) != 0)
-        i++;
-    if (sqlstates[i].code != ERR_CONFLICT && sqlstates[i].code != ERR_INVALID) {
-        char what[128];
-
-        snprintf(what, sizeof(what), "statement %s failed (%s)", name, sqlstate);
-        say(s->db, what, message);
-    }
-    s->repair = sqlstates[i].repair;
+    row = find_sqlstate(sqlstate, constraint);
+    note_failure(s->db, row);
+    snprintf(what, sizeof(what), "statement %s failed (%s)%s%s", name, sqlstate,
+             s->caller.request_id ? ", request " : "",
+             s->caller.request_id ? s->caller.request_id : "");
+    say(s->db, what, message ? message : "no message");
+    s->repair = row->repair;
     s->spoiled = s->in_transaction;
-    if (sqlstates[i].repair == REPAIR_CONNECTION)
+    if (row->repair == REPAIR_CONNECTION)
         disconnect(s->db, s->connection);
-    if (sqlstates[i].code == ERR_UNAVAILABLE || strcmp(sqlstate, LOCK_TIMED_OUT) == 0)
-        return fail_later(err, sqlstates[i].code, 1, sqlstates[i].text);
-    return fail(err, sqlstates[i].code, "", "%s",
-                sqlstates[i].text ? sqlstates[i].text : message);
+    if (row->code == ERR_UNAVAILABLE || strcmp(sqlstate, LOCK_TIMED_OUT) == 0)
+        return fail_later(err, row->code, 1, row->text);
+    if (row->code == ERR_CONFLICT && constraint)
+        return fail(err, ERR_CONFLICT, "", "%s (%s)", row->text, constraint);
+    return fail(err, row->code,
+                row->code == ERR_INVALID
+                    ? pointer_of(constraint, column, pointer, sizeof(pointer))
+                    : "",
+                "%s", row->text);
 }
 
 /* ---- statements ---- */
@@ -562,7 +752,8 @@ struct work {
     const struct db_column *copy_columns; /* NULL: no COPY */
     const char *copy_list;
     size_t copy_row_size, copy_count;
-    bool rolled_back; /* the answer to COMMIT was ROLLBACK */
+    bool commits;     /* it is COMMIT, and ... */
+    bool rolled_back; /* ... the answer was ROLLBACK */
 };
 
 static double deadline_s(const struct db_session *s)
@@ -844,6 +1035,19 @@ static void stand_aside(int attempt)
     nanosleep(&t, NULL);
 }
 
+/* The row is there and seen, but may be lost with the primary. A read says nothing of
+ * that sort. */
+static enum error_code fail_unconfirmed(struct db_session *s, const struct work *w,
+                                        struct error *err)
+{
+    if (!w->commits && w->affected == 0)
+        return OK;
+    count(s->db, &s->db->stats.unconfirmed_count);
+    return fail_later(err, ERR_UNAVAILABLE, 1,
+                      "it is not known whether it was stored; send it again with an "
+                      "Idempotency-Key");
+}
+
 static enum error_code perform(struct db_session *s, struct work *w, struct error *err)
 {
     const struct error before = *err;
@@ -859,7 +1063,10 @@ static enum error_code perform(struct db_session *s, struct work *w, struct erro
             return code; /* take() has already tried what can be tried */
         s->repair = REPAIR_NONE;
         w->count = w->affected = 0;
+        s->connection->warned = false;
         code = send_statement(s, w, err);
+        if (code == OK && s->connection->warned && (w->commits || !s->in_transaction))
+            code = fail_unconfirmed(s, w, err);
         if (!s->in_transaction)
             release(s);
         pthread_mutex_lock(&s->db->mutex);
@@ -940,6 +1147,33 @@ bool db_in_transaction(const struct db_session *s)
     return s->in_transaction;
 }
 
+void db_session_set_caller(struct db_session *s, const struct db_caller *caller)
+{
+    s->caller = *caller;
+}
+
+bool db_is_full(struct db *db)
+{
+    bool full;
+
+    pthread_mutex_lock(&db->mutex);
+    full = db->full;
+    pthread_mutex_unlock(&db->mutex);
+    return full;
+}
+
+void db_set_full(struct db *db, bool full)
+{
+    pthread_mutex_lock(&db->mutex);
+    db->full = full;
+    pthread_mutex_unlock(&db->mutex);
+}
+
+bool db_has_conflicted(const struct db_session *s)
+{
+    return s->repair == REPAIR_CONFLICT;
+}
+
 enum error_code db_begin(struct db_session *s, struct error *err)
 {
     const struct error before = *err;
@@ -981,7 +1215,7 @@ static void end_transaction(struct db_session *s)
 
 enum error_code db_commit(struct db_session *s, struct error *err)
 {
-    struct work w = {.name = "commit", .sql = "COMMIT"};
+    struct work w = {.name = "commit", .sql = "COMMIT", .commits = true};
     enum error_code code;
 
     assert(s->in_transaction);

@@ -11,9 +11,15 @@
  * up to 5 s). A server that hangs is given up after the statement timeout.
  *
  * What is tried again: a connection that broke before anything was sent; a
- * deadlock or serialization failure, and a connection lost under a statement
- * marked DB_REPEATABLE, if no transaction is open. What was lost after COMMIT
- * was sent is ERR_UNAVAILABLE: the caller never acknowledges it.
+ * deadlock, a serialization failure or a partition that was being attached, and a
+ * connection lost under a statement marked DB_REPEATABLE, if no transaction is
+ * open. What was lost after COMMIT was sent, and a COMMIT that the standby has not
+ * confirmed, is ERR_UNAVAILABLE: the caller never acknowledges it.
+ *
+ * No text of the server's reaches a client: what it says goes to the log, with the
+ * id of the request.
+ *
+ * Nobody waits long for a connection, and nobody takes them all: see struct db_caller.
  *
  * With `prepared` false nothing is kept on the server between transactions, as
  * PgBouncer's transaction mode (1.18) asks; then statement timeouts hold on the
@@ -37,7 +43,9 @@ struct db_options {
     size_t pool_size;         /* connections at most, >= 1 */
     bool prepared;            /* prepare statements; false behind PgBouncer */
     double connect_timeout_s; /* to one host, >= 2 (libpq's least) */
-    double wait_timeout_s;    /* for a free connection; then ERR_BUSY */
+    double wait_timeout_s;    /* for a free connection; then ERR_BUSY. Once the usual
+                                 wait is above a fifth of it, every second one who would
+                                 have to wait is refused at once */
     double statement_timeout_s;                   /* of one statement; 0: none */
     void (*log)(void *context, const char *text); /* what went wrong; NULL: nobody */
     void *log_context;
@@ -65,6 +73,10 @@ struct db_stats {
     uint64_t statement_count;       /* statements sent */
     uint64_t failure_count;         /* ... that failed */
     uint64_t retry_count;           /* ... sent again */
+    uint64_t shed_count;            /* requests refused at once, as the wait is long */
+    uint64_t partition_retry_count; /* statements that met a partition being made */
+    uint64_t check_escaped_count;   /* values that the server refused, not we */
+    uint64_t unconfirmed_count;     /* COMMITs that the standby has not confirmed */
 };
 void db_stats(struct db *db, struct db_stats *stats);
 
@@ -77,6 +89,18 @@ struct db_session *db_session_create(struct db *db, const bool *cancelled,
 
 /* Whether it has a connection now, which others may wait for. Accepts NULL. */
 bool db_session_holds_connection(const struct db_session *s);
+/* For whom a session works. While somebody else waits for a connection, an owner has half
+ * of them at most. */
+struct db_caller {
+    const char *owner;      /* "" or NULL: the service itself */
+    const char *request_id; /* for the log; NULL: none */
+    double deadline_s;      /* monotonic clock: nobody needs the answer later; 0: never */
+};
+void db_session_set_caller(struct db_session *s, const struct db_caller *caller);
+
+/* Whether a statement failed because the disk is full, since db_set_full(db, false). */
+bool db_is_full(struct db *db);
+void db_set_full(struct db *db, bool full);
 
 /* Rolls back what is open. Accepts NULL. */
 void db_session_close(struct db_session *s);
@@ -92,6 +116,10 @@ enum error_code db_begin(struct db_session *s, struct error *err);
 enum error_code db_commit(struct db_session *s, struct error *err);
 void db_rollback(struct db_session *s);
 bool db_in_transaction(const struct db_session *s);
+
+/* Whether the last statement failed because others were changing the same: the whole
+ * transaction may be tried again from its first statement. */
+bool db_has_conflicted(const struct db_session *s);
 
 /* Runs `run` between begin and commit; repeats all of it (up to 3 times) after
  * a deadlock or serialization failure, so `run` must start afresh. */

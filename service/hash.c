@@ -2,12 +2,25 @@
 #include "service/hash.h"
 
 #include <openssl/crypto.h>
+#include <openssl/evp.h>
 #include <openssl/sha.h>
 #include <string.h>
 
 void hash_sha256(const void *data, size_t length, unsigned char *digest)
 {
     SHA256(data, length, digest);
+}
+
+bool hash_sha256_parts(const struct hash_part *parts, size_t count, unsigned char *digest)
+{
+    EVP_MD_CTX *context = EVP_MD_CTX_new();
+    bool done = context && EVP_DigestInit_ex(context, EVP_sha256(), NULL);
+
+    for (size_t i = 0; done && i < count; i++)
+        done = EVP_DigestUpdate(context, parts[i].data, parts[i].length);
+    done = done && EVP_DigestFinal_ex(context, digest, NULL);
+    EVP_MD_CTX_free(context);
+    return done;
 }
 
 void hash_sha256_hex(const void *data, size_t length, char *hex)

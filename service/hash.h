@@ -12,6 +12,14 @@ enum { SHA256_BYTES = 32, SHA256_HEX_SIZE = 65 };
 /* `digest` has SHA256_BYTES. */
 void hash_sha256(const void *data, size_t length, unsigned char *digest);
 
+/* Of the parts one behind the other; false: no memory. */
+struct hash_part {
+    const void *data;
+    size_t length;
+};
+bool hash_sha256_parts(const struct hash_part *parts, size_t count,
+                       unsigned char *digest);
+
 /* `hex` has SHA256_HEX_SIZE, with the NUL; lower case. */
 void hash_sha256_hex(const void *data, size_t length, char *hex);
 

@@ -20,6 +20,7 @@
 #include "service/door.h"
 #include "service/estimate.h"
 #include "service/governor.h"
+#include "service/keyed.h"
 #include "service/listen.h"
 #include "service/log.h"
 #include "service/lookup.h"
@@ -101,7 +102,9 @@ struct exchange {
     struct work_memory memory;
     struct body body;
     size_t discarded_bytes;
-    struct error err; /* code OK: nothing refused so far */
+    struct error err;        /* code OK: nothing refused so far */
+    struct attempt *attempt; /* with an Idempotency-Key, route_has_steps(); else NULL */
+    enum route_next needs;   /* for its answer */
     struct message message;
     struct query_pair *query; /* room for QUERY_PAIRS_MAX, made with the first */
     struct reply reply;
@@ -203,6 +206,8 @@ static void exchange_give_back(struct exchange *x)
     bool kept;
 
     arena_reset(x->arena);
+    free(x->attempt);
+    x->attempt = NULL;
     work_memory_end(&x->memory);
     body_empty(&x->body);
     pthread_mutex_lock(&h->free_lock);
@@ -786,16 +791,63 @@ static enum MHD_Result take_body(struct exchange *x, const char *data, size_t le
 
 /* ---- the answer ---- */
 
-/* On a worker. The exchange belongs to the I/O thread again after the resume. */
+static void work(void *context);
+
+/* On the timer's thread: it is time for the next step of who waits for a key. */
+static void wake(struct waiter *waiter)
+{
+    struct attempt *attempt =
+        (struct attempt *)((char *)waiter - offsetof(struct attempt, waiter));
+    struct exchange *x = attempt->exchange;
+
+    if (!worker_submit(x->http->service->query, work, x))
+        idempotency_wait(x->http->service->idempotency, waiter, KEYED_POLL_S);
+}
+
+/* The reply is there: the exchange belongs to the I/O thread again after the resume. */
+static void resume(struct exchange *x)
+{
+    struct http *h = x->http;
+
+    x->state = ANSWERED;
+    MHD_resume_connection(x->connection);
+    subtract(&h->working_count, 1);
+}
+
+static void submit(struct exchange *x);
+
+/* The next step of a request with a key, wherever that is to be; x->needs is what the
+ * last one said. */
+static void proceed(struct exchange *x)
+{
+    struct idempotency *keys = x->http->service->idempotency;
+
+    if (x->needs == ROUTE_NEEDS_COMPUTE) {
+        submit(x);
+        return;
+    }
+    if (x->needs == ROUTE_NEEDS_TIME) {
+        if (idempotency_wait(keys, &x->attempt->waiter, KEYED_POLL_S))
+            return;
+        refuse_busy(x); /* the service ends */
+    }
+    resume(x);
+}
+
+/* On a query worker. */
 static void work(void *context)
 {
     struct exchange *x = context;
     struct http *h = x->http;
 
+    if (x->attempt) {
+        x->needs = route_step(h->service, &x->message, &x->peer->cancelled, true,
+                              x->attempt, &x->reply, x->arena);
+        proceed(x);
+        return;
+    }
     route_answer(h->service, &x->message, &x->peer->cancelled, true, &x->reply, x->arena);
-    x->state = ANSWERED;
-    MHD_resume_connection(x->connection);
-    subtract(&h->working_count, 1);
+    resume(x);
 }
 
 static enum MHD_Result hand_over(struct exchange *x, struct worker_pool *pool)
@@ -824,10 +876,15 @@ static void compute(void *context)
     struct exchange *x = context;
 
     work_memory_enter(&x->memory, &x->job);
-    if (route_answer(x->http->service, &x->message, &x->peer->cancelled, true, &x->reply,
-                     x->arena))
-        x->state = ANSWERED;
-    else /* it needs more room: it will be called again when there is */
+    if (x->attempt)
+        x->needs = route_step(x->http->service, &x->message, &x->peer->cancelled, true,
+                              x->attempt, &x->reply, x->arena);
+    else
+        x->needs = route_answer(x->http->service, &x->message, &x->peer->cancelled, true,
+                                &x->reply, x->arena)
+                       ? ROUTE_ANSWERED
+                       : ROUTE_NEEDS_ROOM;
+    if (x->needs == ROUTE_NEEDS_ROOM) /* it will be called again when there is */
         arena_rewind(x->arena, x->header);
     work_memory_leave(&x->memory);
 }
@@ -844,19 +901,28 @@ static void learn(struct exchange *x)
                      (double)x->memory.most_bytes / (double)x->estimate_bytes);
 }
 
-/* The exchange belongs to the I/O thread again after the resume. */
+/* On a query worker: the key of a request that cannot be computed now. */
+static void give_back(void *context)
+{
+    struct exchange *x = context;
+
+    keyed_give_back(x->http->service, x->attempt, x->arena);
+    resume(x);
+}
+
 static void computed(void *context, enum governor_answer answer)
 {
     struct exchange *x = context;
-    struct http *h = x->http;
 
     if (answer != GOVERNOR_OK)
         refuse_computation(x, answer);
-    else
+    else if (x->needs == ROUTE_ANSWERED)
         learn(x);
     work_memory_trim(&x->memory); /* the reply keeps what it is in */
-    MHD_resume_connection(x->connection);
-    subtract(&h->working_count, 1);
+    if (answer == GOVERNOR_OK)
+        proceed(x);
+    else if (!x->attempt || !worker_submit(x->http->service->query, give_back, x))
+        resume(x); /* a key that is not given back is free when its lease has ended */
 }
 
 static void estimate(struct exchange *x)
@@ -870,13 +936,13 @@ static void estimate(struct exchange *x)
     x->header = arena_mark(x->arena);
 }
 
-static enum MHD_Result start_computing(struct exchange *x)
+/* To the governor; the connection is suspended. */
+static void submit(struct exchange *x)
 {
     struct service *service = x->http->service;
     enum governor_answer answer;
 
     estimate(x);
-    x->state = WORKING;
     x->message.job = &x->job;
     x->job = (struct governor_job){
         .queue = GOVERNOR_COMPUTE,
@@ -888,12 +954,18 @@ static enum MHD_Result start_computing(struct exchange *x)
         .ended = computed,
         .context = x,
     };
-    add(&x->http->working_count, 1);
-    peer_enter(x->peer, PHASE_RUNNING);
-    MHD_suspend_connection(x->connection); /* before a thread may resume it */
     answer = governor_submit(service->governor, &x->who, &x->job);
     if (answer != GOVERNOR_OK)
         computed(x, answer);
+}
+
+static enum MHD_Result start_computing(struct exchange *x)
+{
+    x->state = WORKING;
+    add(&x->http->working_count, 1);
+    peer_enter(x->peer, PHASE_RUNNING);
+    MHD_suspend_connection(x->connection); /* before a thread may resume it */
+    submit(x);
     return MHD_YES;
 }
 
@@ -918,6 +990,8 @@ static enum MHD_Result answer(struct exchange *x)
         m->grant = &x->grant; /* else the body took so long that the key is old news */
     if (x->route)
         kind = route_work_of(x->route, m);
+    if (kind == WORK_QUERY && service->idempotency && route_has_steps(x->route, m))
+        x->attempt = attempt_create(x, wake, &x->peer->cancelled);
     if (kind == WORK_COMPUTE)
         return start_computing(x);
     if (kind == WORK_INLINE &&

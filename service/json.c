@@ -956,8 +956,8 @@ static cJSON *query_value(const struct json_field *f, const char *text)
     if (is_number && (f->type == JSON_TYPE_NUMBER || f->type == JSON_TYPE_INTEGER ||
                       f->type == JSON_TYPE_INSTANT))
         return cJSON_CreateNumber(number);
-    if (f->type == JSON_TYPE_BOOLEAN && strcmp(text, "true") == 0)
-        return cJSON_CreateTrue();
+    if (f->type == JSON_TYPE_BOOLEAN && (!*text || strcmp(text, "true") == 0))
+        return cJSON_CreateTrue(); /* `?verbose` is a flag */
     if (f->type == JSON_TYPE_BOOLEAN && strcmp(text, "false") == 0)
         return cJSON_CreateFalse();
     if (f->type == JSON_TYPE_TEXTS)

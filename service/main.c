@@ -1,9 +1,10 @@
 /* main.c - the program: the only file that sees every layer. */
+#include "handlers/answer_forms.h"
 #include "handlers/routes.h"
 #include "handlers/simulation_expand.h"
 #include "service/cli.h"
 
 int main(int argc, char **argv)
 {
-    return cli_run(argc, argv, routes, simulation_expansion);
+    return cli_run(argc, argv, routes, simulation_expansion, answer_form_draw);
 }

@@ -24,6 +24,7 @@ enum {
     RETRY_S = 60,       /* after a failed round */
     NO_ROOM_S = 5,      /* while others have the memory */
     ROUND_MOST_BYTES = 32 * 1024 * 1024,
+    GAPS_RETRY_S = 1, /* after one that left out partitions */
 };
 
 static const double ROUND_STATEMENT_S = 120;
@@ -41,6 +42,7 @@ struct round {
     const struct maintenance_options *options;
     double now_s;
     struct arena *arena; /* reset by each step */
+    bool has_gaps;       /* a partition was not made, as another replica was at work */
 };
 
 static double kept_days(const struct round *round, const struct history_table *table)
@@ -174,6 +176,7 @@ static enum error_code ensure_partition(struct round *round,
     if (exists)
         return OK;
     TRY(begin_step(round, &ours, err));
+    round->has_gaps = round->has_gaps || !ours;
     if (!ours)
         return OK;
     code = ask(round, &find_partition, DB_PARAMS(db_text(t->name), db_text(name)),
@@ -243,8 +246,9 @@ static const struct db_statement delete_simulations =
     DELETE_OLD("simulation", "finished_at");
 static const struct db_statement delete_progress_tasks =
     DELETE_OLD("progress_task", "updated_at");
-static const struct db_statement delete_keys =
-    DELETE_OLD("idempotency_key", "created_at");
+static const struct db_statement delete_liveness = DELETE_OLD("liveness", "at");
+static const struct db_statement delete_keys = DELETE_OLD(
+    "idempotency_key", "created_at < $1 AND coalesce(lease_until, created_at)");
 
 /* Deletes what is older than `until_s`, some at a time. */
 static enum error_code delete_rows(struct round *round,
@@ -329,14 +333,16 @@ static enum error_code run_round(struct round *round, struct error *err)
     if (options->progress_sample_kept_days > 0)
         TRY(delete_rows(round, &delete_progress_tasks,
                         round->now_s - options->progress_sample_kept_days * DAY_S, err));
+    TRY(delete_rows(round, &delete_liveness, round->now_s - DAY_S, err));
     return delete_rows(round, &delete_keys, round->now_s - STORE_IDEMPOTENCY_KEPT_S, err);
 }
 
 static enum error_code run(struct db *db, const struct maintenance_options *options,
-                           double now_s, const bool *stopping, struct error *err)
+                           double now_s, const bool *stopping, bool *has_gaps,
+                           struct error *err)
 {
     struct arena *session_arena = arena_create(SIZE_MAX);
-    struct round round = {NULL, options, now_s, arena_create(SIZE_MAX)};
+    struct round round = {NULL, options, now_s, arena_create(SIZE_MAX), false};
     enum error_code code;
 
     if (session_arena && round.arena)
@@ -347,6 +353,7 @@ static enum error_code run(struct db *db, const struct maintenance_options *opti
     } else {
         code = fail_memory(err);
     }
+    *has_gaps = round.has_gaps;
     db_session_close(round.s);
     arena_close(round.arena);
     arena_close(session_arena);
@@ -356,7 +363,28 @@ static enum error_code run(struct db *db, const struct maintenance_options *opti
 enum error_code maintenance_run(struct db *db, const struct maintenance_options *options,
                                 double now_s, struct error *err)
 {
-    return run(db, options, now_s, NULL, err);
+    bool ignored;
+
+    return run(db, options, now_s, NULL, &ignored, err);
+}
+
+enum error_code maintenance_has_partitions(struct db_session *s, double now_s, bool *all,
+                                           struct arena *a, struct error *err)
+{
+    struct month m = month_of(now_s);
+
+    *all = true;
+    for (size_t i = 0; i < TABLE_COUNT && *all; i++) {
+        struct truth exists = {false};
+        char name[64];
+        bool found;
+
+        snprintf(name, sizeof(name), "%s_%04d_%02d", tables[i].name, m.year, m.month);
+        TRY(db_row(s, &find_partition, DB_PARAMS(db_text(tables[i].name), db_text(name)),
+                   truth_columns, sizeof(exists), &exists, &found, a, err));
+        *all = found && exists.value;
+    }
+    return OK;
 }
 
 /* ---- the thread ---- */
@@ -424,19 +452,22 @@ static void *work(void *context)
     do {
         struct governor_lease lease = {0};
         struct error err = {.code = OK};
+        bool has_gaps = false;
 
         wait_s = m->options.interval_s;
         if (!borrow(m, &lease)) {
             wait_s = fmin(wait_s, NO_ROOM_S);
             continue;
         }
-        if (run(m->db, &m->options, wall_s(), &m->stopping, &err) != OK) {
+        if (run(m->db, &m->options, wall_s(), &m->stopping, &has_gaps, &err) != OK) {
             wait_s = fmin(wait_s, RETRY_S);
             if (m->options.log && err.code != ERR_CANCELLED)
                 m->options.log(m->options.log_context, err.text);
         }
         if (m->options.governor)
             governor_give(m->options.governor, &lease, SIZE_MAX);
+        if (has_gaps) /* two replicas in each other's way may leave out the same one */
+            wait_s = fmin(wait_s, GAPS_RETRY_S);
     } while (sleep_s(m, wait_s));
     return NULL;
 }

@@ -35,6 +35,11 @@ struct maintenance_options {
 enum error_code maintenance_run(struct db *db, const struct maintenance_options *options,
                                 double now_s, struct error *err);
 
+/* Whether every history table has the partition of `now_s`: some replica has made a
+ * round. */
+enum error_code maintenance_has_partitions(struct db_session *s, double now_s, bool *all,
+                                           struct arena *a, struct error *err);
+
 /* Starts the thread, which makes a round at once. */
 struct maintenance;
 enum error_code maintenance_create(struct db *db,

@@ -613,6 +613,8 @@ static void print_problem(struct text_buffer *b)
         "/v1/quotas names them\"},"
         "\"errors\":{\"type\":\"array\",\"items\":{\"type\":\"object\",\"properties\":{"
         "\"pointer\":{\"type\":\"string\",\"description\":\"JSON Pointer to the value\"},"
+        "\"in\":{\"type\":\"string\",\"description\":\"header: name says which one, and "
+        "there is no pointer\"},\"name\":{\"type\":\"string\"},"
         "\"code\":{\"type\":\"string\"},\"detail\":{\"type\":\"string\"}}}}},"
         "\"required\":[\"type\",\"title\",\"status\",\"code\",\"request_id\"]}");
 }

@@ -1,18 +1,58 @@
 /* problem.c - failures as application/problem+json (RFC 9457). */
 #include "service/problem.h"
 
+#include "service/json_scan.h"
+
 #include <string.h>
 
 enum { RESERVE_BYTES = 256 * 1024 }; /* for the description of a full arena */
+
+/* Bytes of the UTF-8 character that begins here; 0: it is none. */
+static size_t character_length(const char *p, size_t left)
+{
+    for (size_t length = 1; length <= 4 && length <= left; length++)
+        if (json_is_utf8(p, length))
+            return length;
+    return 0;
+}
+
+/* A text that may hold what the client has sent: a byte that is no UTF-8 as %XX. */
+static void print_text(const char *text, struct text_buffer *b)
+{
+    size_t length = strlen(text);
+    struct text_buffer clean = {.arena = b->arena};
+
+    if (json_is_utf8(text, length)) {
+        json_print_text(text, b);
+        return;
+    }
+    for (const char *p = text, *end = text + length; p < end;) {
+        size_t good = character_length(p, (size_t)(end - p));
+
+        if (good)
+            text_add(&clean, p, good);
+        else
+            text_addf(&clean, "%%%02X", (unsigned)(unsigned char)*p);
+        p += good ? good : 1;
+    }
+    text_add(&clean, "", 1);
+    b->failed = b->failed || clean.failed;
+    json_print_text(clean.failed ? "" : clean.data, b);
+}
 
 static void print_items(const struct error *err, struct text_buffer *b)
 {
     text_addf(b, ",\"error_count\":%zu,\"errors\":[", err->item_count);
     for (const struct error_item *i = err->first; i; i = i->next) {
-        text_addf(b, "%s{\"pointer\":", i == err->first ? "" : ",");
-        json_print_text(i->pointer, b);
+        text_addf(b, i == err->first ? "{" : ",{");
+        if (i->header) {
+            text_addf(b, "\"in\":\"header\",\"name\":\"%s\"", i->header);
+        } else {
+            text_addf(b, "\"pointer\":");
+            print_text(i->pointer, b);
+        }
         text_addf(b, ",\"code\":\"%s\",\"detail\":", i->kind);
-        json_print_text(i->detail, b);
+        print_text(i->detail, b);
         text_addf(b, "}");
     }
     text_addf(b, "]");
@@ -23,9 +63,9 @@ static void print_one(const struct error *err, const char *name, struct text_buf
     if (!err->field[0])
         return;
     text_addf(b, ",\"errors\":[{\"pointer\":");
-    json_print_text(err->field, b);
+    print_text(err->field, b);
     text_addf(b, ",\"code\":\"%s\",\"detail\":", name);
-    json_print_text(err->text, b);
+    print_text(err->text, b);
     text_addf(b, "}]");
 }
 
@@ -49,9 +89,9 @@ void problem_reply(const struct error *err, const char *instance, const char *re
               "{\"type\":\"urn:gridplan:problem:%s\",\"title\":\"%s\",\"status\":%d,"
               "\"code\":\"%s\",\"detail\":",
               kind->name, kind->title, kind->http_status, kind->name);
-    json_print_text(err->text, &b);
+    print_text(err->text, &b);
     text_addf(&b, ",\"instance\":");
-    json_print_text(instance, &b);
+    print_text(instance, &b);
     text_addf(&b, ",\"request_id\":");
     json_print_text(request_id, &b);
     if (err->violated_policy)

@@ -12,6 +12,7 @@
 #include "service/gzip.h"
 #include "service/hash.h"
 #include "service/json_scan.h"
+#include "service/keyed.h"
 #include "service/log.h"
 #include "service/metrics.h"
 #include "service/problem.h"
@@ -25,10 +26,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <time.h>
 
 enum {
     INLINE_BODY_MAX_BYTES = 16 * 1024, /* larger ones take too long on an I/O thread */
-    IDEMPOTENCY_KEY_MAX_BYTES = 255,
     RAW_BODIES = ROUTE_MERGE_PATCH | ROUTE_RAW_BODY | ROUTE_TEXT_BODY,
 };
 
@@ -145,10 +146,19 @@ bool request_is_async(const struct request *rq)
            preference_read(rq->message->prefer).respond_async;
 }
 
+bool route_has_steps(const struct route *route, const struct message *m)
+{
+    return m->idempotency_key && route && route->flags & ROUTE_IDEMPOTENT_KEY &&
+           route->flags & ROUTE_LONG &&
+           !(route->flags & ROUTE_ASYNC && preference_read(m->prefer).respond_async);
+}
+
 enum route_work route_work_of(const struct route *route, const struct message *m)
 {
     if (route->flags & ROUTE_ASYNC && preference_read(m->prefer).respond_async)
         return WORK_QUERY;
+    if (route_has_steps(route, m))
+        return WORK_QUERY; /* the first step */
     if (route->work != WORK_INLINE)
         return route->work;
     if (m->idempotency_key && route->flags & ROUTE_IDEMPOTENT_KEY)
@@ -165,6 +175,29 @@ void reply_header_add(struct reply *reply, const char *name, const char *value)
         reply->headers[reply->header_count++] = (struct reply_header){name, value};
 }
 
+enum error_code request_at_publish(struct request *rq, publish_fn *publish, void *context)
+{
+    struct publish_step *step = NEW(rq->arena, struct publish_step, 1);
+
+    if (!step)
+        return fail_memory(rq->err);
+    *step = (struct publish_step){publish, context, NULL};
+    if (rq->publish_last)
+        rq->publish_last->next = step;
+    else
+        rq->publish_first = step;
+    rq->publish_last = step;
+    return OK;
+}
+
+/* Who a request belongs to: the tenant, with keys off the address. */
+static const char *request_owner(const struct request *rq)
+{
+    const char *address = rq->message->remote_address;
+
+    return rq->principal.key_id[0] ? rq->principal.tenant : address ? address : "";
+}
+
 enum error_code request_db(struct request *rq, struct db_session **db)
 {
     if (!rq->service->db)
@@ -177,6 +210,8 @@ enum error_code request_db(struct request *rq, struct db_session **db)
         rq->db = db_session_create(rq->service->db, rq->cancelled, rq->arena);
     if (!rq->db)
         return fail_memory(rq->err);
+    db_session_set_caller(rq->db,
+                          &(struct db_caller){request_owner(rq), rq->id, rq->deadline_s});
     *db = rq->db;
     return OK;
 }
@@ -226,7 +261,9 @@ static double finish_used(void *context)
 {
     struct request *rq = context;
 
-    governor_look(rq->message->job, clock_monotonic_s(), rq->deadline_s,
+    governor_look(rq->message->job, clock_monotonic_s(),
+                  rq->deadline_s > 0 ? rq->deadline_s
+                                     : HUGE_VAL, /* being read: none yet */
                   !db_session_holds_connection(rq->db));
     if (rq->progress || !rq->cancelled ||
         !__atomic_load_n(rq->cancelled, __ATOMIC_RELAXED))
@@ -327,13 +364,22 @@ static bool computes(const struct route *route)
 /* What the key and its tenant may do, and how much of it. */
 static enum error_code admit(struct request *rq)
 {
+    bool let_in; /* by an earlier step */
+    bool again;
+
+    TRY(keyed_begin(rq, &let_in));
     TRY(authenticate(rq));
-    if (!rq->message->memory || !rq->message->memory->was_again) /* counted once */
+    again = rq->message->memory && rq->message->memory->was_again;
+    if (again)
+        admission_show(rq); /* counted once */
+    else if (!let_in)
         TRY(admission_request(rq));
-    if (!computes(rq->route))
-        return OK;
-    TRY(admission_compute(rq));
-    admission_begin(rq);
+    if (!let_in && computes(rq->route))
+        TRY(admission_compute(rq));
+    if (!let_in)
+        keyed_admitted(rq);
+    if (computes(rq->route))
+        admission_begin(rq);
     return OK;
 }
 
@@ -597,11 +643,6 @@ bool route_takes_body(const struct route *route)
     return route->request || route->flags & RAW_BODIES;
 }
 
-struct content {
-    const char *text;
-    size_t length;
-};
-
 static enum error_code decode_body(const struct request *rq, struct content *body)
 {
     const char *encoding = rq->message->content_encoding;
@@ -738,20 +779,26 @@ static enum error_code bind_query(struct request *rq)
 
 /* ---- running the handler ---- */
 
-/* Runs the handler on a bound body and prints what it answers. */
+/* Runs the handler on a bound body. */
 static enum error_code run_handler(struct request *rq, const void *in)
+{
+    const struct json_object *table = rq->route->response;
+
+    rq->out = table ? arena_alloc(rq->arena, table->size, 1) : NULL;
+    if (table && !rq->out)
+        return fail_memory(rq->err);
+    return rq->route->handler(rq, in, rq->out);
+}
+
+enum error_code route_print(struct request *rq)
 {
     const struct json_object *table = rq->route->response;
     struct text_buffer b = {.arena = rq->arena,
                             .prints_request = table == rq->route->request};
-    void *out = table ? arena_alloc(rq->arena, table->size, 1) : NULL;
 
-    if (table && !out)
-        return fail_memory(rq->err);
-    TRY(rq->route->handler(rq, in, out));
     if (!table || rq->reply->status == 204 || rq->reply->body)
         return OK;
-    json_print(table, out, &b);
+    json_print(table, rq->out, &b);
     if (b.failed)
         return fail_memory(rq->err);
     rq->reply->content_type = "application/json";
@@ -761,7 +808,7 @@ static enum error_code run_handler(struct request *rq, const void *in)
 }
 
 /* Sends the form that the client wanted, if the handler made it. */
-static void send_form(struct request *rq)
+void route_send_form(struct request *rq)
 {
     if (rq->route->flags & ANSWER_FLAGS && strcmp(rq->route->method, "GET") == 0)
         reply_header_add(rq->reply, "Vary", "Accept");
@@ -776,11 +823,12 @@ static void send_form(struct request *rq)
     rq->reply->body_length = rq->drawn.length;
 }
 
-/* Keeps a decision that asked for it; the answer is already printed. */
-static enum error_code keep_decision(struct request *rq, const struct content *body)
+/* Keeps a decision that asked for it; the answer is already printed. One whose id comes
+ * from a key may be there already: it stays as it is. */
+static enum error_code keep_decision(struct request *rq, struct db_session *db,
+                                     const struct content *body)
 {
     unsigned char digest[SHA256_BYTES];
-    struct db_session *db;
     struct store_decision decision = {
         .decision_id = rq->decision_id,
         .route = rq->route->path,
@@ -792,106 +840,68 @@ static enum error_code keep_decision(struct request *rq, const struct content *b
         .history_document = rq->history_document,
         .answer = rq->reply->body,
     };
+    enum error_code code;
 
     if (!decision.request)
         return fail_memory(rq->err);
     hash_sha256(body->text, body->length, digest);
     decision.request_sha256 = (struct db_bytes){digest, sizeof(digest)};
-    TRY(request_db(rq, &db));
-    TRY(store_decision_create(db, rq->principal.tenant, &decision, rq->err));
-    reply_header_add(rq->reply, "Location",
-                     arena_printf(rq->arena, "/v1/decisions/%s", rq->decision_id));
+    code = store_decision_create(db, rq->principal.tenant, &decision, rq->err);
+    if (code != ERR_CONFLICT || !rq->keyed_id)
+        return code;
+    *rq->err = (struct error){.arena = rq->err->arena};
     return OK;
 }
 
-static enum error_code run_with_body(struct request *rq, const struct content *body)
+enum error_code route_content(struct request *rq, struct content *body)
+{
+    TRY(decode_body(rq, body));
+    return rq->route->flags & TEXT_FLAGS ? text_to_json(rq, body) : OK;
+}
+
+enum error_code route_run(struct request *rq, const struct content *body)
 {
     void *in;
 
     TRY(bind_body(rq, body, &in));
     TRY(run_handler(rq, in));
     if (rq->store_decision)
-        TRY(keep_decision(rq, body));
-    send_form(rq);
+        reply_header_add(rq->reply, "Location",
+                         arena_printf(rq->arena, "/v1/decisions/%s", rq->decision_id));
     return OK;
 }
 
-/* ---- Idempotency-Key ---- */
-
-static const char *reply_header(const struct reply *reply, const char *name)
+bool route_writes(const struct request *rq)
 {
-    for (size_t i = 0; i < reply->header_count; i++)
-        if (strcasecmp(reply->headers[i].name, name) == 0)
-            return reply->headers[i].value;
-    return NULL;
+    return rq->publish_first || rq->store_decision;
 }
 
-static void repeat_answer(struct request *rq, const struct store_answer *stored)
+enum error_code route_write(struct request *rq, struct db_session *db,
+                            const struct content *body)
 {
-    struct reply *reply = rq->reply;
-
-    reply->status = (int)stored->status;
-    reply->content_type = stored->content_type;
-    reply->body = (const char *)stored->body.data;
-    reply->body_length = stored->body.length;
-    reply_header_add(reply, "Location", stored->location);
-    reply_header_add(reply, "ETag", stored->etag);
-    reply_header_add(reply, "Idempotency-Replayed", "true");
-}
-
-/* What makes two requests the same: the path, the query, and the body. */
-static enum error_code request_digest(struct request *rq, const struct content *body,
-                                      unsigned char *digest)
-{
-    const struct message *m = rq->message;
-    struct text_buffer b = {.arena = rq->arena};
-
-    json_print_text(m->path, &b);
-    for (size_t i = 0; i < m->query_count; i++) {
-        json_print_text(m->query[i].name, &b);
-        json_print_text(m->query[i].value, &b);
+    for (const struct publish_step *step = rq->publish_first; step; step = step->next) {
+        TRY(step->publish(rq, db, step->context));
+        rq->reply->body = NULL; /* of an earlier try */
     }
-    text_add(&b, body->text, body->length);
-    if (b.failed)
-        return fail_memory(rq->err);
-    hash_sha256(b.data, b.length, digest);
-    return OK;
+    TRY(route_print(rq));
+    return rq->store_decision ? keep_decision(rq, db, body) : OK;
 }
 
-/* Everything the request writes and the answer it gets are one transaction. */
-static enum error_code run_once(struct request *rq, const struct content *body)
+/* What comes behind the handler when no key is there. */
+static enum error_code finish_run(struct request *rq, const struct content *body)
 {
-    const char *key = rq->message->idempotency_key;
-    const char *tenant = rq->principal.tenant;
-    unsigned char digest[SHA256_BYTES];
-    struct db_bytes request_sha256 = {digest, sizeof(digest)};
-    struct store_answer answer = {0};
     struct db_session *db;
-    bool found;
 
-    if (!*key || strlen(key) > IDEMPOTENCY_KEY_MAX_BYTES)
-        return fail(rq->err, ERR_MALFORMED, "",
-                    "Idempotency-Key must have 1 to %d characters",
-                    IDEMPOTENCY_KEY_MAX_BYTES);
-    TRY(request_digest(rq, body, digest));
+    if (!route_writes(rq))
+        return route_print(rq);
     TRY(request_db(rq, &db));
-    TRY(db_begin(db, rq->err));
-    TRY(store_answer_find(db, tenant, key, rq->route->path, request_sha256, &found,
-                          &answer, rq->arena, rq->err));
-    if (found) {
-        repeat_answer(rq, &answer);
-        return OK;
-    }
-    TRY(run_with_body(rq, body));
-    answer = (struct store_answer){
-        (uint64_t)rq->reply->status,
-        rq->reply->content_type,
-        reply_header(rq->reply, "Location"),
-        reply_header(rq->reply, "ETag"),
-        {(const unsigned char *)rq->reply->body, rq->reply->body_length}};
-    TRY(store_answer_save(db, tenant, key, rq->route->path, request_sha256, &answer,
-                          rq->err));
-    return db_commit(db, rq->err);
+    return route_write(rq, db, body);
+}
+
+enum error_code route_run_whole(struct request *rq, const struct content *body)
+{
+    TRY(route_run(rq, body));
+    return finish_run(rq, body);
 }
 
 /* ---- the whole way ---- */
@@ -922,16 +932,28 @@ static enum error_code answer(struct request *rq)
     request_set_time_limit(rq, NAN);
     if (!has_body) {
         TRY(run_handler(rq, NULL));
-        send_form(rq);
+        TRY(route_print(rq));
+        route_send_form(rq);
         return OK;
     }
     TRY(check_content_type(rq));
-    TRY(decode_body(rq, &body));
-    if (rq->route->flags & TEXT_FLAGS)
-        TRY(text_to_json(rq, &body));
+    if (rq->attempt)
+        return keyed_step(rq);
+    TRY(route_content(rq, &body));
     if (m->idempotency_key && rq->route->flags & ROUTE_IDEMPOTENT_KEY)
-        return run_once(rq, &body);
-    return run_with_body(rq, &body);
+        TRY(keyed_store(rq, &body));
+    else
+        TRY(route_run_whole(rq, &body));
+    route_send_form(rq);
+    return OK;
+}
+
+static const char *reply_header(const struct reply *reply, const char *name)
+{
+    for (size_t i = 0; i < reply->header_count; i++)
+        if (strcasecmp(reply->headers[i].name, name) == 0)
+            return reply->headers[i].value;
+    return NULL;
 }
 
 /* Whether an If-None-Match header names the tag. */
@@ -978,7 +1000,8 @@ static void add_cors(const struct config *config, const struct message *m,
         return;
     reply_header_add(reply, "Access-Control-Allow-Origin", origin);
     reply_header_add(reply, "Access-Control-Expose-Headers",
-                     "ETag, Link, Location, Retry-After, X-Request-Id");
+                     "ETag, Idempotency-Replayed, Idempotency-Stored, Link, Location, "
+                     "Retry-After, X-Request-Id");
     reply_header_add(reply, "Vary", "Origin");
     if (!m->access_control_request_method)
         return;
@@ -1030,7 +1053,8 @@ static void make_request_id(const char *given, char *id)
 /* The line in the log and the counts in the metrics. */
 static void account(const struct request *rq)
 {
-    double duration_s = request_elapsed_s(rq);
+    double started_s = rq->attempt ? rq->attempt->started_s : rq->started_s;
+    double duration_s = clock_monotonic_s() - (started_s > 0 ? started_s : rq->started_s);
     bool traced = is_traceparent(rq->message->traceparent);
     struct log_access access = {
         .request_id = rq->id,
@@ -1123,15 +1147,23 @@ static enum error_code settle_code(const struct work_memory *memory, enum error_
                : code;
 }
 
-/* Whether it is to be answered again, on a worker or with more room. */
-static bool is_to_be_repeated(const struct message *m, enum error_code code,
-                              bool may_block)
+/* Whether the reply is there; else rq->next says what is needed first. */
+static bool is_answered(struct request *rq, enum error_code code)
 {
-    return code == ERR_WOULD_BLOCK && (!may_block || (m->memory && m->memory->is_again));
+    const struct work_memory *memory = rq->message->memory;
+
+    if (code == ERR_WOULD_BLOCK && memory && memory->is_again)
+        rq->next = ROUTE_NEEDS_ROOM;
+    else if (code == ERR_WOULD_BLOCK && !rq->may_block)
+        rq->next = ROUTE_NEEDS_DATABASE;
+    else if (code != OK)
+        rq->next = ROUTE_ANSWERED;
+    return rq->next == ROUTE_ANSWERED;
 }
 
-bool route_answer(struct service *service, const struct message *m, const bool *cancelled,
-                  bool may_block, struct reply *reply, struct arena *a)
+enum route_next route_step(struct service *service, const struct message *m,
+                           const bool *cancelled, bool may_block, struct attempt *attempt,
+                           struct reply *reply, struct arena *a)
 {
     struct error err = {.arena = a};
     struct request rq = {
@@ -1148,24 +1180,57 @@ bool route_answer(struct service *service, const struct message *m, const bool *
         .tenant_quota = quota_none(),
         .cpu_began_s = NAN,
         .gap_ratio = NAN,
+        .attempt = attempt,
     };
     enum error_code code;
 
     open_budget(&rq);
     json_count_on(&rq.finish);
-    make_request_id(m->request_id, rq.id);
+    if (attempt && attempt->request_id[0])
+        strcpy(rq.id, attempt->request_id);
+    else
+        make_request_id(m->request_id, rq.id);
+    if (attempt)
+        strcpy(attempt->request_id, rq.id);
     *reply = (struct reply){.status = 200};
     code = find_and_answer(&rq);
     db_session_close(rq.db);
     json_count_on(NULL);
-    if (is_to_be_repeated(m, code, may_block)) {
+    if (!is_answered(&rq, code)) {
         admission_end(&rq);
-        return false;
+        return rq.next;
     }
     if (settle_code(m->memory, code, &err) != OK)
         problem_reply(&err, m->path, rq.id, reply, a);
     finish(&rq);
-    return true;
+    return ROUTE_ANSWERED;
+}
+
+bool route_answer(struct service *service, const struct message *m, const bool *cancelled,
+                  bool may_block, struct reply *reply, struct arena *a)
+{
+    const struct timespec pause = {0, (long)(KEYED_POLL_S * 1e9)};
+    enum error_code ignored;
+    char allow[80];
+    bool steps = m->idempotency_key &&
+                 route_has_steps(
+                     route_find(service->routes, m->method, m->path, allow, &ignored), m);
+    struct attempt attempt = {0};
+
+    for (;;) {
+        switch (route_step(service, m, cancelled, may_block, steps ? &attempt : NULL,
+                           reply, a)) {
+        case ROUTE_ANSWERED:
+            return true;
+        case ROUTE_NEEDS_DATABASE:
+        case ROUTE_NEEDS_ROOM:
+            return false;
+        case ROUTE_NEEDS_COMPUTE:
+            break;
+        case ROUTE_NEEDS_TIME:
+            nanosleep(&pause, NULL);
+        }
+    }
 }
 
 void route_problem(const struct service *service, const struct message *m,
@@ -1183,6 +1248,13 @@ void route_problem(const struct service *service, const struct message *m,
     add_cors(service->config, m, reply);
     kept = arena_text(a, id, strlen(id));
     reply_header_add(reply, "X-Request-Id", kept ? kept : "out-of-memory");
+}
+
+/* What is answered without a client is kept by who asks for it. */
+static enum error_code finish_stored(struct request *rq, const struct content *body)
+{
+    rq->store_decision = false;
+    return finish_run(rq, body);
 }
 
 enum error_code route_answer_stored(struct service *service,
@@ -1233,9 +1305,11 @@ enum error_code route_answer_stored(struct service *service,
         code = bind_body(&rq, &content, &in);
     if (code == OK)
         code = run_handler(&rq, in);
+    if (code == OK)
+        code = finish_stored(&rq, &content);
     db_session_close(rq.db);
     admission_charge_tenant(service, stored->tenant, clock_thread_cpu_s() - began_s);
-    if (is_to_be_repeated(&m, code, true))
+    if (code == ERR_WOULD_BLOCK && m.memory && m.memory->is_again)
         return code;
     code = settle_code(m.memory, code, err);
     if (code != OK)
@@ -1267,6 +1341,7 @@ enum error_code request_replay(struct request *rq, const char *path, const char 
     request_set_time_limit(&again, NAN);
     TRY(bind_body(&again, &content, &in));
     TRY(run_handler(&again, in));
+    TRY(route_print(&again));
     *answer_text = reply.body;
     return OK;
 }

@@ -23,6 +23,7 @@ struct auth_grant;     /* auth.h */
 struct work_memory;    /* work_memory.h */
 struct db_session;     /* db.h */
 struct store_progress; /* store_simulation.h */
+struct attempt;        /* keyed.h */
 
 /* Which thread answers. */
 enum route_work {
@@ -50,7 +51,9 @@ enum route_flag {
     ROUTE_ANSWERS_TEXT = 2048,   /* ANSWER_FORMS: Accept may ask for it; */
     ROUTE_ANSWERS_CHART = 4096,  /* see request_answer_form() */
     ROUTE_ANSWERS_GRAPH = 8192,
-    ROUTE_PROBE = 1 << 20,   /* on the listener for probes and metrics too; */
+    ROUTE_LONG = 16384,    /* with ROUTE_IDEMPOTENT_KEY: no connection is held while it is
+                             computed; the handler writes by request_at_publish() only */
+    ROUTE_PROBE = 1 << 20, /* on the listener for probes and metrics too; */
     ROUTE_METRICS = 1 << 21, /* when there is one, on the first one no more */
 };
 
@@ -128,6 +131,15 @@ struct principal {
     unsigned scopes;
 };
 
+/* What is to be done next. */
+enum route_next {
+    ROUTE_ANSWERED,
+    ROUTE_NEEDS_DATABASE, /* call again on a thread that may block */
+    ROUTE_NEEDS_COMPUTE,  /* call again in a slot of the governor */
+    ROUTE_NEEDS_ROOM,     /* call again when the governor has the room it was asked for */
+    ROUTE_NEEDS_TIME      /* call again in KEYED_POLL_S, on a query worker */
+};
+
 struct raw_body {
     const char *text; /* as it came, decompressed, with a NUL behind it */
     size_t length;
@@ -142,6 +154,18 @@ struct preference preference_read(const char *prefer);
 
 /* The body of a bulk route: a struct json_lines; for a JSON object or array all
  * items, `line` NULL, nothing refused. */
+
+/* Writes something that a request stores, by statements of `db`. It may be called again
+ * from its start when others were changing the same. */
+struct request;
+typedef enum error_code publish_fn(struct request *rq, struct db_session *db,
+                                   void *context);
+
+struct publish_step {
+    publish_fn *publish;
+    void *context;
+    struct publish_step *next;
+};
 
 struct request {
     struct service *service;
@@ -182,6 +206,11 @@ struct request {
     double gap_ratio;                /* for metrics; NAN: none */
     enum answer_form form;           /* set by request_answer_as() */
     struct raw_body drawn;           /* the answer in that form; text NULL: JSON only */
+    void *out;                       /* what the route's response table prints */
+    struct publish_step *publish_first, *publish_last; /* request_at_publish() */
+    struct attempt *attempt; /* with an Idempotency-Key on a ROUTE_LONG; else NULL */
+    const char *keyed_id;    /* the decision_id that the key gives; NULL: no key */
+    enum route_next next;
 };
 
 typedef enum error_code handler_fn(struct request *rq, const void *in, void *out);
@@ -243,6 +272,21 @@ enum route_work route_work_of(const struct route *route, const struct message *m
 bool route_answer(struct service *service, const struct message *m, const bool *cancelled,
                   bool may_block, struct reply *reply, struct arena *a);
 
+/* One step of the same, for requests with an Idempotency-Key on a ROUTE_LONG: `attempt`
+ * (keyed.h) goes from call to call, each of which may be by another thread. *reply is
+ * there when the value is ROUTE_ANSWERED. */
+enum route_next route_step(struct service *service, const struct message *m,
+                           const bool *cancelled, bool may_block, struct attempt *attempt,
+                           struct reply *reply, struct arena *a);
+
+/* Whether a request is to be answered by route_step(). */
+bool route_has_steps(const struct route *route, const struct message *m);
+
+/* Draws a stored JSON answer in another form (ANSWER_FORMS), by request_answer_as().
+ * ERR_NOT_ACCEPTABLE: it has not what is needed. */
+typedef enum error_code answer_form_fn(struct request *rq, enum answer_form form,
+                                       const char *answer);
+
 /* A reply that is a failure, for what goes wrong before route_answer(). Its last header
  * is X-Request-Id. */
 void route_problem(const struct service *service, const struct message *m,
@@ -290,6 +334,12 @@ void request_answer_as(struct request *rq, enum answer_form form, const char *te
 
 /* For handlers. A reply's further headers; beyond REPLY_HEADERS_MAX dropped. */
 void reply_header_add(struct reply *reply, const char *name, const char *value);
+
+/* What the request stores, written when its answer is there, in the order of the calls:
+ * in one transaction with the answer if there is an Idempotency-Key. It may still fill
+ * `out`. `context` must live as long as the request. */
+enum error_code request_at_publish(struct request *rq, publish_fn *publish,
+                                   void *context);
 
 /* The request's database session. Fails when there is no database, and with
  * ERR_WOULD_BLOCK on an I/O thread: pass it up. */

@@ -14,6 +14,8 @@
 #include "service/estimate.h"
 #include "service/governor.h"
 #include "service/http.h"
+#include "service/idempotency.h"
+#include "service/liveness.h"
 #include "service/log.h"
 #include "service/maintenance.h"
 #include "service/metrics.h"
@@ -35,15 +37,19 @@
 enum {
     RATE_BUCKETS = 16384,
     KEY_ARENA_BYTES = 256 * 1024,
+    KEYS_KEPT = 4096, /* without a database; and their answers: */
+    KEYS_KEPT_BYTES = 64 * 1024 * 1024,
     MALLOC_ARENAS = 4,
     MALLOC_MMAP_BYTES = 4 * 1024 * 1024,
     MALLOC_TRIM_BYTES = 16 * 1024 * 1024,
 };
 
 static const double CONNECT_TIMEOUT_S = 3;
-static const double POOL_WAIT_S = 5;
 static const double CPU_QUOTA_SYNC_S = 5;
+static const double LIVENESS_EVERY_S = 5;
+static const double PARTITIONS_WAIT_S = 60;
 static const double MAINTENANCE_EVERY_S = 3600;
+static const double KEYS_KEPT_S = 3600;
 static const double BACKGROUND_POLL_S = 0.5;
 static const double MIGRATE_RETRY_S = 2;
 static const double MIGRATE_RETRY_MAX_S = 60;
@@ -81,7 +87,7 @@ enum error_code serve_open_database(const struct config *config, struct db **db,
         .pool_size = config->db_pool_size,
         .prepared = config->db_prepared_statements,
         .connect_timeout_s = CONNECT_TIMEOUT_S,
-        .wait_timeout_s = POOL_WAIT_S,
+        .wait_timeout_s = config->db_wait_s,
         .statement_timeout_s = config->db_statement_timeout_s,
         .log = log_database,
     };
@@ -244,6 +250,7 @@ static void *upkeep_main(void *context)
     }
     log_write(LOG_INFO, "database ready, %zu migrations applied", applied);
     start_maintenance(u);
+    liveness_begin(u->service->liveness);
     start_background(u);
     start_refits(u);
     return NULL;
@@ -370,6 +377,23 @@ DB_STAT(read_statements, statement_count)
 DB_STAT(read_statement_failures, failure_count)
 DB_STAT(read_waits, wait_count)
 DB_STAT(read_lost, lost_count)
+DB_STAT(read_shed, shed_count)
+DB_STAT(read_partition_retries, partition_retry_count)
+DB_STAT(read_checks_escaped, check_escaped_count)
+DB_STAT(read_unconfirmed, unconfirmed_count)
+
+#define KEY_STAT(function, member)     \
+    static double function(void *keys) \
+    {                                  \
+        struct idempotency_stats s;    \
+                                       \
+        idempotency_stats(keys, &s);   \
+        return (double)s.member;       \
+    }
+KEY_STAT(read_keys_held, held_count)
+KEY_STAT(read_keys_waiting, waiting_count)
+KEY_STAT(read_replays, replay_count)
+KEY_STAT(read_takeovers, takeover_count)
 
 struct metric_row {
     enum metric_type type;
@@ -384,6 +408,38 @@ static void add_rows(struct metrics *m, const struct metric_row *rows, size_t co
         if (rows[i].context)
             metrics_add(m, rows[i].type, rows[i].name, rows[i].labels, rows[i].help,
                         rows[i].read, rows[i].context);
+}
+
+/* Of Idempotency-Keys, and of the database's bad days. */
+static void add_key_metrics(struct service *s)
+{
+    const struct metric_row rows[] = {
+        {METRIC_GAUGE, "gridplan_keys_held", "",
+         "Computations under an Idempotency-Key under way.", read_keys_held,
+         s->idempotency},
+        {METRIC_GAUGE, "gridplan_keys_waiting", "",
+         "Requests that wait for the answer to their Idempotency-Key.", read_keys_waiting,
+         s->idempotency},
+        {METRIC_COUNTER, "gridplan_replays_total", "",
+         "Answers given again to an Idempotency-Key.", read_replays, s->idempotency},
+        {METRIC_COUNTER, "gridplan_takeovers_total", "",
+         "Keys taken over from replicas that were silent.", read_takeovers,
+         s->idempotency},
+        {METRIC_COUNTER, "gridplan_db_waits_shed_total", "",
+         "Requests refused at once as many waited long for a connection.", read_shed,
+         s->db},
+        {METRIC_COUNTER, "gridplan_partition_retries_total", "",
+         "Statements that met a partition being made, and were sent again.",
+         read_partition_retries, s->db},
+        {METRIC_COUNTER, "gridplan_check_escaped_total", "",
+         "Values that the database refused and the service had let through.",
+         read_checks_escaped, s->db},
+        {METRIC_COUNTER, "gridplan_commits_unconfirmed_total", "",
+         "Transactions that the standby has not confirmed: answered with 503.",
+         read_unconfirmed, s->db},
+    };
+
+    add_rows(s->metrics, rows, sizeof(rows) / sizeof(rows[0]));
 }
 
 static void add_governor_metrics(struct service *s)
@@ -467,6 +523,7 @@ static void add_metrics(struct service *s, struct http *http)
 
     add_rows(s->metrics, rows, sizeof(rows) / sizeof(rows[0]));
     add_governor_metrics(s);
+    add_key_metrics(s);
 }
 
 /* ---- signals ---- */
@@ -504,8 +561,20 @@ static enum error_code open_service(struct service *s, struct error *err)
 {
     const struct config *config = s->config;
     struct governor_options options = governor_options_of(config);
+    struct idempotency_options keys = {.lease_s = config->idempotency_lease_s,
+                                       .key_count = KEYS_KEPT,
+                                       .key_bytes = KEYS_KEPT_BYTES,
+                                       .kept_s = KEYS_KEPT_S,
+                                       .log = log_database};
 
     TRY(serve_open_database(config, &s->db, err));
+    if (s->db)
+        TRY(liveness_create(&(struct liveness_options){s->db, LIVENESS_EVERY_S,
+                                                       PARTITIONS_WAIT_S, log_database,
+                                                       NULL},
+                            &s->liveness, err));
+    keys.db = s->db;
+    TRY(idempotency_create(&keys, &s->idempotency, err));
     s->metrics = metrics_create(s->routes);
     s->auth = auth_create(config->auth_required, config->unknown_keys_per_address_per_s,
                           s->db ? find_key : NULL, s->db);
@@ -531,6 +600,8 @@ static void close_service(struct service *s)
     ratelimit_close(s->limits);
     auth_close(s->auth);
     metrics_close(s->metrics);
+    idempotency_close(s->idempotency);
+    liveness_close(s->liveness);
     db_close(s->db);
 }
 
@@ -582,9 +653,10 @@ static int serve(struct service *s, const sigset_t *set, struct error *err)
     return 0;
 }
 
-int serve_run(const struct config *config, const struct route *route_table)
+int serve_run(const struct config *config, const struct route *route_table,
+              answer_form_fn *draw)
 {
-    struct service service = {.config = config, .routes = route_table};
+    struct service service = {.config = config, .routes = route_table, .draw = draw};
     struct error err = {0};
     sigset_t set;
     int status = 1;

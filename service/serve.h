@@ -7,8 +7,10 @@
 
 struct db;
 
-/* Serves until SIGTERM or SIGINT; the value is the exit status of the process. */
-int serve_run(const struct config *config, const struct route *route_table);
+/* Serves until SIGTERM or SIGINT; the value is the exit status of the process. `draw`
+ * draws answers that were stored. */
+int serve_run(const struct config *config, const struct route *route_table,
+              answer_form_fn *draw);
 
 /* The database of the settings; *db NULL when none is set. */
 enum error_code serve_open_database(const struct config *config, struct db **db,

@@ -17,12 +17,16 @@ struct service {
     struct governor *governor;   /* governor.h */
     struct estimates *estimates; /* estimate.h; NULL: nothing is learnt */
     struct worker_pool *query;   /* worker.h */
+    struct liveness *liveness;   /* liveness.h; NULL: nobody tries whether it can write */
     const struct route *routes;
-    struct background *background; /* background.h; read with __atomic_load_n; NULL: not
-                                      started yet, or no database */
-    struct refits *refits;         /* refits.h; likewise */
-    size_t waiting_count;          /* requests that wait for a simulation; atomic */
-    bool draining;                 /* set by SIGTERM; read with __atomic_load_n */
+    answer_form_fn *draw; /* draws stored answers; NULL: they are given as JSON only */
+    struct idempotency *idempotency; /* idempotency.h; NULL: keys are only in the
+                                        database, and nobody waits without a thread */
+    struct background *background;   /* background.h; read with __atomic_load_n; NULL: not
+                                        started yet, or no database */
+    struct refits *refits;           /* refits.h; likewise */
+    size_t waiting_count;            /* requests that wait for a simulation; atomic */
+    bool draining;                   /* set by SIGTERM; read with __atomic_load_n */
 };
 
 #endif

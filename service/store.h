@@ -264,7 +264,10 @@ struct store_answer {
     struct db_bytes body;
 };
 
-/* Inside the transaction that will hold the request's own writes, before them:
+/* For requests that only store: what they write and their answer are one transaction.
+ * Long computations take two (store_attempt.h).
+ *
+ * Inside the transaction that will hold the request's own writes, before them:
  * *found true: *out is the answer that was given, repeat it. Else the key is ours
  * until the transaction ends: write, store_answer_save(), commit. ERR_CONFLICT:
  * the same request is running now. ERR_INVALID: the key was used for another

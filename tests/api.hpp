@@ -9,6 +9,7 @@
 #include <stdexcept>
 
 extern "C" {
+#include "handlers/answer_forms.h"
 #include "handlers/routes.h"
 #include "service/config.h"
 #include "service/db.h"
@@ -49,6 +50,7 @@ class api
         REQUIRE(config_read(none, none, &config_, settings, &err) == OK);
         service_.config = &config_;
         service_.routes = routes;
+        service_.draw = answer_form_draw;
         service_.metrics = metrics_create(routes);
         if (!database.empty()) {
             db_options options{};

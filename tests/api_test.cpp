@@ -410,8 +410,13 @@ TEST_CASE("without a database, what needs one says so and the rest goes on", "[a
         CHECK(r.status == 503);
         CHECK(r.body.find("DATABASE_URL") != std::string::npos);
     }
-    CHECK(a.call("POST", "/v1/placements", plain, {{"idempotency_key", "k"}}).status ==
-          503);
+    api_reply keyed = a.call("POST", "/v1/placements", plain, {{"idempotency_key", "k"}});
+    CHECK(keyed.status == 200);
+    CHECK(keyed.headers["Idempotency-Stored"] == "false");
+    CHECK(a.call("POST", "/v1/load-samples",
+                 R"({"resource_id":"r","observed_at":1,"latency_s":1})",
+                 {{"idempotency_key", "k"}})
+              .status == 503);
 }
 
 TEST_CASE("labels come back as they were", "[api]")

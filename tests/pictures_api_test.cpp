@@ -365,7 +365,7 @@ TEST_CASE("what was stored as JSON is drawn later", "[api][pictures][db]")
     CHECK(a.call("POST", location + "/replay", "", {{"accept", "*/*"}})
               .json()["identical"] == true);
 
-    // The same key gives the same bytes again, in the form they had.
+    // The same key gives the same answer again, drawn as it was.
     for (int i = 0; i < 2; i++) {
         api_reply once = a.call("POST", "/v1/placements", example("placement-min_min"),
                                 {{"accept", svg}, {"idempotency_key", location}});

@@ -14,6 +14,9 @@
 # (a project below a home folder with mode 700) the cluster lives in that user's
 # home folder instead; DIR/README then says where. A second start uses the same
 # data. Everything else is the owner's: made by alice, it runs as alice.
+#
+# After a crash the server replays what it had written ahead. `start` waits for that, at
+# most GRIDPLAN_RECOVERY_WAIT_S seconds (900), and does not stop the server.
 set -euo pipefail
 
 say() { printf '%s\n' "$*" >&2; }
@@ -205,6 +208,51 @@ autovacuum = off
 END
 }
 
+# 0: it takes connections; 1: it is up and takes none yet (start-up, recovery); 2: there is
+# no answer.
+answers() { "$bin/pg_isready" -q -t 5 -h "$(socket_folder)" -p 5432 -U postgres -d postgres; }
+
+# Waits while the server recovers. Fails when it has ended, or has not answered for 30 s:
+# only then is there something to stop.
+wait_for_recovery()
+{
+    local limit=${GRIDPLAN_RECOVERY_WAIT_S:-900} begin=$SECONDS silent=0 said=0 state
+    while running; do
+        answers && return
+        state=$?
+        if [ "$state" = 1 ]; then
+            silent=0
+        else
+            silent=$((silent + 1))
+            [ "$silent" -lt 60 ] || return 1
+        fi
+        if [ $((SECONDS - begin)) -ge "$limit" ]; then
+            die "the server on $cluster/data is still recovering after $limit s; it goes on" \
+                "wait for it (its log: $cluster/log), then start again; GRIDPLAN_RECOVERY_WAIT_S waits longer"
+        fi
+        if [ $((SECONDS - begin)) -ge $((said + 5)) ]; then
+            said=$((SECONDS - begin))
+            say "postgres: waiting for the server on $cluster/data, $said s: $(
+                [ "$state" = 1 ] && echo "it recovers from a crash" || echo "no answer yet"
+            )"
+        fi
+        sleep 0.5
+    done
+    return 1
+}
+
+# The process that pg_ctl has begun writes its lock file in a moment, and then recovers.
+wait_for_start()
+{
+    local tries=0
+    until running; do
+        tries=$((tries + 1))
+        [ "$tries" -lt 50 ] || return 1
+        sleep 0.1
+    done
+    wait_for_recovery
+}
+
 make_cluster_folder()
 {
     [ ! -d "$cluster" ] || return 0
@@ -248,7 +296,7 @@ start()
         printf 'The user %s cannot reach this folder, so its PostgreSQL cluster is in\n%s\n' \
             "$owner" "$cluster" >"$dir/README"
     fi
-    if running && sql -c 'SELECT 1' >/dev/null 2>&1; then
+    if running && wait_for_recovery && sql -c 'SELECT 1' >/dev/null 2>&1; then
         url gridplan
         return
     fi
@@ -257,7 +305,8 @@ start()
     as_owner rm -f -- "$socket/.s.PGSQL.5432" "$socket/.s.PGSQL.5432.lock" # of a killed server
     [ -e "$cluster/data" ] || initialize
     settings | as_owner tee "$cluster/data/gridplan.conf" >/dev/null
-    if ! server_tool pg_ctl -D data -l log -s -w -t 120 start </dev/null >&2; then
+    # Not waited for by pg_ctl, which gives up, and says so, during a long recovery.
+    if ! server_tool pg_ctl -D data -l log -s -W start </dev/null >&2 || ! wait_for_start; then
         say "the end of $cluster/log:"
         tail -n 12 -- "$cluster/log" >&2 || true
         die "the server did not start on $cluster/data" \

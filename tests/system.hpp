@@ -417,6 +417,10 @@ class cluster
         url = text.substr(text.rfind('\n') + 1);
         REQUIRE_THAT(url, Catch::StartsWith("postgresql://"));
     }
+    const std::string &path() const
+    {
+        return files.path;
+    }
     // kill -9, of the server and of all its processes.
     void kill_now()
     {

@@ -253,3 +253,24 @@ TEST_CASE("the program killed while ingesting loses nothing and doubles nothing"
     l.compare(read_back(*g));
     g->stop();
 }
+
+TEST_CASE("a server that recovers from a crash is waited for, not stopped", "[system]")
+{
+    cluster c;
+    std::string log = c.path() + "/cluster/log";
+
+    sql(c.url, "CREATE TABLE much AS SELECT i, repeat('x', 100) FROM"
+               " generate_series(1, 600000) AS i");
+    c.kill_now();
+    size_t before = file_text(log).size();
+    // Two at once: whoever comes second finds a server that takes no connections yet.
+    std::thread other([&] {
+        run_command({GRIDPLAN_SOURCE_DIR "/tests/postgres.sh", "start", c.path()});
+    });
+    c.start();
+    other.join();
+    CHECK(sql(c.url, "SELECT count(*) FROM much") == "600000");
+    std::string since = file_text(log).substr(before);
+    CHECK(since.find("redo starts") != std::string::npos);
+    CHECK(since.find("shutdown request") == std::string::npos);
+}

@@ -37,8 +37,47 @@ enum error_code fail_memory(struct error *err)
                 "smaller one or raise GRIDPLAN_REQUEST_MEMORY_BYTES");
 }
 
+/* Adds a mistake to the list; NULL when there is no room for it. */
+static struct error_item *add_item(struct error *err, const char *pointer,
+                                   const char *kind, const char *text)
+{
+    struct error_item *item;
+
+    if (!err->arena || err->item_count > ERROR_ITEMS_MAX)
+        return NULL;
+    item = NEW(err->arena, struct error_item, 1);
+    if (!item)
+        return NULL;
+    item->pointer = arena_printf(err->arena, "%s", pointer);
+    item->kind = kind;
+    item->detail = arena_printf(err->arena, "%s", text);
+    if (!item->pointer || !item->detail)
+        return NULL;
+    if (err->last)
+        err->last->next = item;
+    else
+        err->first = item;
+    err->last = item;
+    return item;
+}
+
 enum error_code invalid(struct error *err, const char *pointer, const char *kind,
                         const char *format, ...)
+{
+    char text[sizeof(err->text)];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(text, sizeof(text), format, args);
+    va_end(args);
+    if (err->item_count++ == 0 && err->code == OK) /* lack of memory outweighs mistakes */
+        fail(err, ERR_INVALID, pointer, "%s", text);
+    add_item(err, pointer, kind, text);
+    return ERR_INVALID;
+}
+
+enum error_code fail_header(struct error *err, enum error_code code, const char *header,
+                            const char *kind, const char *format, ...)
 {
     char text[sizeof(err->text)];
     struct error_item *item;
@@ -47,22 +86,10 @@ enum error_code invalid(struct error *err, const char *pointer, const char *kind
     va_start(args, format);
     vsnprintf(text, sizeof(text), format, args);
     va_end(args);
-    if (err->item_count++ == 0 && err->code == OK) /* lack of memory outweighs mistakes */
-        fail(err, ERR_INVALID, pointer, "%s", text);
-    if (!err->arena || err->item_count > ERROR_ITEMS_MAX)
-        return ERR_INVALID;
-    item = NEW(err->arena, struct error_item, 1);
-    if (!item)
-        return ERR_INVALID;
-    item->pointer = arena_printf(err->arena, "%s", pointer);
-    item->kind = kind;
-    item->detail = arena_printf(err->arena, "%s", text);
-    if (!item->pointer || !item->detail)
-        return ERR_INVALID;
-    if (err->last)
-        err->last->next = item;
-    else
-        err->first = item;
-    err->last = item;
-    return ERR_INVALID;
+    fail(err, code, "", "%s", text);
+    err->item_count++;
+    item = add_item(err, "", kind, text);
+    if (item)
+        item->header = header;
+    return code;
 }

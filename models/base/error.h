@@ -58,6 +58,8 @@ struct error_item {
     const char *pointer; /* JSON Pointer to the value, "" for the whole body */
     const char *kind;    /* "required", "unknown_member", "out_of_bounds" ... */
     const char *detail;  /* what was found and what is expected */
+    const char
+        *header; /* the request header that is wrong, instead of the pointer; NULL */
     struct error_item *next;
 };
 
@@ -83,6 +85,12 @@ enum error_code fail(struct error *err, enum error_code code, const char *field,
  * string literal. */
 enum error_code invalid(struct error *err, const char *pointer, const char *kind,
                         const char *format, ...) __attribute__((format(printf, 4, 5)));
+
+/* As fail(), for one mistake in a request header; `header` and `kind` must be string
+ * literals. */
+enum error_code fail_header(struct error *err, enum error_code code, const char *header,
+                            const char *kind, const char *format, ...)
+    __attribute__((format(printf, 5, 6)));
 
 #define TRY(call)                       \
     do {                                \

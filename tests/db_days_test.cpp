@@ -1,0 +1,410 @@
+// db_days_test.cpp - the database's bad days: what it refuses, partitions that are being
+// made, full disks, standbys; and who gets a connection when there are few.
+#include "tests/api.hpp"
+#include "tests/database.hpp"
+
+#include <atomic>
+#include <thread>
+
+extern "C" {
+#include "service/clock.h"
+#include "service/json_scan.h"
+#include "service/liveness.h"
+#include "service/maintenance.h"
+#include "service/uuid.h"
+}
+
+namespace
+{
+// A statement that fails as the server would.
+std::string raise(const std::string &sqlstate, const std::string &more = "")
+{
+    return "DO $$ BEGIN RAISE EXCEPTION 'secret text of the server' USING ERRCODE = '" +
+           sqlstate + "'" + more + "; END $$";
+}
+
+struct db_stats stats_of(db *d)
+{
+    struct db_stats s;
+    db_stats(d, &s);
+    return s;
+}
+
+load_sample sample_of(const char *id, double ratio)
+{
+    load_sample s{};
+    s.resource_id = id;
+    s.observed_at_s = 1764000000;
+    s.cpu_available_ratio = ratio;
+    s.memory_available_bytes = s.bandwidth_mbps = s.latency_s = NAN;
+    return s;
+}
+} // namespace
+
+TEST_CASE("what the database refuses is told apart, and not in its words", "[db]")
+{
+    NEED_DATABASE();
+    test_db d;
+    test_session s(d);
+    const struct {
+        const char *sqlstate;
+        std::string more;
+        error_code code;
+        const char *pointer;
+    } cases[] = {
+        {"23514", ", CONSTRAINT = 'load_sample_ratio_check'", ERR_INVALID,
+         "/cpu_available_ratio"},
+        {"23514", ", CONSTRAINT = 'observation_check'", ERR_INVALID, "/to_at"},
+        {"23514", ", CONSTRAINT = 'some_check'", ERR_INVALID, ""},
+        {"23502", ", COLUMN = 'resource_id'", ERR_INVALID, "/resource_id"},
+        {"23P01", "", ERR_INVALID, ""},
+        {"22003", "", ERR_INVALID, ""},
+        {"23505", ", CONSTRAINT = 'execution_name'", ERR_CONFLICT, ""},
+        {"23503", "", ERR_CONFLICT, ""},
+        {"53100", "", ERR_UNAVAILABLE, ""},
+        {"53300", "", ERR_UNAVAILABLE, ""},
+        {"25006", "", ERR_UNAVAILABLE, ""},
+        {"57014", "", ERR_UNAVAILABLE, ""},
+        {"57P01", "", ERR_UNAVAILABLE, ""},
+        {"54000", "", ERR_TOO_LARGE, ""},
+        {"XX000", "", ERR_INTERNAL, ""},
+    };
+
+    for (auto &c : cases) {
+        CAPTURE(c.sqlstate, c.more);
+        error err{};
+        CHECK(db_execute(s, raise(c.sqlstate, c.more).c_str(), &err) == c.code);
+        CHECK(std::string(err.field) == c.pointer);
+        CHECK(std::string(err.text).find("secret") == std::string::npos);
+        CHECK((err.retry_after_s > 0) == (c.code == ERR_UNAVAILABLE));
+        if (c.more.find("execution_name") != std::string::npos)
+            CHECK(std::string(err.text).find("(execution_name)") != std::string::npos);
+    }
+    CHECK(stats_of(d).check_escaped_count == 6);
+    CHECK(db_is_full(d));
+    db_set_full(d, false);
+    CHECK_FALSE(db_is_full(d));
+    CHECK(stats_of(d).partition_retry_count == 0);
+}
+
+TEST_CASE("a row that meets a partition being made is sent again", "[db]")
+{
+    NEED_DATABASE();
+    store_fixture f;
+    error &err = f.err;
+
+    // Without a constraint's name it is a partition: three tries, then 503.
+    CHECK(db_execute(f.s, raise("23514").c_str(), &err) == ERR_UNAVAILABLE);
+    CHECK(err.retry_after_s == 1);
+    CHECK(stats_of(f.d).partition_retry_count == 3);
+    CHECK(stats_of(f.d).check_escaped_count == 0);
+
+    // Twice in the way, then gone: the whole transaction is run again.
+    int tries = 0;
+    auto run = [](db_session *s, void *context, error *e) {
+        if (++*static_cast<int *>(context) < 3)
+            return db_execute(s, raise("23514").c_str(), e);
+        return OK;
+    };
+    err = error{};
+    REQUIRE_OK(db_transaction(f.s, run, &tries, &err));
+    CHECK(tries == 3);
+
+    // The real thing: COPY into a table while its partitions come.
+    std::atomic<bool> stop{false};
+    std::atomic<int> refused{0}, stored{0};
+    std::thread writer([&] {
+        test_session s(f.d);
+        while (!stop) {
+            error e{};
+            load_sample list[20];
+            for (int i = 0; i < 20; i++) {
+                list[i] = sample_of("r", 0.5);
+                list[i].observed_at_s = 1000000000 + 2678400.0 * (i % 12);
+            }
+            (store_load_samples(s, f.tenant, list, 20, &e) == OK ? stored : refused)++;
+        }
+    });
+    maintenance_options o{};
+    o.months_ahead = 0;
+    for (int month = 0; month < 12; month++) {
+        err = error{};
+        REQUIRE_OK(maintenance_run(f.d, &o, 1000000000 + 2678400.0 * month, &err));
+    }
+    stop = true;
+    writer.join();
+    CHECK(refused == 0);
+    CHECK(stored > 0);
+    CHECK(query_number(
+              f.s, f.a,
+              ("SELECT count(*) FROM load_sample WHERE tenant = '" + f.tenant_text + "'")
+                  .c_str()) == 20 * stored);
+    bool all = false;
+    REQUIRE_OK(maintenance_has_partitions(f.s, 1000000000, &all, f.a, &err));
+    CHECK(all);
+    REQUIRE_OK(maintenance_has_partitions(f.s, 900000000, &all, f.a, &err));
+    CHECK_FALSE(all);
+}
+
+TEST_CASE("replicas that begin together leave no partition out", "[db]")
+{
+    NEED_DATABASE();
+    store_fixture f;
+    error &err = f.err;
+    maintenance_options o{};
+    std::vector<maintenance *> all(3);
+    const char *const made =
+        "SELECT count(*) FROM pg_inherits JOIN pg_class ON oid = inhrelid"
+        " WHERE relname ~ '_[0-9]{4}_[0-9]{2}$' AND right(relname, 7) >="
+        " to_char(now() AT TIME ZONE 'UTC', 'YYYY_MM')"
+        " AND right(relname, 7) <="
+        " to_char(now() AT TIME ZONE 'UTC' + interval '6 months', 'YYYY_MM')";
+
+    o.months_ahead = 6;
+    o.interval_s = 3600;
+    for (auto &m : all)
+        REQUIRE_OK(maintenance_create(f.d, &o, &m, &err));
+    double count = 0;
+    for (int i = 0; i < 300 && count < 9 * 7; i++) {
+        usleep(50000);
+        count = query_number(f.s, f.a, made);
+    }
+    CHECK(count == 9 * 7);
+    for (auto m : all)
+        maintenance_close(m);
+}
+
+TEST_CASE("a keyed request that meets a partition being made is run again", "[api][db]")
+{
+    NEED_DATABASE();
+    api a(test_database_url());
+    test_db d;
+    test_session s(d);
+    error err{};
+    char key[UUID_TEXT_SIZE];
+    uuid_make(key);
+    std::string table = "meets_" + std::to_string(getpid());
+
+    // The first two rows of this resource fail as such a row does; a sequence remembers.
+    REQUIRE_OK(db_execute(
+        s,
+        ("CREATE SEQUENCE " + table +
+         ";"
+         "CREATE FUNCTION " +
+         table +
+         "() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN"
+         " IF NEW.resource_id = '" +
+         table + "' AND nextval('" + table +
+         "') < 3 THEN"
+         " RAISE EXCEPTION 'secret' USING ERRCODE = '23514'; END IF; RETURN NEW; END $$;"
+         "CREATE TRIGGER " +
+         table +
+         " BEFORE INSERT ON load_sample"
+         " FOR EACH ROW EXECUTE FUNCTION " +
+         table + "()")
+            .c_str(),
+        &err));
+    std::string body =
+        "{\"resource_id\":\"" + table + "\",\"observed_at\":1764000000,\"latency_s\":1}";
+    api_reply r = a.call("POST", "/v1/load-samples", body, {{"idempotency_key", key}});
+    CHECK(r.status == 201);
+    CHECK(query_number(
+              s, s.a,
+              ("SELECT count(*) FROM load_sample WHERE resource_id = '" + table + "'")
+                  .c_str()) == 1);
+    REQUIRE_OK(db_execute(s,
+                          ("DROP TRIGGER " + table + " ON load_sample; DROP FUNCTION " +
+                           table + "; DROP SEQUENCE " + table)
+                              .c_str(),
+                          &err));
+}
+
+TEST_CASE("nobody takes the whole pool while others wait", "[db]")
+{
+    NEED_DATABASE();
+    db_options o = test_db_options();
+    o.pool_size = 4;
+    o.wait_timeout_s = 2;
+    test_db d(o);
+    const db_caller greedy{"greedy", "r1", 0}, other{"other", "r2", 0};
+    std::vector<std::unique_ptr<test_session>> held;
+    error err{};
+
+    // Alone, an owner may have all.
+    for (int i = 0; i < 4; i++) {
+        held.push_back(std::make_unique<test_session>(d));
+        db_session_set_caller(*held.back(), &greedy);
+        REQUIRE_OK(db_begin(*held.back(), &err));
+    }
+    // Two wait: what is given back goes to the other one, though the greedy one was
+    // first.
+    std::atomic<int> order{0}, greedy_at{0}, other_at{0};
+    std::thread first([&] {
+        test_session s(d);
+        error e{};
+        db_session_set_caller(s, &greedy);
+        if (db_execute(s, "SELECT 1", &e) == OK)
+            greedy_at = ++order;
+    });
+    while (stats_of(d).wait_count < 1)
+        usleep(1000);
+    std::thread second([&] {
+        test_session s(d);
+        error e{};
+        db_session_set_caller(s, &other);
+        if (db_execute(s, "SELECT pg_sleep(0.2)", &e) == OK)
+            other_at = ++order;
+    });
+    while (stats_of(d).wait_count < 2)
+        usleep(1000);
+    db_rollback(*held[0]);
+    second.join();
+    first.join();
+    CHECK(other_at == 1);
+    CHECK(greedy_at == 2);
+
+    // A deadline ends the wait before the pool's own limit, but not at once.
+    test_session late(d);
+    db_caller hurried{"other", "r3", clock_monotonic_s() - 5};
+    db_session_set_caller(late, &hurried);
+    error e{};
+    REQUIRE_OK(db_begin(*held[0], &err));
+    double begin_s = clock_monotonic_s();
+    CHECK(db_execute(late, "SELECT 1", &e) == ERR_BUSY);
+    CHECK(clock_monotonic_s() - begin_s < 1.6);
+    CHECK(clock_monotonic_s() - begin_s > 0.9);
+
+    // When waits are long every second one fails fast; when nobody waits, nobody does.
+    std::vector<std::thread> crowd;
+    for (int i = 0; i < 120; i++)
+        crowd.emplace_back([&] {
+            test_session s(d);
+            error x{};
+            db_execute(s, "SELECT 1", &x);
+        });
+    for (auto &t : crowd)
+        t.join();
+    uint64_t shed = stats_of(d).shed_count;
+    CHECK(shed == 0); // they all came before the first of them had given up
+    for (int i = 0; i < 6; i++) {
+        test_session s(d);
+        error x{};
+        db_caller quick{"other", "", clock_monotonic_s()};
+        db_session_set_caller(s, &quick);
+        CHECK(db_execute(s, "SELECT 1", &x) == ERR_BUSY);
+        CHECK(x.retry_after_s == 1);
+    }
+    CHECK(stats_of(d).shed_count == 3);
+    held.clear();
+    for (int i = 0; i < 10; i++) {
+        test_session s(d);
+        error x{};
+        CHECK(db_execute(s, "SELECT 1", &x) == OK);
+    }
+    CHECK(stats_of(d).shed_count == 3);
+}
+
+TEST_CASE("a write says whether the database takes writes", "[db]")
+{
+    NEED_DATABASE();
+    store_fixture f;
+    error &err = f.err;
+    char id[UUID_TEXT_SIZE];
+    uuid_make(id);
+    std::string own =
+        std::string("SELECT count(*) FROM liveness WHERE replica_id = '") + id + "'";
+
+    CHECK(liveness_try(f.d, id, f.a, &err) == LIVENESS_OK);
+    CHECK(liveness_try(f.d, id, f.a, &err) == LIVENESS_OK);
+    CHECK(query_number(f.s, f.a, own.c_str()) == 1);
+
+    // The disk was full: it is tried with rows that need room, and emptied again.
+    db_set_full(f.d, true);
+    CHECK(liveness_try(f.d, id, f.a, &err) == LIVENESS_OK);
+    CHECK_FALSE(db_is_full(f.d));
+    CHECK(query_number(f.s, f.a, "SELECT count(*) FROM disk_probe") == 0);
+    // It is still full.
+    REQUIRE_OK(db_execute(f.s,
+                          ("CREATE OR REPLACE FUNCTION no_room() RETURNS trigger LANGUAGE"
+                           " plpgsql AS $$ BEGIN RAISE EXCEPTION 'full' USING ERRCODE ="
+                           " '53100'; END $$; CREATE TRIGGER no_room BEFORE INSERT ON"
+                           " disk_probe FOR EACH ROW EXECUTE FUNCTION no_room()"),
+                          &err));
+    db_set_full(f.d, true);
+    CHECK(liveness_try(f.d, id, f.a, &err) == LIVENESS_FULL);
+    REQUIRE_OK(db_execute(f.s, "DROP TRIGGER no_room ON disk_probe", &err));
+    CHECK(liveness_try(f.d, id, f.a, &err) == LIVENESS_OK);
+
+    // Read-only, as a standby is.
+    std::string url = std::string(test_database_url()) +
+                      "&options=-c%20default_transaction_read_only%3Don";
+    test_db standby(test_db_options(url.c_str()));
+    CHECK(liveness_try(standby, id, f.a, &err) == LIVENESS_READ_ONLY);
+    // Away.
+    test_db none(test_db_options("postgresql:///none?host=/nonexistent"));
+    CHECK(liveness_try(none, id, f.a, &err) == LIVENESS_DOWN);
+}
+
+TEST_CASE("/readyz says what the last write said", "[api][db]")
+{
+    NEED_DATABASE();
+    api a(test_database_url());
+    liveness_options o{a.handle()->db, 0.2, 0.5, nullptr, nullptr};
+    error err{};
+
+    CHECK(a.get("/readyz?verbose").json()["database"] == "ok");
+    CHECK(a.get("/readyz?verbose=true").status == 200);
+    CHECK(a.get("/readyz?verbose=false").json().contains("database") == false);
+    CHECK(a.get("/readyz?verbose=perhaps").status == 422);
+
+    REQUIRE_OK(liveness_create(&o, &a.handle()->liveness, &err));
+    api_reply starting = a.get("/readyz?verbose");
+    CHECK(starting.status == 503);
+    CHECK(starting.json()["status"] == "starting");
+    liveness_begin(a.handle()->liveness);
+    auto becomes = [&](const char *status) {
+        for (int i = 0; i < 500; i++) {
+            if (a.get("/readyz").json()["status"] == status)
+                return true;
+            usleep(10000);
+        }
+        return false;
+    };
+    // Nobody makes the partitions here: late, and said.
+    CHECK(becomes("ok"));
+    CHECK(a.get("/readyz?verbose").json()["warnings"].size() <= 1);
+    test_session s(a.handle()->db);
+    REQUIRE_OK(db_execute(s,
+                          ("CREATE OR REPLACE FUNCTION no_room() RETURNS trigger LANGUAGE"
+                           " plpgsql AS $$ BEGIN RAISE EXCEPTION 'full' USING ERRCODE ="
+                           " '53100'; END $$; CREATE TRIGGER no_room BEFORE INSERT ON"
+                           " disk_probe FOR EACH ROW EXECUTE FUNCTION no_room()"),
+                          &err));
+    db_set_full(a.handle()->db, true);
+    CHECK(becomes("full"));
+    CHECK(a.get("/readyz?verbose").json()["database"] == "the database's disk is full");
+    CHECK(a.get("/readyz").status == 503);
+    REQUIRE_OK(db_execute(s, "DROP TRIGGER no_room ON disk_probe", &err));
+    CHECK(becomes("ok"));
+    liveness_close(a.handle()->liveness);
+    a.handle()->liveness = nullptr;
+}
+
+TEST_CASE("problem documents are UTF-8, whatever the request was", "[api]")
+{
+    api a;
+    const std::string texts[] = {"\xff",
+                                 "\xc3\xa9\xff",
+                                 "\xe2\x82",
+                                 "\xf0\x9f\x98\x80",
+                                 "\xc0\xaf",
+                                 std::string(200, '\xe9'),
+                                 std::string(99, 'a') + "\xc3\xa9"};
+    for (const auto &text : texts) {
+        api_reply r = a.get("/v1/" + text);
+        CHECK(r.status == 404);
+        CHECK(json_is_utf8(r.body.data(), r.body.size()));
+    }
+    CHECK(a.get("/v1/\xff").json()["instance"] == "/v1/%FF");
+    CHECK(a.get("/v1/\xc3\xa9\xff").json()["instance"] == "/v1/\xc3\xa9%FF");
+}

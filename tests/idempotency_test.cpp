@@ -1,0 +1,557 @@
+// idempotency_test.cpp - long computations under an Idempotency-Key: who has the key, who
+// waits, what is given again; with a database and without.
+#include "tests/api.hpp"
+#include "tests/database.hpp"
+
+#include <atomic>
+#include <thread>
+
+extern "C" {
+#include "service/idempotency.h"
+#include "service/store_attempt.h"
+}
+
+namespace
+{
+const char body_a[] = "12345678901234567890123456789012";
+const char body_b[] = "x2345678901234567890123456789012";
+std::string unique_key()
+{
+    char text[UUID_TEXT_SIZE];
+    uuid_make(text);
+    return text;
+}
+
+store_attempt attempt_of(const store_fixture &f, const char *key, const char *digest,
+                         const char *owner_id, const char *route = "/v1/placements")
+{
+    return {f.tenant, key, route, {(const unsigned char *)digest, 32}, owner_id};
+}
+
+store_answer answer_of(const char *text)
+{
+    store_answer a{};
+    a.status = 200;
+    a.content_type = "application/json";
+    a.body = {(const unsigned char *)text, strlen(text)};
+    return a;
+}
+
+std::string text_of(const store_answer &a)
+{
+    return std::string((const char *)a.body.data, a.body.length);
+}
+
+struct publication {
+    store_attempt attempt;
+    store_answer answer;
+    bool published;
+};
+
+error_code publish(db_session *s, void *context, error *err)
+{
+    auto *p = static_cast<publication *>(context);
+    return store_attempt_publish(s, &p->attempt, &p->answer, &p->published, err);
+}
+
+// What a test needs of one attempt.
+struct trial {
+    store_fixture &f;
+    store_attempt attempt;
+    attempt_state state = ATTEMPT_FREE;
+    uint64_t begun = 0;
+    store_answer found{};
+
+    error_code reserve(double lease_s)
+    {
+        f.err = error{};
+        f.err.arena = f.a;
+        return store_attempt_reserve(f.s, &attempt, lease_s, &state, &begun, &found, f.a,
+                                     &f.err);
+    }
+    error_code look()
+    {
+        f.err = error{};
+        f.err.arena = f.a;
+        return store_attempt_look(f.s, &attempt, &state, &found, f.a, &f.err);
+    }
+    bool publishes(const char *text)
+    {
+        publication p{attempt, answer_of(text), false};
+        error &err = f.err;
+        REQUIRE_OK(db_transaction(f.s, publish, &p, &err));
+        return p.published;
+    }
+};
+
+void age(store_fixture &f, const char *what)
+{
+    error &err = f.err;
+    REQUIRE_OK(db_execute(f.s,
+                          ("UPDATE idempotency_key SET " + std::string(what) +
+                           " WHERE tenant = '" + f.tenant_text + "'")
+                              .c_str(),
+                          &err));
+}
+} // namespace
+
+TEST_CASE("a key is one attempt's until its lease is over", "[idempotency][db]")
+{
+    NEED_DATABASE();
+    store_fixture f;
+    error &err = f.err;
+    const std::string first_id = unique_key(), second_id = unique_key();
+    const char *one_id = first_id.c_str(), *two_id = second_id.c_str();
+    trial one{f, attempt_of(f, "k", body_a, one_id)},
+        two{f, attempt_of(f, "k", body_a, two_id)},
+        other{f, attempt_of(f, "k", body_b, two_id)},
+        elsewhere{f, attempt_of(f, "k", body_a, two_id, "/v1/reschedules")};
+
+    REQUIRE_OK(one.reserve(15));
+    CHECK(one.state == ATTEMPT_OURS);
+    CHECK(one.begun == 1);
+    REQUIRE_OK(two.reserve(15));
+    CHECK(two.state == ATTEMPT_RUNNING);
+    CHECK(other.reserve(15) == ERR_INVALID);
+    REQUIRE(err.first);
+    CHECK(std::string(err.first->kind) == "key_reused");
+    CHECK(std::string(err.first->header) == "Idempotency-Key");
+    CHECK(elsewhere.reserve(15) == ERR_INVALID);
+    REQUIRE_OK(one.look());
+    CHECK(one.state == ATTEMPT_OURS);
+
+    SECTION("published: both have the same answer")
+    {
+        CHECK(one.publishes("{\"a\":1}"));
+        CHECK_FALSE(one.publishes("{\"a\":2}"));
+        REQUIRE_OK(two.reserve(15));
+        CHECK(two.state == ATTEMPT_DONE);
+        CHECK(text_of(two.found) == "{\"a\":1}");
+        CHECK(other.reserve(15) == ERR_INVALID);
+        CHECK(two.begun == 0);
+        REQUIRE_OK(store_answer_repeat(f.s, f.tenant, "k", &err));
+        CHECK(query_number(f.s, f.a,
+                           ("SELECT replay_count FROM idempotency_key WHERE tenant = '" +
+                            f.tenant_text + "'")
+                               .c_str()) == 1);
+        // After a day it is a new request, whatever it asks.
+        age(f, "created_at = now() - interval '25 hours'");
+        REQUIRE_OK(other.reserve(15));
+        CHECK(other.state == ATTEMPT_OURS);
+        CHECK(other.begun == 1);
+    }
+    SECTION("its lease over: taken over, and the first one publishes no more")
+    {
+        age(f, "lease_until = now() - interval '1 second'");
+        CHECK(other.reserve(15) == ERR_INVALID);
+        REQUIRE_OK(two.look());
+        CHECK(two.state == ATTEMPT_FREE);
+        REQUIRE_OK(two.reserve(15));
+        CHECK(two.state == ATTEMPT_OURS);
+        CHECK(two.begun == 2);
+        CHECK_FALSE(one.publishes("{\"a\":1}"));
+        CHECK(two.publishes("{\"a\":2}"));
+        REQUIRE_OK(one.look());
+        CHECK(one.state == ATTEMPT_DONE);
+        CHECK(text_of(one.found) == "{\"a\":2}");
+    }
+    SECTION("renewed: it goes on, and what is not there is not listed")
+    {
+        store_owner *held;
+        size_t count;
+        std::string ids = std::string("{") + two_id + "," + one_id + "}";
+        age(f, "lease_until = now() - interval '1 second'");
+        REQUIRE_OK(store_attempts_renew(f.s, ids.c_str(), 15, &held, &count, f.a, &err));
+        REQUIRE(count == 1);
+        CHECK(std::string(held[0].owner_id) == one_id);
+        REQUIRE_OK(two.reserve(15));
+        CHECK(two.state == ATTEMPT_RUNNING);
+    }
+    SECTION("given back: nobody has it")
+    {
+        REQUIRE_OK(store_attempt_release(f.s, two_id, &err)); // not its own
+        REQUIRE_OK(two.reserve(15));
+        CHECK(two.state == ATTEMPT_RUNNING);
+        REQUIRE_OK(store_attempt_release(f.s, one_id, &err));
+        CHECK_FALSE(one.publishes("{\"a\":1}"));
+        REQUIRE_OK(two.look());
+        CHECK(two.state == ATTEMPT_FREE);
+        REQUIRE_OK(two.reserve(15));
+        CHECK(two.state == ATTEMPT_OURS);
+        CHECK(two.begun == 1);
+    }
+    SECTION("a request that only stores has it: running")
+    {
+        test_session second(f.d);
+        store_answer got{};
+        bool found = true;
+        REQUIRE_OK(db_begin(second, &err));
+        REQUIRE_OK(store_answer_find(second, f.tenant, "other", "/v1/placements",
+                                     one.attempt.request_sha256, &found, &got, f.a,
+                                     &err));
+        CHECK_FALSE(found);
+        trial third{f, attempt_of(f, "other", body_a, two_id)};
+        REQUIRE_OK(third.reserve(15));
+        CHECK(third.state == ATTEMPT_RUNNING);
+        // And the other way round: 409, not a wait.
+        CHECK(store_answer_find(second, f.tenant, "k", "/v1/placements",
+                                one.attempt.request_sha256, &found, &got, f.a,
+                                &err) == ERR_CONFLICT);
+        CHECK(err.retry_after_s == 1);
+        db_rollback(second);
+    }
+}
+
+TEST_CASE("many attempts with short leases: each key is published once",
+          "[idempotency][db]")
+{
+    NEED_DATABASE();
+    store_fixture f;
+    constexpr int KEYS = 20, CALLERS = 4;
+    std::atomic<int> published[KEYS]{}, calls{0};
+    std::vector<std::thread> threads;
+
+    for (int c = 0; c < CALLERS; c++)
+        threads.emplace_back([&, c] {
+            test_arena a;
+            unsigned random = (unsigned)c * 7919 + 17;
+            for (int k = 0; k < KEYS; k++)
+                for (bool done = false; !done;) {
+                    test_session s(f.d);
+                    error err{};
+                    std::string id = unique_key(), key = "race" + std::to_string(k);
+                    store_attempt t = attempt_of(f, key.c_str(), body_a, id.c_str());
+                    attempt_state state;
+                    uint64_t begun;
+                    store_answer found{};
+                    calls++;
+                    if (store_attempt_reserve(s, &t, 0.004, &state, &begun, &found, s.a,
+                                              &err) != OK)
+                        continue;
+                    done = state == ATTEMPT_DONE;
+                    random = random * 1664525 + 1013904223;
+                    if (state != ATTEMPT_OURS || random >> 30 == 0) // killed
+                        continue;
+                    usleep(random >> 18 & 8191);
+                    publication p{t, answer_of(id.c_str()), false};
+                    if (db_transaction(s, publish, &p, &err) == OK && p.published)
+                        published[k]++;
+                }
+        });
+    for (auto &t : threads)
+        t.join();
+    for (auto &p : published)
+        CHECK(p == 1);
+    CHECK(calls > KEYS * CALLERS);
+}
+
+// ---- the API ----
+
+namespace
+{
+// A service with the thread that renews leases and keeps keys without a database.
+struct keyed_api : api {
+    explicit keyed_api(const std::string &database = "", size_t key_count = 4096)
+        : api(database)
+    {
+        idempotency_options o{};
+        error err{};
+        o.db = handle()->db;
+        o.lease_s = 1;
+        o.key_count = key_count;
+        o.key_bytes = 1 << 20;
+        o.kept_s = 3600;
+        REQUIRE(idempotency_create(&o, &handle()->idempotency, &err) == OK);
+    }
+    ~keyed_api()
+    {
+        idempotency_close(handle()->idempotency);
+        handle()->idempotency = nullptr;
+    }
+    api_reply keyed(const std::string &key, const std::string &body,
+                    std::map<std::string, std::string> headers = {},
+                    const std::string &path = "/v1/placements")
+    {
+        headers["idempotency_key"] = key;
+        return call("POST", path, body, headers);
+    }
+};
+
+std::string database()
+{
+    return test_database_url() ? test_database_url() : "";
+}
+
+const std::string placement =
+    R"({"snapshot":{"resources":[{"id":"m0"},{"id":"m1"}]},"jobs":[{"id":"j0","etc_s":[3.5,4]},)"
+    R"({"id":"j1","etc_s":[5,2]}],"algorithm":"min_min","seed":7})";
+
+bool has_warning(const api_reply &r, const std::string &code)
+{
+    const nlohmann::json answer = r.json();
+    for (const auto &w : answer.at("warnings"))
+        if (w.get<std::string>().rfind(code + ":", 0) == 0)
+            return true;
+    return false;
+}
+} // namespace
+
+TEST_CASE("without a database this process keeps the keys of decisions",
+          "[idempotency][api]")
+{
+    keyed_api a;
+    api_reply first = a.keyed("k", placement), again = a.keyed("k", placement);
+
+    REQUIRE(first.status == 200);
+    CHECK(first.headers["Idempotency-Stored"] == "false");
+    CHECK_FALSE(first.headers.count("Idempotency-Replayed"));
+    CHECK(has_warning(first, "idempotency_local"));
+    CHECK(again.status == 200);
+    CHECK(again.body == first.body);
+    CHECK(again.headers["Idempotency-Replayed"] == "true");
+    CHECK(again.headers["Idempotency-Stored"] == "false");
+    api_reply other = a.keyed("k", placement + " ");
+    CHECK(other.status == 422);
+    CHECK(other.json()["errors"][0]["code"] == "key_reused");
+    CHECK(other.json()["errors"][0]["in"] == "header");
+    CHECK(other.json()["errors"][0]["name"] == "Idempotency-Key");
+    CHECK_FALSE(other.json()["errors"][0].contains("pointer"));
+
+    // The id comes from the key: the same on every replica, another one without it.
+    keyed_api b;
+    CHECK(b.keyed("k", placement).json()["decision_id"] == first.json()["decision_id"]);
+    CHECK(b.keyed("k2", placement).json()["decision_id"] != first.json()["decision_id"]);
+    CHECK(a.post("/v1/placements", placement).json()["decision_id"] !=
+          first.json()["decision_id"]);
+    CHECK(first.json()["decision_id"].get<std::string>()[14] == '8');
+
+    // Refusals are kept too; what only stores needs the database.
+    api_reply bad = a.keyed("bad", "{\"jobs\":7}");
+    CHECK(bad.status == 422);
+    CHECK(a.keyed("bad", "{\"jobs\":7}").headers["Idempotency-Replayed"] == "true");
+    CHECK(a.keyed("bad", placement).status == 422);
+    CHECK(a.keyed("s", R"({"resource_id":"r","observed_at":1,"latency_s":1})", {},
+                  "/v1/load-samples")
+              .status == 503);
+    // A key is 1 to 255 characters.
+    for (std::string key : {std::string(), std::string(256, 'k'), std::string("a\tb")})
+        CHECK(a.keyed(key, placement).status == 400);
+    CHECK(a.keyed(std::string(255, 'k'), placement).status == 200);
+}
+
+TEST_CASE("of the keys kept here the longest unused ones go", "[idempotency][api]")
+{
+    keyed_api a("", 3);
+    for (const char *key : {"1", "2", "3"})
+        CHECK(a.keyed(key, placement).status == 200);
+    CHECK(a.keyed("1", placement).headers.count("Idempotency-Replayed") == 1);
+    CHECK(a.keyed("4", placement).status == 200);
+    CHECK(a.keyed("1", placement).headers.count("Idempotency-Replayed") == 1);
+    CHECK(a.keyed("2", placement).headers.count("Idempotency-Replayed") == 0);
+    struct idempotency_stats s;
+    idempotency_stats(a.handle()->idempotency, &s);
+    CHECK(s.key_count == 3);
+    CHECK(s.replay_count == 2);
+    // No room at all: computed, and not kept.
+    keyed_api none("", 0);
+    CHECK(none.keyed("1", placement).status == 200);
+    CHECK(none.keyed("1", placement).headers.count("Idempotency-Replayed") == 0);
+}
+
+TEST_CASE("a decision under a key is made once, its answer drawn as asked",
+          "[idempotency][api][db]")
+{
+    NEED_DATABASE();
+    keyed_api a(database());
+    std::string key = unique_key();
+    const std::map<std::string, std::string> svg = {{"accept", "image/svg+xml"}};
+    api_reply drawn = a.keyed(key, placement, svg);
+
+    REQUIRE(drawn.status == 200);
+    CHECK(drawn.headers["Content-Type"] == "image/svg+xml");
+    CHECK_FALSE(drawn.headers.count("Idempotency-Stored"));
+    api_reply json = a.keyed(key, placement), again = a.keyed(key, placement, svg);
+    CHECK(json.headers["Content-Type"] == "application/json");
+    CHECK(json.headers["Idempotency-Replayed"] == "true");
+    CHECK_FALSE(has_warning(json, "idempotency_local"));
+    CHECK(again.headers["Content-Type"] == "image/svg+xml");
+    CHECK(again.body == drawn.body);
+    CHECK(a.keyed(key, placement, {{"accept", "text/vnd.graphviz"}}).status == 406);
+
+    // A text that the answer has; one that it has not.
+    std::string queue = R"({"kind":"queue","processors":4,"policies":["fcfs"],"jobs":[)"
+                        R"({"id":"1","submit_s":0,"processors":2,"run_s":10}]})";
+    std::string text_key = unique_key(), json_key = unique_key();
+    const std::map<std::string, std::string> plain = {{"accept", "text/plain"}};
+    api_reply swf = a.keyed(text_key, queue, plain, "/v1/simulations");
+    INFO(swf.body);
+    REQUIRE(swf.status == 200);
+    api_reply swf_again = a.keyed(text_key, queue, plain, "/v1/simulations");
+    CHECK(swf_again.body == swf.body);
+    CHECK(swf_again.headers["Content-Type"] == swf.headers["Content-Type"]);
+    CHECK(a.keyed(json_key, queue, {}, "/v1/simulations").status == 200);
+    CHECK(a.keyed(json_key, queue, plain, "/v1/simulations").status == 406);
+    CHECK(a.keyed(json_key, queue, {}, "/v1/simulations").status == 200);
+}
+
+TEST_CASE("what a keyed request stores is stored once, with its answer",
+          "[idempotency][api][db]")
+{
+    NEED_DATABASE();
+    keyed_api a(database());
+    std::string key = unique_key();
+    auto body = nlohmann::json::parse(placement);
+    body["store"] = true;
+    api_reply first = a.keyed(key, body.dump()), again = a.keyed(key, body.dump());
+
+    REQUIRE(first.status == 200);
+    CHECK(again.body == first.body);
+    CHECK(again.headers["Location"] == first.headers["Location"]);
+    std::string location =
+        "/v1/decisions/" + first.json()["decision_id"].get<std::string>();
+    CHECK(first.headers["Location"] == location);
+    CHECK(a.get(location).json()["answer"] == first.json());
+
+    // The key forgotten, the decision kept: computed anew, the decision as it was.
+    test_db d;
+    test_session s(d);
+    error err{};
+    REQUIRE_OK(db_execute(
+        s, ("DELETE FROM idempotency_key WHERE idempotency_key = '" + key + "'").c_str(),
+        &err));
+    api_reply anew = a.keyed(key, body.dump());
+    CHECK(anew.status == 200);
+    CHECK_FALSE(anew.headers.count("Idempotency-Replayed"));
+    CHECK(anew.json()["decision_id"] == first.json()["decision_id"]);
+    CHECK(a.get(location).json()["answer"] == first.json());
+
+    // An upload is a long computation that stores.
+    std::string name = "w" + unique_key(),
+                swf = "1 0 -1 60 2 -1 -1 2 90 -1 1 1 1 -1 1 -1 -1 -1\n";
+    std::string path = "/v1/workloads?id=" + name;
+    const std::map<std::string, std::string> text = {{"content_type", "text/plain"}};
+    std::string upload_key = unique_key();
+    api_reply made = a.keyed(upload_key, swf, text, path);
+    INFO(made.body);
+    REQUIRE(made.status == 201);
+    CHECK(a.keyed(upload_key, swf, text, path).body == made.body);
+    // A conflict is no answer for ever: the key is given back.
+    std::string conflict_key = unique_key();
+    CHECK(a.keyed(conflict_key, swf, text, path).status == 409);
+    CHECK(a.call("DELETE", "/v1/workloads/" + name).status == 204);
+    CHECK(a.keyed(conflict_key, swf, text, path).status == 201);
+}
+
+TEST_CASE("refusals are kept, and so is a request that nobody survives",
+          "[idempotency][api][db]")
+{
+    NEED_DATABASE();
+    keyed_api a(database());
+    std::string key = unique_key(), deadly = unique_key();
+    api_reply bad = a.keyed(key, "{\"jobs\":7}"), again = a.keyed(key, "{\"jobs\":7}");
+
+    CHECK(bad.status == 422);
+    CHECK(again.status == 422);
+    CHECK(again.body == bad.body);
+    CHECK(again.headers["Content-Type"] == "application/problem+json");
+    CHECK(again.headers["Idempotency-Replayed"] == "true");
+
+    // Three attempts have begun it and are silent since.
+    test_db d;
+    test_session s(d);
+    error err{};
+    CHECK(a.keyed(deadly, placement).status == 200);
+    REQUIRE_OK(db_execute(
+        s,
+        ("UPDATE idempotency_key SET state = 'running', attempt_count = 3,"
+         " owner_id = gen_random_uuid(), lease_until = now() - interval '1 second'"
+         " WHERE idempotency_key = '" +
+         deadly + "'")
+            .c_str(),
+        &err));
+    api_reply given_up = a.keyed(deadly, placement);
+    CHECK(given_up.status == 500);
+    CHECK(given_up.json()["detail"] ==
+          "3 attempts have begun this and none has ended it");
+    CHECK(a.keyed(deadly, placement).body == given_up.body);
+}
+
+TEST_CASE("who waits for a key has the answer of who computes it",
+          "[idempotency][api][db]")
+{
+    NEED_DATABASE();
+    keyed_api a(database());
+    std::string key = unique_key();
+    test_db d;
+    test_session s(d);
+    error err{};
+    auto row = [&](const std::string &what) {
+        REQUIRE_OK(db_execute(
+            s, (what + " WHERE idempotency_key = '" + key + "'").c_str(), &err));
+    };
+    api_reply first = a.keyed(key, placement);
+    REQUIRE(first.status == 200);
+
+    // Another attempt has it, and goes on.
+    row("UPDATE idempotency_key SET state = 'running', owner_id = gen_random_uuid(),"
+        " lease_until = now() + interval '1 hour'");
+    api_reply busy = a.keyed(key, placement, {{"prefer", "wait=0"}});
+    CHECK(busy.status == 409);
+    CHECK(busy.headers["Retry-After"] == "1");
+    CHECK(busy.json()["code"] == "conflict");
+    CHECK(busy.json()["errors"][0]["code"] == "still_running");
+    CHECK(a.keyed(key, placement + " ", {{"prefer", "wait=0"}}).status == 422);
+
+    // It ends while somebody waits.
+    std::thread other([&] {
+        test_session t(d);
+        error e{};
+        usleep(300000);
+        db_execute(t,
+                   ("UPDATE idempotency_key SET state = 'done', owner_id = NULL"
+                    " WHERE idempotency_key = '" +
+                    key + "'")
+                       .c_str(),
+                   &e);
+    });
+    api_reply waited = a.keyed(key, placement);
+    other.join();
+    CHECK(waited.status == 200);
+    CHECK(waited.body == first.body);
+    CHECK(waited.headers["Idempotency-Replayed"] == "true");
+
+    // Or it is silent: then it is taken over.
+    row("UPDATE idempotency_key SET state = 'running', owner_id = gen_random_uuid(),"
+        " lease_until = now() + interval '0.3 s'");
+    api_reply taken = a.keyed(key, placement);
+    CHECK(taken.status == 200);
+    CHECK_FALSE(taken.headers.count("Idempotency-Replayed"));
+    struct idempotency_stats stats;
+    idempotency_stats(a.handle()->idempotency, &stats);
+    CHECK(stats.takeover_count == 1);
+    CHECK(stats.held_count == 0);
+}
+
+TEST_CASE("a decision that has all it needs is made while the database is down",
+          "[idempotency][api]")
+{
+    api plain;
+    db_options o = test_db_options("postgresql:///none?host=/nonexistent");
+    error err{};
+    REQUIRE(db_create(&o, &plain.handle()->db, &err) == OK);
+    api_reply r =
+        plain.call("POST", "/v1/placements", placement, {{"idempotency_key", "k"}});
+    CHECK(r.status == 200);
+    CHECK(r.headers["Idempotency-Stored"] == "false");
+    CHECK(has_warning(r, "idempotency_local"));
+    auto body = nlohmann::json::parse(placement);
+    body["store"] = true;
+    api_reply stored =
+        plain.call("POST", "/v1/placements", body.dump(), {{"idempotency_key", "k"}});
+    CHECK(stored.status == 503);
+    CHECK(plain
+              .call("POST", "/v1/load-samples",
+                    R"({"resource_id":"r","observed_at":1,"latency_s":1})",
+                    {{"idempotency_key", "k"}})
+              .status == 503);
+}
