@@ -98,7 +98,8 @@ std::map<int, int> all_at_once(const gridplan &g,
 }
 } // namespace
 
-TEST_CASE("ten requests that want more memory than there is do not get it", "[system]")
+TEST_CASE("ten requests that want more memory than there is do not get it",
+          "[system][threads]")
 {
     gridplan g({"--memory-bytes", std::to_string(MEMORY), "--max-body-bytes", "8388608",
                 "--request-memory-bytes", "33554432", "--compute-workers", "4"});
@@ -128,7 +129,8 @@ TEST_CASE("ten requests that want more memory than there is do not get it", "[sy
     g.stop();
 }
 
-TEST_CASE("bodies that are announced and never come hold next to nothing", "[system]")
+TEST_CASE("bodies that are announced and never come hold next to nothing",
+          "[system][threads]")
 {
     gridplan g({"--memory-bytes", std::to_string(MEMORY), "--max-body-bytes", "8388608",
                 "--request-memory-bytes", "33554432"});
@@ -169,7 +171,8 @@ TEST_CASE("bodies that are announced and never come hold next to nothing", "[sys
     g.stop();
 }
 
-TEST_CASE("a body beyond what all bodies may have is refused by name", "[system]")
+TEST_CASE("a body beyond what all bodies may have is refused by name",
+          "[system][threads]")
 {
     gridplan g({"--memory-bytes", std::to_string(MEMORY), "--max-body-bytes", "33554432",
                 "--request-memory-bytes", "33554432"});

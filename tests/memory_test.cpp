@@ -1,8 +1,12 @@
 // memory_test.cpp - who is asked before memory is taken, and that it goes back.
 #include "tests/support.hpp"
 
+#include <atomic>
+#include <chrono>
 #include <fstream>
+#include <functional>
 #include <random>
+#include <thread>
 #include <unistd.h>
 
 extern "C" {
@@ -471,4 +475,141 @@ TEST_CASE("a packed body inflates to its last allowed byte and not one further",
             body_release(&b);
         }
     }
+}
+
+// ---- a request and the governor ----
+
+namespace
+{
+struct computation {
+    governor_job job{};
+    work_memory memory{};
+    arena *a = arena_create(1 << 30);
+    error err{};
+    size_t reserved_bytes = 0, taken_bytes = 0;
+    std::atomic<int> runs{0};
+    std::atomic<int> ended{-1}; // enum governor_answer
+
+    void submit(governor *g, const governor_who *who, size_t estimate_bytes)
+    {
+        work_memory_begin(&memory, g, who);
+        arena_set_lease(a, &memory.lease);
+        err.arena = a;
+        job.queue = GOVERNOR_COMPUTE;
+        job.work_bytes = estimate_bytes;
+        job.run = [](void *context) { static_cast<computation *>(context)->run(); };
+        job.ended = [](void *context, enum governor_answer answer) {
+            static_cast<computation *>(context)->ended = answer;
+        };
+        job.context = this;
+        REQUIRE(governor_submit(g, who, &job) == GOVERNOR_OK);
+    }
+    void run()
+    {
+        work_memory_enter(&memory, &job);
+        enum error_code code = work_memory_reserve(&memory, reserved_bytes, &err);
+        if (code == OK && taken_bytes)
+            arena_alloc(a, 1, taken_bytes);
+        work_memory_leave(&memory);
+        runs++;
+    }
+    ~computation()
+    {
+        arena_close(a);
+        work_memory_end(&memory);
+    }
+};
+
+bool soon(const std::function<bool()> &condition)
+{
+    for (int i = 0; i < 20000 && !condition(); i++)
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    return condition();
+}
+
+size_t work_leased_bytes(governor *g)
+{
+    struct governor_stats stats = {};
+
+    governor_stats(g, &stats);
+    return stats.leased_bytes[GOVERNOR_WORK];
+}
+
+governor *small_governor()
+{
+    governor_options options{};
+
+    options.memory_bytes = 64 * MIB; // 32 for work, of which 2 are kept
+    options.body_memory_ratio = 0.25;
+    options.tenant_memory_ratio = 0.5;
+    options.quantum_s = 1;
+    options.queue_wait_s = 60;
+    options.tenant_queue_length = 64;
+    options.queues[GOVERNOR_COMPUTE] = {"compute", 1, 2, 16, 0};
+    return governor_create(&options);
+}
+} // namespace
+
+TEST_CASE("what needs more room than there is begins again when there is",
+          "[lease][threads]")
+{
+    governor *g = small_governor();
+    governor_who other{}, self{};
+    governor_lease held{};
+
+    REQUIRE(g);
+    other.owner.name = "other";
+    self.owner.name = "self";
+    REQUIRE(governor_work_take(g, &other, &held, 20 * MIB) == GOVERNOR_OK);
+    {
+        computation c;
+        c.reserved_bytes = 16 * MIB;
+        c.taken_bytes = 10 * MIB;
+        c.submit(g, &self, MIB);
+        REQUIRE(soon([&] { return c.runs == 1; }));
+        CHECK(soon([&] { return work_leased_bytes(g) == 20 * MIB; })); // it holds none
+        CHECK(c.ended == -1);
+        governor_give(g, &held, SIZE_MAX);
+        REQUIRE(soon([&] { return c.ended == GOVERNOR_OK; }));
+        CHECK(c.runs == 2);
+        CHECK(c.memory.was_again);
+        CHECK_FALSE(c.memory.is_again);
+        CHECK(work_leased_bytes(g) == 16 * MIB);
+        work_memory_trim(&c.memory); // the reply is in what was taken
+        CHECK(work_leased_bytes(g) == c.memory.used_bytes);
+        CHECK(c.memory.used_bytes >= 10 * MIB - 64 * KIB);
+        CHECK(c.memory.most_bytes == c.memory.used_bytes);
+    }
+    CHECK(work_leased_bytes(g) == 0);
+    governor_close(g);
+}
+
+TEST_CASE("what there will never be room for is refused at once", "[lease][threads]")
+{
+    governor *g = small_governor();
+    governor_who self{};
+
+    REQUIRE(g);
+    self.owner.name = "self";
+    {
+        computation c;
+        c.reserved_bytes = 31 * MIB; // W - R is 30
+        c.submit(g, &self, MIB);
+        REQUIRE(soon([&] { return c.ended == GOVERNOR_OK; }));
+        CHECK(c.runs == 1);
+        CHECK(c.err.code == ERR_TOO_LARGE);
+        CHECK_THAT(c.err.text, Catch::Contains("memory_bytes"));
+    }
+    {
+        computation c; // takes without having said so: no waiting
+        c.taken_bytes = 40 * MIB;
+        c.submit(g, &self, MIB);
+        REQUIRE(soon([&] { return c.ended == GOVERNOR_OK; }));
+        CHECK(arena_lacks_lease(c.a));
+        CHECK(c.memory.refusal == GOVERNOR_BUSY);
+        CHECK(work_memory_fail(&c.memory, &c.err) == ERR_BUSY);
+        CHECK(c.err.retry_after_s >= 1);
+    }
+    CHECK(work_leased_bytes(g) == 0);
+    governor_close(g);
 }
