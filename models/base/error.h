@@ -67,9 +67,9 @@ enum { ERROR_ITEMS_MAX = 100 }; /* further mistakes are only counted */
 
 struct error {
     enum error_code code;
-    char field[128];     /* JSON Pointer at fault; "" if none */
-    char text[384];      /* for the caller: what is wrong, what to do next */
-    int retry_after_s;   /* with 429 and 503; 0: not said */
+    char field[128];             /* JSON Pointer at fault; "" if none */
+    char text[384];              /* for the caller: what is wrong, what to do next */
+    int retry_after_s;           /* with 429 and 503; 0: not said */
     const char *violated_policy; /* the quota that refused it; NULL: none */
     bool lacks_lease;    /* ERR_TOO_LARGE is for lack of memory that others have */
     struct arena *arena; /* where items go; NULL: only the first is kept */
