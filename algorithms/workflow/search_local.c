@@ -34,8 +34,8 @@ enum {
     STAY_LEAST = 5,
     STAY_MORE = 10,
     PATIENCE_LEAST = 100,
-    PATIENCE_MORE = 10, /* for each task, */
-    PATIENCE_MOST = 2000,
+    PATIENCE_MORE = 10,   /* for each task, */
+    PATIENCE_MOST = 2000, /* and the number of tasks */
     KICK_LEAST = 3,
     KICK_MOST = 10,
     PLAIN_PROCESSORS = 32
@@ -444,7 +444,8 @@ enum error_code workflow_search_local(struct workflow_searching *s, double steps
     TRY(make_local(&l, err));
     if (s->spent || l.now.n == 0 || l.candidate_count == 0)
         return OK;
-    patience = fmin(PATIENCE_MOST, PATIENCE_LEAST + PATIENCE_MORE * (double)l.now.n);
+    patience = fmin(PATIENCE_MOST + (double)l.now.n,
+                    PATIENCE_LEAST + PATIENCE_MORE * (double)l.now.n);
     l.rng = rng_stream(s->problem->in->seed + (uint64_t)s->steps, "workflow.search");
     TRY(workflow_state_load(&l.now, &s->best, err));
     while (s->steps < last && !workflow_search_done(s) && next_step(&l)) {
