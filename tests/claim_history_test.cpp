@@ -62,8 +62,8 @@ json renamed(json body, const std::string &prefix)
     return body;
 }
 
-json attempt(const std::string &job, double at_s, const json &sites, double l,
-             const char *decision)
+json claim_attempt(const std::string &job, double at_s, const json &sites, double l,
+                   const char *decision)
 {
     return {{"job_id", job},   {"attempted_at", at_s}, {"site_ids", sites},
             {"processors", 8}, {"l_value", l},         {"decision", decision}};
@@ -111,9 +111,9 @@ TEST_CASE("claim attempts are stored once, read in pages, filtered", "[api][clai
     NEED_DATABASE();
     api service(test_database_url());
     std::string j = fresh("j"), k = fresh("k"), site = fresh("s");
-    json list = {attempt(j, NOW_S, {"B", site, "B"}, 0.75, "wait"),
-                 attempt(j, NOW_S + 60, {site, "B"}, 0.75, "start_all"),
-                 attempt(k, NOW_S + 30, {"B"}, 0.5, "requeue_placement")};
+    json list = {claim_attempt(j, NOW_S, {"B", site, "B"}, 0.75, "wait"),
+                 claim_attempt(j, NOW_S + 60, {site, "B"}, 0.75, "start_all"),
+                 claim_attempt(k, NOW_S + 30, {"B"}, 0.5, "requeue_placement")};
     list[1]["claim_tries"] = 2;
     list[1]["fraction_f"] = 0.5;
     list[1]["ftt_s"] = 400;
@@ -208,11 +208,11 @@ TEST_CASE("wrong reports are refused all at once, and nothing is stored",
     NEED_DATABASE();
     api service(test_database_url());
     std::string j = fresh("j");
-    json bad = attempt(j, NOW_S, json::array(), 1.5, "perhaps");
+    json bad = claim_attempt(j, NOW_S, json::array(), 1.5, "perhaps");
     bad["processors"] = 0;
     bad["claim_tries"] = 0;
     bad["fraction_f"] = -1;
-    json list = {attempt(j, NOW_S, {"A"}, 1, "wait"), bad};
+    json list = {claim_attempt(j, NOW_S, {"A"}, 1, "wait"), bad};
     auto mistakes = [&](const char *path, const json &body) {
         api_reply r = service.post(path, body.dump());
         CHECK(r.status == 422);
@@ -224,7 +224,7 @@ TEST_CASE("wrong reports are refused all at once, and nothing is stored",
     CHECK(mistakes(attempts, list) == texts{"/1/claim_tries", "/1/decision",
                                             "/1/fraction_f", "/1/l_value",
                                             "/1/processors"});
-    json odd = attempt(j, 4e9, json::array(), 1, "wait");
+    json odd = claim_attempt(j, 4e9, json::array(), 1, "wait");
     odd["processors"] = 1.5;
     CHECK(mistakes(attempts, odd) == texts{"/attempted_at", "/processors", "/site_ids"});
     CHECK(answer_of(service.get(std::string(attempts) + "?job_id=" + j),
@@ -320,7 +320,7 @@ TEST_CASE("a claim chooses its L by the claims on its sites", "[api][claims][db]
     json list = json::array();
     auto add = [&](size_t count, const json &sites, double l, const char *decision) {
         for (size_t i = 0; i < count; i++)
-            list.push_back(attempt(fresh("j"), NOW_S - 100, sites, l, decision));
+            list.push_back(claim_attempt(fresh("j"), NOW_S - 100, sites, l, decision));
     };
     json sites = {p + "B", p + "A"};
     add(38, sites, 0.5, "start_all");

@@ -2,6 +2,7 @@
 // Real sockets, a route table of its own, and keys in a list.
 #include "client.hpp"
 #include "support.hpp"
+#include "tests/test_governor.hpp"
 
 #include <atomic>
 #include <fstream>
@@ -143,7 +144,7 @@ struct server {
         s.metrics = metrics_create(door_routes);
         s.auth = auth_create(c.auth_required, c.unknown_keys_per_address_per_s,
                              find_in_list, &keys);
-        s.compute = worker_pool_create("compute", 1, 16, 0);
+        s.governor = test_governor(1, 16);
         s.query = worker_pool_create("query", c.query_workers, c.query_queue_length, 0);
         REQUIRE(http_start(&s, &h, &err) == OK);
     }
@@ -154,7 +155,7 @@ struct server {
         CHECK(http_wait(h, 10));
         http_close(h);
         worker_pool_close(s.query);
-        worker_pool_close(s.compute);
+        governor_close(s.governor);
         auth_close(s.auth);
         metrics_close(s.metrics);
     }

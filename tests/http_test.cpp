@@ -810,7 +810,7 @@ TEST_CASE("a quota of computations at once is the tenant's own limit", "[http]")
     key.expires_at_s = NAN;
     key.quota = key.tenant_quota = quota_none();
     key.tenant_quota.concurrent_count = 1;
-    s.s.auth = auth_create(true, find_key, &key);
+    s.s.auth = auth_create(true, 5, find_key, &key);
     std::string header = "Authorization: Bearer " + std::string(text) + "\r\n";
 
     gate_open = true;

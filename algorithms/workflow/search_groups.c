@@ -38,6 +38,8 @@ enum error_code workflow_groups_make(struct workflow_groups *groups,
     groups->near = NEW(a, double, problem->processor_count);
     if (!groups->heavy || !groups->member || !groups->near)
         return fail_memory(err);
+    if (problem->edge_count == 0)
+        return OK; /* nothing hangs on anything */
     for (size_t e = 0; e < problem->edge_count; e++)
         transfers_s += workflow_mean_transfer_s(problem, &problem->edges[e]);
     for (size_t i = 0; i < problem->task_count; i++)
