@@ -1081,9 +1081,9 @@ TEST_CASE("keys are made, used and revoked", "[http][program][db]")
 
     program p({"--auth", "on", "--database", url});
     REQUIRE(p.port > 0);
-    client c(p.port);
     std::string header = "Authorization: Bearer " + key + "\r\n";
-    auto ask = [&](const char *path) {
+    auto ask = [&](const char *path) { // whose key is refused loses the connection
+        client c(p.port);
         REQUIRE(c.put(post(path, "{}", header)));
         return c.get().status;
     };

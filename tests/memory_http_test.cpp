@@ -138,9 +138,9 @@ TEST_CASE("bodies that are announced and never come hold next to nothing",
 
     for (int i = 0; i < 100; i++) { // 800 MB in words
         waiting.emplace_back(g.port);
-        REQUIRE(
-            waiting.back().put("POST /v1/placements HTTP/1.1\r\nHost: t\r\nContent-Type: "
-                               "application/json\r\nContent-Length: 8000000\r\n\r\n{"));
+        REQUIRE(waiting.back().put(
+            "POST /v1/placements HTTP/1.1\r\nHost: localhost\r\nContent-Type: "
+            "application/json\r\nContent-Length: 8000000\r\n\r\n{"));
     }
     // What they announce is looked at, what they sent is leased: the first step of those
     // whose body would still fit.
@@ -178,7 +178,7 @@ TEST_CASE("a body beyond what all bodies may have is refused by name",
                 "--request-memory-bytes", "33554432"});
     client c(g.port);
 
-    REQUIRE(c.put("POST /v1/placements HTTP/1.1\r\nHost: t\r\nContent-Type: "
+    REQUIRE(c.put("POST /v1/placements HTTP/1.1\r\nHost: localhost\r\nContent-Type: "
                   "application/json\r\nContent-Length: 20000000\r\n\r\n"));
     answer a = c.get();
     CHECK(a.status == 413);

@@ -224,7 +224,7 @@ TEST_CASE("keys open what their scopes say, by Bearer and by Basic", "[system][d
         {"no such key", bearer("gp_000000000000_" + std::string(64, 'a')), 401, 401},
         {"a secret alone", bearer(decide.substr(16)), 401, 401},
         {"rubbish", bearer("x"), 401, 401},
-        {"SQL", bearer("gp_' OR 1=1 --_" + std::string(64, 'a')), 401, 401},
+        {"SQL", bearer("gp_' OR 1=1 --_" + std::string(64, 'a')), 400, 400},
         {"another scheme", "Authorization: Digest " + decide + "\r\n", 401, 401},
     };
 

@@ -29,7 +29,7 @@ std::string new_key(const operator_of &o, std::vector<std::string> words)
 }
 } // namespace
 
-TEST_CASE("quotas are set in their bounds, and shown", "[system][quota]")
+TEST_CASE("quotas are set in their bounds, and shown", "[system][quota][db]")
 {
     operator_of o{test_database()};
 
@@ -60,7 +60,7 @@ TEST_CASE("quotas are set in their bounds, and shown", "[system][quota]")
                Catch::Contains("--burst-count 30  --memory-bytes none"));
 }
 
-TEST_CASE("keys stay within their quotas and their tenant's", "[system][quota]")
+TEST_CASE("keys stay within their quotas and their tenant's", "[system][quota][db]")
 {
     operator_of o{test_database()};
 

@@ -49,20 +49,18 @@ class proxy : public process
   private:
     void try_start(const std::vector<int> &replicas, int wanted)
     {
-        std::string conf = file_text(GRIDPLAN_SOURCE_DIR "/docker/nginx.conf"), servers,
-                    folders;
+        std::string conf = file_text(GRIDPLAN_SOURCE_DIR "/docker/nginx.conf"), servers;
 
         for (int r : replicas)
             servers += "server 127.0.0.1:" + std::to_string(r) +
                        " max_fails=2 fail_timeout=5s;\n";
-        for (const char *kind : {"client_body", "proxy", "fastcgi", "uwsgi", "scgi"})
-            folders +=
-                std::string(kind) + "_temp_path " + files.path + "/" + kind + ";\n";
+        for (std::string kind : {"client", "proxy", "fastcgi", "uwsgi", "scgi"})
+            replace(conf, "_temp_path /tmp/" + kind + ";",
+                    "_temp_path " + files.path + "/" + kind + ";");
         replace(conf, "server gridplan:8080 max_fails=2 fail_timeout=5s;", servers);
         replace(conf, "listen 8080;", "listen 127.0.0.1:" + std::to_string(wanted) + ";");
         replace(conf, "pid /tmp/nginx.pid;",
                 "pid " + files.path + "/pid; daemon off; master_process off;");
-        replace(conf, "server_tokens off;", "server_tokens off;\n" + folders);
         std::ofstream(files.path + "/nginx.conf") << conf;
         start(
             {"nginx", "-p", files.path, "-e", "stderr", "-c", files.path + "/nginx.conf"},

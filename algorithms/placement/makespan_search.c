@@ -386,9 +386,9 @@ static enum error_code make_search(const struct makespan_problem *problem,
     s->rng = rng_stream(ask->seed, "placement.search");
     s->best_makespan = s->start_makespan = HUGE_VAL;
     if (!ask->known) /* the first plan is made at any rate */
-        s->ticks.budget = NULL;
+        ticks_use(&s->ticks, NULL);
     TRY(makespan_field_create(problem, &s->ticks, &s->field, a, err));
-    s->ticks.budget = budget;
+    ticks_use(&s->ticks, budget);
     s->best = NEW(a, size_t, problem->job_count);
     s->start = NEW(a, size_t, problem->job_count);
     s->spare = NEW(a, size_t, problem->job_count);

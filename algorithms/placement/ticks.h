@@ -17,6 +17,14 @@ struct ticks {
     double asked_until;    /* 0: it was not asked yet */
 };
 
+/* Another budget counts from here on; it is asked next. */
+static inline void ticks_use(struct ticks *t, struct budget *budget)
+{
+    t->budget = budget;
+    t->part.left = 0;
+    t->asked_until = 0;
+}
+
 static inline bool ticks_ask(struct ticks *t)
 {
     t->work = 0;
