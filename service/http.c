@@ -884,7 +884,7 @@ static void compute(void *context)
                                 &x->reply, x->arena)
                        ? ROUTE_ANSWERED
                        : ROUTE_NEEDS_ROOM;
-    if (x->needs == ROUTE_NEEDS_ROOM) /* it will be called again when there is */
+    if (x->needs != ROUTE_ANSWERED) /* another step begins anew, with its own lease */
         arena_rewind(x->arena, x->header);
     work_memory_leave(&x->memory);
 }
@@ -942,6 +942,7 @@ static void submit(struct exchange *x)
     struct service *service = x->http->service;
     enum governor_answer answer;
 
+    governor_give(service->governor, &x->job.work, SIZE_MAX); /* of an earlier step */
     estimate(x);
     x->message.job = &x->job;
     x->job = (struct governor_job){
