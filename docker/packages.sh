@@ -33,6 +33,7 @@ run      util-linux          command      setpriv
 test     catch2              header       catch2/catch.hpp
 test     nginx               program      nginx
 test     pgbouncer           program      pgbouncer
+test     python3             command      python3
 test     valgrind            command      valgrind
 lint     clang-format        command      clang-format
 lint     clang-tidy          command      clang-tidy
