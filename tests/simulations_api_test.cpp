@@ -709,12 +709,16 @@ struct live : api {
     }
 };
 
+// Jobs that are never done, on machines that fail for thousands of years.
 json endless()
 {
     json body = failing();
     body["stop"]["time_s"] = 1e11;
     body["max_events"] = 9e15;
-    body["runs"] = 2;
+    body["runs"] = 20;
+    body["workload"] = {{"jobs", json::array()}};
+    for (int i = 0; i < 8; i++)
+        body["workload"]["jobs"].push_back({{"arrival_s", i}, {"length_mi", 1e14}});
     body["compare"] = json::parse(R"([{"algorithm": "migration"}])");
     return body;
 }
