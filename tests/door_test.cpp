@@ -533,8 +533,8 @@ TEST_CASE("a line of look-ups keeps its order and its bound", "[service][door]")
             std::this_thread::sleep_for(1ms);
     };
     REQUIRE(worker_submit(full, wait, &leave));
-    while (worker_submit(full, wait, &leave))
-        ;
+    REQUIRE(within(10, [&] { return worker_running_count(full) == 1; }));
+    REQUIRE(worker_submit(full, wait, &leave)); // and no place is left
     lookup_line *stuck = lookup_line_create(full, 2, 3);
     CHECK_FALSE(lookup_submit(stuck, &late.l, false)); // the pool takes no worker for it
     CHECK_FALSE(lookup_submit(stuck, &late.l, true));
