@@ -2,7 +2,6 @@
  * several phases on clusters whose loads change. */
 #include "handlers/simulation_multi_phase.h"
 
-
 #include "algorithms/plan/plan_simulation.h"
 #include "handlers/simulations.h"
 #include "handlers/sites_json.h"

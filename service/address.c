@@ -164,6 +164,21 @@ static bool read_entry(const char *text, size_t length, struct address *out)
     return address_read(text, (size_t)(end - text), out);
 }
 
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t';
+}
+
+/* The text from *from to *to without blanks around it; its length. */
+static size_t trim(const char **from, const char *to)
+{
+    while (*from < to && is_blank(**from))
+        (*from)++;
+    while (to > *from && is_blank(to[-1]))
+        to--;
+    return (size_t)(to - *from);
+}
+
 void address_client(const struct network_list *trusted, const struct address *peer,
                     const char *forwarded_for, struct address *client)
 {
@@ -174,17 +189,15 @@ void address_client(const struct network_list *trusted, const struct address *pe
     if (!end)
         return;
     for (int i = 0; i < FORWARDED_ENTRIES_MAX && network_list_has(trusted, client); i++) {
-        const char *comma = end, *stop = end;
+        const char *from = end, *stop = end;
+        size_t length;
 
-        while (comma > forwarded_for && comma[-1] != ',')
-            comma--;
-        end = comma > forwarded_for ? comma - 1 : NULL;
-        while (comma < stop && (*comma == ' ' || *comma == '\t'))
-            comma++;
-        while (stop > comma && (stop[-1] == ' ' || stop[-1] == '\t'))
-            stop--;
-        if (stop > comma) { /* a list may have empty entries */
-            if (!read_entry(comma, (size_t)(stop - comma), &entry))
+        while (from > forwarded_for && from[-1] != ',')
+            from--;
+        end = from > forwarded_for ? from - 1 : NULL;
+        length = trim(&from, stop);
+        if (length > 0) { /* a list may have empty entries */
+            if (!read_entry(from, length, &entry))
                 return;
             *client = entry;
         }

@@ -217,7 +217,7 @@ static size_t request_policy(struct request *rq, struct admission_policy *out)
 
 static size_t cpu_policy(struct request *rq, struct admission_policy *out)
 {
-    struct cpu_state key, tenant;
+    struct cpu_state key = {0}, tenant = {0};
     bool of_key;
 
     look_at_cpu(rq, true, &key);

@@ -118,6 +118,32 @@ static bool is_space(unsigned char c)
     return c == ' ' || c == '\n' || c == '\t' || c == '\r';
 }
 
+static bool is_between(unsigned char c)
+{
+    return is_space(c) || c == ':' || c == ',' || (c >= 'a' && c <= 'z');
+}
+
+/* A text, a number, a bracket, or a character between them. */
+static enum error_code scan_token(struct scan *s, size_t *depth, size_t depth_max)
+{
+    unsigned char c = *s->at;
+
+    if (c == '"')
+        return scan_string(s);
+    if (c == '-' || (c >= '0' && c <= '9'))
+        return scan_number(s);
+    if (c == '{' || c == '[') {
+        if (++*depth > depth_max)
+            return refuse(s, "nested too deeply");
+    } else if (c == '}' || c == ']') {
+        *depth -= *depth > 0;
+    } else if (!is_between(c)) {
+        return refuse(s, c < 0x20 ? "a control character" : "an unexpected character");
+    }
+    s->at++;
+    return OK;
+}
+
 enum { TOKEN_STEPS = 16 }; /* what a comma and what is before it cost, about */
 
 enum error_code json_scan(const char *text, size_t length, size_t depth_max,
@@ -128,29 +154,9 @@ enum error_code json_scan(const char *text, size_t length, size_t depth_max,
     size_t depth = 0;
 
     while (s.at < s.end) {
-        unsigned char c = *s.at;
-
-        if (c == '"') {
-            TRY(scan_string(&s));
-        } else if (c == '-' || (c >= '0' && c <= '9')) {
-            TRY(scan_number(&s));
-        } else if (c == '{' || c == '[') {
-            if (++depth > depth_max)
-                return refuse(&s, "nested too deeply");
-            s.at++;
-        } else if (c == '}' || c == ']') {
-            depth -= depth > 0;
-            s.at++;
-        } else if (c == ',') {
-            if (budget_step(budget, TOKEN_STEPS))
-                return fail(err, ERR_CANCELLED, "", "the client went away");
-            s.at++;
-        } else if (is_space(c) || c == ':' || (c >= 'a' && c <= 'z')) {
-            s.at++;
-        } else {
-            return refuse(&s,
-                          c < 0x20 ? "a control character" : "an unexpected character");
-        }
+        if (*s.at == ',' && budget_step(budget, TOKEN_STEPS))
+            return fail(err, ERR_CANCELLED, "", "the client went away");
+        TRY(scan_token(&s, &depth, depth_max));
     }
     return OK;
 }

@@ -30,21 +30,19 @@ enum error_code quota_read(const struct quota_member *member, const char *text,
                            struct quota *quota, struct error *err)
 {
     bool can_be_none = member != &quota_members[QUOTA_weight];
-    double value;
     char *end;
+    double value = strtod(text, &end);
+    bool is_number = end != text && !*end;
 
     if (strcmp(text, "default") == 0) {
         *value_of(member, quota) = NAN;
         return OK;
     }
-    value = strcmp(text, "none") == 0 ? 0 : strtod(text, &end);
-    if (can_be_none &&
-        (strcmp(text, "none") == 0 || (end != text && !*end && value == 0))) {
+    if (can_be_none && (strcmp(text, "none") == 0 || (is_number && value == 0))) {
         *value_of(member, quota) = 0;
         return OK;
     }
-    if (strcmp(text, "none") == 0 || end == text || *end ||
-        !(value >= member->least && value <= member->most))
+    if (!is_number || !(value >= member->least && value <= member->most))
         return fail(err, ERR_INVALID, member->name,
                     "'%.40s' is not %s: a number from %g to %g%s, or default", text,
                     member->doc, member->least, member->most,

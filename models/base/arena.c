@@ -86,8 +86,8 @@ static void give_bytes(struct arena *a, size_t less)
     size_t wanted;
 
     a->block_bytes -= less;
-    wanted = a->lease ? lease_of(a->block_bytes) : 0;
-    if (wanted >= a->leased_bytes)
+    wanted = lease_of(a->block_bytes);
+    if (!a->lease || wanted >= a->leased_bytes)
         return;
     a->lease->give(a->lease->context, a->leased_bytes - wanted);
     a->leased_bytes = wanted;
