@@ -126,6 +126,20 @@ static enum error_code warn(struct round_call *call, const char *text)
     return OK;
 }
 
+/* `member` of `count` things that are called `noun`, in the list at `list`; the first is
+ * `first`. Nothing for a count of 0. */
+static enum error_code warn_ignored(struct round_call *call, const char *member,
+                                    const char *why, const char *noun, const char *list,
+                                    size_t count, size_t first)
+{
+    if (count == 0)
+        return OK;
+    return warn(call, arena_printf(call->rq->arena,
+                                   "ignored: %s of %zu %s%s (first %s/%zu/%s): %s",
+                                   member, count, noun, count == 1 ? "" : "s", list,
+                                   first, member, why));
+}
+
 static enum error_code warn_jobs(struct round_call *call, unsigned looks)
 {
     const struct round_request *body = call->body;
@@ -141,12 +155,8 @@ static enum error_code warn_jobs(struct round_call *call, unsigned looks)
             first = i;
             count++;
         }
-        if (count)
-            TRY(warn(call,
-                     arena_printf(call->rq->arena,
-                                  "ignored: %s of %zu job%s (first /jobs/%zu/%s): %s",
-                                  job_members[k].member, count, count == 1 ? "" : "s",
-                                  first, job_members[k].member, job_members[k].why)));
+        TRY(warn_ignored(call, job_members[k].member, job_members[k].why, "job", "/jobs",
+                         count, first));
     }
     return OK;
 }
@@ -201,14 +211,8 @@ static enum error_code warn_resources(struct round_call *call, unsigned looks)
             first = i;
             count++;
         }
-        if (count)
-            TRY(warn(call,
-                     arena_printf(call->rq->arena,
-                                  "ignored: %s of %zu resource%s (first "
-                                  "/snapshot/resources/%zu/%s): %s",
-                                  resource_members[k].member, count,
-                                  count == 1 ? "" : "s", first,
-                                  resource_members[k].member, resource_members[k].why)));
+        TRY(warn_ignored(call, resource_members[k].member, resource_members[k].why,
+                         "resource", "/snapshot/resources", count, first));
     }
     return OK;
 }

@@ -69,7 +69,6 @@ static enum error_code request_digest(struct request *rq, const struct content *
 /* RFC 9562, version 8: the same request has the same id on every replica. */
 static enum error_code derive_decision_id(struct request *rq, const struct content *body)
 {
-    static const char digits[] = "0123456789abcdef";
     const char *tenant = rq->principal.tenant, *key = rq->message->idempotency_key;
     const char *route = rq->route->path;
     const struct hash_part parts[] = {{tenant, strlen(tenant) + 1},
@@ -78,42 +77,29 @@ static enum error_code derive_decision_id(struct request *rq, const struct conte
                                       {body->text, body->length},
                                       {"", 1}};
     unsigned char digest[SHA256_BYTES];
-    char *id, *to;
+    char *id;
 
     if (!hash_sha256_parts(parts, sizeof(parts) / sizeof(parts[0]), digest))
         return fail_memory(rq->err);
     digest[6] = (unsigned char)(DERIVED_VERSION << 4 | (digest[6] & 15));
     digest[8] = (unsigned char)(0x80 | (digest[8] & 0x3f)); /* RFC 9562's variant */
-    id = to = NEW(rq->arena, char, UUID_TEXT_SIZE);
+    id = NEW(rq->arena, char, UUID_TEXT_SIZE);
     if (!id)
         return fail_memory(rq->err);
-    for (size_t i = 0; i < 16; i++) {
-        if (i == 4 || i == 6 || i == 8 || i == 10)
-            *to++ = '-';
-        *to++ = digits[digest[i] >> 4];
-        *to++ = digits[digest[i] & 15];
-    }
+    uuid_print(digest, id);
     rq->keyed_id = id;
     return OK;
 }
 
 /* ---- an answer that was given before ---- */
 
-static const char *reply_header(const struct reply *reply, const char *name)
-{
-    for (size_t i = 0; i < reply->header_count; i++)
-        if (strcasecmp(reply->headers[i].name, name) == 0)
-            return reply->headers[i].value;
-    return NULL;
-}
-
 static struct store_answer answer_of(const struct reply *reply)
 {
     return (struct store_answer){
         (uint64_t)reply->status,
         reply->content_type,
-        reply_header(reply, "Location"),
-        reply_header(reply, "ETag"),
+        route_reply_header(reply, "Location"),
+        route_reply_header(reply, "ETag"),
         {(const unsigned char *)reply->body, reply->body_length}};
 }
 

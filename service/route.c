@@ -948,7 +948,7 @@ static enum error_code answer(struct request *rq)
     return OK;
 }
 
-static const char *reply_header(const struct reply *reply, const char *name)
+const char *route_reply_header(const struct reply *reply, const char *name)
 {
     for (size_t i = 0; i < reply->header_count; i++)
         if (strcasecmp(reply->headers[i].name, name) == 0)
@@ -966,7 +966,7 @@ static bool names_tag(const char *header, const char *tag)
 
 static void apply_conditions(struct request *rq)
 {
-    const char *tag = reply_header(rq->reply, "ETag");
+    const char *tag = route_reply_header(rq->reply, "ETag");
     bool reads = strcmp(rq->route->method, "GET") == 0;
 
     if (!reads || !tag || !rq->message->if_none_match || rq->reply->status != 200 ||
@@ -983,7 +983,7 @@ static void compress(const struct request *rq)
 
     if (reply->body_length < GZIP_REPLY_MIN_BYTES ||
         !gzip_accepted(rq->message->accept_encoding) ||
-        reply_header(reply, "Content-Encoding"))
+        route_reply_header(reply, "Content-Encoding"))
         return;
     if (gzip_deflate(reply->body, reply->body_length, &reply->body, &reply->body_length,
                      rq->arena))

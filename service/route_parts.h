@@ -29,6 +29,9 @@ enum error_code route_run_whole(struct request *rq, const struct content *body);
 /* Whether route_write() writes. */
 bool route_writes(const struct request *rq);
 
+/* The value of the reply's header of this name; NULL: there is none. */
+const char *route_reply_header(const struct reply *reply, const char *name);
+
 /* Sends the form that the client wanted, if it was made. */
 void route_send_form(struct request *rq);
 

@@ -42,6 +42,14 @@ void uuid_make(char *text)
     uuid_unparse_lower(id, text);
 }
 
+void uuid_print(const unsigned char *bytes, char *text)
+{
+    uuid_t id;
+
+    memcpy(id, bytes, sizeof(id));
+    uuid_unparse_lower(id, text);
+}
+
 bool uuid_is(const char *text)
 {
     uuid_t id;

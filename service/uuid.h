@@ -10,6 +10,9 @@ enum { UUID_TEXT_SIZE = 37 }; /* 36 characters and the NUL */
  * sort by age. Unique, but not secret. `text` has UUID_TEXT_SIZE bytes. */
 void uuid_make(char *text);
 
+/* The first 16 bytes as they are, in the usual form. `text` has UUID_TEXT_SIZE bytes. */
+void uuid_print(const unsigned char *bytes, char *text);
+
 /* Whether the text is a UUID, of any version. */
 bool uuid_is(const char *text);
 
