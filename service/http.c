@@ -55,8 +55,9 @@ enum {
     TARGET_MAX_BYTES = 16 * 1024,  /* what the header may have is less than fits, so */
     HEADERS_MAX_BYTES = 32 * 1024, /* that we answer what is too large, in our words */
     SETTLE_MS = 100,               /* for what was under way when draining began */
-    AFTER_CANCEL_S = 5,            /* for computations to notice */
-    LAST_REPLIES_S = 1,            /* ... and for their answers to go out */
+    RECENT_MS = 1000,   /* who was answered so lately may have sent the next request */
+    AFTER_CANCEL_S = 5, /* for computations to notice */
+    LAST_REPLIES_S = 1, /* ... and for their answers to go out */
     POLL_MS = 5,
     RETRY_AFTER_S = 1,
 };
@@ -1351,6 +1352,20 @@ void http_drain(struct http *http)
     listen_unix_remove(&http->unix_path);
 }
 
+/* Waits until no request is under way or may be on its way, at most limit_s. Each
+ * client that is still at work is told with its next reply that the connection ends. */
+static bool wait_for_quiet(const struct http *http, double limit_s)
+{
+    double end_s = clock_monotonic_s() + limit_s;
+
+    while (get(&http->request_count) > 0 || watch_expected(http->watch, RECENT_MS) > 0) {
+        if (clock_monotonic_s() >= end_s)
+            return false;
+        usleep(POLL_MS * 1000);
+    }
+    return true;
+}
+
 /* Waits until *counter is 0, at most limit_s. */
 static bool wait_for_none(const size_t *counter, double limit_s)
 {
@@ -1367,7 +1382,7 @@ static bool wait_for_none(const size_t *counter, double limit_s)
 bool http_wait(struct http *http, double grace_s)
 {
     usleep(SETTLE_MS * 1000); /* requests that were sent before the client knew */
-    if (!wait_for_none(&http->request_count, grace_s))
+    if (!wait_for_quiet(http, grace_s))
         watch_cancel_all(http->watch);
     if (!wait_for_none(&http->working_count, AFTER_CANCEL_S))
         return false;

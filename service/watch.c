@@ -7,6 +7,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
@@ -336,6 +337,30 @@ void watch_remove(struct watch *w, struct peer *peer)
     w->stats.peer_count--;
     pthread_mutex_unlock(&w->lock);
     free(peer);
+}
+
+static bool is_expected(const struct peer *peer, uint64_t now, unsigned recent_ms)
+{
+    uint64_t since;
+    enum phase phase = phase_of(peer, &since);
+    int unread = 0;
+
+    if (phase != PHASE_HEADER && phase != PHASE_IDLE)
+        return false;
+    return now < since + recent_ms ||
+           (ioctl(peer->fd, FIONREAD, &unread) == 0 && unread > 0);
+}
+
+size_t watch_expected(struct watch *w, unsigned recent_ms)
+{
+    uint64_t now = now_ms();
+    size_t count = 0;
+
+    pthread_mutex_lock(&w->lock);
+    for (const struct peer *p = w->first; p; p = p->next)
+        count += is_expected(p, now, recent_ms);
+    pthread_mutex_unlock(&w->lock);
+    return count;
 }
 
 void watch_cancel_all(struct watch *w)

@@ -73,6 +73,10 @@ void watch_remove(struct watch *w, struct peer *peer);
 /* The connection is in this phase from now on. */
 void peer_enter(struct peer *peer, enum phase phase);
 
+/* The connections whose next request may be on its way: a part of it is there, or they
+ * are new or were used within the last `recent_ms`. */
+size_t watch_expected(struct watch *w, unsigned recent_ms);
+
 /* From now on every computation is told to stop. */
 void watch_cancel_all(struct watch *w);
 
