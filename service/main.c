@@ -1,7 +1,7 @@
 /* main.c - the program: the only file that sees every layer. */
-#include "handlers/answer_forms.h"
+#include "handlers/pictures/answer_forms.h"
 #include "handlers/routes.h"
-#include "handlers/simulation_expand.h"
+#include "handlers/simulation/simulation_expand.h"
 #include "service/cli.h"
 
 int main(int argc, char **argv)

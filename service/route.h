@@ -192,7 +192,7 @@ struct request {
     char id[REQUEST_ID_MAX_BYTES + 1]; /* safe characters */
     double started_s;                  /* monotonic clock */
     double parse_s;                    /* time that reading the body took */
-    /* Filled by a decision's handler (handlers/decision.h). */
+    /* Filled by a decision's handler (handlers/common/decision.h). */
     const char *decision_id;
     const char *algorithm; /* for metrics */
     enum decision_status decision_status;

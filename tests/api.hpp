@@ -9,7 +9,7 @@
 #include <stdexcept>
 
 extern "C" {
-#include "handlers/answer_forms.h"
+#include "handlers/pictures/answer_forms.h"
 #include "handlers/routes.h"
 #include "service/config.h"
 #include "service/db.h"

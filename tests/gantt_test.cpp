@@ -2,7 +2,7 @@
 #include "tests/picture_support.hpp"
 
 extern "C" {
-#include "service/gantt_summary.h"
+#include "handlers/pictures/gantt_summary.h"
 }
 
 namespace

@@ -7,7 +7,7 @@
 #include <sstream>
 
 extern "C" {
-#include "handlers/model_fitted.h"
+#include "handlers/model/model_fitted.h"
 }
 
 using nlohmann::json;

@@ -7,7 +7,7 @@
 #include <map>
 
 extern "C" {
-#include "handlers/model_core.h"
+#include "handlers/model/model_core.h"
 }
 
 #define REQUIRE_OK(call) REQUIRE((call) == OK)

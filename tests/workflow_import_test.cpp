@@ -8,7 +8,7 @@
 #include <sstream>
 
 extern "C" {
-#include "handlers/workflow_import.h"
+#include "handlers/workflow/workflow_import.h"
 #include "models/json_walk.h"
 #include "service/gzip.h"
 }

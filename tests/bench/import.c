@@ -4,7 +4,7 @@
  * memory for each of its bytes is as large as it gets. It is read as it comes, and as a
  * body is: as a member of a JSON request, once as an object, once as a string.
  */
-#include "handlers/workflow_import.h"
+#include "handlers/workflow/workflow_import.h"
 #include "tests/bench/bench.h"
 
 #define ARENA_BYTES ((size_t)4 << 30)

@@ -3,7 +3,7 @@
 #ifndef GRIDPLAN_WORKFLOW_FUZZ_H
 #define GRIDPLAN_WORKFLOW_FUZZ_H
 
-#include "handlers/workflow_import.h"
+#include "handlers/workflow/workflow_import.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <math.h>

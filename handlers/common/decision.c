@@ -1,0 +1,196 @@
+/* decision.c - the envelope that all decisions share. */
+#include "handlers/common/decision.h"
+
+#include "handlers/common/snapshot_json.h"
+#include "models/base/names.h"
+#include "service/log.h"
+#include "service/metrics.h"
+#include "service/service.h"
+#include "service/store.h"
+#include "service/uuid.h"
+
+#include <string.h>
+
+#define T struct decision_timings
+static const struct json_field timings_rows[] = {
+    JSON_NUMBER(T, parse_s, 0, 0, 0, 0, "Reading the request"),
+    JSON_NUMBER(T, decide_s, 0, 0, 0, 0, "Deciding"),
+    {0},
+};
+#undef T
+const struct json_object decision_timings_json = {
+    "Timings", "Where the time went", sizeof(struct decision_timings), timings_rows};
+
+/* No clock is better than that, and short numbers print faster. */
+static double microseconds(double duration_s)
+{
+    return round(duration_s * 1e6) / 1e6;
+}
+
+enum error_code decision_begin(struct request *rq, const struct decision_request *in,
+                               struct decision_answer *out)
+{
+    bool derived = rq->keyed_id && !rq->replay;
+    char *id = NEW(rq->arena, char, UUID_TEXT_SIZE);
+
+    if (!id)
+        return fail_memory(rq->err);
+    TRY(request_check_time_limit(rq, in->time_limit_s));
+    if (in->store && !rq->replay) {
+        struct db_session *db;
+
+        TRY(request_db(rq,
+                       &db)); /* say now, not after a long search, that there is none */
+        rq->store_decision = true;
+    }
+    if (derived)
+        memcpy(id, rq->keyed_id, UUID_TEXT_SIZE);
+    else
+        uuid_make(id);
+    out->decision_id = id;
+    out->seed = in->seed;
+    out->labels = in->labels;
+    out->timings.parse_s = microseconds(rq->parse_s);
+    out->timings.decide_s = request_elapsed_s(rq);
+    rq->decision_id = id;
+    rq->seed = in->seed;
+    request_set_time_limit(rq, in->time_limit_s);
+    if (in->time_limit_s > request_time_limit_max_s(rq)) /* it was allowed once */
+        return decision_warn(rq, out,
+                             "/time_limit_s: %.15g is more than the %.15g s that are in "
+                             "force here; the latter are taken",
+                             in->time_limit_s, request_time_limit_max_s(rq));
+    return OK;
+}
+
+void decision_end(struct request *rq, const char *algorithm, enum decision_status status,
+                  struct decision_answer *out)
+{
+    out->algorithm = algorithm;
+    out->status = status;
+    out->timings.decide_s = microseconds(request_elapsed_s(rq) - out->timings.decide_s);
+    rq->algorithm = algorithm;
+    rq->decision_status = status;
+}
+
+enum error_code decision_warn(struct request *rq, struct decision_answer *out,
+                              const char *format, ...)
+{
+    const char **warnings = NEW(rq->arena, const char *, out->warning_count + 1);
+    va_list args;
+
+    if (!warnings)
+        return fail_memory(rq->err);
+    for (size_t i = 0; i < out->warning_count; i++)
+        warnings[i] = out->warnings[i];
+    va_start(args, format);
+    warnings[out->warning_count] = arena_vprintf(rq->arena, format, args);
+    va_end(args);
+    if (!warnings[out->warning_count])
+        return fail_memory(rq->err);
+    out->warnings = warnings;
+    out->warning_count++;
+    return OK;
+}
+
+void decision_check_failed(const struct request *rq)
+{
+    metrics_check_failure(rq->service->metrics, rq->route);
+    log_write_request(LOG_ERROR, rq->id, "the checker refused a plan of %s",
+                      rq->route->path);
+}
+
+/* The document of a stored snapshot: looked up, or as it was for a replay. */
+static enum error_code stored_document(struct request *rq, const char *snapshot_id)
+{
+    struct store_snapshot stored;
+    struct db_session *db;
+    enum error_code code;
+
+    if (rq->replay && rq->snapshot_document)
+        return OK;
+    TRY(request_db(rq, &db));
+    code = store_snapshot_read(db, rq->principal.tenant, snapshot_id, &stored, rq->arena,
+                               rq->err);
+    if (code == ERR_NOT_FOUND)
+        return invalid(
+            rq->err, "/snapshot_id", "unknown_id",
+            "there is no stored snapshot '%.100s'; POST it to /v1/snapshots first",
+            snapshot_id);
+    if (code == OK)
+        rq->snapshot_document = stored.document;
+    return code;
+}
+
+enum error_code decision_snapshot(struct request *rq, const struct snapshot *given,
+                                  const char *snapshot_id, bool required,
+                                  const struct snapshot **snapshot)
+{
+    struct snapshot *stored;
+
+    if (given && snapshot_id)
+        return invalid(rq->err, "/snapshot_id", "conflict",
+                       "give either snapshot or snapshot_id, not both");
+    if (!given && !snapshot_id && required)
+        return invalid(
+            rq->err, "/snapshot", "required",
+            "the resources are missing: give snapshot, or the snapshot_id of a "
+            "stored one");
+    *snapshot = given;
+    if (!snapshot_id)
+        return OK;
+    TRY(stored_document(rq, snapshot_id));
+    stored = NEW(rq->arena, struct snapshot, 1);
+    if (!stored)
+        return fail_memory(rq->err);
+    *snapshot = stored;
+    return json_read(&snapshot_json, rq->snapshot_document, strlen(rq->snapshot_document),
+                     stored, rq->arena, rq->err);
+}
+
+enum error_code decision_lookup(struct request *rq, const char *name,
+                                const struct json_object *table, void *out, bool *found)
+{
+    const char *text = NULL;
+
+    *found = false;
+    if (!rq->replay || !rq->history_document)
+        return OK;
+    TRY(json_member(rq->history_document, name, &text, rq->arena, rq->err));
+    if (!text)
+        return OK;
+    TRY(json_read(table, text, strlen(text), out, rq->arena, rq->err));
+    *found = true;
+    return OK;
+}
+
+enum error_code decision_keep_lookup(struct request *rq, const char *name,
+                                     const struct json_object *table, const void *in)
+{
+    struct text_buffer b = {.arena = rq->arena, .prints_request = true}; /* read again */
+    const char *before = rq->history_document;
+
+    if (!rq->store_decision)
+        return OK;
+    if (before) /* its members, without the brace at its end */
+        text_add(&b, before, strlen(before) - 1);
+    text_add(&b, before ? "," : "{", 1);
+    json_print_text(name, &b);
+    text_add(&b, ":", 1);
+    json_print(table, in, &b);
+    text_add(&b, "}", 2); /* with the NUL */
+    if (b.failed)
+        return fail_memory(rq->err);
+    rq->history_document = b.data;
+    return OK;
+}
+
+enum error_code decision_unknown_algorithm(const char *name, const char *const *names,
+                                           size_t count, struct error *err)
+{
+    char hint[NAMES_HINT_BYTES];
+
+    return invalid(err, "/algorithm", "unknown_algorithm",
+                   "there is no algorithm '%.60s' here; %s", name,
+                   names_hint(name, names, count, hint, sizeof(hint)));
+}

@@ -1,0 +1,66 @@
+/* page.c - lists in pages and ranges of time: what their queries share. */
+#include "handlers/common/page.h"
+
+#include <string.h>
+
+const char *const page_orders[] = {"asc", "desc", NULL};
+
+struct store_page page_of(const struct page_query *query)
+{
+    return (struct store_page){query->page_token, (size_t)query->page_size};
+}
+
+enum error_code range_check(const struct range_query *range, struct error *err)
+{
+    if (range->from_at_s > range->to_at_s)
+        return invalid(err, "/?/from", "out_of_bounds", "from is later than to");
+    return OK;
+}
+
+/* Appends `text` percent-encoded (RFC 3986); slashes stay in a path. */
+static void add_encoded(const char *text, bool is_path, struct text_buffer *b)
+{
+    for (const char *c = text; *c; c++) {
+        bool plain = (*c >= '0' && *c <= '9') || (*c >= 'a' && *c <= 'z') ||
+                     (*c >= 'A' && *c <= 'Z') || strchr("-._~", *c) ||
+                     (is_path && *c == '/');
+
+        if (plain)
+            text_add(b, c, 1);
+        else
+            text_addf(b, "%%%02X", (unsigned char)*c);
+    }
+}
+
+static void add_parameter(const char *name, const char *value, bool first,
+                          struct text_buffer *b)
+{
+    text_add(b, first ? "?" : "&", 1);
+    add_encoded(name, false, b);
+    text_add(b, "=", 1);
+    add_encoded(value, false, b);
+}
+
+enum error_code page_link(struct request *rq, const char *next_page_token)
+{
+    const struct message *m = rq->message;
+    struct text_buffer b = {.arena = rq->arena};
+    bool first = true;
+
+    if (!next_page_token)
+        return OK;
+    text_add(&b, "<", 1);
+    add_encoded(m->path, true, &b);
+    for (size_t i = 0; i < m->query_count; i++) {
+        if (strcmp(m->query[i].name, "page_token") == 0)
+            continue;
+        add_parameter(m->query[i].name, m->query[i].value, first, &b);
+        first = false;
+    }
+    add_parameter("page_token", next_page_token, first, &b);
+    text_addf(&b, ">; rel=\"next\"");
+    if (b.failed)
+        return fail_memory(rq->err);
+    reply_header_add(rq->reply, "Link", b.data);
+    return OK;
+}

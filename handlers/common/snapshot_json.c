@@ -1,0 +1,132 @@
+/* snapshot_json.c - how snapshots, resources, links and files look in JSON. */
+#include "handlers/common/snapshot_json.h"
+
+static const char *const sharings[] = {"slots", "equal", NULL};
+
+#define T struct resource
+static const struct json_field resource_rows[] = {
+    JSON_ID(T, id, JSON_REQUIRED, "Name, unique in the snapshot"),
+    JSON_ID(T, site_id, JSON_NULLABLE,
+            "Site or cluster it belongs to; default: a site of its own"),
+    JSON_NUMBER(T, mips_total, 0, JSON_LARGEST, 1, 0,
+                "Speed of one slot without outside load; run time = estimate_ref_s / "
+                "speed; default 1"),
+    JSON_NUMBER(T, mips_external, 0, JSON_LARGEST, 0, 0,
+                "Speed that outside load takes; default 0"),
+    JSON_NUMBER(T, cpu_available_ratio, 0, 1, 1, 0,
+                "Share of mips_total that is available; default 1"),
+    JSON_NUMBER(
+        T, cpus, 0, 1e9, NAN, JSON_NULLABLE,
+        "CPUs for jobs; jobs that run together never need more; default: not limited"),
+    JSON_NUMBER(
+        T, memory_bytes, 0, JSON_LARGEST, NAN, JSON_NULLABLE,
+        "Memory for jobs; jobs that run together never need more; default: not limited"),
+    JSON_NUMBER(
+        T, n_max, 0, 1e6, NAN, JSON_NULLABLE,
+        "Slots: jobs at the same time; default: with cpus what they and memory allow, "
+        "else 1"),
+    JSON_NUMBER(T, job_count, 0, 1e6, 0, 0, "Slots in use now; default 0"),
+    JSON_NUMBERS(T, free_at_s, free_at_count, 0, JSON_LARGEST, JSON_NULLABLE,
+                 "When each used slot is free, seconds from now; null: not known, never"),
+    JSON_NUMBER(T, ready_s, 0, JSON_LARGEST, 0, 0,
+                "Seconds from now before which no slot is free; default 0"),
+    JSON_CHOICE(T, sharing, sharings, 0, 0,
+                "slots: each slot has the whole speed; equal: the slots share it"),
+    JSON_BOOLEAN(T, failed, 0, 0, "It is down: gets no jobs"),
+    JSON_ID(T, boot_id, JSON_NULLABLE,
+            "Changes with every start of the host: replicas of another boot are gone"),
+    JSON_INSTANT(T, observed_at, JSON_NULLABLE,
+                 "When its state was observed; default: fresh"),
+    JSON_TEXTS(
+        T, allowed, allowed_count, 10000, 0,
+        "Who may use it, \"user:NAME\" or \"vo:NAME\"; []: nobody; default: everybody"),
+    JSON_NUMBER(T, fixed_priority, 0, 99, 1, 0,
+                "Priority given by the operator; 0: not used"),
+    JSON_VALUES(T, attributes, attribute_count, 0,
+                "Free-form attributes for requirement and rank expressions"),
+    JSON_NUMBER(T, observed_since_s, -JSON_LARGEST, JSON_LARGEST, NAN, JSON_NULLABLE,
+                "Since when its failures were seen, on the scale of now_s"),
+    JSON_NUMBER(T, last_failure_at_s, -JSON_LARGEST, JSON_LARGEST, NAN, JSON_NULLABLE,
+                "When it last failed, on the scale of now_s; null: not seen to fail"),
+    JSON_NUMBER(
+        T, up_since_s, -JSON_LARGEST, JSON_LARGEST, NAN, JSON_NULLABLE,
+        "When it was last restored, on the scale of now_s; default: last failure"),
+    JSON_NUMBER(T, failure_count, 0, JSON_EXACT, NAN, JSON_NULLABLE,
+                "Failures seen, a whole number; without this, last_failure_at_s and "
+                "failure_times_s the stored history is read"),
+    JSON_NUMBER(T, uptime_total_s, 0, JSON_LARGEST, NAN, JSON_NULLABLE,
+                "Time that it was up while it was observed"),
+    JSON_NUMBERS(T, failure_times_s, failure_time_count, -JSON_LARGEST, JSON_LARGEST,
+                 JSON_NULLABLE, "When it failed, on the scale of now_s, in any order"),
+    {0},
+};
+#undef T
+const struct json_object resource_json = {"Resource", "A host that runs jobs",
+                                          sizeof(struct resource), resource_rows};
+
+#define T struct network_route
+static const struct json_field route_rows[] = {
+    JSON_ID(T, from_site_id, JSON_REQUIRED, "One site"),
+    JSON_ID(T, to_site_id, JSON_REQUIRED,
+            "The other; good for both directions unless both are listed"),
+    JSON_NUMBER(T, bandwidth_mbps, 0, JSON_LARGEST, 0, JSON_REQUIRED | JSON_ABOVE_MIN,
+                "Bandwidth in 10^6 bits per second"),
+    JSON_NUMBER(T, latency_s, 0, 1e9, 0, 0,
+                "Latency of a transfer in seconds; default 0"),
+    {0},
+};
+#undef T
+const struct json_object network_route_json = {"NetworkRoute", "A link between two sites",
+                                               sizeof(struct network_route), route_rows};
+
+#define T struct network
+static const struct json_field network_rows[] = {
+    JSON_LIST(T, routes, route_count, struct network_route, &network_route_json, 1000000,
+              0, "Links between sites"),
+    JSON_NUMBER(T, wan_mbps, 0, JSON_LARGEST, NAN,
+                JSON_NULLABLE | JSON_ABOVE_MIN | JSON_OPTIONAL,
+                "Bandwidth between sites without a route; default: unreachable"),
+    JSON_NUMBER(T, wan_latency_s, 0, 1e9, 0, 0,
+                "Latency between sites without a route; default 0"),
+    JSON_NUMBER(T, lan_mbps, 0, JSON_LARGEST, NAN,
+                JSON_NULLABLE | JSON_ABOVE_MIN | JSON_OPTIONAL,
+                "Bandwidth inside a site; default: no time"),
+    JSON_NUMBER(T, lan_latency_s, 0, 1e9, 0, 0, "Latency inside a site; default 0"),
+    {0},
+};
+#undef T
+const struct json_object network_json = {"Network", "Links between sites",
+                                         sizeof(struct network), network_rows};
+
+#define T struct file
+static const struct json_field file_rows[] = {
+    JSON_ID(T, id, JSON_REQUIRED,
+            "Name, unique in the snapshot; may hold ${GW_ARCH} and ${GW_TASK_ID}"),
+    JSON_NUMBER(T, bytes, 0, JSON_LARGEST, 0, 0, "Size; default 0"),
+    JSON_BOOLEAN(T, shared, 0, 0,
+                 "Once staged it serves later jobs of that site; default: each job pays"),
+    JSON_TEXTS(T, site_ids, site_count, 10000, JSON_REQUIRED,
+               "Sites with a copy, at least one"),
+    {0},
+};
+#undef T
+const struct json_object file_json = {"File", "An input file and where its copies are",
+                                      sizeof(struct file), file_rows};
+
+#define T struct snapshot
+static const struct json_field snapshot_rows[] = {
+    JSON_INSTANT(T, taken_at, JSON_NULLABLE, "The instant that counts as now"),
+    JSON_INSTANT(T, list_observed_at, JSON_NULLABLE,
+                 "When the list of resources was made; default taken_at"),
+    JSON_ID(T, home_site_id, JSON_NULLABLE, "Site where outputs go; default: nowhere"),
+    JSON_OBJECT(T, network, struct network, &network_json, 0, "Links between sites"),
+    JSON_LIST(T, files, file_count, struct file, &file_json, SNAPSHOT_FILES_MAX,
+              JSON_UNIQUE_IDS, "Input files of the jobs"),
+    JSON_LIST(T, resources, resource_count, struct resource, &resource_json,
+              SNAPSHOT_RESOURCES_MAX, JSON_REQUIRED | JSON_UNIQUE_IDS,
+              "Hosts; their order breaks ties"),
+    {0},
+};
+#undef T
+const struct json_object snapshot_json = {"Snapshot", "What the caller sees of the grid",
+                                          sizeof(struct snapshot), snapshot_rows};

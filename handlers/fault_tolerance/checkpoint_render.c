@@ -1,0 +1,162 @@
+/* checkpoint_render.c - checkpoint intervals as settings of other tools.
+ *
+ * SCR, VeloC and DMTCP count in seconds, FTI in minutes (configuration examples of
+ * its documentation); all in whole ones, rounded half up, at least 1. A job that
+ * never checkpoints says so to DMTCP only: the others have no such value, or 0
+ * means another thing. Slurm has no interval: its signal comes before the time
+ * limit, early enough for two checkpoints, at least 60 s; sbatch takes no lead above
+ * 65535 s, and then has no text.
+ *
+ * Source: spec fault-tolerance.md 11 (render), reliability.md 5.
+ */
+#include "handlers/fault_tolerance/checkpoint_render.h"
+
+#include "models/base/names.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define T struct checkpoint_rendered
+static const struct json_field rendered_rows[] = {
+    JSON_TEXT(T, scr, JSON_OPTIONAL, "Environment of SCR"),
+    JSON_TEXT(T, veloc, JSON_OPTIONAL, "Line of VeloC's configuration file"),
+    JSON_TEXT(T, fti, JSON_OPTIONAL,
+              "Lines of FTI's configuration file, section Basic: level 4, the only one "
+              "whose images outlive every node"),
+    JSON_TEXT(T, dmtcp, JSON_OPTIONAL, "Option of dmtcp_launch and dmtcp_coordinator"),
+    JSON_TEXT(T, slurm, JSON_OPTIONAL,
+              "Option of sbatch: a signal before the time limit, to checkpoint then"),
+    {0},
+};
+#undef T
+const struct json_object checkpoint_rendered_json = {
+    "RenderedCheckpoint", "The interval as settings of other tools",
+    sizeof(struct checkpoint_rendered), rendered_rows};
+
+/* A tool's text; NULL: it has none for this. false: without memory. */
+typedef bool render_fn(double interval_s, double saving_s, const char **text,
+                       struct arena *a);
+
+static double whole(double units)
+{
+    return fmax(1, floor(units + 0.5));
+}
+
+static bool render_every(const char *format, double units, const char **text,
+                         struct arena *a)
+{
+    char number[32];
+
+    *text = NULL;
+    if (isinf(units))
+        return true;
+    snprintf(number, sizeof(number), "%.0f", whole(units));
+    *text = arena_printf(a, "%s%s", format, number);
+    return *text;
+}
+
+static bool render_scr(double interval_s, double saving_s, const char **text,
+                       struct arena *a)
+{
+    (void)saving_s;
+    return render_every("SCR_CHECKPOINT_SECONDS=", interval_s, text, a);
+}
+
+static bool render_veloc(double interval_s, double saving_s, const char **text,
+                         struct arena *a)
+{
+    (void)saving_s;
+    return render_every("persistent_interval = ", interval_s, text, a);
+}
+
+static bool render_fti(double interval_s, double saving_s, const char **text,
+                       struct arena *a)
+{
+    (void)saving_s;
+    return render_every(
+        "ckpt_l1 = 0\nckpt_l2 = 0\nckpt_l3 = 0\nckpt_l4 = ", interval_s / 60, text, a);
+}
+
+static bool render_dmtcp(double interval_s, double saving_s, const char **text,
+                         struct arena *a)
+{
+    (void)saving_s;
+    *text = "--interval 0";
+    return isinf(interval_s) || render_every("--interval ", interval_s, text, a);
+}
+
+double checkpoint_slurm_lead_s(double saving_s)
+{
+    return ceil(fmax(60, 2 * saving_s));
+}
+
+static bool render_slurm(double interval_s, double saving_s, const char **text,
+                         struct arena *a)
+{
+    double lead_s = checkpoint_slurm_lead_s(saving_s);
+
+    (void)interval_s;
+    *text = NULL;
+    return lead_s > CHECKPOINT_SLURM_LEAD_MAX_S ||
+           render_every("--signal=B:USR1@", lead_s, text, a);
+}
+
+static const struct tool {
+    const char *name;
+    render_fn *render;
+    size_t offset;
+} tools_known[] = {
+#define TOOL(name)                                                       \
+    {                                                                    \
+#name, render_##name, offsetof(struct checkpoint_rendered, name) \
+    }
+    TOOL(dmtcp), TOOL(fti), TOOL(scr), TOOL(slurm), TOOL(veloc),
+#undef TOOL
+};
+
+enum { TOOL_COUNT = sizeof(tools_known) / sizeof(tools_known[0]) };
+
+static const struct tool *find_tool(const char *name)
+{
+    for (size_t i = 0; i < TOOL_COUNT; i++)
+        if (strcmp(tools_known[i].name, name) == 0)
+            return &tools_known[i];
+    return NULL;
+}
+
+void checkpoint_render_check(const char *const *tools, size_t count, struct error *err)
+{
+    const char *names[TOOL_COUNT];
+    char pointer[64], hint[NAMES_HINT_BYTES];
+
+    for (size_t i = 0; i < TOOL_COUNT; i++)
+        names[i] = tools_known[i].name;
+    for (size_t i = 0; i < count; i++) {
+        if (find_tool(tools[i]))
+            continue;
+        snprintf(pointer, sizeof(pointer), "/render/%zu", i);
+        invalid(err, pointer, "not_a_choice", "no such tool; %s",
+                names_hint(tools[i], names, TOOL_COUNT, hint, sizeof(hint)));
+    }
+}
+
+enum error_code checkpoint_render(const char *const *tools, size_t count,
+                                  double interval_s, double saving_s,
+                                  const struct checkpoint_rendered **out, struct arena *a,
+                                  struct error *err)
+{
+    struct checkpoint_rendered *rendered = NEW(a, struct checkpoint_rendered, 1);
+
+    if (!rendered)
+        return fail_memory(err);
+    for (size_t i = 0; i < count; i++) {
+        const struct tool *tool = find_tool(tools[i]);
+        const char **text =
+            (const char **)(void *)((char *)(void *)rendered + tool->offset);
+
+        if (!tool->render(interval_s, saving_s, text, a))
+            return fail_memory(err);
+    }
+    *out = rendered;
+    return OK;
+}

@@ -1,0 +1,618 @@
+/* round_answer.c - the answer of a round: its table, and how it is made. */
+#include "algorithms/checkpoint/checkpoint.h"
+#include "algorithms/fault_tolerance/fault_tolerance.h"
+#include "handlers/fault_tolerance/rounds.h"
+#include "service/metrics.h"
+#include "service/service.h"
+
+#include <string.h>
+
+#define T struct round_answer_action
+static const struct json_field action_rows[] = {
+    JSON_TEXT(T, action, 0, "start, cancel, checkpoint_on or checkpoint_off"),
+    JSON_TEXT(T, job_id, 0, "The job"),
+    JSON_TEXT(T, replica_id, JSON_OPTIONAL, "The replica, if the request named it"),
+    JSON_NUMBER(T, replica_index, 0, 0, 0, JSON_OPTIONAL,
+                "One that this answer starts: its place behind the job's replicas"),
+    JSON_TEXT(T, resource_id, 0, "Where the replica is or goes"),
+    JSON_TEXT(T, site_id, JSON_OPTIONAL, "Its site"),
+    JSON_TEXT(T, from, JSON_OPTIONAL, "start: scratch or checkpoint"),
+    JSON_TEXT(T, reason, JSON_OPTIONAL, "cancel: job_finished or mode_switch"),
+    JSON_TEXT(T, when, JSON_OPTIONAL,
+              "checkpoint_on, checkpoint_off: now, or replica_running: when the replica "
+              "of the action before runs, never if it does not"),
+    JSON_NUMBER(T, interval_s, 0, 0, 0, JSON_OPTIONAL,
+                "checkpoint_on: the interval that the checkpoint policy begins with"),
+    JSON_NUMBER(T, next_request_in_s, 0, 0, 0, JSON_OPTIONAL,
+                "checkpoint_on: when to ask it first, from the start or from now"),
+    {0},
+};
+#undef T
+static const struct json_object action_json = {
+    "RoundAction", "What to do", sizeof(struct round_answer_action), action_rows};
+
+#define T struct round_answer_count
+static const struct json_field count_rows[] = {
+    JSON_TEXT(T, job_id, 0, "The job"),
+    JSON_INTEGER(T, active, 0, JSON_EXACT, 0, 0,
+                 "Active replicas after the actions, as far as is believed"),
+    JSON_INTEGER(T, target, 0, JSON_EXACT, 0, 0,
+                 "Replicas that the policy aims at while CPUs are free"),
+    JSON_NUMBER(T, success_probability, 0, 0, 0, JSON_OPTIONAL,
+                "target_success: that one of them at least does not fail"),
+    JSON_NUMBER(T, needed, 0, 0, 0, JSON_OPTIONAL,
+                "target_success: replicas that reach the target, if some number does"),
+    {0},
+};
+#undef T
+static const struct json_object count_json = {
+    "RoundCount", "Copies of a job", sizeof(struct round_answer_count), count_rows};
+
+#define T struct round_answer_reason
+static const struct json_field reason_rows[] = {
+    JSON_TEXT(T, reason, 0,
+              "no_resource_up, no_free_slot, replica_on_every_free_resource, "
+              "below_free_cpu_limit or over_max_cost_ratio"),
+    JSON_INTEGER(T, count, 0, JSON_EXACT, 0, 0, "Resources that it holds for"),
+    {0},
+};
+#undef T
+static const struct json_object reason_json = {
+    "RoundReason", "Why a job got no further replica", sizeof(struct round_answer_reason),
+    reason_rows};
+
+#define T struct round_answer_unplaced
+static const struct json_field unplaced_rows[] = {
+    JSON_TEXT(T, job_id, 0, "The job"),
+    JSON_LIST(T, reasons, reason_count, struct round_answer_reason, &reason_json, 0, 0,
+              "Why, as the answer leaves the grid"),
+    {0},
+};
+#undef T
+static const struct json_object unplaced_json = {
+    "RoundUnplaced", "A job with fewer replicas than the policy aims at",
+    sizeof(struct round_answer_unplaced), unplaced_rows};
+
+#define T struct round_answer_option
+static const struct json_field option_rows[] = {
+    JSON_TEXT(T, remedy, 0, "none, checkpointing, replication or both"),
+    JSON_INTEGER(T, replicas, 0, JSON_EXACT, 0, 0, "Copies"),
+    JSON_NUMBER(T, interval_s, 0, 0, 0, JSON_OPTIONAL, "Between checkpoints"),
+    JSON_NUMBER(T, expected_time_s, 0, 0, 0, JSON_MAY_BE_NULL, "Null: without end"),
+    JSON_NUMBER(T, expected_cost_cpu_s, 0, 0, 0, JSON_MAY_BE_NULL,
+                "CPU time of all copies; null: without end"),
+    JSON_NUMBER(T, success_probability, 0, 0, 0, 0, "That it needs no restart"),
+    {0},
+};
+#undef T
+static const struct json_object option_json = {"RoundOption", "A way to survive failures",
+                                               sizeof(struct round_answer_option),
+                                               option_rows};
+
+#define T struct round_answer_choice
+static const struct json_field choice_rows[] = {
+    JSON_TEXT(T, job_id, 0, "The job"),
+    JSON_TEXT(T, choice, JSON_MAY_BE_NULL,
+              "The remedy; null: none keeps to max_cost_ratio, or ends"),
+    JSON_NUMBER(T, replicas, 0, 0, 0, JSON_OPTIONAL, "Copies of the choice"),
+    JSON_NUMBER(T, interval_s, 0, 0, 0, JSON_OPTIONAL, "Between its checkpoints"),
+    JSON_TEXT(T, cheapest, JSON_OPTIONAL, "Without a choice: the remedy of least cost"),
+    JSON_TEXT(T, because, 0, "Why"),
+    JSON_LIST(T, options_compared, option_count, struct round_answer_option, &option_json,
+              0, 0, "All of them"),
+    {0},
+};
+#undef T
+static const struct json_object choice_json = {
+    "RoundChoice", "What is best for a job, and by how much",
+    sizeof(struct round_answer_choice), choice_rows};
+
+#define T struct round_answer_objective
+static const struct json_field objective_rows[] = {
+    JSON_NUMBER(T, expected_time_s, 0, 0, 0, 0,
+                "Expected times of the chosen remedies, summed over the jobs"),
+    JSON_NUMBER(T, lower_bound_s, 0, 0, 0, 0,
+                "The sum of their run times without failures"),
+    JSON_NUMBER(T, gap_ratio, 0, 0, 0, JSON_MAY_BE_NULL,
+                "expected_time_s / lower_bound_s - 1"),
+    {0},
+};
+#undef T
+static const struct json_object objective_json = {
+    "RoundObjective", "How good the plan is", sizeof(struct round_answer_objective),
+    objective_rows};
+
+#define T struct round_answer
+static const struct json_field answer_rows[] = {
+    DECISION_ANSWER_ROWS(T),
+    JSON_TEXT(T, mode, JSON_OPTIONAL, "combined: replication or checkpointing"),
+    JSON_INTEGER(T, free_cpus, 0, JSON_EXACT, 0, 0,
+                 "CPUs that were free before the first start"),
+    JSON_NUMBER(T, free_cpu_limit, 0, 0, 0, JSON_OPTIONAL,
+                "How many must be free for further copies"),
+    JSON_LIST(T, actions, action_count, struct round_answer_action, &action_json, 0, 0,
+              "What to do, in this order"),
+    JSON_LIST(T, replica_counts, replica_count_count, struct round_answer_count,
+              &count_json, 0, 0, "One for each job, in the order of the request"),
+    JSON_LIST(T, unplaced, unplaced_count, struct round_answer_unplaced, &unplaced_json,
+              0, 0, "Jobs with fewer replicas than the policy aims at, by arrival"),
+    JSON_TEXTS(T, lost, lost_count, 0, 0,
+               "Jobs whose replicas have all failed and that the policy leaves so"),
+    JSON_LIST(T, choices, choice_count, struct round_answer_choice, &choice_json, 0,
+              JSON_OPTIONAL, "expected_time: the remedies of each job, by arrival"),
+    JSON_OBJECT(T, objective, const struct round_answer_objective *, &objective_json,
+                JSON_POINTER | JSON_OPTIONAL, "expected_time: how good the plan is"),
+    DECISION_END_ROWS(T),
+    {0},
+};
+#undef T
+const struct json_object round_answer_json = {"RoundAnswer",
+                                              "What a grid scheduler should do now",
+                                              sizeof(struct round_answer), answer_rows};
+
+/* ---- names ---- */
+
+static const char *const action_names[] = {
+    [ROUND_START] = "start",
+    [ROUND_CANCEL] = "cancel",
+    [ROUND_CHECKPOINT_ON] = "checkpoint_on",
+    [ROUND_CHECKPOINT_OFF] = "checkpoint_off",
+    [ROUND_MIGRATE] = "migrate",
+};
+static const char *const cancel_reasons[] = {
+    [ROUND_NO_REASON] = NULL,
+    [ROUND_JOB_FINISHED] = "job_finished",
+    [ROUND_MODE_SWITCH] = "mode_switch",
+};
+static const char *const mode_names[] = {
+    [ROUND_MODE_NONE] = NULL,
+    [ROUND_REPLICATION] = "replication",
+    [ROUND_CHECKPOINTING] = "checkpointing",
+};
+static const char *const remedy_names[] = {
+    [REMEDY_NONE] = "none",
+    [REMEDY_CHECKPOINTING] = "checkpointing",
+    [REMEDY_REPLICATION] = "replication",
+    [REMEDY_BOTH] = "both",
+};
+
+static const struct round_job_request *job_at(const struct round_call *call, size_t place)
+{
+    return &call->body->jobs[call->jobs_at[place]];
+}
+
+static const struct resource *resource_at(const struct round_call *call, size_t place)
+{
+    return &call->snapshot->resources[call->resources_at[place]];
+}
+
+/* ---- actions ---- */
+
+/* What the checkpoint policy says at the start of a job on a resource. */
+static enum error_code begin_checkpointing(const struct round_call *call,
+                                           const struct round_action *action,
+                                           struct round_answer_action *out)
+{
+    const struct round_job *job = &call->in.jobs[action->job];
+    const struct round_resource *r = &call->resources[action->resource];
+    const struct resource_history *h =
+        &call->histories.list[call->resources_at[action->resource]];
+    struct checkpoint_in in = checkpoint_in_unknown();
+    struct checkpoint_out decided = {0};
+    double sharing = (double)(r->job_count ? r->job_count : 1);
+    double left_mi = job->length_mi;
+
+    if (action->replica < job->replica_count)
+        left_mi = fmax(0, left_mi - job->replicas[action->replica].completed_mi);
+    else
+        sharing = (double)r->job_count + 1;
+    in.checkpoint_overhead_s = job->checkpoint_overhead_s;
+    in.restart_s = job->restart_s;
+    in.restart_from_scratch_s = job->restart_from_scratch_s;
+    in.execution_time_s = r->mips > 0 && job->length_mi > 0
+                              ? job->length_mi * sharing / r->mips
+                              : CHECKPOINT_SHORTEST_S;
+    in.remaining_s = r->mips > 0 ? left_mi * sharing / r->mips : HUGE_VAL;
+    if (r->mips <= 0)
+        in.execution_time_s = HUGE_VAL;
+    in.start = true;
+    in.remaining_is_known = true;
+    in.reschedule_delay_s = job->reschedule_delay_s;
+    if (call->has_histories) {
+        in.mean_failure_interval_s = h->mean_s;
+        in.weibull_shape = h->weibull_shape;
+        in.weibull_scale_s = h->scale_s;
+        if (h->known) {
+            in.failure_age_s =
+                reliability_failure_age_s(&h->reliability, call->histories.now_s);
+            in.uptime_s = r->uptime_s;
+        }
+    }
+    TRY(call->checkpoint->run(&in, call->checkpoint_param, &decided, call->rq->err));
+    out->interval_s = decided.interval_s;
+    out->next_request_in_s = decided.next_request_in_s;
+    return OK;
+}
+
+static enum error_code fill_actions(struct round_call *call, struct round_answer *answer)
+{
+    struct round_answer_action *list =
+        NEW(call->rq->arena, struct round_answer_action, call->out.action_count);
+
+    if (!list)
+        return fail_memory(call->rq->err);
+    for (size_t i = 0; i < call->out.action_count; i++) {
+        const struct round_action *action = &call->out.actions[i];
+        const struct round_job_request *job = job_at(call, action->job);
+        const struct resource *resource = resource_at(call, action->resource);
+        bool is_named = action->replica < job->replica_count;
+
+        list[i] = (struct round_answer_action){
+            .action = action_names[action->kind],
+            .job_id = job->id,
+            .replica_id = is_named ? job->replicas[action->replica].id : NULL,
+            .replica_index = is_named ? (double)NAN : (double)action->replica,
+            .resource_id = resource->id,
+            .site_id = resource->site_id,
+            .reason = cancel_reasons[action->reason],
+            .interval_s = NAN,
+            .next_request_in_s = NAN,
+        };
+        if (action->kind == ROUND_START)
+            list[i].from = action->from_checkpoint ? "checkpoint" : "scratch";
+        if (action->kind == ROUND_CHECKPOINT_ON || action->kind == ROUND_CHECKPOINT_OFF)
+            list[i].when = action->when_running ? "replica_running" : "now";
+        if (action->kind == ROUND_CHECKPOINT_ON && call->checkpoint)
+            TRY(begin_checkpointing(call, action, &list[i]));
+    }
+    answer->actions = list;
+    answer->action_count = call->out.action_count;
+    return OK;
+}
+
+/* ---- counts, lost jobs ---- */
+
+static size_t listed_active(const struct round_job *job)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < job->replica_count; i++)
+        count += replica_is_active(&job->replicas[i]);
+    return count;
+}
+
+static bool is_finished(const struct round_job *job)
+{
+    for (size_t i = 0; i < job->replica_count; i++)
+        if (job->replicas[i].state == REPLICA_FINISHED)
+            return true;
+    return false;
+}
+
+/* Active replicas of each job, by place, after the actions. */
+static enum error_code count_active(const struct round_call *call, size_t **active)
+{
+    *active = NEW(call->rq->arena, size_t, call->in.job_count);
+    if (!*active)
+        return fail_memory(call->rq->err);
+    for (size_t place = 0; place < call->in.job_count; place++)
+        (*active)[place] = listed_active(&call->in.jobs[place]);
+    for (size_t i = 0; i < call->out.action_count; i++) {
+        const struct round_action *action = &call->out.actions[i];
+
+        if (action->kind == ROUND_START)
+            (*active)[action->job]++;
+        else if (action->kind == ROUND_CANCEL)
+            (*active)[action->job]--;
+    }
+    return OK;
+}
+
+static enum error_code fill_counts(struct round_call *call, const size_t *active,
+                                   struct round_answer *answer)
+{
+    size_t count = call->in.job_count;
+    struct round_answer_count *list =
+        NEW(call->rq->arena, struct round_answer_count, count);
+    const char **lost = NEW(call->rq->arena, const char *, count);
+
+    if (!list || !lost)
+        return fail_memory(call->rq->err);
+    answer->lost = lost;
+    for (size_t place = 0; place < count; place++) {
+        const struct round_job *job = &call->in.jobs[place];
+
+        list[call->jobs_at[place]] = (struct round_answer_count){
+            .job_id = job_at(call, place)->id,
+            .active = active[place],
+            .target = call->out.targets[place],
+            .success_probability = NAN,
+            .needed = NAN,
+        };
+        if (!(call->policy->flags & ROUND_DETECTS) && job->started_count > 0 &&
+            active[place] == 0 && !is_finished(job))
+            lost[answer->lost_count++] = job_at(call, place)->id;
+    }
+    for (size_t i = 0; i < call->out.success_count; i++) {
+        const struct round_success *s = &call->out.successes[i];
+        struct round_answer_count *c = &list[call->jobs_at[s->job]];
+
+        c->success_probability = s->probability;
+        if (s->needed_count)
+            c->needed = (double)s->needed_count;
+    }
+    answer->replica_counts = list;
+    answer->replica_count_count = count;
+    return OK;
+}
+
+/* ---- unplaced ---- */
+
+static enum error_code add_unplaced(struct round_call *call, const char *job_id,
+                                    const char *const *names, const size_t *counts,
+                                    size_t count, struct round_answer_unplaced *out)
+{
+    struct round_answer_reason *reasons =
+        NEW(call->rq->arena, struct round_answer_reason, count);
+    size_t main_reason = 0;
+
+    if (!reasons)
+        return fail_memory(call->rq->err);
+    *out = (struct round_answer_unplaced){.job_id = job_id, .reasons = reasons};
+    for (size_t i = 0; i < count; i++) {
+        if (counts[i] == 0)
+            continue;
+        reasons[out->reason_count++] =
+            (struct round_answer_reason){names[i], (uint64_t)counts[i]};
+        if (counts[i] > counts[main_reason])
+            main_reason = i;
+    }
+    metrics_unplaced(call->rq->service->metrics, names[main_reason], 1);
+    return OK;
+}
+
+static enum error_code fill_unplaced(struct round_call *call, const size_t *active,
+                                     struct round_answer *answer)
+{
+    static const char *const over_cost[] = {"over_max_cost_ratio"};
+    const struct round_out *out = &call->out;
+    size_t up = 0, count = 0;
+    struct round_answer_unplaced *list =
+        NEW(call->rq->arena, struct round_answer_unplaced,
+            out->wait_count + out->choice_count);
+
+    if (!list)
+        return fail_memory(call->rq->err);
+    for (size_t i = 0; i < out->wait_count; i++)
+        TRY(add_unplaced(call, job_at(call, out->waits[i].job)->id,
+                         round_wait_reason_names, out->waits[i].count,
+                         ROUND_WAIT_REASON_COUNT, &list[count++]));
+    for (size_t i = 0; i < call->in.resource_count; i++)
+        up += call->resources[i].up;
+    for (size_t i = 0; i < out->choice_count; i++) {
+        const struct round_choice *c = &out->choices[i];
+
+        if (c->chosen == SIZE_MAX && active[c->job] == 0)
+            TRY(add_unplaced(call, job_at(call, c->job)->id, over_cost, &up, 1,
+                             &list[count++]));
+    }
+    answer->unplaced = list;
+    answer->unplaced_count = count;
+    return OK;
+}
+
+/* ---- expected_time ---- */
+
+/* Longer than this, some thirty million years, is no end worth a number in a text. */
+#define READABLE_S 1e15
+
+static const char *because(const struct round_call *call, const struct round_choice *c)
+{
+    static const struct remedy_option endless = {.expected_time_s = (double)NAN};
+    const struct remedy_option *none = &c->options[0], *o;
+    double ratio = round_call_option(call, "max_cost_ratio", (double)NAN);
+    const char *limit = isnan(ratio) ? "" : " within max_cost_ratio";
+    double saved_s, dearer_s;
+
+    if (c->chosen == SIZE_MAX && c->cheapest == SIZE_MAX)
+        return "no remedy ends in a time that can be expected";
+    if (c->chosen != SIZE_MAX &&
+        !(none->expected_time_s <= READABLE_S && none->expected_cost_cpu_s <= READABLE_S))
+        none = &endless;
+    if (c->chosen == SIZE_MAX)
+        return arena_printf(call->rq->arena,
+                            "the cheapest of %zu options with room for %zu copies costs "
+                            "%.6g times the run time, more than max_cost_ratio",
+                            c->option_count, c->placeable_count,
+                            c->options[c->cheapest].expected_cost_cpu_s / c->execution_s);
+    o = &c->options[c->chosen];
+    if (c->chosen == 0 || isnan(none->expected_time_s))
+        return arena_printf(call->rq->arena,
+                            "least expected time of %zu options%s, with room for %zu "
+                            "copies: %.6g s%s",
+                            c->option_count, limit, c->placeable_count,
+                            o->expected_time_s,
+                            c->chosen == 0 ? "" : "; without a remedy it would not end");
+    saved_s = none->expected_time_s - o->expected_time_s;
+    dearer_s = o->expected_cost_cpu_s - none->expected_cost_cpu_s;
+    return arena_printf(call->rq->arena,
+                        "least expected time of %zu options%s, with room for %zu copies: "
+                        "%.6g s, %.6g s less than without a remedy, for %.6g s %s of "
+                        "CPU time",
+                        c->option_count, limit, c->placeable_count, o->expected_time_s,
+                        saved_s, fabs(dearer_s), dearer_s < 0 ? "less" : "more");
+}
+
+static enum error_code fill_choice(struct round_call *call, const struct round_choice *c,
+                                   struct round_answer_choice *out)
+{
+    struct round_answer_option *options =
+        NEW(call->rq->arena, struct round_answer_option, c->option_count);
+
+    if (!options)
+        return fail_memory(call->rq->err);
+    for (size_t i = 0; i < c->option_count; i++)
+        options[i] = (struct round_answer_option){
+            .remedy = remedy_names[c->options[i].remedy],
+            .replicas = c->options[i].replicas,
+            .interval_s = c->options[i].interval_s,
+            .expected_time_s = c->options[i].expected_time_s,
+            .expected_cost_cpu_s = c->options[i].expected_cost_cpu_s,
+            .success_probability = c->options[i].success_probability,
+        };
+    *out = (struct round_answer_choice){
+        .job_id = job_at(call, c->job)->id,
+        .replicas = NAN,
+        .interval_s = NAN,
+        .because = because(call, c),
+        .options_compared = options,
+        .option_count = c->option_count,
+    };
+    if (!out->because)
+        return fail_memory(call->rq->err);
+    if (c->chosen != SIZE_MAX) {
+        out->choice = options[c->chosen].remedy;
+        out->replicas = (double)options[c->chosen].replicas;
+        out->interval_s = options[c->chosen].interval_s;
+    } else if (c->cheapest != SIZE_MAX) {
+        out->cheapest = options[c->cheapest].remedy;
+    }
+    return OK;
+}
+
+static enum error_code fill_choices(struct round_call *call, struct round_answer *answer)
+{
+    size_t count = call->out.choice_count;
+    struct round_answer_choice *list =
+        NEW(call->rq->arena, struct round_answer_choice, count);
+    struct round_answer_objective *objective =
+        NEW(call->rq->arena, struct round_answer_objective, 1);
+
+    if (!list || !objective)
+        return fail_memory(call->rq->err);
+    for (size_t i = 0; i < count; i++) {
+        const struct round_choice *c = &call->out.choices[i];
+
+        TRY(fill_choice(call, c, &list[i]));
+        if (c->chosen == SIZE_MAX)
+            continue;
+        objective->expected_time_s += c->options[c->chosen].expected_time_s;
+        objective->lower_bound_s += c->lower_bound_s;
+    }
+    answer->choices = list;
+    answer->choice_count = count;
+    if (!call->out.choices)
+        return OK;
+    objective->gap_ratio = objective->lower_bound_s > 0
+                               ? objective->expected_time_s / objective->lower_bound_s - 1
+                               : (double)NAN;
+    call->rq->gap_ratio = objective->gap_ratio;
+    answer->objective = objective;
+    return OK;
+}
+
+/* ---- warnings ---- */
+
+static enum error_code warn(struct round_call *call, const char *text)
+{
+    if (!text)
+        return fail_memory(call->rq->err);
+    call->warnings[call->warning_count++] = text;
+    return OK;
+}
+
+/* Of each start: whether its site holds another active replica of the job. */
+static enum error_code warn_shared_sites(struct round_call *call)
+{
+    struct arena *a = call->rq->arena;
+    size_t *last = NEW(a, size_t, call->in.job_count); /* 1 + its latest start */
+    size_t *earlier = NEW(a, size_t, call->out.action_count);
+    size_t count = 0, first = 0;
+
+    if (!last || !earlier)
+        return fail_memory(call->rq->err);
+    for (size_t i = 0; i < call->out.action_count; i++) {
+        const struct round_action *action = &call->out.actions[i];
+        const struct round_job *job = &call->in.jobs[action->job];
+        size_t site = call->resources[action->resource].site;
+        bool is_shared = false;
+
+        if (action->kind != ROUND_START)
+            continue;
+        for (size_t r = 0; r < job->replica_count && !is_shared; r++)
+            is_shared = replica_is_active(&job->replicas[r]) &&
+                        call->resources[job->replicas[r].resource].site == site;
+        for (size_t s = last[action->job]; s && !is_shared; s = earlier[s - 1])
+            is_shared = call->resources[call->out.actions[s - 1].resource].site == site;
+        earlier[i] = last[action->job];
+        last[action->job] = i + 1;
+        if (is_shared && count++ == 0)
+            first = action->job;
+    }
+    if (count == 0)
+        return OK;
+    return warn(call, arena_printf(a,
+                                   "shared_site: %zu replica(s), first of job '%.256s', "
+                                   "start on a site that holds another one of their "
+                                   "job; what fails there together takes both",
+                                   count, job_at(call, first)->id));
+}
+
+static enum error_code warn_all(struct round_call *call)
+{
+    size_t unknown = 0, first = 0;
+
+    TRY(warn_shared_sites(call));
+    TRY(round_call_warn_unused(call));
+    if (!call->has_histories)
+        return OK;
+    if (call->histories.unavailable)
+        TRY(warn(call, "history_unavailable: the stored failures cannot be read now; "
+                       "resources without a history in the request count as never seen "
+                       "to fail"));
+    for (size_t i = call->in.resource_count; i-- > 0;) {
+        if (!call->resources[i].up || call->resources[i].mean_failure_interval_s > 0)
+            continue;
+        unknown++;
+        first = i;
+    }
+    if (unknown == 0)
+        return OK;
+    return warn(call, arena_printf(call->rq->arena,
+                                   "history_missing: of %zu resource(s), first '%.256s', "
+                                   "nothing is known of failures; they count as failing "
+                                   "at once",
+                                   unknown, resource_at(call, first)->id));
+}
+
+enum error_code round_call_answer(struct round_call *call, struct round_answer *answer)
+{
+    size_t *active;
+
+    answer->mode = mode_names[call->out.mode];
+    answer->free_cpus = call->out.free_cpus;
+    answer->free_cpu_limit =
+        call->out.free_cpu_limit ? (double)call->out.free_cpu_limit : (double)NAN;
+    TRY(count_active(call, &active));
+    TRY(fill_actions(call, answer));
+    TRY(fill_counts(call, active, answer));
+    TRY(fill_unplaced(call, active, answer));
+    TRY(fill_choices(call, answer));
+    TRY(warn_all(call));
+    answer->decision.warnings = call->warnings;
+    answer->decision.warning_count = call->warning_count;
+    return OK;
+}
+
+enum error_code round_answer_request(struct request *rq, const struct round_request *body,
+                                     const struct round_policy *table, const char *preset,
+                                     struct round_answer *answer)
+{
+    struct round_call call;
+
+    TRY(round_call_begin(&call, rq, body, table, preset, &answer->decision));
+    TRY(call.policy->run(&call.in, call.param, &call.out, rq->arena, rq->err));
+    TRY(round_call_answer(&call, answer));
+    decision_end(rq, call.policy->name, call.out.status, &answer->decision);
+    return OK;
+}

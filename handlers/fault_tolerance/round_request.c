@@ -1,0 +1,518 @@
+/* round_request.c - the body of a round: its table, and its way into a round_in. */
+#include "algorithms/checkpoint/checkpoint.h"
+#include "handlers/common/snapshot_json.h"
+#include "handlers/fault_tolerance/rounds.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const replica_states[] = {"transferring", "running", "failed",
+                                             "finished", NULL};
+static const char *const job_states[] = {"unknown", "waiting", "running", NULL};
+
+_Static_assert(sizeof(enum replica_state) == sizeof(int), "a choice is an int");
+_Static_assert(sizeof(enum round_job_state) == sizeof(int), "a choice is an int");
+
+#define T struct round_replica_request
+static const struct json_field replica_rows[] = {
+    JSON_ID(T, id, JSON_REQUIRED, "Name, unique in the job"),
+    JSON_ID(T, resource_id, JSON_REQUIRED, "The resource of the snapshot that it is on"),
+    JSON_ID(T, boot_id, JSON_NULLABLE,
+            "The resource's boot_id when the replica was started there"),
+    JSON_CHOICE(T, state, replica_states, REPLICA_RUNNING, 0,
+                "What is believed of it; default running. failed and finished ones hold "
+                "no slot"),
+    JSON_NUMBER(T, completed_mi, 0, JSON_LARGEST, 0, 0, "Work done; default 0"),
+    {0},
+};
+#undef T
+static const struct json_object replica_json = {"RoundReplica", "A copy of a job",
+                                                sizeof(struct round_replica_request),
+                                                replica_rows};
+
+#define T struct round_job_request
+static const struct json_field job_rows[] = {
+    JSON_ID(T, id, JSON_REQUIRED, "Name, unique in the request"),
+    JSON_NUMBER(T, arrival_s, -JSON_LARGEST, JSON_LARGEST, 0, 0,
+                "When it arrived first; earlier ones come first, ties by id; default 0"),
+    JSON_CHOICE(T, state, job_states, ROUND_JOB_UNKNOWN, 0,
+                "Checked against its replicas if it is given"),
+    JSON_NUMBER(T, length_mi, 0, JSON_LARGEST, 0, JSON_REQUIRED,
+                "Work of the whole job: 1 takes a second at 1 MIPS"),
+    JSON_BOOLEAN(T, has_checkpoint, 0, 0, "It has an image to restart from"),
+    JSON_BOOLEAN(T, checkpointing, 0, 0, "Its active replica takes checkpoints"),
+    JSON_NUMBER(T, replicas_started, 0, 1e9, NAN, JSON_NULLABLE,
+                "Replicas ever started, a whole number; default: those listed"),
+    JSON_LIST(T, replicas, replica_count, struct round_replica_request, &replica_json,
+              ROUND_REPLICAS_MAX, JSON_UNIQUE_IDS, "Its copies"),
+    JSON_NUMBER(T, checkpoint_overhead_s, 0, CHECKPOINT_LONGEST_S, 0, 0,
+                "How long it stands still for one checkpoint; default 0"),
+    JSON_NUMBER(T, restart_s, 0, CHECKPOINT_LONGEST_S, 0, 0,
+                "Time to fetch a checkpoint after a failure; default 0"),
+    JSON_NUMBER(T, restart_from_scratch_s, 0, CHECKPOINT_LONGEST_S, 0, 0,
+                "The same where there is no checkpoint yet; default 0"),
+    JSON_NUMBER(T, reschedule_delay_s, 0, CHECKPOINT_LONGEST_S, 0, 0,
+                "Time from a failure until it runs again elsewhere; default 0"),
+    {0},
+};
+#undef T
+const struct json_object round_job_json = {"RoundJob", "An unfinished job and its copies",
+                                           sizeof(struct round_job_request), job_rows};
+
+#define T struct round_checkpoint_request
+static const struct json_field checkpoint_rows[] = {
+    JSON_TEXT(T, algorithm, JSON_REQUIRED,
+              "A policy of the family checkpoint (GET /v1/algorithms)"),
+    JSON_VALUES(T, options, option_count, 0, "Its options"),
+    {0},
+};
+#undef T
+const struct json_object round_checkpoint_json = {
+    "RoundCheckpoint", "How jobs are checkpointed when they are",
+    sizeof(struct round_checkpoint_request), checkpoint_rows};
+
+/* ---- policies and options ---- */
+
+enum { NAMES_MAX = 32 };
+
+static const struct round_policy *find_policy(const struct round_call *call,
+                                              const struct round_policy *table,
+                                              const char *preset)
+{
+    const char *name = call->body->decision.algorithm;
+    const struct round_policy *policy;
+    const char *names[NAMES_MAX];
+    size_t count = 0;
+
+    if (!name || strcmp(name, "auto") == 0)
+        name = preset;
+    policy = round_policy_find(table, name);
+    if (policy)
+        return policy;
+    for (; table[count].name && count < NAMES_MAX; count++)
+        names[count] = table[count].name;
+    decision_unknown_algorithm(name, names, count, call->rq->err);
+    return NULL;
+}
+
+/* Options that are null are not set. Mistakes get the pointer `prefix`/options/... */
+static enum error_code bind(struct round_call *call, const struct param *rows,
+                            const struct named_value *options, size_t option_count,
+                            const char *prefix, double *value)
+{
+    struct arena *a = call->rq->arena;
+    struct named_value *given = NEW(a, struct named_value, option_count);
+    struct error mistakes = {.arena = a};
+    size_t count = 0;
+
+    if (!given)
+        return fail_memory(call->rq->err);
+    for (size_t i = 0; i < option_count; i++)
+        if (options[i].type != VALUE_UNDEFINED)
+            given[count++] = options[i];
+    params_bind(rows, given, count, value, &mistakes);
+    for (const struct error_item *i = mistakes.first; i; i = i->next) {
+        const char *pointer = arena_printf(a, "%s%s", prefix, i->pointer);
+
+        if (!pointer)
+            return fail_memory(call->rq->err);
+        invalid(call->rq->err, pointer, i->kind, "%s", i->detail);
+    }
+    return OK;
+}
+
+/* On a grid of nothing a policy does nothing but look at its options. */
+static enum error_code try_options(struct round_call *call)
+{
+    struct round_in nothing = {0};
+    struct round_out out;
+    enum error_code code =
+        call->policy->run(&nothing, call->param, &out, call->rq->arena, call->rq->err);
+
+    return code == ERR_INVALID ? OK : code;
+}
+
+static void unknown_checkpoint(const char *name, struct error *err)
+{
+    char hint[NAMES_HINT_BYTES];
+    const char *names[NAMES_MAX];
+    size_t count = 0;
+
+    for (; checkpoint_policies[count].name && count < NAMES_MAX; count++)
+        names[count] = checkpoint_policies[count].name;
+    invalid(err, "/checkpoint/algorithm", "unknown_algorithm",
+            "there is no checkpoint policy '%.60s'; %s", name,
+            names_hint(name, names, count, hint, sizeof(hint)));
+}
+
+static enum error_code bind_policies(struct round_call *call,
+                                     const struct round_policy *table, const char *preset)
+{
+    const struct decision_request *decision = &call->body->decision;
+    const struct round_checkpoint_request *checkpoint = call->body->checkpoint;
+
+    call->policy = find_policy(call, table, preset);
+    if (call->policy) {
+        size_t mistakes = call->rq->err->item_count;
+
+        TRY(bind(call, call->policy->params, decision->options, decision->option_count,
+                 "", call->param));
+        if (call->rq->err->item_count == mistakes)
+            TRY(try_options(call));
+    }
+    if (!checkpoint)
+        return OK;
+    call->checkpoint = checkpoint_policy_find(checkpoint->algorithm);
+    if (!call->checkpoint) {
+        unknown_checkpoint(checkpoint->algorithm, call->rq->err);
+        return OK;
+    }
+    return bind(call, call->checkpoint->params, checkpoint->options,
+                checkpoint->option_count, "/checkpoint", call->checkpoint_param);
+}
+
+double round_call_option(const struct round_call *call, const char *name,
+                         double otherwise)
+{
+    for (size_t i = 0; call->policy->params[i].name; i++)
+        if (strcmp(call->policy->params[i].name, name) == 0)
+            return call->param[i];
+    return otherwise;
+}
+
+/* ---- resources ---- */
+
+static int by_id(const void *left, const void *right, void *resources)
+{
+    const struct resource *list = resources;
+
+    return strcmp(list[*(const size_t *)left].id, list[*(const size_t *)right].id);
+}
+
+/* By site, those without one by their own id behind a site of that name. */
+static int by_site(const void *left, const void *right, void *resources)
+{
+    const struct resource *list = resources;
+    const struct resource *a = &list[*(const size_t *)left];
+    const struct resource *b = &list[*(const size_t *)right];
+    int order = strcmp(a->site_id ? a->site_id : a->id, b->site_id ? b->site_id : b->id);
+
+    return order ? order : (a->site_id == NULL) - (b->site_id == NULL);
+}
+
+static void check_whole(struct round_call *call, size_t i, const char *member,
+                        double value)
+{
+    char pointer[96];
+
+    if (isnan(value) || value == floor(value))
+        return;
+    snprintf(pointer, sizeof(pointer), "/snapshot/resources/%zu/%s", i, member);
+    invalid(call->rq->err, pointer, "not_an_integer", "%g is not a whole number", value);
+}
+
+static struct round_resource resource_of(const struct resource *r)
+{
+    double mips = r->mips_total * r->cpu_available_ratio - r->mips_external;
+
+    return (struct round_resource){
+        .up = !r->failed,
+        .mips = mips > 0 ? mips : 0,
+        .n_max = resource_slots(r),
+        .job_count = (size_t)r->job_count,
+        .mean_failure_interval_s = NAN,
+        .uptime_s = NAN,
+        .weibull_shape = NAN,
+        .weibull_scale_s = NAN,
+    };
+}
+
+/* Numbers the sites by id. */
+static enum error_code number_sites(struct round_call *call, const size_t *place_of)
+{
+    size_t count = call->snapshot->resource_count, site = 0;
+    const struct resource *given = call->snapshot->resources;
+    size_t *order = NEW(call->rq->arena, size_t, count);
+
+    if (!order)
+        return fail_memory(call->rq->err);
+    for (size_t i = 0; i < count; i++)
+        order[i] = i;
+    qsort_r(order, count, sizeof(*order), by_site, (void *)(uintptr_t)given);
+    for (size_t i = 0; i < count; i++) {
+        const struct resource *r = &given[order[i]];
+
+        /* a resource without a site has one of its own */
+        if (i > 0 && (!r->site_id || !given[order[i - 1]].site_id ||
+                      strcmp(r->site_id, given[order[i - 1]].site_id) != 0))
+            site++;
+        call->resources[place_of[order[i]]].site = site;
+    }
+    call->in.site_count = count ? site + 1 : 0;
+    return OK;
+}
+
+/* *place_of: from positions in the snapshot to places by id. */
+static enum error_code take_resources(struct round_call *call, size_t **place_of)
+{
+    const struct snapshot *snapshot = call->snapshot;
+    size_t count = snapshot->resource_count;
+
+    call->resources = NEW(call->rq->arena, struct round_resource, count);
+    call->resources_at = NEW(call->rq->arena, size_t, count);
+    *place_of = NEW(call->rq->arena, size_t, count);
+    if (!call->resources || !call->resources_at || !*place_of)
+        return fail_memory(call->rq->err);
+    for (size_t i = 0; i < count; i++) {
+        call->resources_at[i] = i;
+        check_whole(call, i, "n_max", snapshot->resources[i].n_max);
+        check_whole(call, i, "job_count", snapshot->resources[i].job_count);
+    }
+    qsort_r(call->resources_at, count, sizeof(size_t), by_id,
+            (void *)(uintptr_t)snapshot->resources);
+    for (size_t place = 0; place < count; place++) {
+        (*place_of)[call->resources_at[place]] = place;
+        call->resources[place] =
+            resource_of(&snapshot->resources[call->resources_at[place]]);
+    }
+    call->in.resources = call->resources;
+    call->in.resource_count = count;
+    return number_sites(call, *place_of);
+}
+
+/* ---- jobs ---- */
+
+static int by_arrival(const void *left, const void *right, void *jobs)
+{
+    const struct round_job_request *list = jobs;
+    const struct round_job_request *a = &list[*(const size_t *)left];
+    const struct round_job_request *b = &list[*(const size_t *)right];
+
+    if (a->arrival_s != b->arrival_s)
+        return a->arrival_s < b->arrival_s ? -1 : 1;
+    return strcmp(a->id, b->id);
+}
+
+static void job_mistake(struct round_call *call, size_t job, const char *member,
+                        const char *kind, const char *detail)
+{
+    char pointer[96];
+
+    snprintf(pointer, sizeof(pointer), "/jobs/%zu/%s", job, member);
+    invalid(call->rq->err, pointer, kind, "%s", detail);
+}
+
+/* What a replica says is of an earlier boot of its resource. */
+static bool is_of_other_boot(const struct round_replica_request *replica,
+                             const struct resource *resource)
+{
+    return replica->boot_id && resource->boot_id &&
+           strcmp(replica->boot_id, resource->boot_id) != 0;
+}
+
+/* The state that the policy is to believe. */
+static enum replica_state state_of(const struct round_call *call,
+                                   const struct round_replica_request *replica,
+                                   const struct resource *resource)
+{
+    bool by_boot = round_call_option(call, "detection", 1) == 0;
+
+    if (replica->state == REPLICA_FINISHED || !(call->policy->flags & ROUND_DETECTS))
+        return replica->state;
+    if (resource->failed || (by_boot && is_of_other_boot(replica, resource)))
+        return REPLICA_FAILED;
+    return replica->state;
+}
+
+static void check_shared(struct round_call *call, size_t job, size_t i,
+                         const struct round_replica *list)
+{
+    char member[64];
+
+    for (size_t j = 0; j < i && replica_is_active(&list[i]); j++) {
+        if (!replica_is_active(&list[j]) || list[j].resource != list[i].resource)
+            continue;
+        snprintf(member, sizeof(member), "replicas/%zu/resource_id", i);
+        job_mistake(call, job, member, "conflict",
+                    "another active replica of the job is on this resource");
+        return;
+    }
+}
+
+/* False: a resource is not known. */
+static bool take_replicas(struct round_call *call, size_t job, const size_t *place_of,
+                          struct round_replica *list)
+{
+    const struct round_job_request *given = &call->body->jobs[job];
+    bool known = true;
+
+    for (size_t i = 0; i < given->replica_count; i++) {
+        const struct round_replica_request *replica = &given->replicas[i];
+        size_t at = histories_find(&call->histories, replica->resource_id, false);
+        char member[64];
+
+        if (at == NAME_NOT_FOUND) {
+            snprintf(member, sizeof(member), "replicas/%zu/resource_id", i);
+            job_mistake(call, job, member, "unknown_id",
+                        "the snapshot has no such resource");
+            known = false;
+            continue;
+        }
+        list[i] = (struct round_replica){
+            .resource = place_of[at],
+            .state = state_of(call, replica, &call->snapshot->resources[at]),
+            .completed_mi = replica->completed_mi,
+        };
+        call->in.has_finished =
+            call->in.has_finished || list[i].state == REPLICA_FINISHED;
+    }
+    for (size_t i = 1; known && i < given->replica_count; i++)
+        check_shared(call, job, i, list);
+    return known;
+}
+
+static void check_job(struct round_call *call, size_t job)
+{
+    const struct round_job_request *given = &call->body->jobs[job];
+    size_t active = 0;
+
+    for (size_t i = 0; i < given->replica_count; i++)
+        active += given->replicas[i].state == REPLICA_TRANSFERRING ||
+                  given->replicas[i].state == REPLICA_RUNNING;
+    if (given->state == ROUND_JOB_WAITING && active)
+        job_mistake(call, job, "state", "conflict",
+                    "a waiting job has no replica that transfers or runs");
+    if (given->state == ROUND_JOB_RUNNING && !active)
+        job_mistake(call, job, "state", "conflict",
+                    "a running job needs a replica that transfers or runs");
+    if (isnan(given->replicas_started))
+        return;
+    if (given->replicas_started != floor(given->replicas_started))
+        job_mistake(call, job, "replicas_started", "not_an_integer",
+                    "it must be a whole number");
+    else if (given->replicas_started < (double)given->replica_count)
+        job_mistake(call, job, "replicas_started", "out_of_bounds",
+                    "more replicas are listed than were started");
+}
+
+static enum error_code take_jobs(struct round_call *call, const size_t *place_of)
+{
+    const struct round_request *body = call->body;
+    struct round_job *list = NEW(call->rq->arena, struct round_job, body->job_count);
+
+    call->jobs_at = NEW(call->rq->arena, size_t, body->job_count);
+    if (!list || !call->jobs_at)
+        return fail_memory(call->rq->err);
+    for (size_t i = 0; i < body->job_count; i++)
+        call->jobs_at[i] = i;
+    qsort_r(call->jobs_at, body->job_count, sizeof(size_t), by_arrival,
+            (void *)(uintptr_t)body->jobs);
+    for (size_t place = 0; place < body->job_count; place++) {
+        size_t i = call->jobs_at[place];
+        const struct round_job_request *given = &body->jobs[i];
+        struct round_replica *replicas =
+            NEW(call->rq->arena, struct round_replica, given->replica_count);
+
+        if (!replicas)
+            return fail_memory(call->rq->err);
+        check_job(call, i);
+        take_replicas(call, i, place_of, replicas);
+        list[place] = (struct round_job){
+            .length_mi = given->length_mi,
+            .replicas = replicas,
+            .replica_count = given->replica_count,
+            .started_count = isnan(given->replicas_started)
+                                 ? given->replica_count
+                                 : (size_t)given->replicas_started,
+            .has_checkpoint = given->has_checkpoint,
+            .is_checkpointing = given->checkpointing,
+            .checkpoint_overhead_s = given->checkpoint_overhead_s,
+            .restart_s = given->restart_s,
+            .restart_from_scratch_s = given->restart_from_scratch_s,
+            .reschedule_delay_s = given->reschedule_delay_s,
+        };
+    }
+    call->in.jobs = list;
+    call->in.job_count = body->job_count;
+    return OK;
+}
+
+/* ---- reliability ---- */
+
+static bool needs_histories(const struct round_call *call)
+{
+    return !isnan(round_call_option(call, "mf_estimator", (double)NAN)) ||
+           (call->checkpoint && call->checkpoint->needs != CHECKPOINT_NEEDS_NOTHING);
+}
+
+static enum error_code read_histories(struct round_call *call)
+{
+    struct histories_options options = histories_options_preset();
+    double estimator = round_call_option(call, "mf_estimator", (double)NAN);
+
+    options.weibull = round_call_option(call, "failure_distribution", 0) == 1;
+    options.prior =
+        (enum rate_prior_scope)round_call_option(call, "prior", (double)options.prior);
+    options.mean_floor_s = round_call_option(call, "mean_floor_s", options.mean_floor_s);
+    if (call->checkpoint) {
+        options.weibull =
+            options.weibull || call->checkpoint->needs & CHECKPOINT_NEEDS_WEIBULL;
+        options.site_weight = call->checkpoint_param[CHECKPOINT_SITE_WEIGHT];
+        options.burst_window_s = call->checkpoint_param[CHECKPOINT_BURST_WINDOW];
+        if (isnan(estimator))
+            estimator = call->checkpoint_param[CHECKPOINT_MF_ESTIMATOR];
+    }
+    options.estimator = (enum mf_estimator)estimator;
+    for (size_t i = 0; i < call->histories.count; i++)
+        call->histories.list[i].wanted = true;
+    call->histories.now_s =
+        isnan(call->body->now_s) ? call->snapshot->taken_at_s : call->body->now_s;
+    TRY(histories_read(call->rq, &call->histories, &options));
+    call->has_histories = true;
+    for (size_t place = 0; place < call->in.resource_count; place++) {
+        const struct resource_history *h =
+            &call->histories.list[call->resources_at[place]];
+
+        struct round_resource *r = &call->resources[place];
+
+        r->mean_failure_interval_s = h->mean_s;
+        if (h->known)
+            r->uptime_s = reliability_uptime_s(&h->reliability, call->histories.now_s);
+        if (round_call_option(call, "failure_distribution", 0) == 1) {
+            r->weibull_shape = h->weibull_shape;
+            r->weibull_scale_s = h->scale_s;
+        }
+    }
+    return OK;
+}
+
+enum error_code round_call_begin(struct round_call *call, struct request *rq,
+                                 const struct round_request *body,
+                                 const struct round_policy *table, const char *preset,
+                                 struct decision_answer *answer)
+{
+    size_t *place_of;
+
+    *call = (struct round_call){.rq = rq, .body = body};
+    call->warnings = NEW(rq->arena, const char *, ROUND_WARNINGS_MAX);
+    if (!call->warnings)
+        return fail_memory(rq->err);
+    TRY(decision_begin(rq, &body->decision, answer));
+    TRY(bind_policies(call, table, preset));
+    TRY(decision_snapshot(rq, body->snapshot, body->snapshot_id, true, &call->snapshot));
+    if (!call->policy)
+        return rq->err->code;
+    TRY(histories_begin(call->snapshot, 0, &call->histories, rq->arena, rq->err));
+    histories_check(&call->histories, rq->err);
+    TRY(take_resources(call, &place_of));
+    TRY(take_jobs(call, place_of));
+    if (rq->err->code != OK)
+        return rq->err->code;
+    call->in.random_state = body->decision.seed;
+    call->in.explain = true;
+    call->in.budget = &rq->budget;
+    call->in.can_checkpoint =
+        call->checkpoint && strcmp(call->checkpoint->name, "none") != 0;
+    return needs_histories(call) ? read_histories(call) : OK;
+}

@@ -1,0 +1,487 @@
+/* executions.c - /v1/executions: observed runs of applications. */
+#include "handlers/history/executions.h"
+
+#include "handlers/common/bulk.h"
+#include "handlers/common/page.h"
+#include "handlers/history/execution_loads.h"
+#include "handlers/history/load_samples.h"
+#include "handlers/model/model_learn.h"
+#include "models/forecast/min_avg.h"
+#include "models/performance/accuracy.h"
+#include "service/refits.h"
+#include "service/service.h"
+#include "service/uuid.h"
+
+#include <string.h>
+
+#define WHOLE_MAX 2147483647.0 /* what a column of type integer holds */
+enum { LOAD_SAMPLES_MAX = 100000, LOAD_RESOURCES_MAX = 2048 };
+
+/* An execution as it is sent: with the load that was measured during it, from which
+ * cpu_available_ratio and bandwidth_mbps are worked out. */
+struct sent_execution {
+    struct execution run;
+    const char *const *resource_ids;
+    size_t resource_count;
+    const struct load_sample *load_samples;
+    size_t load_sample_count;
+    int load_mean; /* enum load_mean */
+};
+
+/* What one execution means to a model. */
+struct execution_model {
+    const char *model_id;
+    uint64_t version;
+    double predicted_s, ppe_pct;
+    const char *reason;
+};
+
+struct executions_answer {
+    struct bulk_answer bulk;
+    uint64_t load_filled_count;
+    const struct execution_model *models;
+    size_t model_count;
+    const char *const *warnings;
+    size_t warning_count;
+};
+
+struct executions_query {
+    struct page_query page;
+    struct range_query range;
+    int order;
+    const char *application_id, *resource_id, *site_id;
+};
+
+struct executions_page {
+    const struct execution *executions;
+    size_t execution_count;
+    const char *next_page_token;
+};
+
+/* Of struct execution, and of a struct whose first member is one. */
+#define T struct execution
+#define EXECUTION_ROWS                                                                   \
+    JSON_ID(T, execution_id, JSON_NULLABLE,                                              \
+            "The caller's name of the run; a run of the same name and phase_index is "   \
+            "stored once; default: a UUID"),                                             \
+        JSON_ID(T, application_id, JSON_REQUIRED, "The application that ran"),           \
+        JSON_ID(T, site_id, JSON_NULLABLE | JSON_OPTIONAL, "Where it ran"),              \
+        JSON_ID(T, resource_id, JSON_NULLABLE | JSON_OPTIONAL,                           \
+                "The machine, or the first of several"),                                 \
+        JSON_RAW(T, parameters, JSON_NULLABLE | JSON_OPTIONAL,                           \
+                 "What it was started with: an object of any members"),                  \
+        JSON_INSTANT(T, started_at, JSON_REQUIRED, "When it started"),                   \
+        JSON_NUMBER(T, run_time_s, 0, JSON_LARGEST, NAN, JSON_REQUIRED | JSON_ABOVE_MIN, \
+                    "How long it ran"),                                                  \
+        JSON_NUMBER(T, phase_index, 0, WHOLE_MAX, NAN, JSON_NULLABLE | JSON_OPTIONAL,    \
+                    "Phase that this is about, from 0; default: the whole run"),         \
+        JSON_NUMBER(T, problem_size, 0, JSON_LARGEST, NAN,                               \
+                    JSON_NULLABLE | JSON_OPTIONAL | JSON_ABOVE_MIN,                      \
+                    "Size of the problem: N of the model"),                              \
+        JSON_NUMBER(T, processors, 1, WHOLE_MAX, NAN, 0,                                 \
+                    "Processors used; default: as many as resource_ids, or 1"),          \
+        JSON_NUMBER(T, cpu_available_ratio, 0, 1, NAN,                                   \
+                    JSON_NULLABLE | JSON_OPTIONAL | JSON_ABOVE_MIN,                      \
+                    "Share of the CPU that it got: least of the machines' means"),       \
+        JSON_NUMBER(T, bandwidth_mbps, 0, JSON_LARGEST, NAN,                             \
+                    JSON_NULLABLE | JSON_OPTIONAL | JSON_ABOVE_MIN,                      \
+                    "Bandwidth that it had: least of the links' means"),                 \
+        JSON_NUMBER(T, memory_peak_bytes, 0, JSON_LARGEST, NAN,                          \
+                    JSON_NULLABLE | JSON_OPTIONAL, "Most memory that it used"),          \
+        JSON_NUMBER(T, exit_code, -WHOLE_MAX, WHOLE_MAX, NAN,                            \
+                    JSON_NULLABLE | JSON_OPTIONAL, "How it ended; 0: success"),          \
+        JSON_NUMBER(T, queue_wait_s, 0, JSON_LARGEST, NAN,                               \
+                    JSON_NULLABLE | JSON_OPTIONAL,                                       \
+                    "How long it waited in a batch queue before it started; later jobs " \
+                    "of the site are expected to wait as long"),                         \
+        JSON_NUMBER(T, predicted_s, 0, JSON_LARGEST, NAN,                                \
+                    JSON_NULLABLE | JSON_OPTIONAL | JSON_ABOVE_MIN,                      \
+                    "Run time that had been predicted"),                                 \
+        JSON_NUMBER(T, model_version, 0, WHOLE_MAX, NAN, JSON_NULLABLE | JSON_OPTIONAL,  \
+                    "Version of the model that predicted it"),                           \
+        JSON_BOOLEAN(T, dedicated, 0, 0,                                                 \
+                     "Nothing else ran on the machines; default false"),                 \
+        JSON_BOOLEAN(T, outlier, 0, 0,                                                   \
+                     "Predicted much too badly: left out of robust fits; default false")
+static const struct json_field execution_rows[] = {
+    EXECUTION_ROWS,
+    {0},
+};
+#define S struct sent_execution
+static const struct json_field sent_rows[] = {
+    EXECUTION_ROWS,
+    JSON_TEXTS(S, resource_ids, resource_count, LOAD_RESOURCES_MAX, 0,
+               "The machines that it ran on; without a load its load is taken from the "
+               "load samples stored of these, or of resource_id"),
+    JSON_LIST(S, load_samples, load_sample_count, struct load_sample, &load_sample_json,
+              LOAD_SAMPLES_MAX, 0,
+              "Load of the machines and of the links between them while it ran, instead "
+              "of cpu_available_ratio and bandwidth_mbps"),
+    JSON_CHOICE(S, load_mean, load_mean_names, LOAD_MEAN_PLAIN, 0,
+                "plain: every load sample counts the same; time_weighted: each holds "
+                "until the next; default plain"),
+    {0},
+};
+#undef S
+#undef T
+const struct json_object execution_json = {
+    "Execution", "An observed run of an application, or of one of its phases",
+    sizeof(struct execution), execution_rows};
+const struct json_object sent_execution_json = {
+    "ExecutionCreate",
+    "An observed run of an application, or of one of its phases, perhaps with the load "
+    "that was measured",
+    sizeof(struct sent_execution), sent_rows};
+
+#define T struct execution_model
+static const struct json_field model_rows[] = {
+    JSON_TEXT(T, model_id, 0, "A model that will learn the run"),
+    JSON_INTEGER(T, version, 0, JSON_EXACT, 0, 0, "Version that predicts now; 0: none"),
+    JSON_NUMBER(T, predicted_s, 0, 0, 0, JSON_OPTIONAL,
+                "What it would have predicted for the load that the run had"),
+    JSON_NUMBER(T, ppe_pct, 0, 0, 0, JSON_OPTIONAL, "The error of that"),
+    JSON_TEXT(T, reason, JSON_OPTIONAL, "Why it has no prediction"),
+    {0},
+};
+#undef T
+static const struct json_object model_json = {"ExecutionModel",
+                                              "What a run means to a model",
+                                              sizeof(struct execution_model), model_rows};
+
+#define T struct executions_answer
+static const struct json_field answer_rows[] = {
+    {.name = "received",
+     .doc = "Records in the body",
+     .type = JSON_TYPE_INTEGER,
+     .offset = offsetof(T, bulk.received)},
+    {.name = "stored",
+     .doc = "Records stored and committed",
+     .type = JSON_TYPE_INTEGER,
+     .offset = offsetof(T, bulk.stored)},
+    {.name = "duplicates",
+     .doc = "Records that were stored already: left as they are",
+     .type = JSON_TYPE_INTEGER,
+     .offset = offsetof(T, bulk.duplicates)},
+    {.name = "refused",
+     .doc = "Lines of NDJSON refused",
+     .type = JSON_TYPE_INTEGER,
+     .offset = offsetof(T, bulk.refused)},
+    {.name = "errors",
+     .doc = "What was wrong with the refused lines: the first 100 mistakes",
+     .type = JSON_TYPE_LIST,
+     .offset = offsetof(T, bulk.errors),
+     .count_offset = offsetof(T, bulk.error_count),
+     .of = &bulk_error_json},
+    JSON_INTEGER(
+        T, load_filled_count, 0, JSON_EXACT, 0, 0,
+        "Records without a load whose cpu_available_ratio, and bandwidth_mbps as "
+        "far as it is known, were taken from the stored load samples of their "
+        "machines around the run"),
+    JSON_TEXTS(T, warnings, warning_count, 0, JSON_OPTIONAL,
+               "What was guessed, and what is not used, with counts"),
+    {.name = "models",
+     .doc = "Of a single execution that is new: the models that will learn it",
+     .type = JSON_TYPE_LIST,
+     .offset = JSON_AT(T, models, const struct execution_model *),
+     .count_offset = JSON_AT(T, model_count, size_t),
+     .of = &model_json,
+     .flags = JSON_OPTIONAL},
+    {0},
+};
+#undef T
+const struct json_object executions_answer_json = {
+    "ExecutionsAnswer", "What was stored, and what it means to the models",
+    sizeof(struct executions_answer), answer_rows};
+
+#define T struct executions_query
+static const struct json_field query_rows[] = {
+    JSON_ID(T, application_id, 0, "Runs of this application only; default: any"),
+    JSON_ID(T, resource_id, 0, "Runs on this machine only; default: any"),
+    JSON_ID(T, site_id, 0, "Runs at this site only; default: any"),
+    RANGE_ROWS(T),
+    ORDER_ROW(T),
+    PAGE_ROWS(T),
+    {0},
+};
+#undef T
+const struct json_object executions_query_json = {
+    "ExecutionsQuery", "Which executions, by started_at", sizeof(struct executions_query),
+    query_rows};
+
+#define T struct executions_page
+static const struct json_field page_rows[] = {
+    JSON_LIST(T, executions, execution_count, struct execution, &execution_json, 0, 0,
+              "The executions by started_at"),
+    NEXT_PAGE_ROW(T),
+    {0},
+};
+#undef T
+const struct json_object executions_page_json = {
+    "ExecutionsPage", "A page of executions", sizeof(struct executions_page), page_rows};
+
+/* The load of the run, from what was measured. */
+static enum error_code read_load(const struct sent_execution *in, struct min_avg *out,
+                                 struct arena *a, struct error *err)
+{
+    struct min_avg_in question = {
+        .samples = in->load_samples,
+        .sample_count = in->load_sample_count,
+        .resource_ids = in->resource_ids,
+        .resource_count = in->resource_count,
+        .from_s = in->run.started_at_s,
+        .to_s = in->run.started_at_s + in->run.run_time_s,
+        .mean = (enum load_mean)in->load_mean,
+    };
+
+    return min_avg_of_run(&question, out, a, err);
+}
+
+static void check_load(struct bulk_check *check, const struct sent_execution *in)
+{
+    struct error found = {.arena = check->err->arena};
+    struct min_avg ignored;
+
+    if (in->resource_ids && in->resource_count == 0)
+        bulk_mistake(check, "resource_ids", "too_short", "give at least one machine");
+    if (!in->load_samples)
+        return;
+    if (in->load_sample_count == 0)
+        bulk_mistake(check, "load_samples", "required", "give at least one sample");
+    else if (!in->resource_ids || in->resource_count == 0)
+        bulk_mistake(check, "resource_ids", "required",
+                     "load_samples need the machines that the run used");
+    else if (!isnan(in->run.cpu_available_ratio) || !isnan(in->run.bandwidth_mbps))
+        bulk_mistake(check, "load_samples", "conflict",
+                     "give either load_samples, or cpu_available_ratio and "
+                     "bandwidth_mbps");
+    else if (read_load(in, &ignored, check->err->arena, &found) == ERR_INVALID)
+        for (const struct error_item *item = found.first; item; item = item->next) {
+            bool is_sample = strncmp(item->pointer, "/samples/", 9) == 0;
+
+            bulk_mistake(check,
+                         arena_printf(check->err->arena, "%s%s", is_sample ? "load_" : "",
+                                      item->pointer + 1),
+                         item->kind, "%s", item->detail);
+        }
+}
+
+static void check_execution(struct bulk_check *check, const void *item)
+{
+    const struct sent_execution *in = item;
+    const struct execution *e = &in->run;
+
+    bulk_check_instant(check, "started_at", e->started_at_s);
+    bulk_check_whole(check, "phase_index", e->phase_index);
+    bulk_check_whole(check, "processors", e->processors);
+    bulk_check_whole(check, "exit_code", e->exit_code);
+    bulk_check_whole(check, "model_version", e->model_version);
+    if (e->parameters && e->parameters[0] != '{')
+        bulk_mistake(check, "parameters", "wrong_type", "must be an object");
+    check_load(check, in);
+}
+
+/* The runs with a UUID for every one that has no name, and their load. */
+static enum error_code complete(const struct sent_execution *list, size_t count,
+                                struct execution **out, struct arena *a,
+                                struct error *err)
+{
+    struct execution *copy = NEW(a, struct execution, count);
+
+    if (!copy)
+        return fail_memory(err);
+    for (size_t i = 0; i < count; i++) {
+        struct min_avg load;
+        char *id;
+
+        copy[i] = list[i].run;
+        if (isnan(copy[i].processors))
+            copy[i].processors =
+                (double)(list[i].resource_count ? list[i].resource_count : 1);
+        if (!copy[i].resource_id && list[i].resource_count)
+            copy[i].resource_id = list[i].resource_ids[0];
+        if (list[i].load_samples) {
+            TRY(read_load(&list[i], &load, a, err));
+            copy[i].cpu_available_ratio = load.cpu_available_ratio;
+            copy[i].bandwidth_mbps = load.bandwidth_mbps;
+        }
+        if (copy[i].execution_id)
+            continue;
+        id = NEW(a, char, UUID_TEXT_SIZE);
+        if (!id)
+            return fail_memory(err);
+        uuid_make(id);
+        copy[i].execution_id = id;
+    }
+    *out = copy;
+    return OK;
+}
+
+static enum error_code ask_model(const struct store_model_now *now,
+                                 const struct execution *e, struct execution_model *out,
+                                 struct arena *a, struct error *err)
+{
+    struct store_sample sample = {
+        .run_time_s = e->run_time_s,
+        .problem_size = e->problem_size,
+        .processors = e->processors,
+        .cpu_available_ratio = e->cpu_available_ratio,
+        .bandwidth_mbps = e->bandwidth_mbps,
+        .dedicated = e->dedicated,
+        .parameters = e->parameters,
+        .verdict = "new",
+    };
+    struct fitted_model m;
+    struct fitted_prediction p;
+    struct fitted_run *run;
+    size_t *place, count;
+
+    *out = (struct execution_model){.model_id = now->model.model_id,
+                                    .version = now->version.version};
+    TRY(stored_fitted(&now->model, &now->version, &m, a, err));
+    TRY(stored_runs(m.kind, &m.settings, &sample, 1, true, &run, &place, &count, a, err));
+    fitted_predict(&m,
+                   &(struct perf_query){run->run.problem_size, run->run.processors,
+                                        run->run.cpu_available_ratio,
+                                        run->run.bandwidth_mbps},
+                   run->inputs, NULL, &p);
+    out->predicted_s = p.time_s;
+    out->reason = p.reason;
+    out->ppe_pct = p.reason ? (double)NAN : ppe_pct(e->run_time_s, p.time_s);
+    return OK;
+}
+
+/* What a single new run means to the models of its application. */
+static enum error_code ask_models(struct request *rq, struct db_session *db,
+                                  const struct execution *e,
+                                  struct executions_answer *out)
+{
+    const struct store_model_now *list;
+    struct execution_model *models;
+    size_t count;
+
+    TRY(store_models_now(db, rq->principal.tenant, e->application_id, e->site_id,
+                         e->phase_index, &list, &count, rq->arena, rq->err));
+    models = NEW(rq->arena, struct execution_model, count + 1);
+    if (!models)
+        return fail_memory(rq->err);
+    for (size_t i = 0; i < count; i++)
+        TRY(ask_model(&list[i], e, &models[i], rq->arena, rq->err));
+    out->models = models;
+    out->model_count = count;
+    return OK;
+}
+
+/* It is stored already: what it means to models must not make it fail. */
+static void explain_single(struct request *rq, struct db_session *db,
+                           const struct json_lines *in, const struct execution *list,
+                           struct executions_answer *answer)
+{
+    bool runs_failed = list->exit_code != 0 && !isnan(list->exit_code);
+    struct error before = *rq->err;
+
+    if (!in->is_single || answer->bulk.stored != 1 || runs_failed)
+        return;
+    if (ask_models(rq, db, list, answer) != OK)
+        *rq->err = before;
+}
+
+/* Runs without a load take that which was stored of their machines. */
+static enum error_code fill_loads(struct request *rq, struct db_session *db,
+                                  const struct sent_execution *sent,
+                                  struct execution *list, size_t count,
+                                  struct executions_answer *answer)
+{
+    struct execution_load *loads = NEW(rq->arena, struct execution_load, count + 1);
+    size_t wanted = 0;
+
+    if (!loads)
+        return fail_memory(rq->err);
+    for (size_t i = 0; i < count; i++) {
+        if (list[i].dedicated || !isnan(list[i].cpu_available_ratio) ||
+            !isnan(list[i].bandwidth_mbps) || !list[i].resource_id)
+            continue;
+        loads[wanted].run = &list[i];
+        loads[wanted].resource_ids =
+            sent[i].resource_count ? sent[i].resource_ids : &list[i].resource_id;
+        loads[wanted++].resource_count =
+            sent[i].resource_count ? sent[i].resource_count : 1;
+    }
+    TRY(execution_loads_fill(rq, db, loads, wanted));
+    for (size_t i = 0; i < wanted; i++)
+        answer->load_filled_count += loads[i].filled;
+    return OK;
+}
+
+static enum error_code fill_warnings(struct request *rq, const struct execution *list,
+                                     size_t count, struct executions_answer *answer)
+{
+    const char **warnings = NEW(rq->arena, const char *, 2);
+    size_t failed = 0;
+
+    if (!warnings)
+        return fail_memory(rq->err);
+    for (size_t i = 0; i < count; i++)
+        failed += list[i].exit_code != 0 && !isnan(list[i].exit_code);
+    if (answer->load_filled_count > 0)
+        warnings[answer->warning_count++] = arena_printf(
+            rq->arena,
+            "load_filled: %llu of %zu records take their load from stored load samples",
+            (unsigned long long)answer->load_filled_count, count);
+    if (failed > 0)
+        warnings[answer->warning_count++] = arena_printf(
+            rq->arena,
+            "not_learnt: %zu of %zu records have an exit_code other than 0: no model "
+            "learns them",
+            failed, count);
+    answer->warnings = warnings;
+    for (size_t i = 0; i < answer->warning_count; i++)
+        if (!warnings[i])
+            return fail_memory(rq->err);
+    return OK;
+}
+
+enum error_code post_executions(struct request *rq, const void *in, void *out)
+{
+    struct executions_answer *answer = out;
+    struct execution *list = NULL;
+    struct db_session *db;
+    const void *items;
+    size_t count, stored;
+
+    TRY(bulk_accept(rq, in, sizeof(struct sent_execution), check_execution, &items,
+                    &count, &answer->bulk));
+    TRY(complete(items, count, &list, rq->arena, rq->err));
+    TRY(request_db(rq, &db));
+    TRY(fill_loads(rq, db, items, list, count, answer));
+    TRY(fill_warnings(rq, list, count, answer));
+    TRY(store_executions(db, rq->principal.tenant, list, count, &stored, rq->arena,
+                         rq->err));
+    bulk_stored(rq, stored, &answer->bulk);
+    explain_single(rq, db, in, list, answer);
+    refits_wake(__atomic_load_n(&rq->service->refits, __ATOMIC_ACQUIRE));
+    return OK;
+}
+
+enum error_code get_executions(struct request *rq, const void *in, void *out)
+{
+    const struct executions_query *query = rq->query;
+    struct executions_page *page = out;
+    struct store_page part = page_of(&query->page);
+    struct store_filter filter = {
+        .resource_id = query->resource_id,
+        .application_id = query->application_id,
+        .site_id = query->site_id,
+        .from_at_s = query->range.from_at_s,
+        .to_at_s = query->range.to_at_s,
+        .newest_first = query->order == PAGE_NEWEST_FIRST,
+    };
+    struct db_session *db;
+
+    (void)in;
+    TRY(range_check(&query->range, rq->err));
+    TRY(request_db(rq, &db));
+    TRY(store_executions_read(db, rq->principal.tenant, &filter, &part, &page->executions,
+                              &page->execution_count, &page->next_page_token, rq->arena,
+                              rq->err));
+    return page_link(rq, page->next_page_token);
+}

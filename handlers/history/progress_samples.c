@@ -1,0 +1,389 @@
+/* progress_samples.c - /v1/progress-samples: what running tasks say of their progress,
+ * and what those that finished have taught.
+ *
+ * A task ends with a report of 100 %, with one that says what its work was, or with an
+ * execution of its name. It is scored then, some at a time, by whoever posts or reads
+ * next: a bulk of finished tasks does not keep its sender waiting.
+ */
+#include "handlers/history/progress_samples.h"
+
+#include "handlers/common/bulk.h"
+#include "handlers/common/page.h"
+#include "service/service.h"
+
+enum { TASK_SAMPLES_MAX = 20000, POINTS_MAX = 5000, SCORES_MAX = 100 };
+static const double SCORING_S = 1; /* of one request */
+
+struct sent_sample {
+    const char *task_id, *application_id;
+    struct progress_report report;
+    double actual_ref_s;
+};
+
+struct samples_query {
+    struct page_query page;
+    struct range_query range;
+    int order;
+    const char *task_id;
+};
+
+struct samples_page {
+    const struct store_progress_sample *progress_samples;
+    size_t progress_sample_count;
+    const char *next_page_token;
+};
+
+struct application_query {
+    const char *application_id;
+};
+
+struct application_answer {
+    const char *application_id;
+    struct progress_application known;
+    const char *policy;
+};
+
+/* ---- tables ---- */
+
+#define T struct sent_sample
+static const struct json_field sent_rows[] = {
+    JSON_ID(T, task_id, JSON_REQUIRED, "The task"),
+    JSON_ID(T, application_id, JSON_NULLABLE,
+            "What runs: later tasks of it learn from this one"),
+    PROGRESS_REPORT_ROWS(T, report.),
+    JSON_NUMBER(T, actual_ref_s, 0, JSON_LARGEST, NAN, JSON_NULLABLE | JSON_ABOVE_MIN,
+                "Of a task that is done: the work that it was, in reference seconds; "
+                "default: the work of its report at 100 %"),
+    {0},
+};
+#undef T
+const struct json_object progress_sample_json = {"ProgressSampleCreate",
+                                                 "What a task says of its progress",
+                                                 sizeof(struct sent_sample), sent_rows};
+
+#define T struct store_progress_sample
+static const struct json_field sample_rows[] = {
+    JSON_TEXT(T, task_id, 0, "The task"),
+    JSON_TEXT(T, application_id, JSON_OPTIONAL, "What runs"),
+    PROGRESS_REPORT_NUMBER(T, elapsed_s, sample., 0, 0, 0, "Run time so far"),
+    PROGRESS_REPORT_NUMBER(T, progress_pct, sample., 0, 0, 0, "Percent done"),
+    PROGRESS_REPORT_NUMBER(T, mips_total, sample., JSON_OPTIONAL, 0, 0,
+                           "Speed of the resource"),
+    PROGRESS_REPORT_NUMBER(T, mips_external, sample., JSON_OPTIONAL, 0, 0,
+                           "Part of it that load from outside takes"),
+    PROGRESS_REPORT_NUMBER(T, job_count, sample., JSON_OPTIONAL, 0, 0,
+                           "Tasks that share the rest"),
+    PROGRESS_REPORT_NUMBER(T, work_done_ref_s, sample., JSON_OPTIONAL, 0, 0,
+                           "Work done, in reference seconds"),
+    JSON_NUMBER(T, extrapolated_ref_s, 0, 0, 0, JSON_OPTIONAL,
+                "Work of the whole task, by this report alone"),
+    JSON_NUMBER(T, actual_ref_s, 0, 0, 0, JSON_OPTIONAL, "Work that the task was"),
+    JSON_INSTANT(T, received_at, 0, "When it was stored"),
+    {0},
+};
+#undef T
+static const struct json_object stored_json = {"ProgressSample", "A report of a task",
+                                               sizeof(struct store_progress_sample),
+                                               sample_rows};
+
+#define T struct samples_query
+static const struct json_field query_rows[] = {
+    JSON_ID(T, task_id, 0, "Reports of this task only; default: any"),
+    RANGE_ROWS(T),
+    ORDER_ROW(T),
+    PAGE_ROWS(T),
+    {0},
+};
+#undef T
+const struct json_object progress_samples_query_json = {
+    "ProgressSamplesQuery", "Which reports, by received_at", sizeof(struct samples_query),
+    query_rows};
+
+#define T struct samples_page
+static const struct json_field page_rows[] = {
+    JSON_LIST(T, progress_samples, progress_sample_count, struct store_progress_sample,
+              &stored_json, 0, 0, "The reports by received_at"),
+    NEXT_PAGE_ROW(T),
+    {0},
+};
+#undef T
+const struct json_object progress_samples_page_json = {
+    "ProgressSamplesPage", "A page of reports", sizeof(struct samples_page), page_rows};
+
+/* Reading bounds serve lookups that are replayed. */
+#define KNOWN_NUMBER(T, at, json_name, member, text)                          \
+    {                                                                         \
+        .name = #json_name, .doc = text, .type = JSON_TYPE_NUMBER,            \
+        .offset = offsetof(T, at member), .max = JSON_LARGEST, .preset = NAN, \
+        .flags = JSON_OPTIONAL                                                \
+    }
+#define KNOWN_ROWS(T, at)                                                              \
+    KNOWN_NUMBER(T, at, task_count, task_count, "Finished tasks, the latest 1000"),    \
+        KNOWN_NUMBER(T, at, fit_error_10_ratio, fit_error[0],                          \
+                     "Mean relative error of the fit with 10 % of the work done"),     \
+        KNOWN_NUMBER(T, at, fit_error_20_ratio, fit_error[1], "... with 20 %"),        \
+        KNOWN_NUMBER(T, at, fit_error_50_ratio, fit_error[2], "... with 50 %"),        \
+        KNOWN_NUMBER(T, at, extrapolation_error_10_ratio, extrapolation_error[0],      \
+                     "Mean relative error of the extrapolation with 10 % of the work " \
+                     "done"),                                                          \
+        KNOWN_NUMBER(T, at, extrapolation_error_20_ratio, extrapolation_error[1],      \
+                     "... with 20 %"),                                                 \
+        KNOWN_NUMBER(T, at, extrapolation_error_50_ratio, extrapolation_error[2],      \
+                     "... with 50 %"),                                                 \
+        KNOWN_NUMBER(T, at, estimate_05_ratio, estimate_ratio[0],                      \
+                     "Median of extrapolation over actual work, at 5 % of progress"),  \
+        KNOWN_NUMBER(T, at, estimate_10_ratio, estimate_ratio[1], "... at 10 %"),      \
+        KNOWN_NUMBER(T, at, estimate_20_ratio, estimate_ratio[2], "... at 20 %"),      \
+        KNOWN_NUMBER(T, at, estimate_50_ratio, estimate_ratio[3], "... at 50 %"),      \
+        KNOWN_NUMBER(T, at, psi1_task_count, shape[0].task_count,                      \
+                     "Tasks whose estimates fell to their limit"),                     \
+        KNOWN_NUMBER(T, at, psi1_amplitude_ratio, shape[0].amplitude_ratio,            \
+                     "Median of x2 / x1 over them"),                                   \
+        KNOWN_NUMBER(T, at, psi1_decay_ratio, shape[0].decay_ratio,                    \
+                     "Median of x3 x1: decay over the task's own work"),               \
+        KNOWN_NUMBER(T, at, psi2_task_count, shape[1].task_count,                      \
+                     "Tasks whose estimates rose to their limit"),                     \
+        KNOWN_NUMBER(T, at, psi2_amplitude_ratio, shape[1].amplitude_ratio,            \
+                     "Median of y2 / y1 over them"),                                   \
+        KNOWN_NUMBER(T, at, psi2_decay_ratio, shape[1].decay_ratio, "Median of y3 y1")
+
+static const struct json_field known_rows[] = {
+    KNOWN_ROWS(struct progress_application, ),
+    {0},
+};
+const struct json_object progress_application_json = {
+    "ProgressKnown", "What finished tasks of an application say",
+    sizeof(struct progress_application), known_rows};
+
+#define T struct application_query
+static const struct json_field application_query_rows[] = {
+    JSON_ID(T, application_id, JSON_REQUIRED, "The application"),
+    {0},
+};
+#undef T
+const struct json_object progress_application_query_json = {
+    "ProgressApplicationQuery", "Which application", sizeof(struct application_query),
+    application_query_rows};
+
+#define T struct application_answer
+static const struct json_field application_rows[] = {
+    JSON_TEXT(T, application_id, 0, "The application"),
+    KNOWN_ROWS(T, known.),
+    JSON_TEXT(T, policy, 0,
+              "What answers about it: fit, or extrapolation where fits were worse over "
+              "30 tasks and more"),
+    {0},
+};
+#undef T
+const struct json_object progress_application_answer_json = {
+    "ProgressApplication", "What finished tasks of an application say",
+    sizeof(struct application_answer), application_rows};
+
+#define T struct progress_sample
+static const struct json_field point_rows[] = {
+    PROGRESS_REPORT_NUMBER(T, elapsed_s, , 0, 0, JSON_LARGEST, "Run time so far"),
+    PROGRESS_REPORT_NUMBER(T, progress_pct, , 0, 0, 100, "Percent done"),
+    PROGRESS_REPORT_NUMBER(T, mips_total, , JSON_OPTIONAL, 0, JSON_LARGEST, "Speed"),
+    PROGRESS_REPORT_NUMBER(T, mips_external, , JSON_OPTIONAL, 0, JSON_LARGEST,
+                           "Load from outside"),
+    PROGRESS_REPORT_NUMBER(T, job_count, , JSON_OPTIONAL, 0, JSON_LARGEST, "Tasks"),
+    PROGRESS_REPORT_NUMBER(T, work_done_ref_s, , JSON_OPTIONAL, 0, JSON_LARGEST, "Work"),
+    {0},
+};
+#undef T
+const struct json_object progress_point_json = {
+    "ProgressLookedUpReport", "A report that was looked up",
+    sizeof(struct progress_sample), point_rows};
+
+/* ---- forms of progress ---- */
+
+struct progress_mistake progress_report_mistake(const struct progress_report *r)
+{
+    bool pct = !isnan(r->sample.progress_pct);
+    bool simulated = !isnan(r->simulated_s) || !isnan(r->simulated_total_s);
+    bool runs = !isnan(r->done_count) || !isnan(r->total_count);
+
+    if (pct + simulated + runs == 0)
+        return (struct progress_mistake){"progress_pct", "required",
+                                         "give progress_pct, or simulated_s with "
+                                         "simulated_total_s, or done_count with "
+                                         "total_count"};
+    if (pct + simulated + runs > 1)
+        return (struct progress_mistake){pct ? "progress_pct" : "simulated_s", "conflict",
+                                         "give the progress in one form only"};
+    if (simulated && (isnan(r->simulated_s) || isnan(r->simulated_total_s)))
+        return (struct progress_mistake){
+            isnan(r->simulated_s) ? "simulated_s" : "simulated_total_s", "required",
+            "both are needed: simulated_s and simulated_total_s"};
+    if (runs && (isnan(r->done_count) || isnan(r->total_count)))
+        return (struct progress_mistake){
+            isnan(r->done_count) ? "done_count" : "total_count", "required",
+            "both are needed: done_count and total_count"};
+    return (struct progress_mistake){NULL, NULL, NULL};
+}
+
+struct progress_sample progress_report_sample(const struct progress_report *r)
+{
+    struct progress_sample s = r->sample;
+
+    if (!isnan(r->simulated_total_s))
+        s.progress_pct = progress_pct_of(r->simulated_s, r->simulated_total_s);
+    if (!isnan(r->total_count))
+        s.progress_pct = progress_pct_of(r->done_count, r->total_count);
+    return s;
+}
+
+static void check_sample(struct bulk_check *check, const void *item)
+{
+    const struct sent_sample *s = item;
+    struct progress_mistake m = progress_report_mistake(&s->report);
+
+    if (m.member)
+        bulk_mistake(check, m.member, m.kind, "%s", m.text);
+}
+
+/* ---- scores ---- */
+
+/* The work of a task that ended: as reported, or by the run time of its execution, of
+ * which the rest after the last report went on at the same share. */
+static double actual_of(const struct store_progress_task *task,
+                        const struct progress_history *h,
+                        const struct progress_sample *last)
+{
+    const struct progress_point *p = h->count ? &h->points[h->count - 1] : NULL;
+    double share;
+
+    if (!isnan(task->actual_ref_s) || !p)
+        return task->actual_ref_s;
+    share = progress_share(isnan(last->mips_total) ? 1 : last->mips_total,
+                           isnan(last->mips_external) ? 0 : last->mips_external,
+                           isnan(last->job_count) ? 1 : last->job_count);
+    return progress_work_ref_s(p->work_ref_s, fmax(0, task->run_time_s - p->elapsed_s),
+                               share);
+}
+
+static enum error_code score_task(struct request *rq, struct db_session *db,
+                                  const struct store_progress_task *task)
+{
+    const struct progress_sample *samples;
+    struct progress_history history = {.count = 0};
+    struct progress_score score;
+    size_t count;
+    double actual;
+
+    TRY(store_progress_task_samples(db, rq->principal.tenant, task->task_id,
+                                    TASK_SAMPLES_MAX, &samples, &count, rq->arena,
+                                    rq->err));
+    TRY(progress_history_of(samples, count, POINTS_MAX, &history, rq->arena, rq->err));
+    actual = actual_of(task, &history, samples);
+    if (!(actual > 0) || !isfinite(actual)) {
+        history.count = 0; /* nothing to compare with: an empty score ends its wait */
+        actual = 1;
+    }
+    TRY(progress_score_of(&history, actual, &score, rq->arena, rq->err));
+    return store_progress_score(db, rq->principal.tenant, task->task_id, &score, rq->err);
+}
+
+/* Scores tasks that ended, as many as time allows. */
+static enum error_code score_pending(struct request *rq, struct db_session *db)
+{
+    double until_s = request_elapsed_s(rq) + SCORING_S;
+    const struct store_progress_task *list;
+    size_t count;
+
+    TRY(store_progress_pending(db, rq->principal.tenant, SCORES_MAX, &list, &count,
+                               rq->arena, rq->err));
+    for (size_t i = 0; i < count && request_elapsed_s(rq) < until_s; i++)
+        TRY(score_task(rq, db, &list[i]));
+    return OK;
+}
+
+/* ---- handlers ---- */
+
+static struct store_progress_sample stored_of(const struct sent_sample *in)
+{
+    struct progress_sample s = progress_report_sample(&in->report);
+    double work =
+        isnan(s.work_done_ref_s)
+            ? s.elapsed_s * progress_share(isnan(s.mips_total) ? 1 : s.mips_total,
+                                           isnan(s.mips_external) ? 0 : s.mips_external,
+                                           isnan(s.job_count) ? 1 : s.job_count)
+            : s.work_done_ref_s;
+    double estimate =
+        s.progress_pct > 0 ? progress_from_work_ref_s(work, s.progress_pct) : (double)NAN;
+
+    return (struct store_progress_sample){
+        .task_id = in->task_id,
+        .application_id = in->application_id,
+        .sample = s,
+        .extrapolated_ref_s = estimate > 0 && isfinite(estimate) ? estimate : (double)NAN,
+        .actual_ref_s = in->actual_ref_s,
+    };
+}
+
+enum error_code post_progress_samples(struct request *rq, const void *in, void *out)
+{
+    struct store_progress_sample *list;
+    const struct sent_sample *sent;
+    struct db_session *db;
+    struct error before;
+    const void *items;
+    size_t count;
+
+    TRY(bulk_accept(rq, in, sizeof(struct sent_sample), check_sample, &items, &count,
+                    out));
+    sent = items;
+    list = NEW(rq->arena, struct store_progress_sample, count + 1);
+    if (!list)
+        return fail_memory(rq->err);
+    for (size_t i = 0; i < count; i++)
+        list[i] = stored_of(&sent[i]);
+    TRY(request_db(rq, &db));
+    TRY(store_progress_samples(db, rq->principal.tenant, list, count, rq->err));
+    bulk_stored(rq, count, out);
+    before = *rq->err;
+    if (score_pending(rq, db) != OK) /* they are stored: the next one tries again */
+        *rq->err = before;
+    return OK;
+}
+
+enum error_code get_progress_samples(struct request *rq, const void *in, void *out)
+{
+    const struct samples_query *query = rq->query;
+    struct samples_page *page = out;
+    struct store_page part = page_of(&query->page);
+    struct store_filter filter = {
+        .from_at_s = query->range.from_at_s,
+        .to_at_s = query->range.to_at_s,
+        .newest_first = query->order == PAGE_NEWEST_FIRST,
+    };
+    struct db_session *db;
+
+    (void)in;
+    TRY(range_check(&query->range, rq->err));
+    TRY(request_db(rq, &db));
+    TRY(store_progress_samples_read(
+        db, rq->principal.tenant, query->task_id, &filter, &part, &page->progress_samples,
+        &page->progress_sample_count, &page->next_page_token, rq->arena, rq->err));
+    return page_link(rq, page->next_page_token);
+}
+
+enum error_code get_progress_application(struct request *rq, const void *in, void *out)
+{
+    const struct application_query *query = rq->query;
+    struct application_answer *answer = out;
+    struct db_session *db;
+
+    (void)in;
+    TRY(request_db(rq, &db));
+    TRY(score_pending(rq, db));
+    answer->application_id = query->application_id;
+    TRY(store_progress_application(db, rq->principal.tenant, answer->application_id,
+                                   &answer->known, rq->arena, rq->err));
+    if (!(answer->known.task_count > 0))
+        return fail(rq->err, ERR_NOT_FOUND, "",
+                    "no finished task of application '%.100s' has reported its progress",
+                    answer->application_id);
+    answer->policy = progress_fit_loses(&answer->known) ? "extrapolation" : "fit";
+    return OK;
+}

@@ -1,0 +1,525 @@
+/* model_core.c - a model learns run by run: outliers, changes, trainings. */
+#include "handlers/model/model_core.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    CHANGE_LEAST = 2,    /* runs of a new level */
+    JUDGED_LEAST = 5,    /* runs that are known before one is judged */
+    NEW_COUNTS = 5,      /* a run in unknown territory counts as so many */
+    CHANGE_NOTED = 20,   /* runs after a change that it is told of */
+    LATEST_ERRORS = 10,  /* whose mean is compared with that */
+    EARLIER_ERRORS = 50, /* of the ones before */
+    EARLIER_LEAST = 10,
+    LATEST_OUTLIERS = 3, /* of LATEST_ERRORS */
+    LATEST_RUNS = 200,
+    TRAINING_SHARE = 20, /* trained when a 20th of the runs is new */
+    STARTING_SHARE = 2,  /* likewise while the first runs are learnt */
+};
+#define UNKNOWN_DISTANCE  1.5
+#define ERROR_HIGH_RATIO  2.0
+#define ERROR_HIGH_LEAST  0.15
+#define OUTLIERS_FREQUENT 0.02
+
+const char *const core_note_names[] = {
+#define X(symbol, name, doc) #name,
+    CORE_NOTES(X)
+#undef X
+        NULL,
+};
+const char *const core_note_texts[] = {
+#define X(symbol, name, doc) doc,
+    CORE_NOTES(X)
+#undef X
+        NULL,
+};
+
+static struct perf_query query_of(const struct perf_sample *run)
+{
+    return (struct perf_query){run->problem_size, run->processors,
+                               run->cpu_available_ratio, run->bandwidth_mbps};
+}
+
+static size_t window_count(const struct fitted_core *core)
+{
+    return core->row_count - core->old_count;
+}
+
+static const struct drift_rule *rule_of(const struct fitted_model *m)
+{
+    return &m->settings.robustness;
+}
+
+/* ---- rows ---- */
+
+static enum error_code append(struct fitted_core *core, const struct fitted_run *run,
+                              double error, struct arena *a, struct error *err)
+{
+    if (core->row_count == core->row_room) {
+        size_t room = 2 * core->row_room + 64;
+
+        core->rows = GROW(a, core->rows, struct fitted_row, core->row_count, room);
+        if (!core->rows)
+            return fail_memory(err);
+        core->row_room = room;
+    }
+    core->rows[core->row_count++] = (struct fitted_row){*run, error, false};
+    return OK;
+}
+
+static void drop_rows(struct fitted_core *core, size_t first, size_t count)
+{
+    memmove(core->rows + first, core->rows + first + count,
+            (core->row_count - first - count) * sizeof(*core->rows));
+    core->row_count -= count;
+}
+
+/* The oldest runs leave the window; the sums go on. */
+static void limit_window(struct fitted_core *core, const struct drift_rule *rule)
+{
+    size_t most = (size_t)rule->window_runs, count = window_count(core), over;
+
+    if (count <= most)
+        return;
+    over = count - most;
+    drop_rows(core, core->old_count, over);
+    core->sums.up_start -= core->sums.up_start < over ? core->sums.up_start : over;
+    core->sums.down_start -= core->sums.down_start < over ? core->sums.down_start : over;
+}
+
+enum error_code core_create_empty(struct fitted_model *m, struct arena *a,
+                                  struct error *err)
+{
+    const struct perf_range none = {(double)NAN, (double)NAN};
+
+    m->core = NEW(a, struct fitted_core, 1);
+    if (!m->core)
+        return fail_memory(err);
+    for (size_t i = 0; i < FITTED_INPUTS_MAX; i++)
+        m->core->range[i] = none;
+    m->core->change_factor = m->core->change_at_s = (double)NAN;
+    return OK;
+}
+
+enum error_code core_create(struct fitted_model *m, const struct fitted_run *runs,
+                            const enum fitted_verdict *verdict, size_t count,
+                            struct arena *a, struct error *err)
+{
+    TRY(core_create_empty(m, a, err));
+    for (size_t i = 0; i < count; i++) {
+        if (verdict[i] != RUN_FIT && (verdict[i] != RUN_OUTLIER || runs[i].run.outlier))
+            continue;
+        TRY(append(m->core, &runs[i], (double)NAN, a, err));
+        m->core->rows[m->core->row_count - 1].is_outlier = verdict[i] == RUN_OUTLIER;
+    }
+    limit_window(m->core, rule_of(m));
+    m->core->sums.up_start = m->core->sums.down_start = m->core->row_count;
+    return OK;
+}
+
+/* ---- what is told of it ---- */
+
+static unsigned outlier_notes(const struct fitted_core *core)
+{
+    size_t first = core->row_count > LATEST_RUNS ? core->row_count - LATEST_RUNS : 0;
+    size_t outliers = 0;
+
+    for (size_t i = first; i < core->row_count; i++)
+        outliers += core->rows[i].is_outlier;
+    return (double)outliers > OUTLIERS_FREQUENT * (double)(core->row_count - first)
+               ? 1u << CORE_BIT_OUTLIERS
+               : 0;
+}
+
+/* Are the latest runs predicted much worse than those before? */
+static unsigned error_notes(const struct fitted_core *core)
+{
+    double latest = 0, earlier = 0;
+    size_t latest_count = 0, earlier_count = 0, outliers = 0, looked_at = 0;
+
+    for (size_t i = core->row_count; i-- > 0 && earlier_count < EARLIER_ERRORS;) {
+        const struct fitted_row *row = &core->rows[i];
+
+        if (isnan(row->error))
+            continue;
+        outliers += looked_at++ < LATEST_ERRORS && row->is_outlier;
+        if (row->is_outlier)
+            continue;
+        if (latest_count < LATEST_ERRORS) {
+            latest += fabs(row->error);
+            latest_count++;
+        } else {
+            earlier += fabs(row->error);
+            earlier_count++;
+        }
+    }
+    latest /= LATEST_ERRORS;
+    if (outliers >= LATEST_OUTLIERS ||
+        (earlier_count >= EARLIER_LEAST && latest > ERROR_HIGH_LEAST &&
+         latest > ERROR_HIGH_RATIO * earlier / (double)earlier_count))
+        return 1u << CORE_BIT_ERROR_HIGH;
+    return 0;
+}
+
+static void take_notes(struct fitted_core *core)
+{
+    core->notes = outlier_notes(core) | error_notes(core);
+    if (core->change_count > 0 && core->runs_since_change < CHANGE_NOTED)
+        core->notes |= 1u << CORE_BIT_CHANGED;
+    if (core->row_count < JUDGED_LEAST)
+        core->notes |= 1u << CORE_BIT_FEW;
+}
+
+/* ---- training ---- */
+
+/* Lists of combinations that live in the scratch arena move to where they stay. */
+static enum error_code keep_lists(struct fitted_model *m, struct arena *a,
+                                  struct error *err)
+{
+    struct perf_model_set copy;
+
+    if (m->kind != MODEL_COMPREHENSIVE)
+        return OK;
+    TRY(perf_set_copy(&m->set, &copy, a, err));
+    m->set = copy;
+    return OK;
+}
+
+static size_t count_outliers(const struct fitted_core *core)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < core->row_count; i++)
+        count += core->rows[i].is_outlier;
+    return count;
+}
+
+static enum error_code measure(struct fitted_model *m, const struct fitted_room *room,
+                               struct error *err)
+{
+    arena_reset(room->scratch);
+    TRY(core_measure(m, room->a, room->scratch, room->budget, err));
+    take_notes(m->core);
+    return OK;
+}
+
+static enum error_code fit_rows(const struct fitted_model *m, enum core_rows which,
+                                const struct fitted_room *room,
+                                struct fitted_model *trained, struct error *err)
+{
+    struct fitted_run *runs;
+    size_t count;
+
+    arena_reset(room->scratch);
+    runs = core_training_rows(m->core, which, &count, room->scratch);
+    if (!runs)
+        return fail_memory(err);
+    return fitted_fit(m->kind, &m->settings, runs, count, room->budget, trained, NULL,
+                      room->scratch, err);
+}
+
+enum error_code core_train(struct fitted_model *m, const struct fitted_room *room,
+                           bool *done, const char **reason, struct error *err)
+{
+    struct fitted_model trained;
+
+    TRY(fit_rows(m, CORE_ROWS_WEIGHED, room, &trained, err));
+    /* Kinds that need many runs, of certain kinds, need those of before. */
+    if (trained.reason && m->core->old_count > 0)
+        TRY(fit_rows(m, CORE_ROWS_ALL_OLD, room, &trained, err));
+    *reason = trained.reason;
+    *done = !trained.reason;
+    m->core->since_training = 0;
+    if (trained.reason)
+        return OK;
+    fitted_keep_errors(m, &trained);
+    trained.core = m->core;
+    trained.outlier_count += count_outliers(m->core);
+    trained.unusable_count = m->unusable_count;
+    TRY(keep_lists(&trained, room->a, err));
+    *m = trained;
+    return measure(m, room, err);
+}
+
+static enum error_code reform(struct fitted_model *m, const struct fitted_room *room,
+                              struct error *err)
+{
+    struct fitted_run *runs;
+    size_t count;
+
+    arena_reset(room->scratch);
+    runs = core_training_rows(m->core, CORE_ROWS_WEIGHED, &count, room->scratch);
+    if (!runs)
+        return fail_memory(err);
+    TRY(fitted_reform(m, runs, count, room->budget, room->scratch, err));
+    TRY(keep_lists(m, room->a, err));
+    return measure(m, room, err);
+}
+
+/* ---- a change ---- */
+
+static int compare_doubles(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* Median of the errors of the runs since the change. */
+static enum error_code centre_of(const struct fitted_core *core, size_t first,
+                                 double *centre, struct arena *scratch, struct error *err)
+{
+    double *error = NEW(scratch, double, core->row_count - first + 1);
+    size_t count = 0;
+
+    if (!error)
+        return fail_memory(err);
+    for (size_t i = first; i < core->row_count; i++)
+        if (!isnan(core->rows[i].error))
+            error[count++] = core->rows[i].error;
+    qsort(error, count, sizeof(*error), compare_doubles);
+    *centre = error[(count - 1) / 2] / 2 + error[count / 2] / 2;
+    return OK;
+}
+
+/* The runs from `first` on are the new world; the last ones of before stay, as they
+ * would have been in it. */
+static void split(struct fitted_core *core, size_t first, double centre)
+{
+    size_t kept = 0, extra;
+
+    for (size_t i = 0; i < first; i++) {
+        if (core->rows[i].is_outlier)
+            continue;
+        core->rows[kept] = core->rows[i];
+        core->rows[kept].error = (double)NAN;
+        core->rows[kept++].run.run.time_s *= exp(centre);
+    }
+    extra = kept > DRIFT_OLD_MAX ? kept - DRIFT_OLD_MAX : 0;
+    drop_rows(core, kept, first - kept);
+    drop_rows(core, 0, extra);
+    core->old_count = kept - extra;
+    for (size_t i = core->old_count; i < core->row_count; i++)
+        core->rows[i].is_outlier = false;
+    for (size_t g = 0; g < LOG_GROUP_COUNT; g++)
+        core->recent[g].count = core->recent[g].next = 0;
+    core->sums = (struct drift_sums){0, 0, window_count(core), window_count(core)};
+    core->change_count++;
+    core->change_factor = exp(centre);
+    core->change_at_s = core->rows[core->old_count].run.started_at_s;
+    core->change_earlier_count = core->old_count;
+    core->runs_since_change = window_count(core);
+}
+
+/* Deviation: a sum may have begun to grow by chance before the change did. The first runs
+ * whose errors are nearer to none than to the new level are of before. */
+static enum error_code find_change(const struct fitted_core *core, size_t *first,
+                                   double *centre, struct arena *scratch,
+                                   struct error *err)
+{
+    TRY(centre_of(core, *first, centre, scratch, err));
+    while (*first + CHANGE_LEAST < core->row_count && !isnan(core->rows[*first].error) &&
+           fabs(core->rows[*first].error) < fabs(core->rows[*first].error - *centre)) {
+        ++*first;
+        TRY(centre_of(core, *first, centre, scratch, err));
+    }
+    return OK;
+}
+
+static enum error_code change(struct fitted_model *m, size_t start,
+                              const struct fitted_room *room, struct core_update *out,
+                              struct error *err)
+{
+    struct fitted_core *core = m->core;
+    size_t first = core->old_count + start;
+    const char *reason;
+    double centre = 0;
+
+    arena_reset(room->scratch);
+    TRY(find_change(core, &first, &centre, room->scratch, err));
+    split(core, first, centre);
+    out->taken_back = window_count(core);
+    return core_train(m, room, &out->trained, &reason, err);
+}
+
+/* ---- one run ---- */
+
+/* A run before it is learnt. */
+struct judged {
+    double predicted_s, error; /* NAN: not predicted; not judged */
+    double scale;              /* s */
+    double unit;               /* half of the interval at q = 1 */
+    struct core_place place;
+    bool is_unknown; /* in territory where nothing was seen */
+};
+
+static void judge(const struct fitted_model *m, const struct fitted_run *run,
+                  struct judged *out)
+{
+    const struct fitted_core *core = m->core;
+    const struct fitted_interval *interval = &core->judge;
+    struct perf_query query = query_of(&run->run);
+    struct core_place *place = &out->place;
+    struct fitted_prediction p;
+
+    *out = (struct judged){.predicted_s = (double)NAN, .error = (double)NAN};
+    core_place_of(m, &query, run->inputs, place);
+    out->is_unknown = place->group == LOG_OUTSIDE && place->distance > UNKNOWN_DISTANCE;
+    if (m->reason)
+        return;
+    fitted_predict(m, &query, run->inputs, NULL, &p);
+    out->predicted_s = p.time_s;
+    if (p.reason || core->row_count < JUDGED_LEAST || out->is_unknown ||
+        !interval->by_group)
+        return;
+    out->error = log(run->run.time_s / p.time_s);
+    out->unit =
+        log_half(1, interval->scale[place->group], 0, place->distance, place->runs, 1);
+    out->scale = log_half(interval->quantile[place->group], interval->scale[place->group],
+                          0, place->distance, place->runs, place->constant_distance);
+}
+
+/* Does the kind take in a run without being trained anew? */
+static bool refines(const struct fitted_model *m)
+{
+    return m->kind < MODEL_LINEAR || m->regression.statistic_count > 0;
+}
+
+bool core_lags(const struct fitted_model *m)
+{
+    return !refines(m) && m->core->since_training > 0;
+}
+
+static size_t at_least_one(size_t count)
+{
+    return count > 0 ? count : 1;
+}
+
+static bool training_is_due(const struct fitted_model *m, bool starting)
+{
+    const struct fitted_core *core = m->core;
+    size_t n = window_count(core);
+
+    if (!m->reason && refines(m) && core->old_count == 0 && !starting)
+        return false;
+    return core->since_training >=
+           at_least_one(
+               n / (starting && core->old_count == 0 ? STARTING_SHARE : TRAINING_SHARE));
+}
+
+/* All runs as samples, for a list that is ranked by its errors on them. */
+static enum error_code core_samples(const struct fitted_core *core,
+                                    const struct perf_sample **rows, size_t *count,
+                                    const struct fitted_room *room, struct error *err)
+{
+    struct perf_sample *list;
+
+    arena_reset(room->scratch);
+    list = NEW(room->scratch, struct perf_sample, core->row_count + 1);
+    if (!list)
+        return fail_memory(err);
+    for (size_t i = 0; i < core->row_count; i++) {
+        list[i] = core->rows[i].run.run;
+        list[i].outlier = core->rows[i].is_outlier;
+    }
+    *rows = list;
+    *count = core->row_count;
+    return OK;
+}
+
+/* The run is no outlier: it is taken in, and what is due is done. */
+static enum error_code take_in(struct fitted_model *m, const struct fitted_run *run,
+                               bool starting, const struct fitted_room *room,
+                               struct core_update *out, struct error *err)
+{
+    struct fitted_core *core = m->core;
+    struct fitted_update update = {.verdict = RUN_FIT};
+    const struct perf_sample *rows = NULL;
+    size_t row_count = 0;
+    const char *reason;
+    bool due = false;
+
+    if (!m->reason) {
+        if (m->kind == MODEL_COMPREHENSIVE && m->set.options.by_appe)
+            TRY(core_samples(core, &rows, &row_count, room, err));
+        fitted_learn(m, run, rows, row_count, &update);
+        /* A regression that cannot take in a run which is none is fitted anew. */
+        due = m->kind >= MODEL_LINEAR && update.verdict == RUN_OUTLIER;
+        due = due || (m->kind < MODEL_LINEAR && update.train_due);
+        if (m->kind < MODEL_LINEAR)
+            out->verdict = update.verdict;
+    }
+    TRY(core_see(m, run, room->a, err));
+    if (core->old_count > 0 && window_count(core) >= DRIFT_OLD_UNTIL) {
+        drop_rows(core, 0, core->old_count);
+        core->old_count = 0;
+        due = true;
+    }
+    if (due || training_is_due(m, starting))
+        return core_train(m, room, &out->trained, &reason, err);
+    out->reformed = update.reform_due;
+    if (update.reform_due)
+        return reform(m, room, err);
+    if (core->since_measured >= at_least_one(window_count(core) / TRAINING_SHARE))
+        return measure(m, room, err);
+    return OK;
+}
+
+/* Can the kind take the run at all? */
+static bool is_usable(const struct fitted_model *m, const struct fitted_run *run)
+{
+    size_t input_count;
+
+    if (m->kind < MODEL_LINEAR)
+        return !perf_sample_fault(&run->run);
+    fitted_inputs(m->kind, &m->settings, &input_count);
+    for (size_t k = 0; k < input_count; k++)
+        if (!isfinite(run->inputs[k]))
+            return false;
+    return isfinite(run->run.time_s) && run->run.time_s > 0;
+}
+
+enum error_code core_learn(struct fitted_model *m, const struct fitted_run *run,
+                           bool starting, const struct fitted_room *room,
+                           struct core_update *out, struct error *err)
+{
+    struct fitted_core *core = m->core;
+    enum drift_verdict verdict = DRIFT_NONE;
+    size_t index = window_count(core), start = 0;
+    struct judged judged;
+
+    *out = (struct core_update){.predicted_s = (double)NAN, .verdict = RUN_FIT};
+    if (!is_usable(m, run) || run->run.outlier) {
+        out->verdict = is_usable(m, run) ? RUN_OUTLIER : RUN_UNUSABLE;
+        m->outlier_count += out->verdict == RUN_OUTLIER;
+        m->unusable_count += out->verdict == RUN_UNUSABLE;
+        return OK;
+    }
+    judge(m, run, &judged);
+    out->predicted_s = judged.predicted_s;
+    TRY(append(core, run, judged.error, room->a, err));
+    core->since_training += judged.is_unknown ? NEW_COUNTS : 1;
+    core->since_measured += judged.is_unknown ? NEW_COUNTS : 1;
+    core->runs_since_change++;
+    if (!isnan(judged.error))
+        verdict =
+            drift_add(&core->sums, rule_of(m), index, judged.error, judged.scale, &start);
+    if (verdict == DRIFT_NONE && !isnan(judged.error) && judged.unit > 0)
+        log_recent_add(&core->recent[judged.place.group],
+                       fabs(judged.error) / judged.unit);
+    if (verdict == DRIFT_NONE) {
+        TRY(take_in(m, run, starting, room, out, err));
+    } else {
+        fitted_note_error(m, run->run.time_s, judged.predicted_s);
+        out->verdict = verdict == DRIFT_OUTLIER ? RUN_OUTLIER : RUN_FIT;
+        core->rows[core->row_count - 1].is_outlier = verdict == DRIFT_OUTLIER;
+        m->outlier_count += verdict == DRIFT_OUTLIER;
+        if (verdict == DRIFT_CHANGE)
+            TRY(change(m, start, room, out, err));
+    }
+    limit_window(core, rule_of(m));
+    take_notes(core);
+    return OK;
+}

@@ -1,0 +1,678 @@
+/* model_json.c - fitted models in JSON. */
+#include "handlers/model/model_json.h"
+
+#include "handlers/model/model_core.h"
+#include "service/hash.h"
+#include "service/store_model.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define WHOLE_MAX 2147483647.0
+
+/* ---- settings ---- */
+
+static const char *const searches[] = {"exhaustive", "pruned", NULL};
+static const char *const metrics[] = {"standard_error", "appe", NULL};
+
+#define T struct drift_rule
+static const struct json_field robustness_rows[] = {
+    JSON_NUMBER(T, cusum_slack, 0.25, 3, 1, 0,
+                "Error, in scales, that a run may have before it counts; default 1"),
+    JSON_NUMBER(T, cusum_limit, 2, 20, 5, 0,
+                "Sum of what counts, above which the run times have changed; default 5"),
+    JSON_NUMBER(T, error_clamp, 2, 10, 3, 0,
+                "Most, in scales, that one run counts for; default 3"),
+    JSON_NUMBER(T, scale_floor, 0.001, 1, 0.05, 0,
+                "Least scale of errors, a logarithm: 0.05 is about 5 percent; default "
+                "0.05"),
+    JSON_NUMBER(T, outlier_ratio, 1.5, 100, 3, 0,
+                "A run that is off by a smaller factor is no outlier; default 3"),
+    JSON_NUMBER(T, window_runs, 20, 20000, 2000, 0,
+                "Latest runs that are remembered; default 2000"),
+    {0},
+};
+#undef T
+static const struct json_object robustness_json = {
+    "ModelRobustness",
+    "What is an outlier, and what a change of the run times (not in the profile thesis)",
+    sizeof(struct drift_rule), robustness_rows};
+
+#define T struct model_settings
+static const struct json_field settings_rows[] = {
+    JSON_CHOICE(T, profile, perf_profile_names, PERF_ROBUST, 0,
+                "robust: relative errors, no negative coefficients, without outliers, "
+                "careful far from what was seen; thesis: as the source; default robust"),
+    JSON_CHOICE(T, search, searches, 0, 0,
+                "How a comprehensive model with min_processors above 1 is searched; "
+                "default exhaustive"),
+    JSON_CHOICE(T, selection_metric, metrics, 0, 0,
+                "What ranks the combinations; default standard_error"),
+    JSON_NUMBER(T, threshold_factor, 1, 1e6, 2, JSON_ABOVE_MIN,
+                "Of the pruned search: times the least error so far; default 2"),
+    JSON_INTEGER(T, seed, 0, JSON_EXACT, 1, 0, "Of the pruned search; default 1"),
+    JSON_BOOLEAN(T, extended_functions, 0, 0,
+                 "Also functions of P beyond the source: 1, P / ln P, ln P / P"),
+    JSON_BOOLEAN(T, replace_on_reform, 0, 0,
+                 "A list that is formed anew replaces the old one; default: joins it"),
+    JSON_INTEGER(T, min_processors, 1, 1000000, 1, 0,
+                 "Least number of processors that the application runs on; default 1"),
+    JSON_INTEGER(T, comp_degree, 0, PERF_DEGREE_MAX, 3, 0,
+                 "preliminary: degree of the computation; default 3"),
+    JSON_INTEGER(T, comm_degree, 0, PERF_DEGREE_MAX, 2, 0,
+                 "preliminary: degree of the communication; default 2"),
+    JSON_TEXTS(T, inputs, input_count, FITTED_INPUTS_MAX, 0,
+               "linear, scale_out, normal_form, power_law: problem_size, processors, "
+               "cpu_available_ratio, bandwidth_mbps, or names of parameters; scale_out: "
+               "machines, then data; default problem_size (scale_out: processors, "
+               "problem_size)"),
+    JSON_NUMBER(T, min_input, -JSON_LARGEST, JSON_LARGEST, NAN,
+                JSON_NULLABLE | JSON_OPTIONAL,
+                "power_law: runs with a smaller input are passed over; default: none"),
+    JSON_OBJECT(T, robustness, struct drift_rule, &robustness_json, 0,
+                "How outliers and changes are told apart"),
+    {0},
+};
+#undef T
+const struct json_object model_settings_json = {"ModelSettings", "How a model is trained",
+                                                sizeof(struct model_settings),
+                                                settings_rows};
+
+/* ---- runs ---- */
+
+#define T struct model_run
+static const struct json_field run_rows[] = {
+    JSON_NUMBER(T, problem_size, 0, JSON_LARGEST, NAN, JSON_NULLABLE | JSON_ABOVE_MIN,
+                "Size of the problem: N of the model"),
+    JSON_NUMBER(T, processors, 1, WHOLE_MAX, 1, 0, "Processors used; default 1"),
+    JSON_NUMBER(T, cpu_available_ratio, 0, 1, NAN, JSON_NULLABLE | JSON_ABOVE_MIN,
+                "Share of the CPU that it got: least of the machines' means; default: 1 "
+                "for a dedicated run"),
+    JSON_NUMBER(T, bandwidth_mbps, 0, JSON_LARGEST, NAN, JSON_NULLABLE | JSON_ABOVE_MIN,
+                "Bandwidth that it had: least of the links' means"),
+    JSON_NUMBER(T, run_time_s, 0, JSON_LARGEST, NAN, JSON_REQUIRED | JSON_ABOVE_MIN,
+                "How long it ran"),
+    JSON_BOOLEAN(T, dedicated, 0, 0, "Nothing else ran on the machines; default false"),
+    JSON_BOOLEAN(T, outlier, 0, 0, "Left out of robust fits; default false"),
+    JSON_VALUES(T, parameters, parameter_count, 0,
+                "Further inputs, by the names in settings.inputs"),
+    {0},
+};
+#undef T
+const struct json_object model_run_json = {"ModelRun", "A finished run of an application",
+                                           sizeof(struct model_run), run_rows};
+
+enum error_code model_runs_read(enum model_kind kind,
+                                const struct model_settings *settings,
+                                const struct model_run *runs, size_t count,
+                                const char *at, struct fitted_run **out, struct arena *a,
+                                struct error *err)
+{
+    struct fitted_run *list = NEW(a, struct fitted_run, count + 1);
+    size_t input_count;
+    const char *const *names = fitted_inputs(kind, settings, &input_count);
+
+    if (!list)
+        return fail_memory(err);
+    for (size_t i = 0; i < count; i++) {
+        const struct model_run *r = &runs[i];
+        bool is_free = r->dedicated && isnan(r->cpu_available_ratio);
+        struct perf_query query = {r->problem_size, r->processors,
+                                   is_free ? 1 : r->cpu_available_ratio,
+                                   r->bandwidth_mbps};
+
+        list[i].run = (struct perf_sample){
+            query.problem_size,   query.processors, query.cpu_available_ratio,
+            query.bandwidth_mbps, r->run_time_s,    r->dedicated,
+            r->outlier,
+        };
+        list[i].started_at_s = (double)NAN;
+        if (r->processors != floor(r->processors)) {
+            char pointer[96];
+
+            snprintf(pointer, sizeof(pointer), "%s/%zu/processors", at, i);
+            invalid(err, pointer, "not_an_integer", "must be a whole number");
+        }
+        for (size_t k = 0; k < input_count && kind >= MODEL_LINEAR; k++)
+            list[i].inputs[k] =
+                fitted_input(names[k], &query, r->parameters, r->parameter_count);
+    }
+    *out = list;
+    return err->code;
+}
+
+/* ---- combinations ---- */
+
+#define T struct combination_row
+static const struct json_field combination_rows[] = {
+    JSON_NUMBER(T, f_comp_mask, 0, 4095, NAN, JSON_REQUIRED,
+                "Functions of N in the computation: sum of 1 1, 2 ln N, 4 N^0.5, 8 N, "
+                "16 N ln N, 32 N (ln N)^2, 64 N^1.5, 128 N^2, 256 N^2 ln N, 512 N^2.5, "
+                "1024 N^3, 2048 N^3 ln N"),
+    JSON_NUMBER(T, f_comm_mask, 0, 4095, 0, 0,
+                "Likewise of the communication; 0: there is none; default 0"),
+    JSON_NUMBER(T, f_bw_id, 1, PERF_BW_IDS, NAN, JSON_NULLABLE | JSON_MAY_BE_NULL,
+                "Function of the bandwidth, in the denominator: 1 sqrt, 2 x, 3 x^1.5, 4 "
+                "x^2, 5 x^2.5, 6 x^3, 7 ln x, 8 x ln x"),
+    JSON_NUMBER(T, f_pcomp_id, 0, 18, NAN, JSON_NULLABLE | JSON_MAY_BE_NULL,
+                "Function of the processors in the computation, in the denominator: 1 "
+                "sqrt, 2 P, 3 P^1.5, 4 P^2, 5 P^2.5, 6 P^3, 7 ln P, 8 P ln P, 9 to 16 "
+                "their reciprocals, 0 constant, 17 P / ln P, 18 ln P / P"),
+    JSON_NUMBER(T, f_pcomm_id, 0, 18, NAN, JSON_NULLABLE | JSON_MAY_BE_NULL,
+                "Likewise in the communication"),
+    JSON_NUMBERS(T, coefficients, coefficient_count, -JSON_LARGEST, JSON_LARGEST,
+                 JSON_REQUIRED,
+                 "Of the computation's functions, then of the communication's, in the "
+                 "order of their bits"),
+    JSON_NUMBER(T, standard_error, 0, JSON_LARGEST, NAN, JSON_NULLABLE | JSON_OPTIONAL,
+                "Of the fit: s, or a ratio in the robust profile"),
+    JSON_NUMBER(T, low_rank_streak, 0, JSON_EXACT, 0, 0,
+                "Updates in a row among the worst tenth"),
+    JSON_BOOLEAN(T, monotone_in_p, 0, 0, "The time never grows with the processors"),
+    {0},
+};
+#undef T
+const struct json_object combination_json = {
+    "Combination",
+    "Functions and coefficients of one term of computation and one of "
+    "communication",
+    sizeof(struct combination_row), combination_rows};
+
+static double id_or_none(int id)
+{
+    return id == PERF_NONE ? (double)NAN : id;
+}
+
+static int id_of(double id)
+{
+    return isnan(id) ? PERF_NONE : (int)id;
+}
+
+static enum error_code list_rows(const struct perf_list *list, size_t limit,
+                                 const struct combination_row **out, size_t *count,
+                                 struct arena *a, struct error *err)
+{
+    size_t n = list->count < limit ? list->count : limit;
+    struct combination_row *rows = NEW(a, struct combination_row, n + 1);
+
+    if (!rows)
+        return fail_memory(err);
+    for (size_t i = 0; i < n; i++) {
+        const struct perf_combination *c = &list->items[i];
+
+        rows[i] = (struct combination_row){
+            .f_comp_mask = c->comp_mask,
+            .f_comm_mask = c->comm_mask,
+            .f_bw_id = id_or_none(c->bw_id),
+            .f_pcomp_id = id_or_none(c->pcomp_id),
+            .f_pcomm_id = id_or_none(c->pcomm_id),
+            .coefficients = c->coefficients,
+            .coefficient_count = perf_term_count(c),
+            .standard_error = c->standard_error,
+            .low_rank_streak = (double)c->low_rank_streak,
+            .monotone_in_p = perf_combination_monotone(c),
+        };
+    }
+    *out = rows;
+    *count = n;
+    return OK;
+}
+
+/* Notes a combination that names no functions, or not as many as coefficients. */
+static bool read_combination(const struct combination_row *row, const char *pointer,
+                             struct perf_combination *out, struct error *err)
+{
+    *out = (struct perf_combination){
+        .comp_mask = (unsigned)row->f_comp_mask,
+        .comm_mask = (unsigned)row->f_comm_mask,
+        .bw_id = id_of(row->f_bw_id),
+        .pcomp_id = id_of(row->f_pcomp_id),
+        .pcomm_id = id_of(row->f_pcomm_id),
+        .standard_error = isnan(row->standard_error) ? 0 : row->standard_error,
+        .appe_ratio = (double)NAN,
+    };
+    if (row->f_comp_mask != floor(row->f_comp_mask) ||
+        row->f_comm_mask != floor(row->f_comm_mask) ||
+        (!isnan(row->f_bw_id) && row->f_bw_id != floor(row->f_bw_id)) ||
+        (!isnan(row->f_pcomp_id) && row->f_pcomp_id != floor(row->f_pcomp_id)) ||
+        (!isnan(row->f_pcomm_id) && row->f_pcomm_id != floor(row->f_pcomm_id)) ||
+        !perf_combination_valid(out)) {
+        invalid(err, pointer, "invalid_combination",
+                "the masks and ids name no combination of 1 to %d functions; one with a "
+                "f_comm_mask needs f_bw_id",
+                PERF_TERMS_MAX);
+        return false;
+    }
+    if (row->coefficient_count != perf_term_count(out)) {
+        invalid(err, pointer, "invalid_combination", "%zu coefficients for %zu functions",
+                row->coefficient_count, perf_term_count(out));
+        return false;
+    }
+    memcpy(out->coefficients, row->coefficients,
+           row->coefficient_count * sizeof(*row->coefficients));
+    return true;
+}
+
+static enum error_code read_combinations(const struct combination_row *rows, size_t count,
+                                         const char *at, const char *name,
+                                         struct perf_combination **out, struct arena *a,
+                                         struct error *err)
+{
+    struct perf_combination *list = NEW(a, struct perf_combination, count + 1);
+
+    if (!list)
+        return fail_memory(err);
+    for (size_t i = 0; i < count; i++) {
+        char pointer[96];
+
+        snprintf(pointer, sizeof(pointer), "%s/%s/%zu", at, name, i);
+        read_combination(&rows[i], pointer, &list[i], err);
+    }
+    *out = list;
+    return err->code;
+}
+
+/* A copy of their own: an answer outlives the model that it was made from. */
+static enum error_code copy_coefficients(const double *list, size_t count,
+                                         struct model_details *out, struct arena *a,
+                                         struct error *err)
+{
+    double *copy = NEW(a, double, count);
+
+    if (!copy)
+        return fail_memory(err);
+    if (count > 0)
+        memcpy(copy, list, count * sizeof(*copy));
+    out->coefficients = copy;
+    out->coefficient_count = count;
+    return OK;
+}
+
+enum error_code model_details_of(const struct fitted_model *m, size_t limit,
+                                 struct model_details *out, struct arena *a,
+                                 struct error *err)
+{
+    *out = (struct model_details){0};
+    if (m->kind == MODEL_COMPREHENSIVE) {
+        out->combinations_total = m->set.sorted.count;
+        TRY(list_rows(&m->set.sorted, limit, &out->combinations, &out->combination_count,
+                      a, err));
+        return list_rows(&m->set.single, limit, &out->single_combinations,
+                         &out->single_combination_count, a, err);
+    }
+    if (m->kind == MODEL_PRELIMINARY) {
+        out->formula = "p(N) + q(N) / cpu_available_ratio + r(N) / bandwidth_mbps, "
+                       "coefficients of p, q and r from the highest power of N down";
+        return copy_coefficients(m->preliminary.coefficients,
+                                 m->preliminary.coefficient_count, out, a, err);
+    }
+    TRY(copy_coefficients(m->regression.coefficients, m->regression.coefficient_count,
+                          out, a, err));
+    if (!m->reason) {
+        size_t input_count;
+        const char *const *names = fitted_inputs(m->kind, &m->settings, &input_count);
+
+        out->formula = regression_formula(regression_kind_find(model_kind_names[m->kind]),
+                                          &m->regression, names, a);
+    }
+    return OK;
+}
+
+/* ---- what is known of a model ---- */
+
+#define T struct model_range
+static const struct json_field range_rows[] = {
+    JSON_NUMBER(T, low, 0, 0, 0, JSON_MAY_BE_NULL, "Least"),
+    JSON_NUMBER(T, high, 0, 0, 0, JSON_MAY_BE_NULL, "Greatest"),
+    {0},
+};
+#undef T
+static const struct json_object range_json = {"ModelRange",
+                                              "Least and greatest value that was seen",
+                                              sizeof(struct model_range), range_rows};
+
+#define T struct model_porting
+static const struct json_field porting_rows[] = {
+    JSON_TEXT(T, status, 0,
+              "matched; not_matched: no factor fits this site as well as the reference; "
+              "communication_not_identifiable"),
+    JSON_NUMBER(T, cpu_factor, 0, 0, 0, 0, "Times of the reference's computation: R_cpu"),
+    JSON_NUMBER(T, bandwidth_factor, 0, 0, 0, 0, "Likewise of its communication: R_bw"),
+    JSON_NUMBER(T, best_bandwidth_factor, 0, 0, 0, JSON_OPTIONAL,
+                "R_bw by least squares"),
+    JSON_NUMBER(T, goodness_reference_pct, 0, 0, 0, 0,
+                "Mean error on the reference's dedicated runs"),
+    JSON_NUMBER(T, goodness_target_pct, 0, 0, 0, 0, "Likewise on this site's"),
+    JSON_TEXT(T, reference_model_id, JSON_OPTIONAL, "Model that it was ported from"),
+    {0},
+};
+#undef T
+static const struct json_object porting_json = {
+    "ModelPorting", "How a model was carried over from another site",
+    sizeof(struct model_porting), porting_rows};
+
+#define T struct model_change
+static const struct json_field change_rows[] = {
+    JSON_INSTANT(T, at, JSON_OPTIONAL, "When the first run since then started"),
+    JSON_NUMBER(T, factor, 0, 0, 0, 0, "Run times since then over those of before"),
+    JSON_INTEGER(T, earlier_run_count, 0, JSON_EXACT, 0, 0,
+                 "Runs of before that were kept at first, scaled to the new level"),
+    JSON_INTEGER(T, run_count, 0, JSON_EXACT, 0, 0, "Runs since then"),
+    {0},
+};
+#undef T
+static const struct json_object change_json = {
+    "ModelChange", "A change of the run times that was noticed",
+    sizeof(struct model_change), change_rows};
+
+#define T struct model_summary
+static const struct json_field summary_rows[] = {
+    JSON_INTEGER(T, sample_count, 0, JSON_EXACT, 0, 0, "Runs that it is fitted to"),
+    JSON_INTEGER(T, outlier_count, 0, JSON_EXACT, 0, 0,
+                 "Runs left out because they are far from the others"),
+    JSON_INTEGER(T, unusable_count, 0, JSON_EXACT, 0, 0,
+                 "Runs that lack what the kind needs"),
+    JSON_NUMBER(T, standard_error, 0, 0, 0, JSON_MAY_BE_NULL,
+                "Of the fit: s, or a ratio where errors are relative"),
+    JSON_NUMBER(T, fit_appe_pct, 0, 0, 0, JSON_MAY_BE_NULL,
+                "Mean error on the runs that it is fitted to"),
+    JSON_NUMBER(T, cross_appe_pct, 0, 0, 0, JSON_MAY_BE_NULL,
+                "Mean error on runs that it was fitted without: each run left out once, "
+                "by itself or, when there are more than 50, with others"),
+    JSON_INTEGER(T, unseen_count, 0, JSON_EXACT, 0, 0,
+                 "Runs that were predicted before they were learnt"),
+    JSON_NUMBER(T, unseen_appe_pct, 0, 0, 0, JSON_MAY_BE_NULL, "Mean error on them"),
+    JSON_NUMBER(T, recent_appe_pct, 0, 0, 0, JSON_MAY_BE_NULL,
+                "Likewise on the last 50 of them"),
+    JSON_INTEGER(T, combination_count, 0, JSON_EXACT, 0, 0,
+                 "comprehensive: combinations in the sorted list"),
+    JSON_INTEGER(T, fits_evaluated, 0, JSON_EXACT, 0, 0,
+                 "Least-squares problems of the last training"),
+    JSON_BOOLEAN(T, cut, 0, 0, "The time limit ended the last training early"),
+    JSON_OBJECT(T, problem_size, struct model_range, &range_json, 0, "Sizes seen"),
+    JSON_OBJECT(T, processors, struct model_range, &range_json, 0, "Processors seen"),
+    JSON_OBJECT(T, cpu_available_ratio, struct model_range, &range_json, 0, "CPU seen"),
+    JSON_OBJECT(T, bandwidth_mbps, struct model_range, &range_json, 0, "Bandwidths seen"),
+    JSON_OBJECT(T, porting, const struct model_porting *, &porting_json,
+                JSON_POINTER | JSON_OPTIONAL, "Of a ported model"),
+    JSON_INTEGER(T, change_count, 0, JSON_EXACT, 0, 0,
+                 "Changes of the run times that were noticed"),
+    JSON_OBJECT(T, change, const struct model_change *, &change_json,
+                JSON_POINTER | JSON_OPTIONAL, "The last of them"),
+    {0},
+};
+#undef T
+const struct json_object model_summary_json = {
+    "ModelSummary", "What a model was fitted to, and how well",
+    sizeof(struct model_summary), summary_rows};
+
+static struct model_range range_of(struct perf_range range)
+{
+    return (struct model_range){range.low, range.high};
+}
+
+enum error_code model_summary_of(const struct fitted_model *m,
+                                 const char *reference_model_id,
+                                 struct model_summary *out, struct arena *a,
+                                 struct error *err)
+{
+    struct model_porting *porting = NULL;
+    struct model_change *change = NULL;
+
+    if (m->core && m->core->change_count > 0) {
+        change = NEW(a, struct model_change, 1);
+        if (!change)
+            return fail_memory(err);
+        *change = (struct model_change){m->core->change_at_s, m->core->change_factor,
+                                        m->core->change_earlier_count,
+                                        m->core->runs_since_change};
+    }
+    if (m->kind == MODEL_COMPREHENSIVE && m->set.reference) {
+        porting = NEW(a, struct model_porting, 1);
+        if (!porting)
+            return fail_memory(err);
+        *porting = (struct model_porting){
+            perf_porting_names[m->porting.status],
+            m->porting.cpu_factor,
+            m->porting.bandwidth_factor,
+            m->porting.best_factor,
+            100 * m->porting.goodness_reference,
+            100 * m->porting.goodness_target,
+            reference_model_id,
+        };
+    }
+    *out = (struct model_summary){
+        .sample_count = m->sample_count,
+        .outlier_count = m->outlier_count,
+        .unusable_count = m->unusable_count,
+        .standard_error = m->standard_error,
+        .fit_appe_pct = m->fit_appe_pct,
+        .cross_appe_pct = m->cross_appe_pct,
+        .unseen_count = m->errors.count,
+        .unseen_appe_pct = fitted_unseen_appe_pct(m),
+        .recent_appe_pct = fitted_recent_appe_pct(m),
+        .combination_count = m->set.sorted.count,
+        .fits_evaluated = m->fits_evaluated,
+        .cut = m->cut,
+        .problem_size = range_of(m->seen.problem_size),
+        .processors = range_of(m->seen.processors),
+        .cpu_available_ratio = range_of(m->seen.cpu_available_ratio),
+        .bandwidth_mbps = range_of(m->seen.bandwidth_mbps),
+        .porting = porting,
+        .change_count = m->core ? m->core->change_count : 0,
+        .change = change,
+    };
+    return OK;
+}
+
+const char *model_unused_inputs(const struct fitted_model *m, struct arena *a,
+                                struct error *err)
+{
+    size_t count, used;
+    const char *const *names = fitted_inputs(m->kind, &m->settings, &count);
+    const char *text;
+
+    if (m->reason || m->kind != MODEL_LINEAR || count < 2)
+        return NULL;
+    used = regression_linear_input(&m->regression);
+    text =
+        used < count
+            ? arena_printf(a,
+                           "inputs_unused: linear is a line over one input: of %zu it "
+                           "uses '%.60s', which explains most; normal_form takes three",
+                           count, names[used])
+            : arena_printf(a,
+                           "inputs_unused: none of %zu inputs explains the times: "
+                           "linear answers their median",
+                           count);
+    if (!text)
+        fail_memory(err);
+    return text;
+}
+
+/* Runs by what a comprehensive model can do with them. */
+struct run_tally {
+    size_t usable, single, pairs, lacks[5]; /* of the names below */
+};
+static const char *const run_members[] = {
+    "problem_size", "processors", "cpu_available_ratio", "bandwidth_mbps", "time_s"};
+
+static struct run_tally tally_runs(const struct fitted_run *runs, size_t count)
+{
+    struct run_tally t = {0};
+
+    for (size_t i = 0; i < count; i++) {
+        const char *fault = perf_sample_fault(&runs[i].run);
+
+        for (size_t k = 0; fault && k < sizeof(run_members) / sizeof(run_members[0]); k++)
+            t.lacks[k] += strcmp(run_members[k], fault) == 0;
+        if (fault)
+            continue;
+        t.usable++;
+        t.single += runs[i].run.processors < 2;
+        t.pairs += runs[i].run.processors == 2;
+    }
+    return t;
+}
+
+static const char *needs_of_terms(enum model_kind kind, const struct fitted_run *runs,
+                                  size_t count, struct arena *a)
+{
+    struct run_tally t = tally_runs(runs, count);
+
+    return arena_printf(
+        a,
+        "%s needs runs with problem_size, cpu_available_ratio (or dedicated, or stored "
+        "load samples of the machine) and, on two processors and more, bandwidth_mbps%s; "
+        "of %zu executions %zu can be used: %zu on one processor, %zu on two, %zu on "
+        "more; lacking or out of bounds: problem_size %zu, cpu_available_ratio %zu, "
+        "bandwidth_mbps %zu. Kinds that need a problem_size only: linear, power_law",
+        model_kind_names[kind],
+        kind == MODEL_COMPREHENSIVE
+            ? ": 3 on one processor, 5 on two, 5 on two and more with two different "
+              "numbers of processors"
+            : ", all on one number of processors",
+        count, t.usable, t.single, t.pairs, t.usable - t.single - t.pairs, t.lacks[0],
+        t.lacks[2], t.lacks[3]);
+}
+
+const char *model_needs(enum model_kind kind, const struct model_settings *settings,
+                        const struct fitted_run *runs, size_t count, struct arena *a)
+{
+    struct text_buffer b = {.arena = a};
+    size_t input_count, usable = 0;
+    const char *const *names = fitted_inputs(kind, settings, &input_count);
+
+    if (kind < MODEL_LINEAR)
+        return needs_of_terms(kind, runs, count, a);
+    for (size_t i = 0; i < count; i++) {
+        bool all = runs[i].run.time_s > 0;
+
+        for (size_t k = 0; k < input_count; k++)
+            all = all && isfinite(runs[i].inputs[k]);
+        usable += all;
+    }
+    text_addf(&b, "%s needs runs with", model_kind_names[kind]);
+    for (size_t k = 0; k < input_count; k++)
+        text_addf(&b, "%s %.60s", k ? "," : "", names[k]);
+    text_addf(&b, " that differ; of %zu executions %zu have all of them", count, usable);
+    text_add(&b, "", 1);
+    return b.failed ? NULL : b.data;
+}
+
+/* ---- a model in a request ---- */
+
+#define T struct model_document
+static const struct json_field document_rows[] = {
+    JSON_CHOICE(T, kind, model_kind_names, MODEL_COMPREHENSIVE, 0,
+                "Kind of model; default comprehensive"),
+    JSON_OBJECT(T, settings, struct model_settings, &model_settings_json, 0,
+                "How it is, or was, trained"),
+    {.name = "packed",
+     .doc = "All that a fit answered as `packed`: the model with its statistics",
+     .type = JSON_TYPE_TEXT,
+     .offset = JSON_AT(T, packed, const char *),
+     .min = 1,
+     .max = MODEL_PACKED_MAX_BYTES},
+    JSON_LIST(T, combinations, combination_count, struct combination_row,
+              &combination_json, MODEL_COMBINATIONS_MAX, 0,
+              "Instead: combinations of a comprehensive model, best first"),
+    JSON_LIST(T, single_combinations, single_combination_count, struct combination_row,
+              &combination_json, MODEL_COMBINATIONS_MAX, 0,
+              "With combinations: those for one processor"),
+    JSON_LIST(T, samples, sample_count, struct model_run, &model_run_json, MODEL_RUNS_MAX,
+              0, "Instead: runs to train it from, in the order of time"),
+    {0},
+};
+#undef T
+const struct json_object model_document_json = {
+    "ModelDocument", "A model that is not stored: packed, combinations, or samples",
+    sizeof(struct model_document), document_rows};
+
+static enum error_code unpack_text(const struct model_document *in, const char *at,
+                                   struct fitted_model *out, struct arena *a,
+                                   struct error *err)
+{
+    const char *pointer = arena_printf(a, "%s/packed", at);
+    struct db_bytes bytes = {NULL, 0};
+    const double *numbers;
+    size_t count;
+
+    if (!pointer)
+        return fail_memory(err);
+    bytes.data = base64url_decode(in->packed, &bytes.length, a);
+    if (!bytes.data || bytes.length % sizeof(double))
+        return invalid(err, pointer, "not_packed", "this is not what a fit answers");
+    numbers = store_numbers_read(bytes, &count, a);
+    if (!numbers)
+        return fail_memory(err);
+    if (fitted_unpack((enum model_kind)in->kind, &in->settings, numbers, count, out, a,
+                      err) == OK)
+        return OK;
+    *err = (struct error){.arena = err->arena};
+    return invalid(err, pointer, "not_packed",
+                   "these are not the numbers of a model of the kind %s with these "
+                   "settings",
+                   model_kind_names[in->kind]);
+}
+
+static enum error_code from_combinations(const struct model_document *in, const char *at,
+                                         struct fitted_model *out, struct arena *a,
+                                         struct error *err)
+{
+    struct perf_combination *sorted = NULL, *single = NULL;
+
+    if (in->kind != MODEL_COMPREHENSIVE)
+        return invalid(err, at, "not_used", "the kind %s has no combinations",
+                       model_kind_names[in->kind]);
+    read_combinations(in->combinations, in->combination_count, at, "combinations",
+                      &sorted, a, err);
+    read_combinations(in->single_combinations, in->single_combination_count, at,
+                      "single_combinations", &single, a, err);
+    if (err->code != OK)
+        return err->code;
+    fitted_from_combinations(sorted, in->combination_count, single,
+                             in->single_combination_count, &in->settings, out);
+    return OK;
+}
+
+enum error_code model_document_read(const struct model_document *in, const char *at,
+                                    struct budget *budget, struct fitted_model *out,
+                                    struct arena *a, struct error *err)
+{
+    enum model_kind kind = (enum model_kind)in->kind;
+    int ways = (in->packed != NULL) + (in->combinations != NULL) + (in->samples != NULL);
+    const char *settings_at = arena_printf(a, "%s/settings", at);
+    const char *samples_at = arena_printf(a, "%s/samples", at);
+    struct fitted_run *runs;
+
+    if (!settings_at || !samples_at)
+        return fail_memory(err);
+    fitted_check_settings(kind, &in->settings, settings_at, err);
+    if (ways != 1)
+        return invalid(err, at, "conflict",
+                       "give exactly one of packed, combinations and samples");
+    if (err->code != OK)
+        return err->code;
+    if (in->packed)
+        return unpack_text(in, at, out, a, err);
+    if (in->combinations)
+        return from_combinations(in, at, out, a, err);
+    TRY(model_runs_read(kind, &in->settings, in->samples, in->sample_count, samples_at,
+                        &runs, a, err));
+    return fitted_train(kind, &in->settings, runs, in->sample_count, budget, out, NULL, a,
+                        err);
+}
+
+enum error_code model_packed_text(const struct fitted_model *m, const char **text,
+                                  struct arena *a, struct error *err)
+{
+    const double *numbers;
+    struct db_bytes bytes;
+    size_t count;
+
+    TRY(fitted_pack(m, false, &numbers, &count, a, err));
+    bytes = store_numbers(numbers, count, a);
+    *text = bytes.data ? base64url_encode(bytes.data, bytes.length, a) : NULL;
+    return *text ? OK : fail_memory(err);
+}

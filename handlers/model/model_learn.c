@@ -1,0 +1,651 @@
+/* model_learn.c - stored models learn their executions.
+ *
+ * One transaction: lock the model's row, read the version that predicts and the
+ * executions nobody has looked at, predict and learn each, write the next version.
+ *
+ * In the profile robust a version remembers its runs (model_core.h): what is due is
+ * trained from them. A model without a version learns its latest 2,000 executions from
+ * the first on. In the profile thesis, and for what was ported, a model that is to be
+ * trained is trained from its latest 2,000 executions instead; a list that is due is
+ * formed anew from them.
+ */
+#include "handlers/model/model_learn.h"
+
+#include "handlers/model/model_core.h"
+#include "models/base/names.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double RETRY_S = 60; /* after a failure that is not the executions' */
+
+#define T struct learn_outcome
+static const struct json_field outcome_rows[] = {
+    JSON_INTEGER(T, version, 0, JSON_EXACT, 0, 0, "Version that predicts now; 0: none"),
+    JSON_TEXT(
+        T, cause, JSON_OPTIONAL,
+        "train, refine, reform or change (the run times have changed); left out when "
+        "there is no new version"),
+    JSON_INTEGER(T, learnt_count, 0, JSON_EXACT, 0, 0, "Executions that were looked at"),
+    JSON_TEXT(T, reason, JSON_OPTIONAL,
+              "Why there is no model, or the old one stays: insufficient_samples, "
+              "rank_deficient ..."),
+    {0},
+};
+#undef T
+const struct json_object learn_outcome_json = {
+    "LearnOutcome", "What a model learnt", sizeof(struct learn_outcome), outcome_rows};
+
+/* ---- stored models ---- */
+
+enum error_code stored_settings(const struct store_model *model, enum model_kind *kind,
+                                struct model_settings *settings, struct arena *a,
+                                struct error *err)
+{
+    size_t k = 0;
+
+    while (model_kind_names[k] && strcmp(model_kind_names[k], model->kind) != 0)
+        k++;
+    if (!model_kind_names[k])
+        return fail(err, ERR_INTERNAL, "", "the stored model has the kind '%.40s'",
+                    model->kind);
+    *kind = (enum model_kind)k;
+    return json_read(&model_settings_json, model->settings, strlen(model->settings),
+                     settings, a, err);
+}
+
+enum error_code stored_fitted(const struct store_model *model,
+                              const struct store_model_version *version,
+                              struct fitted_model *out, struct arena *a,
+                              struct error *err)
+{
+    struct model_settings settings;
+    enum model_kind kind;
+    const double *numbers;
+    size_t count;
+
+    TRY(stored_settings(model, &kind, &settings, a, err));
+    if (version->version == 0) {
+        TRY(fitted_train(kind, &settings, NULL, 0, NULL, out, NULL, a, err));
+        out->reason = "untrained";
+        return OK;
+    }
+    numbers = store_numbers_read(version->numbers, &count, a);
+    if (!numbers)
+        return fail_memory(err);
+    if (version->layout == FITTED_LAYOUT) {
+        enum error_code code =
+            fitted_unpack(kind, &settings, numbers, count, out, a, err);
+
+        if (code == OK || code == ERR_TOO_LARGE)
+            return code;
+    }
+    *err = (struct error){.arena = err->arena};
+    return fail(err, ERR_INTERNAL, "",
+                "version %llu of model '%.100s' was written by another version of the "
+                "service; train it anew",
+                (unsigned long long)version->version, model->model_id);
+}
+
+/* A number that is a member of the parameters of a run. */
+static enum error_code parameter_of(const struct store_sample *s, const char *name,
+                                    double *value, struct arena *a, struct error *err)
+{
+    const char *text = NULL;
+    char *end;
+
+    *value = (double)NAN;
+    if (!s->parameters)
+        return OK;
+    TRY(json_member(s->parameters, name, &text, a, err));
+    if (!text)
+        return OK;
+    *value = strtod(text, &end);
+    if (end == text || *end)
+        *value = (double)NAN;
+    return OK;
+}
+
+static enum error_code run_of(enum model_kind kind, const struct model_settings *settings,
+                              const struct store_sample *s, struct fitted_run *out,
+                              struct arena *a, struct error *err)
+{
+    bool is_free = s->dedicated && isnan(s->cpu_available_ratio);
+    struct perf_query query = {s->problem_size, s->processors,
+                               is_free ? 1 : s->cpu_available_ratio, s->bandwidth_mbps};
+    size_t input_count;
+    const char *const *names = fitted_inputs(kind, settings, &input_count);
+
+    *out = (struct fitted_run){.run = {query.problem_size, query.processors,
+                                       query.cpu_available_ratio, query.bandwidth_mbps,
+                                       s->run_time_s, s->dedicated,
+                                       strcmp(s->verdict, "outlier") == 0},
+                               .started_at_s = s->started_at_s};
+    for (size_t k = 0; kind >= MODEL_LINEAR && k < input_count; k++) {
+        out->inputs[k] = fitted_input(names[k], &query, NULL, 0);
+        if (isnan(out->inputs[k]))
+            TRY(parameter_of(s, names[k], &out->inputs[k], a, err));
+    }
+    return OK;
+}
+
+enum error_code stored_runs(enum model_kind kind, const struct model_settings *settings,
+                            const struct store_sample *samples, size_t count, bool all,
+                            struct fitted_run **runs, size_t **place, size_t *run_count,
+                            struct arena *a, struct error *err)
+{
+    struct fitted_run *list = NEW(a, struct fitted_run, count + 1);
+    size_t *places = NEW(a, size_t, count + 1);
+    size_t n = 0;
+
+    if (!list || !places)
+        return fail_memory(err);
+    for (size_t i = 0; i < count; i++) {
+        if (!all && strcmp(samples[i].verdict, "left_out") == 0)
+            continue;
+        TRY(run_of(kind, settings, &samples[i], &list[n], a, err));
+        places[n++] = i;
+    }
+    *runs = list;
+    *place = places;
+    *run_count = n;
+    return OK;
+}
+
+enum error_code model_write(struct db_session *db, const struct store_model *model,
+                            const struct fitted_model *fitted, const char *cause,
+                            const char *reference_model_id,
+                            const struct store_sample *looked_at, size_t looked_at_count,
+                            struct arena *a, struct error *err)
+{
+    bool is_ported = fitted->kind == MODEL_COMPREHENSIVE && fitted->set.reference;
+    struct text_buffer b = {.arena = a};
+    struct model_summary summary;
+    struct store_model_version version = {
+        .parent_version = strcmp(cause, "train") == 0 || strcmp(cause, "port") == 0
+                              ? 0
+                              : model->version,
+        .cause = cause,
+        .state = is_ported ? "ported" : "trained",
+        .layout = FITTED_LAYOUT,
+    };
+    struct store_model_advance advance = {
+        .version = &version, .looked_at = looked_at, .looked_at_count = looked_at_count};
+    const double *numbers;
+    size_t count;
+
+    TRY(fitted_pack(fitted, true, &numbers, &count, a, err));
+    version.numbers = store_numbers(numbers, count, a);
+    TRY(model_summary_of(fitted, reference_model_id, &summary, a, err));
+    json_print(&model_summary_json, &summary, &b);
+    text_add(&b, "", 1);
+    if (b.failed || !version.numbers.data)
+        return fail_memory(err);
+    version.summary = b.data;
+    return store_model_advance(db, model, &advance, a, err);
+}
+
+/* ---- learning ---- */
+
+/* A model under its lock, on its way to the next version. */
+struct learning {
+    struct request *rq;
+    struct db_session *db;
+    struct store_model model;
+    enum model_kind kind;
+    struct model_settings settings;
+    struct fitted_model fitted;
+    const char *reference_model_id; /* of a ported model */
+    struct store_sample *news;      /* nobody has looked at them */
+    size_t news_count;
+    bool train_due, reform_due;
+};
+
+/* Every run that the model may learn: those of before, then the news. */
+static enum error_code all_runs(const struct learning *l, bool left_out_too,
+                                struct store_sample **samples, struct fitted_run **runs,
+                                size_t **place, size_t *run_count)
+{
+    struct arena *a = l->rq->arena;
+    const struct store_sample *stored;
+    size_t count;
+
+    TRY(store_model_samples(l->db, l->model.tenant, l->model.model_id, STORE_SAMPLES_ALL,
+                            &stored, &count, a, l->rq->err));
+    *samples = NEW(a, struct store_sample, count + 1);
+    if (!*samples)
+        return fail_memory(l->rq->err);
+    if (count)
+        memcpy(*samples, stored, count * sizeof(**samples));
+    return stored_runs(l->kind, &l->settings, *samples, count, left_out_too, runs, place,
+                       run_count, a, l->rq->err);
+}
+
+/* What was found of the news just now, for rows that were read again: what they were
+ * predicted as, and which are outliers. *older gets the news that are not among the
+ * latest runs any more. */
+static enum error_code apply_news(const struct learning *l, struct store_sample *samples,
+                                  struct fitted_run *runs, const size_t *place,
+                                  size_t count, struct store_sample **older,
+                                  size_t *older_count)
+{
+    struct arena *a = l->rq->arena;
+    bool *seen = NEW(a, bool, l->news_count + 1);
+    struct name_index index;
+
+    *older = NEW(a, struct store_sample, l->news_count + 1);
+    *older_count = 0;
+    if (!seen || !*older || !name_index_create(&index, l->news_count, a))
+        return fail_memory(l->rq->err);
+    for (size_t i = 0; i < l->news_count; i++)
+        name_index_add(&index, l->news[i].execution_id, i);
+    for (size_t i = 0; i < count; i++) {
+        struct store_sample *s = &samples[place[i]];
+        size_t at = name_index_find(&index, s->execution_id);
+
+        if (at == NAME_NOT_FOUND)
+            continue;
+        seen[at] = true;
+        s->predicted_s = l->news[at].predicted_s;
+        s->predicted_version = l->news[at].predicted_version;
+        if (strcmp(l->news[at].verdict, fitted_verdict_names[RUN_OUTLIER]) == 0)
+            runs[i].run.outlier = true;
+    }
+    for (size_t i = 0; i < l->news_count; i++)
+        if (!seen[i])
+            (*older)[(*older_count)++] = l->news[i];
+    return OK;
+}
+
+/* Trains from all runs; *done false: there is no model, and why is in `reason`. */
+static enum error_code train(struct learning *l, struct learn_outcome *out, bool *done)
+{
+    struct request *rq = l->rq;
+    struct fitted_model trained;
+    struct store_sample *samples, *older, *looked_at;
+    struct fitted_run *runs;
+    enum fitted_verdict *verdict;
+    size_t *place, count, older_count;
+
+    TRY(all_runs(l, l->model.train_requested, &samples, &runs, &place, &count));
+    TRY(apply_news(l, samples, runs, place, count, &older, &older_count));
+    verdict = NEW(rq->arena, enum fitted_verdict, count + 1);
+    looked_at = NEW(rq->arena, struct store_sample, count + older_count + 1);
+    if (!verdict || !looked_at)
+        return fail_memory(rq->err);
+    TRY(fitted_train(l->kind, &l->settings, runs, count, &rq->budget, &trained, verdict,
+                     rq->arena, rq->err));
+    *done = !trained.reason;
+    out->reason = trained.reason;
+    if (trained.reason)
+        return OK;
+    fitted_keep_errors(&l->fitted, &trained);
+    for (size_t i = 0; i < count; i++) {
+        looked_at[i] = samples[place[i]];
+        if (strcmp(looked_at[i].verdict, fitted_verdict_names[RUN_LEFT_OUT]) == 0)
+            looked_at[i].version = (double)NAN;
+        looked_at[i].verdict = fitted_verdict_names[verdict[i]];
+    }
+    for (size_t i = 0; i < older_count; i++) {
+        looked_at[count + i] = older[i];
+        looked_at[count + i].verdict = fitted_verdict_names[RUN_LEFT_OUT];
+    }
+    l->fitted = trained;
+    out->cause = "train";
+    out->version = l->model.last_version + 1;
+    return model_write(l->db, &l->model, &trained, "train", NULL, looked_at,
+                       count + older_count, rq->arena, rq->err);
+}
+
+/* The rows that a list ranked by APPE needs: all runs of before, room for the news. */
+static enum error_code rows_before(const struct learning *l, struct perf_sample **rows,
+                                   size_t *count)
+{
+    struct request *rq = l->rq;
+    const struct store_sample *known;
+    struct fitted_run *runs;
+    size_t *place, known_count;
+
+    *rows = NULL;
+    *count = 0;
+    if (l->kind != MODEL_COMPREHENSIVE || l->settings.selection_metric != 1)
+        return OK;
+    TRY(store_model_samples(l->db, l->model.tenant, l->model.model_id,
+                            STORE_SAMPLES_KNOWN, &known, &known_count, rq->arena,
+                            rq->err));
+    TRY(stored_runs(l->kind, &l->settings, known, known_count, false, &runs, &place,
+                    count, rq->arena, rq->err));
+    *rows = NEW(rq->arena, struct perf_sample, *count + l->news_count + 1);
+    if (!*rows)
+        return fail_memory(rq->err);
+    for (size_t i = 0; i < *count; i++)
+        (*rows)[i] = runs[i].run;
+    return OK;
+}
+
+/* Predicts and learns the news, each in O(k^2). */
+static enum error_code refine(struct learning *l)
+{
+    struct request *rq = l->rq;
+    struct perf_sample *rows;
+    size_t row_count;
+
+    TRY(rows_before(l, &rows, &row_count));
+    for (size_t i = 0; i < l->news_count; i++) {
+        struct store_sample *s = &l->news[i];
+        struct fitted_update update;
+        struct fitted_run run;
+
+        TRY(run_of(l->kind, &l->settings, s, &run, rq->arena, rq->err));
+        if (rows)
+            rows[row_count++] = run.run;
+        fitted_learn(&l->fitted, &run, rows, row_count, &update);
+        s->predicted_s = update.predicted_s;
+        s->predicted_version =
+            isnan(update.predicted_s) ? (double)NAN : (double)l->model.version;
+        s->verdict = fitted_verdict_names[update.verdict];
+        l->train_due = l->train_due || update.train_due;
+        l->reform_due = l->reform_due || update.reform_due;
+    }
+    return OK;
+}
+
+static enum error_code reform(struct learning *l)
+{
+    struct store_sample *samples, *older;
+    struct fitted_run *runs;
+    size_t *place, count, older_count;
+
+    TRY(all_runs(l, false, &samples, &runs, &place, &count));
+    TRY(apply_news(l, samples, runs, place, count, &older, &older_count));
+    return fitted_reform(&l->fitted, runs, count, &l->rq->budget, l->rq->arena,
+                         l->rq->err);
+}
+
+/* No model came of it: the news have been looked at, and why is noted. */
+static enum error_code write_reason(const struct learning *l, const char *reason)
+{
+    struct store_model_advance advance = {
+        .note = reason, .looked_at = l->news, .looked_at_count = l->news_count};
+
+    return store_model_advance(l->db, &l->model, &advance, l->rq->arena, l->rq->err);
+}
+
+/* ---- with a memory of its runs ---- */
+
+/* What the model is to learn now: the news; without a version all there are; where it is
+ * to be trained also what a roll-back left out. */
+static enum error_code gather_news(struct learning *l)
+{
+    struct arena *a = l->rq->arena;
+    const struct store_sample *stored;
+    struct store_sample *list;
+    size_t count, kept = 0;
+
+    if (l->model.version > 0 && !l->model.train_requested)
+        return OK;
+    TRY(store_model_samples(l->db, l->model.tenant, l->model.model_id, STORE_SAMPLES_ALL,
+                            &stored, &count, a, l->rq->err));
+    list = NEW(a, struct store_sample, count + l->news_count + 1);
+    if (!list)
+        return fail_memory(l->rq->err);
+    for (size_t i = 0; i < count; i++) {
+        bool is_left_out =
+            strcmp(stored[i].verdict, fitted_verdict_names[RUN_LEFT_OUT]) == 0;
+        bool is_news = isnan(stored[i].version);
+
+        if (l->model.version > 0 ? is_left_out || is_news
+                                 : !is_left_out || l->model.train_requested)
+            list[kept++] = stored[i];
+        if (is_left_out && l->model.train_requested)
+            list[kept - 1].version = (double)NAN;
+    }
+    l->news = list;
+    l->news_count = kept;
+    return OK;
+}
+
+/* After a change: the last `count` runs up to news[last] are no outliers. *earlier: how
+ * many of them are not among the news. */
+static void take_back(struct learning *l, size_t last, size_t count, size_t *earlier)
+{
+    for (size_t i = last + 1; i-- > 0 && count > 0;) {
+        struct store_sample *s = &l->news[i];
+        bool is_outlier = strcmp(s->verdict, fitted_verdict_names[RUN_OUTLIER]) == 0;
+
+        if (strcmp(s->verdict, fitted_verdict_names[RUN_UNUSABLE]) == 0 ||
+            (is_outlier && isnan(s->predicted_s)))
+            continue; /* not one that the model remembers */
+        s->verdict = fitted_verdict_names[RUN_FIT];
+        count--;
+    }
+    *earlier = count > *earlier ? count : *earlier;
+}
+
+/* Likewise for the latest `count` of those that were learnt before: they join the news.
+ */
+static enum error_code take_back_earlier(struct learning *l, size_t count)
+{
+    struct arena *a = l->rq->arena;
+    const struct store_sample *known;
+    size_t known_count;
+
+    if (count == 0)
+        return OK;
+    TRY(store_model_samples(l->db, l->model.tenant, l->model.model_id,
+                            STORE_SAMPLES_KNOWN, &known, &known_count, a, l->rq->err));
+    l->news =
+        GROW(a, l->news, struct store_sample, l->news_count, l->news_count + count + 1);
+    if (!l->news)
+        return fail_memory(l->rq->err);
+    for (size_t i = known_count; i-- > 0 && count > 0;) {
+        bool is_outlier =
+            strcmp(known[i].verdict, fitted_verdict_names[RUN_OUTLIER]) == 0;
+
+        if (!(known[i].version > 0) || (is_outlier && isnan(known[i].predicted_s)) ||
+            (!is_outlier && strcmp(known[i].verdict, fitted_verdict_names[RUN_FIT]) != 0))
+            continue;
+        count--;
+        if (!is_outlier)
+            continue;
+        l->news[l->news_count] = known[i];
+        l->news[l->news_count++].verdict = fitted_verdict_names[RUN_FIT];
+    }
+    return OK;
+}
+
+/* What a batch of runs did to the model. */
+struct batch {
+    bool changed, reformed;
+    size_t earlier; /* runs of before the batch to be taken back */
+};
+
+static enum error_code learn_batch(struct learning *l, const struct fitted_room *room,
+                                   struct batch *batch)
+{
+    struct request *rq = l->rq;
+    bool starting = l->model.version == 0;
+
+    for (size_t i = 0; i < l->news_count; i++) {
+        struct store_sample *s = &l->news[i];
+        struct core_update update;
+        struct fitted_run run;
+
+        TRY(run_of(l->kind, &l->settings, s, &run, rq->arena, rq->err));
+        TRY(core_learn(&l->fitted, &run, starting, room, &update, rq->err));
+        /* What no version has predicted yet is kept only where it tells of an outlier. */
+        s->predicted_s =
+            starting && update.verdict != RUN_OUTLIER ? (double)NAN : update.predicted_s;
+        s->predicted_version = isnan(update.predicted_s) || starting
+                                   ? (double)NAN
+                                   : (double)l->model.version;
+        s->verdict = fitted_verdict_names[update.verdict];
+        batch->reformed = batch->reformed || update.reformed;
+        if (update.taken_back == 0)
+            continue;
+        batch->changed = true;
+        take_back(l, i, update.taken_back, &batch->earlier);
+    }
+    return OK;
+}
+
+static enum error_code write_batch(struct learning *l, const struct batch *batch,
+                                   bool trained, struct learn_outcome *out)
+{
+    out->cause = trained           ? "train"
+                 : batch->changed  ? "change"
+                 : batch->reformed ? "reform"
+                                   : "refine";
+    out->version = l->model.last_version + 1;
+    TRY(take_back_earlier(l, batch->earlier));
+    return model_write(l->db, &l->model, &l->fitted, out->cause, NULL, l->news,
+                       l->news_count, l->rq->arena, l->rq->err);
+}
+
+static enum error_code learn_remembering(struct learning *l, struct arena *scratch,
+                                         struct learn_outcome *out)
+{
+    struct fitted_room room = {l->rq->arena, scratch, &l->rq->budget};
+    bool starting = l->model.version == 0, trained = false;
+    struct batch batch = {0};
+
+    TRY(gather_news(l));
+    if (!starting)
+        out->learnt_count = l->news_count;
+    if (starting)
+        TRY(core_create_empty(&l->fitted, l->rq->arena, l->rq->err));
+    TRY(learn_batch(l, &room, &batch));
+    if (starting) /* nobody was told what it said on the way */
+        l->fitted.errors = (struct fitted_errors){0};
+    if (starting || l->model.train_requested || core_lags(&l->fitted))
+        TRY(core_train(&l->fitted, &room, &trained, &out->reason, l->rq->err));
+    if (l->fitted.reason) {
+        for (size_t i = 0; i < l->news_count; i++)
+            l->news[i].verdict = fitted_verdict_names[RUN_NEW];
+        return write_reason(l, out->reason);
+    }
+    return write_batch(l, &batch, trained && !batch.changed, out);
+}
+
+static enum error_code learn_news(struct learning *l, struct learn_outcome *out)
+{
+    bool has_model = l->model.version > 0, trained = false;
+
+    if (l->settings.profile == PERF_ROBUST && (!has_model || l->fitted.core)) {
+        struct arena *scratch =
+            arena_create_beside(l->rq->arena, arena_cap_bytes(l->rq->arena));
+        enum error_code code =
+            scratch ? learn_remembering(l, scratch, out) : fail_memory(l->rq->err);
+
+        arena_close(scratch);
+        return code;
+    }
+    /* Of a layout that remembers no runs: it is trained from those that are stored. */
+    l->train_due = l->settings.profile == PERF_ROBUST && !l->reference_model_id;
+    if (has_model)
+        TRY(refine(l));
+    if (!has_model || l->model.train_requested || l->train_due)
+        TRY(train(l, out, &trained));
+    if (trained)
+        return OK;
+    if (!has_model || l->news_count == 0)
+        return write_reason(l, out->reason);
+    if (l->reform_due)
+        TRY(reform(l));
+    out->cause = l->reform_due ? "reform" : "refine";
+    out->version = l->model.last_version + 1;
+    return model_write(l->db, &l->model, &l->fitted, out->cause, l->reference_model_id,
+                       l->news, l->news_count, l->rq->arena, l->rq->err);
+}
+
+/* Which model a ported one came from stays in its summaries. */
+static enum error_code read_reference(struct learning *l,
+                                      const struct store_model_version *version)
+{
+    struct arena *a = l->rq->arena;
+    const char *porting = NULL, *id = NULL;
+
+    if (strcmp(version->state, "ported") != 0)
+        return OK;
+    TRY(json_member(version->summary, "porting", &porting, a, l->rq->err));
+    if (porting)
+        TRY(json_member(porting, "reference_model_id", &id, a, l->rq->err));
+    if (id && strlen(id) > 2) /* a text without characters that are escaped */
+        l->reference_model_id = arena_text(a, id + 1, strlen(id) - 2);
+    return OK;
+}
+
+static enum error_code learn_locked(struct learning *l, struct learn_outcome *out)
+{
+    struct request *rq = l->rq;
+    struct arena *a = rq->arena;
+    struct store_model_version version = {0};
+    const struct store_sample *news;
+
+    out->version = l->model.version;
+    if (l->model.version) {
+        TRY(store_model_version_read(l->db, l->model.tenant, l->model.model_id,
+                                     l->model.version, &version, a, rq->err));
+        TRY(read_reference(l, &version));
+    }
+    TRY(stored_settings(&l->model, &l->kind, &l->settings, a, rq->err));
+    TRY(stored_fitted(&l->model, &version, &l->fitted, a, rq->err));
+    TRY(store_model_samples(l->db, l->model.tenant, l->model.model_id, STORE_SAMPLES_NEW,
+                            &news, &l->news_count, a, rq->err));
+    out->learnt_count = l->news_count;
+    if (l->news_count == 0 && !l->model.train_requested)
+        return OK; /* another replica was faster */
+    l->news = NEW(a, struct store_sample, l->news_count + 1);
+    if (!l->news)
+        return fail_memory(rq->err);
+    if (l->news_count)
+        memcpy(l->news, news, l->news_count * sizeof(*news));
+    return learn_news(l, out);
+}
+
+/* Not a thing that goes away by itself: others come first for a while. */
+static void postpone(const struct learning *l, enum error_code code)
+{
+    const struct request *rq = l->rq;
+    struct error ignored = {.arena = rq->arena};
+
+    if (code == ERR_UNAVAILABLE || code == ERR_BUSY || code == ERR_CANCELLED)
+        return;
+    store_model_postpone(l->db, l->model.tenant, l->model.model_id, rq->err->text,
+                         RETRY_S, &ignored);
+}
+
+enum error_code model_is_busy(struct request *rq, const char *model_id)
+{
+    rq->err->retry_after_s = 1;
+    return fail(rq->err, ERR_CONFLICT, "",
+                "the model '%.100s' is being trained or refined just now", model_id);
+}
+
+enum error_code model_learn(struct request *rq, const char *model_id,
+                            struct learn_outcome *out)
+{
+    struct learning l = {.rq = rq};
+    enum error_code code;
+    bool found = false;
+
+    *out = (struct learn_outcome){0};
+    TRY(request_db(rq, &l.db));
+    TRY(db_begin(l.db, rq->err));
+    code = store_model_lock(l.db, rq->principal.tenant, model_id, &found, &l.model,
+                            rq->arena, rq->err);
+    if (code == OK && !found) {
+        db_rollback(l.db);
+        TRY(store_model_read(l.db, rq->principal.tenant, model_id, &l.model, rq->arena,
+                             rq->err));
+        return model_is_busy(rq, model_id);
+    }
+    if (code == OK)
+        code = learn_locked(&l, out);
+    if (code == OK)
+        return db_commit(l.db, rq->err);
+    db_rollback(l.db);
+    postpone(&l, code);
+    return code;
+}

@@ -1,0 +1,51 @@
+/* model_learn.h - stored models: read as fitted models, trained, refined, ported. */
+#ifndef GRIDPLAN_MODEL_LEARN_H
+#define GRIDPLAN_MODEL_LEARN_H
+
+#include "handlers/model/model_json.h"
+#include "service/route.h"
+#include "service/store_model.h"
+
+/* The settings of a stored model. */
+enum error_code stored_settings(const struct store_model *model, enum model_kind *kind,
+                                struct model_settings *settings, struct arena *a,
+                                struct error *err);
+
+/* A version of a stored model. out->reason is "untrained" for version 0. */
+enum error_code stored_fitted(const struct store_model *model,
+                              const struct store_model_version *version,
+                              struct fitted_model *out, struct arena *a,
+                              struct error *err);
+
+/* What one training or refinement did. */
+struct learn_outcome {
+    uint64_t version;      /* that predicts now; 0: none */
+    const char *cause;     /* "train", "refine", "reform"; NULL: no new version */
+    uint64_t learnt_count; /* executions that were looked at */
+    const char *reason;    /* why there is no (better) model; NULL: all is well */
+};
+extern const struct json_object learn_outcome_json;
+
+/* Lets the model learn what waits for it, in a transaction of its own. ERR_CONFLICT when
+ * somebody else is at it. */
+enum error_code model_learn(struct request *rq, const char *model_id,
+                            struct learn_outcome *out);
+
+/* ERR_CONFLICT: somebody else is at it, and will be done in a second or so. */
+enum error_code model_is_busy(struct request *rq, const char *model_id);
+
+/* The stored samples as runs; left_out ones are not among them unless `all`. place[i]:
+ * which sample run i is. */
+enum error_code stored_runs(enum model_kind kind, const struct model_settings *settings,
+                            const struct store_sample *samples, size_t count, bool all,
+                            struct fitted_run **runs, size_t **place, size_t *run_count,
+                            struct arena *a, struct error *err);
+
+/* Writes a fitted model as the next version of the locked model. */
+enum error_code model_write(struct db_session *db, const struct store_model *model,
+                            const struct fitted_model *fitted, const char *cause,
+                            const char *reference_model_id,
+                            const struct store_sample *looked_at, size_t looked_at_count,
+                            struct arena *a, struct error *err);
+
+#endif

@@ -1,0 +1,469 @@
+/* model_packed.c - a fitted model as numbers, to be stored, and back.
+ *
+ * One function walks over a model; with a writer it copies members to the numbers,
+ * with a reader back. So both cannot disagree. Counts are checked when they are read:
+ * what comes from a caller may be anything.
+ */
+#include "handlers/model/model_core.h"
+
+#include <math.h>
+#include <string.h>
+
+struct walk {
+    double *out;      /* NULL: counts only, or reads */
+    const double *in; /* NULL: writes */
+    size_t at, count; /* place; numbers there are (reading) */
+    bool failed, no_memory;
+    bool with_runs; /* writing: also the rows of the core */
+    struct arena *a;
+};
+
+static void number(struct walk *w, double *value)
+{
+    if (w->in && w->at >= w->count) {
+        w->failed = true;
+        return;
+    }
+    if (w->in)
+        *value = w->in[w->at];
+    else if (w->out)
+        w->out[w->at] = *value;
+    w->at++;
+}
+
+static void numbers(struct walk *w, double *value, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        number(w, &value[i]);
+}
+
+/* At most `max`. */
+static void whole(struct walk *w, size_t *value, size_t max)
+{
+    double x = (double)*value;
+
+    number(w, &x);
+    if (!w->in || w->failed)
+        return;
+    if (!(x >= 0 && x <= (double)max && x == floor(x)))
+        w->failed = true;
+    else
+        *value = (size_t)x;
+}
+
+static void flag(struct walk *w, bool *value)
+{
+    size_t x = *value;
+
+    whole(w, &x, 1);
+    *value = x == 1;
+}
+
+static void walk_seen(struct walk *w, struct perf_seen *seen)
+{
+    whole(w, &seen->sample_count, SIZE_MAX >> 11);
+    numbers(w, &seen->problem_size.low, 1);
+    numbers(w, &seen->problem_size.high, 1);
+    numbers(w, &seen->processors.low, 1);
+    numbers(w, &seen->processors.high, 1);
+    numbers(w, &seen->cpu_available_ratio.low, 1);
+    numbers(w, &seen->cpu_available_ratio.high, 1);
+    numbers(w, &seen->bandwidth_mbps.low, 1);
+    numbers(w, &seen->bandwidth_mbps.high, 1);
+}
+
+static void walk_combination(struct walk *w, struct perf_combination *c)
+{
+    double packed[PERF_PACKED] = {0};
+
+    if (!w->in)
+        perf_combination_pack(c, packed);
+    numbers(w, packed, PERF_PACKED);
+    if (w->in && (w->failed || !perf_combination_unpack(packed, PERF_PACKED, c)))
+        w->failed = true;
+}
+
+static void walk_list(struct walk *w, struct perf_list *list)
+{
+    whole(w, &list->count, (size_t)2 * PERF_SORTED_MAX);
+    if (w->in && (w->failed || list->count > (w->count - w->at) / PERF_PACKED)) {
+        w->failed = true;
+        list->count = 0;
+        return;
+    }
+    if (w->in)
+        list->items = NEW(w->a, struct perf_combination, list->count + 1);
+    if (!list->items && list->count) {
+        w->failed = w->no_memory = true;
+        list->count = 0;
+    }
+    for (size_t i = 0; i < list->count; i++)
+        walk_combination(w, &list->items[i]);
+}
+
+static void walk_recent(struct walk *w, struct perf_recent *recent)
+{
+    numbers(w, recent->ppe_ratio, PERF_RECENT_MAX);
+    whole(w, &recent->count, PERF_RECENT_MAX);
+    whole(w, &recent->next, PERF_RECENT_MAX - 1);
+}
+
+static void walk_reference(struct walk *w, struct perf_model_set *set)
+{
+    bool there = set->reference != NULL;
+
+    flag(w, &there);
+    if (!there || w->failed)
+        return;
+    if (w->in)
+        set->reference = NEW(w->a, struct perf_reference, 1);
+    if (!set->reference) {
+        w->failed = w->no_memory = true;
+        return;
+    }
+    number(w, &set->reference->cpu_factor);
+    number(w, &set->reference->bandwidth_factor);
+    walk_combination(w, &set->reference->top);
+    walk_list(w, &set->reference->single);
+    walk_seen(w, &set->reference->single_seen);
+    walk_seen(w, &set->reference->parallel_seen);
+    set->options.judge_outliers = true; /* see fitted_port() */
+    walk_recent(w, &set->reference->scaled);
+    walk_recent(w, &set->reference->refit);
+}
+
+static void walk_set(struct walk *w, struct perf_model_set *set)
+{
+    size_t status = set->status, state = set->state;
+
+    whole(w, &status, PERF_STATUS_COUNT - 1);
+    whole(w, &state, PERF_STATE_COUNT - 1);
+    set->status = (enum perf_status)status;
+    set->state = (enum perf_state)state;
+    walk_list(w, &set->single);
+    walk_list(w, &set->pairs);
+    walk_list(w, &set->sorted);
+    walk_seen(w, &set->single_seen);
+    walk_seen(w, &set->parallel_seen);
+    whole(w, &set->predictions_since_reform, SIZE_MAX >> 11);
+    whole(w, &set->version, SIZE_MAX >> 11);
+    whole(w, &set->sample_count, SIZE_MAX >> 11);
+    whole(w, &set->outlier_count, SIZE_MAX >> 11);
+    walk_reference(w, set);
+}
+
+static void walk_preliminary(struct walk *w, struct perf_preliminary *m)
+{
+    size_t status = m->status;
+
+    whole(w, &status, PERF_STATUS_COUNT - 1);
+    m->status = (enum perf_status)status;
+    whole(w, &m->comp_degree, PERF_DEGREE_MAX);
+    whole(w, &m->comm_degree, PERF_DEGREE_MAX);
+    flag(w, &m->relative);
+    number(w, &m->processors);
+    numbers(w, m->coefficients, PERF_PRELIMINARY_TERMS_MAX);
+    whole(w, &m->coefficient_count, PERF_PRELIMINARY_TERMS_MAX);
+    if (w->in && m->coefficient_count != 2 * (m->comp_degree + 1) + m->comm_degree + 1)
+        w->failed = true;
+    number(w, &m->standard_error);
+    number(w, &m->appe_ratio);
+    numbers(w, m->triangle, PERF_PRELIMINARY_TRIANGLE_MAX);
+    whole(w, &m->version, SIZE_MAX >> 11);
+    walk_seen(w, &m->seen);
+}
+
+static void walk_regression(struct walk *w, struct regression_model *m)
+{
+    whole(w, &m->input_count, REGRESSION_INPUTS_MAX);
+    whole(w, &m->coefficient_count, REGRESSION_COEFFICIENTS_MAX);
+    whole(w, &m->statistic_count, REGRESSION_STATISTICS_MAX);
+    if (w->failed)
+        return;
+    numbers(w, m->coefficients, m->coefficient_count);
+    numbers(w, m->statistics, m->statistic_count);
+}
+
+static void walk_errors(struct walk *w, struct fitted_errors *e)
+{
+    whole(w, &e->ratio_count, FITTED_RATIOS_MAX);
+    whole(w, &e->ratio_next, FITTED_RATIOS_MAX - 1);
+    numbers(w, e->ratios, FITTED_RATIOS_MAX);
+    whole(w, &e->count, SIZE_MAX >> 11);
+    number(w, &e->ppe_sum_pct);
+    whole(w, &e->training_count, FITTED_RATIOS_MAX);
+    numbers(w, e->training, FITTED_RATIOS_MAX);
+}
+
+/* ---- the core ---- */
+
+enum { ROWS_MAX = 20000 + DRIFT_OLD_MAX, CONFIGURATIONS_MAX = ROWS_MAX };
+
+static void walk_row(struct walk *w, struct fitted_row *row, size_t input_count)
+{
+    struct perf_sample *run = &row->run.run;
+
+    number(w, &run->problem_size);
+    number(w, &run->processors);
+    number(w, &run->cpu_available_ratio);
+    number(w, &run->bandwidth_mbps);
+    number(w, &run->time_s);
+    flag(w, &run->dedicated);
+    flag(w, &row->is_outlier);
+    number(w, &row->error);
+    number(w, &row->run.started_at_s);
+    numbers(w, row->run.inputs, input_count);
+}
+
+/* A list of `*count` elements; reading: `least` numbers each are there, and room for it.
+ */
+static void *list_room(struct walk *w, void *list, size_t *count, size_t max, size_t size,
+                       size_t least)
+{
+    whole(w, count, max);
+    if (!w->in)
+        return list;
+    if (w->failed || *count > (w->count - w->at) / least) {
+        w->failed = true;
+        *count = 0;
+    }
+    list = arena_alloc(w->a, size, *count + 1);
+    if (!list) {
+        w->failed = w->no_memory = true;
+        *count = 0;
+    }
+    return list;
+}
+
+static void walk_rows(struct walk *w, struct fitted_core *core, size_t input_count)
+{
+    size_t none = 0;
+
+    if (!w->in && !w->with_runs) {
+        whole(w, &none, 0);
+        whole(w, &none, 0);
+        return;
+    }
+    core->rows = list_room(w, core->rows, &core->row_count, ROWS_MAX, sizeof(*core->rows),
+                           9 + input_count);
+    core->row_room = w->in ? core->row_count : core->row_room;
+    whole(w, &core->old_count, core->row_count);
+    for (size_t i = 0; i < core->row_count && !w->failed; i++)
+        walk_row(w, &core->rows[i], input_count);
+}
+
+static void walk_recent_errors(struct walk *w, struct log_recent *recent)
+{
+    whole(w, &recent->count, LOG_RECENT_MAX);
+    whole(w, &recent->next, LOG_RECENT_MAX - 1);
+    numbers(w, recent->value, w->failed ? 0 : recent->count);
+}
+
+static void walk_log_errors(struct walk *w, struct log_errors *errors)
+{
+    size_t count = errors->count;
+
+    errors->list =
+        list_room(w, errors->list, &count, LOG_ERRORS_MAX, sizeof(*errors->list), 3);
+    errors->count = count;
+    if (w->in && !w->failed) { /* it grows to its full length */
+        errors->list = NEW(w->a, struct log_error, LOG_ERRORS_MAX);
+        w->failed = w->no_memory = !errors->list;
+    }
+    for (size_t i = 0; i < count && !w->failed; i++) {
+        number(w, &errors->list[i].size);
+        number(w, &errors->list[i].spread);
+        number(w, &errors->list[i].configuration);
+    }
+}
+
+static void walk_configurations(struct walk *w, struct fitted_core *core)
+{
+    size_t count = core->configuration_count;
+
+    core->configuration =
+        list_room(w, core->configuration, &count, CONFIGURATIONS_MAX, sizeof(double), 2);
+    if (w->in) {
+        core->configuration_runs = NEW(w->a, double, count + 1);
+        core->configuration_room = count + 1;
+    }
+    if (!core->configuration_runs && count > 0)
+        w->failed = w->no_memory = true;
+    core->configuration_count = count;
+    for (size_t i = 0; i < count && !w->failed; i++) {
+        number(w, &core->configuration[i]);
+        number(w, &core->configuration_runs[i]);
+    }
+}
+
+static void walk_core(struct walk *w, struct fitted_model *m)
+{
+    bool there = m->core != NULL;
+    struct fitted_core *core;
+    size_t input_count = 0, notes;
+
+    flag(w, &there);
+    if (!there || w->failed)
+        return;
+    if (w->in)
+        m->core = NEW(w->a, struct fitted_core, 1);
+    core = m->core;
+    if (!core) {
+        w->failed = w->no_memory = true;
+        return;
+    }
+    if (m->kind >= MODEL_LINEAR)
+        fitted_inputs(m->kind, &m->settings, &input_count);
+    walk_rows(w, core, input_count);
+    number(w, &core->sums.up);
+    number(w, &core->sums.down);
+    whole(w, &core->sums.up_start, ROWS_MAX + 1);
+    whole(w, &core->sums.down_start, ROWS_MAX + 1);
+    whole(w, &core->since_training, SIZE_MAX >> 11);
+    whole(w, &core->since_measured, SIZE_MAX >> 11);
+    for (size_t g = 0; g < LOG_GROUP_COUNT; g++) {
+        walk_log_errors(w, &core->errors[g]);
+        walk_recent_errors(w, &core->recent[g]);
+        number(w, &core->judge.scale[g]);
+        number(w, &core->judge.quantile[g]);
+    }
+    number(w, &core->judge.level);
+    flag(w, &core->judge.by_group);
+    walk_configurations(w, core);
+    for (size_t i = 0; i < FITTED_INPUTS_MAX; i++) {
+        number(w, &core->range[i].low);
+        number(w, &core->range[i].high);
+    }
+    whole(w, &core->change_count, SIZE_MAX >> 11);
+    whole(w, &core->runs_since_change, SIZE_MAX >> 11);
+    whole(w, &core->change_earlier_count, DRIFT_OLD_MAX);
+    number(w, &core->change_factor);
+    number(w, &core->change_at_s);
+    notes = core->notes;
+    whole(w, &notes, (1u << CORE_NOTE_COUNT) - 1);
+    core->notes = (unsigned)notes;
+}
+
+static void walk_model(struct walk *w, struct fitted_model *m)
+{
+    size_t layout = FITTED_LAYOUT, kind = m->kind, porting = m->porting.status;
+
+    whole(w, &layout, FITTED_LAYOUT);
+    whole(w, &kind, MODEL_KIND_COUNT - 1);
+    if (layout < 1 || kind != m->kind)
+        w->failed = true;
+    if (w->failed)
+        return;
+    walk_errors(w, &m->errors);
+    walk_seen(w, &m->seen);
+    whole(w, &m->sample_count, SIZE_MAX >> 11);
+    whole(w, &m->outlier_count, SIZE_MAX >> 11);
+    whole(w, &m->unusable_count, SIZE_MAX >> 11);
+    number(w, &m->standard_error);
+    number(w, &m->fit_appe_pct);
+    number(w, &m->cross_appe_pct);
+    whole(w, &m->fits_evaluated, SIZE_MAX >> 11);
+    flag(w, &m->cut);
+    whole(w, &porting, PERF_PORTING_COUNT - 1);
+    m->porting.status = (enum perf_porting_status)porting;
+    number(w, &m->porting.cpu_factor);
+    number(w, &m->porting.bandwidth_factor);
+    number(w, &m->porting.best_factor);
+    number(w, &m->porting.goodness_reference);
+    number(w, &m->porting.goodness_target);
+    if (m->kind == MODEL_COMPREHENSIVE)
+        walk_set(w, &m->set);
+    else if (m->kind == MODEL_PRELIMINARY)
+        walk_preliminary(w, &m->preliminary);
+    else
+        walk_regression(w, &m->regression);
+    if (layout >= 2 && !w->failed)
+        walk_core(w, m);
+}
+
+enum error_code fitted_pack(const struct fitted_model *m, bool with_runs,
+                            const double **packed, size_t *count, struct arena *a,
+                            struct error *err)
+{
+    struct fitted_model copy = *m;
+    struct walk w = {.with_runs = with_runs, .a = a};
+
+    walk_model(&w, &copy); /* how many */
+    w.out = NEW(a, double, w.at);
+    if (!w.out)
+        return fail_memory(err);
+    *count = w.at;
+    w.at = 0;
+    walk_model(&w, &copy);
+    *packed = w.out;
+    return OK;
+}
+
+static bool is_size(double x)
+{
+    return x >= 0 && isfinite(x);
+}
+
+/* What becomes half of an interval is no negative and no endless number. */
+static bool core_is_sane(const struct fitted_core *core)
+{
+    for (size_t g = 0; g < LOG_GROUP_COUNT; g++) {
+        const struct log_errors *errors = &core->errors[g];
+
+        for (size_t i = 0; i < errors->count; i++)
+            if (!is_size(errors->list[i].size) || !is_size(errors->list[i].spread))
+                return false;
+        for (size_t i = 0; i < core->recent[g].count; i++)
+            if (!is_size(core->recent[g].value[i]))
+                return false;
+        if (!is_size(core->judge.scale[g]) || !is_size(core->judge.quantile[g]))
+            return false;
+    }
+    for (size_t i = 0; i < core->row_count; i++)
+        if (!(core->rows[i].run.run.time_s > 0) || isinf(core->rows[i].error))
+            return false;
+    return is_size(core->sums.up) && is_size(core->sums.down);
+}
+
+/* The ratios become factors of times, and the counts of a regression indexes. */
+static bool is_sane(const struct fitted_model *m)
+{
+    const struct fitted_errors *e = &m->errors;
+    size_t input_count;
+
+    for (size_t i = 0; i < e->ratio_count; i++)
+        if (!(e->ratios[i] > 0) || !isfinite(e->ratios[i]))
+            return false;
+    for (size_t i = 0; i < e->training_count; i++)
+        if (!(e->training[i] > 0) || !isfinite(e->training[i]))
+            return false;
+    if (m->core && !core_is_sane(m->core))
+        return false;
+    fitted_inputs(m->kind, &m->settings, &input_count);
+    return m->kind < MODEL_LINEAR || m->regression.input_count == input_count;
+}
+
+enum error_code fitted_unpack(enum model_kind kind, const struct model_settings *settings,
+                              const double *packed, size_t count,
+                              struct fitted_model *out, struct arena *a,
+                              struct error *err)
+{
+    struct fitted_model m;
+    struct walk w = {.in = packed, .count = count, .a = a};
+
+    fitted_from_combinations(NULL, 0, NULL, 0, settings, &m);
+    m.kind = kind;
+    walk_model(&w, &m);
+    if (w.no_memory)
+        return fail_memory(err);
+    if (w.failed || w.at != count || !is_sane(&m))
+        return fail(err, ERR_INVALID, "/packed",
+                    "these are not the numbers of a model of the kind %s",
+                    model_kind_names[kind]);
+    if (kind == MODEL_COMPREHENSIVE && m.set.status != PERF_READY)
+        m.reason = perf_status_names[m.set.status];
+    if (kind == MODEL_PRELIMINARY && m.preliminary.status != PERF_READY)
+        m.reason = perf_status_names[m.preliminary.status];
+    *out = m;
+    return OK;
+}

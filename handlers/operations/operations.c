@@ -1,0 +1,157 @@
+/* operations.c - what operators and tools ask of the service itself. */
+#include "handlers/operations/operations.h"
+
+#include "service/config.h"
+#include "service/db.h"
+#include "service/hash.h"
+#include "service/liveness.h"
+#include "service/metrics.h"
+#include "service/migrate.h"
+#include "service/openapi.h"
+#include "service/service.h"
+
+#include <string.h>
+
+struct health {
+    const char *status;          /* "ok", "draining", or a state of the database */
+    const char *database;        /* with ?verbose: "ok", "none", or what is wrong */
+    const char *const *warnings; /* with ?verbose: what is not as it should be */
+    size_t warning_count;
+};
+
+struct health_query {
+    bool verbose;
+};
+
+#define T struct health
+static const struct json_field health_rows[] = {
+    JSON_TEXT(T, status, 0,
+              "ok; slow: writes take more than 2 s; else 503: starting, read_only (the "
+              "database), full (its disk), down, draining"),
+    JSON_TEXT(T, database, JSON_OPTIONAL,
+              "State of the database: ok, none, or what is wrong"),
+    {.name = "warnings",
+     .doc = "What does not keep it from taking requests, but should be looked at",
+     .type = JSON_TYPE_TEXTS,
+     .offset = JSON_AT(T, warnings, const char *const *),
+     .count_offset = JSON_AT(T, warning_count, size_t),
+     .flags = JSON_OPTIONAL},
+    {0},
+};
+#undef T
+const struct json_object health_json = {"Health", "State of this replica",
+                                        sizeof(struct health), health_rows};
+
+#define T struct health_query
+static const struct json_field health_query_rows[] = {
+    JSON_BOOLEAN(T, verbose, 0, 0, "Say the state of each part"),
+    {0},
+};
+#undef T
+const struct json_object health_query_json = {
+    "HealthQuery", "How much to say", sizeof(struct health_query), health_query_rows};
+
+enum error_code get_livez(struct request *rq, const void *in, void *out)
+{
+    struct health *health = out;
+
+    (void)in, (void)rq;
+    health->status = "ok";
+    return OK;
+}
+
+/* How the database is: whether it answers now, and what came of the last write. *text
+ * says it. */
+static enum liveness_state database_state(struct request *rq, bool *late,
+                                          const char **text)
+{
+    struct liveness *liveness = rq->service->liveness;
+    struct error err = {.arena = rq->arena};
+    enum liveness_state state = LIVENESS_OK;
+    struct db_session *db;
+
+    *late = false;
+    if (liveness)
+        state = liveness_state(liveness, late);
+    *text = liveness_kinds[state].text;
+    /* That the server is away is known before the next write. */
+    if (db_ready(rq->service->db, &err) == OK && request_db(rq, &db) == OK &&
+        migrate_check(db, migration_count, &err) == OK)
+        return state;
+    *text = arena_text(rq->arena, err.text, strlen(err.text));
+    return state == LIVENESS_STARTING ? state : LIVENESS_DOWN;
+}
+
+static enum error_code say_warnings(struct request *rq, enum liveness_state state,
+                                    bool late, struct health *health)
+{
+    const char **list = NEW(rq->arena, const char *, 2);
+
+    if (!list)
+        return fail_memory(rq->err);
+    if (state == LIVENESS_SLOW)
+        list[health->warning_count++] = liveness_kinds[state].text;
+    if (late)
+        list[health->warning_count++] =
+            "the partitions of this month were not there when the service began";
+    health->warnings = list;
+    return OK;
+}
+
+enum error_code get_readyz(struct request *rq, const void *in, void *out)
+{
+    const struct health_query *query = rq->query;
+    const struct config *config = rq->service->config;
+    enum liveness_state state = LIVENESS_OK;
+    const char *text = "none";
+    struct health *health = out;
+    bool late = false;
+
+    (void)in;
+    if (rq->service->db)
+        state = database_state(rq, &late, &text);
+    health->status = "ok";
+    if (state == LIVENESS_SLOW ||
+        (!liveness_kinds[state].is_ready && !config->readiness_without_database))
+        health->status = liveness_kinds[state].name;
+    if (__atomic_load_n(&rq->service->draining, __ATOMIC_RELAXED))
+        health->status = "draining";
+    if (strcmp(health->status, "ok") != 0 && strcmp(health->status, "slow") != 0)
+        rq->reply->status = 503;
+    if (!query || !query->verbose)
+        return OK;
+    health->database = text;
+    return say_warnings(rq, state, late, health);
+}
+
+enum error_code get_metrics(struct request *rq, const void *in, void *out)
+{
+    bool openmetrics = metrics_wants_openmetrics(rq->message->accept);
+    struct text_buffer b = {.arena = rq->arena};
+
+    (void)in, (void)out;
+    metrics_print(rq->service->metrics, openmetrics, &b);
+    if (b.failed)
+        return fail_memory(rq->err);
+    rq->reply->content_type = openmetrics ? METRICS_TYPE_OPENMETRICS : METRICS_TYPE_TEXT;
+    rq->reply->body = b.data;
+    rq->reply->body_length = b.length;
+    return OK;
+}
+
+enum error_code get_openapi(struct request *rq, const void *in, void *out)
+{
+    struct text_buffer b = {.arena = rq->arena};
+    char digest[SHA256_HEX_SIZE];
+
+    (void)in, (void)out;
+    openapi_print(rq->service->routes, &b);
+    if (b.failed)
+        return fail_memory(rq->err);
+    hash_sha256_hex(b.data, b.length, digest);
+    reply_header_add(rq->reply, "ETag", arena_printf(rq->arena, "\"%.16s\"", digest));
+    rq->reply->content_type = "application/json";
+    rq->reply->body = b.data;
+    rq->reply->body_length = b.length;
+    return OK;
+}

@@ -1,0 +1,892 @@
+/* pictures.c - answers to charts: bars from JSON. Graphs: picture_graph.c. */
+#include "handlers/pictures/pictures.h"
+
+#include "handlers/pictures/gantt.h"
+#include "models/base/names.h"
+#include "models/json_walk.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    IDLE_ROWS_MAX = 60, /* with more rows only those with bars are shown */
+    LANES_MAX = GANTT_LANES_MAX
+};
+
+/* What an element of a list says. */
+struct entry {
+    const char *workflow_id, *id, *resource_id, *state; /* NULL: not said */
+    double slot, processors, start_s, finish_s, length_s;
+    double data_ready_s, transfer_from_s;
+};
+
+struct entries {
+    struct entry *items;
+    size_t count, size;
+};
+
+/* What kind of answer it is, by the list that was found. */
+enum subject { NOTHING, PLACEMENT, SCHEDULE, QUEUE, SIMULATION, WORKFLOWS };
+
+static const struct {
+    const char *title, *things;
+} subjects[] = {
+    [NOTHING] = {"Answer", "things"},
+    [PLACEMENT] = {"Placement", "jobs"},
+    [SCHEDULE] = {"Workflow schedule", "tasks"},
+    [QUEUE] = {"Batch queue", "jobs"},
+    [SIMULATION] = {"Simulation", "jobs"},
+    [WORKFLOWS] = {"Simulation", "tasks"},
+};
+
+struct picture {
+    struct arena *arena;
+    struct error *err;
+    enum error_code code;
+    enum subject subject;
+    struct entries entries;
+    const char *algorithm, *policy, *kind;
+    double makespan_s, lower_bound_s, gap_ratio, mean_wait_s;
+    double processors, now_s; /* NAN: not said */
+    bool rows_missing;        /* results without their jobs */
+    bool by_resource;         /* entries say where */
+    size_t drawn_count;       /* entries that have times */
+
+    const char **rows; /* resources */
+    size_t row_count, row_size;
+    struct name_index row_index;
+    struct name_index critical; /* ids of the tasks of the chain that ends last */
+    size_t critical_count;
+};
+
+/* ---- walking ---- */
+
+static void check(struct picture *p, enum error_code code)
+{
+    if (p->code == OK)
+        p->code = code;
+}
+
+static const char *keep(struct picture *p, const char *text)
+{
+    const char *kept = arena_text(p->arena, text, strlen(text));
+
+    if (!kept)
+        check(p, fail_memory(p->err));
+    return kept ? kept : "";
+}
+
+/* A text, a number as text, NULL for anything else. */
+static const char *take_text(struct picture *p, struct json_walk *w)
+{
+    if (json_walk_type(w) == '"')
+        return keep(p, json_walk_string(w));
+    json_walk_skip(w);
+    return NULL;
+}
+
+/* The member of an entry that a JSON name stands for; it is taken. */
+static bool take_number(struct entry *e, const char *name, struct json_walk *w)
+{
+    const struct {
+        const char *name;
+        double *to;
+    } members[] = {
+        {"start_s", &e->start_s},
+        {"estimated_start_s", &e->start_s},
+        {"finish_s", &e->finish_s},
+        {"end_s", &e->finish_s},
+        {"slot", &e->slot},
+        {"processors", &e->processors},
+        {"estimate_s", &e->length_s},
+        {"data_ready_s", &e->data_ready_s},
+        {"transfer_from_s", &e->transfer_from_s},
+    };
+
+    for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++)
+        if (strcmp(name, members[i].name) == 0) {
+            *members[i].to = json_walk_number(w);
+            return true;
+        }
+    return false;
+}
+
+static void take_entry(struct picture *p, struct json_walk *w, struct entry *e)
+{
+    const char *name;
+
+    *e = (struct entry){
+        .slot = NAN,
+        .processors = NAN,
+        .start_s = NAN,
+        .finish_s = NAN,
+        .length_s = NAN,
+        .data_ready_s = NAN,
+        .transfer_from_s = NAN,
+    };
+    json_walk_enter(w, '{');
+    while (p->code == OK && (name = json_walk_member(w))) {
+        if (strcmp(name, "job_id") == 0 || strcmp(name, "task_id") == 0 ||
+            strcmp(name, "id") == 0)
+            e->id = take_text(p, w);
+        else if (strcmp(name, "workflow_id") == 0)
+            e->workflow_id = take_text(p, w);
+        else if (strcmp(name, "resource_id") == 0)
+            e->resource_id = take_text(p, w);
+        else if (strcmp(name, "state") == 0 || strcmp(name, "status") == 0)
+            e->state = take_text(p, w);
+        else if (!take_number(e, name, w))
+            json_walk_skip(w);
+    }
+}
+
+static enum error_code add_entry(struct picture *p, struct entries *list,
+                                 const struct entry *e)
+{
+    if (list->count == list->size) {
+        size_t size = list->size ? list->size * 2 : 64;
+        struct entry *grown =
+            list->items ? GROW(p->arena, list->items, struct entry, list->size, size)
+                        : NEW(p->arena, struct entry, size);
+
+        if (!grown)
+            return fail_memory(p->err);
+        list->items = grown;
+        list->size = size;
+    }
+    list->items[list->count++] = *e;
+    return OK;
+}
+
+static void take_list(struct picture *p, struct json_walk *w, struct entries *list)
+{
+    struct entry e;
+
+    if (json_walk_type(w) != '[') {
+        json_walk_skip(w);
+        return;
+    }
+    json_walk_enter(w, '[');
+    while (p->code == OK && json_walk_element(w)) {
+        if (json_walk_type(w) == '{') {
+            take_entry(p, w, &e);
+            check(p, add_entry(p, list, &e));
+        } else {
+            json_walk_skip(w);
+        }
+    }
+}
+
+/* The tasks of simulated workflows, with the name of theirs. */
+static void take_workflow(struct picture *p, struct json_walk *w)
+{
+    const char *name, *workflow_id = NULL;
+    size_t first = p->entries.count;
+
+    json_walk_enter(w, '{');
+    while (p->code == OK && (name = json_walk_member(w))) {
+        if (strcmp(name, "workflow_id") == 0)
+            workflow_id = take_text(p, w);
+        else if (strcmp(name, "tasks") == 0)
+            take_list(p, w, &p->entries);
+        else
+            json_walk_skip(w);
+    }
+    for (size_t i = first; i < p->entries.count; i++)
+        p->entries.items[i].workflow_id = workflow_id;
+}
+
+static void take_workflows(struct picture *p, struct json_walk *w)
+{
+    if (json_walk_type(w) != '[') {
+        json_walk_skip(w);
+        return;
+    }
+    json_walk_enter(w, '[');
+    while (p->code == OK && json_walk_element(w)) {
+        if (json_walk_type(w) == '{')
+            take_workflow(p, w);
+        else
+            json_walk_skip(w);
+    }
+}
+
+/* Of simulations: the rows of the first policy that has some. */
+static void take_result(struct picture *p, struct json_walk *w)
+{
+    const char *name, *policy = NULL;
+    bool found = p->entries.count > 0;
+
+    json_walk_enter(w, '{');
+    while (p->code == OK && (name = json_walk_member(w))) {
+        if (strcmp(name, "policy") == 0 || strcmp(name, "label") == 0) {
+            policy = take_text(p, w);
+        } else if (strcmp(name, "jobs") == 0 && !found) {
+            take_list(p, w, &p->entries);
+        } else if (strcmp(name, "workflows") == 0 && !found) {
+            p->subject = WORKFLOWS;
+            take_workflows(p, w);
+        } else if (strcmp(name, "makespan_s") == 0 && !found) {
+            p->makespan_s = json_walk_number(w);
+        } else if (strcmp(name, "mean_wait_s") == 0 && !found) {
+            p->mean_wait_s = json_walk_number(w);
+        } else {
+            json_walk_skip(w);
+        }
+    }
+    if (!found && p->entries.count)
+        p->policy = policy;
+    p->rows_missing = p->entries.count == 0;
+}
+
+static void take_results(struct picture *p, struct json_walk *w)
+{
+    p->subject = SIMULATION;
+    if (json_walk_type(w) != '[') {
+        json_walk_skip(w);
+        return;
+    }
+    json_walk_enter(w, '[');
+    while (p->code == OK && json_walk_element(w)) {
+        if (json_walk_type(w) == '{')
+            take_result(p, w);
+        else
+            json_walk_skip(w);
+    }
+}
+
+static void take_objective(struct picture *p, struct json_walk *w)
+{
+    const char *name;
+
+    if (json_walk_type(w) != '{') {
+        json_walk_skip(w);
+        return;
+    }
+    json_walk_enter(w, '{');
+    while ((name = json_walk_member(w))) {
+        if (strcmp(name, "makespan_s") == 0)
+            p->makespan_s = json_walk_number(w);
+        else if (strcmp(name, "lower_bound_s") == 0)
+            p->lower_bound_s = json_walk_number(w);
+        else if (strcmp(name, "gap_ratio") == 0)
+            p->gap_ratio = json_walk_number(w);
+        else if (strcmp(name, "mean_wait_s") == 0)
+            p->mean_wait_s = json_walk_number(w);
+        else
+            json_walk_skip(w);
+    }
+}
+
+/* The lists that have bars; false: it is another member. */
+static bool take_bars(struct picture *p, const char *name, struct json_walk *w)
+{
+    if (strcmp(name, "placements") == 0)
+        p->subject = PLACEMENT;
+    else if (strcmp(name, "schedule") == 0)
+        p->subject = SCHEDULE;
+    else if (strcmp(name, "starts") == 0)
+        p->subject = QUEUE;
+    else if (!(strcmp(name, "waiting") == 0 && p->subject == QUEUE))
+        return false;
+    take_list(p, w, &p->entries);
+    return true;
+}
+
+/* Ids of the chain that ends last; as many as there are entries at most. */
+static void take_critical(struct picture *p, struct json_walk *w)
+{
+    if (json_walk_type(w) != '[' || p->entries.count == 0 ||
+        !name_index_create(&p->critical, p->entries.count, p->arena)) {
+        json_walk_skip(w);
+        return;
+    }
+    json_walk_enter(w, '[');
+    while (p->code == OK && json_walk_element(w)) {
+        const char *id = take_text(p, w);
+
+        if (id && p->critical_count < p->entries.count)
+            name_index_add(&p->critical, id, p->critical_count++);
+    }
+}
+
+static enum error_code read_answer(struct picture *p, const char *answer)
+{
+    struct json_walk w;
+    const char *name;
+
+    json_walk_open(&w, answer, strlen(answer), p->arena);
+    json_walk_enter(&w, '{');
+    while (p->code == OK && (name = json_walk_member(&w))) {
+        if (take_bars(p, name, &w))
+            continue;
+        if (strcmp(name, "results") == 0)
+            take_results(p, &w);
+        else if (strcmp(name, "objective") == 0)
+            take_objective(p, &w);
+        else if (strcmp(name, "critical_tasks") == 0)
+            take_critical(p, &w);
+        else if (strcmp(name, "algorithm") == 0)
+            p->algorithm = take_text(p, &w);
+        else if (strcmp(name, "kind") == 0)
+            p->kind = take_text(p, &w);
+        else if (strcmp(name, "processors") == 0)
+            p->processors = json_walk_number(&w);
+        else
+            json_walk_skip(&w);
+    }
+    TRY(p->code);
+    return json_walk_end(&w, "", p->err);
+}
+
+/* ---- what the request adds ---- */
+
+static enum error_code add_row(struct picture *p, const char *name, size_t *row)
+{
+    size_t found = p->row_size ? name_index_find(&p->row_index, name) : NAME_NOT_FOUND;
+
+    if (found != NAME_NOT_FOUND) {
+        *row = found;
+        return OK;
+    }
+    if (p->row_count == p->row_size) {
+        size_t size = p->row_size ? p->row_size * 2 : 64;
+        const char **grown =
+            p->rows ? GROW(p->arena, p->rows, const char *, p->row_size, size)
+                    : NEW(p->arena, const char *, size);
+
+        if (!grown || !name_index_create(&p->row_index, size, p->arena))
+            return fail_memory(p->err);
+        p->rows = grown;
+        p->row_size = size;
+        for (size_t i = 0; i < p->row_count; i++)
+            name_index_add(&p->row_index, p->rows[i], i);
+    }
+    p->rows[p->row_count] = name;
+    name_index_add(&p->row_index, name, p->row_count);
+    *row = p->row_count++;
+    return OK;
+}
+
+/* Resources in the order of the snapshot. */
+static void take_snapshot(struct picture *p, struct json_walk *w)
+{
+    struct entries resources = {0};
+    const char *name;
+    size_t row;
+
+    if (json_walk_type(w) != '{') {
+        json_walk_skip(w);
+        return;
+    }
+    json_walk_enter(w, '{');
+    while (p->code == OK && (name = json_walk_member(w))) {
+        if (strcmp(name, "resources") == 0)
+            take_list(p, w, &resources);
+        else
+            json_walk_skip(w);
+    }
+    for (size_t i = 0; i < resources.count && p->code == OK; i++)
+        if (resources.items[i].id)
+            check(p, add_row(p, resources.items[i].id, &row));
+}
+
+/* Machines that only their speeds describe (workflow_import.h). */
+static void take_speeds(struct picture *p, struct json_walk *w)
+{
+    size_t row;
+
+    if (json_walk_type(w) != '[') {
+        json_walk_skip(w);
+        return;
+    }
+    json_walk_enter(w, '[');
+    for (size_t i = 1; p->code == OK && json_walk_element(w); i++) {
+        const char *name = arena_printf(p->arena, "r%zu", i);
+
+        json_walk_skip(w);
+        check(p, name ? add_row(p, name, &row) : fail_memory(p->err));
+    }
+}
+
+static double finish_or(const struct entry *e, double start_s)
+{
+    return isnan(e->finish_s) ? start_s + e->length_s : e->finish_s;
+}
+
+/* Of a queue: how long its jobs take, what runs, what is reserved. */
+static enum error_code join_queue(struct picture *p, const struct entries *jobs,
+                                  const struct entries *running,
+                                  const struct entries *reserved)
+{
+    struct name_index index;
+    double now_s = isnan(p->now_s) ? 0 : p->now_s;
+
+    if (!name_index_create(&index, jobs->count, p->arena))
+        return fail_memory(p->err);
+    for (size_t i = 0; i < jobs->count; i++)
+        if (jobs->items[i].id)
+            name_index_add(&index, jobs->items[i].id, i);
+    for (size_t i = 0; i < p->entries.count; i++) {
+        struct entry *e = &p->entries.items[i];
+        size_t job = e->id ? name_index_find(&index, e->id) : NAME_NOT_FOUND;
+
+        if (job != NAME_NOT_FOUND && jobs->items)
+            e->length_s = jobs->items[job].length_s;
+        e->finish_s = finish_or(e, e->start_s) - now_s;
+        e->start_s -= now_s;
+        e->state = e->start_s > 0 ? "planned" : "starts now";
+    }
+    for (size_t i = 0; i < running->count + reserved->count; i++) {
+        bool runs = i < running->count;
+        struct entry e = runs ? running->items[i] : reserved->items[i - running->count];
+
+        e.start_s = runs ? 0 : e.start_s - now_s;
+        e.finish_s -= now_s;
+        e.state = runs ? "runs" : "reserved";
+        TRY(add_entry(p, &p->entries, &e));
+    }
+    return OK;
+}
+
+static enum error_code read_request(struct picture *p, const char *request)
+{
+    struct entries jobs = {0}, running = {0}, reserved = {0};
+    bool queue = p->subject == QUEUE;
+    struct json_walk w;
+    const char *name;
+
+    json_walk_open(&w, request, strlen(request), p->arena);
+    json_walk_enter(&w, '{');
+    while (p->code == OK && (name = json_walk_member(&w))) {
+        if (strcmp(name, "snapshot") == 0)
+            take_snapshot(p, &w);
+        else if (strcmp(name, "speeds") == 0)
+            take_speeds(p, &w);
+        else if (queue && strcmp(name, "jobs") == 0)
+            take_list(p, &w, &jobs);
+        else if (queue && strcmp(name, "running") == 0)
+            take_list(p, &w, &running);
+        else if (queue && strcmp(name, "reservations") == 0)
+            take_list(p, &w, &reserved);
+        else if (queue && strcmp(name, "processors") == 0)
+            p->processors = json_walk_number(&w);
+        else if (queue && strcmp(name, "now_s") == 0)
+            p->now_s = json_walk_number(&w);
+        else
+            json_walk_skip(&w);
+    }
+    TRY(p->code);
+    TRY(json_walk_end(&w, "", p->err));
+    return queue ? join_queue(p, &jobs, &running, &reserved) : OK;
+}
+
+/* ---- bars on resources ---- */
+
+static const char *name_of(struct picture *p, const struct entry *e)
+{
+    const char *name = e->id ? e->id : "";
+
+    if (e->workflow_id)
+        name = arena_printf(p->arena, "%s/%s", e->workflow_id, name);
+    if (!name)
+        check(p, fail_memory(p->err));
+    return name ? name : "";
+}
+
+static const char *detail_of(struct picture *p, const struct entry *e)
+{
+    struct text_buffer b = {.arena = p->arena};
+
+    if (e->resource_id)
+        text_addf(&b, "on %s", e->resource_id);
+    if (e->resource_id && e->slot > 0)
+        text_addf(&b, ", slot %.0f", e->slot);
+    if (!isnan(e->processors))
+        text_addf(&b, "%s%.0f processors", b.length ? ", " : "", e->processors);
+    if (e->state)
+        text_addf(&b, "%s%s", b.length ? ", " : "", e->state);
+    if (b.failed)
+        check(p, fail_memory(p->err));
+    return b.length ? b.data : NULL;
+}
+
+static bool has_state(const struct entry *e, const char *state)
+{
+    return e->state && strcmp(e->state, state) == 0;
+}
+
+static enum gantt_state state_of(const struct entry *e)
+{
+    return has_state(e, "done")                              ? GANTT_DONE
+           : has_state(e, "running") || has_state(e, "runs") ? GANTT_RUNNING
+                                                             : GANTT_PLANNED;
+}
+
+/* What runs has begun some time, if only now. */
+static double start_of(const struct entry *e)
+{
+    return isnan(e->start_s) && has_state(e, "running") ? 0 : e->start_s;
+}
+
+static bool is_critical(const struct picture *p, const struct entry *e)
+{
+    return e->id && p->critical_count > 0 &&
+           name_index_find(&p->critical, e->id) != NAME_NOT_FOUND;
+}
+
+/* A bar for each entry; without resources each has a row of its own. */
+static enum error_code bars_on_rows(struct picture *p, struct gantt *chart)
+{
+    struct gantt_bar *bars = NEW(p->arena, struct gantt_bar, p->entries.count);
+
+    if (!bars)
+        return fail_memory(p->err);
+    for (size_t i = 0; i < p->entries.count; i++) {
+        const struct entry *e = &p->entries.items[i];
+        struct gantt_bar *bar = &bars[chart->bar_count];
+
+        if (isnan(start_of(e)) || isnan(finish_or(e, start_of(e))))
+            continue;
+        *bar = (struct gantt_bar){.state = state_of(e),
+                                  .critical = is_critical(p, e),
+                                  .transfer_from_s = e->transfer_from_s,
+                                  .transfer_to_s = e->data_ready_s,
+                                  .id = name_of(p, e),
+                                  .detail = detail_of(p, e),
+                                  .row_count = 1,
+                                  .start_s = start_of(e),
+                                  .finish_s = finish_or(e, start_of(e))};
+        p->by_resource = p->by_resource || e->resource_id;
+        TRY(add_row(p, e->resource_id ? e->resource_id : bar->id, &bar->row));
+        chart->bar_count++;
+    }
+    p->drawn_count = chart->bar_count;
+    chart->bars = bars;
+    chart->rows = p->rows;
+    chart->row_count = p->row_count;
+    return p->code;
+}
+
+/* Leaves rows without bars out if there are many rows. How many. */
+static enum error_code drop_idle(struct picture *p, struct gantt *chart, size_t *idle)
+{
+    struct gantt_bar *bars = (struct gantt_bar *)(void *)chart->bars;
+    size_t *number = NEW(p->arena, size_t, chart->row_count + 1);
+    const char **rows = NEW(p->arena, const char *, chart->row_count + 1);
+    size_t kept = 0;
+
+    *idle = 0;
+    if (!number || !rows)
+        return fail_memory(p->err);
+    if (chart->row_count <= IDLE_ROWS_MAX || chart->bar_count == 0)
+        return OK;
+    for (size_t i = 0; i < chart->bar_count; i++)
+        number[bars[i].row] = 1;
+    for (size_t row = 0; row < chart->row_count; row++) {
+        bool used = number[row];
+
+        number[row] = kept;
+        if (used)
+            rows[kept++] = chart->rows[row];
+    }
+    for (size_t i = 0; i < chart->bar_count; i++)
+        bars[i].row = number[bars[i].row];
+    *idle = chart->row_count - kept;
+    chart->rows = rows;
+    chart->row_count = kept;
+    return OK;
+}
+
+/* ---- bars on processors ---- */
+
+struct packing {
+    double free_s[LANES_MAX]; /* of each lane: when it is free */
+    size_t lanes, taken[LANES_MAX];
+    double processors_per_lane;
+};
+
+static int by_start(const void *x, const void *y)
+{
+    const struct entry *const *p = x, *const *q = y;
+
+    if ((*p)->start_s != (*q)->start_s)
+        return (*p)->start_s < (*q)->start_s ? -1 : 1;
+    return *p < *q ? -1 : *p > *q;
+}
+
+/* `wanted` lanes for a bar: next to each other if there is such room, else the lowest
+ * free ones, else those that are free first. Their numbers in `taken`, rising. */
+static void take_lanes(struct packing *k, size_t wanted, double start_s, double finish_s)
+{
+    double slack_s = 1e-9 * fabs(start_s);
+    size_t run = 0, found = 0;
+
+    for (size_t i = 0; i < k->lanes && run < wanted; i++) {
+        run = k->free_s[i] <= start_s + slack_s ? run + 1 : 0;
+        if (run == wanted)
+            for (size_t j = 0; j < wanted; j++)
+                k->taken[found++] = i + 1 - wanted + j;
+    }
+    for (size_t i = 0; i < k->lanes && found < wanted && run < wanted; i++)
+        if (k->free_s[i] <= start_s + slack_s)
+            k->taken[found++] = i;
+    for (size_t i = k->lanes; i-- > 0 && found < wanted;)
+        if (k->free_s[i] > start_s + slack_s) { /* rounding: no room */
+            k->taken[found++] = i;
+        }
+    for (size_t i = 0; i < found; i++)
+        k->free_s[k->taken[i]] = fmax(k->free_s[k->taken[i]], finish_s);
+}
+
+static int by_size(const void *x, const void *y)
+{
+    const size_t *p = x, *q = y;
+
+    return *p < *q ? -1 : *p > *q;
+}
+
+/* Bars of one entry: one for each group of neighbouring lanes. */
+static enum error_code add_pieces(struct picture *p, struct packing *k,
+                                  const struct entry *e, struct gantt_bar **bars,
+                                  size_t *count, size_t *size)
+{
+    double lanes = fmax(1, round(e->processors / k->processors_per_lane));
+    size_t wanted = (size_t)fmin((double)k->lanes, lanes);
+    double finish_s = finish_or(e, e->start_s);
+    const char *id = name_of(p, e), *detail = detail_of(p, e);
+
+    take_lanes(k, wanted, e->start_s, finish_s);
+    qsort(k->taken, wanted, sizeof(k->taken[0]), by_size);
+    for (size_t i = 0, end; i < wanted; i = end) {
+        for (end = i + 1; end < wanted && k->taken[end] == k->taken[end - 1] + 1; end++)
+            ;
+        if (*count == *size) {
+            struct gantt_bar *grown =
+                GROW(p->arena, *bars, struct gantt_bar, *size, *size * 2);
+
+            if (!grown)
+                return fail_memory(p->err);
+            *bars = grown;
+            *size *= 2;
+        }
+        (*bars)[(*count)++] = (struct gantt_bar){.id = id,
+                                                 .detail = detail,
+                                                 .row = k->taken[i],
+                                                 .row_count = end - i,
+                                                 .start_s = e->start_s,
+                                                 .finish_s = finish_s,
+                                                 .state = state_of(e)};
+    }
+    return p->code;
+}
+
+/* Names of lanes that stand for several processors: the first of them. */
+static enum error_code name_lanes(struct picture *p, const struct packing *k,
+                                  struct gantt *chart)
+{
+    const char **rows = NEW(p->arena, const char *, k->lanes);
+
+    chart->row_count = k->lanes;
+    if (k->processors_per_lane == 1.0)
+        return OK;
+    if (!rows)
+        return fail_memory(p->err);
+    for (size_t i = 0; i < k->lanes; i++) {
+        rows[i] =
+            arena_printf(p->arena, "%.0f", floor((double)i * k->processors_per_lane));
+        if (!rows[i])
+            return fail_memory(p->err);
+    }
+    chart->rows = rows;
+    return OK;
+}
+
+/* 1, 2, 5, 10, 20 ... so that there are at most LANES_MAX lanes. */
+static double per_lane(double processors)
+{
+    double count = 1;
+
+    for (int n = 0; processors / count > LANES_MAX; n++)
+        count *= n % 3 == 1 ? 2.5 : 2;
+    return count;
+}
+
+static enum error_code bars_on_processors(struct picture *p, struct gantt *chart)
+{
+    struct packing *k = NEW(p->arena, struct packing, 1);
+    const struct entry **order = NEW(p->arena, const struct entry *, p->entries.count);
+    size_t count = 0, size = p->entries.count + 1, placed = 0;
+    struct gantt_bar *bars = NEW(p->arena, struct gantt_bar, size);
+    double processors = p->processors;
+
+    if (!k || !order || !bars)
+        return fail_memory(p->err);
+    for (size_t i = 0; i < p->entries.count; i++) {
+        const struct entry *e = &p->entries.items[i];
+
+        if (isfinite(e->start_s) && isfinite(finish_or(e, e->start_s)) &&
+            e->processors > 0)
+            order[count++] = e;
+        if (!(processors >= e->processors))
+            processors = fmax(1, isnan(e->processors) ? 1 : e->processors);
+    }
+    k->processors_per_lane = per_lane(processors);
+    k->lanes = (size_t)ceil(fmax(1, processors) / k->processors_per_lane);
+    for (size_t i = 0; i < k->lanes; i++)
+        k->free_s[i] = -HUGE_VAL;
+    qsort(order, count, sizeof(const struct entry *), by_start);
+    for (size_t i = 0; i < count; i++)
+        TRY(add_pieces(p, k, order[i], &bars, &placed, &size));
+    chart->bars = bars;
+    chart->bar_count = placed;
+    p->drawn_count = count;
+    p->processors = processors;
+    return name_lanes(p, k, chart);
+}
+
+/* ---- the chart ---- */
+
+/* " . name 1 h 5 min", unless it is not known. */
+static void add_time(struct text_buffer *b, const char *name, double time_s)
+{
+    char text[64];
+
+    if (isnan(time_s))
+        return;
+    gantt_duration(time_s, text, sizeof(text));
+    text_addf(b, " \xc2\xb7 %s %s", name, text);
+}
+
+/* What stands below the title. */
+static const char *subtitle_of(struct picture *p, const struct gantt *chart, size_t idle)
+{
+    bool on_processors = p->subject == QUEUE || !isnan(p->processors);
+    struct text_buffer b = {.arena = p->arena};
+
+    if (p->drawn_count < p->entries.count)
+        text_addf(&b, "%zu of ", p->drawn_count);
+    text_addf(&b, "%zu %s on ", p->entries.count, subjects[p->subject].things);
+    if (on_processors)
+        text_addf(&b, "%.0f processors", p->processors);
+    else
+        text_addf(&b, "%zu %s", chart->row_count + idle,
+                  p->by_resource ? "resources" : "rows");
+    if (idle)
+        text_addf(&b, ", %zu of them idle and not shown", idle);
+    add_time(&b, "makespan", p->makespan_s);
+    add_time(&b, "lower bound", p->lower_bound_s);
+    if (p->gap_ratio > 0)
+        text_addf(&b, " (%.3g %% above it)", 100 * p->gap_ratio);
+    add_time(&b, "mean wait", p->mean_wait_s);
+    if (b.failed)
+        check(p, fail_memory(p->err));
+    return b.data;
+}
+
+/* The bound, and the present if there is a past. Their number. */
+static size_t choose_marks(const struct picture *p, const struct gantt *chart,
+                           struct gantt_mark *marks)
+{
+    bool past = false;
+    size_t count = 0;
+
+    for (size_t i = 0; i < chart->bar_count; i++)
+        past = past || chart->bars[i].start_s < 0;
+    if (p->lower_bound_s > 0 && chart->bar_count)
+        marks[count++] = (struct gantt_mark){"lower bound", p->lower_bound_s};
+    if (past)
+        marks[count++] = (struct gantt_mark){"now", 0};
+    return count;
+}
+
+static enum error_code draw(struct picture *p, struct text_buffer *b)
+{
+    struct gantt_mark marks[2];
+    const char *by = p->policy ? p->policy : p->algorithm;
+    struct gantt chart = {.marks = marks};
+    bool on_processors = p->subject == QUEUE || !isnan(p->processors);
+    size_t idle = 0;
+
+    if (on_processors) {
+        TRY(bars_on_processors(p, &chart));
+    } else {
+        TRY(bars_on_rows(p, &chart));
+        TRY(drop_idle(p, &chart, &idle));
+        chart.mark_count = choose_marks(p, &chart, marks);
+    }
+    chart.numbered = on_processors;
+    chart.title = arena_printf(p->arena, "%s%s%s", subjects[p->subject].title,
+                               !by                        ? ""
+                               : p->subject >= SIMULATION ? ": "
+                                                          : " by ",
+                               by ? by : "");
+    chart.subtitle = subtitle_of(p, &chart, idle);
+    if (!chart.title)
+        return fail_memory(p->err);
+    TRY(p->code);
+    return gantt_print(&chart, b, p->err);
+}
+
+/* Why there is nothing to draw; NULL: there is something. What a round places has no
+ * start and no finish. */
+static const char *why_blank(const struct picture *p)
+{
+    if (p->kind && strcmp(p->kind, "round") == 0)
+        return ": a round says what to do now, a schedule has times";
+    if (p->rows_missing && (p->subject == SIMULATION || p->subject == WORKFLOWS))
+        return ": ask for its rows (per_job, output.per_job, per_workflow)";
+    return p->subject == NOTHING ? "" : NULL;
+}
+
+enum error_code picture_stored(struct request *rq, const char *request,
+                               const char *snapshot, const char *answer)
+{
+    struct picture p = {
+        .arena = rq->arena,
+        .err = rq->err,
+        .makespan_s = NAN,
+        .lower_bound_s = NAN,
+        .gap_ratio = NAN,
+        .mean_wait_s = NAN,
+        .processors = NAN,
+        .now_s = NAN,
+    };
+    struct text_buffer b = {.arena = rq->arena};
+    struct json_walk w;
+    const char *hint;
+
+    TRY(read_answer(&p, answer));
+    hint = why_blank(&p);
+    if (hint)
+        return fail(rq->err, ERR_NOT_ACCEPTABLE, "",
+                    "there is nothing to draw in this answer%s; accept application/json",
+                    hint);
+    if (request)
+        TRY(read_request(&p, request));
+    if (snapshot) {
+        json_walk_open(&w, snapshot, strlen(snapshot), rq->arena);
+        take_snapshot(&p, &w);
+    }
+    TRY(p.code);
+    TRY(draw(&p, &b));
+    request_answer_as(rq, ANSWER_CHART, b.data, b.length);
+    return OK;
+}
+
+enum error_code picture_answer(struct request *rq, const void *out)
+{
+    struct text_buffer b = {.arena = rq->arena};
+
+    enum answer_form form = request_answer_form(rq);
+
+    if (form == ANSWER_GRAPH && !rq->drawn.text)
+        return fail(rq->err, ERR_NOT_ACCEPTABLE, "",
+                    "there is no graph of this answer; accept application/json");
+    if (form != ANSWER_CHART || rq->reply->body)
+        return OK;
+    json_print(rq->route->response, out, &b);
+    if (b.failed)
+        return fail_memory(rq->err);
+    return picture_stored(rq, rq->body, rq->snapshot_document, b.data);
+}

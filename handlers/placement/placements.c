@@ -1,0 +1,550 @@
+/* placements.c - POST /v1/placements: independent jobs to resources. */
+#include "handlers/placement/placements.h"
+
+#include "algorithms/placement/placement.h"
+#include "handlers/common/decision.h"
+#include "handlers/common/placement_json.h"
+#include "handlers/common/search_json.h"
+#include "handlers/common/snapshot_json.h"
+#include "handlers/pictures/pictures.h"
+#include "service/metrics.h"
+#include "service/service.h"
+
+static const double MATRIX_CELL_BYTES = 24; /* a time, and what is made of it */
+
+/* As the placements of an answer stand; what is not needed is read over. */
+struct initial_row {
+    struct placement_initial row;
+    double ignored_s;
+    const char *const *files;
+    size_t file_count;
+};
+
+struct placements_request {
+    struct decision_request decision;
+    const struct snapshot *snapshot;
+    const char *snapshot_id;
+    const struct job *jobs;
+    size_t job_count;
+    const struct placement_user *users;
+    size_t user_count;
+    const struct placement_usage *usage;
+    size_t usage_count;
+    int unplaced_form; /* enum unplaced_form */
+    const struct initial_row *initial;
+    size_t initial_count;
+};
+
+enum unplaced_form { UNPLACED_JOBS, UNPLACED_CLASSES, UNPLACED_IDS };
+static const char *const unplaced_forms[] = {"jobs", "classes", "ids", NULL};
+
+struct placements_answer {
+    struct decision_answer decision;
+    struct placement_out plan;
+    uint64_t placement_total, unplaced_total; /* before unplaced_form takes rows away */
+    const char *const *unplaced_ids;
+    size_t unplaced_id_count;
+};
+
+#define T struct job
+static const struct json_field job_rows[] = {
+    PLACEMENT_JOB_ROWS(T),
+    {0},
+};
+#undef T
+const struct json_object placement_job_json = {
+    "Job", "An independent job that waits for a place", sizeof(struct job), job_rows};
+
+#define T struct placement_user
+static const struct json_field user_rows[] = {
+    JSON_ID(T, user, JSON_REQUIRED, "Name"),
+    JSON_NUMBER(T, share, 1, 1e9, 5, 0,
+                "Jobs at a time before others come first; default 5"),
+    JSON_NUMBERS(T, dispatched_by_window, window_count, 0, 1e15, 0,
+                 "Jobs started in the current window and those before it"),
+    JSON_NUMBER(T, running_jobs, 0, 1e9, 0, 0, "Jobs running now; default 0"),
+    {0},
+};
+#undef T
+const struct json_object placement_user_json = {"User",
+                                                "What job priorities need of a user",
+                                                sizeof(struct placement_user), user_rows};
+
+#define T struct placement_usage
+static const struct json_field usage_rows[] = {
+    JSON_ID(T, user, JSON_REQUIRED, "Name of the user"),
+    JSON_ID(T, resource_id, JSON_REQUIRED, "A resource of the snapshot"),
+    JSON_NUMBER(
+        T, mean_s, 0, JSON_LARGEST, NAN, JSON_NULLABLE,
+        "Mean run, suspension and transfer time of his jobs there, last three days"),
+    JSON_NUMBER(T, last_s, 0, JSON_LARGEST, NAN, JSON_NULLABLE,
+                "The same of his last job there"),
+    JSON_INSTANT(T, first_failure_at, JSON_NULLABLE,
+                 "First failure since his last success there"),
+    JSON_INSTANT(T, banned_until, JSON_NULLABLE, "He does not use it until then"),
+    {0},
+};
+#undef T
+const struct json_object placement_usage_json = {
+    "Usage", "What is known of a user on a resource", sizeof(struct placement_usage),
+    usage_rows};
+
+#define T struct initial_row
+#define READ_OVER(m)                                                                     \
+    {                                                                                    \
+        .name = #m, .doc = "As an answer has it; not looked at",                         \
+        .type = JSON_TYPE_NUMBER, .offset = JSON_AT(T, ignored_s, double),               \
+        .min = -JSON_LARGEST, .max = JSON_LARGEST, .preset = NAN, .flags = JSON_NULLABLE \
+    }
+static const struct json_field initial_rows[] = {
+    {.name = "job_id",
+     .doc = "The job",
+     .type = JSON_TYPE_TEXT,
+     .offset = JSON_AT(T, row.job_id, const char *),
+     .min = 1,
+     .max = 256,
+     .flags = JSON_REQUIRED},
+    {.name = "resource_id",
+     .doc = "Where it goes",
+     .type = JSON_TYPE_TEXT,
+     .offset = JSON_AT(T, row.resource_id, const char *),
+     .min = 1,
+     .max = 256,
+     .flags = JSON_REQUIRED},
+    {.name = "slot",
+     .doc = "Slot of the resource, from 0; any if it is not said",
+     .type = JSON_TYPE_NUMBER,
+     .offset = JSON_AT(T, row.slot, double),
+     .max = JSON_EXACT,
+     .preset = NAN,
+     .flags = JSON_NULLABLE},
+    {.name = "start_s",
+     .doc = "When it starts at the latest, seconds from now; rows without it are placed "
+            "as they stand",
+     .type = JSON_TYPE_NUMBER,
+     .offset = JSON_AT(T, row.start_s, double),
+     .max = JSON_LARGEST,
+     .preset = NAN,
+     .flags = JSON_NULLABLE},
+    READ_OVER(stage_in_s),
+    READ_OVER(execution_s),
+    READ_OVER(finish_s),
+    READ_OVER(rank),
+    READ_OVER(bytes_moved),
+    READ_OVER(late_s),
+    JSON_TEXTS(T, files, file_count, 0, JSON_NULLABLE,
+               "As an answer has it; not looked at"),
+    {0},
+};
+#undef READ_OVER
+#undef T
+static const struct json_object initial_json = {"InitialPlacement",
+                                                "A job of a plan to start a search from",
+                                                sizeof(struct initial_row), initial_rows};
+
+#define T struct placements_request
+static const struct json_field request_rows[] = {
+    JSON_OBJECT(T, snapshot, const struct snapshot *, &snapshot_json, JSON_POINTER,
+                "Resources, links and files as they are now"),
+    JSON_ID(T, snapshot_id, JSON_NULLABLE, "A stored snapshot instead"),
+    JSON_LIST(T, jobs, job_count, struct job, &placement_job_json, PLACEMENT_JOBS_MAX,
+              JSON_REQUIRED | JSON_UNIQUE_IDS, "Jobs to place"),
+    JSON_LIST(T, users, user_count, struct placement_user, &placement_user_json,
+              PLACEMENT_USERS_MAX, 0,
+              "Shares and recent use, for job_order gridway_priority"),
+    JSON_LIST(
+        T, usage, usage_count, struct placement_usage, &placement_usage_json,
+        PLACEMENT_USAGE_MAX, 0,
+        "Times and failures by user and resource, for resource_order gridway_priority"),
+    JSON_CHOICE(T, unplaced_form, unplaced_forms, UNPLACED_JOBS, 0,
+                "How jobs without a place are listed: jobs: each with its reasons, in "
+                "`unplaced`; classes: jobs with equal reasons and needs together, in "
+                "`unplaced_classes`; ids: in `unplaced_ids`; default jobs"),
+    JSON_LIST(T, initial, initial_count, struct initial_row, &initial_json,
+              PLACEMENT_JOBS_MAX, 0,
+              "A plan to start the search from: the placements of an answer as they "
+              "stand; for search and auto"),
+    DECISION_REQUEST_ROWS(T),
+    {0},
+};
+#undef T
+const struct json_object placements_request_json = {
+    "PlacementRequest", "Jobs and the resources to place them on",
+    sizeof(struct placements_request), request_rows};
+
+#define T struct placement
+static const struct json_field placement_rows[] = {
+    JSON_TEXT(T, job_id, 0, "The job"),
+    JSON_TEXT(T, resource_id, 0, "Where it goes"),
+    JSON_INTEGER(T, slot, 0, JSON_EXACT, 0, 0, "Slot of the resource, from 0"),
+    JSON_NUMBER(T, start_s, 0, 0, 0, 0,
+                "The slot is taken and stage-in begins, seconds from now"),
+    JSON_NUMBER(T, stage_in_s, 0, 0, 0, 0, "Time until the last input file is there"),
+    JSON_NUMBER(T, execution_s, 0, 0, 0, JSON_MAY_BE_NULL, "Run time"),
+    JSON_NUMBER(T, finish_s, 0, 0, 0, JSON_MAY_BE_NULL,
+                "Done and outputs at home, seconds from now"),
+    JSON_NUMBER(T, rank, 0, 0, 0, JSON_OPTIONAL, "Value of the rank expression"),
+    JSON_NUMBER(T, bytes_moved, 0, 0, 0, 0, "Input bytes staged for it"),
+    JSON_NUMBER(T, late_s, 0, 0, 0, JSON_OPTIONAL,
+                "Seconds beyond its deadline, 0: in time"),
+    JSON_TEXTS(T, files, file_count, 0, JSON_OPTIONAL,
+               "Input files with variables resolved"),
+    {0},
+};
+#undef T
+const struct json_object placement_json = {"Placement", "Where and when a job runs",
+                                           sizeof(struct placement), placement_rows};
+
+#define T struct placement_clause
+static const struct json_field clause_rows[] = {
+    JSON_TEXT(T, clause, 0, "Part of the requirement"),
+    JSON_INTEGER(T, untrue_count, 0, JSON_EXACT, 0, 0,
+                 "Resources on which it is not true"),
+    JSON_INTEGER(T, alone_count, 0, JSON_EXACT, 0, 0,
+                 "Resources on which it alone is not true: without it they would do"),
+    {0},
+};
+#undef T
+static const struct json_object clause_json = {
+    "Clause", "A clause of a requirement", sizeof(struct placement_clause), clause_rows};
+
+#define T struct placement_nearest_miss
+static const struct json_field miss_rows[] = {
+    JSON_TEXT(T, resource_id, 0, "The resource that came nearest"),
+    JSON_NUMBER(
+        T, shortfall, 0, 0, 0, 0,
+        "How far off, relative to what was asked; 1 per clause that is no comparison"),
+    {0},
+};
+#undef T
+static const struct json_object miss_json = {
+    "NearestMiss", "The resource that came nearest",
+    sizeof(struct placement_nearest_miss), miss_rows};
+
+#define T struct placement_reason
+static const struct json_field reason_rows[] = {
+    JSON_TEXT(T, reason, 0, "The filter that dropped resources"),
+    JSON_TEXT(T, detail, JSON_OPTIONAL, "In words"),
+    JSON_INTEGER(T, resource_count, 0, JSON_EXACT, 0, 0, "Resources that it dropped"),
+    JSON_LIST(T, clauses, clause_count, struct placement_clause, &clause_json, 0,
+              JSON_OPTIONAL, "Clauses of the requirement"),
+    JSON_OBJECT(T, nearest_miss, const struct placement_nearest_miss *, &miss_json,
+                JSON_POINTER | JSON_OPTIONAL, "The resource that came nearest"),
+    {0},
+};
+#undef T
+static const struct json_object reason_json = {"Reason", "Why resources were not used",
+                                               sizeof(struct placement_reason),
+                                               reason_rows};
+
+#define T struct placement_unplaced
+static const struct json_field unplaced_rows[] = {
+    JSON_TEXT(T, job_id, 0, "The job"),
+    JSON_LIST(T, reasons, reason_count, struct placement_reason, &reason_json, 0, 0,
+              "Why"),
+    {0},
+};
+#undef T
+const struct json_object placement_unplaced_json = {"Unplaced", "A job without a place",
+                                                    sizeof(struct placement_unplaced),
+                                                    unplaced_rows};
+
+#define T struct placement_unplaced_class
+static const struct json_field unplaced_class_rows[] = {
+    JSON_INTEGER(T, job_count, 0, JSON_EXACT, 0, 0, "How many jobs"),
+    JSON_TEXT(T, example_job_id, 0, "The first of them"),
+    {.name = "job_ids",
+     .doc = "The first ten of them",
+     .type = JSON_TYPE_TEXTS,
+     .offset = JSON_AT(T, job_ids, const char *const *),
+     .count_offset = JSON_AT(T, id_count, size_t)},
+    JSON_NUMBER(T, cpus, 0, 0, 0, 0, "CPUs that each of them needs"),
+    JSON_NUMBER(T, memory_bytes, 0, 0, 0, 0, "Memory that each of them needs"),
+    JSON_LIST(T, reasons, reason_count, struct placement_reason, &reason_json, 0, 0,
+              "Why"),
+    {0},
+};
+#undef T
+static const struct json_object unplaced_class_json = {
+    "UnplacedClass", "Jobs without a place that have the same reasons and needs",
+    sizeof(struct placement_unplaced_class), unplaced_class_rows};
+
+#define T struct placement_load
+static const struct json_field load_rows[] = {
+    JSON_TEXT(T, resource_id, 0, "The resource"),
+    JSON_INTEGER(T, job_count, 0, JSON_EXACT, 0, 0, "Jobs placed on it"),
+    JSON_NUMBER(T, busy_s, 0, 0, 0, 0, "Slot time taken by them"),
+    JSON_NUMBER(T, finish_s, 0, 0, 0, 0,
+                "When the last of them leaves its slot, seconds from now"),
+    JSON_NUMBER(T, utilisation_ratio, 0, 0, 0, 0, "busy_s over slots x makespan_s"),
+    {0},
+};
+#undef T
+static const struct json_object load_json = {"Load", "What the plan makes of a resource",
+                                             sizeof(struct placement_load), load_rows};
+
+#define T struct placement_objective
+static const struct json_field objective_rows[] = {
+    JSON_NUMBER(T, makespan_s, 0, 0, 0, 0,
+                "When the last placed job is done, seconds from now"),
+    JSON_NUMBER(T, lower_bound_s, 0, 0, 0, 0, "No plan of the placed jobs ends before"),
+    JSON_NUMBER(T, gap_ratio, 0, 0, 0, JSON_MAY_BE_NULL,
+                "makespan_s / lower_bound_s - 1"),
+    JSON_NUMBER(T, flow_time_s, 0, 0, 0, 0, "Sum of the finish times"),
+    JSON_NUMBER(T, utilisation_ratio, 0, 0, 0, 0,
+                "Busy slot time over slots x makespan_s, used resources"),
+    JSON_NUMBER(T, bytes_moved, 0, 0, 0, 0, "Input bytes staged"),
+    JSON_INTEGER(T, late_count, 0, JSON_EXACT, 0, 0, "Jobs that miss their deadline"),
+    {0},
+};
+#undef T
+static const struct json_object objective_json = {
+    "PlacementObjective", "How good the plan is", sizeof(struct placement_objective),
+    objective_rows};
+
+#define T struct placement_best_list
+static const struct json_field best_list_rows[] = {
+    JSON_TEXT(T, algorithm, 0,
+              "A list policy, or 'mct longest': mct over the jobs by falling run time"),
+    JSON_NUMBER(T, value, 0, 0, 0, 0, "The makespan of its plan, in seconds"),
+    {0},
+};
+#undef T
+static const struct json_object best_list_json = {
+    "PlacementBestList", "The best plan of a list policy that was tried",
+    sizeof(struct placement_best_list), best_list_rows};
+
+#define T struct placements_answer
+#define PLAN_LIST(m, counter, ctype, table, text)                     \
+    {                                                                 \
+        .name = #m, .doc = text, .type = JSON_TYPE_LIST,              \
+        .offset = JSON_AT(T, plan.m, const ctype *),                  \
+        .count_offset = JSON_AT(T, plan.counter, size_t), .of = table \
+    }
+static const struct json_field answer_rows[] = {
+    DECISION_ANSWER_ROWS(T),
+    {.name = "because",
+     .doc = "Why 'auto' chose this algorithm",
+     .type = JSON_TYPE_TEXT,
+     .offset = JSON_AT(T, plan.because, const char *),
+     .flags = JSON_OPTIONAL},
+    PLAN_LIST(placements, placement_count, struct placement, &placement_json,
+              "Where and when each placed job runs, in the order of the request"),
+    PLAN_LIST(
+        unplaced, unplaced_count, struct placement_unplaced, &placement_unplaced_json,
+        "Jobs without a place, and why; empty with another unplaced_form than jobs"),
+    {.name = "unplaced_classes",
+     .doc = "With unplaced_form classes: kinds of jobs without a place, and why",
+     .type = JSON_TYPE_LIST,
+     .offset = JSON_AT(T, plan.unplaced_classes, const struct placement_unplaced_class *),
+     .count_offset = JSON_AT(T, plan.unplaced_class_count, size_t),
+     .of = &unplaced_class_json,
+     .flags = JSON_OPTIONAL},
+    JSON_TEXTS(T, unplaced_ids, unplaced_id_count, 0, JSON_OPTIONAL,
+               "With unplaced_form ids: the jobs without a place"),
+    {.name = "placement_count",
+     .doc = "Jobs with a place",
+     .type = JSON_TYPE_INTEGER,
+     .offset = JSON_AT(T, placement_total, uint64_t),
+     .max = JSON_EXACT},
+    {.name = "unplaced_count",
+     .doc = "Jobs without a place, however they are listed",
+     .type = JSON_TYPE_INTEGER,
+     .offset = JSON_AT(T, unplaced_total, uint64_t),
+     .max = JSON_EXACT},
+    {.name = "objective",
+     .doc = "How good the plan is",
+     .type = JSON_TYPE_OBJECT,
+     .offset = JSON_AT(T, plan.objective, struct placement_objective),
+     .of = &objective_json},
+    PLAN_LIST(loads, load_count, struct placement_load, &load_json,
+              "Resources that got jobs"),
+    {.name = "steps",
+     .doc = "Steps of the search; options.max_steps replays them",
+     .type = JSON_TYPE_INTEGER,
+     .offset = JSON_AT(T, plan.steps, uint64_t),
+     .max = JSON_EXACT},
+    PLAN_LIST(bounds, bound_count, struct proven_bound, &proven_bound_json,
+              "Lower bounds of the makespan that were computed, largest first"),
+    {.name = "bound_effort",
+     .doc = "Of a search: work on bounds before its first step; options.bound_effort "
+            "replays it",
+     .type = JSON_TYPE_TEXT,
+     .offset = JSON_AT(T, plan.bound_effort, const char *),
+     .flags = JSON_OPTIONAL},
+    {.name = "best_list",
+     .doc = "Of a search: what it is compared with",
+     .type = JSON_TYPE_OBJECT,
+     .offset = JSON_AT(T, plan.best_list, const struct placement_best_list *),
+     .of = &best_list_json,
+     .flags = JSON_POINTER | JSON_OPTIONAL},
+    {.name = "improved_at_steps",
+     .doc = "Of a search: the last 20 times that it found something better",
+     .type = JSON_TYPE_LIST,
+     .offset = JSON_AT(T, plan.improved_at_steps, const struct improvement *),
+     .count_offset = JSON_AT(T, plan.improvement_count, size_t),
+     .of = &improvement_json,
+     .flags = JSON_OPTIONAL},
+    DECISION_END_ROWS(T),
+    {0},
+};
+#undef PLAN_LIST
+#undef T
+const struct json_object placements_answer_json = {
+    "PlacementAnswer", "A plan, its reasons and its quality",
+    sizeof(struct placements_answer), answer_rows};
+
+static enum error_code
+find_policy(const char *name, const struct placement_policy **policy, struct error *err)
+{
+    const char *names[64];
+    size_t count = 0;
+
+    *policy = placement_policy_find(name ? name : "auto");
+    if (*policy)
+        return OK;
+    for (; placement_policies[count].name && count < 64; count++)
+        names[count] = placement_policies[count].name;
+    return decision_unknown_algorithm(name, names, count, err);
+}
+
+/* jobs_unplaced_total: a job counts under the reason that dropped most resources. */
+static void count_unplaced(const struct request *rq, const struct placement_out *plan)
+{
+    for (size_t i = 0; i < plan->unplaced_count; i++) {
+        const struct placement_unplaced *job = &plan->unplaced[i];
+        const struct placement_reason *main_reason = job->reasons;
+
+        for (size_t r = 1; r < job->reason_count; r++)
+            if (job->reasons[r].resource_count > main_reason->resource_count)
+                main_reason = &job->reasons[r];
+        metrics_unplaced(rq->service->metrics,
+                         job->reason_count ? main_reason->reason : "no_resource", 1);
+    }
+}
+
+enum { REPEATS_MIN = 1000 }; /* jobs without a place of which a hint is worth it */
+
+/* Says how to get each reason only once where many jobs share a few. */
+static enum error_code hint_classes(const struct request *rq,
+                                    struct placements_answer *answer)
+{
+    const struct placement_out *plan = &answer->plan;
+    size_t count = answer->decision.warning_count;
+    const char **warnings;
+
+    if (plan->unplaced_count < REPEATS_MIN ||
+        plan->unplaced_class_count > plan->unplaced_count / 10)
+        return OK;
+    warnings = NEW(rq->arena, const char *, count + 1);
+    if (!warnings)
+        return fail_memory(rq->err);
+    for (size_t i = 0; i < count; i++)
+        warnings[i] = answer->decision.warnings[i];
+    warnings[count] =
+        arena_printf(rq->arena,
+                     "unplaced_repeats: %zu jobs without a place repeat %zu kinds of "
+                     "reasons; unplaced_form classes lists each kind once",
+                     plan->unplaced_count, plan->unplaced_class_count);
+    if (!warnings[count])
+        return fail_memory(rq->err);
+    answer->decision.warnings = warnings;
+    answer->decision.warning_count = count + 1;
+    return OK;
+}
+
+/* Lists the jobs without a place as the request wants them. */
+static enum error_code list_unplaced(const struct request *rq, enum unplaced_form form,
+                                     struct placements_answer *answer)
+{
+    struct placement_out *plan = &answer->plan;
+    const char **ids;
+
+    answer->placement_total = plan->placement_count;
+    answer->unplaced_total = plan->unplaced_count;
+    if (form != UNPLACED_CLASSES)
+        plan->unplaced_class_count = 0;
+    if (form == UNPLACED_JOBS)
+        return OK;
+    if (form == UNPLACED_IDS) {
+        ids = NEW(rq->arena, const char *, plan->unplaced_count);
+        if (!ids)
+            return fail_memory(rq->err);
+        for (size_t i = 0; i < plan->unplaced_count; i++)
+            ids[i] = plan->unplaced[i].job_id;
+        answer->unplaced_ids = ids;
+        answer->unplaced_id_count = plan->unplaced_count;
+    }
+    plan->unplaced_count = 0;
+    return OK;
+}
+
+/* The rows alone; NULL without memory. */
+static const struct placement_initial *initial_of(const struct placements_request *body,
+                                                  struct arena *a)
+{
+    struct placement_initial *rows =
+        NEW(a, struct placement_initial, body->initial_count);
+
+    for (size_t i = 0; rows && i < body->initial_count; i++)
+        rows[i] = body->initial[i].row;
+    return rows;
+}
+
+/* Times of jobs on resources one by one are copied, sorted and bounded. */
+static enum error_code reserve_matrix(struct request *rq, const struct placement_in *in)
+{
+    size_t i = 0;
+
+    while (i < in->job_count && !in->jobs[i].etc_s)
+        i++;
+    if (i == in->job_count)
+        return OK;
+    return request_reserve(rq, MATRIX_CELL_BYTES * (double)in->job_count *
+                                   (double)in->snapshot->resource_count);
+}
+
+enum error_code post_placements(struct request *rq, const void *in, void *out)
+{
+    const struct placements_request *body = in;
+    struct placements_answer *answer = out;
+    const struct placement_policy *policy;
+    struct placement_in problem = {
+        .jobs = body->jobs,
+        .job_count = body->job_count,
+        .users = body->users,
+        .user_count = body->user_count,
+        .usage = body->usage,
+        .usage_count = body->usage_count,
+        .seed = body->decision.seed,
+        .budget = &rq->budget,
+        .time_limit_given = isfinite(body->decision.time_limit_s),
+        .initial_count = body->initial_count,
+    };
+
+    TRY(decision_begin(rq, &body->decision, &answer->decision));
+    find_policy(body->decision.algorithm, &policy, rq->err);
+    TRY(decision_snapshot(rq, body->snapshot, body->snapshot_id, true,
+                          &problem.snapshot));
+    if (!policy)
+        return rq->err->code;
+    TRY(reserve_matrix(rq, &problem));
+    problem.initial = initial_of(body, rq->arena);
+    if (!problem.initial)
+        return fail_memory(rq->err);
+    if (problem.time_limit_given)
+        problem.time_limit_s = rq->deadline_s - rq->limited_from_s;
+    TRY(placement_decide(&problem, policy, body->decision.options,
+                         body->decision.option_count, &answer->plan, rq->arena, rq->err));
+    answer->decision.warnings = answer->plan.warnings;
+    answer->decision.warning_count = answer->plan.warning_count;
+    count_unplaced(rq, &answer->plan);
+    if (body->unplaced_form == UNPLACED_JOBS)
+        TRY(hint_classes(rq, answer));
+    if (answer->plan.check_failed)
+        decision_check_failed(rq);
+    rq->gap_ratio = answer->plan.objective.gap_ratio;
+    decision_end(rq, answer->plan.algorithm, answer->plan.status, &answer->decision);
+    TRY(list_unplaced(rq, (enum unplaced_form)body->unplaced_form, answer));
+    return picture_answer(rq, answer);
+}

@@ -1,0 +1,76 @@
+/* prediction_models.h - which model answers a prediction: in the request or stored. */
+#ifndef GRIDPLAN_PREDICTION_MODELS_H
+#define GRIDPLAN_PREDICTION_MODELS_H
+
+#include "handlers/model/model_json.h"
+#include "service/route.h"
+
+/* What a request says: a struct T has the member `source` and the rows. */
+struct model_source {
+    const char *model_id;
+    const char *application_id, *site_id;
+    double phase_index; /* NAN: whole runs */
+    int model_kind;     /* enum model_kind, -1: any */
+    const struct model_document *model;
+};
+
+#define MODEL_SOURCE_ROWS(T)                                                            \
+    {.name = "model_id",                                                                \
+     .doc = "A stored model",                                                           \
+     .type = JSON_TYPE_TEXT,                                                            \
+     .offset = JSON_AT(T, source.model_id, const char *),                               \
+     .min = 1,                                                                          \
+     .max = 256,                                                                        \
+     .flags = JSON_NULLABLE},                                                           \
+        {.name = "application_id",                                                      \
+         .doc = "Instead: the stored model of this application at site_id",             \
+         .type = JSON_TYPE_TEXT,                                                        \
+         .offset = JSON_AT(T, source.application_id, const char *),                     \
+         .min = 1,                                                                      \
+         .max = 256,                                                                    \
+         .flags = JSON_NULLABLE},                                                       \
+        {.name = "site_id",                                                             \
+         .doc = "Site of the model; default: the one without a site",                   \
+         .type = JSON_TYPE_TEXT,                                                        \
+         .offset = JSON_AT(T, source.site_id, const char *),                            \
+         .min = 1,                                                                      \
+         .max = 256,                                                                    \
+         .flags = JSON_NULLABLE},                                                       \
+        {.name = "phase_index",                                                         \
+         .doc = "Phase of the model, from 0; default: whole runs",                      \
+         .type = JSON_TYPE_NUMBER,                                                      \
+         .offset = JSON_AT(T, source.phase_index, double),                              \
+         .max = 2147483647,                                                             \
+         .preset = NAN,                                                                 \
+         .flags = JSON_NULLABLE},                                                       \
+        {.name = "model_kind",                                                          \
+         .doc = "Kind of the model; default: the first of comprehensive, preliminary, " \
+                "linear, scale_out, normal_form, power_law that has a version",         \
+         .type = JSON_TYPE_CHOICE,                                                      \
+         .offset = offsetof(T, source.model_kind),                                      \
+         .choices = model_kind_names,                                                   \
+         .preset = -1},                                                                 \
+    {                                                                                   \
+        .name = "model", .doc = "Instead: a model that is not stored",                  \
+        .type = JSON_TYPE_OBJECT,                                                       \
+        .offset = JSON_AT(T, source.model, const struct model_document *),              \
+        .of = &model_document_json, .flags = JSON_POINTER                               \
+    }
+
+/* A model that can be asked. */
+struct model_at_hand {
+    const char *id;     /* NULL: not stored */
+    double phase_index; /* NAN: whole runs */
+    uint64_t version;   /* 0: not stored, or without one */
+    const char *state;  /* NULL: not stored */
+    struct fitted_model fitted;
+};
+
+/* The models that the source means: one, or with `phases` those of all phases that
+ * there are, by phase. ERR_NOT_FOUND: no such model, no such application. A replay takes
+ * them as they were. */
+enum error_code models_at_hand(struct request *rq, const struct model_source *source,
+                               bool phases, const struct model_at_hand **list,
+                               size_t *count);
+
+#endif

@@ -1,0 +1,1018 @@
+/* predictions.c - POST /v1/predictions: how long a job will run, and the load that it
+ * will meet.
+ *
+ * A request of kind run_time, the default, names a model and asks one question, many
+ * (`queries`), or one about a sequence of phases (`phases`), each of its own model. What
+ * the questions have in common is worked out once, so that each further one costs one
+ * evaluation of the model and no memory but its row of the answer.
+ */
+#include "handlers/prediction/predictions.h"
+
+#include "handlers/common/decision.h"
+#include "handlers/common/kinds.h"
+#include "handlers/history/load_samples.h"
+#include "handlers/model/model_core.h"
+#include "handlers/prediction/loads.h"
+#include "handlers/prediction/prediction_models.h"
+#include "handlers/prediction/prediction_remaining.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define WHOLE_MAX 2147483647.0
+enum { QUERIES_MAX = 100000, PHASES_MAX = 10000, WARNING_COUNT = PERF_WARNING_COUNT + 4 };
+
+/* One question. */
+struct question {
+    double problem_size, processors, cpu_available_ratio, bandwidth_mbps;
+    const struct named_value *parameters;
+    size_t parameter_count;
+};
+
+struct phase_question {
+    double phase_index, processors, cpu_available_ratio, bandwidth_mbps, share_ratio;
+};
+
+struct predictions_request {
+    struct decision_request decision;
+    int kind;     /* of its table, the only one */
+    bool is_load; /* kind load: nothing but the forecast is wanted */
+    struct model_source source;
+    struct question query;
+    const struct question *queries;
+    size_t query_count;
+    const struct phase_question *phases;
+    size_t phase_count;
+    struct load_request load;
+    double interval_level;
+};
+
+static const char *const run_time_kinds[] = {"run_time", NULL};
+static const char *const load_kinds[] = {"load", NULL};
+
+#define QUESTION_ROWS(T, at, presets)                                                  \
+    {.name = "problem_size",                                                           \
+     .doc = "Size of the problem: N of the model",                                     \
+     .type = JSON_TYPE_NUMBER,                                                         \
+     .offset = offsetof(T, at problem_size),                                           \
+     .max = JSON_LARGEST,                                                              \
+     .preset = NAN,                                                                    \
+     .flags = JSON_NULLABLE | JSON_ABOVE_MIN},                                         \
+        {.name = "processors",                                                         \
+         .doc = "Processors to run on; default: those in resource_ids, or 1",          \
+         .type = JSON_TYPE_NUMBER,                                                     \
+         .offset = offsetof(T, at processors),                                         \
+         .min = 1,                                                                     \
+         .max = WHOLE_MAX,                                                             \
+         .preset = NAN,                                                                \
+         .flags = JSON_NULLABLE},                                                      \
+        {.name = "cpu_available_ratio",                                                \
+         .doc = "Least of the machines' shares of the CPU to be expected; default: "   \
+                "forecast for resource_ids, or 1",                                     \
+         .type = JSON_TYPE_NUMBER,                                                     \
+         .offset = offsetof(T, at cpu_available_ratio),                                \
+         .max = 1,                                                                     \
+         .preset = NAN,                                                                \
+         .flags = JSON_NULLABLE},                                                      \
+    {                                                                                  \
+        .name = "bandwidth_mbps",                                                      \
+        .doc = "Least of the links' bandwidths to be expected; default: forecast for " \
+               "resource_ids",                                                         \
+        .type = JSON_TYPE_NUMBER, .offset = offsetof(T, at bandwidth_mbps),            \
+        .max = JSON_LARGEST, .preset = NAN, .flags = JSON_NULLABLE                     \
+    }
+#define PARAMETERS_ROW(T, at)                                                 \
+    {                                                                         \
+        .name = "parameters",                                                 \
+        .doc = "Further inputs, by the names in the model's settings.inputs", \
+        .type = JSON_TYPE_VALUES, .offset = offsetof(T, at parameters),       \
+        .count_offset = offsetof(T, at parameter_count), .max = 256           \
+    }
+
+#define T struct question
+static const struct json_field question_rows[] = {
+    QUESTION_ROWS(T, , ), PARAMETERS_ROW(T, ), {0}};
+#undef T
+static const struct json_object question_json = {
+    "PredictionQuery", "A job to predict: what it leaves out is taken from the request",
+    sizeof(struct question), question_rows};
+
+#define T struct phase_question
+static const struct json_field phase_rows[] = {
+    JSON_NUMBER(T, phase_index, 0, WHOLE_MAX, NAN, JSON_REQUIRED, "The phase, from 0"),
+    JSON_NUMBER(T, processors, 1, WHOLE_MAX, NAN, JSON_NULLABLE,
+                "Processors of this phase; default: those of the request"),
+    JSON_NUMBER(T, cpu_available_ratio, 0, 1, NAN, JSON_NULLABLE,
+                "CPU to be expected in this phase; default: that of the request"),
+    JSON_NUMBER(T, bandwidth_mbps, 0, JSON_LARGEST, NAN, JSON_NULLABLE,
+                "Bandwidth to be expected in this phase; default: that of the request"),
+    JSON_NUMBER(T, share_ratio, 0, 1, NAN, JSON_NULLABLE,
+                "Usual share of the phase in the whole time: stands in for a model that "
+                "is missing"),
+    {0},
+};
+#undef T
+static const struct json_object phase_question_json = {
+    "PredictionPhase", "A phase of the job", sizeof(struct phase_question), phase_rows};
+
+#define T struct predictions_request
+static const struct json_field request_rows[] = {
+    JSON_CHOICE(T, kind, run_time_kinds, 0, 0, "run_time; default run_time"),
+    MODEL_SOURCE_ROWS(T),
+    QUESTION_ROWS(T, query., ),
+    PARAMETERS_ROW(T, query.),
+    JSON_LIST(T, queries, query_count, struct question, &question_json, QUERIES_MAX, 0,
+              "Many jobs of the same model at once: answered in `results`"),
+    JSON_LIST(T, phases, phase_count, struct phase_question, &phase_question_json,
+              PHASES_MAX, 0,
+              "Phases of one job, each with its own stored model: the answer is the sum"),
+    LOAD_REQUEST_ROWS(T),
+    JSON_NUMBER(T, interval_level, 0.01, 0.999, PREDICTION_LEVEL, 0,
+                "Share of the runs that are to fall into the interval; default 0.8"),
+    DECISION_REQUEST_ROWS(T),
+    {0},
+};
+static const struct json_field load_request_rows[] = {
+    JSON_CHOICE(T, kind, load_kinds, 0, JSON_REQUIRED, "load"),
+    LOAD_REQUEST_ROWS(T),
+    DECISION_REQUEST_ROWS(T),
+    {0},
+};
+#undef T
+static const struct json_object load_request_json = {
+    "LoadPredictionRequest", "Resources whose load is to be forecast",
+    sizeof(struct predictions_request), load_request_rows};
+static const struct json_object predictions_request_json = {
+    "PredictionsRequest", "Jobs to predict, and the model to predict them with",
+    sizeof(struct predictions_request), request_rows};
+
+/* ---- answer ---- */
+
+struct result {
+    double phase_index; /* NAN: not of a phase */
+    const char *reason;
+    double run_time_s, run_time_low_s, run_time_high_s;
+    double computation_s, communication_s;
+    const char *method;
+    double rank;
+    double problem_size_ratio, processors_ratio, extrapolation_ratio;
+    const char *interval_basis;
+    const char *const *warnings;
+    size_t warning_count;
+};
+
+struct named_model {
+    const char *id, *state, *kind;
+    uint64_t version;
+};
+
+struct basis {
+    uint64_t sample_count, unseen_count;
+    double unseen_appe_pct, recent_appe_pct, fit_appe_pct, cross_appe_pct;
+    struct model_range problem_size, processors, cpu_available_ratio, bandwidth_mbps;
+};
+
+struct reason_row {
+    const char *reason, *detail;
+};
+
+struct predictions_answer {
+    struct decision_answer decision;
+    int kind; /* of its table */
+    struct result result;
+    double interval_level;
+    const char *interval_basis;
+    uint64_t interval_ratio_count;
+    const struct named_model *models;
+    size_t model_count;
+    const struct basis *basis;
+    const struct load_answer *loads;
+    const struct result *phases, *results;
+    size_t phase_count, result_count;
+    const struct reason_row *reasons;
+    size_t reason_count;
+};
+
+#define RESULT_ROW(T, at, m, kind, text)                                    \
+    {                                                                       \
+        .name = #m, .doc = text, .type = kind, .offset = offsetof(T, at m), \
+        .flags = JSON_OPTIONAL                                              \
+    }
+#define RESULT_ROWS(T, at)                                                               \
+    RESULT_ROW(T, at, run_time_s, JSON_TYPE_NUMBER,                                      \
+               "Predicted run time; left out with a reason"),                            \
+        RESULT_ROW(T, at, run_time_low_s, JSON_TYPE_NUMBER,                              \
+                   "Lower end of the interval"),                                         \
+        RESULT_ROW(T, at, run_time_high_s, JSON_TYPE_NUMBER, "Upper end"),               \
+        RESULT_ROW(T, at, computation_s, JSON_TYPE_NUMBER, "Computation in it"),         \
+        RESULT_ROW(T, at, communication_s, JSON_TYPE_NUMBER, "Communication in it"),     \
+        RESULT_ROW(T, at, method, JSON_TYPE_TEXT,                                        \
+                   "native: own model; scaled: the reference's, by factors; refit: its " \
+                   "functions, fitted here; fallback: refitted without negative "        \
+                   "coefficients; or the kind of model"),                                \
+        RESULT_ROW(T, at, rank, JSON_TYPE_NUMBER,                                        \
+                   "Place in the list of the combination that answered, from 1"),        \
+        RESULT_ROW(T, at, problem_size_ratio, JSON_TYPE_NUMBER,                          \
+                   "Size over the greatest seen"),                                       \
+        RESULT_ROW(T, at, processors_ratio, JSON_TYPE_NUMBER,                            \
+                   "Processors over the most seen"),                                     \
+        RESULT_ROW(T, at, extrapolation_ratio, JSON_TYPE_NUMBER,                         \
+                   "How far the question lies outside what was seen: of the worst "      \
+                   "input, 1 inside")
+
+#define T struct result
+static const struct json_field result_rows[] = {
+    RESULT_ROW(T, , phase_index, JSON_TYPE_NUMBER, "The phase, from 0"),
+    RESULT_ROW(T, , reason, JSON_TYPE_TEXT, "Why there is no prediction"),
+    RESULT_ROWS(T, ),
+    JSON_TEXT(T, interval_basis, JSON_OPTIONAL,
+              "What its interval rests on, as interval_basis of the whole answer"),
+    JSON_TEXTS(T, warnings, warning_count, 0, JSON_OPTIONAL, "Names of warnings"),
+    {0},
+};
+#undef T
+static const struct json_object result_json = {"Prediction", "One prediction",
+                                               sizeof(struct result), result_rows};
+
+#define T struct named_model
+static const struct json_field model_rows[] = {
+    JSON_TEXT(T, id, JSON_OPTIONAL, "Its name; left out: not stored"),
+    JSON_TEXT(T, kind, 0, "Kind of model"),
+    JSON_TEXT(T, state, JSON_OPTIONAL, "untrained, trained or ported"),
+    JSON_INTEGER(T, version, 0, JSON_EXACT, 0, 0, "Version that answered; 0: none"),
+    {0},
+};
+#undef T
+static const struct json_object named_model_json = {
+    "PredictionModel", "A model that answered", sizeof(struct named_model), model_rows};
+
+#define T struct model_range
+static const struct json_field range_rows[] = {
+    JSON_NUMBER(T, low, 0, 0, 0, JSON_MAY_BE_NULL, "Least"),
+    JSON_NUMBER(T, high, 0, 0, 0, JSON_MAY_BE_NULL, "Greatest"),
+    {0},
+};
+#undef T
+static const struct json_object range_json = {"PredictionRange",
+                                              "Least and greatest value seen",
+                                              sizeof(struct model_range), range_rows};
+
+#define T struct basis
+static const struct json_field basis_rows[] = {
+    JSON_INTEGER(T, sample_count, 0, JSON_EXACT, 0, 0, "Runs that it was fitted to"),
+    JSON_INTEGER(T, unseen_count, 0, JSON_EXACT, 0, 0,
+                 "Runs that were predicted before they were learnt"),
+    JSON_NUMBER(T, unseen_appe_pct, 0, 0, 0, JSON_MAY_BE_NULL, "Mean error on them"),
+    JSON_NUMBER(T, recent_appe_pct, 0, 0, 0, JSON_MAY_BE_NULL, "On the last 50 of them"),
+    JSON_NUMBER(T, fit_appe_pct, 0, 0, 0, JSON_MAY_BE_NULL,
+                "Mean error on the runs of the fit"),
+    JSON_NUMBER(T, cross_appe_pct, 0, 0, 0, JSON_MAY_BE_NULL,
+                "Mean error on runs that it was fitted without"),
+    JSON_OBJECT(T, problem_size, struct model_range, &range_json, 0, "Sizes seen"),
+    JSON_OBJECT(T, processors, struct model_range, &range_json, 0, "Processors seen"),
+    JSON_OBJECT(T, cpu_available_ratio, struct model_range, &range_json, 0, "CPU seen"),
+    JSON_OBJECT(T, bandwidth_mbps, struct model_range, &range_json, 0, "Bandwidths seen"),
+    {0},
+};
+#undef T
+static const struct json_object basis_json = {
+    "PredictionBasis", "What the prediction rests on", sizeof(struct basis), basis_rows};
+
+#define T struct reason_row
+static const struct json_field reason_rows[] = {
+    JSON_TEXT(T, reason, 0, "Name of the reason"),
+    JSON_TEXT(T, detail, 0, "What it means"),
+    {0},
+};
+#undef T
+static const struct json_object reason_json = {"PredictionReason",
+                                               "Why there is no prediction",
+                                               sizeof(struct reason_row), reason_rows};
+
+#define T struct predictions_answer
+static const struct json_field answer_rows[] = {
+    DECISION_ANSWER_ROWS(T),
+    JSON_CHOICE(T, kind, run_time_kinds, 0, 0, "run_time"),
+    RESULT_ROWS(T, result.),
+    JSON_NUMBER(T, interval_level, 0, 0, 0, 0, "Share of the runs in the interval"),
+    JSON_TEXT(
+        T, interval_basis, JSON_OPTIONAL,
+        "same_configuration: errors on runs with the same inputs as others; inside: "
+        "on runs with new ones inside the ranges seen; extrapolation: outside them; "
+        "reference: of the model that it was ported from; none; in the profile "
+        "thesis executions: earlier predictions of this model; training: the runs "
+        "that it was fitted to (training_quantiles: of their times); left out where "
+        "each of several answers has its own"),
+    JSON_INTEGER(T, interval_ratio_count, 0, JSON_EXACT, 0, 0,
+                 "Runs that the interval rests on"),
+    JSON_LIST(T, models, model_count, struct named_model, &named_model_json, 0,
+              JSON_OPTIONAL, "The models that answered"),
+    JSON_OBJECT(T, basis, const struct basis *, &basis_json, JSON_POINTER | JSON_OPTIONAL,
+                "What the prediction rests on; of phases: the first"),
+    JSON_OBJECT(T, loads, const struct load_answer *, &load_answer_json,
+                JSON_POINTER | JSON_OPTIONAL, "The load that was forecast"),
+    JSON_LIST(T, phases, phase_count, struct result, &result_json, 0, JSON_OPTIONAL,
+              "Each phase, in the order of the request"),
+    JSON_LIST(T, results, result_count, struct result, &result_json, 0, JSON_OPTIONAL,
+              "Each of the queries, in their order"),
+    JSON_LIST(T, reasons, reason_count, struct reason_row, &reason_json, 0, JSON_OPTIONAL,
+              "Why there is no prediction"),
+    DECISION_END_ROWS(T),
+    {0},
+};
+static const struct json_field load_answer_rows[] = {
+    DECISION_ANSWER_ROWS(T),
+    JSON_CHOICE(T, kind, load_kinds, 0, 0, "load"),
+    JSON_OBJECT(T, loads, const struct load_answer *, &load_answer_json,
+                JSON_POINTER | JSON_OPTIONAL, "The load that was forecast"),
+    JSON_LIST(T, reasons, reason_count, struct reason_row, &reason_json, 0, JSON_OPTIONAL,
+              "Why there is no forecast"),
+    DECISION_END_ROWS(T),
+    {0},
+};
+#undef T
+static const struct json_object load_prediction_json = {
+    "LoadPredictionAnswer", "The load to be expected", sizeof(struct predictions_answer),
+    load_answer_rows};
+static const struct json_object predictions_answer_json = {
+    "PredictionsAnswer", "How long jobs will run", sizeof(struct predictions_answer),
+    answer_rows};
+
+/* ---- on the way ---- */
+
+/* A prediction request that is being answered. */
+struct predicting {
+    struct request *rq;
+    const struct predictions_request *in;
+    struct predictions_answer *out;
+    const struct model_at_hand *models;
+    size_t model_count;
+    struct fitted_interval interval; /* of the first model */
+    struct load_history_read history;
+    struct load_forecast forecast; /* of resource_ids */
+    struct question common;        /* what a query does not say itself */
+    const char *const **warnings;  /* by mask: lists made so far */
+    const char **texts;            /* warnings of the whole answer */
+    size_t warning_room;
+};
+
+static const char *warning_name(unsigned bit)
+{
+    static const char *const ours[] = {"input_far", "floored", "far_extrapolation",
+                                       "input_never_varied"};
+
+    return bit < PERF_WARNING_COUNT ? perf_warning_names[bit]
+                                    : ours[bit - PERF_WARNING_COUNT];
+}
+
+static const char *warning_text(unsigned bit)
+{
+    static const char *const ours[] = {
+        "An input is more than twice outside what was seen",
+        "The formula gives no time above 0 there: the answer is the least time seen",
+        "The question lies more than twice outside what was seen",
+        "An input differs that was the same in all runs: nobody knows what it does"};
+
+    return bit < PERF_WARNING_COUNT ? perf_warning_texts[bit]
+                                    : ours[bit - PERF_WARNING_COUNT];
+}
+
+/* The list of names of a mask, made once. */
+static enum error_code warnings_of(struct predicting *p, unsigned mask,
+                                   const char *const **list, size_t *count)
+{
+    size_t n = 0;
+
+    *list = NULL;
+    *count = (size_t)__builtin_popcount(mask);
+    if (!mask)
+        return OK;
+    if (!p->warnings)
+        p->warnings = NEW(p->rq->arena, const char *const *, FITTED_WARN_MASKS);
+    if (!p->warnings)
+        return fail_memory(p->rq->err);
+    if (!p->warnings[mask]) {
+        const char **names = NEW(p->rq->arena, const char *, *count);
+
+        if (!names)
+            return fail_memory(p->rq->err);
+        for (unsigned bit = 0; bit < WARNING_COUNT; bit++)
+            if (mask & 1u << bit)
+                names[n++] = warning_name(bit);
+        p->warnings[mask] = names;
+    }
+    *list = p->warnings[mask];
+    return OK;
+}
+
+/* The input that a warning is about; "" for other warnings. */
+static const char *input_of(const struct predicting *p, unsigned bit,
+                            const struct fitted_prediction *prediction)
+{
+    static const char *const terms[] = {"problem_size", "processors",
+                                        "cpu_available_ratio", "bandwidth_mbps"};
+    const struct fitted_model *m = &p->models[0].fitted;
+    size_t count = sizeof(terms) / sizeof(terms[0]);
+    size_t input = prediction->far_input;
+    const char *const *names =
+        m->kind < MODEL_LINEAR ? terms : fitted_inputs(m->kind, &m->settings, &count);
+
+    if (1u << bit == FITTED_WARN_CONSTANT)
+        input = prediction->constant_input;
+    else if (1u << bit != FITTED_WARN_FAR && 1u << bit != FITTED_WARN_DISTANT)
+        return "";
+    return input < count ? names[input] : "";
+}
+
+static enum error_code warn(struct predicting *p, const char *text)
+{
+    struct decision_answer *d = &p->out->decision;
+
+    if (d->warning_count == p->warning_room) {
+        size_t room = 2 * p->warning_room + 16;
+
+        p->texts = GROW(p->rq->arena, p->texts, const char *, p->warning_room, room);
+        if (!p->texts)
+            return fail_memory(p->rq->err);
+        p->warning_room = room;
+        d->warnings = p->texts;
+    }
+    if (!text)
+        return fail_memory(p->rq->err);
+    p->texts[d->warning_count++] = text;
+    return OK;
+}
+
+/* Texts of the warnings of a single answer. */
+static enum error_code explain_warnings(struct predicting *p,
+                                        const struct fitted_prediction *prediction)
+{
+    for (unsigned bit = 0; bit < WARNING_COUNT; bit++) {
+        const char *input = input_of(p, bit, prediction);
+
+        if (prediction->warnings & 1u << bit)
+            TRY(warn(p, arena_printf(p->rq->arena, "%s: %s%s%s", warning_name(bit),
+                                     warning_text(bit), *input ? ": " : "", input)));
+    }
+    return OK;
+}
+
+/* Warnings of many answers: each once, where it comes first, and how often. */
+struct counted_warnings {
+    size_t count[WARNING_COUNT], first[WARNING_COUNT];
+};
+
+static void count_warnings(struct counted_warnings *c, unsigned mask, size_t place)
+{
+    for (unsigned bit = 0; bit < WARNING_COUNT; bit++)
+        if (mask & 1u << bit && c->count[bit]++ == 0)
+            c->first[bit] = place;
+}
+
+static enum error_code explain_counted(struct predicting *p, const char *list,
+                                       const struct counted_warnings *c)
+{
+    for (unsigned bit = 0; bit < WARNING_COUNT; bit++)
+        if (c->count[bit] > 0)
+            TRY(warn(p, arena_printf(p->rq->arena, "%s: %s: %zu times, first /%s/%zu",
+                                     warning_name(bit), warning_text(bit), c->count[bit],
+                                     list, c->first[bit])));
+    return OK;
+}
+
+/* What is to be known of the models themselves, once for each. */
+static enum error_code explain_models(struct predicting *p)
+{
+    for (size_t i = 0; i < p->model_count; i++) {
+        const struct model_at_hand *at = &p->models[i];
+        const struct fitted_core *core = at->fitted.core;
+        const char *unused = model_unused_inputs(&at->fitted, p->rq->arena, p->rq->err);
+
+        if (p->rq->err->code != OK)
+            return p->rq->err->code;
+        if (unused)
+            TRY(warn(p, unused));
+
+        for (unsigned bit = 0; core && bit < CORE_NOTE_COUNT; bit++) {
+            if (!(core->notes & 1u << bit))
+                continue;
+            if (bit == CORE_BIT_CHANGED)
+                TRY(warn(p, arena_printf(p->rq->arena,
+                                         "%s: %s: model '%.100s', by a factor of %.3g, "
+                                         "%zu runs since",
+                                         core_note_names[bit], core_note_texts[bit],
+                                         at->id ? at->id : "in the request",
+                                         core->change_factor, core->runs_since_change)));
+            else
+                TRY(warn(p, arena_printf(p->rq->arena, "%s: %s: model '%.100s'",
+                                         core_note_names[bit], core_note_texts[bit],
+                                         at->id ? at->id : "in the request")));
+        }
+    }
+    return OK;
+}
+
+static const char *detail_of(const char *reason)
+{
+    static const struct reason_row ours[] = {
+        {"untrained", "The model has no version yet: store executions, or train it"},
+        {"no_load_history", "A resource or link has no load samples to forecast from"},
+        {"mixed_processors",
+         "A preliminary model needs runs on one number of processors"},
+        {0},
+    };
+
+    for (size_t i = 0; ours[i].reason; i++)
+        if (strcmp(ours[i].reason, reason) == 0)
+            return ours[i].detail;
+    for (size_t i = 0; i < PERF_STATUS_COUNT; i++)
+        if (strcmp(perf_status_names[i], reason) == 0)
+            return perf_status_texts[i];
+    return "The model has no answer for these inputs";
+}
+
+static enum error_code add_reason(struct predicting *p, const char *reason)
+{
+    struct reason_row *row = NEW(p->rq->arena, struct reason_row, 1);
+
+    if (!row)
+        return fail_memory(p->rq->err);
+    *row = (struct reason_row){reason, detail_of(reason)};
+    p->out->reasons = row;
+    p->out->reason_count = 1;
+    return OK;
+}
+
+/* ---- questions ---- */
+
+static double or_else(double value, double otherwise)
+{
+    return isnan(value) ? otherwise : value;
+}
+
+/* Notes what makes no sense or is missing; `at` is the pointer of the question. */
+static void check_question(const struct predicting *p, const struct fitted_model *m,
+                           const struct perf_query *q, const char *at)
+{
+    struct error *err = p->rq->err;
+    char pointer[96];
+
+    if (q->processors != floor(q->processors)) {
+        snprintf(pointer, sizeof(pointer), "%s/processors", at);
+        invalid(err, pointer, "not_an_integer", "must be a whole number");
+    }
+    if (m->kind >= MODEL_LINEAR)
+        return;
+    if (isnan(q->problem_size)) {
+        snprintf(pointer, sizeof(pointer), "%s/problem_size", at);
+        invalid(err, pointer, "required", "the model predicts from the problem size");
+    }
+    if (q->processors >= 2 && isnan(q->bandwidth_mbps)) {
+        snprintf(pointer, sizeof(pointer), "%s/bandwidth_mbps", at);
+        invalid(err, pointer, "required",
+                "more than one processor: give the bandwidth between them, or "
+                "resource_ids");
+    }
+}
+
+static struct perf_query query_of(const struct predicting *p, const struct question *q)
+{
+    const struct question *c = &p->common;
+
+    return (struct perf_query){
+        or_else(q->problem_size, c->problem_size),
+        or_else(q->processors, c->processors),
+        or_else(q->cpu_available_ratio, c->cpu_available_ratio),
+        or_else(q->bandwidth_mbps, c->bandwidth_mbps),
+    };
+}
+
+/* Inputs of a regression; an input that is missing is a mistake. */
+static void fill_inputs(const struct predicting *p, const struct fitted_model *m,
+                        const struct question *q, const struct perf_query *query,
+                        const char *at, double *inputs)
+{
+    size_t count;
+    const char *const *names = fitted_inputs(m->kind, &m->settings, &count);
+
+    for (size_t i = 0; i < count && m->kind >= MODEL_LINEAR; i++) {
+        char pointer[160];
+
+        inputs[i] = fitted_input(names[i], query, q->parameters, q->parameter_count);
+        if (isnan(inputs[i]))
+            inputs[i] = fitted_input(names[i], query, p->in->query.parameters,
+                                     p->in->query.parameter_count);
+        if (!isnan(inputs[i]))
+            continue;
+        snprintf(pointer, sizeof(pointer), "%s/%.60s", at, names[i]);
+        invalid(p->rq->err, pointer, "required", "the model needs the input '%.60s'",
+                names[i]);
+    }
+}
+
+static enum error_code fill_result(struct predicting *p,
+                                   const struct fitted_prediction *prediction,
+                                   struct result *out)
+{
+    *out = (struct result){
+        .phase_index = (double)NAN,
+        .reason = prediction->reason,
+        .run_time_s = prediction->time_s,
+        .run_time_low_s = prediction->low_s,
+        .run_time_high_s = prediction->high_s,
+        .computation_s = prediction->computation_s,
+        .communication_s = prediction->communication_s,
+        .method = prediction->method,
+        .rank = prediction->rank ? (double)prediction->rank : (double)NAN,
+        .problem_size_ratio = prediction->problem_size_ratio,
+        .processors_ratio = prediction->processors_ratio,
+        .extrapolation_ratio = prediction->extrapolation_ratio,
+        .interval_basis = prediction->own_basis,
+    };
+    return warnings_of(p, prediction->warnings, &out->warnings, &out->warning_count);
+}
+
+/* ---- loads ---- */
+
+/* What was forecast stands in for what the request leaves out; *done: there is no
+ * forecast, and that is the answer. */
+static enum error_code use_forecast(struct predicting *p, bool *done)
+{
+    const struct question *q = &p->in->query;
+    struct load_answer *loads = NEW(p->rq->arena, struct load_answer, 1);
+
+    if (!loads)
+        return fail_memory(p->rq->err);
+    TRY(loads_answer(&p->forecast, loads, p->rq->arena, p->rq->err));
+    p->out->loads = loads;
+    *done = p->forecast.reason != NULL;
+    if (*done)
+        return add_reason(p, p->forecast.reason);
+    p->common.cpu_available_ratio =
+        or_else(q->cpu_available_ratio, p->forecast.cpu_available_ratio);
+    p->common.bandwidth_mbps = or_else(q->bandwidth_mbps, p->forecast.bandwidth_mbps);
+    return OK;
+}
+
+static enum error_code forecast_loads(struct predicting *p, bool *done)
+{
+    const struct load_request *load = &p->in->load;
+
+    *done = false;
+    if (!load->resource_count)
+        return OK;
+    TRY(loads_read(p->rq, load, &p->history));
+    TRY(loads_forecast(p->rq, load, &p->history, load->horizon_s, &p->forecast));
+    return use_forecast(p, done);
+}
+
+/* duration_matched: once more, on averages as long as the run that was predicted. */
+static enum error_code match_duration(struct predicting *p, double run_time_s,
+                                      bool *again)
+{
+    const struct load_request *load = &p->in->load;
+    bool done;
+
+    *again = load->resource_count && isnan(load->horizon_s) && isfinite(run_time_s) &&
+             load->forecast_mode == FORECAST_MODE_DURATION_MATCHED;
+    if (!*again)
+        return OK;
+    TRY(loads_forecast(p->rq, load, &p->history, load_forecast_horizon_s(run_time_s),
+                       &p->forecast));
+    return use_forecast(p, &done);
+}
+
+/* ---- answers ---- */
+
+static enum error_code ask_once(struct predicting *p, struct fitted_prediction *out)
+{
+    const struct fitted_model *m = &p->models[0].fitted;
+    struct perf_query query = query_of(p, &p->in->query);
+    double inputs[FITTED_INPUTS_MAX] = {0};
+
+    check_question(p, m, &query, "");
+    fill_inputs(p, m, &p->in->query, &query, "", inputs);
+    if (p->rq->err->code != OK)
+        return p->rq->err->code;
+    fitted_predict(m, &query, inputs, &p->interval, out);
+    return OK;
+}
+
+static enum error_code answer_one(struct predicting *p)
+{
+    struct fitted_prediction prediction;
+    bool again;
+
+    TRY(ask_once(p, &prediction));
+    TRY(match_duration(p, prediction.time_s, &again));
+    if (again)
+        TRY(ask_once(p, &prediction));
+    TRY(fill_result(p, &prediction, &p->out->result));
+    if (prediction.reason)
+        return add_reason(p, prediction.reason);
+    if (prediction.own_basis)
+        p->out->interval_basis = prediction.own_basis;
+    if (prediction.error_count)
+        p->out->interval_ratio_count = prediction.error_count;
+    return explain_warnings(p, &prediction);
+}
+
+static enum error_code answer_many(struct predicting *p)
+{
+    const struct fitted_model *m = &p->models[0].fitted;
+    size_t count = p->in->query_count;
+    struct result *results = NEW(p->rq->arena, struct result, count);
+    struct counted_warnings counted = {0};
+    const char *reason = NULL;
+    size_t answered = 0;
+
+    if (!results)
+        return fail_memory(p->rq->err);
+    for (size_t i = 0; i < count; i++) {
+        const struct question *q = &p->in->queries[i];
+        struct perf_query query = query_of(p, q);
+        double inputs[FITTED_INPUTS_MAX] = {0};
+        struct fitted_prediction prediction;
+        char at[32];
+
+        snprintf(at, sizeof(at), "/queries/%zu", i);
+        check_question(p, m, &query, at);
+        fill_inputs(p, m, q, &query, at, inputs);
+        if (p->rq->err->code != OK)
+            continue;
+        fitted_predict(m, &query, inputs, &p->interval, &prediction);
+        TRY(fill_result(p, &prediction, &results[i]));
+        count_warnings(&counted, prediction.warnings, i);
+        answered += !prediction.reason;
+        reason = prediction.reason ? prediction.reason : reason;
+    }
+    if (p->rq->err->code != OK)
+        return p->rq->err->code;
+    p->out->results = results;
+    p->out->result_count = count;
+    TRY(explain_counted(p, "queries", &counted));
+    return answered || !reason ? OK : add_reason(p, reason);
+}
+
+static const struct model_at_hand *model_of_phase(const struct predicting *p,
+                                                  double phase_index)
+{
+    size_t low = 0, high = p->model_count;
+
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+
+        if (p->models[middle].phase_index < phase_index)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < p->model_count && p->models[low].phase_index == phase_index
+               ? &p->models[low]
+               : NULL;
+}
+
+/* One phase; its time goes to the sum, or its share to the missing ones. */
+static enum error_code ask_phase(struct predicting *p, size_t i, struct result *row,
+                                 struct counted_warnings *counted, double *missing_share)
+{
+    const struct phase_question *q = &p->in->phases[i];
+    const struct model_at_hand *model = model_of_phase(p, q->phase_index);
+    struct question question = {(double)NAN,       q->processors, q->cpu_available_ratio,
+                                q->bandwidth_mbps, NULL,          0};
+    struct perf_query query = query_of(p, &question);
+    struct fitted_prediction prediction = {.reason = "phase_model_missing"};
+    struct fitted_interval interval;
+    double inputs[FITTED_INPUTS_MAX] = {0};
+    char at[32];
+
+    snprintf(at, sizeof(at), "/phases/%zu", i);
+    prediction.time_s = prediction.low_s = prediction.high_s = (double)NAN;
+    prediction.extrapolation_ratio = (double)NAN;
+    if (model) {
+        check_question(p, &model->fitted, &query, at);
+        fill_inputs(p, &model->fitted, &question, &query, at, inputs);
+        TRY(fitted_interval(&model->fitted, p->in->interval_level, &interval,
+                            p->rq->arena, p->rq->err));
+        fitted_predict(&model->fitted, &query, inputs, &interval, &prediction);
+    }
+    TRY(fill_result(p, &prediction, row));
+    count_warnings(counted, prediction.warnings, i);
+    row->phase_index = q->phase_index;
+    if (prediction.reason)
+        *missing_share += or_else(q->share_ratio, 2); /* 2: not known */
+    return OK;
+}
+
+/* The sum of the phases. Without ratios of whole runs its interval is the sum of the
+ * phases' intervals: they err together at worst. */
+static enum error_code answer_phases(struct predicting *p)
+{
+    struct result *rows = NEW(p->rq->arena, struct result, p->in->phase_count);
+    struct result *sum = &p->out->result;
+    struct counted_warnings counted = {0};
+    double missing_share = 0;
+    const char *reason = NULL;
+
+    if (!rows)
+        return fail_memory(p->rq->err);
+    sum->run_time_s = sum->run_time_low_s = sum->run_time_high_s = 0;
+    for (size_t i = 0; i < p->in->phase_count; i++) {
+        TRY(ask_phase(p, i, &rows[i], &counted, &missing_share));
+        if (rows[i].reason) {
+            reason = reason ? reason : rows[i].reason;
+            continue;
+        }
+        sum->run_time_s += rows[i].run_time_s;
+        sum->run_time_low_s += rows[i].run_time_low_s;
+        sum->run_time_high_s += rows[i].run_time_high_s;
+    }
+    if (p->rq->err->code != OK)
+        return p->rq->err->code;
+    p->out->phases = rows;
+    p->out->phase_count = p->in->phase_count;
+    TRY(explain_counted(p, "phases", &counted));
+    if (!(missing_share < 1)) {
+        sum->run_time_s = sum->run_time_low_s = sum->run_time_high_s = (double)NAN;
+        return add_reason(p, reason ? reason : "phase_model_missing");
+    }
+    sum->run_time_s /= 1 - missing_share;
+    sum->run_time_low_s /= 1 - missing_share;
+    sum->run_time_high_s /= 1 - missing_share;
+    return OK;
+}
+
+static enum error_code name_models(struct predicting *p)
+{
+    struct named_model *names = NEW(p->rq->arena, struct named_model, p->model_count);
+    struct basis *basis = NEW(p->rq->arena, struct basis, 1);
+    const struct fitted_model *m = &p->models[0].fitted;
+    struct model_summary s;
+
+    if (!names || !basis)
+        return fail_memory(p->rq->err);
+    for (size_t i = 0; i < p->model_count; i++)
+        names[i] = (struct named_model){p->models[i].id, p->models[i].state,
+                                        model_kind_names[p->models[i].fitted.kind],
+                                        p->models[i].version};
+    TRY(model_summary_of(m, NULL, &s, p->rq->arena, p->rq->err));
+    *basis = (struct basis){
+        s.sample_count,        s.unseen_count,   s.unseen_appe_pct, s.recent_appe_pct,
+        s.fit_appe_pct,        s.cross_appe_pct, s.problem_size,    s.processors,
+        s.cpu_available_ratio, s.bandwidth_mbps,
+    };
+    p->out->models = names;
+    p->out->model_count = p->model_count;
+    p->out->basis = basis;
+    p->out->interval_level = p->interval.level;
+    if (!p->interval.by_group)
+        p->out->interval_basis =
+            m->kind >= MODEL_LINEAR && p->interval.basis == PREDICTION_BASIS_NONE
+                ? prediction_basis_names[PREDICTION_BASIS_TRAINING]
+                : prediction_basis_names[p->interval.basis];
+    p->out->interval_ratio_count = p->interval.ratio_count;
+    return explain_models(p);
+}
+
+static enum error_code check_request(const struct predictions_request *in,
+                                     struct error *err)
+{
+    const char *algorithm = in->decision.algorithm;
+
+    if (algorithm && strcmp(algorithm, "auto") != 0)
+        decision_unknown_algorithm(algorithm, (const char *const[]){"auto"}, 1, err);
+    if (in->decision.option_count)
+        invalid(err, "/options", "unknown_member", "predictions have no options");
+    if (in->queries && in->phases)
+        invalid(err, "/phases", "conflict", "give either queries or phases");
+    if (in->queries && in->query_count == 0)
+        invalid(err, "/queries", "too_short", "give at least one query");
+    if (in->phases && in->phase_count == 0)
+        invalid(err, "/phases", "too_short", "give at least one phase");
+    if (in->load.resource_ids && in->load.resource_count == 0)
+        invalid(err, "/resource_ids", "too_short", "give at least one resource");
+    if (in->is_load && !in->load.resource_ids)
+        invalid(err, "/resource_ids", "required", "whose load is to be forecast");
+    for (size_t i = 0; in->phases && i < in->phase_count; i++) {
+        char pointer[48];
+
+        snprintf(pointer, sizeof(pointer), "/phases/%zu/phase_index", i);
+        if (in->phases[i].phase_index != floor(in->phases[i].phase_index))
+            invalid(err, pointer, "not_an_integer", "must be a whole number");
+    }
+    return err->code;
+}
+
+static enum error_code predict(struct predicting *p)
+{
+    const struct predictions_request *in = p->in;
+    bool done;
+
+    if (in->is_load)
+        return forecast_loads(p, &done);
+    TRY(models_at_hand(p->rq, &in->source, in->phases != NULL, &p->models,
+                       &p->model_count));
+    if (!p->models || p->model_count == 0)
+        return fail(p->rq->err, ERR_NOT_FOUND, "/application_id",
+                    "there is no such model");
+    TRY(fitted_interval(&p->models[0].fitted, in->interval_level, &p->interval,
+                        p->rq->arena, p->rq->err));
+    TRY(name_models(p));
+    TRY(forecast_loads(p, &done));
+    if (done)
+        return OK;
+    return in->phases ? answer_phases(p) : in->queries ? answer_many(p) : answer_one(p);
+}
+
+static enum error_code predict_run_time(struct request *rq, const void *in, void *out)
+{
+    const struct predictions_request *body = in;
+    struct predictions_answer *answer = out;
+    struct predicting p = {.rq = rq, .in = body, .out = answer};
+    struct result none = {.phase_index = (double)NAN};
+
+    none.run_time_s = none.run_time_low_s = none.run_time_high_s = (double)NAN;
+    none.computation_s = none.communication_s = none.rank = (double)NAN;
+    none.problem_size_ratio = none.processors_ratio = (double)NAN;
+    none.extrapolation_ratio = (double)NAN;
+    TRY(check_request(body, rq->err));
+    TRY(decision_begin(rq, &body->decision, &answer->decision));
+    answer->result = none;
+    answer->interval_level = body->interval_level;
+    p.common = body->query;
+    p.common.processors =
+        or_else(body->query.processors,
+                body->load.resource_count ? (double)body->load.resource_count : 1);
+    if (!body->load.resource_count)
+        p.common.cpu_available_ratio = or_else(body->query.cpu_available_ratio, 1);
+    TRY(predict(&p));
+    decision_end(rq, p.models ? model_kind_names[p.models[0].fitted.kind] : "load",
+                 answer->reason_count ? DECISION_INFEASIBLE : DECISION_FEASIBLE,
+                 &answer->decision);
+    return OK;
+}
+
+static enum error_code predict_load(struct request *rq, const void *in, void *out)
+{
+    struct predictions_request body = *(const struct predictions_request *)in;
+
+    body.is_load = true;
+    return predict_run_time(rq, &body, out);
+}
+
+/* ---- kinds ---- */
+
+/* Every kind of prediction: name, body, answer, handler (see predictions.h). The first is
+ * meant by a body without `kind`. */
+#define PREDICTION_KINDS(X)                                                          \
+    X(run_time, predictions_request_json, predictions_answer_json, predict_run_time) \
+    X(load, load_request_json, load_prediction_json, predict_load)                   \
+    X(remaining_time, remaining_prediction_request_json,                             \
+      remaining_prediction_answer_json, predict_remaining)
+
+static const struct json_kind request_kinds[] = {
+#define X(name, request, answer, run) {#name, &request},
+    PREDICTION_KINDS(X)
+#undef X
+        {0},
+};
+static const struct json_kind answer_kinds[] = {
+#define X(name, request, answer, run) {#name, &answer},
+    PREDICTION_KINDS(X)
+#undef X
+        {0},
+};
+static handler_fn *const runs[] = {
+#define X(name, request, answer, run) run,
+    PREDICTION_KINDS(X)
+#undef X
+};
+
+struct prediction_of_kind {
+    struct json_of_kind of;
+};
+
+#define T struct prediction_of_kind
+static const struct json_field any_request_rows[] = {
+    JSON_KIND(T, of, request_kinds, "What is predicted; default run_time"),
+    {0},
+};
+static const struct json_field any_answer_rows[] = {
+    JSON_KIND(T, of, answer_kinds, "What was predicted"),
+    {0},
+};
+#undef T
+const struct json_object any_prediction_request_json = {
+    "AnyPredictionRequest", "What is to be predicted; its member kind says which",
+    sizeof(struct prediction_of_kind), any_request_rows};
+const struct json_object any_prediction_answer_json = {
+    "AnyPredictionAnswer", "What was predicted, by its kind",
+    sizeof(struct prediction_of_kind), any_answer_rows};
+
+enum error_code post_predictions(struct request *rq, const void *in, void *out)
+{
+    const struct prediction_of_kind *body = in;
+    struct prediction_of_kind *answer = out;
+
+    return answer_by_kind(rq, &body->of, answer_kinds, runs, &answer->of);
+}

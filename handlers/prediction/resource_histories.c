@@ -1,0 +1,930 @@
+/* resource_histories.c - how reliable the resources of a decision are. */
+#include "handlers/prediction/resource_histories.h"
+
+#include "handlers/common/decision.h"
+#include "service/clock.h"
+#include "service/store_reliability.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Stored failures that one request reads: of each resource the newest, as many as
+ * make ROWS_MAX together, but at least PER_RESOURCE_MIN, at most PER_RESOURCE_MAX. */
+enum { ROWS_MAX = 200000, PER_RESOURCE_MIN = 12, PER_RESOURCE_MAX = 1000 };
+
+struct histories_options histories_options_preset(void)
+{
+    return (struct histories_options){.estimator = MF_AUTO,
+                                      .prior = RATE_PRIOR_SITE,
+                                      .mean_floor_s = MEAN_FLOOR_PRESET_S,
+                                      .from_s = NAN,
+                                      .to_s = NAN};
+}
+
+enum error_code histories_begin(const struct snapshot *snapshot, size_t expected,
+                                struct resource_histories *out, struct arena *a,
+                                struct error *err)
+{
+    size_t count = snapshot ? snapshot->resource_count : 0;
+
+    *out = (struct resource_histories){.count = count, .now_s = NAN};
+    out->list = NEW(a, struct resource_history, snapshot ? count : expected);
+    if (!out->list || !name_index_create(&out->index, snapshot ? count : expected, a))
+        return fail_memory(err);
+    for (size_t i = 0; i < count; i++) {
+        out->list[i].id = snapshot->resources[i].id;
+        out->list[i].resource = &snapshot->resources[i];
+        name_index_add(&out->index, out->list[i].id, i);
+    }
+    return OK;
+}
+
+size_t histories_find(struct resource_histories *h, const char *id, bool add)
+{
+    size_t place =
+        add ? name_index_add(&h->index, id, h->count) : name_index_find(&h->index, id);
+
+    if (place != NAME_NOT_FOUND || !add)
+        return place;
+    h->list[h->count].id = id;
+    return h->count++;
+}
+
+void histories_check(const struct resource_histories *h, struct error *err)
+{
+    char pointer[64];
+
+    for (size_t i = 0; i < h->count; i++) {
+        const struct resource *r = h->list[i].resource;
+
+        if (!r || !(r->failure_count != floor(r->failure_count)) ||
+            isnan(r->failure_count))
+            continue;
+        snprintf(pointer, sizeof(pointer), "/snapshot/resources/%zu/failure_count", i);
+        invalid(err, pointer, "not_an_integer", "%g is not a whole number",
+                r->failure_count);
+    }
+}
+
+/* ---- what is kept for a replay ---- */
+
+struct kept_resource {
+    const char *id;
+    double observed_since_s; /* NAN: never observed */
+    const double *down_at_s; /* of each failure that was read, in that order */
+    size_t down_count;
+    const double *up_at_s; /* NAN: still down */
+    size_t up_count;
+    const double *component; /* as in struct at_risk_row, likewise the next */
+    size_t component_count;
+    const double *kind;
+    size_t kind_count;
+    const double *span_from_s; /* of each time in which it was observed */
+    size_t span_from_count;
+    const double *span_to_s; /* NAN: it still is */
+    size_t span_to_count;
+    const char *site_id; /* as its observations say; NULL: they do not */
+    double prior_shape;  /* NAN: there was no prior */
+    double prior_rate_s;
+    uint64_t prior_host_count;
+    int prior_scope;
+};
+
+struct kept {
+    double now_s;
+    bool unavailable;
+    const struct kept_resource *resources;
+    size_t resource_count;
+};
+
+#define KEPT "resource_histories"
+
+#define T    struct kept_resource
+static const struct json_field kept_resource_rows[] = {
+    JSON_TEXT(T, id, JSON_REQUIRED, "The resource"),
+    JSON_NUMBER(T, observed_since_s, -JSON_LARGEST, JSON_LARGEST, NAN, JSON_NULLABLE,
+                "Instant of its first load sample or failure"),
+    JSON_NUMBERS(T, down_at_s, down_count, -JSON_LARGEST, JSON_LARGEST, 0,
+                 "When its failures began"),
+    JSON_NUMBERS(T, up_at_s, up_count, -JSON_LARGEST, JSON_LARGEST, JSON_NULLABLE,
+                 "When they ended; null: not yet"),
+    JSON_NUMBERS(T, component, component_count, 0, JSON_EXACT, 0,
+                 "Which part failed; 0: the whole"),
+    JSON_NUMBERS(T, kind, kind_count, 0, FAILURE_DEGRADED, 0,
+                 "0: failure, 1: maintenance, 2: degraded"),
+    JSON_NUMBERS(T, span_from_s, span_from_count, -JSON_LARGEST, JSON_LARGEST, 0,
+                 "When observations began"),
+    JSON_NUMBERS(T, span_to_s, span_to_count, -JSON_LARGEST, JSON_LARGEST, JSON_NULLABLE,
+                 "When they ended; null: not yet"),
+    JSON_TEXT(T, site_id, JSON_NULLABLE, "Its site"),
+    JSON_NUMBER(T, prior_shape, 0, JSON_LARGEST, NAN, JSON_NULLABLE,
+                "What other hosts taught of it: shape"),
+    JSON_NUMBER(T, prior_rate_s, 0, JSON_LARGEST, NAN, JSON_NULLABLE, "Likewise, rate"),
+    JSON_INTEGER(T, prior_host_count, 0, JSON_EXACT, 0, 0, "Number of those hosts"),
+    JSON_CHOICE(T, prior_scope, rate_prior_scopes, RATE_PRIOR_NONE, 0, "Which hosts"),
+    {0},
+};
+#undef T
+static const struct json_object kept_resource_json = {
+    "KeptResource", "The stored history of a resource", sizeof(struct kept_resource),
+    kept_resource_rows};
+
+#define T struct kept
+static const struct json_field kept_rows[] = {
+    JSON_NUMBER(T, now_s, -JSON_LARGEST, JSON_LARGEST, NAN, JSON_REQUIRED, "The present"),
+    JSON_BOOLEAN(T, unavailable, 0, 0, "The stored failures could not be read"),
+    JSON_LIST(T, resources, resource_count, struct kept_resource, &kept_resource_json, 0,
+              0, "The resources that were looked up"),
+    {0},
+};
+#undef T
+static const struct json_object kept_json = {
+    "KeptHistories", "The histories of a decision", sizeof(struct kept), kept_rows};
+
+/* Where the store says how a resource fails, its rate comes with what others teach,
+ * unless an older estimator is asked for. */
+static bool uses_bayes(const struct histories_options *options)
+{
+    return options->estimator == MF_BAYES ||
+           (options->estimator == MF_AUTO && !(options->site_weight > 0));
+}
+
+static enum mf_estimator estimator_of(const struct histories_options *options)
+{
+    return options->estimator == MF_AUTO ? MF_CENSORED : options->estimator;
+}
+
+/* ---- what the request says ---- */
+
+static bool says_history(const struct resource *r)
+{
+    return r && (!isnan(r->failure_count) || !isnan(r->last_failure_at_s) ||
+                 r->failure_times_s);
+}
+
+static enum error_code take_times(const struct resource *r, double now_s,
+                                  struct resource_history *out, struct arena *a,
+                                  struct error *err)
+{
+    struct failure_interval *list =
+        NEW(a, struct failure_interval, r->failure_time_count);
+    size_t count = 0;
+
+    out->gap_s = NEW(a, double, r->failure_time_count);
+    if (!list || !out->gap_s)
+        return fail_memory(err);
+    for (size_t i = 0; i < r->failure_time_count; i++)
+        if (!isnan(r->failure_times_s[i]))
+            list[count++] =
+                (struct failure_interval){r->failure_times_s[i], r->failure_times_s[i]};
+    return reliability_of(list, count, r->observed_since_s, now_s, &out->reliability,
+                          out->gap_s, &out->gap_count, a, err);
+}
+
+/* The single figures win over the list of times. */
+static enum error_code take_given(const struct resource *r, double now_s,
+                                  struct resource_history *out, struct arena *a,
+                                  struct error *err)
+{
+    struct reliability *known = &out->reliability;
+
+    TRY(take_times(r, now_s, out, a, err));
+    if (!isnan(r->last_failure_at_s)) {
+        known->last_failure_at_s = r->last_failure_at_s;
+        if (known->failure_count == 0)
+            known->failure_count = 1;
+        if (isnan(r->observed_since_s))
+            known->observed_since_s = fmin(known->observed_since_s, r->last_failure_at_s);
+        known->up_since_s = fmax(known->up_since_s, r->last_failure_at_s);
+    }
+    if (!isnan(r->failure_count))
+        known->failure_count = (size_t)r->failure_count;
+    if (!isnan(r->up_since_s))
+        known->up_since_s = r->up_since_s;
+    if (!isnan(r->up_since_s) && isnan(r->observed_since_s))
+        known->observed_since_s = fmin(known->observed_since_s, r->up_since_s);
+    known->uptime_total_s =
+        isnan(r->uptime_total_s) ? now_s - known->observed_since_s : r->uptime_total_s;
+    known->uptime_total_s -= reliability_uptime_s(known, now_s);
+    return OK;
+}
+
+/* ---- what is stored ---- */
+
+/* The resources whose stored history is to be read. */
+struct stored {
+    struct resource_history **list;
+    size_t count;
+    size_t limit; /* failures of each */
+    const char *ids;
+    double *since_s;          /* of each */
+    struct at_risk_row *rows; /* grouped: */
+    size_t *first;            /* of each in `rows`; count + 1 of them */
+    struct at_risk_span *spans;
+    size_t *first_span; /* likewise */
+    size_t component;   /* number of the one that is asked for; 0: the whole */
+    const struct histories_options *options;
+};
+
+static enum error_code name_ids(struct stored *s, struct arena *a, struct error *err)
+{
+    struct text_buffer ids = {.arena = a};
+
+    for (size_t i = 0; i < s->count; i++) {
+        text_add(&ids, i ? "," : "[", 1);
+        json_print_text(s->list[i]->id, &ids);
+    }
+    if (s->count == 0)
+        text_add(&ids, "[", 1);
+    text_add(&ids, "]", 2); /* with the NUL */
+    s->since_s = NEW(a, double, s->count);
+    if (ids.failed || !s->since_s)
+        return fail_memory(err);
+    for (size_t i = 0; i < s->count; i++)
+        s->since_s[i] = NAN;
+    s->ids = ids.data;
+    s->limit = ROWS_MAX / (s->count ? s->count : 1);
+    if (s->limit > PER_RESOURCE_MAX)
+        s->limit = PER_RESOURCE_MAX;
+    if (s->limit < PER_RESOURCE_MIN)
+        s->limit = PER_RESOURCE_MIN;
+    return OK;
+}
+
+static enum error_code list_stored(const struct resource_histories *h, struct stored *out,
+                                   struct arena *a, struct error *err)
+{
+    out->list = NEW(a, struct resource_history *, h->count);
+    if (!out->list)
+        return fail_memory(err);
+    for (size_t i = 0; i < h->count; i++)
+        if (h->list[i].wanted && !says_history(h->list[i].resource))
+            out->list[out->count++] = &h->list[i];
+    return name_ids(out, a, err);
+}
+
+/* The rows by resource: a counting sort. Components get numbers. */
+static enum error_code group(const struct store_failure_of *rows, size_t count,
+                             struct stored *s, struct arena *a, struct error *err)
+{
+    struct at_risk_row *sorted = NEW(a, struct at_risk_row, count);
+    struct name_index components;
+    size_t component_count = 0;
+
+    s->first = NEW(a, size_t, s->count + 2);
+    if (!sorted || !s->first || !name_index_create(&components, count, a))
+        return fail_memory(err);
+    for (size_t i = 0; i < count; i++)
+        s->first[rows[i].resource + 2]++;
+    for (size_t i = 2; i < s->count + 2; i++)
+        s->first[i] += s->first[i - 1];
+    for (size_t i = 0; i < count; i++) {
+        struct at_risk_row row = {rows[i].down_at_s, rows[i].up_at_s, 0,
+                                  failure_kind_of(rows[i].kind)};
+
+        if (rows[i].component && *rows[i].component) {
+            size_t known =
+                name_index_add(&components, rows[i].component, component_count);
+
+            row.component = 1 + (known == NAME_NOT_FOUND ? component_count++ : known);
+        }
+        sorted[s->first[rows[i].resource + 1]++] = row;
+    }
+    if (s->options->component) {
+        size_t asked = name_index_find(&components, s->options->component);
+
+        s->component = asked == NAME_NOT_FOUND ? SIZE_MAX : 1 + asked;
+    }
+    s->rows = sorted;
+    return OK;
+}
+
+/* When the resource, which is observed as a whole or by its parts, was observed:
+ * `list` is in the order of components, "" first, and of time. */
+static size_t merge_spans(const struct store_observation_of *list, size_t count,
+                          struct at_risk_span *out)
+{
+    size_t used = 0;
+    bool by_parts = count > 0 && *list[0].component;
+
+    for (size_t i = 0; i < count && (by_parts || !*list[i].component); i++) {
+        struct at_risk_span span = {list[i].from_at_s, list[i].to_at_s};
+        size_t place = used++;
+
+        for (; place > 0 && out[place - 1].from_at_s > span.from_at_s; place--)
+            out[place] = out[place - 1];
+        out[place] = span;
+    }
+    count = used;
+    used = 0;
+    for (size_t i = 0; i < count; i++) {
+        struct at_risk_span *last = used ? &out[used - 1] : NULL;
+
+        if (!last || last->to_at_s < out[i].from_at_s)
+            out[used++] = out[i];
+        else if (isnan(out[i].to_at_s) || out[i].to_at_s > last->to_at_s)
+            last->to_at_s = out[i].to_at_s;
+    }
+    return used;
+}
+
+static enum error_code take_observations(const struct store_observation_of *list,
+                                         size_t count, struct stored *s, struct arena *a,
+                                         struct error *err)
+{
+    size_t next = 0, used = 0;
+
+    s->spans = NEW(a, struct at_risk_span, count);
+    s->first_span = NEW(a, size_t, s->count + 1);
+    if (!s->spans || !s->first_span)
+        return fail_memory(err);
+    for (size_t i = 0; i < s->count; i++) {
+        size_t begin = next;
+
+        while (next < count && list[next].resource == i) {
+            if (list[next].site_id)
+                s->list[i]->site_id = list[next].site_id;
+            next++;
+        }
+        used += merge_spans(list + begin, next - begin, s->spans + used);
+        s->first_span[i + 1] = used;
+    }
+    return OK;
+}
+
+/* An instant that PostgreSQL knows. */
+static double storable(double at_s)
+{
+    if (at_s >= INSTANT_END_S - 1)
+        return HUGE_VAL;
+    return at_s < INSTANT_FIRST_S ? -HUGE_VAL : at_s;
+}
+
+static enum error_code query(struct request *rq, double now_s, struct stored *s)
+{
+    const struct store_observation_of *observations;
+    const struct store_first_seen *seen;
+    const struct store_failure_of *rows;
+    struct db_session *db;
+    size_t count;
+
+    TRY(request_db(rq, &db));
+    TRY(store_failures_of(db, rq->principal.tenant, s->ids, storable(now_s), s->limit,
+                          &rows, &count, rq->arena, rq->err));
+    TRY(group(rows, count, s, rq->arena, rq->err));
+    TRY(store_first_seen(db, rq->principal.tenant, s->ids, storable(now_s), &seen, &count,
+                         rq->arena, rq->err));
+    for (size_t i = 0; i < count; i++)
+        s->since_s[seen[i].resource] = seen[i].seen_at_s;
+    TRY(store_observations_of(db, rq->principal.tenant, s->ids, storable(now_s),
+                              &observations, &count, rq->arena, rq->err));
+    return take_observations(observations, count, s, rq->arena, rq->err);
+}
+
+/* The failures, for what merges them. A failure that never ended and is followed by
+ * another has ended; and a resource that runs a job is up. So an open failure counts,
+ * but takes no time. */
+static size_t failures_of(const struct at_risk_row *rows, size_t count,
+                          struct failure_interval *out)
+{
+    size_t used = 0;
+
+    for (size_t i = 0; i < count; i++)
+        if (rows[i].kind == FAILURE_FAILURE)
+            out[used++] = (struct failure_interval){
+                rows[i].down_at_s,
+                isnan(rows[i].up_at_s) ? rows[i].down_at_s : rows[i].up_at_s};
+    return used;
+}
+
+/* When not all rows were read, the history begins after the oldest of them. */
+static size_t cut(struct at_risk_row *rows, size_t count, double *since_s)
+{
+    size_t oldest = 0;
+    double end_s;
+
+    for (size_t i = 1; i < count; i++)
+        if (rows[i].down_at_s < rows[oldest].down_at_s)
+            oldest = i;
+    end_s = isnan(rows[oldest].up_at_s) ? rows[oldest].down_at_s : rows[oldest].up_at_s;
+    if (!(*since_s >= end_s))
+        *since_s = end_s;
+    rows[oldest] = rows[count - 1];
+    return count - 1;
+}
+
+static enum error_code take_stored(const struct stored *s, size_t i, double now_s,
+                                   struct arena *a, struct error *err)
+{
+    struct resource_history *out = s->list[i];
+    size_t count = s->first ? s->first[i + 1] - s->first[i] : 0, failure_count;
+    struct failure_interval *list = NEW(a, struct failure_interval, count);
+    struct at_risk_in in = {
+        .rows = s->first ? s->rows + s->first[i] : NULL,
+        .spans = s->first_span ? s->spans + s->first_span[i] : NULL,
+        .span_count = s->first_span ? s->first_span[i + 1] - s->first_span[i] : 0,
+        .seen_since_s = s->since_s[i],
+        .from_s = s->options->from_s,
+        .to_s = s->options->to_s,
+        .now_s = now_s,
+        .burst_window_s = s->options->burst_window_s,
+        .component = s->component,
+    };
+
+    out->gap_s = NEW(a, double, count);
+    if (!list || !out->gap_s)
+        return fail_memory(err);
+    if (out->resource && !isnan(out->resource->observed_since_s))
+        in.from_s = out->resource->observed_since_s;
+    if (s->first && count == s->limit) {
+        out->is_cut = true;
+        count = cut(s->rows + s->first[i], count, &in.from_s);
+    }
+    in.row_count = count;
+    out->is_stored = s->first != NULL; /* else the database is away */
+    TRY(at_risk_of(&in, &out->risk, a, err));
+    failure_count = failures_of(in.rows, count, list);
+    return reliability_of(list, failure_count, out->risk.from_s, now_s, &out->reliability,
+                          out->gap_s, &out->gap_count, a, err);
+}
+
+/* As query(), or notes that the database is away. */
+static enum error_code query_or_do_without(struct request *rq,
+                                           struct resource_histories *h, struct stored *s)
+{
+    struct error before = *rq->err;
+    enum error_code code = query(rq, h->now_s, s);
+
+    if (code != ERR_UNAVAILABLE && code != ERR_BUSY)
+        return code;
+    *rq->err = before;
+    h->unavailable = true;
+    s->first = NULL;
+    return OK;
+}
+
+/* ---- what other hosts teach ---- */
+
+/* Stored resources that one request looks at for a prior. */
+enum { PEERS_MAX = 10000 };
+
+/* How a host was seen to fail, whoever said it. */
+static struct failure_exposure exposure_of(const struct resource_history *r, double now_s)
+{
+    double time_s;
+
+    if (r->is_stored)
+        return r->risk.seen;
+    time_s = reliability_uptime_total_s(&r->reliability, now_s);
+    return (struct failure_exposure){fmax(0, time_s),
+                                     (double)r->reliability.failure_count};
+}
+
+static const char *site_of(const struct resource_history *r)
+{
+    return r->resource && r->resource->site_id ? r->resource->site_id : r->site_id;
+}
+
+/* The hosts that a prior can be fitted to: those of the request and stored ones. */
+struct hosts {
+    struct resource_history **list;
+    size_t count;
+    struct failure_exposure *seen; /* room for all of them */
+};
+
+/* The stored hosts that are not in the request, read like those that are. */
+static enum error_code read_peers(struct request *rq, struct resource_histories *h,
+                                  const char *ids, bool of_all,
+                                  const struct histories_options *options,
+                                  struct hosts *out)
+{
+    struct stored s = {.options = options};
+    const struct store_peer *peers;
+    struct resource_history *list;
+    struct db_session *db;
+    size_t count, own = 0;
+
+    TRY(request_db(rq, &db));
+    TRY(store_peers(db, rq->principal.tenant, ids, of_all, PEERS_MAX, &peers, &count,
+                    rq->arena, rq->err));
+    h->peers_cut = h->peers_cut || count == PEERS_MAX;
+    list = NEW(rq->arena, struct resource_history, count);
+    s.list = NEW(rq->arena, struct resource_history *, count);
+    out->list = NEW(rq->arena, struct resource_history *, count + h->count);
+    out->seen = NEW(rq->arena, struct failure_exposure, count + h->count);
+    if (!list || !s.list || !out->list || !out->seen)
+        return fail_memory(rq->err);
+    for (size_t i = 0; i < count; i++) {
+        if (name_index_find(&h->index, peers[i].resource_id) != NAME_NOT_FOUND)
+            continue;
+        list[i].id = peers[i].resource_id;
+        s.list[s.count++] = &list[i];
+    }
+    TRY(name_ids(&s, rq->arena, rq->err));
+    if (s.count > 0)
+        TRY(query(rq, h->now_s, &s));
+    for (size_t i = 0; i < s.count; i++) {
+        TRY(take_stored(&s, i, h->now_s, rq->arena, rq->err));
+        out->list[own++] = s.list[i];
+    }
+    for (size_t i = 0; i < h->count; i++)
+        if (h->list[i].wanted)
+            out->list[own++] = &h->list[i];
+    out->count = own;
+    return OK;
+}
+
+/* The prior of the hosts of one site, NULL: of all. false: they teach none. */
+static bool fit_prior(struct hosts *hosts, const char *site_id, double now_s,
+                      struct rate_prior *out)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < hosts->count; i++) {
+        const char *site = site_of(hosts->list[i]);
+
+        if (!site_id || (site && strcmp(site, site_id) == 0))
+            hosts->seen[count++] = exposure_of(hosts->list[i], now_s);
+    }
+    return rate_prior_fit(hosts->seen, count, out);
+}
+
+/* Gives the stored hosts of each site what the site teaches. *left: those without a
+ * prior. */
+static enum error_code give_site_priors(struct resource_histories *h, struct hosts *hosts,
+                                        size_t *left, struct arena *a, struct error *err)
+{
+    struct rate_prior *priors = NEW(a, struct rate_prior, h->count);
+    struct name_index sites;
+    size_t count = 0;
+
+    if (!priors || !name_index_create(&sites, h->count, a))
+        return fail_memory(err);
+    for (size_t i = 0; i < h->count; i++) {
+        struct resource_history *r = &h->list[i];
+        const char *site_id = site_of(r);
+        size_t place;
+
+        if (!r->wanted || !r->is_stored)
+            continue;
+        place = site_id ? name_index_add(&sites, site_id, count) : count;
+        if (place == NAME_NOT_FOUND) {
+            place = count++;
+            fit_prior(hosts, site_id, h->now_s, &priors[place]);
+        }
+        if (site_id && priors[place].host_count > 0) {
+            r->prior = priors[place];
+            r->prior_scope = RATE_PRIOR_SITE;
+        }
+        *left += r->prior_scope == RATE_PRIOR_NONE;
+    }
+    return OK;
+}
+
+/* Only the rate that the store's counts give has a prior. */
+static enum error_code find_priors(struct request *rq, struct resource_histories *h,
+                                   const struct histories_options *options)
+{
+    struct stored asked = {.options = options};
+    struct rate_prior all;
+    struct hosts hosts;
+    size_t left = 0;
+
+    if (options->prior == RATE_PRIOR_NONE || !uses_bayes(options))
+        return OK;
+    TRY(list_stored(h, &asked, rq->arena, rq->err));
+    if (options->prior == RATE_PRIOR_SITE) {
+        TRY(read_peers(rq, h, asked.ids, false, options, &hosts));
+        TRY(give_site_priors(h, &hosts, &left, rq->arena, rq->err));
+        if (left == 0)
+            return OK;
+    }
+    TRY(read_peers(rq, h, asked.ids, true, options, &hosts));
+    if (!fit_prior(&hosts, NULL, h->now_s, &all))
+        return OK;
+    for (size_t i = 0; i < asked.count; i++) {
+        if (asked.list[i]->prior_scope != RATE_PRIOR_NONE)
+            continue;
+        asked.list[i]->prior = all;
+        asked.list[i]->prior_scope = RATE_PRIOR_ALL;
+    }
+    return OK;
+}
+
+/* What a replay has of one resource. */
+static void restore_one(const struct kept_resource *r, struct stored *s, size_t i,
+                        size_t *row_count, size_t *span_count)
+{
+    struct resource_history *out = s->list[i];
+
+    s->since_s[i] = r->observed_since_s;
+    for (size_t f = 0; f < r->down_count && f < r->up_count; f++)
+        s->rows[(*row_count)++] = (struct at_risk_row){
+            r->down_at_s[f], r->up_at_s[f],
+            f < r->component_count ? (size_t)r->component[f] : 0,
+            f < r->kind_count ? (enum failure_kind)r->kind[f] : FAILURE_FAILURE};
+    for (size_t f = 0; f < r->span_from_count && f < r->span_to_count; f++)
+        s->spans[(*span_count)++] =
+            (struct at_risk_span){r->span_from_s[f], r->span_to_s[f]};
+    out->site_id = r->site_id;
+    if (isnan(r->prior_shape))
+        return;
+    out->prior_scope = (enum rate_prior_scope)r->prior_scope;
+    out->prior = (struct rate_prior){r->prior_shape, r->prior_rate_s, NAN,
+                                     (size_t)r->prior_host_count};
+}
+
+/* What a replay has of the stored history, as if it had been read. */
+static enum error_code restore(const struct kept *kept, struct resource_histories *h,
+                               struct stored *s, struct arena *a, struct error *err)
+{
+    struct name_index index;
+    size_t count = 0, span_count = 0;
+
+    h->unavailable = kept->unavailable;
+    if (kept->unavailable)
+        return OK;
+    if (!name_index_create(&index, kept->resource_count, a))
+        return fail_memory(err);
+    for (size_t i = 0; i < kept->resource_count; i++) {
+        name_index_add(&index, kept->resources[i].id, i);
+        count += kept->resources[i].down_count;
+        span_count += kept->resources[i].span_from_count;
+    }
+    s->rows = NEW(a, struct at_risk_row, count);
+    s->spans = NEW(a, struct at_risk_span, span_count);
+    s->first = NEW(a, size_t, s->count + 1);
+    s->first_span = NEW(a, size_t, s->count + 1);
+    if (!s->rows || !s->spans || !s->first || !s->first_span)
+        return fail_memory(err);
+    count = span_count = 0;
+    for (size_t i = 0; i < s->count; i++) {
+        size_t place = name_index_find(&index, s->list[i]->id);
+
+        if (place != NAME_NOT_FOUND)
+            restore_one(&kept->resources[place], s, i, &count, &span_count);
+        s->first[i + 1] = count;
+        s->first_span[i + 1] = span_count;
+    }
+    return OK;
+}
+
+/* The rows and spans of one resource, as columns from `room` on. */
+static void keep_one(const struct stored *s, size_t i, double **room,
+                     struct kept_resource *out)
+{
+    const struct resource_history *r = s->list[i];
+    size_t first = s->first[i], count = s->first[i + 1] - first;
+    size_t first_span = s->first_span[i], span_count = s->first_span[i + 1] - first_span;
+    double *down = *room, *up = down + count, *component = up + count;
+    double *kind = component + count, *from = kind + count, *to = from + span_count;
+
+    for (size_t f = 0; f < count; f++) {
+        down[f] = s->rows[first + f].down_at_s;
+        up[f] = s->rows[first + f].up_at_s;
+        component[f] = (double)s->rows[first + f].component;
+        kind[f] = (double)s->rows[first + f].kind;
+    }
+    for (size_t f = 0; f < span_count; f++) {
+        from[f] = s->spans[first_span + f].from_at_s;
+        to[f] = s->spans[first_span + f].to_at_s;
+    }
+    *room = to + span_count;
+    *out = (struct kept_resource){
+        .id = r->id,
+        .observed_since_s = s->since_s[i],
+        .down_at_s = down,
+        .down_count = count,
+        .up_at_s = up,
+        .up_count = count,
+        .component = component,
+        .component_count = count,
+        .kind = kind,
+        .kind_count = count,
+        .span_from_s = from,
+        .span_from_count = span_count,
+        .span_to_s = to,
+        .span_to_count = span_count,
+        .site_id = r->site_id,
+        .prior_shape = r->prior_scope == RATE_PRIOR_NONE ? (double)NAN : r->prior.shape,
+        .prior_rate_s = r->prior.rate_s,
+        .prior_host_count = r->prior.host_count,
+        .prior_scope = (int)r->prior_scope,
+    };
+}
+
+/* Keeps what was read, and the present. */
+static enum error_code keep(struct request *rq, const struct resource_histories *h,
+                            const struct stored *s)
+{
+    struct kept kept = {h->now_s, h->unavailable, NULL, s->first ? s->count : 0};
+    size_t count = s->first ? s->first[s->count] : 0;
+    size_t span_count = s->first_span ? s->first_span[s->count] : 0;
+    struct kept_resource *resources;
+    double *room;
+
+    if (!rq->store_decision)
+        return OK;
+    resources = NEW(rq->arena, struct kept_resource, kept.resource_count);
+    room = NEW(rq->arena, double, 4 * count + 2 * span_count);
+    if (!resources || !room)
+        return fail_memory(rq->err);
+    for (size_t i = 0; i < kept.resource_count; i++)
+        keep_one(s, i, &room, &resources[i]);
+    kept.resources = resources;
+    return decision_keep_lookup(rq, KEPT, &kept_json, &kept);
+}
+
+/* The present and the stored rows: of the clock and the database, or in a replay
+ * what they were. */
+static enum error_code read_stored(struct request *rq, struct resource_histories *h,
+                                   const struct histories_options *options)
+{
+    struct stored s = {.options = options};
+    bool by_clock = isnan(h->now_s), replayed;
+    struct kept kept = {0};
+
+    TRY(decision_lookup(rq, KEPT, &kept_json, &kept, &replayed));
+    if (by_clock)
+        h->now_s = replayed ? kept.now_s : clock_wall_s();
+    TRY(list_stored(h, &s, rq->arena, rq->err));
+    if (replayed)
+        TRY(restore(&kept, h, &s, rq->arena, rq->err));
+    else if (s.count > 0)
+        TRY(query_or_do_without(rq, h, &s));
+    for (size_t i = 0; i < s.count; i++)
+        TRY(take_stored(&s, i, h->now_s, rq->arena, rq->err));
+    if (!replayed && !h->unavailable && s.count > 0)
+        TRY(find_priors(rq, h, options));
+    if (!replayed && (by_clock || s.count > 0))
+        TRY(keep(rq, h, &s));
+    return OK;
+}
+
+/* ---- sites ---- */
+
+/* What the resources of a site have seen together. */
+struct site {
+    double observed_s, failures; /* T and k of the estimator */
+    double *gap_s;
+    size_t gap_count;
+    struct weibull_fit fit;
+    bool fitted;
+};
+
+struct sites {
+    struct site *list;
+    size_t *of; /* of each resource: index, or NAME_NOT_FOUND for a site of its own */
+};
+
+static enum error_code find_sites(struct resource_histories *h, struct sites *out,
+                                  struct arena *a, struct error *err)
+{
+    struct name_index index;
+    size_t count = 0;
+
+    out->list = NEW(a, struct site, h->count);
+    out->of = NEW(a, size_t, h->count);
+    if (!out->list || !out->of || !name_index_create(&index, h->count, a))
+        return fail_memory(err);
+    for (size_t i = 0; i < h->count; i++) {
+        const struct resource *r = h->list[i].resource;
+
+        out->of[i] = NAME_NOT_FOUND;
+        if (!r || !r->site_id)
+            continue;
+        out->of[i] = name_index_add(&index, r->site_id, count);
+        if (out->of[i] == NAME_NOT_FOUND)
+            out->of[i] = count++;
+    }
+    return OK;
+}
+
+/* All resources of a site are wanted when one of them is. */
+static enum error_code want_sites(struct resource_histories *h, const struct sites *sites,
+                                  struct arena *a, struct error *err)
+{
+    bool *wanted = NEW(a, bool, h->count);
+
+    if (!wanted)
+        return fail_memory(err);
+    for (size_t i = 0; i < h->count; i++)
+        if (h->list[i].wanted && sites->of[i] != NAME_NOT_FOUND)
+            wanted[sites->of[i]] = true;
+    for (size_t i = 0; i < h->count; i++)
+        if (sites->of[i] != NAME_NOT_FOUND && wanted[sites->of[i]])
+            h->list[i].wanted = true;
+    return OK;
+}
+
+static enum error_code sum_up_sites(const struct resource_histories *h,
+                                    const struct sites *sites,
+                                    enum mf_estimator estimator, struct arena *a,
+                                    struct error *err)
+{
+    for (size_t i = 0; i < h->count; i++) {
+        const struct resource_history *r = &h->list[i];
+        double k = (double)r->reliability.failure_count;
+
+        if (!r->wanted || sites->of[i] == NAME_NOT_FOUND)
+            continue;
+        sites->list[sites->of[i]].observed_s +=
+            reliability_mean_s(&r->reliability, estimator, h->now_s) * fmax(1, k);
+        sites->list[sites->of[i]].failures += k;
+        sites->list[sites->of[i]].gap_count += r->gap_count;
+    }
+    for (size_t i = 0; i < h->count; i++) {
+        struct site *site = &sites->list[i];
+
+        site->gap_s = NEW(a, double, site->gap_count);
+        site->gap_count = 0;
+        if (!site->gap_s)
+            return fail_memory(err);
+    }
+    for (size_t i = 0; i < h->count; i++) {
+        const struct resource_history *r = &h->list[i];
+        struct site *site =
+            sites->of[i] == NAME_NOT_FOUND ? NULL : &sites->list[sites->of[i]];
+
+        for (size_t g = 0; site && r->wanted && g < r->gap_count; g++)
+            site->gap_s[site->gap_count++] = r->gap_s[g];
+    }
+    return OK;
+}
+
+/* ---- all together ---- */
+
+static void fit(struct resource_history *r, struct site *site)
+{
+    struct weibull_fit found = {NAN, NAN, NAN, false};
+
+    if (r->gap_count >= RELIABILITY_GAPS_MIN) {
+        found = failure_fit_weibull(r->gap_s, r->gap_count);
+    } else if (site && site->gap_count >= RELIABILITY_GAPS_MIN) {
+        if (!site->fitted)
+            site->fit = failure_fit_weibull(site->gap_s, site->gap_count);
+        site->fitted = true;
+        found = site->fit;
+    }
+    r->weibull_shape = found.shape;
+    r->scale_s = found.scale_s;
+}
+
+/* The rate by 2.4 of the reliability spec, as far as the estimator asks for it. */
+static void estimate_rate(struct resource_history *r, double now_s,
+                          const struct histories_options *options)
+{
+    const struct rate_prior *prior = r->prior_scope == RATE_PRIOR_NONE ? NULL : &r->prior;
+
+    if (options->estimator != MF_BAYES && !(r->is_stored && uses_bayes(options)))
+        return;
+    r->rate = failure_rate_of(exposure_of(r, now_s), prior, options->mean_floor_s);
+    r->has_rate = !isnan(r->rate.mean_s);
+    r->mean_s = r->rate.mean_s;
+}
+
+static void estimate(struct resource_history *r, struct site *site, double now_s,
+                     const struct histories_options *options)
+{
+    enum mf_estimator estimator = estimator_of(options);
+
+    r->known = now_s > r->reliability.observed_since_s;
+    r->mean_s = r->weibull_shape = r->scale_s = NAN;
+    if (r->known)
+        r->mean_s = reliability_mean_s(&r->reliability, estimator, now_s);
+    if (site && site->observed_s > 0 && options->site_weight > 0)
+        r->mean_s = reliability_shrunk_mean_s(&r->reliability, estimator, now_s,
+                                              site->observed_s / fmax(1, site->failures),
+                                              options->site_weight);
+    estimate_rate(r, now_s, options);
+    if (options->weibull)
+        fit(r, site);
+}
+
+enum error_code histories_read(struct request *rq, struct resource_histories *h,
+                               const struct histories_options *options)
+{
+    bool with_sites = options->weibull || options->site_weight > 0 ||
+                      (uses_bayes(options) && options->prior == RATE_PRIOR_SITE);
+    struct sites sites = {NULL, NULL};
+
+    if (with_sites) {
+        TRY(find_sites(h, &sites, rq->arena, rq->err));
+        TRY(want_sites(h, &sites, rq->arena, rq->err));
+    }
+    for (size_t i = 0; i < h->count; i++)
+        if (h->list[i].wanted && says_history(h->list[i].resource))
+            TRY(take_given(h->list[i].resource, h->now_s, &h->list[i], rq->arena,
+                           rq->err));
+    TRY(read_stored(rq, h, options));
+    if (with_sites)
+        TRY(sum_up_sites(h, &sites, estimator_of(options), rq->arena, rq->err));
+    for (size_t i = 0; i < h->count; i++) {
+        struct site *site =
+            with_sites && sites.of[i] != NAME_NOT_FOUND ? &sites.list[sites.of[i]] : NULL;
+
+        if (h->list[i].wanted)
+            estimate(&h->list[i], site, h->now_s, options);
+    }
+    return OK;
+}

@@ -1,0 +1,755 @@
+/* queue_orders.c - POST /v1/queue-orders: which waiting jobs of a batch queue start. */
+#include "handlers/queue/queue_orders.h"
+
+#include "algorithms/queue/queue.h"
+#include "handlers/common/decision.h"
+#include "handlers/pictures/pictures.h"
+#include "models/base/names.h"
+#include "service/metrics.h"
+#include "service/service.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum {
+    JOBS_MAX = 200000,
+    RESERVATIONS_MAX = 10000,
+    NAMES_MAX = 64,
+    LOOK_ROWS = 512 /* between two looks at the budget */
+};
+static const double YEAR_S = 31536000;
+
+/* ---- the request ---- */
+
+struct waiting_job {
+    const char *id;
+    struct queue_job job; /* estimate_s NAN: nobody says */
+    double planned_start_s;
+};
+
+struct running_job {
+    const char *id;
+    struct queue_running running;
+};
+
+struct reservation {
+    const char *id;
+    struct queue_reservation reservation;
+};
+
+struct queue_orders_request {
+    struct decision_request decision;
+    const char *site_id;
+    double now_s;
+    uint64_t processors;
+    const struct waiting_job *jobs;
+    size_t job_count;
+    const struct running_job *running;
+    size_t running_count;
+    const struct reservation *reservations;
+    size_t reservation_count;
+};
+
+#define SECONDS(T, label, member, lo, dflt, flag, text)                   \
+    {                                                                     \
+        .name = #label, .doc = text, .type = JSON_TYPE_NUMBER, .min = lo, \
+        .max = QUEUE_TIME_MAX_S, .preset = dflt, .flags = flag,           \
+        .offset = JSON_AT(T, member.label, double)                        \
+    }
+#define PROCESSORS(T, member, text)                                              \
+    {                                                                            \
+        .name = "processors", .doc = text, .type = JSON_TYPE_INTEGER, .min = 1,  \
+        .max = QUEUE_PROCESSORS_MAX * 1000, .preset = 1, .flags = JSON_REQUIRED, \
+        .offset = JSON_AT(T, member.processors, uint64_t)                        \
+    }
+
+#define T struct waiting_job
+static const struct json_field job_rows[] = {
+    JSON_ID(T, id, JSON_REQUIRED, "Name, unique among all jobs"),
+    PROCESSORS(T, job, "Processors that it needs, all at once"),
+    SECONDS(T, estimate_s, job, 0, NAN, JSON_NULLABLE,
+            "How long it runs at most; a job that does not say is unplaced"),
+    SECONDS(T, submit_s, job, -QUEUE_TIME_MAX_S, -QUEUE_TIME_MAX_S, 0,
+            "When it was submitted; default: before those that say it, in the order of "
+            "the list; a time after now_s counts as now_s"),
+    JSON_NUMBER(T, planned_start_s, -QUEUE_TIME_MAX_S, QUEUE_TIME_MAX_S, NAN,
+                JSON_NULLABLE,
+                "conservative: the start that the job was promised by the answer before, "
+                "at most a year before now_s; a time before now_s counts as now_s"),
+    {0},
+};
+#undef T
+static const struct json_object job_json = {"QueueJob", "A waiting job",
+                                            sizeof(struct waiting_job), job_rows};
+
+#define T struct running_job
+static const struct json_field running_rows[] = {
+    JSON_ID(T, id, JSON_REQUIRED, "Name, unique among all jobs"),
+    PROCESSORS(T, running, "Processors that it has"),
+    SECONDS(T, end_s, running, -QUEUE_TIME_MAX_S, 0, JSON_REQUIRED,
+            "When it ends by its estimate; one that should have ended is taken to end a "
+            "second from now"),
+    {0},
+};
+#undef T
+static const struct json_object running_json = {"QueueRunning", "A running job",
+                                                sizeof(struct running_job), running_rows};
+
+#define T struct reservation
+static const struct json_field reservation_rows[] = {
+    JSON_ID(T, id, JSON_REQUIRED, "Name, unique among the reservations"),
+    PROCESSORS(T, reservation, "Processors that are set aside"),
+    SECONDS(T, start_s, reservation, -QUEUE_TIME_MAX_S, 0, JSON_REQUIRED, "From when"),
+    SECONDS(T, end_s, reservation, -QUEUE_TIME_MAX_S, 0, JSON_REQUIRED, "Until when"),
+    {0},
+};
+#undef T
+static const struct json_object reservation_json = {
+    "QueueReservation", "Processors that no job may use for some time",
+    sizeof(struct reservation), reservation_rows};
+
+#define T struct queue_orders_request
+static const struct json_field request_rows[] = {
+    JSON_ID(T, site_id, JSON_NULLABLE, "The cluster; comes back with the answer"),
+    JSON_NUMBER(T, now_s, -QUEUE_TIME_MAX_S, QUEUE_TIME_MAX_S, 0, 0,
+                "The present, on the scale of all other times; default 0"),
+    JSON_INTEGER(T, processors, 1, QUEUE_PROCESSORS_MAX, 1, JSON_REQUIRED,
+                 "Processors of the cluster"),
+    JSON_LIST(T, jobs, job_count, struct waiting_job, &job_json, JOBS_MAX,
+              JSON_REQUIRED | JSON_UNIQUE_IDS, "The waiting jobs"),
+    JSON_LIST(T, running, running_count, struct running_job, &running_json, JOBS_MAX,
+              JSON_UNIQUE_IDS, "The running jobs"),
+    JSON_LIST(T, reservations, reservation_count, struct reservation, &reservation_json,
+              RESERVATIONS_MAX, JSON_UNIQUE_IDS,
+              "Reservations; more at a time than there are processors is a mistake. Of "
+              "what running jobs hold as well, nothing starts until they end"),
+    DECISION_REQUEST_ROWS(T),
+    {0},
+};
+#undef T
+const struct json_object queue_orders_request_json = {
+    "QueueOrdersRequest", "A cluster, what runs there, and what waits",
+    sizeof(struct queue_orders_request), request_rows};
+
+/* ---- the answer ---- */
+
+struct start {
+    const char *job_id;
+    uint64_t processors;
+    double start_s;
+};
+
+struct promise_broken {
+    double by_s;
+    const char *blocking_job_id, *blocking_reservation_id;
+};
+
+struct wait {
+    const char *job_id;
+    uint64_t processors;
+    double estimated_start_s, planned_start_s;
+    const struct promise_broken *promise_broken;
+    int reason;
+    const char *detail;
+    const char *blocking_job_id, *blocking_reservation_id;
+    double until_s;
+};
+
+struct unplaced_reason {
+    const char *reason, *detail;
+};
+
+struct unplaced {
+    const char *job_id;
+    const struct unplaced_reason *reasons;
+    size_t reason_count;
+};
+
+struct objective {
+    double makespan_s, lower_bound_s, gap_ratio;
+    double mean_wait_s; /* of all jobs that will run */
+    uint64_t free_processors;
+};
+
+struct queue_orders_answer {
+    struct decision_answer decision;
+    const char *site_id;
+    const struct start *starts;
+    size_t start_count;
+    const struct wait *waiting;
+    size_t waiting_count;
+    const struct unplaced *unplaced;
+    size_t unplaced_count;
+    struct objective objective;
+};
+
+#define T struct start
+static const struct json_field start_rows[] = {
+    JSON_TEXT(T, job_id, 0, "The job"),
+    JSON_INTEGER(T, processors, 0, JSON_EXACT, 0, 0, "Processors that it gets"),
+    JSON_NUMBER(T, start_s, 0, 0, 0, 0, "now_s"),
+    {0},
+};
+#undef T
+static const struct json_object start_json = {"QueueStart", "A job that starts now",
+                                              sizeof(struct start), start_rows};
+
+#define T struct promise_broken
+static const struct json_field promise_broken_rows[] = {
+    JSON_NUMBER(T, by_s, 0, 0, 0, 0, "How much later it is planned now"),
+    JSON_TEXT(T, blocking_job_id, JSON_OPTIONAL, "Who has to end before: a job"),
+    JSON_TEXT(T, blocking_reservation_id, JSON_OPTIONAL, "Likewise a reservation"),
+    {0},
+};
+#undef T
+static const struct json_object promise_broken_json = {
+    "QueuePromiseBroken", "A start that was promised and is not kept",
+    sizeof(struct promise_broken), promise_broken_rows};
+
+#define T struct wait
+static const struct json_field wait_rows[] = {
+    JSON_TEXT(T, job_id, 0, "The job"),
+    JSON_INTEGER(T, processors, 0, JSON_EXACT, 0, 0, "Processors that it needs"),
+    JSON_NUMBER(
+        T, estimated_start_s, 0, 0, 0, JSON_MAY_BE_NULL,
+        "When it starts if all estimates hold and nobody else comes; null: never. "
+        "Jobs that the time limit left no time for follow one another behind all "
+        "others"),
+    JSON_NUMBER(T, planned_start_s, 0, 0, 0, JSON_OPTIONAL,
+                "conservative: the start that it is promised; send it back with the "
+                "next call, and no arrival and no early end makes it later"),
+    JSON_OBJECT(T, promise_broken, const struct promise_broken *, &promise_broken_json,
+                JSON_POINTER | JSON_OPTIONAL,
+                "conservative: it does not start when it was promised to"),
+    JSON_CHOICE(
+        T, reason, queue_reason_names, 0, 0,
+        "processors: too few are free; reservation: it would run into one; order: "
+        "nobody overtakes the first job; would_delay: it would delay a job that "
+        "is before it; time_limit: the time was up before it was looked at"),
+    JSON_TEXT(T, detail, 0, "The same in words"),
+    JSON_TEXT(T, blocking_job_id, JSON_OPTIONAL,
+              "Who is in the way: a running job that must end, one that starts now, or "
+              "one that is before it in the queue"),
+    JSON_TEXT(T, blocking_reservation_id, JSON_OPTIONAL, "Likewise a reservation"),
+    JSON_NUMBER(T, until_s, 0, 0, 0, JSON_OPTIONAL,
+                "processors: when enough are free; else when the one in the way begins"),
+    {0},
+};
+#undef T
+static const struct json_object wait_json = {"QueueWait", "A job that waits, and why",
+                                             sizeof(struct wait), wait_rows};
+
+#define T struct unplaced_reason
+static const struct json_field unplaced_reason_rows[] = {
+    JSON_TEXT(
+        T, reason, 0,
+        "never_fits: it is wider than the cluster; no_estimate: it does not say how "
+        "long it takes"),
+    JSON_TEXT(T, detail, 0, "In words"),
+    {0},
+};
+#undef T
+static const struct json_object unplaced_reason_json = {
+    "QueueUnplacedReason", "Why a job can never run", sizeof(struct unplaced_reason),
+    unplaced_reason_rows};
+
+#define T struct unplaced
+static const struct json_field unplaced_rows[] = {
+    JSON_TEXT(T, job_id, 0, "The job"),
+    JSON_LIST(T, reasons, reason_count, struct unplaced_reason, &unplaced_reason_json, 0,
+              0, "Why"),
+    {0},
+};
+#undef T
+static const struct json_object unplaced_json = {
+    "QueueUnplaced", "A job that can never run", sizeof(struct unplaced), unplaced_rows};
+
+#define T struct objective
+static const struct json_field objective_rows[] = {
+    JSON_NUMBER(T, makespan_s, 0, 0, 0, 0, "Until the last of all jobs ends, from now"),
+    JSON_NUMBER(T, lower_bound_s, 0, 0, 0, 0, "No order of these jobs ends before"),
+    JSON_NUMBER(T, gap_ratio, 0, 0, 0, 0, "makespan_s / lower_bound_s - 1"),
+    JSON_NUMBER(T, mean_wait_s, 0, 0, 0, JSON_MAY_BE_NULL,
+                "Mean time from now to the (estimated) start of the jobs; null: none"),
+    JSON_INTEGER(T, free_processors, 0, JSON_EXACT, 0, 0,
+                 "Processors that stay free now"),
+    {0},
+};
+#undef T
+static const struct json_object objective_json = {
+    "QueueObjective", "How good the order is", sizeof(struct objective), objective_rows};
+
+#define T struct queue_orders_answer
+static const struct json_field answer_rows[] = {
+    DECISION_ANSWER_ROWS(T),
+    JSON_TEXT(T, site_id, JSON_OPTIONAL, "The cluster, if the request named it"),
+    JSON_LIST(T, starts, start_count, struct start, &start_json, 0, 0,
+              "Jobs that start now, in the order of the queue"),
+    JSON_LIST(T, waiting, waiting_count, struct wait, &wait_json, 0, 0,
+              "Jobs that wait, in the order of the queue"),
+    JSON_LIST(T, unplaced, unplaced_count, struct unplaced, &unplaced_json, 0, 0,
+              "Jobs that can never run, or do not say how long"),
+    JSON_OBJECT(T, objective, struct objective, &objective_json, 0,
+                "How good it is, as far as the estimates hold"),
+    DECISION_END_ROWS(T),
+    {0},
+};
+#undef T
+const struct json_object queue_orders_answer_json = {
+    "QueueOrdersAnswer", "Who starts, and what the others wait for",
+    sizeof(struct queue_orders_answer), answer_rows};
+
+/* ---- deciding ---- */
+
+/* A request while it is answered. */
+struct deciding {
+    struct request *rq;
+    const struct queue_orders_request *body;
+    const struct queue_policy *policy;
+    double options[QUEUE_OPTION_COUNT];
+    struct queue_in in;
+    size_t *given; /* index in the request of each job of `in` */
+    struct queue_out out;
+    struct queue_orders_answer *answer;
+    struct start *starts; /* the answer's, while they are filled */
+    struct wait *waiting;
+    struct unplaced *unplaced;
+    bool untold; /* the time was up when they were */
+};
+
+/* The jobs that say how long they take, with what they were promised. */
+static enum error_code take_jobs(struct deciding *d)
+{
+    const struct queue_orders_request *body = d->body;
+    struct arena *a = d->rq->arena;
+    struct queue_job *jobs = NEW(a, struct queue_job, body->job_count);
+    double *promises = NEW(a, double, body->job_count);
+    bool promised = false;
+
+    d->given = NEW(a, size_t, body->job_count);
+    if (!jobs || !promises || !d->given)
+        return fail_memory(d->rq->err);
+    for (size_t i = 0; i < body->job_count; i++) {
+        const struct waiting_job *job = &body->jobs[i];
+        size_t at = d->in.job_count;
+
+        if (isnan(job->job.estimate_s))
+            continue;
+        jobs[at] = job->job;
+        promises[at] = job->planned_start_s;
+        promised |= !isnan(job->planned_start_s);
+        d->given[at] = i;
+        d->in.job_count++;
+    }
+    d->in.jobs = jobs;
+    d->in.planned_start_s = promised ? promises : NULL;
+    return OK;
+}
+
+/* The lists without names. */
+static enum error_code make_input(struct deciding *d)
+{
+    const struct queue_orders_request *body = d->body;
+    struct arena *a = d->rq->arena;
+    struct queue_running *running = NEW(a, struct queue_running, body->running_count);
+    struct queue_reservation *reservations =
+        NEW(a, struct queue_reservation, body->reservation_count);
+
+    if (!running || !reservations)
+        return fail_memory(d->rq->err);
+    for (size_t i = 0; i < body->running_count; i++)
+        running[i] = body->running[i].running;
+    for (size_t i = 0; i < body->reservation_count; i++)
+        reservations[i] = body->reservations[i].reservation;
+    d->in = (struct queue_in){
+        .now_s = body->now_s,
+        .processors = body->processors,
+        .keeps_gaps = !(d->options[QUEUE_COMPRESS] > 0),
+        .running = running,
+        .running_count = body->running_count,
+        .reservations = reservations,
+        .reservation_count = body->reservation_count,
+        .budget = &d->rq->budget,
+    };
+    return take_jobs(d);
+}
+
+static void find_policy(const char *name, const struct queue_policy **policy,
+                        struct error *err)
+{
+    const char *names[NAMES_MAX];
+    size_t count = 0;
+
+    if (!name || strcmp(name, "auto") == 0)
+        name = "easy";
+    *policy = queue_policy_find(name);
+    for (; queue_policies[count].name && count < NAMES_MAX; count++)
+        names[count] = queue_policies[count].name;
+    if (!*policy)
+        decision_unknown_algorithm(name, names, count, err);
+}
+
+/* No job waits and runs, and no promise is from another age. */
+static enum error_code check_jobs(struct deciding *d)
+{
+    const struct queue_orders_request *body = d->body;
+    struct error *err = d->rq->err;
+    struct name_index running;
+    char pointer[64];
+
+    if (!name_index_create(&running, body->running_count, d->rq->arena))
+        return fail_memory(err);
+    for (size_t i = 0; i < body->running_count; i++)
+        name_index_add(&running, body->running[i].id, i);
+    for (size_t i = 0; i < body->job_count; i++) {
+        const struct waiting_job *job = &body->jobs[i];
+        size_t same = name_index_find(&running, job->id);
+
+        if (same != NAME_NOT_FOUND) {
+            snprintf(pointer, sizeof(pointer), "/jobs/%zu/id", i);
+            invalid(err, pointer, "duplicate",
+                    "'%.100s' runs already: it is /running/%zu too", job->id, same);
+        }
+        if (job->planned_start_s < body->now_s - YEAR_S) {
+            snprintf(pointer, sizeof(pointer), "/jobs/%zu/planned_start_s", i);
+            invalid(err, pointer, "out_of_bounds",
+                    "%.15g is more than a year before now_s", job->planned_start_s);
+        }
+    }
+    return OK;
+}
+
+/* ---- warnings ---- */
+
+/* How many, and the first one's index. */
+struct tally {
+    size_t count, first;
+};
+
+static void count_one(struct tally *t, size_t index)
+{
+    if (t->count++ == 0)
+        t->first = index;
+}
+
+/* What the times of the request say, and how it is taken. */
+static enum error_code warn_times(struct deciding *d)
+{
+    const struct queue_orders_request *body = d->body;
+    struct tally later = {0}, overdue = {0}, past = {0};
+    struct decision_answer *out = &d->answer->decision;
+
+    for (size_t i = 0; i < body->job_count; i++)
+        if (body->jobs[i].job.submit_s > body->now_s)
+            count_one(&later, i);
+    for (size_t i = 0; i < body->running_count; i++)
+        if (!(body->running[i].running.end_s > body->now_s))
+            count_one(&overdue, i);
+    for (size_t i = 0; i < body->reservation_count; i++)
+        if (!(body->reservations[i].reservation.end_s > body->now_s))
+            count_one(&past, i);
+    if (later.count)
+        TRY(decision_warn(d->rq, out,
+                          "submitted_later: %zu job(s), first /jobs/%zu/submit_s, are "
+                          "submitted after now_s; that counts as now_s",
+                          later.count, later.first));
+    if (overdue.count)
+        TRY(decision_warn(d->rq, out,
+                          "overdue: %zu running job(s), first /running/%zu/end_s, should "
+                          "have ended; they are taken to end a second from now",
+                          overdue.count, overdue.first));
+    if (past.count)
+        TRY(decision_warn(
+            d->rq, out, "ignored: %zu reservation(s), first /reservations/%zu, are over",
+            past.count, past.first));
+    return OK;
+}
+
+static enum error_code warn_overlaps(struct deciding *d)
+{
+    struct queue_overlap overlap;
+
+    TRY(queue_overlaps(&d->in, &overlap, d->rq->arena, d->rq->err));
+    if (!overlap.count)
+        return OK;
+    return decision_warn(d->rq, &d->answer->decision,
+                         "overcommitted: %zu reservation(s), first /reservations/%zu, "
+                         "take processors that running jobs hold at that time; there "
+                         "nothing starts",
+                         overlap.count, overlap.first);
+}
+
+/* What only conservative uses. */
+static enum error_code warn_ignored(struct deciding *d)
+{
+    const struct queue_orders_request *body = d->body;
+    struct decision_answer *out = &d->answer->decision;
+    struct tally promises = {0};
+
+    if (d->policy->rule == QUEUE_CONSERVATIVE)
+        return OK;
+    for (size_t i = 0; i < body->job_count; i++)
+        if (!isnan(body->jobs[i].planned_start_s))
+            count_one(&promises, i);
+    if (promises.count)
+        TRY(decision_warn(d->rq, out,
+                          "ignored: planned_start_s of %zu job(s), first "
+                          "/jobs/%zu/planned_start_s: %s makes no promises, conservative "
+                          "does",
+                          promises.count, promises.first, d->policy->name));
+    if (body->decision.option_count)
+        TRY(decision_warn(
+            d->rq, out, "ignored: /options/%s: %s makes no promises, conservative does",
+            queue_conservative_params[QUEUE_COMPRESS].name, d->policy->name));
+    return OK;
+}
+
+/* Of what came out. */
+static enum error_code warn_outcome(struct deciding *d)
+{
+    struct decision_answer *out = &d->answer->decision;
+    size_t nameless = d->body->job_count - d->in.job_count;
+    size_t wide = d->answer->unplaced_count - nameless;
+
+    if (d->out.broken_count)
+        TRY(decision_warn(d->rq, out,
+                          "promise_broken: %llu job(s) do not start when they were "
+                          "promised to, by planned_start_s",
+                          (unsigned long long)d->out.broken_count));
+    if (nameless + wide)
+        TRY(decision_warn(d->rq, out, "unplaced: %zu, %s: %zu, %s: %zu", nameless + wide,
+                          queue_reason_names[QUEUE_REASON_NEVER_FITS], wide,
+                          queue_reason_names[QUEUE_REASON_NO_ESTIMATE], nameless));
+    if (d->out.is_cut)
+        TRY(decision_warn(
+            d->rq, out,
+            "time_limit: the time was up; of %zu waiting job(s) %zu are only put one "
+            "after the other behind all others",
+            d->answer->waiting_count, d->out.behind_count));
+    return OK;
+}
+
+/* ---- telling it ---- */
+
+static const char *job_name(const struct deciding *d, size_t job)
+{
+    return d->body->jobs[d->given[job]].id;
+}
+
+/* "job j7 ends", as far as it is known who is in the way. */
+static const char *describe(const struct deciding *d, const struct queue_verdict *v)
+{
+    const char *verb = v->reason == QUEUE_REASON_PROCESSORS ? "ends" : "begins";
+
+    if (v->by == QUEUE_BY_RESERVATION)
+        return arena_printf(d->rq->arena, "reservation %s %s",
+                            d->body->reservations[v->blocker].id, verb);
+    return arena_printf(d->rq->arena, "job %s %s",
+                        v->by == QUEUE_BY_RUNNING ? d->body->running[v->blocker].id
+                                                  : job_name(d, v->blocker),
+                        v->reason == QUEUE_REASON_PROCESSORS ? verb : "is to start");
+}
+
+static const char *detail_of(const struct deciding *d, const struct queue_verdict *v,
+                             uint64_t processors)
+{
+    const char *who;
+    struct arena *a = d->rq->arena;
+
+    if (v->reason == QUEUE_REASON_TIME_LIMIT)
+        return "the time was up before it was looked at";
+    if (v->by == QUEUE_NOTHING)
+        return "keeps the start that it was promised; nobody is in its way now";
+    who = describe(d, v);
+    if (!who)
+        return NULL;
+    if (v->reason == QUEUE_REASON_PROCESSORS)
+        return arena_printf(a, "needs %llu processors, %llu are free until %s at %.15g",
+                            (unsigned long long)processors,
+                            (unsigned long long)d->out.free_processors, who, v->until_s);
+    if (v->reason == QUEUE_REASON_RESERVATION)
+        return arena_printf(a, "would still run when %s at %.15g", who, v->until_s);
+    if (v->reason == QUEUE_REASON_ORDER)
+        return arena_printf(a, "would overtake: %s first, at %.15g", who, v->until_s);
+    return arena_printf(a, "would take processors that are kept until %s at %.15g", who,
+                        v->until_s);
+}
+
+/* Names what is in the way. */
+static void name_blocker(const struct deciding *d, enum queue_blocker by, size_t index,
+                         const char **job_id, const char **reservation_id)
+{
+    if (by == QUEUE_BY_RESERVATION)
+        *reservation_id = d->body->reservations[index].id;
+    else if (by == QUEUE_BY_RUNNING)
+        *job_id = d->body->running[index].id;
+    else if (by == QUEUE_BY_JOB)
+        *job_id = job_name(d, index);
+}
+
+static enum error_code tell_broken(struct deciding *d, const struct queue_verdict *v,
+                                   struct wait *w)
+{
+    struct promise_broken *broken;
+
+    if (isnan(v->broken_by_s))
+        return OK;
+    broken = NEW(d->rq->arena, struct promise_broken, 1);
+    if (!broken)
+        return fail_memory(d->rq->err);
+    broken->by_s = v->broken_by_s;
+    name_blocker(d, v->breaker_by, v->breaker, &broken->blocking_job_id,
+                 &broken->blocking_reservation_id);
+    w->promise_broken = broken;
+    return OK;
+}
+
+/* Without the time for it, reasons go untold. */
+static enum error_code tell_wait(struct deciding *d, size_t job)
+{
+    struct queue_verdict *v = &d->out.verdicts[job];
+    const struct waiting_job *j = &d->body->jobs[d->given[job]];
+    struct wait *w = &d->waiting[d->answer->waiting_count++];
+
+    if (d->answer->waiting_count % LOOK_ROWS == 0 && budget_spent(&d->rq->budget))
+        d->out.is_cut = d->untold = true;
+    if (d->untold)
+        *v = (struct queue_verdict){.start_s = v->start_s,
+                                    .reason = QUEUE_REASON_TIME_LIMIT,
+                                    .until_s = (double)NAN,
+                                    .plan_s = v->plan_s,
+                                    .broken_by_s = v->broken_by_s,
+                                    .breaker_by = v->breaker_by,
+                                    .breaker = v->breaker};
+    *w = (struct wait){
+        .job_id = j->id,
+        .processors = j->job.processors,
+        .estimated_start_s = v->start_s,
+        .planned_start_s = v->plan_s,
+        .reason = (int)v->reason,
+        .detail = detail_of(d, v, j->job.processors),
+        .until_s = v->until_s,
+    };
+    name_blocker(d, v->by, v->blocker, &w->blocking_job_id, &w->blocking_reservation_id);
+    TRY(tell_broken(d, v, w));
+    return w->detail ? OK : fail_memory(d->rq->err);
+}
+
+static enum error_code tell_unplaced(struct deciding *d, const struct waiting_job *job,
+                                     enum queue_reason why)
+{
+    struct arena *a = d->rq->arena;
+    struct unplaced_reason *reason = NEW(a, struct unplaced_reason, 1);
+
+    if (!reason)
+        return fail_memory(d->rq->err);
+    reason->reason = queue_reason_names[why];
+    reason->detail = why == QUEUE_REASON_NO_ESTIMATE
+                         ? "estimate_s is missing: how long does it run at most?"
+                         : arena_printf(a, "needs %llu processors, the cluster has %llu",
+                                        (unsigned long long)job->job.processors,
+                                        (unsigned long long)d->body->processors);
+    d->unplaced[d->answer->unplaced_count++] = (struct unplaced){job->id, reason, 1};
+    return reason->detail ? OK : fail_memory(d->rq->err);
+}
+
+static enum error_code tell_all(struct deciding *d)
+{
+    struct queue_orders_answer *answer = d->answer;
+    size_t count = d->body->job_count;
+
+    answer->starts = d->starts = NEW(d->rq->arena, struct start, count);
+    answer->waiting = d->waiting = NEW(d->rq->arena, struct wait, count);
+    answer->unplaced = d->unplaced = NEW(d->rq->arena, struct unplaced, count);
+    if (!d->starts || !d->waiting || !d->unplaced)
+        return fail_memory(d->rq->err);
+    for (size_t i = 0; i < d->in.job_count; i++) {
+        size_t job = d->out.order[i];
+        const struct waiting_job *j = &d->body->jobs[d->given[job]];
+        const struct queue_verdict *v = &d->out.verdicts[job];
+
+        if (v->reason == QUEUE_REASON_NEVER_FITS)
+            TRY(tell_unplaced(d, j, v->reason));
+        else if (v->reason != QUEUE_REASON_STARTS)
+            TRY(tell_wait(d, job));
+        else
+            d->starts[answer->start_count++] =
+                (struct start){j->id, j->job.processors, d->body->now_s};
+    }
+    for (size_t i = 0; i < count; i++)
+        if (isnan(d->body->jobs[i].job.estimate_s))
+            TRY(tell_unplaced(d, &d->body->jobs[i], QUEUE_REASON_NO_ESTIMATE));
+    return OK;
+}
+
+static void tell_objective(struct deciding *d)
+{
+    const struct queue_out *out = &d->out;
+    size_t nameless = d->body->job_count - d->in.job_count;
+    double wait_s = 0, count = 0;
+
+    for (size_t i = 0; i < d->in.job_count; i++) {
+        if (isnan(out->verdicts[i].start_s))
+            continue;
+        wait_s += out->verdicts[i].start_s - d->body->now_s;
+        count++;
+    }
+    d->answer->objective = (struct objective){
+        .makespan_s = out->makespan_s,
+        .lower_bound_s = out->lower_bound_s,
+        .gap_ratio = out->lower_bound_s > 0
+                         ? fmax(0, out->makespan_s / out->lower_bound_s - 1)
+                         : 0,
+        .mean_wait_s = count > 0 ? wait_s / count : (double)NAN,
+        .free_processors = out->free_processors,
+    };
+    if (d->answer->unplaced_count > nameless)
+        metrics_unplaced(d->rq->service->metrics,
+                         queue_reason_names[QUEUE_REASON_NEVER_FITS],
+                         d->answer->unplaced_count - nameless);
+    if (nameless)
+        metrics_unplaced(d->rq->service->metrics,
+                         queue_reason_names[QUEUE_REASON_NO_ESTIMATE], nameless);
+    d->rq->gap_ratio = d->answer->objective.gap_ratio;
+}
+
+/* When every job starts at once, no order starts one earlier. */
+static enum decision_status status_of(const struct queue_orders_answer *answer,
+                                      const struct queue_out *out)
+{
+    if (out->is_cut)
+        return DECISION_CUT;
+    if (answer->unplaced_count && !answer->start_count && !answer->waiting_count)
+        return DECISION_INFEASIBLE;
+    return answer->waiting_count || answer->unplaced_count ? DECISION_FEASIBLE
+                                                           : DECISION_OPTIMAL;
+}
+
+enum error_code post_queue_orders(struct request *rq, const void *in, void *out)
+{
+    const struct queue_orders_request *body = in;
+    struct queue_orders_answer *answer = out;
+    struct deciding d = {.rq = rq, .body = body, .answer = answer};
+    enum error_code code;
+
+    TRY(decision_begin(rq, &body->decision, &answer->decision));
+    find_policy(body->decision.algorithm, &d.policy, rq->err);
+    params_bind(queue_conservative_params, body->decision.options,
+                body->decision.option_count, d.options, rq->err);
+    TRY(make_input(&d));
+    TRY(check_jobs(&d));
+    code = queue_check(&d.in, rq->arena, rq->err);
+    if (code != OK || !d.policy)
+        return rq->err->code;
+    TRY(rq->err->code);
+    TRY(warn_times(&d));
+    TRY(warn_overlaps(&d));
+    TRY(warn_ignored(&d));
+    TRY(queue_decide(d.policy, &d.in, &d.out, rq->arena, rq->err));
+    answer->site_id = body->site_id;
+    TRY(tell_all(&d));
+    tell_objective(&d);
+    TRY(warn_outcome(&d));
+    decision_end(rq, d.policy->name, status_of(answer, &d.out), &answer->decision);
+    return picture_answer(rq, answer);
+}

@@ -1,0 +1,1019 @@
+/* simulation_queue.c - simulations of kind "queue": a job log on a batch system. */
+#include "handlers/simulation/simulation_queue.h"
+
+#include "handlers/claiming/queue_spread_json.h"
+#include "handlers/simulation/simulations.h"
+#include "handlers/stored/uploads.h"
+#include "models/base/names.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    JOBS_MAX = 1000000,
+    POLICIES_MAX = 32,
+    RESERVATIONS_MAX = 10000,
+    ROWS_MAX = 10000,    /* of a schedule, unless the request says */
+    ROWS_LIMIT = 100000, /* at most */
+    TABLE_ROWS = 100,    /* of a table, unless the request says */
+    TABLE_LIMIT = 10000, /* at most */
+    NEVER_FITS_MAX = 100 /* that are named */
+};
+
+#define LOG_MAX_BYTES 1e12 /* the limit of bodies comes first */
+
+/* ---- the request ---- */
+
+/* A job that is given. */
+struct log_job {
+    const char *id;
+    double submit_s, run_s, requested_s;
+    uint64_t processors;
+};
+
+struct queue_simulation {
+    int kind; /* only "queue" */
+    struct decision_request decision;
+    const char *name;
+    uint64_t processors; /* 0: as the log says */
+    const char *const *policies;
+    size_t policy_count; /* 0: all */
+    int estimates;
+    bool cut_at_request, per_job, as_swf;
+    uint64_t job_rows_max, table_rows_max;
+    double bound_s;
+    const char *workload_id, *swf;
+    const struct log_job *jobs;
+    size_t job_count;
+    const struct queue_reservation *reservations;
+    size_t reservation_count;
+};
+
+static const char *const kinds[] = {"queue", NULL};
+static const char *const estimates[] = {"requested", "actual", NULL};
+
+#define SECONDS(T, m, dflt, flag, text) \
+    JSON_NUMBER(T, m, 0, QUEUE_TIME_MAX_S, dflt, flag, text)
+
+#define T struct log_job
+static const struct json_field job_rows[] = {
+    JSON_ID(T, id, JSON_NULLABLE, "Name; comes back with per_job"),
+    SECONDS(T, submit_s, 0, 0, "When it arrives; default 0"),
+    JSON_INTEGER(T, processors, 1, JSON_EXACT, 1, 0, "Processors it needs; default 1"),
+    SECONDS(T, run_s, 0, JSON_REQUIRED, "How long it runs"),
+    SECONDS(T, requested_s, NAN, JSON_NULLABLE,
+            "Run time that the user asks for; default: run_s"),
+    {0},
+};
+#undef T
+static const struct json_object job_json = {"QueueSimulationJob", "A job of a log",
+                                            sizeof(struct log_job), job_rows};
+
+#define T struct queue_reservation
+static const struct json_field reservation_rows[] = {
+    JSON_INTEGER(T, processors, 1, JSON_EXACT, 1, JSON_REQUIRED, "Processors set aside"),
+    SECONDS(T, start_s, 0, JSON_REQUIRED, "From when, on the scale of the log"),
+    SECONDS(T, end_s, 0, JSON_REQUIRED, "Until when"),
+    {0},
+};
+#undef T
+static const struct json_object reservation_json = {
+    "QueueSimulationReservation", "Processors that are set aside",
+    sizeof(struct queue_reservation), reservation_rows};
+
+/* What a text body's parameters may say too. JSON_OPTIONAL: as they are printed, to
+ * become members of a body. */
+#define T struct queue_simulation
+#define SETTINGS_ROWS                                                                    \
+    {.name = "time_limit_s",                                                             \
+     .doc =                                                                              \
+         "Seconds that all of it may take; policies that are done by then are the "      \
+         "answer; default 10, at most time_limit_max_s of the service (600); without "   \
+         "a client simulation_time_limit_s (3600) is both",                              \
+     .type = JSON_TYPE_NUMBER,                                                           \
+     .offset = JSON_AT(T, decision.time_limit_s, double),                                \
+     .max = 604800,                                                                      \
+     .preset = NAN,                                                                      \
+     .flags = JSON_NULLABLE | JSON_ABOVE_MIN | JSON_OPTIONAL},                           \
+        {.name = "store",                                                                \
+         .doc = "Keep request and answer, to be read and replayed later",                \
+         .type = JSON_TYPE_BOOLEAN,                                                      \
+         .offset = JSON_AT(T, decision.store, bool)},                                    \
+        JSON_TEXT(T, name, JSON_NULLABLE | JSON_OPTIONAL,                                \
+                  "Any name; comes back with the answer"),                               \
+        JSON_INTEGER(T, processors, 0, QUEUE_PROCESSORS_MAX, 0, 0,                       \
+                     "Processors of the cluster; default or 0: as the log says "         \
+                     "(MaxProcs, else MaxNodes)"),                                       \
+        JSON_TEXTS(T, policies, policy_count, POLICIES_MAX, JSON_OPTIONAL,               \
+                   "Policies to compare, of the family queue; default: all"),            \
+        JSON_CHOICE(T, estimates, estimates, QUEUE_REQUESTED, 0,                         \
+                    "What the scheduler counts on. requested: what the user asked for, " \
+                    "but not less than it took; actual: what it took; default "          \
+                    "requested"),                                                        \
+        JSON_BOOLEAN(T, cut_at_request, 0, 0,                                            \
+                     "A job ends when what the user asked for is over; default false"),  \
+        JSON_NUMBER(T, bound_s, 0, QUEUE_TIME_MAX_S, 10, JSON_ABOVE_MIN,                 \
+                    "Bound of the slowdown: shorter run times count as this; default "   \
+                    "10"),                                                               \
+        JSON_ID(T, workload_id, JSON_NULLABLE | JSON_OPTIONAL,                           \
+                "An uploaded log (POST /v1/workloads)"),                                 \
+        JSON_BOOLEAN(T, per_job, 0, 0, "When and how long each job ran"),                \
+        JSON_INTEGER(T, job_rows_max, 1, ROWS_LIMIT, ROWS_MAX, 0,                        \
+                     "Jobs of that at most, the first ones; default 10000"),             \
+        JSON_INTEGER(T, table_rows_max, 1, TABLE_LIMIT, TABLE_ROWS, 0,                   \
+                     "Rows of by_user and by_size at most, and one for the others; "     \
+                     "default 100"),                                                     \
+        JSON_BOOLEAN(T, as_swf, 0, 0,                                                    \
+                     "Each policy's schedule as a log in Standard Workload Format; a "   \
+                     "job that never fits is in it as it was, cancelled")
+static const struct json_field query_rows[] = {
+    JSON_CHOICE(T, kind, kinds, 0, 0, "Kind of simulation; default queue"),
+    SETTINGS_ROWS,
+    {0},
+};
+static const struct json_field request_rows[] = {
+    JSON_CHOICE(T, kind, kinds, 0, JSON_REQUIRED, "Kind of simulation"),
+    SETTINGS_ROWS,
+    {.name = "seed",
+     .doc = "Comes back with the answer; nothing is drawn; default 1",
+     .type = JSON_TYPE_INTEGER,
+     .offset = JSON_AT(T, decision.seed, uint64_t),
+     .max = JSON_EXACT,
+     .preset = 1},
+    {.name = "labels",
+     .doc = "Any JSON; comes back with the answer",
+     .type = JSON_TYPE_RAW,
+     .offset = JSON_AT(T, decision.labels, const char *)},
+    {.name = "swf",
+     .doc = "The log itself, in Standard Workload Format, instead of workload_id; a "
+            "text/plain body is this member, with the others as parameters",
+     .type = JSON_TYPE_TEXT,
+     .offset = JSON_AT(T, swf, const char *),
+     .max = LOG_MAX_BYTES,
+     .flags = JSON_NULLABLE},
+    JSON_LIST(T, jobs, job_count, struct log_job, &job_json, JOBS_MAX, 0,
+              "The jobs one by one, instead of a log"),
+    JSON_LIST(T, reservations, reservation_count, struct queue_reservation,
+              &reservation_json, RESERVATIONS_MAX, 0,
+              "Processors set aside; more than there are is a mistake"),
+    {0},
+};
+#undef T
+const struct json_object queue_simulation_query_json = {
+    "QueueSimulationQuery", "Settings of a log in the body",
+    sizeof(struct queue_simulation), query_rows};
+const struct json_object queue_simulation_request_json = {
+    "QueueSimulationRequest", "A job log, a cluster, and queue policies to compare",
+    sizeof(struct queue_simulation), request_rows};
+
+/* ---- the answer ---- */
+
+struct job_row {
+    const char *job_id;
+    double number, submit_s, start_s, end_s;
+    uint64_t processors;
+};
+
+struct policy_answer {
+    const char *policy;
+    uint64_t job_count, never_fit_count;
+    struct queue_figures figures;
+    struct queue_spread_answer spread;
+    const struct job_row *jobs;
+    size_t row_count;
+    const char *swf;
+};
+
+/* A job that is wider than the cluster. */
+struct never_fits {
+    const char *job_id;
+    double number;
+    uint64_t processors;
+    const char *reason;
+};
+
+struct queue_simulation_answer {
+    int kind;
+    struct decision_answer decision;
+    const char *name;
+    uint64_t processors, job_count, skipped_count;
+    const struct upload_skip *skipped;
+    size_t skipped_kinds;
+    const struct upload_mistake *first_skipped;
+    size_t first_skipped_count;
+    uint64_t never_fit_count;
+    const struct never_fits *never_fits;
+    size_t never_fits_count;
+    const struct policy_answer *results;
+    size_t result_count;
+    const char *const *ranking;
+    size_t ranking_count;
+};
+
+#define T struct job_row
+static const struct json_field job_row_rows[] = {
+    JSON_TEXT(T, job_id, JSON_OPTIONAL, "Its name, if it has one"),
+    JSON_NUMBER(T, number, 0, 0, 0, JSON_OPTIONAL, "Its number in the log"),
+    JSON_INTEGER(T, processors, 0, JSON_EXACT, 0, 0, "Processors it needs"),
+    JSON_NUMBER(T, submit_s, 0, 0, 0, 0, "When it arrived"),
+    JSON_NUMBER(T, start_s, 0, 0, 0, JSON_MAY_BE_NULL, "When it started; null: never"),
+    JSON_NUMBER(T, end_s, 0, 0, 0, JSON_MAY_BE_NULL,
+                "When it ended; null: it never started"),
+    {0},
+};
+#undef T
+static const struct json_object job_row_json = {
+    "QueueSimulationRow", "What became of a job", sizeof(struct job_row), job_row_rows};
+
+#define T struct policy_answer
+static const struct json_field policy_rows[] = {
+    JSON_TEXT(T, policy, 0, "The policy"),
+    JSON_INTEGER(T, job_count, 0, JSON_EXACT, 0, 0, "Jobs that ran, of all figures"),
+    JSON_INTEGER(T, never_fit_count, 0, JSON_EXACT, 0, 0,
+                 "Jobs that need more processors than there are, and never ran"),
+#define X(figure, meaning)                         \
+    {.name = #figure,                              \
+     .doc = meaning,                               \
+     .type = JSON_TYPE_NUMBER,                     \
+     .offset = JSON_AT(T, figures.figure, double), \
+     .flags = JSON_MAY_BE_NULL},
+    QUEUE_FIGURES(X)
+#undef X
+        QUEUE_SPREAD_ROWS(T),
+    JSON_LIST(T, jobs, row_count, struct job_row, &job_row_json, 0, JSON_OPTIONAL,
+              "per_job: the jobs in the order of the log"),
+    {.name = "swf",
+     .doc = "as_swf: the schedule in Standard Workload Format",
+     .type = JSON_TYPE_TEXT,
+     .offset = JSON_AT(T, swf, const char *),
+     .flags = JSON_OPTIONAL},
+    {0},
+};
+#undef T
+static const struct json_object policy_json = {"QueueSimulationResult",
+                                               "What came out for a policy",
+                                               sizeof(struct policy_answer), policy_rows};
+
+#define T struct never_fits
+static const struct json_field never_fits_rows[] = {
+    JSON_TEXT(T, job_id, JSON_OPTIONAL, "Its name, if it has one"),
+    JSON_NUMBER(T, number, 0, 0, 0, JSON_OPTIONAL, "Its number in the log"),
+    JSON_INTEGER(T, processors, 0, JSON_EXACT, 0, 0, "Processors it needs"),
+    JSON_TEXT(T, reason, 0, "never_fits"),
+    {0},
+};
+#undef T
+static const struct json_object never_fits_json = {
+    "QueueSimulationUnplaced", "A job that can never run", sizeof(struct never_fits),
+    never_fits_rows};
+
+#define T struct queue_simulation_answer
+static const struct json_field answer_rows[] = {
+    DECISION_ANSWER_ROWS(T),
+    JSON_CHOICE(T, kind, kinds, 0, 0, "Kind of simulation"),
+    JSON_TEXT(T, name, JSON_OPTIONAL, "The name of the request"),
+    JSON_INTEGER(T, processors, 0, JSON_EXACT, 0, 0, "Processors of the cluster"),
+    JSON_INTEGER(T, job_count, 0, JSON_EXACT, 0, 0, "Usable jobs of the log"),
+    JSON_INTEGER(T, skipped_count, 0, JSON_EXACT, 0, 0,
+                 "Lines of the log that are no usable jobs, comments not counted"),
+    JSON_LIST(T, skipped, skipped_kinds, struct upload_skip, &upload_skip_json, 0, 0,
+              "These by reason"),
+    JSON_LIST(T, first_skipped, first_skipped_count, struct upload_mistake,
+              &upload_mistake_json, 0, 0, "The first of them"),
+    JSON_INTEGER(T, never_fit_count, 0, JSON_EXACT, 0, 0,
+                 "Jobs that need more processors than there are"),
+    JSON_LIST(T, never_fits, never_fits_count, struct never_fits, &never_fits_json, 0, 0,
+              "The first of them"),
+    JSON_LIST(T, results, result_count, struct policy_answer, &policy_json, 0, 0,
+              "Every policy, in the order of the request"),
+    JSON_TEXTS(T, ranking, ranking_count, 0, 0,
+               "Policies by mean bounded slowdown, then mean wait, then name"),
+    DECISION_END_ROWS(T),
+    {0},
+};
+#undef T
+const struct json_object queue_simulation_answer_json = {
+    "QueueSimulationAnswer", "What the queue policies achieved",
+    sizeof(struct queue_simulation_answer), answer_rows};
+
+/* ---- the log ---- */
+
+/* A simulation while it is prepared and played. */
+struct playing {
+    struct request *rq;
+    const struct queue_simulation *body;
+    struct queue_simulation_answer *answer;
+    struct queue_replay_in in;
+    struct swf_header header;
+    const struct swf_counts *counts; /* of a log; NULL: the jobs were given */
+    const char *source;              /* member that has the jobs */
+    struct arena *run;               /* of a policy */
+    const struct queue_policy *policies[POLICIES_MAX];
+    size_t policy_count;
+    size_t done_count;
+};
+
+static enum error_code count_skipped(struct playing *p, const struct swf_counts *counts)
+{
+    struct upload_skip *skipped = NEW(p->rq->arena, struct upload_skip, SWF_SKIP_COUNT);
+    struct upload_mistake *first =
+        NEW(p->rq->arena, struct upload_mistake, counts->issue_count);
+    size_t kind_count = 0;
+
+    if (!skipped || !first)
+        return fail_memory(p->rq->err);
+    for (size_t i = 0; i < SWF_SKIP_COUNT; i++)
+        if (counts->skipped_by[i])
+            skipped[kind_count++] =
+                (struct upload_skip){swf_skip_names[i], counts->skipped_by[i]};
+    for (size_t i = 0; i < counts->issue_count; i++)
+        first[i] = (struct upload_mistake){counts->issues[i].line,
+                                           swf_skip_names[counts->issues[i].reason]};
+    p->answer->skipped_count = counts->skipped;
+    p->answer->skipped = skipped;
+    p->answer->skipped_kinds = kind_count;
+    p->answer->first_skipped = first;
+    p->answer->first_skipped_count = counts->issue_count;
+    return OK;
+}
+
+static enum error_code take_log(struct playing *p, const char *member, const char *text,
+                                size_t length)
+{
+    struct swf_counts *counts = NEW(p->rq->arena, struct swf_counts, 1);
+    struct swf_log log;
+
+    if (!counts)
+        return fail_memory(p->rq->err);
+    TRY(swf_read(text, length, &log, &p->header, counts, p->rq->arena, p->rq->err));
+    if (log.count == 0)
+        return invalid(p->rq->err, member, "no_jobs",
+                       "none of the %llu lines is a job of the Standard Workload Format: "
+                       "a line has 18 numbers, -1 for what is not known",
+                       (unsigned long long)counts->lines);
+    if (log.count > JOBS_MAX)
+        return invalid(p->rq->err, member, "too_long", "%zu jobs are more than %d",
+                       log.count, JOBS_MAX);
+    p->in.jobs = log.jobs;
+    p->in.job_count = log.count;
+    p->counts = counts;
+    p->source = member;
+    return count_skipped(p, counts);
+}
+
+static enum error_code take_upload(struct playing *p)
+{
+    const char *id = p->body->workload_id;
+    struct store_trace trace = {0};
+    struct error here = {.code = OK};
+    struct db_session *db;
+    enum error_code code;
+
+    TRY(request_db(p->rq, &db));
+    code = store_trace_read(db, p->rq->principal.tenant, STORE_WORKLOAD, id, true, &trace,
+                            p->rq->arena, &here);
+    if (code == ERR_NOT_FOUND)
+        return invalid(p->rq->err, "/workload_id", "unknown_id",
+                       "there is no such upload '%.128s'; POST it to /v1/workloads first",
+                       id);
+    if (code != OK) {
+        p->rq->err->retry_after_s = here.retry_after_s;
+        return fail(p->rq->err, code, here.field, "%s", here.text);
+    }
+    return take_log(p, "/workload_id", (const char *)trace.document.data,
+                    trace.document.length);
+}
+
+static enum error_code take_jobs(struct playing *p)
+{
+    const struct queue_simulation *body = p->body;
+    struct swf_job *jobs = NEW(p->rq->arena, struct swf_job, body->job_count);
+    struct swf_counts *none = NEW(p->rq->arena, struct swf_counts, 1);
+    struct swf_log empty;
+
+    if (!jobs || !none)
+        return fail_memory(p->rq->err);
+    TRY(swf_read("", 0, &empty, &p->header, none, p->rq->arena, p->rq->err));
+    for (size_t i = 0; i < body->job_count; i++) {
+        const struct log_job *job = &body->jobs[i];
+
+#define X(column, doc) jobs[i].column = (double)NAN;
+        SWF_COLUMNS(X)
+#undef X
+        jobs[i].number = (double)(i + 1);
+        jobs[i].submit_s = job->submit_s;
+        jobs[i].run_s = job->run_s;
+        jobs[i].requested_s = job->requested_s;
+        jobs[i].processors = jobs[i].requested_processors = (double)job->processors;
+    }
+    p->in.jobs = jobs;
+    p->in.job_count = body->job_count;
+    p->source = "/jobs";
+    return OK;
+}
+
+static enum error_code take_workload(struct playing *p)
+{
+    const struct queue_simulation *body = p->body;
+    int given = !!body->workload_id + !!body->swf + !!body->job_count;
+
+    if (given == 0)
+        return invalid(p->rq->err, "/workload_id", "required",
+                       "which jobs? give workload_id, swf or jobs; or the log as a "
+                       "text/plain body");
+    if (given > 1)
+        return invalid(p->rq->err, body->job_count ? "/jobs" : "/swf", "conflict",
+                       "give one of workload_id, swf and jobs");
+    if (body->workload_id)
+        return take_upload(p);
+    if (body->swf)
+        return take_log(p, "/swf", body->swf, strlen(body->swf));
+    return take_jobs(p);
+}
+
+/* ---- the rest of the request ---- */
+
+static void take_policies(struct playing *p)
+{
+    const struct queue_simulation *body = p->body;
+    const char *names[POLICIES_MAX];
+    size_t known = 0;
+
+    for (; queue_policies[known].name && known < POLICIES_MAX; known++) {
+        names[known] = queue_policies[known].name;
+        p->policies[known] = &queue_policies[known];
+    }
+    p->policy_count = body->policy_count ? body->policy_count : known;
+    for (size_t i = 0; i < body->policy_count; i++) {
+        const char *name = body->policies[i];
+        char pointer[64], hint[NAMES_HINT_BYTES];
+
+        snprintf(pointer, sizeof(pointer), "/policies/%zu", i);
+        p->policies[i] = queue_policy_find(name);
+        if (!p->policies[i])
+            invalid(p->rq->err, pointer, "unknown_algorithm",
+                    "there is no queue policy '%.60s'; %s", name,
+                    names_hint(name, names, known, hint, sizeof(hint)));
+        for (size_t k = 0; k < i && p->policies[i]; k++)
+            if (p->policies[k] == p->policies[i])
+                invalid(p->rq->err, pointer, "duplicate", "'%s' is there twice", name);
+    }
+}
+
+static void take_processors(struct playing *p)
+{
+    double said = isnan(p->header.max_procs) ? p->header.max_nodes : p->header.max_procs;
+
+    p->in.processors = p->body->processors;
+    if (p->in.processors)
+        return;
+    if (said >= 1 && said <= QUEUE_PROCESSORS_MAX)
+        p->in.processors = (uint64_t)said;
+    else
+        invalid(p->rq->err, "/processors", "required",
+                "how many processors has the cluster? The log does not say (MaxProcs)");
+}
+
+static enum error_code check_reservations(struct playing *p)
+{
+    struct queue_in in = {
+        .now_s = 0,
+        .processors = p->in.processors,
+        .reservations = p->body->reservations,
+        .reservation_count = p->body->reservation_count,
+    };
+
+    p->in.reservations = p->body->reservations;
+    p->in.reservation_count = p->body->reservation_count;
+    return p->in.processors ? queue_check(&in, p->rq->arena, p->rq->err) : OK;
+}
+
+/* All mistakes at once; what is no mistake of the client ends it. */
+static enum error_code prepare(struct playing *p)
+{
+    enum error_code code;
+
+    take_policies(p);
+    code = take_workload(p);
+    if (code != OK && code != ERR_INVALID)
+        return code;
+    if (code == OK || p->body->processors)
+        take_processors(p);
+    code = check_reservations(p);
+    if (code != OK && code != ERR_INVALID)
+        return code;
+    p->in.estimates = (enum queue_estimates)p->body->estimates;
+    p->in.cut_at_request = p->body->cut_at_request;
+    p->in.bound_s = p->body->bound_s;
+    return p->rq->err->code;
+}
+
+/* ---- what came out ---- */
+
+static const char *name_of(const struct playing *p, size_t job)
+{
+    return p->body->job_count ? p->body->jobs[job].id : NULL;
+}
+
+static enum error_code list_never_fits(struct playing *p)
+{
+    struct queue_simulation_answer *answer = p->answer;
+    struct never_fits *list = NEW(p->rq->arena, struct never_fits, NEVER_FITS_MAX);
+
+    if (!list)
+        return fail_memory(p->rq->err);
+    for (size_t i = 0; i < p->in.job_count; i++) {
+        double processors = ceil(swf_processors(&p->in.jobs[i]));
+
+        if (processors <= (double)p->in.processors)
+            continue;
+        if (answer->never_fit_count++ < NEVER_FITS_MAX)
+            list[answer->never_fits_count++] =
+                (struct never_fits){name_of(p, i), p->in.jobs[i].number,
+                                    (uint64_t)fmin(processors, JSON_EXACT),
+                                    queue_reason_names[QUEUE_REASON_NEVER_FITS]};
+    }
+    answer->never_fits = list;
+    return OK;
+}
+
+static enum error_code list_jobs(const struct playing *p,
+                                 const struct queue_replay_out *out,
+                                 struct policy_answer *to)
+{
+    size_t count = p->in.job_count;
+    struct job_row *rows;
+
+    if (count > p->body->job_rows_max)
+        count = (size_t)p->body->job_rows_max;
+    rows = NEW(p->rq->arena, struct job_row, count);
+    if (!rows)
+        return fail_memory(p->rq->err);
+    for (size_t i = 0; i < count; i++) {
+        const struct swf_job *job = &p->in.jobs[i];
+
+        rows[i] = (struct job_row){
+            .job_id = name_of(p, i),
+            .number = job->number,
+            .submit_s = job->submit_s,
+            .start_s = out->start_s[i],
+            .end_s = out->start_s[i] + out->run_s[i],
+            .processors = (uint64_t)fmin(ceil(swf_processors(job)), JSON_EXACT),
+        };
+    }
+    to->jobs = rows;
+    to->row_count = count;
+    return OK;
+}
+
+/* Whether the jobs are in the order of arrival; those of a log are. */
+static bool is_sorted(const struct playing *p)
+{
+    for (size_t i = 1; i < p->in.job_count; i++)
+        if (p->in.jobs[i].submit_s < p->in.jobs[i - 1].submit_s)
+            return false;
+    return true;
+}
+
+/* What the answer warns of, as comments. */
+static void print_notes(const struct playing *p, struct text_buffer *b)
+{
+    const struct decision_answer *decision = &p->answer->decision;
+
+    for (size_t i = 0; i < decision->warning_count; i++)
+        text_addf(b, "; Note: %s\n", decision->warnings[i]);
+}
+
+/* The log as it ran, with the cluster's size and the number of its jobs in its head. */
+static enum error_code print_swf(const struct playing *p,
+                                 const struct queue_replay_out *out, const char **swf)
+{
+    struct text_buffer b = {.arena = p->rq->arena};
+    struct swf_log log = {.jobs = NEW(p->run, struct swf_job, p->in.job_count),
+                          .count = p->in.job_count,
+                          .arena = p->run};
+    struct swf_header header = p->header;
+    char line[1024];
+
+    _Static_assert(sizeof(line) >= SWF_LINE_BYTES, "room for a line");
+    if (!log.jobs)
+        return fail_memory(p->rq->err);
+    header.max_procs = (double)p->in.processors;
+    header.max_jobs = header.max_records = (double)p->in.job_count;
+    if (isnan(header.version))
+        header.version = 2.2;
+    text_add(&b, line, swf_print_header(&header, line, sizeof(line)));
+    print_notes(p, &b);
+    for (size_t i = 0; i < p->in.job_count; i++)
+        log.jobs[i] = queue_replayed_job(&p->in, out, i);
+    if (!is_sorted(p))
+        TRY(swf_log_sort(&log, p->rq->err));
+    for (size_t i = 0; i < log.count; i++) {
+        text_add(&b, line, swf_print_job(&log.jobs[i], line, sizeof(line)));
+        text_add(&b, "\n", 1);
+    }
+    text_add(&b, "", 1);
+    if (b.failed)
+        return fail_memory(p->rq->err);
+    *swf = b.data;
+    return OK;
+}
+
+/* ---- what the caller should know ---- */
+
+/* Jobs, and the first one of them. */
+struct tally {
+    size_t count, first;
+};
+
+static void count_one(struct tally *t, bool is_one, size_t index)
+{
+    if (is_one && t->count++ == 0)
+        t->first = index;
+}
+
+/* What a scheduler is not told, and what of the log it does not use. */
+struct tallies {
+    struct tally defaulted, raised, memory, preceding, partitions, wide;
+};
+
+static void count_jobs(const struct playing *p, struct tallies *t)
+{
+    bool requested = p->in.estimates == QUEUE_REQUESTED;
+    double partition = (double)NAN;
+
+    *t = (struct tallies){0};
+    for (size_t i = 0; i < p->in.job_count; i++) {
+        const struct swf_job *job = &p->in.jobs[i];
+
+        if (isnan(partition))
+            partition = job->partition;
+        count_one(&t->defaulted, requested && isnan(job->requested_s), i);
+        count_one(&t->raised,
+                  requested && !p->in.cut_at_request && job->requested_s < job->run_s, i);
+        count_one(&t->memory, job->requested_memory_kb > 0, i);
+        count_one(&t->preceding, job->preceding_job > 0, i);
+        count_one(&t->partitions, !isnan(job->partition) && job->partition != partition,
+                  i);
+        count_one(&t->wide, ceil(swf_processors(job)) > (double)p->in.processors, i);
+    }
+}
+
+/* "/jobs/3", or "/swf, job number 17". */
+static const char *place_of(const struct playing *p, size_t job)
+{
+    double number = p->in.jobs[job].number;
+
+    if (!p->counts)
+        return arena_printf(p->rq->arena, "%s/%zu", p->source, job);
+    return arena_printf(p->rq->arena, "%s, job number %.15g", p->source,
+                        isnan(number) ? -1 : number);
+}
+
+static enum error_code warn_of(struct playing *p, const struct tally *t, const char *code,
+                               const char *what)
+{
+    const char *place;
+
+    if (!t->count)
+        return OK;
+    place = place_of(p, t->first);
+    if (!place)
+        return fail_memory(p->rq->err);
+    return decision_warn(p->rq, &p->answer->decision, "%s: %zu job(s), first %s, %s",
+                         code, t->count, place, what);
+}
+
+/* Lines that were left out or moved. */
+static enum error_code warn_lines(struct playing *p)
+{
+    const struct swf_counts *c = p->counts;
+    struct text_buffer reasons = {.arena = p->rq->arena};
+
+    if (!c)
+        return OK;
+    for (size_t i = 0; i < SWF_SKIP_COUNT; i++)
+        if (c->skipped_by[i])
+            text_addf(&reasons, "%s%s: %llu", reasons.length ? ", " : "",
+                      swf_skip_names[i], (unsigned long long)c->skipped_by[i]);
+    text_add(&reasons, "", 1);
+    if (reasons.failed)
+        return fail_memory(p->rq->err);
+    if (c->skipped)
+        TRY(decision_warn(p->rq, &p->answer->decision,
+                          "skipped: %llu line(s) of %s, first line %llu, are no usable "
+                          "jobs, %s",
+                          (unsigned long long)c->skipped, p->source,
+                          (unsigned long long)c->issues[0].line, reasons.data));
+    if (c->unsorted)
+        TRY(decision_warn(
+            p->rq, &p->answer->decision,
+            "unsorted: %llu line(s) of %s, first line %llu, were not in the "
+            "order of arrival, and have been sorted",
+            (unsigned long long)c->unsorted, p->source,
+            (unsigned long long)c->first_unsorted_line));
+    return OK;
+}
+
+static enum error_code warn_jobs(struct playing *p)
+{
+    struct tallies t;
+
+    count_jobs(p, &t);
+    TRY(warn_of(p, &t.wide, "never_fits",
+                "need more processors than the cluster has, and are in no figure"));
+    TRY(warn_of(p, &t.defaulted, "run_time_defaulted",
+                "ask for no run time; the scheduler counts on the one they took"));
+    TRY(warn_of(p, &t.raised, "requested_raised",
+                "ran longer than they asked for; the scheduler counts on the time they "
+                "took, see cut_at_request"));
+    TRY(warn_of(p, &t.preceding, "preceding_ignored",
+                "name a preceding_job, which nobody waits for"));
+    TRY(warn_of(p, &t.memory, "memory_ignored",
+                "ask for memory, which the cluster is taken to have"));
+    return warn_of(p, &t.partitions, "partition_ignored",
+                   "are of another partition than the first; all run on one cluster");
+}
+
+static enum error_code warn_input(struct playing *p)
+{
+    size_t listed = (size_t)fmin((double)p->in.job_count, (double)p->body->job_rows_max);
+
+    TRY(warn_lines(p));
+    TRY(warn_jobs(p));
+    if (!p->body->processors && isnan(p->header.max_procs))
+        TRY(decision_warn(p->rq, &p->answer->decision,
+                          "guessed: /processors is MaxNodes of the log, %llu; it says no "
+                          "MaxProcs",
+                          (unsigned long long)p->in.processors));
+    if (p->body->per_job && listed < p->in.job_count)
+        TRY(decision_warn(p->rq, &p->answer->decision,
+                          "truncated: %zu of %zu jobs are listed, see /job_rows_max",
+                          listed, p->in.job_count));
+    return OK;
+}
+
+/* Of what came out. */
+static enum error_code warn_outcome(struct playing *p, bool is_cut)
+{
+    uint64_t rest = 0;
+
+    for (size_t i = 0; i < p->answer->result_count; i++)
+        rest += p->answer->results[i].spread.rest_count > 0;
+    if (rest)
+        TRY(decision_warn(
+            p->rq, &p->answer->decision,
+            "truncated: by_user has its first %llu users, and a row for the "
+            "others, see /table_rows_max",
+            (unsigned long long)p->body->table_rows_max));
+    if (is_cut)
+        TRY(decision_warn(p->rq, &p->answer->decision,
+                          "time_limit: the time was up, or the simulation was "
+                          "cancelled, when %zu of %zu policies were done; with "
+                          "Prefer: respond-async it may take longer",
+                          p->done_count, p->policy_count));
+    return OK;
+}
+
+/* ---- the order of the policies ---- */
+
+static int compare_results(const void *left, const void *right)
+{
+    const struct policy_answer *l = *(const struct policy_answer *const *)left;
+    const struct policy_answer *r = *(const struct policy_answer *const *)right;
+    const double key[][2] = {
+        {l->figures.mean_bounded_slowdown, r->figures.mean_bounded_slowdown},
+        {l->figures.mean_wait_s, r->figures.mean_wait_s}};
+
+    for (size_t i = 0; i < 2; i++)
+        if (key[i][0] < key[i][1] || key[i][0] > key[i][1])
+            return key[i][0] < key[i][1] ? -1 : 1;
+    return strcmp(l->policy, r->policy);
+}
+
+static enum error_code rank(struct playing *p)
+{
+    struct queue_simulation_answer *answer = p->answer;
+    const struct policy_answer **order =
+        NEW(p->rq->arena, const struct policy_answer *, answer->result_count);
+    const char **names = NEW(p->rq->arena, const char *, answer->result_count);
+
+    if (!order || !names)
+        return fail_memory(p->rq->err);
+    for (size_t i = 0; i < answer->result_count; i++)
+        order[i] = &answer->results[i];
+    qsort(order, answer->result_count, sizeof(*order), compare_results);
+    for (size_t i = 0; i < answer->result_count; i++)
+        names[i] = order[i]->policy;
+    answer->ranking = names;
+    answer->ranking_count = answer->result_count;
+    return OK;
+}
+
+/* ---- playing ---- */
+
+static void note_progress(void *context, double ratio)
+{
+    struct playing *p = context;
+    double done = ((double)p->done_count + ratio) / (double)p->policy_count;
+
+    if (p->rq->progress)
+        progress_write(
+            p->rq->progress,
+            (struct store_progress){
+                fmin(1, done),
+                (uint64_t)(done * 2 * (double)p->policy_count * (double)p->in.job_count),
+                p->done_count});
+}
+
+static enum error_code play_policy(struct playing *p, struct policy_answer *to,
+                                   bool *is_cut)
+{
+    const struct queue_policy *policy = p->policies[p->done_count];
+    struct queue_replay_watch watch = {&p->rq->budget, note_progress, p};
+    struct queue_replay_out out;
+
+    arena_reset(p->run);
+    TRY(queue_replay(policy, &p->in, &watch, &out, p->run, p->rq->err));
+    *is_cut = out.is_cut;
+    if (out.is_cut)
+        return OK;
+    *to = (struct policy_answer){
+        .policy = policy->name,
+        .job_count = out.run_count,
+        .never_fit_count = out.never_fit_count,
+        .figures = out.figures,
+    };
+    TRY(queue_spread_read(&p->in, &out, (size_t)p->body->table_rows_max, &to->spread,
+                          p->run, p->rq->arena, p->rq->err));
+    if (p->body->per_job)
+        TRY(list_jobs(p, &out, to));
+    if (p->body->as_swf || request_answer_form(p->rq) == ANSWER_TEXT)
+        TRY(print_swf(p, &out, &to->swf));
+    p->done_count++;
+    note_progress(p, 0);
+    return OK;
+}
+
+static enum error_code play(struct playing *p)
+{
+    struct policy_answer *results =
+        NEW(p->rq->arena, struct policy_answer, p->policy_count);
+    bool is_cut = false;
+
+    if (!results)
+        return fail_memory(p->rq->err);
+    TRY(list_never_fits(p));
+    TRY(warn_input(p));
+    while (p->done_count < p->policy_count && !is_cut)
+        TRY(play_policy(p, &results[p->done_count], &is_cut));
+    p->answer->results = results;
+    p->answer->result_count = p->done_count;
+    p->answer->name = p->body->name;
+    p->answer->processors = p->in.processors;
+    p->answer->job_count = p->in.job_count;
+    TRY(warn_outcome(p, is_cut));
+    TRY(rank(p));
+    decision_end(p->rq, "simulation",
+                 is_cut                                         ? DECISION_CUT
+                 : p->answer->never_fit_count < p->in.job_count ? DECISION_FEASIBLE
+                                                                : DECISION_INFEASIBLE,
+                 &p->answer->decision);
+    return OK;
+}
+
+static enum error_code reply_text(struct request *rq, const char *text)
+{
+    rq->reply->content_type = "text/plain; charset=utf-8";
+    rq->reply->body = text;
+    rq->reply->body_length = strlen(text);
+    return OK;
+}
+
+enum error_code simulate_queue(struct request *rq, const void *in, void *out)
+{
+    const struct queue_simulation *body = in;
+    struct queue_simulation_answer *answer = out;
+    struct playing p = {.rq = rq, .body = body, .answer = answer};
+    bool text = request_answer_form(rq) == ANSWER_TEXT && !request_is_async(rq);
+    enum error_code code;
+
+    TRY(simulation_begin(rq, &body->decision, &answer->decision));
+    if (text && (body->policy_count != 1 || body->decision.store))
+        return invalid(rq->err, body->decision.store ? "/store" : "/policies", "conflict",
+                       "a text/plain answer is the schedule of one policy, and is not "
+                       "stored; name one, or accept application/json");
+    TRY(prepare(&p));
+    if (request_is_async(rq))
+        return simulation_enqueue(rq, body->name);
+    p.run = arena_create_beside(rq->arena, arena_cap_bytes(rq->arena));
+    code = p.run ? play(&p) : fail_memory(rq->err);
+    arena_close(p.run);
+    if (code != OK)
+        return code;
+    if (text && answer->result_count == 0)
+        return fail(rq->err, ERR_BUSY, "",
+                    "the time was up before the policy was done; give time_limit_s, or "
+                    "Prefer: respond-async");
+    if (!text)
+        return OK;
+    if (!rq->keyed_id)
+        return reply_text(rq, answer->results[0].swf);
+    /* With a key the JSON is what is kept, and the text is taken from it the next time.
+     */
+    request_answer_as(rq, ANSWER_TEXT, answer->results[0].swf,
+                      strlen(answer->results[0].swf));
+    return OK;
+}
+
+/* ---- the schedule of one without a client ---- */
+
+struct schedule_query {
+    const char *policy;
+};
+
+/* A result as it was stored, of which the schedule is wanted. */
+struct stored_result {
+    const char *policy, *swf, *others;
+};
+
+#define T struct stored_result
+#define OTHER(member)                                      \
+    {                                                      \
+        .name = #member, .doc = "", .type = JSON_TYPE_RAW, \
+        .offset = JSON_AT(T, others, const char *)         \
+    }
+static const struct json_field stored_rows[] = {
+    JSON_TEXT(T, policy, JSON_REQUIRED, ""),
+    {.name = "swf",
+     .doc = "",
+     .type = JSON_TYPE_TEXT,
+     .offset = JSON_AT(T, swf, const char *),
+     .max = LOG_MAX_BYTES},
+    OTHER(job_count),
+    OTHER(never_fit_count),
+    OTHER(jobs),
+    OTHER(percentiles),
+    OTHER(by_user),
+    OTHER(by_size),
+#define X(figure, meaning) OTHER(figure),
+    QUEUE_FIGURES(X)
+#undef X
+        {0},
+};
+#undef OTHER
+#undef T
+static const struct json_object stored_result_json = {
+    "QueueStoredResult", "", sizeof(struct stored_result), stored_rows};
+
+#define T struct schedule_query
+static const struct json_field schedule_query_rows[] = {
+    JSON_ID(T, policy, 0, "Which policy; default: the first"),
+    {0},
+};
+#undef T
+const struct json_object queue_schedule_query_json = {
+    "QueueScheduleQuery", "Which schedule", sizeof(struct schedule_query),
+    schedule_query_rows};
+
+enum error_code queue_schedule_find(struct request *rq, const char *answer,
+                                    const char *policy, const char **swf)
+{
+    const char *results = NULL;
+    struct json_lines list = {0};
+
+    *swf = NULL;
+    TRY(json_member(answer, "results", &results, rq->arena, rq->err));
+    if (results && json_read_list(&stored_result_json, results, strlen(results), &list,
+                                  rq->arena, &(struct error){.code = OK}) != OK)
+        list.count = 0; /* of another kind */
+    for (size_t i = 0; i < list.count && !*swf; i++) {
+        const struct stored_result *result = (const struct stored_result *)list.items + i;
+
+        if (result->swf && (!policy || strcmp(policy, result->policy) == 0))
+            *swf = result->swf;
+    }
+    return OK;
+}
+
+enum error_code get_simulation_schedule(struct request *rq, const void *in, void *out)
+{
+    const struct schedule_query *query = rq->query;
+    const char *swf = NULL;
+    struct store_simulation now = {0};
+    struct db_session *db;
+
+    (void)in, (void)out;
+    TRY(request_db(rq, &db));
+    TRY(store_simulation_read(db, rq->principal.tenant, rq->path_value[0], &now,
+                              rq->arena, rq->err));
+    if (now.result)
+        TRY(queue_schedule_find(rq, now.result, query ? query->policy : NULL, &swf));
+    if (swf)
+        return reply_text(rq, swf);
+    return fail(rq->err, ERR_NOT_FOUND, "", "the simulation has no such schedule%s",
+                isnan(now.finished_at_s)
+                    ? " yet"
+                    : ": it must be of kind queue, and ask for it with as_swf");
+}

@@ -1,0 +1,149 @@
+/* simulation_trace.c - uploaded failures as outages of the simulated resources. */
+#include "handlers/simulation/simulation_parts.h"
+#include "models/failure_trace.h"
+#include "service/json.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The failures of one resource of the trace: part of a sorted list. */
+struct node {
+    const char *name;
+    size_t first, count;
+};
+
+struct laying {
+    struct building *b;
+    struct failure *failures; /* by resource, then as they came */
+    size_t failure_count;
+    struct failure_interval *outages; /* of the same index; from the begin of a run */
+    struct node *nodes;               /* by name */
+    size_t node_count;
+    struct name_index by_name;
+};
+
+static int compare_failures(const void *left, const void *right)
+{
+    const struct failure *a = left, *b = right;
+    int order = strcmp(a->resource_id, b->resource_id);
+
+    if (order)
+        return order;
+    return (a->down_at_s > b->down_at_s) - (a->down_at_s < b->down_at_s);
+}
+
+static enum error_code read_failures(struct laying *l)
+{
+    struct building *b = l->b;
+    struct store_trace trace = {0};
+    struct failure_trace_counts counts = {0};
+    struct failure_log log = {.arena = b->a};
+    const char *offset = NULL;
+    enum failure_trace_format format = FAILURE_TRACE_LANL_CFDR;
+
+    TRY(simulation_upload(b, STORE_FAILURE_TRACE, "/failure_trace_id",
+                          b->body->failure_trace_id, &trace));
+    if (strcmp(trace.format, failure_trace_format_names[FAILURE_TRACE_FTA]) == 0)
+        format = FAILURE_TRACE_FTA;
+    TRY(json_member(trace.summary, "utc_offset_s", &offset, b->a, b->err));
+    TRY(failure_trace_read(format, (const char *)trace.document.data,
+                           trace.document.length, offset ? strtod(offset, NULL) : 0, &log,
+                           &counts, b->a, b->err));
+    l->failures = log.failures;
+    l->failure_count = log.count;
+    qsort(l->failures, l->failure_count, sizeof(*l->failures), compare_failures);
+    return OK;
+}
+
+/* Outages from the instant that is the begin of a run on. */
+static enum error_code make_outages(struct laying *l)
+{
+    double from_at_s = l->b->body->failure_trace_from_s;
+
+    if (isnan(from_at_s))
+        for (size_t i = 0; i < l->failure_count; i++)
+            from_at_s = fmin(l->failures[i].down_at_s, from_at_s); /* of NAN the other */
+    l->outages = NEW(l->b->a, struct failure_interval, l->failure_count);
+    l->nodes = NEW(l->b->a, struct node, l->failure_count);
+    if (!l->outages || !l->nodes ||
+        !name_index_create(&l->by_name, l->failure_count, l->b->a))
+        return fail_memory(l->b->err);
+    for (size_t i = 0, kept = 0; i < l->failure_count; i++) {
+        const struct failure *f = &l->failures[i];
+        bool same = l->node_count &&
+                    strcmp(l->nodes[l->node_count - 1].name, f->resource_id) == 0;
+
+        if (!same) {
+            name_index_add(&l->by_name, f->resource_id, l->node_count);
+            l->nodes[l->node_count++] = (struct node){f->resource_id, kept, 0};
+        }
+        if (f->up_at_s <= from_at_s)
+            continue;
+        l->outages[kept++] = (struct failure_interval){fmax(0, f->down_at_s - from_at_s),
+                                                       f->up_at_s - from_at_s};
+        l->nodes[l->node_count - 1].count++;
+    }
+    return OK;
+}
+
+/* Which node each resource has: that of its name, or if no resource has the name of a
+ * node, the next one. */
+static bool uses_names(const struct laying *l, const struct sim_resource_name *names,
+                       size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (name_index_find(&l->by_name, names[i].id) != NAME_NOT_FOUND)
+            return true;
+    return false;
+}
+
+static enum error_code lay(struct laying *l, const struct sim_resource_name *names,
+                           size_t count)
+{
+    struct building *b = l->b;
+    bool by_name = uses_names(l, names, count);
+    size_t used = 0;
+    struct sim_trace **traces = NEW(b->a, struct sim_trace *, b->group_count);
+
+    for (size_t i = 0; traces && i < b->group_count; i++) {
+        traces[i] = NEW(b->a, struct sim_trace, b->groups[i].count);
+        if (!traces[i])
+            return fail_memory(b->err);
+        b->groups[i].fails = false;
+        b->groups[i].failure_group = SIM_NO_FAILURE_GROUP;
+        b->groups[i].traces = traces[i];
+    }
+    if (!traces)
+        return fail_memory(b->err);
+    for (size_t i = 0; i < count; i++) {
+        size_t node = by_name ? name_index_find(&l->by_name, names[i].id) : i;
+
+        if (node >= l->node_count)
+            continue;
+        used++;
+        traces[names[i].group][names[i].number].outages =
+            l->outages + l->nodes[node].first;
+        traces[names[i].group][names[i].number].outage_count = l->nodes[node].count;
+    }
+    if (used < count || used < l->node_count)
+        simulation_warn(b->out, b->a,
+                        "failure_trace: %zu of %zu resources fail, by %s; %zu of the %zu "
+                        "resources of the trace are used",
+                        used, count, by_name ? "their names" : "the order of names", used,
+                        l->node_count);
+    return OK;
+}
+
+enum error_code simulation_failure_trace(struct building *b)
+{
+    struct sim_scenario prepared = b->scenario;
+    const struct sim_resource_name *names;
+    struct laying l = {.b = b};
+    size_t count;
+
+    TRY(read_failures(&l));
+    TRY(make_outages(&l));
+    TRY(sim_scenario_prepare(&prepared, "", b->a, b->err));
+    TRY(sim_resource_names(&prepared, &names, &count, b->a, b->err));
+    return lay(&l, names, count);
+}

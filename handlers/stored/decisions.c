@@ -1,0 +1,290 @@
+/* decisions.c - /v1/decisions: what was decided, and deciding it again. */
+#include "handlers/stored/decisions.h"
+
+#include "handlers/common/page.h"
+#include "handlers/pictures/pictures.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { DIFFERENCES_MAX = 100 };
+
+/* Members of the answers that a replay does not compare. */
+static const char *const ignored[] = {"decision_id", "timings", NULL};
+static const char *const ignored_if_cut[] = {
+    "decision_id", "timings", "status", "warnings", "because", "bounds", NULL};
+/* Cut before its first step: the list policy is run that gave the plan. */
+static const char *const ignored_if_listed[] = {
+    "decision_id", "timings", "status",       "warnings",  "because",           "bounds",
+    "algorithm",   "steps",   "bound_effort", "best_list", "improved_at_steps", NULL};
+/* Where what is left of the clock went into bounds, a replay may know better ones. */
+static const char *const bound_pointers[] = {"/objective/lower_bound_s",
+                                             "/objective/gap_ratio", NULL};
+
+struct decisions_query {
+    struct page_query page;
+    struct range_query range;
+    const char *route;
+};
+
+struct decisions_page {
+    const struct store_decision *decisions;
+    size_t decision_count;
+    const char *next_page_token;
+};
+
+struct replay_answer {
+    const char *decision_id;
+    bool identical;
+    const char *const *differences;
+    size_t difference_count;
+    const char *const *ignored;
+    size_t ignored_count;
+    const char *answer; /* JSON */
+};
+
+#define T struct decisions_query
+static const struct json_field query_rows[] = {
+    JSON_ID(T, route, 0,
+            "Decisions of this endpoint only, as /v1/placements; default: all"),
+    RANGE_ROWS(T),
+    PAGE_ROWS(T),
+    {0},
+};
+#undef T
+const struct json_object decisions_query_json = {
+    "DecisionsQuery", "Which decisions, newest first", sizeof(struct decisions_query),
+    query_rows};
+
+#define T struct store_decision
+#define INFO_ROWS                                                        \
+    JSON_TEXT(T, decision_id, 0, "UUID of the decision"),                \
+        JSON_INSTANT(T, created_at, 0, "When it was stored"),            \
+        JSON_TEXT(T, route, 0, "Endpoint that decided"),                 \
+        JSON_TEXT(T, algorithm, JSON_OPTIONAL, "Policy that decided"),   \
+        JSON_TEXT(T, status, 0, "optimal, feasible, infeasible or cut"), \
+        JSON_INTEGER(T, seed, 0, JSON_EXACT, 0, 0, "Seed of the random numbers")
+static const struct json_field info_rows[] = {
+    INFO_ROWS,
+    {0},
+};
+static const struct json_field stored_rows[] = {
+    INFO_ROWS,
+    JSON_RAW(T, request, 0, "The request as it came"),
+    {.name = "snapshot",
+     .doc = "What the snapshot_id of the request meant then",
+     .type = JSON_TYPE_RAW,
+     .offset = JSON_AT(T, snapshot_document, const char *),
+     .flags = JSON_OPTIONAL},
+    {.name = "history",
+     .doc = "What else was looked up for it then: a replay takes it from here",
+     .type = JSON_TYPE_RAW,
+     .offset = JSON_AT(T, history_document, const char *),
+     .flags = JSON_OPTIONAL},
+    JSON_RAW(T, answer, 0, "The answer"),
+    {0},
+};
+#undef T
+static const struct json_object info_json = {"DecisionInfo",
+                                             "A stored decision without request and "
+                                             "answer",
+                                             sizeof(struct store_decision), info_rows};
+const struct json_object stored_decision_json = {
+    "StoredDecision", "A stored decision", sizeof(struct store_decision), stored_rows};
+
+#define T struct decisions_page
+static const struct json_field page_rows[] = {
+    JSON_LIST(T, decisions, decision_count, struct store_decision, &info_json, 0, 0,
+              "The decisions, newest first"),
+    NEXT_PAGE_ROW(T),
+    {0},
+};
+#undef T
+const struct json_object decisions_page_json = {"DecisionsPage",
+                                                "A page of stored decisions",
+                                                sizeof(struct decisions_page), page_rows};
+
+#define T struct replay_answer
+static const struct json_field replay_rows[] = {
+    JSON_TEXT(T, decision_id, 0, "The stored decision"),
+    JSON_BOOLEAN(T, identical, 0, 0, "Whether the new answer is the stored one"),
+    JSON_TEXTS(T, differences, difference_count, DIFFERENCES_MAX, 0,
+               "JSON Pointers to what differs: the first 100"),
+    JSON_TEXTS(T, ignored, ignored_count, 16, 0,
+               "Members of the answer that were not compared"),
+    JSON_RAW(T, answer, 0, "The new answer"),
+    {0},
+};
+#undef T
+const struct json_object replay_answer_json = {
+    "ReplayAnswer", "A stored request answered again, and compared",
+    sizeof(struct replay_answer), replay_rows};
+
+enum error_code get_decisions(struct request *rq, const void *in, void *out)
+{
+    const struct decisions_query *query = rq->query;
+    struct decisions_page *page = out;
+    struct store_page part = page_of(&query->page);
+    struct db_session *db;
+
+    (void)in;
+    TRY(range_check(&query->range, rq->err));
+    TRY(request_db(rq, &db));
+    TRY(store_decisions_list(db, rq->principal.tenant, query->route,
+                             query->range.from_at_s, query->range.to_at_s, &part,
+                             &page->decisions, &page->decision_count,
+                             &page->next_page_token, rq->arena, rq->err));
+    return page_link(rq, page->next_page_token);
+}
+
+enum error_code get_decision(struct request *rq, const void *in, void *out)
+{
+    const struct store_decision *stored = out;
+    struct db_session *db;
+
+    (void)in;
+    TRY(request_db(rq, &db));
+    TRY(store_decision_read(db, rq->principal.tenant, rq->path_value[0], out, rq->arena,
+                            rq->err));
+    return request_answer_form(rq) == ANSWER_CHART
+               ? picture_stored(rq, stored->request, stored->snapshot_document,
+                                stored->answer)
+               : OK;
+}
+
+static bool was_cut(const struct store_decision *stored)
+{
+    return strcmp(stored->status, "cut") == 0;
+}
+
+/* The member of the answer as JSON, or of its object `parent`; NULL: it has none. */
+static enum error_code answer_member(const char *answer, const char *parent,
+                                     const char *name, const char **value,
+                                     struct arena *a, struct error *err)
+{
+    *value = NULL;
+    if (parent) {
+        TRY(json_member(answer, parent, &answer, a, err));
+        if (!answer)
+            return OK;
+    }
+    return json_member(answer, name, value, a, err);
+}
+
+/* Options that make a search take the same way without its clock. */
+static enum error_code add_options(const struct store_decision *stored, const char *steps,
+                                   const char *effort, struct text_buffer *patch,
+                                   struct error *err)
+{
+    const char *start;
+
+    text_addf(patch, ",\"options\":{\"max_steps\":%s", steps);
+    TRY(answer_member(stored->answer, "best_list", "algorithm", &start, patch->arena,
+                      err));
+    if (effort)
+        text_addf(patch, ",\"bound_effort\":%s", effort);
+    if (start)
+        text_addf(patch, ",\"start\":%s", start);
+    text_addf(patch, "}");
+    return OK;
+}
+
+/* The request to answer again: as it came, or for a search that its clock ended with its
+ * steps, effort and start in place of the time; before its first step: the list policy
+ * whose plan it gave. */
+static enum error_code request_again(const struct store_decision *stored,
+                                     const char **body, bool *listed, struct arena *a,
+                                     struct error *err)
+{
+    struct text_buffer patch = {.arena = a};
+    const char *steps, *effort, *list;
+    bool stepped;
+
+    *body = stored->request;
+    *listed = false;
+    if (!was_cut(stored))
+        return OK;
+    TRY(answer_member(stored->answer, NULL, "steps", &steps, a, err));
+    TRY(answer_member(stored->answer, NULL, "bound_effort", &effort, a, err));
+    TRY(answer_member(stored->answer, "best_list", "algorithm", &list, a, err));
+    stepped = steps && strtod(steps, NULL) >= 1;
+    if (!stepped && !list)
+        return OK;
+    text_addf(&patch, "{\"time_limit_s\":null");
+    if (stepped)
+        TRY(add_options(stored, steps, effort, &patch, err));
+    else
+        text_addf(&patch,
+                  ",\"initial\":null,\"options\":{\"max_steps\":null,"
+                  "\"bound_effort\":null,\"start\":null},\"algorithm\":%s",
+                  list);
+    if (stepped && !effort && stored->algorithm) {
+        text_addf(&patch, ",\"algorithm\":");
+        json_print_text(stored->algorithm, &patch);
+    }
+    text_add(&patch, "}", 2); /* with the NUL */
+    if (patch.failed)
+        return fail_memory(err);
+    *listed = !stepped;
+    return json_merge_patch(stored->request, patch.data, body, a, err);
+}
+
+static bool is_one_of(const char *text, const char *const *list)
+{
+    while (*list && strcmp(*list, text) != 0)
+        list++;
+    return *list != NULL;
+}
+
+/* Takes out of the differences those of bounds. */
+static void forgive_bounds(struct replay_answer *replay, const char **kept)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < replay->difference_count; i++)
+        if (!is_one_of(replay->differences[i], bound_pointers))
+            kept[count++] = replay->differences[i];
+    replay->differences = kept;
+    replay->difference_count = count;
+}
+
+static enum error_code compare(const struct store_decision *stored, bool listed,
+                               struct replay_answer *replay, struct arena *a,
+                               struct error *err)
+{
+    replay->ignored = was_cut(stored) ? ignored_if_cut : ignored;
+    if (listed)
+        replay->ignored = ignored_if_listed;
+    while (replay->ignored[replay->ignored_count])
+        replay->ignored_count++;
+    TRY(json_differences(stored->answer, replay->answer, replay->ignored, DIFFERENCES_MAX,
+                         &replay->differences, &replay->difference_count, a, err));
+    if (was_cut(stored)) {
+        const char **kept = NEW(a, const char *, replay->difference_count);
+
+        if (!kept)
+            return fail_memory(err);
+        forgive_bounds(replay, kept);
+    }
+    replay->identical = replay->difference_count == 0;
+    return OK;
+}
+
+enum error_code post_decision_replay(struct request *rq, const void *in, void *out)
+{
+    struct replay_answer *replay = out;
+    struct store_decision stored = {0};
+    struct db_session *db;
+    const char *body;
+    bool listed;
+
+    (void)in;
+    TRY(request_db(rq, &db));
+    TRY(store_decision_read(db, rq->principal.tenant, rq->path_value[0], &stored,
+                            rq->arena, rq->err));
+    TRY(request_again(&stored, &body, &listed, rq->arena, rq->err));
+    TRY(request_replay(rq, stored.route, body, stored.snapshot_document,
+                       stored.history_document, &replay->answer));
+    replay->decision_id = stored.decision_id;
+    return compare(&stored, listed, replay, rq->arena, rq->err);
+}

@@ -1,0 +1,217 @@
+/* failure_traces.c - /v1/failure-traces: failure logs for simulations. */
+#include "handlers/stored/failure_traces.h"
+
+#include "handlers/stored/stored_name.h"
+#include "models/base/names.h"
+#include "models/failure_trace.h"
+
+#include <strings.h>
+
+enum { FORMAT_NOT_GIVEN = -1 };
+
+struct create_query {
+    const char *id;
+    int format;
+    double utc_offset_s;
+};
+
+struct trace_summary {
+    uint64_t resource_count, open_count, available_count;
+    double from_at_s, to_at_s, utc_offset_s;
+    const struct upload_skip *skipped;
+    size_t skipped_count;
+    const struct upload_mistake *first_skipped;
+    size_t first_skipped_count;
+};
+
+#define T struct create_query
+static const struct json_field create_query_rows[] = {
+    UPLOAD_ID_ROW(T),
+    JSON_CHOICE(T, format, failure_trace_format_names, FORMAT_NOT_GIVEN, 0,
+                "Default: of text/csv lanl_cfdr, of text/tab-separated-values fta"),
+    JSON_NUMBER(T, utc_offset_s, -86400, 86400, 0, 0,
+                "lanl_cfdr: local time minus UTC, seconds; default 0"),
+    {0},
+};
+#undef T
+const struct json_object failure_trace_create_query_json = {
+    "FailureTraceCreateQuery", "Name and format of a new failure trace",
+    sizeof(struct create_query), create_query_rows};
+
+#define T struct trace_summary
+static const struct json_field summary_rows[] = {
+    JSON_INTEGER(T, resource_count, 0, JSON_EXACT, 0, 0, "Resources that failed"),
+    JSON_INTEGER(T, open_count, 0, JSON_EXACT, 0, 0, "Failures without an end"),
+    JSON_INTEGER(T, available_count, 0, JSON_EXACT, 0, 0,
+                 "fta: times of availability, which are not used"),
+    JSON_INSTANT(T, from_at, 0, "Begin of the first failure"),
+    JSON_INSTANT(T, to_at, 0, "Last begin or end"),
+    JSON_NUMBER(T, utc_offset_s, 0, 0, 0, 0, "Local time minus UTC, as it was read"),
+    JSON_LIST(T, skipped, skipped_count, struct upload_skip, &upload_skip_json, 0, 0,
+              "Lines that were refused, by reason"),
+    JSON_LIST(T, first_skipped, first_skipped_count, struct upload_mistake,
+              &upload_mistake_json, 0, 0, "The first of them"),
+    {0},
+};
+#undef T
+static const struct json_object summary_json = {
+    "FailureTraceSummary", "What a trace says", sizeof(struct trace_summary),
+    summary_rows};
+
+#define T struct store_trace
+static const struct json_field info_rows[] = {
+    UPLOAD_ROWS(T, "failure_count", "Failures that a simulation can use"),
+    {0},
+};
+#undef T
+const struct json_object failure_trace_info_json = {
+    "FailureTraceInfo", "A stored failure trace", sizeof(struct store_trace), info_rows};
+
+#define T struct uploads_page
+static const struct json_field page_rows[] = {
+    {.name = "failure_traces",
+     .doc = "The traces by id",
+     .type = JSON_TYPE_LIST,
+     .offset = JSON_AT(T, uploads, const struct store_trace *),
+     .count_offset = JSON_AT(T, upload_count, size_t),
+     .of = &failure_trace_info_json},
+    NEXT_PAGE_ROW(T),
+    {0},
+};
+#undef T
+const struct json_object failure_traces_page_json = {
+    "FailureTracesPage", "A page of failure traces", sizeof(struct uploads_page),
+    page_rows};
+
+/* The format that the request names, or -1 after noting the mistake. */
+static int choose_format(struct request *rq, const struct create_query *query)
+{
+    const char *type = rq->message->content_type;
+
+    if (query->format != FORMAT_NOT_GIVEN)
+        return query->format;
+    if (type && strncasecmp(type, "text/csv", 8) == 0)
+        return FAILURE_TRACE_LANL_CFDR;
+    if (type && strncasecmp(type, "text/tab-separated-values", 25) == 0)
+        return FAILURE_TRACE_FTA;
+    invalid(rq->err, "/?/format", "required",
+            "say which format it is: ?format=lanl_cfdr, or fta, or by the Content-Type "
+            "text/csv or text/tab-separated-values");
+    return FORMAT_NOT_GIVEN;
+}
+
+/* Counts resources and finds the trace's extent. */
+static enum error_code look_through(const struct failure_log *log,
+                                    struct trace_summary *s, struct arena *a,
+                                    struct error *err)
+{
+    struct name_index index;
+
+    if (!name_index_create(&index, log->count, a))
+        return fail_memory(err);
+    for (size_t i = 0; i < log->count; i++) {
+        const struct failure *f = &log->failures[i];
+
+        s->from_at_s = fmin(f->down_at_s, s->from_at_s); /* of NAN the other */
+        s->to_at_s = fmax(fmax(f->down_at_s, f->up_at_s), s->to_at_s);
+        if (name_index_add(&index, f->resource_id, i) == NAME_NOT_FOUND)
+            s->resource_count++;
+    }
+    return OK;
+}
+
+static enum error_code list_refused(const struct failure_trace_counts *counts,
+                                    struct trace_summary *s, struct arena *a,
+                                    struct error *err)
+{
+    struct upload_skip *skipped = NEW(a, struct upload_skip, FAILURE_TRACE_REFUSAL_COUNT);
+    struct upload_mistake *first = NEW(a, struct upload_mistake, counts->issue_count);
+
+    if (!skipped || !first)
+        return fail_memory(err);
+    s->skipped = skipped;
+    s->first_skipped = first;
+    s->first_skipped_count = counts->issue_count;
+    for (size_t i = 0; i < FAILURE_TRACE_REFUSAL_COUNT; i++)
+        if (counts->refused_by[i])
+            skipped[s->skipped_count++] = (struct upload_skip){
+                failure_trace_refusal_names[i], counts->refused_by[i]};
+    for (size_t i = 0; i < counts->issue_count; i++)
+        first[i] = (struct upload_mistake){
+            counts->issues[i].line,
+            failure_trace_refusal_names[counts->issues[i].reason]};
+    return OK;
+}
+
+/* Fills all of *trace but name and document. */
+static enum error_code read_trace(enum failure_trace_format format, double utc_offset_s,
+                                  const struct raw_body *body, struct store_trace *trace,
+                                  struct arena *a, struct error *err)
+{
+    struct trace_summary summary = {
+        .from_at_s = NAN, .to_at_s = NAN, .utc_offset_s = utc_offset_s};
+    struct failure_trace_counts counts = {0};
+    struct text_buffer text = {.arena = a};
+    struct failure_log log = {.arena = a};
+
+    TRY(failure_trace_read(format, body->text, body->length, utc_offset_s, &log, &counts,
+                           a, err));
+    if (log.count == 0)
+        return fail(err, ERR_INVALID, "",
+                    "none of the %llu lines is a failure in the format %s",
+                    (unsigned long long)counts.lines, failure_trace_format_names[format]);
+    TRY(look_through(&log, &summary, a, err));
+    TRY(list_refused(&counts, &summary, a, err));
+    summary.open_count = counts.open;
+    summary.available_count = counts.up;
+    json_print(&summary_json, &summary, &text);
+    if (text.failed)
+        return fail_memory(err);
+    trace->format = failure_trace_format_names[format];
+    trace->line_count = counts.lines;
+    trace->record_count = counts.failures;
+    trace->skipped_count = counts.refused;
+    trace->summary = text.data;
+    return OK;
+}
+
+enum error_code post_failure_trace(struct request *rq, const void *in, void *out)
+{
+    static const struct create_query nothing = {.format = FORMAT_NOT_GIVEN};
+    const struct create_query *query = rq->query ? rq->query : &nothing;
+    const struct raw_body *body = in;
+    struct store_trace trace = {0};
+    int format = choose_format(rq, query);
+    const char *name;
+
+    stored_name_choose(rq, query->id, "/?/id", &name);
+    if (rq->err->code != OK)
+        return rq->err->code;
+    TRY(read_trace((enum failure_trace_format)format, query->utc_offset_s, body, &trace,
+                   rq->arena, rq->err));
+    return upload_store(rq, STORE_FAILURE_TRACE, name, body, &trace, out);
+}
+
+enum error_code get_failure_traces(struct request *rq, const void *in, void *out)
+{
+    (void)in;
+    return upload_list(rq, STORE_FAILURE_TRACE, out);
+}
+
+enum error_code get_failure_trace(struct request *rq, const void *in, void *out)
+{
+    (void)in;
+    return upload_read(rq, STORE_FAILURE_TRACE, out);
+}
+
+enum error_code get_failure_trace_document(struct request *rq, const void *in, void *out)
+{
+    (void)in, (void)out;
+    return upload_document(rq, STORE_FAILURE_TRACE);
+}
+
+enum error_code delete_failure_trace(struct request *rq, const void *in, void *out)
+{
+    (void)in, (void)out;
+    return upload_delete(rq, STORE_FAILURE_TRACE);
+}

@@ -1,0 +1,283 @@
+/* snapshots.c - /v1/snapshots: views of the grid, stored under a name. */
+#include "handlers/stored/snapshots.h"
+
+#include "handlers/common/page.h"
+#include "handlers/common/snapshot_json.h"
+#include "handlers/stored/stored_name.h"
+
+#include <string.h>
+
+enum { PATCH_ATTEMPTS = 5 }; /* without If-Match, against others who change it too */
+
+struct create_query {
+    const char *id;
+};
+
+struct list_query {
+    struct page_query page;
+};
+
+struct snapshots_page {
+    const struct store_snapshot *snapshots;
+    size_t snapshot_count;
+    const char *next_page_token;
+};
+
+#define T struct create_query
+static const struct json_field create_query_rows[] = {
+    JSON_ID(T, id, 0,
+            "Name of the snapshot: at most 128 of A-Z a-z 0-9 . _ ~ -; default: a UUID"),
+    {0},
+};
+#undef T
+const struct json_object snapshot_create_query_json = {
+    "SnapshotCreateQuery", "Name of a new snapshot", sizeof(struct create_query),
+    create_query_rows};
+
+#define T struct list_query
+static const struct json_field list_query_rows[] = {
+    PAGE_ROWS(T),
+    {0},
+};
+#undef T
+const struct json_object snapshots_query_json = {
+    "SnapshotsQuery", "Which page", sizeof(struct list_query), list_query_rows};
+
+#define T struct store_snapshot
+#define INFO_ROWS                                                                       \
+    {.name = "id",                                                                      \
+     .doc = "Name of the snapshot",                                                     \
+     .type = JSON_TYPE_TEXT,                                                            \
+     .offset = JSON_AT(T, snapshot_id, const char *)},                                  \
+        JSON_INTEGER(T, generation, 1, JSON_EXACT, 1, 0,                                \
+                     "Number of times that it was written"),                            \
+        JSON_INTEGER(T, document_bytes, 0, JSON_EXACT, 0, 0, "Length of the document"), \
+        JSON_INSTANT(T, created_at, 0, "When it was made"),                             \
+        JSON_INSTANT(T, updated_at, 0, "When it was last written")
+static const struct json_field info_rows[] = {
+    INFO_ROWS,
+    {0},
+};
+static const struct json_field stored_rows[] = {
+    INFO_ROWS,
+    {.name = "snapshot",
+     .doc = "The document, as it was given",
+     .type = JSON_TYPE_RAW,
+     .offset = JSON_AT(T, document, const char *)},
+    {0},
+};
+#undef T
+const struct json_object snapshot_info_json = {"SnapshotInfo",
+                                               "A stored snapshot without its document",
+                                               sizeof(struct store_snapshot), info_rows};
+const struct json_object stored_snapshot_json = {
+    "StoredSnapshot", "A stored snapshot", sizeof(struct store_snapshot), stored_rows};
+
+#define T struct snapshots_page
+static const struct json_field page_rows[] = {
+    JSON_LIST(T, snapshots, snapshot_count, struct store_snapshot, &snapshot_info_json, 0,
+              0, "The snapshots by id"),
+    NEXT_PAGE_ROW(T),
+    {0},
+};
+#undef T
+const struct json_object snapshots_page_json = {"SnapshotsPage",
+                                                "A page of stored snapshots",
+                                                sizeof(struct snapshots_page), page_rows};
+
+/* A strong ETag. The instant tells a snapshot from another one of the same name
+ * that was deleted; both count generations from 1. */
+static enum error_code etag_of(const struct store_snapshot *s, const char **tag,
+                               struct request *rq)
+{
+    *tag = arena_printf(rq->arena, "\"g%llu-%llx\"", (unsigned long long)s->generation,
+                        (unsigned long long)llround(s->created_at_s * 1e6));
+    return *tag ? OK : fail_memory(rq->err);
+}
+
+static enum error_code add_etag(struct request *rq, const struct store_snapshot *s)
+{
+    const char *tag;
+
+    TRY(etag_of(s, &tag, rq));
+    reply_header_add(rq->reply, "ETag", tag);
+    return OK;
+}
+
+static bool matches_any(const struct message *m)
+{
+    return !m->if_match || strcmp(m->if_match, "*") == 0;
+}
+
+/* Whether a list of tags, as If-Match has it, names `tag`; weak ones never do. */
+static bool names_tag(const char *list, const char *tag)
+{
+    size_t length = strlen(tag);
+
+    for (const char *p = list; *p;) {
+        size_t entry;
+
+        p += strspn(p, ", \t");
+        entry = strcspn(p, ", \t");
+        if (entry == length && strncmp(p, tag, length) == 0)
+            return true;
+        p += entry;
+    }
+    return false;
+}
+
+/* ERR_STALE unless If-Match names the stored version, or any, or is missing. */
+static enum error_code check_if_match(struct request *rq,
+                                      const struct store_snapshot *stored)
+{
+    const char *tag;
+
+    if (matches_any(rq->message))
+        return OK;
+    TRY(etag_of(stored, &tag, rq));
+    if (names_tag(rq->message->if_match, tag))
+        return OK;
+    return fail(rq->err, ERR_STALE, "",
+                "the snapshot has changed: If-Match was %.80s, its ETag is %s; read it "
+                "again",
+                rq->message->if_match, tag);
+}
+
+/* Checks that `text` is a snapshot; *document is a copy that ends in NUL. */
+static enum error_code check_document(struct request *rq, const char *text, size_t length,
+                                      const char **document)
+{
+    struct snapshot snapshot;
+
+    TRY(json_read(&snapshot_json, length ? text : "", length, &snapshot, rq->arena,
+                  rq->err));
+    *document = arena_text(rq->arena, text, length);
+    return *document ? OK : fail_memory(rq->err);
+}
+
+enum error_code post_snapshot(struct request *rq, const void *in, void *out)
+{
+    const struct create_query *query = rq->query;
+    const struct raw_body *body = in;
+    struct store_snapshot *created = out;
+    const char *name, *document, *location;
+    struct db_session *db;
+
+    stored_name_choose(rq, query ? query->id : NULL, "/?/id", &name);
+    check_document(rq, body->text, body->length, &document);
+    if (rq->err->code != OK)
+        return rq->err->code;
+    TRY(request_db(rq, &db));
+    TRY(store_snapshot_create(db, rq->principal.tenant, name, document, created,
+                              rq->arena, rq->err));
+    location = arena_printf(rq->arena, "/v1/snapshots/%s", name);
+    if (!location)
+        return fail_memory(rq->err);
+    rq->reply->status = 201;
+    reply_header_add(rq->reply, "Location", location);
+    return add_etag(rq, created);
+}
+
+enum error_code get_snapshots(struct request *rq, const void *in, void *out)
+{
+    const struct list_query *query = rq->query;
+    struct snapshots_page *page = out;
+    struct store_page part = page_of(&query->page);
+    struct db_session *db;
+
+    (void)in;
+    TRY(request_db(rq, &db));
+    TRY(store_snapshots_list(db, rq->principal.tenant, &part, &page->snapshots,
+                             &page->snapshot_count, &page->next_page_token, rq->arena,
+                             rq->err));
+    return page_link(rq, page->next_page_token);
+}
+
+enum error_code get_snapshot(struct request *rq, const void *in, void *out)
+{
+    struct db_session *db;
+
+    (void)in;
+    TRY(request_db(rq, &db));
+    TRY(store_snapshot_read(db, rq->principal.tenant, rq->path_value[0], out, rq->arena,
+                            rq->err));
+    return add_etag(rq, out);
+}
+
+/* The stored snapshot, if it is the version that If-Match asks for. */
+static enum error_code read_expected(struct request *rq, struct db_session **db,
+                                     struct store_snapshot *stored)
+{
+    TRY(request_db(rq, db));
+    TRY(store_snapshot_read(*db, rq->principal.tenant, rq->path_value[0], stored,
+                            rq->arena, rq->err));
+    return check_if_match(rq, stored);
+}
+
+enum error_code put_snapshot(struct request *rq, const void *in, void *out)
+{
+    const struct raw_body *body = in;
+    struct store_snapshot stored = {0};
+    const char *document;
+    struct db_session *db;
+
+    if (!rq->message->if_match)
+        return fail(rq->err, ERR_NO_CONDITION, "",
+                    "send If-Match with the ETag that GET gave, or * for any version");
+    TRY(check_document(rq, body->text, body->length, &document));
+    TRY(read_expected(rq, &db, &stored));
+    TRY(store_snapshot_update(db, rq->principal.tenant, rq->path_value[0],
+                              matches_any(rq->message) ? 0 : stored.generation, document,
+                              out, rq->arena, rq->err));
+    return add_etag(rq, out);
+}
+
+/* One attempt at read, merge and write; ERR_STALE when somebody else wrote in
+ * between. */
+static enum error_code patch_once(struct request *rq, const char *patch,
+                                  struct store_snapshot *out)
+{
+    struct store_snapshot stored = {0};
+    const char *merged, *document;
+    struct db_session *db;
+
+    TRY(read_expected(rq, &db, &stored));
+    TRY(json_merge_patch(stored.document, patch, &merged, rq->arena, rq->err));
+    TRY(check_document(rq, merged, strlen(merged), &document));
+    return store_snapshot_update(db, rq->principal.tenant, rq->path_value[0],
+                                 stored.generation, document, out, rq->arena, rq->err);
+}
+
+enum error_code patch_snapshot(struct request *rq, const void *in, void *out)
+{
+    const struct raw_body *body = in;
+    const char *patch =
+        body->length ? arena_text(rq->arena, body->text, body->length) : "";
+    enum error_code code = ERR_STALE;
+
+    if (!patch)
+        return fail_memory(rq->err);
+    for (int i = 0; i < PATCH_ATTEMPTS && code == ERR_STALE; i++) {
+        *rq->err = (struct error){.arena = rq->err->arena};
+        code = patch_once(rq, patch, out);
+        if (!matches_any(rq->message))
+            break;
+    }
+    TRY(code);
+    return add_etag(rq, out);
+}
+
+enum error_code delete_snapshot(struct request *rq, const void *in, void *out)
+{
+    struct store_snapshot stored = {0};
+    struct db_session *db;
+
+    (void)in;
+    (void)out;
+    TRY(read_expected(rq, &db, &stored));
+    TRY(store_snapshot_delete(db, rq->principal.tenant, rq->path_value[0],
+                              matches_any(rq->message) ? 0 : stored.generation, rq->arena,
+                              rq->err));
+    rq->reply->status = 204;
+    return OK;
+}

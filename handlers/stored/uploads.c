@@ -1,0 +1,130 @@
+/* uploads.c - what /v1/workloads and /v1/failure-traces have in common. */
+#include "handlers/stored/uploads.h"
+
+struct list_query {
+    struct page_query page;
+};
+
+#define T struct list_query
+static const struct json_field list_query_rows[] = {
+    PAGE_ROWS(T),
+    {0},
+};
+#undef T
+const struct json_object uploads_query_json = {
+    "UploadsQuery", "Which page", sizeof(struct list_query), list_query_rows};
+
+#define T struct upload_skip
+static const struct json_field skip_rows[] = {
+    JSON_TEXT(T, reason, 0, "Why"),
+    JSON_INTEGER(T, line_count, 0, JSON_EXACT, 0, 0, "Lines left out for it"),
+    {0},
+};
+#undef T
+const struct json_object upload_skip_json = {"UploadSkip",
+                                             "Lines left out for the same reason",
+                                             sizeof(struct upload_skip), skip_rows};
+
+#define T struct upload_mistake
+static const struct json_field mistake_rows[] = {
+    JSON_INTEGER(T, line, 1, JSON_EXACT, 1, 0, "Line of the document, from 1"),
+    JSON_TEXT(T, detail, 0, "What is wrong with it"),
+    {0},
+};
+#undef T
+const struct json_object upload_mistake_json = {
+    "UploadMistake", "A line that could not be read", sizeof(struct upload_mistake),
+    mistake_rows};
+
+static const char *path_of(enum store_trace_kind kind)
+{
+    return kind == STORE_WORKLOAD ? "/v1/workloads" : "/v1/failure-traces";
+}
+
+/* An upload that is to be stored. */
+struct upload {
+    enum store_trace_kind kind;
+    struct store_trace trace;
+    struct store_trace *out;
+};
+
+/* publish_fn */
+static enum error_code write_upload(struct request *rq, struct db_session *db,
+                                    void *context)
+{
+    const struct upload *u = context;
+
+    return store_trace_create(db, rq->principal.tenant, u->kind, &u->trace, u->out,
+                              rq->arena, rq->err);
+}
+
+enum error_code upload_store(struct request *rq, enum store_trace_kind kind,
+                             const char *name, const struct raw_body *body,
+                             struct store_trace *trace, struct store_trace *out)
+{
+    struct upload *upload = NEW(rq->arena, struct upload, 1);
+    struct db_session *db;
+    const char *location;
+
+    if (!upload)
+        return fail_memory(rq->err);
+    TRY(request_db(rq, &db)); /* say now that there is none */
+    trace->trace_id = name;
+    trace->document = (struct db_bytes){(const unsigned char *)body->text, body->length};
+    *upload = (struct upload){kind, *trace, out};
+    TRY(request_at_publish(rq, write_upload, upload));
+    location = arena_printf(rq->arena, "%s/%s", path_of(kind), name);
+    if (!location)
+        return fail_memory(rq->err);
+    rq->reply->status = 201;
+    reply_header_add(rq->reply, "Location", location);
+    return OK;
+}
+
+enum error_code upload_list(struct request *rq, enum store_trace_kind kind,
+                            struct uploads_page *page)
+{
+    const struct list_query *query = rq->query;
+    struct store_page part = page_of(&query->page);
+    struct db_session *db;
+
+    TRY(request_db(rq, &db));
+    TRY(store_traces_list(db, rq->principal.tenant, kind, &part, &page->uploads,
+                          &page->upload_count, &page->next_page_token, rq->arena,
+                          rq->err));
+    return page_link(rq, page->next_page_token);
+}
+
+enum error_code upload_read(struct request *rq, enum store_trace_kind kind,
+                            struct store_trace *out)
+{
+    struct db_session *db;
+
+    TRY(request_db(rq, &db));
+    return store_trace_read(db, rq->principal.tenant, kind, rq->path_value[0], false, out,
+                            rq->arena, rq->err);
+}
+
+enum error_code upload_document(struct request *rq, enum store_trace_kind kind)
+{
+    struct store_trace trace = {0};
+    struct db_session *db;
+
+    TRY(request_db(rq, &db));
+    TRY(store_trace_read(db, rq->principal.tenant, kind, rq->path_value[0], true, &trace,
+                         rq->arena, rq->err));
+    rq->reply->content_type = "text/plain; charset=utf-8";
+    rq->reply->body = (const char *)trace.document.data;
+    rq->reply->body_length = trace.document.length;
+    return OK;
+}
+
+enum error_code upload_delete(struct request *rq, enum store_trace_kind kind)
+{
+    struct db_session *db;
+
+    TRY(request_db(rq, &db));
+    TRY(store_trace_delete(db, rq->principal.tenant, kind, rq->path_value[0], rq->err));
+    rq->reply->status = 204;
+    return OK;
+}

@@ -1,0 +1,222 @@
+/* workloads.c - /v1/workloads: job logs for simulations, in Standard Workload Format. */
+#include "handlers/stored/workloads.h"
+
+#include "handlers/stored/stored_name.h"
+#include "models/swf.h"
+
+struct create_query {
+    const char *id;
+};
+
+/* What the log says of itself, and what was left out. */
+struct workload_summary {
+    const char *computer;
+    double processor_count, started_at_s;
+    double first_submit_s, last_submit_s, longest_run_s, most_processors;
+    const struct upload_skip *skipped;
+    size_t skipped_count;
+    const struct upload_mistake *first_skipped;
+    size_t first_skipped_count;
+    const char *warnings[2];
+    const char *const *warning_list;
+    size_t warning_count;
+};
+
+#define T struct create_query
+static const struct json_field create_query_rows[] = {
+    UPLOAD_ID_ROW(T),
+    {0},
+};
+#undef T
+const struct json_object workload_create_query_json = {
+    "WorkloadCreateQuery", "Name of a new workload", sizeof(struct create_query),
+    create_query_rows};
+
+#define T struct workload_summary
+static const struct json_field summary_rows[] = {
+    JSON_TEXT(T, computer, JSON_OPTIONAL, "Header field Computer"),
+    JSON_NUMBER(T, processor_count, 0, 0, 0, JSON_OPTIONAL, "Header field MaxProcs"),
+    JSON_INSTANT(T, started_at, JSON_OPTIONAL, "Header field UnixStartTime"),
+    JSON_NUMBER(T, first_submit_s, 0, 0, 0, 0, "Arrival of the first job; null: no job"),
+    JSON_NUMBER(T, last_submit_s, 0, 0, 0, 0, "Arrival of the last job"),
+    JSON_NUMBER(T, longest_run_s, 0, 0, 0, 0, "Longest run time"),
+    JSON_NUMBER(T, most_processors, 0, 0, 0, 0, "Most processors of a job"),
+    JSON_LIST(T, skipped, skipped_count, struct upload_skip, &upload_skip_json, 0, 0,
+              "Lines left out, by reason"),
+    JSON_LIST(T, first_skipped, first_skipped_count, struct upload_mistake,
+              &upload_mistake_json, 0, 0, "The first of them"),
+    {.name = "warnings",
+     .doc = "What the caller should know: lines that were left out, or are not in the "
+            "order of arrival",
+     .type = JSON_TYPE_TEXTS,
+     .offset = JSON_AT(T, warning_list, const char *const *),
+     .count_offset = JSON_AT(T, warning_count, size_t)},
+    {0},
+};
+#undef T
+static const struct json_object summary_json = {
+    "WorkloadSummary", "What a log says", sizeof(struct workload_summary), summary_rows};
+
+#define T struct store_trace
+static const struct json_field info_rows[] = {
+    UPLOAD_ROWS(T, "job_count", "Jobs that a simulation can use"),
+    {0},
+};
+#undef T
+const struct json_object workload_info_json = {"WorkloadInfo", "A stored job log",
+                                               sizeof(struct store_trace), info_rows};
+
+#define T struct uploads_page
+static const struct json_field page_rows[] = {
+    {.name = "workloads",
+     .doc = "The workloads by id",
+     .type = JSON_TYPE_LIST,
+     .offset = JSON_AT(T, uploads, const struct store_trace *),
+     .count_offset = JSON_AT(T, upload_count, size_t),
+     .of = &workload_info_json},
+    NEXT_PAGE_ROW(T),
+    {0},
+};
+#undef T
+const struct json_object workloads_page_json = {"WorkloadsPage", "A page of workloads",
+                                                sizeof(struct uploads_page), page_rows};
+
+/* A sink: keeps extremes, not jobs. */
+static enum error_code look_at(void *context, const struct swf_job *job,
+                               struct error *err)
+{
+    struct workload_summary *s = context;
+
+    (void)err;
+    s->first_submit_s = fmin(s->first_submit_s, job->submit_s);
+    s->last_submit_s = fmax(s->last_submit_s, job->submit_s);
+    s->longest_run_s = fmax(s->longest_run_s, job->run_s);
+    s->most_processors = fmax(s->most_processors, swf_processors(job));
+    return OK;
+}
+
+static enum error_code list_skipped(const struct swf_counts *counts,
+                                    struct workload_summary *s, struct arena *a,
+                                    struct error *err)
+{
+    struct upload_skip *skipped = NEW(a, struct upload_skip, SWF_SKIP_COUNT);
+    struct upload_mistake *first = NEW(a, struct upload_mistake, counts->issue_count);
+
+    if (!skipped || !first)
+        return fail_memory(err);
+    s->skipped = skipped;
+    s->first_skipped = first;
+    s->first_skipped_count = counts->issue_count;
+    for (size_t i = 0; i < SWF_SKIP_COUNT; i++)
+        if (counts->skipped_by[i])
+            skipped[s->skipped_count++] =
+                (struct upload_skip){swf_skip_names[i], counts->skipped_by[i]};
+    for (size_t i = 0; i < counts->issue_count; i++)
+        first[i] = (struct upload_mistake){counts->issues[i].line,
+                                           swf_skip_names[counts->issues[i].reason]};
+    return OK;
+}
+
+static enum error_code warn(struct workload_summary *s, const char *text,
+                            struct error *err)
+{
+    s->warnings[s->warning_count++] = text;
+    s->warning_list = s->warnings;
+    return text ? OK : fail_memory(err);
+}
+
+static enum error_code warn_lines(const struct swf_counts *counts,
+                                  struct workload_summary *s, struct arena *a,
+                                  struct error *err)
+{
+    if (counts->skipped)
+        TRY(warn(s,
+                 arena_printf(a,
+                              "skipped: %llu line(s), first line %llu, are no usable "
+                              "jobs, see skipped",
+                              (unsigned long long)counts->skipped,
+                              (unsigned long long)counts->issues[0].line),
+                 err));
+    if (counts->unsorted)
+        TRY(warn(s,
+                 arena_printf(a,
+                              "unsorted: %llu line(s), first line %llu, are not in the "
+                              "order of arrival; simulations sort them",
+                              (unsigned long long)counts->unsorted,
+                              (unsigned long long)counts->first_unsorted_line),
+                 err));
+    return OK;
+}
+
+/* Fills all of *trace but name and document. */
+static enum error_code read_log(const struct raw_body *body, struct store_trace *trace,
+                                struct arena *a, struct error *err)
+{
+    struct workload_summary summary = {.first_submit_s = NAN,
+                                       .last_submit_s = NAN,
+                                       .longest_run_s = NAN,
+                                       .most_processors = NAN};
+    struct text_buffer text = {.arena = a};
+    struct swf_reader *reader = NEW(a, struct swf_reader, 1);
+
+    if (!reader)
+        return fail_memory(err);
+    swf_reader_open(reader, look_at, &summary);
+    TRY(swf_reader_feed(reader, body->text, body->length, err));
+    TRY(swf_reader_end(reader, err));
+    if (reader->counts.jobs == 0)
+        return fail(err, ERR_INVALID, "",
+                    "none of the %llu lines is a job of the Standard Workload Format: a "
+                    "line has 18 numbers, -1 for what is not known",
+                    (unsigned long long)reader->counts.lines);
+    TRY(list_skipped(&reader->counts, &summary, a, err));
+    TRY(warn_lines(&reader->counts, &summary, a, err));
+    summary.computer = reader->header.computer[0] ? reader->header.computer : NULL;
+    summary.processor_count = reader->header.max_procs;
+    summary.started_at_s = reader->header.unix_start_at_s;
+    json_print(&summary_json, &summary, &text);
+    if (text.failed)
+        return fail_memory(err);
+    trace->format = "swf";
+    trace->line_count = reader->counts.lines;
+    trace->record_count = reader->counts.jobs;
+    trace->skipped_count = reader->counts.skipped;
+    trace->summary = text.data;
+    return OK;
+}
+
+enum error_code post_workload(struct request *rq, const void *in, void *out)
+{
+    const struct create_query *query = rq->query;
+    const struct raw_body *body = in;
+    struct store_trace trace = {0};
+    const char *name;
+
+    TRY(stored_name_choose(rq, query ? query->id : NULL, "/?/id", &name));
+    TRY(read_log(body, &trace, rq->arena, rq->err));
+    return upload_store(rq, STORE_WORKLOAD, name, body, &trace, out);
+}
+
+enum error_code get_workloads(struct request *rq, const void *in, void *out)
+{
+    (void)in;
+    return upload_list(rq, STORE_WORKLOAD, out);
+}
+
+enum error_code get_workload(struct request *rq, const void *in, void *out)
+{
+    (void)in;
+    return upload_read(rq, STORE_WORKLOAD, out);
+}
+
+enum error_code get_workload_document(struct request *rq, const void *in, void *out)
+{
+    (void)in, (void)out;
+    return upload_document(rq, STORE_WORKLOAD);
+}
+
+enum error_code delete_workload(struct request *rq, const void *in, void *out)
+{
+    (void)in, (void)out;
+    return upload_delete(rq, STORE_WORKLOAD);
+}

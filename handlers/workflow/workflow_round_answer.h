@@ -1,0 +1,40 @@
+/* workflow_round_answer.h - the answer of a round of dynamic workflow scheduling. */
+#ifndef GRIDPLAN_WORKFLOW_ROUND_ANSWER_H
+#define GRIDPLAN_WORKFLOW_ROUND_ANSWER_H
+
+#include "algorithms/workflow/round.h"
+#include "handlers/workflow/workflow_json.h"
+
+struct workflow_round_answer {
+    int kind; /* there is one only */
+    struct decision_answer decision;
+    const char *because; /* why `auto` chose the algorithm; NULL otherwise */
+    struct workflow_round_out round;
+    const struct workflow_unplaced_answer *unplaced;
+    size_t unplaced_count;
+    const struct workflow_import *import; /* NULL: no file was given */
+};
+extern const struct json_object workflow_round_answer_json; /* kind "round" */
+extern const struct json_object workflow_action_json; /* of struct workflow_action */
+
+/* What step 2 says of it, as an answer of POST /v1/reschedules. */
+extern const struct json_object workflow_moves_answer_json;
+extern const char *const workflow_round_event[]; /* its one event */
+
+/* What `auto` means for workflows that run: this algorithm, with the option `balance`
+ * longest_only unless the request says something else. */
+#define WORKFLOW_ROUND_AUTO "balanced"
+enum error_code workflow_round_auto_options(const struct decision_request *decision,
+                                            const struct named_value **options,
+                                            size_t *option_count, struct arena *a,
+                                            struct error *err);
+
+/* Decides a round and fills *out but for `because`, after workflow_call_begin(). */
+enum error_code workflow_round_answer_fill(const struct workflow_call *call,
+                                           const struct workflow_round_policy *policy,
+                                           const struct named_value *options,
+                                           size_t option_count,
+                                           enum workflow_round_steps steps,
+                                           struct workflow_round_answer *out);
+
+#endif

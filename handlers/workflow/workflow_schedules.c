@@ -1,0 +1,422 @@
+/* workflow_schedules.c - POST /v1/workflow-schedules: where and when the tasks of
+ * workflows run; one round for workflows that run already.
+ *
+ * Source: spec workflows.md 13.
+ */
+#include "handlers/workflow/workflow_schedules.h"
+
+#include "algorithms/workflow/heads.h"
+#include "handlers/common/search_json.h"
+#include "handlers/pictures/pictures.h"
+#include "handlers/workflow/workflow_given.h"
+#include "handlers/workflow/workflow_round_answer.h"
+
+#include <string.h>
+
+enum { NAMES_MAX = 64 };
+static const double CELL_BYTES = 32; /* of a task on a resource: 26 were measured */
+
+/* ---- the body ---- */
+
+static const struct json_field request_rows[] = {
+    WORKFLOW_GRID_ROWS,
+    WORKFLOW_FILE_ROWS,
+    WORKFLOW_CARRY_ROWS,
+    JSON_LIST(struct workflow_body, initial, initial_count, struct workflow_given_row,
+              &workflow_initial_row_json, WORKFLOW_TASKS_MAX, 0,
+              "A schedule to start the search from: that of an answer as it stands; for "
+              "search and auto"),
+    DECISION_REQUEST_ROWS(struct workflow_body),
+    {0},
+};
+const struct json_object workflow_schedules_request_json = {
+    "WorkflowScheduleRequest", "Workflows and the resources to run them on",
+    sizeof(struct workflow_body), request_rows};
+
+/* JSON_OPTIONAL: as they are printed, to become members of a body. */
+#define T struct workflow_body
+static const struct json_field query_rows[] = {
+    JSON_ID(T, snapshot_id, JSON_NULLABLE | JSON_OPTIONAL, "A stored snapshot"),
+    WORKFLOW_IMPORT_QUERY_ROWS(T),
+    WORKFLOW_LATENCY_ROW,
+    {.name = "algorithm",
+     .doc = "Name of a policy; default and 'auto': the service chooses",
+     .type = JSON_TYPE_TEXT,
+     .offset = JSON_AT(T, decision.algorithm, const char *),
+     .max = 64,
+     .flags = JSON_OPTIONAL},
+    {.name = "seed",
+     .doc = "Same request and seed, same answer; default 1",
+     .type = JSON_TYPE_INTEGER,
+     .offset = JSON_AT(T, decision.seed, uint64_t),
+     .max = JSON_EXACT,
+     .preset = 1},
+    {.name = "time_limit_s",
+     .doc = "Seconds that the decision may take; what was found by then is the answer"
+            "; at most time_limit_max_s of the service, 600 unless set otherwise",
+     .type = JSON_TYPE_NUMBER,
+     .offset = JSON_AT(T, decision.time_limit_s, double),
+     .max = 86400,
+     .preset = NAN,
+     .flags = JSON_NULLABLE | JSON_ABOVE_MIN | JSON_OPTIONAL},
+    {.name = "store",
+     .doc = "Keep request and answer, to be read and replayed later",
+     .type = JSON_TYPE_BOOLEAN,
+     .offset = JSON_AT(T, decision.store, bool)},
+    {0},
+};
+#undef T
+const struct json_object workflow_schedules_query_json = {
+    "WorkflowScheduleQuery", "Settings of a body that is another tool's file",
+    sizeof(struct workflow_body), query_rows};
+
+/* ---- the answer ---- */
+
+static const char *const schedule_kind[] = {"schedule", NULL};
+
+#define T struct workflow_placement
+static const struct json_field placement_rows[] = {
+    JSON_TEXT(T, workflow_id, JSON_OPTIONAL, "Its workflow, if that has a name"),
+    JSON_TEXT(T, task_id, 0, "The task"),
+    JSON_TEXT(T, resource_id, JSON_MAY_BE_NULL,
+              "Where it runs; null: it is done, and nothing says where"),
+    JSON_INTEGER(T, slot, 0, JSON_EXACT, 0, 0, "Slot of the resource, from 0"),
+    JSON_NUMBER(T, start_s, 0, 0, 0, JSON_MAY_BE_NULL,
+                "When it starts, seconds from now; null: it has begun, and nothing says "
+                "when"),
+    JSON_NUMBER(T, finish_s, 0, 0, 0, JSON_MAY_BE_NULL,
+                "When it is done; null: it is, and nothing says when"),
+    JSON_NUMBER(T, data_ready_s, 0, 0, 0, JSON_OPTIONAL,
+                "When the last of its inputs is there; missing: it needs none"),
+    JSON_NUMBER(T, transfer_from_s, 0, 0, 0, JSON_OPTIONAL,
+                "When that is sent by the task it comes from; missing: it is not moved"),
+    JSON_CHOICE(T, status, workflow_status_names, 0, 0, "What it is now"),
+    JSON_BOOLEAN(T, next, 0, 0,
+                 "It has not begun, its parents are done, and nothing that has yet to "
+                 "start comes before it on its slot: start it when that is free"),
+    JSON_TEXT(T, remaining_source, JSON_OPTIONAL,
+              "Of a running one, what its finish_s follows from: finish_s, progress, "
+              "stored progress, work, elapsed, estimate or guess"),
+    {0},
+};
+#undef T
+static const struct json_object placement_json = {
+    "WorkflowPlacement", "Where and when a task runs", sizeof(struct workflow_placement),
+    placement_rows};
+
+#define T struct workflow_best_list
+static const struct json_field best_list_rows[] = {
+    JSON_TEXT(T, algorithm, 0, "heft, peft or cpop"),
+    JSON_NUMBER(T, value, 0, 0, 0, 0, "The makespan of its schedule, in seconds"),
+    {0},
+};
+#undef T
+static const struct json_object best_list_json = {
+    "WorkflowBestList", "The best schedule of a list algorithm that was tried",
+    sizeof(struct workflow_best_list), best_list_rows};
+
+#define T struct workflow_schedule_answer
+static const struct json_field schedule_rows[] = {
+    DECISION_ANSWER_ROWS(T),
+    JSON_CHOICE(T, kind, schedule_kind, 0, 0, "schedule: of all tasks to the end"),
+    {.name = "because",
+     .doc = "Why 'auto' chose this algorithm",
+     .type = JSON_TYPE_TEXT,
+     .offset = JSON_AT(T, plan.because, const char *),
+     .flags = JSON_OPTIONAL},
+    {.name = "schedule",
+     .doc = "Where and when each task runs, by start",
+     .type = JSON_TYPE_LIST,
+     .offset = JSON_AT(T, plan.schedule, const struct workflow_placement *),
+     .count_offset = JSON_AT(T, plan.schedule_count, size_t),
+     .of = &placement_json},
+    JSON_LIST(T, unplaced, unplaced_count, struct workflow_unplaced_answer,
+              &workflow_unplaced_json, 0, 0, "Tasks without a place, and why"),
+    {.name = "reschedules",
+     .doc =
+         "Running tasks whose move pays, by option moves; the schedule is without them",
+     .type = JSON_TYPE_LIST,
+     .offset = JSON_AT(T, plan.reschedules, const struct workflow_action *),
+     .count_offset = JSON_AT(T, plan.reschedule_count, size_t),
+     .of = &workflow_action_json},
+    {.name = "critical_tasks",
+     .doc = "The chain of tasks, each waiting for the one before, that ends last",
+     .type = JSON_TYPE_TEXTS,
+     .offset = JSON_AT(T, plan.critical_tasks, const char *const *),
+     .count_offset = JSON_AT(T, plan.critical_count, size_t)},
+    {.name = "objective",
+     .doc = "How good the schedule is",
+     .type = JSON_TYPE_OBJECT,
+     .offset = JSON_AT(T, plan.objective, struct workflow_objective),
+     .of = &workflow_objective_json},
+    {.name = "steps",
+     .doc = "Steps of the search; options.max_steps replays them",
+     .type = JSON_TYPE_INTEGER,
+     .offset = JSON_AT(T, plan.steps, uint64_t),
+     .max = JSON_EXACT},
+    {.name = "bounds",
+     .doc = "Lower bounds of the makespan that were computed, largest first",
+     .type = JSON_TYPE_LIST,
+     .offset = JSON_AT(T, plan.bounds, const struct proven_bound *),
+     .count_offset = JSON_AT(T, plan.bound_count, size_t),
+     .of = &proven_bound_json},
+    {.name = "bound_effort",
+     .doc = "Of a search: work on bounds before its first step; options.bound_effort "
+            "replays it",
+     .type = JSON_TYPE_TEXT,
+     .offset = JSON_AT(T, plan.bound_effort, const char *),
+     .flags = JSON_OPTIONAL},
+    {.name = "best_list",
+     .doc = "Of a search: what it is compared with",
+     .type = JSON_TYPE_OBJECT,
+     .offset = JSON_AT(T, plan.best_list, const struct workflow_best_list *),
+     .of = &best_list_json,
+     .flags = JSON_POINTER | JSON_OPTIONAL},
+    {.name = "improved_at_steps",
+     .doc = "Of a search: the last 20 times that it found something better",
+     .type = JSON_TYPE_LIST,
+     .offset = JSON_AT(T, plan.improved_at_steps, const struct improvement *),
+     .count_offset = JSON_AT(T, plan.improvement_count, size_t),
+     .of = &improvement_json,
+     .flags = JSON_OPTIONAL},
+    JSON_OBJECT(T, import, const struct workflow_import *, &workflow_import_json,
+                JSON_POINTER | JSON_OPTIONAL, "What was read from another tool's file"),
+    DECISION_END_ROWS(T),
+    {0},
+};
+#undef T
+const struct json_object workflow_schedule_answer_json = {
+    "WorkflowSchedule", "Where and when the tasks run, and how good that is",
+    sizeof(struct workflow_schedule_answer), schedule_rows};
+
+enum answer_kind { SCHEDULE, ROUND };
+static const struct json_kind answer_kinds[] = {
+    [SCHEDULE] = {"schedule", &workflow_schedule_answer_json},
+    [ROUND] = {"round", &workflow_round_answer_json},
+    {0},
+};
+
+struct any_answer {
+    struct json_of_kind of;
+};
+
+#define T struct any_answer
+static const struct json_field answer_rows[] = {
+    JSON_KIND(T, of, answer_kinds, "Of a static algorithm, or of a dynamic one"),
+    {0},
+};
+#undef T
+const struct json_object workflow_schedules_answer_json = {
+    "WorkflowScheduleAnswer", "A schedule to the end, or what to do now",
+    sizeof(struct any_answer), answer_rows};
+
+/* ---- which algorithm ---- */
+
+/* What decides: one of the two. */
+struct choice {
+    const struct workflow_policy *policy;
+    const struct workflow_round_policy *round;
+    const struct named_value *options;
+    size_t option_count;
+    const char *because; /* NULL: it was named */
+};
+
+static enum error_code unknown_algorithm(const char *name, struct error *err)
+{
+    const char *names[NAMES_MAX];
+    size_t count = 0;
+
+    for (size_t i = 0; workflow_policies[i].name && count < NAMES_MAX; i++)
+        names[count++] = workflow_policies[i].name;
+    for (size_t i = 0; workflow_round_policies[i].name && count < NAMES_MAX; i++)
+        names[count++] = workflow_round_policies[i].name;
+    return decision_unknown_algorithm(name, names, count, err);
+}
+
+/* What the request names; `auto` stays open until settle_auto(). */
+static void choose_by_name(const struct workflow_body *body, struct choice *out,
+                           struct error *err)
+{
+    const struct decision_request *decision = &body->decision;
+    const char *name = decision->algorithm ? decision->algorithm : "auto";
+
+    *out = (struct choice){
+        .policy = workflow_policy_find(name),
+        .round = workflow_round_policy_find(name),
+        .options = decision->options,
+        .option_count = decision->option_count,
+    };
+    if (!out->policy && !out->round)
+        unknown_algorithm(name, err);
+    if (body->carry_count && out->policy && strcmp(name, "auto") != 0)
+        invalid(err, "/carry_over", "conflict",
+                "%s plans all tasks to the end; carry_over is for rounds of dynamic "
+                "algorithms",
+                name);
+    if (body->initial_count && out->round)
+        invalid(err, "/initial", "conflict",
+                "%s does not start from a schedule; search and auto do", name);
+}
+
+/* Whether an option has this text. */
+static bool option_is(const struct decision_request *decision, const char *name,
+                      const char *text)
+{
+    for (size_t i = 0; i < decision->option_count; i++) {
+        const struct named_value *o = &decision->options[i];
+
+        if (strcmp(o->name, name) == 0)
+            return o->type == VALUE_TEXT && strcmp(o->text, text) == 0;
+    }
+    return false;
+}
+
+/* Options of `auto` that a round does not have. */
+static bool is_of_auto(const char *option)
+{
+    for (const struct param *p = workflow_auto_common_params; p->name; p++)
+        if (strcmp(p->name, option) == 0)
+            return strcmp(option, "restart_s") != 0;
+    return strcmp(option, "max_steps") == 0;
+}
+
+/* `auto` with moves: rounds is a round. What only schedules have of its options is not
+ * used. */
+static enum error_code choose_round(const struct workflow_body *body,
+                                    struct workflow_call *call, struct choice *out)
+{
+    struct request *rq = call->rq;
+    struct decision_request left = body->decision;
+    struct named_value *list = NEW(rq->arena, struct named_value, left.option_count);
+    const char *unused = "";
+
+    if (!list)
+        return fail_memory(rq->err);
+    left.options = list;
+    left.option_count = 0;
+    for (size_t i = 0; i < body->decision.option_count; i++) {
+        const struct named_value *o = &body->decision.options[i];
+
+        if (!is_of_auto(o->name))
+            list[left.option_count++] = *o;
+        else if (strcmp(o->name, "moves") != 0)
+            unused = arena_printf(rq->arena, "%s /options/%s", unused, o->name);
+        if (!unused)
+            return fail_memory(rq->err);
+    }
+    if (body->initial_count)
+        unused = arena_printf(rq->arena, "%s /initial (%zu rows)", unused,
+                              body->initial_count);
+    if (!unused)
+        return fail_memory(rq->err);
+    if (*unused)
+        TRY(workflow_call_warn(call, "a round does not use:%s", unused));
+    out->because =
+        "option moves: a round of " WORKFLOW_ROUND_AUTO ", which moves the longest only";
+    out->policy = NULL;
+    out->round = workflow_round_policy_find(WORKFLOW_ROUND_AUTO);
+    return workflow_round_auto_options(&left, &out->options, &out->option_count,
+                                       rq->arena, rq->err);
+}
+
+/* What `auto` is, and what it leaves out. */
+static enum error_code settle_auto(const struct workflow_body *body,
+                                   struct workflow_call *call, struct choice *out)
+{
+    if (!out->policy || strcmp(out->policy->name, "auto") != 0)
+        return OK;
+    if (option_is(&body->decision, "moves", "rounds"))
+        return choose_round(body, call, out);
+    if (body->carry_count)
+        return workflow_call_warn(call,
+                                  "/carry_over: not used: the schedule places every task "
+                                  "(%zu lists)",
+                                  body->carry_count);
+    return OK;
+}
+
+/* ---- one request ---- */
+
+/* Tables of tasks and resources are most of what a schedule takes; of more than
+ * HEADS_MOST cells none is made. */
+static enum error_code reserve_tables(const struct workflow_call *call)
+{
+    double task_count = 0, cells;
+
+    for (size_t w = 0; w < call->in.workflow_count; w++)
+        task_count += (double)call->in.workflows[w].task_count;
+    cells = task_count * (double)call->in.snapshot->resource_count;
+    return cells > HEADS_MOST ? OK : request_reserve(call->rq, CELL_BYTES * cells);
+}
+
+static enum error_code schedule(const struct workflow_call *call,
+                                const struct choice *choice,
+                                struct workflow_schedule_answer *out)
+{
+    struct request *rq = call->rq;
+
+    TRY(workflow_decide(&call->in, choice->policy, choice->options, choice->option_count,
+                        &out->plan, rq->arena, rq->err));
+    if (out->plan.check_failure)
+        decision_check_failed(rq);
+    TRY(workflow_call_warnings(call, out->plan.warnings, out->plan.warning_count,
+                               &out->decision));
+    TRY(workflow_unplaced_answer(call, out->plan.unplaced, out->plan.unplaced_count,
+                                 &out->unplaced, &out->unplaced_count));
+    out->import = call->import;
+    rq->gap_ratio = out->plan.objective.gap_ratio;
+    decision_end(rq, out->plan.algorithm, out->plan.status, &out->decision);
+    return OK;
+}
+
+/* The answer's struct of a kind; *decision is its envelope. NULL without memory. */
+static void *new_answer(struct any_answer *answer, enum answer_kind kind,
+                        const struct decision_answer *decision, struct arena *a)
+{
+    struct workflow_schedule_answer *plan;
+    struct workflow_round_answer *round;
+
+    answer->of.kind = kind;
+    if (kind == SCHEDULE) {
+        plan = NEW(a, struct workflow_schedule_answer, 1);
+        if (plan)
+            plan->decision = *decision;
+        answer->of.value = plan;
+    } else {
+        round = NEW(a, struct workflow_round_answer, 1);
+        if (round)
+            round->decision = *decision;
+        answer->of.value = round;
+    }
+    return answer->of.value;
+}
+
+enum error_code post_workflow_schedules(struct request *rq, const void *in, void *out)
+{
+    const struct workflow_body *body = in;
+    struct decision_answer decision = {0};
+    struct workflow_round_answer *round;
+    struct workflow_call call;
+    struct choice choice;
+    void *answer;
+
+    TRY(decision_begin(rq, &body->decision, &decision));
+    choose_by_name(body, &choice, rq->err);
+    TRY(workflow_call_begin(&call, rq, body));
+    TRY(settle_auto(body, &call, &choice));
+    TRY(reserve_tables(&call));
+    answer = new_answer(out, choice.policy ? SCHEDULE : ROUND, &decision, rq->arena);
+    if (!answer)
+        return fail_memory(rq->err);
+    if (choice.policy) {
+        TRY(schedule(&call, &choice, answer));
+        TRY(picture_graph(rq, &call.in,
+                          &((struct workflow_schedule_answer *)answer)->plan));
+        return picture_answer(rq, out);
+    }
+    round = answer;
+    round->because = choice.because;
+    TRY(workflow_round_answer_fill(&call, choice.round, choice.options,
+                                   choice.option_count, WORKFLOW_STEPS_ALL, round));
+    return picture_answer(rq, out);
+}
