@@ -6,5 +6,5 @@
 
 int main(int argc, char **argv)
 {
-    return cli_run(argc, argv, routes, simulation_expansion, answer_form_draw);
+    return cli_run(argc, argv, routes(), simulation_expansion, answer_form_draw);
 }

@@ -49,9 +49,9 @@ class api
 
         REQUIRE(config_read(none, none, &config_, settings, &err) == OK);
         service_.config = &config_;
-        service_.routes = routes;
+        service_.routes = routes();
         service_.draw = answer_form_draw;
-        service_.metrics = metrics_create(routes);
+        service_.metrics = metrics_create(routes());
         if (!database.empty()) {
             db_options options{};
             size_t applied = 0;

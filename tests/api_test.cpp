@@ -143,7 +143,7 @@ TEST_CASE("every example of the description is answered", "[api]")
          std::filesystem::directory_iterator(GRIDPLAN_SOURCE_DIR "/openapi/examples")) {
         std::string name = entry.path().filename().string();
         const route *found = nullptr;
-        for (const route *r = routes; r->method; r++)
+        for (const route *r = routes(); r->method; r++)
             if (r->example && name.rfind(r->example, 0) == 0)
                 found = r;
         INFO(name);
@@ -197,7 +197,7 @@ TEST_CASE("the committed description is the one that the tables print", "[api]")
     test_arena a;
     text_buffer b{};
     b.arena = a;
-    openapi_print(routes, &b);
+    openapi_print(routes(), &b);
     REQUIRE_FALSE(b.failed);
     INFO("to renew it: build/release/gridplan openapi > openapi/openapi.json");
     json printed = json::parse(b.data);

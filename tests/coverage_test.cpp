@@ -83,7 +83,7 @@ std::map<std::string, words> request_members()
     std::map<std::string, words> found;
 
     b.arena = a;
-    openapi_print(routes, &b);
+    openapi_print(routes(), &b);
     REQUIRE_FALSE(b.failed);
     const json description = json::parse(std::string(b.data, b.length));
     for (const auto &[path, methods] : description["paths"].items())

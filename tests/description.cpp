@@ -28,7 +28,7 @@ const json &description()
         text_buffer b{};
 
         b.arena = a;
-        openapi_print(routes, &b);
+        openapi_print(routes(), &b);
         if (b.failed)
             throw std::runtime_error("the description cannot be printed");
         return json::parse(std::string(b.data, b.length));

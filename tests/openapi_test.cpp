@@ -142,7 +142,7 @@ TEST_CASE("no row is optional and null at once", "[json]")
 {
     std::set<const json_object *> tables;
 
-    for (const route *r = routes; r->method; r++)
+    for (const route *r = routes(); r->method; r++)
         walk(r->response, tables);
     CHECK(tables.size() > 100);
     for (const json_object *t : tables)

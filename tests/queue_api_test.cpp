@@ -447,8 +447,8 @@ TEST_CASE("a log of a million jobs may be stored, other bodies are shorter", "[q
     c.max_body_bytes = 1000;
     c.max_upload_bytes = 5000;
     c.request_memory_bytes = c.total_body_bytes = 9000;
-    const route *store = route_find(routes, "POST", "/v1/workloads", allow, &code);
-    const route *play = route_find(routes, "POST", "/v1/simulations", allow, &code);
+    const route *store = route_find(routes(), "POST", "/v1/workloads", allow, &code);
+    const route *play = route_find(routes(), "POST", "/v1/simulations", allow, &code);
     REQUIRE(store);
     REQUIRE(play);
     CHECK(route_body_limit(store, &c) == 5000);

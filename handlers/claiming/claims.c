@@ -5,7 +5,7 @@
  *
  * Source: spec coallocation.md 8, 9.
  */
-#include "handlers/claiming/claims.h"
+#include "handlers/claiming/routes.h"
 
 #include "algorithms/coallocation/claim.h"
 #include "handlers/claiming/claim_choice.h"

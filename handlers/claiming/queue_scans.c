@@ -5,7 +5,7 @@
  *
  * Source: spec coallocation.md 10.
  */
-#include "handlers/claiming/queue_scans.h"
+#include "handlers/claiming/routes.h"
 
 #include "algorithms/coallocation/priority.h"
 #include "algorithms/coallocation/scan.h"

@@ -3,7 +3,7 @@
  *
  * Source: spec coallocation.md 11, 13.
  */
-#include "handlers/coallocation/coallocation_flow.h"
+#include "handlers/coallocation/routes.h"
 
 #include "algorithms/coallocation/flow.h"
 #include "algorithms/coallocation/launch.h"

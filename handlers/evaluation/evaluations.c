@@ -1,5 +1,5 @@
 /* evaluations.c - POST /v1/evaluations: what a plan or a schedule is worth. */
-#include "handlers/evaluation/evaluations.h"
+#include "handlers/evaluation/routes.h"
 
 #include "handlers/common/kinds.h"
 #include "handlers/evaluation/evaluation_coallocation.h"

@@ -1,5 +1,5 @@
 /* checkpoint_intervals.c - POST /v1/checkpoint-intervals: when to checkpoint jobs. */
-#include "handlers/fault_tolerance/checkpoint_intervals.h"
+#include "handlers/fault_tolerance/routes.h"
 
 #include "algorithms/checkpoint/checkpoint.h"
 #include "handlers/common/decision.h"

@@ -1,5 +1,5 @@
 /* fault_tolerance_plans.c - POST /v1/fault-tolerance-plans: checkpoints, copies, both. */
-#include "handlers/fault_tolerance/fault_tolerance_plans.h"
+#include "handlers/fault_tolerance/routes.h"
 
 #include "algorithms/fault_tolerance/fault_tolerance.h"
 #include "handlers/common/snapshot_json.h"

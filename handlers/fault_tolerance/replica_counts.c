@@ -1,5 +1,5 @@
 /* replica_counts.c - POST /v1/replica-counts: how many copies of each job. */
-#include "handlers/fault_tolerance/replica_counts.h"
+#include "handlers/fault_tolerance/routes.h"
 
 #include "algorithms/replication/replication.h"
 #include "handlers/common/snapshot_json.h"

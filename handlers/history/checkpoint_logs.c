@@ -1,5 +1,5 @@
 /* checkpoint_logs.c - /v1/checkpoint-logs: checkpoints that were asked for. */
-#include "handlers/history/checkpoint_logs.h"
+#include "handlers/history/routes.h"
 
 #include "algorithms/checkpoint/checkpoint.h"
 #include "handlers/common/bulk.h"

@@ -1,5 +1,5 @@
 /* executions.c - /v1/executions: observed runs of applications. */
-#include "handlers/history/executions.h"
+#include "handlers/history/routes.h"
 
 #include "handlers/common/bulk.h"
 #include "handlers/common/page.h"

@@ -1,5 +1,5 @@
 /* failures.c - /v1/failures: when resources were down, and what that says. */
-#include "handlers/history/failures.h"
+#include "handlers/history/routes.h"
 
 #include "handlers/common/bulk.h"
 #include "handlers/common/page.h"

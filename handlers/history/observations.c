@@ -1,5 +1,5 @@
 /* observations.c - /v1/observations: since when resources have been watched. */
-#include "handlers/history/observations.h"
+#include "handlers/history/routes.h"
 
 #include "handlers/common/bulk.h"
 #include "handlers/common/page.h"

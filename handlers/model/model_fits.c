@@ -1,6 +1,6 @@
 /* model_fits.c - models without a database: fits of runs in the request, and how good
  * predictions were. */
-#include "handlers/model/model_fits.h"
+#include "handlers/model/routes.h"
 
 #include "handlers/common/decision.h"
 #include "handlers/model/model_json.h"

@@ -1,5 +1,5 @@
 /* models.c - /v1/models: models of applications' run times, stored under a name. */
-#include "handlers/model/models.h"
+#include "handlers/model/routes.h"
 
 #include "handlers/common/page.h"
 #include "handlers/model/model_learn.h"

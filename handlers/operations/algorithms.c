@@ -1,5 +1,5 @@
 /* algorithms.c - GET /v1/algorithms: the policy tables, printed. */
-#include "handlers/operations/algorithms.h"
+#include "handlers/operations/routes.h"
 
 #include "algorithms/checkpoint/checkpoint.h"
 #include "algorithms/coallocation/claim.h"

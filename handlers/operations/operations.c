@@ -1,5 +1,5 @@
 /* operations.c - what operators and tools ask of the service itself. */
-#include "handlers/operations/operations.h"
+#include "handlers/operations/routes.h"
 
 #include "service/config.h"
 #include "service/db.h"

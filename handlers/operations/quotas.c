@@ -1,5 +1,5 @@
 /* quotas.c - GET /v1/quotas: what the caller may still take. */
-#include "handlers/operations/quotas.h"
+#include "handlers/operations/routes.h"
 
 #include "service/admission.h"
 

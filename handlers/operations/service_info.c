@@ -1,5 +1,5 @@
 /* service_info.c - GET /v1/service-info: what this service is. */
-#include "handlers/operations/service_info.h"
+#include "handlers/operations/routes.h"
 
 struct service_type {
     const char *group, *artifact, *version;

@@ -1,5 +1,5 @@
 /* placements.c - POST /v1/placements: independent jobs to resources. */
-#include "handlers/placement/placements.h"
+#include "handlers/placement/routes.h"
 
 #include "algorithms/placement/placement.h"
 #include "handlers/common/decision.h"

@@ -4,7 +4,7 @@
  * the caller could make, on which the combinations that it keeps disagree most: these
  * teach it most.
  */
-#include "handlers/prediction/experiment_plans.h"
+#include "handlers/prediction/routes.h"
 
 #include "handlers/common/decision.h"
 #include "handlers/prediction/prediction_models.h"

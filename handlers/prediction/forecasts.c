@@ -4,7 +4,7 @@
  * interval takes the errors of that forecaster as Laplace distributed with the mean
  * absolute error it had: value -+ mae * -ln(1 - level), within what is possible.
  */
-#include "handlers/prediction/forecasts.h"
+#include "handlers/prediction/routes.h"
 
 #include "handlers/common/page.h"
 #include "handlers/prediction/loads.h"

@@ -1,5 +1,5 @@
 /* queue_orders.c - POST /v1/queue-orders: which waiting jobs of a batch queue start. */
-#include "handlers/queue/queue_orders.h"
+#include "handlers/queue/routes.h"
 
 #include "algorithms/queue/queue.h"
 #include "handlers/common/decision.h"

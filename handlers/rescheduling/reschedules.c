@@ -9,7 +9,7 @@
  * X(NAME, KIND). Their policies have rows in algorithms/migration/migration.h, so that
  * GET /v1/algorithms lists them, and an example each.
  */
-#include "handlers/rescheduling/reschedules.h"
+#include "handlers/rescheduling/routes.h"
 
 #include "algorithms/migration/multi_phase.h"
 #include "handlers/common/kinds.h"

@@ -1,5 +1,5 @@
 /* rescheduling_plans.c - POST /v1/rescheduling-plans: phases to machines, and moves. */
-#include "handlers/rescheduling/rescheduling_plans.h"
+#include "handlers/rescheduling/routes.h"
 
 #include "handlers/rescheduling/plan_parts.h"
 

@@ -5,7 +5,7 @@
  *
  * Source: spec rescheduling-plans.md 2.2, 7.2.
  */
-#include "handlers/site_history/reschedule_events.h"
+#include "handlers/site_history/routes.h"
 
 #include "algorithms/plan/plan.h"
 #include "handlers/common/bulk.h"

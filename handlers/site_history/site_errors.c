@@ -6,7 +6,7 @@
  *
  * Source: spec coallocation.md 12, 19.
  */
-#include "handlers/site_history/site_errors.h"
+#include "handlers/site_history/routes.h"
 
 #include "handlers/common/bulk.h"
 #include "handlers/common/page.h"

@@ -5,7 +5,7 @@
  *
  * Source: spec coallocation.md 5, 19.
  */
-#include "handlers/site_history/transfers.h"
+#include "handlers/site_history/routes.h"
 
 #include "handlers/common/bulk.h"
 #include "handlers/common/page.h"

@@ -1,5 +1,5 @@
 /* decisions.c - /v1/decisions: what was decided, and deciding it again. */
-#include "handlers/stored/decisions.h"
+#include "handlers/stored/routes.h"
 
 #include "handlers/common/page.h"
 #include "handlers/pictures/pictures.h"

@@ -1,5 +1,5 @@
 /* snapshots.c - /v1/snapshots: views of the grid, stored under a name. */
-#include "handlers/stored/snapshots.h"
+#include "handlers/stored/routes.h"
 
 #include "handlers/common/page.h"
 #include "handlers/common/snapshot_json.h"

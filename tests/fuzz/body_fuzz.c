@@ -17,7 +17,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     if (size < 1)
         return 0;
-    for (const struct route *r = routes; r->method && count < 256; r++)
+    for (const struct route *r = routes(); r->method && count < 256; r++)
         if (r->request || r->flags & (ROUTE_MERGE_PATCH | ROUTE_RAW_BODY))
             with_body[count++] = r;
     route = with_body[data[0] % count];

@@ -33,12 +33,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     memcpy(text, data, size);
     text[size] = 0;
     count = split(text, field);
-    while (routes[route_count].method)
+    while (routes()[route_count].method)
         route_count++;
     m.method = count > 0 ? field[0] : "GET";
     m.path = count > 1 ? field[1] : "/";
     if (m.path[0] != '/')
-        m.path = routes[(unsigned char)m.path[0] % route_count].path;
+        m.path = routes()[(unsigned char)m.path[0] % route_count].path;
     m.accept = field[2];
     m.accept_encoding = field[3];
     m.if_none_match = field[4];

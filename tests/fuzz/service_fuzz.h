@@ -35,8 +35,8 @@ static inline struct service *fuzz_service(void)
     }
     log_open(LOG_ERROR, 2);
     service.config = &config;
-    service.routes = routes;
-    service.metrics = metrics_create(routes);
+    service.routes = routes();
+    service.metrics = metrics_create(routes());
     return &service;
 }
 

@@ -1,8 +1,24 @@
-/* models.h - /v1/models: models of applications' run times, stored under a name. */
-#ifndef GRIDPLAN_MODELS_H
-#define GRIDPLAN_MODELS_H
+/* routes.h - the endpoints of this room. */
+#ifndef GRIDPLAN_MODEL_ROUTES_H
+#define GRIDPLAN_MODEL_ROUTES_H
 
 #include "service/route.h"
+
+/* Sorted by path, ended by {0}. */
+extern const struct route model_routes[];
+
+/* ---- model_fits.c - models without a database: fits of runs in the request, and how
+ * good predictions were. */
+
+extern const struct json_object model_fit_request_json;
+extern const struct json_object model_fit_answer_json;
+extern const struct json_object model_evaluation_request_json;
+extern const struct json_object model_evaluation_answer_json;
+
+handler_fn post_model_fit;        /* POST /v1/model-fits */
+handler_fn post_model_evaluation; /* POST /v1/model-evaluations */
+
+/* ---- models.c - /v1/models: models of applications' run times, stored under a name. */
 
 extern const struct json_object model_create_json;
 extern const struct json_object model_info_json;

@@ -1,8 +1,13 @@
-/* coallocation_flow.h - POST /v1/coallocations/flow-steps and .../launch-plans. */
-#ifndef GRIDPLAN_COALLOCATION_FLOW_STEPS_H
-#define GRIDPLAN_COALLOCATION_FLOW_STEPS_H
+/* routes.h - the endpoints of this room. */
+#ifndef GRIDPLAN_COALLOCATION_ROUTES_H
+#define GRIDPLAN_COALLOCATION_ROUTES_H
 
 #include "service/route.h"
+
+/* Sorted by path, ended by {0}. */
+extern const struct route coallocation_routes[];
+
+/* ---- coallocation_flow.c - POST /v1/coallocations/flow-steps and .../launch-plans. */
 
 extern const struct json_object flow_steps_request_json;
 extern const struct json_object flow_steps_answer_json;

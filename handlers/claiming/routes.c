@@ -1,0 +1,27 @@
+/* routes.c - the endpoints of this room.
+ *
+ * A row: method, path, handler; body, answer and query tables; which thread, which
+ * scope, flags; documentation; prefix of its examples. */
+#include "handlers/claiming/routes.h"
+
+const struct route claiming_routes[] = {
+    {"POST", "/v1/claims", post_claims, &claims_request_json, &claims_answer_json, NULL,
+     WORK_COMPUTE, SCOPE_DECIDE, ROUTE_DECISION | ROUTE_IDEMPOTENT_KEY | ROUTE_LONG,
+     "Can a placed job get its processors?",
+     "One try of incremental claiming: which components of a placed job start now, which "
+     "get another site from where they are still in time, which jobs of lower priority "
+     "give way, and when to try again. At its start an atomic job gets all or nothing "
+     "and "
+     "is placed again. mode timeline: when the tries would be; mode queue: the order of "
+     "the claiming queue.",
+     "claim-"},
+    {"POST", "/v1/queue-scans", post_queue_scans, &queue_scans_request_json,
+     &queue_scans_answer_json, NULL, WORK_COMPUTE, SCOPE_DECIDE,
+     ROUTE_DECISION | ROUTE_IDEMPOTENT_KEY | ROUTE_LONG,
+     "Which waiting parallel jobs are placed now?",
+     "Chooses the next of the placement queues by their weights, and places what fits, "
+     "head first. Others keep their position with one more try, rise a level, or fail. "
+     "The queues come with the request and go back with the answer.",
+     "scan-"},
+    {0},
+};

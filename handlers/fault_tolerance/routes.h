@@ -1,0 +1,31 @@
+/* routes.h - the endpoints of this room. */
+#ifndef GRIDPLAN_FAULT_TOLERANCE_ROUTES_H
+#define GRIDPLAN_FAULT_TOLERANCE_ROUTES_H
+
+#include "service/route.h"
+
+/* Sorted by path, ended by {0}. */
+extern const struct route fault_tolerance_routes[];
+
+/* ---- checkpoint_intervals.c - POST /v1/checkpoint-intervals: when to checkpoint jobs.
+ */
+
+extern const struct json_object checkpoint_intervals_request_json;
+extern const struct json_object checkpoint_intervals_answer_json;
+
+handler_fn post_checkpoint_intervals;
+
+/* ---- fault_tolerance_plans.c - POST /v1/fault-tolerance-plans: checkpoints, copies,
+ * both. */
+
+extern const struct json_object fault_tolerance_plans_request_json;
+
+handler_fn post_fault_tolerance_plans;
+
+/* ---- replica_counts.c - POST /v1/replica-counts: how many copies of each job. */
+
+extern const struct json_object replica_counts_request_json;
+
+handler_fn post_replica_counts;
+
+#endif

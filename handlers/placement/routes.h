@@ -1,0 +1,17 @@
+/* routes.h - the endpoints of this room. */
+#ifndef GRIDPLAN_PLACEMENT_ROUTES_H
+#define GRIDPLAN_PLACEMENT_ROUTES_H
+
+#include "service/route.h"
+
+/* Sorted by path, ended by {0}. */
+extern const struct route placement_routes[];
+
+/* ---- placements.c - POST /v1/placements: independent jobs to resources. */
+
+extern const struct json_object placements_request_json;
+extern const struct json_object placements_answer_json;
+
+handler_fn post_placements;
+
+#endif

@@ -1,0 +1,18 @@
+/* routes.c - the endpoints of this room.
+ *
+ * A row: method, path, handler; body, answer and query tables; which thread, which
+ * scope, flags; documentation; prefix of its examples. */
+#include "handlers/queue/routes.h"
+
+const struct route queue_routes[] = {
+    {"POST", "/v1/queue-orders", post_queue_orders, &queue_orders_request_json,
+     &queue_orders_answer_json, NULL, WORK_COMPUTE, SCOPE_DECIDE,
+     ROUTE_DECISION | ROUTE_IDEMPOTENT_KEY | ROUTE_LONG | ROUTE_ANSWERS_CHART,
+     "Which waiting jobs of a queue start now?",
+     "From the running and the waiting jobs of a cluster, their processors and run time "
+     "estimates, and reservations: who starts now, when the others will start if all "
+     "estimates hold and nobody else comes, and who or what each of them waits for. "
+     "Times are seconds on any one scale, of which now_s is the present.",
+     "queue-"},
+    {0},
+};

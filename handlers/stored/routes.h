@@ -1,0 +1,66 @@
+/* routes.h - the endpoints of this room. */
+#ifndef GRIDPLAN_STORED_ROUTES_H
+#define GRIDPLAN_STORED_ROUTES_H
+
+#include "service/route.h"
+
+/* Sorted by path, ended by {0}. */
+extern const struct route stored_routes[];
+
+/* ---- decisions.c - /v1/decisions: what was decided, and deciding it again.
+ *
+ * A decision is kept when its request says `store`. A replay runs the stored
+ * request again, with the stored snapshot as it was then. The new answer is
+ * compared with the stored one in all but decision_id and timings.
+ *
+ * A search that its clock ended is repeated by its steps instead: the stored
+ * answer's `steps` become options.max_steps, its algorithm is named and there is
+ * no time limit. As it was not the clock that ended the second one, `status`,
+ * `warnings` and `because` are not compared then. What was cut before its first
+ * step, or knows no steps, is answered again as it came and may differ. */
+
+extern const struct json_object decisions_query_json;
+extern const struct json_object decisions_page_json;
+extern const struct json_object stored_decision_json;
+extern const struct json_object replay_answer_json;
+
+/* GET /v1/decisions */
+handler_fn get_decisions;
+
+/* GET /v1/decisions/{decision_id}: answers stored_decision_json. */
+handler_fn get_decision;
+
+/* POST /v1/decisions/{decision_id}/replay: no body; answers replay_answer_json. */
+handler_fn post_decision_replay;
+
+/* ---- snapshots.c - /v1/snapshots: views of the grid, stored under a name.
+ *
+ * The body of POST and PUT is the snapshot document itself, kept byte for byte;
+ * PATCH merges into it. The name is the query parameter `id` of POST, and the
+ * path of the others. */
+
+extern const struct json_object snapshot_create_query_json;
+extern const struct json_object snapshots_query_json;
+extern const struct json_object snapshots_page_json;
+extern const struct json_object snapshot_info_json;   /* without the document */
+extern const struct json_object stored_snapshot_json; /* with it */
+
+/* POST /v1/snapshots: raw body; answers snapshot_info_json. */
+handler_fn post_snapshot;
+
+/* GET /v1/snapshots */
+handler_fn get_snapshots;
+
+/* GET /v1/snapshots/{snapshot_id}: answers stored_snapshot_json. */
+handler_fn get_snapshot;
+
+/* PUT /v1/snapshots/{snapshot_id}: raw body; answers snapshot_info_json. */
+handler_fn put_snapshot;
+
+/* PATCH /v1/snapshots/{snapshot_id}: merge patch; answers snapshot_info_json. */
+handler_fn patch_snapshot;
+
+/* DELETE /v1/snapshots/{snapshot_id}: no content. */
+handler_fn delete_snapshot;
+
+#endif
