@@ -114,9 +114,8 @@ static void mistake(struct reader *r, const struct place *p, const char *kind,
     invalid(r->err, pointer, kind, "%s", text);
 }
 
-/* The tree of `text` in `a`. */
-static enum error_code parse(const char *text, size_t length, cJSON **tree,
-                             struct arena *a, struct error *err)
+enum error_code json_tree(const char *text, size_t length, cJSON **tree, struct arena *a,
+                          struct error *err)
 {
     const char *end = NULL;
     cJSON *root;
@@ -766,7 +765,7 @@ static enum error_code read_large(const struct json_object *table, const char *t
 
     if (!trees)
         return fail_memory(err);
-    code = parse(text, length, &tree, trees, err);
+    code = json_tree(text, length, &tree, trees, err);
     if (code == OK) {
         tree_bytes = arena_used_bytes(trees);
         arena_set_cap(a, cap_bytes - tree_bytes);
@@ -788,7 +787,7 @@ enum error_code json_read(const struct json_object *table, const char *text,
     memset(out, 0, table->size);
     if (length >= LARGE_BYTES)
         return read_large(table, text, length, out, a, err);
-    TRY(parse(text, length, &tree, a, err));
+    TRY(json_tree(text, length, &tree, a, err));
     read_object(&r, table, tree, NULL, out);
     return err->code;
 }
@@ -803,7 +802,7 @@ enum error_code json_read_list(const struct json_object *table, const char *text
     cJSON *tree;
     char *items;
 
-    TRY(parse(text, length, &tree, a, err));
+    TRY(json_tree(text, length, &tree, a, err));
     for (const cJSON *e = tree->child; e && cJSON_IsArray(tree); e = e->next)
         n++;
     if (n > JSON_LIST_MAX)
@@ -855,7 +854,7 @@ static bool read_line(const struct json_object *table, const char *line, size_t 
     struct reader reader = {r->arena, &one, true};
     cJSON *tree;
 
-    if (parse(line, bytes, &tree, scratch, &one) == OK)
+    if (json_tree(line, bytes, &tree, scratch, &one) == OK)
         read_object(&reader, table, tree, NULL, item);
     if (one.code == OK)
         return true;
@@ -1030,8 +1029,8 @@ enum error_code json_merge_patch(const char *target, const char *patch,
     cJSON *t, *p;
     const char *text;
 
-    TRY(parse(target, strlen(target), &t, a, err));
-    TRY(parse(patch, strlen(patch), &p, a, err));
+    TRY(json_tree(target, strlen(target), &t, a, err));
+    TRY(json_tree(patch, strlen(patch), &p, a, err));
     check_repeats(&r, p, NULL);
     if (err->code != OK)
         return err->code;
@@ -1050,9 +1049,9 @@ enum error_code json_replace_member(const char *object, size_t length, const cha
     cJSON *o, *v = NULL;
     const char *text;
 
-    TRY(parse(object, length, &o, a, err));
+    TRY(json_tree(object, length, &o, a, err));
     if (value)
-        TRY(parse(value, strlen(value), &v, a, err));
+        TRY(json_tree(value, strlen(value), &v, a, err));
     cJSON_DeleteItemFromObjectCaseSensitive(o, name);
     if (v)
         cJSON_AddItemToObject(o, name, v);
@@ -1069,7 +1068,7 @@ enum error_code json_member(const char *object, const char *name, const char **v
     const cJSON *member;
     cJSON *tree;
 
-    TRY(parse(object, strlen(object), &tree, a, err));
+    TRY(json_tree(object, strlen(object), &tree, a, err));
     member = cJSON_GetObjectItemCaseSensitive(tree, name);
     *value = member ? print_tree(member, a) : NULL;
     return member && !*value ? fail_memory(err) : OK;
@@ -1180,8 +1179,8 @@ enum error_code json_differences(const char *left, const char *right,
 
     if (!d.pointers)
         return fail_memory(err);
-    TRY(parse(left, strlen(left), &l, a, err));
-    TRY(parse(right, strlen(right), &r, a, err));
+    TRY(json_tree(left, strlen(left), &l, a, err));
+    TRY(json_tree(right, strlen(right), &r, a, err));
     for (; *except; except++) {
         cJSON_DeleteItemFromObjectCaseSensitive(l, *except);
         cJSON_DeleteItemFromObjectCaseSensitive(r, *except);

@@ -253,6 +253,11 @@ enum error_code json_read_query(const struct json_object *table,
                                 const struct query_pair *pairs, size_t pair_count,
                                 void *out, struct arena *a, struct error *err);
 
+/* The tree of `text`, which cJSON makes in the arena; what it refuses: as above. */
+struct cJSON;
+enum error_code json_tree(const char *text, size_t length, struct cJSON **tree,
+                          struct arena *a, struct error *err);
+
 /* A text that grows in an arena. When the arena is full, `failed` is set and
  * what follows is dropped: check once at the end. */
 struct text_buffer {
