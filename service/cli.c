@@ -8,6 +8,7 @@
 #include "service/health.h"
 #include "service/migrate.h"
 #include "service/openapi.h"
+#include "service/openapi_compare.h"
 #include "service/serve.h"
 #include "service/service.h"
 #include "service/store.h"
@@ -39,7 +40,8 @@ struct cli {
     const char *words[WORDS_MAX + 1]; /* "key", "create" ...; the rest are flags */
     size_t word_count;
     bool check_config, help, version;
-    bool expand; /* of `simulate` */
+    bool expand;                  /* of `simulate` */
+    const char *compare, *breaks; /* files, of `openapi`; NULL: not given */
     struct health_target health;
     int exit_status; /* of a command that is done; 0 unless it says otherwise */
     bool reported;   /* the command has printed its errors itself */
@@ -73,18 +75,6 @@ static enum error_code run_migrate(struct cli *c, struct error *err)
         printf("%zu of %zu migrations applied\n", applied, migration_count);
     db_close(db);
     return code;
-}
-
-static enum error_code run_openapi(struct cli *c, struct error *err)
-{
-    struct text_buffer b = {.arena = c->arena};
-
-    openapi_print(c->routes, &b);
-    if (b.failed)
-        return fail_memory(err);
-    fwrite(b.data, 1, b.length, stdout);
-    putchar('\n');
-    return OK;
 }
 
 /* What the flags say, of a key or of a tenant, over what *quota says. All mistakes are
@@ -334,8 +324,8 @@ static enum error_code read_stream(FILE *file, struct text_buffer *b, struct err
     return OK;
 }
 
-static enum error_code read_scenario(const char *name, struct text_buffer *b,
-                                     struct error *err)
+static enum error_code read_text(const char *name, struct text_buffer *b,
+                                 struct error *err)
 {
     FILE *file = strcmp(name, "-") == 0 ? stdin : fopen(name, "r");
     enum error_code code;
@@ -346,6 +336,61 @@ static enum error_code read_scenario(const char *name, struct text_buffer *b,
     if (file != stdin)
         fclose(file);
     return code;
+}
+
+/* The file beside `name`; NULL without memory. */
+static const char *beside(const char *name, const char *other, struct arena *a)
+{
+    const char *slash = strrchr(name, '/');
+
+    return arena_printf(a, "%.*s%s", slash ? (int)(slash - name) + 1 : 0, name, other);
+}
+
+/* Exit status 1: something breaks for clients of the description in the file. */
+static enum error_code compare_openapi(struct cli *c, const struct text_buffer *present,
+                                       struct error *err)
+{
+    struct text_buffer released = {.arena = c->arena}, breaks = {.arena = c->arena};
+    const char *name = c->breaks ? c->breaks : beside(c->compare, "breaks.txt", c->arena);
+    bool has_breaks;
+    struct openapi_comparison r;
+
+    if (!name)
+        return fail_memory(err);
+    has_breaks = c->breaks || access(name, F_OK) == 0;
+    TRY(read_text(c->compare, &released, err));
+    if (has_breaks)
+        TRY(read_text(name, &breaks, err));
+    TRY(openapi_compare(released.data, present->data, has_breaks ? breaks.data : NULL, &r,
+                        c->arena, err));
+    for (size_t i = 0; i < r.count; i++) {
+        const struct openapi_difference *d = &r.list[i];
+
+        printf("%-8s  %s%s%s: %s\n",
+               d->allowed    ? "allowed"
+               : d->breaking ? "breaking"
+                             : "addition",
+               d->operation, *d->place ? " " : "", d->place, d->what);
+    }
+    printf("%zu breaking, %zu allowed, %zu additions\n", r.breaking_count,
+           r.allowed_count, r.addition_count);
+    c->exit_status = r.breaking_count ? EXIT_FAILURE : EXIT_SUCCESS;
+    return OK;
+}
+
+static enum error_code run_openapi(struct cli *c, struct error *err)
+{
+    struct text_buffer b = {.arena = c->arena};
+
+    openapi_print(c->routes, &b);
+    text_add(&b, "", 1); /* its end as a text */
+    if (b.failed)
+        return fail_memory(err);
+    if (c->compare)
+        return compare_openapi(c, &b, err);
+    fwrite(b.data, 1, b.length - 1, stdout);
+    putchar('\n');
+    return OK;
 }
 
 /* The answer of POST /v1/simulations, by the one route that is needed. */
@@ -360,7 +405,7 @@ static enum error_code simulate(struct cli *c, struct arena *a, struct error *er
     enum decision_status status;
     struct reply reply;
 
-    TRY(read_scenario(c->words[1], &body, err));
+    TRY(read_text(c->words[1], &body, err));
     request.body = body.data;
     TRY(route_answer_stored(&service, &request, &status, &reply, a, err));
     fwrite(reply.body, 1, reply.body_length, stdout);
@@ -402,7 +447,10 @@ static const struct command {
     {"health", run_health,
      "[--url http://HOST:PORT | --unix PATH] [--ready]: ask a running service; exit 0\n"
      "             when /livez, or /readyz, says 200, else 3"},
-    {"openapi", run_openapi, "print the description of the API"},
+    {"openapi", run_openapi,
+     "print the description of the API; with --compare FILE what it breaks for clients\n"
+     "             of that one, exit 1 if it does; --breaks FILE lists what may break\n"
+     "             (breaks.txt beside the other)"},
     {"simulate", run_simulate,
      "FILE|- : answer it as POST /v1/simulations would, without a service; with\n"
      "             --expand print it with jobs, speeds and outages drawn for its seed"},
@@ -482,6 +530,8 @@ static enum error_code take_apart(struct cli *c, char **argv, const char **rest,
             take_switch(*argv, "--version", &c->version) +
             take_switch(*argv, "--expand", &c->expand) +
             take_switch(*argv, "--ready", &c->health.ready) +
+            take_flag(argv, "--compare", &c->compare) +
+            take_flag(argv, "--breaks", &c->breaks) +
             take_flag(argv, "--url", &c->health.url) +
             take_flag(argv, "--unix", &c->health.unix_socket) +
             take_flag(argv, "--tenant", &c->tenant) +

@@ -1,5 +1,6 @@
 // openapi_compare_test.cpp - what breaks a client, and what does not.
 #include "tests/api.hpp"
+#include "tests/system.hpp"
 
 extern "C" {
 #include "service/openapi.h"
@@ -435,4 +436,35 @@ TEST_CASE("a deliberate break is allowed beside the next major version", "[opena
         CHECK(judge(old, now, wrong).mistake.find("line 1 is not") != std::string::npos);
     CHECK(judge(json::object(), now).mistake.find("it has no paths") !=
           std::string::npos);
+}
+
+TEST_CASE("gridplan openapi --compare says what breaks by its exit status",
+          "[openapi][system]")
+{
+    folder f;
+    json old = real();
+    int status = -1;
+
+    std::ofstream(f.path + "/released.json") << old.dump();
+    std::string text = run_command(
+        {GRIDPLAN_BINARY, "openapi", "--compare", f.path + "/released.json"}, &status);
+    CHECK(text == "0 breaking, 0 allowed, 0 additions\n");
+    CHECK(status == 0);
+
+    old["paths"]["/v1/gone"] = old["paths"]["/livez"];
+    std::ofstream(f.path + "/released.json") << old.dump();
+    text = run_command(
+        {GRIDPLAN_BINARY, "openapi", "--compare", f.path + "/released.json"}, &status);
+    CHECK(text == "breaking  GET /v1/gone: the operation is gone\n"
+                  "1 breaking, 0 allowed, 0 additions\n");
+    CHECK(status == 1);
+
+    std::ofstream(f.path + "/breaks.txt") << "GET /v1/gone | why\n";
+    text = run_command(
+        {GRIDPLAN_BINARY, "openapi", "--compare", f.path + "/released.json"}, &status);
+    CHECK(text.find("line 1 is not") != std::string::npos);
+    CHECK(status == 2);
+    run_command({GRIDPLAN_BINARY, "openapi", "--compare", f.path + "/none.json"},
+                &status);
+    CHECK(status == 2);
 }
