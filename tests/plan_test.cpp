@@ -202,6 +202,45 @@ TEST_CASE("two clusters, rescheduling-plans.md 5.3", "[plan]")
     CHECK(p.out.total_s == 4920);
 }
 
+TEST_CASE("a move between clusters costs what this direction costs", "[plan]")
+{
+    const std::vector<seconds> two = {{{100, 900}}, {{900, 100}}};
+
+    for (double there_s : {50.0, 5000.0}) {
+        test_arena a;
+        grid_of g(two, 10, 0);
+
+        g.inter = {0, there_s, 5050 - there_s, 0};
+        g.in.inter_cost_s = g.inter.data();
+        planned p = decide(a, g.in, "mcrp_optimal", options(0));
+        REQUIRE(p.code == OK);
+        CHECK(p.out.total_s == (there_s < 100 ? 250 : 1000));
+    }
+}
+
+TEST_CASE("no bound is above the best plan of one cluster", "[plan]")
+{
+    rng r = rng_create(5);
+
+    for (int i = 0; i < 50; i++) {
+        test_arena a;
+        seconds table(3, std::vector<double>(6));
+
+        for (auto &schedule : table)
+            for (double &s : schedule)
+                s = (double)(1 + rng_index(&r, 50));
+        grid_of g({table}, 7);
+        planned best = decide(a, g.in, "optimal", options(0));
+        planned one = decide(a, g.in, "single_schedule", options(0));
+
+        INFO(i);
+        REQUIRE(best.code == OK);
+        REQUIRE(one.code == OK);
+        CHECK(one.out.lower_bound_s <= best.out.total_s * (1 + 1e-12));
+        CHECK(best.out.lower_bound_s == Approx(best.out.total_s).epsilon(1e-12));
+    }
+}
+
 TEST_CASE("a stop phase is the first marker after which something moves", "[plan]")
 {
     test_arena a;
