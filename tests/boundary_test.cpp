@@ -11,6 +11,7 @@ extern "C" {
 #include "algorithms/coallocation/priority.h"
 #include "algorithms/coallocation/slot.h"
 #include "algorithms/replication/replication.h"
+#include "algorithms/simulation/network.h"
 #include "models/distribution.h"
 #include "models/regression/internal.h"
 #include "models/reliability.h"
@@ -136,12 +137,25 @@ TEST_CASE("earliest counts the job itself among those that share the resource",
     rounds rs;
     grid g;
 
-    g.resource(0, 10, 2, 1); // 5 for each of two
-    g.resource(0, 6, 2, 0);  // 6 alone
+    g.resource(0, 10, 9, 3); // 2.5 for each of four
+    g.resource(0, 4, 9, 1);  // 2 for each of two
     g.job();
     CHECK(action_texts(rs.run(replication_policy_find("unconditional"), g,
                               {{"replicas", 1}, {"placement", 2}})) ==
-          texts{"start J0 R1"});
+          texts{"start J0 R0"});
+}
+
+TEST_CASE("the link that is full first holds the flows, whatever its capacity",
+          "[simulation][boundary]")
+{
+    network_flow flows[2] = {{1, HUGE_VAL, 2, {0, 1}, 0}, {4, HUGE_VAL, 1, {1}, 0}};
+    double left[2] = {4, 10}, sum[2];
+
+    network_share(flows, 2, left, sum, 2);
+    CHECK(flows[0].rate_mbps == Approx(2)); // 10 in five parts, before 4 in one
+    CHECK(flows[1].rate_mbps == Approx(8));
+    CHECK(left[0] == Approx(2));
+    CHECK(left[1] == Approx(0).margin(1e-12));
 }
 
 TEST_CASE("tasks of one second are part of the grain", "[workflow][boundary]")

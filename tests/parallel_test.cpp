@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <set>
 
 extern "C" {
 #include "algorithms/parallel/annealing.h"
@@ -620,12 +621,20 @@ TEST_CASE("scores of the heuristics are those recorded", "[parallel][golden]")
         const char *policy;
         size_t machines;
         int clusters;
+        const char *option = nullptr; // that is not as preset
+        double value = 0;
     } cases[] = {
-        {"all_machines", 24, 20},    {"ant_colony", 10, 1},
-        {"box_elimination", 24, 20}, {"branch_and_bound", 24, 20},
-        {"cpu_prefix", 24, 20},      {"dynamic_programming", 9, 600},
-        {"genetic", 10, 1},          {"random", 10, 4},
-        {"sa_random_start", 10, 2},  {"simulated_annealing", 10, 2},
+        {"all_machines", 24, 20},
+        {"ant_colony", 10, 1},
+        {"box_elimination", 24, 20},
+        {"branch_and_bound", 24, 20},
+        {"cpu_prefix", 24, 20},
+        {"dynamic_programming", 9, 600},
+        {"genetic", 10, 1},
+        {"random", 10, 4},
+        {"sa_random_start", 10, 2},
+        {"simulated_annealing", 10, 2},
+        {"genetic", 24, 4, "generations", 2},
     };
     golden_scores scores("parallel");
 
@@ -639,17 +648,102 @@ TEST_CASE("scores of the heuristics are those recorded", "[parallel][golden]")
                 auto model =
                     fixture_model(400 * (1 + rng_uniform(&r)), 20000 * rng_uniform(&r));
                 fill_scored(x, r, shape);
-                answer found = run(c.policy, x.input(model));
+                std::vector<named_value> options;
+                if (c.option)
+                    options.push_back({c.option, VALUE_NUMBER, c.value, nullptr});
+                answer found = run(c.policy, x.input(model), options);
                 REQUIRE(found.code == OK);
                 REQUIRE(found.out.count > 0);
                 sum_s += found.out.score_s;
             }
             scores.add(c.policy,
                        std::to_string(c.clusters) + " of " + std::to_string(c.machines) +
-                           " machines " + shapes[shape],
+                           " machines " + shapes[shape] +
+                           (c.option ? std::string(" by few ") + c.option : ""),
                        sum_s);
         }
     scores.check();
+}
+
+namespace
+{
+struct searched_levels {
+    double best_s;
+    uint64_t evaluations;
+};
+
+// branch_and_bound as its source says it, with lists of sets.
+searched_levels levels_by_hand(const cluster &x, const model_of &model, size_t limit)
+{
+    std::vector<size_t> all(x.cpu.size());
+    for (size_t i = 0; i < all.size(); i++)
+        all[i] = i;
+    std::vector<std::vector<size_t>> level{all};
+    double bound_s = plain_time_s(x, model, all);
+    searched_levels out{bound_s, 1};
+
+    while (!level.empty() && level[0].size() > 1) {
+        struct kid {
+            double time_s;
+            std::vector<size_t> set;
+        };
+        std::vector<kid> kids;
+        std::set<std::vector<size_t>> known;
+
+        for (const auto &parent : level) {
+            std::vector<kid> own;
+            for (size_t leaves : parent) {
+                std::vector<size_t> set;
+                std::copy_if(parent.begin(), parent.end(), std::back_inserter(set),
+                             [&](size_t machine) { return machine != leaves; });
+                own.push_back({plain_time_s(x, model, set), set});
+                out.best_s = std::min(out.best_s, own.back().time_s);
+                out.evaluations++;
+            }
+            auto sooner = [](const kid &a, const kid &b) { return a.time_s < b.time_s; };
+            std::stable_sort(own.begin(), own.end(), sooner);
+            for (size_t k = 0; k < (own.size() + 1) / 2 && own[k].time_s < bound_s; k++)
+                if (known.insert(own[k].set).second)
+                    kids.push_back(own[k]);
+        }
+        while (kids.size() > limit) { // the worst goes, the latest of equals
+            size_t worst = 0;
+            for (size_t k = 1; k < kids.size(); k++)
+                worst = kids[k].time_s >= kids[worst].time_s ? k : worst;
+            kids.erase(kids.begin() + (long)worst);
+        }
+        level.clear();
+        bound_s = HUGE_VAL;
+        for (const kid &k : kids) {
+            level.push_back(k.set);
+            bound_s = std::min(bound_s, k.time_s);
+        }
+    }
+    return out;
+}
+} // namespace
+
+TEST_CASE("branch_and_bound looks at the levels of its source", "[parallel][property]")
+{
+    rng r = rng_create(31);
+    size_t limited = 0;
+
+    for (int round = 0; round < 300; round++) {
+        cluster x(2 + rng_index(&r, 8));
+        auto model = fixture_model(100 * (1 + rng_uniform(&r)), 20000 * rng_uniform(&r));
+        double limit = (double)(1 + rng_index(&r, 5));
+
+        fill_scored(x, r, round % 3);
+        answer found = run("branch_and_bound", x.input(model),
+                           {{"max_level_nodes", VALUE_NUMBER, limit, nullptr}});
+        searched_levels want = levels_by_hand(x, model, (size_t)limit);
+        INFO(round << ": " << x.cpu.size() << " machines, " << limit << " sets a level");
+        REQUIRE(found.code == OK);
+        CHECK(found.out.time_s == Approx(want.best_s).epsilon(1e-12));
+        CHECK(found.out.evaluations == want.evaluations);
+        limited += want.evaluations != levels_by_hand(x, model, 1000).evaluations;
+    }
+    CHECK(limited > 10);
 }
 
 TEST_CASE("a search whose time ends has a bound all the same", "[parallel]")

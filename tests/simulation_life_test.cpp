@@ -336,6 +336,25 @@ TEST_CASE("the loss of a job under checkpointing is always noticed", "[simulatio
     CHECK(row_of(out, 0).end_s == 1200 + 1000 - 600); // from the image of 600
 }
 
+TEST_CASE("hosts that fail alike are drawn to a site that is as they are", "[simulation]")
+{
+    double taken[2];
+
+    for (size_t i = 0; i < 2; i++) {
+        test_grid g;
+        bound_policy p;
+        for (const char *id : {"cr1", "cr2", "cr3"})
+            g.add(id, 1, 1).traces = g.trace({{1000, 1010}, {2000, 2010}});
+        g.job(3000, 20000).checkpoint_overhead_s = 20;
+        g.s.stop_time_s = 40000;
+        p.round("migration").checkpoint("young", {option("site_weight", i * 5.0)});
+        taken[i] =
+            run_scenario(g.prepare().s, p, 1, g.a, everything).metrics.checkpoints_taken;
+    }
+    CHECK(taken[0] > 20);
+    CHECK(taken[1] == taken[0]);
+}
+
 TEST_CASE("a resource that is down refuses, and is known to be down", "[simulation]")
 {
     test_grid g;
