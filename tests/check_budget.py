@@ -23,17 +23,18 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 FOLDERS = ("algorithms", "handlers")
 LISTED = ROOT / "tests" / "check_budget.txt"
 REASONS = {
-    "parts": "inner lists are parts of one list, or of the answer: together linear",
+    "linear": "all inner passes together go once over the request or the answer, or sort it",
     "small": "one of the loops is bounded by a constant, or by what a table allows",
-    "caller": "the caller counts these looks before or after, or stops asking",
-    "sparse": "the inner loop goes over what is left after a search by hash or bisection",
-    "capped": "a cap of the request keeps the product below some milliseconds",
-    "events": "a simulation counts events, of which this is one",
+    "caller": "who calls counts the work: before, after, or in a number that is asked by",
+    "sparse": "the inner loop is a search by hash or bisection, or one branch of a heap",
+    "capped": "a cap, which is named, keeps the product below some milliseconds",
+    "events": "part of an event of a simulation, which counts these",
     "unread": "not looked at yet",
 }
 TICKS = re.compile(
-    r"\b(budget_(step|spent|look|used)|workflow_(tick|cut)|ticks_(spent|ask)|search_tick"
-    r"|machine_look|search_is_over|search_stopped|budget_over|is_spent|too_late|spent)\s*\(")
+    r"\b(budget_(step|spent|look|used)|workflow_(tick|cut|search_step)|ticks_(spent|ask)"
+    r"|search_(tick|is_over|stop|stop_now|stopped|charge)|machine_(look|is_cut)|plan_spent"
+    r"|budget_over|json_is_over|is_spent|too_late|spent)\s*\(")
 LOOP = re.compile(r"\b(for|while)\s*\(")
 CALL = re.compile(r"\b([a-z_][a-z0-9_]*)\s*\(")
 FUNCTION = re.compile(r"^(?!static const|struct [a-z_]+ \{|enum|#|typedef)[a-z].*?^\{\n(.*?)^\}",

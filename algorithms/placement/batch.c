@@ -198,6 +198,8 @@ static void mark_stale(struct batch *b, size_t pos)
         struct batch_stream *s = &b->streams[i];
         enum { NONE, BEST, OTHERS } change = NONE;
 
+        if (files)
+            b->plan->work += b->plan->problem->jobs[*s->jobs].file_count;
         if (files && uses_moved_file(b, *s->jobs))
             change = OTHERS;
         else if (parts && s->choice.rival == pos)

@@ -141,6 +141,7 @@ static void loosen(struct largest *l, size_t waiter)
     for (size_t b = (end + BLOCK - 1) / BLOCK; b-- > 0 && tries < TRIES_MAX;) {
         uint64_t left = plan->block_earliest_s[b] > most_s ? 0 : c->mask[b];
 
+        plan->work++;
         while (left && tries < TRIES_MAX) {
             size_t bit = BLOCK - 1 - (size_t)__builtin_clzll(left);
             size_t pos = b * BLOCK + bit;
@@ -196,6 +197,7 @@ static enum error_code place_first(struct largest *l, struct error *err)
         struct waiter *w = &l->waiters[i];
         double bound_s = plan_fit(plan, *w->stream->jobs, pos).done_s;
 
+        plan->work += 2;
         if (bound_s == w->bound_s && i != waiter)
             continue;
         w->bound_s = bound_s;

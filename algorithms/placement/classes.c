@@ -27,13 +27,17 @@ struct filters {
     uint64_t *no; /* scratch: where the requirement is false */
 };
 
-static bool is_allowed(const struct resource *r, const struct job *job)
+/* False also when the time is up. */
+static bool is_allowed(const struct resource *r, const struct job *job,
+                       struct budget *budget)
 {
     if (!r->allowed)
         return true;
     for (size_t k = 0; k < r->allowed_count; k++) {
         const char *grant = r->allowed[k];
 
+        if (budget_step(budget, 1 + job->organisation_count))
+            return false;
         if (strncmp(grant, "user:", 5) == 0) {
             if (job->user && strcmp(grant + 5, job->user) == 0)
                 return true;
@@ -51,26 +55,34 @@ static enum filter right_filter(const struct filters *f, size_t job, size_t pos)
 {
     if (f->always[pos] != FILTER_PASSED)
         return f->always[pos];
-    if (f->grants && !is_allowed(f->p->resources[pos].given, f->p->jobs[job].given))
+    if (f->grants &&
+        !is_allowed(f->p->resources[pos].given, f->p->jobs[job].given, f->p->in->budget))
         return FILTER_UNAUTHORISED;
     if (priority_banned(f->p, job, pos))
         return FILTER_BANNED;
     return f->zero && f->zero[pos] ? FILTER_PRIORITY_ZERO : FILTER_PASSED;
 }
 
-/* NULL without memory. */
-static const struct rights *find_rights(struct filters *f, size_t right, size_t job)
+/* NULL without memory. *cut: the time was up before all was looked at. */
+static const struct rights *find_rights(struct filters *f, size_t right, size_t job,
+                                        bool *cut)
 {
     struct rights *r = &f->rights[right];
+    bool counts = f->grants || f->right_count > 1; /* else it is one pass */
 
-    if (r->mask)
+    if (r->mask) {
+        *cut = counts && budget_step(f->p->in->budget, 1);
         return r;
+    }
     r->mask = NEW(f->p->arena, uint64_t, f->p->block_count);
     if (!r->mask)
         return NULL;
     for (size_t pos = 0; pos < f->p->resource_count; pos++) {
         enum filter filter = right_filter(f, job, pos);
 
+        *cut = counts && budget_step(f->p->in->budget, 1);
+        if (*cut)
+            return r;
         if (filter == FILTER_PASSED)
             r->mask[pos / BLOCK] |= UINT64_C(1) << (pos % BLOCK);
         else
@@ -139,7 +151,7 @@ static enum error_code filter_class(struct filters *f, struct problem_class *c,
     if (e && budget_used(p->in->budget) >= TOO_LATE)
         c->cut = true;
     if (!c->cut) {
-        const struct rights *r = find_rights(f, right, c->example);
+        const struct rights *r = find_rights(f, right, c->example, &c->cut);
 
         if (!r)
             return fail_memory(err);
@@ -147,9 +159,11 @@ static enum error_code filter_class(struct filters *f, struct problem_class *c,
         memcpy(c->dropped, r->dropped, sizeof(c->dropped));
         memcpy(c->mask, c->rights, bytes);
         memset(f->no, 0, bytes);
-        if (e && select_by_job(e))
+    }
+    if (e && !c->cut) {
+        if (select_by_job(e))
             c->cut = !narrow_by_job(f, e, c->example, c->mask, f->no);
-        else if (e)
+        else
             TRY(clauses_narrow(f->clauses, e, c->mask, f->no, &c->cut, err));
     }
     if (c->cut) {

@@ -8,7 +8,8 @@
 
 enum {
     KEPT_BYTES_MAX = 64 << 20, /* of sets; further clauses are evaluated each time */
-    POLL = 256                 /* evaluations between two looks at the clock */
+    POLL = 256,                /* evaluations between two looks at the clock */
+    CLAUSE_STEPS = 16          /* what its text costs, about */
 };
 
 /* Bits by position. */
@@ -58,13 +59,20 @@ static bool count_uses(struct clauses *s, const struct expr *const *list, size_t
     s->kept = NEW(s->p->arena, struct sets, clause_count);
     if (!s->uses || !s->kept || !name_index_create(&s->index, clause_count, s->p->arena))
         return false;
-    for (size_t i = 0; i < count; i++)
-        for (size_t k = 0; list[i] && k < list[i]->clause_count; k++) {
+    for (size_t i = 0; i < count; i++) {
+        size_t clauses = list[i] ? list[i]->clause_count : 0;
+
+        /* Classes share expressions. Who finds the time up asks for no clause any more.
+         */
+        if (budget_step(s->p->in->budget, CLAUSE_STEPS * clauses))
+            break;
+        for (size_t k = 0; k < clauses; k++) {
             size_t known =
                 name_index_add(&s->index, list[i]->clauses[k].text, known_count);
 
             s->uses[known == NAME_NOT_FOUND ? known_count++ : known]++;
         }
+    }
     return true;
 }
 

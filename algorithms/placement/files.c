@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { NAME_STEPS = 32 }; /* what a name costs, about */
+
 enum variable {
     VARIABLE_ARCH,
     VARIABLE_TASK,
@@ -149,6 +151,11 @@ static enum error_code resolve_name(struct resolver *v, size_t job, size_t k,
         size_t at = row * j->file_count + k;
 
         names[at] = given;
+        if (row_count > 1 && budget_step(v->p->in->budget, NAME_STEPS)) {
+            files[at] = NAME_NOT_FOUND; /* as on an architecture that has no such file */
+            found = v->p->cut = true;
+            continue;
+        }
         if (strstr(given, "${"))
             names[at] = expand(v, job, j->by_arch ? v->p->archs[row] : "", given);
         if (!names[at])

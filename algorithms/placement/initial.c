@@ -72,11 +72,16 @@ static void require_all(struct reader *r)
 {
     size_t missing = 0, first = 0;
 
-    for (size_t i = problem_pending(r->problem); i-- > 0;)
-        if (r->row_of[i] == NO_INDEX && can_run_somewhere(r->plan, i)) {
+    for (size_t i = problem_pending(r->problem); i-- > 0;) {
+        if (r->row_of[i] != NO_INDEX)
+            continue;
+        if (budget_step(r->problem->in->budget, r->problem->resource_count))
+            break; /* a search that has no time left needs no rows */
+        if (can_run_somewhere(r->plan, i)) {
             missing++;
             first = i;
         }
+    }
     if (missing)
         invalid(r->err, "/initial", "required", "%zu jobs have no row: '%.100s'%s",
                 missing, r->problem->jobs[first].given->id, missing > 1 ? " ..." : "");

@@ -155,7 +155,8 @@ static void find_equal_machines(struct tree *t)
         for (size_t k = j; k-- > 0 && t->same[j] == SIZE_MAX;)
             if (is_equal_column(t->field, k, j))
                 t->same[j] = k;
-        ticks_spent(t->field->ticks, j);
+            else if (ticks_spent(t->field->ticks, 1))
+                break; /* nor will the tree begin */
     }
 }
 

@@ -24,6 +24,7 @@ struct plan_holes {
     struct amounts *needs; /* by job */
     double *first_s; /* by bucket and position: no job of the bucket starts before */
     double *block_first_s; /* by bucket and block */
+    double **busy_end_s;   /* by position: of its busy slots, rising */
 };
 
 /* Holes are looked for: not where jobs start now or never. */
@@ -113,13 +114,15 @@ static double room_s(const struct placement_plan *plan, size_t pos, double t_s,
     return t_s;
 }
 
-static void hold(struct plan_resource *r, struct problem_hold h)
+/* Gives how many make room for it. */
+static size_t hold(struct plan_resource *r, struct problem_hold h)
 {
-    size_t i = r->holder_count++;
+    size_t count = r->holder_count++, i = count;
 
     for (; i > 0 && r->holders[i - 1].end_s > h.end_s; i--)
         r->holders[i] = r->holders[i - 1];
     r->holders[i] = h;
+    return count - i;
 }
 
 /* Forgets what has ended by the latest start: nothing starts before it. */
@@ -148,6 +151,47 @@ static struct amounts slots_of(double count)
     return (struct amounts){{(int64_t)count, 0, 0}};
 }
 
+/* All that one of the ends is ahead of is taken at once: a pass over rising ends. */
+static void take_busy(struct placement_plan *plan, size_t pos)
+{
+    const struct problem_resource *given = &plan->problem->resources[pos];
+    const double *end_s = plan->holes->busy_end_s[pos];
+    double from_s = given->given->ready_s;
+
+    for (size_t k = 0; k < given->busy_count; k++) {
+        struct amounts rest = slots_of((double)(given->busy_count - k));
+
+        free_profile_take(&plan->resources[pos].profile, from_s, end_s[k], &rest,
+                          plan->arena);
+        from_s = later_s(from_s, end_s[k]);
+    }
+}
+
+static int64_t sum_of(int64_t a, int64_t b)
+{
+    return a < AMOUNT_UNLIMITED - b ? a + b : AMOUNT_UNLIMITED;
+}
+
+/* Likewise for what runs now, from the last end to the first. */
+static void take_held(struct placement_plan *plan, size_t pos)
+{
+    const struct problem_resource *given = &plan->problem->resources[pos];
+    const double *scale = plan->holes->scale;
+    struct amounts held = {{0}};
+
+    for (size_t k = given->hold_count; k-- > 0;) {
+        const struct problem_hold *h = &given->holds[k];
+
+        held.of[AMOUNT_CPUS] =
+            sum_of(held.of[AMOUNT_CPUS], amount_need(h->cpus, scale[AMOUNT_CPUS]));
+        held.of[AMOUNT_MEMORY] = sum_of(
+            held.of[AMOUNT_MEMORY], amount_need(h->memory_bytes, scale[AMOUNT_MEMORY]));
+        free_profile_take(&plan->resources[pos].profile,
+                          k > 0 ? later_s(0, h[-1].end_s) : 0, h->end_s, &held,
+                          plan->arena);
+    }
+}
+
 static void reset_profile(struct placement_plan *plan, size_t pos)
 {
     const struct problem_resource *given = &plan->problem->resources[pos];
@@ -157,21 +201,14 @@ static void reset_profile(struct placement_plan *plan, size_t pos)
     struct amounts all = {{(int64_t)given->slot_count,
                            amount_room(given->cpus, scale[AMOUNT_CPUS]),
                            amount_room(given->memory_bytes, scale[AMOUNT_MEMORY])}};
-    struct amounts slots = slots_of((double)given->slot_count), one = slots_of(1);
+    struct amounts slots = slots_of((double)given->slot_count);
     struct amounts never = slots_of((double)(given->free_slot - given->busy_count));
 
     free_profile_reset(profile, &all, plan->arena);
     free_profile_take(profile, 0, ready_s, &slots, plan->arena);
     free_profile_take(profile, ready_s, HUGE_VAL, &never, plan->arena);
-    for (size_t k = 0; k < given->busy_count; k++)
-        free_profile_take(profile, ready_s, given->busy[k].free_s, &one, plan->arena);
-    for (size_t k = 0; k < given->hold_count; k++) {
-        const struct problem_hold *h = &given->holds[k];
-        struct amounts held = {{0, amount_need(h->cpus, scale[AMOUNT_CPUS]),
-                                amount_need(h->memory_bytes, scale[AMOUNT_MEMORY])}};
-
-        free_profile_take(profile, 0, h->end_s, &held, plan->arena);
-    }
+    take_busy(plan, pos);
+    take_held(plan, pos);
 }
 
 static void reset_holes(struct placement_plan *plan)
@@ -200,6 +237,25 @@ static void find_scale(const struct placement_problem *p, double *scale)
     scale[AMOUNT_MEMORY] = amount_scale(memory_bytes);
 }
 
+static int by_time(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+static enum error_code sort_busy(const struct problem_resource *given, double **end_s,
+                                 struct arena *a, struct error *err)
+{
+    *end_s = NEW(a, double, given->busy_count);
+    if (!*end_s)
+        return fail_memory(err);
+    for (size_t k = 0; k < given->busy_count; k++)
+        (*end_s)[k] = given->busy[k].free_s;
+    qsort(*end_s, given->busy_count, sizeof(**end_s), by_time);
+    return OK;
+}
+
 static enum error_code create_holes(struct placement_plan *plan, struct error *err)
 {
     const struct placement_problem *p = plan->problem;
@@ -212,7 +268,8 @@ static enum error_code create_holes(struct placement_plan *plan, struct error *e
     h->needs = NEW(plan->arena, struct amounts, p->job_count);
     h->first_s = NEW(plan->arena, double, h->buckets.count * p->resource_count);
     h->block_first_s = NEW(plan->arena, double, h->buckets.count * p->block_count);
-    if (!h->needs || !h->first_s || !h->block_first_s)
+    h->busy_end_s = NEW(plan->arena, double *, p->resource_count);
+    if (!h->needs || !h->first_s || !h->block_first_s || !h->busy_end_s)
         return fail_memory(err);
     for (size_t i = 0; i < p->job_count; i++)
         h->needs[i] = (struct amounts){
@@ -225,6 +282,7 @@ static enum error_code create_holes(struct placement_plan *plan, struct error *e
         profile->steps = NEW(plan->arena, struct free_profile_step, profile->room);
         if (!profile->steps)
             return fail_memory(err);
+        TRY(sort_busy(&p->resources[pos], &h->busy_end_s[pos], plan->arena, err));
     }
     plan->holes = h;
     return OK;
@@ -312,8 +370,9 @@ static void hold_running(struct plan_resource *r, const struct problem_resource 
     for (size_t k = 0; k < given->hold_count; k++) {
         struct problem_hold h = given->holds[k];
 
-        hold(r,
-             (struct problem_hold){no_end ? HUGE_VAL : h.end_s, h.cpus, h.memory_bytes});
+        if (no_end)
+            h.end_s = HUGE_VAL;
+        hold(r, h); /* behind all others */
     }
 }
 
@@ -752,7 +811,9 @@ enum error_code plan_place(struct placement_plan *plan, size_t job, size_t pos,
         if (given->capacity) {
             r->front_s = e->start_s;
             drop_ended(r);
-            hold(r, (struct problem_hold){end_s, j->cpus, j->memory_bytes});
+            plan->work += hold(r, (struct problem_hold){.end_s = end_s,
+                                                        .cpus = j->cpus,
+                                                        .memory_bytes = j->memory_bytes});
         }
     }
     note_earliest(plan, pos);

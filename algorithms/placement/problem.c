@@ -163,8 +163,11 @@ static enum error_code tabulate_transfers(struct placement_problem *p, struct er
     if (!table)
         return fail_memory(err);
     for (size_t f = 0; f < files; f++)
-        for (size_t s = 0; s < p->site_count; s++)
+        for (size_t s = 0; s < p->site_count; s++) {
+            if (budget_step(p->in->budget, 1 + p->file_first[f + 1] - p->file_first[f]))
+                return OK; /* who asks for one works it out */
             table[f * p->site_count + s] = nearest_replica_s(p, f, s);
+        }
     p->transfer_s = table;
     return OK;
 }
@@ -318,23 +321,35 @@ static enum error_code read_slots(struct placement_problem *p, struct problem_re
     return OK;
 }
 
-/* When slot `slot` is free; HUGE_VAL: not known. */
-static double slot_free_s(const struct problem_resource *r, size_t slot)
+/* When slot `slot` is free; HUGE_VAL: not known. *at: place in the busy slots, which go
+ * by number, as slots that are asked for do. */
+static double slot_free_s(const struct problem_resource *r, size_t slot, size_t *at)
 {
-    for (size_t k = 0; k < r->busy_count; k++)
-        if (r->busy[k].slot == slot)
-            return r->busy[k].free_s;
-    return HUGE_VAL;
+    while (*at < r->busy_count && r->busy[*at].slot < slot)
+        ++*at;
+    return *at < r->busy_count && r->busy[*at].slot == slot ? r->busy[*at].free_s
+                                                            : HUGE_VAL;
 }
 
 static void add_hold(struct problem_resource *r, struct problem_hold *holds,
                      struct problem_hold h)
 {
+    h.number = r->hold_count;
     holds[r->hold_count++] = h;
     if (h.end_s < HUGE_VAL)
         return;
     r->cpus_held += h.cpus;
     r->memory_held_bytes += h.memory_bytes;
+}
+
+/* What ends first comes first; equal ends in the order in which they were found. */
+static int by_end(const void *a, const void *b)
+{
+    const struct problem_hold *x = a, *y = b;
+
+    if (x->end_s != y->end_s)
+        return x->end_s < y->end_s ? -1 : 1;
+    return (x->number > y->number) - (x->number < y->number);
 }
 
 /* The k-th running job that the request names holds what it needs until the k-th busy
@@ -343,7 +358,7 @@ static enum error_code read_holds(struct placement_problem *p, struct problem_re
                                   const struct running_list *running, struct error *err)
 {
     double slots = (double)resource_slots(r->given);
-    size_t named = running->count[r->index], k = 0, never;
+    size_t named = running->count[r->index], k = 0, at = 0, never;
     struct problem_hold *holds;
 
     if (r->free_slot + named == 0)
@@ -355,7 +370,9 @@ static enum error_code read_holds(struct placement_problem *p, struct problem_re
         const struct problem_job *j = &p->jobs[problem_pending(p) + i];
 
         add_hold(r, holds,
-                 (struct problem_hold){slot_free_s(r, k), j->cpus, j->memory_bytes});
+                 (struct problem_hold){.end_s = slot_free_s(r, k, &at),
+                                       .cpus = j->cpus,
+                                       .memory_bytes = j->memory_bytes});
     }
     never = r->free_slot > named ? r->free_slot - named : 0;
     for (size_t i = 0; i < r->busy_count; i++) {
@@ -363,13 +380,17 @@ static enum error_code read_holds(struct placement_problem *p, struct problem_re
             continue;
         never--;
         add_hold(r, holds,
-                 (struct problem_hold){r->busy[i].free_s, r->cpus / slots,
-                                       r->memory_bytes / slots});
+                 (struct problem_hold){.end_s = r->busy[i].free_s,
+                                       .cpus = r->cpus / slots,
+                                       .memory_bytes = r->memory_bytes / slots});
     }
     if (never > 0)
         add_hold(r, holds,
-                 (struct problem_hold){HUGE_VAL, r->cpus / slots * (double)never,
-                                       r->memory_bytes / slots * (double)never});
+                 (struct problem_hold){.end_s = HUGE_VAL,
+                                       .cpus = r->cpus / slots * (double)never,
+                                       .memory_bytes =
+                                           r->memory_bytes / slots * (double)never});
+    qsort(holds, r->hold_count, sizeof(*holds), by_end);
     r->holds = holds;
     return OK;
 }

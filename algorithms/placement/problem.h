@@ -99,6 +99,7 @@ struct problem_slot {
 /* What somebody holds of cpus and memory from now to end_s; HUGE_VAL: for ever. */
 struct problem_hold {
     double end_s, cpus, memory_bytes;
+    size_t number; /* of what runs now, as it was found */
 };
 
 /* A resource at its position. */
@@ -114,7 +115,7 @@ struct problem_resource {
     double cpus;         /* HUGE_VAL: not limited */
     double memory_bytes; /* HUGE_VAL: not limited */
     bool capacity;       /* cpus or memory limited: jobs start in order */
-    const struct problem_hold *holds; /* only with `capacity`: what runs now */
+    const struct problem_hold *holds; /* only with `capacity`: what runs now, by end */
     size_t hold_count;
     double cpus_held, memory_held_bytes; /* of that, for ever */
     size_t site;                         /* for routes */

@@ -7,7 +7,8 @@
  *
  * Counts are exact at any size (need_counts.h). Two things are not: beyond so many looks
  * clauses and nearest miss of further requirements are left out, with a warning, and
- * jobs with files or outputs have the reason `not_counted`.
+ * jobs with files or outputs have the reason `not_counted`; when the time is up, all have
+ * but the first ones.
  *
  * Source: spec gridway.md 2.3; world-model.md 7.1, 8.3.
  */
@@ -23,9 +24,12 @@
 
 enum {
     CLAUSES_MAX = 32,               /* listed, those untrue on most resources */
-    WORK_MAX = 50 * 1000 * 1000,    /* looks for clauses, over all requirements */
+    WORK_MAX = 50 * 1000 * 1000,    /* looks for clauses, over all requirements, */
+    LATE_WORK_MAX = 1 << 15,        /* and when the time is up */
+    CLAUSE_STEPS = 8,               /* what one costs, about */
     REASONS_MAX = FILTER_COUNT + 2, /* of one job */
-    EXAMPLES_MAX = 10               /* ids of an unplaced class */
+    EXAMPLES_MAX = 10,              /* ids of an unplaced class */
+    EXPLAINED_MIN = 100             /* reasons that are told, however late it is */
 };
 
 static const struct {
@@ -62,6 +66,8 @@ struct reasoner {
     struct need_counter *counter;
     size_t work;
     size_t omitted_count; /* jobs whose clauses were left out */
+    size_t explained;     /* reasons */
+    bool late;            /* the time is up for the one at hand */
     struct class_reason *classes;
     struct placement_unplaced_class *groups; /* jobs with equal reasons and needs */
     size_t group_count, group_room;
@@ -139,6 +145,10 @@ static enum error_code explain_requirement(struct reasoner *w, size_t class_inde
         struct expr_miss miss;
 
         w->work += 1 + e->clause_count;
+        r->omitted = budget_step(p->in->budget, CLAUSE_STEPS * (1 + e->clause_count)) &&
+                     w->work > LATE_WORK_MAX;
+        if (r->omitted)
+            return OK;
         if (!problem_class_unmet(c, pos))
             continue;
         if (e->on_plan)
@@ -205,6 +215,18 @@ static enum plan_wait wait_of(const struct reasoner *w, size_t job,
     return wait == WAIT_NO_FREE_SLOT && n->passed == 0 ? WAIT_NONE : wait;
 }
 
+/* The first ones are told in full, however late it is. */
+static bool is_late(struct reasoner *w, size_t job)
+{
+    const struct placement_problem *p = w->plan->problem;
+    size_t words = p->jobs[job].etc_s || p->has_files || p->has_outputs ? BLOCK : 8;
+
+    w->late = budget_step(p->in->budget, words * p->block_count) &&
+              w->explained >= EXPLAINED_MIN;
+    w->explained++;
+    return w->late;
+}
+
 static enum error_code explain(struct reasoner *w, size_t job, struct wait_reason *s,
                                struct error *err)
 {
@@ -218,7 +240,10 @@ static enum error_code explain(struct reasoner *w, size_t job, struct wait_reaso
 
     if (!r)
         return fail_memory(err);
-    need_counts_of(w->counter, job, &n);
+    if (is_late(w, job))
+        n = (struct need_counts){.most_cpus = NO_INDEX, .most_memory = NO_INDEX};
+    else
+        need_counts_of(w->counter, job, &n);
     wait = wait_of(w, job, &n);
     if (wait == WAIT_NONE) /* what is there is held for ever */
         n.dropped[FILTER_NEVER_FREE] += n.passed;
@@ -231,9 +256,11 @@ static enum error_code explain(struct reasoner *w, size_t job, struct wait_reaso
     if (!n.known)
         r[count++] = (struct placement_reason){
             .reason = "not_counted",
-            .detail =
-                "cpus, memory, run time, files and slots were not counted: too many "
-                "jobs with files or outputs have no place",
+            .detail = w->late
+                          ? "cpus, memory, run time, files and slots were not counted: "
+                            "the time was up"
+                          : "cpus, memory, run time, files and slots were not counted: "
+                            "too many jobs with files or outputs have no place",
             .resource_count = c->passed_count};
     if (wait != WAIT_NONE)
         r[count++] = (struct placement_reason){.reason = waits[wait].name,
