@@ -40,7 +40,7 @@ static bool sum_tables(const struct workflow_problem *problem,
 {
     struct workflow_clock clock = workflow_clock_make(problem->in->budget, 1);
     size_t processors = problem->processor_count;
-    bool all = true;
+    bool all = problem->parts->table_s != NULL;
 
     for (size_t i = 0; i < problem->task_count && all; i++)
         all = placed(plan, i) || !workflow_is_open(problem, i) ||

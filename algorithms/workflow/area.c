@@ -215,7 +215,7 @@ static double best_set_s(const struct sets *sets)
 /* Earliest start and least tail of a task, wherever it runs. */
 static void fill_set(const struct workflow_problem *problem,
                      const struct workflow_heads *heads, const double *share_s,
-                     struct sets *sets)
+                     struct workflow_clock *clock, struct sets *sets)
 {
     size_t processors = problem->processor_count;
 
@@ -224,6 +224,8 @@ static void fill_set(const struct workflow_problem *problem,
 
         if (!(share_s[i] > 0))
             continue;
+        if (!workflow_tick(clock, 2 * (double)processors))
+            return; /* some of the tasks are a bound, too */
         for (size_t p = 0; p < processors; p++) {
             double head_s = heads->head_s[i * processors + p];
 
@@ -242,8 +244,8 @@ static void fill_set(const struct workflow_problem *problem,
 
 static enum error_code sets_bound(const struct workflow_problem *problem,
                                   const struct workflow_heads *heads,
-                                  const double *share_s, double *bound_s, struct arena *a,
-                                  struct error *err)
+                                  const double *share_s, struct workflow_clock *clock,
+                                  double *bound_s, struct arena *a, struct error *err)
 {
     size_t n = problem->task_count;
     struct sets sets = {.count = 0};
@@ -254,7 +256,7 @@ static enum error_code sets_bound(const struct workflow_problem *problem,
     sets.share_s = NEW(a, double, n);
     if (!sorted || !sets.start_s || !sets.tail_s || !sets.share_s)
         return fail_memory(err);
-    fill_set(problem, heads, share_s, &sets);
+    fill_set(problem, heads, share_s, clock, &sets);
     if (sets.count == 0)
         return OK;
     memcpy(sorted, sets.start_s, sets.count * sizeof(*sorted));
@@ -302,7 +304,7 @@ enum error_code workflow_area_make(const struct workflow_problem *problem,
     improve(&s, &best, (size_t)fmin((double)steps, AREA_WORK_MOST / looks));
     area->area_s = with_blocked_s(problem, best.weight, best.sum_s);
     if (heads->head_s && workflow_tick(clock, 0))
-        TRY(sets_bound(problem, heads, best.share_s, &area->area_s, a, err));
+        TRY(sets_bound(problem, heads, best.share_s, clock, &area->area_s, a, err));
     area->area_s *= 1 - 1e-12; /* sums are rounded */
     return OK;
 }

@@ -15,6 +15,7 @@
 #include "algorithms/workflow/problem_parts.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum {
     PREFIX_MOST = 16, /* longer prefixes count as this one: still a bound */
@@ -323,7 +324,9 @@ static void note_quickest(struct making *m)
     m->least_s_per_byte = m->least_latency_s = HUGE_VAL;
     if (sites > 2000)
         m->least_s_per_byte = m->least_latency_s = 0;
-    for (size_t from = 0; from < sites && sites <= 2000; from++)
+    for (size_t from = 0; from < sites && sites <= 2000; from++) {
+        if (!workflow_tick(m->clock, 2 * (double)sites))
+            return; /* no heads either */
         for (size_t to = 0; to < sites; to++) {
             double once_s = workflow_link_s(problem, probe, from, to);
             double twice_s = workflow_link_s(problem, 2 * probe, from, to);
@@ -335,6 +338,7 @@ static void note_quickest(struct making *m)
             m->least_latency_s =
                 fmin(m->least_latency_s, fmax(0, (2 * once_s - twice_s) * (1 - 1e-6)));
         }
+    }
     if (!(m->least_s_per_byte < HUGE_VAL))
         m->least_s_per_byte = m->least_latency_s = 0;
 }
@@ -361,16 +365,21 @@ static bool one_processor_each(const struct workflow_problem *problem)
     return true;
 }
 
-/* No table: who can run at all, links left aside. */
-static void note_placeable(const struct workflow_problem *problem, bool *placeable)
+/* No table: who can run at all, links left aside. When the time is up: as if nobody that
+ * was not looked at could; a bound leaves them aside. */
+static void note_placeable(const struct workflow_problem *problem,
+                           struct workflow_clock *clock, bool *placeable)
 {
     for (size_t k = 0; k < problem->task_count; k++) {
         size_t task = problem->topological[k];
         bool runs = !workflow_is_open(problem, task), parents = true;
 
-        for (size_t p = 0; p < problem->processor_count && !runs; p++)
+        for (size_t p = 0; p < problem->processor_count && !runs; p++) {
+            if (!workflow_tick(clock, 1))
+                break;
             runs = problem->processors[p].usable &&
                    workflow_time_s(problem, task, p) < HUGE_VAL;
+        }
         for (size_t e = problem->parent_first[task]; e < problem->parent_first[task + 1];
              e++)
             parents = parents && placeable[problem->edges[e].parent];
@@ -391,10 +400,13 @@ enum error_code workflow_heads_make(const struct workflow_problem *problem,
                        .clock = clock};
     struct workflow_plan empty;
 
+    bool *placeable = NEW(a, bool, n); /* links left aside */
+
     *heads = (struct workflow_heads){.placeable = NEW(a, bool, n)};
-    if (!heads->placeable)
+    if (!placeable || !heads->placeable)
         return fail_memory(err);
-    note_placeable(problem, heads->placeable);
+    note_placeable(problem, clock, placeable);
+    memcpy(heads->placeable, placeable, n * sizeof(*placeable));
     if ((double)n * (double)processors > HEADS_MOST || !workflow_tick(clock, 0))
         return OK;
     m.alone = one_processor_each(problem);
@@ -409,7 +421,7 @@ enum error_code workflow_heads_make(const struct workflow_problem *problem,
     note_quickest(&m);
     if (!note_times(&m) || !make_heads(&m, &empty) || !make_tails(&m)) {
         heads->head_s = heads->tail_s = NULL;
-        note_placeable(problem, heads->placeable);
+        heads->placeable = placeable;
     }
     return OK;
 }

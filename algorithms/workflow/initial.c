@@ -213,13 +213,12 @@ static void find_no_slot(const struct reader *r, struct fault *fault)
 
         if (isnan(slot) || p == WORKFLOW_NONE)
             continue;
-        while (p < problem->processor_count &&
-               problem->processors[p].resource == run->resource &&
-               (double)problem->processors[p].slot != slot)
-            p++;
-        if (p < problem->processor_count &&
-            problem->processors[p].resource == run->resource)
-            continue;
+        if (slot >= 0 && slot < (double)(problem->processor_count - p)) {
+            p += (size_t)slot; /* a resource's slots follow each other, from 0 */
+            if (problem->processors[p].resource == run->resource &&
+                (double)problem->processors[p].slot == slot)
+                continue;
+        }
         *fault = (struct fault){"no_slot", run->task, run->resource};
         return;
     }

@@ -174,6 +174,7 @@ static enum error_code mean_times(struct workflow_problem *problem, struct error
 {
     double *mean_s = NEW(problem->arena, double, problem->task_count);
     double slowness = 0, slowest = 0, usable = 0;
+    bool late = false;
 
     problem->parts->mean_time_s = mean_s;
     problem->parts->table_s = NEW(problem->arena, double, problem->processor_count);
@@ -190,13 +191,20 @@ static enum error_code mean_times(struct workflow_problem *problem, struct error
     }
     for (size_t i = 0; i < problem->task_count; i++) {
         const struct workflow_task *t = problem->tasks[i];
+        bool by_row =
+            t->etc_count || !(t->estimate_ref_s * slowest <= WORKFLOW_LONGEST_S);
 
-        if (t->etc_count || !(t->estimate_ref_s * slowest <= WORKFLOW_LONGEST_S))
+        late = by_row && budget_step(problem->in->budget, problem->processor_count);
+        if (late)
+            break; /* no list is made by the others any more */
+        if (by_row)
             mean_s[i] = mean_of_row_s(problem, i);
         else if (usable > 0)
             mean_s[i] =
                 t->estimate_ref_s * problem->parts->left_ratio[i] * slowness / usable;
     }
+    if (late)
+        problem->parts->table_s = NULL;
     return OK;
 }
 

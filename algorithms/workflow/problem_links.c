@@ -199,8 +199,15 @@ static enum error_code time_files(struct workflow_problem *problem, struct error
     if (!parts->file_s)
         return fail_memory(err);
     for (size_t f = 0; f < files; f++)
-        for (size_t s = 0; s < sites; s++)
+        for (size_t s = 0; s < sites; s++) {
+            size_t replicas = parts->replica_first[f + 1] - parts->replica_first[f];
+
+            if (budget_step(problem->in->budget, 1 + replicas)) {
+                parts->file_s = NULL; /* who asks for one works it out */
+                return OK;
+            }
             parts->file_s[f * sites + s] = nearest_s(problem, f, s);
+        }
     return OK;
 }
 

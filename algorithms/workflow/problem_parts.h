@@ -19,7 +19,8 @@ struct workflow_parts {
     bool *guessed;              /* [task]: its run time is that of others */
     struct workflow_left *left; /* [task]: of those that run; source NULL: others */
     double *mean_time_s;        /* [task] */
-    double *table_s;            /* [processor]: of all open tasks with etc_s, summed up */
+    double *table_s;            /* [processor]: of all open tasks with etc_s, summed up;
+                                   NULL: the time was up before they were */
     size_t *task_file;          /* task_file[task_file_first[i] ...]: its files */
     size_t *task_file_first;
     size_t *input_site, *checkpoint_site; /* [task]: WORKFLOW_NONE: nothing to move */

@@ -343,6 +343,9 @@ static enum error_code list_blocked(const struct reader *r, const struct host *h
         NEW(r->problem->arena, struct workflow_blocked, h->window_count + 2);
     size_t used;
 
+    if (h->window_count &&
+        budget_step(budget_finish(r->problem->in->budget), 2 * h->window_count))
+        return fail(r->err, ERR_CANCELLED, "", "the client went away");
     if (!list)
         return fail_memory(r->err);
     used = outside_windows(r, h, list);
@@ -358,16 +361,19 @@ static enum error_code fill_processors(struct reader *r, size_t resource)
     const struct resource *given = &r->problem->in->snapshot->resources[resource];
     const struct host *h = &r->hosts[resource];
     double speed_mips = speed_of(given, r->slots);
-    const struct workflow_blocked *closed;
-    size_t closed_count;
+    const struct workflow_blocked *closed, *list;
+    size_t closed_count, count;
+    double listed_s = given->ready_s;
 
-    TRY(list_blocked(r, h, given->ready_s, &closed, &closed_count));
+    TRY(list_blocked(r, h, listed_s, &closed, &closed_count));
+    list = closed;
+    count = closed_count;
     for (size_t k = 0; k < h->count; k++) {
         double until_s = fmax(given->ready_s, held_until_s(r, h, k));
-        const struct workflow_blocked *list;
-        size_t count;
 
-        TRY(list_blocked(r, h, until_s, &list, &count));
+        if (until_s != listed_s)
+            TRY(list_blocked(r, h, until_s, &list, &count));
+        listed_s = until_s;
         r->processors[h->first + k] = (struct workflow_processor){
             .resource = resource,
             .slot = k,

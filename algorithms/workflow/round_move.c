@@ -121,6 +121,8 @@ static bool find_place(struct mover *m, size_t root, size_t from, size_t *place,
         size_t tasks = plan->count[d] + 1;
         double way_s, key;
 
+        if (budget_step(plan->in->budget, LOOK_STEPS))
+            break;
         if (d == from || !wf_has_room(plan, d))
             continue;
         way_s = wf_move_s(plan, root, from, d);
@@ -245,7 +247,7 @@ static struct wf_candidate draw(struct mover *m, struct wf_candidate *list, size
     return drawn;
 }
 
-/* Tries the members of a lot; true: the task has moved. */
+/* Tries the members of a lot; true: the task has moved, or the time is up. */
 static bool try_lot(struct mover *m, const struct wf_query *q, const struct wf_lot *lot)
 {
     bool first = (int)m->plan->param[WF_GROUP_PICK] == WF_FASTEST_FIRST;
@@ -255,6 +257,11 @@ static bool try_lot(struct mover *m, const struct wf_query *q, const struct wf_l
         struct wf_candidate c = draw(m, list, left, first && q->longest);
         int against;
 
+        m->plan->out->cut = budget_step(m->plan->in->budget, left);
+        if (m->plan->out->cut) {
+            note(m, q->task, WORKFLOW_SKIP_not_looked_at);
+            return true;
+        }
         if (!(c.x_s < HUGE_VAL) ||
             (first && q->longest && !wf_accepts(m->plan, q, c.x_s)))
             continue;

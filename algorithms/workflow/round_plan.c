@@ -120,6 +120,7 @@ static void forget_set(struct wf_plan *plan, size_t set)
     if (isnan(plan->set_max_s[set]))
         return;
     plan->set_max_s[set] = (double)NAN;
+    budget_step(plan->in->budget, s->member_count); /* who looks next sees it */
     for (size_t k = 0; k < s->member_count; k++)
         if (plan->place[s->members[k]] != WF_NONE)
             plan->crowded[plan->place[s->members[k]]] = -1;
@@ -188,6 +189,7 @@ static bool slows_one(struct wf_plan *plan, size_t resource)
             return true;
         slower_s =
             wf_run_s(plan, i, resource, plan->count[resource] + 1) + plan->pending_s[i];
+        budget_step(plan->in->budget, 1 + plan->set_first[i + 1] - plan->set_first[i]);
         for (size_t k = plan->set_first[i]; k < plan->set_first[i + 1]; k++)
             if (slower_s > wf_set_max_s(plan, plan->set_list[k]) + WF_SAME_S)
                 return true;
@@ -207,7 +209,7 @@ static bool has_dependent_on(const struct wf_plan *plan, size_t set, size_t reso
     const struct workflow_plain_set *s = &plan->in->sets[set];
 
     if (budget_step(plan->in->budget, s->member_count))
-        return false; /* the step ends with its next look at a resource */
+        return true; /* the step ends with its next look at a resource */
     for (size_t k = 0; k < s->member_count; k++)
         if (plan->place[s->members[k]] == resource &&
             !plan->in->tasks[s->members[k]].free_root)
@@ -281,6 +283,7 @@ size_t wf_evictable(const struct wf_plan *plan, size_t resource, size_t *tasks)
             tasks[at] = tasks[at - 1];
             at--;
         }
+        budget_step(plan->in->budget, 1 + count - at);
         tasks[at] = i;
         count++;
     }

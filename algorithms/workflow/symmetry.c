@@ -61,6 +61,8 @@ static bool same_links(const struct comparing *c, size_t s, size_t t)
         return true;
     if (sites > SITES_MOST || c->on_site[s] > 1 || c->on_site[t] > 1)
         return false;
+    if (!workflow_tick(c->clock, 8 * (double)sites))
+        return false;
     for (size_t r = 0; r < sites; r++)
         for (size_t k = 0; k < 2 && r != s && r != t; k++)
             if (workflow_link_s(problem, probes[k], s, r) !=
