@@ -20,7 +20,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { PAIRS_MOST = 4000000 };
+enum {
+    PAIRS_MOST = 4000000,
+    SORT_STEPS = 32 /* what it costs to sort one among others, about */
+};
 
 /* Components that are alike. */
 struct kind {
@@ -152,6 +155,9 @@ static enum error_code search(struct bounding *b, double t_s, double *bound_s,
 
     if (!times)
         return fail_memory(err);
+    *bound_s = t_s; /* when the time is up */
+    if (budget_step(b->in->budget, SORT_STEPS * pairs))
+        return OK;
     for (size_t i = 0; i < pairs; i++)
         if (b->time_s[i] > t_s && isfinite(b->time_s[i]))
             times[count++] = b->time_s[i];
@@ -161,6 +167,8 @@ static enum error_code search(struct bounding *b, double t_s, double *bound_s,
     while (low < high) {
         size_t middle = low + (high - low) / 2;
 
+        if (budget_step(b->in->budget, 2 * pairs))
+            return OK;
         if (has_room(b, times[middle]))
             high = middle;
         else
@@ -186,9 +194,16 @@ static enum error_code bound_components(const struct co_place_in *in,
     b.time_s = NEW(a, double, (keeps ? b.kind_count : 1) * sites);
     if (!b.time_s)
         return fail_memory(err);
-    for (size_t k = 0; k < b.kind_count; k++)
+    for (size_t k = 0; k < b.kind_count; k++) {
+        bool late =
+            budget_step(in->budget, co_reach_steps(in->grid, b.kinds[k].component->file));
+
+        keeps = keeps && !late;
+        if (late)
+            break; /* the kinds so far are a bound, too */
         t_s = fmax(t_s, kind_times(&b, b.kinds[k].component,
                                    b.time_s + (keeps ? k * sites : 0)));
+    }
     *bound_s = t_s;
     if (!keeps || isinf(t_s) || has_room(&b, t_s))
         return OK;

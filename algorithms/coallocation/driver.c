@@ -250,6 +250,9 @@ enum error_code co_place_components(const struct co_place_in *in,
         const struct co_component *component = &components[order[i]];
         struct co_choice choice;
 
+        out->cut = budget_step(in->budget, co_reach_steps(in->grid, component->file));
+        if (out->cut)
+            break;
         find_candidates(&s, component, bars, candidate);
         if (choose(&s, policy, component, &choice)) {
             out->choices[order[i]] = choice;
@@ -263,7 +266,7 @@ enum error_code co_place_components(const struct co_place_in *in,
         if (in->job->atomic)
             break;
     }
-    out->placed = out->failed_component == CO_NONE ||
+    out->placed = (out->failed_component == CO_NONE && !out->cut) ||
                   (!in->job->atomic && out->placed_count >= in->job->min_placed);
     return co_state_added(&s, &out->added, &out->added_count, err);
 }
@@ -308,7 +311,7 @@ static enum error_code place_once(const struct co_place_in *in, bool avoid,
         return co_place_flexible(in, avoid, out, a, err);
     TRY(co_place_components(in, job->policy, job->components, job->component_count, avoid,
                             out, a, err));
-    if (out->placed || !job->atomic || job->param[CO_PACK_RETRY] == 0 ||
+    if (out->placed || out->cut || !job->atomic || job->param[CO_PACK_RETRY] == 0 ||
         job->component_count > PACK_MOST)
         return OK;
     choices = NEW(a, struct co_choice, job->component_count);

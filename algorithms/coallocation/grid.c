@@ -442,6 +442,11 @@ static void nearer(const struct co_grid *grid, size_t from, double bytes, double
     }
 }
 
+size_t co_reach_steps(const struct co_grid *grid, size_t file)
+{
+    return grid->site_count * (1 + (file == CO_NONE ? 0 : grid->files[file].site_count));
+}
+
 void co_replica_all(const struct co_grid *grid, size_t file, double bytes, double *time_s,
                     size_t *file_site)
 {

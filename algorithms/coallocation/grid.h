@@ -158,6 +158,9 @@ double co_replica_s(const struct co_grid *grid, size_t execution_site, size_t fi
 void co_replica_all(const struct co_grid *grid, size_t file, double bytes, double *time_s,
                     size_t *file_site);
 
+/* What either costs for all sites, about: looks at pairs of sites. */
+size_t co_reach_steps(const struct co_grid *grid, size_t file);
+
 /* Of two sites that are alike otherwise: whether the first goes before the second for
  * what is known of them. */
 static inline bool co_stays_longer(const struct co_grid *grid, size_t first,

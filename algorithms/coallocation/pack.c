@@ -97,9 +97,11 @@ static enum error_code prepare(struct packing *p, bool avoid, struct arena *a,
     TRY(co_component_order(p->components, p->count, &p->order, a, err));
     for (size_t e = 0; e < sites; e++)
         p->available[e] = p->in->available[e];
-    for (size_t i = 0; i < p->count; i++)
+    for (size_t i = 0; i < p->count && !p->stopped; i++) {
+        const struct co_component *c = &p->components[p->order[i]];
+
+        p->stopped = budget_step(p->in->budget, co_reach_steps(p->in->grid, c->file));
         for (size_t e = 0; e < sites; e++) {
-            const struct co_component *c = &p->components[p->order[i]];
             size_t at = i * sites + e;
 
             p->time_s[at] =
@@ -108,6 +110,7 @@ static enum error_code prepare(struct packing *p, bool avoid, struct arena *a,
                 co_site_bar(p->in->grid, p->in->job, e, avoid) != CO_NO_REASON)
                 p->time_s[at] = HUGE_VAL;
         }
+    }
     return OK;
 }
 

@@ -27,6 +27,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+enum { LEVEL_STEPS = 32 }; /* levels that are tried to balance, about */
+
 struct ranked {
     size_t site;
     double key; /* the least first */
@@ -180,6 +182,8 @@ static bool balance_bounded(struct split *sp)
     while (balance(sp)) {
         size_t smallest = smallest_share(sp);
 
+        if (budget_step(sp->in->budget, LEVEL_STEPS * sp->in->grid->site_count))
+            return false; /* by order then, in one pass */
         if (smallest == CO_NONE || sp->share[smallest] >= least_size(sp->job))
             return true;
         sp->dropped[smallest] = true;
@@ -491,6 +495,11 @@ static enum error_code place_parts(struct split *sp, struct co_placement *out,
     for (size_t i = 0; i < sp->part_count; i++) {
         struct co_choice *choice = &choices[i];
 
+        if (i > 0 && sp->part_site[i] == sp->part_site[i - 1] &&
+            sp->parts[i].bytes == sp->parts[i - 1].bytes) {
+            *choice = choices[i - 1]; /* of one file: so are all */
+            continue;
+        }
         choice->site = sp->part_site[i];
         choice->transfer_s = co_replica_s(sp->in->grid, choice->site, sp->parts[i].file,
                                           sp->parts[i].bytes, &choice->file_site);
@@ -563,7 +572,7 @@ static enum error_code split_equally(struct split *sp, struct co_placement *out,
         TRY(finish_parts(sp, a, err));
         TRY(co_place_components(&in, policy, sp->parts, k, sp->avoid, out, a, err));
         TRY(co_merge_added(&earlier, out, a, err));
-        if (out->placed)
+        if (out->placed || out->cut)
             return OK;
         earlier.added = out->added;
         earlier.added_count = out->added_count;
@@ -589,7 +598,7 @@ enum error_code co_place_flexible(const struct co_place_in *in, bool avoid,
         TRY(split_equally(&sp, out, a, err));
     else
         TRY(split_by_rule(&sp, out, a, err));
-    if (!out->placed)
+    if (!out->placed && !out->cut)
         explain(&sp, out);
     return OK;
 }
