@@ -8,6 +8,8 @@
  */
 #include "algorithms/fault_tolerance/copies.h"
 
+#include "models/base/budget.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -18,6 +20,8 @@
 #define RUNS_FIRST   3.0
 #define LEFT_MIN     1e-9
 #define LEFT_ENOUGH  1e-6 /* beyond the longest window: too little to matter */
+
+enum { STEP_LOOKS = 4 }; /* what a step of a segment costs, about */
 
 /* Whole steps, at least one. */
 static size_t steps_of(double time_s, double step_s)
@@ -103,6 +107,8 @@ static void follow(const struct copy *copy, const struct copies *c, double *work
                             .step_count = count};
         size_t end;
 
+        if (budget_step(c->budget, STEP_LOOKS * (count - begin)))
+            return;
         end_s += span_of(copy, n);
         end = steps_of(end_s, c->step_s);
         s.first = end > begin ? end - begin : 1;
@@ -169,6 +175,10 @@ enum error_code copies_follow(struct copies *c, const struct copy *list, size_t 
     for (c->step_count = (size_t)steps + 2;; c->step_count *= 2) {
         TRY(make_room(c, count, &work, a, err));
         follow(&list[first], c, work, &c->course[first]);
+        if (budget_step(c->budget, c->step_count)) {
+            *is_good = false;
+            return OK;
+        }
         if (c->course[first].left[c->step_count - 1] < LEFT_MIN ||
             2 * c->step_count > COPIES_STEPS_MAX)
             break;
@@ -179,6 +189,7 @@ enum error_code copies_follow(struct copies *c, const struct copy *list, size_t 
     for (size_t i = 0; i < count && *is_good; i++)
         if (i != first)
             follow(&list[i], c, work, &c->course[i]);
+    *is_good = *is_good && !budget_step(c->budget, 0);
     return OK;
 }
 

@@ -319,6 +319,7 @@ enum error_code fault_tolerance_expected_time(const struct round_in *in,
     w.targets = NEW(a, size_t, in->job_count);
     if (!choices || !w.targets || !work)
         return fail_memory(err);
+    work->budget = in->budget;
     for (size_t job = 0; job < in->job_count; job++) {
         struct pricing p = {&w, &in->jobs[job], left_mi(&in->jobs[job]), work};
         bool is_seen = false;

@@ -94,6 +94,9 @@ static bool reach_to(const struct recursion *r, size_t j, size_t c)
 
         if (!best)
             return false;
+        table->cut = budget_step(table->budget, r->sites) || table->cut;
+        if (table->cut)
+            return false;
         way = i == 1 ? reach_first(r, j, c, best) : reach_next(r, i, c, best);
         if (way.total_s < least.total_s)
             least = way;

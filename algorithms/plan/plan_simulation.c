@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { DRAW_STEPS = 4 }; /* what a draw costs, about */
+
 const char *const plan_redraw_names[] = {"never", "interval", "phase", NULL};
 const char *const plan_sim_mode_names[] = {"single", "fixed", "remade", "no_model", NULL};
 
@@ -72,10 +74,12 @@ static void load_epoch(struct sim *sim, size_t epoch)
 
         for (size_t i = 0; i < n; i++)
             site->cpu[i] = draw(&r, grid->cpu_min, grid->cpu_max);
-        for (size_t i = 0; i < n; i++)
+        for (size_t i = 0; i < n && !sim->stopped; i++) {
+            sim->stopped = budget_step(sim->in->budget, DRAW_STEPS * i);
             for (size_t k = 0; k < i; k++)
                 site->links[i * n + k] = site->links[k * n + i] =
                     capacity_mbps * draw(&r, grid->link_share_min, grid->link_share_max);
+        }
         plan_machines_forget(site->source);
         plan_table_forget(&sim->grid.tables[s]);
     }

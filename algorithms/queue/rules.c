@@ -70,6 +70,7 @@ static size_t next_filler(struct machine *m)
         const struct width_class *c = &w->classes[i];
         size_t position;
 
+        m->profile.work++;
         if (c->waiting_count == 0)
             continue;
         position = min_tree_first(&w->by_width, c->begin, room_s(m, c->processors));

@@ -156,9 +156,30 @@ static size_t place_earliest(const struct round_work *w)
     return best;
 }
 
+enum { LOOKS_BETWEEN = 4096 }; /* two questions: small rounds ask nothing */
+
+/* Counts what it takes to place a replica. */
+static bool is_over_time(struct round_work *w, enum placement_rule rule)
+{
+    size_t held = w->held_count, looks;
+
+    w->looks +=
+        1 + (rule == PLACE_EARLIEST ? w->in->resource_count * (1 + held) : held * held);
+    if (w->looks < LOOKS_BETWEEN || w->out.status == DECISION_CUT)
+        return w->out.status == DECISION_CUT;
+    looks = w->looks;
+    w->looks = 0;
+    return budget_step(w->in->budget, looks);
+}
+
 enum error_code work_place(struct round_work *w, enum placement_rule rule,
                            size_t *resource)
 {
+    if (is_over_time(w, rule)) {
+        w->out.status = DECISION_CUT;
+        *resource = NOWHERE;
+        return OK;
+    }
     if (rule == PLACE_EARLIEST) {
         *resource = place_earliest(w);
         return OK;

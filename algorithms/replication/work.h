@@ -41,6 +41,7 @@ struct round_work {
     size_t *earlier_start; /* of each action that is a start: likewise, of its job */
     size_t *held;          /* resources of the current job's active replicas */
     size_t held_count, held_size;
+    size_t looks;    /* since the budget was asked last */
     size_t held_job; /* whose they are */
     uint64_t random_state;
     size_t target; /* explain: of every job, unless targets are set */
