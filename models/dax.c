@@ -1,6 +1,7 @@
 /* dax.c - a DAX document to a workflow; the only file that sees expat. */
 #include "models/dax.h"
 
+#include "models/base/budget_read.h"
 #include "models/lines.h"
 
 #include <expat.h>
@@ -9,7 +10,11 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { DEPTH_MAX = 64, TEXT_MAX = 64 };
+enum {
+    DEPTH_MAX = 64,
+    TEXT_MAX = 64,
+    ELEMENT_STEPS = 256 /* what an element costs, about */
+};
 
 /* What the text of an element is wanted for. */
 enum wanted { NOTHING, RUN_TIME, USE_SIZE, FILE_SIZE };
@@ -248,7 +253,9 @@ static void XMLCALL on_start(void *context, const XML_Char *element,
 
     if (r->code != OK)
         return;
-    if (++r->depth > DEPTH_MAX) {
+    if (budget_read_step(ELEMENT_STEPS)) {
+        stop(r, fail(r->err, ERR_CANCELLED, "", "the client went away"));
+    } else if (++r->depth > DEPTH_MAX) {
         stop(r, workflow_mistake(r->b, line_of(r), "too_deep",
                                  "more than %d elements in each other", DEPTH_MAX));
     } else if (r->depth == 1) {

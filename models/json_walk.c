@@ -1,11 +1,17 @@
 /* json_walk.c - a JSON text without a tree. Cost: linear in the text. */
 #include "models/json_walk.h"
 
+#include "models/base/budget_read.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { NUMBER_MAX_BYTES = 64, STRING_FIRST_BYTES = 128 };
+enum {
+    NUMBER_MAX_BYTES = 64,
+    STRING_FIRST_BYTES = 128,
+    VALUE_STEPS = 32 /* what an element or a member costs, about */
+};
 
 void json_walk_open(struct json_walk *w, const char *text, size_t length, struct arena *a)
 {
@@ -69,6 +75,10 @@ static bool goes_on(struct json_walk *w, char close)
         w->at++;
         w->depth--;
         w->first = false;
+        return false;
+    }
+    if (budget_read_step(VALUE_STEPS)) {
+        w->failed = w->cancelled = true;
         return false;
     }
     if (!w->first && c != ',') {
@@ -393,6 +403,8 @@ enum error_code json_walk_end(struct json_walk *w, const char *pointer, struct e
         refuse(w, "there is more text behind the value");
     if (!w->failed)
         return OK;
+    if (w->cancelled)
+        return fail(err, ERR_CANCELLED, "", "the client went away");
     if (w->no_memory)
         return fail_memory(err);
     for (const char *p = w->start; p < w->at; p++) {

@@ -1,11 +1,15 @@
 /* lines.c - the lines of a text that comes in pieces. */
 #include "models/lines.h"
 
+#include "models/base/budget_read.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define NUMBER_MAX 1e15 /* exact in a double, with room for fractions */
+
+enum { LINE_STEPS = 256 }; /* what a line costs beside its bytes, about */
 
 void line_reader_open(struct line_reader *r)
 {
@@ -32,6 +36,8 @@ static enum error_code hand_over(struct line_reader *r, bool ended, line_fn *on_
 {
     struct line line = {r->buffer, r->length, ++r->count, r->too_long, ended};
 
+    if (budget_read_step(LINE_STEPS + r->length))
+        return fail(err, ERR_CANCELLED, "", "the client went away");
     if (ended && !line.too_long && line.length && r->buffer[line.length - 1] == '\r')
         line.length--;
     line.text[line.length] = 0;

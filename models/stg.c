@@ -1,13 +1,17 @@
 /* stg.c - a Standard Task Graph to a workflow. */
 #include "models/stg.h"
 
+#include "models/base/budget_read.h"
 #include "models/lines.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { WORD_MAX = 40 };
+enum {
+    WORD_MAX = 40,
+    TASK_STEPS = 256 /* what a task costs, about */
+};
 
 /* A number of the text; `line` 0: there is none. */
 struct word {
@@ -146,6 +150,8 @@ enum error_code stg_read(const char *text, size_t length, const char *pointer,
     if (rest == 1)
         TRY(next_word(&r, &id)); /* processors */
     while (skip_blanks(&r), r.at < r.end) {
+        if (budget_read_step(TASK_STEPS))
+            return fail(err, ERR_CANCELLED, "", "the client went away");
         TRY(need_whole(&r, "the number of a task", &id));
         TRY(read_task(&r, &id));
         tasks++;

@@ -6,12 +6,15 @@
  */
 #include "models/workflow_build.h"
 
+#include "models/base/budget_read.h"
 #include "models/base/names.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { PIECE_STEPS = 32 }; /* what a dependency or a use of a file costs, about */
 
 enum {
     NO_TASK = UINT32_MAX,
@@ -448,6 +451,8 @@ static enum error_code resolve_edges(struct workflow_builder *b)
         uint32_t parent = task_named(b, m->parent, m->at);
         uint32_t child = task_named(b, m->child, m->at);
 
+        if (budget_read_step(PIECE_STEPS))
+            return fail(b->err, ERR_CANCELLED, "", "the client went away");
         if (parent == NO_TASK || child == NO_TASK)
             continue;
         mentions[kept] = *m;
@@ -745,6 +750,8 @@ static enum error_code count_bytes(struct workflow_builder *b, bool collect)
         size_t begin = b->first_use[file], last = b->first_use[file + 1];
         size_t end = begin < last ? writers_end(b, file) : last;
 
+        if (budget_read_step(PIECE_STEPS * (1 + last - begin)))
+            return fail(b->err, ERR_CANCELLED, "", "the client went away");
         for (size_t w = begin; w < end; w++)
             b->output_bytes[b->sorted[w].task] += b->sorted[w].bytes;
         for (size_t r = end; r < last; r++)

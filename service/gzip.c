@@ -1,6 +1,8 @@
 /* gzip.c - compressed requests and replies: the only user of zlib. */
 #include "service/gzip.h"
 
+#include "service/json.h"
+
 #include <assert.h>
 #include <string.h>
 #include <strings.h>
@@ -12,6 +14,9 @@ enum {
     WINDOW_BITS_MIN = 9,
     WINDOW_BITS_MAX = 15,
     FIRST_PIECE_BYTES = 16 * 1024,
+    LOOK_BYTES = 64 * 1024,     /* between two looks at whether anybody waits */
+    INFLATE_STEPS = 128 * 1024, /* what so many cost, about */
+    DEFLATE_STEPS = 512 * 1024,
 };
 
 /* zlib's memory comes from the request's arena and goes with it. */
@@ -26,10 +31,10 @@ static void arena_zfree(voidpf arena, voidpf address)
     (void)address;
 }
 
-/* zlib counts what is before it in uInt. */
+/* What zlib gets at a time. */
 static uInt piece(size_t length)
 {
-    return length > 1u << 30 ? 1u << 30 : (uInt)length;
+    return length > LOOK_BYTES ? LOOK_BYTES : (uInt)length;
 }
 
 /* Doubles the room, up to max_bytes. */
@@ -84,6 +89,7 @@ enum error_code gzip_inflate_to(const char *data, size_t length, size_t max_byte
     z.next_in = (const Bytef *)data;
     do {
         z.avail_in = piece((size_t)(end - (const char *)z.next_in));
+        TRY(json_go_on(INFLATE_STEPS, err));
         TRY(inflate_some(&z, out, max_bytes, &status, err));
         if (status == Z_STREAM_END && (const char *)z.next_in < end) {
             inflateReset(&z); /* another member must follow, nothing else */
@@ -164,6 +170,7 @@ bool gzip_deflate(const char *data, size_t length, const char **out, size_t *out
     int window_bits = WINDOW_BITS_MIN;
     size_t bound = length - length / 16; /* less than a sixteenth saved: not worth it */
     char *packed = arena_alloc(a, 1, bound);
+    int status;
 
     /* Small texts need a small window, whose tables cost less to clear. */
     while (window_bits < WINDOW_BITS_MAX && (size_t)1 << window_bits < length)
@@ -173,10 +180,17 @@ bool gzip_deflate(const char *data, size_t length, const char **out, size_t *out
                      Z_DEFAULT_STRATEGY) != Z_OK)
         return false;
     z.next_in = (const Bytef *)data;
-    z.avail_in = (uInt)length;
     z.next_out = (Bytef *)packed;
     z.avail_out = (uInt)bound;
-    if (deflate(&z, Z_FINISH) != Z_STREAM_END)
+    do {
+        size_t rest = length - (size_t)((const char *)z.next_in - data);
+
+        z.avail_in = piece(rest);
+        if (json_is_over(DEFLATE_STEPS))
+            return false;
+        status = deflate(&z, z.avail_in == rest ? Z_FINISH : Z_NO_FLUSH);
+    } while (status == Z_OK && z.avail_in == 0);
+    if (status != Z_STREAM_END)
         return false;
     *out = packed;
     *out_length = z.total_out;

@@ -7,6 +7,7 @@
  */
 #include "service/json.h"
 
+#include "models/base/budget_read.h"
 #include "models/base/names.h"
 #include "service/json_scan.h"
 
@@ -31,23 +32,27 @@ struct reader {
 };
 
 static _Thread_local struct arena *tree_arena;
-static _Thread_local struct budget *counted_on; /* may be NULL */
 
 enum { NODE_STEPS = 32, OBJECT_STEPS = 64 }; /* what one costs, about */
 
 void json_count_on(struct budget *budget)
 {
-    counted_on = budget;
+    budget_read_on(budget);
 }
 
 bool json_is_over(size_t steps)
 {
-    return budget_step(counted_on, steps);
+    return budget_read_step(steps);
 }
 
 static enum error_code fail_cancelled(struct error *err)
 {
     return fail(err, ERR_CANCELLED, "", "the client went away");
+}
+
+enum error_code json_go_on(size_t steps, struct error *err)
+{
+    return json_is_over(steps) ? fail_cancelled(err) : OK;
 }
 
 static void *tree_alloc(size_t size)
@@ -120,7 +125,7 @@ enum error_code json_tree(const char *text, size_t length, cJSON **tree, struct 
     const char *end = NULL;
     cJSON *root;
 
-    TRY(json_scan(text, length, JSON_DEPTH_MAX, counted_on, err));
+    TRY(json_scan(text, length, JSON_DEPTH_MAX, err));
     use_arena(a);
     root = cJSON_ParseWithLengthOpts(text, length, &end, false);
     if (!root && json_is_over(0))

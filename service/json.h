@@ -279,6 +279,9 @@ struct budget;
 void json_count_on(struct budget *budget);
 bool json_is_over(size_t steps);
 
+/* Counts on it what else reading and printing takes: ERR_CANCELLED when it is spent. */
+enum error_code json_go_on(size_t steps, struct error *err);
+
 /* Appends *in, described by `table`, as compact JSON. */
 void json_print(const struct json_object *table, const void *in, struct text_buffer *b);
 

@@ -7,6 +7,8 @@
  */
 #include "service/json_scan.h"
 
+#include "models/base/budget_read.h"
+
 #include <stdint.h>
 #include <string.h>
 
@@ -147,14 +149,14 @@ static enum error_code scan_token(struct scan *s, size_t *depth, size_t depth_ma
 enum { TOKEN_STEPS = 16 }; /* what a comma and what is before it cost, about */
 
 enum error_code json_scan(const char *text, size_t length, size_t depth_max,
-                          struct budget *budget, struct error *err)
+                          struct error *err)
 {
     struct scan s = {(const unsigned char *)text, (const unsigned char *)text,
                      (const unsigned char *)text + length, err};
     size_t depth = 0;
 
     while (s.at < s.end) {
-        if (*s.at == ',' && budget_step(budget, TOKEN_STEPS))
+        if (*s.at == ',' && budget_read_step(TOKEN_STEPS))
             return fail(err, ERR_CANCELLED, "", "the client went away");
         TRY(scan_token(&s, &depth, depth_max));
     }

@@ -2,17 +2,16 @@
 #ifndef GRIDPLAN_JSON_SCAN_H
 #define GRIDPLAN_JSON_SCAN_H
 
-#include "models/base/budget.h"
 #include "models/base/error.h"
 
 #include <stdbool.h>
 
 /* Refuses invalid UTF-8, control characters, U+0000, numbers that are not JSON
  * numbers and nesting beyond `depth_max`, with line and column. What passes may
- * still not be JSON: structure is the parser's business. A spent budget (may be NULL)
- * ends it: ERR_CANCELLED. */
+ * still not be JSON: structure is the parser's business. It counts on
+ * budget_read_on(): ERR_CANCELLED. */
 enum error_code json_scan(const char *text, size_t length, size_t depth_max,
-                          struct budget *budget, struct error *err);
+                          struct error *err);
 
 /* Whether the bytes are UTF-8. */
 bool json_is_utf8(const char *text, size_t length);

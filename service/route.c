@@ -977,7 +977,7 @@ static void apply_conditions(struct request *rq)
     rq->reply->body_length = 0;
 }
 
-static void compress(const struct request *rq)
+static void compress(struct request *rq)
 {
     struct reply *reply = rq->reply;
 
@@ -985,9 +985,11 @@ static void compress(const struct request *rq)
         !gzip_accepted(rq->message->accept_encoding) ||
         route_reply_header(reply, "Content-Encoding"))
         return;
+    json_count_on(&rq->finish);
     if (gzip_deflate(reply->body, reply->body_length, &reply->body, &reply->body_length,
                      rq->arena))
         reply_header_add(reply, "Content-Encoding", "gzip");
+    json_count_on(NULL);
     reply_header_add(reply, "Vary", "Accept-Encoding");
 }
 

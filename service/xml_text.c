@@ -1,9 +1,13 @@
 /* xml_text.c - XML documents of any usual encoding as UTF-8. */
 #include "service/xml_text.h"
 
+#include "service/json.h"
+
 #include <stdint.h>
 #include <string.h>
 #include <strings.h>
+
+enum { LINE_STEPS = 256 }; /* what a line costs, about */
 
 enum encoding {
     UTF_8,
@@ -220,6 +224,8 @@ enum error_code xml_text_to_utf8(const char *text, size_t length, const char *po
             return invalid(err, pointer, "malformed",
                            "line %llu: byte 0x%02x is not of the document's encoding",
                            line, byte);
+        if (c == '\n')
+            TRY(json_go_on(LINE_STEPS, err));
         line += c == '\n';
         to = put_character(to, c);
     }

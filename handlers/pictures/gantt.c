@@ -25,6 +25,7 @@ enum {
     COLOUR_COUNT = 8,
     NOTES_MAX = 10,
     LEGEND_MAX = COLOUR_COUNT + 8,
+    BAR_STEPS = 64, /* what it costs to take a bar, about */
     BUSIEST = 5
 };
 
@@ -357,6 +358,7 @@ static enum error_code take_bars(struct drawing *d)
     for (size_t i = 0; i < chart->bar_count; i++) {
         const struct gantt_bar *bar = &chart->bars[i];
 
+        TRY(json_go_on(BAR_STEPS, d->err));
         if (!is_drawable(chart, bar)) {
             d->dropped++;
             continue;

@@ -10,6 +10,8 @@
 
 #include <math.h>
 
+enum { BAR_STEPS = 64 }; /* what a bar costs, about */
+
 unsigned gantt_shade(double share)
 {
     if (!(share > 1e-9))
@@ -77,8 +79,10 @@ enum error_code gantt_summarise(const struct gantt *chart, double from_s, double
     s.row_share = NEW(a, double, rows);
     if (!s.share || !s.row_share)
         return fail_memory(err);
-    for (size_t i = 0; i < chart->bar_count; i++)
+    for (size_t i = 0; i < chart->bar_count; i++) {
+        TRY(json_go_on(BAR_STEPS + chart->bars[i].row_count, err));
         add_bar(chart, &s, &chart->bars[i], from_s, to_s);
+    }
     for (size_t lane = 0; lane < s.lane_count; lane++)
         for (size_t c = 0; c < cells; c++) {
             double *share = &s.share[lane * cells + c];

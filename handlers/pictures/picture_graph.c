@@ -10,7 +10,11 @@
 
 #include <string.h>
 
-enum { LABELS_MAX = 400, COLOUR_COUNT = 8 };
+enum {
+    LABELS_MAX = 400,
+    COLOUR_COUNT = 8,
+    PRINT_STEPS = 512 /* what it costs to print a task or an edge, about */
+};
 
 /* Dark writing stands out on each. */
 static const char *const colours[COLOUR_COUNT] = {
@@ -94,6 +98,7 @@ static enum error_code index_plan(struct graph *g)
 static enum error_code print_task(const struct graph *g, const struct workflow *w,
                                   const struct workflow_task *task)
 {
+    enum error_code code = json_go_on(PRINT_STEPS, g->err);
     const char *name = full_name(g, w->id, task->id), *label;
     size_t at = name ? name_index_find(&g->places, name) : NAME_NOT_FOUND;
     const struct workflow_placement *p =
@@ -101,6 +106,7 @@ static enum error_code print_task(const struct graph *g, const struct workflow *
     size_t colour =
         p && p->resource_id ? name_index_find(&g->resources, p->resource_id) : 0;
 
+    TRY(code);
     label = p ? arena_printf(g->arena, "%s\n%s\n%.6g to %.6g s", task->id, p->resource_id,
                              p->start_s, p->finish_s)
               : arena_printf(g->arena, "%s\nno place", task->id);
@@ -125,9 +131,11 @@ static enum error_code print_edges(const struct graph *g, const struct workflow 
 {
     for (size_t i = 0; i < task->dependency_count; i++) {
         const struct workflow_dependency *d = &task->depends_on[i];
+        enum error_code code = json_go_on(PRINT_STEPS, g->err);
         const char *from = full_name(g, w->id, d->task_id);
         const char *to = full_name(g, w->id, task->id), *label = NULL;
 
+        TRY(code);
         if (g->edge_count <= LABELS_MAX && d->transfer_s > 0)
             label = arena_printf(g->arena, "%.6g s", d->transfer_s);
         else if (g->edge_count <= LABELS_MAX && d->bytes > 0)

@@ -10,7 +10,8 @@
 
 enum {
     IDLE_ROWS_MAX = 60, /* with more rows only those with bars are shown */
-    LANES_MAX = GANTT_LANES_MAX
+    LANES_MAX = GANTT_LANES_MAX,
+    ENTRY_STEPS = 128 /* what an entry costs, about */
 };
 
 /* What an element of a list says. */
@@ -168,6 +169,7 @@ static void take_list(struct picture *p, struct json_walk *w, struct entries *li
     }
     json_walk_enter(w, '[');
     while (p->code == OK && json_walk_element(w)) {
+        check(p, json_go_on(ENTRY_STEPS, p->err));
         if (json_walk_type(w) == '{') {
             take_entry(p, w, &e);
             check(p, add_entry(p, list, &e));
@@ -546,6 +548,7 @@ static enum error_code bars_on_rows(struct picture *p, struct gantt *chart)
         const struct entry *e = &p->entries.items[i];
         struct gantt_bar *bar = &bars[chart->bar_count];
 
+        TRY(json_go_on(ENTRY_STEPS, p->err));
         if (isnan(start_of(e)) || isnan(finish_or(e, start_of(e))))
             continue;
         *bar = (struct gantt_bar){.state = state_of(e),
@@ -736,8 +739,10 @@ static enum error_code bars_on_processors(struct picture *p, struct gantt *chart
     for (size_t i = 0; i < k->lanes; i++)
         k->free_s[i] = -HUGE_VAL;
     qsort(order, count, sizeof(const struct entry *), by_start);
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
+        TRY(json_go_on(ENTRY_STEPS + 2 * k->lanes, p->err));
         TRY(add_pieces(p, k, order[i], &bars, &placed, &size));
+    }
     chart->bars = bars;
     chart->bar_count = placed;
     p->drawn_count = count;

@@ -585,6 +585,8 @@ static void print_notes(const struct playing *p, struct text_buffer *b)
         text_addf(b, "; Note: %s\n", decision->warnings[i]);
 }
 
+enum { LINE_STEPS = 1024 }; /* what it costs to print one, about */
+
 /* The log as it ran, with the cluster's size and the number of its jobs in its head. */
 static enum error_code print_swf(const struct playing *p,
                                  const struct queue_replay_out *out, const char **swf)
@@ -610,6 +612,7 @@ static enum error_code print_swf(const struct playing *p,
     if (!is_sorted(p))
         TRY(swf_log_sort(&log, p->rq->err));
     for (size_t i = 0; i < log.count; i++) {
+        TRY(json_go_on(LINE_STEPS, p->rq->err));
         text_add(&b, line, swf_print_job(&log.jobs[i], line, sizeof(line)));
         text_add(&b, "\n", 1);
     }

@@ -1,5 +1,5 @@
 /* base/budget.c - when a budget is asked. */
-#include "models/base/budget.h"
+#include "models/base/budget_read.h"
 
 #include <math.h>
 #include <time.h>
@@ -55,6 +55,18 @@ bool budget_look(struct budget *b)
     }
     b->left = b->spent ? 0 : b->grain;
     return b->spent;
+}
+
+static _Thread_local struct budget *read_on; /* may be NULL */
+
+void budget_read_on(struct budget *budget)
+{
+    read_on = budget;
+}
+
+bool budget_read_step(size_t n)
+{
+    return budget_step(read_on, n);
 }
 
 struct budget budget_part(const struct budget *whole, double from, double to)
