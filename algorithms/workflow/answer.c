@@ -378,7 +378,7 @@ static struct workflow_unplaced why(const struct workflow_problem *problem,
     size_t resources = problem->in->snapshot->resource_count;
     size_t parent = missing_parent(problem, plan, task);
     struct workflow_unplaced u = {workflow_id(problem, task), t->id, "", "", resources};
-    size_t runnable;
+    size_t runnable, parents;
 
     if (!workflow_is_open(problem, task)) {
         u.reason = "no_estimate";
@@ -392,7 +392,8 @@ static struct workflow_unplaced why(const struct workflow_problem *problem,
         u.detail = "no run time is known: give estimate_ref_s or etc_s";
         return u;
     }
-    if (!workflow_tick(clock, 2 * (double)problem->processor_count)) {
+    parents = problem->parent_first[task + 1] - problem->parent_first[task];
+    if (!workflow_tick(clock, (2 + (double)parents) * (double)problem->processor_count)) {
         u.reason = "time_limit";
         u.detail = "the time limit came first";
         return u;

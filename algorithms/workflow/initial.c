@@ -115,10 +115,12 @@ static enum error_code take_as_given(struct reader *r, struct fault *fault)
 /* ---- rows without times ---- */
 
 /* Where the row's task is done first; WORKFLOW_NONE. */
-static size_t best_processor(const struct reader *r, const struct workflow_run *run,
+static size_t best_processor(struct reader *r, const struct workflow_run *run,
                              double slot, double *start_s)
 {
     const struct workflow_problem *problem = r->problem;
+    size_t edges =
+        problem->parent_first[run->task + 1] - problem->parent_first[run->task];
     size_t best = WORKFLOW_NONE;
 
     *start_s = HUGE_VAL;
@@ -127,6 +129,8 @@ static size_t best_processor(const struct reader *r, const struct workflow_run *
          p++) {
         double at_s;
 
+        if (!workflow_tick(&r->clock, 1 + (double)edges))
+            break;
         if (!isnan(slot) && (double)problem->processors[p].slot != slot)
             continue;
         at_s = workflow_plan_gap_s(problem, r->plan, p,
@@ -157,14 +161,12 @@ static enum error_code place_in_order(struct reader *r, struct fault *fault)
 
     for (size_t k = 0; k < r->rows.run_count && !fault->kind; k++) {
         const struct workflow_run *run = &r->rows.runs[k];
-        size_t edges =
-            problem->parent_first[run->task + 1] - problem->parent_first[run->task];
         double start_s;
-        size_t p;
+        size_t p =
+            best_processor(r, run, problem->in->initial[r->rows.row[k]].slot, &start_s);
 
-        if (!workflow_tick(&r->clock, 1 + (double)edges))
+        if (r->clock.spent)
             return OK;
-        p = best_processor(r, run, problem->in->initial[r->rows.row[k]].slot, &start_s);
         if (r->plan->processor[run->task] != WORKFLOW_NONE)
             *fault = (struct fault){"twice", run->task, run->resource};
         else if (p == WORKFLOW_NONE)

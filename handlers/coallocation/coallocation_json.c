@@ -467,12 +467,36 @@ static void bar_sites(const struct job_reading *r, const char *member,
     }
 }
 
-static bool has_capability(const struct co_site *site, const char *name)
+/* Bars sites that lack one of the capabilities: one pass over what all sites have. */
+static enum error_code bar_incapable(const struct job_reading *r, char *barred,
+                                     struct arena *a)
 {
-    for (size_t i = 0; i < site->capability_count; i++)
-        if (strcmp(site->capabilities[i], name) == 0)
-            return true;
-    return false;
+    const struct co_job_request *in = r->in;
+    size_t *seen_at = NEW(a, size_t, in->required_capability_count); /* site + 1 */
+    size_t wanted = 0;
+    struct name_index names;
+
+    if (!seen_at || !name_index_create(&names, in->required_capability_count, a))
+        return fail_memory(r->err);
+    for (size_t i = 0; i < in->required_capability_count; i++)
+        wanted +=
+            name_index_add(&names, in->required_capabilities[i], i) == NAME_NOT_FOUND;
+    for (size_t s = 0; s < r->grid->site_count; s++) {
+        const struct co_site *site = r->grid->sites[s].source;
+        size_t found = 0;
+
+        for (size_t i = 0; i < site->capability_count; i++) {
+            size_t at = name_index_find(&names, site->capabilities[i]);
+
+            if (at == NAME_NOT_FOUND || seen_at[at] == s + 1)
+                continue;
+            seen_at[at] = s + 1;
+            found++;
+        }
+        if (found < wanted)
+            barred[s] = CO_CAPABILITY;
+    }
+    return OK;
 }
 
 /* Sites that the job must not use, in the order in which reasons apply. */
@@ -490,10 +514,8 @@ static enum error_code read_bars(const struct job_reading *r, struct co_job *out
         return fail_memory(r->err);
     bar_sites(r, "avoid_site_ids", in->avoid_site_ids, in->avoid_site_count, CO_AVOIDED,
               barred);
-    for (size_t s = 0; s < r->grid->site_count; s++)
-        for (size_t i = 0; i < in->required_capability_count; i++)
-            if (!has_capability(r->grid->sites[s].source, in->required_capabilities[i]))
-                barred[s] = CO_CAPABILITY;
+    if (in->required_capability_count)
+        TRY(bar_incapable(r, barred, a));
     if (in->allowed_site_ids) {
         char *allowed = NEW(a, char, r->grid->site_count);
 

@@ -325,24 +325,26 @@ static enum replica_state state_of(const struct round_call *call,
     return replica->state;
 }
 
+/* last_job: of each resource, 1 + the last job with an active replica there. */
 static void check_shared(struct round_call *call, size_t job, size_t i,
-                         const struct round_replica *list)
+                         const struct round_replica *list, size_t *last_job)
 {
     char member[64];
 
-    for (size_t j = 0; j < i && replica_is_active(&list[i]); j++) {
-        if (!replica_is_active(&list[j]) || list[j].resource != list[i].resource)
-            continue;
-        snprintf(member, sizeof(member), "replicas/%zu/resource_id", i);
-        job_mistake(call, job, member, "conflict",
-                    "another active replica of the job is on this resource");
+    if (!replica_is_active(&list[i]))
+        return;
+    if (last_job[list[i].resource] != job + 1) {
+        last_job[list[i].resource] = job + 1;
         return;
     }
+    snprintf(member, sizeof(member), "replicas/%zu/resource_id", i);
+    job_mistake(call, job, member, "conflict",
+                "another active replica of the job is on this resource");
 }
 
 /* False: a resource is not known. */
 static bool take_replicas(struct round_call *call, size_t job, const size_t *place_of,
-                          struct round_replica *list)
+                          struct round_replica *list, size_t *last_job)
 {
     const struct round_job_request *given = &call->body->jobs[job];
     bool known = true;
@@ -367,8 +369,8 @@ static bool take_replicas(struct round_call *call, size_t job, const size_t *pla
         call->in.has_finished =
             call->in.has_finished || list[i].state == REPLICA_FINISHED;
     }
-    for (size_t i = 1; known && i < given->replica_count; i++)
-        check_shared(call, job, i, list);
+    for (size_t i = 0; known && i < given->replica_count; i++)
+        check_shared(call, job, i, list, last_job);
     return known;
 }
 
@@ -400,9 +402,10 @@ static enum error_code take_jobs(struct round_call *call, const size_t *place_of
 {
     const struct round_request *body = call->body;
     struct round_job *list = NEW(call->rq->arena, struct round_job, body->job_count);
+    size_t *last_job = NEW(call->rq->arena, size_t, call->in.resource_count);
 
     call->jobs_at = NEW(call->rq->arena, size_t, body->job_count);
-    if (!list || !call->jobs_at)
+    if (!list || !last_job || !call->jobs_at)
         return fail_memory(call->rq->err);
     for (size_t i = 0; i < body->job_count; i++)
         call->jobs_at[i] = i;
@@ -417,7 +420,7 @@ static enum error_code take_jobs(struct round_call *call, const size_t *place_of
         if (!replicas)
             return fail_memory(call->rq->err);
         check_job(call, i);
-        take_replicas(call, i, place_of, replicas);
+        take_replicas(call, i, place_of, replicas, last_job);
         list[place] = (struct round_job){
             .length_mi = given->length_mi,
             .replicas = replicas,

@@ -51,6 +51,8 @@ static void fill_one(struct execution_load *load, const struct store_load_during
     for (size_t i = 0; i < count; i++) {
         const struct store_load_during *row = &rows[i];
 
+        if (json_is_over(1 + load->resource_count))
+            return;
         if (!row->to_resource_id && row->cpu_available_ratio > 0) {
             cpu = fmin(cpu, row->cpu_available_ratio);
             machines++;

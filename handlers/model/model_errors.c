@@ -280,28 +280,50 @@ static enum error_code fit_part(const struct validation *v, size_t count,
                       v->verdict, v->scratch, err);
 }
 
-double core_distance(const struct fitted_model *m, const struct fitted_run *runs,
-                     size_t count, const struct fitted_run *run)
+/* Of each input the least and the greatest number that the runs have. */
+struct input_ranges {
+    double low[FITTED_INPUTS_MAX], high[FITTED_INPUTS_MAX];
+};
+
+static void find_ranges(const struct fitted_model *m, const struct fitted_run *runs,
+                        size_t count, struct input_ranges *r)
+{
+    for (size_t k = 0; k < FITTED_INPUTS_MAX; k++) {
+        r->low[k] = HUGE_VAL;
+        r->high[k] = -HUGE_VAL;
+    }
+    for (size_t i = 0; i < count; i++) {
+        struct perf_query seen = query_of(&runs[i].run);
+        double y[FITTED_INPUTS_MAX];
+        size_t inputs = core_inputs(m, &seen, runs[i].inputs, y);
+
+        for (size_t k = 0; k < inputs; k++) {
+            r->low[k] = y[k] < r->low[k] ? y[k] : r->low[k];
+            r->high[k] = y[k] > r->high[k] ? y[k] : r->high[k];
+        }
+    }
+}
+
+static double distance_from(const struct fitted_model *m, const struct input_ranges *r,
+                            const struct fitted_run *run)
 {
     struct perf_query query = query_of(&run->run);
     double x[FITTED_INPUTS_MAX], distance = 1;
     size_t inputs = core_inputs(m, &query, run->inputs, x);
 
-    for (size_t k = 0; k < inputs; k++) {
-        double low = HUGE_VAL, high = -HUGE_VAL;
-
-        for (size_t i = 0; i < count; i++) {
-            struct perf_query seen = query_of(&runs[i].run);
-            double y[FITTED_INPUTS_MAX];
-
-            core_inputs(m, &seen, runs[i].inputs, y);
-            low = y[k] < low ? y[k] : low;
-            high = y[k] > high ? y[k] : high;
-        }
-        if (low <= high && !isnan(x[k]))
-            distance = fmax(distance, log_distance(x[k], low, high));
-    }
+    for (size_t k = 0; k < inputs; k++)
+        if (r->low[k] <= r->high[k] && !isnan(x[k]))
+            distance = fmax(distance, log_distance(x[k], r->low[k], r->high[k]));
     return distance;
+}
+
+double core_distance(const struct fitted_model *m, const struct fitted_run *runs,
+                     size_t count, const struct fitted_run *run)
+{
+    struct input_ranges ranges;
+
+    find_ranges(m, runs, count, &ranges);
+    return distance_from(m, &ranges, run);
 }
 
 static void note(struct log_errors *errors, double size, double configuration)
@@ -320,6 +342,7 @@ static enum error_code predict_fold(const struct validation *v, size_t fold, boo
                                     struct error *err)
 {
     struct log_errors *errors = v->m->core->errors;
+    struct input_ranges ranges;
     struct fitted_model part;
     size_t count = 0;
 
@@ -327,6 +350,7 @@ static enum error_code predict_fold(const struct validation *v, size_t fold, boo
         if (v->fold[i] != fold && !v->runs[i].run.outlier)
             v->part[count++] = v->runs[i];
     TRY(fit_part(v, count, &part, err));
+    find_ranges(v->m, v->part, count, &ranges);
     for (size_t i = 0; i < v->count && !part.reason; i++) {
         struct perf_query query = query_of(&v->runs[i].run);
         struct fitted_prediction p;
@@ -343,7 +367,7 @@ static enum error_code predict_fold(const struct validation *v, size_t fold, boo
 
             note(&errors[LOG_SAME], size / sqrt(1 + 1 / others), v->configuration[i]);
         } else {
-            bool outside = core_distance(v->m, v->part, count, &v->runs[i]) > 1;
+            bool outside = distance_from(v->m, &ranges, &v->runs[i]) > 1;
 
             note(&errors[outside ? LOG_OUTSIDE : LOG_INSIDE], size, v->configuration[i]);
         }

@@ -6,6 +6,7 @@
 #include "service/store_reliability.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Stored failures that one request reads: of each resource the newest, as many as
@@ -299,6 +300,13 @@ static enum error_code group(const struct store_failure_of *rows, size_t count,
     return OK;
 }
 
+static int by_begin(const void *a, const void *b)
+{
+    const struct at_risk_span *x = a, *y = b;
+
+    return (x->from_at_s > y->from_at_s) - (x->from_at_s < y->from_at_s);
+}
+
 /* When the resource, which is observed as a whole or by its parts, was observed:
  * `list` is in the order of components, "" first, and of time. */
 static size_t merge_spans(const struct store_observation_of *list, size_t count,
@@ -307,14 +315,9 @@ static size_t merge_spans(const struct store_observation_of *list, size_t count,
     size_t used = 0;
     bool by_parts = count > 0 && *list[0].component;
 
-    for (size_t i = 0; i < count && (by_parts || !*list[i].component); i++) {
-        struct at_risk_span span = {list[i].from_at_s, list[i].to_at_s};
-        size_t place = used++;
-
-        for (; place > 0 && out[place - 1].from_at_s > span.from_at_s; place--)
-            out[place] = out[place - 1];
-        out[place] = span;
-    }
+    for (size_t i = 0; i < count && (by_parts || !*list[i].component); i++)
+        out[used++] = (struct at_risk_span){list[i].from_at_s, list[i].to_at_s};
+    qsort(out, used, sizeof(*out), by_begin);
     count = used;
     used = 0;
     for (size_t i = 0; i < count; i++) {
@@ -534,19 +537,55 @@ static enum error_code read_peers(struct request *rq, struct resource_histories 
     return OK;
 }
 
-/* The prior of the hosts of one site, NULL: of all. false: they teach none. */
-static bool fit_prior(struct hosts *hosts, const char *site_id, double now_s,
-                      struct rate_prior *out)
+/* The prior of all hosts. false: they teach none. */
+static bool fit_prior(struct hosts *hosts, double now_s, struct rate_prior *out)
+{
+    for (size_t i = 0; i < hosts->count; i++)
+        hosts->seen[i] = exposure_of(hosts->list[i], now_s);
+    return rate_prior_fit(hosts->seen, hosts->count, out);
+}
+
+/* Hosts by site, each site's in their order: chains of numbers + 1. */
+struct site_chains {
+    struct name_index sites;
+    size_t *first; /* of each site, in the order in which they were met */
+    size_t *next;  /* of each host */
+};
+
+static enum error_code chain_hosts(const struct hosts *hosts, struct site_chains *c,
+                                   struct arena *a, struct error *err)
 {
     size_t count = 0;
 
-    for (size_t i = 0; i < hosts->count; i++) {
-        const char *site = site_of(hosts->list[i]);
+    c->first = NEW(a, size_t, hosts->count);
+    c->next = NEW(a, size_t, hosts->count);
+    if (!c->first || !c->next || !name_index_create(&c->sites, hosts->count, a))
+        return fail_memory(err);
+    for (size_t i = hosts->count; i-- > 0;) {
+        const char *site_id = site_of(hosts->list[i]);
+        size_t site = site_id ? name_index_add(&c->sites, site_id, count) : count;
 
-        if (!site_id || (site && strcmp(site, site_id) == 0))
-            hosts->seen[count++] = exposure_of(hosts->list[i], now_s);
+        if (!site_id)
+            continue;
+        if (site == NAME_NOT_FOUND)
+            site = count++;
+        c->next[i] = c->first[site];
+        c->first[site] = i + 1;
     }
-    return rate_prior_fit(hosts->seen, count, out);
+    return OK;
+}
+
+/* The prior of the hosts of one site. */
+static void fit_site_prior(struct hosts *hosts, const struct site_chains *chains,
+                           const char *site_id, double now_s, struct rate_prior *out)
+{
+    size_t site = site_id ? name_index_find(&chains->sites, site_id) : NAME_NOT_FOUND;
+    size_t count = 0;
+
+    for (size_t i = site == NAME_NOT_FOUND ? 0 : chains->first[site]; i;
+         i = chains->next[i - 1])
+        hosts->seen[count++] = exposure_of(hosts->list[i - 1], now_s);
+    rate_prior_fit(hosts->seen, count, out);
 }
 
 /* Gives the stored hosts of each site what the site teaches. *left: those without a
@@ -555,11 +594,13 @@ static enum error_code give_site_priors(struct resource_histories *h, struct hos
                                         size_t *left, struct arena *a, struct error *err)
 {
     struct rate_prior *priors = NEW(a, struct rate_prior, h->count);
+    struct site_chains chains;
     struct name_index sites;
     size_t count = 0;
 
     if (!priors || !name_index_create(&sites, h->count, a))
         return fail_memory(err);
+    TRY(chain_hosts(hosts, &chains, a, err));
     for (size_t i = 0; i < h->count; i++) {
         struct resource_history *r = &h->list[i];
         const char *site_id = site_of(r);
@@ -570,7 +611,8 @@ static enum error_code give_site_priors(struct resource_histories *h, struct hos
         place = site_id ? name_index_add(&sites, site_id, count) : count;
         if (place == NAME_NOT_FOUND) {
             place = count++;
-            fit_prior(hosts, site_id, h->now_s, &priors[place]);
+            if (site_id) /* without one, it is used for nothing */
+                fit_site_prior(hosts, &chains, site_id, h->now_s, &priors[place]);
         }
         if (site_id && priors[place].host_count > 0) {
             r->prior = priors[place];
@@ -600,7 +642,7 @@ static enum error_code find_priors(struct request *rq, struct resource_histories
             return OK;
     }
     TRY(read_peers(rq, h, asked.ids, true, options, &hosts));
-    if (!fit_prior(&hosts, NULL, h->now_s, &all))
+    if (!fit_prior(&hosts, h->now_s, &all))
         return OK;
     for (size_t i = 0; i < asked.count; i++) {
         if (asked.list[i]->prior_scope != RATE_PRIOR_NONE)

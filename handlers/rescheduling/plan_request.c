@@ -404,9 +404,9 @@ static enum error_code make_current(struct plan_call *call)
         return fail_memory(rq->err);
     at = &call->at[call->in.current.site];
     call->current_gone = current->resource_count == 0;
-    for (size_t i = 0; i < current->resource_count; i++) {
+    for (size_t i = 0; i < current->resource_count && !call->current_gone; i++) {
         members[i] = machine_named(at, current->resource_ids[i]);
-        call->current_gone = call->current_gone || members[i] == SIZE_MAX;
+        call->current_gone = members[i] == SIZE_MAX;
     }
     if (call->current_gone || !at->machines)
         return OK;

@@ -279,6 +279,7 @@ struct error_call {
     double param[PARAMS_MAX];
     const struct failed_component **failed; /* the largest first */
     size_t failed_count;
+    bool *is_failed; /* of each component */
     struct site_counter *counters;
     struct name_index counter_index;
     size_t counter_count;
@@ -303,9 +304,9 @@ static enum error_code mark_failed(struct error_call *c, const struct name_index
     if (at == NAME_NOT_FOUND)
         return invalid(c->rq->err, pointer, "unknown_id",
                        "the job has no such component");
-    for (size_t i = 0; i < c->failed_count; i++)
-        if (c->failed[i] == &c->body->job.components[at])
-            return invalid(c->rq->err, pointer, "duplicate", "it is named twice");
+    if (c->is_failed[at])
+        return invalid(c->rq->err, pointer, "duplicate", "it is named twice");
+    c->is_failed[at] = true;
     c->failed[c->failed_count++] = &c->body->job.components[at];
     return OK;
 }
@@ -318,7 +319,9 @@ static enum error_code read_failed(struct error_call *c)
 
     c->failed =
         NEW(c->rq->arena, const struct failed_component *, error->component_id_count + 1);
-    if (!c->failed || !name_index_create(&ids, job->component_count, c->rq->arena))
+    c->is_failed = NEW(c->rq->arena, bool, job->component_count);
+    if (!c->failed || !c->is_failed ||
+        !name_index_create(&ids, job->component_count, c->rq->arena))
         return fail_memory(c->rq->err);
     if (job->component_count == 0)
         invalid(c->rq->err, "/job/components", "required", "the list is empty");

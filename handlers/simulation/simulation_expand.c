@@ -229,7 +229,7 @@ static enum error_code expand_grid(struct expansion *e)
         NEW(e->a, struct simulation_resources, e->name_count);
     struct simulation_resources *sorted =
         NEW(e->a, struct simulation_resources, e->name_count);
-    size_t count = 0;
+    const struct simulation_resources *rest = sorted;
 
     if (!sites || !all || !sorted)
         return fail_memory(e->err);
@@ -237,13 +237,18 @@ static enum error_code expand_grid(struct expansion *e)
         TRY(fill_resource(e, i, &all[i]));
     TRY(take_outages(e, all));
     TRY(take_loads(e, all));
+    for (size_t k = 0; k < e->name_count; k++)
+        sites[s->groups[e->names[k].group].site].resource_count++;
     for (size_t i = 0; i < s->site_count; i++) {
         sites[i].id = s->sites[i];
-        sites[i].resources = &sorted[count];
-        for (size_t k = 0; k < e->name_count; k++)
-            if (s->groups[e->names[k].group].site == i)
-                sorted[count++] = all[k];
-        sites[i].resource_count = (size_t)(&sorted[count] - sites[i].resources);
+        sites[i].resources = rest;
+        rest += sites[i].resource_count;
+        sites[i].resource_count = 0;
+    }
+    for (size_t k = 0; k < e->name_count; k++) {
+        struct simulation_site *site = &sites[s->groups[e->names[k].group].site];
+
+        sorted[(size_t)(site->resources - sorted) + site->resource_count++] = all[k];
     }
     e->out->sites = sites;
     e->out->site_count = s->site_count;

@@ -225,17 +225,29 @@ static enum error_code copy_tasks(struct workflow_call *call)
 }
 
 /* The task of that number in its copy. */
-static struct workflow_task *task_at(const struct workflow_call *call, size_t task)
-{
-    size_t w = 0;
+/* A workflow, and what tasks the ones before it have: what is asked for one task after
+ * the other is a pass. */
+struct task_place {
+    size_t workflow, before;
+};
 
-    while (task >= call->in.workflows[w].task_count)
-        task -= call->in.workflows[w++].task_count;
-    return (struct workflow_task *)&call->in.workflows[w].tasks[task];
+static struct workflow_task *task_at(const struct workflow_call *call, size_t task,
+                                     struct task_place *at)
+{
+    const struct workflow *list = call->in.workflows;
+
+    if (task < at->before)
+        *at = (struct task_place){0};
+    while (task - at->before >= list[at->workflow].task_count)
+        at->before += list[at->workflow++].task_count;
+    return (struct workflow_task *)&list[at->workflow].tasks[task - at->before];
 }
 
 static enum error_code put_reports(struct workflow_call *call, const struct looked_up *l)
 {
+    struct task_place at = {0};
+    size_t total = task_total(call);
+
     if (l->task_count == 0)
         return OK;
     TRY(copy_tasks(call));
@@ -243,9 +255,9 @@ static enum error_code put_reports(struct workflow_call *call, const struct look
         const struct task_reports *r = &l->tasks[k];
         struct workflow_task *t;
 
-        if (r->task >= task_total(call) || r->sample_count == 0)
+        if (r->task >= total || r->sample_count == 0)
             continue; /* of another request */
-        t = task_at(call, (size_t)r->task);
+        t = task_at(call, (size_t)r->task, &at);
         t->progress_samples = r->samples;
         t->progress_sample_count = r->sample_count;
         t->progress_stored = true;
@@ -257,9 +269,12 @@ static enum error_code put_reports(struct workflow_call *call, const struct look
 
 static enum error_code take_away(struct workflow_call *call)
 {
+    struct task_place at = {0};
+    size_t total = task_total(call);
+
     TRY(copy_tasks(call));
-    for (size_t i = 0; i < task_total(call); i++) {
-        struct workflow_task *t = task_at(call, i);
+    for (size_t i = 0; i < total; i++) {
+        struct workflow_task *t = task_at(call, i, &at);
 
         t->progress_pct = (double)NAN;
         t->progress_sample_count = 0;
