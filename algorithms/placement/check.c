@@ -116,17 +116,16 @@ static void check_id(const char *id, struct name_index *seen, size_t i, const ch
                      const char *member, struct error *err)
 {
     char pointer[160];
-    size_t before;
+    size_t before = NAME_NOT_FOUND;
 
+    if (id && *id && seen)
+        before = name_index_add(seen, id, i);
+    if (id && *id && before == NAME_NOT_FOUND)
+        return;
     snprintf(pointer, sizeof(pointer), "%s/%s", path, member);
-    if (!id || !*id) {
+    if (!id || !*id)
         invalid(err, pointer, "required", "must be a text that is not empty");
-        return;
-    }
-    if (!seen)
-        return;
-    before = name_index_add(seen, id, i);
-    if (before != NAME_NOT_FOUND)
+    else
         invalid(err, pointer, "repeated", "'%.100s' is also the id of element %zu", id,
                 before);
 }

@@ -16,16 +16,24 @@ struct edge_reader {
     size_t *parent_first;
     size_t *seen_by;   /* [task]: last child that named it, + 1 */
     size_t first_task; /* of the workflow */
-    char path[128];    /* of the dependency */
+    const char *path; /* of the workflow; that of a dependency is made when it is wrong */
+    size_t task, place; /* of the dependency: in the workflow, in depends_on */
     struct error *err;
 };
+
+static void point_to(const struct edge_reader *r, const char *member, char *pointer,
+                     size_t size)
+{
+    snprintf(pointer, size, "%s/tasks/%zu/depends_on/%zu/%s", r->path, r->task, r->place,
+             member);
+}
 
 static void mistake(const struct edge_reader *r, const char *member, const char *kind,
                     const char *text, const char *name)
 {
     char pointer[160];
 
-    snprintf(pointer, sizeof(pointer), "%s/%s", r->path, member);
+    point_to(r, member, pointer, sizeof(pointer));
     invalid(r->err, pointer, kind, "%s '%.100s'", text, name);
 }
 
@@ -35,7 +43,7 @@ static void check_amount(const struct edge_reader *r, const char *member, double
 
     if (isnan(value) || (value >= 0 && value <= DBL_MAX))
         return;
-    snprintf(pointer, sizeof(pointer), "%s/%s", r->path, member);
+    point_to(r, member, pointer, sizeof(pointer));
     invalid(r->err, pointer, "out_of_bounds", "%g is not between 0 and %g", value,
             DBL_MAX);
 }
@@ -78,7 +86,7 @@ static enum error_code read_workflow(struct edge_reader *r, size_t w)
 
     if (!name_index_create(&ids, f->task_count, r->problem->arena))
         return fail_memory(r->err);
-    workflow_path(r->problem->in, w, path, sizeof(path));
+    r->path = workflow_path(r->problem->in, w, path, sizeof(path));
     for (size_t i = 0; i < f->task_count; i++)
         if (f->tasks[i].id)
             name_index_add(&ids, f->tasks[i].id, i);
@@ -86,7 +94,8 @@ static enum error_code read_workflow(struct edge_reader *r, size_t w)
         const struct workflow_task *t = &f->tasks[i];
 
         for (size_t k = 0; k < t->dependency_count; k++) {
-            snprintf(r->path, sizeof(r->path), "%s/tasks/%zu/depends_on/%zu", path, i, k);
+            r->task = i;
+            r->place = k;
             read_edge(r, &ids, r->first_task + i, &t->depends_on[k]);
         }
         r->parent_first[r->first_task + i + 1] = r->problem->edge_count;
