@@ -170,12 +170,15 @@ static struct block *block_resize(struct block *b, size_t size)
 }
 
 /* Zeroes what is handed out, as far as it may not be zero. */
-static void clear(struct block *b, size_t from, size_t length)
+static inline void clear(struct block *b, size_t from, size_t length)
 {
+    if (from + length <= b->dirty) { /* nearly always */
+        memset(b->data + from, 0, length);
+        return;
+    }
     if (from < b->dirty)
-        memset(b->data + from, 0, length < b->dirty - from ? length : b->dirty - from);
-    if (b->dirty < from + length)
-        b->dirty = from + length;
+        memset(b->data + from, 0, b->dirty - from);
+    b->dirty = from + length;
 }
 
 /* What points to `b`. */
@@ -315,6 +318,12 @@ static size_t next_size(const struct arena *a, size_t bytes)
     return whole_pages(size > bytes ? size : bytes);
 }
 
+/* Whether `current` has `bytes` free. */
+static inline bool has_room(const struct arena *a, size_t bytes)
+{
+    return a->current && a->current->size - a->current->used >= bytes;
+}
+
 /* Makes `current` a block with at least `bytes` free; a small one when there is no lease
  * for a large one. */
 static bool reserve(struct arena *a, size_t bytes)
@@ -322,8 +331,6 @@ static bool reserve(struct arena *a, size_t bytes)
     size_t size = next_size(a, bytes), least = whole_pages(bytes);
     struct block *b;
 
-    if (a->current && a->current->size - a->current->used >= bytes)
-        return true;
     if (!take_bytes(a, size)) {
         size = least > SMALL_STEP_BYTES ? least : SMALL_STEP_BYTES;
         if (!take_bytes(a, size))
@@ -344,7 +351,7 @@ static bool reserve(struct arena *a, size_t bytes)
 }
 
 /* With alignment and redzone; 0 on overflow. */
-static size_t rounded_bytes(size_t size, size_t count)
+static inline size_t rounded_bytes(size_t size, size_t count)
 {
     size_t bytes;
 
@@ -355,7 +362,7 @@ static size_t rounded_bytes(size_t size, size_t count)
 }
 
 /* Whether `more` bytes are within the cap. */
-static bool is_allowed(const struct arena *a, size_t more)
+static inline bool is_allowed(const struct arena *a, size_t more)
 {
     if (a->used_bytes <= a->cap_bytes && more <= a->cap_bytes - a->used_bytes)
         return true;
@@ -369,7 +376,7 @@ void *arena_alloc(struct arena *a, size_t size, size_t count)
     size_t bytes = rounded_bytes(size, count);
     unsigned char *p;
 
-    if (!bytes || !is_allowed(a, bytes) || !reserve(a, bytes))
+    if (!bytes || !is_allowed(a, bytes) || (!has_room(a, bytes) && !reserve(a, bytes)))
         return NULL;
     p = a->current->data + a->current->used;
     UNPOISON(p, bytes - REDZONE_BYTES);
