@@ -176,9 +176,11 @@ void json_print_number(double number, struct text_buffer *b)
     }
     if (print_decimal(number, 6, 1000000, b) || print_decimal(number, 9, 1000000000, b))
         return;
-    length = snprintf(text, sizeof(text), "%.*g", is_usual(number) ? 17 : 15, number);
+    /* strfromd() writes as snprintf() does, which costs twice as much here: libquadmath,
+     * below LAPACK, hooks into it. */
+    length = strfromd(text, sizeof(text), is_usual(number) ? "%.17g" : "%.15g", number);
     if (!is_usual(number) && strtod(text, NULL) != number)
-        length = snprintf(text, sizeof(text), "%.17g", number);
+        length = strfromd(text, sizeof(text), "%.17g", number);
     text_add(b, text, (size_t)length);
 }
 
