@@ -36,6 +36,7 @@ struct thread {
     pthread_t id;
     pthread_cond_t wake;
     struct governor_job *job; /* what it runs; NULL: idle */
+    double cpu_s;             /* the thread's: what its CPU clock said last */
     struct thread *next;      /* of the idle ones */
 };
 
@@ -119,11 +120,23 @@ static void wait_on(struct governor *g, pthread_cond_t *condition, double until_
     pthread_cond_timedwait(condition, &g->mutex, &until);
 }
 
-/* What a job of the queue is charged by, on its thread: CPU, or for queries the time in
- * which it holds a connection, or waits for one. */
-static double job_clock_s(const struct governor_job *job)
+/* What the job has used since its last charge; on its thread. A query: the time in which
+ * it holds a connection, or waits for one. A computation: CPU seconds. To read their
+ * clock costs as much as a small decision spends in the governor, so that it is read only
+ * for jobs that last: what the thread has used since it was read last, and what has
+ * passed, are bounds of the first charge; what ends sooner is charged what has passed. */
+static double take_used_s(struct governor_job *job, double now_s)
 {
-    return job->queue == GOVERNOR_COMPUTE ? clock_thread_cpu_s() : clock_monotonic_s();
+    struct thread *t = job->thread;
+    double passed_s = now_s - job->begun_s, clock_s;
+
+    job->begun_s = now_s;
+    if (job->queue != GOVERNOR_COMPUTE || passed_s < LOOK_LEAST_S)
+        return passed_s;
+    clock_s = clock_thread_cpu_s();
+    passed_s = fmin(passed_s, clock_s - t->cpu_s);
+    t->cpu_s = clock_s;
+    return passed_s;
 }
 
 /* ---- threads; all under the mutex ---- */
@@ -175,8 +188,11 @@ static void make_spare(struct pool *pool)
 static void dispatch(struct pool *pool)
 {
     struct governor *g = pool->governor;
+    const struct governor_core_queue *queue = queue_of(pool);
     struct governor_job *job;
 
+    if (queue->queued_count + queue->parked_count == 0)
+        return;
     make_spare(pool);
     while ((job = core_next(&g->core, pool->queue, clock_monotonic_s()))) {
         if (!job->thread) { /* it begins: there is an idle one for it */
@@ -233,17 +249,17 @@ static void run(struct thread *t)
 {
     struct governor *g = t->pool->governor;
     struct governor_job *job = t->job;
-    double used_s;
+    double now_s, used_s;
     bool is_again;
 
     unlock(g);
-    job->looked_s = clock_monotonic_s();
-    job->begun_s = job_clock_s(job);
+    job->looked_s = job->begun_s = clock_monotonic_s();
     job->run(job->context);
-    used_s = job_clock_s(job) - job->begun_s;
+    now_s = clock_monotonic_s();
+    used_s = take_used_s(job, now_s);
     lock(g);
     job->thread = NULL;
-    is_again = core_end(&g->core, job, used_s, clock_monotonic_s());
+    is_again = core_end(&g->core, job, used_s, now_s);
     t->job = NULL;
     t->next = t->pool->idle;
     t->pool->idle = t;
@@ -345,22 +361,24 @@ bool governor_look(struct governor_job *job, double now_s, double deadline_s,
                    bool may_park)
 {
     struct governor *g;
-    double clock_s;
+    double used_s;
     bool has_slept;
 
     if (!job || now_s - job->looked_s < LOOK_LEAST_S)
         return false;
     g = job->governor;
-    clock_s = job_clock_s(job);
+    used_s = take_used_s(job, now_s);
     lock(g);
     make_spare(&g->pools[job->queue]);
     job->deadline_s = deadline_s;
-    has_slept = core_look(&g->core, job, clock_s - job->begun_s, now_s, may_park);
+    has_slept = core_look(&g->core, job, used_s, now_s, may_park);
     if (has_slept)
         sleep_parked(g, job);
     unlock(g);
-    job->begun_s = clock_s;
-    job->looked_s = has_slept ? clock_monotonic_s() : now_s;
+    if (has_slept)
+        job->begun_s = job->looked_s = clock_monotonic_s();
+    else
+        job->looked_s = now_s;
     return has_slept;
 }
 

@@ -144,7 +144,8 @@ struct governor_job {
 
     /* To be read by the caller, from run() and ended(). */
     struct governor_lease work;
-    double cpu_s;  /* used so far, as charged; a query's: seconds that it ran */
+    double cpu_s;  /* used so far, as charged; a query's, and one's that ends within a
+                      millisecond: seconds that it ran */
     double wait_s; /* spent waiting for a slot or memory, parked time not counted */
 
     /* The governor's own. */
@@ -154,11 +155,11 @@ struct governor_job {
     struct governor_account *key;
     struct governor_job *previous, *next; /* in the share's queue, or parked */
     double arrived_s, queued_s, parked_s, deadline_s;
-    double slice_s;      /* charged since it got its slot */
-    double looked_s;     /* the thread's: monotonic clock of the last look */
-    double begun_s;      /* the thread's: what its clock said at the last charge */
-    uint64_t number;     /* order of receipt */
-    size_t passed_count; /* later arrivals begun while it did not fit */
+    double slice_s;              /* charged since it got its slot */
+    double looked_s;             /* the thread's: monotonic clock of the last look */
+    double begun_s;              /* the thread's: monotonic clock of the last charge */
+    uint64_t number;             /* order of receipt */
+    size_t passed_count;         /* later arrivals begun while it did not fit */
     uint64_t reservation_number; /* under which it began */
     bool is_again;               /* governor_reserve() said AGAIN */
     bool was_reserved;           /* governor_reserve() was asked */

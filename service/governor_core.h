@@ -49,6 +49,7 @@ struct governor_core_queue {
     size_t running_count, ending_count, queued_count, parked_count;
     uint64_t look_count, parking_count;
     struct governor_share *shares;
+    size_t share_count;
 };
 
 struct governor_core {

@@ -19,6 +19,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { SHARES_KEPT = 32 }; /* of a queue, with work or without */
+
 static const double SAME_S = 1e-9; /* keys that differ by less are equal */
 static const double BACKGROUND_WEIGHT_RATIO = 0.25;
 static const double OLD_S = 30;         /* who waits so long goes by arrival */
@@ -93,6 +95,7 @@ static struct governor_share *share_get(struct governor_core *c, enum governor_q
         s->background = who->background;
         s->next = c->queues[q].shares;
         c->queues[q].shares = s;
+        c->queues[q].share_count++;
         account->shares[q][who->background] = s;
     }
     s->weight = who->owner.quota.weight > 0 ? who->owner.quota.weight : 1;
@@ -103,12 +106,15 @@ static struct governor_share *share_get(struct governor_core *c, enum governor_q
     return s;
 }
 
-/* Forgets owners without work that have had no more than others; `all`: every owner. */
+/* Forgets owners without work that have had no more than others. A few are kept, as most
+ * come again soon: they begin where a new one would. `all`: every owner. */
 static void forget_idle(struct governor_core *c, enum governor_queue q, bool all)
 {
     struct governor_core_queue *queue = &c->queues[q];
     struct governor_share **at = &queue->shares;
 
+    if (!all && queue->share_count <= SHARES_KEPT)
+        return;
     while (*at) {
         struct governor_share *s = *at;
 
@@ -117,6 +123,7 @@ static void forget_idle(struct governor_core *c, enum governor_queue q, bool all
             continue;
         }
         *at = s->next;
+        queue->share_count--;
         s->account->shares[q][s->background] = NULL;
         core_account_release(c, s->account);
         free(s);

@@ -988,6 +988,7 @@ static enum MHD_Result answer(struct exchange *x)
     m->body_length = x->body.length;
     m->received = &x->body;
     m->memory = &x->memory;
+    m->route = x->route;
     if (x->granted_at_s > 0 && clock_monotonic_s() < x->granted_at_s + AUTH_FRESH_S)
         m->grant = &x->grant; /* else the body took so long that the key is old news */
     if (x->route)

@@ -29,6 +29,7 @@
 #include <time.h>
 
 enum {
+    EARLY_BYTES = 5,                   /* "/v1/" and one more */
     INLINE_BODY_MAX_BYTES = 16 * 1024, /* larger ones take too long on an I/O thread */
     RAW_BODIES = ROUTE_MERGE_PATCH | ROUTE_RAW_BODY | ROUTE_TEXT_BODY,
 };
@@ -51,6 +52,16 @@ static bool path_fits(const char *template, const char *path)
         }
     }
     return !*template && !*path;
+}
+
+/* Whether they differ in their first bytes: most do, and this is quick. */
+static inline bool differs_early(const char *template, const char *path)
+{
+    size_t i = 0;
+
+    while (i < EARLY_BYTES && path[i] && template[i] == path[i])
+        i++;
+    return i < EARLY_BYTES && template[i] != path[i] && template[i] != '{';
 }
 
 /* Copies the values of the template's {names}. */
@@ -87,10 +98,11 @@ const struct route *route_find(const struct route *table, const char *method,
 
     allow[0] = 0;
     for (const struct route *r = table; r->method; r++) {
-        bool literal = found && !strchr(found->path, '{');
+        bool literal;
 
-        if (!path_fits(r->path, path))
+        if (differs_early(r->path, path) || !path_fits(r->path, path))
             continue;
+        literal = found && !strchr(found->path, '{');
         path_exists = true;
         if (strlen(allow) + strlen(r->method) + 8 < 64) {
             strcat(allow, r->method);
@@ -1127,10 +1139,12 @@ const struct route *route_find_at(const struct service *service, const struct me
 
 static enum error_code find_and_answer(struct request *rq)
 {
-    enum error_code code;
+    enum error_code code = OK;
     char allow[80];
 
-    rq->route = route_find_at(rq->service, rq->message, allow, &code);
+    rq->route = rq->message->route
+                    ? rq->message->route
+                    : route_find_at(rq->service, rq->message, allow, &code);
     if (code == ERR_METHOD && strcmp(rq->message->method, "OPTIONS") == 0)
         return answer_options(rq, allow);
     if (!rq->route)

@@ -105,6 +105,7 @@ struct message {
     struct work_memory *memory; /* what the arena leases; NULL: nothing */
     const char *remote_address; /* the client's, for limits: of IPv6 the /64; or "unix" */
     enum entrance entrance;
+    const struct route *route;      /* the one that fits, found already; NULL: find it */
     const struct auth_grant *grant; /* the key was checked already; NULL: check it */
     const char *accept, *accept_encoding, *authorization, *content_encoding,
         *content_type, *if_match, *if_none_match, *idempotency_key, *origin, *prefer,

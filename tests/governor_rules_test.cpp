@@ -394,8 +394,9 @@ TEST_CASE("what waits for a slot or is parked hears of its end", "[governor]")
     b.end(u);
     CHECK(b.c->queues[GOVERNOR_COMPUTE].running_count == 0);
     CHECK(b.c->queues[GOVERNOR_COMPUTE].ending_count == 0);
-    CHECK(b.c->queues[GOVERNOR_COMPUTE].shares->account->name == std::string("a"));
-    CHECK(b.c->queues[GOVERNOR_COMPUTE].shares->next == nullptr); // it has had more
+    REQUIRE(b.submit(b.make(0), "a") == GOVERNOR_OK);
+    REQUIRE(b.submit(u, "u") == GOVERNOR_OK);
+    CHECK(b.next() == &u); // a has had more, which is not forgotten
 }
 
 TEST_CASE("work outside of slots is paid for while others wait", "[governor]")
@@ -415,6 +416,29 @@ TEST_CASE("work outside of slots is paid for while others wait", "[governor]")
     REQUIRE(b.submit(other, "b") == GOVERNOR_OK);
     b.end(a);
     CHECK(b.next() == &other); // its name comes later, its virtual time is less
+}
+
+TEST_CASE("of owners without work a few are kept, and they begin as new ones do",
+          "[governor]")
+{
+    board b(example_options(1));
+    const governor_core_queue &queue = b.c->queues[GOVERNOR_COMPUTE];
+
+    for (int i = 0; i < 100; i++) {
+        governor_job &job = b.make(0);
+
+        REQUIRE(b.submit(job, ("owner" + std::to_string(i)).c_str()) == GOVERNOR_OK);
+        CHECK(job.share->virtual_s == queue.virtual_s);
+        REQUIRE(b.next() == &job);
+        core_end(b.c.get(), &job, 0.5, 0);
+        core_give(b.c.get(), &job.work, SIZE_MAX);
+    }
+    CHECK(queue.share_count <= 33);
+
+    governor_job &again = b.make(0);
+
+    REQUIRE(b.submit(again, "owner99") == GOVERNOR_OK);
+    CHECK(again.share->virtual_s >= queue.virtual_s);
 }
 
 TEST_CASE("the largest owners are shown, the rest is one", "[governor]")

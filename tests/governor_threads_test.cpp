@@ -188,6 +188,26 @@ TEST_CASE("a long computation is parked for another owner's", "[governor][thread
     CHECK(small.job.wait_s > 0);
 }
 
+TEST_CASE("what a computation sleeps is not charged to its owner", "[governor][threads]")
+{
+    closer g(quick_options(1));
+    work asleep("a", [](work &) { std::this_thread::sleep_for(200ms); });
+    work at_work("a", [](work &w) {
+        double until_s = clock_thread_cpu_s() + 0.03;
+
+        spin(w, [=] { return clock_thread_cpu_s() >= until_s; });
+    });
+    work brief("a", [](work &) {});
+
+    REQUIRE(brief.submit(g) == GOVERNOR_OK);
+    REQUIRE(asleep.submit(g) == GOVERNOR_OK);
+    REQUIRE(at_work.submit(g) == GOVERNOR_OK);
+    REQUIRE(eventually([&] { return brief.ended && asleep.ended && at_work.ended; }));
+    CHECK(brief.job.cpu_s >= 0);
+    CHECK(asleep.job.cpu_s < 0.1);
+    CHECK(at_work.job.cpu_s > 0.029);
+}
+
 TEST_CASE("what holds a connection is not parked", "[governor][threads]")
 {
     closer g(quick_options(1));
