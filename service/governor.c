@@ -541,7 +541,10 @@ struct governor_options governor_options_of(const struct config *config)
             [GOVERNOR_COMPUTE] = {"compute", config->compute_workers,
                                   config->compute_threads, config->compute_queue_length,
                                   COMPUTE_NICE},
-            [GOVERNOR_QUERY] = {.name = "query", .queue_length = 1},
+            [GOVERNOR_QUERY] = {.name = "query",
+                                .slot_count = config->query_workers,
+                                .thread_count = config->query_workers,
+                                .queue_length = config->query_queue_length},
         }};
 }
 

@@ -112,6 +112,8 @@ bool core_work_fits(const struct governor_core *c, const struct governor_account
     size_t room = c->sizes.work_bytes - (is_small_first ? 0 : c->sizes.reserve_bytes);
     bool is_alone = c->busy_count == (owner->work_count > 0);
 
+    if (bytes == 0)
+        return true; /* a query, which takes as it goes */
     return fits(c->leased_bytes[GOVERNOR_WORK], bytes, room) &&
            quota_allows(owner, bytes) && quota_allows(key, bytes) &&
            (held == 0 || is_alone || fits(held, bytes, c->share_bytes[GOVERNOR_WORK]));
@@ -353,7 +355,8 @@ bool core_reservation_allows(const struct governor_core *c,
                           job->share->account->leased_bytes[GOVERNOR_WORK] == 0;
     size_t room = c->sizes.work_bytes - c->sizes.reserve_bytes;
 
-    return !holder || job->number <= holder->number || is_small_first ||
+    return !holder || job->work_bytes == 0 || job->number <= holder->number ||
+           is_small_first ||
            fits(c->begun_bytes, job->work_bytes, room - holder->work_bytes);
 }
 
@@ -372,7 +375,8 @@ static void count_passed(struct governor_core *c, struct governor_job *job, void
 
 void core_work_begin(struct governor_core *c, struct governor_job *job)
 {
-    for_all_queued(c, count_passed, job);
+    if (job->work_bytes > 0)
+        for_all_queued(c, count_passed, job);
     core_reservation_end(c, job);
     job->work.job = job;
     job->reservation_number = c->reserved ? c->reservation_number : 0;

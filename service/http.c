@@ -69,7 +69,7 @@ static const double OPERATIONS_PER_BYTE = 1000;
 static const double OPERATIONS_PER_S = 2e8;
 
 enum exchange_state {
-    LOOKING,    /* a query worker looks the key up; nothing of the body is read */
+    LOOKING,    /* the key is being looked up; nothing of the body is read */
     LOOKED,     /* it has: `err` says whether the body is wanted */
     READING,    /* the body is being collected */
     DISCARDING, /* the body is being thrown away; `err` or the route says why */
@@ -304,21 +304,6 @@ static void refuse(struct exchange *x)
     });
 }
 
-/* Refuses what the governor does not let compute. */
-static void refuse_computation(struct exchange *x, enum governor_answer answer)
-{
-    if (answer == GOVERNOR_GONE && is_draining(x->http)) {
-        x->err.retry_after_s = RETRY_AFTER_S;
-        fail(&x->err, ERR_UNAVAILABLE, "",
-             "the service ends, and the request had not begun; try again in %d s",
-             RETRY_AFTER_S);
-    } else {
-        governor_fail(x->http->service->governor, answer, 0, &x->err);
-        add(&x->http->refused_count, answer != GOVERNOR_GONE);
-    }
-    refuse(x);
-}
-
 static void fail_busy(struct exchange *x)
 {
     x->err.retry_after_s = RETRY_AFTER_S;
@@ -330,6 +315,23 @@ static void fail_busy(struct exchange *x)
 static void refuse_busy(struct exchange *x)
 {
     fail_busy(x);
+    refuse(x);
+}
+
+/* Refuses what the governor does not let run. */
+static void refuse_work(struct exchange *x, enum governor_answer answer)
+{
+    if (answer == GOVERNOR_GONE && is_draining(x->http)) {
+        x->err.retry_after_s = RETRY_AFTER_S;
+        fail(&x->err, ERR_UNAVAILABLE, "",
+             "the service ends, and the request had not begun; try again in %d s",
+             RETRY_AFTER_S);
+    } else if (answer == GOVERNOR_BUSY && x->job.queue == GOVERNOR_QUERY) {
+        fail_busy(x); /* how long queries take is not guessed */
+    } else {
+        governor_fail(x->http->service->governor, answer, 0, &x->err);
+        add(&x->http->refused_count, answer != GOVERNOR_GONE);
+    }
     refuse(x);
 }
 
@@ -616,7 +618,8 @@ static enum MHD_Result admit(struct exchange *x)
     return MHD_YES;
 }
 
-/* On a query worker: the exchange belongs to the I/O thread again after the resume. */
+/* On a thread for look-ups: the exchange belongs to the I/O thread again after the
+ * resume. */
 static void look_up(void *context)
 {
     struct exchange *x = context;
@@ -792,7 +795,28 @@ static enum MHD_Result take_body(struct exchange *x, const char *data, size_t le
 
 /* ---- the answer ---- */
 
-static void work(void *context);
+static void query(void *context);
+static void computed(void *context, enum governor_answer answer);
+
+/* To the governor, for a step that talks to the database; the connection is suspended.
+ * What it takes of memory is leased as it is taken. */
+static enum governor_answer submit_query(struct exchange *x, void (*run)(void *),
+                                         void (*ended)(void *, enum governor_answer))
+{
+    struct governor *governor = x->http->service->governor;
+
+    governor_give(governor, &x->job.work, SIZE_MAX); /* of an earlier step */
+    x->estimate_bytes = 0;
+    x->message.job = &x->job;
+    x->job = (struct governor_job){
+        .queue = GOVERNOR_QUERY,
+        .cancelled = run == query ? &x->peer->cancelled : NULL,
+        .run = run,
+        .ended = ended,
+        .context = x,
+    };
+    return governor_submit(governor, &x->who, &x->job);
+}
 
 /* On the timer's thread: it is time for the next step of who waits for a key. */
 static void wake(struct waiter *waiter)
@@ -801,7 +825,7 @@ static void wake(struct waiter *waiter)
         (struct attempt *)((char *)waiter - offsetof(struct attempt, waiter));
     struct exchange *x = attempt->exchange;
 
-    if (!worker_submit(x->http->service->query, work, x))
+    if (submit_query(x, query, computed) != GOVERNOR_OK)
         idempotency_wait(x->http->service->idempotency, waiter, KEYED_POLL_S);
 }
 
@@ -835,36 +859,35 @@ static void proceed(struct exchange *x)
     resume(x);
 }
 
-/* On a query worker. */
-static void work(void *context)
+/* ---- queries ---- */
+
+/* In a slot for queries. */
+static void query(void *context)
 {
     struct exchange *x = context;
-    struct http *h = x->http;
+    struct service *service = x->http->service;
 
-    if (x->attempt) {
-        x->needs = route_step(h->service, &x->message, &x->peer->cancelled, true,
-                              x->attempt, &x->reply, x->arena);
-        proceed(x);
-        return;
-    }
-    route_answer(h->service, &x->message, &x->peer->cancelled, true, &x->reply, x->arena);
-    resume(x);
+    x->needs = ROUTE_ANSWERED;
+    if (x->attempt)
+        x->needs = route_step(service, &x->message, &x->peer->cancelled, true, x->attempt,
+                              &x->reply, x->arena);
+    else
+        route_answer(service, &x->message, &x->peer->cancelled, true, &x->reply,
+                     x->arena);
 }
 
-static enum MHD_Result hand_over(struct exchange *x, struct worker_pool *pool)
+static enum MHD_Result start_query(struct exchange *x)
 {
-    if (worker_is_full(pool)) {
-        refuse_busy(x);
-        return send_reply(x);
-    }
+    enum governor_answer answer;
+
     x->state = WORKING;
     add(&x->http->working_count, 1);
     peer_enter(x->peer, PHASE_RUNNING);
-    MHD_suspend_connection(x->connection); /* before a worker may resume it */
-    if (!worker_submit(pool, work, x)) {
-        refuse_busy(x);
-        subtract(&x->http->working_count, 1);
-        MHD_resume_connection(x->connection);
+    MHD_suspend_connection(x->connection); /* before a thread may resume it */
+    answer = submit_query(x, query, computed);
+    if (answer != GOVERNOR_OK) {
+        refuse_work(x, answer);
+        resume(x);
     }
     return MHD_YES;
 }
@@ -902,13 +925,19 @@ static void learn(struct exchange *x)
                      (double)x->memory.most_bytes / (double)x->estimate_bytes);
 }
 
-/* On a query worker: the key of a request that cannot be computed now. */
+/* In a slot for queries: the key of a request that cannot be computed now. */
 static void give_back(void *context)
 {
     struct exchange *x = context;
 
     keyed_give_back(x->http->service, x->attempt, x->arena);
-    resume(x);
+}
+
+/* A key that was not given back is free when its lease has ended. */
+static void gave_back(void *context, enum governor_answer answer)
+{
+    (void)answer;
+    resume(context);
 }
 
 static void computed(void *context, enum governor_answer answer)
@@ -916,14 +945,14 @@ static void computed(void *context, enum governor_answer answer)
     struct exchange *x = context;
 
     if (answer != GOVERNOR_OK)
-        refuse_computation(x, answer);
+        refuse_work(x, answer);
     else if (x->needs == ROUTE_ANSWERED)
         learn(x);
     work_memory_trim(&x->memory); /* the reply keeps what it is in */
     if (answer == GOVERNOR_OK)
         proceed(x);
-    else if (!x->attempt || !worker_submit(x->http->service->query, give_back, x))
-        resume(x); /* a key that is not given back is free when its lease has ended */
+    else if (!x->attempt || submit_query(x, give_back, gave_back) != GOVERNOR_OK)
+        resume(x);
 }
 
 static void estimate(struct exchange *x)
@@ -971,6 +1000,21 @@ static enum MHD_Result start_computing(struct exchange *x)
     return MHD_YES;
 }
 
+/* Answers on this I/O thread, unless the database is needed; the owner pays for it, if
+ * others are kept waiting. Such work is short: what passes is what it uses. */
+static bool answer_inline(struct exchange *x)
+{
+    struct service *service = x->http->service;
+    double began_s = clock_monotonic_s();
+    bool is_answered = route_answer(service, &x->message, &x->peer->cancelled, false,
+                                    &x->reply, x->arena);
+
+    if (service->governor && x->route && x->route->scope != SCOPE_NONE)
+        governor_charge(service->governor, GOVERNOR_COMPUTE, &x->who,
+                        clock_monotonic_s() - began_s);
+    return is_answered;
+}
+
 /* The whole request is there. */
 static enum MHD_Result answer(struct exchange *x)
 {
@@ -997,12 +1041,11 @@ static enum MHD_Result answer(struct exchange *x)
         x->attempt = attempt_create(x, wake, &x->peer->cancelled);
     if (kind == WORK_COMPUTE)
         return start_computing(x);
-    if (kind == WORK_INLINE &&
-        route_answer(service, m, &x->peer->cancelled, false, &x->reply, x->arena)) {
+    if (kind == WORK_INLINE && answer_inline(x)) {
         x->state = ANSWERED;
         return send_reply(x);
     }
-    return hand_over(x, service->query);
+    return start_query(x);
 }
 
 /* ---- what the library calls ---- */
@@ -1257,7 +1300,6 @@ static enum error_code start(struct http *h, struct error *err)
 {
     const struct config *config = h->service->config;
     size_t limit = connection_limit(config);
-    size_t lookups_at_once = config->query_workers / 2;
     const char *bad;
 
     network_list_read(config->trusted_proxies, &h->trusted_proxies, &bad);
@@ -1270,7 +1312,7 @@ static enum error_code start(struct http *h, struct error *err)
     };
     h->crowd = crowd_create(config->connections_per_address, limit);
     h->lookups =
-        lookup_line_create(h->service->query, lookups_at_once ? lookups_at_once : 1,
+        lookup_line_create(h->service->lookups, lookups_at_once(config->query_workers),
                            config->query_queue_length);
     if (!h->crowd || !h->lookups)
         return fail(err, ERR_INTERNAL, "", "no memory for the server");

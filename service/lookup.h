@@ -1,8 +1,8 @@
 /* lookup.h - keys that are not remembered, on their way to the database.
  *
- * They wait in a line of their own before the query workers and take at most some of
- * them at a time: whoever sends many unknown keys delays other unknown keys, never the
- * queries of those whose key is known. A key that was known before goes to the front.
+ * They wait in a line of their own, for threads of their own: whoever sends many unknown
+ * keys delays other unknown keys, never the queries of those whose key is known. A key
+ * that was known before goes to the front.
  */
 #ifndef GRIDPLAN_LOOKUP_H
 #define GRIDPLAN_LOOKUP_H
@@ -10,6 +10,12 @@
 #include "service/worker.h"
 
 struct lookup_line;
+
+/* Beside so many that answer requests: half as many, at least one. */
+static inline size_t lookups_at_once(size_t query_workers)
+{
+    return query_workers > 1 ? query_workers / 2 : 1;
+}
 
 /* A member of what waits; it must stay until `run` has begun. */
 struct lookup {

@@ -28,7 +28,7 @@ struct attempt;        /* keyed.h */
 /* Which thread answers. */
 enum route_work {
     WORK_INLINE,  /* microseconds: on the I/O thread, unless the body is large */
-    WORK_QUERY,   /* talks to PostgreSQL: on a query worker */
+    WORK_QUERY,   /* talks to PostgreSQL: in a slot for queries */
     WORK_COMPUTE, /* searches, simulates, fits: on a compute worker */
 };
 
@@ -138,7 +138,7 @@ enum route_next {
     ROUTE_NEEDS_DATABASE, /* call again on a thread that may block */
     ROUTE_NEEDS_COMPUTE,  /* call again in a slot of the governor */
     ROUTE_NEEDS_ROOM,     /* call again when the governor has the room it was asked for */
-    ROUTE_NEEDS_TIME      /* call again in KEYED_POLL_S, on a query worker */
+    ROUTE_NEEDS_TIME      /* call again in KEYED_POLL_S, in a slot for queries */
 };
 
 struct raw_body {

@@ -17,6 +17,7 @@
 #include "service/idempotency.h"
 #include "service/liveness.h"
 #include "service/log.h"
+#include "service/lookup.h"
 #include "service/maintenance.h"
 #include "service/metrics.h"
 #include "service/migrate.h"
@@ -319,16 +320,6 @@ HTTP_STAT(read_idle, HTTP_IDLE)
 HTTP_STAT(read_gone, HTTP_GONE)
 HTTP_STAT(read_refused, HTTP_REFUSED)
 
-static double read_waiting(void *pool)
-{
-    return (double)worker_waiting_count(pool);
-}
-
-static double read_running(void *pool)
-{
-    return (double)worker_running_count(pool);
-}
-
 #define GOVERNOR_STAT(function, member)    \
     static double function(void *governor) \
     {                                      \
@@ -339,6 +330,8 @@ static double read_running(void *pool)
     }
 GOVERNOR_STAT(read_queued, queues[GOVERNOR_COMPUTE].queued_count)
 GOVERNOR_STAT(read_computing, queues[GOVERNOR_COMPUTE].running_count)
+GOVERNOR_STAT(read_queries_queued, queues[GOVERNOR_QUERY].queued_count)
+GOVERNOR_STAT(read_querying, queues[GOVERNOR_QUERY].running_count)
 GOVERNOR_STAT(read_parked, queues[GOVERNOR_COMPUTE].parked_count)
 GOVERNOR_STAT(read_threads, queues[GOVERNOR_COMPUTE].thread_count)
 GOVERNOR_STAT(read_looks, queues[GOVERNOR_COMPUTE].look_count)
@@ -497,11 +490,11 @@ static void add_metrics(struct service *s, struct http *http)
         {METRIC_GAUGE, "worker_queue_depth", "pool=\"compute\"", "Requests that wait.",
          read_queued, s->governor},
         {METRIC_GAUGE, "worker_queue_depth", "pool=\"query\"", "Requests that wait.",
-         read_waiting, s->query},
+         read_queries_queued, s->governor},
         {METRIC_GAUGE, "worker_running", "pool=\"compute\"", "Requests that run.",
          read_computing, s->governor},
         {METRIC_GAUGE, "worker_running", "pool=\"query\"", "Requests that run.",
-         read_running, s->query},
+         read_querying, s->governor},
         {METRIC_GAUGE, "simulations_running", "",
          "Simulations without a client that this process plays.", read_simulations,
          s->db ? s : NULL},
@@ -582,10 +575,10 @@ static enum error_code open_service(struct service *s, struct error *err)
     s->cpu_quota = cpu_quota_create(s->db, CPU_QUOTA_SYNC_S);
     s->governor = governor_create(&options);
     s->estimates = estimates_create(s->routes);
-    s->query =
-        worker_pool_create("query", config->query_workers, config->query_queue_length, 0);
+    s->lookups = worker_pool_create("lookup", lookups_at_once(config->query_workers),
+                                    config->query_queue_length, 0);
     if (!s->metrics || !s->auth || !s->limits || !s->cpu_quota || !s->governor ||
-        !s->estimates || !s->query)
+        !s->estimates || !s->lookups)
         return fail(err, ERR_INTERNAL, "", "no memory or no threads for %zu workers",
                     config->compute_workers + config->query_workers);
     return OK;
@@ -593,7 +586,7 @@ static enum error_code open_service(struct service *s, struct error *err)
 
 static void close_service(struct service *s)
 {
-    worker_pool_close(s->query);
+    worker_pool_close(s->lookups);
     governor_close(s->governor);
     cpu_quota_close(s->cpu_quota);
     estimates_close(s->estimates);

@@ -16,7 +16,7 @@ struct service {
     struct cpu_quota *cpu_quota; /* cpu_quota.h; NULL: no limits */
     struct governor *governor;   /* governor.h */
     struct estimates *estimates; /* estimate.h; NULL: nothing is learnt */
-    struct worker_pool *query;   /* worker.h */
+    struct worker_pool *lookups; /* worker.h: threads that look keys up */
     struct liveness *liveness;   /* liveness.h; NULL: nobody tries whether it can write */
     const struct route *routes;
     answer_form_fn *draw; /* draws stored answers; NULL: they are given as JSON only */

@@ -145,7 +145,8 @@ struct server {
         s.auth = auth_create(c.auth_required, c.unknown_keys_per_address_per_s,
                              find_in_list, &keys);
         s.governor = test_governor(1, 16);
-        s.query = worker_pool_create("query", c.query_workers, c.query_queue_length, 0);
+        s.lookups = worker_pool_create("lookup", lookups_at_once(c.query_workers),
+                                       c.query_queue_length, 0);
         REQUIRE(http_start(&s, &h, &err) == OK);
     }
     ~server()
@@ -154,7 +155,7 @@ struct server {
         http_drain(h);
         CHECK(http_wait(h, 10));
         http_close(h);
-        worker_pool_close(s.query);
+        worker_pool_close(s.lookups);
         governor_close(s.governor);
         auth_close(s.auth);
         metrics_close(s.metrics);
@@ -447,8 +448,9 @@ TEST_CASE("look-ups that wait do not keep known keys from the query workers",
                                                   bearer(unknown_key(i)))));
     }
     CHECK(within(10, [&] { return s.stats().refused_count >= 20; })); // 2 run, 8 wait
-    CHECK(within(
-        10, [&] { return s.keys.asking == 2 && worker_waiting_count(s.s.query) == 0; }));
+    CHECK(within(10, [&] {
+        return s.keys.asking == 2 && worker_waiting_count(s.s.lookups) == 0;
+    }));
     CHECK(ask(c, get("/tell", bearer(key))).status == 200);
     s.keys.open = true;
     for (auto &f : flood) {

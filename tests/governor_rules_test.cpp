@@ -399,6 +399,45 @@ TEST_CASE("what waits for a slot or is parked hears of its end", "[governor]")
     CHECK(b.next() == &u); // a has had more, which is not forgotten
 }
 
+TEST_CASE("queries go in the owners' order, and take no room before they begin",
+          "[governor]")
+{
+    board b(example_options(1));
+    auto query = [&](double now_s) {
+        return core_next(b.c.get(), GOVERNOR_QUERY, now_s);
+    };
+    auto end = [&](governor_job &job, double held_s) {
+        REQUIRE_FALSE(core_end(b.c.get(), &job, held_s, 0));
+    };
+    governor_job *a[3], &first_of_b = b.make(0), &second_of_b = b.make(0),
+                        &third_of_b = b.make(0), &large = b.make(900);
+
+    for (auto &job : a) {
+        job = &b.make(0);
+        job->queue = GOVERNOR_QUERY;
+        REQUIRE(b.submit(*job, "a") == GOVERNOR_OK);
+    }
+    REQUIRE(query(0) == a[0]);
+    REQUIRE(query(0) == nullptr); // one slot
+    for (auto *job : {&first_of_b, &second_of_b, &third_of_b})
+        job->queue = GOVERNOR_QUERY;
+    REQUIRE(b.submit(first_of_b, "b") == GOVERNOR_OK);
+    REQUIRE(b.submit(second_of_b, "b") == GOVERNOR_OK);
+    CHECK_FALSE(core_look(b.c.get(), a[0], 5, 5, true)); // charged, never parked
+    CHECK(a[0]->state == JOB_RUNNING);
+    end(*a[0], 0);
+    REQUIRE(query(5) == &first_of_b);
+    end(first_of_b, 1);
+    REQUIRE(query(6) == &second_of_b); // v: b 1, a 5
+    REQUIRE(b.submit(large, "b") == GOVERNOR_OK);
+    REQUIRE(b.next() == &large); // another queue, and more than b's share of the pool
+    end(second_of_b, 5);
+    REQUIRE(query(11) == a[1]);
+    REQUIRE(b.submit(third_of_b, "b") == GOVERNOR_OK);
+    end(*a[1], 3);
+    CHECK(query(14) == &third_of_b); // though b holds all it may
+}
+
 TEST_CASE("work outside of slots is paid for while others wait", "[governor]")
 {
     board b(example_options(1));

@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
@@ -19,6 +20,7 @@ extern "C" {
 #include "service/config.h"
 #include "service/governor.h"
 #include "service/http.h"
+#include "service/lookup.h"
 #include "service/metrics.h"
 #include "service/worker.h"
 }
@@ -58,6 +60,23 @@ static error_code echo(request *rq, const void *in, void *)
     for (size_t i = 0; i < body->length; i++)
         sum += (unsigned char)body->text[i];
     return reply_text(rq, arena_printf(rq->arena, "%zu %u", body->length, sum));
+}
+
+// As wait_at_gate(), for those who ask by turns.
+static std::mutex turns_lock;
+static std::vector<std::string> turns; // addresses, as they came in
+
+static error_code take_turn(request *rq, const void *, void *)
+{
+    {
+        std::lock_guard<std::mutex> lock(turns_lock);
+        turns.push_back(rq->message->remote_address);
+    }
+    gate_entered++;
+    while (!gate_open)
+        std::this_thread::sleep_for(1ms);
+    std::this_thread::sleep_for(5ms);
+    return reply_text(rq, arena_printf(rq->arena, "done"));
 }
 
 // Waits for the gate or for being told to stop.
@@ -133,6 +152,7 @@ static const route test_routes[] = {
     ROW("POST", "/query", wait_at_gate, WORK_QUERY, ROUTE_RAW_BODY | ROUTE_RAW_REPLY),
     {"GET", "/show/{id}", show, nullptr, nullptr, &show_json, WORK_INLINE, SCOPE_DECIDE,
      ROUTE_RAW_REPLY, "", "", nullptr},
+    ROW("GET", "/turn", take_turn, WORK_QUERY, ROUTE_RAW_REPLY),
     ROW("POST", "/spin", spin, WORK_COMPUTE, ROUTE_RAW_BODY | ROUTE_RAW_REPLY),
     {},
 };
@@ -162,7 +182,8 @@ struct server {
         s.metrics = metrics_create(test_routes);
         governor_options options = governor_options_of(&c);
         s.governor = governor_create(&options);
-        s.query = worker_pool_create("query", c.query_workers, c.query_queue_length, 0);
+        s.lookups = worker_pool_create("lookup", lookups_at_once(c.query_workers),
+                                       c.query_queue_length, 0);
         REQUIRE(http_start(&s, &h, &err) == OK);
     }
 
@@ -179,7 +200,7 @@ struct server {
         gate_open = true;
         if (h)
             stop(10);
-        worker_pool_close(s.query);
+        worker_pool_close(s.lookups);
         governor_close(s.governor);
         metrics_close(s.metrics);
     }
@@ -187,6 +208,14 @@ struct server {
     int port() const
     {
         return http_port(h);
+    }
+
+    governor_queue_stats queue(governor_queue q) const
+    {
+        struct governor_stats now;
+
+        governor_stats(s.governor, &now);
+        return now.queues[q];
     }
 
     struct http_stats stats() const
@@ -795,6 +824,50 @@ static error_code find_key(void *context, const char *key_id, auth_key *key, err
         return fail(err, ERR_NOT_FOUND, "", "there is none");
     *key = *known;
     return OK;
+}
+
+TEST_CASE("queries go in turn by owner, not as they came", "[http]")
+{
+    server s({"--query-workers", "1"});
+    std::vector<client> greedy;
+
+    turns.clear();
+    for (size_t i = 0; i < 4; i++) {
+        greedy.emplace_back(s.port());
+        REQUIRE(greedy.back().put(get("/turn")));
+        REQUIRE(eventually([&] {
+            return s.queue(GOVERNOR_QUERY).queued_count + (size_t)gate_entered == i + 1;
+        }));
+    }
+    client other(s.port(), "127.0.0.2");
+    REQUIRE(other.put(get("/turn")));
+    REQUIRE(eventually([&] { return s.queue(GOVERNOR_QUERY).queued_count == 4; }));
+    CHECK(s.queue(GOVERNOR_QUERY).running_count == 1);
+    gate_open = true;
+    CHECK(other.get().body == "done");
+    for (auto &c : greedy)
+        CHECK(c.get().body == "done");
+    CHECK(turns == std::vector<std::string>{"127.0.0.1", "127.0.0.2", "127.0.0.1",
+                                            "127.0.0.1", "127.0.0.1"});
+}
+
+TEST_CASE("what an I/O thread computes is charged to its owner", "[http]")
+{
+    server s({"--compute-workers", "1"});
+    client busy(s.port()), asks(s.port(), "127.0.0.2"), waits(s.port(), "127.0.0.2");
+
+    REQUIRE(busy.put(post("/gate", "[]")));
+    REQUIRE(eventually([] { return gate_entered == 1; }));
+    for (int i = 0; i < 10; i++) {
+        REQUIRE(asks.put(post("/echo", text_of(10'000))));
+        CHECK(asks.get().status == 200);
+    }
+    REQUIRE(waits.put(post("/gate", "[]")));
+    REQUIRE(eventually([&] { return s.queue(GOVERNOR_COMPUTE).queued_count == 1; }));
+    CHECK(s.queue(GOVERNOR_COMPUTE).spread_s > 0); // the first one has not looked yet
+    gate_open = true;
+    CHECK(busy.get().body == "through");
+    CHECK(waits.get().body == "through");
 }
 
 TEST_CASE("a quota of computations at once is the tenant's own limit", "[http]")

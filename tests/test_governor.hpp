@@ -17,7 +17,7 @@ inline governor_options test_governor_options(size_t slots, size_t queue_length)
     o.queue_wait_s = 300;
     o.tenant_queue_length = 64;
     o.queues[GOVERNOR_COMPUTE] = {"compute", slots, 4 * slots + 64, queue_length, 0};
-    o.queues[GOVERNOR_QUERY] = {"query", 0, 0, 1, 0};
+    o.queues[GOVERNOR_QUERY] = {"query", 4, 4, 1024, 0};
     return o;
 }
 
