@@ -4,6 +4,7 @@
 #include "service/clock.h"
 #include "service/config.h"
 #include "service/cpu_quota.h"
+#include "service/governor.h"
 #include "service/ratelimit.h"
 #include "service/service.h"
 
@@ -11,6 +12,9 @@
 #include <stdio.h>
 
 enum { NAME_SIZE = 160 };
+
+/* Often enough for others to see it, and to read the clock costs nothing then. */
+static const double CHARGE_EVERY_S = 0.05;
 
 /* One of the two buckets of requests that a caller has. */
 struct request_bucket {
@@ -83,14 +87,77 @@ static double whole_s(double s)
     return fmax(1, ceil(s - 1e-9));
 }
 
-static void add_fields(struct request *rq, const struct ratelimit_state *state)
+/* ---- what is held now ---- */
+
+/* A quota of the key and one of the tenant that bound what is held at once: the one with
+ * less left. `held` says how much an account has. False: neither has a limit. */
+static bool held_policy(const struct request *rq, const struct quota_member *member,
+                        double (*held)(struct governor_holding), const char *policy,
+                        const char *unit, struct admission_policy *out)
 {
-    reply_header_add(rq->reply, "RateLimit-Policy",
-                     arena_printf(rq->arena, "\"" POLICY_REQUESTS "\";q=%.0f;w=%.0f",
-                                  state->limit_count, whole_s(state->window_s)));
-    reply_header_add(rq->reply, "RateLimit",
-                     arena_printf(rq->arena, "\"" POLICY_REQUESTS "\";r=%.0f;t=%.0f",
-                                  state->remaining_count, whole_s(state->reset_s)));
+    bool found = false;
+
+    for (int of_key = 1; of_key >= 0; of_key--) {
+        double limit = quota_value(member, of_key ? &rq->quota : &rq->tenant_quota);
+        double left;
+
+        if (!(limit > 0))
+            continue;
+        left = limit;
+        if (rq->service->governor && held)
+            left -= held(governor_holding(
+                rq->service->governor,
+                of_key ? rq->principal.key_id : rq->principal.tenant, of_key));
+        left = fmax(0, left);
+        if (found && !(left < out->remaining))
+            continue;
+        found = true;
+        *out = (struct admission_policy){
+            policy, of_key ? "key" : "tenant", limit, unit, left, NAN};
+    }
+    return found;
+}
+
+static double computing(struct governor_holding holding)
+{
+    return (double)holding.computing_count;
+}
+
+static double leased(struct governor_holding holding)
+{
+    return (double)holding.work_bytes;
+}
+
+static bool concurrent_policy(const struct request *rq, struct admission_policy *out)
+{
+    return held_policy(rq, &quota_members[QUOTA_concurrent_count], computing,
+                       POLICY_CONCURRENT, "concurrent-requests", out);
+}
+
+/* ---- the fields ---- */
+
+/* `requests`: the bucket to be shown; NULL: requests have no limit. */
+static void add_fields(struct request *rq, const struct ratelimit_state *requests)
+{
+    struct text_buffer limits = {.arena = rq->arena}, left = {.arena = rq->arena};
+    struct admission_policy concurrent;
+
+    if (requests) {
+        text_addf(&limits, "\"" POLICY_REQUESTS "\";q=%.0f;w=%.0f", requests->limit_count,
+                  whole_s(requests->window_s));
+        text_addf(&left, "\"" POLICY_REQUESTS "\";r=%.0f;t=%.0f",
+                  requests->remaining_count, whole_s(requests->reset_s));
+    }
+    if (concurrent_policy(rq, &concurrent)) {
+        text_addf(&limits, "%s\"" POLICY_CONCURRENT "\";q=%.0f;qu=\"%s\"",
+                  requests ? ", " : "", concurrent.limit, concurrent.unit);
+        text_addf(&left, "%s\"" POLICY_CONCURRENT "\";r=%.0f", requests ? ", " : "",
+                  concurrent.remaining);
+    }
+    if (limits.length == 0 || limits.failed || left.failed)
+        return;
+    reply_header_add(rq->reply, "RateLimit-Policy", limits.data);
+    reply_header_add(rq->reply, "RateLimit", left.data);
 }
 
 void admission_show(struct request *rq)
@@ -98,9 +165,10 @@ void admission_show(struct request *rq)
     struct request_bucket buckets[2];
     size_t count = request_buckets(rq, buckets);
 
+    if (rq->route->scope == SCOPE_NONE)
+        return;
     look_at_requests(rq, buckets, count);
-    if (count > 0)
-        add_fields(rq, &scarcer(buckets, count)->state);
+    add_fields(rq, count > 0 ? &scarcer(buckets, count)->state : NULL);
 }
 
 enum error_code admission_request(struct request *rq)
@@ -109,7 +177,7 @@ enum error_code admission_request(struct request *rq)
     size_t count = request_buckets(rq, buckets), taken = 0;
     const struct request_bucket *empty;
 
-    if (count == 0)
+    if (rq->route->scope == SCOPE_NONE)
         return OK;
     while (taken < count &&
            ratelimit_take(rq->service->limits, buckets[taken].name,
@@ -117,7 +185,7 @@ enum error_code admission_request(struct request *rq)
                           rq->started_s, &buckets[taken].state))
         taken++;
     if (taken == count) {
-        add_fields(rq, &scarcer(buckets, count)->state);
+        add_fields(rq, count > 0 ? &scarcer(buckets, count)->state : NULL);
         return OK;
     }
     empty = &buckets[taken];
@@ -167,34 +235,43 @@ enum error_code admission_compute(struct request *rq)
                 wait_s);
 }
 
-static bool has_cpu_quota(const struct request *rq)
+/* Buckets that nobody has are passed over. */
+static void charge(struct request *rq, double used_s)
 {
-    return rq->quota.cpu_s_per_hour > 0 || rq->tenant_quota.cpu_s_per_hour > 0;
+    struct cpu_quota *quota = rq->service->cpu_quota;
+
+    if (*rq->principal.key_id)
+        cpu_quota_charge(quota, rq->principal.tenant, rq->principal.key_id, used_s);
+    cpu_quota_charge(quota, rq->principal.tenant, "", used_s);
 }
 
 void admission_begin(struct request *rq)
 {
-    rq->cpu_began_s = has_cpu_quota(rq) ? clock_thread_cpu_s() : (double)NAN;
+    bool counts =
+        rq->replay || rq->quota.cpu_s_per_hour > 0 || rq->tenant_quota.cpu_s_per_hour > 0;
+
+    rq->cpu_began_s = counts ? clock_thread_cpu_s() : (double)NAN;
+    rq->cpu_charged_at_s = clock_monotonic_s();
+}
+
+void admission_look(struct request *rq, double now_s)
+{
+    double cpu_s;
+
+    if (isnan(rq->cpu_began_s) || now_s - rq->cpu_charged_at_s < CHARGE_EVERY_S)
+        return;
+    cpu_s = clock_thread_cpu_s();
+    charge(rq, cpu_s - rq->cpu_began_s);
+    rq->cpu_began_s = cpu_s;
+    rq->cpu_charged_at_s = now_s;
 }
 
 void admission_end(struct request *rq)
 {
-    double used_s;
-
     if (isnan(rq->cpu_began_s))
         return;
-    used_s = clock_thread_cpu_s() - rq->cpu_began_s;
+    charge(rq, clock_thread_cpu_s() - rq->cpu_began_s);
     rq->cpu_began_s = NAN;
-    if (rq->quota.cpu_s_per_hour > 0)
-        cpu_quota_charge(rq->service->cpu_quota, rq->principal.tenant,
-                         rq->principal.key_id, used_s);
-    if (rq->tenant_quota.cpu_s_per_hour > 0)
-        cpu_quota_charge(rq->service->cpu_quota, rq->principal.tenant, "", used_s);
-}
-
-void admission_charge_tenant(struct service *service, const char *tenant, double used_s)
-{
-    cpu_quota_charge(service->cpu_quota, tenant, "", used_s);
 }
 
 /* ---- what is left ---- */
@@ -239,7 +316,13 @@ size_t admission_policies(struct request *rq, struct admission_policy *out)
 {
     size_t count = request_policy(rq, out);
 
-    return count + cpu_policy(rq, out + count);
+    count += cpu_policy(rq, out + count);
+    count += concurrent_policy(rq, out + count);
+    count += held_policy(rq, &quota_members[QUOTA_memory_bytes], leased, POLICY_MEMORY,
+                         "bytes", out + count);
+    count += held_policy(rq, &quota_members[QUOTA_time_limit_max_s], NULL,
+                         POLICY_TIME_LIMIT, "seconds", out + count);
+    return count;
 }
 
 double admission_time_limit_s(const struct request *rq)

@@ -9,6 +9,7 @@
 #define POLICY_CPU        "cpu"
 #define POLICY_CONCURRENT "concurrent"
 #define POLICY_MEMORY     "memory"
+#define POLICY_TIME_LIMIT "time_limit" /* shown only: a refusal names the member */
 
 /* One policy that bounds the caller: of its key's and its tenant's the one with less
  * left. */
@@ -21,7 +22,7 @@ struct admission_policy {
     double reset_s;   /* until one more; NAN: nothing refills */
 };
 
-enum { ADMISSION_POLICIES_MAX = 4 };
+enum { ADMISSION_POLICIES_MAX = 5 };
 
 /* Takes one request of the buckets of the key (or address) and of the tenant, and adds
  * the RateLimit fields. ERR_RATE_LIMITED when one is empty. */
@@ -33,12 +34,12 @@ void admission_show(struct request *rq);
 /* Whether a computation may begin: seconds of processor are left. ERR_RATE_LIMITED. */
 enum error_code admission_compute(struct request *rq);
 
-/* From here on this thread computes for the request, until here. */
+/* From here on this thread computes for the request, until here; meanwhile the looks of
+ * its budget (now_s: monotonic clock) charge what was used since. Without a client
+ * the tenant pays. */
 void admission_begin(struct request *rq);
+void admission_look(struct request *rq, double now_s);
 void admission_end(struct request *rq);
-
-/* Seconds of processor that were used for a tenant without a request. */
-void admission_charge_tenant(struct service *service, const char *tenant, double used_s);
 
 /* What bounds the caller, for GET /v1/quotas; the count. */
 size_t admission_policies(struct request *rq, struct admission_policy *out);

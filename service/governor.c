@@ -420,6 +420,17 @@ void governor_charge(struct governor *g, enum governor_queue queue,
     unlock(g);
 }
 
+struct governor_holding governor_holding(struct governor *g, const char *name,
+                                         bool is_key)
+{
+    struct governor_holding holding;
+
+    lock(g);
+    holding = core_holding(&g->core, name, is_key);
+    unlock(g);
+    return holding;
+}
+
 int governor_retry_after_s(struct governor *g, enum governor_queue queue)
 {
     int retry_s;

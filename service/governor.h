@@ -202,6 +202,14 @@ bool governor_is_full(struct governor *g, enum governor_queue queue);
 void governor_charge(struct governor *g, enum governor_queue queue,
                      const struct governor_who *who, double cpu_s);
 
+/* What a tenant or address, or a key (`is_key`), has now: for its quotas. */
+struct governor_holding {
+    size_t computing_count; /* computations in slots */
+    size_t work_bytes;      /* leased of W */
+};
+struct governor_holding governor_holding(struct governor *g, const char *name,
+                                         bool is_key);
+
 /* Seconds until it is worth to try again: min(30, max(1, est_s that wait / slots)). */
 int governor_retry_after_s(struct governor *g, enum governor_queue queue);
 

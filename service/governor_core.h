@@ -79,6 +79,9 @@ struct governor_account *core_account(struct governor_core *c,
                                       const struct governor_party *party, bool is_key);
 void core_account_release(struct governor_core *c, struct governor_account *account);
 
+struct governor_holding core_holding(struct governor_core *c, const char *name,
+                                     bool is_key);
+
 enum governor_answer core_body_check(struct governor_core *c,
                                      const struct governor_who *who, size_t bytes);
 enum governor_answer core_body_take(struct governor_core *c,

@@ -91,6 +91,16 @@ void core_account_release(struct governor_core *c, struct governor_account *acco
     free(account);
 }
 
+struct governor_holding core_holding(struct governor_core *c, const char *name,
+                                     bool is_key)
+{
+    const struct governor_account *account = account_find(c, name, is_key);
+
+    return account ? (struct governor_holding){account->running_count[GOVERNOR_COMPUTE],
+                                               account->leased_bytes[GOVERNOR_WORK]}
+                   : (struct governor_holding){0};
+}
+
 /* ---- the rules ---- */
 
 static bool fits(size_t used, size_t more, size_t limit)

@@ -284,9 +284,11 @@ static enum MHD_Result send_reply(struct exchange *x)
  * answers; what does not get there is accounted for here. */
 static void refuse(struct exchange *x)
 {
-    const struct message *m = &x->message;
+    struct message *m = &x->message;
     double duration_s = clock_monotonic_s() - x->started_s;
 
+    m->route = x->route;
+    m->grant = x->granted_at_s > 0 ? &x->grant : NULL;
     route_problem(x->http->service, m, &x->err, m->request_id, &x->reply, x->arena);
     x->state = ANSWERED;
     metrics_request(x->http->service->metrics, x->route, x->reply.status, duration_s);
@@ -628,7 +630,8 @@ static void look_up(void *context)
 
     auth_check(h->service->auth, m->authorization, m->remote_address, x->route->scope,
                true, &x->grant, x->arena, &x->err);
-    x->granted_at_s = clock_monotonic_s();
+    if (x->err.code == OK)
+        x->granted_at_s = clock_monotonic_s();
     x->state = LOOKED;
     MHD_resume_connection(x->connection);
     subtract(&h->working_count, 1);

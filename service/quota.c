@@ -26,6 +26,11 @@ static double *value_of(const struct quota_member *member, struct quota *quota)
     return (double *)((char *)quota + member->offset);
 }
 
+double quota_value(const struct quota_member *member, const struct quota *quota)
+{
+    return *(const double *)((const char *)quota + member->offset);
+}
+
 enum error_code quota_read(const struct quota_member *member, const char *text,
                            struct quota *quota, struct error *err)
 {

@@ -49,6 +49,9 @@ extern const struct quota_member quota_members[QUOTA_COUNT];
 /* Nothing said. */
 struct quota quota_none(void);
 
+/* The member's value. */
+double quota_value(const struct quota_member *member, const struct quota *quota);
+
 /* A value as people write it: a number within the member's bounds, "0" or "none": no
  * limit, "default": the service's setting. ERR_INVALID names the member. */
 enum error_code quota_read(const struct quota_member *member, const char *text,

@@ -252,9 +252,10 @@ double request_elapsed_s(const struct request *rq)
  * parked while others have had less. Never while it holds a database connection. */
 static double time_used(void *context)
 {
-    const struct request *rq = context;
+    struct request *rq = context;
     double now_s = clock_monotonic_s();
 
+    admission_look(rq, now_s);
     if (governor_look(rq->message->job, now_s, rq->deadline_s,
                       !db_session_holds_connection(rq->db)))
         now_s = clock_monotonic_s();
@@ -272,8 +273,10 @@ static double time_used(void *context)
 static double finish_used(void *context)
 {
     struct request *rq = context;
+    double now_s = clock_monotonic_s();
 
-    governor_look(rq->message->job, clock_monotonic_s(),
+    admission_look(rq, now_s);
+    governor_look(rq->message->job, now_s,
                   rq->deadline_s > 0 ? rq->deadline_s
                                      : HUGE_VAL, /* being read: none yet */
                   !db_session_holds_connection(rq->db));
@@ -1249,7 +1252,26 @@ bool route_answer(struct service *service, const struct message *m, const bool *
     }
 }
 
-void route_problem(const struct service *service, const struct message *m,
+/* The limits of who is known. */
+static void show_limits(struct service *service, const struct message *m,
+                        struct reply *reply, struct arena *a)
+{
+    struct request rq = {.service = service,
+                         .arena = a,
+                         .route = m->route,
+                         .message = m,
+                         .reply = reply,
+                         .started_s = clock_monotonic_s()};
+
+    if (!m->route || !m->grant)
+        return;
+    rq.principal = m->grant->who;
+    rq.quota = m->grant->quota;
+    rq.tenant_quota = m->grant->tenant_quota;
+    admission_show(&rq);
+}
+
+void route_problem(struct service *service, const struct message *m,
                    const struct error *err, const char *request_id, struct reply *reply,
                    struct arena *a)
 {
@@ -1259,6 +1281,7 @@ void route_problem(const struct service *service, const struct message *m,
     make_request_id(request_id, id);
     *reply = (struct reply){.status = 500};
     problem_reply(err, m->path ? m->path : "", id, reply, a);
+    show_limits(service, m, reply, a);
     if (err->code == ERR_UNAUTHENTICATED)
         reply_header_add(reply, "WWW-Authenticate", AUTH_CHALLENGE);
     add_cors(service->config, m, reply);
@@ -1302,12 +1325,12 @@ enum error_code route_answer_stored(struct service *service,
         .history_document = stored->history_document,
         .progress = stored->progress,
     };
-    double began_s = clock_thread_cpu_s();
     enum error_code code;
     char allow[80];
     void *in = NULL;
 
     err->arena = a;
+    admission_begin(&rq);
     *reply = (struct reply){.status = 200};
     make_request_id(NULL, rq.id);
     rq.route = route_find(service->routes, "POST", stored->path, allow, &code);
@@ -1324,7 +1347,7 @@ enum error_code route_answer_stored(struct service *service,
     if (code == OK)
         code = finish_stored(&rq, &content);
     db_session_close(rq.db);
-    admission_charge_tenant(service, stored->tenant, clock_thread_cpu_s() - began_s);
+    admission_end(&rq);
     if (code == ERR_WOULD_BLOCK && m.memory && m.memory->is_again)
         return code;
     code = settle_code(m.memory, code, err);
@@ -1351,6 +1374,7 @@ enum error_code request_replay(struct request *rq, const char *path, const char 
                     "'%.100s' makes no decisions in this version", path);
     again.reply = &reply;
     again.replay = true;
+    again.cpu_began_s = NAN; /* what it uses is charged with the request's own */
     again.snapshot_document = snapshot_document;
     again.history_document = history_document;
     again.started_s = clock_monotonic_s();

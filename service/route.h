@@ -177,6 +177,7 @@ struct request {
     struct principal principal;
     struct quota quota, tenant_quota; /* of the key, and of its tenant */
     double cpu_began_s;               /* see admission_begin(); NAN: it is not counted */
+    double cpu_charged_at_s;          /* monotonic clock */
     const char *path_value[ROUTE_PATH_VALUES_MAX]; /* of {names}, in their order */
     const void *query;                             /* bound by route->query, or NULL */
     const char *body;                              /* decompressed; NULL: none */
@@ -290,7 +291,7 @@ typedef enum error_code answer_form_fn(struct request *rq, enum answer_form form
 
 /* A reply that is a failure, for what goes wrong before route_answer(). Its last header
  * is X-Request-Id. */
-void route_problem(const struct service *service, const struct message *m,
+void route_problem(struct service *service, const struct message *m,
                    const struct error *err, const char *request_id, struct reply *reply,
                    struct arena *a);
 

@@ -8,6 +8,7 @@
 #include <csignal>
 #include <fcntl.h>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <sys/wait.h>
@@ -16,12 +17,15 @@
 #include <vector>
 
 extern "C" {
+#include "handlers/operations/routes.h"
 #include "service/auth.h"
 #include "service/config.h"
+#include "service/cpu_quota.h"
 #include "service/governor.h"
 #include "service/http.h"
 #include "service/lookup.h"
 #include "service/metrics.h"
+#include "service/ratelimit.h"
 #include "service/worker.h"
 }
 
@@ -99,6 +103,15 @@ static error_code spin(request *rq, const void *, void *)
     return reply_text(rq, arena_printf(rq->arena, "spun"));
 }
 
+// Computes, as algorithms do, until the gate opens.
+static error_code search(request *rq, const void *, void *)
+{
+    gate_entered++;
+    while (!gate_open && !budget_step(&rq->budget, 100))
+        ;
+    return reply_text(rq, arena_printf(rq->arena, "found"));
+}
+
 // The path's value and the query's pairs.
 struct show_query {
     const char *x, *y, *z, *e, *n;
@@ -150,6 +163,9 @@ static const route test_routes[] = {
     ROW("POST", "/gate", wait_at_gate, WORK_COMPUTE, ROUTE_RAW_BODY | ROUTE_RAW_REPLY),
     ROW("GET", "/large", large, WORK_INLINE, ROUTE_RAW_REPLY),
     ROW("POST", "/query", wait_at_gate, WORK_QUERY, ROUTE_RAW_BODY | ROUTE_RAW_REPLY),
+    {"GET", "/quotas", get_quotas, nullptr, &quotas_json, nullptr, WORK_INLINE,
+     SCOPE_DECIDE, 0, "", "", nullptr},
+    ROW("POST", "/search", search, WORK_COMPUTE, ROUTE_RAW_BODY | ROUTE_RAW_REPLY),
     {"GET", "/show/{id}", show, nullptr, nullptr, &show_json, WORK_INLINE, SCOPE_DECIDE,
      ROUTE_RAW_REPLY, "", "", nullptr},
     ROW("GET", "/turn", take_turn, WORK_QUERY, ROUTE_RAW_REPLY),
@@ -911,6 +927,125 @@ TEST_CASE("a quota of computations at once is the tenant's own limit", "[http]")
     CHECK(second.get().body == "through");
     s.stop(10);
     auth_close(s.s.auth);
+}
+
+// Two tenants with a key each, and what each may take.
+struct two_tenants {
+    std::map<std::string, auth_key> keys;
+    std::string bearer[2];
+
+    explicit two_tenants(server &s)
+    {
+        for (int i = 0; i < 2; i++) {
+            char text[AUTH_KEY_SIZE];
+            auth_key key{};
+
+            REQUIRE(auth_key_make(text, &key));
+            snprintf(key.tenant, sizeof(key.tenant), "tenant%d", i);
+            key.scopes = SCOPE_DECIDE;
+            key.expires_at_s = NAN;
+            key.quota = key.tenant_quota = quota_none();
+            keys[key.key_id] = key;
+            bearer[i] = "Authorization: Bearer " + std::string(text) + "\r\n";
+        }
+        s.s.auth = auth_create(true, 5, find, &keys);
+        s.s.limits = ratelimit_create(64);
+        s.s.cpu_quota = cpu_quota_create(nullptr, 60);
+        REQUIRE((s.s.auth && s.s.limits && s.s.cpu_quota));
+    }
+    auth_key &of(const char *tenant)
+    {
+        for (auto &[id, key] : keys)
+            if (std::string(key.tenant) == tenant)
+                return key;
+        throw std::out_of_range(tenant);
+    }
+    static error_code find(void *context, const char *key_id, auth_key *key, error *err)
+    {
+        auto &all = *static_cast<std::map<std::string, auth_key> *>(context);
+        auto at = all.find(key_id);
+
+        if (at == all.end())
+            return fail(err, ERR_NOT_FOUND, "", "there is none");
+        *key = at->second;
+        return OK;
+    }
+    static void release(server &s)
+    {
+        cpu_quota_close(s.s.cpu_quota);
+        ratelimit_close(s.s.limits);
+        auth_close(s.s.auth);
+    }
+};
+
+static nlohmann::json quotas_of(client &c, const std::string &bearer)
+{
+    std::string text = get("/quotas");
+
+    REQUIRE(c.put(text.insert(text.size() - 2, bearer)));
+    answer a = c.get();
+    REQUIRE(a.status == 200);
+    return a.json()["items"];
+}
+
+TEST_CASE("every quota in force is shown, and used up while it computes", "[http][quota]")
+{
+    server s({"--auth", "on"});
+    two_tenants tenants(s);
+    auth_key &first = tenants.of("tenant0"), &second = tenants.of("tenant1");
+    client a(s.port()), b(s.port()), searching(s.port());
+
+    first.quota.rate_per_s = 1;
+    first.quota.burst_count = 100;
+    first.quota.cpu_s_per_hour = 20;
+    first.quota.concurrent_count = 8;
+    first.tenant_quota.concurrent_count = 2;
+    first.tenant_quota.memory_bytes = 1e9;
+    first.quota.memory_bytes = 2e9;
+    first.quota.time_limit_max_s = 7;
+    second.tenant_quota.cpu_s_per_hour = 20;
+
+    nlohmann::json items = quotas_of(a, tenants.bearer[0]);
+    REQUIRE(items.size() == 5);
+    CHECK(items[0]["policy"] == "default");
+    CHECK(items[1]["policy"] == "cpu");
+    CHECK(items[1]["remaining"] == 20);
+    CHECK(items[2] == nlohmann::json::parse(R"({"policy": "concurrent",
+        "scope": "tenant", "limit": 2, "unit": "concurrent-requests", "remaining": 2})"));
+    CHECK(items[3] == nlohmann::json::parse(R"({"policy": "memory", "scope": "tenant",
+        "limit": 1000000000, "unit": "bytes", "remaining": 1000000000})"));
+    CHECK(items[4] == nlohmann::json::parse(R"({"policy": "time_limit", "scope": "key",
+        "limit": 7, "unit": "seconds", "remaining": 7})"));
+    REQUIRE(quotas_of(b, tenants.bearer[1]).size() == 1);
+
+    REQUIRE(searching.put(post("/search", "[]", tenants.bearer[0])));
+    REQUIRE(eventually([] { return gate_entered == 1; }));
+    REQUIRE(eventually([&] { // long before it ends
+        items = quotas_of(a, tenants.bearer[0]);
+        return items[1]["remaining"] < 20;
+    }));
+    CHECK(items[2]["remaining"] == 1);
+    CHECK(items[3]["remaining"] < 999'000'000);
+    items = quotas_of(b, tenants.bearer[1]);
+    CHECK(items[0]["remaining"] == 20);
+    gate_open = true;
+    answer found = searching.get();
+    CHECK(found.body == "found");
+    CHECK(found.field("RateLimit-Policy") ==
+          "\"default\";q=100;w=100, \"concurrent\";q=2;qu=\"concurrent-requests\"");
+    CHECK_THAT(found.field("RateLimit"), Catch::StartsWith("\"default\";r=9") &&
+                                             Catch::EndsWith(";t=1, \"concurrent\";r=1"));
+
+    // Without a limit of requests, and of what is refused outside of a handler.
+    REQUIRE(b.put(post("/gate", "[]", tenants.bearer[1])));
+    CHECK(b.get().field("RateLimit") == "");
+    REQUIRE(a.put("POST /echo HTTP/1.1\r\nHost: localhost\r\nContent-Type: "
+                  "application/json\r\nContent-Length: 999999999999\r\n" +
+                  tenants.bearer[0] + "\r\n"));
+    answer refused = a.get();
+    CHECK(refused.status == 413);
+    s.stop(10);
+    two_tenants::release(s);
 }
 
 TEST_CASE("when the grace is over computations are cut short and answer", "[http]")

@@ -82,13 +82,15 @@ TEST_CASE("keys stay within their quotas and their tenant's", "[system][quota][d
     CHECK(first.field("RateLimit-Policy") == "\"default\";q=30;w=30");
     CHECK_THAT(first.field("RateLimit"), Catch::StartsWith("\"default\";r=2"));
     nlohmann::json quotas = first.json(), items = quotas["items"];
-    REQUIRE(items.size() == 2);
+    REQUIRE(items.size() == 3);
     CHECK(items[0]["policy"] == "default");
     CHECK(items[0]["scope"] == "tenant"); // 30 are less than the key's 40
     CHECK(items[0]["limit"] == 30);
     CHECK(items[0]["reset_s"] == 1);
     CHECK(items[1] == nlohmann::json::parse(R"({"policy": "cpu", "scope": "key",
         "limit": 2, "unit": "cpu-seconds", "remaining": 2, "reset_s": 1800})"));
+    CHECK(items[2] == nlohmann::json::parse(R"({"policy": "time_limit",
+        "scope": "tenant", "limit": 0.5, "unit": "seconds", "remaining": 0.5})"));
 
     CHECK(c.call(request("POST", "/v1/placements", search_body(30), header)).status ==
           422); // the tenant's limit is 0.5 s

@@ -14,7 +14,8 @@ struct quotas {
 static const struct json_field policy_rows[] = {
     JSON_TEXT(T, policy, 0,
               "What is limited: default (requests), cpu, concurrent, memory; a refusal "
-              "names it in violated_policies"),
+              "names it in violated_policies. Or time_limit: the largest time_limit_s, "
+              "which is never used up"),
     JSON_TEXT(T, scope, 0,
               "Whose limit it is: key, tenant, or address where no keys are needed; of "
               "the key's and the tenant's the one with less left"),

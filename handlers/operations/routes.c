@@ -33,8 +33,8 @@ const struct route operations_routes[] = {
     {"GET", "/v1/quotas", get_quotas, NULL, &quotas_json, NULL, WORK_INLINE,
      SCOPE_DECIDE | SCOPE_INGEST, 0, "What the caller may still take",
      "For each limit of the key, or of all keys of its tenant, what there is and what is "
-     "left: requests, seconds of processor, computations at once, memory. gridplan key "
-     "create and gridplan tenant set set them.",
+     "left: requests, seconds of processor, computations at once, memory, time limit. "
+     "gridplan key create and gridplan tenant set set them.",
      NULL},
     {"GET", "/v1/service-info", get_service_info, NULL, &service_info_json, NULL,
      WORK_INLINE, SCOPE_NONE, 0, "What this service is",
