@@ -59,6 +59,7 @@ struct cpu_state cpu_bucket_state(const struct cpu_bucket *b)
 
 struct named_bucket {
     struct cpu_bucket bucket;
+    bool is_known; /* the database has said what is left */
     struct named_bucket *next;
     const char *key_id; /* behind the tenant */
     char tenant[];
@@ -67,8 +68,10 @@ struct named_bucket {
 struct cpu_quota {
     struct db *db;
     double sync_s;
-    pthread_mutex_t mutex; /* of all below */
+    pthread_mutex_t syncing; /* held before the other one: one at a time sends */
+    pthread_mutex_t mutex;   /* of all below */
     pthread_cond_t wake;
+    bool woken; /* there is a new bucket */
     bool stopping;
     bool failing; /* the last statement failed: say it once */
     pthread_t thread;
@@ -113,6 +116,9 @@ static struct named_bucket *make(struct cpu_quota *q, const char *tenant,
     memcpy(b->tenant + tenant_bytes, key_id, key_bytes);
     b->key_id = b->tenant + tenant_bytes;
     b->bucket = cpu_bucket_make(cap_s, clock_monotonic_s());
+    b->is_known = false;
+    q->woken = q->db != NULL;
+    pthread_cond_signal(&q->wake);
     b->next = *slot;
     *slot = b;
     return b;
@@ -182,13 +188,14 @@ static void sync_one(struct cpu_quota *q, struct named_bucket *b)
     double cap_s = b->bucket.cap_s, used_s = b->bucket.unsent_s, level_s = 0;
     bool sent;
 
-    if (!(used_s > 0))
+    if (b->is_known && !(used_s > 0))
         return;
     pthread_mutex_unlock(&q->mutex);
     sent = send(q, b, cap_s, used_s, &level_s);
     pthread_mutex_lock(&q->mutex);
     if (!sent)
         return;
+    b->is_known = true;
     b->bucket.unsent_s -= used_s; /* what was used meanwhile is left */
     b->bucket.level_s = level_s - b->bucket.unsent_s;
     b->bucket.at_s = clock_monotonic_s();
@@ -204,9 +211,11 @@ static void sync_all(struct cpu_quota *q)
 
 void cpu_quota_sync(struct cpu_quota *q)
 {
+    pthread_mutex_lock(&q->syncing);
     pthread_mutex_lock(&q->mutex);
     sync_all(q);
     pthread_mutex_unlock(&q->mutex);
+    pthread_mutex_unlock(&q->syncing);
 }
 
 static void *sync_main(void *context)
@@ -221,9 +230,13 @@ static void *sync_main(void *context)
 
         until.tv_sec = (time_t)end_s;
         until.tv_nsec = (long)((end_s - (double)until.tv_sec) * 1e9);
-        while (!q->stopping && pthread_cond_timedwait(&q->wake, &q->mutex, &until) == 0)
+        while (!q->stopping && !q->woken &&
+               pthread_cond_timedwait(&q->wake, &q->mutex, &until) == 0)
             ;
-        sync_all(q);
+        q->woken = false;
+        pthread_mutex_unlock(&q->mutex);
+        cpu_quota_sync(q);
+        pthread_mutex_lock(&q->mutex);
     }
     pthread_mutex_unlock(&q->mutex);
     return NULL;
@@ -239,12 +252,14 @@ struct cpu_quota *cpu_quota_create(struct db *db, double sync_s)
     q->db = db;
     q->sync_s = sync_s;
     pthread_mutex_init(&q->mutex, NULL);
+    pthread_mutex_init(&q->syncing, NULL);
     pthread_condattr_init(&monotonic);
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
     pthread_cond_init(&q->wake, &monotonic);
     pthread_condattr_destroy(&monotonic);
     if (pthread_create(&q->thread, NULL, sync_main, q) != 0) {
         pthread_cond_destroy(&q->wake);
+        pthread_mutex_destroy(&q->syncing);
         pthread_mutex_destroy(&q->mutex);
         free(q);
         return NULL;
@@ -269,6 +284,7 @@ void cpu_quota_close(struct cpu_quota *q)
             free(b);
         }
     pthread_cond_destroy(&q->wake);
+    pthread_mutex_destroy(&q->syncing);
     pthread_mutex_destroy(&q->mutex);
     free(q);
 }

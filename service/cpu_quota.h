@@ -3,9 +3,9 @@
  * A bucket for each key or tenant that has such a quota: it holds an hour's seconds and
  * fills evenly. It is paid afterwards: a computation begins while at least one second is
  * there and is charged what it used, so that the level can fall below 0; that debt is
- * paid by waiting. All replicas share the bucket through table quota_bucket: each sends
- * what it has used every few seconds and learns the level. Without a database the
- * level is this process's own.
+ * paid by waiting. All replicas share the bucket through table quota_bucket: each asks
+ * for the level when it meets a bucket, sends what it has used every few seconds and
+ * learns the level. Without a database the level is this process's own.
  */
 #ifndef GRIDPLAN_CPU_QUOTA_H
 #define GRIDPLAN_CPU_QUOTA_H

@@ -2,9 +2,11 @@
 // of requests and of seconds of processor, and what replicas know of each other's use.
 #include "database.hpp"
 
+#include <chrono>
 #include <cmath>
 #include <limits>
 #include <string>
+#include <thread>
 #include <vector>
 
 extern "C" {
@@ -188,6 +190,13 @@ TEST_CASE("replicas share what a tenant has left", "[quota][db]")
     cpu_quota_charge(one, t, "", 0.5);
     cpu_quota_sync(one);
     CHECK_FALSE(cpu_quota_look(one, t, "", 100, &s));
+    cpu_quota *late = cpu_quota_create(d, 3600); // starts when all is used up
+    REQUIRE(late);
+    cpu_quota_look(late, t, "", 100, &s);
+    for (int i = 0; i < 500 && cpu_quota_look(late, t, "", 100, &s); i++)
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    CHECK(s.remaining_s == 0); // learnt at once, not with the next round
+    cpu_quota_close(late);
     cpu_quota_close(one);
     cpu_quota_close(two);
 
