@@ -8,6 +8,7 @@
 
 #include "models/base/names.h"
 #include "service/clock.h"
+#include "service/governor.h"
 #include "service/log.h"
 
 #include <math.h>
@@ -476,7 +477,55 @@ static void print_process(const struct metrics *m, const struct printer *p)
               "Log lines lost because nobody read stderr.", (double)log_dropped_count());
 }
 
-void metrics_print(const struct metrics *m, bool openmetrics, struct text_buffer *out)
+/* One series of an owner. */
+static void print_owner(const struct printer *p, const char *owner, const char *work,
+                        const char *state, size_t count)
+{
+    text_addf(p->out, "gridplan_owner_jobs{%sstate=\"%s\"} %zu\n",
+              labels_of(p, "owner", owner, "work", work), state, count);
+}
+
+static void print_owner_states(const struct printer *p, const char *work,
+                               const struct governor_owner_stats *o)
+{
+    print_owner(p, o->name, o->background ? "background" : work, "queued",
+                o->queued_count);
+    print_owner(p, o->name, o->background ? "background" : work, "running",
+                o->running_count);
+    print_owner(p, o->name, o->background ? "background" : work, "parked",
+                o->parked_count);
+}
+
+/* Owners of one queue; all that are not shown, and whoever is called so, are "other". */
+static void print_queue_owners(const struct printer *p, const char *work,
+                               const struct governor_queue_stats *queue)
+{
+    struct governor_owner_stats rest = {.name = "other"};
+
+    for (size_t i = 0; i < queue->owner_count; i++) {
+        const struct governor_owner_stats *o = &queue->owners[i];
+
+        if (strcmp(o->name, rest.name) != 0) {
+            print_owner_states(p, work, o);
+            continue;
+        }
+        rest.queued_count += o->queued_count;
+        rest.running_count += o->running_count;
+        rest.parked_count += o->parked_count;
+    }
+    print_owner_states(p, work, &rest);
+}
+
+static void print_owners(const struct printer *p, const struct governor_stats *governor)
+{
+    print_family(p, "gridplan_owner_jobs", "gauge",
+                 "What the largest tenants or addresses have under way.");
+    print_queue_owners(p, work_names[WORK_COMPUTE], &governor->queues[GOVERNOR_COMPUTE]);
+    print_queue_owners(p, work_names[WORK_QUERY], &governor->queues[GOVERNOR_QUERY]);
+}
+
+void metrics_print(const struct metrics *m, const struct governor_stats *governor,
+                   bool openmetrics, struct text_buffer *out)
 {
     const struct printer p = {out, openmetrics};
     const char *family = "";
@@ -492,6 +541,8 @@ void metrics_print(const struct metrics *m, bool openmetrics, struct text_buffer
         family = row->name;
     }
     print_process(m, &p);
+    if (governor)
+        print_owners(&p, governor);
     if (openmetrics)
         text_add(out, "# EOF\n", 6);
 }

@@ -53,7 +53,11 @@ bool metrics_add(struct metrics *m, enum metric_type type, const char *name,
 /* Whether an Accept header asks for OpenMetrics. NULL: no. */
 bool metrics_wants_openmetrics(const char *accept);
 
-/* Prometheus text 0.0.4, or OpenMetrics 1.0. */
-void metrics_print(const struct metrics *m, bool openmetrics, struct text_buffer *out);
+/* Prometheus text 0.0.4, or OpenMetrics 1.0. `governor`: what its largest owners have
+ * under way is shown too, by name, for the listener that only operators reach; NULL: not.
+ */
+struct governor_stats;
+void metrics_print(const struct metrics *m, const struct governor_stats *governor,
+                   bool openmetrics, struct text_buffer *out);
 
 #endif

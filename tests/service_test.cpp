@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstring>
+#include <memory>
 #include <set>
 #include <sstream>
 #include <thread>
@@ -16,6 +17,7 @@ extern "C" {
 #include "service/auth.h"
 #include "service/clock.h"
 #include "service/config.h"
+#include "service/governor.h"
 #include "service/gzip.h"
 #include "service/hash.h"
 #include "service/log.h"
@@ -635,15 +637,60 @@ static const route metric_routes[] = {
     {},
 };
 
-static std::string metrics_text(const metrics *m, bool openmetrics)
+static std::string metrics_text(const metrics *m, bool openmetrics,
+                                const struct governor_stats *owners = nullptr)
 {
     test_arena a;
     text_buffer b{};
 
     b.arena = a;
-    metrics_print(m, openmetrics, &b);
+    metrics_print(m, owners, openmetrics, &b);
     REQUIRE_FALSE(b.failed);
     return std::string(b.data, b.length);
+}
+
+TEST_CASE("the largest owners have series of their own, and no more than so many",
+          "[service][metrics]")
+{
+    metrics *m = metrics_create(metric_routes);
+    auto stats = std::make_unique<struct governor_stats>();
+    governor_queue_stats &queue = stats->queues[GOVERNOR_COMPUTE];
+
+    REQUIRE(m);
+    CHECK(metrics_text(m, false).find("owner") == std::string::npos);
+    for (auto &q : stats->queues) {
+        q.owner_count = GOVERNOR_OWNERS_SHOWN + 1;
+        for (int i = 0; i < GOVERNOR_OWNERS_SHOWN; i++)
+            snprintf(q.owners[i].name, GOVERNOR_NAME_SIZE, "owner%d", i);
+        strcpy(q.owners[GOVERNOR_OWNERS_SHOWN].name, "other");
+    }
+    strcpy(queue.owners[0].name, "a \"b\"");
+    queue.owners[0].queued_count = 3;
+    queue.owners[1].background = true;
+    queue.owners[1].parked_count = 2;
+    strcpy(queue.owners[2].name, "other"); // a tenant may be called so
+    queue.owners[2].running_count = 4;
+    queue.owners[GOVERNOR_OWNERS_SHOWN].running_count = 5;
+
+    std::string text = metrics_text(m, false, stats.get());
+    size_t count = 0;
+    std::set<std::string> series;
+
+    for (const char *line :
+         {"gridplan_owner_jobs{owner=\"a \\\"b\\\"\",work=\"compute\",state=\"queued\"} "
+          "3\n",
+          "gridplan_owner_jobs{owner=\"owner1\",work=\"background\",state=\"parked\"} "
+          "2\n",
+          "gridplan_owner_jobs{owner=\"other\",work=\"compute\",state=\"running\"} 9\n",
+          "gridplan_owner_jobs{owner=\"owner0\",work=\"query\",state=\"queued\"} 0\n"})
+        CHECK_THAT(text, Catch::Contains(line));
+    for (size_t at = 0; (at = text.find("gridplan_owner_jobs{", at)) != std::string::npos;
+         at++, count++)
+        series.insert(text.substr(at, text.find('}', at) - at));
+    CHECK(count == series.size());
+    CHECK(count == 3 * (20 + 21)); // two of one name are one
+    CHECK_THAT(metrics_text(m, true, stats.get()), Catch::EndsWith("# EOF\n"));
+    metrics_close(m);
 }
 
 TEST_CASE("metrics are printed in both formats", "[service][metrics]")

@@ -3,6 +3,7 @@
 
 #include "service/config.h"
 #include "service/db.h"
+#include "service/governor.h"
 #include "service/hash.h"
 #include "service/liveness.h"
 #include "service/metrics.h"
@@ -127,10 +128,15 @@ enum error_code get_readyz(struct request *rq, const void *in, void *out)
 enum error_code get_metrics(struct request *rq, const void *in, void *out)
 {
     bool openmetrics = metrics_wants_openmetrics(rq->message->accept);
+    bool names_owners =
+        rq->message->entrance == ENTRANCE_ADMIN && rq->service->governor != NULL;
     struct text_buffer b = {.arena = rq->arena};
+    struct governor_stats governor;
 
     (void)in, (void)out;
-    metrics_print(rq->service->metrics, openmetrics, &b);
+    if (names_owners)
+        governor_stats(rq->service->governor, &governor);
+    metrics_print(rq->service->metrics, names_owners ? &governor : NULL, openmetrics, &b);
     if (b.failed)
         return fail_memory(rq->err);
     rq->reply->content_type = openmetrics ? METRICS_TYPE_OPENMETRICS : METRICS_TYPE_TEXT;
