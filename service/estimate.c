@@ -83,7 +83,7 @@ size_t estimate_body_bytes(const struct message *m, size_t limit_bytes)
 
 size_t estimate_plain_bytes(const struct route *route, size_t body_bytes)
 {
-    size_t factor = route_memory_factor(route);
+    size_t factor = route_cost(route).memory_factor;
 
     return body_bytes > (SIZE_MAX - PLAIN_BYTES) / factor
                ? SIZE_MAX

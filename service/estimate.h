@@ -1,6 +1,6 @@
 /* estimate.h - how much memory a request will take, guessed before it is read.
  *
- * A route says how many bytes a byte of its body becomes (route_memory_factor()); what
+ * A route says how many bytes a byte of its body becomes (route_cost()); what
  * its requests really took corrects that: each route has a factor on top, which follows
  * the largest needs quickly and small ones slowly. A guess never refuses anything.
  */
@@ -20,7 +20,7 @@ void estimates_close(struct estimates *e);
  * a lie, at most `limit_bytes`. */
 size_t estimate_body_bytes(const struct message *m, size_t limit_bytes);
 
-/* 1 MiB + route_memory_factor() * body_bytes, before the route's factor. */
+/* 1 MiB + route_cost().memory_factor * body_bytes, before the route's factor. */
 size_t estimate_plain_bytes(const struct route *route, size_t body_bytes);
 
 /* The guess: the same times the route's factor, at most `cap_bytes`. e NULL: 1. */

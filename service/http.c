@@ -62,12 +62,6 @@ enum {
     RETRY_AFTER_S = 1,
 };
 
-/* What a computation takes is guessed from its body: so many operations for a byte of it,
- * so many operations a second. Only its owner's own computations are put in order by it.
- */
-static const double OPERATIONS_PER_BYTE = 1000;
-static const double OPERATIONS_PER_S = 2e8;
-
 enum exchange_state {
     LOOKING,    /* the key is being looked up; nothing of the body is read */
     LOOKED,     /* it has: `err` says whether the body is wanted */
@@ -111,6 +105,7 @@ struct exchange {
     struct reply reply;
     struct governor_job job;  /* of a computation */
     struct arena_mark header; /* what the arena holds of the header */
+    size_t body_bytes;        /* guessed, of a packed one */
     size_t estimate_bytes;
 };
 
@@ -961,10 +956,10 @@ static void computed(void *context, enum governor_answer answer)
 static void estimate(struct exchange *x)
 {
     const struct service *service = x->http->service;
-    size_t body_bytes =
-        estimate_body_bytes(&x->message, route_body_limit(x->route, service->config));
 
-    x->estimate_bytes = estimate_bytes(service->estimates, x->route, body_bytes,
+    x->body_bytes =
+        estimate_body_bytes(&x->message, route_body_limit(x->route, service->config));
+    x->estimate_bytes = estimate_bytes(service->estimates, x->route, x->body_bytes,
                                        service->config->request_memory_bytes);
     x->header = arena_mark(x->arena);
 }
@@ -982,7 +977,7 @@ static void submit(struct exchange *x)
         .queue = GOVERNOR_COMPUTE,
         .work_bytes = x->estimate_bytes,
         .est_s = fmin(service->config->time_limit_max_s,
-                      (double)x->body.length * OPERATIONS_PER_BYTE / OPERATIONS_PER_S),
+                      route_estimate_s(x->route, x->body_bytes)),
         .cancelled = &x->peer->cancelled,
         .run = compute,
         .ended = computed,

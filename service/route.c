@@ -30,9 +30,12 @@
 
 enum {
     EARLY_BYTES = 5,                   /* "/v1/" and one more */
-    INLINE_BODY_MAX_BYTES = 16 * 1024, /* larger ones take too long on an I/O thread */
+    INLINE_BODY_MAX_BYTES = 64 * 1024, /* and INLINE_MAX_S: else it takes too long */
     RAW_BODIES = ROUTE_MERGE_PATCH | ROUTE_RAW_BODY | ROUTE_TEXT_BODY,
 };
+
+static const double OPERATIONS_PER_S = 2e8;
+static const double INLINE_MAX_S = 0.002; /* on an I/O thread */
 
 /* ---- finding the row ---- */
 
@@ -175,8 +178,10 @@ enum route_work route_work_of(const struct route *route, const struct message *m
         return route->work;
     if (m->idempotency_key && route->flags & ROUTE_IDEMPOTENT_KEY)
         return WORK_QUERY;
-    return m->body_length > INLINE_BODY_MAX_BYTES || m->content_encoding ? WORK_COMPUTE
-                                                                         : WORK_INLINE;
+    return m->body_length > INLINE_BODY_MAX_BYTES || m->content_encoding ||
+                   route_estimate_s(route, m->body_length) > INLINE_MAX_S
+               ? WORK_COMPUTE
+               : WORK_INLINE;
 }
 
 /* ---- what handlers use ---- */
@@ -646,11 +651,34 @@ size_t route_body_limit(const struct route *r, const struct config *config)
     return upload_bytes;
 }
 
-size_t route_memory_factor(const struct route *r)
+/* Kinds of rows, the first that fits: what it has of these flags, and where it is
+ * answered. Both were measured: of the rows that are answered inline the slowest, with
+ * as many sites as fit, takes 95 ns for a byte; what searches takes many times that. */
+static const struct {
+    unsigned flags; /* any of them; 0: whatever it has */
+    bool is_inline; /* answered by an I/O thread */
+    struct route_cost cost;
+} kinds[] = {
+    {ROUTE_BULK | ROUTE_TEXT_BODY, false, {4, 20}}, /* stored */
+    {ROUTE_DECISION, true, {64, 20}},               /* formulas */
+    {ROUTE_DECISION, false, {64, 1000}},            /* searches, simulations */
+    {0, true, {20, 20}},
+    {0, false, {20, 1000}},
+};
+
+struct route_cost route_cost(const struct route *r)
 {
-    if (r->flags & (ROUTE_BULK | ROUTE_TEXT_BODY))
-        return 4;
-    return r->flags & ROUTE_DECISION ? 64 : 20;
+    size_t i = 0;
+
+    while ((kinds[i].flags && !(kinds[i].flags & r->flags)) ||
+           (kinds[i].is_inline && r->work != WORK_INLINE))
+        i++;
+    return kinds[i].cost;
+}
+
+double route_estimate_s(const struct route *r, size_t body_bytes)
+{
+    return route_cost(r).operations_per_byte * (double)body_bytes / OPERATIONS_PER_S;
 }
 
 bool route_takes_body(const struct route *route)

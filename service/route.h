@@ -232,9 +232,16 @@ struct route {
     const char *example; /* file below openapi/examples/, NULL: none */
 };
 
-/* Bytes of memory that a byte of the body becomes, by the row's flags: of what stores its
- * body 4, of a decision 64, else 20. */
-size_t route_memory_factor(const struct route *r);
+/* What answering is guessed to take, by the kind of the row. */
+struct route_cost {
+    size_t memory_factor;       /* bytes of memory that a byte of the body becomes */
+    double operations_per_byte; /* steps of some nanoseconds for each of these bytes */
+};
+struct route_cost route_cost(const struct route *r);
+
+/* CPU seconds for a body of so many bytes. It only orders the computations of one owner,
+ * and keeps what is long off the I/O threads. */
+double route_estimate_s(const struct route *r, size_t body_bytes);
 
 /* Bytes that a body of this route may have: texts that are stored as they are may be
  * longer than what becomes a struct. NULL: any other. */

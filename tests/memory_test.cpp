@@ -356,6 +356,19 @@ TEST_CASE("an estimate is 1 MiB and so many bytes for a byte of the body, correc
     CHECK(estimate_bytes(nullptr, &table[1], MIB, SIZE_MAX) == 65 * MIB);
     CHECK(estimate_bytes(nullptr, &table[1], MIB, 50 * MIB) == 50 * MIB);
 
+    // Of processor time likewise; on an I/O thread at most 2 ms of it.
+    struct message m {
+    };
+    table[0].work = WORK_QUERY;
+    table[1].work = WORK_COMPUTE;
+    CHECK(route_estimate_s(&table[0], 1'000'000) == Approx(0.1).epsilon(1e-12));
+    CHECK(route_estimate_s(&table[1], 1'000'000) == Approx(5).epsilon(1e-12));
+    CHECK(route_estimate_s(&table[2], 20'000) == Approx(0.002).epsilon(1e-12));
+    m.body_length = 20'000;
+    CHECK(route_work_of(&table[2], &m) == WORK_INLINE);
+    m.body_length++;
+    CHECK(route_work_of(&table[2], &m) == WORK_COMPUTE);
+
     estimates *e = estimates_create(table);
     REQUIRE(e);
     CHECK(estimate_bytes(e, &table[1], MIB, SIZE_MAX) == 65 * MIB);
