@@ -1393,11 +1393,21 @@ enum error_code db_run_list(struct db_session *s, const struct db_statement *sta
     return OK;
 }
 
-enum error_code db_execute(struct db_session *s, const char *sql, struct error *err)
+enum error_code db_execute_counted(struct db_session *s, const char *sql,
+                                   size_t *affected, struct error *err)
 {
     struct work w = {.name = "sql", .sql = sql};
 
-    return perform(s, &w, err);
+    TRY(perform(s, &w, err));
+    *affected = w.affected;
+    return OK;
+}
+
+enum error_code db_execute(struct db_session *s, const char *sql, struct error *err)
+{
+    size_t ignored;
+
+    return db_execute_counted(s, sql, &ignored, err);
 }
 
 /* ---- readiness ---- */

@@ -265,4 +265,8 @@ enum error_code db_run_list(struct db_session *s, const struct db_statement *sta
 /* Any SQL without values, several statements too; for migrations and upkeep. */
 enum error_code db_execute(struct db_session *s, const char *sql, struct error *err);
 
+/* The same; *affected is the number of rows that it wrote. */
+enum error_code db_execute_counted(struct db_session *s, const char *sql,
+                                   size_t *affected, struct error *err);
+
 #endif

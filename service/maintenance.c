@@ -3,7 +3,8 @@
  * A round is many short transactions, each under an advisory lock of its own
  * that only one replica gets. Making and dropping a partition needs the table
  * for itself for a moment; it waits for that at most LOCK_TIMEOUT, because all
- * others would queue behind it.
+ * others would queue behind it. Rows that wait in the default partition for theirs are
+ * moved so many at a time that this moment stays short.
  */
 #include "service/maintenance.h"
 
@@ -21,8 +22,9 @@
 
 enum {
     BATCHES_MAX = 1000, /* of one table in one round */
-    RETRY_S = 60,       /* after a failed round */
-    NO_ROOM_S = 5,      /* while others have the memory */
+    MOVED_AT_ONCE = 50000,
+    RETRY_S = 60,  /* after a failed round */
+    NO_ROOM_S = 5, /* while others have the memory */
     ROUND_MOST_BYTES = 32 * 1024 * 1024,
     GAPS_RETRY_S = 1, /* after one that left out partitions */
 };
@@ -35,6 +37,7 @@ struct history_table {
     const char *name, *at; /* the column that says when */
     size_t kept_offset;    /* of the retention in struct maintenance_options */
     struct db_statement delete_default; /* old rows of the default partition */
+    struct db_statement find_border;    /* up to where rows of it can be moved at once */
 };
 
 struct round {
@@ -43,6 +46,7 @@ struct round {
     double now_s;
     struct arena *arena; /* reset by each step */
     bool has_gaps;       /* a partition was not made, as another replica was at work */
+    bool has_moves;      /* a partition has to be filled in several steps */
 };
 
 static double kept_days(const struct round *round, const struct history_table *table)
@@ -135,55 +139,197 @@ static double month_begin_s(struct month m)
     return (double)timegm(&tm);
 }
 
-static const char *month_text(struct month m, struct arena *a)
+/* Of a month's partition, and of the next rows of it that are in the default one. */
+struct filling {
+    const struct history_table *table;
+    char name[64];
+    double begin_s, end_s; /* of the month */
+    bool exists;           /* then it takes rows from begin_s to until_s */
+    double until_s;
+};
+
+struct instant {
+    double at_s;
+};
+
+static const struct db_column instant_columns[] = {
+    DB_COLUMN(struct instant, at_s, DB_INSTANT),
+    {0},
+};
+
+static const struct db_statement find_bound = {
+    "find_bound",
+    "SELECT ((regexp_match(pg_get_expr(relpartbound, oid), 'TO \\(''([^'']+)''\\)'))[1])"
+    "::timestamptz FROM pg_inherits JOIN pg_class ON oid = inhrelid"
+    " WHERE inhparent = $1::regclass AND relname = $2",
+    DB_REPEATABLE};
+
+static enum error_code look_up(struct round *round, struct filling *f, struct error *err)
 {
-    return arena_printf(a, "%04d-%02d-01 00:00Z", m.year, m.month);
+    struct instant bound = {NAN};
+
+    TRY(db_row(round->s, &find_bound,
+               DB_PARAMS(db_text(f->table->name), db_text(f->name)), instant_columns,
+               sizeof(bound), &bound, &f->exists, round->arena, err));
+    f->until_s = f->exists ? bound.at_s : f->begin_s;
+    if (isnan(f->until_s)) /* made by hand, without an end that can be read */
+        f->until_s = f->end_s;
+    return OK;
 }
 
-/* The partition is filled with what the default one has of its month before it
+/* The instant up to which at most `rows` rows can be moved at once, more only if they are
+ * of one instant; the month's end if no others are left. */
+static enum error_code find_border(struct round *round, const struct filling *f,
+                                   size_t rows, double *border_s, struct error *err)
+{
+    struct instant border = {f->end_s};
+    bool found;
+
+    TRY(db_row(round->s, &f->table->find_border,
+               DB_PARAMS(db_instant(f->until_s), db_instant(f->end_s), db_integer(rows)),
+               instant_columns, sizeof(border), &border, &found, round->arena, err));
+    *border_s = border.at_s;
+    return OK;
+}
+
+static size_t moved_at_once(const struct round *round)
+{
+    return round->options->moved_at_once ? round->options->moved_at_once : MOVED_AT_ONCE;
+}
+
+static const char *instant_text(double at_s, struct arena *a)
+{
+    time_t t = (time_t)floor(at_s);
+    long us = lround((at_s - (double)t) * 1e6);
+    struct tm tm;
+
+    gmtime_r(&t, &tm);
+    return arena_printf(a, "%04d-%02d-%02d %02d:%02d:%02d.%06ldZ", tm.tm_year + 1900,
+                        tm.tm_mon + 1, tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec, us);
+}
+
+/* What comes before the rows are moved. The table is locked first, as by whoever uses it:
+ * a query that had planned without the new partition would miss what goes there. */
+static const char *prepare_text(const struct filling *f, struct arena *a)
+{
+    const char *name = f->table->name;
+    const char *change =
+        f->exists ? arena_printf(a, "ALTER TABLE %s DETACH PARTITION %s", name, f->name)
+                  : arena_printf(a,
+                                 "CREATE TABLE %s (LIKE %s INCLUDING DEFAULTS INCLUDING "
+                                 "COMMENTS)",
+                                 f->name, name);
+
+    return change ? arena_printf(a,
+                                 "LOCK TABLE ONLY %s IN ACCESS EXCLUSIVE MODE;"
+                                 "LOCK TABLE %s_default IN ACCESS EXCLUSIVE MODE;%s",
+                                 name, name, change)
+                  : NULL;
+}
+
+static void note_moved(const struct round *round, const struct filling *f, size_t rows)
+{
+    const struct maintenance_options *options = round->options;
+    char text[256];
+
+    if (rows == 0)
+        return;
+    if (options->moved_row_count)
+        __atomic_fetch_add(options->moved_row_count, rows, __ATOMIC_RELAXED);
+    if (!options->log)
+        return;
+    snprintf(text, sizeof(text), "moved %zu rows of %s_default to %s%s", rows,
+             f->table->name, f->name,
+             f->until_s < f->end_s ? ", more are to follow" : "");
+    options->log(options->log_context, text);
+}
+
+/* The partition takes the rows from until_s to border_s out of the default one, before it
  * is attached: else PostgreSQL would refuse it. */
-static enum error_code make_partition(struct round *round, const struct history_table *t,
-                                      struct month m, const char *name, struct error *err)
+static enum error_code fill_partition(struct round *round, const struct filling *f,
+                                      double border_s, size_t *rows, struct error *err)
 {
-    const char *from = month_text(m, round->arena);
-    const char *to = month_text(month_after(m), round->arena);
-    const char *sql = arena_printf(
-        round->arena,
-        "LOCK TABLE %s_default IN ACCESS EXCLUSIVE MODE;"
-        "CREATE TABLE %s (LIKE %s INCLUDING DEFAULTS INCLUDING COMMENTS);"
-        "WITH moved AS (DELETE FROM %s_default WHERE %s >= '%s' AND %s < '%s' RETURNING "
-        "*)"
-        " INSERT INTO %s SELECT * FROM moved;"
-        "ALTER TABLE %s ATTACH PARTITION %s FOR VALUES FROM ('%s') TO ('%s')",
-        t->name, name, t->name, t->name, t->at, from, t->at, to, name, t->name, name,
-        from, to);
+    const struct history_table *t = f->table;
+    const char *begin = instant_text(f->begin_s, round->arena);
+    const char *from = instant_text(f->until_s, round->arena);
+    const char *to = instant_text(border_s, round->arena);
+    const char *prepare = prepare_text(f, round->arena);
+    const char *move, *attach;
 
-    return from && to && sql ? db_execute(round->s, sql, err) : fail_memory(err);
+    if (!begin || !from || !to || !prepare)
+        return fail_memory(err);
+    move = arena_printf(round->arena,
+                        "WITH moved AS (DELETE FROM %s_default WHERE %s >= '%s'"
+                        " AND %s < '%s' RETURNING *)"
+                        " INSERT INTO %s SELECT * FROM moved",
+                        t->name, t->at, from, t->at, to, f->name);
+    attach = arena_printf(round->arena,
+                          "ALTER TABLE %s ATTACH PARTITION %s FOR VALUES"
+                          " FROM ('%s') TO ('%s')",
+                          t->name, f->name, begin, to);
+    if (!move || !attach)
+        return fail_memory(err);
+    TRY(db_execute(round->s, prepare, err));
+    TRY(db_execute_counted(round->s, move, rows, err));
+    return db_execute(round->s, attach, err);
 }
 
+/* In a transaction that is ours. */
+static enum error_code take_step(struct round *round, struct filling *f, bool by_steps,
+                                 size_t *rows, struct error *err)
+{
+    size_t most = moved_at_once(round);
+    double border_s;
+
+    TRY(look_up(round, f, err));
+    if (f->until_s >= f->end_s) /* another replica was first */
+        return OK;
+    TRY(find_border(round, f, 2 * most, &border_s, err));
+    if (border_s < f->end_s) {
+        round->has_moves = true;
+        if (!by_steps)
+            return OK;
+        TRY(find_border(round, f, most, &border_s, err));
+    }
+    TRY(fill_partition(round, f, border_s, rows, err));
+    f->until_s = border_s;
+    return OK;
+}
+
+/* Makes the month's partition. More rows than twice what is moved at once are moved by
+ * steps, if that is allowed now: each is a transaction, after which the partition takes
+ * the month up to an instant. So everyone sees each row all the time, nobody waits for
+ * long, and whoever comes after a crash goes on from there. */
 static enum error_code ensure_partition(struct round *round,
                                         const struct history_table *t, struct month m,
-                                        struct error *err)
+                                        bool by_steps, struct error *err)
 {
-    bool ours, exists = false;
-    char name[64];
-    enum error_code code;
+    struct filling f = {
+        .table = t, .begin_s = month_begin_s(m), .end_s = month_begin_s(month_after(m))};
 
-    snprintf(name, sizeof(name), "%s_%04d_%02d", t->name, m.year, m.month);
-    arena_reset(round->arena);
-    TRY(ask(round, &find_partition, DB_PARAMS(db_text(t->name), db_text(name)), &exists,
-            err));
-    if (exists)
-        return OK;
-    TRY(begin_step(round, &ours, err));
-    round->has_gaps = round->has_gaps || !ours;
-    if (!ours)
-        return OK;
-    code = ask(round, &find_partition, DB_PARAMS(db_text(t->name), db_text(name)),
-               &exists, err);
-    if (code == OK && !exists)
-        code = make_partition(round, t, m, name, err);
-    return end_step(round, code, err);
+    snprintf(f.name, sizeof(f.name), "%s_%04d_%02d", t->name, m.year, m.month);
+    for (int i = 0; i < BATCHES_MAX; i++) {
+        enum error_code code;
+        double before_s;
+        size_t rows = 0;
+        bool ours;
+
+        arena_reset(round->arena);
+        TRY(look_up(round, &f, err));
+        if (f.until_s >= f.end_s)
+            return OK;
+        before_s = f.until_s;
+        TRY(begin_step(round, &ours, err));
+        round->has_gaps = round->has_gaps || !ours;
+        if (!ours)
+            return OK;
+        code = take_step(round, &f, by_steps, &rows, err);
+        TRY(end_step(round, code, err));
+        note_moved(round, &f, rows);
+        if (!(f.until_s > before_s))
+            return OK; /* not now */
+    }
+    return OK;
 }
 
 struct partition {
@@ -273,45 +419,73 @@ static enum error_code delete_rows(struct round *round,
 
 /* ---- rounds ---- */
 
+/* $3 rows from $1 on, before $2: see find_border(). */
+#define FIND_BORDER(table, at)                                                     \
+    {                                                                              \
+        "find_border_" table,                                                      \
+            "WITH first AS (SELECT " at " AS at FROM " table "_default WHERE " at  \
+            " >= $1 AND " at " < $2 ORDER BY 1 LIMIT $3 + 1)"                      \
+            " SELECT CASE WHEN count(*) <= $3 THEN $2"                             \
+            " WHEN min(at) < max(at) THEN max(at)"                                 \
+            " ELSE coalesce((SELECT min(" at ") FROM " table "_default WHERE " at  \
+            " > (SELECT max(at) FROM first) AND " at " < $2), $2) END FROM first", \
+            DB_REPEATABLE                                                          \
+    }
+
 static const struct history_table tables[] = {
     {"load_sample", "observed_at",
      offsetof(struct maintenance_options, load_sample_kept_days),
-     DELETE_OLD("load_sample_default", "observed_at")},
+     DELETE_OLD("load_sample_default", "observed_at"),
+     FIND_BORDER("load_sample", "observed_at")},
     {"failure", "down_at", offsetof(struct maintenance_options, failure_kept_days),
-     DELETE_OLD("failure_default", "down_at")},
+     DELETE_OLD("failure_default", "down_at"), FIND_BORDER("failure", "down_at")},
     {"execution", "started_at", offsetof(struct maintenance_options, execution_kept_days),
-     DELETE_OLD("execution_default", "started_at")},
+     DELETE_OLD("execution_default", "started_at"),
+     FIND_BORDER("execution", "started_at")},
     {"checkpoint_log", "requested_at",
      offsetof(struct maintenance_options, checkpoint_log_kept_days),
-     DELETE_OLD("checkpoint_log_default", "requested_at")},
+     DELETE_OLD("checkpoint_log_default", "requested_at"),
+     FIND_BORDER("checkpoint_log", "requested_at")},
     {"reschedule_event", "moved_at",
      offsetof(struct maintenance_options, reschedule_event_kept_days),
-     DELETE_OLD("reschedule_event_default", "moved_at")},
+     DELETE_OLD("reschedule_event_default", "moved_at"),
+     FIND_BORDER("reschedule_event", "moved_at")},
     {"claim_attempt", "attempted_at",
      offsetof(struct maintenance_options, claim_attempt_kept_days),
-     DELETE_OLD("claim_attempt_default", "attempted_at")},
+     DELETE_OLD("claim_attempt_default", "attempted_at"),
+     FIND_BORDER("claim_attempt", "attempted_at")},
     {"site_error", "observed_at",
      offsetof(struct maintenance_options, site_error_kept_days),
-     DELETE_OLD("site_error_default", "observed_at")},
+     DELETE_OLD("site_error_default", "observed_at"),
+     FIND_BORDER("site_error", "observed_at")},
     {"transfer_actual", "finished_at",
      offsetof(struct maintenance_options, transfer_kept_days),
-     DELETE_OLD("transfer_actual_default", "finished_at")},
+     DELETE_OLD("transfer_actual_default", "finished_at"),
+     FIND_BORDER("transfer_actual", "finished_at")},
     {"progress_sample", "received_at",
      offsetof(struct maintenance_options, progress_sample_kept_days),
-     DELETE_OLD("progress_sample_default", "received_at")},
+     DELETE_OLD("progress_sample_default", "received_at"),
+     FIND_BORDER("progress_sample", "received_at")},
 };
 enum { TABLE_COUNT = sizeof(tables) / sizeof(tables[0]) };
 
-static enum error_code keep_table(struct round *round, const struct history_table *t,
-                                  struct error *err)
+static enum error_code make_partitions(struct round *round, const struct history_table *t,
+                                       bool by_steps, struct error *err)
 {
-    double until_s = round->now_s - kept_days(round, t) * DAY_S;
     struct month m = month_of(round->now_s);
 
     for (size_t i = 0; i <= round->options->months_ahead; i++) {
-        TRY(ensure_partition(round, t, m, err));
+        TRY(ensure_partition(round, t, m, by_steps, err));
         m = month_after(m);
     }
+    return OK;
+}
+
+static enum error_code drop_old(struct round *round, const struct history_table *t,
+                                struct error *err)
+{
+    double until_s = round->now_s - kept_days(round, t) * DAY_S;
+
     if (kept_days(round, t) <= 0)
         return OK;
     TRY(drop_partitions(round, t, until_s, err));
@@ -323,7 +497,12 @@ static enum error_code run_round(struct round *round, struct error *err)
     const struct maintenance_options *options = round->options;
 
     for (size_t i = 0; i < TABLE_COUNT; i++)
-        TRY(keep_table(round, &tables[i], err));
+        TRY(make_partitions(round, &tables[i], false, err));
+    for (size_t i = 0; i < TABLE_COUNT && round->has_moves; i++)
+        TRY(make_partitions(round, &tables[i], true,
+                            err)); /* what takes long comes last */
+    for (size_t i = 0; i < TABLE_COUNT; i++)
+        TRY(drop_old(round, &tables[i], err));
     if (options->decision_kept_days > 0)
         TRY(delete_rows(round, &delete_decisions,
                         round->now_s - options->decision_kept_days * DAY_S, err));
@@ -342,7 +521,7 @@ static enum error_code run(struct db *db, const struct maintenance_options *opti
                            struct error *err)
 {
     struct arena *session_arena = arena_create(SIZE_MAX);
-    struct round round = {NULL, options, now_s, arena_create(SIZE_MAX), false};
+    struct round round = {NULL, options, now_s, arena_create(SIZE_MAX), false, false};
     enum error_code code;
 
     if (session_arena && round.arena)

@@ -1,7 +1,8 @@
 /* maintenance.h - upkeep of the history tables, by a thread of its own.
  *
  * Makes the monthly partitions ahead of time (moving rows that came too early
- * out of the default partition), drops those that are older than their
+ * out of the default partition, some at a time, each of them seen by everyone all the
+ * while), drops those that are older than their
  * retention, deletes old rows of the default partitions, old decisions,
  * simulations and expired idempotency keys. One replica at a time does it; nothing waits
  * long for a lock: what could not be done is done in the next round.
@@ -24,6 +25,9 @@ struct maintenance_options {
     double decision_kept_days;
     double simulation_kept_days; /* after their end */
     size_t months_ahead;         /* partitions made beyond this month's, <= 24 */
+    size_t moved_at_once;        /* rows in one transaction; 0: 50,000. Twice as many are
+                                    moved at once when none are left then */
+    uint64_t *moved_row_count;   /* counts them, atomically; NULL: nobody does */
     struct governor *governor;   /* lends the memory of a round; NULL: nobody is asked */
     double interval_s; /* between rounds, > 0; a failed round is repeated earlier */
     void (*log)(void *context, const char *text); /* NULL: nobody */

@@ -152,6 +152,7 @@ static void start_maintenance(struct upkeep *u)
         .decision_kept_days = config->retention_decisions_days,
         .simulation_kept_days = config->retention_simulations_days,
         .months_ahead = config->partitions_ahead_months,
+        .moved_row_count = &u->service->moved_row_count,
         .governor = u->service->governor,
         .interval_s = MAINTENANCE_EVERY_S,
         .log = log_maintenance,
@@ -355,6 +356,13 @@ static double read_simulations(void *service)
         __atomic_load_n(&s->background, __ATOMIC_ACQUIRE));
 }
 
+static double read_moved_rows(void *service)
+{
+    struct service *s = service;
+
+    return (double)__atomic_load_n(&s->moved_row_count, __ATOMIC_RELAXED);
+}
+
 #define DB_STAT(function, member)    \
     static double function(void *db) \
     {                                \
@@ -424,6 +432,9 @@ static void add_key_metrics(struct service *s)
         {METRIC_COUNTER, "gridplan_partition_retries_total", "",
          "Statements that met a partition being made, and were sent again.",
          read_partition_retries, s->db},
+        {METRIC_COUNTER, "gridplan_partition_rows_moved_total", "",
+         "Rows moved out of a default partition to one that was made after them.",
+         read_moved_rows, s->db ? s : NULL},
         {METRIC_COUNTER, "gridplan_check_escaped_total", "",
          "Values that the database refused and the service had let through.",
          read_checks_escaped, s->db},

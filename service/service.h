@@ -26,6 +26,7 @@ struct service {
                                         started yet, or no database */
     struct refits *refits;           /* refits.h; likewise */
     size_t waiting_count;            /* requests that wait for a simulation; atomic */
+    uint64_t moved_row_count;        /* into partitions that came late; atomic */
     bool draining;                   /* set by SIGTERM; read with __atomic_load_n */
 };
 

@@ -4,6 +4,8 @@
 #include "tests/database.hpp"
 
 #include <atomic>
+#include <csignal>
+#include <sys/wait.h>
 #include <thread>
 
 extern "C" {
@@ -144,6 +146,197 @@ TEST_CASE("a row that meets a partition being made is sent again", "[db]")
     CHECK(all);
     REQUIRE_OK(maintenance_has_partitions(f.s, 900000000, &all, f.a, &err));
     CHECK_FALSE(all);
+}
+
+namespace
+{
+// A database of its own with rows of November 2025 that came before their partition.
+struct late_rows {
+    own_database base;
+    test_db d;
+    test_session s;
+    maintenance_options o{};
+    uint64_t moved = 0;
+    std::string said;
+
+    late_rows(const char *name, const char *at)
+        : base(name), d(test_db_options(base.url.c_str())), s(d)
+    {
+        error err{};
+        size_t applied;
+        REQUIRE_OK(migrate_run(d, migrations, migration_count, &applied, &err));
+        REQUIRE_OK(
+            db_execute(s,
+                       ("INSERT INTO load_sample (tenant, resource_id, observed_at,"
+                        " cpu_available_ratio) SELECT 't', 'r' || i, " +
+                        std::string(at))
+                           .c_str(),
+                       &err));
+        o.moved_row_count = &moved;
+        o.log_context = &said;
+        o.log = [](void *context, const char *text) {
+            *static_cast<std::string *>(context) += std::string(text) + "\n";
+        };
+    }
+    double number(const char *sql)
+    {
+        test_arena own;
+        return query_number(s, own, sql);
+    }
+};
+
+const double november_s = 1764000000; // 2025-11-24T16:00:00Z
+const char *const in_order = "SELECT count(*) FROM load_sample WHERE observed_at ="
+                             " '2025-11-01Z'::timestamptz + cpu_available_ratio * 1e6 *"
+                             " interval '1 second'";
+} // namespace
+
+TEST_CASE("rows that came before their partition are moved some at a time", "[db]")
+{
+    NEED_DATABASE();
+    // 100 rows, 3 of each instant but 22 of the 10th, one to the first instant of the
+    // month, one to the last one, and some of other months.
+    late_rows late("gridplan_test_moves",
+                   "'2025-11-01Z'::timestamptz + s * interval '1 second', s * 1e-6"
+                   " FROM (SELECT i, CASE WHEN i = 99 THEN 2591999.999999 ELSE"
+                   " CASE WHEN i BETWEEN 30 AND 51 THEN 30 ELSE i END / 3 END AS s"
+                   " FROM generate_series(0, 99) AS i) AS x");
+    error err{};
+    late.o.moved_at_once = 7;
+    REQUIRE_OK(db_execute(late.s,
+                          "INSERT INTO load_sample (tenant, resource_id, observed_at)"
+                          " VALUES ('t', 'old', '2025-10-31 23:59:59.999999Z'),"
+                          " ('t', 'next', '2025-12-01Z')",
+                          &err));
+    REQUIRE(late.number(in_order) == 100);
+
+    SECTION("all at once when there is nobody in the way")
+    {
+        REQUIRE_OK(maintenance_run(late.d, &late.o, november_s, &err));
+        CHECK(late.moved == 100);
+        // Up to 7 rows a step, never some of one instant only; the last step takes 14.
+        CHECK(late.said.substr(0, late.said.find('\n')) ==
+              "moved 6 rows of load_sample_default to load_sample_2025_11, more are to "
+              "follow");
+        CHECK(late.said.find("moved 25 rows") == std::string::npos);
+        CHECK(late.said.find("moved 22 rows") != std::string::npos);
+        CHECK(late.said.rfind("more are to follow") <
+              late.said.rfind("of load_sample_default to load_sample_2025_11\n"));
+    }
+    SECTION("by whom comes after one who was killed")
+    {
+        for (int left = 3; left > 0; left--) {
+            pid_t child = fork();
+            if (child == 0) {
+                struct db *own = nullptr;
+                db_options options = test_db_options(late.base.url.c_str());
+                error e{};
+                late.o.log = [](void *, const char *) { kill(getpid(), SIGKILL); };
+                if (db_create(&options, &own, &e) == OK)
+                    maintenance_run(own, &late.o, november_s, &e);
+                _exit(1);
+            }
+            int status = 0;
+            REQUIRE(waitpid(child, &status, 0) == child);
+            REQUIRE(WIFSIGNALED(status));
+            CHECK(late.number(in_order) == 100);
+            CHECK(late.number("SELECT count(*) FROM load_sample_2025_11") ==
+                  6 * (4 - left));
+            CHECK(late.number("SELECT count(*) FROM load_sample_default") ==
+                  102 - 6 * (4 - left));
+        }
+        // What takes long comes last: all tables have a partition that takes rows.
+        bool all;
+        REQUIRE_OK(maintenance_has_partitions(late.s, november_s, &all, late.s.a, &err));
+        CHECK(all);
+        REQUIRE_OK(maintenance_run(late.d, &late.o, november_s, &err));
+        CHECK(late.moved == 100 - 3 * 6);
+    }
+    SECTION("while a statement holds the table, nothing is moved, and none is lost")
+    {
+        test_session reader(late.d);
+        REQUIRE_OK(db_begin(reader, &err));
+        REQUIRE_OK(db_execute(reader, "SELECT count(*) FROM load_sample", &err));
+        error own{};
+        CHECK(maintenance_run(late.d, &late.o, november_s, &own) == ERR_CONFLICT);
+        CHECK(late.moved == 0);
+        db_rollback(reader);
+        REQUIRE_OK(maintenance_run(late.d, &late.o, november_s, &err));
+    }
+    CHECK(late.number(in_order) == 100);
+    CHECK(late.number("SELECT count(*) FROM load_sample_2025_11") == 100);
+    CHECK(late.number("SELECT count(*) FROM load_sample_default") == 2);
+    CHECK(late.number("SELECT count(*) FROM pg_indexes WHERE tablename ="
+                      " 'load_sample_2025_11'") == 1);
+    // Nothing is left to do; the next month is made as ever.
+    uint64_t moved = late.moved;
+    REQUIRE_OK(maintenance_run(late.d, &late.o, november_s, &err));
+    CHECK(late.moved == moved);
+    REQUIRE_OK(maintenance_run(late.d, &late.o, november_s + 7 * 86400, &err));
+    CHECK(late.number("SELECT count(*) FROM load_sample_2025_12") == 1);
+    // The border of the month is where it was.
+    REQUIRE_OK(db_execute(late.s,
+                          "INSERT INTO load_sample (tenant, resource_id, observed_at)"
+                          " VALUES ('t', 'x', '2025-11-30 23:59:59.999999Z')",
+                          &err));
+    CHECK(late.number("SELECT count(*) FROM load_sample_2025_11") == 101);
+}
+
+TEST_CASE("a quarter of a million late rows are moved while requests go on", "[db]")
+{
+    NEED_DATABASE();
+    late_rows late("gridplan_test_many_moves",
+                   "'2025-11-01Z'::timestamptz + i * interval '1 second', i * 1e-6"
+                   " FROM generate_series(0, 250000) AS i");
+    std::atomic<bool> done{false};
+    std::atomic<int> wrong{0}, refused{0};
+    double longest_s = 0;
+    int stored = 0;
+    std::thread writer([&] {
+        test_session s(late.d);
+        while (!done) {
+            load_sample one = sample_of("new", 0.5);
+            error own{};
+            double start_s = clock_monotonic_s();
+            if (store_load_samples(s, "u", &one, 1, &own) == OK)
+                stored++;
+            else
+                refused++;
+            longest_s = std::max(longest_s, clock_monotonic_s() - start_s);
+            usleep(1000);
+        }
+    });
+    std::thread reader([&] {
+        test_session s(late.d);
+        while (!done) {
+            test_arena own;
+            wrong += query_number(
+                         s, own, "SELECT count(*) FROM load_sample WHERE tenant = 't'") !=
+                     250001;
+        }
+    });
+    error err{};
+    double begin_s = clock_monotonic_s();
+    error_code code = maintenance_run(late.d, &late.o, november_s, &err);
+    double took_s = clock_monotonic_s() - begin_s;
+    done = true;
+    writer.join();
+    reader.join();
+    INFO(err.text);
+    CHECK(code == OK);
+    CHECK(wrong == 0);
+    CHECK(refused == 0);
+    CHECK(stored > 0);
+    CAPTURE(took_s, longest_s, late.said);
+    CHECK(late.said.find(
+              "moved 50000 rows of load_sample_default to load_sample_2025_11, more"
+              " are to follow\n") == 0);
+    // Whoever comes in between waits for one step, not for all.
+    CHECK(longest_s < took_s);
+    CHECK(late.number("SELECT count(*) FROM load_sample_2025_11") == 250001 + stored);
+    CHECK(late.number("SELECT count(*) FROM load_sample_default") == 0);
+    CHECK(late.moved >= 250001);
+    CHECK(late.number(in_order) >= 250001);
 }
 
 TEST_CASE("replicas that begin together leave no partition out", "[db]")

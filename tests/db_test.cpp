@@ -31,33 +31,6 @@ double clock_s()
 const db_statement select_one = {"select_one", "SELECT 1", DB_REPEATABLE};
 const db_statement count_up = {"count_up", "UPDATE counter SET n = n + 1", 0};
 
-// A new, empty database beside the given one.
-struct own_database {
-    std::string name, url;
-    explicit own_database(const char *name_) : name(name_)
-    {
-        recreate(true);
-        std::string base = test_database_url();
-        size_t slash = base.find('/', base.find("//") + 2);
-        size_t end = base.find('?', slash);
-        url = base.substr(0, slash + 1) + name + base.substr(end);
-    }
-    ~own_database()
-    {
-        recreate(false);
-    }
-    void recreate(bool make)
-    {
-        test_db d;
-        test_session s(d);
-        error err{};
-        REQUIRE_OK(db_execute(
-            s, ("DROP DATABASE IF EXISTS " + name + " WITH (FORCE)").c_str(), &err));
-        if (make)
-            REQUIRE_OK(db_execute(s, ("CREATE DATABASE " + name).c_str(), &err));
-    }
-};
-
 // Ends with its scope, and its folder with it.
 struct child_process {
     pid_t pid;
