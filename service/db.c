@@ -88,6 +88,7 @@ struct db_session {
     bool in_transaction;
     bool spoiled;       /* the transaction can only be rolled back */
     bool sent;          /* the statement may have reached the server */
+    bool in_doubt;      /* COMMIT was sent and not answered */
     enum repair repair; /* of the last failure */
 };
 
@@ -1035,17 +1036,41 @@ static void stand_aside(int attempt)
     nanosleep(&t, NULL);
 }
 
+/* Nothing was acknowledged, and something may be there. */
+static enum error_code fail_unknown(struct db_session *s, struct error *err)
+{
+    count(s->db, &s->db->stats.unconfirmed_count);
+    return fail_later(err, ERR_UNAVAILABLE, 1,
+                      "it is not known whether it was stored; send it again with an "
+                      "Idempotency-Key");
+}
+
 /* The row is there and seen, but may be lost with the primary. A read says nothing of
  * that sort. */
 static enum error_code fail_unconfirmed(struct db_session *s, const struct work *w,
                                         struct error *err)
 {
-    if (!w->commits && w->affected == 0)
-        return OK;
-    count(s->db, &s->db->stats.unconfirmed_count);
-    return fail_later(err, ERR_UNAVAILABLE, 1,
-                      "it is not known whether it was stored; send it again with an "
-                      "Idempotency-Key");
+    return w->commits || w->affected ? fail_unknown(s, err) : OK;
+}
+
+/* Whether what was sent may have been done, though there is no answer. What may be sent
+ * twice is a read, or changes nothing the second time. */
+static bool is_unanswered(const struct db_session *s, const struct work *w)
+{
+    return s->sent && !s->connection->pg &&
+           (w->commits || (w->statement && !w->repeatable && !s->in_transaction));
+}
+
+/* What is known of what was stored. */
+static enum error_code note_outcome(struct db_session *s, const struct work *w,
+                                    enum error_code code, struct error *err)
+{
+    if (code == OK && s->connection->warned && (w->commits || !s->in_transaction))
+        return fail_unconfirmed(s, w, err);
+    s->in_doubt = code != OK && w->commits && is_unanswered(s, w);
+    if (code == ERR_UNAVAILABLE && is_unanswered(s, w))
+        return fail_unknown(s, err);
+    return code;
 }
 
 static enum error_code perform(struct db_session *s, struct work *w, struct error *err)
@@ -1065,8 +1090,7 @@ static enum error_code perform(struct db_session *s, struct work *w, struct erro
         w->count = w->affected = 0;
         s->connection->warned = false;
         code = send_statement(s, w, err);
-        if (code == OK && s->connection->warned && (w->commits || !s->in_transaction))
-            code = fail_unconfirmed(s, w, err);
+        code = note_outcome(s, w, code, err);
         if (!s->in_transaction)
             release(s);
         pthread_mutex_lock(&s->db->mutex);
@@ -1174,6 +1198,11 @@ bool db_has_conflicted(const struct db_session *s)
     return s->repair == REPAIR_CONFLICT;
 }
 
+bool db_is_in_doubt(const struct db_session *s)
+{
+    return s->in_doubt;
+}
+
 enum error_code db_begin(struct db_session *s, struct error *err)
 {
     const struct error before = *err;
@@ -1196,6 +1225,7 @@ enum error_code db_begin(struct db_session *s, struct error *err)
         if (code == OK) {
             s->in_transaction = true;
             s->spoiled = false;
+            s->in_doubt = false;
             return OK;
         }
         release(s);

@@ -14,7 +14,8 @@
  * deadlock, a serialization failure or a partition that was being attached, and a
  * connection lost under a statement marked DB_REPEATABLE, if no transaction is
  * open. What was lost after COMMIT was sent, and a COMMIT that the standby has not
- * confirmed, is ERR_UNAVAILABLE: the caller never acknowledges it.
+ * confirmed, is ERR_UNAVAILABLE: the caller never acknowledges it. So is a write outside
+ * a transaction that was sent and not answered.
  *
  * No text of the server's reaches a client: what it says goes to the log, with the
  * id of the request.
@@ -76,7 +77,8 @@ struct db_stats {
     uint64_t shed_count;            /* requests refused at once, as the wait is long */
     uint64_t partition_retry_count; /* statements that met a partition being made */
     uint64_t check_escaped_count;   /* values that the server refused, not we */
-    uint64_t unconfirmed_count;     /* COMMITs that the standby has not confirmed */
+    uint64_t unconfirmed_count;     /* COMMITs that the standby has not confirmed, or that
+                                       were not answered */
 };
 void db_stats(struct db *db, struct db_stats *stats);
 
@@ -120,6 +122,10 @@ bool db_in_transaction(const struct db_session *s);
 /* Whether the last statement failed because others were changing the same: the whole
  * transaction may be tried again from its first statement. */
 bool db_has_conflicted(const struct db_session *s);
+
+/* Whether db_commit() sent COMMIT and had no answer: the server may have done it, or be
+ * about to. Who knows a row that tells may look it up. */
+bool db_is_in_doubt(const struct db_session *s);
 
 /* Runs `run` between begin and commit; repeats all of it (up to 3 times) after
  * a deadlock or serialization failure, so `run` must start afresh. */

@@ -17,8 +17,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <time.h>
 
-enum { CONFLICTS_MAX = 3, DERIVED_VERSION = 8 };
+enum {
+    CONFLICTS_MAX = 3,
+    DOUBTS_MAX = 20, /* looks at how a transaction ended that was not answered */
+    DERIVED_VERSION = 8,
+};
+
+static const struct timespec doubt = {0, 50000000}; /* between two of them */
 
 static const double WAIT_S = 5; /* for who computes the same; unless Prefer: wait= */
 static const double WAIT_MAX_S = 60;
@@ -177,6 +184,26 @@ static enum error_code store_once(struct request *rq, const struct content *body
     return db_commit(db, rq->err);
 }
 
+/* How often a transaction was begun again, and why. */
+struct tries {
+    int conflicts, doubts;
+};
+
+/* A transaction that was not answered: its key tells whether it was done, as soon as its
+ * server process has ended; until then that has the key's lock. */
+static bool may_try_again(struct tries *tries, const struct db_session *db,
+                          enum error_code code)
+{
+    if (db_has_conflicted(db))
+        return ++tries->conflicts < CONFLICTS_MAX;
+    if (!db_is_in_doubt(db) && (tries->doubts == 0 || code != ERR_CONFLICT))
+        return false;
+    if (++tries->doubts > DOUBTS_MAX)
+        return false;
+    nanosleep(&doubt, NULL);
+    return true;
+}
+
 enum error_code keyed_store(struct request *rq, const struct content *body)
 {
     const struct request before = *rq;
@@ -188,12 +215,12 @@ enum error_code keyed_store(struct request *rq, const struct content *body)
     TRY(check_key(rq));
     TRY(request_digest(rq, body, digest));
     TRY(request_db(rq, &db));
-    for (int attempt = 1;; attempt++) {
+    for (struct tries tries = {0};;) {
         enum error_code code =
             store_once(rq, body, (struct db_bytes){digest, sizeof(digest)}, db);
 
         db_rollback(db);
-        if (code == OK || !db_has_conflicted(db) || attempt == CONFLICTS_MAX)
+        if (code == OK || !may_try_again(&tries, db, code))
             return code;
         /* All of it anew: the rows are still in the request. */
         *rq = before;
@@ -274,8 +301,17 @@ static enum error_code reserve_stored(struct request *rq, enum attempt_state *st
         if (*state != ATTEMPT_FREE)
             return OK;
     }
-    return store_attempt_reserve(db, &key, rq->service->config->idempotency_lease_s,
-                                 state, &t->begun_count, answer, rq->arena, rq->err);
+    for (struct tries tries = {0};;) {
+        enum error_code code =
+            store_attempt_reserve(db, &key, rq->service->config->idempotency_lease_s,
+                                  state, &t->begun_count, answer, rq->arena, rq->err);
+        bool is_locked = code == OK && *state == ATTEMPT_RUNNING && tries.doubts > 0;
+
+        if ((code == OK && !is_locked) ||
+            !may_try_again(&tries, db, is_locked ? ERR_CONFLICT : code))
+            return code;
+        forget_error(rq);
+    }
 }
 
 /* It is ours: the lease is kept up until it is let go. */
@@ -491,18 +527,18 @@ static enum error_code publish_once(struct request *rq, struct publication *p)
 static enum error_code publish_all(struct request *rq, struct publication *p,
                                    bool *followed)
 {
-    enum error_code code = publish_once(rq, p);
     struct store_answer answer = {0};
     enum attempt_state state = ATTEMPT_OURS;
 
     *followed = false;
-    if (code == OK || (code != ERR_UNAVAILABLE && !p->taken_over))
-        return code;
-    if (look_again(rq, &state, &answer) != OK)
-        return code;
-    if (state == ATTEMPT_OURS) {
+    for (int i = 0; state == ATTEMPT_OURS; i++) {
+        enum error_code code = publish_once(rq, p);
+
+        if (code == OK || (code != ERR_UNAVAILABLE && !p->taken_over))
+            return code;
+        if (i == CONFLICTS_MAX || look_again(rq, &state, &answer) != OK)
+            return code;
         forget_error(rq);
-        return publish_once(rq, p);
     }
     *followed = true;
     if (state != ATTEMPT_FREE)

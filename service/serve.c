@@ -439,7 +439,7 @@ static void add_key_metrics(struct service *s)
          "Values that the database refused and the service had let through.",
          read_checks_escaped, s->db},
         {METRIC_COUNTER, "gridplan_commits_unconfirmed_total", "",
-         "Transactions that the standby has not confirmed: answered with 503.",
+         "Transactions of which no confirmation came, of the standby or at all.",
          read_unconfirmed, s->db},
     };
 

@@ -2,6 +2,7 @@
 // waits, what is given again; with a database and without.
 #include "tests/api.hpp"
 #include "tests/database.hpp"
+#include "tests/db_proxy.hpp"
 
 #include <atomic>
 #include <thread>
@@ -530,6 +531,149 @@ TEST_CASE("who waits for a key has the answer of who computes it",
     idempotency_stats(a.handle()->idempotency, &stats);
     CHECK(stats.takeover_count == 1);
     CHECK(stats.held_count == 0);
+}
+
+TEST_CASE("a COMMIT without an answer: what the key says was done is the answer",
+          "[idempotency][api][db]")
+{
+    NEED_DATABASE();
+    const struct {
+        const char *name;
+        commit_fate fate;
+        bool is_stored; // by the COMMIT itself
+    } cases[] = {{"the answer is lost", commit_fate::answer_is_lost, true},
+                 {"COMMIT is lost", commit_fate::is_lost, false},
+                 {"COMMIT comes late", commit_fate::is_late, true}};
+    db_proxy proxy;
+    keyed_api a(proxy.url);
+    test_db d;
+    test_session s(d);
+
+    for (auto &c : cases)
+        DYNAMIC_SECTION(c.name)
+        {
+            std::string id = "doubt " + unique_key();
+            const std::string sample = R"({"resource_id":")" + id +
+                                       R"(","observed_at":1764000000,"latency_s":1})";
+            const std::string count =
+                "SELECT count(*) FROM load_sample WHERE resource_id = '" + id + "'";
+
+            // One transaction, with its key in it.
+            std::string key = unique_key();
+            proxy.next(c.fate);
+            api_reply r = a.keyed(key, sample, {}, "/v1/load-samples");
+            CHECK(proxy.has_struck());
+            INFO(r.body);
+            CHECK(r.status == 201);
+            CHECK(query_number(s, s.a, count.c_str()) == 1);
+            CHECK(a.keyed(key, sample, {}, "/v1/load-samples").body == r.body);
+            CHECK(query_number(s, s.a, count.c_str()) == 1);
+
+            // Without a key nobody can know, and that is said.
+            proxy.next(c.fate);
+            api_reply unknown =
+                a.call("POST", "/v1/models", R"({"application_id":")" + id + R"("})");
+            REQUIRE(proxy.has_struck());
+            CHECK(unknown.status == 503);
+            CHECK(unknown.headers["Retry-After"] == "1");
+            CHECK(unknown.json()["detail"] ==
+                  "it is not known whether it was stored; send it again with an "
+                  "Idempotency-Key");
+            usleep(c.fate == commit_fate::is_late ? 500000 : 0);
+            CHECK(query_number(
+                      s, s.a,
+                      ("SELECT count(*) FROM model WHERE application_id = '" + id + "'")
+                          .c_str()) == c.is_stored);
+            // An execution has a name: it is sent twice.
+            proxy.next(c.fate, id, 1);
+            api_reply named = a.call(
+                "POST", "/v1/executions",
+                R"({"execution_id":")" + id +
+                    R"(","application_id":"a","started_at":1764000000,"run_time_s":5})");
+            REQUIRE(proxy.has_struck());
+            CHECK(named.status / 100 == 2);
+            CHECK(query_number(
+                      s, s.a,
+                      ("SELECT count(*) FROM execution WHERE execution_id = '" + id + "'")
+                          .c_str()) == 1);
+
+            // Two transactions: that of the key, and that of the answer.
+            auto body = nlohmann::json::parse(placement);
+            body["store"] = true;
+            for (int commit : {1, 2}) {
+                CAPTURE(commit);
+                std::string decided = unique_key();
+                proxy.next(c.fate, commit);
+                api_reply first = a.keyed(decided, body.dump());
+                CHECK(proxy.has_struck());
+                INFO(first.body);
+                REQUIRE(first.status == 200);
+                CHECK_FALSE(first.headers.count("Idempotency-Stored"));
+                std::string decision_id = first.json()["decision_id"];
+                CHECK(
+                    query_number(s, s.a,
+                                 ("SELECT count(*) FROM decision WHERE decision_id = '" +
+                                  decision_id + "'")
+                                     .c_str()) == 1);
+                api_reply again = a.keyed(decided, body.dump());
+                CHECK(again.body == first.body);
+                CHECK(again.headers["Idempotency-Replayed"] == "true");
+                CHECK(query_number(s, s.a,
+                                   ("SELECT count(*) FROM idempotency_key WHERE state = "
+                                    "'done' AND idempotency_key = '" +
+                                    decided + "'")
+                                       .c_str()) == 1);
+            }
+            struct idempotency_stats stats;
+            idempotency_stats(a.handle()->idempotency, &stats);
+            CHECK(stats.held_count == 0);
+            CHECK(stats.takeover_count == 0);
+        }
+}
+
+TEST_CASE("a server process that is ended in COMMIT has stored nothing, or it is found",
+          "[idempotency][api][db]")
+{
+    NEED_DATABASE();
+    keyed_api a(database());
+    test_db d;
+    test_session s(d);
+    error err{};
+    std::string table = "ends_" + std::to_string(getpid());
+
+    // The first time that a row of this resource is committed its process is ended.
+    REQUIRE_OK(db_execute(
+        s,
+        ("CREATE SEQUENCE " + table + "; CREATE FUNCTION " + table +
+         "() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN IF nextval('" + table +
+         "') = 1 THEN PERFORM pg_terminate_backend(pg_backend_pid()); PERFORM "
+         "pg_sleep(5); END IF; RETURN NULL; END $$;"
+         "CREATE CONSTRAINT TRIGGER " +
+         table +
+         " AFTER INSERT ON load_sample DEFERRABLE INITIALLY DEFERRED FOR EACH ROW"
+         " WHEN (NEW.resource_id = '" +
+         table + "') EXECUTE FUNCTION " + table + "()")
+            .c_str(),
+        &err));
+    api_reply r = a.keyed(unique_key(),
+                          R"({"resource_id":")" + table +
+                              R"(","observed_at":1764000000,"latency_s":1})",
+                          {}, "/v1/load-samples");
+    INFO(r.body);
+    CHECK(r.status == 201);
+    CHECK_FALSE(r.headers.count("Idempotency-Replayed"));
+    CHECK(query_number(
+              s, s.a,
+              ("SELECT count(*) FROM load_sample WHERE resource_id = '" + table + "'")
+                  .c_str()) == 1);
+    struct db_stats stats;
+    db_stats(a.handle()->db, &stats);
+    CHECK(stats.unconfirmed_count == 1);
+    REQUIRE_OK(db_execute(s,
+                          ("DROP TRIGGER " + table + " ON load_sample; DROP FUNCTION " +
+                           table + "; DROP SEQUENCE " + table)
+                              .c_str(),
+                          &err));
 }
 
 TEST_CASE("a decision that has all it needs is made while the database is down",
