@@ -47,7 +47,7 @@ struct idempotency {
     struct idempotency_stats stats;
     struct kept *buckets[BUCKETS];
     struct kept *newest, *oldest;
-    size_t bytes;
+    struct governor_lease lease; /* for stats.key_bytes */
 };
 
 static void set(bool *flag)
@@ -338,6 +338,20 @@ static void link_newest(struct idempotency *i, struct kept *k)
     i->newest = k;
 }
 
+static void release_kept(struct kept *k)
+{
+    free(k->texts);
+    free(k);
+}
+
+/* What make_room() took. */
+static void return_room(struct idempotency *i, size_t bytes)
+{
+    i->stats.key_bytes -= bytes;
+    if (i->options.governor)
+        governor_give(i->options.governor, &i->lease, bytes);
+}
+
 static void forget(struct idempotency *i, struct kept *k)
 {
     struct kept **at = bucket_of(i, k->name, k->name + strlen(k->name) + 1);
@@ -346,10 +360,9 @@ static void forget(struct idempotency *i, struct kept *k)
         at = &(*at)->next;
     *at = k->next;
     unlink_age(i, k);
-    i->bytes -= k->bytes;
+    return_room(i, k->bytes);
     i->stats.key_count--;
-    free(k->texts);
-    free(k);
+    release_kept(k);
 }
 
 static struct kept *find(struct idempotency *i, const struct store_attempt *t)
@@ -365,32 +378,59 @@ static struct kept *find(struct idempotency *i, const struct store_attempt *t)
     return k;
 }
 
-/* Forgets answers, the longest unused first, until one more key of `bytes` fits. */
-static bool make_room(struct idempotency *i, size_t bytes, size_t more_keys)
+static bool is_too_much(const struct idempotency *i, size_t bytes, size_t more_keys)
+{
+    return i->stats.key_bytes + bytes > i->options.key_bytes ||
+           i->stats.key_count + more_keys > i->options.key_count;
+}
+
+/* The answer that has not been used for longest; NULL: there is none. */
+static struct kept *oldest_answer(const struct idempotency *i)
 {
     struct kept *k = i->oldest;
 
-    while (k && (i->bytes + bytes > i->options.key_bytes ||
-                 i->stats.key_count + more_keys > i->options.key_count)) {
-        struct kept *newer = k->newer;
+    while (k && !k->is_done)
+        k = k->newer;
+    return k;
+}
 
-        if (k->is_done)
-            forget(i, k);
-        k = newer;
+static bool borrow(struct idempotency *i, size_t bytes)
+{
+    static const struct governor_who keys = {.owner.name = "(keys)"};
+
+    return !i->options.governor || governor_work_take(i->options.governor, &keys,
+                                                      &i->lease, bytes) == GOVERNOR_OK;
+}
+
+/* Forgets answers, the longest unused first, until one more key of `bytes` fits, and
+ * takes that. False: there is no room. */
+static bool make_room(struct idempotency *i, size_t bytes, size_t more_keys)
+{
+    while (is_too_much(i, bytes, more_keys) || !borrow(i, bytes)) {
+        struct kept *oldest = oldest_answer(i);
+
+        if (!oldest)
+            return false;
+        forget(i, oldest);
     }
-    return i->bytes + bytes <= i->options.key_bytes &&
-           i->stats.key_count + more_keys <= i->options.key_count;
+    i->stats.key_bytes += bytes;
+    return true;
 }
 
 static void keep(struct idempotency *i, const struct store_attempt *t)
 {
     size_t size = sizeof(struct kept) + name_size(t);
     struct kept **bucket = bucket_of(i, t->tenant, t->key);
-    struct kept *k = make_room(i, size, 1) ? calloc(1, size) : NULL;
+    struct kept *k;
     char *to;
 
-    if (!k)
+    if (!make_room(i, size, 1))
         return;
+    k = calloc(1, size);
+    if (!k) {
+        return_room(i, size);
+        return;
+    }
     to = stpcpy(k->name, t->tenant) + 1;
     to = stpcpy(to, t->key) + 1;
     strcpy(to, t->route);
@@ -400,7 +440,6 @@ static void keep(struct idempotency *i, const struct store_attempt *t)
     k->next = *bucket;
     *bucket = k;
     link_newest(i, k);
-    i->bytes += size;
     i->stats.key_count++;
 }
 
@@ -490,7 +529,11 @@ void memory_publish(struct idempotency *i, const struct store_attempt *attempt,
     pthread_mutex_lock(&i->mutex);
     k = find(i, attempt);
     if (k && !k->is_done && strcmp(k->owner_id, attempt->owner_id) == 0) {
-        k->texts = to = make_room(i, size, 0) ? malloc(size) : NULL;
+        bool has_room = make_room(i, size, 0);
+
+        k->texts = to = has_room ? malloc(size) : NULL;
+        if (has_room)
+            k->bytes += size;
         if (to) {
             k->answer.status = answer->status;
             k->answer.content_type = put_text(&to, answer->content_type);
@@ -503,8 +546,6 @@ void memory_publish(struct idempotency *i, const struct store_attempt *attempt,
                 (struct db_bytes){(const unsigned char *)to, answer->body.length};
             k->is_done = true;
             k->until_s = clock_monotonic_s() + i->options.kept_s;
-            k->bytes += size;
-            i->bytes += size;
         } else {
             forget(i, k); /* too large to be kept */
         }
@@ -531,8 +572,12 @@ void memory_release(struct idempotency *i, const char *owner_id)
 
 static void release(struct idempotency *i)
 {
-    while (i->newest)
-        forget(i, i->newest);
+    while (i->newest) { /* without the governor, which has ended */
+        struct kept *k = i->newest;
+
+        unlink_age(i, k);
+        release_kept(k);
+    }
     pthread_cond_destroy(&i->wake);
     pthread_mutex_destroy(&i->mutex);
     free(i);
@@ -547,6 +592,13 @@ enum error_code idempotency_create(const struct idempotency_options *options,
     if (!i)
         return fail_memory(err);
     i->options = *options;
+    if (options->governor) {
+        struct governor_stats stats;
+
+        governor_stats(options->governor, &stats);
+        if (i->options.key_bytes > stats.pool_bytes[GOVERNOR_WORK] / 4)
+            i->options.key_bytes = stats.pool_bytes[GOVERNOR_WORK] / 4;
+    }
     pthread_mutex_init(&i->mutex, NULL);
     pthread_condattr_init(&monotonic);
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);

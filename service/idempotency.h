@@ -7,11 +7,12 @@
  * - the requests that wait until another one has ended: entries of a timer, which hold
  *   their body, but no worker, no thread and no connection;
  * - without a database, the keys and answers themselves: this process remembers the
- *   latest for an hour.
+ *   latest for an hour, in memory that the governor lends.
  */
 #ifndef GRIDPLAN_IDEMPOTENCY_H
 #define GRIDPLAN_IDEMPOTENCY_H
 
+#include "service/governor.h"
 #include "service/hash.h"
 #include "service/store_attempt.h"
 #include "service/uuid.h"
@@ -19,11 +20,13 @@
 struct idempotency;
 
 struct idempotency_options {
-    struct db *db;                                /* NULL: the keys are kept here */
-    double lease_s;                               /* > 0; renewed three times as often */
-    size_t key_count;                             /* kept without a database, at most */
-    size_t key_bytes;                             /* ... and their answers */
-    double kept_s;                                /* ... for so long */
+    struct db *db;             /* NULL: the keys are kept here */
+    double lease_s;            /* > 0; renewed three times as often */
+    size_t key_count;          /* kept without a database, at most */
+    size_t key_bytes;          /* ... and their answers */
+    double kept_s;             /* ... for so long */
+    struct governor *governor; /* lends what they take, at most a quarter of its work
+                                  memory; NULL: nobody is asked. It may be closed first */
     void (*log)(void *context, const char *text); /* NULL: nobody */
     void *log_context;
 };
@@ -41,6 +44,7 @@ struct idempotency_stats {
     size_t held_count;       /* attempts under way, now */
     size_t waiting_count;    /* requests that wait for one, now */
     size_t key_count;        /* keys kept here, now */
+    size_t key_bytes;        /* ... and what is leased for them */
     uint64_t replay_count;   /* answers given again */
     uint64_t takeover_count; /* keys taken over from attempts that were silent */
 };

@@ -577,14 +577,15 @@ static enum error_code open_service(struct service *s, struct error *err)
                                                        PARTITIONS_WAIT_S, log_database,
                                                        NULL},
                             &s->liveness, err));
+    s->governor = governor_create(&options);
     keys.db = s->db;
+    keys.governor = s->governor;
     TRY(idempotency_create(&keys, &s->idempotency, err));
     s->metrics = metrics_create(s->routes);
     s->auth = auth_create(config->auth_required, config->unknown_keys_per_address_per_s,
                           s->db ? find_key : NULL, s->db);
     s->limits = ratelimit_create(RATE_BUCKETS);
     s->cpu_quota = cpu_quota_create(s->db, CPU_QUOTA_SYNC_S);
-    s->governor = governor_create(&options);
     s->estimates = estimates_create(s->routes);
     s->lookups = worker_pool_create("lookup", lookups_at_once(config->query_workers),
                                     config->query_queue_length, 0);

@@ -359,6 +359,92 @@ TEST_CASE("of the keys kept here the longest unused ones go", "[idempotency][api
     CHECK(none.keyed("1", placement).headers.count("Idempotency-Replayed") == 0);
 }
 
+TEST_CASE("what the keys kept here take is leased", "[idempotency]")
+{
+    governor_options g{};
+    g.memory_bytes = size_t{64} << 20;
+    g.body_memory_ratio = 0.25;
+    g.tenant_memory_ratio = 0.5;
+    g.quantum_s = g.queue_wait_s = g.tenant_queue_length = 1;
+    g.queues[GOVERNOR_COMPUTE] = {"test", 1, 1, 1, 0};
+    std::unique_ptr<governor, void (*)(governor *)> lender(governor_create(&g),
+                                                           governor_close);
+    idempotency_options o{};
+    o.lease_s = 1;
+    o.key_count = 1000;
+    o.key_bytes = size_t{64} << 20;
+    o.kept_s = 3600;
+    o.governor = lender.get();
+    idempotency *i = nullptr;
+    error err{};
+    REQUIRE_OK(idempotency_create(&o, &i, &err));
+    test_arena a;
+    const std::string text(size_t{1} << 20, 'x');
+    auto leased = [&] {
+        struct governor_stats s;
+        governor_stats(lender.get(), &s);
+        return s.leased_bytes[GOVERNOR_WORK];
+    };
+    auto kept = [&] {
+        struct idempotency_stats s;
+        idempotency_stats(i, &s);
+        CHECK(s.key_bytes == leased());
+        return s.key_count;
+    };
+    auto reserve = [&](const std::string &key, const char *owner = body_a) {
+        const store_attempt t = {
+            "t", key.c_str(), "r", {(const unsigned char *)body_a, 32}, owner};
+        attempt_state state = ATTEMPT_FREE;
+        store_answer found{};
+        REQUIRE_OK(memory_reserve(i, &t, &state, &found, a, &err));
+        return state;
+    };
+    auto publish_one = [&](const std::string &key) {
+        const store_attempt t = {
+            "t", key.c_str(), "r", {(const unsigned char *)body_a, 32}, body_a};
+        const store_answer answer = answer_of(text.c_str());
+        memory_publish(i, &t, &answer);
+    };
+
+    CHECK(leased() == 0);
+    CHECK(reserve("gone") == ATTEMPT_OURS);
+    CHECK(leased() > 0);
+    memory_release(i, body_a);
+    CHECK(leased() == 0);
+
+    // W is 32 MiB, and the keys have a quarter of it at most: 7 answers of 1 MiB.
+    for (int k = 0; k < 10; k++) {
+        REQUIRE(reserve(std::to_string(k)) == ATTEMPT_OURS);
+        publish_one(std::to_string(k));
+    }
+    CHECK(kept() == 7);
+    CHECK(leased() > 7 * text.size());
+    CHECK(leased() <= size_t{8} << 20);
+    CHECK(reserve("2", body_b) == ATTEMPT_OURS); // forgotten
+    CHECK(reserve("3", body_b) == ATTEMPT_DONE);
+
+    // Others have nearly all: old answers make room, as many as it takes.
+    const governor_who other = {{"other", {}}, {}, false};
+    governor_lease theirs{};
+    size_t sum = leased();
+    REQUIRE(governor_work_take(lender.get(), &other, &theirs, (size_t{30} << 20) - sum) ==
+            GOVERNOR_OK);
+    CHECK(reserve("new") == ATTEMPT_OURS);
+    publish_one("new");
+    struct idempotency_stats s;
+    idempotency_stats(i, &s);
+    CHECK(s.key_bytes + theirs.bytes == leased());
+    CHECK(leased() <= size_t{30} << 20);
+    CHECK(reserve("new", body_b) == ATTEMPT_DONE);
+    CHECK(s.key_count < 9);
+    governor_give(lender.get(), &theirs, SIZE_MAX);
+    kept();
+
+    // The service closes the governor first.
+    lender.reset();
+    idempotency_close(i);
+}
+
 TEST_CASE("a decision under a key is made once, its answer drawn as asked",
           "[idempotency][api][db]")
 {
