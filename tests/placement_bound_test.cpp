@@ -304,6 +304,36 @@ TEST_CASE("extreme cpus and memory leave the bound finite", "[placement]")
             }
 }
 
+TEST_CASE("bounds that the time limit leaves no time for are told", "[placement]")
+{
+    bool skipped = false, full = false;
+    for (int asked = 1; asked < 400 && !(skipped && full); asked++) {
+        world w;
+        test_arena a;
+        rng r = rng_create(1);
+        int left = asked;
+        for (size_t i = 0; i < 40; i++)
+            w.host("r" + std::to_string(i));
+        for (size_t i = 0; i < 60; i++) {
+            std::vector<double> etc;
+            for (size_t k = 0; k < 40; k++)
+                etc.push_back(1 + static_cast<double>(rng_index(&r, 100)));
+            w.row("j" + std::to_string(i), etc);
+        }
+        w.limits.context = &left;
+        w.limits.used = [](void *c) { return --*static_cast<int *>(c) > 0 ? 0.0 : 1.0; };
+        placement_out out = decided(w, "mct", a);
+        CAPTURE(asked);
+        if (out.placement_count < 60)
+            continue;
+        CHECK(out.objective.lower_bound_s <= out.objective.makespan_s);
+        CHECK_FALSE(has_warning(out, "time_limit"));
+        (has_warning(out, "bound_skipped") ? skipped : full) = true;
+    }
+    CHECK(skipped);
+    CHECK(full);
+}
+
 TEST_CASE("the bound with cpus and memory survives an arena of any size",
           "[placement][memory]")
 {

@@ -112,6 +112,45 @@ TEST_CASE("jobs with files are counted, or it is said that they were not", "[pla
     CHECK(not_counted > 0);
 }
 
+TEST_CASE("when the time is up no more than 100 jobs are explained", "[placement]")
+{
+    const size_t jobs = 5000;
+    bool told = false;
+    // The time is up at each question in turn.
+    for (int asked = 1; asked < 60 && !told; asked++) {
+        world w;
+        test_arena a;
+        int left = asked;
+        for (size_t i = 0; i < 50; i++)
+            w.host("r" + std::to_string(i)).cpus = 4;
+        for (size_t i = 0; i < jobs; i++)
+            w.task("j" + std::to_string(i), 1).cpus = 5 + static_cast<double>(i);
+        w.limits.context = &left;
+        w.limits.used = [](void *c) { return --*static_cast<int *>(c) > 0 ? 0.0 : 1.0; };
+        placement_out out = decided(w, "mct", a);
+        REQUIRE(out.unplaced_count == jobs);
+        size_t counted = 0, not_counted = 0, late = 0;
+        for (size_t i = 0; i < jobs; i++) {
+            REQUIRE(out.unplaced[i].reason_count > 0);
+            std::string reason = out.unplaced[i].reasons[0].reason;
+            counted += reason == "cpus";
+            not_counted += reason == "not_counted";
+            late += reason == "time_limit";
+        }
+        CAPTURE(asked, counted, not_counted, late);
+        CHECK(counted + not_counted + late >= jobs);
+        CHECK(has_warning(out, "explained") == (not_counted > 0 || late > 100));
+        told = not_counted > 0;
+        if (told) {
+            CHECK(counted >= 100);
+            CHECK(has_warning(out, ("explained: " + std::to_string(jobs - not_counted) +
+                                    " of 5000 jobs without a place")
+                                       .c_str()));
+        }
+    }
+    CHECK(told);
+}
+
 TEST_CASE("clauses of very many requirements are left out as a whole", "[placement]")
 {
     world w;

@@ -400,8 +400,8 @@ enum error_code bound_of(struct placement_plan *plan, struct error *err)
     TRY(find_bounds(plan, &ticks, err));
     if (!plan->searched && ticks_ask(&ticks) &&
         !problem_warn(plan->problem,
-                      "time_limit: the time was up before all bounds were looked for; "
-                      "lower_bound_s may be less than it could be"))
+                      "bound_skipped: the time limit came before all bounds were "
+                      "computed; lower_bound_s holds, and may be less than it could be"))
         return fail_memory(err);
     return OK;
 }

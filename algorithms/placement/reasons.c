@@ -7,8 +7,9 @@
  *
  * Counts are exact at any size (need_counts.h). Two things are not: beyond so many looks
  * clauses and nearest miss of further requirements are left out, with a warning, and
- * jobs with files or outputs have the reason `not_counted`; when the time is up, all have
- * but the first ones.
+ * jobs with files or outputs have the reason `not_counted`. Nor are they when the time is
+ * up: beyond the first EXPLAINED_ALWAYS jobs there is then only what the policy noted of
+ * each, or `not_counted`, with a warning.
  *
  * Source: spec gridway.md 2.3; world-model.md 7.1, 8.3.
  */
@@ -29,7 +30,7 @@ enum {
     CLAUSE_STEPS = 8,               /* what one costs, about */
     REASONS_MAX = FILTER_COUNT + 2, /* of one job */
     EXAMPLES_MAX = 10,              /* ids of an unplaced class */
-    EXPLAINED_MIN = 100             /* reasons that are told, however late it is */
+    EXPLAINED_ALWAYS = 100          /* jobs, also when the time is up */
 };
 
 static const struct {
@@ -59,15 +60,16 @@ struct wait_reason {
     const struct placement_reason *reasons;
     size_t count;
     size_t group; /* number of reasoner.groups */
+    bool is_skipped;
 };
 
 struct reasoner {
     const struct placement_plan *plan;
     struct need_counter *counter;
     size_t work;
-    size_t omitted_count; /* jobs whose clauses were left out */
-    size_t explained;     /* reasons */
-    bool late;            /* the time is up for the one at hand */
+    size_t omitted_count;                  /* jobs whose clauses were left out */
+    size_t explained_count, skipped_count; /* jobs with reasons, and without for lack of
+                                              time */
     struct class_reason *classes;
     struct placement_unplaced_class *groups; /* jobs with equal reasons and needs */
     size_t group_count, group_room;
@@ -215,18 +217,6 @@ static enum plan_wait wait_of(const struct reasoner *w, size_t job,
     return wait == WAIT_NO_FREE_SLOT && n->passed == 0 ? WAIT_NONE : wait;
 }
 
-/* The first ones are told in full, however late it is. */
-static bool is_late(struct reasoner *w, size_t job)
-{
-    const struct placement_problem *p = w->plan->problem;
-    size_t words = p->jobs[job].etc_s || p->has_files || p->has_outputs ? BLOCK : 8;
-
-    w->late = budget_step(p->in->budget, words * p->block_count) &&
-              w->explained >= EXPLAINED_MIN;
-    w->explained++;
-    return w->late;
-}
-
 static enum error_code explain(struct reasoner *w, size_t job, struct wait_reason *s,
                                struct error *err)
 {
@@ -240,10 +230,7 @@ static enum error_code explain(struct reasoner *w, size_t job, struct wait_reaso
 
     if (!r)
         return fail_memory(err);
-    if (is_late(w, job))
-        n = (struct need_counts){.most_cpus = NO_INDEX, .most_memory = NO_INDEX};
-    else
-        need_counts_of(w->counter, job, &n);
+    need_counts_of(w->counter, job, &n);
     wait = wait_of(w, job, &n);
     if (wait == WAIT_NONE) /* what is there is held for ever */
         n.dropped[FILTER_NEVER_FREE] += n.passed;
@@ -256,11 +243,9 @@ static enum error_code explain(struct reasoner *w, size_t job, struct wait_reaso
     if (!n.known)
         r[count++] = (struct placement_reason){
             .reason = "not_counted",
-            .detail = w->late
-                          ? "cpus, memory, run time, files and slots were not counted: "
-                            "the time was up"
-                          : "cpus, memory, run time, files and slots were not counted: "
-                            "too many jobs with files or outputs have no place",
+            .detail =
+                "cpus, memory, run time, files and slots were not counted: too many "
+                "jobs with files or outputs have no place",
             .resource_count = c->passed_count};
     if (wait != WAIT_NONE)
         r[count++] = (struct placement_reason){.reason = waits[wait].name,
@@ -359,6 +344,36 @@ static enum error_code find_group(struct reasoner *w, size_t job, struct wait_re
     return OK;
 }
 
+/* Instead of explain(), without looking at a resource. */
+static enum error_code explain_not(struct reasoner *w, size_t job, struct wait_reason *s,
+                                   struct error *err)
+{
+    const struct placement_problem *p = w->plan->problem;
+    struct placement_reason *r = NEW(w->plan->arena, struct placement_reason, 1);
+    enum plan_wait wait = p->classes[p->jobs[job].job_class].cut
+                              ? WAIT_OUT_OF_TIME
+                              : w->plan->entries[job].wait;
+
+    if (!r)
+        return fail_memory(err);
+    r->reason = wait == WAIT_NONE ? "not_counted" : waits[wait].name;
+    r->detail = wait == WAIT_NONE ? "the time was up before its reasons were looked for"
+                                  : waits[wait].detail;
+    *s = (struct wait_reason){.reasons = r, .count = 1, .is_skipped = true};
+    return OK;
+}
+
+/* Whether there is time to look for the job's reasons; the first ones are told in full,
+ * however late it is. */
+static bool may_explain(const struct reasoner *w, size_t job)
+{
+    const struct placement_problem *p = w->plan->problem;
+    size_t words = p->jobs[job].etc_s || p->has_files || p->has_outputs ? BLOCK : 8;
+
+    return !budget_step(p->in->budget, words * p->block_count) ||
+           w->explained_count < EXPLAINED_ALWAYS;
+}
+
 /* The reasons of every job of the stream that has no place; number[job] is its number
  * among such jobs. */
 static enum error_code explain_stream(struct reasoner *w,
@@ -378,9 +393,14 @@ static enum error_code explain_stream(struct reasoner *w,
         if (e->pos != NO_INDEX || job >= problem_pending(p))
             continue;
         if (!s->reasons) {
-            TRY(explain(w, job, s, err));
+            if (may_explain(w, job))
+                TRY(explain(w, job, s, err));
+            else
+                TRY(explain_not(w, job, s, err));
             TRY(find_group(w, job, s, err));
         }
+        w->explained_count += !s->is_skipped;
+        w->skipped_count += s->is_skipped;
         list[number[job]] = (struct placement_unplaced){
             p->jobs[job].given->id, p->resource_count, s->reasons, s->count};
         group_of[number[job]] = s->group;
@@ -443,6 +463,27 @@ static enum error_code create(struct reasoner *w, bool estimate, size_t unplaced
     return OK;
 }
 
+/* What is left out of the reasons. */
+static enum error_code warn_of_rest(const struct reasoner *w, struct error *err)
+{
+    struct placement_problem *p = w->plan->problem;
+
+    if (w->omitted_count &&
+        !problem_warn(
+            p,
+            "nearest_miss_omitted: clauses and nearest miss of %zu jobs without "
+            "a place are left out, there are too many different requirements",
+            w->omitted_count))
+        return fail_memory(err);
+    if (w->skipped_count &&
+        !problem_warn(p,
+                      "explained: %zu of %zu jobs without a place; the time was up "
+                      "before the reasons of the others were looked for",
+                      w->explained_count, w->explained_count + w->skipped_count))
+        return fail_memory(err);
+    return OK;
+}
+
 enum error_code reasons_fill(const struct placement_plan *plan, bool estimate,
                              struct placement_out *out, struct error *err)
 {
@@ -469,12 +510,5 @@ enum error_code reasons_fill(const struct placement_plan *plan, bool estimate,
     for (size_t i = 0; i < p->stream_count; i++)
         TRY(explain_stream(&w, &p->streams[i], number, list, group_of, err));
     TRY(list_groups(&w, group_of, out, err));
-    if (w.omitted_count &&
-        !problem_warn(
-            p,
-            "nearest_miss_omitted: clauses and nearest miss of %zu jobs without "
-            "a place are left out, there are too many different requirements",
-            w.omitted_count))
-        return fail_memory(err);
-    return OK;
+    return warn_of_rest(&w, err);
 }
