@@ -297,6 +297,7 @@ static void open_budget(struct request *rq)
 {
     rq->finish = (struct budget){.used = finish_used, .context = rq};
     rq->budget = rq->finish;
+    rq->budget.no_steps = rq->no_steps;
     rq->budget.finish = &rq->finish;
 }
 

@@ -202,7 +202,8 @@ struct request {
     bool store_decision;
     const char *snapshot_document; /* the stored snapshot that was named, as JSON */
     const char *history_document;  /* what else was looked up: decision_lookup() */
-    bool replay; /* this is a replay: do not store, do not look up anew */
+    bool replay;   /* this is a replay: do not store, do not look up anew */
+    bool no_steps; /* ... of a search that had no time for a step */
     struct store_progress *progress; /* without a client: to be kept up to date by
                                         progress_write(); NULL: there is a client */
     double gap_ratio;                /* for metrics; NAN: none */

@@ -1,6 +1,7 @@
 // history_api_test.cpp - what callers store and read back: load samples, failures,
 // executions, snapshots, decisions; through route_answer() and PostgreSQL.
 #include "tests/api.hpp"
+#include "tests/database.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -1235,6 +1236,78 @@ TEST_CASE("a search that was cut is replayed by its steps", "[api][db]")
     CHECK(at(replay.body, "answer.steps") == at(made.body, "steps"));
     CHECK(at(replay.body, "ignored") ==
           "[\"decision_id\",\"timings\",\"status\",\"warnings\",\"because\",\"bounds\"]");
+}
+
+TEST_CASE("a search without time for a step is replayed with what it was given",
+          "[api][db]")
+{
+    if (!database())
+        return;
+    api service(database());
+    const struct {
+        const char *path, *rows; // of the answer, which are the next request's initial
+        std::string body;
+        const char *algorithm;
+    } cases[] = {
+        {"/v1/placements", "placements", "\"snapshot\":" + snapshot(8) + "," + jobs(40),
+         "search"},
+        {"/v1/placements", "placements", "\"snapshot\":" + snapshot(8) + "," + jobs(40),
+         "auto"},
+        {"/v1/workflow-schedules", "schedule",
+         "\"snapshot\":" + snapshot(3) +
+             R"(,"workflow":{"id":"w","tasks":[{"id":"a","estimate_ref_s":9000},{"id":"b","estimate_ref_s":5000},)"
+             R"({"id":"c","estimate_ref_s":7000},{"id":"d","estimate_ref_s":4000},)"
+             R"({"id":"e","estimate_ref_s":8000},{"id":"f","estimate_ref_s":6500},)"
+             R"({"id":"g","estimate_ref_s":3000}]})",
+         "search"},
+    };
+    test_db d;
+    test_session s(d);
+    error err{};
+
+    for (auto &c : cases)
+        DYNAMIC_SECTION(c.path << " " << c.algorithm)
+        {
+            auto ask = [&](const std::string &more) {
+                return service.post(c.path, "{" + c.body + ",\"algorithm\":\"" +
+                                                c.algorithm + "\"," + more + "}");
+            };
+            api_reply best = ask("\"options\":{\"max_steps\":20000}");
+            INFO(best.body);
+            REQUIRE(best.status == 200);
+            // A plan that no list policy finds, and one step does not beat.
+            api_reply made = ask("\"options\":{\"max_steps\":1},\"store\":true,"
+                                 "\"initial\":" +
+                                 at(best.body, c.rows));
+            INFO(made.body);
+            REQUIRE(made.status == 200);
+            REQUIRE(at(made.body, "objective.makespan_s") ==
+                    at(best.body, "objective.makespan_s"));
+            REQUIRE(number_at(made.body, "objective.makespan_s") <
+                    number_at(made.body, "best_list.value"));
+            // As it is stored when the clock ends it before that step.
+            std::string id = text_at(made.body, "decision_id");
+            REQUIRE_OK(db_execute(
+                s,
+                (R"(UPDATE decision SET status = 'cut', request = replace(request, )"
+                 R"('"options":{"max_steps":1}', '"time_limit_s":0.01'), answer = )"
+                 R"(regexp_replace(regexp_replace(answer, '"steps":1\M', '"steps":0'), )"
+                 R"('"status":"[a-z]+"', '"status":"cut"') WHERE decision_id = ')" +
+                 id + "'")
+                    .c_str(),
+                &err));
+            api_reply stored = service.get("/v1/decisions/" + id);
+            REQUIRE(at(stored.body, "answer.steps") == "0");
+            REQUIRE(at(stored.body, "request.time_limit_s") == "0.01");
+            api_reply replay = service.post("/v1/decisions/" + id + "/replay", "");
+            INFO(replay.body);
+            CHECK(replay.status == 200);
+            CHECK(at(replay.body, "identical") == "true");
+            CHECK(at(replay.body, "differences") == "[]");
+            CHECK(at(replay.body, "answer.steps") == "0");
+            CHECK(at(replay.body, std::string("answer.") + c.rows) ==
+                  at(made.body, c.rows));
+        }
 }
 
 // ---- memory ----

@@ -208,12 +208,13 @@ enum error_code search_run(struct placement_plan *plan, const struct portfolio *
                            const struct search_options *options, struct error *err)
 {
     const struct plan_copy *given = plan->initial;
+    const struct budget *budget = plan->problem->in->budget;
 
     plan->closed = true;
     plan->best_list = pf->best_name;
     plan->best_list_s = pf->best.makespan_s;
     plan->searched = true;
-    if (!options->no_steps && !plan->cut)
+    if (!options->no_steps && !plan->cut && !(budget && budget->no_steps))
         TRY(search_any(plan, pf, given, options, err));
     TRY(check_found(plan, pf, err));
     if (given)

@@ -256,6 +256,7 @@ enum error_code workflow_search(const struct workflow_problem *problem,
                                 struct arena *a, struct error *err)
 {
     struct workflow_searching s = {.problem = problem, .arena = a};
+    const struct budget *budget = problem->in->budget;
     enum bound_effort effort = effort_of(problem, param[SEARCH_BOUND_EFFORT]);
     bool closes = problem->in->time_limit_given && effort != EFFORT_FULL;
 
@@ -272,7 +273,7 @@ enum error_code workflow_search(const struct workflow_problem *problem,
     s.bound_s = plan->bound.lower_bound_s;
     s.grain_s = plan->bound.grain_s;
     s.spent = s.spent || s.clock.spent;
-    if (!s.spent && !workflow_search_done(&s))
+    if (!s.spent && !(budget && budget->no_steps) && !workflow_search_done(&s))
         TRY(run_parts(&s, effort, err));
     if (closes)
         TRY(close_bounds(&s, plan, err));

@@ -13,7 +13,11 @@ enum { DIFFERENCES_MAX = 100 };
 static const char *const ignored[] = {"decision_id", "timings", NULL};
 static const char *const ignored_if_cut[] = {
     "decision_id", "timings", "status", "warnings", "because", "bounds", NULL};
-/* Cut before its first step: the list policy is run that gave the plan. */
+/* Cut before its first step, of which it is not known what came before it. */
+static const char *const ignored_if_not_begun[] = {
+    "decision_id",  "timings",           "status", "warnings", "because", "bounds",
+    "bound_effort", "improved_at_steps", NULL};
+/* Likewise: the list policy is run that gave the plan. */
 static const char *const ignored_if_listed[] = {
     "decision_id", "timings", "status",       "warnings",  "because",           "bounds",
     "algorithm",   "steps",   "bound_effort", "best_list", "improved_at_steps", NULL};
@@ -171,6 +175,15 @@ static enum error_code answer_member(const char *answer, const char *parent,
     return json_member(answer, name, value, a, err);
 }
 
+/* How a search that its clock ended is made again without the clock. */
+enum again {
+    AGAIN_AS_IT_CAME,
+    AGAIN_BY_STEPS, /* as many */
+    AGAIN_NO_STEPS, /* before its first one: what it began with, which the request may
+                       have brought, or the best of its list policies */
+    AGAIN_LISTED    /* likewise, when the request brought nothing: that list policy */
+};
+
 /* Options that make a search take the same way without its clock. */
 static enum error_code add_options(const struct store_decision *stored, const char *steps,
                                    const char *effort, struct text_buffer *patch,
@@ -189,44 +202,58 @@ static enum error_code add_options(const struct store_decision *stored, const ch
     return OK;
 }
 
-/* The request to answer again: as it came, or for a search that its clock ended with its
- * steps, effort and start in place of the time; before its first step: the list policy
- * whose plan it gave. */
+static enum error_code find_again(const struct store_decision *stored, const char *steps,
+                                  const char *list, enum again *again, struct arena *a,
+                                  struct error *err)
+{
+    const char *initial;
+
+    *again = AGAIN_BY_STEPS;
+    if (steps && strtod(steps, NULL) >= 1)
+        return OK;
+    *again = AGAIN_AS_IT_CAME;
+    if (!list)
+        return OK;
+    TRY(json_member(stored->request, "initial", &initial, a, err));
+    *again = initial && strcmp(initial, "null") != 0 ? AGAIN_NO_STEPS : AGAIN_LISTED;
+    return OK;
+}
+
+/* The request to answer again: as it came, or for a search that its clock ended with what
+ * it had come to in place of the time. */
 static enum error_code request_again(const struct store_decision *stored,
-                                     const char **body, bool *listed, struct arena *a,
-                                     struct error *err)
+                                     const char **body, enum again *again,
+                                     struct arena *a, struct error *err)
 {
     struct text_buffer patch = {.arena = a};
     const char *steps, *effort, *list;
-    bool stepped;
 
     *body = stored->request;
-    *listed = false;
+    *again = AGAIN_AS_IT_CAME;
     if (!was_cut(stored))
         return OK;
     TRY(answer_member(stored->answer, NULL, "steps", &steps, a, err));
     TRY(answer_member(stored->answer, NULL, "bound_effort", &effort, a, err));
     TRY(answer_member(stored->answer, "best_list", "algorithm", &list, a, err));
-    stepped = steps && strtod(steps, NULL) >= 1;
-    if (!stepped && !list)
+    TRY(find_again(stored, steps, list, again, a, err));
+    if (*again == AGAIN_AS_IT_CAME)
         return OK;
     text_addf(&patch, "{\"time_limit_s\":null");
-    if (stepped)
-        TRY(add_options(stored, steps, effort, &patch, err));
-    else
+    if (*again == AGAIN_LISTED)
         text_addf(&patch,
                   ",\"initial\":null,\"options\":{\"max_steps\":null,"
                   "\"bound_effort\":null,\"start\":null},\"algorithm\":%s",
                   list);
-    if (stepped && !effort && stored->algorithm) {
+    else
+        TRY(add_options(stored, *again == AGAIN_BY_STEPS ? steps : "null", effort, &patch,
+                        err));
+    if (*again == AGAIN_BY_STEPS && !effort && stored->algorithm) {
         text_addf(&patch, ",\"algorithm\":");
         json_print_text(stored->algorithm, &patch);
     }
     text_add(&patch, "}", 2); /* with the NUL */
-    if (patch.failed)
-        return fail_memory(err);
-    *listed = !stepped;
-    return json_merge_patch(stored->request, patch.data, body, a, err);
+    return patch.failed ? fail_memory(err)
+                        : json_merge_patch(stored->request, patch.data, body, a, err);
 }
 
 static bool is_one_of(const char *text, const char *const *list)
@@ -248,12 +275,14 @@ static void forgive_bounds(struct replay_answer *replay, const char **kept)
     replay->difference_count = count;
 }
 
-static enum error_code compare(const struct store_decision *stored, bool listed,
+static enum error_code compare(const struct store_decision *stored, enum again again,
                                struct replay_answer *replay, struct arena *a,
                                struct error *err)
 {
     replay->ignored = was_cut(stored) ? ignored_if_cut : ignored;
-    if (listed)
+    if (again == AGAIN_NO_STEPS)
+        replay->ignored = ignored_if_not_begun;
+    if (again == AGAIN_LISTED)
         replay->ignored = ignored_if_listed;
     while (replay->ignored[replay->ignored_count])
         replay->ignored_count++;
@@ -276,15 +305,16 @@ enum error_code post_decision_replay(struct request *rq, const void *in, void *o
     struct store_decision stored = {0};
     struct db_session *db;
     const char *body;
-    bool listed;
+    enum again again;
 
     (void)in;
     TRY(request_db(rq, &db));
     TRY(store_decision_read(db, rq->principal.tenant, rq->path_value[0], &stored,
                             rq->arena, rq->err));
-    TRY(request_again(&stored, &body, &listed, rq->arena, rq->err));
+    TRY(request_again(&stored, &body, &again, rq->arena, rq->err));
+    rq->no_steps = again == AGAIN_NO_STEPS;
     TRY(request_replay(rq, stored.route, body, stored.snapshot_document,
                        stored.history_document, &replay->answer));
     replay->decision_id = stored.decision_id;
-    return compare(&stored, listed, replay, rq->arena, rq->err);
+    return compare(&stored, again, replay, rq->arena, rq->err);
 }

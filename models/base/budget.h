@@ -24,6 +24,7 @@ struct budget {
         void *context); /* share of the time used, >= 1: stop; NULL: no limit */
     void *context;
     size_t max_steps;      /* 0: no limit; what a step is, the algorithm says */
+    bool no_steps;         /* none at all: what a search begins with is its answer */
     struct budget *finish; /* budget_finish() */
     /* Of that time this is the part [from, from + span); span 0: all of it. */
     double from, span;
