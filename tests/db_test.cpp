@@ -8,6 +8,7 @@
 #include <cstring>
 #include <fcntl.h>
 #include <fstream>
+#include <malloc.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <sys/wait.h>
@@ -17,6 +18,8 @@
 extern "C" {
 #include "service/maintenance.h"
 }
+
+extern "C" size_t __sanitizer_get_current_allocated_bytes() __attribute__((weak));
 
 namespace
 {
@@ -671,6 +674,92 @@ TEST_CASE("upkeep does not make ingest wait for long", "[db]")
     REQUIRE_OK(maintenance_run(d, &o, 1764000000, &err));
     test_session s(d);
     CHECK(query_number(s, s.a, "SELECT count(*) FROM load_sample_2025_11") == stored);
+}
+
+namespace
+{
+size_t heap_bytes()
+{
+    // What AddressSanitizer counts, without what it keeps of what was freed.
+    return __sanitizer_get_current_allocated_bytes
+               ? __sanitizer_get_current_allocated_bytes()
+               : mallinfo2().uordblks + mallinfo2().hblkhd;
+}
+
+// Lends up to a limit, and looks at the heap each time.
+struct watching_lender {
+    size_t limit_bytes, lent_bytes = 0, taken_count = 0, beyond_bytes = 0;
+    size_t begin_bytes = heap_bytes();
+    arena_lease lease{};
+
+    explicit watching_lender(size_t limit) : limit_bytes(limit)
+    {
+        lease.take = [](void *context, size_t bytes) {
+            auto *l = static_cast<watching_lender *>(context);
+            size_t now = heap_bytes();
+            l->beyond_bytes =
+                std::max(l->beyond_bytes, now - std::min(now, l->begin_bytes));
+            if (l->lent_bytes + bytes > l->limit_bytes)
+                return false;
+            l->lent_bytes += bytes;
+            l->taken_count++;
+            return true;
+        };
+        lease.give = [](void *context, size_t bytes) {
+            static_cast<watching_lender *>(context)->lent_bytes -= bytes;
+        };
+        lease.context = this;
+    }
+};
+} // namespace
+
+TEST_CASE("rows are leased as they arrive, and libpq holds one of them", "[db]")
+{
+    NEED_DATABASE();
+    test_db d;
+    test_session s(d);
+    error err{};
+    struct row {
+        const char *text;
+    };
+    const db_column columns[] = {{"text", DB_TEXT, offsetof(row, text)}, {}};
+    const db_statement many = {
+        "many_rows", "SELECT repeat('x', 200) FROM generate_series(1, 200000)", 0};
+    const db_statement prepared = {"few_rows", "SELECT 'x'", 0};
+    row *list = nullptr;
+    size_t count = 0;
+    REQUIRE_OK(db_rows(s, &prepared, nullptr, columns, sizeof(row), (void **)&list,
+                       &count, s.a, &err)); // connected
+
+    // Arenas of 256 KiB and more are mapped: the heap has what libpq has.
+    for (size_t limit : {size_t{1} << 22, size_t{1} << 28}) {
+        CAPTURE(limit);
+        watching_lender lender(limit);
+        test_arena a;
+        arena_set_lease(a, &lender.lease);
+        error own{};
+        error_code code = db_rows(s, &many, nullptr, columns, sizeof(row), (void **)&list,
+                                  &count, a, &own);
+        CAPTURE(lender.beyond_bytes, lender.lent_bytes, own.text);
+        CHECK(lender.taken_count > 4); // not at once
+        CHECK(lender.beyond_bytes < 4 << 20);
+        if (limit > 1 << 22) {
+            CHECK(code == OK);
+            CHECK(count == 200000);
+            CHECK(lender.lent_bytes > 200000 * 200);
+        } else {
+            // The server need not send the rest.
+            CHECK(code == ERR_TOO_LARGE);
+            CHECK(arena_lacks_lease(a));
+            struct db_stats stats;
+            db_stats(d, &stats);
+            CHECK(stats.in_use_count == 0);
+        }
+        arena_reset(a);
+        CHECK(lender.lent_bytes == 0);
+    }
+    REQUIRE_OK(db_rows(s, &prepared, nullptr, columns, sizeof(row), (void **)&list,
+                       &count, s.a, &err));
 }
 
 TEST_CASE("a million rows in one COPY", "[db]")
