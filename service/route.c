@@ -905,9 +905,10 @@ enum error_code route_content(struct request *rq, struct content *body)
 
 enum error_code route_run(struct request *rq, const struct content *body)
 {
-    void *in;
+    void *in = NULL;
 
-    TRY(bind_body(rq, body, &in));
+    if (route_takes_body(rq->route))
+        TRY(bind_body(rq, body, &in));
     TRY(run_handler(rq, in));
     if (rq->store_decision)
         reply_header_add(rq->reply, "Location",
@@ -974,13 +975,14 @@ static enum error_code answer(struct request *rq)
     TRY(check_accept(rq));
     TRY(bind_query(rq));
     request_set_time_limit(rq, NAN);
-    if (!has_body) {
+    if (!has_body && !rq->attempt) {
         TRY(run_handler(rq, NULL));
         TRY(route_print(rq));
         route_send_form(rq);
         return OK;
     }
-    TRY(check_content_type(rq));
+    if (has_body)
+        TRY(check_content_type(rq));
     if (rq->attempt)
         return keyed_step(rq);
     TRY(route_content(rq, &body));

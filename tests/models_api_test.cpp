@@ -4,6 +4,7 @@
 #include "tests/model_support.hpp"
 #include "tests/test_governor.hpp"
 
+#include <atomic>
 #include <functional>
 #include <thread>
 
@@ -188,6 +189,87 @@ TEST_CASE("a model is made from stored executions, trained, and predicts",
     m.done(m.call("DELETE", "/v1/models/" + id), 204);
     CHECK(m.get("/v1/models/" + id).status == 404);
     CHECK(m.get("/v1/models/" + id + "/samples").status == 404);
+}
+
+TEST_CASE("a training under a key is made once, and holds nobody up", "[models][api][db]")
+{
+    NEED_DATABASE();
+    models m;
+    std::string app = unique_name("app"), key = unique_name("key");
+    std::string ids[] = {unique_name("keyed"), unique_name("plain")};
+    m.store(executions_of(known_runs(), app));
+    for (int k = 0; k < 2; k++) {
+        m.make(ids[k], app, {{"site_id", "here"}, {"phase_index", nullptr}});
+        m.command(ids[k], "refine");
+        if (k == 0) // of one name there is one only
+            m.done(m.call("POST", "/v1/models/" + ids[0] + "/train", "",
+                          {{"idempotency_key", key + "0"}}),
+                   200);
+        else
+            m.command(ids[1], "train");
+        json now = m.read(ids[k]);
+        CHECK(now["version"] == 2);
+        CHECK(now["train_requested"] == false);
+        CHECK(now["summary"]["sample_count"] == 60);
+        if (k == 0) {
+            CHECK(m.call("POST", "/v1/models/" + ids[0] + "/train", "",
+                         {{"idempotency_key", key + "0"}})
+                      .headers["Idempotency-Replayed"] == "true");
+            CHECK(m.read(ids[0])["version"] == 2);
+            m.done(m.call("DELETE", "/v1/models/" + ids[0]), 204);
+        }
+    }
+    const std::string train = "/v1/models/" + ids[1] + "/train";
+    std::string etag = m.get("/v1/models/" + ids[1]).headers["ETag"];
+    CHECK(m.call("POST", train, "",
+                 {{"idempotency_key", unique_name("stale")}, {"if_match", "\"g1-1\""}})
+              .status == 412);
+    api_reply first =
+        m.call("POST", train, "", {{"idempotency_key", key}, {"if_match", etag}});
+    INFO(first.body);
+    REQUIRE(first.status == 200);
+    CHECK(first.json()["outcome"]["cause"] == "train");
+    CHECK(first.json()["outcome"]["version"] == 3);
+    CHECK(first.json()["version"] == 3);
+    CHECK(first.headers["ETag"] == m.get("/v1/models/" + ids[1]).headers["ETag"]);
+    CHECK(first.headers["ETag"] != etag);
+    api_reply again =
+        m.call("POST", train, "", {{"idempotency_key", key}, {"if_match", etag}});
+    CHECK(again.body == first.body);
+    CHECK(again.headers["ETag"] == first.headers["ETag"]);
+    CHECK(again.headers["Idempotency-Replayed"] == "true");
+    CHECK(m.read(ids[1])["version"] == 3);
+
+    // Somebody changes the model all the while: it is not written over, and is told.
+    test_db d;
+    std::atomic<bool> done{false};
+    std::atomic<int> changes{0};
+    std::thread other([&] {
+        test_session s(d);
+        while (!done) {
+            error e{};
+            changes +=
+                OK ==
+                db_execute(
+                    s,
+                    ("UPDATE model SET generation = generation + 1 WHERE model_id = '" +
+                     ids[1] + "'")
+                        .c_str(),
+                    &e);
+        }
+    });
+    std::string late = unique_name("late");
+    while (changes == 0)
+        usleep(1000);
+    api_reply busy = m.call("POST", train, "", {{"idempotency_key", late}});
+    done = true;
+    other.join();
+    INFO(busy.body);
+    CHECK(busy.status == 409);
+    CHECK(busy.headers["Retry-After"] == "1");
+    CHECK(m.read(ids[1])["version"] == 3);
+    CHECK(m.call("POST", train, "", {{"idempotency_key", late}}).status == 200);
+    CHECK(m.read(ids[1])["version"] == 4);
 }
 
 TEST_CASE("each further execution is predicted, then learnt", "[models][api][db]")

@@ -1,7 +1,9 @@
 /* model_learn.c - stored models learn their executions.
  *
  * One transaction: lock the model's row, read the version that predicts and the
- * executions nobody has looked at, predict and learn each, write the next version.
+ * executions nobody has looked at, predict and learn each, write the next version. Under
+ * an Idempotency-Key it is read without the lock, and the next version is written when
+ * the answer is published, if the model is still the same.
  *
  * In the profile robust a version remembers its runs (model_core.h): what is due is
  * trained from them. A model without a version learns its latest 2,000 executions from
@@ -188,7 +190,17 @@ enum error_code model_write(struct db_session *db, const struct store_model *mod
 
 /* ---- learning ---- */
 
-/* A model under its lock, on its way to the next version. */
+/* What came of it, to be written. */
+struct learnt_result {
+    bool is_there;
+    const char *cause; /* of the next version; NULL: there is none, and why is `note` */
+    const char *note;
+    const char *reference_model_id;
+    const struct store_sample *looked_at;
+    size_t looked_at_count;
+};
+
+/* A model on its way to the next version. */
 struct learning {
     struct request *rq;
     struct db_session *db;
@@ -200,7 +212,42 @@ struct learning {
     struct store_sample *news;      /* nobody has looked at them */
     size_t news_count;
     bool train_due, reform_due;
+    struct learnt_result result;
 };
+
+static void conclude(struct learning *l, const char *cause,
+                     const char *reference_model_id, const struct store_sample *looked_at,
+                     size_t looked_at_count)
+{
+    l->result = (struct learnt_result){.is_there = true,
+                                       .cause = cause,
+                                       .reference_model_id = reference_model_id,
+                                       .looked_at = looked_at,
+                                       .looked_at_count = looked_at_count};
+}
+
+/* No model came of it: the news have been looked at, and why is noted. */
+static void conclude_without(struct learning *l, const char *reason)
+{
+    conclude(l, NULL, NULL, l->news, l->news_count);
+    l->result.note = reason;
+}
+
+/* Of a model that is locked, and as it was read. */
+static enum error_code write_result(const struct learning *l, struct db_session *db)
+{
+    const struct learnt_result *r = &l->result;
+    struct store_model_advance advance = {.note = r->note,
+                                          .looked_at = r->looked_at,
+                                          .looked_at_count = r->looked_at_count};
+
+    if (!r->is_there)
+        return OK;
+    if (!r->cause)
+        return store_model_advance(db, &l->model, &advance, l->rq->arena, l->rq->err);
+    return model_write(db, &l->model, &l->fitted, r->cause, r->reference_model_id,
+                       r->looked_at, r->looked_at_count, l->rq->arena, l->rq->err);
+}
 
 /* Every run that the model may learn: those of before, then the news. */
 static enum error_code all_runs(const struct learning *l, bool left_out_too,
@@ -294,8 +341,8 @@ static enum error_code train(struct learning *l, struct learn_outcome *out, bool
     l->fitted = trained;
     out->cause = "train";
     out->version = l->model.last_version + 1;
-    return model_write(l->db, &l->model, &trained, "train", NULL, looked_at,
-                       count + older_count, rq->arena, rq->err);
+    conclude(l, "train", NULL, looked_at, count + older_count);
+    return OK;
 }
 
 /* The rows that a list ranked by APPE needs: all runs of before, room for the news. */
@@ -361,15 +408,6 @@ static enum error_code reform(struct learning *l)
     TRY(apply_news(l, samples, runs, place, count, &older, &older_count));
     return fitted_reform(&l->fitted, runs, count, &l->rq->budget, l->rq->arena,
                          l->rq->err);
-}
-
-/* No model came of it: the news have been looked at, and why is noted. */
-static enum error_code write_reason(const struct learning *l, const char *reason)
-{
-    struct store_model_advance advance = {
-        .note = reason, .looked_at = l->news, .looked_at_count = l->news_count};
-
-    return store_model_advance(l->db, &l->model, &advance, l->rq->arena, l->rq->err);
 }
 
 /* ---- with a memory of its runs ---- */
@@ -490,8 +528,8 @@ static enum error_code learn_batch(struct learning *l, const struct fitted_room 
     return OK;
 }
 
-static enum error_code write_batch(struct learning *l, const struct batch *batch,
-                                   bool trained, struct learn_outcome *out)
+static enum error_code conclude_batch(struct learning *l, const struct batch *batch,
+                                      bool trained, struct learn_outcome *out)
 {
     out->cause = trained           ? "train"
                  : batch->changed  ? "change"
@@ -499,8 +537,8 @@ static enum error_code write_batch(struct learning *l, const struct batch *batch
                                    : "refine";
     out->version = l->model.last_version + 1;
     TRY(take_back_earlier(l, batch->earlier));
-    return model_write(l->db, &l->model, &l->fitted, out->cause, NULL, l->news,
-                       l->news_count, l->rq->arena, l->rq->err);
+    conclude(l, out->cause, NULL, l->news, l->news_count);
+    return OK;
 }
 
 static enum error_code learn_remembering(struct learning *l, struct arena *scratch,
@@ -523,9 +561,10 @@ static enum error_code learn_remembering(struct learning *l, struct arena *scrat
     if (l->fitted.reason) {
         for (size_t i = 0; i < l->news_count; i++)
             l->news[i].verdict = fitted_verdict_names[RUN_NEW];
-        return write_reason(l, out->reason);
+        conclude_without(l, out->reason);
+        return OK;
     }
-    return write_batch(l, &batch, trained && !batch.changed, out);
+    return conclude_batch(l, &batch, trained && !batch.changed, out);
 }
 
 static enum error_code learn_news(struct learning *l, struct learn_outcome *out)
@@ -549,14 +588,16 @@ static enum error_code learn_news(struct learning *l, struct learn_outcome *out)
         TRY(train(l, out, &trained));
     if (trained)
         return OK;
-    if (!has_model || l->news_count == 0)
-        return write_reason(l, out->reason);
+    if (!has_model || l->news_count == 0) {
+        conclude_without(l, out->reason);
+        return OK;
+    }
     if (l->reform_due)
         TRY(reform(l));
     out->cause = l->reform_due ? "reform" : "refine";
     out->version = l->model.last_version + 1;
-    return model_write(l->db, &l->model, &l->fitted, out->cause, l->reference_model_id,
-                       l->news, l->news_count, l->rq->arena, l->rq->err);
+    conclude(l, out->cause, l->reference_model_id, l->news, l->news_count);
+    return OK;
 }
 
 /* Which model a ported one came from stays in its summaries. */
@@ -576,7 +617,7 @@ static enum error_code read_reference(struct learning *l,
     return OK;
 }
 
-static enum error_code learn_locked(struct learning *l, struct learn_outcome *out)
+static enum error_code learn_from_stored(struct learning *l, struct learn_outcome *out)
 {
     struct request *rq = l->rq;
     struct arena *a = rq->arena;
@@ -642,10 +683,50 @@ enum error_code model_learn(struct request *rq, const char *model_id,
         return model_is_busy(rq, model_id);
     }
     if (code == OK)
-        code = learn_locked(&l, out);
+        code = learn_from_stored(&l, out);
+    if (code == OK)
+        code = write_result(&l, l.db);
     if (code == OK)
         return db_commit(l.db, rq->err);
     db_rollback(l.db);
     postpone(&l, code);
     return code;
+}
+
+/* publish_fn: the model as it was read, trained. Its training is asked for first, which
+ * locks it and looks whether it is the same. */
+static enum error_code publish_training(struct request *rq, struct db_session *db,
+                                        void *context)
+{
+    struct learning *l = context;
+    struct store_model now;
+    enum error_code code =
+        store_model_train(db, rq->principal.tenant, l->model.model_id,
+                          l->model.generation, &now, rq->arena, rq->err);
+
+    if (code == ERR_STALE) {
+        *rq->err = (struct error){.arena = rq->err->arena};
+        return model_is_busy(rq, l->model.model_id);
+    }
+    return code == OK ? write_result(l, db) : code;
+}
+
+enum error_code model_train_at_publish(struct request *rq, const char *model_id,
+                                       uint64_t expected, struct learn_outcome *out)
+{
+    struct learning *l = NEW(rq->arena, struct learning, 1);
+
+    if (!l)
+        return fail_memory(rq->err);
+    l->rq = rq;
+    *out = (struct learn_outcome){0};
+    TRY(request_db(rq, &l->db));
+    TRY(store_model_read(l->db, rq->principal.tenant, model_id, &l->model, rq->arena,
+                         rq->err));
+    if (expected && l->model.generation != expected)
+        return fail(rq->err, ERR_STALE, "",
+                    "the model has changed since its ETag was looked at; read it again");
+    l->model.train_requested = true;
+    TRY(learn_from_stored(l, out));
+    return request_at_publish(rq, publish_training, l);
 }

@@ -644,6 +644,18 @@ static enum error_code learn(struct request *rq, struct db_session *db,
     return add_etag(rq, &answer->model);
 }
 
+/* publish_fn: the model as it is after its training. */
+static enum error_code tell_trained(struct request *rq, struct db_session *db,
+                                    void *context)
+{
+    struct model_answer *answer = context;
+    bool is_first = !answer->model.model_id; /* it may be published again */
+
+    TRY(store_model_read(db, rq->principal.tenant, rq->path_value[0], &answer->model,
+                         rq->arena, rq->err));
+    return is_first ? add_etag(rq, &answer->model) : OK;
+}
+
 enum error_code post_model_train(struct request *rq, const void *in, void *out)
 {
     struct db_session *db;
@@ -653,6 +665,10 @@ enum error_code post_model_train(struct request *rq, const void *in, void *out)
     (void)in;
     TRY(request_db(rq, &db));
     TRY(expected_generation(rq, db, &expected));
+    if (rq->attempt) {
+        TRY(model_train_at_publish(rq, rq->path_value[0], expected, &answer->outcome));
+        return request_at_publish(rq, tell_trained, answer);
+    }
     TRY(store_model_train(db, rq->principal.tenant, rq->path_value[0], expected,
                           &answer->model, rq->arena, rq->err));
     return learn(rq, db, answer);

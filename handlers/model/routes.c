@@ -62,11 +62,13 @@ const struct route model_routes[] = {
      "became of it.",
      NULL},
     {"POST", "/v1/models/{model_id}/train", post_model_train, NULL, &learnt_model_json,
-     NULL, WORK_COMPUTE, SCOPE_INGEST, 0, "Train a model anew",
+     NULL, WORK_COMPUTE, SCOPE_INGEST, ROUTE_IDEMPOTENT_KEY | ROUTE_LONG,
+     "Train a model anew",
      "From its latest 2000 executions, those left out by a roll-back too. Predictions go "
      "on with the version before. The outcome has a reason when there is no model. 409 "
-     "while another replica is at it; the training then follows by itself. If-Match is "
-     "honoured.",
+     "while another replica is at it; the training then follows by itself. Under an "
+     "Idempotency-Key 409 also when the model changes meanwhile; send it again. If-Match "
+     "is honoured.",
      NULL},
     {"GET", "/v1/models/{model_id}/versions", get_model_versions, NULL,
      &model_versions_page_json, &model_page_query_json, WORK_QUERY,
