@@ -285,6 +285,24 @@ TEST_CASE("a time limit above the one in force is refused, not cut in silence", 
     }
 }
 
+TEST_CASE("the limits in force can be read", "[api]")
+{
+    api a;
+    json limits = json::parse(a.get("/v1/service-info").body)["limits"];
+    CHECK(limits["time_limit_max_s"] == 600);
+    CHECK(limits["simulation_time_limit_s"] == 3600);
+    CHECK(limits["max_body_bytes"] == 67108864);
+    CHECK(limits["page_size_max"].get<double>() >= 100);
+    CHECK_FALSE(limits.contains("rate_limit_per_s"));
+    // What it says is what is refused.
+    json placement = json::parse(plain);
+    placement["time_limit_s"] = limits["time_limit_max_s"].get<double>() + 0.001;
+    CHECK(a.post("/v1/placements", placement.dump()).status == 422);
+    std::string page = "/v1/algorithms?page_size=" +
+                       std::to_string(limits["page_size_max"].get<int>() + 1);
+    CHECK(a.get(page).status == 422);
+}
+
 TEST_CASE("degenerate requests have plain answers", "[api]")
 {
     api a;
