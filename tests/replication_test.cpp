@@ -6,6 +6,7 @@
 extern "C" {
 #include "algorithms/replication/replication.h"
 #include "algorithms/replication/slots.h"
+#include "algorithms/replication/work.h"
 }
 
 static const round_policy *policy(const char *name)
@@ -533,4 +534,31 @@ TEST_CASE("what is kept from round to round decides as what is counted afresh",
             }
         }
     }
+}
+
+TEST_CASE("the next job with few copies is found among the counts", "[replication]")
+{
+    rng r = rng_stream(1, "replication_test.counts");
+    for (size_t size : {0, 1, 2, 7, 8, 9, 16, 31, 100})
+        for (int i = 0; i < 40; i++) {
+            std::vector<uint8_t> counts(size), none(size, 1);
+            for (auto &c : counts)
+                c = (uint8_t)(rng_index(&r, 9) ? rng_index(&r, 40)
+                                               : 127 + rng_index(&r, 129));
+            round_in in{};
+            in.job_count = size;
+            in.active_counts = counts.data();
+            in.started_counts = none.data();
+            size_t limit = 1 + rng_index(&r, i % 2 ? REPLICAS_MAX + 1 : 3), job = 0;
+            for (size_t found = 0; found < size; job = found + 1) {
+                found = work_next_below(&in, true, job, limit);
+                size_t want = job;
+                while (want < size && counts[want] >= limit)
+                    want++;
+                REQUIRE(found == want);
+            }
+            CHECK(work_next_below(&in, false, 0, 1) == size);
+            in.active_counts = nullptr; // it may be any job
+            CHECK(work_next_below(&in, true, size / 2, limit) == size / 2);
+        }
 }

@@ -701,3 +701,74 @@ TEST_CASE("rounds of combined need not look at jobs that only wait", "[simulatio
     CHECK(x.event_hash == y.event_hash);
     CHECK(memcmp(&x.metrics, &y.metrics, sizeof(x.metrics)) == 0);
 }
+
+namespace
+{
+
+const round_policy *asked; // by poorer()
+
+// The round without what the simulator keeps to be quick, and with nonsense in what the
+// policy's flags say that it does not read.
+error_code poorer(const round_in *in, const double *param, round_out *out, arena *a,
+                  error *err)
+{
+    std::vector<round_resource> resources(in->resources,
+                                          in->resources + in->resource_count);
+    std::vector<round_job> jobs(in->jobs, in->jobs + in->job_count);
+    std::vector<std::vector<round_replica>> replicas;
+    round_in copy = *in;
+
+    for (auto &r : resources)
+        if (!(asked->flags & ROUND_RELIABILITY))
+            r.mean_failure_interval_s = r.uptime_s = 1 + (double)(&r - &resources[0]);
+    for (auto &j : jobs) {
+        replicas.emplace_back(j.replicas, j.replicas + j.replica_count);
+        for (auto &r : replicas.back())
+            if (!(asked->flags & ROUND_PROGRESS))
+                r.completed_mi = (double)(r.resource * 7 % 5);
+        j.replicas = replicas.back().data();
+    }
+    copy.resources = resources.data();
+    copy.jobs = jobs.data();
+    copy.started_counts = copy.active_counts = nullptr;
+    copy.kept = nullptr;
+    return asked->run(&copy, param, out, a, err);
+}
+
+} // namespace
+
+TEST_CASE("policies decide the same without counts, and read what they say they read",
+          "[simulation][property]")
+{
+    test_grid g;
+    g.add("cr", 1, 2, 6);
+    g.groups[0].fails = true;
+    g.groups[0].failure = distribution_exponential(3000);
+    g.groups[0].restore = distribution_exponential(400);
+    for (int i = 0; i < 150; i++)
+        g.job(20 * (i / 3), 200 + 9 * (i % 40)).checkpoint_overhead_s = 1;
+    g.s.scheduler_interval_s = 7;
+    g.s.stop_time_s = 8000;
+    g.prepare();
+    for (const round_policy *table :
+         {replication_policies, fault_tolerance_policies, dispatch_policies})
+        for (asked = table; asked->name; asked++) {
+            bound_policy p, again;
+            round_policy other = *asked;
+
+            INFO(asked->name);
+            p.round(asked->name)
+                .checkpoint("periodic", {option("initial_interval_s", 100)});
+            again.round(asked->name)
+                .checkpoint("periodic", {option("initial_interval_s", 100)});
+            other.run = poorer;
+            again.policy.round = &other;
+            for (uint64_t seed : {1, 2}) {
+                sim_run_out x = run_scenario(g.s, p, seed, g.a),
+                            y = run_scenario(g.s, again, seed, g.a);
+                CHECK(x.metrics.jobs_done > 30);
+                CHECK(x.event_hash == y.event_hash);
+                CHECK(memcmp(&x.metrics, &y.metrics, sizeof(x.metrics)) == 0);
+            }
+        }
+}

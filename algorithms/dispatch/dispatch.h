@@ -18,7 +18,7 @@
     X(max_max, "Longest job first, on the fastest resource", "T 2.2", 0)                \
     X(min_max, "Shortest job first, on the fastest resource", "T 2.2", 0)               \
     X(rescheduling, "First job to the best resource; running jobs move to better ones", \
-      "T 2.2", ROUND_RESTARTS)
+      "T 2.2", ROUND_RESTARTS | ROUND_PROGRESS)
 
 #define X(name, purpose, source, flags) \
     round_fn dispatch_##name;           \

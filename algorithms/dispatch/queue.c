@@ -4,9 +4,14 @@
  */
 #include "algorithms/dispatch/queue.h"
 
-static bool is_waiting(const struct round_in *in, size_t job)
+/* The first of the jobs from `job` on that was never started; job_count: none. */
+static size_t next_waiting(const struct round_in *in, size_t job)
 {
-    return in->jobs[job].started_count == 0 && !work_is_finished(in, job);
+    for (job = work_next_below(in, false, job, 1); job < in->job_count;
+         job = work_next_below(in, false, job + 1, 1))
+        if (in->jobs[job].started_count == 0 && !work_is_finished(in, job))
+            break;
+    return job;
 }
 
 static enum error_code start_fastest(struct round_work *w, size_t job)
@@ -67,9 +72,9 @@ static enum error_code dispatch_by_length(struct round_work *w, enum queue_order
     h.jobs = NEW(w->arena, size_t, w->in->job_count);
     if (!h.jobs)
         return fail_memory(w->err);
-    for (size_t job = 0; job < w->in->job_count; job++)
-        if (is_waiting(w->in, job))
-            h.jobs[h.count++] = job;
+    for (size_t job = next_waiting(w->in, 0); job < w->in->job_count;
+         job = next_waiting(w->in, job + 1))
+        h.jobs[h.count++] = job;
     for (size_t i = h.count / 2; i-- > 0;)
         sink(&h, i);
     while (h.count && slots_free_cpus(&w->slots) > 0)
@@ -83,12 +88,10 @@ enum error_code queue_dispatch(struct round_work *w, enum queue_order order)
         return OK;
     if (order != QUEUE_ARRIVAL)
         return dispatch_by_length(w, order);
-    for (size_t job = 0; job < w->in->job_count; job++) {
-        if (slots_free_cpus(&w->slots) == 0)
-            return OK;
-        if (is_waiting(w->in, job))
-            TRY(start_fastest(w, job));
-    }
+    for (size_t job = next_waiting(w->in, 0);
+         job < w->in->job_count && slots_free_cpus(&w->slots) > 0;
+         job = next_waiting(w->in, job + 1))
+        TRY(start_fastest(w, job));
     return OK;
 }
 

@@ -18,9 +18,11 @@
  * fault_tolerance_NAME_params[], and its row here. */
 #define FAULT_TOLERANCE_POLICIES(X)                                               \
     X(combined, "Copies while CPUs are free, checkpoints when they are not",      \
-      "T 4.4.3; P 4.3", ROUND_DETECTS | ROUND_RESTARTS | ROUND_CHECKPOINTS)       \
+      "T 4.4.3; P 4.3",                                                           \
+      ROUND_DETECTS | ROUND_RESTARTS | ROUND_CHECKPOINTS | ROUND_PROGRESS)        \
     X(expected_time, "For each job the remedy of least expected time", "ours",    \
-      ROUND_DETECTS | ROUND_RESTARTS | ROUND_CHECKPOINTS)                         \
+      ROUND_DETECTS | ROUND_RESTARTS | ROUND_CHECKPOINTS | ROUND_RELIABILITY |    \
+          ROUND_PROGRESS)                                                         \
     X(migration, "One copy of each job, restarted elsewhere from its last image", \
       "T 2.2", ROUND_DETECTS | ROUND_RESTARTS)
 

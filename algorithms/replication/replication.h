@@ -24,7 +24,7 @@
     X(load_dependent, "Copies while CPUs are free, fewer at peak hours",                \
       "T 4.4.1; P 4.1", 0)                                                              \
     X(target_success, "As few copies as a wanted probability of success takes", "ours", \
-      ROUND_DETECTS)                                                                    \
+      ROUND_DETECTS | ROUND_RELIABILITY | ROUND_PROGRESS)                               \
     X(unconditional, "k copies of each job, whatever the load", "T 2.2", 0)             \
     X(wqr, "Work queue with replication: copies when the queue is empty",               \
       "T 2.2; Silva et al. 2003", 0)

@@ -72,6 +72,8 @@ struct round_job {
 
 enum round_mode { ROUND_MODE_NONE, ROUND_REPLICATION, ROUND_CHECKPOINTING };
 
+enum { ROUND_COUNT_MAX = 255 };
+
 struct round_in {
     double now_s;
     const struct round_resource *resources; /* by id */
@@ -81,7 +83,10 @@ struct round_in {
     size_t job_count;
     size_t held_job_count; /* of them, those that have replicas: the end of the list need
                               not be looked at for more; 0: not counted */
-    uint64_t random_state; /* of splitmix64: the seed, then what a round returned */
+    /* Of each job its started_count and its active replicas, ROUND_COUNT_MAX at most: the
+     * next job with few is found in them quicker than among the jobs. NULL: not kept. */
+    const uint8_t *started_counts, *active_counts;
+    uint64_t random_state;       /* of splitmix64: the seed, then what a round returned */
     enum round_mode mode_before; /* of the last round; policy combined */
     bool has_finished;   /* jobs may have a finished replica: their others are cancelled
                             first; without it nobody looks */
@@ -186,6 +191,9 @@ enum round_flag {
                               active and counts what was started */
     ROUND_RESTARTS = 2,    /* a start may be from_checkpoint: keep the images */
     ROUND_CHECKPOINTS = 4, /* says itself when checkpointing goes on and off */
+    ROUND_RELIABILITY = 8, /* reads the mean failure intervals and times up of resources:
+                              without it they need not be worked out for each round */
+    ROUND_PROGRESS = 16,   /* likewise completed_mi of replicas that run */
 };
 
 /* A row of a family's table. */

@@ -2,6 +2,7 @@
 #include "algorithms/replication/work.h"
 
 #include <math.h>
+#include <string.h>
 
 const char *const round_capacity_units[] = {"slot", "resource", NULL};
 const char *const round_placements[] = {"spread", "random", "earliest", NULL};
@@ -211,6 +212,27 @@ enum error_code work_start(struct round_work *w, size_t job, size_t i, size_t re
 
 /* ---- the loop ---- */
 
+/* Bytes are compared eight at a time: x - n borrows from the top bit of a byte that is
+ * less than n (1 .. 128) and has that bit clear. */
+size_t work_next_below(const struct round_in *in, bool counts_active, size_t job,
+                       size_t limit)
+{
+    const uint8_t *counts = counts_active ? in->active_counts : in->started_counts;
+    const uint64_t each = 0x0101010101010101, top = 0x8080808080808080;
+    uint64_t eight;
+
+    if (!counts)
+        return job;
+    for (; job + sizeof(eight) <= in->job_count; job += sizeof(eight)) {
+        memcpy(&eight, counts + job, sizeof(eight));
+        if ((eight - each * limit) & ~eight & top)
+            break;
+    }
+    while (job < in->job_count && counts[job] >= limit)
+        job++;
+    return job;
+}
+
 static size_t limit_now(const struct round_work *w, const struct fill_rules *rules)
 {
     return slots_free_cpus(&w->slots) >= rules->free_cpu_limit ? rules->replicas_max
@@ -263,8 +285,9 @@ static enum error_code fill_job(struct round_work *w, const struct fill_rules *r
 enum error_code work_fill(struct round_work *w, const struct fill_rules *rules,
                           bool stop_below_limit, started_fn *started)
 {
-    for (size_t job = 0; job < w->in->job_count; job++) {
-        if (is_over(w, rules, stop_below_limit))
+    for (size_t job = 0; !is_over(w, rules, stop_below_limit); job++) {
+        job = work_next_below(w->in, rules->counts_active, job, limit_now(w, rules));
+        if (job >= w->in->job_count)
             return OK;
         if (!work_is_finished(w->in, job))
             TRY(fill_job(w, rules, stop_below_limit, started, job));

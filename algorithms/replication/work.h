@@ -95,6 +95,11 @@ static inline struct held work_held(const struct round_work *w)
     return (struct held){w->held, w->held_count};
 }
 
+/* The first of the jobs from `job` on that may have fewer replicas than `limit`, which is
+ * 1 .. REPLICAS_MAX + 1: active ones, or those ever started. job_count: none has. */
+size_t work_next_below(const struct round_in *in, bool counts_active, size_t job,
+                       size_t limit);
+
 /* No job behind the first `seen` with replicas has any. */
 static inline bool work_has_seen_all(const struct round_in *in, size_t seen)
 {

@@ -26,10 +26,11 @@ const struct param replication_wqr_params[] = {
  * resource now have none later in the round either. */
 static enum error_code add_copies(struct round_work *w, size_t count)
 {
-    for (size_t job = 0; job < w->in->job_count; job++) {
+    for (size_t job = 0; slots_free_cpus(&w->slots) > 0; job++) {
         size_t started, resource;
 
-        if (slots_free_cpus(&w->slots) == 0)
+        job = work_next_below(w->in, false, job, count + 1);
+        if (job >= w->in->job_count)
             return OK;
         if (work_is_finished(w->in, job))
             continue;

@@ -112,7 +112,7 @@ void information_poll(struct sim *s)
     for (size_t i = 0; i < s->host_count; i++)
         if (s->hosts[i].is_there)
             see(s, &s->hosts[i]);
-    if (s->flags & (ROUND_CHECKPOINTS | ROUND_RESTARTS))
+    if (s->flags & ROUND_PROGRESS)
         information_see_progress(s);
     s->is_dirty = true;
     sim_count_work(s, s->host_count);

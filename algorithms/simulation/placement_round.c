@@ -391,7 +391,7 @@ enum error_code placement_round_policy(const struct placement_policy *policy,
         .source = policy->source,
         .run = rounds[i].run,
         .params = rows,
-        .flags = ROUND_DETECTS | ROUND_RESTARTS,
+        .flags = ROUND_DETECTS | ROUND_RESTARTS | ROUND_PROGRESS,
     };
     *round = made;
     return OK;

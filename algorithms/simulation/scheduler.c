@@ -42,6 +42,38 @@ static void move_entries(struct sim *s, size_t to, size_t from, size_t count)
 {
     memmove(s->list + to, s->list + from, count * sizeof(*s->list));
     memmove(s->listed + to, s->listed + from, count * sizeof(struct grid_job *));
+    memmove(s->list_started + to, s->list_started + from, count);
+    memmove(s->list_active + to, s->list_active + from, count);
+}
+
+/* An array of the list in a larger one; NULL: no memory. */
+static void *enlarged(struct sim *s, const void *old, size_t width, size_t size)
+{
+    char *larger = arena_alloc(s->arena, width, size);
+
+    if (larger && s->list_end > s->list_head)
+        memcpy(larger, (const char *)old + width * s->list_head,
+               width * (s->list_end - s->list_head));
+    return larger;
+}
+
+static bool enlarge(struct sim *s, size_t size)
+{
+    struct round_job *list = enlarged(s, s->list, sizeof(*list), size);
+    struct grid_job **listed = enlarged(s, s->listed, sizeof(struct grid_job *), size);
+    uint8_t *started = enlarged(s, s->list_started, 1, size);
+    uint8_t *active = enlarged(s, s->list_active, 1, size);
+
+    if (!list || !listed || !started || !active) {
+        sim_fail_memory(s);
+        return false;
+    }
+    s->list = list;
+    s->listed = listed;
+    s->list_started = started;
+    s->list_active = active;
+    s->list_size = size;
+    return true;
 }
 
 /* Room for one more at the end. */
@@ -53,24 +85,8 @@ static bool make_room(struct sim *s)
         return true;
     if (s->list_head > size / 2) {
         move_entries(s, 0, s->list_head, count);
-    } else {
-        struct round_job *list;
-        struct grid_job **listed;
-
-        size = size ? 2 * size : 256;
-        list = NEW(s->arena, struct round_job, size);
-        listed = NEW(s->arena, struct grid_job *, size);
-        if (!list || !listed) {
-            sim_fail_memory(s);
-            return false;
-        }
-        if (count > 0) {
-            memcpy(list, s->list + s->list_head, count * sizeof(*list));
-            memcpy(listed, s->listed + s->list_head, count * sizeof(struct grid_job *));
-        }
-        s->list = list;
-        s->listed = listed;
-        s->list_size = size;
+    } else if (!enlarge(s, size ? 2 * size : 256)) {
+        return false;
     }
     s->list_head = 0;
     s->list_end = count;
@@ -125,11 +141,19 @@ void scheduler_touch(struct sim *s, struct grid_job *job)
     s->touched[s->touched_count++] = (struct listed_job){job, job->number};
 }
 
+static uint8_t count_byte(size_t count)
+{
+    return (uint8_t)(count < ROUND_COUNT_MAX ? count : ROUND_COUNT_MAX);
+}
+
 static void write_entry(struct sim *s, struct grid_job *job)
 {
     const struct sim_scenario *c = s->scenario;
-    struct round_job *entry = &s->list[position_of(s, job->number)];
+    size_t at = position_of(s, job->number);
+    struct round_job *entry = &s->list[at];
 
+    s->list_started[at] = count_byte(job->started_count);
+    s->list_active[at] = count_byte(job->replica_count); /* none is shown as failed */
     *entry = (struct round_job){
         .length_mi = job->length_mi,
         .replicas = job->views,
@@ -428,6 +452,8 @@ static void decide(struct sim *s)
         .jobs = s->list ? s->list + s->list_head : NULL,
         .job_count = s->list_end - s->list_head,
         .held_job_count = s->held_count,
+        .started_counts = s->list ? s->list_started + s->list_head : NULL,
+        .active_counts = s->list ? s->list_active + s->list_head : NULL,
         .random_state = s->random_state,
         .mode_before = s->mode,
         .can_checkpoint = s->policy->checkpoint != NULL,
@@ -471,10 +497,9 @@ void scheduler_round(struct sim *s)
         return;
     }
     sim_log(s, SIM_LOG_SCHEDULER_RUN, NULL, NULL, (double)NAN);
-    if (s->flags & ROUND_DETECTS)
+    if (s->flags & ROUND_RELIABILITY)
         show_reliability(s);
-    if (s->flags & (ROUND_CHECKPOINTS | ROUND_RESTARTS) &&
-        !(s->scenario->is_interval_s > 0))
+    if (s->flags & ROUND_PROGRESS && !(s->scenario->is_interval_s > 0))
         information_see_progress(s);
     write_touched(s);
     sim_count_work(s, s->host_count + (s->list_end - s->list_head));

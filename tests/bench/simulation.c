@@ -10,6 +10,7 @@
 #include "algorithms/simulation/workload.h"
 
 #include <math.h>
+#include <time.h>
 
 enum { SPEED_ROUNDS = 5, SEEDS = 4 };
 
@@ -68,17 +69,26 @@ static void set_checkpoint(struct bench_policy *p, const char *name,
     bind_options(p->policy.checkpoint->params, options, p->checkpoint_param);
 }
 
+/* Of this process: nothing waits here, and a busy machine is no slow simulator. */
+static double processor_s(void)
+{
+    struct timespec used;
+
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+    return (double)used.tv_sec + 1e-9 * (double)used.tv_nsec;
+}
+
 static struct sim_metrics play(const struct sim_scenario *s, const struct bench_policy *p,
                                uint64_t seed, double *seconds)
 {
     struct arena *a = arena_create((size_t)1 << 32);
     struct error err = {0};
     struct sim_run_out out = {0};
-    double began_s = bench_now_s();
+    double began_s = processor_s();
 
     if (sim_run(s, &p->policy, seed, NULL, NULL, NULL, &out, a, &err) != OK)
         bench_stop("a run fails: %s %s", err.field, err.text);
-    *seconds = bench_now_s() - began_s;
+    *seconds = processor_s() - began_s;
     arena_close(a);
     return out.metrics;
 }
@@ -197,7 +207,7 @@ static void measure_pinned(struct arena *a)
 }
 
 /* A round after each event: what a round costs decides. */
-static void measure_many_hosts(struct arena *a)
+static void measure_many_hosts(const char *policy, struct arena *a)
 {
     enum { JOBS = 150000, HOSTS = 2000 };
     struct sim_job *jobs = NEW(a, struct sim_job, JOBS);
@@ -213,6 +223,7 @@ static void measure_many_hosts(struct arena *a)
     struct bench_policy p = {0};
     struct error err = {.arena = a};
     double rate[SPEED_ROUNDS], median;
+    char what[128];
 
     for (size_t i = 0; i < JOBS; i++)
         jobs[i] = (struct sim_job){.arrival_s = 0.12 * (double)i,
@@ -232,7 +243,7 @@ static void measure_many_hosts(struct arena *a)
     s.is_interval_s = 0;
     s.stop_time_s = 1e9;
     s.stop_when_done = true;
-    set_round(&p, "load_dependent", NULL);
+    set_round(&p, policy, NULL);
     if (workload_prepare(&w, "", a, &err) != OK ||
         sim_scenario_prepare(&s, "", a, &err) != OK)
         bench_stop("many hosts: %s %s", err.field, err.text);
@@ -244,9 +255,11 @@ static void measure_many_hosts(struct arena *a)
         rate[i] = m.events / seconds;
     }
     median = bench_quantile(rate, SPEED_ROUNDS, 0.5);
-    bench_row("Simulation: 2,000 resources, 150,000 jobs, `load_dependent` after each "
-              "event, one core",
-              "at least 1,000,000 events/s", median >= 1e6 ? BENCH_MET : BENCH_MISSED,
+    snprintf(what, sizeof(what),
+             "Simulation: 2,000 resources, 150,000 jobs, `%s` after each event, one core",
+             policy);
+    bench_row(what, "at least 1,000,000 events/s",
+              median >= 1e6 ? BENCH_MET : BENCH_MISSED,
               "%.2f million events/s (median of %d)", median / 1e6, SPEED_ROUNDS);
 }
 
@@ -438,7 +451,9 @@ int main(int argc, char **argv)
 
     measure_events(a);
     measure_mixed(a);
-    measure_many_hosts(a);
+    measure_many_hosts("load_dependent", a);
+    measure_many_hosts("failure_dependent", a);
+    measure_many_hosts("migration", a);
     measure_pinned(a);
     if (argc < 2 || strcmp(argv[1], "quick") != 0) {
         desktop(a);
