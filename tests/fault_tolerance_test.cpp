@@ -301,6 +301,88 @@ TEST_CASE("copies that die are waited for", "[fault_tolerance]")
     CHECK(got.o[1].interval_s == Approx((9000 + 13 * 40.0) / 14 - 40).epsilon(1e-9));
 }
 
+namespace
+{
+// A copy's course with every segment followed to the end of the grid.
+void follow_all(const copy &c, double step_s, std::vector<double> &left,
+                std::vector<double> &held)
+{
+    size_t count = left.size(), begin = 0, n_end = (size_t)std::max(1.0, c.plan.count);
+    size_t delay = (size_t)std::round(c.job.delay_s / step_s);
+    double end_s = 0, done = 0, keeps = std::exp(-step_s / c.job.mean_s);
+    std::vector<double> in(count), again, out;
+
+    in[0] = 1;
+    for (size_t n = 0; n < n_end; n++) {
+        double restart_s = n ? c.job.restart_s : c.job.scratch_s, fresh = 0, repeated = 0;
+        end_s += n_end == 1 ? c.job.work_s
+                 : n + 1 == n_end
+                     ? c.plan.last_s
+                     : (n ? c.plan.middle_s : c.plan.first_s) + c.job.overhead_s;
+        size_t end = std::max((size_t)1, (size_t)std::round(end_s / step_s));
+        size_t first = std::max((size_t)1, end - std::min(begin, end)), second = first;
+        if (restart_s > 0)
+            second += std::max((size_t)1, (size_t)std::round(restart_s / step_s));
+        again.assign(count, 0);
+        out.assign(count, 0);
+        for (size_t j = 0; j < count; j++) {
+            double a = j >= first ? in[j - first] * std::pow(keeps, (double)first) : 0;
+            double b =
+                j >= second ? again[j - second] * std::pow(keeps, (double)second) : 0;
+            fresh = std::max(0.0, fresh - a) + in[j];
+            repeated = std::max(0.0, repeated - b) + again[j];
+            out[j] = a + b;
+            held[j] += fresh + repeated;
+            if (j + 1 + delay < count)
+                again[j + 1 + delay] = (1 - keeps) * (fresh + repeated);
+            fresh *= keeps;
+            repeated *= keeps;
+        }
+        in = out;
+        begin = end;
+    }
+    for (size_t j = 0; j < count; j++)
+        left[j] = std::max(0.0, 1 - (done += in[j]));
+}
+} // namespace
+
+TEST_CASE("courses of copies leave nothing out, equal ones or not",
+          "[fault_tolerance][property]")
+{
+    const finite_job jobs[] = {
+        host_job(600, 2000, 1, 20, 900), host_job(600, 2000, 1, 20, 900),
+        host_job(9000, 2500, 60, 0, 0),  host_job(700, 2100, 0.5, 3, 5),
+        host_job(600, 2000, 1, 20, 900), host_job(1e9, 2600, 60, 20, 60)};
+
+    for (bool is_saved : {true, false}) {
+        test_arena a;
+        copies c{};
+        error err{};
+        bool is_good = false;
+        std::vector<copy> list;
+
+        for (auto &job : jobs)
+            list.push_back(remedy_copy(&job, is_saved));
+        CHECK((list[0].plan.count > 40) == is_saved);
+        REQUIRE(copies_follow(&c, list.data(), list.size(), &is_good, a, &err) == OK);
+        REQUIRE(is_good);
+        for (size_t i = 0; i < list.size(); i++) {
+            std::vector<double> left(c.step_count), held(c.step_count);
+            double worst = 0;
+
+            CAPTURE(is_saved, i);
+            follow_all(list[i], c.step_s, left, held);
+            for (size_t j = 0; j < c.step_count; j++)
+                worst = std::max({worst, std::fabs(left[j] - c.course[i].left[j]),
+                                  std::fabs(held[j] - c.course[i].held[j])});
+            CHECK(worst < 1e-12);
+        }
+        CHECK(c.course[1].left == c.course[0].left); // worked out once
+        CHECK(c.course[4].held == c.course[0].held);
+        CHECK(c.course[2].left != c.course[0].left);
+    }
+}
+
 TEST_CASE("copies on unlike hosts are priced each by its own failures",
           "[fault_tolerance]")
 {

@@ -19,7 +19,8 @@
 #define SHORTEST_S   1e-9
 #define RUNS_FIRST   3.0
 #define LEFT_MIN     1e-9
-#define LEFT_ENOUGH  1e-6 /* beyond the longest window: too little to matter */
+#define LEFT_ENOUGH  1e-6  /* beyond the longest window: too little to matter */
+#define SHARE_MIN    1e-20 /* of a segment, at a step: nothing is under way */
 
 enum { STEP_LOOKS = 4 }; /* what a step of a segment costs, about */
 
@@ -38,6 +39,7 @@ struct segment {
     size_t delay;
     double rate; /* of failures in a step */
     size_t step_count;
+    size_t end; /* no step from here on has a begin of it without a restart */
 };
 
 /* Far quicker than fmax(), which must be called. */
@@ -47,32 +49,37 @@ static inline double not_negative(double x)
 }
 
 /* From the begins of this segment those of the next one; held gets those that are under
- * way. All of it from s->begin on, what is before is left alone. */
-static void pass(const struct segment *s, const double *in, double *again, double *out,
-                 double *held)
+ * way. All of it from s->begin on, what is before is left alone. Returns s->end of the
+ * next one: when nothing has been under way for so long that nothing comes back. */
+static size_t pass(const struct segment *s, const double *in, double *again, double *out,
+                   double *held)
 {
     double fails = -expm1(-s->rate), fresh = 0, restarted = 0;
     double lives_first = exp(-s->rate * (double)s->first);
     double lives_repeated = exp(-s->rate * (double)s->repeated);
     size_t first_end = s->begin + s->first, repeated_end = s->begin + s->repeated;
+    size_t j = s->begin, quiet = 0, quiet_max = s->delay + s->repeated;
 
-    if (s->begin >= s->step_count)
-        return;
-    memset(again + s->begin, 0, (s->step_count - s->begin) * sizeof(*again));
-    for (size_t j = s->begin; j < s->step_count; j++) {
-        double ends_first = j >= first_end ? in[j - s->first] * lives_first : 0;
+    for (size_t i = s->begin; i <= s->begin + s->delay && i < s->step_count; i++)
+        again[i] = 0;
+    for (; j < s->step_count && (j < s->end || quiet <= quiet_max); j++) {
+        double begins = j < s->end ? in[j] : 0;
+        double ends_first =
+            j >= first_end && j - s->first < s->end ? in[j - s->first] * lives_first : 0;
         double ends_repeated =
             j >= repeated_end ? again[j - s->repeated] * lives_repeated : 0;
 
-        fresh = not_negative(fresh - ends_first) + in[j];
+        fresh = not_negative(fresh - ends_first) + begins;
         restarted = not_negative(restarted - ends_repeated) + again[j];
         out[j] = ends_first + ends_repeated;
         held[j] += fresh + restarted;
         if (j + 1 + s->delay < s->step_count)
-            again[j + 1 + s->delay] += fails * (fresh + restarted);
+            again[j + 1 + s->delay] = fails * (fresh + restarted);
+        quiet = fresh + restarted < SHARE_MIN ? quiet + 1 : 0;
         fresh *= 1 - fails;
         restarted *= 1 - fails;
     }
+    return j;
 }
 
 /* Work of a segment of a plan, and the checkpoint at its end. */
@@ -91,11 +98,10 @@ static double span_of(const struct copy *copy, double n)
 static void follow(const struct copy *copy, const struct copies *c, double *work,
                    struct copy_course *out)
 {
-    size_t count = c->step_count, begin = 0;
+    size_t count = c->step_count, begin = 0, done_at = 1;
     double *in = work, *again = in + count, *next = again + count;
     double end_s = 0, done = 0;
 
-    memset(in, 0, count * sizeof(*in));
     memset(out->held, 0, count * sizeof(*out->held));
     in[0] = 1;
     for (double n = 0; n < fmax(1, copy->plan.count) && begin < count; n++) {
@@ -104,7 +110,8 @@ static void follow(const struct copy *copy, const struct copies *c, double *work
         struct segment s = {.begin = begin,
                             .delay = (size_t)fmin(delay, (double)count),
                             .rate = c->step_s / copy->job.mean_s,
-                            .step_count = count};
+                            .step_count = count,
+                            .end = done_at};
         size_t end;
 
         if (budget_step(c->budget, STEP_LOOKS * (count - begin)))
@@ -113,13 +120,13 @@ static void follow(const struct copy *copy, const struct copies *c, double *work
         end = steps_of(end_s, c->step_s);
         s.first = end > begin ? end - begin : 1;
         s.repeated = s.first + (restart_s > 0 ? steps_of(restart_s, c->step_s) : 0);
-        pass(&s, in, again, next, out->held);
+        done_at = pass(&s, in, again, next, out->held);
         begin = end;
         in = next;
         next = swap;
     }
     for (size_t j = 0; j < count; j++) {
-        done += j >= begin ? in[j] : 0;
+        done += j >= begin && j < done_at ? in[j] : 0;
         out->left[j] = not_negative(1 - done);
     }
 }
@@ -154,6 +161,51 @@ static enum error_code make_room(struct copies *c, size_t count, double **work,
     return OK;
 }
 
+static bool is_same(double a, double b)
+{
+    return a == b || (isnan(a) && isnan(b));
+}
+
+/* They take the same course. */
+static bool is_equal(const struct copy *a, const struct copy *b)
+{
+    return is_same(a->job.work_s, b->job.work_s) &&
+           is_same(a->job.mean_s, b->job.mean_s) &&
+           is_same(a->job.overhead_s, b->job.overhead_s) &&
+           is_same(a->job.restart_s, b->job.restart_s) &&
+           is_same(a->job.scratch_s, b->job.scratch_s) &&
+           is_same(a->job.delay_s, b->job.delay_s) &&
+           is_same(a->plan.count, b->plan.count) &&
+           is_same(a->plan.first_s, b->plan.first_s) &&
+           is_same(a->plan.middle_s, b->plan.middle_s) &&
+           is_same(a->plan.last_s, b->plan.last_s);
+}
+
+/* The first of the copies before i that is equal; `first` if it is, or if none is. */
+static size_t equal_before(const struct copy *list, size_t i, size_t first)
+{
+    for (size_t k = 0; k < i && !is_equal(&list[i], &list[first]); k++)
+        if (is_equal(&list[i], &list[k]))
+            return k;
+    return first;
+}
+
+/* The courses of all copies but that one, which is known; of equal ones once. */
+static void follow_others(struct copies *c, const struct copy *list, size_t first,
+                          double *work)
+{
+    for (size_t i = 0; i < c->count; i++) {
+        size_t like = equal_before(list, i, first);
+
+        if (i == first)
+            continue;
+        if (is_equal(&list[i], &list[like]))
+            c->course[i] = c->course[like];
+        else
+            follow(&list[i], c, work, &c->course[i]);
+    }
+}
+
 enum error_code copies_follow(struct copies *c, const struct copy *list, size_t count,
                               bool *is_good, struct arena *a, struct error *err)
 {
@@ -186,9 +238,8 @@ enum error_code copies_follow(struct copies *c, const struct copy *list, size_t 
     *is_good = c->course[first].left[c->step_count - 1] < LEFT_ENOUGH;
     if (first < 2)
         cut_grid(c, c->course[first].left);
-    for (size_t i = 0; i < count && *is_good; i++)
-        if (i != first)
-            follow(&list[i], c, work, &c->course[i]);
+    if (*is_good)
+        follow_others(c, list, first, work);
     *is_good = *is_good && !budget_step(c->budget, 0);
     return OK;
 }

@@ -31,7 +31,7 @@ struct copy {
 
 enum { COPIES_STEPS_MAX = 100000, COPIES_SEGMENTS_MAX = 2000, COPIES_MAX = 64 };
 
-/* What a copy does on the grid, at each step. */
+/* What a copy does on the grid, at each step; equal copies share it. */
 struct copy_course {
     double *left; /* G */
     double *held; /* H */
