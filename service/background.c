@@ -23,7 +23,16 @@
 
 static const double RENEW_S = 1; /* at least that often */
 static const double WRITE_RETRY_S = 0.2;
+static const double KEEP_S = 0.25;   /* parts are written no more often than that, and */
+static const double KEEP_SHARE = 10; /* that it takes a tenth of the time at most */
 enum { WRITE_ARENA_BYTES = 1024 * 1024 };
+enum { PART_BYTES_MAX = 8 * 1024 * 1024 }; /* larger ones are played again */
+
+/* A part that is not written yet. */
+struct waiting_part {
+    struct store_part part;
+    struct waiting_part *next;
+};
 
 enum slot_state { SLOT_EMPTY, SLOT_RUNNING, SLOT_DONE };
 
@@ -36,6 +45,9 @@ struct slot {
     struct store_simulation claimed; /* in the arena */
     struct arena *arena;
     struct store_progress progress;
+    struct store_parts parts;
+    struct waiting_part *waiting, **waiting_end; /* in the arena */
+    double keep_at_s;                            /* when parts are written again */
     struct governor_job job;
     struct governor_who who; /* its tenant */
     struct work_memory memory;
@@ -124,6 +136,61 @@ static void keep_outcome(const struct slot *slot, const struct outcome *o)
     arena_close(a);
 }
 
+/* ---- parts: on that thread too ---- */
+
+/* Writes what waits; what cannot be written waits on. */
+static void write_parts(struct slot *slot)
+{
+    double began_s = clock_monotonic_s(), took_s;
+    struct arena *a = arena_create(WRITE_ARENA_BYTES);
+    struct db_session *s = a ? db_session_create(slot->b->service->db, NULL, a) : NULL;
+    struct error err = {.code = OK};
+
+    while (s && slot->waiting &&
+           store_simulation_keep(s, slot->owner_id, &slot->claimed, &slot->waiting->part,
+                                 &err) == OK)
+        slot->waiting = slot->waiting->next;
+    if (!slot->waiting)
+        slot->waiting_end = &slot->waiting;
+    db_session_close(s);
+    arena_close(a);
+    took_s = clock_monotonic_s() - began_s;
+    slot->keep_at_s = clock_monotonic_s() + fmax(KEEP_S, KEEP_SHARE * took_s);
+}
+
+/* A part is complete. */
+static void keep_part(void *context, const struct store_part *part)
+{
+    struct slot *slot = context;
+    struct waiting_part *waiting = NULL;
+
+    if (part->content.length <= PART_BYTES_MAX)
+        waiting = NEW(slot->arena, struct waiting_part, 1);
+    if (!waiting)
+        return;
+    waiting->part = *part;
+    *slot->waiting_end = waiting;
+    slot->waiting_end = &waiting->next;
+    if (clock_monotonic_s() >= slot->keep_at_s)
+        write_parts(slot);
+}
+
+/* What there is of it; without that all of it is played. */
+static void find_parts(struct slot *slot)
+{
+    struct db_session *s = db_session_create(slot->b->service->db, NULL, slot->arena);
+    struct error err = {.code = OK};
+
+    slot->parts = (struct store_parts){.keep = keep_part, .context = slot};
+    slot->waiting = NULL;
+    slot->waiting_end = &slot->waiting;
+    slot->keep_at_s = clock_monotonic_s() + KEEP_S;
+    if (s && store_simulation_parts(s, &slot->claimed, &slot->parts.found,
+                                    &slot->parts.found_count, slot->arena, &err) != OK)
+        slot->parts.found_count = 0;
+    db_session_close(s);
+}
+
 /* What the end of the computation means. A computation that was stopped is cut. */
 static bool judge(const struct slot *slot, enum error_code code,
                   enum decision_status status, const struct reply *reply,
@@ -174,6 +241,7 @@ static void play(void *context)
         .job = &slot->job,
         .memory = &slot->memory,
         .progress = &slot->progress,
+        .parts = &slot->parts,
     };
     enum decision_status status = DECISION_FEASIBLE;
     struct error err = {.code = OK};
@@ -182,12 +250,16 @@ static void play(void *context)
     enum error_code code;
 
     work_memory_enter(&slot->memory, &slot->job);
+    find_parts(slot);
     code = route_answer_stored(slot->b->service, &stored, &status, &reply, slot->arena,
                                &err);
     if (slot->memory.is_again) /* it needs more room, and is called again then */
         arena_rewind(slot->arena, slot->mark);
-    else if (judge(slot, code, status, &reply, &outcome))
+    else if (judge(slot, code, status, &reply, &outcome)) {
+        if (!outcome.status)
+            write_parts(slot); /* for who goes on */
         keep_outcome(slot, &outcome);
+    }
     work_memory_leave(&slot->memory);
 }
 
@@ -275,6 +347,7 @@ static enum error_code claim(struct slot *slot, bool *found, struct error *err)
     slot->claimed = (struct store_simulation){0};
     code = store_simulation_claim(s, slot->owner_id, b->options.lease_s, found,
                                   &slot->claimed, slot->arena, err);
+    slot->progress = slot->claimed.progress;
     db_session_close(s);
     return code;
 }

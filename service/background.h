@@ -2,9 +2,10 @@
  *
  * A thread takes what waits in the table `simulation` and has the governor answer it,
  * behind what its tenant waits for, as if its request had come just now. While one runs
- * its lease is renewed; when this process dies the lease ends, and another replica takes
- * the simulation up again, with the same seeds and so with the same result. When
- * the service drains, or the database asks for it, what runs is given back.
+ * its lease is renewed, and what is complete of it is kept; when this process dies the
+ * lease ends, and another replica goes on from there, with the same seeds and so with the
+ * same result. When the service drains, or the database asks for it, what runs is given
+ * back.
  *
  * Everything is in the row: nothing has to be told to any replica.
  */

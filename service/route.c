@@ -1355,6 +1355,7 @@ enum error_code route_answer_stored(struct service *service,
         .snapshot_document = stored->snapshot_document,
         .history_document = stored->history_document,
         .progress = stored->progress,
+        .parts = stored->parts,
     };
     enum error_code code;
     char allow[80];

@@ -22,8 +22,9 @@ struct service;        /* service.h: the handles a request may use */
 struct auth_grant;     /* auth.h */
 struct work_memory;    /* work_memory.h */
 struct db_session;     /* db.h */
-struct store_progress; /* store_simulation.h */
-struct attempt;        /* keyed.h */
+struct store_progress; /* store_simulation.h, as the next */
+struct store_parts;
+struct attempt; /* keyed.h */
 
 /* Which thread answers. */
 enum route_work {
@@ -206,6 +207,8 @@ struct request {
     bool no_steps; /* ... of a search that had no time for a step */
     struct store_progress *progress; /* without a client: to be kept up to date by
                                         progress_write(); NULL: there is a client */
+    const struct store_parts *parts; /* likewise: what is complete of it already, and
+                                        where to leave more; NULL: nowhere */
     double gap_ratio;                /* for metrics; NAN: none */
     enum answer_form form;           /* set by request_answer_as() */
     struct raw_body drawn;           /* the answer in that form; text NULL: JSON only */
@@ -318,6 +321,7 @@ struct stored_request {
     const bool *cancelled;           /* polled: stop, and answer what there is */
     struct governor_job *job;        /* the computation that answers it */
     struct store_progress *progress; /* written while it is answered */
+    const struct store_parts *parts; /* what is complete of it; NULL: nothing is kept */
     struct work_memory *memory;      /* what the arena leases; NULL: nothing */
 };
 

@@ -72,12 +72,15 @@ static const struct db_statement select_simulations = {
 
 static const struct db_statement cancel_simulation = {
     "cancel_simulation",
-    "UPDATE simulation s SET cancel_requested = true,"
+    "WITH s AS (UPDATE simulation s SET cancel_requested = true,"
     " status = CASE WHEN " IS_IDLE " THEN 'cancelled' ELSE status END,"
     " finished_at = CASE WHEN " IS_IDLE " THEN now() END,"
     " owner_id = CASE WHEN " IS_IDLE " THEN NULL ELSE owner_id END,"
     " lease_until = CASE WHEN " IS_IDLE " THEN NULL ELSE lease_until END"
-    " WHERE tenant = $1 AND simulation_id = $2 AND finished_at IS NULL RETURNING " HEAD,
+    " WHERE tenant = $1 AND simulation_id = $2 AND finished_at IS NULL RETURNING s.*),"
+    " gone AS (DELETE FROM simulation_part p USING s WHERE p.tenant = s.tenant"
+    " AND p.simulation_id = s.simulation_id AND s.finished_at IS NOT NULL)"
+    " SELECT " HEAD " FROM s",
     DB_REPEATABLE};
 
 static const struct db_statement delete_simulation = {
@@ -86,6 +89,16 @@ static const struct db_statement delete_simulation = {
     " AND finished_at IS NOT NULL",
     0};
 
+/* How far it is when nobody runs it: where it was, if that is kept. */
+#define KEPT_OR_ZERO(column)                                    \
+    column " = CASE WHEN EXISTS (SELECT FROM simulation_part p" \
+           " WHERE p.tenant = s.tenant"                         \
+           " AND p.simulation_id = s.simulation_id)"            \
+           " THEN s." column " ELSE 0 END"
+#define PROGRESS_KEPT              \
+    KEPT_OR_ZERO("progress_ratio") \
+    ", " KEPT_OR_ZERO("event_count") ", " KEPT_OR_ZERO("run_count")
+
 static const struct db_statement claim_simulation = {
     "claim_simulation",
     "WITH next AS MATERIALIZED (SELECT tenant, simulation_id FROM simulation"
@@ -93,8 +106,7 @@ static const struct db_statement claim_simulation = {
     " ORDER BY created_at LIMIT 1 FOR UPDATE SKIP LOCKED)"
     " UPDATE simulation s SET status = 'running', owner_id = $1,"
     " lease_until = now() + make_interval(secs => $2), started_at = now(),"
-    " attempt_count = attempt_count + 1, progress_ratio = 0, event_count = 0,"
-    " run_count = 0"
+    " attempt_count = attempt_count + 1, " PROGRESS_KEPT
     " FROM next WHERE s.tenant = next.tenant AND s.simulation_id = next.simulation_id"
     " RETURNING " HEAD ", s.route, s.request, s.snapshot_document, s.history_document",
     0};
@@ -112,17 +124,39 @@ static const struct db_statement renew_simulation = {
 
 static const struct db_statement release_simulation = {
     "release_simulation",
-    "UPDATE simulation SET status = 'queued', owner_id = NULL, lease_until = NULL,"
-    " started_at = NULL, attempt_count = attempt_count - 1, progress_ratio = 0,"
-    " event_count = 0, run_count = 0" IS_OWNED,
+    "UPDATE simulation s SET status = 'queued', owner_id = NULL, lease_until = NULL,"
+    " started_at = NULL, attempt_count = attempt_count - 1, " PROGRESS_KEPT IS_OWNED,
     DB_REPEATABLE};
 
 static const struct db_statement finish_simulation = {
     "finish_simulation",
-    "UPDATE simulation SET status = CASE WHEN cancel_requested AND $4 = 'cut'"
+    "WITH ended AS (UPDATE simulation SET status = CASE WHEN cancel_requested AND $4 = "
+    "'cut'"
     " THEN 'cancelled' ELSE $4 END, result = $5, error = $6, progress_ratio = $7,"
     " event_count = $8, run_count = $9, finished_at = now(), owner_id = NULL,"
-    " lease_until = NULL" IS_OWNED,
+    " lease_until = NULL" IS_OWNED " RETURNING tenant, simulation_id)"
+    " DELETE FROM simulation_part p USING ended e WHERE p.tenant = e.tenant"
+    " AND p.simulation_id = e.simulation_id",
+    DB_REPEATABLE};
+
+static const struct db_column part_columns[] = {
+    DB_COLUMN(struct store_part, number, DB_INTEGER),
+    DB_COLUMN(struct store_part, content, DB_BYTES),
+    {0},
+};
+
+static const struct db_statement select_parts = {
+    "select_parts",
+    "SELECT part_number, content FROM simulation_part WHERE tenant = $1"
+    " AND simulation_id = $2 ORDER BY part_number",
+    DB_REPEATABLE};
+
+/* Locked, as an end or a new owner at the same time must come before or after it. */
+static const struct db_statement insert_part = {
+    "insert_part",
+    "INSERT INTO simulation_part (tenant, simulation_id, part_number, content)"
+    " SELECT tenant, simulation_id, $4, $5 FROM simulation" IS_OWNED
+    " FOR NO KEY UPDATE ON CONFLICT DO NOTHING",
     DB_REPEATABLE};
 
 static enum error_code fail_no_simulation(const char *simulation_id, struct error *err)
@@ -291,5 +325,39 @@ enum error_code store_simulation_finish(struct db_session *s, const char *owner_
                             db_text(error), db_number(progress->ratio),
                             db_integer(progress->event_count),
                             db_integer(progress->run_count)),
+                  NULL, err);
+}
+
+const struct store_part *store_parts_find(const struct store_parts *parts,
+                                          uint64_t number)
+{
+    for (size_t i = 0; parts && i < parts->found_count; i++)
+        if (parts->found[i].number == number)
+            return &parts->found[i];
+    return NULL;
+}
+
+enum error_code store_simulation_parts(struct db_session *s,
+                                       const struct store_simulation *claimed,
+                                       const struct store_part **list, size_t *count,
+                                       struct arena *a, struct error *err)
+{
+    struct store_part *rows;
+
+    TRY(db_rows(s, &select_parts,
+                DB_PARAMS(db_text(claimed->tenant), db_uuid(claimed->simulation_id)),
+                part_columns, sizeof(*rows), (void **)&rows, count, a, err));
+    *list = rows;
+    return OK;
+}
+
+enum error_code store_simulation_keep(struct db_session *s, const char *owner_id,
+                                      const struct store_simulation *claimed,
+                                      const struct store_part *part, struct error *err)
+{
+    return db_run(s, &insert_part,
+                  DB_PARAMS(db_text(claimed->tenant), db_uuid(claimed->simulation_id),
+                            db_uuid(owner_id), db_integer(part->number),
+                            db_bytes(part->content.data, part->content.length)),
                   NULL, err);
 }

@@ -5,8 +5,9 @@
  *
  * A simulation is queued, then running under a lease of its owner, then done,
  * cut, cancelled or failed. An owner renews its lease; one that is dead does
- * not, and whoever claims next takes its simulation up again from the start. All
- * that an owner writes is written only while it still is the owner.
+ * not, and whoever claims next takes its simulation up again. Parts that were complete
+ * by then are kept, and need not be played again. All that an owner writes is written
+ * only while it still is the owner.
  */
 #ifndef GRIDPLAN_STORE_SIMULATION_H
 #define GRIDPLAN_STORE_SIMULATION_H
@@ -80,6 +81,25 @@ static inline struct store_progress progress_read(const struct store_progress *f
     return now;
 }
 
+/* A part that is complete. What it means is the business of who plays the simulation. */
+struct store_part {
+    uint64_t number;
+    struct db_bytes content;
+};
+
+/* For who plays one: what is there of it, and where to leave more. */
+struct store_parts {
+    const struct store_part *found; /* by earlier owners, ascending */
+    size_t found_count;
+    /* The content must stay as long as it is played. */
+    void (*keep)(void *context, const struct store_part *part);
+    void *context;
+};
+
+/* NULL: there is no such part. `parts` may be NULL. */
+const struct store_part *store_parts_find(const struct store_parts *parts,
+                                          uint64_t number);
+
 struct store_simulation {
     const char *tenant;
     const char *simulation_id; /* UUID */
@@ -149,6 +169,18 @@ enum error_code store_simulation_renew(struct db_session *s, const char *owner_i
                                        const struct store_progress *progress, bool *held,
                                        bool *cancel_requested, struct arena *a,
                                        struct error *err);
+
+/* The parts of one that was claimed, by number. */
+enum error_code store_simulation_parts(struct db_session *s,
+                                       const struct store_simulation *claimed,
+                                       const struct store_part **list, size_t *count,
+                                       struct arena *a, struct error *err);
+
+/* Keeps a part until the simulation ends; nothing happens when it is there, or when the
+ * simulation is somebody else's. */
+enum error_code store_simulation_keep(struct db_session *s, const char *owner_id,
+                                      const struct store_simulation *claimed,
+                                      const struct store_part *part, struct error *err);
 
 /* Gives it back to the queue as if it had not been claimed; nothing happens when
  * it is somebody else's. */

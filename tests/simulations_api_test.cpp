@@ -15,6 +15,7 @@ extern "C" {
 #include "algorithms/simulation/simulation.h"
 #include "service/background.h"
 #include "service/gzip.h"
+#include "service/store_simulation.h"
 }
 
 namespace
@@ -83,6 +84,93 @@ std::string joined(const json &list)
     return list.dump();
 }
 } // namespace
+
+namespace
+{
+// Plays a simulation as a replica does without a client; keeps the parts that it leaves.
+struct kept_play {
+    test_arena arena;
+    std::vector<store_part> left;
+    decision_status status = DECISION_FEASIBLE;
+    store_progress progress{};
+
+    json run(service *handles, const json &body, const std::vector<store_part> &found,
+             bool is_cancelled)
+    {
+        std::string text = body.dump();
+        store_parts parts = {found.data(), found.size(), keep, this};
+        stored_request stored{};
+        reply got{};
+        error err{};
+
+        stored.tenant = "";
+        stored.path = "/v1/simulations";
+        stored.body = text.c_str();
+        stored.cancelled = &is_cancelled;
+        stored.progress = &progress;
+        stored.parts = &parts;
+        left.clear();
+        if (route_answer_stored(handles, &stored, &status, &got, arena, &err) != OK)
+            FAIL(got.body);
+        return json::parse(got.body);
+    }
+    static void keep(void *context, const store_part *part)
+    {
+        static_cast<kept_play *>(context)->left.push_back(*part);
+    }
+};
+} // namespace
+
+TEST_CASE("runs that are kept are not played again, and the answer is the same",
+          "[simulations][api]")
+{
+    api a;
+    json body = failing();
+    body["output"] = {{"per_job", true},
+                      {"per_resource", true},
+                      {"log", true},
+                      {"per_path", true},
+                      {"log_rows_max", 300}};
+    kept_play whole, rest;
+    json want = comparable(whole.run(a.handle(), body, {}, false));
+    REQUIRE(whole.left.size() == 12); // 4 runs of 3 labels
+    CHECK(want["results"][0]["jobs"].size() > 10);
+    CHECK(want["results"][1]["log"].size() == 300);
+    CHECK(want == comparable(json::parse(a.post("/v1/simulations", body.dump()).body)));
+
+    // With all of them nothing is played: a simulation that is cancelled is complete.
+    CHECK(comparable(rest.run(a.handle(), body, whole.left, true)) == want);
+    CHECK(rest.status == DECISION_FEASIBLE);
+    CHECK(rest.left.empty());
+    CHECK(rest.progress.run_count == 4);
+
+    // With some, what is missing is played, in order, and nothing else.
+    for (size_t count : {1, 3, 5, 11}) {
+        std::vector<store_part> some(whole.left.begin(),
+                                     whole.left.begin() + (long)count);
+        json cut = rest.run(a.handle(), body, some, true);
+        CHECK(cut["runs_completed"] == count / 3);
+        CHECK(cut["status"] == "cut");
+        CHECK(rest.left.empty());
+        CHECK(comparable(rest.run(a.handle(), body, some, false)) == want);
+        REQUIRE(rest.left.size() == 12 - count);
+        CHECK(rest.left[0].number == count);
+    }
+
+    // What is damaged or another program's is played again.
+    std::vector<store_part> odd(whole.left);
+    std::vector<unsigned char> other(odd[0].content.data,
+                                     odd[0].content.data + odd[0].content.length);
+    for (size_t length : {(size_t)0, (size_t)7, other.size() / 2, other.size() - 1}) {
+        odd[0].content.length = length;
+        CHECK(comparable(rest.run(a.handle(), body, odd, false)) == want);
+        CHECK(rest.left.size() == 1);
+    }
+    other[0] ^= 1; // the mark
+    odd[0].content = {other.data(), other.size()};
+    CHECK(comparable(rest.run(a.handle(), body, odd, false)) == want);
+    CHECK(rest.left.size() == 1);
+}
 
 TEST_CASE("the hand-computed day of three jobs is what the service says",
           "[simulations][api]")

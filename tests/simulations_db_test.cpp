@@ -215,6 +215,85 @@ TEST_CASE("what is given back waits as if nobody had had it", "[simulations][db]
     CHECK(claimed.attempt_count == 1);
 }
 
+TEST_CASE("parts that are complete are there for the next owner, and gone at the end",
+          "[simulations][db]")
+{
+    NEED_DATABASE();
+    queue q;
+    std::string dead = new_uuid(), next = new_uuid(), id = q.add(), other = q.add();
+    store_simulation first{}, second{};
+    const unsigned char bytes[] = {0, 1, 255};
+    auto keep = [&](const std::string &owner, uint64_t number, size_t length) {
+        store_part part = {number, {bytes, length}};
+        REQUIRE(OK == store_simulation_keep(q.s, owner.c_str(), &first, &part, &q.err));
+    };
+    auto parts = [&](const store_simulation &of) {
+        const store_part *list = nullptr;
+        size_t count = 0;
+        REQUIRE(OK == store_simulation_parts(q.s, &of, &list, &count, q.a, &q.err));
+        return std::vector<store_part>(list, list + count);
+    };
+    auto left = [&] {
+        struct row {
+            double count;
+        };
+        const db_column columns[] = {{"count", DB_NUMBER, offsetof(row, count)}, {}};
+        const db_statement count = {
+            "count_parts", "SELECT count(*)::double precision FROM simulation_part", 0};
+        row r{};
+        bool is_there = false;
+        REQUIRE(OK == db_row(q.s, &count, nullptr, columns, sizeof(r), &r, &is_there, q.a,
+                             &q.err));
+        return r.count;
+    };
+
+    REQUIRE(q.claim(dead, &first));
+    CHECK(parts(first).empty());
+    keep(dead, 7, 3);
+    keep(dead, 2, 1);
+    keep(dead, 2, 3); // it is there
+    keep(next, 8, 3); // not its own
+    REQUIRE(q.renew(dead, first));
+    q.end_leases();
+    REQUIRE(q.claim(next, &second));
+    CHECK(second.simulation_id == id);
+    CHECK(second.progress.ratio == 0.5); // it goes on from there
+    CHECK(second.progress.run_count == 1);
+    keep(dead, 9, 3); // too late
+    std::vector<store_part> found = parts(second);
+    REQUIRE(found.size() == 2);
+    CHECK(found[0].number == 2);
+    CHECK(found[0].content.length == 1);
+    CHECK(found[1].number == 7);
+    CHECK(memcmp(found[1].content.data, bytes, 3) == 0);
+    store_parts all = {found.data(), found.size(), nullptr, nullptr};
+    CHECK(store_parts_find(&all, 7) == &found[1]);
+    CHECK(store_parts_find(&all, 3) == nullptr);
+    CHECK(store_parts_find(nullptr, 7) == nullptr);
+
+    REQUIRE(OK == store_simulation_release(q.s, next.c_str(), &second, &q.err));
+    CHECK(q.read(id).progress.ratio == 0.5);
+    SECTION("finished")
+    {
+        REQUIRE(q.claim(next, &second));
+        q.finish(dead, first, "done", "1");
+        CHECK(left() == 2);
+        q.finish(next, second, "done", "1");
+        CHECK(q.status(id) == "done");
+        CHECK(left() == 0);
+    }
+    SECTION("cancelled while it waits")
+    {
+        bool is_there = false;
+        store_simulation now{};
+        REQUIRE(OK == store_simulation_cancel(q.s, q.tenant, id.c_str(), &is_there, &now,
+                                              q.a, &q.err));
+        CHECK(is_there);
+        CHECK(std::string(now.status) == "cancelled");
+        CHECK(left() == 0);
+    }
+}
+
 TEST_CASE("cancelling depends on who runs it", "[simulations][db]")
 {
     NEED_DATABASE();

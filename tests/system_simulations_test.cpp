@@ -138,6 +138,48 @@ TEST_CASE("a killed replica's simulation is taken up by another, with the same r
         }
 }
 
+TEST_CASE("runs that a killed replica has ended are not played again", "[system][db]")
+{
+    std::string url = test_database();
+    auto one = std::make_unique<gridplan>(flags(url));
+    REQUIRE(eventually([&] { return one->is_ready(); }));
+    sql(url, "DELETE FROM simulation");
+    auto body = nlohmann::json::parse(scenario(4e6 / SLOWER, 20));
+    body["output"] = {{"per_resource", true}, {"per_job", true}, {"job_rows_max", 50}};
+    std::string calm = queue(*one, body.dump());
+    REQUIRE(reaches(*one, calm, "done"));
+    auto parts = [&] {
+        return std::stoi(sql(url, "SELECT count(*) FROM simulation_part"));
+    };
+    CHECK(parts() == 0);
+
+    std::string location = queue(*one, body.dump());
+    REQUIRE(eventually([&] { return parts() >= 5; }, 120));
+    one->kill_now();
+    REQUIRE(sql(url, "SELECT count(*) FROM simulation WHERE finished_at IS NULL") == "1");
+    int kept = parts();
+    int before = std::stoi(sql(url, "SELECT run_count FROM simulation"
+                                    " WHERE finished_at IS NULL"));
+    gridplan two(flags(url));
+    REQUIRE(eventually([&] { return two.is_ready(); }));
+    int seen = before; // it never begins again
+    REQUIRE(eventually(
+        [&] {
+            nlohmann::json now = state(two, location);
+            if (now["status"] == "running" && now["attempt_count"] == 2) {
+                CHECK(now["runs_completed"] >= seen);
+                seen = std::max(seen, now["runs_completed"].get<int>());
+            }
+            return now["status"] == "done";
+        },
+        240));
+    CHECK(outcome(two, location).dump() == outcome(two, calm).dump());
+    CHECK(state(two, location)["attempt_count"] == 2);
+    CHECK(parts() == 0);
+    report(REPORT(kept << " of 40 games were kept, " << before << " runs were told of"));
+    two.stop();
+}
+
 TEST_CASE("a replica that is stopped gives its simulation back at once", "[system][db]")
 {
     std::string url = test_database();

@@ -1,6 +1,7 @@
 /* simulation_run.c - several policies on the same scenario, several times. */
 #include "handlers/simulation/simulation_run.h"
 
+#include "handlers/simulation/simulation_kept.h"
 #include "models/base/rng.h"
 #include "service/store_simulation.h"
 
@@ -49,6 +50,40 @@ static double time_used(void *context)
     return budget_used(&p->rq->budget);
 }
 
+static uint64_t part_of(const struct play *p, uint64_t run, size_t label)
+{
+    return run * p->plan->label_count + label;
+}
+
+/* Of the runs that an earlier owner of the simulation has played. */
+static bool find_game(struct play *p, uint64_t run, size_t label, struct sim_run_out *out)
+{
+    const struct store_part *part =
+        store_parts_find(p->rq->parts, part_of(p, run, label));
+
+    return part && simulation_unpack(part->content, out, p->rq->arena);
+}
+
+/* For a later owner. Without memory it is played again then. */
+static void keep_game(struct play *p, uint64_t run, size_t label,
+                      const struct sim_run_out *out)
+{
+    struct store_part part = {.number = part_of(p, run, label)};
+
+    if (!p->rq->parts)
+        return;
+    part.content = simulation_pack(out, p->rq->arena);
+    if (part.content.data)
+        p->rq->parts->keep(p->rq->parts->context, &part);
+}
+
+static void count_game(struct play *p, const struct sim_run_out *out, bool ended)
+{
+    p->events_done += (uint64_t)out->metrics.events;
+    p->game = (struct sim_progress){0};
+    p->games_done += ended;
+}
+
 /* Plays one label in one run; *ended false: the budget or the events are spent. */
 static enum error_code play_game(struct play *p, uint64_t run, size_t label,
                                  struct sim_run_out *out, bool *ended)
@@ -57,7 +92,11 @@ static enum error_code play_game(struct play *p, uint64_t run, size_t label,
     struct sim_scenario scenario = *plan->scenario;
     struct budget budget = {.used = time_used, .context = p};
 
-    *ended = false;
+    *ended = find_game(p, run, label, out);
+    if (*ended) {
+        count_game(p, out, true);
+        return OK;
+    }
     if ((plan->max_events && p->events_done >= plan->max_events) ||
         budget_spent(&p->rq->budget)) /* short games never ask */
         return OK;
@@ -69,10 +108,10 @@ static enum error_code play_game(struct play *p, uint64_t run, size_t label,
                 simulation_seed(plan->seed, plan->seed_scheme, run), &budget,
                 run == 0 ? &plan->wanted : NULL, &p->game, out, p->rq->arena,
                 p->rq->err));
-    p->events_done += (uint64_t)out->metrics.events;
-    p->game = (struct sim_progress){0};
     *ended = out->status != DECISION_CUT;
-    p->games_done += *ended;
+    count_game(p, out, *ended);
+    if (*ended)
+        keep_game(p, run, label, out);
     return OK;
 }
 

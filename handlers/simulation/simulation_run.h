@@ -57,7 +57,8 @@ struct simulation_outcome {
     double truncated_s;       /* the first of these instants; NAN: none */
 };
 
-/* Plays it within rq->budget and keeps rq->progress up to date. */
+/* Plays it within rq->budget and keeps rq->progress up to date; games that are among
+ * rq->parts are not played again. */
 enum error_code simulation_play(struct request *rq, const struct simulation_plan *plan,
                                 struct simulation_outcome *out);
 

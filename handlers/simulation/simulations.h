@@ -8,8 +8,9 @@
  * there is to check, and then, if request_is_async(), returns simulation_enqueue().
  * Whoever takes it up, this replica or another, calls the handler again, without a
  * client: it polls rq->budget, which ends when the simulation is cancelled or the time
- * is up, and writes rq->progress if that is not NULL. The status of its decision_end()
- * is DECISION_CUT when it did not get to the end.
+ * is up, and writes rq->progress if that is not NULL. What is complete it may leave in
+ * rq->parts, if that is not NULL, and need not play it if it is there already. The status
+ * of its decision_end() is DECISION_CUT when it did not get to the end.
  *
  * POST answers when all is played, or when the time is up, with what is complete by
  * then. With `Prefer: respond-async` it is queued in PostgreSQL and answered with
