@@ -172,6 +172,36 @@ TEST_CASE("runs that are kept are not played again, and the answer is the same",
     CHECK(rest.left.size() == 1);
 }
 
+TEST_CASE("games of workflows that are kept are not played again either",
+          "[simulations][api]")
+{
+    api a;
+    json body = file_json("simulation-workflow-given.json");
+    kept_play whole, rest;
+    body["runs"] = 3;
+    body["per_workflow"] = false;
+    body.erase("algorithm"); // the three that are compared without
+    json want = comparable(whole.run(a.handle(), body, {}, false));
+    size_t labels = want["results"].size();
+    REQUIRE(labels >= 2);
+    REQUIRE(whole.left.size() == 3 * labels);
+    CHECK(want["results"][0]["figures"]["mean_makespan_s"]["mean"] > 0);
+    CHECK(comparable(rest.run(a.handle(), body, whole.left, true)) == want);
+    CHECK(rest.left.empty());
+    std::vector<store_part> some(whole.left.begin(),
+                                 whole.left.begin() + (long)labels + 1);
+    CHECK(rest.run(a.handle(), body, some, true)["runs_done"] == 1);
+    CHECK(comparable(rest.run(a.handle(), body, some, false)) == want);
+    CHECK(rest.left.size() == 2 * labels - 1);
+
+    // Rows of the first run are not kept: it is played again.
+    body["per_workflow"] = true;
+    want = comparable(whole.run(a.handle(), body, {}, false));
+    CHECK(whole.left.size() == 2 * labels);
+    CHECK(comparable(rest.run(a.handle(), body, whole.left, false)) == want);
+    CHECK(rest.left.empty());
+}
+
 TEST_CASE("the hand-computed day of three jobs is what the service says",
           "[simulations][api]")
 {

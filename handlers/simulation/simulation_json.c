@@ -797,35 +797,36 @@ const struct json_object simulation_answer_json = {
 /* ---- those without a client ---- */
 
 #define T struct store_simulation
-#define INFO_ROWS                                                                   \
-    {.name = "id",                                                                  \
-     .doc = "UUID of the simulation",                                               \
-     .type = JSON_TYPE_TEXT,                                                        \
-     .offset = JSON_AT(T, simulation_id, const char *)},                            \
-        JSON_TEXT(T, name, JSON_OPTIONAL, "The name of the request"),               \
-        JSON_TEXT(T, status, 0,                                                     \
-                  "queued, running; done: complete; cut: by time_limit_s or "       \
-                  "max_events; cancelled; failed: see error"),                      \
-        {.name = "progress_ratio",                                                  \
-         .doc = "Share of the work that is done, 0 to 1",                           \
-         .type = JSON_TYPE_NUMBER,                                                  \
-         .offset = JSON_AT(T, progress.ratio, double)},                             \
-        {.name = "runs_completed",                                                  \
-         .doc = "Runs that are complete for every label",                           \
-         .type = JSON_TYPE_INTEGER,                                                 \
-         .offset = JSON_AT(T, progress.run_count, uint64_t)},                       \
-        {.name = "events_executed",                                                 \
-         .doc = "Events so far",                                                    \
-         .type = JSON_TYPE_INTEGER,                                                 \
-         .offset = JSON_AT(T, progress.event_count, uint64_t)},                     \
-        JSON_INTEGER(                                                               \
-            T, attempt_count, 0, JSON_EXACT, 0, 0,                                  \
-            "How often a replica took it up: more than 1 when one died. Kind grid " \
-            "then goes on behind the runs that were complete, others begin again"), \
-        JSON_BOOLEAN(T, cancel_requested, 0, 0, "It is to stop"),                   \
-        JSON_INSTANT(T, created_at, 0, "When it was asked for"),                    \
-        JSON_INSTANT(T, started_at, JSON_OPTIONAL, "When it was last taken up"),    \
-        JSON_INSTANT(T, finished_at, JSON_OPTIONAL, "When it ended"),               \
+#define INFO_ROWS                                                                    \
+    {.name = "id",                                                                   \
+     .doc = "UUID of the simulation",                                                \
+     .type = JSON_TYPE_TEXT,                                                         \
+     .offset = JSON_AT(T, simulation_id, const char *)},                             \
+        JSON_TEXT(T, name, JSON_OPTIONAL, "The name of the request"),                \
+        JSON_TEXT(T, status, 0,                                                      \
+                  "queued, running; done: complete; cut: by time_limit_s or "        \
+                  "max_events; cancelled; failed: see error"),                       \
+        {.name = "progress_ratio",                                                   \
+         .doc = "Share of the work that is done, 0 to 1",                            \
+         .type = JSON_TYPE_NUMBER,                                                   \
+         .offset = JSON_AT(T, progress.ratio, double)},                              \
+        {.name = "runs_completed",                                                   \
+         .doc = "Runs that are complete for every label",                            \
+         .type = JSON_TYPE_INTEGER,                                                  \
+         .offset = JSON_AT(T, progress.run_count, uint64_t)},                        \
+        {.name = "events_executed",                                                  \
+         .doc = "Events so far",                                                     \
+         .type = JSON_TYPE_INTEGER,                                                  \
+         .offset = JSON_AT(T, progress.event_count, uint64_t)},                      \
+        JSON_INTEGER(                                                                \
+            T, attempt_count, 0, JSON_EXACT, 0, 0,                                   \
+            "How often a replica took it up: more than 1 when one died. Kinds grid " \
+            "and workflow then go on behind the runs that were complete, others "    \
+            "begin again"),                                                          \
+        JSON_BOOLEAN(T, cancel_requested, 0, 0, "It is to stop"),                    \
+        JSON_INSTANT(T, created_at, 0, "When it was asked for"),                     \
+        JSON_INSTANT(T, started_at, JSON_OPTIONAL, "When it was last taken up"),     \
+        JSON_INSTANT(T, finished_at, JSON_OPTIONAL, "When it ended"),                \
         JSON_RAW(T, error, JSON_OPTIONAL, "failed: why, as in RFC 9457")
 static const struct json_field info_rows[] = {
     INFO_ROWS,

@@ -6,7 +6,10 @@
 #include "handlers/simulation/simulation_json.h"
 #include "handlers/simulation/simulations.h"
 #include "handlers/simulation_grid/simulation_workflow_parts.h"
+#include "models/base/names.h"
 #include "service/store_simulation.h"
+
+#include <string.h>
 
 /* ---- the answer ---- */
 
@@ -278,6 +281,65 @@ static void collect(struct playing *p, size_t label, const struct workflow_sim_o
         1 - out->mean_makespan_s / p->values[0][RUN_mean_makespan_s][run];
 }
 
+/* A game that is complete, as bytes for who takes the simulation up: of another version
+ * it is played again, and so is one whose tasks are listed. */
+struct kept_game {
+    uint64_t mark, event_count;
+    double value[RUN_COUNT];
+};
+
+static uint64_t mark(void)
+{
+    return hash_fnv1a("workflow " GRIDPLAN_VERSION) + sizeof(struct kept_game);
+}
+
+static bool is_listed(const struct playing *p)
+{
+    return p->body->per_workflow && p->runs_done == 0;
+}
+
+static void end_game(struct playing *p, size_t event_count)
+{
+    p->time_ratio = 0;
+    p->games_done++;
+    p->events_done += event_count;
+}
+
+/* As an earlier owner of the simulation has played it. */
+static bool find_game(struct playing *p, size_t label)
+{
+    const struct store_part *part = store_parts_find(p->rq->parts, p->games_done);
+    struct kept_game game;
+
+    if (!part || part->content.length != sizeof(game) || is_listed(p))
+        return false;
+    memcpy(&game, part->content.data, sizeof(game));
+    if (game.mark != mark())
+        return false;
+    for (size_t k = 0; k < RUN_COUNT; k++)
+        p->values[label][k][p->runs_done] = game.value[k];
+    end_game(p, (size_t)game.event_count);
+    return true;
+}
+
+/* For a later one; without memory it is played again then. */
+static void keep_game(const struct playing *p, size_t label, size_t event_count)
+{
+    struct kept_game *game = NULL;
+    struct store_part part = {.number = p->games_done};
+
+    if (p->rq->parts && !is_listed(p))
+        game = NEW(p->rq->arena, struct kept_game, 1);
+    if (!game)
+        return;
+    game->mark = mark();
+    game->event_count = event_count;
+    for (size_t k = 0; k < RUN_COUNT; k++)
+        game->value[k] = p->values[label][k][p->runs_done];
+    part.content = (struct db_bytes){(const unsigned char *)game, sizeof(*game)};
+    p->rq->parts->keep(p->rq->parts->context, &part);
+}
+
 static enum error_code play_game(struct playing *p, size_t label)
 {
     struct budget budget = {.used = time_used, .context = p};
@@ -289,6 +351,8 @@ static enum error_code play_game(struct playing *p, size_t label)
     };
     struct workflow_sim_out out;
 
+    if (find_game(p, label))
+        return OK;
     in.policy.param = p->setting.labels[label].param;
     TRY(wf_sim_draw(&p->setting, p->body->decision.seed + p->runs_done, &in, p->run,
                     p->rq->err));
@@ -299,9 +363,8 @@ static enum error_code play_game(struct playing *p, size_t label)
     collect(p, label, &out);
     if (p->body->per_workflow && p->runs_done == 0)
         TRY(list_workflows(&in, &out, &p->results[label], p->rq->arena, p->rq->err));
-    p->time_ratio = 0;
-    p->games_done++;
-    p->events_done += out.event_count;
+    keep_game(p, label, out.event_count);
+    end_game(p, out.event_count);
     arena_reset(p->run);
     return OK;
 }
