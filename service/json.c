@@ -33,6 +33,9 @@ struct reader {
 static _Thread_local struct arena *tree_arena;
 static _Thread_local struct budget *counted_on; /* may be NULL */
 
+/* The place that all members of a query are in: no pointer of a body begins so. */
+#define IN_QUERY SIZE_MAX
+
 enum { NODE_STEPS = 32, OBJECT_STEPS = 64 }; /* what one costs, about */
 
 void json_count_on(struct budget *budget)
@@ -85,6 +88,8 @@ static size_t pointer_append(const struct place *p, char *buffer, size_t size)
     used = pointer_append(p->up, buffer, size);
     if (used + 2 >= size)
         return used;
+    if (!p->name && p->index == IN_QUERY)
+        return (size_t)snprintf(buffer, size, "?");
     if (!p->name)
         return used + (size_t)snprintf(buffer + used, size - used, "/%zu", p->index);
     buffer[used++] = '/';
@@ -97,10 +102,10 @@ static size_t pointer_append(const struct place *p, char *buffer, size_t size)
     return used;
 }
 
-static void mistake(struct reader *r, const struct place *p, const char *kind,
+static void mistake(struct reader *r, const struct place *p, enum item_code code,
                     const char *format, ...) __attribute__((format(printf, 4, 5)));
 
-static void mistake(struct reader *r, const struct place *p, const char *kind,
+static void mistake(struct reader *r, const struct place *p, enum item_code code,
                     const char *format, ...)
 {
     char pointer[512] = "";
@@ -111,7 +116,7 @@ static void mistake(struct reader *r, const struct place *p, const char *kind,
     va_start(args, format);
     vsnprintf(text, sizeof(text), format, args);
     va_end(args);
-    invalid(r->err, pointer, kind, "%s", text);
+    invalid(r->err, pointer, code, "%s", text);
 }
 
 /* The tree of `text` in `a`. */
@@ -158,7 +163,7 @@ static const char *type_of(const cJSON *v)
 static void wrong_type(struct reader *r, const struct place *p, const cJSON *v,
                        const char *expected)
 {
-    mistake(r, p, "wrong_type", "must be %s, not %s", expected, type_of(v));
+    mistake(r, p, ITEM_WRONG_TYPE, "must be %s, not %s", expected, type_of(v));
 }
 
 static void read_object(struct reader *r, const struct json_object *table, const cJSON *v,
@@ -175,11 +180,11 @@ static bool read_number(struct reader *r, const struct json_field *f, const cJSO
         return false;
     }
     if (!isfinite(d)) {
-        mistake(r, p, "out_of_bounds", "the number is too large for a double");
+        mistake(r, p, ITEM_OUT_OF_BOUNDS, "the number is too large for a double");
         return false;
     }
     if (d < f->min || d > f->max || (d <= f->min && (f->flags & JSON_ABOVE_MIN))) {
-        mistake(r, p, "out_of_bounds", "%.15g is not %s %.15g and at most %.15g", d,
+        mistake(r, p, ITEM_OUT_OF_BOUNDS, "%.15g is not %s %.15g and at most %.15g", d,
                 f->flags & JSON_ABOVE_MIN ? "above" : "at least", f->min, f->max);
         return false;
     }
@@ -195,7 +200,7 @@ static void read_integer(struct reader *r, const struct json_field *f, const cJS
     if (!read_number(r, f, v, p, &d))
         return;
     if (d != floor(d) || d > JSON_EXACT)
-        mistake(r, p, "not_an_integer", "must be a whole number below 2^53");
+        mistake(r, p, ITEM_NOT_AN_INTEGER, "must be a whole number below 2^53");
     else
         *(uint64_t *)at = (uint64_t)d;
 }
@@ -226,11 +231,12 @@ static bool check_text(struct reader *r, const cJSON *v, const struct place *p,
     }
     length = (double)character_count(v->valuestring);
     if (length < shortest) {
-        mistake(r, p, "too_short", "must not be empty");
+        mistake(r, p, ITEM_TOO_SHORT, "must not be empty");
         return false;
     }
     if (length > longest) {
-        mistake(r, p, "too_long", "%.0f characters are more than %.0f", length, longest);
+        mistake(r, p, ITEM_TOO_LONG, "%.0f characters are more than %.0f", length,
+                longest);
         return false;
     }
     return true;
@@ -252,7 +258,7 @@ static void read_choice(struct reader *r, const struct json_field *f, const cJSO
             return;
         }
     }
-    mistake(r, p, "not_a_choice", "no such value; %s",
+    mistake(r, p, ITEM_NOT_A_CHOICE, "no such value; %s",
             names_hint(v->valuestring, f->choices, count, hint, sizeof(hint)));
 }
 
@@ -263,7 +269,7 @@ static void read_instant(struct reader *r, const cJSON *v, const struct place *p
         v->valuedouble < INSTANT_END_S - 1)
         *(double *)at = v->valuedouble;
     else if (!cJSON_IsString(v) || !instant_read(v->valuestring, at))
-        mistake(r, p, "not_an_instant",
+        mistake(r, p, ITEM_NOT_AN_INSTANT,
                 "must be a time as in RFC 3339 (\"2026-01-31T12:00:00Z\") or seconds "
                 "since 1970");
 }
@@ -282,7 +288,7 @@ static size_t list_length(struct reader *r, const struct json_field *f, const cJ
     for (const cJSON *e = v->child; e; e = e->next)
         length++;
     if ((double)length > longest) {
-        mistake(r, p, "too_long", "%zu elements are more than %.0f", length, longest);
+        mistake(r, p, ITEM_TOO_LONG, "%zu elements are more than %.0f", length, longest);
         return SIZE_MAX;
     }
     return length;
@@ -361,8 +367,8 @@ static void check_ids(struct reader *r, const struct json_object *of, const char
             name ? name_index_add(&index, name, element.index) : NAME_NOT_FOUND;
 
         if (earlier != NAME_NOT_FOUND)
-            mistake(r, &here, "duplicate", "'%.100s' is also the id of element %zu", name,
-                    earlier);
+            mistake(r, &here, ITEM_DUPLICATE, "'%.100s' is also the id of element %zu",
+                    name, earlier);
     }
 }
 
@@ -428,7 +434,7 @@ static void read_values(struct reader *r, const struct json_field *f, const cJSO
     for (const cJSON *e = v->child; e; e = e->next)
         count++;
     if ((double)count > f->max) {
-        mistake(r, p, "too_long", "%zu members are more than %.0f", count, f->max);
+        mistake(r, p, ITEM_TOO_LONG, "%zu members are more than %.0f", count, f->max);
         return;
     }
     list = NEW(r->arena, struct named_value, count);
@@ -440,7 +446,7 @@ static void read_values(struct reader *r, const struct json_field *f, const cJSO
     for (const cJSON *e = v->child; e; e = e->next, count++) {
         here.name = e->string;
         if (is_repeated(v->child, e))
-            mistake(r, &here, "duplicate", "the member is there twice");
+            mistake(r, &here, ITEM_DUPLICATE, "the member is there twice");
         list[count].name = keep(r, e->string);
         read_value(r, e, &here, &list[count]);
     }
@@ -624,10 +630,10 @@ static void unknown_member(struct reader *r, const struct json_object *table,
         known[i] = table->fields[i].name;
     nearest = names_nearest(p->name, known, count);
     if (nearest)
-        mistake(r, p, "unknown_member", "there is no such member; did you mean '%s'?",
+        mistake(r, p, ITEM_UNKNOWN_MEMBER, "there is no such member; did you mean '%s'?",
                 nearest);
     else
-        mistake(r, p, "unknown_member", "%s has no such member", table->name);
+        mistake(r, p, ITEM_UNKNOWN_MEMBER, "%s has no such member", table->name);
 }
 
 /* Members mostly come in the order of the rows: look from the last hit on. */
@@ -684,7 +690,7 @@ static size_t find_kind(struct reader *r, const struct json_field *f, const cJSO
         if (strcmp(known[count], name->valuestring) == 0)
             return count;
     }
-    mistake(r, &here, "not_a_choice", "no such value; %s",
+    mistake(r, &here, ITEM_NOT_A_CHOICE, "no such value; %s",
             names_hint(name->valuestring, known, count, hint, sizeof(hint)));
     return SIZE_MAX;
 }
@@ -733,7 +739,7 @@ static void read_object(struct reader *r, const struct json_object *table, const
         if (i == count) {
             unknown_member(r, table, count, &here);
         } else if (seen & (uint64_t)1 << i) {
-            mistake(r, &here, "duplicate", "the member is there twice");
+            mistake(r, &here, ITEM_DUPLICATE, "the member is there twice");
         } else {
             seen |= (uint64_t)1 << i;
             read_member(r, &table->fields[i], e, &here, base);
@@ -744,7 +750,7 @@ static void read_object(struct reader *r, const struct json_object *table, const
         struct place here = {p, table->fields[i].name, 0};
 
         if ((table->fields[i].flags & JSON_REQUIRED) && !(seen & (uint64_t)1 << i))
-            mistake(r, &here, "required", "the member is missing: %s",
+            mistake(r, &here, ITEM_REQUIRED, "the member is missing: %s",
                     table->fields[i].doc);
     }
 }
@@ -846,9 +852,9 @@ static size_t count_lines(const char *text, size_t length)
     return count;
 }
 
-/* One line into *item; its mistakes go to `lines->err` with the line in front. */
+/* One line into *item; its mistakes go to *all with the line's number. */
 static bool read_line(const struct json_object *table, const char *line, size_t bytes,
-                      struct place *here, char *item, struct arena *scratch,
+                      uint64_t line_number, char *item, struct arena *scratch,
                       struct reader *r, struct error *all)
 {
     struct error one = {.arena = scratch};
@@ -859,14 +865,14 @@ static bool read_line(const struct json_object *table, const char *line, size_t 
         read_object(&reader, table, tree, NULL, item);
     if (one.code == OK)
         return true;
-    if (!one.first)
-        mistake(&(struct reader){r->arena, all, false}, here, error_kinds[one.code].name,
-                "%s", one.text);
+    if (!one.first) {
+        invalid(all, "", one.code == ERR_MALFORMED ? ITEM_MALFORMED : ITEM_TOO_LONG, "%s",
+                one.text);
+        error_at_line(all, line_number);
+    }
     for (const struct error_item *i = one.first; i; i = i->next) {
-        char pointer[512];
-
-        snprintf(pointer, sizeof(pointer), "/%zu%s", here->index, i->pointer);
-        invalid(all, pointer, i->kind, "%s", i->detail);
+        invalid_again(all, "", i);
+        error_at_line(all, line_number);
     }
     return false;
 }
@@ -879,7 +885,7 @@ enum error_code json_read_lines(const struct json_object *table, const char *tex
     struct arena *scratch = arena_create_beside(a, arena_cap_bytes(a));
     struct error refused = {.arena = a};
     struct reader r = {a, err, true};
-    struct place here = {NULL, NULL, 0};
+    uint64_t line_number = 1;
     char *items = arena_alloc(a, table->size, room);
     uint64_t *line = NEW(a, uint64_t, room);
     enum error_code code = OK;
@@ -887,7 +893,7 @@ enum error_code json_read_lines(const struct json_object *table, const char *tex
     *out = (struct json_lines){.items = items, .line = line};
     if (!scratch || !items || !line)
         code = fail_memory(err);
-    for (size_t from = 0; code == OK && from < length; here.index++) {
+    for (size_t from = 0; code == OK && from < length; line_number++) {
         const char *start = text + from;
         size_t bytes = next_line(text, length, &from);
         char *item = items + out->count * table->size;
@@ -895,8 +901,8 @@ enum error_code json_read_lines(const struct json_object *table, const char *tex
         if (!bytes)
             continue;
         arena_reset(scratch);
-        if (read_line(table, start, bytes, &here, item, scratch, &r, &refused)) {
-            line[out->count++] = here.index + 1;
+        if (read_line(table, start, bytes, line_number, item, scratch, &r, &refused)) {
+            line[out->count++] = line_number;
         } else {
             memset(item, 0, table->size);
             out->refused_count++;
@@ -971,7 +977,7 @@ enum error_code json_read_query(const struct json_object *table,
                                 const struct query_pair *pairs, size_t pair_count,
                                 void *out, struct arena *a, struct error *err)
 {
-    struct place here = {NULL, "?", 0};
+    struct place here = {NULL, NULL, IN_QUERY};
     struct reader r = {a, err, false};
     size_t count = fields_count(table);
     cJSON *object;
@@ -1018,7 +1024,7 @@ static void check_repeats(struct reader *r, const cJSON *v, const struct place *
     for (const cJSON *e = v->child; e; e = e->next, here.index++) {
         here.name = e->string;
         if (e->string && is_repeated(v->child, e))
-            mistake(r, &here, "duplicate", "the member is there twice");
+            mistake(r, &here, ITEM_DUPLICATE, "the member is there twice");
         check_repeats(r, e, &here);
     }
 }

@@ -45,13 +45,14 @@ static void print_items(const struct error *err, struct text_buffer *b)
     text_addf(b, ",\"error_count\":%zu,\"errors\":[", err->item_count);
     for (const struct error_item *i = err->first; i; i = i->next) {
         text_addf(b, i == err->first ? "{" : ",{");
-        if (i->header) {
-            text_addf(b, "\"in\":\"header\",\"name\":\"%s\"", i->header);
+        if (i->in) {
+            text_addf(b, "\"in\":\"%s\",\"name\":", i->in);
+            print_text(i->name, b);
         } else {
             text_addf(b, "\"pointer\":");
             print_text(i->pointer, b);
         }
-        text_addf(b, ",\"code\":\"%s\",\"detail\":", i->kind);
+        text_addf(b, ",\"code\":\"%s\",\"detail\":", item_kinds[i->code].name);
         print_text(i->detail, b);
         text_addf(b, "}");
     }

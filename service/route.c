@@ -297,7 +297,7 @@ enum error_code request_check_time_limit(const struct request *rq, double time_l
 
     if (rq->replay || !(time_limit_s > longest_s))
         return OK;
-    return invalid(rq->err, "/time_limit_s", "out_of_bounds",
+    return invalid(rq->err, "/time_limit_s", ITEM_OUT_OF_BOUNDS,
                    "%.15g is more than the %.15g s that are in force here", time_limit_s,
                    longest_s);
 }
@@ -670,7 +670,7 @@ static enum error_code decode_body(const struct request *rq, struct content *bod
 static enum error_code refuse_query(const struct request *rq)
 {
     for (size_t i = 0; i < rq->message->query_count; i++)
-        invalid(rq->err, "/?", "conflict",
+        invalid(rq->err, "?", ITEM_CONFLICT,
                 "the parameter '%.60s' goes with a body that is no JSON; with JSON it "
                 "is a member of the body",
                 rq->message->query[i].name);

@@ -114,7 +114,7 @@ static enum error_code stored_document(struct request *rq, const char *snapshot_
                                rq->err);
     if (code == ERR_NOT_FOUND)
         return invalid(
-            rq->err, "/snapshot_id", "unknown_id",
+            rq->err, "/snapshot_id", ITEM_UNKNOWN_ID,
             "there is no stored snapshot '%.100s'; POST it to /v1/snapshots first",
             snapshot_id);
     if (code == OK)
@@ -129,11 +129,11 @@ enum error_code decision_snapshot(struct request *rq, const struct snapshot *giv
     struct snapshot *stored;
 
     if (given && snapshot_id)
-        return invalid(rq->err, "/snapshot_id", "conflict",
+        return invalid(rq->err, "/snapshot_id", ITEM_CONFLICT,
                        "give either snapshot or snapshot_id, not both");
     if (!given && !snapshot_id && required)
         return invalid(
-            rq->err, "/snapshot", "required",
+            rq->err, "/snapshot", ITEM_REQUIRED,
             "the resources are missing: give snapshot, or the snapshot_id of a "
             "stored one");
     *snapshot = given;
@@ -190,7 +190,7 @@ enum error_code decision_unknown_algorithm(const char *name, const char *const *
 {
     char hint[NAMES_HINT_BYTES];
 
-    return invalid(err, "/algorithm", "unknown_algorithm",
+    return invalid(err, "/algorithm", ITEM_UNKNOWN_ALGORITHM,
                    "there is no algorithm '%.60s' here; %s", name,
                    names_hint(name, names, count, hint, sizeof(hint)));
 }
