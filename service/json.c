@@ -8,9 +8,11 @@
 #include "service/json.h"
 
 #include "models/base/names.h"
+#include "service/json_hint.h"
 #include "service/json_scan.h"
 
 #include <cjson/cJSON.h>
+#include <ctype.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -137,15 +139,13 @@ static enum error_code parse(const char *text, size_t length, cJSON **tree,
     if (!root && length == 0)
         return fail(err, ERR_MALFORMED, "", "the body is empty; JSON is expected");
     if (!root)
-        return fail(err, ERR_MALFORMED, "",
-                    "not JSON: the text breaks off or is wrong at byte %zu",
-                    end ? (size_t)(end - text) : length);
+        return json_refuse(text, end ? (size_t)(end - text) : length,
+                           "the text breaks off or is wrong here", err);
     while (end < text + length && strchr(" \t\r\n", *end))
         end++;
     if (end != text + length)
-        return fail(err, ERR_MALFORMED, "",
-                    "not JSON: there is more text behind the value, at byte %zu",
-                    (size_t)(end - text));
+        return json_refuse(text, (size_t)(end - text),
+                           "there is more text behind the value", err);
     *tree = root;
     return OK;
 }
@@ -177,6 +177,8 @@ static bool read_number(struct reader *r, const struct json_field *f, const cJSO
 
     if (!cJSON_IsNumber(v)) {
         wrong_type(r, p, v, "a number");
+        if (cJSON_IsString(v))
+            json_hint_text(f->name, v->valuestring, r->err);
         return false;
     }
     if (!isfinite(d)) {
@@ -242,6 +244,17 @@ static bool check_text(struct reader *r, const cJSON *v, const struct place *p,
     return true;
 }
 
+/* What may be there instead of a text that is no choice, the nearest first. */
+static void hint_choice(struct reader *r, const char *text, const char *const *choices,
+                        size_t count)
+{
+    const char *nearest = names_nearest(text, choices, count);
+
+    if (nearest)
+        error_hint(r->err, "did you mean '%s'?", nearest);
+    error_allow(r->err, text, choices, count);
+}
+
 static void read_choice(struct reader *r, const struct json_field *f, const cJSON *v,
                         const struct place *p, void *at)
 {
@@ -260,18 +273,24 @@ static void read_choice(struct reader *r, const struct json_field *f, const cJSO
     }
     mistake(r, p, ITEM_NOT_A_CHOICE, "no such value; %s",
             names_hint(v->valuestring, f->choices, count, hint, sizeof(hint)));
+    hint_choice(r, v->valuestring, f->choices, count);
 }
+
+/* Larger numbers are no instants but milliseconds since 1970: the year 5138 is far. */
+#define MILLISECONDS_FROM 1e11
 
 static void read_instant(struct reader *r, const cJSON *v, const struct place *p,
                          void *at)
 {
     if (cJSON_IsNumber(v) && v->valuedouble >= INSTANT_FIRST_S &&
-        v->valuedouble < INSTANT_END_S - 1)
+        v->valuedouble < MILLISECONDS_FROM) {
         *(double *)at = v->valuedouble;
-    else if (!cJSON_IsString(v) || !instant_read(v->valuestring, at))
+    } else if (!cJSON_IsString(v) || !instant_read(v->valuestring, at)) {
         mistake(r, p, ITEM_NOT_AN_INSTANT,
                 "must be a time as in RFC 3339 (\"2026-01-31T12:00:00Z\") or seconds "
                 "since 1970");
+        json_hint_instant(cJSON_GetStringValue(v), v->valuedouble, r->err);
+    }
 }
 
 /* Checks type and length of a list; its length, or SIZE_MAX on a mistake. */
@@ -345,6 +364,8 @@ static void read_texts(struct reader *r, const struct json_field *f, const cJSON
     set_list(f, base, list, count);
 }
 
+static void fill_presets(const struct json_object *table, char *base);
+
 /* Reports the elements whose "id" another element has. */
 static void check_ids(struct reader *r, const struct json_object *of, const char *list,
                       size_t count, const struct place *p)
@@ -372,6 +393,21 @@ static void check_ids(struct reader *r, const struct json_object *of, const char
     }
 }
 
+/* JSON_OR_TEXT: a string is an object of its first member alone. */
+static void read_element(struct reader *r, const struct json_field *f, const cJSON *e,
+                         const struct place *p, char *base)
+{
+    const struct json_field *first = f->of->fields;
+
+    if (!(f->flags & JSON_OR_TEXT) || !cJSON_IsString(e)) {
+        read_object(r, f->of, e, p, base);
+        return;
+    }
+    fill_presets(f->of, base);
+    if (check_text(r, e, p, first->min, first->max))
+        *(const char **)(void *)(base + first->offset) = keep(r, e->valuestring);
+}
+
 static void read_list(struct reader *r, const struct json_field *f, const cJSON *v,
                       const struct place *p, char *base)
 {
@@ -387,7 +423,7 @@ static void read_list(struct reader *r, const struct json_field *f, const cJSON 
         return;
     }
     for (const cJSON *e = v->child; e; e = e->next, here.index++)
-        read_object(r, f->of, e, &here, list + here.index * f->of->size);
+        read_element(r, f, e, &here, list + here.index * f->of->size);
     if (f->flags & JSON_UNIQUE_IDS)
         check_ids(r, f->of, list, count, p);
     set_list(f, base, list, count);
@@ -506,8 +542,6 @@ static void read_raw(struct reader *r, const cJSON *v, char *base, size_t offset
         fail_memory(r->err);
 }
 
-static void fill_presets(const struct json_object *table, char *base);
-
 /* An object of which there is no more than its member "value". */
 static void read_value_member(struct reader *r, const struct json_object *table,
                               const cJSON *v, const struct place *p, char *base)
@@ -621,19 +655,22 @@ static size_t fields_count(const struct json_object *table)
 }
 
 static void unknown_member(struct reader *r, const struct json_object *table,
-                           size_t count, const struct place *p)
+                           const cJSON *v, const struct place *p)
 {
-    const char *known[FIELDS_MAX];
-    const char *nearest;
+    struct json_value value = {.is_number = cJSON_IsNumber(v),
+                               .number = v->valuedouble,
+                               .text = cJSON_GetStringValue(v)};
+    char noun[NOUN_BYTES];
+    struct text_buffer b = {.arena = r->arena};
 
-    for (size_t i = 0; i < count; i++)
-        known[i] = table->fields[i].name;
-    nearest = names_nearest(p->name, known, count);
-    if (nearest)
-        mistake(r, p, ITEM_UNKNOWN_MEMBER, "there is no such member; did you mean '%s'?",
-                nearest);
-    else
-        mistake(r, p, ITEM_UNKNOWN_MEMBER, "%s has no such member", table->name);
+    mistake(r, p, ITEM_UNKNOWN_MEMBER, "%s has no member '%.100s'",
+            json_noun(table, noun, sizeof(noun)), p->name);
+    if (!r->err->noted)
+        return;
+    if (cJSON_IsNumber(v) || cJSON_IsString(v))
+        print_item(v, &b);
+    value.json = b.length && !b.failed ? b.data : NULL;
+    json_hint_member(table, p->name, &value, r->err);
 }
 
 /* Members mostly come in the order of the rows: look from the last hit on. */
@@ -692,6 +729,7 @@ static size_t find_kind(struct reader *r, const struct json_field *f, const cJSO
     }
     mistake(r, &here, ITEM_NOT_A_CHOICE, "no such value; %s",
             names_hint(name->valuestring, known, count, hint, sizeof(hint)));
+    hint_choice(r, name->valuestring, known, count);
     return SIZE_MAX;
 }
 
@@ -709,6 +747,16 @@ static void read_kind(struct reader *r, const struct json_field *f, const cJSON 
         read_object(r, f->kinds[kind].of, v, p, to->value);
     else
         fail_memory(r->err);
+}
+
+/* The first letter of a text that goes on a sentence: small, unless it begins a name or
+ * an abbreviation. */
+static char sentence_part(const char *text)
+{
+    bool is_word =
+        text[0] >= 'A' && text[0] <= 'Z' && (text[1] == ' ' || islower(text[1]));
+
+    return is_word ? (char)(text[0] | 0x20) : text[0];
 }
 
 static void read_object(struct reader *r, const struct json_object *table, const cJSON *v,
@@ -737,7 +785,7 @@ static void read_object(struct reader *r, const struct json_object *table, const
         size_t i = find_field(table, count, e->string, next);
 
         if (i == count) {
-            unknown_member(r, table, count, &here);
+            unknown_member(r, table, e, &here);
         } else if (seen & (uint64_t)1 << i) {
             mistake(r, &here, ITEM_DUPLICATE, "the member is there twice");
         } else {
@@ -750,8 +798,8 @@ static void read_object(struct reader *r, const struct json_object *table, const
         struct place here = {p, table->fields[i].name, 0};
 
         if ((table->fields[i].flags & JSON_REQUIRED) && !(seen & (uint64_t)1 << i))
-            mistake(r, &here, ITEM_REQUIRED, "the member is missing: %s",
-                    table->fields[i].doc);
+            mistake(r, &here, ITEM_REQUIRED, "the member is missing: %c%s",
+                    sentence_part(table->fields[i].doc), table->fields[i].doc + 1);
     }
 }
 
@@ -962,9 +1010,11 @@ static cJSON *query_value(const struct json_field *f, const char *text)
     if (is_number && (f->type == JSON_TYPE_NUMBER || f->type == JSON_TYPE_INTEGER ||
                       f->type == JSON_TYPE_INSTANT))
         return cJSON_CreateNumber(number);
-    if (f->type == JSON_TYPE_BOOLEAN && (!*text || strcmp(text, "true") == 0))
+    if (f->type == JSON_TYPE_BOOLEAN &&
+        (!*text || strcmp(text, "true") == 0 || strcmp(text, "1") == 0))
         return cJSON_CreateTrue(); /* `?verbose` is a flag */
-    if (f->type == JSON_TYPE_BOOLEAN && strcmp(text, "false") == 0)
+    if (f->type == JSON_TYPE_BOOLEAN &&
+        (strcmp(text, "false") == 0 || strcmp(text, "0") == 0))
         return cJSON_CreateFalse();
     if (f->type == JSON_TYPE_TEXTS)
         return split_texts(text);

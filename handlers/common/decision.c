@@ -2,6 +2,7 @@
 #include "handlers/common/decision.h"
 
 #include "handlers/common/snapshot_json.h"
+#include "handlers/operations/routes.h"
 #include "models/base/names.h"
 #include "service/log.h"
 #include "service/metrics.h"
@@ -112,11 +113,12 @@ static enum error_code stored_document(struct request *rq, const char *snapshot_
     TRY(request_db(rq, &db));
     code = store_snapshot_read(db, rq->principal.tenant, snapshot_id, &stored, rq->arena,
                                rq->err);
-    if (code == ERR_NOT_FOUND)
-        return invalid(
-            rq->err, "/snapshot_id", ITEM_UNKNOWN_ID,
-            "there is no stored snapshot '%.100s'; POST it to /v1/snapshots first",
-            snapshot_id);
+    if (code == ERR_NOT_FOUND) {
+        invalid(rq->err, "/snapshot_id", ITEM_UNKNOWN_ID,
+                "there is no stored snapshot '%.100s'; POST it to /v1/snapshots first",
+                snapshot_id);
+        return ERR_INVALID;
+    }
     if (code == OK)
         rq->snapshot_document = stored.document;
     return code;
@@ -188,9 +190,17 @@ enum error_code decision_keep_lookup(struct request *rq, const char *name,
 enum error_code decision_unknown_algorithm(const char *name, const char *const *names,
                                            size_t count, struct error *err)
 {
+    const char *nearest = names_nearest(name, names, count);
+    const char *elsewhere = algorithm_endpoint(name);
     char hint[NAMES_HINT_BYTES];
 
-    return invalid(err, "/algorithm", ITEM_UNKNOWN_ALGORITHM,
-                   "there is no algorithm '%.60s' here; %s", name,
-                   names_hint(name, names, count, hint, sizeof(hint)));
+    invalid(err, "/algorithm", ITEM_UNKNOWN_ALGORITHM,
+            "there is no algorithm '%.60s' here; %s", name,
+            names_hint(name, names, count, hint, sizeof(hint)));
+    if (elsewhere)
+        error_hint(err, "'%.60s' belongs to POST %s", name, elsewhere);
+    else if (nearest)
+        error_hint(err, "did you mean '%s'?", nearest);
+    error_allow(err, name, names, count);
+    return ERR_INVALID;
 }
