@@ -14,6 +14,8 @@
 
 #define T struct decision_timings
 static const struct json_field timings_rows[] = {
+    JSON_NUMBER(T, time_limit_s, 0, 0, 0, 0, "Seconds that the decision might take"),
+    JSON_BOOLEAN(T, cut, false, 0, "Whether that ended it"),
     JSON_NUMBER(T, parse_s, 0, 0, 0, 0, "Reading the request"),
     JSON_NUMBER(T, decide_s, 0, 0, 0, 0, "Deciding"),
     {0},
@@ -56,6 +58,7 @@ enum error_code decision_begin(struct request *rq, const struct decision_request
     rq->decision_id = id;
     rq->seed = in->seed;
     request_set_time_limit(rq, in->time_limit_s);
+    out->timings.time_limit_s = microseconds(rq->deadline_s - rq->limited_from_s);
     if (in->time_limit_s > request_time_limit_max_s(rq)) /* it was allowed once */
         return decision_warn(rq, out,
                              "/time_limit_s: %.15g is more than the %.15g s that are in "
@@ -69,6 +72,7 @@ void decision_end(struct request *rq, const char *algorithm, enum decision_statu
 {
     out->algorithm = algorithm;
     out->status = status;
+    out->timings.cut = status == DECISION_CUT;
     out->timings.decide_s = microseconds(request_elapsed_s(rq) - out->timings.decide_s);
     rq->algorithm = algorithm;
     rq->decision_status = status;

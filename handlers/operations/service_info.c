@@ -1,5 +1,9 @@
 /* service_info.c - GET /v1/service-info: what this service is. */
+#include "handlers/common/page.h"
 #include "handlers/operations/routes.h"
+
+#include "service/config.h"
+#include "service/service.h"
 
 struct service_type {
     const char *group, *artifact, *version;
@@ -9,10 +13,16 @@ struct organization {
     const char *name, *url;
 };
 
+struct service_limits {
+    double time_limit_max_s, simulation_time_limit_s, rate_limit_per_s;
+    uint64_t max_body_bytes, page_size_max;
+};
+
 struct service_info {
     const char *id, *name, *description, *version;
     struct service_type type;
     struct organization organization;
+    struct service_limits limits;
 };
 
 #define T struct service_type
@@ -37,6 +47,24 @@ static const struct json_object organization_json = {
     "Organization", "Who provides the service", sizeof(struct organization),
     organization_rows};
 
+#define T struct service_limits
+static const struct json_field limits_rows[] = {
+    JSON_NUMBER(T, time_limit_max_s, 0, 0, 0, 0,
+                "Largest time_limit_s of a decision, and its default"),
+    JSON_NUMBER(T, simulation_time_limit_s, 0, 0, 0, 0,
+                "Likewise of what is computed without a client (Prefer: respond-async)"),
+    JSON_INTEGER(T, max_body_bytes, 0, JSON_EXACT, 0, 0,
+                 "Largest body of a request, also after decompression"),
+    JSON_INTEGER(T, page_size_max, 0, JSON_EXACT, 0, 0, "Largest page_size of a list"),
+    JSON_NUMBER(T, rate_limit_per_s, 0, 0, NAN, JSON_OPTIONAL,
+                "Requests a second of a key, or of an address; left out: no limit"),
+    {0},
+};
+#undef T
+static const struct json_object limits_json = {
+    "ServiceLimits", "What a request may ask for", sizeof(struct service_limits),
+    limits_rows};
+
 #define T struct service_info
 static const struct json_field info_rows[] = {
     JSON_TEXT(T, id, 0, "Stable name of the service"),
@@ -45,6 +73,8 @@ static const struct json_field info_rows[] = {
     JSON_OBJECT(T, type, struct service_type, &type_json, 0, "Kind of service"),
     JSON_OBJECT(T, organization, struct organization, &organization_json, 0, "Provider"),
     JSON_TEXT(T, version, 0, "Version of the program"),
+    JSON_OBJECT(T, limits, struct service_limits, &limits_json, 0,
+                "What is in force here"),
     {0},
 };
 #undef T
@@ -54,9 +84,10 @@ const struct json_object service_info_json = {"ServiceInfo",
 
 enum error_code get_service_info(struct request *rq, const void *in, void *out)
 {
+    const struct config *config = rq->service->config;
     struct service_info *info = out;
 
-    (void)in, (void)rq;
+    (void)in;
     *info = (struct service_info){
         .id = "gridplan",
         .name = "gridplan",
@@ -64,6 +95,13 @@ enum error_code get_service_info(struct request *rq, const void *in, void *out)
         .version = GRIDPLAN_VERSION,
         .type = {"gridplan", "scheduling-decisions", "1"},
         .organization = {"gridplan", "/"},
+        .limits = {.time_limit_max_s = config->time_limit_max_s,
+                   .simulation_time_limit_s = config->simulation_time_limit_s,
+                   .rate_limit_per_s = config->rate_limit_per_s > 0
+                                           ? config->rate_limit_per_s
+                                           : (double)NAN,
+                   .max_body_bytes = config->max_body_bytes,
+                   .page_size_max = PAGE_SIZE_MAX},
     };
     return OK;
 }
