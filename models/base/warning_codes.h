@@ -85,6 +85,7 @@
     X(run_time_defaulted, "Run times were missing and taken from the request")         \
     X(run_times_guessed, "Tasks without a run time got the median of others")          \
     X(samples_unusable, "Runs that lack what the kind of model needs")                 \
+    X(several_ends, "A workflow has several first or last tasks")                      \
     X(shared_site, "Replicas of a job start on the same site")                         \
     X(shorter_than_threshold, "What is left takes less than the least interval")       \
     X(single_schedule_better, "Staying on one schedule takes less time")               \
