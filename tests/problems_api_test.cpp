@@ -2,6 +2,8 @@
 #include "tests/api.hpp"
 
 #include <fstream>
+#include <set>
+#include <sstream>
 
 extern "C" {
 #include "service/config.h"
@@ -289,4 +291,46 @@ TEST_CASE("GET /v1/errors has every code that is sent", "[api][problem]")
     for (const char *never : {"ok", "cancelled", "would_block"})
         CHECK(!has("error_codes", never));
     CHECK(all["item_codes"].size() == ITEM_CODE_COUNT);
+}
+
+// openapi/errors/CODE.json: a path, a wrong request that has the code, and a right one.
+TEST_CASE("every code of a mistake has a request that shows it", "[api][problem]")
+{
+    // of a stored thing, of a header, of the command line, or what a bound refuses first
+    const std::set<std::string> without = {
+        "invalid_availability", "key_reused", "not_trained",
+        "page_token",           "quota",      "still_running"};
+    api service;
+
+    for (int i = 0; i < ITEM_CODE_COUNT; i++) {
+        std::string code = item_kinds[i].name;
+        std::ifstream file(std::string(GRIDPLAN_SOURCE_DIR "/openapi/errors/") + code +
+                           ".json");
+        INFO(code);
+        CHECK(file.good() != (without.count(code) == 1));
+        if (!file.good())
+            continue;
+        std::stringstream text;
+        text << file.rdbuf();
+        auto example = nlohmann::json::parse(text.str());
+        std::string path = example["path"].get<std::string>();
+        auto body = [&](const char *which) {
+            return example.contains("content_type") ? example[which].get<std::string>()
+                                                    : example[which].dump();
+        };
+        auto wrong = service
+                         .call("POST", path, body("wrong"),
+                               {{"content_type",
+                                 example.value("content_type", "application/json")}})
+                         .json();
+        size_t found = 0;
+        for (const auto &e : wrong["errors"])
+            found += e["code"].get<std::string>() == code;
+        CHECK(found > 0);
+        if (example.contains("right")) {
+            auto right = service.post(path, body("right"));
+            INFO(right.body.substr(0, 300));
+            CHECK((right.status == 200 || right.status == 503)); // 503: to be stored
+        }
+    }
 }
