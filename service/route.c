@@ -19,6 +19,7 @@
 #include "service/problem.h"
 #include "service/service.h"
 #include "service/store.h"
+#include "service/stored_hint.h"
 #include "service/uuid.h"
 #include "service/work_memory.h"
 #include "service/xml_text.h"
@@ -1119,10 +1120,11 @@ const struct route *route_find_at(const struct service *service, const struct me
 
 /* What was not found is what a {name} of the path says: that of the failure's field, or
  * without a field the last. */
-static void name_parameter(const struct request *rq)
+static void name_parameter(struct request *rq)
 {
     const char *field = rq->err->field;
     const char *open = strrchr(rq->route->path, '{');
+    size_t number = 0;
     char wanted[sizeof(rq->err->field) + 2];
 
     if (field[0]) {
@@ -1133,8 +1135,14 @@ static void name_parameter(const struct request *rq)
         return;
     rq->err->in = "path";
     rq->err->name = arena_text(rq->arena, open + 1, strcspn(open + 1, "}"));
-    if (!rq->err->name)
+    if (!rq->err->name) {
         rq->err->in = NULL;
+        return;
+    }
+    for (const char *p = rq->route->path; p < open; p++)
+        number += *p == '{';
+    if (number < ROUTE_PATH_VALUES_MAX && rq->path_value[number])
+        stored_hint(rq, rq->err->name, rq->path_value[number]);
 }
 
 static enum error_code find_and_answer(struct request *rq)

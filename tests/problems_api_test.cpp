@@ -334,3 +334,38 @@ TEST_CASE("every code of a mistake has a request that shows it", "[api][problem]
         }
     }
 }
+
+TEST_CASE("what is not stored: the tenant's nearest name", "[api][db][problem]")
+{
+    const char *url = getenv("GRIDPLAN_TEST_DATABASE_URL");
+    REQUIRE(url);
+    api service(url);
+
+    service.call("DELETE", "/v1/snapshots/hinted-lab", "", {{"if_match", "*"}});
+    REQUIRE(service.post("/v1/snapshots?id=hinted-lab", R"({"resources":[{"id":"m"}]})")
+                .status == 201);
+    auto r = service.get("/v1/snapshots/hinted-lob");
+    CHECK(r.status == 404);
+    auto e = r.json()["errors"][0];
+    CHECK(e["in"] == "path");
+    CHECK(e["name"] == "snapshot_id");
+    CHECK(e["hint"] == "did you mean 'hinted-lab'?");
+
+    r = service.post(
+        "/v1/placements",
+        R"({"snapshot_id":"hinted-lob","jobs":[{"id":"a","estimate_ref_s":5}]})");
+    e = r.json()["errors"][0];
+    CHECK(e["pointer"] == "/snapshot_id");
+    CHECK(e["code"] == "unknown_id");
+    CHECK(e["hint"] == "did you mean 'hinted-lab'?");
+    CHECK(e["allowed"].dump() == R"(["hinted-lab"])");
+
+    for (const char *path : {"/v1/workloads/nothing-near", "/v1/models/nothing-near",
+                             "/v1/failure-traces/nothing-near"}) {
+        r = service.get(path);
+        CHECK(r.status == 404);
+        e = r.json()["errors"][0];
+        CHECK(e["in"] == "path");
+        CHECK(!e.contains("hint"));
+    }
+}

@@ -8,6 +8,7 @@
 #include "service/metrics.h"
 #include "service/service.h"
 #include "service/store.h"
+#include "service/stored_hint.h"
 #include "service/uuid.h"
 
 #include <string.h>
@@ -121,6 +122,7 @@ static enum error_code stored_document(struct request *rq, const char *snapshot_
         invalid(rq->err, "/snapshot_id", ITEM_UNKNOWN_ID,
                 "there is no stored snapshot '%.100s'; POST it to /v1/snapshots first",
                 snapshot_id);
+        stored_hint(rq, "snapshot_id", snapshot_id);
         return ERR_INVALID;
     }
     if (code == OK)

@@ -6,6 +6,7 @@
 #include "handlers/stored/stored_name.h"
 #include "service/refits.h"
 #include "service/service.h"
+#include "service/stored_hint.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -702,8 +703,10 @@ static enum error_code read_reference_model(struct request *rq, struct db_sessio
 
     if (code == ERR_NOT_FOUND) {
         *rq->err = (struct error){.arena = rq->arena};
-        return invalid(rq->err, "/reference_model_id", ITEM_UNKNOWN_ID,
-                       "there is no model '%.100s'", model_id);
+        invalid(rq->err, "/reference_model_id", ITEM_UNKNOWN_ID,
+                "there is no model '%.100s'", model_id);
+        stored_hint(rq, "model_id", model_id);
+        return ERR_INVALID;
     }
     TRY(code);
     if (strcmp(now.model.kind, model_kind_names[MODEL_COMPREHENSIVE]) != 0 ||

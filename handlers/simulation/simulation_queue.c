@@ -5,6 +5,7 @@
 #include "handlers/simulation/simulations.h"
 #include "handlers/stored/uploads.h"
 #include "models/base/names.h"
+#include "service/stored_hint.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -373,10 +374,12 @@ static enum error_code take_upload(struct playing *p)
     TRY(request_db(p->rq, &db));
     code = store_trace_read(db, p->rq->principal.tenant, STORE_WORKLOAD, id, true, &trace,
                             p->rq->arena, &here);
-    if (code == ERR_NOT_FOUND)
-        return invalid(p->rq->err, "/workload_id", ITEM_UNKNOWN_ID,
-                       "there is no such upload '%.128s'; POST it to /v1/workloads first",
-                       id);
+    if (code == ERR_NOT_FOUND) {
+        invalid(p->rq->err, "/workload_id", ITEM_UNKNOWN_ID,
+                "there is no such upload '%.128s'; POST it to /v1/workloads first", id);
+        stored_hint(p->rq, "workload_id", id);
+        return ERR_INVALID;
+    }
     if (code != OK) {
         p->rq->err->retry_after_s = here.retry_after_s;
         return fail(p->rq->err, code, here.field, "%s", here.text);

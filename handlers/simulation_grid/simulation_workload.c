@@ -2,6 +2,7 @@
 #include "handlers/simulation/simulation_parts.h"
 #include "models/base/names.h"
 #include "service/hash.h"
+#include "service/stored_hint.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -76,8 +77,11 @@ enum error_code simulation_upload(struct building *b, enum store_trace_kind kind
         store_trace_read(db, b->rq->principal.tenant, kind, id, true, out, b->a, &here);
     if (code == OK)
         return check_upload(b, member, out);
-    if (code == ERR_NOT_FOUND)
-        return fail_gone(b, member, id);
+    if (code == ERR_NOT_FOUND) {
+        code = fail_gone(b, member, id);
+        stored_hint(b->rq, member + 1, id);
+        return code;
+    }
     b->err->retry_after_s = here.retry_after_s;
     return fail(b->err, code, here.field, "%s", here.text);
 }
