@@ -369,3 +369,32 @@ TEST_CASE("what is not stored: the tenant's nearest name", "[api][db][problem]")
         CHECK(!e.contains("hint"));
     }
 }
+
+TEST_CASE("a name that is none of a list: the list, nearest first", "[api][problem]")
+{
+    api service;
+    struct {
+        const char *path, *body, *pointer, *first;
+    } cases[] = {
+        {"/v1/simulations",
+         R"({"kind":"grid","preset":"nowhere","compare":[{"algorithm":"fcfs"}]})",
+         "/preset", ""},
+        {"/v1/simulations",
+         R"({"kind":"queue","processors":1,"jobs":[{"run_s":1}],"policies":["eesy"]})",
+         "/policies/0", "easy"},
+    };
+
+    for (auto &c : cases)
+        DYNAMIC_SECTION(c.body)
+        {
+            auto r = service.post(c.path, c.body);
+            CHECK(r.status == 422);
+            auto p = r.json();
+            INFO(p.dump());
+            CHECK(p["errors"][0]["pointer"].get<std::string>().find(c.pointer) == 0);
+            CHECK(p["errors"][0]["allowed"].size() > 0);
+            CHECK(p["errors"][0]["allowed"].size() <= 20);
+            if (*c.first)
+                CHECK(p["errors"][0]["allowed"][0] == c.first);
+        }
+}

@@ -137,6 +137,7 @@ static void check_events(const struct checker *c, size_t i,
         invalid(c->err, pointer, ITEM_NOT_A_CHOICE, "no such event; %s",
                 names_hint(job->events[k], reschedule_event_names, known, hint,
                            sizeof(hint)));
+        error_allow(c->err, job->events[k], reschedule_event_names, known);
     }
 }
 

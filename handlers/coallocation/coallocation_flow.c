@@ -468,6 +468,7 @@ static const struct co_runner *find_runner(const char *name, struct error *err)
         names[count] = co_runners[count].name;
     invalid(err, "/runner", ITEM_UNKNOWN_ID, "there is no such runner; %s",
             names_hint(name, names, count, hint, sizeof(hint)));
+    error_allow(err, name, names, count);
     return co_runners;
 }
 

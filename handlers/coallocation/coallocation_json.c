@@ -292,6 +292,7 @@ static void unknown_policy(const char *name, const char *pointer, struct error *
         names[count] = coallocation_policies[count].name;
     invalid(err, pointer, ITEM_UNKNOWN_ALGORITHM, "there is no policy '%.256s'; %s", name,
             names_hint(name, names, count, hint, sizeof(hint)));
+    error_allow(err, name, names, count);
 }
 
 enum error_code co_world_read(const struct co_snapshot *snapshot,

@@ -139,6 +139,7 @@ static void unknown_checkpoint(const char *name, struct error *err)
     invalid(err, "/checkpoint/algorithm", ITEM_UNKNOWN_ALGORITHM,
             "there is no checkpoint policy '%.60s'; %s", name,
             names_hint(name, names, count, hint, sizeof(hint)));
+    error_allow(err, name, names, count);
 }
 
 static enum error_code bind_policies(struct round_call *call,

@@ -258,6 +258,7 @@ static void unknown_planner(const char *name, const char *pointer, struct error 
     invalid(err, pointer, ITEM_UNKNOWN_ALGORITHM,
             "there is no algorithm '%.60s' of plans; %s", name,
             names_hint(name, names, count, hint, sizeof(hint)));
+    error_allow(err, name, names, count);
 }
 
 /* Those of the request; none: the source's, and what they are compared with. */

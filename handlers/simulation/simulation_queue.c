@@ -454,10 +454,12 @@ static void take_policies(struct playing *p)
 
         snprintf(pointer, sizeof(pointer), "/policies/%zu", i);
         p->policies[i] = queue_policy_find(name);
-        if (!p->policies[i])
+        if (!p->policies[i]) {
             invalid(p->rq->err, pointer, ITEM_UNKNOWN_ALGORITHM,
                     "there is no queue policy '%.60s'; %s", name,
                     names_hint(name, names, known, hint, sizeof(hint)));
+            error_allow(p->rq->err, name, names, known);
+        }
         for (size_t k = 0; k < i && p->policies[i]; k++)
             if (p->policies[k] == p->policies[i])
                 invalid(p->rq->err, pointer, ITEM_DUPLICATE, "'%s' is there twice", name);

@@ -547,6 +547,7 @@ static void find_policy(struct co_sim_setting *s, const char *name, const char *
     invalid(err, pointer, ITEM_UNKNOWN_ALGORITHM,
             "there is no co-allocation policy '%.60s'; %s", name,
             names_hint(name, names, count, hint, sizeof(hint)));
+    error_allow(err, name, names, count);
 }
 
 static enum error_code read_policies(const struct co_sim_request *body,

@@ -66,6 +66,7 @@ static void unknown_policy(const char *pointer, const char *name,
 
     invalid(err, pointer, ITEM_UNKNOWN_ALGORITHM, "there is no policy '%.60s' here; %s",
             name, names_hint(name, names, count, hint, sizeof(hint)));
+    error_allow(err, name, names, count);
 }
 
 static bool find_algorithm(const char *name, const char *pointer, struct found *found,

@@ -46,8 +46,10 @@ static enum error_code load_preset(struct building *b, const char *name)
         return fail(b->err, here.code, here.field, "%s", here.text);
     for (; sim_presets[count].name && count < 256; count++)
         names[count] = sim_presets[count].name;
-    return invalid(b->err, "/preset", ITEM_NOT_A_CHOICE, "there is no preset '%.60s'; %s",
-                   name, names_hint(name, names, count, hint, sizeof(hint)));
+    invalid(b->err, "/preset", ITEM_NOT_A_CHOICE, "there is no preset '%.60s'; %s", name,
+            names_hint(name, names, count, hint, sizeof(hint)));
+    error_allow(b->err, name, names, count);
+    return ERR_INVALID;
 }
 
 /* ---- groups of resources ---- */

@@ -745,6 +745,7 @@ static void unknown_policy(const char *name, const char *pointer, struct error *
     invalid(err, pointer, ITEM_UNKNOWN_ALGORITHM,
             "there is no dynamic policy '%.60s'; %s", name,
             names_hint(name, names, count, hint, sizeof(hint)));
+    error_allow(err, name, names, count);
 }
 
 static void read_label(const struct wf_sim_compared *in, const char *where,

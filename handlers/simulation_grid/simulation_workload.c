@@ -311,8 +311,10 @@ static enum error_code unknown_workload(struct error *err, const char *pointer,
 
     for (; workload_presets[count].name && count < NAMES_MAX; count++)
         names[count] = workload_presets[count].name;
-    return invalid(err, pointer, ITEM_NOT_A_CHOICE, "there is no workload '%.60s'; %s",
-                   name, names_hint(name, names, count, hint, sizeof(hint)));
+    invalid(err, pointer, ITEM_NOT_A_CHOICE, "there is no workload '%.60s'; %s", name,
+            names_hint(name, names, count, hint, sizeof(hint)));
+    error_allow(err, name, names, count);
+    return ERR_INVALID;
 }
 
 /* Where to begin: the workload's preset, the scenario's, or a blank one. */
