@@ -80,8 +80,8 @@ static const char *needed(struct reader *r, const XML_Char **attributes, const c
 
     if (value && *value)
         return value;
-    workflow_mistake(r->b, line_of(r), "required", "<%s> needs the attribute %s", element,
-                     name);
+    workflow_mistake(r->b, line_of(r), ITEM_REQUIRED, "<%s> needs the attribute %s",
+                     element, name);
     return NULL;
 }
 
@@ -94,8 +94,8 @@ static double number_of(struct reader *r, const char *text, const char *what)
         return NAN;
     if (line_number(text, &number))
         return number;
-    workflow_mistake(r->b, line_of(r), "wrong_type", "%s '%.40s' is no number below 1e15",
-                     what, text);
+    workflow_mistake(r->b, line_of(r), ITEM_WRONG_TYPE,
+                     "%s '%.40s' is no number below 1e15", what, text);
     return NAN;
 }
 
@@ -214,7 +214,7 @@ static void close_text(struct reader *r)
 static void open_root(struct reader *r, const char *name, const XML_Char **attributes)
 {
     if (strcmp(name, "adag") != 0) {
-        stop(r, workflow_mistake(r->b, line_of(r), "not_dax",
+        stop(r, workflow_mistake(r->b, line_of(r), ITEM_NOT_DAX,
                                  "the outermost element is <%.40s>, not <adag>", name));
         return;
     }
@@ -256,7 +256,7 @@ static void XMLCALL on_start(void *context, const XML_Char *element,
     if (budget_read_step(ELEMENT_STEPS)) {
         stop(r, fail(r->err, ERR_CANCELLED, "", "the client went away"));
     } else if (++r->depth > DEPTH_MAX) {
-        stop(r, workflow_mistake(r->b, line_of(r), "too_deep",
+        stop(r, workflow_mistake(r->b, line_of(r), ITEM_TOO_DEEP,
                                  "more than %d elements in each other", DEPTH_MAX));
     } else if (r->depth == 1) {
         open_root(r, name, attributes);
@@ -318,7 +318,7 @@ static void XMLCALL on_doctype(void *context, const XML_Char *name,
     (void)system_id;
     (void)public_id;
     (void)has_internal_subset;
-    stop(r, workflow_mistake(r->b, line_of(r), "doctype",
+    stop(r, workflow_mistake(r->b, line_of(r), ITEM_DOCTYPE,
                              "a document type declaration is refused; DAX needs none"));
 }
 
@@ -334,7 +334,7 @@ static enum error_code parse(struct reader *r, const char *text, size_t length)
     error = XML_GetErrorCode(r->parser);
     if (error == XML_ERROR_NO_MEMORY)
         return fail_memory(r->err);
-    return workflow_mistake(r->b, line_of(r), "malformed", "column %llu: not XML: %s",
+    return workflow_mistake(r->b, line_of(r), ITEM_MALFORMED, "column %llu: not XML: %s",
                             (unsigned long long)XML_GetCurrentColumnNumber(r->parser) + 1,
                             XML_ErrorString(error));
 }

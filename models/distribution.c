@@ -146,12 +146,13 @@ struct place {
     struct error *err;
 };
 
-static void mistake(struct place at, const char *name, const char *kind, const char *text)
+static void mistake(struct place at, const char *name, enum item_code code,
+                    const char *text)
 {
     char pointer[256];
 
     snprintf(pointer, sizeof(pointer), "%.180s/%s", at.pointer, name);
-    invalid(at.err, pointer, kind, "%s", text);
+    invalid(at.err, pointer, code, "%s", text);
 }
 
 static const struct number_row *row_of(enum distribution_kind kind, int number)
@@ -174,20 +175,20 @@ static void check_number(const struct distribution *d, int number, struct place 
     if (isnan(value)) {
         if (kind->needed & BIT(number)) {
             snprintf(text, sizeof(text), "%s needs it", distribution_names[d->kind]);
-            mistake(at, row->name, "required", text);
+            mistake(at, row->name, ITEM_REQUIRED, text);
         }
         return;
     }
     if (!taken) {
         snprintf(text, sizeof(text), "%s does not take it", distribution_names[d->kind]);
-        mistake(at, row->name, "unknown_member", text);
+        mistake(at, row->name, ITEM_UNKNOWN_MEMBER, text);
         return;
     }
     if (value >= row->min && value <= row->max && (value > row->min || !row->above_min))
         return;
     snprintf(text, sizeof(text), "%g is not %s %g and at most %g", value,
              row->above_min ? "above" : "at least", row->min, row->max);
-    mistake(at, row->name, "out_of_bounds", text);
+    mistake(at, row->name, ITEM_OUT_OF_BOUNDS, text);
 }
 
 static void check_one_of(const struct distribution *d, struct place at)
@@ -204,7 +205,7 @@ static void check_one_of(const struct distribution *d, struct place at)
     }
     if (first < 0 || given == 1)
         return;
-    mistake(at, numbers[first].name, given ? "conflict" : "required",
+    mistake(at, numbers[first].name, given ? ITEM_CONFLICT : ITEM_REQUIRED,
             d->kind == DISTRIBUTION_LOGNORMAL ? "give mu or mean, one of the two"
                                               : "give scale or mean, one of the two");
 }
@@ -220,7 +221,7 @@ static void check_list(const double *list, size_t count, double min, const char 
         snprintf(element, sizeof(element), "%s/%zu", name, i);
         snprintf(text, sizeof(text), "%g is not between %g and %g", list[i], min,
                  LARGEST);
-        mistake(at, element, "out_of_bounds", text);
+        mistake(at, element, ITEM_OUT_OF_BOUNDS, text);
     }
 }
 
@@ -231,12 +232,12 @@ static void check_weights(const struct distribution *d, struct place at)
     if (d->weight_count == 0)
         return;
     if (d->weight_count != d->value_count)
-        mistake(at, "weights", "wrong_length", "there must be one for each value");
+        mistake(at, "weights", ITEM_WRONG_LENGTH, "there must be one for each value");
     check_list(d->weights, d->weight_count, 0, "weights", at);
     for (size_t i = 0; i < d->weight_count; i++)
         sum += d->weights[i];
     if (!(sum > 0))
-        mistake(at, "weights", "out_of_bounds", "one at least must be above 0");
+        mistake(at, "weights", ITEM_OUT_OF_BOUNDS, "one at least must be above 0");
 }
 
 static void check_lists(const struct distribution *d, struct place at)
@@ -244,13 +245,13 @@ static void check_lists(const struct distribution *d, struct place at)
     const struct kind_row *kind = &kinds[d->kind];
 
     if (!kind->values && d->value_count)
-        mistake(at, "values", "unknown_member", "only empirical and trace take them");
+        mistake(at, "values", ITEM_UNKNOWN_MEMBER, "only empirical and trace take them");
     if (!kind->weights && d->weight_count)
-        mistake(at, "weights", "unknown_member", "only empirical takes them");
+        mistake(at, "weights", ITEM_UNKNOWN_MEMBER, "only empirical takes them");
     if (kind->values && d->value_count == 0)
-        mistake(at, "values", "required", "at least one value is needed");
+        mistake(at, "values", ITEM_REQUIRED, "at least one value is needed");
     if (kind->values && d->value_count > DISTRIBUTION_VALUES_MAX)
-        mistake(at, "values", "too_long", "at most 100000 values are taken");
+        mistake(at, "values", ITEM_TOO_LONG, "at most 100000 values are taken");
     else if (kind->values)
         check_list(d->values, d->value_count, -LARGEST, "values", at);
     if (kind->weights)
@@ -261,9 +262,9 @@ static void check_lists(const struct distribution *d, struct place at)
 static void check_relations(const struct distribution *d, struct place at)
 {
     if (d->kind == DISTRIBUTION_UNIFORM && d->u_bound < d->l_bound)
-        mistake(at, "u_bound", "out_of_bounds", "is below l_bound");
+        mistake(at, "u_bound", ITEM_OUT_OF_BOUNDS, "is below l_bound");
     if (d->kind == DISTRIBUTION_NORMAL && d->min > d->mean + 3 * d->sd)
-        mistake(at, "min", "out_of_bounds",
+        mistake(at, "min", ITEM_OUT_OF_BOUNDS,
                 "is more than 3 sd above the mean: hardly any draw would do");
 }
 

@@ -53,7 +53,8 @@ enum error_code expr_mistake(struct expr_lexer *lex, size_t at, const char *form
     va_start(args, format);
     vsnprintf(text, sizeof(text), format, args);
     va_end(args);
-    return invalid(lex->err, lex->pointer, "expression", "column %zu: %s", at + 1, text);
+    return invalid(lex->err, lex->pointer, ITEM_EXPRESSION, "column %zu: %s", at + 1,
+                   text);
 }
 
 static const char *digits(const char *p)

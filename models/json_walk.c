@@ -411,6 +411,6 @@ enum error_code json_walk_end(struct json_walk *w, const char *pointer, struct e
         column = *p == '\n' ? 1 : column + 1;
         line += *p == '\n';
     }
-    return invalid(err, pointer, "malformed", "not JSON: line %zu, column %zu: %s", line,
-                   column, w->what);
+    return invalid(err, pointer, ITEM_MALFORMED, "not JSON: line %zu, column %zu: %s",
+                   line, column, w->what);
 }

@@ -58,7 +58,7 @@ static enum error_code next_word(struct reader *r, struct word *w)
     w->text[length] = 0;
     if (line_number(w->text, &w->number))
         return OK;
-    return workflow_mistake(r->b, w->line, "wrong_type",
+    return workflow_mistake(r->b, w->line, ITEM_WRONG_TYPE,
                             "'%.30s' is no number below 1e15", w->text);
 }
 
@@ -68,7 +68,7 @@ static enum error_code need_word(struct reader *r, const char *what, struct word
     TRY(next_word(r, w));
     if (w->line)
         return OK;
-    return workflow_mistake(r->b, r->line, "cut", "the text ends where %s is expected",
+    return workflow_mistake(r->b, r->line, ITEM_CUT, "the text ends where %s is expected",
                             what);
 }
 
@@ -79,7 +79,7 @@ static enum error_code need_whole(struct reader *r, const char *what, struct wor
     TRY(need_word(r, what, w));
     if (!(w->number >= 0 && w->number <= WORKFLOW_BUILD_TASKS_MAX + 1 &&
           floor(w->number) == w->number))
-        return workflow_mistake(r->b, w->line, "out_of_bounds",
+        return workflow_mistake(r->b, w->line, ITEM_OUT_OF_BOUNDS,
                                 "%s must be a whole number from 0 to %d, not %s", what,
                                 WORKFLOW_BUILD_TASKS_MAX + 1, w->text);
     snprintf(w->text, sizeof(w->text), "%.0f", w->number);
@@ -126,7 +126,7 @@ static enum error_code read_task(struct reader *r, const struct word *id)
         if (r->costs)
             TRY(need_word(r, "a cost of communication", &cost));
         if (cost.number < 0)
-            TRY(workflow_mistake(r->b, cost.line, "out_of_bounds",
+            TRY(workflow_mistake(r->b, cost.line, ITEM_OUT_OF_BOUNDS,
                                  "a cost of communication is negative: %s", cost.text));
         TRY(workflow_add_dependency(r->b, parent.text, id->text, cost.number,
                                     WORKFLOW_BY_BOTH, parent.line));
@@ -157,7 +157,7 @@ enum error_code stg_read(const char *text, size_t length, const char *pointer,
         tasks++;
     }
     if ((double)tasks < declared.number)
-        return workflow_mistake(r.b, r.line, "cut",
+        return workflow_mistake(r.b, r.line, ITEM_CUT,
                                 "%zu tasks are there, the first line says %.0f and two "
                                 "dummies",
                                 tasks, declared.number);

@@ -86,7 +86,7 @@ static void check(struct reader *r, enum error_code code)
 static void wrong_type(struct reader *r, enum member member, size_t element,
                        const char *expected)
 {
-    workflow_mistake(r->b, place(r, member, element), "wrong_type", "must be %s",
+    workflow_mistake(r->b, place(r, member, element), ITEM_WRONG_TYPE, "must be %s",
                      expected);
     json_walk_skip(&r->walk);
 }
@@ -124,7 +124,7 @@ static double number(struct reader *r, enum member member)
     else
         wrong_type(r, member, NO_ELEMENT, "a number");
     if (fabs(found) > 1e15) {
-        workflow_mistake(r->b, place(r, member, NO_ELEMENT), "out_of_bounds",
+        workflow_mistake(r->b, place(r, member, NO_ELEMENT), ITEM_OUT_OF_BOUNDS,
                          "must be at most 1e15, not %g", found);
         return NAN;
     }
@@ -257,7 +257,7 @@ static void take_old_file(struct reader *r, size_t i)
     if (!goes_on(r))
         return;
     if (!file.named) {
-        workflow_mistake(r->b, at, "required", "the file has no name");
+        workflow_mistake(r->b, at, ITEM_REQUIRED, "the file has no name");
         return;
     }
     if (file.reads)
@@ -302,7 +302,7 @@ static void read_file(struct reader *r)
     if (!goes_on(r))
         return;
     if (!named)
-        workflow_mistake(r->b, place(r, ITSELF, NO_ELEMENT), "required",
+        workflow_mistake(r->b, place(r, ITSELF, NO_ELEMENT), ITEM_REQUIRED,
                          "the file has no id");
     else
         check(r, workflow_add_file(r->b, r->file, bytes));
@@ -411,7 +411,7 @@ static void read_task(struct reader *r)
     if (!goes_on(r))
         return;
     if (!r->has_id) {
-        workflow_mistake(r->b, place(r, ITSELF, NO_ELEMENT), "required",
+        workflow_mistake(r->b, place(r, ITSELF, NO_ELEMENT), ITEM_REQUIRED,
                          "the task has neither id nor name");
         return;
     }
@@ -432,7 +432,7 @@ static void read_execution(struct reader *r)
         check(r, workflow_add_run_time(r->b, r->id, r->run_time_s,
                                        place(r, RUN_TIME, NO_ELEMENT)));
     else
-        workflow_mistake(r->b, place(r, ITSELF, NO_ELEMENT), "required",
+        workflow_mistake(r->b, place(r, ITSELF, NO_ELEMENT), ITEM_REQUIRED,
                          "the task has no id");
 }
 
@@ -446,7 +446,7 @@ static void wrong_at(struct reader *r, const char *where, const char *expected)
     char pointer[256];
 
     snprintf(pointer, sizeof(pointer), "%.100s%s", r->pointer, where);
-    invalid(r->err, pointer, "wrong_type", "must be %s", expected);
+    invalid(r->err, pointer, ITEM_WRONG_TYPE, "must be %s", expected);
     json_walk_skip(&r->walk);
 }
 

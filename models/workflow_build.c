@@ -122,7 +122,7 @@ struct workflow_builder *workflow_builder_open(const struct workflow_source *sou
 }
 
 enum error_code workflow_mistake(struct workflow_builder *b, uint64_t at,
-                                 const char *kind, const char *format, ...)
+                                 enum item_code code, const char *format, ...)
 {
     char pointer[256], text[256];
     size_t length;
@@ -133,10 +133,10 @@ enum error_code workflow_mistake(struct workflow_builder *b, uint64_t at,
     va_end(args);
     length = (size_t)snprintf(pointer, sizeof(pointer), "%.100s", b->source.pointer);
     if (!b->source.locate)
-        return invalid(b->err, pointer, kind, "line %llu: %s", (unsigned long long)at,
+        return invalid(b->err, pointer, code, "line %llu: %s", (unsigned long long)at,
                        text);
     b->source.locate(at, pointer + length, sizeof(pointer) - length);
-    return invalid(b->err, pointer, kind, "%s", text);
+    return invalid(b->err, pointer, code, "%s", text);
 }
 
 static enum error_code too_many(struct workflow_builder *b, const char *what,
@@ -240,7 +240,7 @@ enum error_code workflow_add_task(struct workflow_builder *b, const char *id,
     if (b->tasks.count == WORKFLOW_BUILD_TASKS_MAX)
         return too_many(b, "tasks", WORKFLOW_BUILD_TASKS_MAX);
     if (strlen(id) > ID_MAX_BYTES)
-        workflow_mistake(b, at, "too_long", "the id '%.40s...' has more than %d bytes",
+        workflow_mistake(b, at, ITEM_TOO_LONG, "the id '%.40s...' has more than %d bytes",
                          id, ID_MAX_BYTES);
     TRY(symbol(b, id, &added.id));
     if (label && *label)
@@ -327,7 +327,7 @@ static enum error_code index_tasks(struct workflow_builder *b)
         const struct task *t = &tasks_of(b)[i];
 
         if (b->task_of[t->id] != NO_TASK)
-            workflow_mistake(b, t->at, "duplicate", "there is a task '%.80s' already",
+            workflow_mistake(b, t->at, ITEM_DUPLICATE, "there is a task '%.80s' already",
                              b->symbols[t->id]);
         else
             b->task_of[t->id] = i;
@@ -349,11 +349,11 @@ static uint32_t task_named(struct workflow_builder *b, uint32_t symbol_number,
         return task;
     task = b->task_of_label[symbol_number];
     if (task == AMBIGUOUS)
-        workflow_mistake(b, at, "ambiguous",
+        workflow_mistake(b, at, ITEM_AMBIGUOUS,
                          "several tasks have the name '%.80s', and none this id",
                          b->symbols[symbol_number]);
     else if (task == NO_TASK)
-        workflow_mistake(b, at, "unknown_id", "there is no task '%.80s'",
+        workflow_mistake(b, at, ITEM_UNKNOWN_ID, "there is no task '%.80s'",
                          b->symbols[symbol_number]);
     else
         b->repairs[WORKFLOW_REPAIR_references_by_name]++;
@@ -553,9 +553,10 @@ static enum error_code report_circle(struct workflow_builder *b, size_t placed)
                                      task_id(b, at));
         at = b->edges[via[at] - 1].parent;
     } while (at != start);
-    return workflow_mistake(
-        b, b->edges[via[start] - 1].at, "cycle", "%zu tasks need each other: %s%s'%.20s'",
-        names, text, names > CIRCLE_NAMES_MAX ? "... needs " : "", task_id(b, start));
+    return workflow_mistake(b, b->edges[via[start] - 1].at, ITEM_CYCLE,
+                            "%zu tasks need each other: %s%s'%.20s'", names, text,
+                            names > CIRCLE_NAMES_MAX ? "... needs " : "",
+                            task_id(b, start));
 }
 
 /* ---- files ---- */
@@ -936,7 +937,7 @@ enum error_code workflow_build(struct workflow_builder *b, struct workflow_impor
     size_t placed;
 
     if (b->tasks.count == 0)
-        invalid(b->err, b->source.pointer, "required", "there is no task");
+        invalid(b->err, b->source.pointer, ITEM_REQUIRED, "there is no task");
     TRY(index_tasks(b));
     set_run_times(b);
     TRY(resolve_edges(b));

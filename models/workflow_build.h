@@ -109,7 +109,7 @@ struct workflow_builder *workflow_builder_open(const struct workflow_source *sou
 
 /* Notes a mistake at a place. Returns ERR_INVALID. */
 enum error_code workflow_mistake(struct workflow_builder *b, uint64_t at,
-                                 const char *kind, const char *format, ...)
+                                 enum item_code code, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
 /* *task: its number. `label` NULL: none. */

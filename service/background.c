@@ -289,8 +289,8 @@ static bool is_over(struct slot *slot, struct outcome *o)
          "%d replicas have begun the simulation and none has ended it: it probably takes "
          "more memory than they have",
          BACKGROUND_ATTEMPTS_MAX);
-    problem_reply(&err, slot->claimed.route, slot->claimed.simulation_id, &reply,
-                  slot->arena);
+    problem_reply(slot->b->service->config, &err, slot->claimed.route,
+                  slot->claimed.simulation_id, &reply, slot->arena);
     *o = (struct outcome){.status = "failed", .error = reply.body};
     return true;
 }

@@ -96,7 +96,7 @@ static enum error_code read_quotas(const struct cli *c, bool of_key, struct quot
         else
             quota_read(member, c->quotas[i], quota, &one);
         if (one.code != OK)
-            code = invalid(err, arena_printf(c->arena, "--%s", member->flag), "quota",
+            code = invalid(err, arena_printf(c->arena, "--%s", member->flag), ITEM_QUOTA,
                            "%s", one.text);
     }
     return code;

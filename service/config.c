@@ -119,14 +119,14 @@ static void set_number(struct config *config, const struct setting *row, const c
     double value = strtod(text, &end);
 
     if (end == text || *end || !isfinite(value))
-        invalid(err, from, "wrong_type", "'%s' is not a number", text);
+        invalid(err, from, ITEM_WRONG_TYPE, "'%s' is not a number", text);
     else if (value < row->least || value > row->most)
-        invalid(err, from, "out_of_bounds", "%s is not between %.15g and %.15g", text,
+        invalid(err, from, ITEM_OUT_OF_BOUNDS, "%s is not between %.15g and %.15g", text,
                 row->least, row->most);
     else if (row->type == NUMBER)
         *(double *)member(config, row) = value;
     else if (value != floor(value))
-        invalid(err, from, "wrong_type", "'%s' is not a whole number", text);
+        invalid(err, from, ITEM_WRONG_TYPE, "'%s' is not a whole number", text);
     else
         *(size_t *)member(config, row) = (size_t)value;
 }
@@ -148,13 +148,13 @@ static void set(struct config *config, const struct setting *row, const char *te
         break;
     case BOOLEAN:
         if (choice_index(yes, text) < 0 && choice_index(no, text) < 0)
-            invalid(err, from, "wrong_type", "'%s' is neither true nor false", text);
+            invalid(err, from, ITEM_WRONG_TYPE, "'%s' is neither true nor false", text);
         else
             *(bool *)member(config, row) = choice_index(yes, text) >= 0;
         break;
     case CHOICE:
         if (choice_index(row->choices, text) < 0)
-            invalid(err, from, "unknown_choice", "'%s' is none of %s", text,
+            invalid(err, from, ITEM_NOT_A_CHOICE, "'%s' is none of %s", text,
                     row->choices);
         else
             *(int *)member(config, row) = choice_index(row->choices, text);
@@ -173,7 +173,7 @@ static const char *read_secret(const char *path, const char *from, struct arena 
     if (file && text)
         length = fread(text, 1, SECRET_FILE_MAX_BYTES, file);
     if (!file || !text || ferror(file)) {
-        invalid(err, from, "unreadable", "cannot read %s: %s", path, strerror(errno));
+        invalid(err, from, ITEM_MALFORMED, "cannot read %s: %s", path, strerror(errno));
         text = NULL;
     }
     if (file)
@@ -283,9 +283,9 @@ static void flag_unknown(const char *flag, struct error *err)
         candidates[i] = flag_name(&settings[i], names[i]);
     nearest = names_nearest(flag, candidates, SETTING_COUNT);
     if (nearest)
-        invalid(err, flag, "unknown", "no such flag; did you mean %s?", nearest);
+        invalid(err, flag, ITEM_NOT_A_CHOICE, "no such flag; did you mean %s?", nearest);
     else
-        invalid(err, flag, "unknown", "no such flag; --help lists them all");
+        invalid(err, flag, ITEM_NOT_A_CHOICE, "no such flag; --help lists them all");
 }
 
 static void read_flags(struct config *config, const char *const *flags, struct error *err)
@@ -304,7 +304,7 @@ static void read_flags(struct config *config, const char *const *flags, struct e
         else if (flags[1])
             set(config, row, *++flags, flag_name(row, name), err);
         else
-            invalid(err, *flags, "required", "the value is missing");
+            invalid(err, *flags, ITEM_REQUIRED, "the value is missing");
     }
 }
 
@@ -346,7 +346,7 @@ static void check_origins(const char *origins, struct error *err)
         p += strspn(p, ", ");
         length = strcspn(p, ", ");
         if (length && !is_origin(p, length))
-            invalid(err, "cors_origins", "malformed",
+            invalid(err, "cors_origins", ITEM_MALFORMED,
                     "'%.*s' is not like https://host:port", (int)length, p);
         p += length;
     }
@@ -359,7 +359,7 @@ static void check_networks(const char *networks, struct error *err)
     size_t length = network_list_read(networks, &list, &bad);
 
     if (length)
-        invalid(err, "/trusted_proxies", "malformed",
+        invalid(err, "/trusted_proxies", ITEM_MALFORMED,
                 "'%.*s' is not like 10.0.0.0/8 or 2001:db8::/32, or one more than %d",
                 (int)length, bad, NETWORKS_MAX);
 }
@@ -368,13 +368,13 @@ static void check_listeners(struct config *config, struct error *err)
 {
     config->has_admin = config->admin_port || *config->admin_bind;
     if (*config->admin_bind && !is_address(config->admin_bind))
-        invalid(err, "/admin_bind", "malformed", "'%s' is no IPv4 or IPv6 address",
+        invalid(err, "/admin_bind", ITEM_MALFORMED, "'%s' is no IPv4 or IPv6 address",
                 config->admin_bind);
     if (config->admin_port && config->admin_port == config->port)
-        invalid(err, "/admin_port", "conflict", "%zu is the port of the first listener",
-                config->admin_port);
+        invalid(err, "/admin_port", ITEM_CONFLICT,
+                "%zu is the port of the first listener", config->admin_port);
     if (strlen(config->unix_socket) > UNIX_PATH_MAX_BYTES)
-        invalid(err, "/unix_socket", "too_long", "%zu bytes; at most %d are possible",
+        invalid(err, "/unix_socket", ITEM_TOO_LONG, "%zu bytes; at most %d are possible",
                 strlen(config->unix_socket), UNIX_PATH_MAX_BYTES);
 }
 
@@ -428,17 +428,17 @@ static void settle_threads(struct config *config, struct arena *a)
 static void check(struct config *config, struct arena *a, struct error *err)
 {
     if (!is_address(config->bind))
-        invalid(err, "bind", "malformed", "'%s' is no IPv4 or IPv6 address",
+        invalid(err, "bind", ITEM_MALFORMED, "'%s' is no IPv4 or IPv6 address",
                 config->bind);
     check_origins(config->cors_origins, err);
     check_networks(config->trusted_proxies, err);
     check_listeners(config, err);
     if (config->request_memory_bytes < config->max_body_bytes)
-        invalid(err, "request_memory_bytes", "out_of_bounds",
+        invalid(err, "request_memory_bytes", ITEM_OUT_OF_BOUNDS,
                 "%zu is less than max_body_bytes, %zu", config->request_memory_bytes,
                 config->max_body_bytes);
     if (config->total_body_bytes > 0 && config->total_body_bytes < config->max_body_bytes)
-        invalid(err, "total_body_bytes", "out_of_bounds",
+        invalid(err, "total_body_bytes", ITEM_OUT_OF_BOUNDS,
                 "%zu is less than max_body_bytes, %zu", config->total_body_bytes,
                 config->max_body_bytes);
     settle_threads(config, a);

@@ -83,6 +83,10 @@ enum config_auth { CONFIG_AUTH_AUTO, CONFIG_AUTH_ON, CONFIG_AUTH_OFF };
     X(COUNT, partitions_ahead_months, "3", 0, 24, NULL, NULL,                            \
       "History partitions made ahead of time")                                           \
     X(COUNT, port, "8080", 0, 65535, NULL, "PORT", "TCP port; 0: any free one")          \
+    X(TEXT, public_url, "", 0, 0, NULL, NULL,                                            \
+      "Where clients see this service (https://plan.example.org, without a slash at "    \
+      "the "                                                                             \
+      "end): addresses in answers become absolute; empty: they are paths")               \
     X(COUNT, query_queue_length, "1024", 1, 1e6, NULL, NULL,                             \
       "Requests that may wait for a database worker; more are refused with 503")         \
     X(COUNT, query_workers, "8", 1, 1024, NULL, NULL, "Threads that talk to PostgreSQL") \
@@ -123,7 +127,7 @@ enum config_auth { CONFIG_AUTH_AUTO, CONFIG_AUTH_ON, CONFIG_AUTH_OFF };
     X(NUMBER, simulation_lease_s, "15", 0.1, 3600, NULL, NULL,                           \
       "After how long another replica takes up the simulations of one that is silent")   \
     X(NUMBER, simulation_time_limit_s, "3600", 0.001, 604800, NULL, NULL,                \
-      "Time that a simulation without a client may take (Prefer: respond-async)")        \
+      "Largest time_limit_s, and its default, without a client (Prefer: respond-async)") \
     X(COUNT, simulations_at_once, "0", 0, 64, NULL, NULL,                                \
       "Simulations without a client run at once; 0: half the compute workers")           \
     X(NUMBER, tenant_memory_ratio, "0.5", 0.05, 1, NULL, NULL,                           \
@@ -133,7 +137,7 @@ enum config_auth { CONFIG_AUTH_AUTO, CONFIG_AUTH_ON, CONFIG_AUTH_OFF };
       "Computations of one tenant that may wait once half of compute_queue_length is "   \
       "in use; more are refused with 429")                                               \
     X(NUMBER, time_limit_max_s, "600", 0.001, 86400, NULL, NULL,                         \
-      "Largest time_limit_s that a request may ask for")                                 \
+      "Largest time_limit_s that a request may ask for, and its default; more is 422")   \
     X(COUNT, total_body_bytes, "0", 0, 1e13, NULL, NULL,                                 \
       "Memory for the bodies of all requests in flight at most; 0: what "                \
       "body_memory_ratio says")                                                          \

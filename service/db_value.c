@@ -333,7 +333,7 @@ enum error_code db_values_check(const struct db_column *columns, size_t row_size
             /* The member without its unit: observed_at for observed_at_s. */
             snprintf(pointer, sizeof(pointer), "/%zu/%.*s", i, (int)strlen(c->name) - 2,
                      c->name);
-            code = invalid(err, pointer, "out_of_bounds",
+            code = invalid(err, pointer, ITEM_OUT_OF_BOUNDS,
                            "not between the years 1 and 9999");
         }
     }

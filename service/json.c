@@ -9,9 +9,11 @@
 
 #include "models/base/budget_read.h"
 #include "models/base/names.h"
+#include "service/json_hint.h"
 #include "service/json_scan.h"
 
 #include <cjson/cJSON.h>
+#include <ctype.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -32,6 +34,9 @@ struct reader {
 };
 
 static _Thread_local struct arena *tree_arena;
+
+/* The place that all members of a query are in: no pointer of a body begins so. */
+#define IN_QUERY SIZE_MAX
 
 enum { NODE_STEPS = 32, OBJECT_STEPS = 64 }; /* what one costs, about */
 
@@ -90,6 +95,8 @@ static size_t pointer_append(const struct place *p, char *buffer, size_t size)
     used = pointer_append(p->up, buffer, size);
     if (used + 2 >= size)
         return used;
+    if (!p->name && p->index == IN_QUERY)
+        return (size_t)snprintf(buffer, size, "?");
     if (!p->name)
         return used + (size_t)snprintf(buffer + used, size - used, "/%zu", p->index);
     buffer[used++] = '/';
@@ -102,10 +109,10 @@ static size_t pointer_append(const struct place *p, char *buffer, size_t size)
     return used;
 }
 
-static void mistake(struct reader *r, const struct place *p, const char *kind,
+static void mistake(struct reader *r, const struct place *p, enum item_code code,
                     const char *format, ...) __attribute__((format(printf, 4, 5)));
 
-static void mistake(struct reader *r, const struct place *p, const char *kind,
+static void mistake(struct reader *r, const struct place *p, enum item_code code,
                     const char *format, ...)
 {
     char pointer[512] = "";
@@ -116,7 +123,7 @@ static void mistake(struct reader *r, const struct place *p, const char *kind,
     va_start(args, format);
     vsnprintf(text, sizeof(text), format, args);
     va_end(args);
-    invalid(r->err, pointer, kind, "%s", text);
+    invalid(r->err, pointer, code, "%s", text);
 }
 
 enum error_code json_tree(const char *text, size_t length, cJSON **tree, struct arena *a,
@@ -136,15 +143,13 @@ enum error_code json_tree(const char *text, size_t length, cJSON **tree, struct 
     if (!root && length == 0)
         return fail(err, ERR_MALFORMED, "", "the body is empty; JSON is expected");
     if (!root)
-        return fail(err, ERR_MALFORMED, "",
-                    "not JSON: the text breaks off or is wrong at byte %zu",
-                    end ? (size_t)(end - text) : length);
+        return json_refuse(text, end ? (size_t)(end - text) : length,
+                           "the text breaks off or is wrong here", err);
     while (end < text + length && strchr(" \t\r\n", *end))
         end++;
     if (end != text + length)
-        return fail(err, ERR_MALFORMED, "",
-                    "not JSON: there is more text behind the value, at byte %zu",
-                    (size_t)(end - text));
+        return json_refuse(text, (size_t)(end - text),
+                           "there is more text behind the value", err);
     *tree = root;
     return OK;
 }
@@ -162,7 +167,7 @@ static const char *type_of(const cJSON *v)
 static void wrong_type(struct reader *r, const struct place *p, const cJSON *v,
                        const char *expected)
 {
-    mistake(r, p, "wrong_type", "must be %s, not %s", expected, type_of(v));
+    mistake(r, p, ITEM_WRONG_TYPE, "must be %s, not %s", expected, type_of(v));
 }
 
 static void read_object(struct reader *r, const struct json_object *table, const cJSON *v,
@@ -176,14 +181,16 @@ static bool read_number(struct reader *r, const struct json_field *f, const cJSO
 
     if (!cJSON_IsNumber(v)) {
         wrong_type(r, p, v, "a number");
+        if (cJSON_IsString(v))
+            json_hint_text(f->name, v->valuestring, r->err);
         return false;
     }
     if (!isfinite(d)) {
-        mistake(r, p, "out_of_bounds", "the number is too large for a double");
+        mistake(r, p, ITEM_OUT_OF_BOUNDS, "the number is too large for a double");
         return false;
     }
     if (d < f->min || d > f->max || (d <= f->min && (f->flags & JSON_ABOVE_MIN))) {
-        mistake(r, p, "out_of_bounds", "%.15g is not %s %.15g and at most %.15g", d,
+        mistake(r, p, ITEM_OUT_OF_BOUNDS, "%.15g is not %s %.15g and at most %.15g", d,
                 f->flags & JSON_ABOVE_MIN ? "above" : "at least", f->min, f->max);
         return false;
     }
@@ -199,7 +206,7 @@ static void read_integer(struct reader *r, const struct json_field *f, const cJS
     if (!read_number(r, f, v, p, &d))
         return;
     if (d != floor(d) || d > JSON_EXACT)
-        mistake(r, p, "not_an_integer", "must be a whole number below 2^53");
+        mistake(r, p, ITEM_NOT_AN_INTEGER, "must be a whole number below 2^53");
     else
         *(uint64_t *)at = (uint64_t)d;
 }
@@ -230,14 +237,26 @@ static bool check_text(struct reader *r, const cJSON *v, const struct place *p,
     }
     length = (double)character_count(v->valuestring);
     if (length < shortest) {
-        mistake(r, p, "too_short", "must not be empty");
+        mistake(r, p, ITEM_TOO_SHORT, "must not be empty");
         return false;
     }
     if (length > longest) {
-        mistake(r, p, "too_long", "%.0f characters are more than %.0f", length, longest);
+        mistake(r, p, ITEM_TOO_LONG, "%.0f characters are more than %.0f", length,
+                longest);
         return false;
     }
     return true;
+}
+
+/* What may be there instead of a text that is no choice, the nearest first. */
+static void hint_choice(struct reader *r, const char *text, const char *const *choices,
+                        size_t count)
+{
+    const char *nearest = names_nearest(text, choices, count);
+
+    if (nearest)
+        error_hint(r->err, "did you mean '%s'?", nearest);
+    error_allow(r->err, text, choices, count);
 }
 
 static void read_choice(struct reader *r, const struct json_field *f, const cJSON *v,
@@ -256,20 +275,26 @@ static void read_choice(struct reader *r, const struct json_field *f, const cJSO
             return;
         }
     }
-    mistake(r, p, "not_a_choice", "no such value; %s",
+    mistake(r, p, ITEM_NOT_A_CHOICE, "no such value; %s",
             names_hint(v->valuestring, f->choices, count, hint, sizeof(hint)));
+    hint_choice(r, v->valuestring, f->choices, count);
 }
+
+/* Larger numbers are no instants but milliseconds since 1970: the year 5138 is far. */
+#define MILLISECONDS_FROM 1e11
 
 static void read_instant(struct reader *r, const cJSON *v, const struct place *p,
                          void *at)
 {
     if (cJSON_IsNumber(v) && v->valuedouble >= INSTANT_FIRST_S &&
-        v->valuedouble < INSTANT_END_S - 1)
+        v->valuedouble < MILLISECONDS_FROM) {
         *(double *)at = v->valuedouble;
-    else if (!cJSON_IsString(v) || !instant_read(v->valuestring, at))
-        mistake(r, p, "not_an_instant",
+    } else if (!cJSON_IsString(v) || !instant_read(v->valuestring, at)) {
+        mistake(r, p, ITEM_NOT_AN_INSTANT,
                 "must be a time as in RFC 3339 (\"2026-01-31T12:00:00Z\") or seconds "
                 "since 1970");
+        json_hint_instant(cJSON_GetStringValue(v), v->valuedouble, r->err);
+    }
 }
 
 /* Checks type and length of a list; its length, or SIZE_MAX on a mistake. */
@@ -286,7 +311,7 @@ static size_t list_length(struct reader *r, const struct json_field *f, const cJ
     for (const cJSON *e = v->child; e; e = e->next)
         length++;
     if ((double)length > longest) {
-        mistake(r, p, "too_long", "%zu elements are more than %.0f", length, longest);
+        mistake(r, p, ITEM_TOO_LONG, "%zu elements are more than %.0f", length, longest);
         return SIZE_MAX;
     }
     return length;
@@ -343,6 +368,8 @@ static void read_texts(struct reader *r, const struct json_field *f, const cJSON
     set_list(f, base, list, count);
 }
 
+static void fill_presets(const struct json_object *table, char *base);
+
 /* Reports the elements whose "id" another element has. */
 static void check_ids(struct reader *r, const struct json_object *of, const char *list,
                       size_t count, const struct place *p)
@@ -365,9 +392,24 @@ static void check_ids(struct reader *r, const struct json_object *of, const char
             name ? name_index_add(&index, name, element.index) : NAME_NOT_FOUND;
 
         if (earlier != NAME_NOT_FOUND)
-            mistake(r, &here, "duplicate", "'%.100s' is also the id of element %zu", name,
-                    earlier);
+            mistake(r, &here, ITEM_DUPLICATE, "'%.100s' is also the id of element %zu",
+                    name, earlier);
     }
+}
+
+/* JSON_OR_TEXT: a string is an object of its first member alone. */
+static void read_element(struct reader *r, const struct json_field *f, const cJSON *e,
+                         const struct place *p, char *base)
+{
+    const struct json_field *first = f->of->fields;
+
+    if (!(f->flags & JSON_OR_TEXT) || !cJSON_IsString(e)) {
+        read_object(r, f->of, e, p, base);
+        return;
+    }
+    fill_presets(f->of, base);
+    if (check_text(r, e, p, first->min, first->max))
+        *(const char **)(void *)(base + first->offset) = keep(r, e->valuestring);
 }
 
 static void read_list(struct reader *r, const struct json_field *f, const cJSON *v,
@@ -385,7 +427,7 @@ static void read_list(struct reader *r, const struct json_field *f, const cJSON 
         return;
     }
     for (const cJSON *e = v->child; e; e = e->next, here.index++)
-        read_object(r, f->of, e, &here, list + here.index * f->of->size);
+        read_element(r, f, e, &here, list + here.index * f->of->size);
     if (f->flags & JSON_UNIQUE_IDS)
         check_ids(r, f->of, list, count, p);
     set_list(f, base, list, count);
@@ -432,7 +474,7 @@ static void read_values(struct reader *r, const struct json_field *f, const cJSO
     for (const cJSON *e = v->child; e; e = e->next)
         count++;
     if ((double)count > f->max) {
-        mistake(r, p, "too_long", "%zu members are more than %.0f", count, f->max);
+        mistake(r, p, ITEM_TOO_LONG, "%zu members are more than %.0f", count, f->max);
         return;
     }
     list = NEW(r->arena, struct named_value, count);
@@ -444,7 +486,7 @@ static void read_values(struct reader *r, const struct json_field *f, const cJSO
     for (const cJSON *e = v->child; e; e = e->next, count++) {
         here.name = e->string;
         if (is_repeated(v->child, e))
-            mistake(r, &here, "duplicate", "the member is there twice");
+            mistake(r, &here, ITEM_DUPLICATE, "the member is there twice");
         list[count].name = keep(r, e->string);
         read_value(r, e, &here, &list[count]);
     }
@@ -503,8 +545,6 @@ static void read_raw(struct reader *r, const cJSON *v, char *base, size_t offset
     else
         fail_memory(r->err);
 }
-
-static void fill_presets(const struct json_object *table, char *base);
 
 /* An object of which there is no more than its member "value". */
 static void read_value_member(struct reader *r, const struct json_object *table,
@@ -619,19 +659,22 @@ static size_t fields_count(const struct json_object *table)
 }
 
 static void unknown_member(struct reader *r, const struct json_object *table,
-                           size_t count, const struct place *p)
+                           const cJSON *v, const struct place *p)
 {
-    const char *known[FIELDS_MAX];
-    const char *nearest;
+    struct json_value value = {.is_number = cJSON_IsNumber(v),
+                               .number = v->valuedouble,
+                               .text = cJSON_GetStringValue(v)};
+    char noun[NOUN_BYTES];
+    struct text_buffer b = {.arena = r->arena};
 
-    for (size_t i = 0; i < count; i++)
-        known[i] = table->fields[i].name;
-    nearest = names_nearest(p->name, known, count);
-    if (nearest)
-        mistake(r, p, "unknown_member", "there is no such member; did you mean '%s'?",
-                nearest);
-    else
-        mistake(r, p, "unknown_member", "%s has no such member", table->name);
+    mistake(r, p, ITEM_UNKNOWN_MEMBER, "%s has no member '%.100s'",
+            json_noun(table, noun, sizeof(noun)), p->name);
+    if (!r->err->noted)
+        return;
+    if (cJSON_IsNumber(v) || cJSON_IsString(v))
+        print_item(v, &b);
+    value.json = b.length && !b.failed ? b.data : NULL;
+    json_hint_member(table, p->name, &value, r->err);
 }
 
 /* Members mostly come in the order of the rows: look from the last hit on. */
@@ -688,8 +731,9 @@ static size_t find_kind(struct reader *r, const struct json_field *f, const cJSO
         if (strcmp(known[count], name->valuestring) == 0)
             return count;
     }
-    mistake(r, &here, "not_a_choice", "no such value; %s",
+    mistake(r, &here, ITEM_NOT_A_CHOICE, "no such value; %s",
             names_hint(name->valuestring, known, count, hint, sizeof(hint)));
+    hint_choice(r, name->valuestring, known, count);
     return SIZE_MAX;
 }
 
@@ -707,6 +751,16 @@ static void read_kind(struct reader *r, const struct json_field *f, const cJSON 
         read_object(r, f->kinds[kind].of, v, p, to->value);
     else
         fail_memory(r->err);
+}
+
+/* The first letter of a text that goes on a sentence: small, unless it begins a name or
+ * an abbreviation. */
+static char sentence_part(const char *text)
+{
+    bool is_word =
+        text[0] >= 'A' && text[0] <= 'Z' && (text[1] == ' ' || islower(text[1]));
+
+    return is_word ? (char)(text[0] | 0x20) : text[0];
 }
 
 static void read_object(struct reader *r, const struct json_object *table, const cJSON *v,
@@ -735,9 +789,9 @@ static void read_object(struct reader *r, const struct json_object *table, const
         size_t i = find_field(table, count, e->string, next);
 
         if (i == count) {
-            unknown_member(r, table, count, &here);
+            unknown_member(r, table, e, &here);
         } else if (seen & (uint64_t)1 << i) {
-            mistake(r, &here, "duplicate", "the member is there twice");
+            mistake(r, &here, ITEM_DUPLICATE, "the member is there twice");
         } else {
             seen |= (uint64_t)1 << i;
             read_member(r, &table->fields[i], e, &here, base);
@@ -748,8 +802,8 @@ static void read_object(struct reader *r, const struct json_object *table, const
         struct place here = {p, table->fields[i].name, 0};
 
         if ((table->fields[i].flags & JSON_REQUIRED) && !(seen & (uint64_t)1 << i))
-            mistake(r, &here, "required", "the member is missing: %s",
-                    table->fields[i].doc);
+            mistake(r, &here, ITEM_REQUIRED, "the member is missing: %c%s",
+                    sentence_part(table->fields[i].doc), table->fields[i].doc + 1);
     }
 }
 
@@ -850,9 +904,9 @@ static size_t count_lines(const char *text, size_t length)
     return count;
 }
 
-/* One line into *item; its mistakes go to `lines->err` with the line in front. */
+/* One line into *item; its mistakes go to *all with the line's number. */
 static bool read_line(const struct json_object *table, const char *line, size_t bytes,
-                      struct place *here, char *item, struct arena *scratch,
+                      uint64_t line_number, char *item, struct arena *scratch,
                       struct reader *r, struct error *all)
 {
     struct error one = {.arena = scratch};
@@ -863,14 +917,14 @@ static bool read_line(const struct json_object *table, const char *line, size_t 
         read_object(&reader, table, tree, NULL, item);
     if (one.code == OK)
         return true;
-    if (!one.first)
-        mistake(&(struct reader){r->arena, all, false}, here, error_kinds[one.code].name,
-                "%s", one.text);
+    if (!one.first) {
+        invalid(all, "", one.code == ERR_MALFORMED ? ITEM_MALFORMED : ITEM_TOO_LONG, "%s",
+                one.text);
+        error_at_line(all, line_number);
+    }
     for (const struct error_item *i = one.first; i; i = i->next) {
-        char pointer[512];
-
-        snprintf(pointer, sizeof(pointer), "/%zu%s", here->index, i->pointer);
-        invalid(all, pointer, i->kind, "%s", i->detail);
+        invalid_again(all, "", i);
+        error_at_line(all, line_number);
     }
     return false;
 }
@@ -883,7 +937,7 @@ enum error_code json_read_lines(const struct json_object *table, const char *tex
     struct arena *scratch = arena_create_beside(a, arena_cap_bytes(a));
     struct error refused = {.arena = a};
     struct reader r = {a, err, true};
-    struct place here = {NULL, NULL, 0};
+    uint64_t line_number = 1;
     char *items = arena_alloc(a, table->size, room);
     uint64_t *line = NEW(a, uint64_t, room);
     enum error_code code = OK;
@@ -891,7 +945,7 @@ enum error_code json_read_lines(const struct json_object *table, const char *tex
     *out = (struct json_lines){.items = items, .line = line};
     if (!scratch || !items || !line)
         code = fail_memory(err);
-    for (size_t from = 0; code == OK && from < length; here.index++) {
+    for (size_t from = 0; code == OK && from < length; line_number++) {
         const char *start = text + from;
         size_t bytes = next_line(text, length, &from);
         char *item = items + out->count * table->size;
@@ -899,8 +953,8 @@ enum error_code json_read_lines(const struct json_object *table, const char *tex
         if (!bytes)
             continue;
         arena_reset(scratch);
-        if (read_line(table, start, bytes, &here, item, scratch, &r, &refused)) {
-            line[out->count++] = here.index + 1;
+        if (read_line(table, start, bytes, line_number, item, scratch, &r, &refused)) {
+            line[out->count++] = line_number;
         } else {
             memset(item, 0, table->size);
             out->refused_count++;
@@ -960,9 +1014,11 @@ static cJSON *query_value(const struct json_field *f, const char *text)
     if (is_number && (f->type == JSON_TYPE_NUMBER || f->type == JSON_TYPE_INTEGER ||
                       f->type == JSON_TYPE_INSTANT))
         return cJSON_CreateNumber(number);
-    if (f->type == JSON_TYPE_BOOLEAN && (!*text || strcmp(text, "true") == 0))
+    if (f->type == JSON_TYPE_BOOLEAN &&
+        (!*text || strcmp(text, "true") == 0 || strcmp(text, "1") == 0))
         return cJSON_CreateTrue(); /* `?verbose` is a flag */
-    if (f->type == JSON_TYPE_BOOLEAN && strcmp(text, "false") == 0)
+    if (f->type == JSON_TYPE_BOOLEAN &&
+        (strcmp(text, "false") == 0 || strcmp(text, "0") == 0))
         return cJSON_CreateFalse();
     if (f->type == JSON_TYPE_TEXTS)
         return split_texts(text);
@@ -975,7 +1031,7 @@ enum error_code json_read_query(const struct json_object *table,
                                 const struct query_pair *pairs, size_t pair_count,
                                 void *out, struct arena *a, struct error *err)
 {
-    struct place here = {NULL, "?", 0};
+    struct place here = {NULL, NULL, IN_QUERY};
     struct reader r = {a, err, false};
     size_t count = fields_count(table);
     cJSON *object;
@@ -1022,7 +1078,7 @@ static void check_repeats(struct reader *r, const cJSON *v, const struct place *
     for (const cJSON *e = v->child; e; e = e->next, here.index++) {
         here.name = e->string;
         if (e->string && is_repeated(v->child, e))
-            mistake(r, &here, "duplicate", "the member is there twice");
+            mistake(r, &here, ITEM_DUPLICATE, "the member is there twice");
         check_repeats(r, e, &here);
     }
 }

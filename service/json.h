@@ -62,12 +62,14 @@ enum json_flag {
     JSON_REQUIRED = 1, /* reading: must be there */
     JSON_NULLABLE =
         2, /* reading: null is taken as absent; NUMBERS: elements may be null */
-    JSON_POINTER = 4,      /* OBJECT: the member is a pointer, NULL when absent */
-    JSON_ABOVE_MIN = 8,    /* NUMBER: min itself is refused */
-    JSON_OPTIONAL = 16,    /* printing: leave the member out when it has no value */
-    JSON_UNIQUE_IDS = 32,  /* LIST: the elements' "id" members must differ */
-    JSON_OR_NUMBER = 64,   /* OBJECT: reading: a number stands for {"value": number} */
-    JSON_MAY_BE_NULL = 128 /* printing: null when there is no value */
+    JSON_POINTER = 4,       /* OBJECT: the member is a pointer, NULL when absent */
+    JSON_ABOVE_MIN = 8,     /* NUMBER: min itself is refused */
+    JSON_OPTIONAL = 16,     /* printing: leave the member out when it has no value */
+    JSON_UNIQUE_IDS = 32,   /* LIST: the elements' "id" members must differ */
+    JSON_OR_NUMBER = 64,    /* OBJECT: reading: a number stands for {"value": number} */
+    JSON_MAY_BE_NULL = 128, /* printing: null when there is no value */
+    JSON_OR_TEXT =
+        4096 /* LIST: reading: a string stands for an element of its first row */
 };
 
 struct json_object;
@@ -228,7 +230,7 @@ struct json_lines {
     const void *items; /* of the table's struct: what could be read */
     size_t count;
     size_t refused_count;             /* lines that could not */
-    const struct error_item *refused; /* why; pointers "/LINE/...", lines from 0 */
+    const struct error_item *refused; /* why, each with its line */
     const uint64_t *line;             /* of each item, from 1; NULL: the body was JSON */
     bool is_single;                   /* ... and an object, not an array */
 };
@@ -245,7 +247,7 @@ enum error_code json_read_lines(const struct json_object *table, const char *tex
 
 /* Query parameters are a struct too: numbers, booleans, instants, choices and
  * texts from their text forms, lists of texts or numbers with commas between; mistakes
- * have the pointer "/?/name". */
+ * have the pointer "?/name". */
 struct query_pair {
     const char *name, *value;
 };

@@ -17,19 +17,25 @@ struct scan {
     struct error *err;
 };
 
-static enum error_code refuse(const struct scan *s, const char *what)
+enum error_code json_refuse(const char *text, size_t at, const char *what,
+                            struct error *err)
 {
     size_t line = 1, column = 1;
 
-    for (const unsigned char *p = s->start; p < s->at; p++) {
+    for (const char *p = text; p < text + at; p++) {
         column++;
         if (*p == '\n') {
             line++;
             column = 1;
         }
     }
-    return fail(s->err, ERR_MALFORMED, "", "not JSON: line %zu, column %zu: %s", line,
-                column, what);
+    return fail(err, ERR_MALFORMED, "", "not JSON: line %zu, column %zu (byte %zu): %s",
+                line, column, at + 1, what);
+}
+
+static enum error_code refuse(const struct scan *s, const char *what)
+{
+    return json_refuse((const char *)s->start, (size_t)(s->at - s->start), what, s->err);
 }
 
 static bool is_continuation(const struct scan *s, size_t i)

@@ -13,6 +13,10 @@
 enum error_code json_scan(const char *text, size_t length, size_t depth_max,
                           struct error *err);
 
+/* ERR_MALFORMED: what is wrong at the byte of that index, with its line and column. */
+enum error_code json_refuse(const char *text, size_t at, const char *what,
+                            struct error *err);
+
 /* Whether the bytes are UTF-8. */
 bool json_is_utf8(const char *text, size_t length);
 

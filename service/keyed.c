@@ -580,7 +580,8 @@ static enum error_code publish_refusal(struct request *rq, const struct content 
     enum error_code published;
     bool followed;
 
-    problem_reply(rq->err, rq->message->path, rq->id, &problem, rq->arena);
+    problem_reply(rq->service->config, rq->err, rq->message->path, rq->id, &problem,
+                  rq->arena);
     if (rq->attempt->in_memory) {
         const struct store_attempt key = key_of(rq);
         const struct store_answer answer = answer_of(&problem);

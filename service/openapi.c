@@ -613,9 +613,14 @@ static void print_problem(struct text_buffer *b)
         "/v1/quotas names them\"},"
         "\"errors\":{\"type\":\"array\",\"items\":{\"type\":\"object\",\"properties\":{"
         "\"pointer\":{\"type\":\"string\",\"description\":\"JSON Pointer to the value\"},"
-        "\"in\":{\"type\":\"string\",\"description\":\"header: name says which one, and "
-        "there is no pointer\"},\"name\":{\"type\":\"string\"},"
-        "\"code\":{\"type\":\"string\"},\"detail\":{\"type\":\"string\"}}}}},"
+        "\"in\":{\"type\":\"string\",\"description\":\"query, path or header: name says "
+        "which one, and there is no pointer\"},\"name\":{\"type\":\"string\"},"
+        "\"line\":{\"type\":\"integer\",\"description\":\"Line of an NDJSON body, from "
+        "1; the pointer begins there\"},"
+        "\"code\":{\"type\":\"string\",\"description\":\"See GET /v1/errors\"},"
+        "\"detail\":{\"type\":\"string\"},\"hint\":{\"type\":\"string\","
+        "\"description\":\"What to do about it\"},\"allowed\":{\"type\":\"array\","
+        "\"description\":\"At most 20 values that would do, the nearest first\"}}}}},"
         "\"required\":[\"type\",\"title\",\"status\",\"code\",\"request_id\"]}");
 }
 

@@ -1,6 +1,7 @@
 /* problem.c - failures as application/problem+json (RFC 9457). */
 #include "service/problem.h"
 
+#include "service/config.h"
 #include "service/json_scan.h"
 
 #include <string.h>
@@ -40,44 +41,132 @@ static void print_text(const char *text, struct text_buffer *b)
     json_print_text(clean.failed ? "" : clean.data, b);
 }
 
+/* A path as it stands in a URL: every byte but those that need no escape as %XX. */
+static void print_path(const char *path, struct text_buffer *b)
+{
+    text_add(b, "\"", 1);
+    for (const char *p = path; *p; p++) {
+        bool plain = (*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') ||
+                     (*p >= '0' && *p <= '9') || strchr("-._~/", *p);
+
+        if (plain)
+            text_add(b, p, 1);
+        else
+            text_addf(b, "%%%02X", (unsigned)(unsigned char)*p);
+    }
+    text_add(b, "\"", 1);
+}
+
+static void print_place(const struct error_item *i, struct text_buffer *b)
+{
+    if (i->line)
+        text_addf(b, "\"line\":%llu,", (unsigned long long)i->line);
+    if (i->in) {
+        text_addf(b, "\"in\":\"%s\",\"name\":", i->in);
+        print_text(i->name, b);
+    } else {
+        text_addf(b, "\"pointer\":");
+        print_text(i->pointer, b);
+    }
+}
+
+static void print_allowed(const struct error_item *i, struct text_buffer *b)
+{
+    if (i->allowed_number) {
+        text_addf(b, ",\"allowed\":[");
+        json_print_number(*i->allowed_number, b);
+        text_addf(b, "]");
+    }
+    for (size_t k = 0; k < i->allowed_count; k++) {
+        text_addf(b, k ? "," : ",\"allowed\":[");
+        print_text(i->allowed[k], b);
+        text_addf(b, "%s", k + 1 == i->allowed_count ? "]" : "");
+    }
+}
+
+static void print_item(const struct error_item *i, const char *code,
+                       struct text_buffer *b)
+{
+    text_addf(b, "{");
+    print_place(i, b);
+    text_addf(b, ",\"code\":\"%s\",\"detail\":", code);
+    print_text(i->detail, b);
+    if (i->hint) {
+        text_addf(b, ",\"hint\":");
+        print_text(i->hint, b);
+    }
+    print_allowed(i, b);
+    text_addf(b, "}");
+}
+
 static void print_items(const struct error *err, struct text_buffer *b)
 {
     text_addf(b, ",\"error_count\":%zu,\"errors\":[", err->item_count);
     for (const struct error_item *i = err->first; i; i = i->next) {
-        text_addf(b, i == err->first ? "{" : ",{");
-        if (i->header) {
-            text_addf(b, "\"in\":\"header\",\"name\":\"%s\"", i->header);
-        } else {
-            text_addf(b, "\"pointer\":");
-            print_text(i->pointer, b);
-        }
-        text_addf(b, ",\"code\":\"%s\",\"detail\":", i->kind);
-        print_text(i->detail, b);
-        text_addf(b, "}");
+        if (i != err->first)
+            text_add(b, ",", 1);
+        print_item(i, item_kinds[i->code].name, b);
     }
     text_addf(b, "]");
 }
 
-static void print_one(const struct error *err, const char *name, struct text_buffer *b)
+/* The header field that a failure of this kind is about; NULL: the body. */
+static const char *header_of(enum error_code code)
 {
-    if (!err->field[0])
+    switch (code) {
+    case ERR_UNAUTHENTICATED:
+    case ERR_FORBIDDEN:
+        return "Authorization";
+    case ERR_NOT_ACCEPTABLE:
+        return "Accept";
+    case ERR_STALE:
+    case ERR_NO_CONDITION:
+        return "If-Match";
+    case ERR_MEDIA_TYPE:
+        return "Content-Type";
+    case ERR_MISDIRECTED:
+        return "Host";
+    default:
+        return NULL;
+    }
+}
+
+/* A failure that is no list of mistakes is one mistake; those of the service are none. */
+static void print_one(const struct error *err, struct text_buffer *b)
+{
+    struct error_item one = {.pointer = err->field,
+                             .detail = err->text,
+                             .in = err->in,
+                             .name = err->name,
+                             .hint = err->hint};
+    const char *code = error_kinds[err->code].name;
+
+    if (error_kinds[err->code].http_status >= 500 && !err->field[0])
         return;
-    text_addf(b, ",\"errors\":[{\"pointer\":");
-    print_text(err->field, b);
-    text_addf(b, ",\"code\":\"%s\",\"detail\":", name);
-    print_text(err->text, b);
-    text_addf(b, "}]");
+    if (!one.in && err->field[0] == '?') {
+        one.in = "query";
+        one.name = err->field + (err->field[1] == '/' ? 2 : 1);
+    } else if (!one.in && !err->field[0] && header_of(err->code)) {
+        one.in = "header";
+        one.name = header_of(err->code);
+    } else if (!one.in && err->code == ERR_NOT_FOUND && err->field[0]) {
+        code = item_kinds[ITEM_UNKNOWN_ID].name;
+    }
+    text_addf(b, ",\"error_count\":1,\"errors\":[");
+    print_item(&one, code, b);
+    text_addf(b, "]");
 }
 
 /* What the client sees when even the description finds no memory. */
 static const char no_memory[] =
-    "{\"type\":\"urn:gridplan:problem:unavailable\",\"title\":\"A part of the service is "
+    "{\"type\":\"/docs/errors/unavailable\",\"title\":\"A part of the service is "
     "down\",\"status\":503,\"code\":\"unavailable\",\"detail\":\"the service is out of "
     "memory; "
     "try again later\"}";
 
-void problem_reply(const struct error *err, const char *instance, const char *request_id,
-                   struct reply *reply, struct arena *a)
+void problem_reply(const struct config *config, const struct error *err,
+                   const char *instance, const char *request_id, struct reply *reply,
+                   struct arena *a)
 {
     const struct error_kind *kind = &error_kinds[err->code];
     size_t cap_bytes = arena_cap_bytes(a);
@@ -86,12 +175,13 @@ void problem_reply(const struct error *err, const char *instance, const char *re
     arena_set_cap(a, arena_used_bytes(a) + RESERVE_BYTES);
     arena_allow_overdraft(a, true);
     text_addf(&b,
-              "{\"type\":\"urn:gridplan:problem:%s\",\"title\":\"%s\",\"status\":%d,"
+              "{\"type\":\"%s/docs/errors/%s\",\"title\":\"%s\",\"status\":%d,"
               "\"code\":\"%s\",\"detail\":",
-              kind->name, kind->title, kind->http_status, kind->name);
+              config && config->public_url ? config->public_url : "", kind->name,
+              kind->title, kind->http_status, kind->name);
     print_text(err->text, &b);
     text_addf(&b, ",\"instance\":");
-    print_text(instance, &b);
+    print_path(instance, &b);
     text_addf(&b, ",\"request_id\":");
     json_print_text(request_id, &b);
     if (err->violated_policy)
@@ -99,7 +189,7 @@ void problem_reply(const struct error *err, const char *instance, const char *re
     if (err->item_count)
         print_items(err, &b);
     else
-        print_one(err, kind->name, &b);
+        print_one(err, &b);
     text_addf(&b, "}");
     reply->status = b.failed ? 503 : kind->http_status;
     reply->body = b.failed ? no_memory : b.data;

@@ -4,9 +4,13 @@
 
 #include "service/route.h"
 
-/* Makes `reply` the description of *err, all mistakes included. Headers that are
- * already there stay. Takes memory beyond the arena's cap if need be. */
-void problem_reply(const struct error *err, const char *instance, const char *request_id,
-                   struct reply *reply, struct arena *a);
+struct config;
+
+/* Makes `reply` the description of *err, all mistakes included; `instance` is
+ * a path. The addresses of pages are absolute when config->public_url is set. Headers
+ * that are already there stay. Takes memory beyond the arena's cap if need be. */
+void problem_reply(const struct config *config, const struct error *err,
+                   const char *instance, const char *request_id, struct reply *reply,
+                   struct arena *a);
 
 #endif

@@ -15,9 +15,11 @@
 #include "service/keyed.h"
 #include "service/log.h"
 #include "service/metrics.h"
+#include "service/nearest.h"
 #include "service/problem.h"
 #include "service/service.h"
 #include "service/store.h"
+#include "service/stored_hint.h"
 #include "service/uuid.h"
 #include "service/work_memory.h"
 #include "service/xml_text.h"
@@ -318,9 +320,11 @@ enum error_code request_check_time_limit(const struct request *rq, double time_l
 
     if (rq->replay || !(time_limit_s > longest_s))
         return OK;
-    return invalid(rq->err, "/time_limit_s", "out_of_bounds",
-                   "%.15g is more than the %.15g s that are in force here", time_limit_s,
-                   longest_s);
+    invalid(rq->err, "/time_limit_s", ITEM_OUT_OF_BOUNDS,
+            "%.15g is more than the %.15g s that are in force here", time_limit_s,
+            longest_s);
+    error_allow_number(rq->err, longest_s);
+    return ERR_INVALID;
 }
 
 void request_set_time_limit(struct request *rq, double time_limit_s)
@@ -713,11 +717,13 @@ static enum error_code decode_body(const struct request *rq, struct content *bod
 
 static enum error_code refuse_query(const struct request *rq)
 {
-    for (size_t i = 0; i < rq->message->query_count; i++)
-        invalid(rq->err, "/?", "conflict",
+    for (size_t i = 0; i < rq->message->query_count; i++) {
+        invalid(rq->err, "?", ITEM_CONFLICT,
                 "the parameter '%.60s' goes with a body that is no JSON; with JSON it "
                 "is a member of the body",
                 rq->message->query[i].name);
+        error_place(rq->err, "query", rq->message->query[i].name);
+    }
     return rq->err->code;
 }
 
@@ -806,18 +812,20 @@ static enum error_code bind_body(struct request *rq, const struct content *body,
 static enum error_code bind_query(struct request *rq)
 {
     static const struct json_field none[] = {{0}};
-    static const struct json_object no_parameters = {"this path", "", 0, none};
-    const struct json_object *table =
-        rq->route->query ? rq->route->query : &no_parameters;
+    struct json_object table = {NULL, "", 0, none};
     void *query;
 
     if (!rq->route->query && rq->message->query_count == 0)
         return OK;
-    query = arena_alloc(rq->arena, table->size, 1);
-    if (!query)
+    if (rq->route->query)
+        table = *rq->route->query;
+    table.name =
+        arena_printf(rq->arena, "the query of %s %s", rq->route->method, rq->route->path);
+    query = arena_alloc(rq->arena, table.size, 1);
+    if (!query || !table.name)
         return fail_memory(rq->err);
     rq->query = query;
-    return json_read_query(table, rq->message->query, rq->message->query_count, query,
+    return json_read_query(&table, rq->message->query, rq->message->query_count, query,
                            rq->arena, rq->err);
 }
 
@@ -950,19 +958,6 @@ enum error_code route_run_whole(struct request *rq, const struct content *body)
 }
 
 /* ---- the whole way ---- */
-
-static enum error_code method_or_path(struct request *rq, enum error_code code,
-                                      const char *allow)
-{
-    if (code == ERR_METHOD) {
-        reply_header_add(rq->reply, "Allow", arena_text(rq->arena, allow, strlen(allow)));
-        return fail(rq->err, code, "", "%.20s is not possible here; the path allows %s",
-                    rq->message->method, allow);
-    }
-    return fail(rq->err, code, "",
-                "there is no path '%.100s'; GET /openapi.json lists them",
-                rq->message->path);
-}
 
 static enum error_code answer(struct request *rq)
 {
@@ -1171,6 +1166,33 @@ const struct route *route_find_at(const struct service *service, const struct me
     return NULL;
 }
 
+/* What was not found is what a {name} of the path says: that of the failure's field, or
+ * without a field the last. */
+static void name_parameter(struct request *rq)
+{
+    const char *field = rq->err->field;
+    const char *open = strrchr(rq->route->path, '{');
+    size_t number = 0;
+    char wanted[sizeof(rq->err->field) + 2];
+
+    if (field[0]) {
+        snprintf(wanted, sizeof(wanted), "{%s}", field + 1);
+        open = strstr(rq->route->path, wanted);
+    }
+    if (!open)
+        return;
+    rq->err->in = "path";
+    rq->err->name = arena_text(rq->arena, open + 1, strcspn(open + 1, "}"));
+    if (!rq->err->name) {
+        rq->err->in = NULL;
+        return;
+    }
+    for (const char *p = rq->route->path; p < open; p++)
+        number += *p == '{';
+    if (number < ROUTE_PATH_VALUES_MAX && rq->path_value[number])
+        stored_hint(rq, rq->err->name, rq->path_value[number]);
+}
+
 static enum error_code find_and_answer(struct request *rq)
 {
     enum error_code code = OK;
@@ -1181,9 +1203,14 @@ static enum error_code find_and_answer(struct request *rq)
                     : route_find_at(rq->service, rq->message, allow, &code);
     if (code == ERR_METHOD && strcmp(rq->message->method, "OPTIONS") == 0)
         return answer_options(rq, allow);
+    if (!rq->route && code == ERR_NOT_FOUND && nearest_redirect(rq))
+        return OK;
     if (!rq->route)
-        return method_or_path(rq, code, allow);
-    TRY(answer(rq));
+        return nearest_refuse(rq, code, allow);
+    code = answer(rq);
+    if (code == ERR_NOT_FOUND && !rq->err->item_count)
+        name_parameter(rq);
+    TRY(code);
     apply_conditions(rq);
     return OK;
 }
@@ -1251,7 +1278,7 @@ enum route_next route_step(struct service *service, const struct message *m,
         return rq.next;
     }
     if (settle_code(m->memory, code, &err) != OK)
-        problem_reply(&err, m->path, rq.id, reply, a);
+        problem_reply(service->config, &err, m->path, rq.id, reply, a);
     finish(&rq);
     return ROUTE_ANSWERED;
 }
@@ -1311,7 +1338,7 @@ void route_problem(struct service *service, const struct message *m,
 
     make_request_id(request_id, id);
     *reply = (struct reply){.status = 500};
-    problem_reply(err, m->path ? m->path : "", id, reply, a);
+    problem_reply(service->config, err, m->path ? m->path : "", id, reply, a);
     show_limits(service, m, reply, a);
     if (err->code == ERR_UNAUTHENTICATED)
         reply_header_add(reply, "WWW-Authenticate", AUTH_CHALLENGE);
@@ -1384,7 +1411,7 @@ enum error_code route_answer_stored(struct service *service,
         return code;
     code = settle_code(m.memory, code, err);
     if (code != OK)
-        problem_reply(err, stored->path, rq.id, reply, a);
+        problem_reply(service->config, err, stored->path, rq.id, reply, a);
     *status = rq.decision_status;
     return code;
 }

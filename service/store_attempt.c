@@ -112,7 +112,7 @@ enum error_code fail_still_running(struct error *err)
 {
     err->retry_after_s = 1;
     fail_header(
-        err, ERR_CONFLICT, "Idempotency-Key", "still_running",
+        err, ERR_CONFLICT, "Idempotency-Key", ITEM_STILL_RUNNING,
         "a request with this Idempotency-Key is still running; send it again in a "
         "second to have its answer");
     return ERR_CONFLICT;
@@ -120,7 +120,7 @@ enum error_code fail_still_running(struct error *err)
 
 enum error_code fail_key_reused(struct error *err)
 {
-    return fail_header(err, ERR_INVALID, "Idempotency-Key", "key_reused",
+    return fail_header(err, ERR_INVALID, "Idempotency-Key", ITEM_KEY_REUSED,
                        "this Idempotency-Key was used for another request; take a new "
                        "one");
 }

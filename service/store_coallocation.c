@@ -91,7 +91,7 @@ static enum error_code read_token(const char *token, const char **file_id,
     TRY(token_read(token, &ignored_s, &id, a, err));
     length = strtoull(id, &end, 10);
     if (end == id || *end != ' ' || length > strlen(end + 1))
-        return invalid(err, "?page_token", "page_token", "of another list");
+        return invalid(err, "?/page_token", ITEM_PAGE_TOKEN, "of another list");
     file = arena_printf(a, "%.*s", (int)length, end + 1);
     if (!file)
         return fail_memory(err);

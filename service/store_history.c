@@ -178,7 +178,7 @@ enum error_code store_load_intervals(struct db_session *s, const char *tenant,
     void *rows;
 
     if (!((filter->to_at_s - filter->from_at_s) / step_s <= STORE_INTERVALS_MAX))
-        return fail(err, ERR_INVALID, "?step_s",
+        return fail(err, ERR_INVALID, "?/step_s",
                     "at most %d intervals at once: take longer ones or a shorter time",
                     STORE_INTERVALS_MAX);
     TRY(db_rows(s, &select_intervals[measure],

@@ -35,7 +35,7 @@ enum error_code token_read(const char *token, double *at_s, const char **id,
     *id = end + 1;
     return OK;
 wrong:
-    return invalid(err, "?page_token", "page_token",
+    return invalid(err, "?/page_token", ITEM_PAGE_TOKEN,
                    "not a token that a page of this list gave as next_page_token");
 }
 
@@ -48,6 +48,6 @@ enum error_code token_read_before(const struct store_page *page, double *at_s,
         return OK;
     TRY(token_read(page->token, at_s, id, a, err));
     if (!uuid_is(*id))
-        return invalid(err, "?page_token", "page_token", "of another list");
+        return invalid(err, "?/page_token", ITEM_PAGE_TOKEN, "of another list");
     return OK;
 }

@@ -78,7 +78,7 @@ enum error_code store_trace_create(struct db_session *s, const char *tenant,
                          db_integer(trace->skipped_count), db_text(trace->summary)),
                columns, sizeof(*out), out, &found, a, err));
     if (!found)
-        return fail(err, ERR_CONFLICT, "/?/id", "there is a %s '%s' already",
+        return fail(err, ERR_CONFLICT, "?/id", "there is a %s '%s' already",
                     noun_of(kind), trace->trace_id);
     return OK;
 }

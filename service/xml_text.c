@@ -102,7 +102,7 @@ static enum error_code open_text(struct reader *r, const char *text, size_t leng
             strncasecmp(names[i].name, name, name_length) == 0)
             r->encoding = names[i].encoding;
     return r->encoding == UNKNOWN
-               ? invalid(err, pointer, "unknown_encoding",
+               ? invalid(err, pointer, ITEM_UNKNOWN_ENCODING,
                          "line 1: the encoding '%.*s' is not known; UTF-8, UTF-16, "
                          "US-ASCII, ISO-8859-1, ISO-8859-15 and windows-1252 are",
                          name_length < 40 ? (int)name_length : 40, name)
@@ -221,7 +221,7 @@ enum error_code xml_text_to_utf8(const char *text, size_t length, const char *po
         uint32_t c = next_character(&r);
 
         if (c == 0)
-            return invalid(err, pointer, "malformed",
+            return invalid(err, pointer, ITEM_MALFORMED,
                            "line %llu: byte 0x%02x is not of the document's encoding",
                            line, byte);
         if (c == '\n')

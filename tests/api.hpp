@@ -28,12 +28,14 @@ struct api_reply {
         INFO(body.substr(0, 2000));
         return nlohmann::json::parse(body);
     }
-    // Pointers of the mistakes, in order.
+    // Pointers of the mistakes, in order; "?/NAME" for those in the query.
     std::vector<std::string> pointers() const
     {
         std::vector<std::string> list;
         for (const auto &e : json().value("errors", nlohmann::json::array()))
-            list.push_back(e.at("pointer"));
+            list.push_back(e.value("in", "") == "query"
+                               ? "?/" + e.at("name").get<std::string>()
+                               : e.at("pointer").get<std::string>());
         return list;
     }
 };

@@ -139,6 +139,10 @@ TEST_CASE("every example of the description is answered", "[api]")
 {
     api a;
     size_t count = 0;
+    std::set<std::string> warnings;
+    const json codes = a.get("/v1/errors").json();
+    for (const json &row : codes["warning_codes"])
+        warnings.insert(row["code"]);
     for (const auto &entry :
          std::filesystem::directory_iterator(GRIDPLAN_SOURCE_DIR "/openapi/examples")) {
         std::string name = entry.path().filename().string();
@@ -155,6 +159,12 @@ TEST_CASE("every example of the description is answered", "[api]")
         CHECK(r.status == 200);
         CHECK(request_mistakes(found->method, found->path, file_text(entry.path())) ==
               "");
+        const json sent = r.json().value("warnings", json::array());
+        for (const json &warning : sent) {
+            std::string text = warning.get<std::string>();
+            INFO(text);
+            CHECK((text[0] == '/' || warnings.count(text.substr(0, text.find(": ")))));
+        }
         count++;
     }
     CHECK(count >= 3);

@@ -52,9 +52,9 @@ TEST_CASE("a snapshot's mistakes are all told", "[coallocation]")
     co_snapshot s = m.snapshot();
     CHECK(co_grid_create(&s, "/s", &grid, m.arena, &err) == ERR_INVALID);
     for (const error_item *i = err.first; i; i = i->next)
-        pointers += std::string(i->pointer) + " " + i->kind + "\n";
+        pointers += std::string(i->pointer) + " " + item_kinds[i->code].name + "\n";
     CHECK(pointers == "/s/sites/1/processors_total out_of_bounds\n"
-                      "/s/sites/1/id duplicate_id\n"
+                      "/s/sites/1/id duplicate\n"
                       "/s/sites/2/processors_total out_of_bounds\n"
                       "/s/sites/3/processors_idle required\n"
                       "/s/links/0/to_site_id unknown_id\n"

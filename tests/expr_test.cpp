@@ -87,7 +87,7 @@ string value_of(const string &text, expr_dialect dialect = EXPR_NATIVE,
         CHECK(err.code == ERR_INVALID);
         CHECK(string(err.field) == "/jobs/0/requirement");
         REQUIRE(err.item_count == 1);
-        CHECK(string(err.first->kind) == "expression");
+        CHECK(string(item_kinds[err.first->code].name) == "expression");
         CHECK(string(err.first->pointer) == "/jobs/0/requirement");
         CHECK(e.ops == nullptr);
         return err.text;

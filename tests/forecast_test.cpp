@@ -83,7 +83,7 @@ std::string kinds_of(const error &err)
     std::vector<std::string> kinds;
     std::string all;
     for (const error_item *i = err.first; i; i = i->next)
-        kinds.push_back(std::string(i->pointer) + " " + i->kind);
+        kinds.push_back(std::string(i->pointer) + " " + item_kinds[i->code].name);
     std::sort(kinds.begin(), kinds.end());
     for (auto &k : kinds)
         all += k + "\n";

@@ -98,9 +98,13 @@ std::string pointers(const api_reply &r)
 {
     std::string all;
 
-    for (size_t i = 0; i < size_at(r.body, "errors"); i++)
-        all +=
-            (i ? " " : "") + text_at(r.body, "errors." + std::to_string(i) + ".pointer");
+    for (size_t i = 0; i < size_at(r.body, "errors"); i++) {
+        std::string at = "errors." + std::to_string(i);
+
+        all += (i ? " " : "") + (text_at(r.body, at + ".in") == "query"
+                                     ? "?/" + text_at(r.body, at + ".name")
+                                     : text_at(r.body, at + ".pointer"));
+    }
     return all;
 }
 
@@ -224,22 +228,22 @@ TEST_CASE("all mistakes of a query are named", "[api]")
         const char *target, *want;
     } cases[] = {
         {"/v1/load-samples?page_size=0&page_token=&order=up&colour=red",
-         "/?/page_size /?/page_token /?/order /?/colour"},
-        {"/v1/load-samples?page_size=1001", "/?/page_size"},
-        {"/v1/load-samples?page_size=1&page_size=2", "/?/page_size"},
-        {"/v1/load-samples?page_size=ten", "/?/page_size"},
-        {"/v1/load-samples?from=yesterday", "/?/from"},
-        {"/v1/load-samples?from=20&to=10", "/?/from"},
-        {"/v1/load-samples?resource_id=", "/?/resource_id"},
+         "?/page_size ?/page_token ?/order ?/colour"},
+        {"/v1/load-samples?page_size=1001", "?/page_size"},
+        {"/v1/load-samples?page_size=1&page_size=2", "?/page_size"},
+        {"/v1/load-samples?page_size=ten", "?/page_size"},
+        {"/v1/load-samples?from=yesterday", "?/from"},
+        {"/v1/load-samples?from=20&to=10", "?/from"},
+        {"/v1/load-samples?resource_id=", "?/resource_id"},
         {"/v1/load-samples/aggregates?measure=heat&interval_s=0",
-         "/?/measure /?/interval_s /?/resource_id"},
+         "?/measure ?/interval_s ?/resource_id"},
         {"/v1/load-samples/aggregates?resource_id=a&from=0&to=100000&interval_s=1",
-         "/?/interval_s"},
-        {"/v1/failures?from=20&to=10", "/?/from"},
-        {"/v1/failures/statistics?from=20&to=10", "/?/from"},
-        {"/v1/executions?page_size=-1", "/?/page_size"},
-        {"/v1/snapshots?resource_id=a", "/?/resource_id"},
-        {"/v1/decisions?from=20&to=10", "/?/from"},
+         "?/interval_s"},
+        {"/v1/failures?from=20&to=10", "?/from"},
+        {"/v1/failures/statistics?from=20&to=10", "?/from"},
+        {"/v1/executions?page_size=-1", "?/page_size"},
+        {"/v1/snapshots?resource_id=a", "?/resource_id"},
+        {"/v1/decisions?from=20&to=10", "?/from"},
     };
 
     for (auto &c : cases)
@@ -284,8 +288,8 @@ TEST_CASE("all mistakes of a body are named", "[api]")
          "/run_time_s /cpu_available_ratio /processors /application_id"},
         {"/v1/snapshots?id=a/b",
          "{\"resources\":[{\"id\":\"a\"},{\"id\":\"a\"}],\"x\":1}",
-         "/?/id /resources/1/id /x"},
-        {"/v1/snapshots?id=..", "{\"resources\":[]}", "/?/id"},
+         "?/id /resources/1/id /x"},
+        {"/v1/snapshots?id=..", "{\"resources\":[]}", "?/id"},
     };
 
     for (auto &c : cases)
@@ -320,7 +324,9 @@ TEST_CASE("an NDJSON body without a good line is refused whole", "[api]")
     api_reply r = service.call("POST", "/v1/load-samples", body, ndjson);
 
     CHECK(r.status == 422);
-    CHECK(pointers(r) == "/0 /2 /3/heat");
+    CHECK(pointers(r) == "  /heat");
+    CHECK(text_at(r.body, "errors.0.line") != text_at(r.body, "errors.1.line"));
+    CHECK(at(r.body, "errors.2.line") == "4");
 }
 
 // ---- comparing JSON ----

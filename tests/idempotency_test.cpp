@@ -115,8 +115,8 @@ TEST_CASE("a key is one attempt's until its lease is over", "[idempotency][db]")
     CHECK(two.state == ATTEMPT_RUNNING);
     CHECK(other.reserve(15) == ERR_INVALID);
     REQUIRE(err.first);
-    CHECK(std::string(err.first->kind) == "key_reused");
-    CHECK(std::string(err.first->header) == "Idempotency-Key");
+    CHECK(std::string(item_kinds[err.first->code].name) == "key_reused");
+    CHECK(std::string(err.first->name) == "Idempotency-Key");
     CHECK(elsewhere.reserve(15) == ERR_INVALID);
     REQUIRE_OK(one.look());
     CHECK(one.state == ATTEMPT_OURS);

@@ -82,7 +82,8 @@ std::string kind_of(const std::string &text)
     if (json_read(fruit_table(), text.data(), text.size(), &f, a, &err) == OK)
         return std::to_string(f.of.kind);
     for (const error_item *e = err.first; e; e = e->next)
-        out += (out.empty() ? "" : ", ") + std::string(e->pointer) + " " + e->kind;
+        out += (out.empty() ? "" : ", ") + std::string(e->pointer) + " " +
+               item_kinds[e->code].name;
     return out;
 }
 

@@ -85,7 +85,7 @@ outcome read_point(const std::string &text, point *out = nullptr)
     o.code = json_read(point_table(), text.data(), text.size(), out ? out : &p, a, &err);
     o.text = err.text;
     for (error_item *i = err.first; i; i = i->next)
-        o.pointers.push_back(std::string(i->pointer) + " " + i->kind);
+        o.pointers.push_back(std::string(i->pointer) + " " + item_kinds[i->code].name);
     return o;
 }
 
@@ -268,7 +268,9 @@ TEST_CASE("NDJSON: good lines are read, bad ones are named", "[json]")
     CHECK(lines.line[0] == 1);
     CHECK(lines.line[1] == 6);
     CHECK(lines.refused_count == 3);
-    CHECK(std::string(lines.refused->pointer) == "/2/x_s");
+    CHECK(std::string(lines.refused->pointer) == "/x_s");
+    CHECK(lines.refused->line == 3);
+    CHECK(lines.refused->next->line == 4);
 }
 
 TEST_CASE("query parameters are bound like members", "[json]")
@@ -285,7 +287,7 @@ TEST_CASE("query parameters are bound like members", "[json]")
     query_pair bad[] = {{"x_s", "1x"}, {"flag", "yes"}, {"x_s", "2"}, {"nam", ""}};
     CHECK(json_read_query(point_table(), bad, 4, &p, a, &err) == ERR_INVALID);
     CHECK(err.item_count == 4);
-    CHECK(std::string(err.first->pointer) == "/?/x_s");
+    CHECK(std::string(err.first->pointer) == "?/x_s");
 }
 
 TEST_CASE("merge patch follows RFC 7396", "[json]")

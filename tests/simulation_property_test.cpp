@@ -383,7 +383,7 @@ TEST_CASE("a scenario's mistakes are found together", "[simulation]")
     d.s.groups = d.groups.data();
     d.s.group_count = 2;
     CHECK(sim_scenario_prepare(&d.s, "", a, &twice) == ERR_INVALID);
-    CHECK(std::string(twice.first->kind) == "duplicate");
+    CHECK(std::string(item_kinds[twice.first->code].name) == "duplicate");
     error none = collecting_error(a);
     d.s.group_count = 0;
     CHECK(sim_scenario_prepare(&d.s, "", a, &none) == ERR_INVALID);

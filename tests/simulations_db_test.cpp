@@ -497,7 +497,7 @@ error_code post_order(request *rq, const void *in, void *out)
     static_cast<echo *>(out)->number = wanted->number;
     rq->decision_status = DECISION_FEASIBLE;
     if (strcmp(wanted->wish, "fail") == 0)
-        return invalid(rq->err, "/wish", "wish", "as you wish");
+        return invalid(rq->err, "/wish", ITEM_CONFLICT, "as you wish");
     while (strcmp(wanted->wish, "run") == 0 && !budget_spent(&rq->budget))
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
     if (strcmp(wanted->wish, "run") == 0)

@@ -222,7 +222,7 @@ TEST_CASE("a page token that no page gave is refused", "[store][db]")
         CAPTURE(token);
         CHECK(store_load_samples_read(f.s, f.tenant, &filter, &page, &list, &count, &next,
                                       f.a, &err) == ERR_INVALID);
-        CHECK(std::string(err.field) == "?page_token");
+        CHECK(std::string(err.field) == "?/page_token");
     }
 }
 

@@ -87,7 +87,7 @@ TEST_CASE("a given schedule with unknown names is refused", "[workflow]")
     CHECK(workflow_check(problem, given, 4, &out, a, &err) == ERR_INVALID);
     texts found;
     for (const error_item *i = err.first; i; i = i->next)
-        found.push_back(std::string(i->pointer) + " " + i->kind);
+        found.push_back(std::string(i->pointer) + " " + item_kinds[i->code].name);
     CHECK(found ==
           texts{"/schedule/0/workflow_id unknown_id", "/schedule/1/task_id unknown_id",
                 "/schedule/1/resource_id unknown_id", "/schedule/2/task_id required",

@@ -34,7 +34,7 @@ std::string as_utf8(const std::string &text)
 
     if (xml_text_to_utf8(text.data(), text.size(), "/dax", &out, &length, a, &err) == OK)
         return std::string(out, length);
-    return std::string(err.first->kind) + ": " + err.first->detail;
+    return std::string(item_kinds[err.first->code].name) + ": " + err.first->detail;
 }
 
 std::string utf16(const std::string &ascii, bool little)

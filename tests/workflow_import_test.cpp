@@ -62,9 +62,10 @@ imported import_in(arena *a, workflow_format format, const std::string &text)
         in.repairs[in.out.repairs[i].kind] = in.out.repairs[i].count;
     for (const error_item *e = err.first; e; e = e->next) {
         in.pointers.push_back(e->pointer);
-        in.kinds.push_back(e->kind);
+        in.kinds.push_back(item_kinds[e->code].name);
         in.details.push_back(e->detail);
-        UNSCOPED_INFO(e->pointer << ": " << e->kind << ": " << e->detail);
+        UNSCOPED_INFO(e->pointer << ": " << item_kinds[e->code].name << ": "
+                                 << e->detail);
     }
     if (in.code != OK)
         UNSCOPED_INFO(err.text);

@@ -58,7 +58,7 @@ answer from(flows::request &r, const std::vector<row> &rows, double max_steps,
     r.in.initial_count = 0;
     if (wrong)
         for (const error_item *i = err.first; i; i = i->next)
-            wrong->push_back(std::string(i->pointer) + " " + i->kind);
+            wrong->push_back(std::string(i->pointer) + " " + item_kinds[i->code].name);
     else if (code != OK)
         FAIL(err.field << ": " << err.text);
     if (code != OK)

@@ -427,7 +427,7 @@ TEST_CASE("several workflows share the resources", "[workflow]")
     CHECK(d.schedule[0].workflow == "w1");
     CHECK(d.objective.speedup_ratio == Approx(20.0 / 15));
     r.workflow_ids = {"w1", "w1"};
-    CHECK(mistakes(r) == std::vector<std::string>{"/workflows/1/id repeated"});
+    CHECK(mistakes(r) == std::vector<std::string>{"/workflows/1/id duplicate"});
     r.workflow_ids.clear();
     CHECK(mistakes(r) == std::vector<std::string>{"/workflows/0/id required",
                                                   "/workflows/1/id required"});
@@ -501,7 +501,7 @@ TEST_CASE("all mistakes are found at once", "[workflow]")
           std::vector<std::string>{
               "/snapshot/resources/0/mips_total out_of_bounds",
               "/workflow/tasks/0/estimate_ref_s out_of_bounds",
-              "/workflow/tasks/0/etc_s wrong_length", "/workflow/tasks/1/id repeated",
+              "/workflow/tasks/0/etc_s wrong_length", "/workflow/tasks/1/id duplicate",
               "/workflow/tasks/1/progress_pct out_of_bounds",
               "/workflow/tasks/1/etc_s/0 out_of_bounds", "/workflow/tasks/2/id required",
               "/workflow/tasks/2/resource_id required",
@@ -513,7 +513,7 @@ TEST_CASE("all mistakes are found at once", "[workflow]")
               "/availability/0/resource_id unknown_id",
               "/availability/1/to_s out_of_bounds",
               "/workflow/tasks/3/depends_on/0/task_id unknown_id",
-              "/workflow/tasks/3/depends_on/1/task_id depends_on_itself",
+              "/workflow/tasks/3/depends_on/1/task_id cycle",
               "/workflow/tasks/3/depends_on/3/transfer_s out_of_bounds",
-              "/workflow/tasks/3/depends_on/3/task_id repeated"});
+              "/workflow/tasks/3/depends_on/3/task_id duplicate"});
 }

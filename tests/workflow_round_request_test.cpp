@@ -94,7 +94,7 @@ struct decided {
     {
         std::map<std::string, std::string> found;
         for (const error_item *i = err.first; i; i = i->next)
-            found[i->pointer] = i->kind;
+            found[i->pointer] = item_kinds[i->code].name;
         return found;
     }
 };

@@ -380,7 +380,7 @@ TEST_CASE("what cannot run, and nothing at all",
     ring.add_resource(0, 1, 1);
     ring.add(0, {{10, {1}}, {10, {0}}});
     CHECK(ring.run(bound("balanced"), &out) == ERR_INVALID);
-    CHECK(ring.err.first->kind == std::string("cycle"));
+    CHECK(item_kinds[ring.err.first->code].name == std::string("cycle"));
 }
 
 // ---- books ----

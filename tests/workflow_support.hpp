@@ -256,7 +256,7 @@ inline std::vector<std::string> mistakes(request &r, std::string *text = nullptr
 
     CHECK((code == OK) == (err.item_count == 0));
     for (const error_item *i = err.first; i; i = i->next) {
-        list.push_back(std::string(i->pointer) + " " + i->kind);
+        list.push_back(std::string(i->pointer) + " " + item_kinds[i->code].name);
         if (text)
             *text = i->detail;
     }

@@ -464,11 +464,13 @@ TEST_CASE("several ends are worth a warning", "[workflow]")
     r.add_task("a", 1);
     r.add_task("b", 1);
     CHECK(decide(r, "heft").warnings ==
-          std::vector<std::string>{"the workflow has 2 entry tasks and 2 exit tasks"});
+          std::vector<std::string>{
+              "several_ends: the workflow has 2 entry tasks and 2 exit tasks"});
     r.add_task("c", 1).parents = {{0}, {1}};
     r.workflow_ids = {"w1"};
     CHECK(decide(r, "heft").warnings ==
-          std::vector<std::string>{"workflow 'w1' has 2 entry tasks and 1 exit task"});
+          std::vector<std::string>{
+              "several_ends: workflow 'w1' has 2 entry tasks and 1 exit task"});
     r.tasks()[1].parents = {{0}};
     CHECK(decide(r, "heft").warnings.empty());
 }

@@ -227,7 +227,7 @@ enum error_code co_flow_step(const struct co_flow_in *in, struct co_flow_out *ou
     struct co_flow_out answer = {.next = in->state, .l = in->l};
 
     if (!co_flow_possible(in->state, in->event))
-        return invalid(err, "/event", "not_possible",
+        return invalid(err, "/event", ITEM_NOT_POSSIBLE,
                        "%s cannot happen to a job that is %s",
                        co_flow_event_names[in->event], co_flow_state_names[in->state]);
     steps[in->event].step(in, &answer);

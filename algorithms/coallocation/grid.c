@@ -23,13 +23,13 @@ struct reading {
 
 /* A mistake in member `member` of element `i` of `list`. */
 static void mistake(const struct reading *r, const char *list, size_t i,
-                    const char *member, const char *kind, const char *detail)
+                    const char *member, enum item_code code, const char *detail)
 {
     char pointer[160];
 
     snprintf(pointer, sizeof(pointer), "%s/%s/%zu%s%s", r->pointer, list, i,
              member ? "/" : "", member ? member : "");
-    invalid(r->err, pointer, kind, "%s", detail);
+    invalid(r->err, pointer, code, "%s", detail);
 }
 
 /* CO_NONE after noting that there is no such site. */
@@ -39,7 +39,7 @@ static size_t site_of(const struct reading *r, const char *id, const char *list,
     size_t site = co_site_find(r->out, id);
 
     if (site == CO_NONE)
-        mistake(r, list, i, member, "unknown_id", "the snapshot has no such site");
+        mistake(r, list, i, member, ITEM_UNKNOWN_ID, "the snapshot has no such site");
     return site;
 }
 
@@ -58,7 +58,7 @@ static double count_of(const struct reading *r, size_t i, const char *member,
         return 0;
     if (is_count(number))
         return number;
-    mistake(r, "sites", i, member, "out_of_bounds",
+    mistake(r, "sites", i, member, ITEM_OUT_OF_BOUNDS,
             "must be a whole number from 0 to 10^9");
     return 0;
 }
@@ -80,7 +80,7 @@ static void read_site(const struct reading *r, size_t i, struct co_grid_site *ou
         return;
     }
     if (isnan(in->processors_total))
-        mistake(r, "sites", i, "processors_idle", "required",
+        mistake(r, "sites", i, "processors_idle", ITEM_REQUIRED,
                 "the member is missing: give processors_total, or processors_idle");
     out->inconsistent = taken > total;
     out->idle = taken > total ? 0 : (size_t)(total - taken);
@@ -118,7 +118,7 @@ static enum error_code read_sites(const struct reading *r)
         out->source_index[s] = order[s].index;
         read_site(r, order[s].index, &out->sites[s]);
         if (name_index_add(&out->site_index, order[s].id, s) != NAME_NOT_FOUND)
-            mistake(r, "sites", order[s].index, "id", "duplicate_id",
+            mistake(r, "sites", order[s].index, "id", ITEM_DUPLICATE,
                     "another site has this id");
     }
     return OK;
@@ -146,11 +146,12 @@ static void read_link(const struct reading *r, size_t i)
     size_t to = site_of(r, link->to_site_id, "links", i, "to_site_id");
 
     if (!(link->bandwidth_mbps >= 0 && link->bandwidth_mbps < HUGE_VAL))
-        mistake(r, "links", i, "bandwidth_mbps", "out_of_bounds", "must be at least 0");
+        mistake(r, "links", i, "bandwidth_mbps", ITEM_OUT_OF_BOUNDS,
+                "must be at least 0");
     else if (!(link->latency_s >= 0 && link->latency_s < HUGE_VAL))
-        mistake(r, "links", i, "latency_s", "out_of_bounds", "must be at least 0");
+        mistake(r, "links", i, "latency_s", ITEM_OUT_OF_BOUNDS, "must be at least 0");
     else if (from != CO_NONE && to != CO_NONE && !set_link(r->out, from, to, link))
-        mistake(r, "links", i, NULL, "duplicate",
+        mistake(r, "links", i, NULL, ITEM_DUPLICATE,
                 "this pair of sites is listed already, in the same direction");
 }
 
@@ -199,11 +200,11 @@ static enum error_code list_files(const struct reading *r)
         const struct co_file *file = &in->files[i];
 
         if (name_index_add(&out->file_index, file->id, i) != NAME_NOT_FOUND)
-            mistake(r, "files", i, "id", "duplicate_id", "another file has this id");
+            mistake(r, "files", i, "id", ITEM_DUPLICATE, "another file has this id");
         out->files[i] = (struct co_grid_file){
             .id = file->id, .bytes = file->bytes, .mode = file->mode};
         if (file->bytes < 0 || file->bytes == HUGE_VAL)
-            mistake(r, "files", i, "bytes", "out_of_bounds", "must be at least 0");
+            mistake(r, "files", i, "bytes", ITEM_OUT_OF_BOUNDS, "must be at least 0");
     }
     out->file_count = in->file_count;
     for (size_t i = 0; i < in->replica_count; i++) {
@@ -239,11 +240,11 @@ static void read_size(const struct reading *r, size_t i, struct co_grid_file *fi
     if (isnan(bytes))
         return;
     if (!(bytes >= 0 && bytes < HUGE_VAL))
-        mistake(r, "replicas", i, "bytes", "out_of_bounds", "must be at least 0");
+        mistake(r, "replicas", i, "bytes", ITEM_OUT_OF_BOUNDS, "must be at least 0");
     else if (isnan(file->bytes))
         file->bytes = bytes;
     else if (file->bytes != bytes)
-        mistake(r, "replicas", i, "bytes", "sizes_disagree",
+        mistake(r, "replicas", i, "bytes", ITEM_SIZES_DISAGREE,
                 "the file, or another replica of it, has another size");
 }
 
@@ -278,13 +279,13 @@ static void check_sizes(const struct reading *r)
 {
     for (size_t i = 0; i < r->in->file_count; i++)
         if (isnan(r->out->files[i].bytes))
-            mistake(r, "files", i, "bytes", "required",
+            mistake(r, "files", i, "bytes", ITEM_REQUIRED,
                     "the member is missing, and no replica says it");
     for (size_t i = 0; i < r->in->replica_count; i++) {
         size_t file = co_file_find(r->out, r->in->replicas[i].file_id);
 
         if (file >= r->in->file_count && isnan(r->out->files[file].bytes))
-            mistake(r, "replicas", i, "bytes", "required",
+            mistake(r, "replicas", i, "bytes", ITEM_REQUIRED,
                     "the member is missing, and no other replica says it");
     }
 }

@@ -175,7 +175,7 @@ static enum error_code by_dependency(const struct co_launch_in *in, size_t *orde
         if (t.open[i] == 0)
             continue;
         snprintf(pointer, sizeof(pointer), "/components/%zu/after", i);
-        return invalid(err, pointer, "circle", "components wait for each other");
+        return invalid(err, pointer, ITEM_CYCLE, "components wait for each other");
     }
     memcpy(order, sorted, count * sizeof(*order));
     return OK;

@@ -370,7 +370,7 @@ enum error_code co_simulate(const struct co_sim_in *in, struct co_sim_out *out,
     if (!s)
         return fail_memory(err);
     if (in->job_count == 0)
-        return invalid(err, "/jobs", "too_short", "there are no jobs");
+        return invalid(err, "/jobs", ITEM_TOO_SHORT, "there are no jobs");
     s->in = in;
     s->set = &in->settings;
     s->a = a;

@@ -23,12 +23,12 @@ struct checker {
 };
 
 static void mistake(const struct checker *c, size_t i, const char *member,
-                    const char *kind, const char *detail)
+                    enum item_code code, const char *detail)
 {
     char pointer[96];
 
     snprintf(pointer, sizeof(pointer), "/jobs/%zu/%s", i, member);
-    invalid(c->err, pointer, kind, "%s", detail);
+    invalid(c->err, pointer, code, "%s", detail);
 }
 
 static void check_number(const struct checker *c, size_t i, const char *member,
@@ -36,7 +36,7 @@ static void check_number(const struct checker *c, size_t i, const char *member,
 {
     if (isnan(value) ? optional : value >= 0 && value <= most)
         return;
-    mistake(c, i, member, "out_of_bounds", "must be a number that is not negative");
+    mistake(c, i, member, ITEM_OUT_OF_BOUNDS, "must be a number that is not negative");
 }
 
 static void check_restart(const struct checker *c, size_t i,
@@ -50,10 +50,10 @@ static void check_restart(const struct checker *c, size_t i,
                  false);
     check_number(c, i, "restart/bytes", restart->bytes, LARGEST, false);
     if (restart->work_done_ref_s > job->work_done_ref_s)
-        mistake(c, i, "restart/work_done_ref_s", "out_of_bounds",
+        mistake(c, i, "restart/work_done_ref_s", ITEM_OUT_OF_BOUNDS,
                 "more than the work that the job has done");
     if (restart->site_id && restart->resource_id)
-        mistake(c, i, "restart/site_id", "conflict",
+        mistake(c, i, "restart/site_id", ITEM_CONFLICT,
                 "give either site_id or resource_id, not both");
     if (!restart->site_id || restart->resource_id)
         c->request->restart_host[i] =
@@ -61,7 +61,7 @@ static void check_restart(const struct checker *c, size_t i,
                 ? name_index_find(&c->request->resources, restart->resource_id)
                 : c->request->present[i];
     if (restart->resource_id && c->request->restart_host[i] == NAME_NOT_FOUND)
-        mistake(c, i, "restart/resource_id", "unknown_id",
+        mistake(c, i, "restart/resource_id", ITEM_UNKNOWN_ID,
                 "no such resource in the snapshot");
 }
 
@@ -76,17 +76,19 @@ static void check_contract(const struct checker *c, size_t i,
     per_s = contract->expected_per_s;
     step_s = contract->expected_s_per_step;
     if (isnan(per_s) == isnan(step_s))
-        mistake(c, i, "contract/expected_per_s", isnan(per_s) ? "required" : "conflict",
+        mistake(c, i, "contract/expected_per_s",
+                isnan(per_s) ? ITEM_REQUIRED : ITEM_CONFLICT,
                 "give either expected_per_s or expected_s_per_step");
     if (per_s <= 0 || per_s > LARGEST)
-        mistake(c, i, "contract/expected_per_s", "out_of_bounds", "must be above 0");
+        mistake(c, i, "contract/expected_per_s", ITEM_OUT_OF_BOUNDS, "must be above 0");
     if (step_s <= 0 || step_s > LARGEST)
-        mistake(c, i, "contract/expected_s_per_step", "out_of_bounds", "must be above 0");
+        mistake(c, i, "contract/expected_s_per_step", ITEM_OUT_OF_BOUNDS,
+                "must be above 0");
     if (!(contract->tolerance_ratio >= 0 && contract->tolerance_ratio <= 1))
-        mistake(c, i, "contract/tolerance_ratio", "out_of_bounds",
+        mistake(c, i, "contract/tolerance_ratio", ITEM_OUT_OF_BOUNDS,
                 "must be between 0 and 1");
     if (contract->window == 0)
-        mistake(c, i, "contract/window", "out_of_bounds", "must be 1 at least");
+        mistake(c, i, "contract/window", ITEM_OUT_OF_BOUNDS, "must be 1 at least");
 }
 
 static void check_samples(const struct checker *c, size_t i,
@@ -98,9 +100,9 @@ static void check_samples(const struct checker *c, size_t i,
 
         snprintf(member, sizeof(member), "samples/%zu/t_s", k);
         if (!isfinite(s->t_s) || !isfinite(s->value))
-            mistake(c, i, member, "out_of_bounds", "time and value must be numbers");
+            mistake(c, i, member, ITEM_OUT_OF_BOUNDS, "time and value must be numbers");
         else if (k && s->t_s < s[-1].t_s)
-            mistake(c, i, member, "out_of_order",
+            mistake(c, i, member, ITEM_OUT_OF_ORDER,
                     "before the sample in front of it; give the oldest first");
     }
 }
@@ -113,10 +115,10 @@ static void check_failure(const struct checker *c, size_t i,
     if (!f)
         return;
     if (f->failed_attempts == 0)
-        mistake(c, i, "failure/failed_attempts", "out_of_bounds",
+        mistake(c, i, "failure/failed_attempts", ITEM_OUT_OF_BOUNDS,
                 "the one that failed now counts: must be 1 at least");
     if (f->kind == FAILURE_ENDED && f->stage != STAGE_WRAPPER)
-        mistake(c, i, "failure/stage", "conflict", "only a wrapper ends with a code");
+        mistake(c, i, "failure/stage", ITEM_CONFLICT, "only a wrapper ends with a code");
 }
 
 static void check_events(const struct checker *c, size_t i,
@@ -132,9 +134,10 @@ static void check_events(const struct checker *c, size_t i,
         if (reschedule_event_names[known])
             continue;
         snprintf(pointer, sizeof(pointer), "/jobs/%zu/events/%zu", i, k);
-        invalid(c->err, pointer, "not_a_choice", "no such event; %s",
+        invalid(c->err, pointer, ITEM_NOT_A_CHOICE, "no such event; %s",
                 names_hint(job->events[k], reschedule_event_names, known, hint,
                            sizeof(hint)));
+        error_allow(c->err, job->events[k], reschedule_event_names, known);
     }
 }
 
@@ -147,7 +150,7 @@ static void check_job(const struct checker *c, size_t i)
         job->resource_id ? name_index_find(&c->request->resources, job->resource_id)
                          : NAME_NOT_FOUND;
     if (c->request->present[i] == NAME_NOT_FOUND)
-        mistake(c, i, "resource_id", "unknown_id", "no such resource in the snapshot");
+        mistake(c, i, "resource_id", ITEM_UNKNOWN_ID, "no such resource in the snapshot");
     check_number(c, i, "work_done_ref_s", job->work_done_ref_s, DBL_MAX, false);
     check_number(c, i, "suspended_s", job->suspended_s, LARGEST, false);
     check_number(c, i, "queued_output_bytes", job->queued_output_bytes, LARGEST, false);
@@ -156,10 +159,10 @@ static void check_job(const struct checker *c, size_t i)
     check_number(c, i, "job_cpu_ratio", job->job_cpu_ratio, 1, true);
     check_number(c, i, "idle_cpu_ratio", job->idle_cpu_ratio, 1, true);
     if (estimate_ref_s < job->work_done_ref_s)
-        mistake(c, i, "work_done_ref_s", "out_of_bounds",
+        mistake(c, i, "work_done_ref_s", ITEM_OUT_OF_BOUNDS,
                 "more than estimate_ref_s: estimate anew what the whole job takes");
     if (job->job.etc_count && isnan(estimate_ref_s) && job->work_done_ref_s > 0)
-        mistake(c, i, "estimate_ref_s", "required",
+        mistake(c, i, "estimate_ref_s", ITEM_REQUIRED,
                 "with etc_s and work_done_ref_s it says what part is done");
     check_restart(c, i, job);
     check_contract(c, i, job);

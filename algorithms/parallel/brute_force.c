@@ -36,7 +36,7 @@ enum error_code parallel_brute_force(struct parallel_search *s, const double *pa
 
     (void)param;
     if (s->n > MACHINES_MAX)
-        return invalid(err, "/algorithm", "not_applicable",
+        return invalid(err, "/algorithm", ITEM_NOT_APPLICABLE,
                        "brute_force takes up to %d machines of a site, not %zu; exact "
                        "takes all",
                        (int)MACHINES_MAX, s->n);

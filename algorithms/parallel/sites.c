@@ -13,7 +13,7 @@
 
 /* What is wrong with a member of a site; returns false. */
 __attribute__((format(printf, 5, 6))) static bool
-mistake(struct error *err, const char *pointer, const char *member, const char *kind,
+mistake(struct error *err, const char *pointer, const char *member, enum item_code code,
         const char *format, ...)
 {
     char path[128], text[256];
@@ -23,7 +23,7 @@ mistake(struct error *err, const char *pointer, const char *member, const char *
     vsnprintf(text, sizeof(text), format, args);
     va_end(args);
     snprintf(path, sizeof(path), "%s%s", pointer, member);
-    invalid(err, path, kind, "%s", text);
+    invalid(err, path, code, "%s", text);
     return false;
 }
 
@@ -92,7 +92,7 @@ static bool check_triangle(const struct site *site, const char *pointer,
 
     if (site->links.bandwidth_count == wanted)
         return true;
-    return mistake(err, pointer, "/links/bandwidth_mbps", "wrong_length",
+    return mistake(err, pointer, "/links/bandwidth_mbps", ITEM_WRONG_LENGTH,
                    "%zu resources have %zu pairs, but there are %zu numbers", n, wanted,
                    site->links.bandwidth_count);
 }
@@ -121,7 +121,7 @@ static bool check_uplinks(const struct site *site, const char *pointer, struct e
         if (!isnan(site->resources[i].uplink_mbps))
             continue;
         snprintf(member, sizeof(member), "/resources/%zu/uplink_mbps", i);
-        mistake(err, pointer, member, "required",
+        mistake(err, pointer, member, ITEM_REQUIRED,
                 "links of the form uplinks need the uplink of every resource");
     }
     return err->code == OK;
@@ -156,7 +156,7 @@ static size_t find_end(const struct name_index *names, const char *id,
 
     snprintf(path, sizeof(path), "/links/overrides/%zu/%s", i, member);
     if (place == NAME_NOT_FOUND)
-        mistake(err, pointer, path, "unknown_id", "the site has no resource '%.100s'",
+        mistake(err, pointer, path, ITEM_UNKNOWN_ID, "the site has no resource '%.100s'",
                 id);
     return place;
 }
@@ -175,7 +175,7 @@ static void link_override(const struct site *site, const struct name_index *name
         return;
     if (one == other) {
         snprintf(path, sizeof(path), "/links/overrides/%zu/peer_id", i);
-        mistake(err, pointer, path, "conflict", "a link needs two resources");
+        mistake(err, pointer, path, ITEM_CONFLICT, "a link needs two resources");
         return;
     }
     if (machine[one] < n && machine[other] < n)

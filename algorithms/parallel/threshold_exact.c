@@ -20,7 +20,7 @@ enum error_code parallel_threshold_exact(struct parallel_search *s, const double
     (void)param;
     if (!s->in->machines->uplink_mbps)
         return invalid(
-            err, "/algorithm", "not_applicable",
+            err, "/algorithm", ITEM_NOT_APPLICABLE,
             "threshold_exact needs links of the form uplinks; exact takes all");
     s->perturbation_ignored = true;
     if (s->min_procs == 1) {

@@ -106,8 +106,9 @@ static void check_numbers(const void *object, const struct number_row *rows,
                                (!(rows->flags & WHOLE) || value == floor(value)))
             continue;
         snprintf(pointer, sizeof(pointer), "%s/%s", path, rows->member);
-        invalid(err, pointer, "out_of_bounds", "%g is not a%s number between %g and %g",
-                value, rows->flags & WHOLE ? " whole" : "", rows->min, rows->max);
+        invalid(err, pointer, ITEM_OUT_OF_BOUNDS,
+                "%g is not a%s number between %g and %g", value,
+                rows->flags & WHOLE ? " whole" : "", rows->min, rows->max);
     }
 }
 
@@ -124,10 +125,10 @@ static void check_id(const char *id, struct name_index *seen, size_t i, const ch
         return;
     snprintf(pointer, sizeof(pointer), "%s/%s", path, member);
     if (!id || !*id)
-        invalid(err, pointer, "required", "must be a text that is not empty");
+        invalid(err, pointer, ITEM_REQUIRED, "must be a text that is not empty");
     else
-        invalid(err, pointer, "repeated", "'%.100s' is also the id of element %zu", id,
-                before);
+        invalid(err, pointer, ITEM_DUPLICATE, "'%.100s' is also the id of element %zu",
+                id, before);
 }
 
 static void check_grants(const struct resource *r, const char *path, struct error *err)
@@ -139,7 +140,7 @@ static void check_grants(const struct resource *r, const char *path, struct erro
         if (grant && (strncmp(grant, "user:", 5) == 0 || strncmp(grant, "vo:", 3) == 0))
             continue;
         snprintf(pointer, sizeof(pointer), "%s/allowed/%zu", path, k);
-        invalid(err, pointer, "not_a_grant", "must be user:NAME or vo:NAME");
+        invalid(err, pointer, ITEM_NOT_A_GRANT, "must be user:NAME or vo:NAME");
     }
 }
 
@@ -164,7 +165,7 @@ static void check_matrix(const struct job *job, size_t resource_count, const cha
 
     if (job->etc_count != 0 && job->etc_count != resource_count) {
         snprintf(pointer, sizeof(pointer), "%s/etc_s", path);
-        invalid(err, pointer, "wrong_length",
+        invalid(err, pointer, ITEM_WRONG_LENGTH,
                 "has %zu times for %zu resources; give one for each, null where the job "
                 "cannot run",
                 job->etc_count, resource_count);
@@ -174,7 +175,7 @@ static void check_matrix(const struct job *job, size_t resource_count, const cha
         if (isnan(job->etc_s[k]) || job->etc_s[k] >= 0)
             continue;
         snprintf(pointer, sizeof(pointer), "%s/etc_s/%zu", path, k);
-        invalid(err, pointer, "out_of_bounds", "%g is not a time", job->etc_s[k]);
+        invalid(err, pointer, ITEM_OUT_OF_BOUNDS, "%g is not a time", job->etc_s[k]);
     }
 }
 
@@ -217,7 +218,7 @@ static void check_files(const struct snapshot *s, struct name_index *ids,
         check_id(f->id, ids, i, path, "id", err);
         check_numbers(f, file_rows, path, err);
         if (f->site_count == 0)
-            invalid(err, pointer, "no_replica", "a file must be at one site at least");
+            invalid(err, pointer, ITEM_NO_REPLICA, "a file must be at one site at least");
         for (size_t k = 0; k < f->site_count; k++) {
             char member[40];
 
@@ -243,7 +244,7 @@ static void check_users(const struct placement_in *in, struct name_index *ids,
             if (u->dispatched_by_window[k] >= 0 && u->dispatched_by_window[k] <= LARGEST)
                 continue;
             snprintf(pointer, sizeof(pointer), "%s/dispatched_by_window/%zu", path, k);
-            invalid(err, pointer, "out_of_bounds", "%g is not a number of jobs",
+            invalid(err, pointer, ITEM_OUT_OF_BOUNDS, "%g is not a number of jobs",
                     u->dispatched_by_window[k]);
         }
     }
@@ -261,9 +262,10 @@ static void check_usage(const struct placement_in *in, const struct name_index *
         check_numbers(u, usage_rows, path, err);
         snprintf(pointer, sizeof(pointer), "%s/resource_id", path);
         if (!u->resource_id)
-            invalid(err, pointer, "required", "must name a resource");
+            invalid(err, pointer, ITEM_REQUIRED, "must name a resource");
         else if (name_index_find(resources, u->resource_id) == NAME_NOT_FOUND)
-            invalid(err, pointer, "unknown_id", "no resource '%.100s'", u->resource_id);
+            invalid(err, pointer, ITEM_UNKNOWN_ID, "no resource '%.100s'",
+                    u->resource_id);
     }
 }
 

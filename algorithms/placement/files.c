@@ -132,7 +132,7 @@ static void unknown_file(struct resolver *v, size_t job, size_t k, const char *n
     char pointer[96];
 
     snprintf(pointer, sizeof(pointer), "/jobs/%zu/input_file_ids/%zu", job, k);
-    invalid(v->err, pointer, "unknown_id", "no file '%.100s' in snapshot.files", name);
+    invalid(v->err, pointer, ITEM_UNKNOWN_ID, "no file '%.100s' in snapshot.files", name);
 }
 
 /* Resolves name k of the job in every row; reports it if no row knows it. */

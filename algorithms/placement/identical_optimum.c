@@ -107,7 +107,7 @@ enum error_code placement_identical_optimum(const struct placement_problem *prob
     if (problem->job_count == 0)
         return OK;
     if (obstacle)
-        return invalid(err, "/algorithm", "not_applicable",
+        return invalid(err, "/algorithm", ITEM_NOT_APPLICABLE,
                        "identical_optimum does not apply: %s", obstacle);
     count = find_hosts(plan, heap);
     for (size_t i = 0; i < problem->job_count && count; i++) {

@@ -37,7 +37,8 @@ static size_t named(struct reader *r, const struct name_index *names, const char
     if (index != NAME_NOT_FOUND)
         return index;
     snprintf(pointer, sizeof(pointer), "/initial/%zu/%s", row, member);
-    invalid(r->err, pointer, "unknown_id", "the request has no '%.100s'", id ? id : "");
+    invalid(r->err, pointer, ITEM_UNKNOWN_ID, "the request has no '%.100s'",
+            id ? id : "");
     return NO_INDEX;
 }
 
@@ -54,7 +55,7 @@ static void read_row(struct reader *r, const struct name_index *jobs,
     r->rows[k] = (struct row){given, job, r->problem->position_of[resource], k};
     if (r->row_of[job] != NO_INDEX) {
         snprintf(pointer, sizeof(pointer), "/initial/%zu/job_id", k);
-        invalid(r->err, pointer, "duplicate", "'%.100s' is also in row %zu",
+        invalid(r->err, pointer, ITEM_DUPLICATE, "'%.100s' is also in row %zu",
                 given->job_id, r->row_of[job]);
     }
     r->row_of[job] = k;
@@ -83,7 +84,7 @@ static void require_all(struct reader *r)
         }
     }
     if (missing)
-        invalid(r->err, "/initial", "required", "%zu jobs have no row: '%.100s'%s",
+        invalid(r->err, "/initial", ITEM_REQUIRED, "%zu jobs have no row: '%.100s'%s",
                 missing, r->problem->jobs[first].given->id, missing > 1 ? " ..." : "");
 }
 

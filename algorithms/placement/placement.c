@@ -315,7 +315,7 @@ static enum error_code read_initial(const struct placement_policy *policy,
     bool searches = policy->run == placement_search || policy->run == placement_auto;
 
     if (p->in->initial_count && !searches)
-        return invalid(err, "/initial", "conflict",
+        return invalid(err, "/initial", ITEM_CONFLICT,
                        "%s does not start from a plan; search and auto do", policy->name);
     return initial_read(p, plan, &plan->initial, err);
 }

@@ -27,7 +27,7 @@ enum error_code plan_brute_force(const struct plan_site_in *in, struct plan_site
     struct plan_worth worth;
 
     if (n > BRUTE_FORCE_PHASES_MAX)
-        return invalid(err, "/algorithm", "too_many_phases",
+        return invalid(err, "/algorithm", ITEM_TOO_MANY_PHASES,
                        "brute_force tries every plan: at most %d phases, not %zu; "
                        "'optimal' finds the same",
                        BRUTE_FORCE_PHASES_MAX, n);

@@ -49,7 +49,7 @@ enum error_code queue_check(const struct queue_in *in, struct arena *a, struct e
     for (size_t i = 0; i < in->running_count; i++)
         running += in->running[i].processors;
     if (running > in->processors)
-        invalid(err, "/running", "conflict",
+        invalid(err, "/running", ITEM_CONFLICT,
                 "%llu processors are running jobs, and the cluster has %llu",
                 (unsigned long long)running, (unsigned long long)in->processors);
     TRY(profile_create(&profile, in->now_s, in->processors, a, err));
@@ -59,14 +59,14 @@ enum error_code queue_check(const struct queue_in *in, struct arena *a, struct e
 
         snprintf(pointer, sizeof(pointer), "/reservations/%zu", i);
         if (!(r->end_s > r->start_s))
-            invalid(err, pointer, "out_of_bounds", "end_s is not above start_s");
+            invalid(err, pointer, ITEM_OUT_OF_BOUNDS, "end_s is not above start_s");
         else if (!(r->end_s > in->now_s))
             continue; /* over */
         else if (profile_bears(&profile, fmax(r->start_s, in->now_s), r->end_s,
                                r->processors))
             TRY(profile_take(&profile, r->start_s, r->end_s, r->processors, err));
         else
-            invalid(err, pointer, "conflict",
+            invalid(err, pointer, ITEM_CONFLICT,
                     "%llu processors are not free from %.15g to %.15g: the cluster has "
                     "%llu, of which the reservations before this one take too many",
                     (unsigned long long)r->processors, r->start_s, r->end_s,

@@ -319,7 +319,7 @@ enum error_code work_load_rules(const struct round_in *in, const double *param,
     size_t all = 0;
 
     if (param[LOAD_REPLICAS_MIN] > param[LOAD_REPLICAS_MAX])
-        return invalid(err, "/options/replicas_min", "out_of_bounds",
+        return invalid(err, "/options/replicas_min", ITEM_OUT_OF_BOUNDS,
                        "%g is more than replicas_max, %g", param[LOAD_REPLICAS_MIN],
                        param[LOAD_REPLICAS_MAX]);
     if (!isnan(fraction)) {

@@ -15,13 +15,13 @@ struct check {
     struct error *err;
 };
 
-static void complain(const struct check *c, const char *member, const char *kind,
+static void complain(const struct check *c, const char *member, enum item_code code,
                      const char *text)
 {
     char pointer[POINTER_SIZE];
 
     snprintf(pointer, sizeof(pointer), "%s/%s", c->pointer, member);
-    invalid(c->err, pointer, kind, "%s", text);
+    invalid(c->err, pointer, code, "%s", text);
 }
 
 static void check_between(const struct check *c, const char *member, double value,
@@ -32,8 +32,8 @@ static void check_between(const struct check *c, const char *member, double valu
     if (value >= min && value <= max)
         return;
     snprintf(pointer, sizeof(pointer), "%s/%s", c->pointer, member);
-    invalid(c->err, pointer, "out_of_bounds", "%g is not between %g and %g", value, min,
-            max);
+    invalid(c->err, pointer, ITEM_OUT_OF_BOUNDS, "%g is not between %g and %g", value,
+            min, max);
 }
 
 static void check_distribution(const struct check *c, const char *member,
@@ -47,7 +47,7 @@ static void check_distribution(const struct check *c, const char *member,
         c->err->item_count != before)
         return;
     if (distribution_least(d) < least && d->kind != DISTRIBUTION_NORMAL)
-        invalid(c->err, pointer, "out_of_bounds", "values must be at least %g", least);
+        invalid(c->err, pointer, ITEM_OUT_OF_BOUNDS, "values must be at least %g", least);
 }
 
 /* ---- groups ---- */
@@ -59,7 +59,7 @@ static void check_outages(const struct check *c, const struct sim_trace *t)
 
         if (!isfinite(f->down_at_s) || f->up_at_s < f->down_at_s ||
             fabs(f->down_at_s) > SIM_TIME_MAX_S) {
-            complain(c, "failure_trace", "out_of_bounds",
+            complain(c, "failure_trace", ITEM_OUT_OF_BOUNDS,
                      "an outage ends before it begins, or lies beyond all time");
             return;
         }
@@ -73,7 +73,7 @@ static void check_load_trace(const struct check *c, const struct sim_trace *t)
 
         if (!(p->at_s <= SIM_TIME_MAX_S) || !(p->mips_external >= 0) ||
             !isfinite(p->mips_external) || (i > 0 && p->at_s < p[-1].at_s)) {
-            complain(c, "load_trace", "out_of_bounds",
+            complain(c, "load_trace", ITEM_OUT_OF_BOUNDS,
                      "instants must ascend, and loads be at least 0");
             return;
         }
@@ -86,7 +86,7 @@ static void check_load(const struct check *c, struct sim_load *load)
     if (!(load->interval_s > 0))
         return;
     if (load->interval_s < 1e-3)
-        complain(c, "load/interval_s", "out_of_bounds", "must be 0.001 s or more");
+        complain(c, "load/interval_s", ITEM_OUT_OF_BOUNDS, "must be 0.001 s or more");
     check_distribution(c, "load/change_percent", &load->change_percent, 0);
     check_distribution(c, "load/initial_fraction", &load->initial_fraction, 0);
 }
@@ -105,9 +105,9 @@ static void check_failures(const struct check *c, struct sim_group *g)
     if (g->failure_group == SIM_NO_FAILURE_GROUP)
         return;
     if (g->failure_group >= c->s->failure_group_count)
-        complain(c, "failure_group", "unknown", "there is no such failure group");
+        complain(c, "failure_group", ITEM_NOT_A_CHOICE, "there is no such failure group");
     else if (g->traces || !g->fails)
-        complain(c, "failure_group", "conflict",
+        complain(c, "failure_group", ITEM_CONFLICT,
                  "members of a failure group need failure and restore");
 }
 
@@ -117,14 +117,14 @@ static void check_group(const struct check *outer, struct sim_group *g)
 
     c.pointer = g->pointer;
     if (g->count < 1 || g->count > 1000000)
-        complain(&c, "number", "out_of_bounds", "must be between 1 and 1000000");
+        complain(&c, "number", ITEM_OUT_OF_BOUNDS, "must be between 1 and 1000000");
     if (g->n_max < 1)
-        complain(&c, "n_max", "out_of_bounds", "must be at least 1");
+        complain(&c, "n_max", ITEM_OUT_OF_BOUNDS, "must be at least 1");
     if (g->site >= c.s->site_count)
-        complain(&c, "site_id", "unknown", "there is no such site");
+        complain(&c, "site_id", ITEM_NOT_A_CHOICE, "there is no such site");
     check_distribution(&c, "mips_total", &g->mips_total, 0);
     if (g->node > c.s->site_count + 1 + c.s->network.node_count)
-        complain(&c, "node_id", "unknown_id", "there is no such node");
+        complain(&c, "node_id", ITEM_UNKNOWN_ID, "there is no such node");
     check_between(&c, "register_s", g->register_s, 0, SIM_TIME_MAX_S);
     check_failures(&c, g);
     if (!g->traces)
@@ -138,7 +138,7 @@ static enum error_code check_groups(const struct check *c)
     if (!groups)
         return fail_memory(c->err);
     if (c->s->group_count == 0)
-        complain(c, "sites", "out_of_bounds", "there are no resources");
+        complain(c, "sites", ITEM_OUT_OF_BOUNDS, "there are no resources");
     for (size_t i = 0; i < c->s->group_count; i++) {
         groups[i] = c->s->groups[i];
         if (!groups[i].pointer)
@@ -159,12 +159,12 @@ static enum error_code check_names(const struct check *c)
     TRY(sim_resource_names(c->s, &names, &count, c->arena, c->err));
     for (size_t i = 1; i < count; i++)
         if (strcmp(names[i - 1].id, names[i].id) == 0)
-            invalid(c->err, c->s->groups[names[i].group].pointer, "duplicate",
+            invalid(c->err, c->s->groups[names[i].group].pointer, ITEM_DUPLICATE,
                     "two resources are called '%s'", names[i].id);
     for (size_t i = 0; i < c->s->site_count; i++)
         for (size_t j = 0; j < i; j++)
             if (strcmp(c->s->sites[i], c->s->sites[j]) == 0)
-                invalid(c->err, c->pointer, "duplicate", "two sites are called '%s'",
+                invalid(c->err, c->pointer, ITEM_DUPLICATE, "two sites are called '%s'",
                         c->s->sites[i]);
     return OK;
 }
@@ -192,7 +192,7 @@ static size_t node_count(const struct sim_scenario *s)
 }
 
 static void check_member(const struct check *c, const char *list, size_t index,
-                         const char *name, bool is_right, const char *kind,
+                         const char *name, bool is_right, enum item_code code,
                          const char *text)
 {
     char member[MEMBER_SIZE];
@@ -200,7 +200,7 @@ static void check_member(const struct check *c, const char *list, size_t index,
     if (is_right)
         return;
     snprintf(member, sizeof(member), "%s/%zu/%s", list, index, name);
-    complain(c, member, kind, text);
+    complain(c, member, code, text);
 }
 
 static void check_links(const struct check *c)
@@ -212,10 +212,10 @@ static void check_links(const struct check *c)
 
         check_member(c, "network/links", i, "bandwidth_mbps",
                      link->bandwidth_mbps >= 1e-9 && link->bandwidth_mbps <= 1e15,
-                     "out_of_bounds", "must be between 1e-9 and 1e15");
+                     ITEM_OUT_OF_BOUNDS, "must be between 1e-9 and 1e15");
         check_member(c, "network/links", i, "latency_s",
                      link->latency_s >= 0 && link->latency_s <= SIM_TIME_MAX_S,
-                     "out_of_bounds", "must be at least 0");
+                     ITEM_OUT_OF_BOUNDS, "must be at least 0");
     }
     for (size_t i = 0; i < n->route_count; i++) {
         const struct sim_route *route = &n->routes[i];
@@ -223,13 +223,13 @@ static void check_links(const struct check *c)
 
         for (size_t k = 0; k < route->link_count; k++)
             is_known &= route->links[k] < n->link_count;
-        check_member(c, "network/routes", i, "link_ids", is_known, "unknown_id",
+        check_member(c, "network/routes", i, "link_ids", is_known, ITEM_UNKNOWN_ID,
                      "names a link that is not there, or too many");
         check_member(c, "network/routes", i, "from_node_id",
-                     route->from < node_count(c->s), "unknown_id",
+                     route->from < node_count(c->s), ITEM_UNKNOWN_ID,
                      "there is no such node");
         check_member(c, "network/routes", i, "to_node_id", route->to < node_count(c->s),
-                     "unknown_id", "there is no such node");
+                     ITEM_UNKNOWN_ID, "there is no such node");
     }
 }
 
@@ -239,16 +239,16 @@ static void check_ends(const struct check *c)
 
     for (size_t i = 0; i < s->storage_count; i++) {
         check_member(c, "storage_resources", i, "node_id",
-                     s->storages[i].node <= node_count(s), "unknown_id",
+                     s->storages[i].node <= node_count(s), ITEM_UNKNOWN_ID,
                      "there is no such node");
         check_member(c, "storage_resources", i, "capacity_bytes",
                      s->storages[i].capacity_bytes >= 0 &&
                          s->storages[i].capacity_bytes <= 1e18,
-                     "out_of_bounds", "must be between 0 and 1e18");
+                     ITEM_OUT_OF_BOUNDS, "must be between 0 and 1e18");
     }
     for (size_t i = 0; i < s->checkpoint_server_count; i++)
         check_member(c, "checkpoint_servers", i, "node_id",
-                     s->checkpoint_servers[i].node <= node_count(s), "unknown_id",
+                     s->checkpoint_servers[i].node <= node_count(s), ITEM_UNKNOWN_ID,
                      "there is no such node");
 }
 
@@ -313,7 +313,7 @@ static enum error_code check_reach(const struct check *c)
         if (s->storage_count == 0)
             all &= is_joined(&j, node, services);
         if (!all)
-            invalid(c->err, group->pointer, "no_route",
+            invalid(c->err, group->pointer, ITEM_NO_ROUTE,
                     "no route joins it with every storage resource and the checkpoint "
                     "server; without any they are at the node 'services'");
     }
@@ -349,7 +349,7 @@ static void check_period(const struct check *c, const char *member, double value
 {
     check_between(c, member, value, 0, SIM_TIME_MAX_S);
     if (value > 0 && value < 1e-3)
-        complain(c, member, "out_of_bounds", "must be 0, or 0.001 s or more");
+        complain(c, member, ITEM_OUT_OF_BOUNDS, "must be 0, or 0.001 s or more");
 }
 
 static void check_bursts(const struct check *c)

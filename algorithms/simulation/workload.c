@@ -143,7 +143,7 @@ enum error_code workload_from_preset(const char *name, struct workload *w,
 
 /* ---- checks and defaults ---- */
 
-void workload_mistake(struct workload_place at, const char *name, const char *kind,
+void workload_mistake(struct workload_place at, const char *name, enum item_code code,
                       const char *format, ...)
 {
     char pointer[256], text[256];
@@ -153,7 +153,7 @@ void workload_mistake(struct workload_place at, const char *name, const char *ki
     vsnprintf(text, sizeof(text), format, args);
     va_end(args);
     snprintf(pointer, sizeof(pointer), "%.150s/%s", at.pointer, name);
-    invalid(at.err, pointer, kind, "%s", text);
+    invalid(at.err, pointer, code, "%s", text);
 }
 
 /* `d` in the place of NULL; prepared, and checked not to give negative values. */
@@ -170,7 +170,7 @@ static enum error_code settle(const struct distribution **member, const char *na
     snprintf(pointer, sizeof(pointer), "%.150s/%s", at.pointer, name);
     TRY(distribution_prepare(d, pointer, a, at.err));
     if (distribution_least(d) < 0)
-        return invalid(at.err, pointer, "out_of_bounds",
+        return invalid(at.err, pointer, ITEM_OUT_OF_BOUNDS,
                        "must not give negative values%s",
                        d->kind == DISTRIBUTION_NORMAL ? "; give it a min" : "");
     *member = d;
@@ -227,7 +227,7 @@ static enum error_code settle_all(struct workload *w, struct workload_place at,
         code = one != OK ? one : code;
     }
     if (code == OK && !(distribution_mean(w->arrival_gap_s) > 0))
-        workload_mistake(at, "arrival_gap_s", "out_of_bounds",
+        workload_mistake(at, "arrival_gap_s", ITEM_OUT_OF_BOUNDS,
                          "its mean must be above 0");
     return code;
 }
@@ -238,7 +238,7 @@ static void settle_number(double *number, const char *name, double min, double m
     if (isnan(*number))
         *number = preset;
     else if (!(*number >= min && *number <= max))
-        workload_mistake(at, name, "out_of_bounds", "%g is not between %g and %g",
+        workload_mistake(at, name, ITEM_OUT_OF_BOUNDS, "%g is not between %g and %g",
                          *number, min, max);
 }
 
@@ -248,8 +248,8 @@ static void settle_count(uint64_t *count, const char *name, uint64_t max, uint64
     if (*count == 0)
         *count = preset;
     else if (*count > max)
-        workload_mistake(at, name, "out_of_bounds", "%ju is above %ju", (uintmax_t)*count,
-                         (uintmax_t)max);
+        workload_mistake(at, name, ITEM_OUT_OF_BOUNDS, "%ju is above %ju",
+                         (uintmax_t)*count, (uintmax_t)max);
 }
 
 static void settle_numbers(struct workload *w, struct workload_place at)

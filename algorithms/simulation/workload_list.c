@@ -69,7 +69,7 @@ static void check_measure(double value, bool open, const char *list, size_t inde
     if ((open && isnan(value)) || (value >= 0 && value <= LARGEST))
         return;
     snprintf(member, sizeof(member), "%s/%zu/%s", list, index, name);
-    workload_mistake(at, member, isnan(value) ? "required" : "out_of_bounds",
+    workload_mistake(at, member, isnan(value) ? ITEM_REQUIRED : ITEM_OUT_OF_BOUNDS,
                      "%g is not between 0 and %g", value, LARGEST);
 }
 
@@ -95,7 +95,7 @@ static void check_batch(const struct workload *w, struct workload_place at)
         if (j->user == SIM_ANY_USER || j->user < USERS_MAX)
             continue;
         snprintf(member, sizeof(member), "jobs/%zu/user", i);
-        workload_mistake(at, member, "out_of_bounds", "%zu is not below %d", j->user,
+        workload_mistake(at, member, ITEM_OUT_OF_BOUNDS, "%zu is not below %d", j->user,
                          USERS_MAX);
     }
 }

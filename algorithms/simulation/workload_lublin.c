@@ -157,25 +157,25 @@ static void check(const struct workload *w, struct workload_place at)
             continue;
         sound = false;
         snprintf(name, sizeof(name), "lublin/%s", rows[i].name);
-        workload_mistake(at, name, "out_of_bounds", "%g is not between %g and %g", value,
-                         rows[i].min, rows[i].max);
+        workload_mistake(at, name, ITEM_OUT_OF_BOUNDS, "%g is not between %g and %g",
+                         value, rows[i].min, rows[i].max);
     }
     if (!sound)
         return;
     if (l.aarr * l.arar < 0.05 || l.aarr * l.arar > 1e6)
-        workload_mistake(at, "lublin/aarr", "out_of_bounds",
+        workload_mistake(at, "lublin/aarr", ITEM_OUT_OF_BOUNDS,
                          "aarr * arar must be between 0.05 and 1e6");
     if (l.aarr * l.arar * l.barr > GAP_LOG_MAX)
-        workload_mistake(at, "lublin/barr", "out_of_bounds",
+        workload_mistake(at, "lublin/barr", ITEM_OUT_OF_BOUNDS,
                          "aarr * arar * barr must be at most 13, where gaps are cut");
     if (l.a1 * l.b1 > RUN_LOG_MAX)
-        workload_mistake(at, "lublin/b1", "out_of_bounds",
+        workload_mistake(at, "lublin/b1", ITEM_OUT_OF_BOUNDS,
                          "a1 * b1 must be at most 12, where run times are cut");
     if (l.a2 * l.b2 > RUN_LOG_MAX)
-        workload_mistake(at, "lublin/b2", "out_of_bounds",
+        workload_mistake(at, "lublin/b2", ITEM_OUT_OF_BOUNDS,
                          "a2 * b2 must be at most 12, where run times are cut");
     if (!(fill_weights(l.anum, l.bnum, weight) > 1e-3))
-        workload_mistake(at, "lublin/bnum", "out_of_bounds",
+        workload_mistake(at, "lublin/bnum", ITEM_OUT_OF_BOUNDS,
                          "with anum and bnum hardly any arrival falls into a day");
 }
 
@@ -250,7 +250,7 @@ static enum error_code open(struct workload_source *s, struct arena *a, struct e
         return OK;
     if (!(s->end_s < HUGE_VAL))
         return invalid(
-            err, "/stop", "conflict",
+            err, "/stop", ITEM_CONFLICT,
             "lublin with a job_count spreads its jobs over the run, which must "
             "end at a time");
     if (s->end_s > 0)

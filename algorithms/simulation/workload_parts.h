@@ -33,7 +33,7 @@ struct workload_place {
     struct error *err;
 };
 
-void workload_mistake(struct workload_place at, const char *name, const char *kind,
+void workload_mistake(struct workload_place at, const char *name, enum item_code code,
                       const char *format, ...) __attribute__((format(printf, 4, 5)));
 
 struct workload_maker {

@@ -58,7 +58,7 @@ static enum error_code open(struct workload_source *s, struct arena *a, struct e
     if (!d)
         return fail_memory(err);
     if (!(s->end_s < HUGE_VAL))
-        return invalid(err, "/stop", "conflict",
+        return invalid(err, "/stop", ITEM_CONFLICT,
                        "simple_daily spreads its jobs over the run, which must end at a "
                        "time");
     full = floor(s->end_s / DAY_S);

@@ -30,11 +30,11 @@ struct tornado {
 static void check(const struct workload *w, struct workload_place at)
 {
     if (w->batches_max < w->batches_min)
-        workload_mistake(at, "batches_max", "out_of_bounds", "is below batches_min");
+        workload_mistake(at, "batches_max", ITEM_OUT_OF_BOUNDS, "is below batches_min");
     else if (w->user_count <= DAY_BATCHES_MAX &&
              w->user_count * w->batches_max > DAY_BATCHES_MAX)
         workload_mistake(
-            at, "user_count", "out_of_bounds",
+            at, "user_count", ITEM_OUT_OF_BOUNDS,
             "%ju users with up to %ju batches a day are more than %d batches",
             (uintmax_t)w->user_count, (uintmax_t)w->batches_max, DAY_BATCHES_MAX);
 }

@@ -40,7 +40,7 @@ static enum error_code index_names(struct reader *r)
 
 __attribute__((format(printf, 5, 6))) static void mistake(const struct reader *r,
                                                           size_t row, const char *member,
-                                                          const char *kind,
+                                                          enum item_code code,
                                                           const char *format, ...)
 {
     char pointer[80], detail[192];
@@ -50,13 +50,13 @@ __attribute__((format(printf, 5, 6))) static void mistake(const struct reader *r
     vsnprintf(detail, sizeof(detail), format, args);
     va_end(args);
     snprintf(pointer, sizeof(pointer), "%s/%zu/%s", r->at, row, member);
-    invalid(r->err, pointer, kind, "%s", detail);
+    invalid(r->err, pointer, code, "%s", detail);
 }
 
 static void unknown(const struct reader *r, size_t row, const char *member,
                     const char *what, const char *id)
 {
-    mistake(r, row, member, id ? "unknown_id" : "required", "no %s '%.100s'", what,
+    mistake(r, row, member, id ? ITEM_UNKNOWN_ID : ITEM_REQUIRED, "no %s '%.100s'", what,
             id ? id : "");
 }
 
@@ -87,10 +87,10 @@ static void check_times(const struct reader *r, size_t row,
     bool missing = isnan(g->start_s);
 
     if (missing ? r->judged : !(fabs(g->start_s) <= WORKFLOW_LONGEST_S))
-        mistake(r, row, "start_s", missing ? "required" : "out_of_bounds",
+        mistake(r, row, "start_s", missing ? ITEM_REQUIRED : ITEM_OUT_OF_BOUNDS,
                 "%g is not a time; only a task that has begun may have none", g->start_s);
     if (r->judged && !isnan(g->finish_s) && !(fabs(g->finish_s) <= WORKFLOW_LONGEST_S))
-        mistake(r, row, "finish_s", "out_of_bounds", "%g is not a time", g->finish_s);
+        mistake(r, row, "finish_s", ITEM_OUT_OF_BOUNDS, "%g is not a time", g->finish_s);
 }
 
 static void read_row(struct reader *r, size_t row, const struct workflow_given *g)

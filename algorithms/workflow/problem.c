@@ -235,10 +235,11 @@ enum error_code workflow_report_ends(struct workflow_problem *problem, struct er
         }
         if (roots <= 1 && ends <= 1)
             continue;
-        TRY(workflow_warn(problem, err,
-                          "%s%.60s%s has %zu entry task%s and %zu exit task%s",
-                          id ? "workflow '" : "the workflow", id ? id : "", id ? "'" : "",
-                          roots, roots == 1 ? "" : "s", ends, ends == 1 ? "" : "s"));
+        TRY(workflow_warn(
+            problem, err,
+            "several_ends: %s%.60s%s has %zu entry task%s and %zu exit task%s",
+            id ? "workflow '" : "the workflow", id ? id : "", id ? "'" : "", roots,
+            roots == 1 ? "" : "s", ends, ends == 1 ? "" : "s"));
     }
     return OK;
 }

@@ -53,7 +53,7 @@ const char *workflow_path(const struct workflow_in *in, size_t workflow, char *b
 }
 
 __attribute__((format(printf, 5, 6))) static void
-mistake(struct error *err, const char *path, const char *member, const char *kind,
+mistake(struct error *err, const char *path, const char *member, enum item_code code,
         const char *format, ...)
 {
     char pointer[160], text[256];
@@ -63,7 +63,7 @@ mistake(struct error *err, const char *path, const char *member, const char *kin
     vsnprintf(text, sizeof(text), format, args);
     va_end(args);
     snprintf(pointer, sizeof(pointer), "%s/%s", path, member);
-    invalid(err, pointer, kind, "%s", text);
+    invalid(err, pointer, code, "%s", text);
 }
 
 static void check_numbers(const struct workflow_task *t, const char *path,
@@ -75,7 +75,7 @@ static void check_numbers(const struct workflow_task *t, const char *path,
         memcpy(&value, (const char *)t + row->offset, sizeof(value));
         if (isnan(value) ? row->optional : value >= row->min && value <= row->max)
             continue;
-        mistake(err, path, row->member, "out_of_bounds", "%g is not between %g and %g",
+        mistake(err, path, row->member, ITEM_OUT_OF_BOUNDS, "%g is not between %g and %g",
                 value, row->min, row->max);
     }
 }
@@ -84,7 +84,7 @@ static void check_times(const struct workflow_task *t, size_t resource_count,
                         const char *path, struct error *err)
 {
     if (t->etc_count != 0 && t->etc_count != resource_count) {
-        mistake(err, path, "etc_s", "wrong_length",
+        mistake(err, path, "etc_s", ITEM_WRONG_LENGTH,
                 "has %zu times for %zu resources; give one for each, null where the task "
                 "cannot run",
                 t->etc_count, resource_count);
@@ -96,7 +96,7 @@ static void check_times(const struct workflow_task *t, size_t resource_count,
         if (isnan(t->etc_s[k]) || t->etc_s[k] >= 0)
             continue;
         snprintf(member, sizeof(member), "etc_s/%zu", k);
-        mistake(err, path, member, "out_of_bounds", "%g is not a time", t->etc_s[k]);
+        mistake(err, path, member, ITEM_OUT_OF_BOUNDS, "%g is not a time", t->etc_s[k]);
     }
 }
 
@@ -107,28 +107,28 @@ static void check_status(const struct workflow_task *t, const char *path,
     bool begun = t->status == WORKFLOW_RUNNING || t->status == WORKFLOW_DONE;
 
     if (t->status < WORKFLOW_IDLE || t->status > WORKFLOW_FAILED)
-        mistake(err, path, "status", "not_a_choice", "no such status");
+        mistake(err, path, "status", ITEM_NOT_A_CHOICE, "no such status");
     if ((t->status == WORKFLOW_RUNNING || t->status == WORKFLOW_STAGING) &&
         !t->resource_id)
-        mistake(err, path, "resource_id", "required",
+        mistake(err, path, "resource_id", ITEM_REQUIRED,
                 "a task that is running or staging is on a resource");
     if (begun && t->start_s > 0)
-        mistake(err, path, "start_s", "out_of_bounds",
+        mistake(err, path, "start_s", ITEM_OUT_OF_BOUNDS,
                 "%g s from now has not come; the task has begun", t->start_s);
     if (t->status == WORKFLOW_DONE && t->finish_s > 0)
-        mistake(err, path, "finish_s", "out_of_bounds",
+        mistake(err, path, "finish_s", ITEM_OUT_OF_BOUNDS,
                 "%g s from now has not come; the task is done", t->finish_s);
     if (t->status == WORKFLOW_DONE && t->start_s > t->finish_s)
-        mistake(err, path, "finish_s", "out_of_bounds", "is before start_s");
+        mistake(err, path, "finish_s", ITEM_OUT_OF_BOUNDS, "is before start_s");
 }
 
 static void check_id(const char *id, struct name_index *seen, size_t position,
                      const char *path, struct error *err)
 {
     if (!id || !*id)
-        mistake(err, path, "id", "required", "must be a text that is not empty");
+        mistake(err, path, "id", ITEM_REQUIRED, "must be a text that is not empty");
     else if (name_index_add(seen, id, position) != NAME_NOT_FOUND)
-        mistake(err, path, "id", "repeated", "'%.100s' is also the id of another one",
+        mistake(err, path, "id", ITEM_DUPLICATE, "'%.100s' is also the id of another one",
                 id);
 }
 
@@ -143,7 +143,7 @@ static void read_resource(struct workflow_problem *problem, size_t task, const c
         return;
     *resource = name_index_find(&problem->parts->resources, id);
     if (*resource == NAME_NOT_FOUND)
-        mistake(err, path, "resource_id", "unknown_id", "no resource '%.100s'", id);
+        mistake(err, path, "resource_id", ITEM_UNKNOWN_ID, "no resource '%.100s'", id);
 }
 
 static void read_files(struct workflow_problem *problem, size_t task, const char *path,
@@ -163,7 +163,7 @@ static void read_files(struct workflow_problem *problem, size_t task, const char
         if (file != NAME_NOT_FOUND)
             continue;
         snprintf(member, sizeof(member), "input_file_ids/%zu", k);
-        mistake(err, path, member, "unknown_id", "no file '%.100s'", id ? id : "");
+        mistake(err, path, member, ITEM_UNKNOWN_ID, "no file '%.100s'", id ? id : "");
     }
 }
 
@@ -190,15 +190,16 @@ static void check_windows(const struct workflow_problem *problem, struct error *
 
         snprintf(path, sizeof(path), "/availability/%zu", i);
         if (!w->resource_id)
-            mistake(err, path, "resource_id", "required", "must name a resource");
+            mistake(err, path, "resource_id", ITEM_REQUIRED, "must name a resource");
         else if (name_index_find(&problem->parts->resources, w->resource_id) ==
                  NAME_NOT_FOUND)
-            mistake(err, path, "resource_id", "unknown_id", "no resource '%.100s'",
+            mistake(err, path, "resource_id", ITEM_UNKNOWN_ID, "no resource '%.100s'",
                     w->resource_id);
         if (!(fabs(w->from_s) <= LARGEST))
-            mistake(err, path, "from_s", "out_of_bounds", "%g is not a time", w->from_s);
+            mistake(err, path, "from_s", ITEM_OUT_OF_BOUNDS, "%g is not a time",
+                    w->from_s);
         else if (!isnan(w->to_s) && !(w->to_s > w->from_s))
-            mistake(err, path, "to_s", "out_of_bounds", "%g s is not after from_s",
+            mistake(err, path, "to_s", ITEM_OUT_OF_BOUNDS, "%g s is not after from_s",
                     w->to_s);
     }
 }

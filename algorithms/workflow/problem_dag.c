@@ -28,13 +28,13 @@ static void point_to(const struct edge_reader *r, const char *member, char *poin
              member);
 }
 
-static void mistake(const struct edge_reader *r, const char *member, const char *kind,
+static void mistake(const struct edge_reader *r, const char *member, enum item_code code,
                     const char *text, const char *name)
 {
     char pointer[160];
 
     point_to(r, member, pointer, sizeof(pointer));
-    invalid(r->err, pointer, kind, "%s '%.100s'", text, name);
+    invalid(r->err, pointer, code, "%s '%.100s'", text, name);
 }
 
 static void check_amount(const struct edge_reader *r, const char *member, double value)
@@ -44,7 +44,7 @@ static void check_amount(const struct edge_reader *r, const char *member, double
     if (isnan(value) || (value >= 0 && value <= DBL_MAX))
         return;
     point_to(r, member, pointer, sizeof(pointer));
-    invalid(r->err, pointer, "out_of_bounds", "%g is not between 0 and %g", value,
+    invalid(r->err, pointer, ITEM_OUT_OF_BOUNDS, "%g is not between 0 and %g", value,
             DBL_MAX);
 }
 
@@ -58,18 +58,17 @@ static void read_edge(struct edge_reader *r, const struct name_index *ids, size_
     check_amount(r, "transfer_s", d->transfer_s);
     check_amount(r, "bytes", d->bytes);
     if (parent == NAME_NOT_FOUND) {
-        mistake(r, "task_id", "unknown_id", "this workflow has no task",
+        mistake(r, "task_id", ITEM_UNKNOWN_ID, "this workflow has no task",
                 d->task_id ? d->task_id : "");
         return;
     }
     parent += r->first_task;
     if (parent == child) {
-        mistake(r, "task_id", "depends_on_itself",
-                "a task cannot wait for itself:", d->task_id);
+        mistake(r, "task_id", ITEM_CYCLE, "a task cannot wait for itself:", d->task_id);
         return;
     }
     if (r->seen_by[parent] == child + 1) {
-        mistake(r, "task_id", "repeated", "the task depends already on", d->task_id);
+        mistake(r, "task_id", ITEM_DUPLICATE, "the task depends already on", d->task_id);
         return;
     }
     r->seen_by[parent] = child + 1;
@@ -171,7 +170,7 @@ static void report_cycle(const struct workflow_problem *problem, const size_t *w
     snprintf(pointer, sizeof(pointer), "%s/tasks/%zu/depends_on",
              workflow_path(problem->in, problem->workflow_of[at], path, sizeof(path)),
              index_of(problem, at));
-    invalid(err, pointer, "cycle", "these tasks wait for each other: %s%.60s", text,
+    invalid(err, pointer, ITEM_CYCLE, "these tasks wait for each other: %s%.60s", text,
             name_of(problem, at));
 }
 

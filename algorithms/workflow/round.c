@@ -58,7 +58,7 @@ static void read_carry(struct wf_request *rq, size_t at, const size_t *first_tas
         workflow = name_index_find(workflows, c->workflow_id);
     if (workflow == NAME_NOT_FOUND) {
         snprintf(pointer, sizeof(pointer), "/carry_over/%zu/workflow_id", at);
-        invalid(rq->err, pointer, c->workflow_id ? "unknown_id" : "required",
+        invalid(rq->err, pointer, c->workflow_id ? ITEM_UNKNOWN_ID : ITEM_REQUIRED,
                 "no workflow '%.100s'", c->workflow_id ? c->workflow_id : "");
         return;
     }
@@ -70,7 +70,7 @@ static void read_carry(struct wf_request *rq, size_t at, const size_t *first_tas
             continue;
         }
         snprintf(pointer, sizeof(pointer), "/carry_over/%zu/task_ids/%zu", at, k);
-        invalid(rq->err, pointer, "unknown_id", "the workflow has no task '%.100s'",
+        invalid(rq->err, pointer, ITEM_UNKNOWN_ID, "the workflow has no task '%.100s'",
                 c->task_ids[k]);
     }
 }

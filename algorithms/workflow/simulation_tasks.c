@@ -342,7 +342,7 @@ static enum error_code begin_job(struct wsim *s, size_t index, size_t *number)
 
     TRY(workflow_sim_cycle(g, &at, s->a, s->err));
     if (at != WORKFLOW_SIM_NONE)
-        return invalid(s->err, "/workflows", "cycle",
+        return invalid(s->err, "/workflows", ITEM_CYCLE,
                        "tasks of workflow %zu wait for each other", index);
     job->given = g;
     job->row.finish_s = (double)NAN;

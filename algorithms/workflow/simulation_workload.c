@@ -123,7 +123,7 @@ enum error_code workflow_sim_workload_count(const struct workflow_sim_workload *
                                 (mean_tasks(w) * w->nominal_ref_s * mean_limit_ratio(w)) +
                             0.5));
     if (!(wanted * mean_tasks(w) * 1.5 <= WORKFLOW_SIM_TASKS_MAX))
-        return invalid(err, "/workload", "too_long",
+        return invalid(err, "/workload", ITEM_TOO_LONG,
                        "%g workflows of %g tasks each: at most %d tasks in all", wanted,
                        mean_tasks(w), WORKFLOW_SIM_TASKS_MAX);
     *count = (size_t)wanted;

@@ -195,7 +195,7 @@ static enum error_code read_initial(const struct workflow_policy *policy,
     bool searches = policy->run == workflow_search || policy->run == workflow_auto;
 
     if (problem->in->initial_count && !searches)
-        return invalid(err, "/initial", "conflict",
+        return invalid(err, "/initial", ITEM_CONFLICT,
                        "%s does not start from a schedule; search and auto do",
                        policy->name);
     return workflow_initial_read(problem, a, err);

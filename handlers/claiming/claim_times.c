@@ -88,9 +88,9 @@ static enum error_code choose_l(struct request *rq, const struct timeline_reques
     if (!chosen)
         return fail_memory(rq->err);
     if (body->site_count == 0)
-        invalid(rq->err, "/site_ids", "required", "l_choice needs the sites");
+        invalid(rq->err, "/site_ids", ITEM_REQUIRED, "l_choice needs the sites");
     if (isnan(body->processors))
-        invalid(rq->err, "/processors", "required", "l_choice needs the processors");
+        invalid(rq->err, "/processors", ITEM_REQUIRED, "l_choice needs the processors");
     TRY(rq->err->code);
     TRY(claim_l_choose(rq, body->l_choice, &question, chosen, &warning));
     *l = chosen->l_value;

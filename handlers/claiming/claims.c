@@ -328,13 +328,13 @@ struct claim_call {
     struct claim_answer *answer;
 };
 
-static void mistake(const struct claim_call *c, const char *kind, const char *text,
+static void mistake(const struct claim_call *c, enum item_code code, const char *text,
                     const char *format, size_t i, size_t k)
 {
     char pointer[128];
 
     snprintf(pointer, sizeof(pointer), format, i, k);
-    invalid(c->rq->err, pointer, kind, "%s", text);
+    invalid(c->rq->err, pointer, code, "%s", text);
 }
 
 /* The job as the placement endpoints know it; parts of a flexible one are placed one by
@@ -428,7 +428,7 @@ static enum error_code read_running(struct claim_call *c)
                 co_site_find(&c->world.grid, from->allocations[k].site_id),
                 from->allocations[k].processors};
             if (parts->site == CO_NONE)
-                mistake(c, "unknown_id", "the snapshot has no such site",
+                mistake(c, ITEM_UNKNOWN_ID, "the snapshot has no such site",
                         "/running_jobs/%zu/allocations/%zu/site_id", i, k);
         }
     }
@@ -447,14 +447,15 @@ static void read_times(struct claim_call *c)
     c->in.l = isnan(job->l_value) ? c->world.common[CO_L_INITIAL] : job->l_value;
     c->in.tries = job->claim_tries;
     if (isnan(c->in.jst_s))
-        mistake(c, "required", "the member is missing: give it, or jpt_s and ftt_s",
+        mistake(c, ITEM_REQUIRED, "the member is missing: give it, or jpt_s and ftt_s",
                 "/job/jst_s", 0, 0);
     c->ftt_s = isnan(job->ftt_s) ? c->in.jst_s - job->jpt_s : job->ftt_s;
     if (c->body->l_choice && !(c->ftt_s >= 0))
-        mistake(c, "required", "l_choice needs it, or jpt_s and a jst_s not before that",
-                "/job/ftt_s", 0, 0);
+        mistake(c, ITEM_REQUIRED,
+                "l_choice needs it, or jpt_s and a jst_s not before that", "/job/ftt_s",
+                0, 0);
     if (c->in.jct_s > c->in.jst_s)
-        mistake(c, "out_of_bounds", "must not be after jst_s", "/job/jct_s", 0, 0);
+        mistake(c, ITEM_OUT_OF_BOUNDS, "must not be after jst_s", "/job/jct_s", 0, 0);
 }
 
 static void check_algorithm(const struct claim_call *c)

@@ -282,12 +282,12 @@ static enum error_code check_ids(struct scan_call *c)
                 continue; /* in one list: the table has noted it */
             snprintf(pointer, sizeof(pointer), "/queues/%s/%zu/id", co_level_names[level],
                      i);
-            invalid(c->rq->err, pointer, "duplicate", "it is in queue %s too",
+            invalid(c->rq->err, pointer, ITEM_DUPLICATE, "it is in queue %s too",
                     co_level_names[other]);
         }
     }
     if (c->body->arrived_job_id && c->arrived == SIZE_MAX)
-        invalid(c->rq->err, "/arrived_job_id", "unknown_id", "it is in no queue");
+        invalid(c->rq->err, "/arrived_job_id", ITEM_UNKNOWN_ID, "it is in no queue");
     return OK;
 }
 

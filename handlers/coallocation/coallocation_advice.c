@@ -15,8 +15,10 @@ _Static_assert(sizeof(enum co_advice) == sizeof(int), "a choice is an int");
 _Static_assert(sizeof(enum co_acquire_mode) == sizeof(int), "a choice is an int");
 
 /* A mistake; the pointer is formatted. */
-__attribute__((format(printf, 4, 5))) static void
-mistake(struct error *err, const char *kind, const char *detail, const char *pointer, ...)
+__attribute__((format(printf, 4, 5))) static void mistake(struct error *err,
+                                                          enum item_code code,
+                                                          const char *detail,
+                                                          const char *pointer, ...)
 {
     char text[160];
     va_list args;
@@ -24,7 +26,7 @@ mistake(struct error *err, const char *kind, const char *detail, const char *poi
     va_start(args, pointer);
     vsnprintf(text, sizeof(text), pointer, args);
     va_end(args);
-    invalid(err, text, kind, "%s", detail);
+    invalid(err, text, code, "%s", detail);
 }
 
 /* ---- co-allocate or not ---- */
@@ -120,7 +122,7 @@ enum error_code post_coallocation_advice(struct request *rq, const void *in, voi
                            ? body->co_allocated_runtime_s / body->single_runtime_s
                            : body->slowdown;
     if (isnan(answer->slowdown))
-        mistake(rq->err, "required",
+        mistake(rq->err, ITEM_REQUIRED,
                 "the member is missing: give it, or both single_runtime_s and "
                 "co_allocated_runtime_s",
                 "/slowdown");
@@ -218,19 +220,19 @@ static enum error_code check_acquired(const struct acquire_request *body, bool *
     if (!name_index_create(&index, body->site_count, a))
         return fail_memory(err);
     if (body->site_count == 0)
-        mistake(err, "required", "the list is empty", "/site_ids");
+        mistake(err, ITEM_REQUIRED, "the list is empty", "/site_ids");
     for (size_t i = 0; i < body->site_count; i++)
         if (name_index_add(&index, body->site_ids[i], i) != NAME_NOT_FOUND)
-            mistake(err, "duplicate_id", "the site is in the list already",
+            mistake(err, ITEM_DUPLICATE, "the site is in the list already",
                     "/site_ids/%zu", i);
     for (size_t i = 0; i < body->acquired_count; i++) {
         size_t site = name_index_find(&index, body->acquired_site_ids[i]);
 
         if (site == NAME_NOT_FOUND)
-            mistake(err, "unknown_id", "site_ids has no such site",
+            mistake(err, ITEM_UNKNOWN_ID, "site_ids has no such site",
                     "/acquired_site_ids/%zu", i);
         else if (has[site])
-            mistake(err, "duplicate_id", "the site is in the list already",
+            mistake(err, ITEM_DUPLICATE, "the site is in the list already",
                     "/acquired_site_ids/%zu", i);
         else
             has[site] = true;
@@ -239,9 +241,9 @@ static enum error_code check_acquired(const struct acquire_request *body, bool *
         return err->code;
     failed = name_index_find(&index, body->failed_site_id);
     if (failed == NAME_NOT_FOUND)
-        mistake(err, "unknown_id", "site_ids has no such site", "/failed_site_id");
+        mistake(err, ITEM_UNKNOWN_ID, "site_ids has no such site", "/failed_site_id");
     else if (has[failed])
-        mistake(err, "not_allowed", "the site is acquired", "/failed_site_id");
+        mistake(err, ITEM_NOT_ALLOWED, "the site is acquired", "/failed_site_id");
     return err->code;
 }
 
@@ -379,10 +381,10 @@ static enum error_code read_accesses(const struct replication_request *body,
                                     co_site_find(grid, body->accesses[i].site_id),
                                     (double)body->accesses[i].count};
         if (out[i].file == CO_NONE)
-            mistake(err, "unknown_id", "the snapshot has no such file",
+            mistake(err, ITEM_UNKNOWN_ID, "the snapshot has no such file",
                     "/accesses/%zu/file_id", i);
         if (out[i].site == CO_NONE)
-            mistake(err, "unknown_id", "the snapshot has no such site",
+            mistake(err, ITEM_UNKNOWN_ID, "the snapshot has no such site",
                     "/accesses/%zu/site_id", i);
     }
     return err->code;

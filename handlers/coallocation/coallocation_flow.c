@@ -26,7 +26,7 @@ enum { COMPONENTS_MAX = 100000, POOL_MAX = 10000, AFTER_MAX = 10000 };
 static void check_envelope(const struct decision_request *decision, struct error *err)
 {
     if (decision->algorithm && strcmp(decision->algorithm, "auto") != 0)
-        invalid(err, "/algorithm", "unknown_algorithm",
+        invalid(err, "/algorithm", ITEM_UNKNOWN_ALGORITHM,
                 "there is only one: leave it out");
     params_bind(NULL, decision->options, decision->option_count, NULL, err);
 }
@@ -232,7 +232,7 @@ const struct json_object flow_steps_answer_json = {
 static void need(double value, const char *pointer, struct error *err)
 {
     if (isnan(value))
-        invalid(err, pointer, "required", "the member is missing: the event needs it");
+        invalid(err, pointer, ITEM_REQUIRED, "the member is missing: the event needs it");
 }
 
 /* Times that the event needs. */
@@ -253,7 +253,8 @@ static void check_times(const struct flow_request *body, struct error *err)
         need(job->next_jct_s, "/job/next_jct_s", err);
     if (!isnan(body->limits.max_placement_tries) &&
         body->limits.max_placement_tries != floor(body->limits.max_placement_tries))
-        invalid(err, "/limits/max_placement_tries", "wrong_type", "not a whole number");
+        invalid(err, "/limits/max_placement_tries", ITEM_WRONG_TYPE,
+                "not a whole number");
 }
 
 static void check_levels(const struct flow_levels *levels, struct error *err)
@@ -263,7 +264,7 @@ static void check_levels(const struct flow_levels *levels, struct error *err)
     if (levels->threshold_count == 0)
         return;
     if (levels->threshold_count != CO_RUNTIME_THRESHOLDS) {
-        invalid(err, "/levels/runtime_thresholds_s", "out_of_bounds",
+        invalid(err, "/levels/runtime_thresholds_s", ITEM_OUT_OF_BOUNDS,
                 "there are %d of them", (int)CO_RUNTIME_THRESHOLDS);
         return;
     }
@@ -273,7 +274,7 @@ static void check_levels(const struct flow_levels *levels, struct error *err)
         if (list[i] >= (i ? list[i - 1] : 0))
             continue;
         snprintf(pointer, sizeof(pointer), "/levels/runtime_thresholds_s/%zu", i);
-        invalid(err, pointer, "out_of_bounds", "they must be numbers that ascend");
+        invalid(err, pointer, ITEM_OUT_OF_BOUNDS, "they must be numbers that ascend");
     }
 }
 
@@ -465,8 +466,9 @@ static const struct co_runner *find_runner(const char *name, struct error *err)
         return runner;
     for (; co_runners[count].name && count < 16; count++)
         names[count] = co_runners[count].name;
-    invalid(err, "/runner", "unknown_id", "there is no such runner; %s",
+    invalid(err, "/runner", ITEM_UNKNOWN_ID, "there is no such runner; %s",
             names_hint(name, names, count, hint, sizeof(hint)));
+    error_allow(err, name, names, count);
     return co_runners;
 }
 
@@ -487,7 +489,7 @@ static enum error_code read_after(const struct launch_request *body, size_t i,
         if (after[k] != NAME_NOT_FOUND)
             continue;
         snprintf(pointer, sizeof(pointer), "/components/%zu/after/%zu", i, k);
-        invalid(rq->err, pointer, "unknown_id", "the job has no such component");
+        invalid(rq->err, pointer, ITEM_UNKNOWN_ID, "the job has no such component");
     }
     out->after = after;
     out->after_count = from->after_count;
@@ -505,7 +507,7 @@ static enum error_code read_components(struct request *rq,
     if (!list || !name_index_create(&ids, count, rq->arena))
         return fail_memory(rq->err);
     if (count == 0)
-        invalid(rq->err, "/components", "required", "the list is empty");
+        invalid(rq->err, "/components", ITEM_REQUIRED, "the list is empty");
     for (size_t i = 0; i < count; i++)
         name_index_add(&ids, body->components[i].id, i);
     for (size_t i = 0; i < count; i++) {

@@ -290,8 +290,9 @@ static void unknown_policy(const char *name, const char *pointer, struct error *
 
     for (; coallocation_policies[count].name && count < NAMES_MAX; count++)
         names[count] = coallocation_policies[count].name;
-    invalid(err, pointer, "unknown_algorithm", "there is no policy '%.256s'; %s", name,
+    invalid(err, pointer, ITEM_UNKNOWN_ALGORITHM, "there is no policy '%.256s'; %s", name,
             names_hint(name, names, count, hint, sizeof(hint)));
+    error_allow(err, name, names, count);
 }
 
 enum error_code co_world_read(const struct co_snapshot *snapshot,
@@ -326,7 +327,7 @@ struct decision_request co_plain_decision(const struct decision_request *decisio
     struct decision_request plain = *decision;
 
     if (decision->algorithm && strcmp(decision->algorithm, "auto") != 0)
-        invalid(err, "/algorithm", "unknown_algorithm",
+        invalid(err, "/algorithm", ITEM_UNKNOWN_ALGORITHM,
                 "there is nothing to choose here; leave it out");
     for (size_t i = 0; i < decision->option_count; i++) {
         char pointer[300];
@@ -334,7 +335,8 @@ struct decision_request co_plain_decision(const struct decision_request *decisio
         if (strcmp(decision->options[i].name, "cache_expiry_s") == 0)
             continue;
         snprintf(pointer, sizeof(pointer), "/options/%.256s", decision->options[i].name);
-        invalid(err, pointer, "unknown_option", "only cache_expiry_s is an option here");
+        invalid(err, pointer, ITEM_UNKNOWN_OPTION,
+                "only cache_expiry_s is an option here");
     }
     plain.algorithm = NULL;
     return plain;
@@ -403,7 +405,7 @@ struct job_reading {
 };
 
 __attribute__((format(printf, 4, 5))) static void mistake(const struct job_reading *r,
-                                                          const char *kind,
+                                                          enum item_code code,
                                                           const char *detail,
                                                           const char *member, ...)
 {
@@ -414,7 +416,7 @@ __attribute__((format(printf, 4, 5))) static void mistake(const struct job_readi
     vsnprintf(path, sizeof(path), member, args);
     va_end(args);
     snprintf(pointer, sizeof(pointer), "%s/%s", r->pointer, path);
-    invalid(r->err, pointer, kind, "%s", detail);
+    invalid(r->err, pointer, code, "%s", detail);
 }
 
 /* A whole number that may be left out: then 0. */
@@ -423,7 +425,7 @@ static size_t whole(const struct job_reading *r, const char *member, double numb
     if (isnan(number))
         return 0;
     if (number != floor(number))
-        mistake(r, "not_an_integer", "must be a whole number", "%s", member);
+        mistake(r, ITEM_NOT_AN_INTEGER, "must be a whole number", "%s", member);
     return (size_t)number;
 }
 
@@ -445,9 +447,10 @@ static const struct co_policy *policy_of(const struct job_reading *r,
             co_policy_find(flexible ? "flexible_cluster_minimisation" : "close_to_files");
     }
     if (policy && policy->flags & CO_FLEXIBLE_ONLY && !flexible)
-        mistake(r, "wrong_policy", "this policy is for flexible jobs only", "policy");
+        mistake(r, ITEM_WRONG_POLICY, "this policy is for flexible jobs only", "policy");
     if (policy && policy->split == CO_SPLIT_NONE && flexible)
-        mistake(r, "wrong_policy", "this policy does not split flexible jobs", "policy");
+        mistake(r, ITEM_WRONG_POLICY, "this policy does not split flexible jobs",
+                "policy");
     return policy;
 }
 
@@ -460,7 +463,7 @@ static void bar_sites(const struct job_reading *r, const char *member,
         size_t site = co_site_find(r->grid, ids[i]);
 
         if (site == CO_NONE)
-            mistake(r, "unknown_id", "the snapshot has no such site", "%s/%zu", member,
+            mistake(r, ITEM_UNKNOWN_ID, "the snapshot has no such site", "%s/%zu", member,
                     i);
         else
             barred[site] = (char)bar;
@@ -555,22 +558,22 @@ static void read_component(const struct job_reading *r, size_t i,
     if (in->site_id) {
         out->fixed_site = co_site_find(r->grid, in->site_id);
         if (out->fixed_site == CO_NONE)
-            mistake(r, "unknown_id", "the snapshot has no such site",
+            mistake(r, ITEM_UNKNOWN_ID, "the snapshot has no such site",
                     "components/%zu/site_id", i);
     }
     if (in->site_id && type == CO_NON_FIXED)
-        mistake(r, "not_allowed",
+        mistake(r, ITEM_NOT_ALLOWED,
                 "a non_fixed job has no fixed sites: make it semi_fixed or fixed",
                 "components/%zu/site_id", i);
     if (!in->site_id && type == CO_FIXED)
-        mistake(r, "required", "the member is missing: a fixed job names every site",
+        mistake(r, ITEM_REQUIRED, "the member is missing: a fixed job names every site",
                 "components/%zu/site_id", i);
     if (out->file == CO_NONE)
         return;
     out->bytes =
         isnan(in->chunk_bytes) ? r->grid->files[out->file].bytes : in->chunk_bytes;
     if (isnan(in->chunk_bytes) && r->grid->files[out->file].mode == CO_CHUNK)
-        mistake(r, "required", "the member is missing: the file has mode chunk",
+        mistake(r, ITEM_REQUIRED, "the member is missing: the file has mode chunk",
                 "components/%zu/chunk_bytes", i);
 }
 
@@ -583,9 +586,9 @@ static enum error_code read_components(const struct job_reading *r, struct co_jo
     if (!list)
         return fail_memory(r->err);
     if (count == 0)
-        mistake(r, "required", "the list is missing or empty", "components");
+        mistake(r, ITEM_REQUIRED, "the list is missing or empty", "components");
     if (!isnan(r->in->total_processors))
-        mistake(r, "not_allowed", "only of flexible jobs", "total_processors");
+        mistake(r, ITEM_NOT_ALLOWED, "only of flexible jobs", "total_processors");
     for (size_t i = 0; i < count; i++)
         read_component(r, i, &list[i]);
     out->components = list;
@@ -598,15 +601,16 @@ static void read_flexible(const struct job_reading *r, struct co_job *out)
     const struct co_job_request *in = r->in;
 
     if (in->component_count > 0)
-        mistake(r, "not_allowed", "a flexible job gets its components from the service",
-                "components");
+        mistake(r, ITEM_NOT_ALLOWED,
+                "a flexible job gets its components from the service", "components");
     if (isnan(in->total_processors))
-        mistake(r, "required", "the member is missing: a flexible job needs it",
+        mistake(r, ITEM_REQUIRED, "the member is missing: a flexible job needs it",
                 "total_processors");
     if (in->min_components > in->max_components)
-        mistake(r, "out_of_bounds", "must not be above max_components", "min_components");
+        mistake(r, ITEM_OUT_OF_BOUNDS, "must not be above max_components",
+                "min_components");
     if (in->min_component_processors > in->max_component_processors)
-        mistake(r, "out_of_bounds", "must not be above max_component_processors",
+        mistake(r, ITEM_OUT_OF_BOUNDS, "must not be above max_component_processors",
                 "min_component_processors");
     out->total_processors = whole(r, "total_processors", in->total_processors);
     out->min_components = whole(r, "min_components", in->min_components);

@@ -21,8 +21,10 @@
 enum { WINDOWS_MAX = 100000, SPEEDUPS_MAX = 10000, SIZES_MAX = 1024 };
 
 /* A mistake; the pointer is formatted. */
-__attribute__((format(printf, 4, 5))) static void
-mistake(struct error *err, const char *kind, const char *detail, const char *pointer, ...)
+__attribute__((format(printf, 4, 5))) static void mistake(struct error *err,
+                                                          enum item_code code,
+                                                          const char *detail,
+                                                          const char *pointer, ...)
 {
     char text[160];
     va_list args;
@@ -30,7 +32,7 @@ mistake(struct error *err, const char *kind, const char *detail, const char *poi
     va_start(args, pointer);
     vsnprintf(text, sizeof(text), pointer, args);
     va_end(args);
-    invalid(err, text, kind, "%s", detail);
+    invalid(err, text, code, "%s", detail);
 }
 
 /* ---- the request ---- */
@@ -273,11 +275,11 @@ static enum error_code check_windows(const struct plans_request *body, struct ar
 
         for (size_t i = 0; i < site->window_count; i++)
             if (!(site->windows[i].end_s > site->windows[i].start_s))
-                mistake(err, "out_of_bounds", "must be after start_s",
+                mistake(err, ITEM_OUT_OF_BOUNDS, "must be after start_s",
                         "/sites/%zu/windows/%zu/end_s", s, i);
         TRY(co_window_overlap(site->windows, site->window_count, &overlap, a, err));
         if (overlap != SIZE_MAX)
-            mistake(err, "overlap", "overlaps another window of this site",
+            mistake(err, ITEM_OVERLAP, "overlaps another window of this site",
                     "/sites/%zu/windows/%zu", s, overlap);
     }
     return OK;
@@ -297,21 +299,22 @@ static void need_speedup(const struct plans_request *body, double processors,
                          struct error *err)
 {
     if (!isnan(body->reference_processors) && isnan(speedup_of(body, processors)))
-        invalid(err, "/speedups", "required", "there is no entry for %g processors",
+        invalid(err, "/speedups", ITEM_REQUIRED, "there is no entry for %g processors",
                 processors);
 }
 
 static void check_request(const struct plans_request *body, struct error *err)
 {
     if (body->fuzzy && body->component_count)
-        mistake(err, "conflict", "give either components or fuzzy, not both", "/fuzzy");
+        mistake(err, ITEM_CONFLICT, "give either components or fuzzy, not both",
+                "/fuzzy");
     if (!body->fuzzy && body->component_count == 0)
-        mistake(err, "required", "the list is missing or empty", "/components");
+        mistake(err, ITEM_REQUIRED, "the list is missing or empty", "/components");
     if (isnan(body->duration_s) && !body->duration_from)
-        mistake(err, "required", "the member is missing: give it, or duration_from",
+        mistake(err, ITEM_REQUIRED, "the member is missing: give it, or duration_from",
                 "/duration_s");
     if (!isnan(body->serial_ratio) && body->speedup_count)
-        mistake(err, "conflict", "give either speedups or serial_ratio, not both",
+        mistake(err, ITEM_CONFLICT, "give either speedups or serial_ratio, not both",
                 "/serial_ratio");
 }
 
@@ -385,7 +388,7 @@ static enum error_code sum_needs(const struct plans_request *body,
         size_t site = name_index_find(&index, body->components[i].site_id);
 
         if (site == NAME_NOT_FOUND)
-            mistake(err, "unknown_id", "the request has no such site",
+            mistake(err, ITEM_UNKNOWN_ID, "the request has no such site",
                     "/components/%zu/site_id", i);
         else
             list[site].processors += (double)body->components[i].processors;
@@ -463,13 +466,14 @@ static void check_counts(const struct plans_request *body, struct error *err)
         double n = f->processor_counts[i];
 
         if (n != floor(n))
-            mistake(err, "not_an_integer", "must be a whole number",
+            mistake(err, ITEM_NOT_AN_INTEGER, "must be a whole number",
                     "/fuzzy/processor_counts/%zu", i);
         else
             need_speedup(body, n, err);
     }
     if (f->processor_count_count > SIZES_MAX)
-        mistake(err, "too_many", "at most 1024 are possible", "/fuzzy/processor_counts");
+        mistake(err, ITEM_TOO_MANY, "at most 1024 are possible",
+                "/fuzzy/processor_counts");
 }
 
 static void check_bounds(const struct plans_request *body, struct error *err)
@@ -478,19 +482,21 @@ static void check_bounds(const struct plans_request *body, struct error *err)
     bool by_table = body->speedup_count > 0 && !isnan(body->reference_processors);
 
     if (isnan(f->min_processors)) {
-        mistake(err, "required", "the member is missing: give it, or processor_counts",
+        mistake(err, ITEM_REQUIRED, "the member is missing: give it, or processor_counts",
                 "/fuzzy/min_processors");
         return;
     }
     if (f->min_processors != floor(f->min_processors))
-        mistake(err, "not_an_integer", "must be a whole number", "/fuzzy/min_processors");
+        mistake(err, ITEM_NOT_AN_INTEGER, "must be a whole number",
+                "/fuzzy/min_processors");
     if (!isnan(f->max_processors) && f->max_processors != floor(f->max_processors))
-        mistake(err, "not_an_integer", "must be a whole number", "/fuzzy/max_processors");
+        mistake(err, ITEM_NOT_AN_INTEGER, "must be a whole number",
+                "/fuzzy/max_processors");
     if (f->max_processors < f->min_processors)
-        mistake(err, "out_of_bounds", "must not be below min_processors",
+        mistake(err, ITEM_OUT_OF_BOUNDS, "must not be below min_processors",
                 "/fuzzy/max_processors");
     else if (!by_table && f->max_processors - f->min_processors >= SIZES_MAX)
-        mistake(err, "too_many",
+        mistake(err, ITEM_TOO_MANY,
                 "more than 1024 numbers of processors: name some in processor_counts",
                 "/fuzzy/max_processors");
 }
@@ -501,12 +507,12 @@ static void check_criteria(const struct fuzzy *f, struct error *err)
 
     for (size_t i = 0; i < f->criterion_count; i++) {
         if (seen[f->criteria[i].criterion])
-            mistake(err, "duplicate", "the criterion is in the list already",
+            mistake(err, ITEM_DUPLICATE, "the criterion is in the list already",
                     "/fuzzy/criteria/%zu/criterion", i);
         seen[f->criteria[i].criterion] = true;
     }
     if (!isnan(f->max_sites) && f->max_sites != floor(f->max_sites))
-        mistake(err, "not_an_integer", "must be a whole number", "/fuzzy/max_sites");
+        mistake(err, ITEM_NOT_AN_INTEGER, "must be a whole number", "/fuzzy/max_sites");
 }
 
 static enum error_code list_counts(const struct plans_request *body, struct counts *out,

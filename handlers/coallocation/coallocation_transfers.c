@@ -114,7 +114,7 @@ static enum error_code wanted_sites(const struct estimates_request *body,
 
         snprintf(pointer, sizeof(pointer), "/execution_site_ids/%zu", i);
         if (site == CO_NONE)
-            invalid(err, pointer, "unknown_id", "the snapshot has no such site");
+            invalid(err, pointer, ITEM_UNKNOWN_ID, "the snapshot has no such site");
         else
             wanted[site] = true;
     }

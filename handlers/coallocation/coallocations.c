@@ -109,7 +109,7 @@ static enum error_code read_jobs(struct work *w)
         if (!w->body->split_only || w->jobs[i].type == CO_FLEXIBLE)
             continue;
         snprintf(pointer, sizeof(pointer), "/jobs/%zu/request_type", i);
-        invalid(w->rq->err, pointer, "not_allowed",
+        invalid(w->rq->err, pointer, ITEM_NOT_ALLOWED,
                 "split_only is for flexible jobs, which say no components");
     }
     co_world_check_options(&w->world, w->rq->err);

@@ -5,7 +5,6 @@
 #include "service/store.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define T struct bulk_error
@@ -14,6 +13,7 @@ static const struct json_field error_rows[] = {
     JSON_TEXT(T, pointer, 0, "JSON Pointer to the value in that line"),
     JSON_TEXT(T, code, 0, "Kind of the mistake"),
     JSON_TEXT(T, detail, 0, "What was found and what is expected"),
+    JSON_TEXT(T, hint, JSON_OPTIONAL, "What to do about it"),
     {0},
 };
 #undef T
@@ -49,7 +49,7 @@ const struct json_object bulk_unique_answer_json = {
     "BulkUniqueAnswer", "What was stored, and what had been", sizeof(struct bulk_answer),
     unique_answer_rows};
 
-void bulk_mistake(struct bulk_check *check, const char *member, const char *kind,
+void bulk_mistake(struct bulk_check *check, const char *member, enum item_code code,
                   const char *format, ...)
 {
     char pointer[128] = "";
@@ -57,20 +57,22 @@ void bulk_mistake(struct bulk_check *check, const char *member, const char *kind
     size_t used = 0;
     va_list args;
 
-    if (check->in_list)
+    if (check->in_list && !check->line)
         used = (size_t)snprintf(pointer, sizeof(pointer), "/%zu", check->index);
     if (*member)
         snprintf(pointer + used, sizeof(pointer) - used, "/%s", member);
     va_start(args, format);
     vsnprintf(text, sizeof(text), format, args);
     va_end(args);
-    invalid(check->err, pointer, kind, "%s", text);
+    invalid(check->err, pointer, code, "%s", text);
+    if (check->line)
+        error_at_line(check->err, check->line);
 }
 
 void bulk_check_instant(struct bulk_check *check, const char *member, double at_s)
 {
     if (at_s > check->now_s + STORE_FUTURE_MAX_S)
-        bulk_mistake(check, member, "in_the_future",
+        bulk_mistake(check, member, ITEM_IN_THE_FUTURE,
                      "%.0f s ahead of the service's clock; at most %d s are accepted",
                      at_s - check->now_s, STORE_FUTURE_MAX_S);
 }
@@ -78,7 +80,7 @@ void bulk_check_instant(struct bulk_check *check, const char *member, double at_
 void bulk_check_whole(struct bulk_check *check, const char *member, double number)
 {
     if (number != floor(number) && !isnan(number))
-        bulk_mistake(check, member, "not_an_integer", "must be a whole number");
+        bulk_mistake(check, member, ITEM_NOT_AN_INTEGER, "must be a whole number");
 }
 
 /* Checks all records; `good` gets the bytes of those that have no mistake. The
@@ -92,7 +94,8 @@ static size_t check_items(struct bulk_check *check, const struct json_lines *in,
     for (size_t i = 0; i < in->count; i++, item += item_bytes) {
         size_t mistakes = check->err->item_count;
 
-        check->index = in->line ? (size_t)in->line[i] - 1 : i;
+        check->index = i;
+        check->line = in->line ? in->line[i] : 0;
         check_item(check, item);
         if (check->err->item_count > mistakes)
             continue;
@@ -103,16 +106,6 @@ static size_t check_items(struct bulk_check *check, const struct json_lines *in,
     return count;
 }
 
-/* Line of a mistake whose pointer is "/LINE/...", from 0; *rest is what follows. */
-static uint64_t line_of(const struct error_item *item, const char **rest)
-{
-    char *end = NULL;
-    uint64_t line = strtoull(item->pointer + 1, &end, 10);
-
-    *rest = end;
-    return line;
-}
-
 /* The mistakes of both lists in the order of lines: those found when reading, and
  * those found by the check. */
 static enum error_code merge_errors(const struct error_item *read,
@@ -121,21 +114,20 @@ static enum error_code merge_errors(const struct error_item *read,
                                     struct error *err)
 {
     struct bulk_error *list = NEW(a, struct bulk_error, BULK_ERRORS_MAX);
-    const char *rest;
     size_t count = 0;
 
     if (!list)
         return fail_memory(err);
     while ((read || checked) && count < BULK_ERRORS_MAX) {
-        bool take_read =
-            !checked || (read && line_of(read, &rest) <= line_of(checked, &rest));
+        bool take_read = !checked || (read && read->line <= checked->line);
         const struct error_item *item = take_read ? read : checked;
 
-        list[count].line = line_of(item, &rest) + 1;
-        list[count].pointer = rest;
-        list[count].code = item->kind;
-        list[count].detail = item->detail;
-        count++;
+        list[count++] = (struct bulk_error){.line = item->line,
+                                            .pointer = item->pointer,
+                                            .code = item_kinds[item->code].name,
+                                            .detail = item->detail,
+                                            .hint = item->hint,
+                                            .of = item};
         if (take_read)
             read = read->next;
         else
@@ -149,14 +141,8 @@ static enum error_code merge_errors(const struct error_item *read,
 /* Nothing of an NDJSON body can be stored: its mistakes become the request's. */
 static enum error_code refuse_all(const struct bulk_answer *answer, struct error *err)
 {
-    for (size_t i = 0; i < answer->error_count; i++) {
-        const struct bulk_error *e = &answer->errors[i];
-        char pointer[512];
-
-        snprintf(pointer, sizeof(pointer), "/%llu%s", (unsigned long long)e->line - 1,
-                 e->pointer);
-        invalid(err, pointer, e->code, "%s", e->detail);
-    }
+    for (size_t i = 0; i < answer->error_count; i++)
+        invalid_again(err, "", answer->errors[i].of);
     return err->code;
 }
 
@@ -166,7 +152,7 @@ static enum error_code accept_lines(struct request *rq, const struct json_lines 
                                     struct bulk_answer *answer)
 {
     struct error refused = {.arena = rq->arena};
-    struct bulk_check check = {clock_wall_s(), true, 0, &refused};
+    struct bulk_check check = {.now_s = clock_wall_s(), .in_list = true, .err = &refused};
     char *good = arena_alloc(rq->arena, item_bytes, in->count);
 
     if (!good)
@@ -183,7 +169,8 @@ enum error_code bulk_accept(struct request *rq, const struct json_lines *in,
                             size_t item_bytes, bulk_check_fn *check, const void **items,
                             size_t *count, struct bulk_answer *answer)
 {
-    struct bulk_check whole = {clock_wall_s(), !in->is_single, 0, rq->err};
+    struct bulk_check whole = {
+        .now_s = clock_wall_s(), .in_list = !in->is_single, .err = rq->err};
 
     if (in->line)
         return accept_lines(rq, in, item_bytes, check, items, count, answer);

@@ -15,6 +15,8 @@ enum { BULK_ERRORS_MAX = 100 }; /* of an answer */
 struct bulk_error {
     uint64_t line; /* from 1 */
     const char *pointer, *code, *detail;
+    const char *hint;            /* NULL: none */
+    const struct error_item *of; /* whole, not printed */
 };
 
 struct bulk_answer {
@@ -31,13 +33,14 @@ extern const struct json_object bulk_unique_answer_json; /* with them */
 struct bulk_check {
     double now_s;      /* instant */
     bool in_list;      /* pointers begin with the record's index */
-    size_t index;      /* of the record; of NDJSON the line from 0 */
+    size_t index;      /* of the record */
+    uint64_t line;     /* of NDJSON, from 1: then pointers begin in that line; else 0 */
     struct error *err; /* collects the mistakes */
 };
 typedef void bulk_check_fn(struct bulk_check *check, const void *item);
 
 /* For checks: notes a mistake in a member; "" means the record itself. */
-void bulk_mistake(struct bulk_check *check, const char *member, const char *kind,
+void bulk_mistake(struct bulk_check *check, const char *member, enum item_code code,
                   const char *format, ...) __attribute__((format(printf, 4, 5)));
 
 /* Notes an instant that is too far ahead of the clock; NAN is none and good. */

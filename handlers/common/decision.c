@@ -2,17 +2,21 @@
 #include "handlers/common/decision.h"
 
 #include "handlers/common/snapshot_json.h"
+#include "handlers/operations/routes.h"
 #include "models/base/names.h"
 #include "service/log.h"
 #include "service/metrics.h"
 #include "service/service.h"
 #include "service/store.h"
+#include "service/stored_hint.h"
 #include "service/uuid.h"
 
 #include <string.h>
 
 #define T struct decision_timings
 static const struct json_field timings_rows[] = {
+    JSON_NUMBER(T, time_limit_s, 0, 0, 0, 0, "Seconds that the decision might take"),
+    JSON_BOOLEAN(T, cut, false, 0, "Whether that ended it"),
     JSON_NUMBER(T, parse_s, 0, 0, 0, 0, "Reading the request"),
     JSON_NUMBER(T, decide_s, 0, 0, 0, 0, "Deciding"),
     {0},
@@ -55,6 +59,7 @@ enum error_code decision_begin(struct request *rq, const struct decision_request
     rq->decision_id = id;
     rq->seed = in->seed;
     request_set_time_limit(rq, in->time_limit_s);
+    out->timings.time_limit_s = microseconds(rq->deadline_s - rq->limited_from_s);
     if (in->time_limit_s > request_time_limit_max_s(rq)) /* it was allowed once */
         return decision_warn(rq, out,
                              "/time_limit_s: %.15g is more than the %.15g s that are in "
@@ -68,6 +73,7 @@ void decision_end(struct request *rq, const char *algorithm, enum decision_statu
 {
     out->algorithm = algorithm;
     out->status = status;
+    out->timings.cut = status == DECISION_CUT;
     out->timings.decide_s = microseconds(request_elapsed_s(rq) - out->timings.decide_s);
     rq->algorithm = algorithm;
     rq->decision_status = status;
@@ -112,11 +118,13 @@ static enum error_code stored_document(struct request *rq, const char *snapshot_
     TRY(request_db(rq, &db));
     code = store_snapshot_read(db, rq->principal.tenant, snapshot_id, &stored, rq->arena,
                                rq->err);
-    if (code == ERR_NOT_FOUND)
-        return invalid(
-            rq->err, "/snapshot_id", "unknown_id",
-            "there is no stored snapshot '%.100s'; POST it to /v1/snapshots first",
-            snapshot_id);
+    if (code == ERR_NOT_FOUND) {
+        invalid(rq->err, "/snapshot_id", ITEM_UNKNOWN_ID,
+                "there is no stored snapshot '%.100s'; POST it to /v1/snapshots first",
+                snapshot_id);
+        stored_hint(rq, "snapshot_id", snapshot_id);
+        return ERR_INVALID;
+    }
     if (code == OK)
         rq->snapshot_document = stored.document;
     return code;
@@ -129,11 +137,11 @@ enum error_code decision_snapshot(struct request *rq, const struct snapshot *giv
     struct snapshot *stored;
 
     if (given && snapshot_id)
-        return invalid(rq->err, "/snapshot_id", "conflict",
+        return invalid(rq->err, "/snapshot_id", ITEM_CONFLICT,
                        "give either snapshot or snapshot_id, not both");
     if (!given && !snapshot_id && required)
         return invalid(
-            rq->err, "/snapshot", "required",
+            rq->err, "/snapshot", ITEM_REQUIRED,
             "the resources are missing: give snapshot, or the snapshot_id of a "
             "stored one");
     *snapshot = given;
@@ -188,9 +196,17 @@ enum error_code decision_keep_lookup(struct request *rq, const char *name,
 enum error_code decision_unknown_algorithm(const char *name, const char *const *names,
                                            size_t count, struct error *err)
 {
+    const char *nearest = names_nearest(name, names, count);
+    const char *elsewhere = algorithm_endpoint(name);
     char hint[NAMES_HINT_BYTES];
 
-    return invalid(err, "/algorithm", "unknown_algorithm",
-                   "there is no algorithm '%.60s' here; %s", name,
-                   names_hint(name, names, count, hint, sizeof(hint)));
+    invalid(err, "/algorithm", ITEM_UNKNOWN_ALGORITHM,
+            "there is no algorithm '%.60s' here; %s", name,
+            names_hint(name, names, count, hint, sizeof(hint)));
+    if (elsewhere)
+        error_hint(err, "'%.60s' belongs to POST %s", name, elsewhere);
+    else if (nearest)
+        error_hint(err, "did you mean '%s'?", nearest);
+    error_allow(err, name, names, count);
+    return ERR_INVALID;
 }

@@ -22,6 +22,8 @@ struct decision_request {
 };
 
 struct decision_timings {
+    double time_limit_s; /* in force */
+    bool cut;            /* it was reached */
     double parse_s, decide_s;
 };
 
@@ -65,7 +67,7 @@ extern const struct json_object decision_timings_json;
          .type = JSON_TYPE_NUMBER,                                                       \
          .offset = JSON_AT(T, decision.time_limit_s, double),                            \
          .min = 0,                                                                       \
-         .max = 86400,                                                                   \
+         .max = JSON_LARGEST,                                                            \
          .preset = NAN,                                                                  \
          .flags = JSON_NULLABLE | JSON_ABOVE_MIN},                                       \
         {.name = "store",                                                                \

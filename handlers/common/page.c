@@ -13,7 +13,7 @@ struct store_page page_of(const struct page_query *query)
 enum error_code range_check(const struct range_query *range, struct error *err)
 {
     if (range->from_at_s > range->to_at_s)
-        return invalid(err, "/?/from", "out_of_bounds", "from is later than to");
+        return invalid(err, "?/from", ITEM_OUT_OF_BOUNDS, "from is later than to");
     return OK;
 }
 

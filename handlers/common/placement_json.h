@@ -19,7 +19,7 @@ extern const struct json_object placement_unplaced_json;
 
 /* Members of a job; also of a struct that begins with one, then with T struct job. */
 #define PLACEMENT_JOB_ROWS(T)                                                            \
-    JSON_ID(T, id, JSON_REQUIRED, "Name, unique in the request"),                        \
+    JSON_ID(T, id, JSON_REQUIRED, "The job's own name, unique in the request"),          \
         JSON_NUMBERS(T, etc_s, etc_count, 0, JSON_LARGEST, JSON_NULLABLE,                \
                      "Run time on each resource, in the snapshot's order; null: cannot " \
                      "run there"),                                                       \

@@ -271,7 +271,7 @@ mistake(struct reader *r, const char *detail, const char *format, ...)
     pointer = arena_vprintf(r->a, format, args);
     va_end(args);
     if (pointer)
-        invalid(r->err, pointer, "out_of_bounds", "%s", detail);
+        invalid(r->err, pointer, ITEM_OUT_OF_BOUNDS, "%s", detail);
     else
         fail_memory(r->err);
 }
@@ -356,13 +356,13 @@ static enum error_code read_jobs(const struct evaluation_request *body,
     for (size_t j = 0; j < body->job_count; j++)
         TRY(read_job(&r, &body->jobs[j], j, &jobs[j]));
     if (body->window_end_s <= body->window_start_s)
-        invalid(err, "/window_end_s", "out_of_bounds", "not after window_start_s");
+        invalid(err, "/window_end_s", ITEM_OUT_OF_BOUNDS, "not after window_start_s");
     if (body->cumulative_count > INSTANTS_MAX)
-        invalid(err, "/cumulative_at_s", "too_long", "more than %d", INSTANTS_MAX);
+        invalid(err, "/cumulative_at_s", ITEM_TOO_LONG, "more than %d", INSTANTS_MAX);
     if (body->decision.algorithm && strcmp(body->decision.algorithm, "auto") != 0)
-        invalid(err, "/algorithm", "unknown_algorithm", "nothing is to be chosen");
+        invalid(err, "/algorithm", ITEM_UNKNOWN_ALGORITHM, "nothing is to be chosen");
     if (body->decision.option_count)
-        invalid(err, "/options", "unknown_option", "there are none");
+        invalid(err, "/options", ITEM_UNKNOWN_OPTION, "there are none");
     return err->code;
 }
 

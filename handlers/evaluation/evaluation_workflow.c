@@ -114,7 +114,7 @@ const struct json_object workflow_evaluation_answer_json = {
 static void check_algorithm(const struct decision_request *decision, struct error *err)
 {
     if (decision->algorithm && strcmp(decision->algorithm, "auto") != 0)
-        invalid(err, "/algorithm", "unknown_algorithm", "nothing is to be chosen");
+        invalid(err, "/algorithm", ITEM_UNKNOWN_ALGORITHM, "nothing is to be chosen");
 }
 
 /* Options: only what changes what a schedule may be. */

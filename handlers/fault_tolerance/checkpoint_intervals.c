@@ -529,13 +529,13 @@ static bool needs_history(const struct work *w, const struct checkpoint_job *job
              isnan(w->param[CHECKPOINT_WEIBULL_SCALE])));
 }
 
-static void job_mistake(struct work *w, size_t i, const char *member, const char *kind,
+static void job_mistake(struct work *w, size_t i, const char *member, enum item_code code,
                         const char *detail)
 {
     char pointer[96];
 
     snprintf(pointer, sizeof(pointer), "/jobs/%zu/%s", i, member);
-    invalid(w->rq->err, pointer, kind, "%s", detail);
+    invalid(w->rq->err, pointer, code, "%s", detail);
 }
 
 /* Whether the options and the job say all that weibull needs. */
@@ -553,23 +553,23 @@ static void check_job(struct work *w, size_t i)
     bool has_speed = job->resource_id && w->snapshot;
 
     if (isnan(job->in.checkpoint_overhead_s) && !job->application_id)
-        job_mistake(w, i, "checkpoint_overhead_s", "required",
+        job_mistake(w, i, "checkpoint_overhead_s", ITEM_REQUIRED,
                     "the member is missing: " OVERHEAD_DOC);
     if (w->policy->needs & CHECKPOINT_NEEDS_TIME && isnan(job->in.execution_time_s) &&
         (isnan(job->length_mi) || !has_speed))
-        job_mistake(w, i, "execution_time_s", "execution_time_required",
+        job_mistake(w, i, "execution_time_s", ITEM_EXECUTION_TIME_REQUIRED,
                     "this algorithm needs it, or length_mi and a resource of the "
                     "snapshot");
     if (w->policy->needs & CHECKPOINT_NEEDS_MEAN &&
         isnan(job->in.mean_failure_interval_s) && !job->resource_id &&
         job->resource_count == 0 && isnan(job->in.failure_age_s) &&
         !has_weibull(w, &job->in))
-        job_mistake(w, i, "mean_failure_interval_s", "required",
+        job_mistake(w, i, "mean_failure_interval_s", ITEM_REQUIRED,
                     "the member is missing: give it, or a resource_id whose history is "
                     "known");
     if (w->snapshot && job->resource_id &&
         histories_find(&w->histories, job->resource_id, false) == NAME_NOT_FOUND)
-        job_mistake(w, i, "resource_id", "unknown_id",
+        job_mistake(w, i, "resource_id", ITEM_UNKNOWN_ID,
                     "the snapshot has no such resource");
 }
 
@@ -581,13 +581,13 @@ static enum error_code check_nodes(struct work *w, size_t i)
     char pointer[96];
 
     if (!isnan(job->nodes) && job->nodes != floor(job->nodes))
-        job_mistake(w, i, "nodes", "not_an_integer", "must be a whole number");
+        job_mistake(w, i, "nodes", ITEM_NOT_AN_INTEGER, "must be a whole number");
     if (job->resource_count == 0)
         return OK;
     if (job->resource_id)
-        job_mistake(w, i, "resource_ids", "conflict", "not beside resource_id");
+        job_mistake(w, i, "resource_ids", ITEM_CONFLICT, "not beside resource_id");
     if (!isnan(job->nodes) && job->nodes != (double)job->resource_count)
-        job_mistake(w, i, "nodes", "conflict",
+        job_mistake(w, i, "nodes", ITEM_CONFLICT,
                     "resource_ids names another number of nodes");
     if (!name_index_create(&seen, job->resource_count, w->rq->arena))
         return fail_memory(w->rq->err);
@@ -596,10 +596,10 @@ static enum error_code check_nodes(struct work *w, size_t i)
 
         snprintf(pointer, sizeof(pointer), "/jobs/%zu/resource_ids/%zu", i, r);
         if (name_index_add(&seen, id, r) != NAME_NOT_FOUND)
-            invalid(w->rq->err, pointer, "duplicate_id", "the node is named twice");
+            invalid(w->rq->err, pointer, ITEM_DUPLICATE, "the node is named twice");
         else if (w->snapshot &&
                  histories_find(&w->histories, id, false) == NAME_NOT_FOUND)
-            invalid(w->rq->err, pointer, "unknown_id",
+            invalid(w->rq->err, pointer, ITEM_UNKNOWN_ID,
                     "the snapshot has no such "
                     "resource");
     }
@@ -641,7 +641,7 @@ static void check_costs(struct work *w)
 
         if (learns_costs(job) &&
             isnan(checkpoint_costs_find(&w->costs, job->application_id)->overhead_s))
-            job_mistake(w, i, "checkpoint_overhead_s", "required",
+            job_mistake(w, i, "checkpoint_overhead_s", ITEM_REQUIRED,
                         "the member is missing, and no overhead_s is logged for its "
                         "application_id: give it, or POST it to /v1/checkpoint-logs");
     }

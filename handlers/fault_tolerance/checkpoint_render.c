@@ -135,8 +135,9 @@ void checkpoint_render_check(const char *const *tools, size_t count, struct erro
         if (find_tool(tools[i]))
             continue;
         snprintf(pointer, sizeof(pointer), "/render/%zu", i);
-        invalid(err, pointer, "not_a_choice", "no such tool; %s",
+        invalid(err, pointer, ITEM_NOT_A_CHOICE, "no such tool; %s",
                 names_hint(tools[i], names, TOOL_COUNT, hint, sizeof(hint)));
+        error_allow(err, tools[i], names, TOOL_COUNT);
     }
 }
 

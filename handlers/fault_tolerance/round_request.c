@@ -112,13 +112,8 @@ static enum error_code bind(struct round_call *call, const struct param *rows,
         if (options[i].type != VALUE_UNDEFINED)
             given[count++] = options[i];
     params_bind(rows, given, count, value, &mistakes);
-    for (const struct error_item *i = mistakes.first; i; i = i->next) {
-        const char *pointer = arena_printf(a, "%s%s", prefix, i->pointer);
-
-        if (!pointer)
-            return fail_memory(call->rq->err);
-        invalid(call->rq->err, pointer, i->kind, "%s", i->detail);
-    }
+    for (const struct error_item *i = mistakes.first; i; i = i->next)
+        invalid_again(call->rq->err, prefix, i);
     return OK;
 }
 
@@ -141,9 +136,10 @@ static void unknown_checkpoint(const char *name, struct error *err)
 
     for (; checkpoint_policies[count].name && count < NAMES_MAX; count++)
         names[count] = checkpoint_policies[count].name;
-    invalid(err, "/checkpoint/algorithm", "unknown_algorithm",
+    invalid(err, "/checkpoint/algorithm", ITEM_UNKNOWN_ALGORITHM,
             "there is no checkpoint policy '%.60s'; %s", name,
             names_hint(name, names, count, hint, sizeof(hint)));
+    error_allow(err, name, names, count);
 }
 
 static enum error_code bind_policies(struct round_call *call,
@@ -209,7 +205,8 @@ static void check_whole(struct round_call *call, size_t i, const char *member,
     if (isnan(value) || value == floor(value))
         return;
     snprintf(pointer, sizeof(pointer), "/snapshot/resources/%zu/%s", i, member);
-    invalid(call->rq->err, pointer, "not_an_integer", "%g is not a whole number", value);
+    invalid(call->rq->err, pointer, ITEM_NOT_AN_INTEGER, "%g is not a whole number",
+            value);
 }
 
 static struct round_resource resource_of(const struct resource *r)
@@ -295,12 +292,12 @@ static int by_arrival(const void *left, const void *right, void *jobs)
 }
 
 static void job_mistake(struct round_call *call, size_t job, const char *member,
-                        const char *kind, const char *detail)
+                        enum item_code code, const char *detail)
 {
     char pointer[96];
 
     snprintf(pointer, sizeof(pointer), "/jobs/%zu/%s", job, member);
-    invalid(call->rq->err, pointer, kind, "%s", detail);
+    invalid(call->rq->err, pointer, code, "%s", detail);
 }
 
 /* What a replica says is of an earlier boot of its resource. */
@@ -338,7 +335,7 @@ static void check_shared(struct round_call *call, size_t job, size_t i,
         return;
     }
     snprintf(member, sizeof(member), "replicas/%zu/resource_id", i);
-    job_mistake(call, job, member, "conflict",
+    job_mistake(call, job, member, ITEM_CONFLICT,
                 "another active replica of the job is on this resource");
 }
 
@@ -356,7 +353,7 @@ static bool take_replicas(struct round_call *call, size_t job, const size_t *pla
 
         if (at == NAME_NOT_FOUND) {
             snprintf(member, sizeof(member), "replicas/%zu/resource_id", i);
-            job_mistake(call, job, member, "unknown_id",
+            job_mistake(call, job, member, ITEM_UNKNOWN_ID,
                         "the snapshot has no such resource");
             known = false;
             continue;
@@ -383,18 +380,18 @@ static void check_job(struct round_call *call, size_t job)
         active += given->replicas[i].state == REPLICA_TRANSFERRING ||
                   given->replicas[i].state == REPLICA_RUNNING;
     if (given->state == ROUND_JOB_WAITING && active)
-        job_mistake(call, job, "state", "conflict",
+        job_mistake(call, job, "state", ITEM_CONFLICT,
                     "a waiting job has no replica that transfers or runs");
     if (given->state == ROUND_JOB_RUNNING && !active)
-        job_mistake(call, job, "state", "conflict",
+        job_mistake(call, job, "state", ITEM_CONFLICT,
                     "a running job needs a replica that transfers or runs");
     if (isnan(given->replicas_started))
         return;
     if (given->replicas_started != floor(given->replicas_started))
-        job_mistake(call, job, "replicas_started", "not_an_integer",
+        job_mistake(call, job, "replicas_started", ITEM_NOT_AN_INTEGER,
                     "it must be a whole number");
     else if (given->replicas_started < (double)given->replica_count)
-        job_mistake(call, job, "replicas_started", "out_of_bounds",
+        job_mistake(call, job, "replicas_started", ITEM_OUT_OF_BOUNDS,
                     "more replicas are listed than were started");
 }
 

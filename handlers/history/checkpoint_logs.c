@@ -119,7 +119,7 @@ static void check_log(struct bulk_check *check, const void *item)
     bulk_check_instant(check, "requested_at", log->requested_at_s);
     for (size_t i = 0; i < sizeof(costs) / sizeof(costs[0]); i++)
         if (record->action == LOG_OMIT && !isnan(costs[i].value))
-            bulk_mistake(check, costs[i].name, "conflict",
+            bulk_mistake(check, costs[i].name, ITEM_CONFLICT,
                          "a checkpoint that was omitted has no such figure");
 }
 

@@ -242,16 +242,16 @@ static void check_load(struct bulk_check *check, const struct sent_execution *in
     struct min_avg ignored;
 
     if (in->resource_ids && in->resource_count == 0)
-        bulk_mistake(check, "resource_ids", "too_short", "give at least one machine");
+        bulk_mistake(check, "resource_ids", ITEM_TOO_SHORT, "give at least one machine");
     if (!in->load_samples)
         return;
     if (in->load_sample_count == 0)
-        bulk_mistake(check, "load_samples", "required", "give at least one sample");
+        bulk_mistake(check, "load_samples", ITEM_REQUIRED, "give at least one sample");
     else if (!in->resource_ids || in->resource_count == 0)
-        bulk_mistake(check, "resource_ids", "required",
+        bulk_mistake(check, "resource_ids", ITEM_REQUIRED,
                      "load_samples need the machines that the run used");
     else if (!isnan(in->run.cpu_available_ratio) || !isnan(in->run.bandwidth_mbps))
-        bulk_mistake(check, "load_samples", "conflict",
+        bulk_mistake(check, "load_samples", ITEM_CONFLICT,
                      "give either load_samples, or cpu_available_ratio and "
                      "bandwidth_mbps");
     else if (read_load(in, &ignored, check->err->arena, &found) == ERR_INVALID)
@@ -261,7 +261,7 @@ static void check_load(struct bulk_check *check, const struct sent_execution *in
             bulk_mistake(check,
                          arena_printf(check->err->arena, "%s%s", is_sample ? "load_" : "",
                                       item->pointer + 1),
-                         item->kind, "%s", item->detail);
+                         item->code, "%s", item->detail);
         }
 }
 
@@ -276,7 +276,7 @@ static void check_execution(struct bulk_check *check, const void *item)
     bulk_check_whole(check, "exit_code", e->exit_code);
     bulk_check_whole(check, "model_version", e->model_version);
     if (e->parameters && e->parameters[0] != '{')
-        bulk_mistake(check, "parameters", "wrong_type", "must be an object");
+        bulk_mistake(check, "parameters", ITEM_WRONG_TYPE, "must be an object");
     check_load(check, in);
 }
 

@@ -320,9 +320,9 @@ static void check_failure(struct bulk_check *check, const void *item)
     bulk_check_instant(check, "detected_at", f->detected_at_s);
     bulk_check_whole(check, "level", f->level);
     if (f->up_at_s < f->down_at_s)
-        bulk_mistake(check, "up_at", "out_of_bounds", "up_at is before down_at");
+        bulk_mistake(check, "up_at", ITEM_OUT_OF_BOUNDS, "up_at is before down_at");
     if (f->detected_at_s < f->down_at_s)
-        bulk_mistake(check, "detected_at", "out_of_bounds",
+        bulk_mistake(check, "detected_at", ITEM_OUT_OF_BOUNDS,
                      "detected_at is before down_at");
 }
 

@@ -152,7 +152,7 @@ static void check_sample(struct bulk_check *check, const void *item)
     bulk_check_instant(check, "observed_at", s->observed_at_s);
     if (isnan(s->cpu_available_ratio) && isnan(s->memory_available_bytes) &&
         isnan(s->bandwidth_mbps) && isnan(s->latency_s))
-        bulk_mistake(check, "", "no_measure",
+        bulk_mistake(check, "", ITEM_NO_MEASURE,
                      "one of cpu_available_ratio, memory_available_bytes, "
                      "bandwidth_mbps and latency_s is needed");
 }
@@ -210,7 +210,7 @@ enum error_code get_load_aggregates(struct request *rq, const void *in, void *ou
         range.from_at_s = range.to_at_s - DAY_S;
     TRY(range_check(&range, rq->err));
     if ((range.to_at_s - range.from_at_s) / query->interval_s > STORE_INTERVALS_MAX)
-        return invalid(rq->err, "/?/interval_s", "out_of_bounds",
+        return invalid(rq->err, "?/interval_s", ITEM_OUT_OF_BOUNDS,
                        "more than %d intervals; take longer ones or a shorter range",
                        STORE_INTERVALS_MAX);
     filter.from_at_s = range.from_at_s;

@@ -97,9 +97,9 @@ static void check_observation(struct bulk_check *check, const void *item)
     bulk_check_instant(check, "to_at", o->to_at_s);
     bulk_check_whole(check, "component_count", o->component_count);
     if (o->to_at_s <= o->from_at_s)
-        bulk_mistake(check, "to_at", "out_of_bounds", "to_at is not after from_at");
+        bulk_mistake(check, "to_at", ITEM_OUT_OF_BOUNDS, "to_at is not after from_at");
     if (o->component && o->component_count > 1)
-        bulk_mistake(check, "component_count", "conflict",
+        bulk_mistake(check, "component_count", ITEM_CONFLICT,
                      "a component that has a name is one");
 }
 
@@ -137,7 +137,7 @@ static enum error_code check_overlaps(struct request *rq, const struct observati
             before->to_at_s <= o->from_at_s)
             continue;
         check.index = (size_t)(o - list);
-        bulk_mistake(&check, "from_at", "conflict",
+        bulk_mistake(&check, "from_at", ITEM_CONFLICT,
                      "overlaps another observation of the same resource in this body");
     }
     return rq->err->code;
@@ -166,7 +166,7 @@ enum error_code post_observations(struct request *rq, const void *in, void *out)
     TRY(store_observations(db, rq->principal.tenant, list, count, &stored, rq->arena,
                            rq->err));
     if (stored == 0 && count > 0)
-        return invalid(rq->err, "", "conflict",
+        return invalid(rq->err, "", ITEM_CONFLICT,
                        "an observation overlaps one that is stored of the same resource "
                        "and component with another from_at: close that one first, or "
                        "delete it");

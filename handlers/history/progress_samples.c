@@ -204,22 +204,23 @@ struct progress_mistake progress_report_mistake(const struct progress_report *r)
     bool runs = !isnan(r->done_count) || !isnan(r->total_count);
 
     if (pct + simulated + runs == 0)
-        return (struct progress_mistake){"progress_pct", "required",
+        return (struct progress_mistake){"progress_pct", ITEM_REQUIRED,
                                          "give progress_pct, or simulated_s with "
                                          "simulated_total_s, or done_count with "
                                          "total_count"};
     if (pct + simulated + runs > 1)
-        return (struct progress_mistake){pct ? "progress_pct" : "simulated_s", "conflict",
+        return (struct progress_mistake){pct ? "progress_pct" : "simulated_s",
+                                         ITEM_CONFLICT,
                                          "give the progress in one form only"};
     if (simulated && (isnan(r->simulated_s) || isnan(r->simulated_total_s)))
         return (struct progress_mistake){
-            isnan(r->simulated_s) ? "simulated_s" : "simulated_total_s", "required",
+            isnan(r->simulated_s) ? "simulated_s" : "simulated_total_s", ITEM_REQUIRED,
             "both are needed: simulated_s and simulated_total_s"};
     if (runs && (isnan(r->done_count) || isnan(r->total_count)))
         return (struct progress_mistake){
-            isnan(r->done_count) ? "done_count" : "total_count", "required",
+            isnan(r->done_count) ? "done_count" : "total_count", ITEM_REQUIRED,
             "both are needed: done_count and total_count"};
-    return (struct progress_mistake){NULL, NULL, NULL};
+    return (struct progress_mistake){0};
 }
 
 struct progress_sample progress_report_sample(const struct progress_report *r)
@@ -239,7 +240,7 @@ static void check_sample(struct bulk_check *check, const void *item)
     struct progress_mistake m = progress_report_mistake(&s->report);
 
     if (m.member)
-        bulk_mistake(check, m.member, m.kind, "%s", m.text);
+        bulk_mistake(check, m.member, m.code, "%s", m.text);
 }
 
 /* ---- scores ---- */

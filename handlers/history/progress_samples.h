@@ -53,7 +53,9 @@ struct progress_report {
 
 /* What is wrong with the form of its progress; member NULL: nothing. */
 struct progress_mistake {
-    const char *member, *kind, *text;
+    const char *member;
+    enum item_code code;
+    const char *text;
 };
 struct progress_mistake progress_report_mistake(const struct progress_report *report);
 

@@ -156,7 +156,7 @@ enum error_code post_model_fit(struct request *rq, const void *in, void *out)
     fitted_check_settings(kind, &body->settings, "/settings", rq->err);
     if (body->decision.algorithm || body->decision.option_count)
         invalid(rq->err, body->decision.algorithm ? "/algorithm" : "/options",
-                "unknown_member", "a fit is described by kind and settings");
+                ITEM_UNKNOWN_MEMBER, "a fit is described by kind and settings");
     if (rq->err->code != OK)
         return rq->err->code;
     TRY(model_runs_read(kind, &body->settings, body->samples, body->sample_count,
@@ -165,7 +165,7 @@ enum error_code post_model_fit(struct request *rq, const void *in, void *out)
     TRY(fitted_train(kind, &body->settings, runs, body->sample_count, &rq->budget, &m,
                      NULL, rq->arena, rq->err));
     if (m.reason && strcmp(m.reason, "mixed_processors") == 0)
-        return invalid(rq->err, "/samples", "mixed_processors",
+        return invalid(rq->err, "/samples", ITEM_MIXED_PROCESSORS,
                        "a preliminary model needs runs on one number of processors");
     answer->kind = body->kind;
     answer->settings = body->settings;
@@ -324,7 +324,7 @@ enum error_code post_model_evaluation(struct request *rq, const void *in, void *
     struct accuracy accuracy;
 
     if (!body->pair_count && !body->configuration_count)
-        return invalid(rq->err, "/pairs", "required", "give pairs or configurations");
+        return invalid(rq->err, "/pairs", ITEM_REQUIRED, "give pairs or configurations");
     TRY(accuracy_of(body->pairs, body->pair_count, &accuracy, rq->arena, rq->err));
     answer->pair_count = accuracy.count;
     answer->appe_pct = accuracy.appe_pct;

@@ -48,18 +48,18 @@ void fitted_check_settings(enum model_kind kind, const struct model_settings *s,
     snprintf(pointer, sizeof(pointer), "%s/inputs", at);
     if (!regression) {
         if (s->input_count)
-            invalid(err, pointer, "not_used", "the kind %s has no inputs to choose",
+            invalid(err, pointer, ITEM_NOT_USED, "the kind %s has no inputs to choose",
                     model_kind_names[kind]);
         return;
     }
     if (s->input_count && (s->input_count < regression->inputs_min ||
                            s->input_count > regression->inputs_max))
-        invalid(err, pointer, "out_of_bounds", "the kind %s takes %zu to %zu inputs",
+        invalid(err, pointer, ITEM_OUT_OF_BOUNDS, "the kind %s takes %zu to %zu inputs",
                 regression->name, regression->inputs_min, regression->inputs_max);
     for (size_t i = 0; i < s->input_count; i++)
         for (size_t k = 0; k < i; k++)
             if (strcmp(s->inputs[i], s->inputs[k]) == 0)
-                invalid(err, pointer, "duplicate", "'%.60s' is there twice",
+                invalid(err, pointer, ITEM_DUPLICATE, "'%.60s' is there twice",
                         s->inputs[i]);
 }
 

@@ -131,7 +131,7 @@ enum error_code model_runs_read(enum model_kind kind,
             char pointer[96];
 
             snprintf(pointer, sizeof(pointer), "%s/%zu/processors", at, i);
-            invalid(err, pointer, "not_an_integer", "must be a whole number");
+            invalid(err, pointer, ITEM_NOT_AN_INTEGER, "must be a whole number");
         }
         for (size_t k = 0; k < input_count && kind >= MODEL_LINEAR; k++)
             list[i].inputs[k] =
@@ -237,15 +237,16 @@ static bool read_combination(const struct combination_row *row, const char *poin
         (!isnan(row->f_pcomp_id) && row->f_pcomp_id != floor(row->f_pcomp_id)) ||
         (!isnan(row->f_pcomm_id) && row->f_pcomm_id != floor(row->f_pcomm_id)) ||
         !perf_combination_valid(out)) {
-        invalid(err, pointer, "invalid_combination",
+        invalid(err, pointer, ITEM_INVALID_COMBINATION,
                 "the masks and ids name no combination of 1 to %d functions; one with a "
                 "f_comm_mask needs f_bw_id",
                 PERF_TERMS_MAX);
         return false;
     }
     if (row->coefficient_count != perf_term_count(out)) {
-        invalid(err, pointer, "invalid_combination", "%zu coefficients for %zu functions",
-                row->coefficient_count, perf_term_count(out));
+        invalid(err, pointer, ITEM_INVALID_COMBINATION,
+                "%zu coefficients for %zu functions", row->coefficient_count,
+                perf_term_count(out));
         return false;
     }
     memcpy(out->coefficients, row->coefficients,
@@ -602,7 +603,7 @@ static enum error_code unpack_text(const struct model_document *in, const char *
         return fail_memory(err);
     bytes.data = base64url_decode(in->packed, &bytes.length, a);
     if (!bytes.data || bytes.length % sizeof(double))
-        return invalid(err, pointer, "not_packed", "this is not what a fit answers");
+        return invalid(err, pointer, ITEM_NOT_PACKED, "this is not what a fit answers");
     numbers = store_numbers_read(bytes, &count, a);
     if (!numbers)
         return fail_memory(err);
@@ -610,7 +611,7 @@ static enum error_code unpack_text(const struct model_document *in, const char *
                       err) == OK)
         return OK;
     *err = (struct error){.arena = err->arena};
-    return invalid(err, pointer, "not_packed",
+    return invalid(err, pointer, ITEM_NOT_PACKED,
                    "these are not the numbers of a model of the kind %s with these "
                    "settings",
                    model_kind_names[in->kind]);
@@ -623,7 +624,7 @@ static enum error_code from_combinations(const struct model_document *in, const 
     struct perf_combination *sorted = NULL, *single = NULL;
 
     if (in->kind != MODEL_COMPREHENSIVE)
-        return invalid(err, at, "not_used", "the kind %s has no combinations",
+        return invalid(err, at, ITEM_NOT_USED, "the kind %s has no combinations",
                        model_kind_names[in->kind]);
     read_combinations(in->combinations, in->combination_count, at, "combinations",
                       &sorted, a, err);
@@ -650,7 +651,7 @@ enum error_code model_document_read(const struct model_document *in, const char 
         return fail_memory(err);
     fitted_check_settings(kind, &in->settings, settings_at, err);
     if (ways != 1)
-        return invalid(err, at, "conflict",
+        return invalid(err, at, ITEM_CONFLICT,
                        "give exactly one of packed, combinations and samples");
     if (err->code != OK)
         return err->code;

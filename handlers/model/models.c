@@ -6,6 +6,7 @@
 #include "handlers/stored/stored_name.h"
 #include "service/refits.h"
 #include "service/service.h"
+#include "service/stored_hint.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -434,7 +435,7 @@ enum error_code post_model(struct request *rq, const void *in, void *out)
     fitted_check_settings((enum model_kind)body->kind, &body->settings, "/settings",
                           rq->err);
     if (body->phase_index != floor(body->phase_index) && !isnan(body->phase_index))
-        invalid(rq->err, "/phase_index", "not_an_integer", "must be a whole number");
+        invalid(rq->err, "/phase_index", ITEM_NOT_AN_INTEGER, "must be a whole number");
     if (rq->err->code != OK)
         return rq->err->code;
     TRY(settings_text(rq, &body->settings, &wanted.settings));
@@ -718,13 +719,15 @@ static enum error_code read_reference_model(struct request *rq, struct db_sessio
 
     if (code == ERR_NOT_FOUND) {
         *rq->err = (struct error){.arena = rq->arena};
-        return invalid(rq->err, "/reference_model_id", "unknown_id",
-                       "there is no model '%.100s'", model_id);
+        invalid(rq->err, "/reference_model_id", ITEM_UNKNOWN_ID,
+                "there is no model '%.100s'", model_id);
+        stored_hint(rq, "model_id", model_id);
+        return ERR_INVALID;
     }
     TRY(code);
     if (strcmp(now.model.kind, model_kind_names[MODEL_COMPREHENSIVE]) != 0 ||
         now.version.version == 0 || strcmp(now.version.state, "trained") != 0)
-        return invalid(rq->err, "/reference_model_id", "not_trained",
+        return invalid(rq->err, "/reference_model_id", ITEM_NOT_TRAINED,
                        "only a trained comprehensive model can be carried over; '%.100s' "
                        "is %s of the kind %s",
                        model_id, now.model.state, now.model.kind);
@@ -778,8 +781,8 @@ static enum error_code port_locked(struct request *rq, struct db_session *db,
 
     TRY(stored_settings(target, &kind, &settings, rq->arena, rq->err));
     if (kind != MODEL_COMPREHENSIVE)
-        return invalid(rq->err, "", "not_used", "a model of the kind %s cannot be ported",
-                       model_kind_names[kind]);
+        return invalid(rq->err, "", ITEM_NOT_USED,
+                       "a model of the kind %s cannot be ported", model_kind_names[kind]);
     TRY(read_reference_model(rq, db, body->reference_model_id, &reference));
     TRY(port_runs(rq, db, &settings, body->reference_model_id, body->reference_runs,
                   body->reference_run_count, "/reference_runs", &ours, &our_count));

@@ -189,6 +189,17 @@ static const struct {
     {"workflow_round", "/v1/workflow-schedules", workflow_round_at},
 };
 
+const char *algorithm_endpoint(const char *name)
+{
+    struct policy_row row;
+
+    for (size_t f = 0; f < sizeof(families) / sizeof(families[0]); f++)
+        for (size_t i = 0; families[f].at(i, &row); i++)
+            if (strcmp(row.name, name) == 0)
+                return families[f].endpoint;
+    return NULL;
+}
+
 struct option {
     const char *name;
     int type;

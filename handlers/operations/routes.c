@@ -30,6 +30,11 @@ const struct route operations_routes[] = {
      "bounds and "
      "default.",
      NULL},
+    {"GET", "/v1/errors", get_errors, NULL, &errors_answer_json, NULL, WORK_INLINE,
+     SCOPE_NONE, 0, "What may go wrong",
+     "Every code of a problem, of the elements of its errors, and of a warning: what "
+     "leads to it, and what to do then.",
+     NULL},
     {"GET", "/v1/quotas", get_quotas, NULL, &quotas_json, NULL, WORK_INLINE,
      SCOPE_DECIDE | SCOPE_INGEST, 0, "What the caller may still take",
      "For each limit of the key, or of all keys of its tenant, what there is and what is "

@@ -14,6 +14,15 @@ extern const struct json_object algorithms_query_json;
 
 handler_fn get_algorithms;
 
+/* The path of the first endpoint that has an algorithm of this name; NULL: none. */
+const char *algorithm_endpoint(const char *name);
+
+/* ---- errors.c - GET /v1/errors: the codes of errors, of mistakes and of warnings. */
+
+extern const struct json_object errors_answer_json;
+
+handler_fn get_errors;
+
 /* ---- operations.c - what operators and tools ask of the service itself. */
 
 extern const struct json_object health_json;

@@ -15,9 +15,8 @@ struct organization {
 };
 
 struct service_limits {
-    double time_limit_max_s, simulation_time_limit_s;
+    double time_limit_max_s, simulation_time_limit_s, rate_limit_per_s;
     uint64_t max_body_bytes, page_size_max;
-    double rate_limit_per_s; /* NAN: none */
 };
 
 struct service_info {
@@ -52,16 +51,14 @@ static const struct json_object organization_json = {
 #define T struct service_limits
 static const struct json_field limits_rows[] = {
     JSON_NUMBER(T, time_limit_max_s, 0, 0, 0, 0,
-                "Largest time_limit_s of a request; a key's quota may be lower"),
+                "Largest time_limit_s of a decision, and its default"),
     JSON_NUMBER(T, simulation_time_limit_s, 0, 0, 0, 0,
-                "The same for a simulation without a client (Prefer: respond-async)"),
+                "Likewise of what is computed without a client (Prefer: respond-async)"),
     JSON_INTEGER(T, max_body_bytes, 0, JSON_EXACT, 0, 0,
-                 "Largest body, received and inflated"),
-    JSON_INTEGER(T, page_size_max, 0, JSON_EXACT, 0, 0, "Largest page_size"),
-    JSON_NUMBER(
-        T, rate_limit_per_s, 0, 0, 0, JSON_OPTIONAL,
-        "Requests that may be sent each second, for whom no quota says otherwise; "
-        "left out: no limit"),
+                 "Largest body of a request, also after decompression"),
+    JSON_INTEGER(T, page_size_max, 0, JSON_EXACT, 0, 0, "Largest page_size of a list"),
+    JSON_NUMBER(T, rate_limit_per_s, 0, 0, NAN, JSON_OPTIONAL,
+                "Requests a second of a key, or of an address; left out: no limit"),
     {0},
 };
 #undef T
@@ -78,7 +75,7 @@ static const struct json_field info_rows[] = {
     JSON_OBJECT(T, organization, struct organization, &organization_json, 0, "Provider"),
     JSON_TEXT(T, version, 0, "Version of the program"),
     JSON_OBJECT(T, limits, struct service_limits, &limits_json, 0,
-                "Limits in force, by the settings"),
+                "What is in force here"),
     {0},
 };
 #undef T
@@ -99,9 +96,13 @@ enum error_code get_service_info(struct request *rq, const void *in, void *out)
         .version = GRIDPLAN_VERSION,
         .type = {"gridplan", "scheduling-decisions", "1"},
         .organization = {"gridplan", "/"},
-        .limits = {config->time_limit_max_s, config->simulation_time_limit_s,
-                   config->max_body_bytes, PAGE_SIZE_MAX,
-                   config->rate_limit_per_s > 0 ? config->rate_limit_per_s : (double)NAN},
+        .limits = {.time_limit_max_s = config->time_limit_max_s,
+                   .simulation_time_limit_s = config->simulation_time_limit_s,
+                   .rate_limit_per_s = config->rate_limit_per_s > 0
+                                           ? config->rate_limit_per_s
+                                           : (double)NAN,
+                   .max_body_bytes = config->max_body_bytes,
+                   .page_size_max = PAGE_SIZE_MAX},
     };
     return OK;
 }

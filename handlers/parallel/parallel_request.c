@@ -162,11 +162,11 @@ static void check_job(struct schedule_call *call)
     if (every_site)
         return;
     if (!job->application_id)
-        invalid(err, "/jobs/0/model", "required",
+        invalid(err, "/jobs/0/model", ITEM_REQUIRED,
                 "the member is missing: give it, or an application_id whose model is "
                 "stored, or a model with every site");
     else if (isnan(job->problem_size))
-        invalid(err, "/jobs/0/problem_size", "required",
+        invalid(err, "/jobs/0/problem_size", ITEM_REQUIRED,
                 "the member is missing: a stored model needs it");
 }
 
@@ -253,7 +253,7 @@ static enum error_code find_sites(struct schedule_call *call)
     const struct snapshot *stored = NULL;
 
     if (body->snapshot && body->snapshot_id)
-        invalid(rq->err, "/snapshot_id", "conflict",
+        invalid(rq->err, "/snapshot_id", ITEM_CONFLICT,
                 "give either snapshot or snapshot_id, not both");
     else if (body->snapshot) {
         call->sites = body->snapshot->sites;
@@ -301,7 +301,7 @@ enum error_code schedule_call_begin(struct schedule_call *call, struct request *
     *call = (struct schedule_call){.rq = rq, .body = body};
     TRY(find_policy(call));
     if (body->job_count != 1)
-        invalid(rq->err, "/jobs", body->job_count ? "too_long" : "too_short",
+        invalid(rq->err, "/jobs", body->job_count ? ITEM_TOO_LONG : ITEM_TOO_SHORT,
                 "there must be exactly one job");
     TRY(find_sites(call));
     TRY(find_waits(call));

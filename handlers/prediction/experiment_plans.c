@@ -340,16 +340,17 @@ static enum error_code add_overheads(struct request *rq, const struct run_plan *
 static void check_bounds(const struct plan_request *in, struct error *err)
 {
     if (isnan(in->min_problem_size))
-        invalid(err, "/min_problem_size", "required", "the least size to run is missing");
+        invalid(err, "/min_problem_size", ITEM_REQUIRED,
+                "the least size to run is missing");
     if (isnan(in->max_problem_size))
-        invalid(err, "/max_problem_size", "required",
+        invalid(err, "/max_problem_size", ITEM_REQUIRED,
                 "the greatest size to run is missing");
     if (in->min_problem_size > in->max_problem_size)
-        invalid(err, "/max_problem_size", "out_of_bounds",
+        invalid(err, "/max_problem_size", ITEM_OUT_OF_BOUNDS,
                 "less than min_problem_size, %g", in->min_problem_size);
     if (in->min_processors > in->max_processors)
-        invalid(err, "/max_processors", "out_of_bounds", "less than min_processors, %zu",
-                (size_t)in->min_processors);
+        invalid(err, "/max_processors", ITEM_OUT_OF_BOUNDS,
+                "less than min_processors, %zu", (size_t)in->min_processors);
 }
 
 static enum error_code plan_first(struct request *rq, const struct plan_request *in,
@@ -425,7 +426,7 @@ static enum error_code given_candidates(struct request *rq, const struct plan_re
 
         snprintf(pointer, sizeof(pointer), "/candidates/%zu/processors", i);
         if (c->processors != floor(c->processors))
-            invalid(rq->err, pointer, "not_an_integer", "must be a whole number");
+            invalid(rq->err, pointer, ITEM_NOT_AN_INTEGER, "must be a whole number");
         (*list)[i] = (struct run_candidate){
             c->problem_size, (size_t)c->processors,
             isnan(c->cpu_available_ratio) ? in->cpu_available_ratio
@@ -434,7 +435,7 @@ static enum error_code given_candidates(struct request *rq, const struct plan_re
     }
     *count = in->candidate_count;
     if (in->candidate_count == 0)
-        invalid(rq->err, "/candidates", "too_short", "give at least one candidate");
+        invalid(rq->err, "/candidates", ITEM_TOO_SHORT, "give at least one candidate");
     return rq->err->code;
 }
 
@@ -501,7 +502,8 @@ enum error_code post_experiment_plan(struct request *rq, const void *in, void *o
 
     if (body->decision.algorithm || body->decision.option_count)
         return invalid(rq->err, body->decision.algorithm ? "/algorithm" : "/options",
-                       "unknown_member", "a plan has no algorithms or options to choose");
+                       ITEM_UNKNOWN_MEMBER,
+                       "a plan has no algorithms or options to choose");
     TRY(decision_begin(rq, &body->decision, &answer->decision));
     if (source->model_id || source->application_id || source->model) {
         TRY(models_at_hand(rq, source, false, &model, &count));

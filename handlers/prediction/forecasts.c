@@ -200,7 +200,7 @@ enum error_code get_forecasts(struct request *rq, const void *in, void *out)
 
     (void)in;
     if (query->to_resource_id && !query->resource_id)
-        return invalid(rq->err, "/?/to_resource_id", "conflict",
+        return invalid(rq->err, "?/to_resource_id", ITEM_CONFLICT,
                        "a link needs resource_id, where it begins");
     page->at_s = isnan(query->at_s) ? clock_wall_s() : query->at_s;
     page->horizon_s = LOAD_BUCKET_S;

@@ -218,10 +218,10 @@ enum error_code models_at_hand(struct request *rq, const struct model_source *so
     struct model_at_hand *models;
 
     if (ways != 1)
-        return invalid(rq->err, "/model_id", ways ? "conflict" : "required",
+        return invalid(rq->err, "/model_id", ways ? ITEM_CONFLICT : ITEM_REQUIRED,
                        "give exactly one of model_id, application_id and model");
     if (phases && !source->application_id)
-        return invalid(rq->err, "/application_id", "required",
+        return invalid(rq->err, "/application_id", ITEM_REQUIRED,
                        "phases have a model each: name the application");
     if (!source->model) {
         TRY(stored_models(rq, source, phases, &models, count));

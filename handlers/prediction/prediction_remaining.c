@@ -396,10 +396,10 @@ static void check_init(const struct function_in *f, size_t i, struct error *err)
     if (!f->init)
         return;
     if (f->init_count != want)
-        invalid(err, pointer, "wrong_length", "%s has %zu parameters, not %zu",
+        invalid(err, pointer, ITEM_WRONG_LENGTH, "%s has %zu parameters, not %zu",
                 progress_function_names[f->name], want, f->init_count);
     else if (want == PROGRESS_PARAMS_MAX && (!(f->init[1] >= 0) || !(f->init[2] > 0)))
-        invalid(err, pointer, "out_of_bounds",
+        invalid(err, pointer, ITEM_OUT_OF_BOUNDS,
                 "the amplitude must not be negative, the decay above 0");
 }
 
@@ -427,13 +427,13 @@ static void check_request(const struct remaining_request *in, struct error *err)
         decision_unknown_algorithm(algorithm, progress_method_names,
                                    PROGRESS_METHOD_COUNT, err);
     if (in->functions && in->function_count == 0)
-        invalid(err, "/functions", "too_short", "give at least one function");
+        invalid(err, "/functions", ITEM_TOO_SHORT, "give at least one function");
     for (size_t i = 0; in->functions && i < in->function_count; i++) {
         check_init(&in->functions[i], i, err);
         for (size_t j = 0; j < i; j++)
             if (in->functions[j].name == in->functions[i].name) {
                 snprintf(pointer, sizeof(pointer), "/functions/%zu/name", i);
-                invalid(err, pointer, "duplicate", "the function is there twice");
+                invalid(err, pointer, ITEM_DUPLICATE, "the function is there twice");
             }
     }
     for (size_t i = 0; i < in->sample_count; i++) {
@@ -442,7 +442,7 @@ static void check_request(const struct remaining_request *in, struct error *err)
         if (!m.member)
             continue;
         snprintf(pointer, sizeof(pointer), "/samples/%zu/%s", i, m.member);
-        invalid(err, pointer, m.kind, "%s", m.text);
+        invalid(err, pointer, m.code, "%s", m.text);
     }
 }
 

@@ -559,17 +559,17 @@ static void check_question(const struct predicting *p, const struct fitted_model
 
     if (q->processors != floor(q->processors)) {
         snprintf(pointer, sizeof(pointer), "%s/processors", at);
-        invalid(err, pointer, "not_an_integer", "must be a whole number");
+        invalid(err, pointer, ITEM_NOT_AN_INTEGER, "must be a whole number");
     }
     if (m->kind >= MODEL_LINEAR)
         return;
     if (isnan(q->problem_size)) {
         snprintf(pointer, sizeof(pointer), "%s/problem_size", at);
-        invalid(err, pointer, "required", "the model predicts from the problem size");
+        invalid(err, pointer, ITEM_REQUIRED, "the model predicts from the problem size");
     }
     if (q->processors >= 2 && isnan(q->bandwidth_mbps)) {
         snprintf(pointer, sizeof(pointer), "%s/bandwidth_mbps", at);
-        invalid(err, pointer, "required",
+        invalid(err, pointer, ITEM_REQUIRED,
                 "more than one processor: give the bandwidth between them, or "
                 "resource_ids");
     }
@@ -605,7 +605,7 @@ static void fill_inputs(const struct predicting *p, const struct fitted_model *m
         if (!isnan(inputs[i]))
             continue;
         snprintf(pointer, sizeof(pointer), "%s/%.60s", at, names[i]);
-        invalid(p->rq->err, pointer, "required", "the model needs the input '%.60s'",
+        invalid(p->rq->err, pointer, ITEM_REQUIRED, "the model needs the input '%.60s'",
                 names[i]);
     }
 }
@@ -882,23 +882,23 @@ static enum error_code check_request(const struct predictions_request *in,
     if (algorithm && strcmp(algorithm, "auto") != 0)
         decision_unknown_algorithm(algorithm, (const char *const[]){"auto"}, 1, err);
     if (in->decision.option_count)
-        invalid(err, "/options", "unknown_member", "predictions have no options");
+        invalid(err, "/options", ITEM_UNKNOWN_MEMBER, "predictions have no options");
     if (in->queries && in->phases)
-        invalid(err, "/phases", "conflict", "give either queries or phases");
+        invalid(err, "/phases", ITEM_CONFLICT, "give either queries or phases");
     if (in->queries && in->query_count == 0)
-        invalid(err, "/queries", "too_short", "give at least one query");
+        invalid(err, "/queries", ITEM_TOO_SHORT, "give at least one query");
     if (in->phases && in->phase_count == 0)
-        invalid(err, "/phases", "too_short", "give at least one phase");
+        invalid(err, "/phases", ITEM_TOO_SHORT, "give at least one phase");
     if (in->load.resource_ids && in->load.resource_count == 0)
-        invalid(err, "/resource_ids", "too_short", "give at least one resource");
+        invalid(err, "/resource_ids", ITEM_TOO_SHORT, "give at least one resource");
     if (in->is_load && !in->load.resource_ids)
-        invalid(err, "/resource_ids", "required", "whose load is to be forecast");
+        invalid(err, "/resource_ids", ITEM_REQUIRED, "whose load is to be forecast");
     for (size_t i = 0; in->phases && i < in->phase_count; i++) {
         char pointer[48];
 
         snprintf(pointer, sizeof(pointer), "/phases/%zu/phase_index", i);
         if (in->phases[i].phase_index != floor(in->phases[i].phase_index))
-            invalid(err, pointer, "not_an_integer", "must be a whole number");
+            invalid(err, pointer, ITEM_NOT_AN_INTEGER, "must be a whole number");
     }
     return err->code;
 }

@@ -62,7 +62,7 @@ void histories_check(const struct resource_histories *h, struct error *err)
             isnan(r->failure_count))
             continue;
         snprintf(pointer, sizeof(pointer), "/snapshot/resources/%zu/failure_count", i);
-        invalid(err, pointer, "not_an_integer", "%g is not a whole number",
+        invalid(err, pointer, ITEM_NOT_AN_INTEGER, "%g is not a whole number",
                 r->failure_count);
     }
 }

@@ -407,12 +407,12 @@ static enum error_code check_jobs(struct deciding *d)
 
         if (same != NAME_NOT_FOUND) {
             snprintf(pointer, sizeof(pointer), "/jobs/%zu/id", i);
-            invalid(err, pointer, "duplicate",
+            invalid(err, pointer, ITEM_DUPLICATE,
                     "'%.100s' runs already: it is /running/%zu too", job->id, same);
         }
         if (job->planned_start_s < body->now_s - YEAR_S) {
             snprintf(pointer, sizeof(pointer), "/jobs/%zu/planned_start_s", i);
-            invalid(err, pointer, "out_of_bounds",
+            invalid(err, pointer, ITEM_OUT_OF_BOUNDS,
                     "%.15g is more than a year before now_s", job->planned_start_s);
         }
     }

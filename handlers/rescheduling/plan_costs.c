@@ -129,7 +129,8 @@ static enum error_code read_routes(struct plan_call *call, double *between)
             if (!pointer)
                 return fail_memory(call->rq->err);
             if (first_pass && call->body->snapshot)
-                invalid(call->rq->err, pointer, "unknown_id", "there is no site '%.100s'",
+                invalid(call->rq->err, pointer, ITEM_UNKNOWN_ID,
+                        "there is no site '%.100s'",
                         from == SIZE_MAX ? r->from_site_id : r->to_site_id);
         } else if (first_pass) {
             between[from * n + to] = r->bandwidth_mbps;

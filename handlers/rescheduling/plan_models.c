@@ -30,10 +30,10 @@ static enum error_code read_list(struct plan_call *call,
             return fail_memory(rq->err);
         site_model_check(&list[i].model, call->job->problem_size, at, rq->err);
         if (k > call->job->phases)
-            invalid(rq->err, phase, "out_of_bounds", "the job has %llu phases",
+            invalid(rq->err, phase, ITEM_OUT_OF_BOUNDS, "the job has %llu phases",
                     (unsigned long long)call->job->phases);
         else if (phases[k - 1])
-            invalid(rq->err, phase, "duplicate", "phase %zu has a model already", k);
+            invalid(rq->err, phase, ITEM_DUPLICATE, "phase %zu has a model already", k);
         if (rq->err->item_count > before)
             continue;
         phases[k - 1] = &list[i];
@@ -65,7 +65,7 @@ static void check_size(struct plan_call *call)
         for (size_t k = call->in.first_phase; k <= job->phases; k++)
             asks = asks || (!call->at[s].phases[k - 1] && !call->phases[k - 1]);
     if (asks && isnan(job->problem_size))
-        invalid(call->rq->err, "/jobs/0/problem_size", "required",
+        invalid(call->rq->err, "/jobs/0/problem_size", ITEM_REQUIRED,
                 "the member is missing: a stored model needs it");
 }
 

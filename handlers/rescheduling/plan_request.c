@@ -201,7 +201,7 @@ static enum error_code find_sites(struct plan_call *call)
     struct request *rq = call->rq;
 
     if (body->snapshot && body->snapshot_id)
-        return invalid(rq->err, "/snapshot_id", "conflict",
+        return invalid(rq->err, "/snapshot_id", ITEM_CONFLICT,
                        "give either snapshot or snapshot_id, not both");
     if (body->snapshot) {
         call->given = body->snapshot->sites;
@@ -213,7 +213,7 @@ static enum error_code find_sites(struct plan_call *call)
     }
     if (call->in.site_count == 0)
         return invalid(rq->err, body->snapshot ? "/snapshot/sites" : "/snapshot_id",
-                       "too_short", "there is no site");
+                       ITEM_TOO_SHORT, "there is no site");
     return find_waits(call);
 }
 
@@ -381,11 +381,11 @@ static enum error_code check_current(struct plan_call *call)
         return fail_memory(call->rq->err);
     for (size_t i = 0; i < current->resource_count; i++)
         if (name_index_add(&index, current->resource_ids[i], i) != NAME_NOT_FOUND)
-            invalid(call->rq->err, "/jobs/0/current/resource_ids", "duplicate",
+            invalid(call->rq->err, "/jobs/0/current/resource_ids", ITEM_DUPLICATE,
                     "'%.100s' is there twice", current->resource_ids[i]);
     call->in.current.site = plan_site_named(call, current->site_id);
     if (call->in.current.site == SIZE_MAX)
-        invalid(call->rq->err, "/jobs/0/current/site_id", "unknown_id",
+        invalid(call->rq->err, "/jobs/0/current/site_id", ITEM_UNKNOWN_ID,
                 "there is no site '%.100s' in the snapshot", current->site_id);
     return OK;
 }
@@ -445,11 +445,11 @@ enum error_code plan_call_begin(struct plan_call *call, struct request *rq,
 {
     *call = (struct plan_call){.rq = rq, .body = body, .policy = policy};
     if (body->job_count != 1)
-        return invalid(rq->err, "/jobs", "out_of_bounds",
+        return invalid(rq->err, "/jobs", ITEM_OUT_OF_BOUNDS,
                        "give one job; plan several one after the other");
     call->job = &body->jobs[0];
     if (first_phase > call->job->phases)
-        return invalid(rq->err, "/jobs/0/first_phase", "out_of_bounds",
+        return invalid(rq->err, "/jobs/0/first_phase", ITEM_OUT_OF_BOUNDS,
                        "the job has %llu phases", (unsigned long long)call->job->phases);
     call->in.first_phase = first_phase;
     call->in.phase_count = call->job->phases;

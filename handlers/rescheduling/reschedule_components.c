@@ -302,10 +302,10 @@ static enum error_code mark_failed(struct error_call *c, const struct name_index
     size_t at = name_index_find(ids, id);
 
     if (at == NAME_NOT_FOUND)
-        return invalid(c->rq->err, pointer, "unknown_id",
+        return invalid(c->rq->err, pointer, ITEM_UNKNOWN_ID,
                        "the job has no such component");
     if (c->is_failed[at])
-        return invalid(c->rq->err, pointer, "duplicate", "it is named twice");
+        return invalid(c->rq->err, pointer, ITEM_DUPLICATE, "it is named twice");
     c->is_failed[at] = true;
     c->failed[c->failed_count++] = &c->body->job.components[at];
     return OK;
@@ -324,7 +324,7 @@ static enum error_code read_failed(struct error_call *c)
         !name_index_create(&ids, job->component_count, c->rq->arena))
         return fail_memory(c->rq->err);
     if (job->component_count == 0)
-        invalid(c->rq->err, "/job/components", "required", "the list is empty");
+        invalid(c->rq->err, "/job/components", ITEM_REQUIRED, "the list is empty");
     for (size_t i = 0; i < job->component_count; i++)
         name_index_add(&ids, job->components[i].id, i);
     if (error->component_id)
@@ -336,7 +336,7 @@ static enum error_code read_failed(struct error_call *c)
         mark_failed(c, &ids, error->component_ids[i], pointer);
     }
     if (c->failed_count == 0 && error->group == CO_ERROR_SOFT)
-        invalid(c->rq->err, "/error/component_id", "required",
+        invalid(c->rq->err, "/error/component_id", ITEM_REQUIRED,
                 "the member is missing: a soft error is one of a component");
     if (c->failed_count)
         qsort(c->failed, c->failed_count, sizeof(*c->failed), compare_components);
@@ -369,7 +369,7 @@ static enum error_code read_counters(struct error_call *c)
         if (name_index_add(&c->counter_index, body->site_error_counters[i].site_id, i) !=
             NAME_NOT_FOUND) {
             snprintf(pointer, sizeof(pointer), "/site_error_counters/%zu/site_id", i);
-            invalid(c->rq->err, pointer, "duplicate", "the site is there twice");
+            invalid(c->rq->err, pointer, ITEM_DUPLICATE, "the site is there twice");
         }
         c->counters[c->counter_count++] = body->site_error_counters[i];
     }
@@ -678,7 +678,7 @@ static enum error_code read_runners(struct request *rq,
         if (name_index_add(&ids, body->runners[i].job_id, i) == NAME_NOT_FOUND)
             continue;
         snprintf(pointer, sizeof(pointer), "/runners/%zu/job_id", i);
-        invalid(rq->err, pointer, "duplicate", "the job is there twice");
+        invalid(rq->err, pointer, ITEM_DUPLICATE, "the job is there twice");
     }
     return OK;
 }

@@ -208,10 +208,10 @@ static void check_job(const struct plan_request *body, struct error *err)
     if (body->job_count == 0)
         return;
     if (job->phases_done > job->phases)
-        invalid(err, "/jobs/0/phases_done", "out_of_bounds", "the job has %llu phases",
+        invalid(err, "/jobs/0/phases_done", ITEM_OUT_OF_BOUNDS, "the job has %llu phases",
                 (unsigned long long)job->phases);
     if (job->stop_phase > 0 && job->stop_phase != floor(job->stop_phase))
-        invalid(err, "/jobs/0/stop_phase", "wrong_type", "not a whole number");
+        invalid(err, "/jobs/0/stop_phase", ITEM_WRONG_TYPE, "not a whole number");
 }
 
 static void check_algorithm(const char *name, struct error *err)

@@ -52,7 +52,7 @@ static enum error_code play(struct expansion *e)
     TRY(sim_run(&scenario, &nobody, e->body->decision.seed, NULL, &wanted, NULL, &e->run,
                 e->a, e->err));
     if (e->run.status == DECISION_CUT)
-        return invalid(e->err, "/stop/time_s", "too_long",
+        return invalid(e->err, "/stop/time_s", ITEM_TOO_LONG,
                        "there are more than %d failures, restores and changes of load "
                        "until %g s",
                        EVENTS_MAX, scenario.stop_time_s);
@@ -91,7 +91,7 @@ static enum error_code take_event(const struct expansion *e,
     last->up_at_s = row->at_s;
     if (last->up_at_s > last->down_at_s)
         return OK;
-    return invalid(e->err, e->setting->scenario.groups[0].pointer, "conflict",
+    return invalid(e->err, e->setting->scenario.groups[0].pointer, ITEM_CONFLICT,
                    "the repair of '%.100s' at %g s takes less than 0.001 s, which cannot "
                    "be expanded",
                    r->id, row->at_s);
@@ -116,7 +116,7 @@ static enum error_code count_lines(const struct expansion *e,
             count[place_of(e, e->run.log[i].resource_id)]++;
     for (size_t i = 0; i < e->name_count; i++)
         if (count[i] > POINTS_MAX)
-            return invalid(e->err, "/stop/time_s", "too_long",
+            return invalid(e->err, "/stop/time_s", ITEM_TOO_LONG,
                            "of '%.100s' there are more than %d %s until then",
                            e->names[i].id, POINTS_MAX, what);
     *counts = count;
@@ -305,7 +305,7 @@ static enum error_code expand_jobs(struct expansion *e)
                       e->setting->scenario.stop_time_s, &source, e->a, e->err));
     while (workload_next(source, &job)) {
         if (count == SIMULATION_JOBS_MAX)
-            return invalid(e->err, "/workload/job_count", "too_long",
+            return invalid(e->err, "/workload/job_count", ITEM_TOO_LONG,
                            "there are more than %d jobs", SIMULATION_JOBS_MAX);
         TRY(expand_job(e, &job, &jobs[count++]));
     }

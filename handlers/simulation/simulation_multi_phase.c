@@ -213,7 +213,7 @@ struct setting {
 static void check_range(double low, double high, const char *pointer, struct error *err)
 {
     if (low > high)
-        invalid(err, pointer, "out_of_bounds", "below the other end, %g", low);
+        invalid(err, pointer, ITEM_OUT_OF_BOUNDS, "below the other end, %g", low);
 }
 
 static void read_grid(const struct multi_phase_grid *grid, struct plan_sim_grid *out,
@@ -255,9 +255,10 @@ static void unknown_planner(const char *name, const char *pointer, struct error 
 
     for (; plan_policies[count].name && count < NAMES_MAX; count++)
         names[count] = plan_policies[count].name;
-    invalid(err, pointer, "unknown_algorithm",
+    invalid(err, pointer, ITEM_UNKNOWN_ALGORITHM,
             "there is no algorithm '%.60s' of plans; %s", name,
             names_hint(name, names, count, hint, sizeof(hint)));
+    error_allow(err, name, names, count);
 }
 
 /* Those of the request; none: the source's, and what they are compared with. */
@@ -302,16 +303,16 @@ static enum error_code read_phases(struct request *rq,
     if (!phases)
         return fail_memory(rq->err);
     if (in->application == PLAN_APP_GIVEN && body->phase_count == 0)
-        invalid(rq->err, "/phases", "required", "application given needs phases");
+        invalid(rq->err, "/phases", ITEM_REQUIRED, "application given needs phases");
     if (in->application != PLAN_APP_GIVEN && body->phase_count > 0)
-        invalid(rq->err, "/phases", "conflict", "they are for application given");
+        invalid(rq->err, "/phases", ITEM_CONFLICT, "they are for application given");
     for (size_t k = 0; k < body->phase_count; k++) {
         char *pointer = arena_printf(rq->arena, "/phases/%zu/terms", k);
 
         if (!pointer)
             return fail_memory(rq->err);
         if (body->phases[k].term_count == 0)
-            invalid(rq->err, pointer, "too_short", "a model has at least one term");
+            invalid(rq->err, pointer, ITEM_TOO_SHORT, "a model has at least one term");
         else
             site_terms_read(body->phases[k].terms, body->phases[k].term_count, pointer,
                             &phases[k], rq->arena, rq->err);

@@ -5,6 +5,7 @@
 #include "handlers/simulation/simulations.h"
 #include "handlers/stored/uploads.h"
 #include "models/base/names.h"
+#include "service/stored_hint.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -348,12 +349,12 @@ static enum error_code take_log(struct playing *p, const char *member, const cha
         return fail_memory(p->rq->err);
     TRY(swf_read(text, length, &log, &p->header, counts, p->rq->arena, p->rq->err));
     if (log.count == 0)
-        return invalid(p->rq->err, member, "no_jobs",
+        return invalid(p->rq->err, member, ITEM_NO_JOBS,
                        "none of the %llu lines is a job of the Standard Workload Format: "
                        "a line has 18 numbers, -1 for what is not known",
                        (unsigned long long)counts->lines);
     if (log.count > JOBS_MAX)
-        return invalid(p->rq->err, member, "too_long", "%zu jobs are more than %d",
+        return invalid(p->rq->err, member, ITEM_TOO_LONG, "%zu jobs are more than %d",
                        log.count, JOBS_MAX);
     p->in.jobs = log.jobs;
     p->in.job_count = log.count;
@@ -373,10 +374,12 @@ static enum error_code take_upload(struct playing *p)
     TRY(request_db(p->rq, &db));
     code = store_trace_read(db, p->rq->principal.tenant, STORE_WORKLOAD, id, true, &trace,
                             p->rq->arena, &here);
-    if (code == ERR_NOT_FOUND)
-        return invalid(p->rq->err, "/workload_id", "unknown_id",
-                       "there is no such upload '%.128s'; POST it to /v1/workloads first",
-                       id);
+    if (code == ERR_NOT_FOUND) {
+        invalid(p->rq->err, "/workload_id", ITEM_UNKNOWN_ID,
+                "there is no such upload '%.128s'; POST it to /v1/workloads first", id);
+        stored_hint(p->rq, "workload_id", id);
+        return ERR_INVALID;
+    }
     if (code != OK) {
         p->rq->err->retry_after_s = here.retry_after_s;
         return fail(p->rq->err, code, here.field, "%s", here.text);
@@ -419,11 +422,11 @@ static enum error_code take_workload(struct playing *p)
     int given = !!body->workload_id + !!body->swf + !!body->job_count;
 
     if (given == 0)
-        return invalid(p->rq->err, "/workload_id", "required",
+        return invalid(p->rq->err, "/workload_id", ITEM_REQUIRED,
                        "which jobs? give workload_id, swf or jobs; or the log as a "
                        "text/plain body");
     if (given > 1)
-        return invalid(p->rq->err, body->job_count ? "/jobs" : "/swf", "conflict",
+        return invalid(p->rq->err, body->job_count ? "/jobs" : "/swf", ITEM_CONFLICT,
                        "give one of workload_id, swf and jobs");
     if (body->workload_id)
         return take_upload(p);
@@ -451,13 +454,15 @@ static void take_policies(struct playing *p)
 
         snprintf(pointer, sizeof(pointer), "/policies/%zu", i);
         p->policies[i] = queue_policy_find(name);
-        if (!p->policies[i])
-            invalid(p->rq->err, pointer, "unknown_algorithm",
+        if (!p->policies[i]) {
+            invalid(p->rq->err, pointer, ITEM_UNKNOWN_ALGORITHM,
                     "there is no queue policy '%.60s'; %s", name,
                     names_hint(name, names, known, hint, sizeof(hint)));
+            error_allow(p->rq->err, name, names, known);
+        }
         for (size_t k = 0; k < i && p->policies[i]; k++)
             if (p->policies[k] == p->policies[i])
-                invalid(p->rq->err, pointer, "duplicate", "'%s' is there twice", name);
+                invalid(p->rq->err, pointer, ITEM_DUPLICATE, "'%s' is there twice", name);
     }
 }
 
@@ -471,7 +476,7 @@ static void take_processors(struct playing *p)
     if (said >= 1 && said <= QUEUE_PROCESSORS_MAX)
         p->in.processors = (uint64_t)said;
     else
-        invalid(p->rq->err, "/processors", "required",
+        invalid(p->rq->err, "/processors", ITEM_REQUIRED,
                 "how many processors has the cluster? The log does not say (MaxProcs)");
 }
 
@@ -904,7 +909,8 @@ enum error_code simulate_queue(struct request *rq, const void *in, void *out)
 
     TRY(simulation_begin(rq, &body->decision, &answer->decision));
     if (text && (body->policy_count != 1 || body->decision.store))
-        return invalid(rq->err, body->decision.store ? "/store" : "/policies", "conflict",
+        return invalid(rq->err, body->decision.store ? "/store" : "/policies",
+                       ITEM_CONFLICT,
                        "a text/plain answer is the schedule of one policy, and is not "
                        "stored; name one, or accept application/json");
     TRY(prepare(&p));

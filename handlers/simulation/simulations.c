@@ -83,7 +83,7 @@ static void check_kinds(const struct simulation_setting *setting,
         if (!labels[i].policy.vm == !sessions)
             continue;
         snprintf(pointer, sizeof(pointer), "/compare/%zu/algorithm", i);
-        invalid(err, pointer, "conflict",
+        invalid(err, pointer, ITEM_CONFLICT,
                 sessions ? "the workload consists of sessions: a vm policy is needed"
                          : "a vm policy places sessions, and the workload has none");
     }

@@ -260,13 +260,14 @@ static enum error_code read_grid(const struct co_sim_request *body,
     const struct co_sim_grid_request *in = &body->grid;
 
     if (in->site_count && in->preset != NOT_GIVEN)
-        invalid(err, "/grid/sites", "conflict", "give preset or sites");
+        invalid(err, "/grid/sites", ITEM_CONFLICT, "give preset or sites");
     if (in->site_count)
         return given_grid(in, out, a, err);
     if (in->link_count)
-        invalid(err, "/grid/links", "conflict", "links are between given sites");
+        invalid(err, "/grid/links", ITEM_CONFLICT, "links are between given sites");
     if (!isnan(in->default_bandwidth_mbps))
-        invalid(err, "/grid/default_bandwidth_mbps", "conflict", "it is for given sites");
+        invalid(err, "/grid/default_bandwidth_mbps", ITEM_CONFLICT,
+                "it is for given sites");
     *out = co_sim_grid(in->preset == NOT_GIVEN ? co_sim_grid_of(kind)
                                                : (enum co_sim_grid_kind)in->preset);
     return OK;
@@ -282,7 +283,7 @@ struct job_reader {
 };
 
 __attribute__((format(printf, 4, 5))) static void mistake(struct job_reader *r,
-                                                          const char *kind,
+                                                          enum item_code code,
                                                           const char *detail,
                                                           const char *format, ...)
 {
@@ -293,7 +294,7 @@ __attribute__((format(printf, 4, 5))) static void mistake(struct job_reader *r,
     pointer = arena_vprintf(r->a, format, args);
     va_end(args);
     if (pointer)
-        invalid(r->err, pointer, kind, "%s", detail);
+        invalid(r->err, pointer, code, "%s", detail);
     else
         fail_memory(r->err);
 }
@@ -304,7 +305,7 @@ static size_t site_of(struct job_reader *r, const char *id, const char *member, 
     size_t site = name_index_find(&r->sites, id);
 
     if (site == NAME_NOT_FOUND)
-        mistake(r, "unknown_id", "the grid has no such site", "/jobs/%zu/%s/%zu%s", j,
+        mistake(r, ITEM_UNKNOWN_ID, "the grid has no such site", "/jobs/%zu/%s/%zu%s", j,
                 member, i, strcmp(member, "components") == 0 ? "/site_id" : "");
     return site;
 }
@@ -326,14 +327,14 @@ static enum error_code read_components(struct job_reader *r, size_t j,
         sites[c] = id ? site_of(r, id, "components", j, c) : CO_NONE;
         fixed += id != NULL;
         if (in->request_type == CO_FIXED && !id)
-            mistake(r, "required", "every component of a fixed request has a site",
+            mistake(r, ITEM_REQUIRED, "every component of a fixed request has a site",
                     "/jobs/%zu/components/%zu/site_id", j, c);
         if (id && (in->request_type == CO_NON_FIXED || in->request_type == CO_FLEXIBLE))
-            mistake(r, "conflict", "only fixed and semi_fixed requests have sites",
+            mistake(r, ITEM_CONFLICT, "only fixed and semi_fixed requests have sites",
                     "/jobs/%zu/components/%zu/site_id", j, c);
     }
     if (in->component_count == 0)
-        mistake(r, "too_short", "a job has at least one component",
+        mistake(r, ITEM_TOO_SHORT, "a job has at least one component",
                 "/jobs/%zu/components", j);
     out->processors = processors;
     out->sites = fixed ? sites : NULL;
@@ -352,7 +353,7 @@ static enum error_code read_file(struct job_reader *r, size_t j,
     for (size_t i = 0; i < in->file_site_count; i++)
         sites[i] = site_of(r, in->file_site_ids[i], "file_site_ids", j, i);
     if (in->file_bytes > 0 && in->file_site_count == 0)
-        mistake(r, "required", "which sites have the file?", "/jobs/%zu/file_site_ids",
+        mistake(r, ITEM_REQUIRED, "which sites have the file?", "/jobs/%zu/file_site_ids",
                 j);
     out->file_bytes = in->file_bytes;
     out->file_sites = sites;
@@ -394,7 +395,7 @@ static enum error_code read_jobs(const struct co_sim_request *body,
             .distinct = in->component_site_rule == CO_SITES_DISTINCT,
         };
         if (name_index_add(&r.names, in->id, j) != NAME_NOT_FOUND)
-            mistake(&r, "duplicate", "another job has this name", "/jobs/%zu/id", j);
+            mistake(&r, ITEM_DUPLICATE, "another job has this name", "/jobs/%zu/id", j);
         TRY(read_components(&r, j, in, &jobs[j]));
         TRY(read_file(&r, j, in, &jobs[j]));
     }
@@ -436,10 +437,10 @@ static void read_background(const struct co_sim_settings_request *in,
     take(in->local_runtime_s, &out->local_runtime_s);
     take(in->monitor_interval_s, &out->monitor_interval_s);
     if (out->upper_ratio < out->lower_ratio)
-        invalid(err, "/settings/background_upper_ratio", "out_of_bounds",
+        invalid(err, "/settings/background_upper_ratio", ITEM_OUT_OF_BOUNDS,
                 "below background_lower_ratio, %g", out->lower_ratio);
     if (out->lower_ratio + out->add_ratio > 1)
-        invalid(err, "/settings/background_add_ratio", "out_of_bounds",
+        invalid(err, "/settings/background_add_ratio", ITEM_OUT_OF_BOUNDS,
                 "with background_lower_ratio more than all processors");
 }
 
@@ -543,9 +544,10 @@ static void find_policy(struct co_sim_setting *s, const char *name, const char *
     }
     for (; coallocation_policies[count].name && count < NAMES_MAX; count++)
         names[count] = coallocation_policies[count].name;
-    invalid(err, pointer, "unknown_algorithm",
+    invalid(err, pointer, ITEM_UNKNOWN_ALGORITHM,
             "there is no co-allocation policy '%.60s'; %s", name,
             names_hint(name, names, count, hint, sizeof(hint)));
+    error_allow(err, name, names, count);
 }
 
 static enum error_code read_policies(const struct co_sim_request *body,
@@ -580,7 +582,7 @@ static enum error_code read_policies(const struct co_sim_request *body,
 
             if (!pointer)
                 return fail_memory(err);
-            invalid(err, pointer, "unknown_option", "none of the policies has it");
+            invalid(err, pointer, ITEM_UNKNOWN_OPTION, "none of the policies has it");
         }
     return OK;
 }
@@ -604,23 +606,23 @@ static void check_types(const struct co_sim_request *body, const struct co_sim_s
         const struct co_policy *policy = s->policies[p];
 
         if (policy->flags & CO_FLEXIBLE_ONLY && !all)
-            invalid(err, "/policies", "conflict", "%s takes only flexible jobs",
+            invalid(err, "/policies", ITEM_CONFLICT, "%s takes only flexible jobs",
                     policy->name);
         if (policy->split == CO_SPLIT_NONE && any)
-            invalid(err, "/policies", "conflict", "%s takes no flexible jobs",
+            invalid(err, "/policies", ITEM_CONFLICT, "%s takes no flexible jobs",
                     policy->name);
     }
     if (body->request_type == CO_SEMI_FIXED)
-        invalid(err, "/request_type", "conflict",
+        invalid(err, "/request_type", ITEM_CONFLICT,
                 "a stream has no semi_fixed jobs; give them one by one");
 }
 
 static void check_stream(const struct co_sim_request *body, struct error *err)
 {
     if (body->job_request_count && body->workload != NOT_GIVEN)
-        invalid(err, "/jobs", "conflict", "give workload or jobs");
+        invalid(err, "/jobs", ITEM_CONFLICT, "give workload or jobs");
     if (body->job_request_count && body->job_count)
-        invalid(err, "/job_count", "conflict", "it is for a workload");
+        invalid(err, "/job_count", ITEM_CONFLICT, "it is for a workload");
 }
 
 enum error_code co_sim_read(const struct co_sim_request *in, struct co_sim_setting *out,

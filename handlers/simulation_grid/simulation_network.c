@@ -91,7 +91,7 @@ static enum error_code take_storages(struct naming *n)
             body->checkpoint_servers[i].id,
             optional_node(n, body->checkpoint_servers[i].node_id)};
     if (body->storage_count && !isnan(body->storage_bytes))
-        invalid(b->err, "/storage_bytes", "conflict",
+        invalid(b->err, "/storage_bytes", ITEM_CONFLICT,
                 "storage_resources have a capacity each");
     b->scenario.storages = storages;
     b->scenario.storage_count = body->storage_count;
@@ -138,7 +138,7 @@ static enum error_code take_route(struct naming *n, const struct name_index *lin
             continue;
         ids[i] = 0;
         snprintf(pointer, sizeof(pointer), "/network/routes/%zu/link_ids/%zu", index, i);
-        invalid(b->err, pointer, "unknown_id", "not one of network.links");
+        invalid(b->err, pointer, ITEM_UNKNOWN_ID, "not one of network.links");
     }
     *route = (struct sim_route){.from = node_of(n, in->from_node_id),
                                 .to = node_of(n, in->to_node_id),
@@ -184,10 +184,10 @@ static void refuse_short_form(struct building *b)
         if (!rows[i].is_given)
             continue;
         snprintf(pointer, sizeof(pointer), "/network/%s", rows[i].member);
-        invalid(b->err, pointer, "conflict", "give either links and routes or this");
+        invalid(b->err, pointer, ITEM_CONFLICT, "give either links and routes or this");
     }
     if (b->scenario.network.mode != SIM_NETWORK_SHARED)
-        invalid(b->err, "/network/links", "conflict", "only with the mode shared");
+        invalid(b->err, "/network/links", ITEM_CONFLICT, "only with the mode shared");
 }
 
 enum error_code simulation_network(struct building *b)
@@ -201,7 +201,7 @@ enum error_code simulation_network(struct building *b)
     if (in && (in->link_count || in->route_count)) {
         refuse_short_form(b);
         if (in->link_count == 0)
-            invalid(b->err, "/network/links", "required", "needed with routes");
+            invalid(b->err, "/network/links", ITEM_REQUIRED, "needed with routes");
         TRY(take_routes(&n));
     }
     b->scenario.network.nodes = n.names;

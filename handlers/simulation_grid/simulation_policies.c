@@ -64,8 +64,9 @@ static void unknown_policy(const char *pointer, const char *name,
 {
     char hint[NAMES_HINT_BYTES];
 
-    invalid(err, pointer, "unknown_algorithm", "there is no policy '%.60s' here; %s",
+    invalid(err, pointer, ITEM_UNKNOWN_ALGORITHM, "there is no policy '%.60s' here; %s",
             name, names_hint(name, names, count, hint, sizeof(hint)));
+    error_allow(err, name, names, count);
 }
 
 static bool find_algorithm(const char *name, const char *pointer, struct found *found,
@@ -105,12 +106,8 @@ static const double *bind(const struct param *params, const struct named_value *
         return NULL;
     }
     params_bind(params, options, option_count, value, &here);
-    for (const struct error_item *i = here.first; i; i = i->next) {
-        char whole[2 * POINTER_BYTES];
-
-        snprintf(whole, sizeof(whole), "%s%.*s", pointer, POINTER_BYTES, i->pointer);
-        invalid(err, whole, i->kind, "%s", i->detail);
-    }
+    for (const struct error_item *i = here.first; i; i = i->next)
+        invalid_again(err, pointer, i);
     return value;
 }
 
@@ -162,7 +159,7 @@ static void refuse_checkpoint(const struct simulation_compared *in, const char *
     if (!in->checkpoint)
         return;
     snprintf(here, sizeof(here), "%.99s/checkpoint", pointer);
-    invalid(err, here, "conflict", "%s", why);
+    invalid(err, here, ITEM_CONFLICT, "%s", why);
 }
 
 static void fill_label(const struct simulation_compared *in, const char *pointer,
@@ -214,7 +211,7 @@ enum error_code simulation_policies(const struct simulation_request *body,
     if (!list)
         return fail_memory(err);
     if (body->compare_count == 0)
-        invalid(err, "/compare", "too_short", "name one policy at least");
+        invalid(err, "/compare", ITEM_TOO_SHORT, "name one policy at least");
     for (size_t i = 0; i < body->compare_count; i++) {
         snprintf(pointer, sizeof(pointer), "/compare/%zu", i);
         fill_label(&body->compare[i], pointer, &list[i], a, err);
@@ -222,7 +219,7 @@ enum error_code simulation_policies(const struct simulation_request *body,
             if (strcmp(list[k].policy.label, list[i].policy.label) != 0)
                 continue;
             snprintf(pointer, sizeof(pointer), "/compare/%zu/label", i);
-            invalid(err, pointer, "duplicate", "entry %zu has the same label", k);
+            invalid(err, pointer, ITEM_DUPLICATE, "entry %zu has the same label", k);
             break;
         }
     }

@@ -46,8 +46,10 @@ static enum error_code load_preset(struct building *b, const char *name)
         return fail(b->err, here.code, here.field, "%s", here.text);
     for (; sim_presets[count].name && count < 256; count++)
         names[count] = sim_presets[count].name;
-    return invalid(b->err, "/preset", "unknown_preset", "there is no preset '%.60s'; %s",
-                   name, names_hint(name, names, count, hint, sizeof(hint)));
+    invalid(b->err, "/preset", ITEM_NOT_A_CHOICE, "there is no preset '%.60s'; %s", name,
+            names_hint(name, names, count, hint, sizeof(hint)));
+    error_allow(b->err, name, names, count);
+    return ERR_INVALID;
 }
 
 /* ---- groups of resources ---- */
@@ -66,12 +68,12 @@ static void take(const struct distribution *given, struct distribution *to)
 }
 
 static void mistake_at(struct building *b, const char *pointer, const char *member,
-                       const char *kind, const char *text)
+                       enum item_code code, const char *text)
 {
     char whole[512];
 
     snprintf(whole, sizeof(whole), "%s/%s", pointer, member);
-    invalid(b->err, whole, kind, "%s", text);
+    invalid(b->err, whole, code, "%s", text);
 }
 
 static void check_outages(struct building *b, const struct simulation_resources *in,
@@ -83,7 +85,7 @@ static void check_outages(struct building *b, const struct simulation_resources 
         if (!(in->outages[i].up_at_s < in->outages[i].down_at_s))
             continue;
         snprintf(member, sizeof(member), "outages/%zu/up_s", i);
-        mistake_at(b, pointer, member, "out_of_bounds",
+        mistake_at(b, pointer, member, ITEM_OUT_OF_BOUNDS,
                    "the failure ends before it begins");
     }
     for (size_t i = 1; i < in->load_trace_count; i++) {
@@ -92,7 +94,7 @@ static void check_outages(struct building *b, const struct simulation_resources 
         if (in->load_trace[i].at_s >= in->load_trace[i - 1].at_s)
             continue;
         snprintf(member, sizeof(member), "load_trace/%zu/at_s", i);
-        mistake_at(b, pointer, member, "out_of_bounds", "earlier than the one before");
+        mistake_at(b, pointer, member, ITEM_OUT_OF_BOUNDS, "earlier than the one before");
     }
 }
 
@@ -105,10 +107,11 @@ static void take_trace(struct building *b, const struct simulation_resources *in
     if (in->outage_count == 0 && in->load_trace_count == 0)
         return;
     if (in->number > 1)
-        mistake_at(b, pointer, in->outage_count ? "outages" : "load_trace", "conflict",
+        mistake_at(b, pointer, in->outage_count ? "outages" : "load_trace", ITEM_CONFLICT,
                    "only of a single resource: number must be 1");
     if (in->failure && in->outage_count)
-        mistake_at(b, pointer, "outages", "conflict", "give either failure or outages");
+        mistake_at(b, pointer, "outages", ITEM_CONFLICT,
+                   "give either failure or outages");
     check_outages(b, in, pointer);
     if (!trace)
         fail_memory(b->err);
@@ -126,15 +129,15 @@ static void take_failures(struct building *b, const struct simulation_resources 
     take(in->failure, &group->failure);
     take(in->restore, &group->restore);
     if (in->failure && !in->restore)
-        mistake_at(b, pointer, "restore", "required", "needed with failure");
+        mistake_at(b, pointer, "restore", ITEM_REQUIRED, "needed with failure");
     if (in->restore && !in->failure)
-        mistake_at(b, pointer, "failure", "required", "needed with restore");
+        mistake_at(b, pointer, "failure", ITEM_REQUIRED, "needed with restore");
     if (!in->failure_group)
         return;
     group->failure_group = name_index_find(&b->failure_groups, in->failure_group);
     if (group->failure_group == NAME_NOT_FOUND) {
         group->failure_group = SIM_NO_FAILURE_GROUP;
-        mistake_at(b, pointer, "failure_group", "unknown_id",
+        mistake_at(b, pointer, "failure_group", ITEM_UNKNOWN_ID,
                    "not one of failure_groups");
     }
 }
@@ -317,11 +320,11 @@ static enum error_code check_size(struct building *b)
     for (size_t i = 0; i < b->group_count; i++)
         count += b->groups[i].count;
     if (count == 0)
-        return invalid(b->err, "/sites", "required",
+        return invalid(b->err, "/sites", ITEM_REQUIRED,
                        "the grid is empty: give sites with resources, a snapshot, a "
                        "snapshot_id or a preset");
     if (count > SIMULATION_RESOURCES_MAX)
-        return invalid(b->err, "/sites", "too_long", "%zu resources are more than %d",
+        return invalid(b->err, "/sites", ITEM_TOO_LONG, "%zu resources are more than %d",
                        count, SIMULATION_RESOURCES_MAX);
     return OK;
 }
@@ -333,7 +336,7 @@ static enum error_code take_grid(struct building *b)
 
     TRY(index_failure_groups(b));
     if (body->sites && (body->snapshot || body->snapshot_id))
-        invalid(b->err, "/sites", "conflict", "give either sites or a snapshot");
+        invalid(b->err, "/sites", ITEM_CONFLICT, "give either sites or a snapshot");
     if (body->snapshot || body->snapshot_id || body->resources_from_snapshot) {
         enum error_code code =
             decision_snapshot(b->rq, body->snapshot, body->snapshot_id, true, &snapshot);
@@ -391,7 +394,7 @@ static void take_information_service(struct building *b)
     if (in->mode == SIMULATION_IS_IMMEDIATE) {
         *interval_s = 0;
         if (!isnan(in->interval_s))
-            invalid(b->err, "/information_service/interval_s", "conflict",
+            invalid(b->err, "/information_service/interval_s", ITEM_CONFLICT,
                     "an immediate one has no interval");
         return;
     }

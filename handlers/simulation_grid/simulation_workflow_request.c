@@ -217,8 +217,10 @@ const struct json_object workflow_simulation_request_json = {
 
 /* ---- taking over what is given ---- */
 
-__attribute__((format(printf, 4, 5))) static void
-mistake(struct error *err, const char *kind, const char *detail, const char *format, ...)
+__attribute__((format(printf, 4, 5))) static void mistake(struct error *err,
+                                                          enum item_code code,
+                                                          const char *detail,
+                                                          const char *format, ...)
 {
     char pointer[640];
     va_list args;
@@ -226,7 +228,7 @@ mistake(struct error *err, const char *kind, const char *detail, const char *for
     va_start(args, format);
     vsnprintf(pointer, sizeof(pointer), format, args);
     va_end(args);
-    invalid(err, pointer, kind, "%s", detail);
+    invalid(err, pointer, code, "%s", detail);
 }
 
 static void take(double given, double *value)
@@ -244,7 +246,7 @@ static void take_count(uint64_t given, size_t *value)
 static void check_range(double low, double high, const char *pointer, struct error *err)
 {
     if (low > high)
-        invalid(err, pointer, "out_of_bounds", "below the other end, %g", low);
+        invalid(err, pointer, ITEM_OUT_OF_BOUNDS, "below the other end, %g", low);
 }
 
 static void read_grid(const struct wf_sim_grid_request *in,
@@ -266,7 +268,7 @@ static void read_grid(const struct wf_sim_grid_request *in,
     check_range(out->wan_latency_min_s, out->wan_latency_max_s, "/grid/wan_latency_max_s",
                 err);
     if (out->site_count * out->resources_per_site > WF_SIM_RESOURCES_MAX)
-        invalid(err, "/grid/resources_per_site", "out_of_bounds",
+        invalid(err, "/grid/resources_per_site", ITEM_OUT_OF_BOUNDS,
                 "%zu resources in all: at most %d",
                 out->site_count * out->resources_per_site, WF_SIM_RESOURCES_MAX);
 }
@@ -286,7 +288,7 @@ static void read_workload(const struct wf_sim_request *body,
         out->spread_ratio = spread_ratios[in->variation];
     take(in->spread_ratio, &out->spread_ratio);
     if (in->variation != NOT_GIVEN && !isnan(in->spread_ratio))
-        invalid(err, "/workload/spread_ratio", "conflict", "give variation or this");
+        invalid(err, "/workload/spread_ratio", ITEM_CONFLICT, "give variation or this");
     if (in->sweep != NOT_GIVEN)
         out->sweep = (enum workflow_sim_sweep)in->sweep;
     if (body->workflow_count)
@@ -303,7 +305,8 @@ static void read_workload(const struct wf_sim_request *body,
     take(in->load_ratio, &out->load_ratio);
     take_count(in->workflow_count, &out->workflow_count);
     if (in->workflow_count && !isnan(in->load_ratio))
-        invalid(err, "/workload/load_ratio", "conflict", "give workflow_count or this");
+        invalid(err, "/workload/load_ratio", ITEM_CONFLICT,
+                "give workflow_count or this");
 }
 
 static void read_settings(const struct wf_sim_settings_request *in,
@@ -325,12 +328,14 @@ static void read_settings(const struct wf_sim_settings_request *in,
     take_count(in->fit_points, &out->fit_points);
     take(in->horizon_s, &out->horizon_s);
     if (out->information_interval_s > 0 && out->information_interval_s < 1)
-        invalid(err, "/settings/information_interval_s", "out_of_bounds",
+        invalid(err, "/settings/information_interval_s", ITEM_OUT_OF_BOUNDS,
                 "0, or at least 1 s");
     if (out->load_interval_s > 0 && out->load_interval_s < 1)
-        invalid(err, "/settings/load_interval_s", "out_of_bounds", "0, or at least 1 s");
+        invalid(err, "/settings/load_interval_s", ITEM_OUT_OF_BOUNDS,
+                "0, or at least 1 s");
     if (in->report_ratio > 0 && in->report_ratio < 1e-4)
-        invalid(err, "/settings/report_ratio", "out_of_bounds", "0, or at least 0.0001");
+        invalid(err, "/settings/report_ratio", ITEM_OUT_OF_BOUNDS,
+                "0, or at least 0.0001");
 }
 
 /* ---- the storage ---- */
@@ -356,18 +361,19 @@ static void read_storage(const struct wf_sim_request *body,
     size_t site = 0;
 
     if (!network && in->storage_site_id)
-        invalid(err, "/settings/storage_site_id", "conflict",
+        invalid(err, "/settings/storage_site_id", ITEM_CONFLICT,
                 "it is for storage network");
     if (network && (!isnan(in->stage_in_s) || !isnan(in->stage_out_s)))
         invalid(err,
                 isnan(in->stage_in_s) ? "/settings/stage_out_s" : "/settings/stage_in_s",
-                "conflict", "it is for storage constant");
+                ITEM_CONFLICT, "it is for storage constant");
     if (in->storage_site_id)
         site = body->grid.resource_count
                    ? name_index_find(sites, in->storage_site_id)
                    : find_drawn_site(in->storage_site_id, site_count);
     if (site == NAME_NOT_FOUND)
-        invalid(err, "/settings/storage_site_id", "unknown_id", "there is no such site");
+        invalid(err, "/settings/storage_site_id", ITEM_UNKNOWN_ID,
+                "there is no such site");
     if (network)
         out->storage_site = site;
 }
@@ -392,7 +398,7 @@ static void check_given_grid(const struct wf_sim_grid_request *in, struct error 
 
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
         if (parts[i].given)
-            invalid(err, parts[i].pointer, "conflict", "give resources or this");
+            invalid(err, parts[i].pointer, ITEM_CONFLICT, "give resources or this");
 }
 
 static enum error_code given_grid(const struct wf_sim_grid_request *in,
@@ -419,7 +425,7 @@ static enum error_code given_grid(const struct wf_sim_grid_request *in,
             r->id, known == NAME_NOT_FOUND ? n++ : known, r->mips_total, r->mips_external,
             (size_t)r->n_max};
         if (r->mips_external > r->mips_total)
-            mistake(err, "out_of_bounds", "more than mips_total",
+            mistake(err, ITEM_OUT_OF_BOUNDS, "more than mips_total",
                     "/grid/resources/%zu/mips_external", i);
     }
     latency_s = NEW(a, double, n *n);
@@ -459,10 +465,10 @@ static void check_given_task(const struct workflow_task *t, size_t w, size_t i,
 
     for (size_t m = 0; m < sizeof(members) / sizeof(members[0]); m++)
         if (members[m].given)
-            mistake(err, "conflict", "simulated tasks begin as new ones, anywhere",
+            mistake(err, ITEM_CONFLICT, "simulated tasks begin as new ones, anywhere",
                     "/workflows/%zu/tasks/%zu/%s", w, i, members[m].name);
     if (!(t->estimate_ref_s > 0))
-        mistake(err, isnan(t->estimate_ref_s) ? "required" : "out_of_bounds",
+        mistake(err, isnan(t->estimate_ref_s) ? ITEM_REQUIRED : ITEM_OUT_OF_BOUNDS,
                 "the length of a task is needed, above 0",
                 "/workflows/%zu/tasks/%zu/estimate_ref_s", w, i);
 }
@@ -489,7 +495,7 @@ static void link_tasks(struct graph *g, const char *parent, size_t child, double
     size_t at = name_index_find(&g->names, parent);
 
     if (at == NAME_NOT_FOUND)
-        mistake(g->err, "unknown_id", "the workflow has no such task", "%s", pointer);
+        mistake(g->err, ITEM_UNKNOWN_ID, "the workflow has no such task", "%s", pointer);
     else
         g->links[g->link_count++] =
             (struct link){child, at, isnan(bytes) ? w->tasks[at].output_bytes : bytes};
@@ -516,7 +522,8 @@ static void link_all(struct graph *g)
         snprintf(pointer, sizeof(pointer), "/workflows/%zu/edges/%zu/%s", g->w, e,
                  child == NAME_NOT_FOUND ? "child_id" : "parent_id");
         if (child == NAME_NOT_FOUND)
-            mistake(g->err, "unknown_id", "the workflow has no such task", "%s", pointer);
+            mistake(g->err, ITEM_UNKNOWN_ID, "the workflow has no such task", "%s",
+                    pointer);
         else
             link_tasks(g, edge->parent_id, child, edge->bytes, pointer);
     }
@@ -564,7 +571,7 @@ static enum error_code check_cycle(const struct graph *g,
 
     TRY(workflow_sim_cycle(job, &at, a, g->err));
     if (at != WORKFLOW_SIM_NONE)
-        mistake(g->err, "cycle", "this task waits for itself, by way of others",
+        mistake(g->err, ITEM_CYCLE, "this task waits for itself, by way of others",
                 "/workflows/%zu/tasks/%zu/depends_on", g->w, at);
     return OK;
 }
@@ -691,7 +698,7 @@ static void check_given_workload(const struct wf_sim_workload_request *in,
 
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
         if (parts[i].given)
-            invalid(err, parts[i].pointer, "conflict", "give workflows or this");
+            invalid(err, parts[i].pointer, ITEM_CONFLICT, "give workflows or this");
 }
 
 /* Draws them once, to find what is wrong. */
@@ -705,7 +712,7 @@ static enum error_code check_given_jobs(const struct wf_sim_setting *s, struct a
     for (size_t w = 0; w < s->body->workflow_count; w++)
         count += s->body->workflows[w].workflow.task_count;
     if (count > WORKFLOW_SIM_TASKS_MAX) {
-        invalid(err, "/workflows", "too_long", "%zu tasks in all: at most %d", count,
+        invalid(err, "/workflows", ITEM_TOO_LONG, "%zu tasks in all: at most %d", count,
                 WORKFLOW_SIM_TASKS_MAX);
         return OK;
     }
@@ -722,7 +729,7 @@ static void bind(const struct wf_sim_compared *in, const char *pointer,
     params_bind(out->policy.policy->params, in->options, in->option_count, out->param,
                 &here);
     for (const struct error_item *i = here.first; i; i = i->next)
-        mistake(err, i->kind, i->detail, "%s%s", pointer, i->pointer);
+        invalid_again(err, pointer, i);
     out->policy.param = out->param;
     out->policy.no_estimates = !in->use_estimates;
 }
@@ -735,8 +742,10 @@ static void unknown_policy(const char *name, const char *pointer, struct error *
 
     for (; workflow_round_policies[count].name && count < 64; count++)
         names[count] = workflow_round_policies[count].name;
-    invalid(err, pointer, "unknown_algorithm", "there is no dynamic policy '%.60s'; %s",
-            name, names_hint(name, names, count, hint, sizeof(hint)));
+    invalid(err, pointer, ITEM_UNKNOWN_ALGORITHM,
+            "there is no dynamic policy '%.60s'; %s", name,
+            names_hint(name, names, count, hint, sizeof(hint)));
+    error_allow(err, name, names, count);
 }
 
 static void read_label(const struct wf_sim_compared *in, const char *where,
@@ -756,7 +765,8 @@ static void read_label(const struct wf_sim_compared *in, const char *where,
     bind(in, options_at, label, a, err);
     for (size_t i = 0; i < s->label_count; i++)
         if (strcmp(s->labels[i].label, label->label) == 0)
-            mistake(err, "duplicate", "another policy has this label", "%s/label", where);
+            mistake(err, ITEM_DUPLICATE, "another policy has this label", "%s/label",
+                    where);
     s->label_count++;
 }
 
@@ -775,9 +785,9 @@ static void read_policies(const struct wf_sim_request *body, struct wf_sim_setti
                                           true};
 
     if (body->compare_count && named)
-        invalid(err, "/algorithm", "conflict", "give compare or this");
+        invalid(err, "/algorithm", ITEM_CONFLICT, "give compare or this");
     if (d->option_count && (body->compare_count || !named))
-        invalid(err, "/options", "conflict",
+        invalid(err, "/options", ITEM_CONFLICT,
                 "they are for algorithm; policies of compare have their own");
     for (size_t i = 0; i < body->compare_count; i++) {
         char where[32];

@@ -2,6 +2,7 @@
 #include "handlers/simulation/simulation_parts.h"
 #include "models/base/names.h"
 #include "service/hash.h"
+#include "service/stored_hint.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -57,7 +58,7 @@ static enum error_code fail_gone(struct building *b, const char *member, const c
                     "the upload '%.128s' with the SHA-256 %.64s has been deleted since "
                     "the simulation was asked for",
                     id, kept.sha256);
-    return invalid(b->err, member, "unknown_id",
+    return invalid(b->err, member, ITEM_UNKNOWN_ID,
                    "there is no such upload '%.128s'; POST it to %s first", id,
                    strcmp(member, "/workload_id") == 0 ? "/v1/workloads"
                                                        : "/v1/failure-traces");
@@ -76,8 +77,11 @@ enum error_code simulation_upload(struct building *b, enum store_trace_kind kind
         store_trace_read(db, b->rq->principal.tenant, kind, id, true, out, b->a, &here);
     if (code == OK)
         return check_upload(b, member, out);
-    if (code == ERR_NOT_FOUND)
-        return fail_gone(b, member, id);
+    if (code == ERR_NOT_FOUND) {
+        code = fail_gone(b, member, id);
+        stored_hint(b->rq, member + 1, id);
+        return code;
+    }
     b->err->retry_after_s = here.retry_after_s;
     return fail(b->err, code, here.field, "%s", here.text);
 }
@@ -109,7 +113,7 @@ static enum error_code take_log(struct building *b, const char *id, struct workl
                         (unsigned long long)counts->unsorted,
                         (unsigned long long)counts->first_unsorted_line);
     if (log.count > SIMULATION_JOBS_MAX && w->job_count == 0)
-        return invalid(b->err, "/workload_id", "too_long",
+        return invalid(b->err, "/workload_id", ITEM_TOO_LONG,
                        "%zu jobs are more than %d; say how many with workload.job_count",
                        log.count, SIMULATION_JOBS_MAX);
     w->swf_jobs = log.jobs;
@@ -199,12 +203,12 @@ static void pin(struct building *b, const struct given_jobs *given, size_t index
 
     snprintf(pointer, sizeof(pointer), "%s/jobs/%zu/resource_id", given->pointer, index);
     if (!found) {
-        invalid(b->err, pointer, "unknown_id", "no resource of the grid is called so");
+        invalid(b->err, pointer, ITEM_UNKNOWN_ID, "no resource of the grid is called so");
         return;
     }
     given->jobs[index].resource = (size_t)(found - names);
     if (!isnan(job->session_s))
-        invalid(b->err, pointer, "conflict", "a session is placed by the vm policy");
+        invalid(b->err, pointer, ITEM_CONFLICT, "a session is placed by the vm policy");
 }
 
 enum error_code simulation_pins(struct building *b)
@@ -290,12 +294,12 @@ static void merge(const struct workload *in, struct workload *to)
 }
 
 static enum error_code mistake(struct building *b, const char *pointer,
-                               const char *member, const char *kind, const char *text)
+                               const char *member, enum item_code code, const char *text)
 {
     char whole[128];
 
     snprintf(whole, sizeof(whole), "%s%s", pointer, member);
-    return invalid(b->err, whole, kind, "%s", text);
+    return invalid(b->err, whole, code, "%s", text);
 }
 
 static enum error_code unknown_workload(struct error *err, const char *pointer,
@@ -307,8 +311,10 @@ static enum error_code unknown_workload(struct error *err, const char *pointer,
 
     for (; workload_presets[count].name && count < NAMES_MAX; count++)
         names[count] = workload_presets[count].name;
-    return invalid(err, pointer, "unknown_preset", "there is no workload '%.60s'; %s",
-                   name, names_hint(name, names, count, hint, sizeof(hint)));
+    invalid(err, pointer, ITEM_NOT_A_CHOICE, "there is no workload '%.60s'; %s", name,
+            names_hint(name, names, count, hint, sizeof(hint)));
+    error_allow(err, name, names, count);
+    return ERR_INVALID;
 }
 
 /* Where to begin: the workload's preset, the scenario's, or a blank one. */
@@ -335,7 +341,7 @@ static enum error_code begin(struct building *b, const struct simulation_workloa
         if (isinf(w->stop_s)) /* prepared: to be left open again */
             w->stop_s = NAN;
     } else if (generator == SIMULATION_NOT_GIVEN) {
-        return mistake(b, pointer, in ? "/generator" : "", "required",
+        return mistake(b, pointer, in ? "/generator" : "", ITEM_REQUIRED,
                        "say which jobs come: workload.generator, workload.jobs, a "
                        "workload_id or a preset");
     } else {
@@ -359,7 +365,7 @@ static void check_width(struct building *b, const char *pointer, const struct wo
     for (size_t i = 0; i < log_count; i++)
         wide += swf_processors(&w->swf_jobs[i]) > 1;
     if (wide > 0 && !b->body->ignore_width)
-        invalid(b->err, "/workload_id", "not_allowed",
+        invalid(b->err, "/workload_id", ITEM_NOT_ALLOWED,
                 "%zu of %zu jobs need several processors, which a slot of kind grid is "
                 "not: play them with kind queue, or with ignore_width on one slot each",
                 wide, log_count);
@@ -371,7 +377,7 @@ static void check_width(struct building *b, const char *pointer, const struct wo
             continue;
         snprintf(member, sizeof(member), "%s/jobs/%zu/cpus", pointer, i);
         invalid(
-            b->err, member, "not_allowed",
+            b->err, member, ITEM_NOT_ALLOWED,
             "a slot of kind grid is one processor, not %llu: play it with kind queue, "
             "or with ignore_width on one slot",
             (unsigned long long)w->jobs[i].cpus);
@@ -453,17 +459,18 @@ static enum error_code make_workload(struct building *b,
     if (in)
         merge(&in->workload, w);
     if (w->generator == WORKLOAD_INTERFACES)
-        return mistake(b, pointer, "/generator", "conflict",
+        return mistake(b, pointer, "/generator", ITEM_CONFLICT,
                        "interfaces are given by user_interfaces");
     if (w->generator == WORKLOAD_SWF && !b->body->workload_id)
-        return invalid(b->err, "/workload_id", "required",
+        return invalid(b->err, "/workload_id", ITEM_REQUIRED,
                        "the generator swf needs an uploaded log");
     if (b->body->workload_id && w->generator != WORKLOAD_SWF)
-        return invalid(b->err, "/workload_id", "conflict",
+        return invalid(b->err, "/workload_id", ITEM_CONFLICT,
                        "only with the generator swf, not %s",
                        workload_generator_names[w->generator]);
     if (in && in->job_count && w->generator != WORKLOAD_BATCH)
-        return mistake(b, pointer, "/jobs", "conflict", "only with the generator batch");
+        return mistake(b, pointer, "/jobs", ITEM_CONFLICT,
+                       "only with the generator batch");
     if (b->body->workload_id)
         TRY(take_log(b, b->body->workload_id, w));
     if (in && w->generator == WORKLOAD_BATCH)
@@ -486,7 +493,7 @@ static void check_interface(struct building *b, const char *pointer,
     for (size_t i = 0; w->generator == WORKLOAD_BATCH && i < w->given_count; i++)
         sessions |= !isnan(w->jobs[i].session_s);
     if (sessions)
-        mistake(b, pointer, "", "conflict", "sessions come from a single workload");
+        mistake(b, pointer, "", ITEM_CONFLICT, "sessions come from a single workload");
 }
 
 static enum error_code make_interface(struct building *b, size_t index,
@@ -516,9 +523,9 @@ static enum error_code make_interfaces(struct building *b, struct workload *w)
     if (!list)
         return fail_memory(b->err);
     if (body->workload)
-        invalid(b->err, "/workload", "conflict", "give either it or user_interfaces");
+        invalid(b->err, "/workload", ITEM_CONFLICT, "give either it or user_interfaces");
     if (body->workload_id)
-        return invalid(b->err, "/workload_id", "conflict",
+        return invalid(b->err, "/workload_id", ITEM_CONFLICT,
                        "a log comes from a single workload");
     for (size_t i = 0; i < count; i++)
         TRY(make_interface(b, i, &list[i]));

@@ -159,7 +159,7 @@ static void check_attempt(struct bulk_check *check, const void *item)
     bulk_check_whole(check, "processors", t->processors);
     bulk_check_whole(check, "claim_tries", t->claim_tries);
     if (t->site_count == 0)
-        bulk_mistake(check, "site_ids", "required", "the list is empty");
+        bulk_mistake(check, "site_ids", ITEM_REQUIRED, "the list is empty");
 }
 
 enum error_code post_claim_attempts(struct request *rq, const void *in, void *out)

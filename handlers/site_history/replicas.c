@@ -139,7 +139,7 @@ enum error_code delete_replicas(struct request *rq, const void *in, void *out)
 
     (void)in;
     if (!query->file_id && !query->site_id)
-        return invalid(rq->err, "/?/file_id", "required",
+        return invalid(rq->err, "?/file_id", ITEM_REQUIRED,
                        "say which copies: give file_id, site_id or both");
     TRY(request_db(rq, &db));
     TRY(store_replicas_delete(db, rq->principal.tenant, query->file_id, query->site_id,

@@ -83,7 +83,7 @@ static void check_report(struct bulk_check *check, const void *item)
     bulk_check_whole(check, "start_count", e->start_count);
     bulk_check_whole(check, "consecutive_errors", e->consecutive_errors);
     if (e->error_count == 0 && e->start_count == 0)
-        bulk_mistake(check, "error_count", "required",
+        bulk_mistake(check, "error_count", ITEM_REQUIRED,
                      "neither an error nor a good start: there is nothing to report");
 }
 

@@ -76,7 +76,7 @@ static void check_transfer(struct bulk_check *check, const void *item)
 
     bulk_check_instant(check, "finished_at", t->finished_at_s);
     if (strcmp(t->from_site_id, t->to_site_id) == 0)
-        bulk_mistake(check, "to_site_id", "conflict",
+        bulk_mistake(check, "to_site_id", ITEM_CONFLICT,
                      "nothing is copied inside a site: it must be another one");
 }
 

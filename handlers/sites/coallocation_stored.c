@@ -150,12 +150,12 @@ enum error_code co_snapshot_find(struct request *rq, const struct co_snapshot *g
 
     *out = given;
     if (given && snapshot_id)
-        return invalid(rq->err, "/snapshot_id", "conflict",
+        return invalid(rq->err, "/snapshot_id", ITEM_CONFLICT,
                        "give either snapshot or snapshot_id, not both");
     if (given || (!snapshot_id && !required))
         return OK;
     if (!snapshot_id)
-        return invalid(rq->err, "/snapshot", "required",
+        return invalid(rq->err, "/snapshot", ITEM_REQUIRED,
                        "the clusters are missing: give snapshot, or the snapshot_id of a "
                        "stored one");
     TRY(decision_snapshot(rq, NULL, snapshot_id, true, &s.from));

@@ -108,13 +108,13 @@ const struct json_object site_term_json = {
     "f_comp(N) / (c f_Pcomp(P)) + f_comm(N) / (f_bw(b) f_Pcomm(P))",
     sizeof(struct site_term), term_rows};
 
-static void mistake(const char *pointer, size_t i, const char *member, const char *kind,
-                    const char *detail, struct error *err)
+static void mistake(const char *pointer, size_t i, const char *member,
+                    enum item_code code, const char *detail, struct error *err)
 {
     char path[128];
 
     snprintf(path, sizeof(path), "%s/%zu/%s", pointer, i, member);
-    invalid(err, path, kind, "%s", detail);
+    invalid(err, path, code, "%s", detail);
 }
 
 /* A whole number, or the mistake that it is none; PERF_NONE if it is not needed. */
@@ -123,12 +123,12 @@ static int read_id(double id, bool needed, const char *pointer, size_t i,
 {
     if (isnan(id)) {
         if (needed)
-            mistake(pointer, i, member, "required",
+            mistake(pointer, i, member, ITEM_REQUIRED,
                     "the member is missing: comm_coefficient is above 0", err);
         return PERF_NONE;
     }
     if (id != floor(id)) {
-        mistake(pointer, i, member, "wrong_type", "must be a whole number", err);
+        mistake(pointer, i, member, ITEM_WRONG_TYPE, "must be a whole number", err);
         return PERF_NONE;
     }
     return (int)id;

@@ -163,14 +163,14 @@ void site_model_check(const struct site_model *model, double problem_size,
     char path[POINTER_BYTES];
 
     if (ways != 1)
-        invalid(err, pointer, ways ? "conflict" : "required",
+        invalid(err, pointer, ways ? ITEM_CONFLICT : ITEM_REQUIRED,
                 "give exactly one of terms, combination and model_id");
     if (model->terms && model->term_count == 0) {
         snprintf(path, sizeof(path), "%s/terms", pointer);
-        invalid(err, path, "too_short", "a model has at least one term");
+        invalid(err, path, ITEM_TOO_SHORT, "a model has at least one term");
     }
     if ((model->combination || model->model_id) && isnan(problem_size))
-        invalid(err, "/jobs/0/problem_size", "required",
+        invalid(err, "/jobs/0/problem_size", ITEM_REQUIRED,
                 "the member is missing: a combination or a stored model needs it");
 }
 
@@ -191,7 +191,7 @@ enum error_code site_model_read(const struct site_model *model, double problem_s
         return fail_memory(err);
     wrong = read_combination(model->combination, problem_size, term);
     if (wrong)
-        return invalid(err, path, "not_usable", "%s", wrong);
+        return invalid(err, path, ITEM_NOT_USABLE, "%s", wrong);
     *out = (struct perf_terms){term, 1, (double)NAN};
     return OK;
 }
@@ -326,7 +326,7 @@ static void add_unknown(struct looking *l, const struct stored_model_wanted *wan
 static enum error_code note_unknown(const struct looking *l)
 {
     for (size_t i = 0; i < l->unknown_count; i++)
-        invalid(l->rq->err, l->unknown[i]->pointer, "unknown_id",
+        invalid(l->rq->err, l->unknown[i]->pointer, ITEM_UNKNOWN_ID,
                 "there is no model '%.100s'", l->unknown[i]->model_id);
     return l->rq->err->code;
 }

@@ -94,7 +94,7 @@ static int choose_format(struct request *rq, const struct create_query *query)
         return FAILURE_TRACE_LANL_CFDR;
     if (type && strncasecmp(type, "text/tab-separated-values", 25) == 0)
         return FAILURE_TRACE_FTA;
-    invalid(rq->err, "/?/format", "required",
+    invalid(rq->err, "?/format", ITEM_REQUIRED,
             "say which format it is: ?format=lanl_cfdr, or fta, or by the Content-Type "
             "text/csv or text/tab-separated-values");
     return FORMAT_NOT_GIVEN;
@@ -184,7 +184,7 @@ enum error_code post_failure_trace(struct request *rq, const void *in, void *out
     int format = choose_format(rq, query);
     const char *name;
 
-    stored_name_choose(rq, query->id, "/?/id", &name);
+    stored_name_choose(rq, query->id, "?/id", &name);
     if (rq->err->code != OK)
         return rq->err->code;
     TRY(read_trace((enum failure_trace_format)format, query->utc_offset_s, body, &trace,

@@ -163,7 +163,7 @@ enum error_code post_snapshot(struct request *rq, const void *in, void *out)
     const char *name, *document, *location;
     struct db_session *db;
 
-    stored_name_choose(rq, query ? query->id : NULL, "/?/id", &name);
+    stored_name_choose(rq, query ? query->id : NULL, "?/id", &name);
     check_document(rq, body->text, body->length, &document);
     if (rq->err->code != OK)
         return rq->err->code;

@@ -13,11 +13,11 @@ enum { NAME_MAX_BYTES = 128 };
 static enum error_code check(const char *name, const char *pointer, struct error *err)
 {
     if (strlen(name) > NAME_MAX_BYTES)
-        return invalid(err, pointer, "too_long", "more than %d characters",
+        return invalid(err, pointer, ITEM_TOO_LONG, "more than %d characters",
                        NAME_MAX_BYTES);
     if (name[strspn(name, NAME_CHARACTERS)] || strcmp(name, ".") == 0 ||
         strcmp(name, "..") == 0)
-        return invalid(err, pointer, "bad_characters",
+        return invalid(err, pointer, ITEM_BAD_CHARACTERS,
                        "only A-Z a-z 0-9 . _ ~ - are allowed, as it is part of a path");
     return OK;
 }

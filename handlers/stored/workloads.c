@@ -192,7 +192,7 @@ enum error_code post_workload(struct request *rq, const void *in, void *out)
     struct store_trace trace = {0};
     const char *name;
 
-    TRY(stored_name_choose(rq, query ? query->id : NULL, "/?/id", &name));
+    TRY(stored_name_choose(rq, query ? query->id : NULL, "?/id", &name));
     TRY(read_log(body, &trace, rq->arena, rq->err));
     return upload_store(rq, STORE_WORKLOAD, name, body, &trace, out);
 }

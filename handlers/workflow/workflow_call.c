@@ -33,7 +33,7 @@ struct joiner {
 };
 
 __attribute__((format(printf, 5, 6))) static void
-edge_mistake(const struct joiner *j, size_t edge, const char *member, const char *kind,
+edge_mistake(const struct joiner *j, size_t edge, const char *member, enum item_code code,
              const char *format, ...)
 {
     char pointer[128], detail[384];
@@ -43,7 +43,7 @@ edge_mistake(const struct joiner *j, size_t edge, const char *member, const char
     vsnprintf(detail, sizeof(detail), format, args);
     va_end(args);
     snprintf(pointer, sizeof(pointer), "%s/edges/%zu%s", j->pointer, edge, member);
-    invalid(j->err, pointer, kind, "%s", detail);
+    invalid(j->err, pointer, code, "%s", detail);
 }
 
 /* Number of the task; a name that there is not is a mistake. */
@@ -53,8 +53,8 @@ static size_t find_end(const struct joiner *j, size_t edge, const char *id,
     size_t at = name_index_find(&j->ids, id);
 
     if (at == NAME_NOT_FOUND)
-        edge_mistake(j, edge, member, "unknown_id", "the workflow has no task '%.100s'",
-                     id);
+        edge_mistake(j, edge, member, ITEM_UNKNOWN_ID,
+                     "the workflow has no task '%.100s'", id);
     return at;
 }
 
@@ -69,7 +69,7 @@ static void find_ends(struct joiner *j)
             j->child[e] = NAME_NOT_FOUND;
         if (j->child[e] == NAME_NOT_FOUND || j->child[e] != j->parent[e])
             continue;
-        edge_mistake(j, e, "", "cycle", "'%.100s' cannot depend on itself",
+        edge_mistake(j, e, "", ITEM_CYCLE, "'%.100s' cannot depend on itself",
                      edge->child_id);
         j->child[e] = NAME_NOT_FOUND;
     }
@@ -103,7 +103,7 @@ static void join_task(struct joiner *j, size_t i, struct workflow_task *task,
         const struct workflow_edge_request *edge = &j->from->edges[e - 1];
 
         if (j->seen_by[j->parent[e - 1]] == i + 1) {
-            edge_mistake(j, e - 1, "", "duplicate",
+            edge_mistake(j, e - 1, "", ITEM_DUPLICATE,
                          "'%.100s' depends on '%.100s' already", edge->child_id,
                          edge->parent_id);
             continue;
@@ -198,16 +198,17 @@ static enum error_code find_snapshot(struct workflow_call *call,
     struct request *rq = call->rq;
 
     if (!body->import.speeds && body->latency_s > 0)
-        invalid(rq->err, "/latency_s", "conflict",
+        invalid(rq->err, "/latency_s", ITEM_CONFLICT,
                 "goes with speeds; a snapshot has its network");
     if (!body->import.speeds)
         return unless_mistake(decision_snapshot(rq, body->snapshot, body->snapshot_id,
                                                 true, &call->in.snapshot));
     if (body->snapshot || body->snapshot_id)
-        invalid(rq->err, "/speeds", "conflict",
+        invalid(rq->err, "/speeds", ITEM_CONFLICT,
                 "give either speeds or a snapshot, not both");
     if (body->import.speed_count > SNAPSHOT_RESOURCES_MAX) {
-        invalid(rq->err, "/speeds", "too_long", "more than %d", SNAPSHOT_RESOURCES_MAX);
+        invalid(rq->err, "/speeds", ITEM_TOO_LONG, "more than %d",
+                SNAPSHOT_RESOURCES_MAX);
         return OK;
     }
     return make_snapshot(call, body);
@@ -257,16 +258,16 @@ static enum error_code find_workflows(struct workflow_call *call,
     if (!list)
         return fail_memory(rq->err);
     if (!body->workflow && !body->workflows && !file) {
-        invalid(rq->err, "/workflow", "required",
+        invalid(rq->err, "/workflow", ITEM_REQUIRED,
                 "the tasks are missing: give workflow, workflows, or a file as wfformat, "
                 "dax or stg");
         return OK;
     }
     if (body->workflow && body->workflows)
-        invalid(rq->err, "/workflows", "conflict",
+        invalid(rq->err, "/workflows", ITEM_CONFLICT,
                 "give either workflow or workflows, not both");
     if (file && (body->workflow || body->workflows)) {
-        invalid(rq->err, "/workflow", "conflict",
+        invalid(rq->err, "/workflow", ITEM_CONFLICT,
                 "give either a workflow or another tool's file, not both");
         return OK;
     }

@@ -92,7 +92,7 @@ enum error_code workflow_import_read(const struct workflow_import_request *in,
 
     assert(workflow_import_given(in));
     if (!!in->dax + !!in->stg + !!in->wfformat > 1)
-        return invalid(err, in->dax && in->stg ? "/stg" : "/wfformat", "conflict",
+        return invalid(err, in->dax && in->stg ? "/stg" : "/wfformat", ITEM_CONFLICT,
                        "one of dax, stg and wfformat can be given, not two");
     if (in->dax)
         return workflow_import_text(WORKFLOW_DAX, in->dax, strlen(in->dax), "/dax", out,

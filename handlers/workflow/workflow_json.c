@@ -72,7 +72,8 @@ static const struct json_field task_rows[] = {
             "What it runs: a task without a run time is taken to need the median of the "
             "tasks of its name"),
     JSON_LIST(T, depends_on, dependency_count, struct workflow_dependency,
-              &dependency_json, WORKFLOW_EDGES_MAX, 0, "Tasks whose outputs it needs"),
+              &dependency_json, WORKFLOW_EDGES_MAX, JSON_OR_TEXT,
+              "Tasks whose outputs it needs; a string stands for {\"task_id\": string}"),
     JSON_NUMBER(T, estimate_ref_s, 0, JSON_LARGEST, NAN, JSON_NULLABLE,
                 "Run time of the whole task at speed 1; used without etc_s"),
     JSON_NUMBERS(

@@ -249,12 +249,12 @@ static void choose_by_name(const struct workflow_body *body, struct choice *out,
     if (!out->policy && !out->round)
         unknown_algorithm(name, err);
     if (body->carry_count && out->policy && strcmp(name, "auto") != 0)
-        invalid(err, "/carry_over", "conflict",
+        invalid(err, "/carry_over", ITEM_CONFLICT,
                 "%s plans all tasks to the end; carry_over is for rounds of dynamic "
                 "algorithms",
                 name);
     if (body->initial_count && out->round)
-        invalid(err, "/initial", "conflict",
+        invalid(err, "/initial", ITEM_CONFLICT,
                 "%s does not start from a schedule; search and auto do", name);
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 enum {
+    NAMES_SORTED_MAX = 64,
     LONGEST_NAME = 63, /* longer names get no suggestion */
     SHORT_NAME = 4     /* with another first letter it is another word, not a slip */
 };
@@ -36,6 +37,41 @@ static size_t edit_distance(const char *a, size_t a_length, const char *b,
         }
     }
     return row[b_length];
+}
+
+size_t names_distance(const char *left, const char *right)
+{
+    size_t a = strlen(left), b = strlen(right);
+
+    return a > LONGEST_NAME || b > LONGEST_NAME ? SIZE_MAX
+                                                : edit_distance(left, a, right, b);
+}
+
+size_t names_by_distance(const char *name, const char *const *candidates, size_t count,
+                         const char **sorted, size_t most)
+{
+    size_t distance[NAMES_SORTED_MAX];
+    size_t kept = 0;
+
+    if (most > NAMES_SORTED_MAX)
+        most = NAMES_SORTED_MAX;
+    for (size_t i = 0; i < count && candidates[i]; i++) {
+        size_t here = name ? names_distance(name, candidates[i]) : 0;
+        size_t at = kept;
+
+        while (at > 0 && distance[at - 1] > here)
+            at--;
+        if (at >= most)
+            continue;
+        kept += kept < most;
+        for (size_t k = kept - 1; k > at; k--) {
+            sorted[k] = sorted[k - 1];
+            distance[k] = distance[k - 1];
+        }
+        sorted[at] = candidates[i];
+        distance[at] = here;
+    }
+    return kept;
 }
 
 const char *names_nearest(const char *name, const char *const *candidates, size_t count)

@@ -16,6 +16,15 @@
  * must begin alike). Ends at a NULL. */
 const char *names_nearest(const char *name, const char *const *candidates, size_t count);
 
+/* The candidates (ended by a NULL before `count`) in the order of their edit distance to
+ * `name`, then in their own; `name` NULL: in their own. At most `most` go into *sorted;
+ * their number. */
+size_t names_by_distance(const char *name, const char *const *candidates, size_t count,
+                         const char **sorted, size_t most);
+
+/* Changes of a letter that make one name the other; SIZE_MAX: one is too long. */
+size_t names_distance(const char *left, const char *right);
+
 enum { NAMES_HINT_BYTES = 320 }; /* a buffer for names_hint() */
 
 /* What may be said instead of `name`: "did you mean 'x'? Known: 'x', 'y'"; all candidates

@@ -45,34 +45,43 @@ static const char *choices_text(const struct param *row, char *buffer, size_t si
     return buffer;
 }
 
+static void refuse_choice(const struct param *row, const struct named_value *given,
+                          const char *pointer, struct error *err)
+{
+    char choices[256];
+
+    invalid(err, pointer, ITEM_NOT_A_CHOICE, "must be one of %s",
+            choices_text(row, choices, sizeof(choices)));
+    error_allow(err, given->type == VALUE_TEXT ? given->text : NULL, row->choices,
+                SIZE_MAX);
+}
+
 /* One option; a mistake is added to *err. */
 static void bind_one(const struct param *row, const struct named_value *given,
                      double *value, struct error *err)
 {
     char pointer[128];
-    char choices[256];
     double number = given->number;
 
     snprintf(pointer, sizeof(pointer), "/options/%s", row->name);
     if (row->type == PARAM_CHOICE) {
         if (!bind_choice(row, given, value))
-            invalid(err, pointer, "not_a_choice", "must be one of %s",
-                    choices_text(row, choices, sizeof(choices)));
+            refuse_choice(row, given, pointer, err);
         return;
     }
     if (row->type == PARAM_BOOLEAN ? given->type != VALUE_BOOLEAN
                                    : given->type != VALUE_NUMBER) {
-        invalid(err, pointer, "wrong_type", "must be a %s",
+        invalid(err, pointer, ITEM_WRONG_TYPE, "must be a %s",
                 row->type == PARAM_BOOLEAN ? "boolean" : "number");
         return;
     }
     if (row->type == PARAM_BOOLEAN)
         *value = number;
     else if (!(number >= row->min && number <= row->max))
-        invalid(err, pointer, "out_of_bounds", "%g is not between %g and %g", number,
+        invalid(err, pointer, ITEM_OUT_OF_BOUNDS, "%g is not between %g and %g", number,
                 row->min, row->max);
     else if (row->type == PARAM_INTEGER && number != floor(number))
-        invalid(err, pointer, "not_an_integer", "%g is not a whole number", number);
+        invalid(err, pointer, ITEM_NOT_AN_INTEGER, "%g is not a whole number", number);
     else
         *value = number;
 }
@@ -88,13 +97,16 @@ static void unknown_option(const struct param *rows, size_t count, const char *n
         known[i] = rows[i].name;
     nearest = names_nearest(name, known, count);
     snprintf(pointer, sizeof(pointer), "/options/%.100s", name);
-    if (nearest)
-        invalid(err, pointer, "unknown_option", "no such option; did you mean '%s'?",
+    if (nearest) {
+        invalid(err, pointer, ITEM_UNKNOWN_OPTION, "no such option; did you mean '%s'?",
                 nearest);
-    else
+        error_hint(err, "did you mean '%s'?", nearest);
+    } else {
         invalid(
-            err, pointer, "unknown_option",
+            err, pointer, ITEM_UNKNOWN_OPTION,
             "this algorithm has no such option; GET /v1/algorithms lists its options");
+    }
+    error_allow(err, name, known, count);
 }
 
 enum error_code params_bind(const struct param *rows, const struct named_value *given,

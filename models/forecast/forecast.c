@@ -361,12 +361,12 @@ enum error_code load_forecast(const struct load_forecast_in *in,
     size_t count;
 
     if (in->resource_count == 0)
-        invalid(err, "/resource_ids", "required", "name the processors");
+        invalid(err, "/resource_ids", ITEM_REQUIRED, "name the processors");
     if (!(in->history_s > 0 && in->history_s <= LOAD_HISTORY_MAX_S))
-        invalid(err, "/history_s", "out_of_bounds", "must be above 0 and at most %g",
+        invalid(err, "/history_s", ITEM_OUT_OF_BOUNDS, "must be above 0 and at most %g",
                 LOAD_HISTORY_MAX_S);
     if (in->mode == FORECAST_MODE_DURATION_MATCHED && !(in->horizon_s > 0))
-        invalid(err, "/horizon_s", "out_of_bounds", "must be above 0");
+        invalid(err, "/horizon_s", ITEM_OUT_OF_BOUNDS, "must be above 0");
     if (err->code != OK)
         return err->code;
     if (!entries || !chosen_create(&c, in->resource_ids, in->resource_count, a))

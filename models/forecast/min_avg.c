@@ -40,13 +40,13 @@ static void check_entry(const struct entry *e, struct error *err)
 
     if (!isfinite(e->at_s)) {
         snprintf(pointer, sizeof(pointer), "/samples/%zu/observed_at", e->index);
-        invalid(err, pointer, "out_of_bounds", "must be an instant");
+        invalid(err, pointer, ITEM_OUT_OF_BOUNDS, "must be an instant");
     }
     if (e->value > 0 && (link ? isfinite(e->value) : e->value <= 1))
         return;
     snprintf(pointer, sizeof(pointer), "/samples/%zu/%s", e->index,
              link ? "bandwidth_mbps" : "cpu_available_ratio");
-    invalid(err, pointer, "invalid_availability", "%g is not %s", e->value,
+    invalid(err, pointer, ITEM_INVALID_AVAILABILITY, "%g is not %s", e->value,
             link ? "above 0" : "above 0 and at most 1");
 }
 
@@ -140,9 +140,9 @@ static void check_missing(const struct min_avg_in *in, const struct chosen *c,
 
         snprintf(pointer, sizeof(pointer), "/resource_ids/%zu", c->position[key.high]);
         if (key.low == key.high)
-            invalid(err, pointer, "no_samples", "no sample of the CPU of '%s'", one);
+            invalid(err, pointer, ITEM_NO_SAMPLES, "no sample of the CPU of '%s'", one);
         else
-            invalid(err, pointer, "no_samples",
+            invalid(err, pointer, ITEM_NO_SAMPLES,
                     "no sample of the link between '%s' and '%s'", one, other);
     }
 }
@@ -159,9 +159,9 @@ enum error_code min_avg_of_run(const struct min_avg_in *in, struct min_avg *out,
     if (!entries || !keys || !chosen_create(&c, in->resource_ids, in->resource_count, a))
         return fail_memory(err);
     if (in->resource_count == 0)
-        invalid(err, "/resource_ids", "required", "name the processors of the run");
+        invalid(err, "/resource_ids", ITEM_REQUIRED, "name the processors of the run");
     if (!isfinite(in->from_s) || !(in->to_s >= in->from_s) || !isfinite(in->to_s))
-        invalid(err, "/to", "out_of_bounds", "a run ends at or after its start");
+        invalid(err, "/to", ITEM_OUT_OF_BOUNDS, "a run ends at or after its start");
     count = collect(in, &c, entries, err);
     for (size_t i = 0; i < count; i = end) {
         for (end = i;

@@ -51,13 +51,13 @@ static void check_sample(const struct load_sample *s, double value, size_t index
 
     if (!isfinite(s->observed_at_s)) {
         snprintf(pointer, sizeof(pointer), "/history/%zu/observed_at", index);
-        invalid(err, pointer, "out_of_bounds", "must be an instant");
+        invalid(err, pointer, ITEM_OUT_OF_BOUNDS, "must be an instant");
     }
     if (value >= 0 && (s->to_resource_id ? isfinite(value) : value <= 1))
         return;
     snprintf(pointer, sizeof(pointer), "/history/%zu/%s", index,
              s->to_resource_id ? "bandwidth_mbps" : "cpu_available_ratio");
-    invalid(err, pointer, "invalid_availability", "%g is not %s", value,
+    invalid(err, pointer, ITEM_INVALID_AVAILABILITY, "%g is not %s", value,
             s->to_resource_id ? "0 or more" : "from 0 to 1");
 }
 

@@ -27,11 +27,11 @@ static void check_pair(const char *list, size_t index, double actual_s,
 
     if (!(actual_s > 0) || !isfinite(actual_s)) {
         snprintf(pointer, sizeof(pointer), "/%s/%zu/actual_s", list, index);
-        invalid(err, pointer, "out_of_bounds", "must be above 0, is %g", actual_s);
+        invalid(err, pointer, ITEM_OUT_OF_BOUNDS, "must be above 0, is %g", actual_s);
     }
     if (!isfinite(predicted_s)) {
         snprintf(pointer, sizeof(pointer), "/%s/%zu/predicted_s", list, index);
-        invalid(err, pointer, "out_of_bounds", "must be a finite number");
+        invalid(err, pointer, ITEM_OUT_OF_BOUNDS, "must be a finite number");
     }
 }
 
@@ -126,7 +126,7 @@ enum error_code scheduling_loss(const struct loss_row *rows, size_t count,
         if (rows[i].group < count)
             continue;
         snprintf(pointer, sizeof(pointer), "/rows/%zu/group", i);
-        invalid(err, pointer, "out_of_bounds", "must be below the number of rows");
+        invalid(err, pointer, ITEM_OUT_OF_BOUNDS, "must be below the number of rows");
     }
     if (err->code != OK)
         return err->code;
@@ -179,7 +179,7 @@ static void check_size(size_t index, const char *member, double value, struct er
     if (value > 0 && isfinite(value))
         return;
     snprintf(pointer, sizeof(pointer), "/sizes/%zu/%s", index, member);
-    invalid(err, pointer, "out_of_bounds", "must be above 0, is %g", value);
+    invalid(err, pointer, ITEM_OUT_OF_BOUNDS, "must be above 0, is %g", value);
 }
 
 enum error_code loss_groups(const double *problem_size, const double *dedicated_s,

@@ -144,23 +144,24 @@ static void check(const struct stochastic_in *in, struct error *err)
         const struct stochastic_work *w = &in->components[i];
 
         if (!amount(w->cpu_s) || !amount(w->mbit) || w->iterations < 1)
-            invalid(err, "/components", "out_of_bounds",
+            invalid(err, "/components", ITEM_OUT_OF_BOUNDS,
                     "component %zu: work must be 0 or more, iterations 1 or more", i);
     }
     if (in->cpu_count == 0)
-        invalid(err, "/cpu", "required", "a processor is needed");
+        invalid(err, "/cpu", ITEM_REQUIRED, "a processor is needed");
     for (size_t i = 0; i < in->cpu_count; i++) {
         if (!mean_and_spread(in->cpu[i]))
-            invalid(err, "/cpu", "out_of_bounds",
+            invalid(err, "/cpu", ITEM_OUT_OF_BOUNDS,
                     "processor %zu: the mean must be above 0, the spread 0 or more", i);
     }
     for (size_t i = 0; i < in->link_count; i++) {
         if (!mean_and_spread(in->bandwidth_mbps[i]))
-            invalid(err, "/bandwidth_mbps", "out_of_bounds",
+            invalid(err, "/bandwidth_mbps", ITEM_OUT_OF_BOUNDS,
                     "link %zu: the mean must be above 0, the spread 0 or more", i);
     }
     if (in->link_count > 0 && !(in->capacity_mbps >= LINK_LEAST))
-        invalid(err, "/capacity_mbps", "out_of_bounds", "must be %g or more", LINK_LEAST);
+        invalid(err, "/capacity_mbps", ITEM_OUT_OF_BOUNDS, "must be %g or more",
+                LINK_LEAST);
 }
 
 /* The time of `work` on the slowest of several things. */

@@ -21,15 +21,15 @@ struct group {
 static void check(const struct run_plan_in *in, struct error *err)
 {
     if (!(in->min_problem_size >= 1))
-        invalid(err, "/min_problem_size", "out_of_bounds", "must be 1 or more");
+        invalid(err, "/min_problem_size", ITEM_OUT_OF_BOUNDS, "must be 1 or more");
     if (!(in->max_problem_size > in->min_problem_size) ||
         in->max_problem_size > WHOLE_MAX)
-        invalid(err, "/max_problem_size", "out_of_bounds",
+        invalid(err, "/max_problem_size", ITEM_OUT_OF_BOUNDS,
                 "must be above min_problem_size and at most 2^53");
     if (in->min_processors < 1)
-        invalid(err, "/min_processors", "out_of_bounds", "must be 1 or more");
+        invalid(err, "/min_processors", ITEM_OUT_OF_BOUNDS, "must be 1 or more");
     if (in->max_processors < in->min_processors)
-        invalid(err, "/max_processors", "out_of_bounds",
+        invalid(err, "/max_processors", ITEM_OUT_OF_BOUNDS,
                 "must not be below min_processors");
 }
 

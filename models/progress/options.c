@@ -133,9 +133,9 @@ enum error_code progress_options_bind(const double *value, struct progress_optio
     enum error_code code = OK;
 
     if ((size_t)value[WINDOW] % 2 == 0)
-        code = invalid(err, "/options/window", "out_of_bounds", "must be odd");
+        code = invalid(err, "/options/window", ITEM_OUT_OF_BOUNDS, "must be odd");
     if (!(value[K_MAX] > value[K_MIN]))
-        code = invalid(err, "/options/k_max", "out_of_bounds", "must be above k_min");
+        code = invalid(err, "/options/k_max", ITEM_OUT_OF_BOUNDS, "must be above k_min");
     if (code == OK)
         *out = options_of(value);
     return code;

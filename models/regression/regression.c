@@ -305,10 +305,10 @@ regression_fit(const struct regression_kind *kind, const struct regression_data 
                                   .r_squared = NAN};
 
     if (data->input_count < kind->inputs_min || data->input_count > kind->inputs_max)
-        invalid(err, "/inputs", "out_of_bounds", "%s takes %zu to %zu inputs, not %zu",
+        invalid(err, "/inputs", ITEM_OUT_OF_BOUNDS, "%s takes %zu to %zu inputs, not %zu",
                 kind->name, kind->inputs_min, kind->inputs_max, data->input_count);
     if (data->sample_count > REGRESSION_SAMPLES_MAX)
-        invalid(err, "/samples", "out_of_bounds", "at most %d runs",
+        invalid(err, "/samples", ITEM_OUT_OF_BOUNDS, "at most %d runs",
                 REGRESSION_SAMPLES_MAX);
     if (err->code != OK)
         return err->code;

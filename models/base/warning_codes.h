@@ -1,0 +1,112 @@
+/* base/warning_codes.h - what an answer may warn of: the words before the colon.
+ *
+ * Sorted by name. A warning is a sentence for people behind its code: "code: sentence".
+ */
+#ifndef GRIDPLAN_BASE_WARNING_CODES_H
+#define GRIDPLAN_BASE_WARNING_CODES_H
+
+/* name, meaning */
+#define WARNING_CODES(X)                                                               \
+    X(at_floor, "The interval is the least that the algorithm gives")                  \
+    X(bandwidth_raised, "Links below 0.01 Mbit/s count as 0.01")                       \
+    X(bound_skipped,                                                                   \
+      "The time limit came before all bounds were computed; those given hold")         \
+    X(catalogue_unavailable, "The stored file catalogue cannot be read now")           \
+    X(copies, "Fewer copies of a job than were asked for")                             \
+    X(cpu_raised, "Resources with less than 0.01 of their CPU count as 0.01")          \
+    X(cut_to_round_robin,                                                              \
+      "The time limit ended the search; the rest was given out in turn")               \
+    X(deadlines_not_in_objective,                                                      \
+      "Jobs have deadlines that are no part of the objective")                         \
+    X(failed_host,                                                                     \
+      "Jobs run on a resource that has failed, without the event that says so")        \
+    X(failure_trace, "How a failure trace was laid on the resources")                  \
+    X(failures, "Where the failures of resources were taken from")                     \
+    X(failures_cut, "There are more failures than one answer looks at")                \
+    X(far_extrapolation, "The question lies far outside what the model has seen")      \
+    X(few_failures, "Too few failures to say much")                                    \
+    X(few_intervals, "Too few intervals to say much")                                  \
+    X(few_samples, "Too few samples; the given value is used")                         \
+    X(floored, "The formula gives no time above 0; the least time seen is the answer") \
+    X(guessed, "A missing value was guessed")                                          \
+    X(history_cut, "Only the newest part of a history was looked at")                  \
+    X(history_ended, "Nothing was heard of resources for long")                        \
+    X(history_missing, "Nothing is known of resources")                                \
+    X(history_too_short, "The history is too short")                                   \
+    X(history_unavailable, "The stored history cannot be read now")                    \
+    X(hopeless, "Jobs that will hardly end between two failures")                      \
+    X(idempotency_local,                                                               \
+      "The answer is not kept under its Idempotency-Key, as there is no database")     \
+    X(ignored, "Members of the request have no part in the answer")                    \
+    X(inconsistent_site, "The numbers of a site contradict each other")                \
+    X(initial_refused, "The plan to begin with is none, and was not used")             \
+    X(input_far, "An input is more than twice outside what was seen")                  \
+    X(input_never_varied, "An input differs that was the same in all runs")            \
+    X(inputs_unused, "Inputs that the model does not use")                             \
+    X(interval_very_short, "The interval is hardly longer than a checkpoint takes")    \
+    X(job_count, "A resource has fewer used slots than jobs")                          \
+    X(last_interval_too_short, "The last interval of the plan is too short")           \
+    X(load_filled, "Records took their load from stored load samples")                 \
+    X(max_events, "The events did not suffice for all runs")                           \
+    X(mean_floor_applied, "The mean is the least that so few failures can say")        \
+    X(memory_ignored, "Memory that jobs ask for is not looked at")                     \
+    X(min_interval_raised, "Intervals were raised to the least permitted")             \
+    X(model_invalid, "The model gives no positive finite time for some sets")          \
+    X(model_missing, "A site has no usable model, and is left out")                    \
+    X(model_unusable, "The model has no usable terms for this problem size")           \
+    X(nearest_miss_omitted, "Reasons of jobs without a place are left out")            \
+    X(never_fits, "Jobs that fit nowhere")                                             \
+    X(no_history, "Nothing is stored of what was asked for")                           \
+    X(no_load_history, "No load samples are stored of these resources")                \
+    X(no_samples, "Resources or links without samples are left out")                   \
+    X(not_learnt, "Records from which no model learns")                                \
+    X(not_repeatable,                                                                  \
+      "The time limit ended the search; another run may decide otherwise")             \
+    X(observation_start_unknown, "Nobody said since when resources are watched")       \
+    X(option_unused, "The algorithm has no use for an option")                         \
+    X(outliers_left_out, "Runs far from the others were left out")                     \
+    X(outside_observation, "Failures outside every observation")                       \
+    X(overcommitted, "Reservations take processors that running jobs hold")            \
+    X(overdue, "Running jobs should have ended by now")                                \
+    X(partition_ignored, "Partitions that jobs ask for are not looked at")             \
+    X(peers_cut, "There are more stored hosts than were looked at")                    \
+    X(perturbation_ignored, "An algorithm that proves its answer does not perturb it") \
+    X(pinned, "Jobs without a resource wait for ever")                                 \
+    X(preceding_ignored, "Jobs that should precede others are not looked at")          \
+    X(priorities_not_in_objective,                                                     \
+      "Jobs have priorities that are no part of the objective")                        \
+    X(processors_ignored, "The times of the model do not depend on the machines")      \
+    X(promise_broken, "Jobs do not start when they were promised to")                  \
+    X(queue_wait_unknown, "A site has no history of its queue; its wait counts as 0")  \
+    X(requested_raised, "Requested times were raised to the run times")                \
+    X(resource_unusable, "Resources without available CPU are left out")               \
+    X(resources_cut, "Only the first resources were looked at")                        \
+    X(rounded, "Numbers were rounded")                                                 \
+    X(run_time_defaulted, "Run times were missing and taken from the request")         \
+    X(run_times_guessed, "Tasks without a run time got the median of others")          \
+    X(samples_unusable, "Runs that lack what the kind of model needs")                 \
+    X(several_ends, "A workflow has several first or last tasks")                      \
+    X(shared_site, "Replicas of a job start on the same site")                         \
+    X(shorter_than_threshold, "What is left takes less than the least interval")       \
+    X(single_schedule_better, "Staying on one schedule takes less time")               \
+    X(site_left_out, "A site is left out of the plan")                                 \
+    X(skipped, "Lines that are no usable jobs")                                        \
+    X(slots, "Resources with several slots share their speed")                         \
+    X(slurm_lead_too_long, "The lead of the signal is longer than the interval")       \
+    X(stale, "Resources were observed long ago")                                       \
+    X(stale_list, "The list of resources is old")                                      \
+    X(stale_site, "Sites were measured long ago")                                      \
+    X(submitted_later, "Jobs are submitted after now_s")                               \
+    X(time_limit, "The time was up")                                                   \
+    X(too_long, "Jobs that no run can end")                                            \
+    X(truncated, "A list of the answer is shortened")                                  \
+    X(unknown_attribute, "No resource has an attribute that an expression names")      \
+    X(unknown_variable, "A variable in a file name stays as it is")                    \
+    X(unplaced_repeats, "Jobs without a place repeat the same reasons")                \
+    X(unsorted, "Lines were sorted by arrival")                                        \
+    X(weight_order, "The weights are in an unusual order")                             \
+    X(wide_interval, "The confidence interval is wide")                                \
+    X(width_ignored, "Jobs of several processors run on one slot")                     \
+    X(workload_truncated, "The generator makes more jobs than are played")
+
+#endif

@@ -1,0 +1,515 @@
+/* json_hint.c - what a mistake in JSON may have meant. */
+#include "service/json_hint.h"
+
+#include "models/base/names.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    KNOWN_MAX = 64, /* members of a table */
+    NAME_BYTES = 80 /* longer names are nothing that we know */
+};
+
+/* ---- letters: ASCII, whatever the locale ---- */
+
+static bool is_small(char c)
+{
+    return c >= 'a' && c <= 'z';
+}
+
+static bool is_capital(char c)
+{
+    return c >= 'A' && c <= 'Z';
+}
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static char to_small(char c)
+{
+    return is_capital(c) ? (char)(c | 0x20) : c;
+}
+
+/* ---- nouns ---- */
+
+static bool is_vowel(char c)
+{
+    return strchr("aeio", c) || c == 'u';
+}
+
+/* Names whose noun is not what their words say. */
+static const struct {
+    const char *name, *noun;
+} nouns[] = {
+    {"User", "a user"},
+    {"UserUsage", "a user's usage"},
+    {"Snapshot", "the snapshot"},
+    {"Timings", "the timings"},
+};
+
+const char *json_noun(const struct json_object *table, char *buffer, size_t size)
+{
+    char words[NOUN_BYTES - 3];
+    size_t used = 0;
+    const char *name = table->name;
+
+    for (size_t i = 0; i < sizeof(nouns) / sizeof(nouns[0]); i++)
+        if (strcmp(nouns[i].name, name) == 0)
+            name = nouns[i].noun;
+    if (strchr(name, ' ')) {
+        snprintf(buffer, size, "%s", name);
+        return buffer;
+    }
+    for (const char *c = name; *c && used + 2 < sizeof(words); c++) {
+        bool begins = is_capital(*c) && c > name && (is_small(c[-1]) || is_small(c[1]));
+
+        if (begins)
+            words[used++] = ' ';
+        words[used++] = to_small(*c);
+    }
+    words[used] = 0;
+    snprintf(buffer, size, "%s %s", is_vowel(words[0]) ? "an" : "a", words);
+    return buffer;
+}
+
+/* ---- values ---- */
+
+struct unit {
+    const char *word;
+    double factor;      /* to the unit of the suffix */
+    double alternative; /* another reading of the word; 0: none */
+    const char *suffix;
+};
+
+/* The longest words first: "ms" is no "s". */
+static const struct unit units[] = {
+    {"milliseconds", 1e-3, 0, "_s"},
+    {"minutes", 60, 0, "_s"},
+    {"seconds", 1, 0, "_s"},
+    {"percent", 0.01, 0, "_ratio"},
+    {"millis", 1e-3, 0, "_s"},
+    {"bytes", 1, 0, "_bytes"},
+    {"hours", 3600, 0, "_s"},
+    {"ratio", 1, 0, "_ratio"},
+    {"days", 86400, 0, "_s"},
+    {"gbps", 1000, 0, "_mbps"},
+    {"kbps", 1e-3, 0, "_mbps"},
+    {"mbps", 1, 0, "_mbps"},
+    {"mins", 60, 0, "_s"},
+    {"msec", 1e-3, 0, "_s"},
+    {"secs", 1, 0, "_s"},
+    {"gib", 1024.0 * 1024 * 1024, 0, "_bytes"},
+    {"kib", 1024, 0, "_bytes"},
+    {"mib", 1024.0 * 1024, 0, "_bytes"},
+    {"min", 60, 0, "_s"},
+    {"pct", 0.01, 0, "_ratio"},
+    {"sec", 1, 0, "_s"},
+    {"gb", 1e9, 1024.0 * 1024 * 1024, "_bytes"},
+    {"kb", 1e3, 1024, "_bytes"},
+    {"mb", 1e6, 1024.0 * 1024, "_bytes"},
+    {"ms", 1e-3, 0, "_s"},
+    {"tb", 1e12, 1024.0 * 1024 * 1024 * 1024, "_bytes"},
+    {"us", 1e-6, 0, "_s"},
+    {"d", 86400, 0, "_s"},
+    {"h", 3600, 0, "_s"},
+    {"s", 1, 0, "_s"},
+};
+
+enum { UNITS = sizeof(units) / sizeof(units[0]) };
+
+static bool ends_in(const char *text, const char *end)
+{
+    size_t length = strlen(text), rest = strlen(end);
+
+    return length >= rest && strcmp(text + length - rest, end) == 0;
+}
+
+/* Whole numbers in full, others with 12 digits. */
+static const char *number_text(double number, char *buffer, size_t size)
+{
+    bool whole = number == floor(number) && fabs(number) < 1e15;
+
+    snprintf(buffer, size, whole ? "%.0f" : "%.12g", number);
+    return buffer;
+}
+
+/* Digits, with a decimal point or without; *rest is what follows. NAN: none. */
+static double unsigned_number(const char *text, const char **rest)
+{
+    char *end;
+    double number;
+
+    *rest = text;
+    if (!is_digit(*text) || strlen(text) > 60 || strpbrk(text, "xX"))
+        return NAN;
+    number = strtod(text, &end);
+    *rest = end;
+    return isfinite(number) ? number : (double)NAN;
+}
+
+/* "D-HH:MM:SS", "D-HH:MM", "H:MM:SS", "MM:SS": as Slurm writes times. */
+static double clock_seconds(const char *text)
+{
+    double part[3], days = 0, number = unsigned_number(text, &text);
+    bool has_days = *text == '-';
+    size_t count = 0;
+
+    if (has_days) {
+        days = number;
+        number = unsigned_number(text + 1, &text);
+    }
+    part[count++] = number;
+    while (*text == ':' && count < 3)
+        part[count++] = unsigned_number(text + 1, &text);
+    if (*text || count < 2)
+        return NAN;
+    if (count == 3)
+        return days * 86400 + part[0] * 3600 + part[1] * 60 + part[2];
+    return has_days ? days * 86400 + part[0] * 3600 + part[1] * 60
+                    : part[0] * 60 + part[1];
+}
+
+/* "PT1H30M" (ISO 8601), without months and years, which have no length. */
+static double iso_seconds(const char *text)
+{
+    static const char *const letters = "DHMS";
+    static const double lengths[] = {86400, 3600, 60, 1};
+    double sum = 0;
+    bool in_time = false, some = false;
+
+    if (*text++ != 'P')
+        return NAN;
+    while (*text) {
+        const char *letter;
+        double number;
+
+        if (*text == 'T' && !in_time) {
+            in_time = true;
+            text++;
+            continue;
+        }
+        number = unsigned_number(text, &text);
+        letter = *text ? strchr(letters, *text) : NULL;
+        if (isnan(number) || !letter || (*letter == 'D') == in_time)
+            return NAN;
+        sum += number * lengths[letter - letters];
+        some = true;
+        text++;
+    }
+    return some ? sum : (double)NAN;
+}
+
+double json_seconds(const char *text)
+{
+    const char *rest;
+    double number = unsigned_number(text, &rest);
+
+    if (*text == 'P')
+        return iso_seconds(text);
+    if (*rest == ':' || *rest == '-')
+        return clock_seconds(text);
+    while (*rest == ' ')
+        rest++;
+    if (!*rest)
+        return number;
+    if (strcmp(rest, "m") == 0)
+        return number * 60;
+    for (size_t i = 0; i < UNITS; i++)
+        if (strcmp(units[i].suffix, "_s") == 0 && strcmp(units[i].word, rest) == 0)
+            return number * units[i].factor;
+    return NAN;
+}
+
+double json_bytes(const char *text)
+{
+    static const char *const letters = "kmgt";
+    const char *rest, *letter;
+    double number = unsigned_number(text, &rest), base = 1000;
+
+    while (*rest == ' ')
+        rest++;
+    letter = *rest ? strchr(letters, to_small(*rest)) : NULL;
+    if (letter) {
+        rest++;
+        if (*rest == 'i') {
+            base = 1024;
+            rest++;
+        }
+        for (const char *c = letters; c <= letter; c++)
+            number *= base;
+    }
+    if (*rest == 'B')
+        rest++;
+    return *rest ? (double)NAN : number;
+}
+
+/* The number that a text means in the unit of a member; NAN: none. */
+static double text_value(const char *member, const char *text)
+{
+    return ends_in(member, "_bytes") ? json_bytes(text)
+           : ends_in(member, "_s")   ? json_seconds(text)
+                                     : (double)NAN;
+}
+
+void json_hint_text(const char *member, const char *text, struct error *err)
+{
+    double number = text_value(member, text);
+    char buffer[40];
+
+    if (isfinite(number))
+        error_hint(err, "did you mean %s?", number_text(number, buffer, sizeof(buffer)));
+}
+
+void json_hint_instant(const char *text, double number, struct error *err)
+{
+    size_t length = text ? strlen(text) : 0;
+    const char *blank = text ? strrchr(text, ' ') : NULL;
+    char buffer[40];
+
+    if (blank && text + length - blank == 6 && blank[3] == ':' && strchr(text, 'T'))
+        error_hint(err, "a '+' in a query must be written %%2B");
+    if (text || !(number >= 1e11 && number < 1e17))
+        return;
+    error_hint(err, "looks like %s; did you mean %s?",
+               number < 1e14 ? "milliseconds" : "microseconds",
+               number_text(number / (number < 1e14 ? 1e3 : 1e6), buffer, sizeof(buffer)));
+}
+
+/* ---- members ---- */
+
+/* What other tools call things, and what it is called here. "needs." stands before what
+ * has no member of its own. */
+static const struct {
+    const char *word, *member;
+} foreign[] = {
+    {"name", "id"},
+    {"job", "id"},
+    {"node", "id"},
+    {"hostname", "id"},
+    {"host", "resource_id"},
+    {"machine", "resource_id"},
+    {"resource", "resource_id"},
+    {"runtime", "estimate_s"},
+    {"run_time", "estimate_s"},
+    {"time", "estimate_s"},
+    {"duration", "estimate_s"},
+    {"walltime", "time_limit_s"},
+    {"wall_time", "time_limit_s"},
+    {"timelimit", "time_limit_s"},
+    {"mem", "memory_bytes"},
+    {"memory", "memory_bytes"},
+    {"ram", "memory_bytes"},
+    {"disk", "disk_bytes"},
+    {"cpu", "cpus"},
+    {"cores", "cpus"},
+    {"ncpus", "cpus"},
+    {"ntasks", "cpus"},
+    {"threads", "cpus"},
+    {"procs", "cpus"},
+    {"processors", "cpus"},
+    {"num_cpus", "cpus"},
+    {"gpu", "needs.gpus"},
+    {"gpus", "needs.gpus"},
+    {"gres", "needs"},
+    {"dependencies", "depends_on"},
+    {"parents", "depends_on"},
+    {"deps", "depends_on"},
+    {"speed", "mips_total"},
+    {"submit_time", "submit_s"},
+    {"queue", "partition_ids"},
+    {"partition", "partition_ids"},
+    {"nice", "priority"},
+};
+
+struct known {
+    const char *names[KNOWN_MAX];
+    size_t count;
+};
+
+/* The table's own text of the name; NULL: it has no such member. */
+static const char *find(const struct known *known, const char *name)
+{
+    for (size_t i = 0; i < known->count; i++)
+        if (strcmp(known->names[i], name) == 0)
+            return known->names[i];
+    return NULL;
+}
+
+static const char *foreign_member(const char *word)
+{
+    for (size_t i = 0; i < sizeof(foreign) / sizeof(foreign[0]); i++)
+        if (strcmp(foreign[i].word, word) == 0)
+            return foreign[i].member;
+    return NULL;
+}
+
+/* timeLimitS -> time_limit_s; false: too long. */
+static bool snake_case(const char *name, char *snake)
+{
+    size_t used = 0;
+
+    for (const char *c = name; *c; c++) {
+        bool begins = is_capital(*c) && c > name && (is_small(c[-1]) || is_digit(c[-1]));
+
+        if (used + 3 > NAME_BYTES)
+            return false;
+        if (begins)
+            snake[used++] = '_';
+        snake[used++] = *c == '-' ? '_' : to_small(*c);
+    }
+    snake[used] = 0;
+    return true;
+}
+
+static void allow(const char *name, struct error *err)
+{
+    error_allow(err, NULL, &name, 1);
+}
+
+/* Without its unit, in `rest`; false: the name does not end in the unit. */
+static bool strip_unit(const char *name, const struct unit *unit, char *rest)
+{
+    size_t length = strlen(name), word = strlen(unit->word);
+    bool has_bar;
+
+    if (length <= word || !ends_in(name, unit->word))
+        return false;
+    length -= word;
+    has_bar = name[length - 1] == '_';
+    if (word == 1 && !has_bar)
+        return false;
+    length -= has_bar;
+    memcpy(rest, name, length);
+    rest[length] = 0;
+    return length > 0;
+}
+
+/* The member that the name without its unit is, here; NULL: none. */
+static const char *unit_target(const struct known *known, const char *name,
+                               const struct unit *unit)
+{
+    char rest[NAME_BYTES], whole[NAME_BYTES + 8];
+    const char *member;
+
+    if (!strip_unit(name, unit, rest))
+        return NULL;
+    member = foreign_member(rest);
+    if (member && ends_in(member, unit->suffix))
+        return find(known, member);
+    snprintf(whole, sizeof(whole), "%s%s", rest, unit->suffix);
+    return find(known, whole);
+}
+
+static void hint_unit(const char *member, const struct unit *unit,
+                      const struct json_value *value, struct error *err)
+{
+    char here[40], other[40];
+
+    number_text(value->number * unit->factor, here, sizeof(here));
+    number_text(value->number * unit->alternative, other, sizeof(other));
+    if (!value->is_number || unit->factor == 1)
+        error_hint(err, "did you mean '%s'?", member);
+    else if (unit->alternative > 0)
+        error_hint(err,
+                   "did you mean '%s'? Here: %s (or %s, if yours are powers of 1024)",
+                   member, here, other);
+    else
+        error_hint(err, "did you mean '%s'? Here: %s", member, here);
+    allow(member, err);
+}
+
+static bool by_unit(const struct known *known, const char *name,
+                    const struct json_value *value, struct error *err)
+{
+    for (size_t i = 0; i < UNITS; i++) {
+        const char *member = unit_target(known, name, &units[i]);
+
+        if (!member)
+            continue;
+        hint_unit(member, &units[i], value, err);
+        return true;
+    }
+    return false;
+}
+
+static bool by_foreign_word(const struct known *known, const char *name,
+                            const char *as_sent, const struct json_value *value,
+                            struct error *err)
+{
+    const char *member = foreign_member(name);
+    bool is_need = member && strncmp(member, "needs.", 6) == 0;
+    double number = NAN;
+    char here[40];
+
+    member = member ? find(known, is_need ? "needs" : member) : NULL;
+    if (!member)
+        return false;
+    if (value->text)
+        number = text_value(member, value->text);
+    if (is_need)
+        error_hint(err, "consumables of a free name go into 'needs': {\"%s\": %.60s}",
+                   as_sent, value->json ? value->json : "...");
+    else if (isfinite(number))
+        error_hint(err, "did you mean '%s'? Here: %s", member,
+                   number_text(number, here, sizeof(here)));
+    else
+        error_hint(err, "did you mean '%s'?", member);
+    allow(member, err);
+    return true;
+}
+
+static int by_name(const void *left, const void *right)
+{
+    return strcmp(*(const char *const *)left, *(const char *const *)right);
+}
+
+static void name_all(struct known *known, struct error *err)
+{
+    char text[ERROR_ALLOWED_MAX * NAME_BYTES];
+    size_t used = 0;
+
+    qsort(known->names, known->count, sizeof(*known->names), by_name);
+    text[0] = 0;
+    for (size_t i = 0; i < known->count && i < ERROR_ALLOWED_MAX; i++)
+        used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%.70s",
+                                 i ? ", " : "", known->names[i]);
+    error_hint(err, "known here: %s%s", known->count ? text : "nothing",
+               known->count > ERROR_ALLOWED_MAX ? ", ..." : "");
+    error_allow(err, NULL, known->names, known->count);
+}
+
+void json_hint_member(const struct json_object *table, const char *name,
+                      const struct json_value *value, struct error *err)
+{
+    struct known known = {.count = 0};
+    char snake[NAME_BYTES];
+    const char *member;
+
+    for (const struct json_field *f = table->fields; f->type != JSON_END; f++)
+        if (known.count < KNOWN_MAX)
+            known.names[known.count++] = f->name;
+    if (!snake_case(name, snake)) {
+        name_all(&known, err);
+        return;
+    }
+    member = strcmp(snake, name) == 0 ? NULL : find(&known, snake);
+    if (member) {
+        error_hint(err, "did you mean '%s'? (names are snake_case)", member);
+        allow(member, err);
+        return;
+    }
+    if (by_unit(&known, snake, value, err) ||
+        by_foreign_word(&known, snake, name, value, err))
+        return;
+    member = names_nearest(snake, known.names, known.count);
+    if (!member) {
+        name_all(&known, err);
+        return;
+    }
+    error_hint(err, "did you mean '%s'?", member);
+    allow(member, err);
+}

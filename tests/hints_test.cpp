@@ -1,0 +1,330 @@
+// hints_test.cpp - what a mistake in a request says to do.
+#include "tests/api.hpp"
+
+#include <set>
+
+extern "C" {
+#include "models/base/names.h"
+#include "models/base/warning_codes.h"
+#include "service/json_hint.h"
+}
+
+namespace
+{
+// The members that jobs and resources have, or will have.
+struct thing {
+    const char *id;
+    double number[12];
+    const named_value *needs;
+    size_t need_count;
+    double at_s;
+    int colour;
+};
+
+json_field row(const char *name, json_type type, size_t offset)
+{
+    json_field f{};
+    f.name = name;
+    f.doc = "doc";
+    f.type = type;
+    f.offset = offset;
+    f.max = 1e18;
+    return f;
+}
+
+const char *const colours[] = {"red", "green", "grey", nullptr};
+
+const json_object *job_table()
+{
+    static const char *const numbers[] = {"estimate_s", "time_limit_s", "memory_bytes",
+                                          "priority",   "submit_s",     "bandwidth_mbps"};
+    static json_field rows[12];
+    static json_object table{"Job", "a job", sizeof(thing), rows};
+    size_t n = 0;
+
+    rows[n++] = row("id", JSON_TYPE_TEXT, offsetof(thing, id));
+    for (size_t i = 0; i < 6; i++)
+        rows[n++] = row(numbers[i], JSON_TYPE_NUMBER,
+                        offsetof(thing, number) + i * sizeof(double));
+    rows[n] = row("needs", JSON_TYPE_VALUES, offsetof(thing, needs));
+    rows[n++].count_offset = offsetof(thing, need_count);
+    rows[n++] = row("seen_at", JSON_TYPE_INSTANT, offsetof(thing, at_s));
+    rows[n] = row("colour", JSON_TYPE_CHOICE, offsetof(thing, colour));
+    rows[n++].choices = colours;
+    rows[n] = json_field{};
+    return &table;
+}
+
+const json_object *resource_table()
+{
+    static const char *const numbers[] = {"cpus", "mips_total", "cpu_available_ratio"};
+    static json_field rows[8];
+    static json_object table{"SnapshotResource", "a resource", sizeof(thing), rows};
+    size_t n = 0;
+
+    rows[n] = row("capacities", JSON_TYPE_VALUES, offsetof(thing, needs));
+    rows[n++].count_offset = offsetof(thing, need_count);
+    rows[n++] = row("id", JSON_TYPE_TEXT, offsetof(thing, id));
+    for (size_t i = 0; i < 3; i++)
+        rows[n++] = row(numbers[i], JSON_TYPE_NUMBER,
+                        offsetof(thing, number) + i * sizeof(double));
+    rows[n] = json_field{};
+    return &table;
+}
+
+struct mistake {
+    std::string code, detail, hint, allowed;
+    size_t count;
+};
+
+// The first mistake of the members in braces.
+mistake first(const json_object *table, const std::string &members)
+{
+    test_arena a;
+    error err = collecting_error(a);
+    std::string text = "{" + members + "}";
+    thing t;
+    mistake m{};
+
+    json_read(table, text.data(), text.size(), &t, a, &err);
+    m.count = err.item_count;
+    if (!err.first)
+        return m;
+    m.code = item_kinds[err.first->code].name;
+    m.detail = err.first->detail;
+    m.hint = err.first->hint ? err.first->hint : "";
+    for (size_t i = 0; i < err.first->allowed_count; i++)
+        m.allowed += std::string(i ? " " : "") + err.first->allowed[i];
+    return m;
+}
+} // namespace
+
+TEST_CASE("a member that there is not: what is meant", "[hints]")
+{
+    struct {
+        const char *sent, *hint, *allowed;
+    } cases[] = {
+        {R"("memory_mb": 4000)",
+         "did you mean 'memory_bytes'? Here: 4000000000 (or 4194304000, if yours are "
+         "powers of 1024)",
+         "memory_bytes"},
+        {R"("mem_gib": 16)", "did you mean 'memory_bytes'? Here: 17179869184",
+         "memory_bytes"},
+        {R"("name": "a")", "did you mean 'id'?", "id"},
+        {R"("runtime_s": 60)", "did you mean 'estimate_s'?", "estimate_s"},
+        {R"("runtimeMs": 1500)", "did you mean 'estimate_s'? Here: 1.5", "estimate_s"},
+        {R"("walltime": "1:00:00")", "did you mean 'time_limit_s'? Here: 3600",
+         "time_limit_s"},
+        {R"("time_limit_min": 90)", "did you mean 'time_limit_s'? Here: 5400",
+         "time_limit_s"},
+        {R"("timeLimitS": 60)", "did you mean 'time_limit_s'? (names are snake_case)",
+         "time_limit_s"},
+        {R"("gpus": 2)", "consumables of a free name go into 'needs': {\"gpus\": 2}",
+         "needs"},
+        {R"("gpu": "a100")",
+         "consumables of a free name go into 'needs': {\"gpu\": \"a100\"}", "needs"},
+        {R"("ram": "4GiB")", "did you mean 'memory_bytes'? Here: 4294967296",
+         "memory_bytes"},
+        {R"("bandwidth_gbps": 2.5)", "did you mean 'bandwidth_mbps'? Here: 2500",
+         "bandwidth_mbps"},
+        {R"("time-limit-h": 0.5)", "did you mean 'time_limit_s'? Here: 1800",
+         "time_limit_s"},
+        {R"("durationd": 1)",
+         "known here: bandwidth_mbps, colour, estimate_s, id, memory_bytes, needs, "
+         "priority, seen_at, submit_s, time_limit_s",
+         "bandwidth_mbps colour estimate_s id memory_bytes needs priority seen_at "
+         "submit_s time_limit_s"},
+        {R"("priorty": 1)", "did you mean 'priority'?", "priority"},
+        {R"("nice": 1)", "did you mean 'priority'?", "priority"},
+        {R"("partition": "batch")", // has no partition_ids
+         "known here: bandwidth_mbps, colour, estimate_s, id, memory_bytes, needs, "
+         "priority, seen_at, submit_s, time_limit_s",
+         "bandwidth_mbps colour estimate_s id memory_bytes needs priority seen_at "
+         "submit_s time_limit_s"},
+    };
+
+    for (auto &c : cases)
+        DYNAMIC_SECTION(c.sent)
+        {
+            mistake m = first(job_table(), c.sent);
+            CHECK(m.code == "unknown_member");
+            CHECK(m.detail.find("a job has no member '") == 0);
+            CHECK(m.hint == c.hint);
+            CHECK(m.allowed == c.allowed);
+            CHECK(m.count == 1);
+        }
+}
+
+TEST_CASE("a resource's member that there is not", "[hints]")
+{
+    CHECK(first(resource_table(), R"("cpu_available_pct": 75)").hint ==
+          "did you mean 'cpu_available_ratio'? Here: 0.75");
+    CHECK(first(resource_table(), R"("ncpus": 4)").hint == "did you mean 'cpus'?");
+    CHECK(first(resource_table(), R"("speed": 4)").hint == "did you mean 'mips_total'?");
+    CHECK(first(resource_table(), R"("zzz": 1)").hint ==
+          "known here: capacities, cpu_available_ratio, cpus, id, mips_total");
+    CHECK(first(resource_table(), R"("zzz": 1)").detail ==
+          "a snapshot resource has no member 'zzz'");
+    CHECK(first(resource_table(), "\"" + std::string(200, 'x') + "\": 1").hint ==
+          "known here: capacities, cpu_available_ratio, cpus, id, mips_total");
+}
+
+TEST_CASE("texts that mean seconds or bytes", "[hints]")
+{
+    struct {
+        const char *text;
+        double seconds, bytes;
+    } cases[] = {
+        {"1:00:00", 3600, NAN},
+        {"1-12:00:00", 129600, NAN},
+        {"90:00", 5400, NAN},
+        {"1-06:00", 108000, NAN},
+        {"2h", 7200, NAN},
+        {"90s", 90, NAN},
+        {"1500ms", 1.5, NAN},
+        {"PT1H30M", 5400, NAN},
+        {"P1DT1S", 86401, NAN},
+        {"60", 60, 60},
+        {"abc", NAN, NAN},
+        {"", NAN, NAN},
+        {"P", NAN, NAN},
+        {"PT", NAN, NAN},
+        {"PT5", NAN, NAN},
+        {"P1H", NAN, NAN},
+        {"1:2:3:4", NAN, NAN},
+        {":30", NAN, NAN},
+        {"1-", NAN, NAN},
+        {"-1", NAN, NAN},
+        {"0x10", NAN, NAN},
+        {"4G", NAN, 4e9},
+        {"4GiB", NAN, 4294967296.0},
+        {"512MB", NAN, 512e6},
+        {"1.5T", NAN, 1.5e12},
+        {"7 kB", NAN, 7000},
+        {"4X", NAN, NAN},
+        {"4GiBs", NAN, NAN},
+    };
+
+    for (auto &c : cases)
+        DYNAMIC_SECTION(c.text)
+        {
+            CHECK(isnan(json_seconds(c.text)) == isnan(c.seconds));
+            CHECK(isnan(json_bytes(c.text)) == isnan(c.bytes));
+            if (!isnan(c.seconds))
+                CHECK(json_seconds(c.text) == c.seconds);
+            if (!isnan(c.bytes))
+                CHECK(json_bytes(c.text) == c.bytes);
+        }
+}
+
+TEST_CASE("a value that a member does not take: what is meant", "[hints]")
+{
+    struct {
+        const char *sent, *code, *hint, *allowed;
+    } cases[] = {
+        {R"("time_limit_s": "1-12:00:00")", "wrong_type", "did you mean 129600?", ""},
+        {R"("time_limit_s": "abc")", "wrong_type", "", ""},
+        {R"("memory_bytes": "1.5T")", "wrong_type", "did you mean 1500000000000?", ""},
+        {R"("memory_bytes": "2h")", "wrong_type", "", ""},
+        {R"("priority": "2h")", "wrong_type", "", ""},
+        {R"("seen_at": 1795219200000)", "not_an_instant",
+         "looks like milliseconds; did you mean 1795219200?", ""},
+        {R"("seen_at": 1795219200000000)", "not_an_instant",
+         "looks like microseconds; did you mean 1795219200?", ""},
+        {R"("seen_at": 1795219200500)", "not_an_instant",
+         "looks like milliseconds; did you mean 1795219200.5?", ""},
+        {R"("seen_at": "2026-11-21T00:00:00 01:00")", "not_an_instant",
+         "a '+' in a query must be written %2B", ""},
+        {R"("seen_at": "yesterday")", "not_an_instant", "", ""},
+        {R"("seen_at": -1e12)", "not_an_instant", "", ""},
+        {R"("colour": "gren")", "not_a_choice", "did you mean 'green'?",
+         "green grey red"},
+        {R"("colour": "violet")", "not_a_choice", "", "red green grey"},
+    };
+
+    for (auto &c : cases)
+        DYNAMIC_SECTION(c.sent)
+        {
+            mistake m = first(job_table(), c.sent);
+            CHECK(m.code == c.code);
+            CHECK(m.hint == c.hint);
+            CHECK(m.allowed == c.allowed);
+        }
+    CHECK(first(job_table(), R"("seen_at": 86400)").count == 0);
+}
+
+TEST_CASE("names by distance: at most so many, the nearest first", "[hints]")
+{
+    const char *names[] = {"ab", "abc", "xyz", "abd", nullptr, "never"};
+    const char *sorted[8];
+
+    CHECK(names_by_distance("abc", names, 6, sorted, 8) == 4);
+    CHECK(std::string(sorted[0]) == "abc");
+    CHECK(std::string(sorted[1]) == "ab");
+    CHECK(std::string(sorted[2]) == "abd");
+    CHECK(std::string(sorted[3]) == "xyz");
+    CHECK(names_by_distance("xyz", names, 6, sorted, 1) == 1);
+    CHECK(std::string(sorted[0]) == "xyz");
+    CHECK(names_by_distance(nullptr, names, 2, sorted, 8) == 2);
+    CHECK(std::string(sorted[1]) == "abc");
+    CHECK(names_by_distance("a", names, 0, sorted, 8) == 0);
+}
+
+TEST_CASE("a mistake of another list comes with all that belongs to it", "[hints]")
+{
+    test_arena a, other;
+    error one = collecting_error(other), all = collecting_error(a);
+    const char *names[] = {"x", "y"};
+
+    invalid(&one, "/a", ITEM_NOT_A_CHOICE, "none of them");
+    error_hint(&one, "take %s", "x");
+    error_allow(&one, "z", names, 2);
+    error_allow_number(&one, 5);
+    error_at_line(&one, 7);
+    CHECK(invalid_again(&all, "/jobs/3", one.first) == ERR_INVALID);
+    REQUIRE(all.first);
+    CHECK(std::string(all.first->pointer) == "/jobs/3/a");
+    CHECK(all.first->code == ITEM_NOT_A_CHOICE);
+    CHECK(std::string(all.first->hint) == "take x");
+    CHECK(all.first->hint != one.first->hint);
+    REQUIRE(all.first->allowed_count == 2);
+    CHECK(std::string(all.first->allowed[1]) == "y");
+    CHECK(*all.first->allowed_number == 5);
+    CHECK(all.first->line == 7);
+    CHECK(all.item_count == 1);
+}
+
+TEST_CASE("hints for mistakes that are only counted change no other", "[hints]")
+{
+    test_arena a;
+    error err = collecting_error(a);
+
+    for (int i = 0; i <= ERROR_ITEMS_MAX; i++)
+        invalid(&err, "/a", ITEM_REQUIRED, "number %d", i);
+    error_hint(&err, "lost");
+    error_allow_number(&err, 1);
+    CHECK(!err.last->hint);
+    CHECK(!err.last->allowed_number);
+}
+
+TEST_CASE("codes: each is there once and says what to do", "[hints]")
+{
+    std::set<std::string> names;
+
+    for (int i = 0; i < ITEM_CODE_COUNT; i++) {
+        const item_kind &k = item_kinds[i];
+        INFO(k.name);
+        CHECK(names.insert(k.name).second);
+        CHECK(*k.title);
+        CHECK(*k.cause);
+        CHECK(*k.remedy);
+        if (i)
+            CHECK(std::string(item_kinds[i - 1].name) < k.name);
+    }
+    std::string before;
+#define X(name, meaning)                \
+    CHECK(before < std::string(#name)); \
+    before = #name;
+    WARNING_CODES(X)
+#undef X
+}
