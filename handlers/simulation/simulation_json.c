@@ -613,7 +613,7 @@ static const struct json_field summary_rows[] = {
                 "Of the sample; null: fewer than two runs"),
     JSON_NUMBER(T, ci95, 0, 0, 0, JSON_MAY_BE_NULL,
                 "Half the width of the 95 % confidence interval of the mean; null "
-                "likewise"),
+                "likewise; null: one run"),
     {0},
 };
 #undef T
