@@ -92,8 +92,10 @@ const struct route stored_routes[] = {
     {"PUT", "/v1/snapshots/{snapshot_id}", "replaceSnapshot", TAG_PLACEMENT, put_snapshot,
      &snapshot_json, &snapshot_info_json, NULL, WORK_QUERY, SCOPE_INGEST,
      ROUTE_RAW_BODY | ROUTE_VERSIONED, "Replace a stored snapshot",
-     "The body is the new snapshot. If-Match is needed: the ETag that GET gave (412 when "
-     "it is stale), or * for any version; without it 428.",
+     "The body is the new snapshot: 200, or 201 when there was none of that name. "
+     "If-Match "
+     "with the ETag that GET gave replaces only that version, * only one that is there: "
+     "412 when it is stale. If-None-Match: * makes it only when there is none: else 412.",
      NULL},
     {"GET", "/v1/workloads", "listWorkloads", TAG_SIMULATION, get_workloads, NULL,
      &workloads_page_json, &uploads_query_json, WORK_QUERY, SCOPE_DECIDE | SCOPE_INGEST,
