@@ -79,7 +79,7 @@ static enum error_code run_openapi(struct cli *c, struct error *err)
 {
     struct text_buffer b = {.arena = c->arena};
 
-    openapi_print(c->routes, &b);
+    openapi_print_lines(c->routes, &b);
     if (b.failed)
         return fail_memory(err);
     fwrite(b.data, 1, b.length, stdout);

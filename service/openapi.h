@@ -12,7 +12,11 @@ struct openapi_example {
 extern const struct openapi_example openapi_examples[];
 
 /* OpenAPI 3.1 as JSON: every route of the table with its parameters, bodies and
- * answers, and the examples whose names begin with the route's. */
+ * answers, and of each kind the first example whose name begins with the route's. */
 void openapi_print(const struct route *routes, struct text_buffer *b);
+
+/* The same with a line for each member of a schema, attribute of an operation and
+ * example: a difference of two shows what has changed. */
+void openapi_print_lines(const struct route *routes, struct text_buffer *b);
 
 #endif

@@ -122,8 +122,13 @@ class api
             out.headers[r.headers[i].name] = r.headers[i].value;
         out.headers["Content-Type"] = r.content_type ? r.content_type : "";
         if (!out.headers.count("Content-Encoding")) {
-            std::string mistakes = broken_promises(method, path, r.status,
-                                                   out.headers["Content-Type"], out.body);
+            std::string mistakes = broken_promises(
+                method, path, r.status,
+                [&](const std::string &name) {
+                    auto h = out.headers.find(name);
+                    return h == out.headers.end() ? "" : h->second;
+                },
+                out.body);
             if (!mistakes.empty()) // an exception: threads call too, Catch is for one
                 throw std::runtime_error(method + " " + target + " " +
                                          body.substr(0, 500) + "\n" + mistakes);
