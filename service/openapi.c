@@ -5,11 +5,16 @@
  */
 #include "service/openapi.h"
 
+#include "service/gzip.h"
+#include "service/hash.h"
+
+#include <stdio.h>
 #include <string.h>
 
 enum {
     SCHEMAS_MAX = 1024,
-    API_REVISION = 1 /* raised by each addition to a released description */
+    DOCUMENT_MAX_BYTES = 1 << 26, /* what printing it takes */
+    API_REVISION = 1              /* raised by each addition to a released description */
 };
 
 /* What a table describes here; the same rows mean different things in the two. */
@@ -1202,4 +1207,54 @@ void openapi_print(const struct route *routes, struct text_buffer *b)
 void openapi_print_lines(const struct route *routes, struct text_buffer *b)
 {
     print_all(routes, true, b);
+}
+
+/* ---- as it is served ---- */
+
+/* The tag is of the bytes: what is compressed has another one. */
+static void tag_text(struct openapi_text *text)
+{
+    char digest[SHA256_HEX_SIZE];
+
+    hash_sha256_hex(text->data, text->length, digest);
+    snprintf(text->etag, sizeof(text->etag), "\"%.16s\"", digest);
+}
+
+static enum error_code fill_document(const struct route *routes,
+                                     struct openapi_document *d, struct error *err)
+{
+    struct text_buffer b = {.arena = d->arena};
+
+    openapi_print(routes, &b);
+    if (b.failed)
+        return fail_memory(err);
+    d->plain.data = b.data;
+    d->plain.length = b.length;
+    if (!gzip_deflate_best(b.data, b.length, &d->packed.data, &d->packed.length,
+                           d->arena))
+        return fail_memory(err);
+    tag_text(&d->plain);
+    tag_text(&d->packed);
+    return OK;
+}
+
+enum error_code openapi_document_create(const struct route *routes,
+                                        struct openapi_document *document,
+                                        struct error *err)
+{
+    enum error_code code;
+
+    *document = (struct openapi_document){.arena = arena_create(DOCUMENT_MAX_BYTES)};
+    if (!document->arena)
+        return fail_memory(err);
+    code = fill_document(routes, document, err);
+    if (code != OK)
+        openapi_document_close(document);
+    return code;
+}
+
+void openapi_document_close(struct openapi_document *document)
+{
+    arena_close(document->arena);
+    *document = (struct openapi_document){0};
 }

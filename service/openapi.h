@@ -19,4 +19,22 @@ void openapi_print(const struct route *routes, struct text_buffer *b);
  * example: a difference of two shows what has changed. */
 void openapi_print_lines(const struct route *routes, struct text_buffer *b);
 
+/* What is sent, and its ETag. */
+struct openapi_text {
+    const char *data;
+    size_t length;
+    char etag[24];
+};
+
+/* The description as it is served: printed and compressed once. */
+struct openapi_document {
+    struct arena *arena;
+    struct openapi_text plain, packed; /* packed: by gzip */
+};
+
+enum error_code openapi_document_create(const struct route *routes,
+                                        struct openapi_document *document,
+                                        struct error *err);
+void openapi_document_close(struct openapi_document *document);
+
 #endif

@@ -15,7 +15,26 @@ extern "C" {
 #include "service/db.h"
 #include "service/metrics.h"
 #include "service/migrate.h"
+#include "service/openapi.h"
 #include "service/service.h"
+}
+
+// The description as it is served; made once.
+inline const openapi_document *test_document()
+{
+    static const struct document : openapi_document {
+        document() : openapi_document{}
+        {
+            error err{};
+            REQUIRE(openapi_document_create(routes(), this, &err) == OK);
+        }
+        ~document()
+        {
+            openapi_document_close(this);
+        }
+    } made;
+
+    return &made;
 }
 
 struct api_reply {
@@ -50,6 +69,7 @@ class api
         REQUIRE(config_read(none, none, &config_, settings, &err) == OK);
         service_.config = &config_;
         service_.routes = routes();
+        service_.description = test_document();
         service_.draw = answer_form_draw;
         service_.metrics = metrics_create(routes());
         if (!database.empty()) {

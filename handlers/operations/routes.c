@@ -19,7 +19,7 @@ const struct route operations_routes[] = {
      "Metrics for Prometheus",
      "Prometheus text 0.0.4, or OpenMetrics 1.0 when Accept asks for it.", NULL},
     {"GET", "/openapi.json", "getDescription", TAG_OPERATIONS, get_openapi, NULL, NULL,
-     NULL, WORK_COMPUTE, SCOPE_NONE, ROUTE_RAW_REPLY | ROUTE_VERSIONED | ROUTE_RAW_JSON,
+     NULL, WORK_INLINE, SCOPE_NONE, ROUTE_RAW_REPLY | ROUTE_VERSIONED | ROUTE_RAW_JSON,
      "This description", "OpenAPI 3.1, printed from the service's own tables.", NULL},
     {"GET", "/readyz", "getReadiness", TAG_OPERATIONS, get_readyz, NULL, &health_json,
      &health_query_json, WORK_QUERY, SCOPE_NONE, ROUTE_PROBE | ROUTE_TELLS_STATE,
