@@ -478,7 +478,8 @@ static bool names_stored(const struct route *r)
 
 static bool may_conflict(const struct route *r)
 {
-    return has_method(r, "POST") && strncmp(r->path, "/v1/", 4) == 0;
+    return strncmp(r->path, "/v1/", 4) == 0 &&
+           (!has_method(r, "GET") || r->flags & ROUTE_RUN);
 }
 
 enum { FORM_FLAGS = ROUTE_ANSWERS_TEXT | ROUTE_ANSWERS_CHART | ROUTE_ANSWERS_GRAPH };
@@ -510,7 +511,7 @@ static const struct failure {
     {"409", "Conflict", "The state does not allow this now", may_conflict,
      HEADER_RETRY_AFTER},
     {"412", "Stale", "The stored version is another one", changes_version, 0},
-    {"413", "TooLarge", "The request is larger than a limit", route_takes_body,
+    {"413", "TooLarge", "The request, or its answer, is larger than a limit", always,
      HEADER_RETRY_AFTER},
     {"415", "MediaType", "The content type is wrong", route_takes_body, 0},
     {"421", "Misdirected", "The host is not served here", always, 0},
