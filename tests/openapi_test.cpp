@@ -5,6 +5,7 @@
 #include <cmath>
 #include <set>
 #include <sstream>
+#include <vector>
 
 extern "C" {
 #include "service/openapi.h"
@@ -102,6 +103,24 @@ json printed_description()
     return json::parse(std::string(b.data, b.length));
 }
 
+bool allows_null(const json &schema)
+{
+    if (schema.contains("type")) {
+        const json &type = schema["type"];
+        bool found = type == "null";
+
+        for (size_t i = 0; type.is_array() && i < type.size(); i++)
+            found |= type[i] == "null";
+        return found;
+    }
+    for (const char *name : {"anyOf", "allOf"})
+        if (schema.contains(name))
+            for (const json &s : schema[name])
+                if (allows_null(s))
+                    return true;
+    return false;
+}
+
 // Every row of every table that this one reaches.
 void walk(const json_object *t, std::set<const json_object *> &seen)
 {
@@ -179,6 +198,8 @@ TEST_CASE("each flag stands where it means something", "[json][openapi]")
             CHECK_FALSE(((f->flags & JSON_OPTIONAL) && (f->flags & JSON_MAY_BE_NULL)));
             if (f->flags & JSON_MAY_BE_NULL)
                 CHECK(std::string(f->doc).find("null:") != std::string::npos);
+            else if (!(f->flags & JSON_NULLABLE) && f->type != JSON_TYPE_OBJECT)
+                CHECK(std::string(f->doc).find("null:") == std::string::npos);
             if (!asked.count(t) && f->type != JSON_TYPE_NUMBERS)
                 CHECK_FALSE((f->flags & JSON_NULLABLE));
             if (f->flags & JSON_OPEN)
@@ -318,4 +339,38 @@ TEST_CASE("an open list names its words and takes others", "[openapi]")
         CHECK(p[name]["x-known-values"] == json({"up", "down"}));
         CHECK_FALSE(p[name].contains("enum"));
     }
+}
+
+TEST_CASE("null is taken where the description says so, and nowhere else",
+          "[json][openapi]")
+{
+    std::set<const json_object *> asked;
+    size_t taken = 0, refused = 0;
+
+    for (const route *r = routes(); r->method; r++)
+        walk(r->request, asked);
+    for (const json_object *t : asked) {
+        if (t->fields->type == JSON_TYPE_KIND)
+            continue;
+        json schema = described(t, nullptr)[t->name]["properties"];
+        for (const json_field *f = t->fields; f->type != JSON_END; f++) {
+            if (f->type == JSON_TYPE_RAW || f->type == JSON_TYPE_NUMBERS)
+                continue; // any JSON; of a list of numbers the elements may be null
+            test_arena a;
+            error err = collecting_error(a);
+            std::string text = std::string("{\"") + f->name + "\":null}";
+            std::vector<char> out(t->size);
+            bool wrong = false;
+
+            json_read(t, text.c_str(), text.size(), out.data(), a, &err);
+            for (const error_item *i = err.first; i; i = i->next)
+                wrong |= std::string(i->pointer) == std::string("/") + f->name;
+            bool may = allows_null(schema[f->name]);
+            INFO(t->name << "." << f->name << " " << schema[f->name].dump());
+            CHECK(wrong != may);
+            (wrong ? refused : taken)++;
+        }
+    }
+    CHECK(taken > 100);
+    CHECK(refused > 500);
 }

@@ -214,7 +214,7 @@ static const struct json_field verdict_rows[] = {
                 "nowhere to go; retry: the stage again; hold: until somebody resumes it; "
                 "reschedule: no retry is left, to the target; restart_job_manager; "
                 "cancelled"),
-    JSON_CHOICE(T, reason, gridway_reason_names, 0, 0, "Why"),
+    JSON_CHOICE(T, reason, gridway_reason_names, 0, JSON_OPEN, "Why"),
     JSON_TEXT(T, event, JSON_MAY_BE_NULL,
               "What counted: an event, or stage_failed; null: nothing happened"),
     JSON_BOOLEAN(T, forced, 0, 0, "It moves without a look at rank and gain"),
