@@ -680,15 +680,6 @@ static void print_examples(const struct route *r, const struct description *d)
         text_addf(d->b, "}");
 }
 
-static void print_text_body(const struct description *d)
-{
-    line(d, 4);
-    text_addf(d->b, "\"text/plain\":{\"schema\":{\"type\":\"string\"}},"
-                    "\"text/csv\":{\"schema\":{\"type\":\"string\"}},"
-                    "\"text/tab-separated-values\":{\"schema\":{\"type\":\"string\"}},"
-                    "\"application/octet-stream\":{}}}");
-}
-
 /* What stands in the member of a text, and a short one. */
 static const struct text_example {
     const char *member, *doc, *example;
@@ -725,7 +716,19 @@ static const struct text_example {
     "\"executedAt\":\"2023-03-29T20:02:41Z\",\"tasks\":[{\"id\":\"a\","               \
     "\"runtimeInSeconds\":8},{\"id\":\"b\",\"runtimeInSeconds\":5}]}}}"
 
-static void print_text_instead(const char *type, const char *member,
+static void next_type(const char *type, bool *first, const struct description *d)
+{
+    if (*first) {
+        text_addf(d->b, ",");
+        line(d, 3);
+    }
+    text_addf(d->b, *first ? "\"x-also-takes\":{" : ",");
+    line(d, 4);
+    text_addf(d->b, "\"%s\":{\"schema\":", type);
+    *first = false;
+}
+
+static void print_text_instead(const char *type, const char *member, bool *first,
                                const struct description *d)
 {
     struct text_buffer *b = d->b;
@@ -735,10 +738,9 @@ static void print_text_instead(const char *type, const char *member,
 
         if (strcmp(e->member, member) != 0)
             continue;
-        text_addf(b, ",");
-        line(d, 4);
-        text_addf(b, "\"%s\":{\"schema\":{\"type\":\"%s\",\"description\":", type,
-                  e->example ? "string" : "object");
+        next_type(type, first, d);
+        text_addf(b,
+                  "{\"type\":\"%s\",\"description\":", e->example ? "string" : "object");
         json_print_text(e->doc, b);
         text_addf(b, "},\"example\":");
         if (e->example)
@@ -749,13 +751,29 @@ static void print_text_instead(const char *type, const char *member,
     }
 }
 
-static void print_texts_instead(const struct route *r, const struct description *d)
+/* Bodies of other types than the one that the operation describes. With several,
+ * generators send JSON without saying that it is. */
+static void print_other_bodies(const struct route *r, const struct description *d)
 {
+    static const char *const texts[] = {"text/csv", "text/tab-separated-values",
+                                        "application/octet-stream"};
+    bool first = true;
+
 #define X(flag, type, member) \
     if (r->flags & (flag))    \
-        print_text_instead(type, member, d);
+        print_text_instead(type, member, &first, d);
     ROUTE_TEXTS(X)
 #undef X
+    if (r->request && r->flags & ROUTE_BULK) {
+        next_type("application/x-ndjson", &first, d);
+        print_ref(r->request, IN_REQUEST, d);
+        text_addf(d->b, "}");
+    }
+    for (size_t i = 0; r->flags & ROUTE_TEXT_BODY && i < 3; i++) {
+        next_type(texts[i], &first, d);
+        text_addf(d->b, "{\"type\":\"string\"}}");
+    }
+    text_addf(d->b, first ? "" : "}");
 }
 
 /* What the forms of an answer are, by enum answer_form. */
@@ -820,6 +838,7 @@ static void print_body(const struct route *r, const struct description *d)
 {
     struct text_buffer *b = d->b;
     const char *type = r->flags & ROUTE_MERGE_PATCH ? "application/merge-patch+json"
+                       : r->flags & ROUTE_TEXT_BODY ? "text/plain"
                                                     : "application/json";
 
     if (!route_takes_body(r))
@@ -827,10 +846,6 @@ static void print_body(const struct route *r, const struct description *d)
     text_addf(b, ",");
     line(d, 3);
     text_addf(b, "\"requestBody\":{\"required\":true,\"content\":{");
-    if (r->flags & ROUTE_TEXT_BODY) {
-        print_text_body(d);
-        return;
-    }
     print_content(type, 4, d);
     if (r->request && r->flags & ROUTE_BULK) {
         text_addf(b, "{\"oneOf\":[");
@@ -841,18 +856,12 @@ static void print_body(const struct route *r, const struct description *d)
     } else if (r->request) {
         print_ref(r->request, IN_REQUEST, d);
     } else {
-        text_addf(b, "{\"type\":\"object\"}");
+        text_addf(b, "{\"type\":\"%s\"}",
+                  r->flags & ROUTE_TEXT_BODY ? "string" : "object");
     }
     print_examples(r, d);
-    text_addf(b, "}");
-    print_texts_instead(r, d);
-    if (r->request && r->flags & ROUTE_BULK) {
-        text_addf(b, ",");
-        print_content("application/x-ndjson", 4, d);
-        print_ref(r->request, IN_REQUEST, d);
-        text_addf(b, "}");
-    }
-    text_addf(b, "}}");
+    text_addf(b, "}}}");
+    print_other_bodies(r, d);
 }
 
 /* What an answer has of which status. */
