@@ -5,6 +5,9 @@
 #include "tests/support.hpp"
 
 #include <cmath>
+#include <cstdlib>
+#include <fstream>
+#include <mutex>
 #include <stdexcept>
 #include <unordered_map>
 #include <unordered_set>
@@ -362,12 +365,86 @@ std::string stray_headers(const json &response, const header_value &header)
     return all;
 }
 
+// A body that is wrong in one place, mostly: `number` says where and how.
+json spoilt(const json &body, size_t number)
+{
+    json changed = body;
+    json *at = &changed;
+
+    for (size_t depth = number % 4; at->is_object() || at->is_array(); depth--) {
+        if (at->size() == 0)
+            break;
+        size_t pick = number / 4 % at->size();
+        if (at->is_array()) {
+            at = &(*at)[pick];
+            continue;
+        }
+        std::string name;
+        for (const auto &[n, v] : at->items())
+            if (pick-- == 0)
+                name = n;
+        if (depth > 0 && ((*at)[name].is_object() || (*at)[name].is_array())) {
+            at = &(*at)[name];
+            continue;
+        }
+        switch (number % 5) {
+        case 0:
+            (*at)[name] = nullptr;
+            break;
+        case 1:
+            (*at)[name] = json::array({name});
+            break;
+        case 2:
+            (*at)[name] = -0.5;
+            break;
+        case 3:
+            (*at)[name] = "no such word";
+            break;
+        default:
+            (*at)[name + "_"] = (*at)[name];
+            at->erase(name);
+        }
+        break;
+    }
+    return changed;
+}
+
+// For tests/ajv/run: each body with its schema and our verdict, and now and then one that
+// is spoilt.
+void record(const json &schema, const json &body)
+{
+    static const char *const path = getenv("GRIDPLAN_ANSWERS");
+    static std::mutex one_at_a_time;
+    static size_t number = 0;
+
+    if (!path)
+        return;
+    std::lock_guard<std::mutex> guard(one_at_a_time);
+    std::ofstream out(path, std::ios::app);
+    for (bool spoil : {false, true}) {
+        if (spoil && ++number % 8 != 0)
+            continue;
+        json sent = spoil ? spoilt(body, number / 8) : body;
+        checker c;
+
+        c.check(schema, sent, "");
+        out << json{{"schema", schema},
+                    {"body", sent},
+                    {"fits", c.mistakes.empty()},
+                    {"spoilt", spoil}}
+                   .dump()
+            << "\n";
+    }
+}
+
 std::string verdict(const json &schema, const std::string &body)
 {
     checker c;
     std::string all;
+    json value = json::parse(body);
 
-    c.check(schema, json::parse(body), "");
+    c.check(schema, value, "");
+    record(schema, value);
     for (const std::string &m : c.mistakes)
         all += (all.empty() ? "" : "\n") + m;
     return all;
