@@ -382,7 +382,7 @@ static enum error_code run_openapi(struct cli *c, struct error *err)
 {
     struct text_buffer b = {.arena = c->arena};
 
-    openapi_print(c->routes, &b);
+    openapi_print_lines(c->routes, &b);
     text_add(&b, "", 1); /* its end as a text */
     if (b.failed)
         return fail_memory(err);

@@ -163,8 +163,8 @@ bool gzip_accepted(const char *accept_encoding)
     return any;
 }
 
-bool gzip_deflate(const char *data, size_t length, const char **out, size_t *out_length,
-                  struct arena *a)
+static bool deflate_text(int level, const char *data, size_t length, const char **out,
+                         size_t *out_length, struct arena *a)
 {
     z_stream z = {.zalloc = arena_zalloc, .zfree = arena_zfree, .opaque = a};
     int window_bits = WINDOW_BITS_MIN;
@@ -176,7 +176,7 @@ bool gzip_deflate(const char *data, size_t length, const char **out, size_t *out
     while (window_bits < WINDOW_BITS_MAX && (size_t)1 << window_bits < length)
         window_bits++;
     if (!packed || length >= 1u << 30 ||
-        deflateInit2(&z, 1, Z_DEFLATED, window_bits + GZIP_WRAPPER, window_bits - 7,
+        deflateInit2(&z, level, Z_DEFLATED, window_bits + GZIP_WRAPPER, window_bits - 7,
                      Z_DEFAULT_STRATEGY) != Z_OK)
         return false;
     z.next_in = (const Bytef *)data;
@@ -195,4 +195,16 @@ bool gzip_deflate(const char *data, size_t length, const char **out, size_t *out
     *out = packed;
     *out_length = z.total_out;
     return true;
+}
+
+bool gzip_deflate(const char *data, size_t length, const char **out, size_t *out_length,
+                  struct arena *a)
+{
+    return deflate_text(1, data, length, out, out_length, a);
+}
+
+bool gzip_deflate_best(const char *data, size_t length, const char **out,
+                       size_t *out_length, struct arena *a)
+{
+    return deflate_text(9, data, length, out, out_length, a);
 }

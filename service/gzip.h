@@ -42,4 +42,8 @@ bool gzip_accepted(const char *accept_encoding);
 bool gzip_deflate(const char *data, size_t length, const char **out, size_t *out_length,
                   struct arena *a);
 
+/* The same at level 9, for what is compressed once and sent often. */
+bool gzip_deflate_best(const char *data, size_t length, const char **out,
+                       size_t *out_length, struct arena *a);
+
 #endif

@@ -68,8 +68,10 @@ enum json_flag {
     JSON_UNIQUE_IDS = 32,   /* LIST: the elements' "id" members must differ */
     JSON_OR_NUMBER = 64,    /* OBJECT: reading: a number stands for {"value": number} */
     JSON_MAY_BE_NULL = 128, /* printing: null when there is no value */
-    JSON_OR_TEXT =
-        4096 /* LIST: reading: a string stands for an element of its first row */
+    JSON_OPEN = 256,       /* CHOICE, TEXT with choices: of an answer; a later version may
+                              know more words */
+    JSON_BOUND_ONLY = 512, /* the preset means "not given": the description has none */
+    JSON_OR_TEXT = 1024    /* LIST: reading: a string stands for {first member: string} */
 };
 
 struct json_object;
@@ -96,7 +98,7 @@ struct json_field {
     const char *name;              /* JSON name, the C member's */
     const char *doc;               /* one line: meaning, unit, default */
     const struct json_object *of;  /* OBJECT, LIST: the element */
-    const char *const *choices;    /* CHOICE: names ended by NULL */
+    const char *const *choices;    /* CHOICE; TEXT: known words, if any; ended by NULL */
     const struct json_kind *kinds; /* KIND: ended by {0} */
     const char *hint_member;       /* KIND: the second member; NULL: none */
     const struct json_hint *hints; /* KIND: ended by {0} */
@@ -159,6 +161,12 @@ struct json_object {
         .offset = offsetof(T, m) +                                               \
                   0 * sizeof(char[sizeof(((T *)0)->m) == sizeof(int) ? 1 : -1]), \
         .flags = flag                                                            \
+    }
+/* A TEXT of an answer that is one of these names today. */
+#define JSON_WORD(T, m, names, flag, text)                                 \
+    {                                                                      \
+        .name = #m, .doc = text, .type = JSON_TYPE_TEXT, .choices = names, \
+        .offset = JSON_AT(T, m, const char *), .flags = (flag) | JSON_OPEN \
     }
 /* `m` without the trailing _s of the C member: observed_at for observed_at_s. */
 #define JSON_INSTANT(T, m, flag, text)                                    \

@@ -5,9 +5,17 @@
  */
 #include "service/openapi.h"
 
+#include "service/gzip.h"
+#include "service/hash.h"
+
+#include <stdio.h>
 #include <string.h>
 
-enum { SCHEMAS_MAX = 1024 };
+enum {
+    SCHEMAS_MAX = 1024,
+    DOCUMENT_MAX_BYTES = 1 << 26, /* what printing it takes */
+    API_REVISION = 1              /* raised by each addition to a released description */
+};
 
 /* What a table describes here; the same rows mean different things in the two. */
 enum role { IN_REQUEST, IN_ANSWER, ROLES };
@@ -20,8 +28,17 @@ struct schemas {
 
 struct description {
     struct text_buffer *b;
+    const struct route *routes;
+    bool has_lines; /* laid out, to be read and compared */
     struct schemas schemas[ROLES];
 };
+
+/* What follows has a line of its own in the layout. */
+static void line(const struct description *d, int depth)
+{
+    if (d->has_lines)
+        text_addf(d->b, "\n%*s", depth, "");
+}
 
 static bool has_schema(const struct schemas *s, const struct json_object *table)
 {
@@ -93,9 +110,37 @@ static void print_number_schema(const struct json_field *f, const char *type,
         print_bound(f->flags & JSON_ABOVE_MIN ? "exclusiveMinimum" : "minimum", f->min,
                     b);
         print_bound("maximum", f->max, b);
-        if (!element && !(f->flags & JSON_REQUIRED))
-            print_bound("default", f->preset, b);
     }
+}
+
+/* Whether the preset is a value that a client may send, and that means the same. */
+static bool has_default(const struct json_field *f)
+{
+    if (f->flags & (JSON_REQUIRED | JSON_BOUND_ONLY))
+        return false;
+    switch (f->type) {
+    case JSON_TYPE_BOOLEAN:
+        return true;
+    case JSON_TYPE_CHOICE:
+        return f->preset >= 0;
+    case JSON_TYPE_NUMBER:
+    case JSON_TYPE_INTEGER:
+        return isfinite(f->preset) && f->min < f->max && f->preset >= f->min &&
+               f->preset <= f->max && !(f->flags & JSON_ABOVE_MIN && f->preset <= f->min);
+    default:
+        return false;
+    }
+}
+
+static void print_default(const struct json_field *f, struct text_buffer *b)
+{
+    text_addf(b, ",\"default\":");
+    if (f->type == JSON_TYPE_BOOLEAN)
+        text_addf(b, "%s", f->preset != 0 ? "true" : "false");
+    else if (f->type == JSON_TYPE_CHOICE)
+        json_print_text(f->choices[(size_t)f->preset], b);
+    else
+        json_print_number(f->preset, b);
 }
 
 static void print_list_schema(const struct json_field *f, enum role role,
@@ -118,12 +163,26 @@ static void print_list_schema(const struct json_field *f, enum role role,
         text_addf(b, ",\"maxItems\":%.0f", f->max);
 }
 
+static void print_words(const char *keyword, const char *const *words, bool or_null,
+                        struct text_buffer *b)
+{
+    text_addf(b, ",\"%s\":[", keyword);
+    for (size_t i = 0; words[i]; i++) {
+        text_addf(b, i ? "," : "");
+        json_print_text(words[i], b);
+    }
+    text_addf(b, or_null ? ",null]" : "]");
+}
+
 static void print_text_schema(const struct json_field *f, enum role role,
                               struct text_buffer *b)
 {
     print_simple_type("string", is_nullable(f, role), b);
-    if (role == IN_ANSWER)
+    if (role == IN_ANSWER) {
+        if (f->choices)
+            print_words("x-known-values", f->choices, false, b);
         return;
+    }
     if (f->min > 0)
         text_addf(b, ",\"minLength\":%.0f", f->min);
     if (f->max > 0)
@@ -134,14 +193,10 @@ static void print_choice_schema(const struct json_field *f, enum role role,
                                 struct text_buffer *b)
 {
     bool nullable = is_nullable(f, role);
+    bool open = role == IN_ANSWER && f->flags & JSON_OPEN;
 
     print_simple_type("string", nullable, b);
-    text_addf(b, ",\"enum\":[");
-    for (size_t i = 0; f->choices[i]; i++) {
-        text_addf(b, i ? "," : "");
-        json_print_text(f->choices[i], b);
-    }
-    text_addf(b, nullable ? ",null]" : "]");
+    print_words(open ? "x-known-values" : "enum", f->choices, nullable && !open, b);
 }
 
 /* A request may write an instant as a number, an answer never does. */
@@ -165,9 +220,13 @@ static void print_object_schema(const struct json_field *f, enum role role,
     bool or_number = role == IN_REQUEST && f->flags & JSON_OR_NUMBER;
     bool nullable = is_nullable(f, role);
 
-    text_addf(d->b, or_number || nullable ? "\"anyOf\":[" : "\"allOf\":[");
-    if (or_number)
-        text_addf(d->b, "{\"type\":\"number\"},");
+    if (!or_number && !nullable) {
+        text_addf(d->b, "\"$ref\":\"#/components/schemas/");
+        print_name(f->of, role, d);
+        text_addf(d->b, "\"");
+        return;
+    }
+    text_addf(d->b, "\"anyOf\":[%s", or_number ? "{\"type\":\"number\"}," : "");
     print_ref(f->of, role, d);
     text_addf(d->b, nullable ? ",{\"type\":\"null\"}]" : "]");
 }
@@ -217,16 +276,25 @@ static void print_type(const struct json_field *f, enum role role,
     }
 }
 
+/* A default stands inside allOf: generators take a member with a plain one for one that
+ * is always there. */
 static void print_member(const struct json_field *f, enum role role,
                          const struct description *d)
 {
+    bool wrapped = role == IN_REQUEST && has_default(f);
     size_t before;
 
-    text_addf(d->b, "{");
+    text_addf(d->b, "{\"description\":");
+    json_print_text(f->doc, d->b);
+    text_addf(d->b, wrapped ? ",\"allOf\":[{" : ",");
     before = d->b->length;
     print_type(f, role, d);
-    text_addf(d->b, "%s\"description\":", d->b->length > before ? "," : "");
-    json_print_text(f->doc, d->b);
+    if (d->b->length == before)
+        d->b->length -= !d->b->failed; /* any JSON: the comma */
+    if (wrapped) {
+        print_default(f, d->b);
+        text_addf(d->b, "}]");
+    }
     text_addf(d->b, "}");
 }
 
@@ -241,12 +309,16 @@ static void print_kinds(const struct json_object *table, enum role role,
 
     text_addf(b, "\"description\":");
     json_print_text(table->doc, b);
-    text_addf(b, ",\"oneOf\":[");
+    text_addf(b, ",");
+    line(d, 3);
+    text_addf(b, "\"oneOf\":[");
     for (const struct json_kind *k = kinds; k->name; k++) {
         text_addf(b, k == kinds ? "" : ",");
         print_ref(k->of, role, d);
     }
-    text_addf(b, "],\"discriminator\":{\"propertyName\":\"%s\",\"mapping\":{", f->name);
+    text_addf(b, "],");
+    line(d, 3);
+    text_addf(b, "\"discriminator\":{\"propertyName\":\"%s\",\"mapping\":{", f->name);
     for (const struct json_kind *k = kinds; k->name; k++) {
         text_addf(b,
                   k == kinds ? "\"%s\":\"#/components/schemas/"
@@ -298,9 +370,12 @@ static void print_schema(const struct json_object *table, enum role role,
     json_print_text(table->doc, b);
     text_addf(b, ",\"properties\":{");
     for (const struct json_field *f = table->fields; f->type != JSON_END; f++) {
-        text_addf(b, "%s\"%s\":", f == table->fields ? "" : ",", f->name);
+        text_addf(b, f == table->fields ? "" : ",");
+        line(d, 3);
+        text_addf(b, "\"%s\":", f->name);
         print_member(f, role, d);
     }
+    line(d, 2);
     text_addf(b, role == IN_REQUEST ? "},\"additionalProperties\":false" : "}");
     for (const struct json_field *f = table->fields; f->type != JSON_END; f++) {
         if (!is_required(f, role, kind))
@@ -311,92 +386,298 @@ static void print_schema(const struct json_object *table, enum role role,
     text_addf(b, first ? "}" : "]}");
 }
 
-/* "getSnapshotsBySnapshotId": the method and the path as one word. */
-static void print_operation_id(const struct route *r, struct text_buffer *b)
-{
-    bool upper = true;
+/* ---- operations ---- */
 
-    for (const char *m = r->method; *m; m++)
-        text_addf(b, "%c", *m | 0x20);
-    for (const char *p = strncmp(r->path, "/v1", 3) == 0 ? r->path + 3 : r->path; *p;
-         p++) {
-        if (*p == '{')
-            text_addf(b, "By");
-        if (strchr("/{}_-.", *p)) {
-            upper = true;
-        } else {
-            text_addf(b, "%c", upper && *p >= 'a' && *p <= 'z' ? *p - 32 : *p);
-            upper = false;
-        }
+/* What stands in headers: name, schema type, doc. */
+#define HEADERS(X)                                                                       \
+    X(X_REQUEST_ID, "X-Request-Id", "string", "The request's id, as the log has it")     \
+    X(ETAG, "ETag", "string", "The version; If-Match and If-None-Match take it")         \
+    X(LOCATION, "Location", "string", "Path of what was made, or of what to ask for")    \
+    X(RETRY_AFTER, "Retry-After", "integer", "Seconds to wait before asking again")      \
+    X(LINK, "Link", "string", "The next page, rel=\"next\" (RFC 8288); none: the last")  \
+    X(IDEMPOTENCY_REPLAYED, "Idempotency-Replayed", "string",                            \
+      "true: the answer of an earlier request with the same key")                        \
+    X(IDEMPOTENCY_STORED, "Idempotency-Stored", "string",                                \
+      "false: the key is known to this instance only, or not kept at all")               \
+    X(PREFERENCE_APPLIED, "Preference-Applied", "string", "What of Prefer was honoured") \
+    X(WWW_AUTHENTICATE, "WWW-Authenticate", "string", "How to show a key")               \
+    X(RATE_LIMIT, "RateLimit", "string",                                                 \
+      "What is left of the limits, when there are any: \"name\";r=left;t=seconds")       \
+    X(RATE_LIMIT_POLICY, "RateLimit-Policy", "string",                                   \
+      "The limits, when there are any: \"name\";q=quota;w=seconds")
+
+enum header_index {
+#define X(symbol, name, type, doc) HEADER_INDEX_##symbol,
+    HEADERS(X)
+#undef X
+        HEADER_COUNT
+};
+
+enum header {
+#define X(symbol, name, type, doc) HEADER_##symbol = 1 << HEADER_INDEX_##symbol,
+    HEADERS(X)
+#undef X
+};
+
+static const struct header_doc {
+    const char *name, *type, *doc;
+} headers[] = {
+#define X(symbol, name, type, doc) {name, type, doc},
+    HEADERS(X)
+#undef X
+};
+
+enum {
+    LIMIT_HEADERS = HEADER_RATE_LIMIT | HEADER_RATE_LIMIT_POLICY,
+    KEY_HEADERS = HEADER_IDEMPOTENCY_REPLAYED | HEADER_IDEMPOTENCY_STORED,
+    FAILURE_HEADERS = HEADER_X_REQUEST_ID | LIMIT_HEADERS | KEY_HEADERS
+};
+
+static void print_headers(unsigned set, struct text_buffer *b)
+{
+    bool first = true;
+
+    for (size_t i = 0; i < HEADER_COUNT; i++) {
+        if (!(set & 1u << i))
+            continue;
+        text_addf(b, "%s\"%s\":{\"$ref\":\"#/components/headers/%s\"}",
+                  first ? ",\"headers\":{" : ",", headers[i].name, headers[i].name);
+        first = false;
+    }
+    text_addf(b, first ? "" : "}");
+}
+
+static bool has_method(const struct route *r, const char *method)
+{
+    return strcmp(r->method, method) == 0;
+}
+
+static bool is_paged(const struct route *r)
+{
+    for (const struct json_field *f = r->query ? r->query->fields : NULL;
+         f && f->type != JSON_END; f++)
+        if (strcmp(f->name, "page_token") == 0)
+            return true;
+    return false;
+}
+
+static bool changes_version(const struct route *r)
+{
+    return r->flags & ROUTE_VERSIONED && !has_method(r, "GET") && strchr(r->path, '{');
+}
+
+static bool has_key(const struct route *r)
+{
+    return r->scope != SCOPE_NONE;
+}
+
+static bool names_stored(const struct route *r)
+{
+    return strchr(r->path, '{') || r->flags & ROUTE_LOOKS_UP;
+}
+
+static bool may_conflict(const struct route *r)
+{
+    return strncmp(r->path, "/v1/", 4) == 0 &&
+           (!has_method(r, "GET") || r->flags & ROUTE_RUN);
+}
+
+enum { FORM_FLAGS = ROUTE_ANSWERS_TEXT | ROUTE_ANSWERS_CHART | ROUTE_ANSWERS_GRAPH };
+
+static bool has_forms(const struct route *r)
+{
+    return r->flags & FORM_FLAGS;
+}
+
+static bool always(const struct route *r)
+{
+    (void)r;
+    return true;
+}
+
+/* The failures: each is one shared answer, named by the operations that can give it. */
+static const struct failure {
+    const char *status, *name, *doc;
+    bool (*applies)(const struct route *r);
+    unsigned headers; /* besides FAILURE_HEADERS */
+} failures[] = {
+    {"400", "Malformed", "The request cannot be read", always, 0},
+    {"401", "Unauthenticated", "A valid key is needed", has_key, HEADER_WWW_AUTHENTICATE},
+    {"403", "Forbidden", "The key does not allow this", has_key, 0},
+    {"404", "NotFound", "There is nothing of that name", names_stored, 0},
+    {"406", "NotAcceptable", "No such form of the answer", has_forms, 0},
+    {"408", "SlowClient", "The body took too long to arrive", route_takes_body,
+     HEADER_RETRY_AFTER},
+    {"409", "Conflict", "The state does not allow this now", may_conflict,
+     HEADER_RETRY_AFTER},
+    {"412", "Stale", "The stored version is another one", changes_version, 0},
+    {"413", "TooLarge", "The request, or its answer, is larger than a limit", always,
+     HEADER_RETRY_AFTER},
+    {"415", "MediaType", "The content type is wrong", route_takes_body, 0},
+    {"421", "Misdirected", "The host is not served here", always, 0},
+    {"422", "Invalid", "Some values are not acceptable; all of them are in errors",
+     always, 0},
+    {"429", "RateLimited", "Too many requests, or a quota is used up", has_key,
+     HEADER_RETRY_AFTER},
+    {"500", "Internal", "The service failed", always, 0},
+    {"503", "Unavailable", "A part of the service is down, or it is at its limit", always,
+     HEADER_RETRY_AFTER},
+};
+
+enum { FAILURES = sizeof(failures) / sizeof(failures[0]) };
+
+static void print_path_parameters(const struct route *r, bool *first,
+                                  const struct description *d)
+{
+    for (const char *p = r->path; (p = strchr(p, '{')); p++) {
+        size_t length = strcspn(p + 1, "}");
+
+        text_addf(d->b, *first ? "" : ",");
+        line(d, 4);
+        text_addf(d->b,
+                  "{\"name\":\"%.*s\",\"in\":\"path\",\"required\":true,"
+                  "\"schema\":{\"type\":\"string\"}}",
+                  (int)length, p + 1);
+        *first = false;
+    }
+}
+
+static void print_query_parameters(const struct route *r, bool *first,
+                                   const struct description *d)
+{
+    struct text_buffer *b = d->b;
+
+    for (const struct json_field *f = r->query ? r->query->fields : NULL;
+         f && f->type != JSON_END; f++) {
+        text_addf(b, *first ? "" : ",");
+        line(d, 4);
+        text_addf(b, "{\"name\":\"%s\",\"in\":\"query\",\"required\":%s,\"description\":",
+                  f->name, f->flags & JSON_REQUIRED ? "true" : "false");
+        json_print_text(f->doc, b);
+        text_addf(b, ",\"schema\":{");
+        print_type(f, IN_REQUEST, d);
+        if (has_default(f))
+            print_default(f, b);
+        text_addf(b, "}}");
+        *first = false;
+    }
+}
+
+/* Request headers, each one component: name, doc. */
+static const struct request_header {
+    const char *name, *doc;
+} request_headers[] = {
+    {"Idempotency-Key", "The same key and body give the first answer again for 24 hours"},
+    {"Prefer", "respond-async: answer with 202 and work without the client; with wait=N "
+               "the answer if it is there within N seconds"},
+    {"If-Match", "Only if the stored version has this ETag: else 412"},
+    {"If-None-Match",
+     "GET: only if the version is another one than this ETag, else 304; PUT: * makes it "
+     "only if there is none, else 412"},
+};
+
+static bool takes_header(const struct route *r, size_t i)
+{
+    switch (i) {
+    case 0:
+        return r->flags & ROUTE_IDEMPOTENT_KEY;
+    case 1:
+        return r->flags & ROUTE_ASYNC;
+    case 2:
+        return changes_version(r);
+    default:
+        return r->flags & ROUTE_VERSIONED &&
+               (has_method(r, "GET") || has_method(r, "PUT"));
     }
 }
 
 static void print_parameters(const struct route *r, const struct description *d)
 {
-    struct text_buffer *b = d->b;
     bool first = true;
 
-    text_addf(b, ",\"parameters\":[");
-    for (const char *p = r->path; (p = strchr(p, '{')); p++) {
-        size_t length = strcspn(p + 1, "}");
-
-        text_addf(b,
-                  "%s{\"name\":\"%.*s\",\"in\":\"path\",\"required\":true,"
-                  "\"schema\":{\"type\":\"string\"}}",
-                  first ? "" : ",", (int)length, p + 1);
+    text_addf(d->b, ",");
+    line(d, 3);
+    text_addf(d->b, "\"parameters\":[");
+    print_path_parameters(r, &first, d);
+    print_query_parameters(r, &first, d);
+    for (size_t i = 0; i < sizeof(request_headers) / sizeof(request_headers[0]); i++) {
+        if (!takes_header(r, i))
+            continue;
+        text_addf(d->b, first ? "" : ",");
+        line(d, 4);
+        text_addf(d->b, "{\"$ref\":\"#/components/parameters/%s\"}",
+                  request_headers[i].name);
         first = false;
     }
-    for (const struct json_field *f = r->query ? r->query->fields : NULL;
-         f && f->type != JSON_END; f++) {
-        text_addf(b,
-                  "%s{\"name\":\"%s\",\"in\":\"query\",\"required\":%s,\"description\":",
-                  first ? "" : ",", f->name, f->flags & JSON_REQUIRED ? "true" : "false");
-        json_print_text(f->doc, b);
-        text_addf(b, ",\"schema\":{");
-        print_type(f, IN_REQUEST, d);
-        text_addf(b, "}}");
-        first = false;
-    }
-    if (r->flags & ROUTE_IDEMPOTENT_KEY)
-        text_addf(b, "%s{\"$ref\":\"#/components/parameters/IdempotencyKey\"}",
-                  first ? "" : ",");
-    if (r->flags & ROUTE_ASYNC)
-        text_addf(b,
-                  "%s{\"name\":\"Prefer\",\"in\":\"header\",\"required\":false,"
-                  "\"description\":\"respond-async: answer with 202 and work without the "
-                  "client; with wait=N the answer if it is there within N seconds\","
-                  "\"schema\":{\"type\":\"string\"}}",
-                  first && !(r->flags & ROUTE_IDEMPOTENT_KEY) ? "" : ",");
-    text_addf(b, "]");
+    text_addf(d->b, "]");
 }
 
-static void print_examples(const struct route *r, struct text_buffer *b)
+enum { EXAMPLE_MAX_BYTES = 4096 };
+
+/* JSON without the white space between its parts. NULL: no memory. */
+static const char *compact(const char *text, struct text_buffer *b)
 {
-    size_t length = r->example ? strlen(r->example) : 0;
-    bool first = true;
+    char *packed = arena_text(b->arena, text, strlen(text));
+    char *to = packed;
+    bool quoted = false;
+
+    for (const char *from = text; packed && *from; from++) {
+        if (!quoted && strchr(" \t\r\n", *from))
+            continue;
+        *to++ = *from;
+        if (*from == '"')
+            quoted = !quoted;
+        else if (quoted && *from == '\\' && from[1])
+            *to++ = *++from;
+    }
+    if (packed)
+        *to = 0;
+    else
+        b->failed = true;
+    return packed;
+}
+
+/* What tells an example's kind: the value of that member; "" without one. */
+static const char *kind_of(const struct route *r, const char *text, struct arena *a)
+{
+    const struct json_field *f = r->request ? r->request->fields : NULL;
+    struct error err = {.arena = a};
+    const char *kind = NULL;
+
+    if (f && f->type == JSON_TYPE_KIND &&
+        json_member(text, f->name, &kind, a, &err) == OK && kind)
+        return kind;
+    return "";
+}
+
+enum { KINDS_MAX = 32 };
+
+/* One of each kind. */
+static void print_examples(const struct route *r, const struct description *d)
+{
+    size_t length = r->example ? strlen(r->example) : 0, count = 0;
+    const char *kinds[KINDS_MAX];
 
     for (const struct openapi_example *e = openapi_examples; length && e->name; e++) {
-        size_t end = strlen(e->name) - strlen(".json");
+        size_t end = strlen(e->name) - strlen(".json"), i = 0;
+        const char *text;
 
-        if (strncmp(e->name, r->example, length) != 0)
+        if (strncmp(e->name, r->example, length) != 0 || count == KINDS_MAX)
             continue;
-        text_addf(b, "%s\"%.*s\":{\"value\":", first ? ",\"examples\":{" : ",", (int)end,
-                  e->name);
-        text_add(b, e->text, strlen(e->text));
-        text_addf(b, "}");
-        first = false;
+        text = compact(e->text, d->b);
+        if (!text || strlen(text) > EXAMPLE_MAX_BYTES)
+            continue;
+        kinds[count] = kind_of(r, text, d->b->arena);
+        while (i < count && strcmp(kinds[i], kinds[count]) != 0)
+            i++;
+        if (i < count)
+            continue;
+        text_addf(d->b, count++ ? "," : ",\"examples\":{");
+        line(d, 5);
+        text_addf(d->b, "\"%.*s\":{\"value\":%s}", (int)end, e->name, text);
     }
-    if (!first)
-        text_addf(b, "}");
-}
-
-static void print_text_body(struct text_buffer *b)
-{
-    text_addf(b, ",\"requestBody\":{\"required\":true,\"content\":{"
-                 "\"text/plain\":{\"schema\":{\"type\":\"string\"}},"
-                 "\"text/csv\":{\"schema\":{\"type\":\"string\"}},"
-                 "\"text/tab-separated-values\":{\"schema\":{\"type\":\"string\"}},"
-                 "\"application/octet-stream\":{}}}");
+    if (count)
+        text_addf(d->b, "}");
 }
 
 /* What stands in the member of a text, and a short one. */
@@ -435,16 +716,31 @@ static const struct text_example {
     "\"executedAt\":\"2023-03-29T20:02:41Z\",\"tasks\":[{\"id\":\"a\","               \
     "\"runtimeInSeconds\":8},{\"id\":\"b\",\"runtimeInSeconds\":5}]}}}"
 
-static void print_text_instead(const char *type, const char *member,
-                               struct text_buffer *b)
+static void next_type(const char *type, bool *first, const struct description *d)
 {
+    if (*first) {
+        text_addf(d->b, ",");
+        line(d, 3);
+    }
+    text_addf(d->b, *first ? "\"x-also-takes\":{" : ",");
+    line(d, 4);
+    text_addf(d->b, "\"%s\":{\"schema\":", type);
+    *first = false;
+}
+
+static void print_text_instead(const char *type, const char *member, bool *first,
+                               const struct description *d)
+{
+    struct text_buffer *b = d->b;
+
     for (size_t i = 0; i < sizeof(text_examples) / sizeof(text_examples[0]); i++) {
         const struct text_example *e = &text_examples[i];
 
         if (strcmp(e->member, member) != 0)
             continue;
-        text_addf(b, ",\"%s\":{\"schema\":{\"type\":\"%s\",\"description\":", type,
-                  e->example ? "string" : "object");
+        next_type(type, first, d);
+        text_addf(b,
+                  "{\"type\":\"%s\",\"description\":", e->example ? "string" : "object");
         json_print_text(e->doc, b);
         text_addf(b, "},\"example\":");
         if (e->example)
@@ -455,52 +751,102 @@ static void print_text_instead(const char *type, const char *member,
     }
 }
 
-static void print_texts_instead(const struct route *r, struct text_buffer *b)
+/* Bodies of other types than the one that the operation describes. With several,
+ * generators send JSON without saying that it is. */
+static void print_other_bodies(const struct route *r, const struct description *d)
 {
+    static const char *const texts[] = {"text/csv", "text/tab-separated-values",
+                                        "application/octet-stream"};
+    bool first = true;
+
 #define X(flag, type, member) \
     if (r->flags & (flag))    \
-        print_text_instead(type, member, b);
+        print_text_instead(type, member, &first, d);
     ROUTE_TEXTS(X)
 #undef X
+    if (r->request && r->flags & ROUTE_BULK) {
+        next_type("application/x-ndjson", &first, d);
+        print_ref(r->request, IN_REQUEST, d);
+        text_addf(d->b, "}");
+    }
+    for (size_t i = 0; r->flags & ROUTE_TEXT_BODY && i < 3; i++) {
+        next_type(texts[i], &first, d);
+        text_addf(d->b, "{\"type\":\"string\"}}");
+    }
+    text_addf(d->b, first ? "" : "}");
 }
 
 /* What the forms of an answer are, by enum answer_form. */
 static const char *const form_docs[] = {
     [ANSWER_JSON] = "",
-    [ANSWER_TEXT] = "The schedule of one policy as a log in Standard Workload Format",
+    [ANSWER_TEXT] = "the schedule of one policy as a log in Standard Workload Format",
     [ANSWER_CHART] =
-        "Who does what when: a row for each resource (of batch queues: processor), a bar "
+        "who does what when: a row for each resource (of batch queues: processor), a bar "
         "with a tooltip for each job or task. Of simulations the rows of jobs are drawn: "
         "ask for them with per_job. Bars that are too narrow are put together; the "
         "picture then says how",
-    [ANSWER_GRAPH] = "The workflow in Graphviz' DOT, with where and when each task runs",
+    [ANSWER_GRAPH] = "the workflow in Graphviz' DOT, with where and when each task runs",
 };
 
-/* The forms of an answer besides JSON. */
-static void print_forms(const struct route *r, struct text_buffer *b)
+/* The text of an operation, with the forms of its answer besides JSON. */
+static void print_doc(const struct route *r, struct text_buffer *b)
 {
-#define X(symbol, flag, type)                                                            \
-    if (r->flags & (flag)) {                                                             \
-        text_addf(b, ",\"%s\":{\"schema\":{\"type\":\"string\",\"description\":", type); \
-        json_print_text(form_docs[symbol], b);                                           \
-        text_addf(b, "}}");                                                              \
+    struct text_buffer text = {.arena = b->arena};
+
+    text_addf(&text, "%s", r->doc);
+#define X(symbol, flag, type) \
+    if (r->flags & (flag))    \
+        text_addf(&text, " With Accept: %s: %s.", type, form_docs[symbol]);
+    ANSWER_FORMS(X)
+#undef X
+    if (text.failed)
+        b->failed = true;
+    else
+        json_print_text(text.data, b);
+}
+
+/* The forms of an answer besides JSON; with two content types a generator would take each
+ * answer for "text or object". */
+static void print_forms(const struct route *r, const struct description *d)
+{
+    bool first = true;
+
+    if (!has_forms(r) && !(r->flags & ROUTE_METRICS))
+        return;
+    text_addf(d->b, ",");
+    line(d, 3);
+    text_addf(d->b, "\"x-also-answers\":[");
+#define X(symbol, flag, type)                                \
+    if (r->flags & (flag)) {                                 \
+        text_addf(d->b, first ? "\"%s\"" : ",\"%s\"", type); \
+        first = false;                                       \
     }
     ANSWER_FORMS(X)
 #undef X
+    if (r->flags & ROUTE_METRICS)
+        text_addf(d->b, "\"application/openmetrics-text\"");
+    text_addf(d->b, "]");
+}
+
+static void print_content(const char *type, int depth, const struct description *d)
+{
+    line(d, depth);
+    text_addf(d->b, "\"%s\":{\"schema\":", type);
 }
 
 static void print_body(const struct route *r, const struct description *d)
 {
     struct text_buffer *b = d->b;
     const char *type = r->flags & ROUTE_MERGE_PATCH ? "application/merge-patch+json"
+                       : r->flags & ROUTE_TEXT_BODY ? "text/plain"
                                                     : "application/json";
 
-    if (r->flags & ROUTE_TEXT_BODY)
-        print_text_body(b);
-    if (!r->request && !(r->flags & (ROUTE_MERGE_PATCH | ROUTE_RAW_BODY)))
+    if (!route_takes_body(r))
         return;
-    text_addf(
-        b, ",\"requestBody\":{\"required\":true,\"content\":{\"%s\":{\"schema\":", type);
+    text_addf(b, ",");
+    line(d, 3);
+    text_addf(b, "\"requestBody\":{\"required\":true,\"content\":{");
+    print_content(type, 4, d);
     if (r->request && r->flags & ROUTE_BULK) {
         text_addf(b, "{\"oneOf\":[");
         print_ref(r->request, IN_REQUEST, d);
@@ -510,69 +856,160 @@ static void print_body(const struct route *r, const struct description *d)
     } else if (r->request) {
         print_ref(r->request, IN_REQUEST, d);
     } else {
-        text_addf(b, "{\"type\":\"object\"}");
+        text_addf(b, "{\"type\":\"%s\"}",
+                  r->flags & ROUTE_TEXT_BODY ? "string" : "object");
     }
-    print_examples(r, b);
+    print_examples(r, d);
+    text_addf(b, "}}}");
+    print_other_bodies(r, d);
+}
+
+/* What an answer has of which status. */
+static unsigned headers_of(const struct route *r, int status)
+{
+    bool reads = has_method(r, "GET");
+    unsigned set = HEADER_X_REQUEST_ID | (has_key(r) ? LIMIT_HEADERS : 0);
+
+    if (r->flags & ROUTE_VERSIONED && !has_method(r, "DELETE") && status != 202)
+        set |= HEADER_ETAG;
+    if (status == 202 || (status == 201 && !(r->flags & ROUTE_BULK)) ||
+        (r->flags & ROUTE_DECISION && status == 200))
+        set |= HEADER_LOCATION;
+    if (status == 202 || (r->flags & ROUTE_RUN && reads))
+        set |= HEADER_RETRY_AFTER;
+    if (is_paged(r) && reads)
+        set |= HEADER_LINK;
+    if (r->flags & ROUTE_IDEMPOTENT_KEY)
+        set |= KEY_HEADERS;
+    if (r->flags & ROUTE_ASYNC)
+        set |= HEADER_PREFERENCE_APPLIED;
+    return set;
+}
+
+/* Of a health check: not ready is no failure of the request, and has the same form. */
+static void print_unready(const struct route *r, const struct description *d)
+{
+    text_addf(d->b, "\"503\":{\"description\":\"Not ready\"");
+    print_headers(HEADER_X_REQUEST_ID | HEADER_RETRY_AFTER, d->b);
+    text_addf(d->b, ",\"content\":{\"application/json\":{\"schema\":");
+    print_ref(r->response, IN_ANSWER, d);
+    text_addf(d->b, "},\"application/problem+json\":{\"schema\":"
+                    "{\"$ref\":\"#/components/schemas/Problem\"}}}}");
+}
+
+static void print_success(const struct route *r, int status, const char *doc, bool first,
+                          const struct json_object *table, const struct description *d)
+{
+    struct text_buffer *b = d->b;
+    bool text = r->flags & ROUTE_RAW_REPLY && !(r->flags & ROUTE_RAW_JSON);
+
+    text_addf(b, first ? "" : ",");
+    line(d, 4);
+    text_addf(b, "\"%d\":{\"description\":\"%s\"", status, doc);
+    print_headers(headers_of(r, status), b);
+    if (table) {
+        text_addf(b, ",\"content\":{\"application/json\":{\"schema\":");
+        print_ref(table, IN_ANSWER, d);
+        text_addf(b, "}}");
+    } else if (r->flags & ROUTE_RAW_REPLY && status == 200) {
+        text_addf(b, ",\"content\":{\"%s\":{\"schema\":{\"type\":\"%s\"}}}",
+                  text ? "text/plain" : "application/json", text ? "string" : "object");
+    }
     text_addf(b, "}");
-    print_texts_instead(r, b);
-    if (r->request && r->flags & ROUTE_BULK) {
-        text_addf(b, ",\"application/x-ndjson\":{\"schema\":");
-        print_ref(r->request, IN_REQUEST, d);
-        text_addf(b, "}");
-    }
-    text_addf(b, "}}");
+}
+
+/* What 202 answers: how the run is, which is what ending it answers. */
+static const struct json_object *accepted_table(const struct description *d)
+{
+    for (const struct route *r = d->routes; r->method; r++)
+        if (r->flags & ROUTE_RUN && has_method(r, "DELETE"))
+            return r->response;
+    return NULL;
+}
+
+/* Successes, by the route's flags. */
+static void print_successes(const struct route *r, const struct description *d)
+{
+    const struct json_object *table = r->response;
+    bool answers = table || r->flags & ROUTE_RAW_REPLY;
+    bool creates = r->flags & ROUTE_IDEMPOTENT_KEY && !(r->flags & ROUTE_DECISION);
+    bool deletes = has_method(r, "DELETE");
+
+    if (answers && (!creates || r->flags & ROUTE_BULK))
+        print_success(r, 200,
+                      r->flags & ROUTE_BULK ? "Nothing new, or only a part is stored"
+                                            : "Done",
+                      true, table, d);
+    if (creates || has_method(r, "PUT"))
+        print_success(r, 201, creates && r->flags & ROUTE_BULK ? "Stored" : "Made",
+                      creates && !(r->flags & ROUTE_BULK), table, d);
+    if (r->flags & ROUTE_ASYNC || (r->flags & ROUTE_RUN && deletes))
+        print_success(r, 202, "It will be done: Location says where to ask for it", false,
+                      accepted_table(d), d);
+    if (!answers || (r->flags & ROUTE_RUN && deletes))
+        print_success(r, 204, "Done", !answers, NULL, d);
+    if (r->flags & ROUTE_VERSIONED && has_method(r, "GET"))
+        print_success(r, 304, "Still the version that If-None-Match names", false, NULL,
+                      d);
 }
 
 static void print_answers(const struct route *r, const struct description *d)
 {
     struct text_buffer *b = d->b;
-    bool creates = r->flags & ROUTE_IDEMPOTENT_KEY && !(r->flags & ROUTE_DECISION);
 
-    text_addf(b, ",\"responses\":{\"%s\":{\"description\":\"Done\"",
-              creates                                     ? "201"
-              : r->response || r->flags & ROUTE_RAW_REPLY ? "200"
-                                                          : "204");
-    if (r->response) {
-        text_addf(b, ",\"content\":{\"application/json\":{\"schema\":");
-        print_ref(r->response, IN_ANSWER, d);
-        text_addf(b, "}");
-        print_forms(r, b);
-        text_addf(b, "}");
+    text_addf(b, ",");
+    line(d, 3);
+    text_addf(b, "\"responses\":{");
+    print_successes(r, d);
+    for (size_t i = 0; i < FAILURES; i++) {
+        bool unready =
+            r->flags & ROUTE_TELLS_STATE && strcmp(failures[i].status, "503") == 0;
+
+        if (!failures[i].applies(r))
+            continue;
+        text_addf(b, ",");
+        line(d, 4);
+        if (unready)
+            print_unready(r, d);
+        else
+            text_addf(b, "\"%s\":{\"$ref\":\"#/components/responses/%s\"}",
+                      failures[i].status, failures[i].name);
     }
-    if (r->flags & ROUTE_ASYNC)
-        text_addf(b, "},\"202\":{\"description\":\"It will be done; Location says where "
-                     "to ask for it\"");
-    text_addf(b, "},\"4XX\":{\"$ref\":\"#/components/responses/Problem\"},"
-                 "\"5XX\":{\"$ref\":\"#/components/responses/Problem\"}}");
-}
-
-/* "Placements" of "/v1/placements", else "Operations". */
-static void print_tag(const struct route *r, struct text_buffer *b)
-{
-    const char *name = strncmp(r->path, "/v1/", 4) == 0 ? r->path + 4 : "operations";
-
-    text_addf(b, ",\"tags\":[\"%.*s\"]", (int)strcspn(name, "/"), name);
+    text_addf(b, "}");
 }
 
 static void print_operation(const struct route *r, const struct description *d)
 {
     struct text_buffer *b = d->b;
 
+    line(d, 2);
     text_addf(b, "\"");
     for (const char *m = r->method; *m; m++)
         text_addf(b, "%c", *m | 0x20);
-    text_addf(b, "\":{\"operationId\":\"");
-    print_operation_id(r, b);
-    text_addf(b, "\",\"summary\":");
+    text_addf(b, "\":{");
+    line(d, 3);
+    text_addf(b, "\"operationId\":\"%s\",", r->operation ? r->operation : "");
+    line(d, 3);
+    text_addf(b, "\"summary\":");
     json_print_text(r->summary, b);
-    text_addf(b, ",\"description\":");
-    json_print_text(r->doc, b);
-    print_tag(r, b);
+    text_addf(b, ",");
+    line(d, 3);
+    text_addf(b, "\"description\":");
+    print_doc(r, b);
+    if (r->tag) {
+        text_addf(b, ",");
+        line(d, 3);
+        text_addf(b, "\"tags\":[\"%s\"]", r->tag->name);
+    }
     print_parameters(r, d);
     print_body(r, d);
     print_answers(r, d);
-    if (r->scope == SCOPE_NONE)
-        text_addf(b, ",\"security\":[]");
+    print_forms(r, d);
+    if (r->scope == SCOPE_NONE) {
+        text_addf(b, ",");
+        line(d, 3);
+        text_addf(b, "\"security\":[]");
+    }
     text_addf(b, "}");
 }
 
@@ -583,12 +1020,11 @@ static void print_paths(const struct route *routes, const struct description *d)
 
     text_addf(b, "\"paths\":{");
     for (const struct route *r = routes; r->method; r++) {
-        bool same = path && strcmp(path, r->path) == 0;
-
-        if (same) {
+        if (path && strcmp(path, r->path) == 0) {
             text_addf(b, ",");
         } else {
             text_addf(b, "%s", path ? "}," : "");
+            line(d, 1);
             json_print_text(r->path, b);
             text_addf(b, ":{");
         }
@@ -624,73 +1060,216 @@ static void print_problem(struct text_buffer *b)
         "\"required\":[\"type\",\"title\",\"status\",\"code\",\"request_id\"]}");
 }
 
+static void print_responses(const struct description *d)
+{
+    struct text_buffer *b = d->b;
+
+    text_addf(b, "\"responses\":{");
+    for (size_t i = 0; i < FAILURES; i++) {
+        const struct failure *f = &failures[i];
+
+        text_addf(b, i ? "," : "");
+        line(d, 2);
+        text_addf(b, "\"%s\":{\"description\":\"%s\"", f->name, f->doc);
+        print_headers(FAILURE_HEADERS | f->headers, b);
+        text_addf(b, ",\"content\":{\"application/problem+json\":{\"schema\":"
+                     "{\"$ref\":\"#/components/schemas/Problem\"}}}}");
+    }
+    text_addf(b, "},");
+    line(d, 1);
+    text_addf(b, "\"headers\":{");
+    for (size_t i = 0; i < HEADER_COUNT; i++) {
+        text_addf(b, i ? "," : "");
+        line(d, 2);
+        text_addf(b, "\"%s\":{\"description\":", headers[i].name);
+        json_print_text(headers[i].doc, b);
+        text_addf(b, ",\"schema\":{\"type\":\"%s\"}}", headers[i].type);
+    }
+    text_addf(b, "},");
+}
+
+static void print_request_headers(const struct description *d)
+{
+    struct text_buffer *b = d->b;
+
+    text_addf(b, "\"parameters\":{");
+    for (size_t i = 0; i < sizeof(request_headers) / sizeof(request_headers[0]); i++) {
+        const struct request_header *h = &request_headers[i];
+
+        text_addf(b, i ? "," : "");
+        line(d, 2);
+        text_addf(b,
+                  "\"%s\":{\"name\":\"%s\",\"in\":\"header\",\"required\":false,"
+                  "\"description\":",
+                  h->name, h->name);
+        json_print_text(h->doc, b);
+        text_addf(b, ",\"schema\":{\"type\":\"string\"%s}}",
+                  i == 0 ? ",\"maxLength\":255" : "");
+    }
+    text_addf(b, "},");
+}
+
 static void print_components(const struct description *d)
 {
     struct text_buffer *b = d->b;
     bool first = true;
 
-    text_addf(b, "\"components\":{\"schemas\":{");
+    text_addf(b, "\"components\":{");
+    line(d, 1);
+    text_addf(b, "\"schemas\":{");
     for (enum role role = IN_REQUEST; role < ROLES; role++)
         for (size_t i = 0; i < d->schemas[role].count; i++) {
             text_addf(b, first ? "" : ",");
+            line(d, 2);
             print_schema(d->schemas[role].table[i], role, d);
             first = false;
         }
     print_problem(b);
+    text_addf(b, "},");
+    line(d, 1);
+    print_responses(d);
+    line(d, 1);
+    print_request_headers(d);
+    line(d, 1);
     text_addf(b,
-              "},\"responses\":{\"Problem\":{\"description\":\"It could not be done\","
-              "\"content\":{\"application/problem+json\":{\"schema\":"
-              "{\"$ref\":\"#/components/schemas/Problem\"}}}}},"
-              "\"parameters\":{\"IdempotencyKey\":{\"name\":\"Idempotency-Key\",\"in\":"
-              "\"header\","
-              "\"required\":false,\"description\":\"The same key and body give the first "
-              "answer "
-              "again for 24 hours\",\"schema\":{\"type\":\"string\",\"maxLength\":255}}},"
               "\"securitySchemes\":{\"bearer\":{\"type\":\"http\",\"scheme\":\"bearer\"},"
               "\"basic\":{\"type\":\"http\",\"scheme\":\"basic\"}}}");
 }
 
-static void print_tags(const struct route *routes, struct text_buffer *b)
+/* The tags that routes have, in the order of their array. */
+static void print_tags(const struct route *routes, const struct description *d)
 {
-    const char *last = "";
+    const struct route_tag *last = NULL;
+    struct text_buffer *b = d->b;
 
     text_addf(b, "\"tags\":[");
-    for (const struct route *r = routes; r->method; r++) {
-        const char *name = strncmp(r->path, "/v1/", 4) == 0 ? r->path + 4 : NULL;
-        size_t length = name ? strcspn(name, "/") : 0;
+    for (;;) {
+        const struct route_tag *next = NULL;
 
-        if (!name || (strncmp(last, name, length) == 0 && strcspn(last, "/") == length))
-            continue;
-        text_addf(b, "{\"name\":\"%.*s\",\"description\":\"/v1/%.*s\"},", (int)length,
-                  name, (int)length, name);
-        last = name;
+        for (const struct route *r = routes; r->method; r++)
+            if (r->tag && (!last || r->tag > last) && (!next || r->tag < next))
+                next = r->tag;
+        if (!next)
+            break;
+        text_addf(b, last ? "," : "");
+        line(d, 1);
+        text_addf(b, "{\"name\":\"%s\",\"description\":", next->name);
+        json_print_text(next->doc, b);
+        text_addf(b, "}");
+        last = next;
     }
-    text_addf(
-        b,
-        "{\"name\":\"operations\",\"description\":\"Health, metrics, description\"}],");
+    text_addf(b, "],");
 }
 
-void openapi_print(const struct route *routes, struct text_buffer *b)
+static void print_info(const struct description *d)
 {
-    struct description d = {.b = b};
+    struct text_buffer *b = d->b;
+
+    text_addf(b,
+              "\"info\":{\"title\":\"gridplan\",\"version\":\"%s\","
+              "\"summary\":\"Scheduling decisions over HTTP\",",
+              GRIDPLAN_VERSION);
+    line(d, 1);
+    text_addf(
+        b,
+        "\"description\":\"Post a snapshot of resources and the jobs at hand; get "
+        "placements, intervals and predictions, each with its reasons and its bound. "
+        "Times are seconds, instants RFC 3339 in UTC; mbps is 10^6 bit/s; _ratio is 1 "
+        "for "
+        "100 %%. Requests with members that are not described are refused; clients must "
+        "ignore members of answers that they do not know, and take words of lists marked "
+        "x-known-values that they do not know.\",");
+    line(d, 1);
+    text_addf(b, "\"contact\":{\"name\":\"gridplan\"},");
+    line(d, 1);
+    text_addf(b,
+              "\"license\":{\"name\":\"MIT\",\"identifier\":\"MIT\"},"
+              "\"x-gridplan-api-revision\":%d},",
+              API_REVISION);
+}
+
+static void print_all(const struct route *routes, bool has_lines, struct text_buffer *b)
+{
+    struct description d = {.b = b, .routes = routes, .has_lines = has_lines};
 
     for (const struct route *r = routes; r->method; r++) {
         collect(&d.schemas[IN_REQUEST], r->request, b);
         collect(&d.schemas[IN_ANSWER], r->response, b);
     }
-    text_addf(
-        b,
-        "{\"openapi\":\"3.1.0\",\"info\":{\"title\":\"gridplan\",\"version\":\"%s\","
-        "\"summary\":\"Scheduling decisions over HTTP\","
-        "\"description\":\"Post a snapshot of resources and the jobs at hand; get "
-        "placements, intervals and predictions, each with its reasons and its bound.\","
-        "\"license\":{\"name\":\"MIT\",\"identifier\":\"MIT\"}},"
-        "\"servers\":[{\"url\":\"/\",\"description\":\"The service that sent this\"}],"
-        "\"security\":[{},{\"bearer\":[]},{\"basic\":[]}],",
-        GRIDPLAN_VERSION);
-    print_tags(routes, b);
+    text_addf(b, "{\"openapi\":\"3.1.0\",");
+    line(&d, 0);
+    print_info(&d);
+    line(&d, 0);
+    text_addf(b, "\"servers\":[{\"url\":\"/\","
+                 "\"description\":\"The service that sent this\"}],");
+    line(&d, 0);
+    text_addf(b, "\"security\":[{},{\"bearer\":[]},{\"basic\":[]}],");
+    line(&d, 0);
+    print_tags(routes, &d);
+    line(&d, 0);
     print_paths(routes, &d);
     text_addf(b, ",");
+    line(&d, 0);
     print_components(&d);
     text_addf(b, "}");
+}
+
+void openapi_print(const struct route *routes, struct text_buffer *b)
+{
+    print_all(routes, false, b);
+}
+
+void openapi_print_lines(const struct route *routes, struct text_buffer *b)
+{
+    print_all(routes, true, b);
+}
+
+/* ---- as it is served ---- */
+
+/* The tag is of the bytes: what is compressed has another one. */
+static void tag_text(struct openapi_text *text)
+{
+    char digest[SHA256_HEX_SIZE];
+
+    hash_sha256_hex(text->data, text->length, digest);
+    snprintf(text->etag, sizeof(text->etag), "\"%.16s\"", digest);
+}
+
+static enum error_code fill_document(const struct route *routes,
+                                     struct openapi_document *d, struct error *err)
+{
+    struct text_buffer b = {.arena = d->arena};
+
+    openapi_print(routes, &b);
+    if (b.failed)
+        return fail_memory(err);
+    d->plain.data = b.data;
+    d->plain.length = b.length;
+    if (!gzip_deflate_best(b.data, b.length, &d->packed.data, &d->packed.length,
+                           d->arena))
+        return fail_memory(err);
+    tag_text(&d->plain);
+    tag_text(&d->packed);
+    return OK;
+}
+
+enum error_code openapi_document_create(const struct route *routes,
+                                        struct openapi_document *document,
+                                        struct error *err)
+{
+    enum error_code code;
+
+    *document = (struct openapi_document){.arena = arena_create(DOCUMENT_MAX_BYTES)};
+    if (!document->arena)
+        return fail_memory(err);
+    code = fill_document(routes, document, err);
+    if (code != OK)
+        openapi_document_close(document);
+    return code;
+}
+
+void openapi_document_close(struct openapi_document *document)
+{
+    arena_close(document->arena);
+    *document = (struct openapi_document){0};
 }

@@ -12,7 +12,29 @@ struct openapi_example {
 extern const struct openapi_example openapi_examples[];
 
 /* OpenAPI 3.1 as JSON: every route of the table with its parameters, bodies and
- * answers, and the examples whose names begin with the route's. */
+ * answers, and of each kind the first example whose name begins with the route's. */
 void openapi_print(const struct route *routes, struct text_buffer *b);
+
+/* The same with a line for each member of a schema, attribute of an operation and
+ * example: a difference of two shows what has changed. */
+void openapi_print_lines(const struct route *routes, struct text_buffer *b);
+
+/* What is sent, and its ETag. */
+struct openapi_text {
+    const char *data;
+    size_t length;
+    char etag[24];
+};
+
+/* The description as it is served: printed and compressed once. */
+struct openapi_document {
+    struct arena *arena;
+    struct openapi_text plain, packed; /* packed: by gzip */
+};
+
+enum error_code openapi_document_create(const struct route *routes,
+                                        struct openapi_document *document,
+                                        struct error *err);
+void openapi_document_close(struct openapi_document *document);
 
 #endif

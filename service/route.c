@@ -1013,6 +1013,8 @@ static void apply_conditions(struct request *rq)
     if (!reads || !tag || !rq->message->if_none_match || rq->reply->status != 200 ||
         !names_tag(rq->message->if_none_match, tag))
         return;
+    if (rq->reply->body_length >= GZIP_REPLY_MIN_BYTES)
+        reply_header_add(rq->reply, "Vary", "Accept-Encoding"); /* as with the body */
     rq->reply->status = 304;
     rq->reply->body = NULL;
     rq->reply->body_length = 0;
@@ -1039,13 +1041,15 @@ static void add_cors(const struct config *config, const struct message *m,
 {
     const char *origin = m->origin;
 
+    if (config->cors_origins[0])
+        reply_header_add(reply, "Vary", "Origin");
     if (!origin || !door_allows_origin(config->cors_origins, origin))
         return;
     reply_header_add(reply, "Access-Control-Allow-Origin", origin);
     reply_header_add(reply, "Access-Control-Expose-Headers",
-                     "ETag, Idempotency-Replayed, Idempotency-Stored, Link, Location, "
-                     "Retry-After, X-Request-Id");
-    reply_header_add(reply, "Vary", "Origin");
+                     "Allow, Content-Encoding, ETag, Idempotency-Replayed, "
+                     "Idempotency-Stored, Link, Location, Preference-Applied, RateLimit, "
+                     "RateLimit-Policy, Retry-After, WWW-Authenticate, X-Request-Id");
     if (!m->access_control_request_method)
         return;
     reply_header_add(reply, "Access-Control-Allow-Methods",
@@ -1055,6 +1059,15 @@ static void add_cors(const struct config *config, const struct message *m,
         "Authorization, Content-Type, Content-Encoding, Idempotency-Key, If-Match, "
         "If-None-Match, Prefer, X-Request-Id, traceparent, tracestate");
     reply_header_add(reply, "Access-Control-Max-Age", "600");
+}
+
+/* What was asked for with a key, or made for this request alone, is for nobody else. A
+ * client may keep the ETag itself. */
+static void add_cache_control(const struct message *m, struct reply *reply)
+{
+    bool of_one = m->authorization || (m->method && strcmp(m->method, "POST") == 0);
+
+    reply_header_add(reply, "Cache-Control", of_one ? "no-store" : "no-cache");
 }
 
 /* Only characters that are safe in headers and logs. */
@@ -1135,6 +1148,7 @@ static void finish(struct request *rq)
         reply_header_add(rq->reply, "traceparent", rq->message->traceparent);
         reply_header_add(rq->reply, "tracestate", rq->message->tracestate);
     }
+    add_cache_control(rq->message, rq->reply);
     add_cors(rq->service->config, rq->message, rq->reply);
     compress(rq);
     admission_end(rq);
@@ -1215,6 +1229,23 @@ static enum error_code find_and_answer(struct request *rq)
     return OK;
 }
 
+/* A failure has nothing of what the answer would have been. */
+static void drop_answer_headers(struct reply *reply)
+{
+    static const char *const names[] = {"ETag", "Link", "Location", "Preference-Applied"};
+    size_t kept = 0;
+
+    for (size_t i = 0; i < reply->header_count; i++) {
+        bool drop = false;
+
+        for (size_t n = 0; n < sizeof(names) / sizeof(names[0]); n++)
+            drop |= strcmp(reply->headers[i].name, names[n]) == 0;
+        if (!drop)
+            reply->headers[kept++] = reply->headers[i];
+    }
+    reply->header_count = kept;
+}
+
 /* A lack of memory that others have is no fault of the request. */
 static enum error_code settle_code(const struct work_memory *memory, enum error_code code,
                                    struct error *err)
@@ -1277,8 +1308,10 @@ enum route_next route_step(struct service *service, const struct message *m,
         admission_end(&rq);
         return rq.next;
     }
-    if (settle_code(m->memory, code, &err) != OK)
+    if (settle_code(m->memory, code, &err) != OK) {
+        drop_answer_headers(reply);
         problem_reply(service->config, &err, m->path, rq.id, reply, a);
+    }
     finish(&rq);
     return ROUTE_ANSWERED;
 }
@@ -1342,6 +1375,7 @@ void route_problem(struct service *service, const struct message *m,
     show_limits(service, m, reply, a);
     if (err->code == ERR_UNAUTHENTICATED)
         reply_header_add(reply, "WWW-Authenticate", AUTH_CHALLENGE);
+    add_cache_control(m, reply);
     add_cors(service->config, m, reply);
     kept = arena_text(a, id, strlen(id));
     reply_header_add(reply, "X-Request-Id", kept ? kept : "out-of-memory");

@@ -52,10 +52,17 @@ enum route_flag {
     ROUTE_ANSWERS_TEXT = 2048,   /* ANSWER_FORMS: Accept may ask for it; */
     ROUTE_ANSWERS_CHART = 4096,  /* see request_answer_form() */
     ROUTE_ANSWERS_GRAPH = 8192,
-    ROUTE_LONG = 16384,    /* with ROUTE_IDEMPOTENT_KEY: no connection is held while it is
-                             computed; the handler writes by request_at_publish() only */
-    ROUTE_PROBE = 1 << 20, /* on the listener for probes and metrics too; */
-    ROUTE_METRICS = 1 << 21, /* when there is one, on the first one no more */
+    ROUTE_LONG = 16384, /* with ROUTE_IDEMPOTENT_KEY: no connection is held while it is
+                          computed; the handler writes by request_at_publish() only */
+    ROUTE_VERSIONED = 1 << 15, /* what it is about has an ETag: If-None-Match of GET, and
+                                  If-Match of changes, are honoured */
+    ROUTE_LOOKS_UP = 1 << 16,  /* body or query may name stored things: 404 */
+    ROUTE_RAW_JSON = 1 << 17,  /* with ROUTE_RAW_REPLY: that is JSON, else text */
+    ROUTE_RUN = 1 << 18, /* work without a client: GET says Retry-After while it goes
+                            on; DELETE ends it (202) or removes it (204) */
+    ROUTE_TELLS_STATE = 1 << 19, /* 503 has the answer too: the state */
+    ROUTE_PROBE = 1 << 20,       /* on the listener for probes and metrics too; */
+    ROUTE_METRICS = 1 << 21,     /* when there is one, on the first one no more */
 };
 
 /* Which listener a request came to. */
@@ -221,9 +228,17 @@ struct request {
 
 typedef enum error_code handler_fn(struct request *rq, const void *in, void *out);
 
+/* A room of the API. All that the rows of one table name are elements of one array, in
+ * the order of the description. */
+struct route_tag {
+    const char *name, *doc;
+};
+
 struct route {
     const char *method;
-    const char *path; /* "/v1/snapshots/{snapshot_id}" */
+    const char *path;            /* "/v1/snapshots/{snapshot_id}" */
+    const char *operation;       /* its name for clients: "getSnapshot" */
+    const struct route_tag *tag; /* where the description has it */
     handler_fn *handler;
     const struct json_object *request;  /* body; NULL: none */
     const struct json_object *response; /* NULL: no content, or raw */

@@ -21,6 +21,7 @@
 #include "service/maintenance.h"
 #include "service/metrics.h"
 #include "service/migrate.h"
+#include "service/openapi.h"
 #include "service/ratelimit.h"
 #include "service/refits.h"
 #include "service/service.h"
@@ -661,7 +662,11 @@ static int serve(struct service *s, const sigset_t *set, struct error *err)
 int serve_run(const struct config *config, const struct route *route_table,
               answer_form_fn *draw)
 {
-    struct service service = {.config = config, .routes = route_table, .draw = draw};
+    struct openapi_document description = {0};
+    struct service service = {.config = config,
+                              .routes = route_table,
+                              .description = &description,
+                              .draw = draw};
     struct error err = {0};
     sigset_t set;
     int status = 1;
@@ -671,11 +676,13 @@ int serve_run(const struct config *config, const struct route *route_table,
     mallopt(M_TRIM_THRESHOLD, MALLOC_TRIM_BYTES);
     signals_block(&set);
     log_open((enum log_level)config->log_level, STDERR_FILENO);
-    if (open_service(&service, &err) == OK)
+    if (openapi_document_create(route_table, &description, &err) == OK &&
+        open_service(&service, &err) == OK)
         status = serve(&service, &set, &err);
     else
         log_write(LOG_ERROR, "%s", err.text);
     close_service(&service);
+    openapi_document_close(&description);
     if (status == 0)
         log_write(LOG_INFO, "ended");
     log_close();

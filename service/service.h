@@ -19,6 +19,7 @@ struct service {
     struct worker_pool *lookups; /* worker.h: threads that look keys up */
     struct liveness *liveness;   /* liveness.h; NULL: nobody tries whether it can write */
     const struct route *routes;
+    const struct openapi_document *description; /* openapi.h; of these routes */
     answer_form_fn *draw; /* draws stored answers; NULL: they are given as JSON only */
     struct idempotency *idempotency; /* idempotency.h; NULL: keys are only in the
                                         database, and nobody waits without a thread */

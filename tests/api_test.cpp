@@ -422,8 +422,53 @@ TEST_CASE("paths, methods and headers are answered as HTTP asks", "[api]")
     CHECK(a.call("GET", "/openapi.json", "", {{"if_none_match", tag}}).status == 304);
     CHECK(a.call("GET", "/openapi.json", "", {{"if_none_match", "\"other\""}}).status ==
           200);
-    CHECK(a.call("GET", "/openapi.json", "", {{"accept_encoding", "gzip"}})
-              .headers["Content-Encoding"] == "gzip");
+    api_reply packed = a.call("GET", "/openapi.json", "", {{"accept_encoding", "gzip"}});
+    CHECK(packed.headers["Content-Encoding"] == "gzip");
+    CHECK(packed.headers["Vary"] == "Accept-Encoding");
+    // Other bytes, another tag; either says that the client has it.
+    CHECK(packed.headers["ETag"] != tag);
+    for (const std::string &known : {tag, packed.headers["ETag"]}) {
+        api_reply same =
+            a.call("GET", "/openapi.json", "",
+                   {{"accept_encoding", "gzip"}, {"if_none_match", "\"x\", " + known}});
+        CHECK(same.status == 304);
+        CHECK(same.body == "");
+        CHECK(same.headers["ETag"] == known);
+        CHECK(same.headers["Vary"] == "Accept-Encoding");
+        CHECK(same.headers.count("Content-Encoding") == 0);
+    }
+}
+
+TEST_CASE("caches keep what is the same for everybody only", "[api]")
+{
+    api a;
+
+    CHECK(a.get("/openapi.json").headers["Cache-Control"] == "no-cache");
+    CHECK(a.get("/v1/nothing").headers["Cache-Control"] == "no-cache");
+    CHECK(a.post("/v1/placements", plain).headers["Cache-Control"] == "no-store");
+    CHECK(a.call("GET", "/v1/algorithms", "", {{"authorization", "Bearer x"}})
+              .headers["Cache-Control"] == "no-store");
+}
+
+TEST_CASE("a page of an allowed origin may read each header that is described", "[api]")
+{
+    api a;
+    std::string exposed, page = "https://plan.example";
+    auto all = a.get("/openapi.json").json()["components"]["headers"];
+
+    CHECK(a.call("GET", "/livez", "", {{"origin", page}}).headers.count("Vary") == 0);
+    const_cast<config *>(a.handle()->config)->cors_origins = page.c_str();
+    CHECK(a.get("/livez").headers["Vary"] == "Origin");
+    api_reply other = a.call("GET", "/livez", "", {{"origin", "https://evil.example"}});
+    CHECK(other.headers["Vary"] == "Origin");
+    CHECK(other.headers.count("Access-Control-Allow-Origin") == 0);
+    exposed = a.call("GET", "/livez", "", {{"origin", page}})
+                  .headers["Access-Control-Expose-Headers"];
+    for (const auto &[name, h] : all.items()) {
+        INFO(name);
+        CHECK((exposed + ",").find(name + ",") != std::string::npos);
+    }
+    CHECK(exposed.find("Content-Encoding") != std::string::npos);
 }
 
 TEST_CASE("without a database, what needs one says so and the rest goes on", "[api]")

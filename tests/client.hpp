@@ -176,10 +176,11 @@ struct client {
         size_t path =
             method == std::string::npos ? method : request.find(' ', method + 1);
 
-        if (path != std::string::npos && a.field("Content-Encoding").empty()) {
+        if (a.status && path != std::string::npos &&
+            a.field("Content-Encoding").empty()) {
             std::string mistakes = broken_promises(
                 request.substr(0, method), request.substr(method + 1, path - method - 1),
-                a.status, a.field("Content-Type"), a.body);
+                a.status, [&](const std::string &name) { return a.field(name); }, a.body);
             if (!mistakes.empty()) // an exception: threads call too, Catch is for one
                 throw std::runtime_error(request.substr(0, 500) + "\n" + mistakes);
         }

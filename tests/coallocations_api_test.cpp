@@ -270,6 +270,14 @@ TEST_CASE("transfer estimates follow coallocation.md 5", "[api][coallocation]")
     CHECK(text == "AA0* DD0* ED40* BA80* BD80 CA160* CD160 AD320 DA320 EA640 ");
 
     json body = example("transfer-estimate");
+    size_t unreachable = 0;
+    body["snapshot"]["links"] = json::array();
+    j = answer("/transfer-estimates", body);
+    for (const json &e : j["estimates"])
+        unreachable += e["transfer_time_s"].is_null();
+    CHECK(unreachable > 0);
+
+    body = example("transfer-estimate");
     body["execution_site_ids"] = {"E", "E"};
     body["bytes"] = 1e9;
     CHECK(answer("/transfer-estimates", body)["estimates"].size() == 2);

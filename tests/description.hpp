@@ -1,11 +1,16 @@
 // description.hpp - are answers as the API's description says?
 #pragma once
+#include <functional>
 #include <string>
 
-// What the description has against this answer, a line for each place; "": nothing. An
-// answer of a route that is not described, or without a JSON body, is not looked at.
+// The value of a header of an answer, by its name; "": it is not there.
+using header_value = std::function<std::string(const std::string &name)>;
+
+// What the description has against this answer, a line for each place; "": nothing. Its
+// status, its content type, its headers and its JSON body have to be described. The
+// answer of a route that is not is not looked at.
 std::string broken_promises(const std::string &method, const std::string &path,
-                            int status, const std::string &content_type,
+                            int status, const header_value &header,
                             const std::string &body);
 
 // Likewise of a request's body.

@@ -106,10 +106,10 @@ static error_code tell(request *rq, const void *in, void *)
     return OK;
 }
 
-#define ROW(method, path, scope, work, flags)                                      \
-    {                                                                              \
-        method, path, tell, nullptr, nullptr, nullptr, work, scope, flags, "", "", \
-            nullptr                                                                \
+#define ROW(method, path, scope, work, flags)                                           \
+    {                                                                                   \
+        method, path, "", nullptr, tell, nullptr, nullptr, nullptr, work, scope, flags, \
+            "", "", nullptr                                                             \
     }
 static const route door_routes[] = {
     ROW("GET", "/livez", SCOPE_NONE, WORK_INLINE, ROUTE_RAW_REPLY | ROUTE_PROBE),

@@ -1014,7 +1014,7 @@ TEST_CASE("a snapshot is stored, read, replaced and deleted", "[api][db]")
     CHECK(read.body.find("\"snapshot\":" + document) != std::string::npos);
     CHECK(service.call("GET", path, "", {{"if_none_match", tag}}).status == 304);
 
-    CHECK(service.call("PUT", path, snapshot(2)).status == 428);
+    CHECK(service.call("PUT", path, snapshot(2), {{"if_none_match", "*"}}).status == 412);
     CHECK(service.call("PUT", path, snapshot(2), {{"if_match", "\"other\""}}).status ==
           412);
     CHECK(service.call("PUT", path, snapshot(2), {{"if_match", "W/" + tag}}).status ==
@@ -1042,7 +1042,16 @@ TEST_CASE("a snapshot is stored, read, replaced and deleted", "[api][db]")
             .call("PATCH", path, "{}", {{"content_type", "application/merge-patch+json"}})
             .status == 404);
     // Another one of the same name is not the old version.
-    CHECK(service.post("/v1/snapshots?id=" + id, document).headers["ETag"] != tag);
+    api_reply made = service.call("PUT", path, document, {{"if_none_match", "*"}});
+    CHECK(made.status == 201);
+    CHECK(made.headers["Location"] == path);
+    CHECK(made.headers["ETag"] != tag);
+    put = service.call("PUT", path, snapshot(2));
+    CHECK(put.status == 200);
+    CHECK(put.headers["ETag"] != made.headers["ETag"]);
+    CHECK(service.call("DELETE", path).status == 204);
+    CHECK(service.call("PUT", path, snapshot(1)).status == 201);
+    CHECK(service.call("PUT", "/v1/snapshots/a%20b", snapshot(1)).status == 422);
 }
 
 TEST_CASE("a snapshot without a name gets one", "[api][db]")

@@ -153,21 +153,21 @@ static error_code large(request *rq, const void *, void *)
     return reply_text(rq, text);
 }
 
-#define ROW(method, path, run, work, flags)                                              \
-    {                                                                                    \
-        method, path, run, nullptr, nullptr, nullptr, work, SCOPE_DECIDE, flags, "", "", \
-            nullptr                                                                      \
+#define ROW(method, path, run, work, flags)                                            \
+    {                                                                                  \
+        method, path, "", nullptr, run, nullptr, nullptr, nullptr, work, SCOPE_DECIDE, \
+            flags, "", "", nullptr                                                     \
     }
 static const route test_routes[] = {
     ROW("POST", "/echo", echo, WORK_INLINE, ROUTE_RAW_BODY | ROUTE_RAW_REPLY),
     ROW("POST", "/gate", wait_at_gate, WORK_COMPUTE, ROUTE_RAW_BODY | ROUTE_RAW_REPLY),
     ROW("GET", "/large", large, WORK_INLINE, ROUTE_RAW_REPLY),
     ROW("POST", "/query", wait_at_gate, WORK_QUERY, ROUTE_RAW_BODY | ROUTE_RAW_REPLY),
-    {"GET", "/quotas", get_quotas, nullptr, &quotas_json, nullptr, WORK_INLINE,
-     SCOPE_DECIDE, 0, "", "", nullptr},
+    {"GET", "/quotas", "", nullptr, get_quotas, nullptr, &quotas_json, nullptr,
+     WORK_INLINE, SCOPE_DECIDE, 0, "", "", nullptr},
     ROW("POST", "/search", search, WORK_COMPUTE, ROUTE_RAW_BODY | ROUTE_RAW_REPLY),
-    {"GET", "/show/{id}", show, nullptr, nullptr, &show_json, WORK_INLINE, SCOPE_DECIDE,
-     ROUTE_RAW_REPLY, "", "", nullptr},
+    {"GET", "/show/{id}", "", nullptr, show, nullptr, nullptr, &show_json, WORK_INLINE,
+     SCOPE_DECIDE, ROUTE_RAW_REPLY, "", "", nullptr},
     ROW("GET", "/turn", take_turn, WORK_QUERY, ROUTE_RAW_REPLY),
     ROW("POST", "/spin", spin, WORK_COMPUTE, ROUTE_RAW_BODY | ROUTE_RAW_REPLY),
     {},

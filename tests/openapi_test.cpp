@@ -1,7 +1,11 @@
 // openapi_test.cpp - what the description promises follows from the tables' flags.
 #include "tests/api.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <set>
+#include <sstream>
+#include <vector>
 
 extern "C" {
 #include "service/openapi.h"
@@ -31,6 +35,17 @@ json_field row(const char *name, json_type type, size_t offset, unsigned flags)
     f.offset = offset;
     f.flags = flags;
     f.choices = type == JSON_TYPE_CHOICE ? states : nullptr;
+    return f;
+}
+
+json_field row_of(const char *name, json_type type, size_t offset, double least,
+                  double most, double preset, unsigned flags)
+{
+    json_field f = row(name, type, offset, flags);
+
+    f.min = least;
+    f.max = most;
+    f.preset = preset;
     return f;
 }
 
@@ -75,6 +90,35 @@ json described(const json_object *request, const json_object *response)
     openapi_print(list, &b);
     REQUIRE_FALSE(b.failed);
     return json::parse(std::string(b.data, b.length))["components"]["schemas"];
+}
+
+json printed_description()
+{
+    test_arena a(size_t{1} << 28);
+    text_buffer b{};
+
+    b.arena = a;
+    openapi_print(routes(), &b);
+    REQUIRE_FALSE(b.failed);
+    return json::parse(std::string(b.data, b.length));
+}
+
+bool allows_null(const json &schema)
+{
+    if (schema.contains("type")) {
+        const json &type = schema["type"];
+        bool found = type == "null";
+
+        for (size_t i = 0; type.is_array() && i < type.size(); i++)
+            found |= type[i] == "null";
+        return found;
+    }
+    for (const char *name : {"anyOf", "allOf"})
+        if (schema.contains(name))
+            for (const json &s : schema[name])
+                if (allows_null(s))
+                    return true;
+    return false;
 }
 
 // Every row of every table that this one reaches.
@@ -138,16 +182,195 @@ TEST_CASE("flags mean one thing in requests and another in answers", "[json]")
     CHECK_FALSE(s["Made"].contains("additionalProperties"));
 }
 
-TEST_CASE("no row is optional and null at once", "[json]")
+TEST_CASE("each flag stands where it means something", "[json][openapi]")
 {
-    std::set<const json_object *> tables;
+    std::set<const json_object *> asked, answered;
+
+    for (const route *r = routes(); r->method; r++) {
+        walk(r->request, asked);
+        walk(r->query, asked);
+        walk(r->response, answered);
+    }
+    CHECK(answered.size() > 100);
+    for (const json_object *t : answered)
+        for (const json_field *f = t->fields; f->type != JSON_END; f++) {
+            INFO(t->name << "." << f->name << ": " << f->doc);
+            CHECK_FALSE(((f->flags & JSON_OPTIONAL) && (f->flags & JSON_MAY_BE_NULL)));
+            if (f->flags & JSON_MAY_BE_NULL)
+                CHECK(std::string(f->doc).find("null:") != std::string::npos);
+            else if (!(f->flags & JSON_NULLABLE) && f->type != JSON_TYPE_OBJECT)
+                CHECK(std::string(f->doc).find("null:") == std::string::npos);
+            if (!asked.count(t) && f->type != JSON_TYPE_NUMBERS)
+                CHECK_FALSE((f->flags & JSON_NULLABLE));
+            if (f->flags & JSON_OPEN)
+                CHECK((f->choices && f->choices[0]));
+        }
+    for (const json_object *t : asked)
+        for (const json_field *f = t->fields; f->type != JSON_END; f++) {
+            INFO(t->name << "." << f->name << " " << f->preset);
+            if (!answered.count(t))
+                CHECK_FALSE((f->flags & (JSON_MAY_BE_NULL | JSON_OPEN)));
+            if ((f->type == JSON_TYPE_NUMBER || f->type == JSON_TYPE_INTEGER) &&
+                !(f->flags & (JSON_REQUIRED | JSON_BOUND_ONLY)) &&
+                std::isfinite(f->preset))
+                CHECK((f->preset > f->min ||
+                       (f->preset >= f->min && !(f->flags & JSON_ABOVE_MIN))));
+        }
+}
+
+TEST_CASE("kinds exclude each other by the member that tells them", "[openapi]")
+{
+    const json all = printed_description();
+    const json &schemas = all["components"]["schemas"];
+    size_t seen = 0;
+
+    for (const auto &[name, s] : schemas.items()) {
+        if (!s.contains("discriminator"))
+            continue;
+        std::string member = s["discriminator"]["propertyName"];
+        std::set<std::string> branches;
+
+        for (const json &b : s["oneOf"])
+            branches.insert(b["$ref"].get<std::string>());
+        CHECK(branches.size() == s["discriminator"]["mapping"].size());
+        for (const auto &[kind, ref] : s["discriminator"]["mapping"].items()) {
+            std::string text = ref;
+            const json &branch = schemas[text.substr(text.rfind('/') + 1)];
+            const json &required = branch["required"];
+            json values = branch["properties"][member].contains("allOf")
+                              ? branch["properties"][member]["allOf"][0]
+                              : branch["properties"][member];
+
+            INFO(name << " " << kind);
+            CHECK(branches.count(text) == 1);
+            CHECK(values["enum"] == json::array({kind}));
+            CHECK(std::find(required.begin(), required.end(), member) != required.end());
+        }
+        seen++;
+    }
+    CHECK(seen > 8);
+}
+
+TEST_CASE("each operation has a name and a room of its own", "[openapi]")
+{
+    const json all = printed_description();
+    std::set<std::string> ids, tags;
+
+    for (const json &tag : all["tags"])
+        CHECK(tags.insert(tag["name"].get<std::string>()).second);
+    CHECK(tags.size() == 11);
+    for (const auto &[path, methods] : all["paths"].items())
+        for (const auto &[method, o] : methods.items()) {
+            INFO(method << " " << path);
+            CHECK(ids.insert(o["operationId"].get<std::string>()).second);
+            REQUIRE(o["tags"].size() == 1);
+            CHECK(tags.count(o["tags"][0].get<std::string>()) == 1);
+            for (const auto &[status, r] : o["responses"].items())
+                CHECK(status.find_first_not_of("0123456789") == std::string::npos);
+            CHECK(o["responses"].contains("400"));
+            CHECK(o["responses"].contains("503"));
+        }
+    CHECK(ids.count("getHealth") + ids.count("decidePlacements") +
+              ids.count("addLoadSamples") + ids.count("changeSnapshot") ==
+          4);
+}
+
+TEST_CASE("the description is laid out in lines that can be compared", "[openapi]")
+{
+    test_arena a(size_t{1} << 28);
+    text_buffer b{};
+    std::string text, line;
+
+    b.arena = a;
+    openapi_print_lines(routes(), &b);
+    REQUIRE_FALSE(b.failed);
+    text.assign(b.data, b.length);
+    CHECK((json::parse(text) == printed_description()));
+    std::istringstream in(text);
+    size_t longest = 0, count = 0;
+    while (std::getline(in, line)) {
+        longest = std::max(longest, line.size());
+        count++;
+    }
+    CHECK(longest <= 4200);
+    CHECK(count > 5000);
+}
+
+TEST_CASE("a default stands inside allOf, and only what means itself is one", "[openapi]")
+{
+    struct asked {
+        double amount, above, marked;
+        bool flag;
+        int state;
+    };
+    const json_field rows[] = {
+        row_of("amount", JSON_TYPE_NUMBER, offsetof(asked, amount), 0, 10, 1, 0),
+        row_of("above", JSON_TYPE_NUMBER, offsetof(asked, above), 0, 10, 0,
+               JSON_ABOVE_MIN | JSON_BOUND_ONLY),
+        row_of("marked", JSON_TYPE_NUMBER, offsetof(asked, marked), 1, 10, 2,
+               JSON_BOUND_ONLY),
+        row_of("flag", JSON_TYPE_BOOLEAN, offsetof(asked, flag), 0, 0, 1, 0),
+        row_of("state", JSON_TYPE_CHOICE, offsetof(asked, state), 0, 0, 1, JSON_NULLABLE),
+        json_field{}};
+    const json_object object{"Asked", "For this test", sizeof(asked), rows};
+    json p = described(&object, nullptr)["Asked"]["properties"];
+
+    CHECK(p["amount"] == json::parse(R"({"description":"null: none","allOf":[
+        {"type":"number","minimum":0,"maximum":10,"default":1}]})"));
+    CHECK(p["above"] == json::parse(R"({"description":"null: none",
+        "type":"number","exclusiveMinimum":0,"maximum":10})"));
+    CHECK_FALSE(p["marked"].contains("allOf"));
+    CHECK(p["flag"]["allOf"][0]["default"] == true);
+    CHECK(p["state"]["allOf"][0]["default"] == "down");
+    CHECK(p["state"]["allOf"][0]["enum"] == json({"up", "down", nullptr}));
+}
+
+TEST_CASE("an open list names its words and takes others", "[openapi]")
+{
+    json_field rows[] = {row("state", JSON_TYPE_CHOICE, offsetof(made, state), JSON_OPEN),
+                         row("text", JSON_TYPE_TEXT, offsetof(made, text), JSON_OPEN),
+                         json_field{}};
+    rows[1].choices = states;
+    const json_object object{"Made", "For this test", sizeof(made), rows};
+    json p = described(nullptr, &object)["Made"]["properties"];
+
+    for (const char *name : {"state", "text"}) {
+        CHECK(p[name]["type"] == "string");
+        CHECK(p[name]["x-known-values"] == json({"up", "down"}));
+        CHECK_FALSE(p[name].contains("enum"));
+    }
+}
+
+TEST_CASE("null is taken where the description says so, and nowhere else",
+          "[json][openapi]")
+{
+    std::set<const json_object *> asked;
+    size_t taken = 0, refused = 0;
 
     for (const route *r = routes(); r->method; r++)
-        walk(r->response, tables);
-    CHECK(tables.size() > 100);
-    for (const json_object *t : tables)
+        walk(r->request, asked);
+    for (const json_object *t : asked) {
+        if (t->fields->type == JSON_TYPE_KIND)
+            continue;
+        json schema = described(t, nullptr)[t->name]["properties"];
         for (const json_field *f = t->fields; f->type != JSON_END; f++) {
-            INFO(t->name << "." << f->name);
-            CHECK_FALSE(((f->flags & JSON_OPTIONAL) && (f->flags & JSON_MAY_BE_NULL)));
+            if (f->type == JSON_TYPE_RAW || f->type == JSON_TYPE_NUMBERS)
+                continue; // any JSON; of a list of numbers the elements may be null
+            test_arena a;
+            error err = collecting_error(a);
+            std::string text = std::string("{\"") + f->name + "\":null}";
+            std::vector<char> out(t->size);
+            bool wrong = false;
+
+            json_read(t, text.c_str(), text.size(), out.data(), a, &err);
+            for (const error_item *i = err.first; i; i = i->next)
+                wrong |= std::string(i->pointer) == std::string("/") + f->name;
+            bool may = allows_null(schema[f->name]);
+            INFO(t->name << "." << f->name << " " << schema[f->name].dump());
+            CHECK(wrong != may);
+            (wrong ? refused : taken)++;
         }
+    }
+    CHECK(taken > 100);
+    CHECK(refused > 500);
 }

@@ -304,7 +304,8 @@ TEST_CASE("extreme cpus and memory leave the bound finite", "[placement]")
             }
 }
 
-TEST_CASE("bounds that the time limit leaves no time for are told", "[placement]")
+TEST_CASE("bounds of placements that the time limit leaves no time for are told",
+          "[placement]")
 {
     bool skipped = false, full = false;
     for (int asked = 1; asked < 400 && !(skipped && full); asked++) {

@@ -630,10 +630,10 @@ TEST_CASE("scopes are read and printed", "[service][auth]")
 // ---- metrics ----
 
 static const route metric_routes[] = {
-    {"GET", "/v1/a", nullptr, nullptr, nullptr, nullptr, WORK_INLINE, SCOPE_NONE, 0, "",
-     "", nullptr},
-    {"POST", "/v1/a", nullptr, nullptr, nullptr, nullptr, WORK_INLINE, SCOPE_NONE, 0, "",
-     "", nullptr},
+    {"GET", "/v1/a", "a", nullptr, nullptr, nullptr, nullptr, nullptr, WORK_INLINE,
+     SCOPE_NONE, 0, "", "", nullptr},
+    {"POST", "/v1/a", "a", nullptr, nullptr, nullptr, nullptr, nullptr, WORK_INLINE,
+     SCOPE_NONE, 0, "", "", nullptr},
     {},
 };
 

@@ -532,9 +532,9 @@ const json_field order_rows[] = {text_row("wish", offsetof(order, wish)),
 const json_object order_json = {"Order", "", sizeof(order), order_rows};
 const json_field echo_rows[] = {number_row("number", offsetof(echo, number)), {}};
 const json_object echo_json = {"Echo", "", sizeof(echo), echo_rows};
-const route order_routes[] = {{"POST", "/v1/order", post_order, &order_json, &echo_json,
-                               nullptr, WORK_COMPUTE, SCOPE_DECIDE, ROUTE_ASYNC, "", "",
-                               nullptr},
+const route order_routes[] = {{"POST", "/v1/order", "order", nullptr, post_order,
+                               &order_json, &echo_json, nullptr, WORK_COMPUTE,
+                               SCOPE_DECIDE, ROUTE_ASYNC, "", "", nullptr},
                               {}};
 
 // A replica with a database pool of its own.

@@ -192,7 +192,7 @@ static const struct json_field queue_answer_rows[] = {
     JSON_TEXTS(T, job_ids, job_count, 0, 0,
                "By claiming time, then submission, then name"),
     JSON_INTEGER(T, due_count, 0, JSON_EXACT, 0, 0, "So many of them are due"),
-    JSON_NUMBER(T, next_jct_s, 0, 0, 0, 0,
+    JSON_NUMBER(T, next_jct_s, 0, 0, 0, JSON_MAY_BE_NULL,
                 "Claiming time of the first that is not; null: there is none"),
     DECISION_END_ROWS(T),
     {0},

@@ -245,7 +245,8 @@ static const struct json_field move_rows[] = {
     JSON_TEXT(T, component_id, 0, "The component"),
     JSON_TEXT(T, from_site_id, 0, "Where it was placed"),
     JSON_TEXT(T, site_id, 0, "Where it starts now"),
-    JSON_TEXT(T, file_site_id, 0, "Where its file comes from; null: no input"),
+    JSON_TEXT(T, file_site_id, JSON_MAY_BE_NULL,
+              "Where its file comes from; null: no input"),
     JSON_NUMBER(T, transfer_time_s, 0, 0, 0, 0, "How long that takes"),
     {0},
 };

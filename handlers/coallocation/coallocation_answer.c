@@ -70,7 +70,7 @@ static const struct json_field objective_rows[] = {
     JSON_NUMBER(T, ftt_s, 0, 0, 0, 0, "Longest transfer"),
     JSON_NUMBER(T, lower_bound_s, 0, 0, 0, 0,
                 "No placement on these processors has a shorter one"),
-    JSON_NUMBER(T, gap_ratio, 0, 0, 0, 0,
+    JSON_NUMBER(T, gap_ratio, 0, 0, 0, JSON_MAY_BE_NULL,
                 "ftt_s / lower_bound_s - 1; null: the bound is 0 and ftt_s is not"),
     {0},
 };
@@ -131,7 +131,7 @@ const struct json_object co_placement_answer_json = {
 
 #define T struct co_reason_answer
 static const struct json_field reason_rows[] = {
-    JSON_TEXT(T, reason, 0, "What is wrong with them"),
+    JSON_WORD(T, reason, co_reason_names, 0, "What is wrong with them"),
     JSON_INTEGER(T, site_count, 0, JSON_EXACT, 0, 0, "Sites; each counts once"),
     {0},
 };
@@ -154,9 +154,9 @@ static const struct json_object miss_json = {
 #define T struct co_unplaced_answer
 static const struct json_field unplaced_rows[] = {
     JSON_TEXT(T, job_id, 0, "The job"),
-    JSON_TEXT(T, failed_component_id, 0,
+    JSON_TEXT(T, failed_component_id, JSON_MAY_BE_NULL,
               "The component that has no place; null: a flexible job"),
-    JSON_TEXT(T, reason, 0, "Why"),
+    JSON_WORD(T, reason, co_reason_names, 0, "Why"),
     JSON_LIST(T, reasons, reason_count, struct co_reason_answer, &reason_json, 0, 0,
               "What is wrong with the sites, when it was that component's turn"),
     JSON_OBJECT(T, nearest_miss, const struct co_nearest_miss_answer *, &miss_json,

@@ -65,7 +65,8 @@ const struct json_object transfer_estimates_request_json = {
 static const struct json_field estimate_rows[] = {
     JSON_TEXT(T, execution_site_id, 0, "Where it is wanted"),
     JSON_TEXT(T, file_site_id, 0, "Where it comes from"),
-    JSON_NUMBER(T, transfer_time_s, 0, 0, 0, 0, "Time to move it; null: no link"),
+    JSON_NUMBER(T, transfer_time_s, 0, 0, 0, JSON_MAY_BE_NULL,
+                "Time to move it; null: no link"),
     JSON_BOOLEAN(T, best, 0, 0, "The replica that placements take for this site"),
     {0},
 };

@@ -160,11 +160,11 @@ struct evaluation_answer {
     double coallocation_skew;
 };
 
-#define FIGURE(T, at, name_, doc_) \
-    {.name = #name_,               \
-     .doc = doc_,                  \
-     .type = JSON_TYPE_NUMBER,     \
-     .offset = offsetof(T, at),    \
+#define FIGURE(T, at, name_, doc_)    \
+    {.name = #name_,                  \
+     .doc = doc_ "; null: not known", \
+     .type = JSON_TYPE_NUMBER,        \
+     .offset = offsetof(T, at),       \
      .flags = JSON_MAY_BE_NULL},
 
 static const struct json_field figure_rows[] = {

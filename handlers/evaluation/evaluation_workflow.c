@@ -98,7 +98,8 @@ static const struct json_field answer_rows[] = {
      .offset = JSON_AT(T, of.repaired_makespan_s, double),
      .flags = JSON_MAY_BE_NULL},
     JSON_NUMBER(T, repaired_gap_ratio, 0, 0, 0, JSON_MAY_BE_NULL,
-                "Of that: repaired_makespan_s / lower_bound_s - 1"),
+                "Of that: repaired_makespan_s / lower_bound_s - 1; null: no repaired "
+                "schedule, or no bound"),
     JSON_OBJECT(T, import, const struct workflow_import *, &workflow_import_json,
                 JSON_POINTER | JSON_OPTIONAL, "What was read from another tool's file"),
     DECISION_END_ROWS(T),

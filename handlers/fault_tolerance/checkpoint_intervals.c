@@ -262,10 +262,10 @@ static const struct json_field interval_rows[] = {
                "included; null: without end, or failures not known"),
     OUT_NUMBER(waste_ratio, JSON_MAY_BE_NULL,
                "Share of expected_completion_s that is no work, if that is known, else "
-               "of that time"),
+               "of that time; null: not known"),
     OUT_NUMBER(gap_ratio, JSON_MAY_BE_NULL,
                "What interval_s costs over the least that any checkpoints give, less 1: "
-               "by gap_basis"),
+               "by gap_basis; null: not known"),
     JSON_TEXT(
         T, gap_basis, JSON_OPTIONAL,
         "finite: expected_completion_s over best_completion_s; endless: "

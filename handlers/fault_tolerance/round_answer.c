@@ -78,7 +78,7 @@ static const struct json_field option_rows[] = {
     JSON_TEXT(T, remedy, 0, "none, checkpointing, replication or both"),
     JSON_INTEGER(T, replicas, 0, JSON_EXACT, 0, 0, "Copies"),
     JSON_NUMBER(T, interval_s, 0, 0, 0, JSON_OPTIONAL, "Between checkpoints"),
-    JSON_NUMBER(T, expected_time_s, 0, 0, 0, JSON_MAY_BE_NULL, "Null: without end"),
+    JSON_NUMBER(T, expected_time_s, 0, 0, 0, JSON_MAY_BE_NULL, "null: without end"),
     JSON_NUMBER(T, expected_cost_cpu_s, 0, 0, 0, JSON_MAY_BE_NULL,
                 "CPU time of all copies; null: without end"),
     JSON_NUMBER(T, success_probability, 0, 0, 0, 0, "That it needs no restart"),
@@ -114,7 +114,8 @@ static const struct json_field objective_rows[] = {
     JSON_NUMBER(T, lower_bound_s, 0, 0, 0, 0,
                 "The sum of their run times without failures"),
     JSON_NUMBER(T, gap_ratio, 0, 0, 0, JSON_MAY_BE_NULL,
-                "expected_time_s / lower_bound_s - 1"),
+                "expected_time_s / lower_bound_s - 1; null: the time is without end, or "
+                "there is no bound"),
     {0},
 };
 #undef T

@@ -58,58 +58,58 @@ struct executions_page {
     const char *next_page_token;
 };
 
-/* Of struct execution, and of a struct whose first member is one. */
+/* Of struct execution, and of a struct whose first member is one. NULLABLE: what is read
+ * may be null. */
 #define T struct execution
-#define EXECUTION_ROWS                                                                   \
-    JSON_ID(T, execution_id, JSON_NULLABLE,                                              \
+#define EXECUTION_ROWS(NULLABLE)                                                         \
+    JSON_ID(T, execution_id, NULLABLE,                                                   \
             "The caller's name of the run; a run of the same name and phase_index is "   \
             "stored once; default: a UUID"),                                             \
         JSON_ID(T, application_id, JSON_REQUIRED, "The application that ran"),           \
-        JSON_ID(T, site_id, JSON_NULLABLE | JSON_OPTIONAL, "Where it ran"),              \
-        JSON_ID(T, resource_id, JSON_NULLABLE | JSON_OPTIONAL,                           \
+        JSON_ID(T, site_id, NULLABLE | JSON_OPTIONAL, "Where it ran"),                   \
+        JSON_ID(T, resource_id, NULLABLE | JSON_OPTIONAL,                                \
                 "The machine, or the first of several"),                                 \
-        JSON_RAW(T, parameters, JSON_NULLABLE | JSON_OPTIONAL,                           \
+        JSON_RAW(T, parameters, NULLABLE | JSON_OPTIONAL,                                \
                  "What it was started with: an object of any members"),                  \
         JSON_INSTANT(T, started_at, JSON_REQUIRED, "When it started"),                   \
         JSON_NUMBER(T, run_time_s, 0, JSON_LARGEST, NAN, JSON_REQUIRED | JSON_ABOVE_MIN, \
                     "How long it ran"),                                                  \
-        JSON_NUMBER(T, phase_index, 0, WHOLE_MAX, NAN, JSON_NULLABLE | JSON_OPTIONAL,    \
+        JSON_NUMBER(T, phase_index, 0, WHOLE_MAX, NAN, NULLABLE | JSON_OPTIONAL,         \
                     "Phase that this is about, from 0; default: the whole run"),         \
         JSON_NUMBER(T, problem_size, 0, JSON_LARGEST, NAN,                               \
-                    JSON_NULLABLE | JSON_OPTIONAL | JSON_ABOVE_MIN,                      \
+                    NULLABLE | JSON_OPTIONAL | JSON_ABOVE_MIN,                           \
                     "Size of the problem: N of the model"),                              \
         JSON_NUMBER(T, processors, 1, WHOLE_MAX, NAN, 0,                                 \
                     "Processors used; default: as many as resource_ids, or 1"),          \
         JSON_NUMBER(T, cpu_available_ratio, 0, 1, NAN,                                   \
-                    JSON_NULLABLE | JSON_OPTIONAL | JSON_ABOVE_MIN,                      \
+                    NULLABLE | JSON_OPTIONAL | JSON_ABOVE_MIN,                           \
                     "Share of the CPU that it got: least of the machines' means"),       \
         JSON_NUMBER(T, bandwidth_mbps, 0, JSON_LARGEST, NAN,                             \
-                    JSON_NULLABLE | JSON_OPTIONAL | JSON_ABOVE_MIN,                      \
+                    NULLABLE | JSON_OPTIONAL | JSON_ABOVE_MIN,                           \
                     "Bandwidth that it had: least of the links' means"),                 \
         JSON_NUMBER(T, memory_peak_bytes, 0, JSON_LARGEST, NAN,                          \
-                    JSON_NULLABLE | JSON_OPTIONAL, "Most memory that it used"),          \
-        JSON_NUMBER(T, exit_code, -WHOLE_MAX, WHOLE_MAX, NAN,                            \
-                    JSON_NULLABLE | JSON_OPTIONAL, "How it ended; 0: success"),          \
-        JSON_NUMBER(T, queue_wait_s, 0, JSON_LARGEST, NAN,                               \
-                    JSON_NULLABLE | JSON_OPTIONAL,                                       \
+                    NULLABLE | JSON_OPTIONAL, "Most memory that it used"),               \
+        JSON_NUMBER(T, exit_code, -WHOLE_MAX, WHOLE_MAX, NAN, NULLABLE | JSON_OPTIONAL,  \
+                    "How it ended; 0: success"),                                         \
+        JSON_NUMBER(T, queue_wait_s, 0, JSON_LARGEST, NAN, NULLABLE | JSON_OPTIONAL,     \
                     "How long it waited in a batch queue before it started; later jobs " \
                     "of the site are expected to wait as long"),                         \
         JSON_NUMBER(T, predicted_s, 0, JSON_LARGEST, NAN,                                \
-                    JSON_NULLABLE | JSON_OPTIONAL | JSON_ABOVE_MIN,                      \
+                    NULLABLE | JSON_OPTIONAL | JSON_ABOVE_MIN,                           \
                     "Run time that had been predicted"),                                 \
-        JSON_NUMBER(T, model_version, 0, WHOLE_MAX, NAN, JSON_NULLABLE | JSON_OPTIONAL,  \
+        JSON_NUMBER(T, model_version, 0, WHOLE_MAX, NAN, NULLABLE | JSON_OPTIONAL,       \
                     "Version of the model that predicted it"),                           \
         JSON_BOOLEAN(T, dedicated, 0, 0,                                                 \
                      "Nothing else ran on the machines; default false"),                 \
         JSON_BOOLEAN(T, outlier, 0, 0,                                                   \
                      "Predicted much too badly: left out of robust fits; default false")
 static const struct json_field execution_rows[] = {
-    EXECUTION_ROWS,
+    EXECUTION_ROWS(0),
     {0},
 };
 #define S struct sent_execution
 static const struct json_field sent_rows[] = {
-    EXECUTION_ROWS,
+    EXECUTION_ROWS(JSON_NULLABLE),
     JSON_TEXTS(S, resource_ids, resource_count, LOAD_RESOURCES_MAX, 0,
                "The machines that it ran on; without a load its load is taken from the "
                "load samples stored of these, or of resource_id"),

@@ -173,10 +173,13 @@ const struct json_object failure_statistics_query_json = {
 
 #define T struct weibull_fit
 static const struct json_field weibull_rows[] = {
-    JSON_NUMBER(T, shape, 0, 0, 0, JSON_MAY_BE_NULL,
-                "Below 1: the longer it is up, the longer it stays up"),
-    JSON_NUMBER(T, scale_s, 0, 0, 0, JSON_MAY_BE_NULL, "Scale in seconds"),
-    JSON_NUMBER(T, log_likelihood, 0, 0, 0, JSON_MAY_BE_NULL, "Of the gaps in seconds"),
+    JSON_NUMBER(
+        T, shape, 0, 0, 0, JSON_MAY_BE_NULL,
+        "Below 1: the longer it is up, the longer it stays up; null: nothing to fit"),
+    JSON_NUMBER(T, scale_s, 0, 0, 0, JSON_MAY_BE_NULL,
+                "Scale in seconds; null: nothing to fit"),
+    JSON_NUMBER(T, log_likelihood, 0, 0, 0, JSON_MAY_BE_NULL,
+                "Of the gaps in seconds; null: nothing to fit"),
     JSON_BOOLEAN(T, capped, 0, 0, "The gaps are all but equal: shape is a cap"),
     {0},
 };
@@ -187,8 +190,10 @@ static const struct json_object weibull_json = {
 
 #define T struct exponential_fit
 static const struct json_field exponential_rows[] = {
-    JSON_NUMBER(T, rate_per_s, 0, 0, 0, JSON_MAY_BE_NULL, "Failures per second"),
-    JSON_NUMBER(T, log_likelihood, 0, 0, 0, JSON_MAY_BE_NULL, "Of the gaps in seconds"),
+    JSON_NUMBER(T, rate_per_s, 0, 0, 0, JSON_MAY_BE_NULL,
+                "Failures per second; null: nothing to fit"),
+    JSON_NUMBER(T, log_likelihood, 0, 0, 0, JSON_MAY_BE_NULL,
+                "Of the gaps in seconds; null: nothing to fit"),
     {0},
 };
 #undef T
@@ -198,9 +203,12 @@ static const struct json_object exponential_json = {
 
 #define T struct lognormal_fit
 static const struct json_field lognormal_rows[] = {
-    JSON_NUMBER(T, mu, 0, 0, 0, JSON_MAY_BE_NULL, "Mean of the logarithm of the seconds"),
-    JSON_NUMBER(T, sigma, 0, 0, 0, JSON_MAY_BE_NULL, "Its standard deviation"),
-    JSON_NUMBER(T, log_likelihood, 0, 0, 0, JSON_MAY_BE_NULL, "Of the values in seconds"),
+    JSON_NUMBER(T, mu, 0, 0, 0, JSON_MAY_BE_NULL,
+                "Mean of the logarithm of the seconds; null: nothing to fit"),
+    JSON_NUMBER(T, sigma, 0, 0, 0, JSON_MAY_BE_NULL,
+                "Its standard deviation; null: nothing to fit"),
+    JSON_NUMBER(T, log_likelihood, 0, 0, 0, JSON_MAY_BE_NULL,
+                "Of the values in seconds; null: nothing to fit"),
     {0},
 };
 #undef T
@@ -249,8 +257,8 @@ static const struct json_field statistics_rows[] = {
     JSON_TEXT(T, site_id, JSON_OPTIONAL, "The site; left out: any"),
     JSON_TEXT(T, component, JSON_OPTIONAL, "The component; left out: the whole"),
     INSTANT("from_at", from_s, "Begin of the window; null: no failure and none given"),
-    INSTANT("to_at", to_s, "End of the window"),
-    NUMBER(window_s, "Length of the window"),
+    INSTANT("to_at", to_s, "End of the window; null: no failure and none given"),
+    NUMBER(window_s, "Length of the window; null: it has no begin"),
     COUNT(failure_count, "Failures that begin in the window"),
     COUNT(outage_count, "The same with overlapping and touching ones merged"),
     INSTANT("last_failure_at", last_failure_at_s, "Begin of the last; null: none"),
@@ -258,15 +266,18 @@ static const struct json_field statistics_rows[] = {
      .doc = "Whether it is down at the window's end",
      .type = JSON_TYPE_BOOLEAN,
      .offset = JSON_AT(T, stats.down, bool)},
-    NUMBER(uptime_s, "Time since the last restore, or since the window's begin"),
-    NUMBER(downtime_s, "Time in the window in which one failure at least was open"),
-    NUMBER(availability_ratio, "1 - downtime_s / window_s"),
+    NUMBER(uptime_s, "Time since the last restore, or since the window's begin; null: it "
+                     "is down, or the window has no begin"),
+    NUMBER(downtime_s, "Time in the window in which one failure at least was open; null: "
+                       "it has no begin"),
+    NUMBER(availability_ratio, "1 - downtime_s / window_s; null: it has no length"),
     NUMBER(mean_gap_s, "Mean time between the begins of failures; null: under 2"),
-    NUMBER(mtbf_censored_s, "Mean time between failures: window_s / outage_count"),
+    NUMBER(mtbf_censored_s,
+           "Mean time between failures: window_s / outage_count; null: no failure"),
     NUMBER(mtbf_gap_mean_s, "Mean time between failures: window up to the last "
-                            "failure / outage_count"),
-    NUMBER(mtbf_uptime_mean_s,
-           "Mean time between failures: (window_s - downtime_s) / outage_count"),
+                            "failure / outage_count; null: no failure"),
+    NUMBER(mtbf_uptime_mean_s, "Mean time between failures: (window_s - downtime_s) / "
+                               "outage_count; null: no failure"),
     COUNT(repair_count, "Failures that begin and end in the window"),
     NUMBER(mttr_s, "Mean time to repair; null: no repair"),
     NUMBER(repair_median_s, "Median time to repair; null: no repair"),

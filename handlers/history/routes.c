@@ -1,22 +1,24 @@
 /* routes.c - the endpoints of this room.
  *
- * A row: method, path, handler; body, answer and query tables; which thread, which
- * scope, flags; documentation; prefix of its examples. */
+ * A row: method, path, operation and tag of the description, handler; body, answer and
+ * query tables; which thread, which scope, flags; documentation; prefix of its examples.
+ */
 #include "handlers/history/routes.h"
 
 #include "handlers/common/bulk.h"
+#include "handlers/common/tags.h"
 #include "handlers/history/load_samples.h"
 #include "handlers/history/progress_samples.h"
 
 const struct route history_routes[] = {
-    {"GET", "/v1/checkpoint-logs", get_checkpoint_logs, NULL, &checkpoint_logs_page_json,
-     &checkpoint_logs_query_json, WORK_QUERY, SCOPE_DECIDE | SCOPE_INGEST, 0,
-     "List checkpoint logs",
+    {"GET", "/v1/checkpoint-logs", "listCheckpointLogs", TAG_FAULT_TOLERANCE,
+     get_checkpoint_logs, NULL, &checkpoint_logs_page_json, &checkpoint_logs_query_json,
+     WORK_QUERY, SCOPE_DECIDE | SCOPE_INGEST, 0, "List checkpoint logs",
      "Requests for checkpoints by requested_at, in pages; quick with application_id.",
      NULL},
-    {"POST", "/v1/checkpoint-logs", post_checkpoint_logs, &checkpoint_log_json,
-     &bulk_unique_answer_json, NULL, WORK_QUERY, SCOPE_INGEST,
-     ROUTE_BULK | ROUTE_IDEMPOTENT_KEY, "Store checkpoint logs",
+    {"POST", "/v1/checkpoint-logs", "addCheckpointLogs", TAG_FAULT_TOLERANCE,
+     post_checkpoint_logs, &checkpoint_log_json, &bulk_unique_answer_json, NULL,
+     WORK_QUERY, SCOPE_INGEST, ROUTE_BULK | ROUTE_IDEMPOTENT_KEY, "Store checkpoint logs",
      "What jobs did when they asked for a checkpoint, and what it cost: the intervals of "
      "later jobs of the application are decided from that. An object or an array is "
      "stored whole or not at all; of NDJSON the good lines are stored and the bad ones "
@@ -24,12 +26,12 @@ const struct route history_routes[] = {
      "before; 422: nothing is stored. A log with the job_id and requested_at of a stored "
      "one is left as it is and counted in duplicates.",
      NULL},
-    {"GET", "/v1/executions", get_executions, NULL, &executions_page_json,
-     &executions_query_json, WORK_QUERY, SCOPE_DECIDE | SCOPE_INGEST, 0,
-     "List executions",
+    {"GET", "/v1/executions", "listExecutions", TAG_MODELS, get_executions, NULL,
+     &executions_page_json, &executions_query_json, WORK_QUERY,
+     SCOPE_DECIDE | SCOPE_INGEST, 0, "List executions",
      "Observed runs by started_at, in pages; quick with application_id.", NULL},
-    {"POST", "/v1/executions", post_executions, &sent_execution_json,
-     &executions_answer_json, NULL, WORK_QUERY, SCOPE_INGEST,
+    {"POST", "/v1/executions", "addExecutions", TAG_MODELS, post_executions,
+     &sent_execution_json, &executions_answer_json, NULL, WORK_QUERY, SCOPE_INGEST,
      ROUTE_BULK | ROUTE_IDEMPOTENT_KEY, "Store executions",
      "Observed runs of applications. The models of the application at the site learn "
      "those that ended well, in the background; of a single run the answer says what "
@@ -40,24 +42,27 @@ const struct route history_routes[] = {
      "stored. A run with the execution_id and phase_index of a stored one is left as it "
      "is and counted in duplicates.",
      NULL},
-    {"GET", "/v1/failures", get_failures, NULL, &failures_page_json, &failures_query_json,
-     WORK_QUERY, SCOPE_DECIDE | SCOPE_INGEST, 0, "List failures",
-     "Failures by down_at, in pages; quick with resource_id.", NULL},
-    {"POST", "/v1/failures", post_failures, &failure_json, &bulk_answer_json, NULL,
-     WORK_QUERY, SCOPE_INGEST, ROUTE_BULK | ROUTE_IDEMPOTENT_KEY, "Store failures",
+    {"GET", "/v1/failures", "listFailures", TAG_FAULT_TOLERANCE, get_failures, NULL,
+     &failures_page_json, &failures_query_json, WORK_QUERY, SCOPE_DECIDE | SCOPE_INGEST,
+     0, "List failures", "Failures by down_at, in pages; quick with resource_id.", NULL},
+    {"POST", "/v1/failures", "addFailures", TAG_FAULT_TOLERANCE, post_failures,
+     &failure_json, &bulk_answer_json, NULL, WORK_QUERY, SCOPE_INGEST,
+     ROUTE_BULK | ROUTE_IDEMPOTENT_KEY, "Store failures",
      "Times in which resources were down; without up_at a failure is open until a "
      "recovery ends it. An object or an array is stored whole or not at all; of NDJSON "
      "the good lines are stored and the bad ones refused, each with its line. 201: all "
      "are stored; 200: some lines were refused; 422: nothing is stored.",
      NULL},
-    {"POST", "/v1/failures/recoveries", post_recovery, &recovery_json,
-     &recovery_answer_json, NULL, WORK_QUERY, SCOPE_INGEST, 0, "A resource is up again",
+    {"POST", "/v1/failures/recoveries", "recordRecovery", TAG_FAULT_TOLERANCE,
+     post_recovery, &recovery_json, &recovery_answer_json, NULL, WORK_QUERY, SCOPE_INGEST,
+     0, "A resource is up again",
      "Ends the open failures of a resource that began before up_at. Sending it again "
      "does no harm.",
      NULL},
-    {"GET", "/v1/failures/statistics", get_failure_statistics, NULL,
-     &failure_statistics_json, &failure_statistics_query_json, WORK_COMPUTE,
-     SCOPE_DECIDE | SCOPE_INGEST, 0, "What do the failures say?",
+    {"GET", "/v1/failures/statistics", "getFailureStatistics", TAG_FAULT_TOLERANCE,
+     get_failure_statistics, NULL, &failure_statistics_json,
+     &failure_statistics_query_json, WORK_COMPUTE, SCOPE_DECIDE | SCOPE_INGEST, 0,
+     "What do the failures say?",
      "Counts, availability, mean times between failures (by several estimators) and to "
      "repair, and the fits of Weibull, exponential and lognormal distributions to the "
      "gaps between failures, of one resource or of all taken together. Overlapping, "
@@ -65,53 +70,56 @@ const struct route history_routes[] = {
      "decisions use: from the time at risk, the failures in it, and what the other hosts "
      "of the site teach.",
      NULL},
-    {"GET", "/v1/load-samples", get_load_samples, NULL, &load_samples_page_json,
-     &load_samples_query_json, WORK_QUERY, SCOPE_DECIDE | SCOPE_INGEST, 0,
-     "List load samples",
+    {"GET", "/v1/load-samples", "listLoadSamples", TAG_LOAD, get_load_samples, NULL,
+     &load_samples_page_json, &load_samples_query_json, WORK_QUERY,
+     SCOPE_DECIDE | SCOPE_INGEST, 0, "List load samples",
      "Load samples by observed_at, in pages; quick with resource_id.", NULL},
-    {"POST", "/v1/load-samples", post_load_samples, &load_sample_json, &bulk_answer_json,
-     NULL, WORK_QUERY, SCOPE_INGEST, ROUTE_BULK | ROUTE_IDEMPOTENT_KEY,
-     "Store load samples",
+    {"POST", "/v1/load-samples", "addLoadSamples", TAG_LOAD, post_load_samples,
+     &load_sample_json, &bulk_answer_json, NULL, WORK_QUERY, SCOPE_INGEST,
+     ROUTE_BULK | ROUTE_IDEMPOTENT_KEY, "Store load samples",
      "Observations of resources and links; each has one measure at least. An object or "
      "an array is stored whole or not at all; of NDJSON the good lines are stored and "
      "the bad ones refused, each with its line. 201: all are stored; 200: some lines "
      "were refused; 422: nothing is stored.",
      NULL},
-    {"GET", "/v1/load-samples/aggregates", get_load_aggregates, NULL,
-     &load_aggregates_json, &load_aggregates_query_json, WORK_QUERY,
-     SCOPE_DECIDE | SCOPE_INGEST, 0, "Statistics of load samples",
+    {"GET", "/v1/load-samples/aggregates", "getLoadAggregates", TAG_LOAD,
+     get_load_aggregates, NULL, &load_aggregates_json, &load_aggregates_query_json,
+     WORK_QUERY, SCOPE_DECIDE | SCOPE_INGEST, 0, "Statistics of load samples",
      "Mean, extremes and percentiles of one measure for each interval that has samples; "
      "10000 intervals at most.",
      NULL},
-    {"DELETE", "/v1/observations", delete_observation, NULL, NULL,
-     &observation_key_query_json, WORK_QUERY, SCOPE_INGEST, 0, "Delete an observation",
+    {"DELETE", "/v1/observations", "deleteObservation", TAG_FAULT_TOLERANCE,
+     delete_observation, NULL, NULL, &observation_key_query_json, WORK_QUERY,
+     SCOPE_INGEST, ROUTE_LOOKS_UP, "Delete an observation",
      "The one of this resource, component and begin.", NULL},
-    {"GET", "/v1/observations", get_observations, NULL, &observations_page_json,
-     &observations_query_json, WORK_QUERY, SCOPE_DECIDE | SCOPE_INGEST, 0,
-     "List observations", "Times in which resources were watched, by from_at, in pages.",
-     NULL},
-    {"POST", "/v1/observations", post_observations, &observation_json, &bulk_answer_json,
-     NULL, WORK_QUERY, SCOPE_INGEST, ROUTE_BULK | ROUTE_IDEMPOTENT_KEY,
-     "Store observations",
+    {"GET", "/v1/observations", "listObservations", TAG_FAULT_TOLERANCE, get_observations,
+     NULL, &observations_page_json, &observations_query_json, WORK_QUERY,
+     SCOPE_DECIDE | SCOPE_INGEST, 0, "List observations",
+     "Times in which resources were watched, by from_at, in pages.", NULL},
+    {"POST", "/v1/observations", "addObservations", TAG_FAULT_TOLERANCE,
+     post_observations, &observation_json, &bulk_answer_json, NULL, WORK_QUERY,
+     SCOPE_INGEST, ROUTE_BULK | ROUTE_IDEMPOTENT_KEY, "Store observations",
      "Since when, and until when, every failure of a resource has been stored: without "
      "it nobody knows how long a resource did not fail. Sent again with the same "
      "resource, component and from_at it replaces the one that is stored, for instance "
      "with a to_at. Observations of one resource and component must not overlap.",
      NULL},
-    {"GET", "/v1/progress-applications", get_progress_application, NULL,
-     &progress_application_answer_json, &progress_application_query_json, WORK_QUERY,
-     SCOPE_DECIDE | SCOPE_INGEST, 0, "What finished tasks of an application say",
+    {"GET", "/v1/progress-applications", "listProgressApplications", TAG_MODELS,
+     get_progress_application, NULL, &progress_application_answer_json,
+     &progress_application_query_json, WORK_QUERY, SCOPE_DECIDE | SCOPE_INGEST,
+     ROUTE_LOOKS_UP, "What finished tasks of an application say",
      "How far off fits and extrapolations were with 10, 20 and 50 % of the work done, "
      "the "
      "usual course of their estimates, and which of the two answers for it.",
      NULL},
-    {"GET", "/v1/progress-samples", get_progress_samples, NULL,
-     &progress_samples_page_json, &progress_samples_query_json, WORK_QUERY,
-     SCOPE_DECIDE | SCOPE_INGEST, 0, "List reports of progress",
+    {"GET", "/v1/progress-samples", "listProgressSamples", TAG_MODELS,
+     get_progress_samples, NULL, &progress_samples_page_json,
+     &progress_samples_query_json, WORK_QUERY, SCOPE_DECIDE | SCOPE_INGEST, 0,
+     "List reports of progress",
      "Reports of tasks by received_at, in pages; quick with task_id.", NULL},
-    {"POST", "/v1/progress-samples", post_progress_samples, &progress_sample_json,
-     &bulk_answer_json, NULL, WORK_QUERY, SCOPE_INGEST, ROUTE_BULK | ROUTE_IDEMPOTENT_KEY,
-     "Store reports of progress",
+    {"POST", "/v1/progress-samples", "addProgressSamples", TAG_MODELS,
+     post_progress_samples, &progress_sample_json, &bulk_answer_json, NULL, WORK_QUERY,
+     SCOPE_INGEST, ROUTE_BULK | ROUTE_IDEMPOTENT_KEY, "Store reports of progress",
      "What running tasks say of their progress: POST /v1/predictions, kind "
      "remaining_time, reads them by task_id. A report at 100 %, actual_ref_s, or an "
      "execution whose execution_id is the task_id, ends a task: later tasks of its "

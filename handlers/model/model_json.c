@@ -153,13 +153,14 @@ static const struct json_field combination_rows[] = {
                 "Likewise of the communication; 0: there is none; default 0"),
     JSON_NUMBER(T, f_bw_id, 1, PERF_BW_IDS, NAN, JSON_NULLABLE | JSON_MAY_BE_NULL,
                 "Function of the bandwidth, in the denominator: 1 sqrt, 2 x, 3 x^1.5, 4 "
-                "x^2, 5 x^2.5, 6 x^3, 7 ln x, 8 x ln x"),
-    JSON_NUMBER(T, f_pcomp_id, 0, 18, NAN, JSON_NULLABLE | JSON_MAY_BE_NULL,
-                "Function of the processors in the computation, in the denominator: 1 "
-                "sqrt, 2 P, 3 P^1.5, 4 P^2, 5 P^2.5, 6 P^3, 7 ln P, 8 P ln P, 9 to 16 "
-                "their reciprocals, 0 constant, 17 P / ln P, 18 ln P / P"),
+                "x^2, 5 x^2.5, 6 x^3, 7 ln x, 8 x ln x; null: no such part"),
+    JSON_NUMBER(
+        T, f_pcomp_id, 0, 18, NAN, JSON_NULLABLE | JSON_MAY_BE_NULL,
+        "Function of the processors in the computation, in the denominator: 1 "
+        "sqrt, 2 P, 3 P^1.5, 4 P^2, 5 P^2.5, 6 P^3, 7 ln P, 8 P ln P, 9 to 16 "
+        "their reciprocals, 0 constant, 17 P / ln P, 18 ln P / P; null: no such part"),
     JSON_NUMBER(T, f_pcomm_id, 0, 18, NAN, JSON_NULLABLE | JSON_MAY_BE_NULL,
-                "Likewise in the communication"),
+                "Likewise in the communication; null: no such part"),
     JSON_NUMBERS(T, coefficients, coefficient_count, -JSON_LARGEST, JSON_LARGEST,
                  JSON_REQUIRED,
                  "Of the computation's functions, then of the communication's, in the "
@@ -323,8 +324,8 @@ enum error_code model_details_of(const struct fitted_model *m, size_t limit,
 
 #define T struct model_range
 static const struct json_field range_rows[] = {
-    JSON_NUMBER(T, low, 0, 0, 0, JSON_MAY_BE_NULL, "Least"),
-    JSON_NUMBER(T, high, 0, 0, 0, JSON_MAY_BE_NULL, "Greatest"),
+    JSON_NUMBER(T, low, 0, 0, 0, JSON_MAY_BE_NULL, "Least; null: nothing seen"),
+    JSON_NUMBER(T, high, 0, 0, 0, JSON_MAY_BE_NULL, "Greatest; null: nothing seen"),
     {0},
 };
 #undef T
@@ -374,17 +375,19 @@ static const struct json_field summary_rows[] = {
     JSON_INTEGER(T, unusable_count, 0, JSON_EXACT, 0, 0,
                  "Runs that lack what the kind needs"),
     JSON_NUMBER(T, standard_error, 0, 0, 0, JSON_MAY_BE_NULL,
-                "Of the fit: s, or a ratio where errors are relative"),
+                "Of the fit: s, or a ratio where errors are relative; null: not known"),
     JSON_NUMBER(T, fit_appe_pct, 0, 0, 0, JSON_MAY_BE_NULL,
-                "Mean error on the runs that it is fitted to"),
-    JSON_NUMBER(T, cross_appe_pct, 0, 0, 0, JSON_MAY_BE_NULL,
-                "Mean error on runs that it was fitted without: each run left out once, "
-                "by itself or, when there are more than 50, with others"),
+                "Mean error on the runs that it is fitted to; null: not known"),
+    JSON_NUMBER(
+        T, cross_appe_pct, 0, 0, 0, JSON_MAY_BE_NULL,
+        "Mean error on runs that it was fitted without: each run left out once, "
+        "by itself or, when there are more than 50, with others; null: not known"),
     JSON_INTEGER(T, unseen_count, 0, JSON_EXACT, 0, 0,
                  "Runs that were predicted before they were learnt"),
-    JSON_NUMBER(T, unseen_appe_pct, 0, 0, 0, JSON_MAY_BE_NULL, "Mean error on them"),
+    JSON_NUMBER(T, unseen_appe_pct, 0, 0, 0, JSON_MAY_BE_NULL,
+                "Mean error on them; null: there are none"),
     JSON_NUMBER(T, recent_appe_pct, 0, 0, 0, JSON_MAY_BE_NULL,
-                "Likewise on the last 50 of them"),
+                "Likewise on the last 50 of them; null: there are none"),
     JSON_INTEGER(T, combination_count, 0, JSON_EXACT, 0, 0,
                  "comprehensive: combinations in the sorted list"),
     JSON_INTEGER(T, fits_evaluated, 0, JSON_EXACT, 0, 0,

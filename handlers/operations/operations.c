@@ -4,6 +4,7 @@
 #include "service/config.h"
 #include "service/db.h"
 #include "service/governor.h"
+#include "service/gzip.h"
 #include "service/hash.h"
 #include "service/liveness.h"
 #include "service/metrics.h"
@@ -145,19 +146,37 @@ enum error_code get_metrics(struct request *rq, const void *in, void *out)
     return OK;
 }
 
+/* Whether an If-None-Match header names the tag. */
+static bool names_tag(const char *header, const char *tag)
+{
+    return header && (strstr(header, tag) || strcmp(header, "*") == 0);
+}
+
 enum error_code get_openapi(struct request *rq, const void *in, void *out)
 {
-    struct text_buffer b = {.arena = rq->arena};
-    char digest[SHA256_HEX_SIZE];
+    const struct openapi_document *d = rq->service->description;
+    const char *known = rq->message->if_none_match;
+    const struct openapi_text *text = &d->plain;
+    bool is_packed = gzip_accepted(rq->message->accept_encoding);
 
     (void)in, (void)out;
-    openapi_print(rq->service->routes, &b);
-    if (b.failed)
-        return fail_memory(rq->err);
-    hash_sha256_hex(b.data, b.length, digest);
-    reply_header_add(rq->reply, "ETag", arena_printf(rq->arena, "\"%.16s\"", digest));
+    if (is_packed)
+        text = &d->packed;
+    /* It may have been sent in the other encoding. */
+    if (names_tag(known, d->plain.etag))
+        text = &d->plain;
+    else if (names_tag(known, d->packed.etag))
+        text = &d->packed;
+    reply_header_add(rq->reply, "ETag", text->etag);
+    reply_header_add(rq->reply, "Vary", "Accept-Encoding");
+    if (names_tag(known, text->etag)) {
+        rq->reply->status = 304;
+        return OK;
+    }
+    if (is_packed)
+        reply_header_add(rq->reply, "Content-Encoding", "gzip");
     rq->reply->content_type = "application/json";
-    rq->reply->body = b.data;
-    rq->reply->body_length = b.length;
+    rq->reply->body = text->data;
+    rq->reply->body_length = text->length;
     return OK;
 }

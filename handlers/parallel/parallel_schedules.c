@@ -164,7 +164,7 @@ static const struct json_field objective_rows[] = {
     JSON_NUMBER(T, lower_bound_s, 0, 0, 0, JSON_MAY_BE_NULL,
                 "No set of any site scores less; null: there is no set"),
     JSON_NUMBER(T, gap_ratio, 0, 0, 0, JSON_MAY_BE_NULL,
-                "makespan_s / lower_bound_s - 1"),
+                "makespan_s / lower_bound_s - 1; null: no schedule, or no bound"),
     {0},
 };
 #undef T

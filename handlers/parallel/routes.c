@@ -1,15 +1,18 @@
 /* routes.c - the endpoints of this room.
  *
- * A row: method, path, handler; body, answer and query tables; which thread, which
- * scope, flags; documentation; prefix of its examples. */
+ * A row: method, path, operation and tag of the description, handler; body, answer and
+ * query tables; which thread, which scope, flags; documentation; prefix of its examples.
+ */
 #include "handlers/parallel/routes.h"
 
+#include "handlers/common/tags.h"
 #include "handlers/parallel/parallel_schedules.h"
 
 const struct route parallel_routes[] = {
-    {"POST", "/v1/parallel-schedules", post_parallel_schedules,
-     &parallel_schedules_request_json, &parallel_schedules_answer_json, NULL,
-     WORK_COMPUTE, SCOPE_DECIDE, ROUTE_DECISION | ROUTE_IDEMPOTENT_KEY | ROUTE_LONG,
+    {"POST", "/v1/parallel-schedules", "decideParallelSchedules", TAG_PARALLEL,
+     post_parallel_schedules, &parallel_schedules_request_json,
+     &parallel_schedules_answer_json, NULL, WORK_COMPUTE, SCOPE_DECIDE,
+     ROUTE_DECISION | ROUTE_IDEMPOTENT_KEY | ROUTE_LONG | ROUTE_LOOKS_UP,
      "Which machines should run one tightly coupled application?",
      "The set of machines of one site, and their number, with the least predicted run "
      "time: all of a set wait for its slowest cpu and its slowest link. On batch sites "

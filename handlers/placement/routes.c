@@ -1,13 +1,17 @@
 /* routes.c - the endpoints of this room.
  *
- * A row: method, path, handler; body, answer and query tables; which thread, which
- * scope, flags; documentation; prefix of its examples. */
+ * A row: method, path, operation and tag of the description, handler; body, answer and
+ * query tables; which thread, which scope, flags; documentation; prefix of its examples.
+ */
 #include "handlers/placement/routes.h"
 
+#include "handlers/common/tags.h"
+
 const struct route placement_routes[] = {
-    {"POST", "/v1/placements", post_placements, &placements_request_json,
-     &placements_answer_json, NULL, WORK_COMPUTE, SCOPE_DECIDE,
-     ROUTE_DECISION | ROUTE_IDEMPOTENT_KEY | ROUTE_LONG | ROUTE_ANSWERS_CHART,
+    {"POST", "/v1/placements", "decidePlacements", TAG_PLACEMENT, post_placements,
+     &placements_request_json, &placements_answer_json, NULL, WORK_COMPUTE, SCOPE_DECIDE,
+     ROUTE_DECISION | ROUTE_IDEMPOTENT_KEY | ROUTE_LONG | ROUTE_ANSWERS_CHART |
+         ROUTE_LOOKS_UP,
      "Which resource should run which job?",
      "Places independent jobs on resources: where and when each runs, why others have no "
      "place, "

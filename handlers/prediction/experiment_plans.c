@@ -123,7 +123,8 @@ struct overhead {
 #define T struct overhead
 static const struct json_field overhead_rows[] = {
     JSON_TEXT(T, name, 0, "The strategy"),
-    JSON_NUMBER(T, min_runs, 0, 0, 0, JSON_MAY_BE_NULL, "Runs that it takes at least"),
+    JSON_NUMBER(T, min_runs, 0, 0, 0, JSON_MAY_BE_NULL,
+                "Runs that it takes at least; null: not known before"),
     JSON_NUMBER(T, max_runs, 0, 0, 0, JSON_MAY_BE_NULL,
                 "And at most; null: its source gives no number"),
     JSON_TEXT(T, besides, 0, "What it needs besides"),

@@ -248,8 +248,8 @@ static const struct json_object named_model_json = {
 
 #define T struct model_range
 static const struct json_field range_rows[] = {
-    JSON_NUMBER(T, low, 0, 0, 0, JSON_MAY_BE_NULL, "Least"),
-    JSON_NUMBER(T, high, 0, 0, 0, JSON_MAY_BE_NULL, "Greatest"),
+    JSON_NUMBER(T, low, 0, 0, 0, JSON_MAY_BE_NULL, "Least; null: nothing seen"),
+    JSON_NUMBER(T, high, 0, 0, 0, JSON_MAY_BE_NULL, "Greatest; null: nothing seen"),
     {0},
 };
 #undef T
@@ -262,12 +262,14 @@ static const struct json_field basis_rows[] = {
     JSON_INTEGER(T, sample_count, 0, JSON_EXACT, 0, 0, "Runs that it was fitted to"),
     JSON_INTEGER(T, unseen_count, 0, JSON_EXACT, 0, 0,
                  "Runs that were predicted before they were learnt"),
-    JSON_NUMBER(T, unseen_appe_pct, 0, 0, 0, JSON_MAY_BE_NULL, "Mean error on them"),
-    JSON_NUMBER(T, recent_appe_pct, 0, 0, 0, JSON_MAY_BE_NULL, "On the last 50 of them"),
+    JSON_NUMBER(T, unseen_appe_pct, 0, 0, 0, JSON_MAY_BE_NULL,
+                "Mean error on them; null: there are none"),
+    JSON_NUMBER(T, recent_appe_pct, 0, 0, 0, JSON_MAY_BE_NULL,
+                "On the last 50 of them; null: there are none"),
     JSON_NUMBER(T, fit_appe_pct, 0, 0, 0, JSON_MAY_BE_NULL,
-                "Mean error on the runs of the fit"),
+                "Mean error on the runs of the fit; null: not known"),
     JSON_NUMBER(T, cross_appe_pct, 0, 0, 0, JSON_MAY_BE_NULL,
-                "Mean error on runs that it was fitted without"),
+                "Mean error on runs that it was fitted without; null: not known"),
     JSON_OBJECT(T, problem_size, struct model_range, &range_json, 0, "Sizes seen"),
     JSON_OBJECT(T, processors, struct model_range, &range_json, 0, "Processors seen"),
     JSON_OBJECT(T, cpu_available_ratio, struct model_range, &range_json, 0, "CPU seen"),

@@ -222,7 +222,7 @@ static const struct json_field wait_rows[] = {
                 JSON_POINTER | JSON_OPTIONAL,
                 "conservative: it does not start when it was promised to"),
     JSON_CHOICE(
-        T, reason, queue_reason_names, 0, 0,
+        T, reason, queue_reason_names, 0, JSON_OPEN,
         "processors: too few are free; reservation: it would run into one; order: "
         "nobody overtakes the first job; would_delay: it would delay a job that "
         "is before it; time_limit: the time was up before it was looked at"),

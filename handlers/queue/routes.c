@@ -1,12 +1,16 @@
 /* routes.c - the endpoints of this room.
  *
- * A row: method, path, handler; body, answer and query tables; which thread, which
- * scope, flags; documentation; prefix of its examples. */
+ * A row: method, path, operation and tag of the description, handler; body, answer and
+ * query tables; which thread, which scope, flags; documentation; prefix of its examples.
+ */
 #include "handlers/queue/routes.h"
 
+#include "handlers/common/tags.h"
+
 const struct route queue_routes[] = {
-    {"POST", "/v1/queue-orders", post_queue_orders, &queue_orders_request_json,
-     &queue_orders_answer_json, NULL, WORK_COMPUTE, SCOPE_DECIDE,
+    {"POST", "/v1/queue-orders", "decideQueueOrders", TAG_QUEUES, post_queue_orders,
+     &queue_orders_request_json, &queue_orders_answer_json, NULL, WORK_COMPUTE,
+     SCOPE_DECIDE,
      ROUTE_DECISION | ROUTE_IDEMPOTENT_KEY | ROUTE_LONG | ROUTE_ANSWERS_CHART,
      "Which waiting jobs of a queue start now?",
      "From the running and the waiting jobs of a cluster, their processors and run time "

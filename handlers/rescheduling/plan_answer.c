@@ -68,11 +68,12 @@ const struct json_object plan_unplaced_json = {"PlanUnplaced", "A job without a 
 
 #define T struct plan_answer_objective
 static const struct json_field objective_rows[] = {
-    JSON_NUMBER(T, makespan_s, 0, 0, 0, JSON_MAY_BE_NULL, "total_predicted_s"),
+    JSON_NUMBER(T, makespan_s, 0, 0, 0, JSON_MAY_BE_NULL,
+                "total_predicted_s; null: no plan"),
     JSON_NUMBER(T, lower_bound_s, 0, 0, 0, JSON_MAY_BE_NULL,
                 "No plan takes less under these loads; null: not known"),
     JSON_NUMBER(T, gap_ratio, 0, 0, 0, JSON_MAY_BE_NULL,
-                "makespan_s / lower_bound_s - 1"),
+                "makespan_s / lower_bound_s - 1; null: no plan, or no bound"),
     {0},
 };
 #undef T

@@ -190,10 +190,10 @@ extern const struct json_object plan_unplaced_json;
                            "Time of the phases left, with the cost of all moves; "       \
                            "null: there is no plan"),                                    \
         PLAN_ANSWER_NUMBER(T, total_reschedule_cost_s, JSON_MAY_BE_NULL,                 \
-                           "Of which moves"),                                            \
+                           "Of which moves; null: there is no plan"),                    \
         PLAN_ANSWER_NUMBER(T, single_schedule_s, JSON_MAY_BE_NULL,                       \
                            "Time on the best machines for all phases together, without " \
-                           "a move to them"),                                            \
+                           "a move to them; null: none fits them all"),                  \
         {.name = "scheduler_calls",                                                      \
          .doc = "Sets of machines that were looked for",                                 \
          .type = JSON_TYPE_INTEGER,                                                      \

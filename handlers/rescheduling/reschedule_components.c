@@ -140,7 +140,8 @@ static const struct json_field counter_rows[] = {
     JSON_INTEGER(T, consecutive_errors, 0, 1e12, 0, 0,
                  "Soft errors since a component started there well"),
     JSON_BOOLEAN(T, unusable, 0, 0, "It has reached the threshold; default false"),
-    INSTANT_S(T, unusable_at_s, JSON_NULLABLE | JSON_MAY_BE_NULL, "When it did"),
+    INSTANT_S(T, unusable_at_s, JSON_NULLABLE | JSON_MAY_BE_NULL,
+              "When it did; null: it has not"),
     {0},
 };
 #undef T

@@ -1,13 +1,16 @@
 /* routes.c - the endpoints of this room.
  *
- * A row: method, path, handler; body, answer and query tables; which thread, which
- * scope, flags; documentation; prefix of its examples. */
+ * A row: method, path, operation and tag of the description, handler; body, answer and
+ * query tables; which thread, which scope, flags; documentation; prefix of its examples.
+ */
 #include "handlers/rescheduling/routes.h"
 
+#include "handlers/common/tags.h"
+
 const struct route rescheduling_routes[] = {
-    {"POST", "/v1/reschedules", post_reschedules, &reschedules_request_json,
-     &reschedules_answer_json, NULL, WORK_COMPUTE, SCOPE_DECIDE,
-     ROUTE_DECISION | ROUTE_IDEMPOTENT_KEY | ROUTE_LONG,
+    {"POST", "/v1/reschedules", "decideReschedules", TAG_PLACEMENT, post_reschedules,
+     &reschedules_request_json, &reschedules_answer_json, NULL, WORK_COMPUTE,
+     SCOPE_DECIDE, ROUTE_DECISION | ROUTE_IDEMPOTENT_KEY | ROUTE_LONG | ROUTE_LOOKS_UP,
      "What happens to running jobs after an event?",
      "event phase_end, the default: at the end of a phase of a multi-phase application "
      "keep it, give it a new plan, or migrate it, and where to. It moves when a machine "
@@ -21,9 +24,10 @@ const struct route rescheduling_routes[] = {
      "move, as POST /v1/workflow-schedules does, without starts. All of the state comes "
      "with the request.",
      "migration-"},
-    {"POST", "/v1/rescheduling-plans", post_rescheduling_plans,
-     &rescheduling_plans_request_json, &rescheduling_plans_answer_json, NULL,
-     WORK_COMPUTE, SCOPE_DECIDE, ROUTE_DECISION | ROUTE_IDEMPOTENT_KEY | ROUTE_LONG,
+    {"POST", "/v1/rescheduling-plans", "decideReschedulingPlans", TAG_PARALLEL,
+     post_rescheduling_plans, &rescheduling_plans_request_json,
+     &rescheduling_plans_answer_json, NULL, WORK_COMPUTE, SCOPE_DECIDE,
+     ROUTE_DECISION | ROUTE_IDEMPOTENT_KEY | ROUTE_LONG | ROUTE_LOOKS_UP,
      "Where does each phase run, and when does the application move?",
      "For one application whose phases follow each other: intervals of phases, the site "
      "and the machines of each, and what the moves between them cost. Machines are those "

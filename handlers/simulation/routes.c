@@ -1,25 +1,27 @@
 /* routes.c - the endpoints of this room.
  *
- * A row: method, path, handler; body, answer and query tables; which thread, which
- * scope, flags; documentation; prefix of its examples. */
+ * A row: method, path, operation and tag of the description, handler; body, answer and
+ * query tables; which thread, which scope, flags; documentation; prefix of its examples.
+ */
 #include "handlers/simulation/routes.h"
 
+#include "handlers/common/tags.h"
 #include "handlers/simulation/simulation_json.h"
 #include "handlers/simulation/simulation_queue.h"
 #include "handlers/simulation/simulations.h"
 
 const struct route simulation_routes[] = {
-    {"GET", "/v1/simulations", get_simulations, NULL, &simulations_page_json,
-     &simulations_query_json, WORK_QUERY, SCOPE_DECIDE | SCOPE_INGEST, 0,
-     "List simulations without a client",
+    {"GET", "/v1/simulations", "listSimulations", TAG_SIMULATION, get_simulations, NULL,
+     &simulations_page_json, &simulations_query_json, WORK_QUERY,
+     SCOPE_DECIDE | SCOPE_INGEST, 0, "List simulations without a client",
      "Those that were asked for with Prefer: respond-async, newest first, in pages, "
      "without their results.",
      NULL},
-    {"POST", "/v1/simulations", post_simulation, &any_simulation_request_json,
-     &any_simulation_answer_json, &queue_simulation_query_json, WORK_COMPUTE,
-     SCOPE_DECIDE,
+    {"POST", "/v1/simulations", "simulate", TAG_SIMULATION, post_simulation,
+     &any_simulation_request_json, &any_simulation_answer_json,
+     &queue_simulation_query_json, WORK_COMPUTE, SCOPE_DECIDE,
      ROUTE_DECISION | ROUTE_IDEMPOTENT_KEY | ROUTE_LONG | ROUTE_ASYNC | ROUTE_TAKES_SWF |
-         ROUTE_ANSWERS_TEXT | ROUTE_ANSWERS_CHART,
+         ROUTE_ANSWERS_TEXT | ROUTE_ANSWERS_CHART | ROUTE_LOOKS_UP,
      "What do policies achieve?",
      "kind grid: on a grid with failures. Plays a grid, its failures and its jobs by "
      "discrete events, several times, under "
@@ -38,22 +40,23 @@ const struct route simulation_routes[] = {
      "another begins it again, with the same seeds and so the same result. With wait=N "
      "besides, it is answered as usual if it ends within N seconds.",
      "simulation-"},
-    {"DELETE", "/v1/simulations/{simulation_id}", delete_simulation, NULL,
-     &simulation_info_json, NULL, WORK_QUERY, SCOPE_DECIDE, 0,
-     "Cancel or delete a simulation",
+    {"DELETE", "/v1/simulations/{simulation_id}", "deleteSimulation", TAG_SIMULATION,
+     delete_simulation, NULL, &simulation_info_json, NULL, WORK_QUERY, SCOPE_DECIDE,
+     ROUTE_RUN, "Cancel or delete a simulation",
      "One that waits is cancelled: 200. One that runs is asked to stop: 202; it becomes "
      "cancelled and keeps the runs that are complete. One that has finished is deleted: "
      "204. So to be rid of one that runs, send it again when it has stopped.",
      NULL},
-    {"GET", "/v1/simulations/{simulation_id}", get_simulation, NULL,
-     &stored_simulation_json, NULL, WORK_QUERY, SCOPE_DECIDE | SCOPE_INGEST,
-     ROUTE_ANSWERS_CHART, "Read a simulation",
+    {"GET", "/v1/simulations/{simulation_id}", "getSimulation", TAG_SIMULATION,
+     get_simulation, NULL, &stored_simulation_json, NULL, WORK_QUERY,
+     SCOPE_DECIDE | SCOPE_INGEST, ROUTE_ANSWERS_CHART | ROUTE_RUN, "Read a simulation",
      "How far it is, with Retry-After; once it has finished its result, which is what "
      "POST would have answered.",
      NULL},
-    {"GET", "/v1/simulations/{simulation_id}/schedule", get_simulation_schedule, NULL,
-     NULL, &queue_schedule_query_json, WORK_QUERY, SCOPE_DECIDE | SCOPE_INGEST,
-     ROUTE_RAW_REPLY, "Read the schedule of a simulation of kind queue",
+    {"GET", "/v1/simulations/{simulation_id}/schedule", "getSimulationSchedule",
+     TAG_SIMULATION, get_simulation_schedule, NULL, NULL, &queue_schedule_query_json,
+     WORK_QUERY, SCOPE_DECIDE | SCOPE_INGEST, ROUTE_RAW_REPLY,
+     "Read the schedule of a simulation of kind queue",
      "The log as a policy ran it, in Standard Workload Format, if the request said "
      "as_swf: waits, run times and processors are those of the simulation.",
      NULL},

@@ -424,7 +424,7 @@ static enum error_code post_expansion(struct request *rq, const void *in, void *
 }
 
 const struct route simulation_expansion[] = {
-    {"POST", "/v1/simulations", post_expansion, &simulation_request_json,
+    {"POST", "/v1/simulations", "expand", NULL, post_expansion, &simulation_request_json,
      &simulation_request_json, NULL, WORK_COMPUTE, SCOPE_DECIDE, ROUTE_ASYNC,
      "Expand a scenario", "The same scenario with everything drawn.", NULL},
     {0},

@@ -613,7 +613,7 @@ static const struct json_field summary_rows[] = {
                 "Of the sample; null: fewer than two runs"),
     JSON_NUMBER(T, ci95, 0, 0, 0, JSON_MAY_BE_NULL,
                 "Half the width of the 95 % confidence interval of the mean; null "
-                "likewise"),
+                "likewise; null: one run"),
     {0},
 };
 #undef T
@@ -677,7 +677,8 @@ static const struct json_field path_rows[] = {
     JSON_TEXT(T, to_node_id, 0, "Another"),
     JSON_INTEGER(T, jobs_allocated, 0, JSON_EXACT, 0, 0,
                  "Jobs and copies sent over it: from the storage of their input"),
-    JSON_NUMBER(T, jobs_allocated_percent, 0, 0, 0, 0, "Of all; null: there are none"),
+    JSON_NUMBER(T, jobs_allocated_percent, 0, 0, 0, JSON_MAY_BE_NULL,
+                "Of all; null: there are none"),
     JSON_INTEGER(T, transfer_count, 0, JSON_EXACT, 0, 0, "Transfers"),
     JSON_NUMBER(T, bytes, 0, 0, 0, 0, "Bytes of these"),
     {0},

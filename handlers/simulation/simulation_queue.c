@@ -235,7 +235,7 @@ static const struct json_field policy_rows[] = {
                  "Jobs that need more processors than there are, and never ran"),
 #define X(figure, meaning)                         \
     {.name = #figure,                              \
-     .doc = meaning,                               \
+     .doc = meaning "; null: no job ran",          \
      .type = JSON_TYPE_NUMBER,                     \
      .offset = JSON_AT(T, figures.figure, double), \
      .flags = JSON_MAY_BE_NULL},

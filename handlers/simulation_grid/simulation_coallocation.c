@@ -53,7 +53,7 @@ struct job_figures {
     X(spread_ratio, mean.spread_ratio, "Execution sites over components, mean")        \
     X(co_allocated_ratio, mean.co_allocated_ratio, "Share on several sites")           \
     X(claim_tries, mean.claim_tries, "Tries to claim, mean")                           \
-    X(failure_ratio, mean.failure_ratio, "Soft errors over runs, mean; null: no runs")
+    X(failure_ratio, mean.failure_ratio, "Soft errors over runs, mean")
 enum {
 #define X(name, value, doc) SIZE_##name,
     SIZE_FIGURES(X)
@@ -126,11 +126,11 @@ static const struct json_field size_rows[] = {
     JSON_INTEGER(T, component_count, 0, JSON_EXACT, 0, 0, "Components"),
     JSON_INTEGER(T, processors, 0, JSON_EXACT, 0, 0, "Processors of the largest"),
     JSON_INTEGER(T, job_count, 0, JSON_EXACT, 0, 0, "Jobs of that size, all runs"),
-#define X(name_, value, doc_)   \
-    {.name = #name_,            \
-     .doc = doc_,               \
-     .type = JSON_TYPE_NUMBER,  \
-     .flags = JSON_MAY_BE_NULL, \
+#define X(name_, value, doc_)             \
+    {.name = #name_,                      \
+     .doc = doc_ "; null: there is none", \
+     .type = JSON_TYPE_NUMBER,            \
+     .flags = JSON_MAY_BE_NULL,           \
      .offset = offsetof(T, figure[SIZE_##name_])},
     SIZE_FIGURES(X)
 #undef X
@@ -151,7 +151,7 @@ static const struct json_field job_rows[] = {
     JSON_INTEGER(T, component_count, 0, JSON_EXACT, 0, 0, "Components"),
 #define X(name_, doc_)                            \
     {.name = #name_,                              \
-     .doc = doc_,                                 \
+     .doc = doc_ "; null: not known",             \
      .type = JSON_TYPE_NUMBER,                    \
      .offset = JSON_AT(T, figures.name_, double), \
      .flags = JSON_MAY_BE_NULL},

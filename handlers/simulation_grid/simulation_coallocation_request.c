@@ -87,7 +87,7 @@ static const struct json_object grid_json = {
 
 #define PRESET(m, lo, hi, flag, text) \
     JSON_NUMBER(T, m, lo, hi, NAN, JSON_NULLABLE | (flag), text)
-#define WEIGHT(m, text) JSON_INTEGER(T, m, 1, CO_WEIGHT_MAX, 0, 0, text)
+#define WEIGHT(m, text) JSON_INTEGER(T, m, 1, CO_WEIGHT_MAX, 0, JSON_BOUND_ONLY, text)
 #define T               struct co_sim_settings_request
 static const struct json_field settings_rows[] = {
     PRESET(background_lower_ratio, 0, 1, 0,
@@ -141,7 +141,7 @@ static const struct json_field settings_rows[] = {
                 "Whom it stops first; default newest"),
     JSON_CHOICE(T, preempt_site, co_preempt_site_names, CO_PREEMPT_ORIGINAL, 0,
                 "Where; default original"),
-    JSON_INTEGER(T, error_threshold, 1, 1e9, 0, 0,
+    JSON_INTEGER(T, error_threshold, 1, 1e9, 0, JSON_BOUND_ONLY,
                  "Soft errors in a row that take a site out; default 5"),
     PRESET(unusable_cooldown_s, 0, SECONDS_MAX, JSON_ABOVE_MIN,
            "Until it is taken back; default: never"),
@@ -174,7 +174,7 @@ static const struct json_field request_rows[] = {
     JSON_CHOICE(T, workload, co_workload_names, NOT_GIVEN, 0,
                 "A stream of the source's experiments; default w30, unless jobs are "
                 "given"),
-    JSON_INTEGER(T, job_count, 1, CO_SIM_JOBS_MAX, 0, 0,
+    JSON_INTEGER(T, job_count, 1, CO_SIM_JOBS_MAX, 0, JSON_BOUND_ONLY,
                  "Jobs of the stream; default: as in the source"),
     JSON_NUMBER(T, replica_count, 0, CO_SIM_SITES_MAX, NAN, JSON_NULLABLE,
                 "Sites with a copy of a job's file; 0: no files; default 1, of "

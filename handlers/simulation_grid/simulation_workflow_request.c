@@ -37,7 +37,7 @@ static const double spread_ratios[] = {
 
 #define PRESET(m, lo, hi, flag, text) \
     JSON_NUMBER(T, m, lo, hi, NAN, JSON_NULLABLE | (flag), text)
-#define COUNT(m, lo, hi, text) JSON_INTEGER(T, m, lo, hi, 0, 0, text)
+#define COUNT(m, lo, hi, text) JSON_INTEGER(T, m, lo, hi, 0, JSON_BOUND_ONLY, text)
 
 #define T                      struct wf_sim_resource_request
 static const struct json_field resource_rows[] = {

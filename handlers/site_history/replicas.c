@@ -30,15 +30,15 @@ struct replicas_deleted {
 };
 
 #define T struct store_replica
-#define REPLICA_ROWS                                                                 \
-    JSON_ID(T, file_id, JSON_REQUIRED, "Logical name of the file"),                  \
-        JSON_ID(T, site_id, JSON_REQUIRED, "Site with the copy"),                    \
-        JSON_TEXT(T, url, JSON_NULLABLE | JSON_OPTIONAL, "Where it is on the site"), \
-        JSON_NUMBER(T, bytes, 0, JSON_LARGEST, NAN, JSON_NULLABLE | JSON_OPTIONAL,   \
+#define REPLICA_ROWS(NULLABLE)                                                  \
+    JSON_ID(T, file_id, JSON_REQUIRED, "Logical name of the file"),             \
+        JSON_ID(T, site_id, JSON_REQUIRED, "Site with the copy"),               \
+        JSON_TEXT(T, url, NULLABLE | JSON_OPTIONAL, "Where it is on the site"), \
+        JSON_NUMBER(T, bytes, 0, JSON_LARGEST, NAN, NULLABLE | JSON_OPTIONAL,   \
                     "Size of the copy")
-static const struct json_field record_rows[] = {REPLICA_ROWS, {0}};
+static const struct json_field record_rows[] = {REPLICA_ROWS(JSON_NULLABLE), {0}};
 static const struct json_field stored_rows[] = {
-    REPLICA_ROWS,
+    REPLICA_ROWS(0),
     JSON_INSTANT(T, updated_at, 0, "When it was last reported"),
     {0},
 };

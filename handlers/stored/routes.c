@@ -1,29 +1,32 @@
 /* routes.c - the endpoints of this room.
  *
- * A row: method, path, handler; body, answer and query tables; which thread, which
- * scope, flags; documentation; prefix of its examples. */
+ * A row: method, path, operation and tag of the description, handler; body, answer and
+ * query tables; which thread, which scope, flags; documentation; prefix of its examples.
+ */
 #include "handlers/stored/routes.h"
 
 #include "handlers/common/snapshot_json.h"
+#include "handlers/common/tags.h"
 #include "handlers/stored/failure_traces.h"
 #include "handlers/stored/uploads.h"
 #include "handlers/stored/workloads.h"
 
 const struct route stored_routes[] = {
-    {"GET", "/v1/decisions", get_decisions, NULL, &decisions_page_json,
-     &decisions_query_json, WORK_QUERY, SCOPE_DECIDE | SCOPE_INGEST, 0,
-     "List stored decisions",
+    {"GET", "/v1/decisions", "listDecisions", TAG_DECISIONS, get_decisions, NULL,
+     &decisions_page_json, &decisions_query_json, WORK_QUERY, SCOPE_DECIDE | SCOPE_INGEST,
+     0, "List stored decisions",
      "The decisions whose requests said `store`, newest first, in pages, without their "
      "requests and answers.",
      NULL},
-    {"GET", "/v1/decisions/{decision_id}", get_decision, NULL, &stored_decision_json,
-     NULL, WORK_QUERY, SCOPE_DECIDE | SCOPE_INGEST, ROUTE_ANSWERS_CHART,
-     "Read a stored decision",
+    {"GET", "/v1/decisions/{decision_id}", "getDecision", TAG_DECISIONS, get_decision,
+     NULL, &stored_decision_json, NULL, WORK_QUERY, SCOPE_DECIDE | SCOPE_INGEST,
+     ROUTE_ANSWERS_CHART, "Read a stored decision",
      "The request as it came, the snapshot that it named and what else it looked up as "
      "it was then, and the answer. With Accept: image/svg+xml the answer as a picture.",
      NULL},
-    {"POST", "/v1/decisions/{decision_id}/replay", post_decision_replay, NULL,
-     &replay_answer_json, NULL, WORK_COMPUTE, SCOPE_DECIDE, 0, "Decide it again",
+    {"POST", "/v1/decisions/{decision_id}/replay", "replayDecision", TAG_DECISIONS,
+     post_decision_replay, NULL, &replay_answer_json, NULL, WORK_COMPUTE, SCOPE_DECIDE, 0,
+     "Decide it again",
      "Answers the stored request again, with the snapshot that it named and all else "
      "that "
      "it looked up as it was then, and compares the answers in all but decision_id and "
@@ -33,77 +36,90 @@ const struct route stored_routes[] = {
      "status, warnings and because are then not compared. What was cut before its first "
      "step is answered again as it came, and may differ. Nothing is stored.",
      NULL},
-    {"GET", "/v1/failure-traces", get_failure_traces, NULL, &failure_traces_page_json,
-     &uploads_query_json, WORK_QUERY, SCOPE_DECIDE | SCOPE_INGEST, 0,
-     "List failure traces", "By id, in pages, without their documents.", NULL},
-    {"POST", "/v1/failure-traces", post_failure_trace, NULL, &failure_trace_info_json,
-     &failure_trace_create_query_json, WORK_COMPUTE, SCOPE_INGEST,
-     ROUTE_TEXT_BODY | ROUTE_IDEMPOTENT_KEY | ROUTE_LONG, "Store a failure trace",
+    {"GET", "/v1/failure-traces", "listFailureTraces", TAG_SIMULATION, get_failure_traces,
+     NULL, &failure_traces_page_json, &uploads_query_json, WORK_QUERY,
+     SCOPE_DECIDE | SCOPE_INGEST, 0, "List failure traces",
+     "By id, in pages, without their documents.", NULL},
+    {"POST", "/v1/failure-traces", "createFailureTrace", TAG_SIMULATION,
+     post_failure_trace, NULL, &failure_trace_info_json, &failure_trace_create_query_json,
+     WORK_COMPUTE, SCOPE_INGEST,
+     ROUTE_TEXT_BODY | ROUTE_IDEMPOTENT_KEY | ROUTE_LONG | ROUTE_VERSIONED,
+     "Store a failure trace",
      "The body is a failure log: a CSV of the Computer Failure Data Repository, or an "
      "event_trace.tab of the Failure Trace Archive, which Content-Type or format says. "
      "Lines that are no failures are counted by reason and the first are listed; 422 "
      "when none is one. Simulations use it by failure_trace_id.",
      NULL},
-    {"DELETE", "/v1/failure-traces/{failure_trace_id}", delete_failure_trace, NULL, NULL,
-     NULL, WORK_QUERY, SCOPE_INGEST, 0, "Delete a failure trace",
-     "Simulations that wait and name it will fail.", NULL},
-    {"GET", "/v1/failure-traces/{failure_trace_id}", get_failure_trace, NULL,
-     &failure_trace_info_json, NULL, WORK_QUERY, SCOPE_DECIDE | SCOPE_INGEST, 0,
-     "Read about a failure trace", "What was found in it; without the document.", NULL},
-    {"GET", "/v1/failure-traces/{failure_trace_id}/document", get_failure_trace_document,
-     NULL, NULL, NULL, WORK_QUERY, SCOPE_DECIDE | SCOPE_INGEST, ROUTE_RAW_REPLY,
-     "Read a failure trace", "The document byte for byte.", NULL},
-    {"GET", "/v1/snapshots", get_snapshots, NULL, &snapshots_page_json,
-     &snapshots_query_json, WORK_QUERY, SCOPE_DECIDE | SCOPE_INGEST, 0,
-     "List stored snapshots", "By id, in pages, without their documents.", NULL},
-    {"POST", "/v1/snapshots", post_snapshot, &snapshot_json, &snapshot_info_json,
-     &snapshot_create_query_json, WORK_QUERY, SCOPE_INGEST,
-     ROUTE_RAW_BODY | ROUTE_IDEMPOTENT_KEY, "Store a snapshot",
+    {"DELETE", "/v1/failure-traces/{failure_trace_id}", "deleteFailureTrace",
+     TAG_SIMULATION, delete_failure_trace, NULL, NULL, NULL, WORK_QUERY, SCOPE_INGEST, 0,
+     "Delete a failure trace", "Simulations that wait and name it will fail.", NULL},
+    {"GET", "/v1/failure-traces/{failure_trace_id}", "getFailureTrace", TAG_SIMULATION,
+     get_failure_trace, NULL, &failure_trace_info_json, NULL, WORK_QUERY,
+     SCOPE_DECIDE | SCOPE_INGEST, ROUTE_VERSIONED, "Read about a failure trace",
+     "What was found in it; without the document.", NULL},
+    {"GET", "/v1/failure-traces/{failure_trace_id}/document", "getFailureTraceDocument",
+     TAG_SIMULATION, get_failure_trace_document, NULL, NULL, NULL, WORK_QUERY,
+     SCOPE_DECIDE | SCOPE_INGEST, ROUTE_RAW_REPLY, "Read a failure trace",
+     "The document byte for byte.", NULL},
+    {"GET", "/v1/snapshots", "listSnapshots", TAG_PLACEMENT, get_snapshots, NULL,
+     &snapshots_page_json, &snapshots_query_json, WORK_QUERY, SCOPE_DECIDE | SCOPE_INGEST,
+     0, "List stored snapshots", "By id, in pages, without their documents.", NULL},
+    {"POST", "/v1/snapshots", "createSnapshot", TAG_PLACEMENT, post_snapshot,
+     &snapshot_json, &snapshot_info_json, &snapshot_create_query_json, WORK_QUERY,
+     SCOPE_INGEST, ROUTE_RAW_BODY | ROUTE_IDEMPOTENT_KEY | ROUTE_VERSIONED,
+     "Store a snapshot",
      "The body is the snapshot itself; its name is the parameter id, or a new UUID. "
      "Decisions use it by snapshot_id. 409 when there is one of that name.",
      NULL},
-    {"DELETE", "/v1/snapshots/{snapshot_id}", delete_snapshot, NULL, NULL, NULL,
-     WORK_QUERY, SCOPE_INGEST, 0, "Delete a stored snapshot",
+    {"DELETE", "/v1/snapshots/{snapshot_id}", "deleteSnapshot", TAG_PLACEMENT,
+     delete_snapshot, NULL, NULL, NULL, WORK_QUERY, SCOPE_INGEST, ROUTE_VERSIONED,
+     "Delete a stored snapshot",
      "If-Match is honoured. Stored decisions that used it keep their copy.", NULL},
-    {"GET", "/v1/snapshots/{snapshot_id}", get_snapshot, NULL, &stored_snapshot_json,
-     NULL, WORK_QUERY, SCOPE_DECIDE | SCOPE_INGEST, 0, "Read a stored snapshot",
+    {"GET", "/v1/snapshots/{snapshot_id}", "getSnapshot", TAG_PLACEMENT, get_snapshot,
+     NULL, &stored_snapshot_json, NULL, WORK_QUERY, SCOPE_DECIDE | SCOPE_INGEST,
+     ROUTE_VERSIONED, "Read a stored snapshot",
      "The document byte for byte, with its generation. The ETag is strong; "
      "If-None-Match is honoured.",
      NULL},
-    {"PATCH", "/v1/snapshots/{snapshot_id}", patch_snapshot, NULL, &snapshot_info_json,
-     NULL, WORK_QUERY, SCOPE_INGEST, ROUTE_MERGE_PATCH, "Change a stored snapshot",
+    {"PATCH", "/v1/snapshots/{snapshot_id}", "changeSnapshot", TAG_PLACEMENT,
+     patch_snapshot, NULL, &snapshot_info_json, NULL, WORK_QUERY, SCOPE_INGEST,
+     ROUTE_MERGE_PATCH | ROUTE_VERSIONED, "Change a stored snapshot",
      "A JSON Merge Patch (RFC 7396) on the snapshot document: members are replaced, null "
      "removes one. Lists are replaced whole, so `resources` and `files` must be given "
      "complete. The result must be a valid snapshot. If-Match is optional and honoured: "
      "412 when it is stale; without it the patch is merged into the newest version.",
      NULL},
-    {"PUT", "/v1/snapshots/{snapshot_id}", put_snapshot, &snapshot_json,
-     &snapshot_info_json, NULL, WORK_QUERY, SCOPE_INGEST, ROUTE_RAW_BODY,
-     "Replace a stored snapshot",
-     "The body is the new snapshot. If-Match is needed: the ETag that GET gave (412 when "
-     "it is stale), or * for any version; without it 428.",
+    {"PUT", "/v1/snapshots/{snapshot_id}", "replaceSnapshot", TAG_PLACEMENT, put_snapshot,
+     &snapshot_json, &snapshot_info_json, NULL, WORK_QUERY, SCOPE_INGEST,
+     ROUTE_RAW_BODY | ROUTE_VERSIONED, "Replace a stored snapshot",
+     "The body is the new snapshot: 200, or 201 when there was none of that name. "
+     "If-Match "
+     "with the ETag that GET gave replaces only that version, * only one that is there: "
+     "412 when it is stale. If-None-Match: * makes it only when there is none: else 412.",
      NULL},
-    {"GET", "/v1/workloads", get_workloads, NULL, &workloads_page_json,
-     &uploads_query_json, WORK_QUERY, SCOPE_DECIDE | SCOPE_INGEST, 0, "List workloads",
-     "By id, in pages, without their documents.", NULL},
-    {"POST", "/v1/workloads", post_workload, NULL, &workload_info_json,
-     &workload_create_query_json, WORK_COMPUTE, SCOPE_INGEST,
-     ROUTE_TEXT_BODY | ROUTE_IDEMPOTENT_KEY | ROUTE_LONG, "Store a workload",
+    {"GET", "/v1/workloads", "listWorkloads", TAG_SIMULATION, get_workloads, NULL,
+     &workloads_page_json, &uploads_query_json, WORK_QUERY, SCOPE_DECIDE | SCOPE_INGEST,
+     0, "List workloads", "By id, in pages, without their documents.", NULL},
+    {"POST", "/v1/workloads", "createWorkload", TAG_SIMULATION, post_workload, NULL,
+     &workload_info_json, &workload_create_query_json, WORK_COMPUTE, SCOPE_INGEST,
+     ROUTE_TEXT_BODY | ROUTE_IDEMPOTENT_KEY | ROUTE_LONG | ROUTE_VERSIONED,
+     "Store a workload",
      "The body is a job log in the Standard Workload Format, compressed or not "
      "(Content-Encoding: gzip), of up to 128 MiB unless the service is set otherwise "
      "(GRIDPLAN_MAX_UPLOAD_BYTES). Lines that are no usable jobs are counted by reason "
      "and the first are listed; 422 when none is one. Lines may be in any order. "
      "Simulations use it by workload_id.",
      NULL},
-    {"DELETE", "/v1/workloads/{workload_id}", delete_workload, NULL, NULL, NULL,
-     WORK_QUERY, SCOPE_INGEST, 0, "Delete a workload",
+    {"DELETE", "/v1/workloads/{workload_id}", "deleteWorkload", TAG_SIMULATION,
+     delete_workload, NULL, NULL, NULL, WORK_QUERY, SCOPE_INGEST, 0, "Delete a workload",
      "Simulations that wait and name it will fail.", NULL},
-    {"GET", "/v1/workloads/{workload_id}", get_workload, NULL, &workload_info_json, NULL,
-     WORK_QUERY, SCOPE_DECIDE | SCOPE_INGEST, 0, "Read about a workload",
+    {"GET", "/v1/workloads/{workload_id}", "getWorkload", TAG_SIMULATION, get_workload,
+     NULL, &workload_info_json, NULL, WORK_QUERY, SCOPE_DECIDE | SCOPE_INGEST,
+     ROUTE_VERSIONED, "Read about a workload",
      "What was found in it; without the document.", NULL},
-    {"GET", "/v1/workloads/{workload_id}/document", get_workload_document, NULL, NULL,
-     NULL, WORK_QUERY, SCOPE_DECIDE | SCOPE_INGEST, ROUTE_RAW_REPLY, "Read a workload",
-     "The document byte for byte.", NULL},
+    {"GET", "/v1/workloads/{workload_id}/document", "getWorkloadDocument", TAG_SIMULATION,
+     get_workload_document, NULL, NULL, NULL, WORK_QUERY, SCOPE_DECIDE | SCOPE_INGEST,
+     ROUTE_RAW_REPLY, "Read a workload", "The document byte for byte.", NULL},
 
     {0},
 };

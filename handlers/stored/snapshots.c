@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-enum { PATCH_ATTEMPTS = 5 }; /* without If-Match, against others who change it too */
+enum { PATCH_ATTEMPTS = 5, PUT_ATTEMPTS = 5 }; /* against others who change it too */
 
 struct create_query {
     const char *id;
@@ -155,27 +155,35 @@ static enum error_code check_document(struct request *rq, const char *text, size
     return *document ? OK : fail_memory(rq->err);
 }
 
-enum error_code post_snapshot(struct request *rq, const void *in, void *out)
+/* A new snapshot of that name. ERR_CONFLICT: there is one. */
+static enum error_code make_snapshot(struct request *rq, const char *name,
+                                     const char *document, struct store_snapshot *out)
 {
-    const struct create_query *query = rq->query;
-    const struct raw_body *body = in;
-    struct store_snapshot *created = out;
-    const char *name, *document, *location;
+    const char *location;
     struct db_session *db;
 
-    stored_name_choose(rq, query ? query->id : NULL, "?/id", &name);
-    check_document(rq, body->text, body->length, &document);
-    if (rq->err->code != OK)
-        return rq->err->code;
     TRY(request_db(rq, &db));
-    TRY(store_snapshot_create(db, rq->principal.tenant, name, document, created,
-                              rq->arena, rq->err));
+    TRY(store_snapshot_create(db, rq->principal.tenant, name, document, out, rq->arena,
+                              rq->err));
     location = arena_printf(rq->arena, "/v1/snapshots/%s", name);
     if (!location)
         return fail_memory(rq->err);
     rq->reply->status = 201;
     reply_header_add(rq->reply, "Location", location);
-    return add_etag(rq, created);
+    return add_etag(rq, out);
+}
+
+enum error_code post_snapshot(struct request *rq, const void *in, void *out)
+{
+    const struct create_query *query = rq->query;
+    const struct raw_body *body = in;
+    const char *name, *document;
+
+    stored_name_choose(rq, query ? query->id : NULL, "?/id", &name);
+    check_document(rq, body->text, body->length, &document);
+    if (rq->err->code != OK)
+        return rq->err->code;
+    return make_snapshot(rq, name, document, out);
 }
 
 enum error_code get_snapshots(struct request *rq, const void *in, void *out)
@@ -214,17 +222,67 @@ static enum error_code read_expected(struct request *rq, struct db_session **db,
     return check_if_match(rq, stored);
 }
 
+static void forget_failure(struct request *rq)
+{
+    *rq->err = (struct error){.arena = rq->err->arena};
+}
+
+/* If-None-Match: * - only when there is none. */
+static enum error_code put_new(struct request *rq, const char *document,
+                               struct store_snapshot *out)
+{
+    enum error_code code;
+    const char *name;
+
+    TRY(stored_name_choose(rq, rq->path_value[0], "", &name));
+    code = make_snapshot(rq, name, document, out);
+    if (code != ERR_CONFLICT)
+        return code;
+    forget_failure(rq);
+    return fail(rq->err, ERR_STALE, "",
+                "there is a snapshot '%.200s', and If-None-Match is *", name);
+}
+
+/* Replaces it, or makes it when no version is asked for. Others may do the same. */
+static enum error_code put_any(struct request *rq, const char *document,
+                               struct store_snapshot *out)
+{
+    enum error_code code = ERR_NOT_FOUND;
+    struct db_session *db;
+    const char *name;
+
+    TRY(request_db(rq, &db));
+    for (int i = 0; i < PUT_ATTEMPTS; i++) {
+        code = store_snapshot_update(db, rq->principal.tenant, rq->path_value[0], 0,
+                                     document, out, rq->arena, rq->err);
+        if (code == OK)
+            return add_etag(rq, out);
+        if (code != ERR_NOT_FOUND)
+            return code;
+        forget_failure(rq);
+        TRY(stored_name_choose(rq, rq->path_value[0], "", &name));
+        code = make_snapshot(rq, name, document, out);
+        if (code != ERR_CONFLICT)
+            return code;
+        forget_failure(rq);
+    }
+    return fail(rq->err, ERR_CONFLICT, "",
+                "the snapshot is made and deleted all the time; try again");
+}
+
 enum error_code put_snapshot(struct request *rq, const void *in, void *out)
 {
+    const char *if_none_match = rq->message->if_none_match;
     const struct raw_body *body = in;
     struct store_snapshot stored = {0};
     const char *document;
     struct db_session *db;
 
-    if (!rq->message->if_match)
-        return fail(rq->err, ERR_NO_CONDITION, "",
-                    "send If-Match with the ETag that GET gave, or * for any version");
     TRY(check_document(rq, body->text, body->length, &document));
+    if (if_none_match && strcmp(if_none_match, "*") == 0)
+        return put_new(rq, document, out);
+    if (!rq->message->if_match)
+        return put_any(rq, document, out);
     TRY(read_expected(rq, &db, &stored));
     TRY(store_snapshot_update(db, rq->principal.tenant, rq->path_value[0],
                               matches_any(rq->message) ? 0 : stored.generation, document,

@@ -1,6 +1,9 @@
 /* uploads.c - what /v1/workloads and /v1/failure-traces have in common. */
 #include "handlers/stored/uploads.h"
 
+#include <math.h>
+#include <string.h>
+
 struct list_query {
     struct page_query page;
 };
@@ -48,14 +51,35 @@ struct upload {
     struct store_trace *out;
 };
 
+/* A strong ETag: what was stored under the name does not change, but another may be
+ * stored there when it is deleted. A transaction that is tried again takes its own. */
+static enum error_code add_etag(struct request *rq, const struct store_trace *t)
+{
+    struct reply *reply = rq->reply;
+    const char *tag = arena_printf(rq->arena, "\"%llx\"",
+                                   (unsigned long long)llround(t->created_at_s * 1e6));
+
+    if (!tag)
+        return fail_memory(rq->err);
+    for (size_t i = 0; i < reply->header_count; i++) {
+        if (strcmp(reply->headers[i].name, "ETag") != 0)
+            continue;
+        reply->headers[i].value = tag;
+        return OK;
+    }
+    reply_header_add(reply, "ETag", tag);
+    return OK;
+}
+
 /* publish_fn */
 static enum error_code write_upload(struct request *rq, struct db_session *db,
                                     void *context)
 {
     const struct upload *u = context;
 
-    return store_trace_create(db, rq->principal.tenant, u->kind, &u->trace, u->out,
-                              rq->arena, rq->err);
+    TRY(store_trace_create(db, rq->principal.tenant, u->kind, &u->trace, u->out,
+                           rq->arena, rq->err));
+    return add_etag(rq, u->out);
 }
 
 enum error_code upload_store(struct request *rq, enum store_trace_kind kind,
@@ -101,8 +125,9 @@ enum error_code upload_read(struct request *rq, enum store_trace_kind kind,
     struct db_session *db;
 
     TRY(request_db(rq, &db));
-    return store_trace_read(db, rq->principal.tenant, kind, rq->path_value[0], false, out,
-                            rq->arena, rq->err);
+    TRY(store_trace_read(db, rq->principal.tenant, kind, rq->path_value[0], false, out,
+                         rq->arena, rq->err));
+    return add_etag(rq, out);
 }
 
 enum error_code upload_document(struct request *rq, enum store_trace_kind kind)

@@ -134,7 +134,7 @@ static const struct json_object estimate_json = {
 
 #define T struct workflow_round_objective
 static const struct json_field objective_rows[] = {
-    JSON_NUMBER(T, makespan_before_s, 0, 0, 0, 0,
+    JSON_NUMBER(T, makespan_before_s, 0, 0, 0, JSON_MAY_BE_NULL,
                 "Longest remaining time of what runs; null: something stands still"),
     JSON_NUMBER(T, makespan_s, 0, 0, 0, 0,
                 "The same after the round, with what it starts"),

@@ -6,6 +6,7 @@
 #include "service/config.h"
 #include "service/log.h"
 #include "service/metrics.h"
+#include "service/openapi.h"
 #include "service/service.h"
 
 #include <stdint.h>
@@ -20,6 +21,7 @@ static inline struct service *fuzz_service(void)
 {
     static struct service service;
     static struct config config;
+    static struct openapi_document description;
     static struct arena *settings __attribute__((used)); /* config points into it */
     static const char *const flags[] = {"--time-limit-max-s=0.05", "--log-level=error",
                                         NULL};
@@ -33,9 +35,12 @@ static inline struct service *fuzz_service(void)
         fprintf(stderr, "%s\n", err.text);
         abort();
     }
+    if (openapi_document_create(routes(), &description, &err) != OK)
+        abort();
     log_open(LOG_ERROR, 2);
     service.config = &config;
     service.routes = routes();
+    service.description = &description;
     service.metrics = metrics_create(routes());
     return &service;
 }
