@@ -13,7 +13,7 @@ static const std::vector<std::string> &round_names()
              {replication_policies, fault_tolerance_policies, dispatch_policies})
             for (const round_policy *p = table; p->name; p++)
                 names.push_back(p->name);
-        for (const placement_policy *p = placement_policies; p->name; p++)
+        for (const struct policy *p = placement_policies; p->name; p++)
             names.push_back(p->name);
     }
     return names;
@@ -150,7 +150,7 @@ TEST_CASE("every run keeps the rules", "[simulation][property]")
             bound_policy p;
             fill_random(g, seed);
             // some look at all jobs many times, or price each running job in each round
-            if (placement_policy_find(name))
+            if (policy_find(placement_policies, name))
                 g.s.stop_time_s = 8000;
             else if (strcmp(name, "expected_time") == 0 && !is_long_run())
                 g.s.stop_time_s = 3000;

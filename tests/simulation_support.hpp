@@ -42,7 +42,7 @@ struct bound_policy {
             if (p)
                 policy.round = p;
         error err{};
-        if (const placement_policy *p = placement_policy_find(name))
+        if (const struct policy *p = policy_find(placement_policies, name))
             REQUIRE(placement_round_policy(p, &policy.round, a, &err) == OK);
         REQUIRE(policy.round != nullptr);
         policy.round_param = round_param;

@@ -598,8 +598,8 @@ static enum error_code warn_all(const struct gridway_run *run,
     TRY(warn_slots(run, p, err));
     TRY(warn_unused(run, p, err));
     return unused_warn(p,
-                       &(struct unused_in){placement_policy_find("gridway"), run->options,
-                                           run->option_count, "pending"},
+                       &(struct unused_in){policy_find(placement_policies, "gridway"),
+                                           run->options, run->option_count, "pending"},
                        err);
 }
 

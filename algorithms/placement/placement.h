@@ -13,7 +13,7 @@
 #define GRIDPLAN_PLACEMENT_H
 
 #include "models/base/budget.h"
-#include "models/base/param.h"
+#include "models/base/policy.h"
 #include "models/bound_kind.h"
 #include "models/decision_status.h"
 #include "models/job.h"
@@ -176,12 +176,6 @@ typedef enum error_code placement_fn(const struct placement_problem *problem,
                                      const double *param, struct placement_plan *plan,
                                      struct arena *a, struct error *err);
 
-struct placement_policy {
-    const char *name, *purpose, *source;
-    placement_fn *run;
-    const struct param *params;
-};
-
 /* Every placement policy. To add one, write placement/NAME.c with
  * placement_NAME() and placement_NAME_params[], and its row here. */
 #define PLACEMENT_POLICIES(X)                                                          \
@@ -201,18 +195,20 @@ struct placement_policy {
     X(sufferage_pass, "Sufferage in passes over all jobs", "gridway.md 5.1")           \
     X(xsufferage, "Sufferage between sites, for shared files", "gridway.md 5.1")
 
-extern const struct placement_policy
-    placement_policies[]; /* sorted by name, ended by {0} */
+extern const struct policy placement_policies[]; /* sorted by name, ended by {0} */
 
-/* NULL if there is no such policy. */
-const struct placement_policy *placement_policy_find(const char *name);
+/* What runs a policy of this table. */
+static inline placement_fn *placement_fn_of(const struct policy *policy)
+{
+    return (placement_fn *)policy->run;
+}
 
 /* Checks *in, runs the policy, and fills *out with plan, reasons, loads and
  * bound. `options` are those of the request; they include the options that all
  * placement policies share (placement_common_params). Every mistake in the
  * input is collected in *err with its JSON Pointer into the request body. */
 enum error_code placement_decide(const struct placement_in *in,
-                                 const struct placement_policy *policy,
+                                 const struct policy *policy,
                                  const struct named_value *options, size_t option_count,
                                  struct placement_out *out, struct arena *a,
                                  struct error *err);

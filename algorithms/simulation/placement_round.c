@@ -370,7 +370,7 @@ static const struct {
 #undef X
 };
 
-enum error_code placement_round_policy(const struct placement_policy *policy,
+enum error_code placement_round_policy(const struct policy *policy,
                                        const struct round_policy **round, struct arena *a,
                                        struct error *err)
 {

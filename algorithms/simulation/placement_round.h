@@ -27,7 +27,7 @@ enum { PLACEMENT_ROUND_STEPS = 1000 };
  * are those that all placement policies share, then its own. It detects failures: a job
  * whose copy is known to be lost waits again, and goes on from its image if it has one.
  */
-enum error_code placement_round_policy(const struct placement_policy *policy,
+enum error_code placement_round_policy(const struct policy *policy,
                                        const struct round_policy **round, struct arena *a,
                                        struct error *err);
 

@@ -31,7 +31,7 @@ typedef bool policy_at_fn(size_t i, struct policy_row *row);
 
 static bool placement_at(size_t i, struct policy_row *row)
 {
-    const struct placement_policy *p = &placement_policies[i];
+    const struct policy *p = &placement_policies[i];
 
     *row = (struct policy_row){p->name, p->purpose, p->source, p->params,
                                placement_common_params};

@@ -19,7 +19,7 @@ enum { NAMES_MAX = 256, POINTER_BYTES = 256 };
 /* What a name in `compare` may mean. */
 struct found {
     const struct round_policy *round;
-    const struct placement_policy *placement;
+    const struct policy *placement;
     const struct checkpoint_policy *checkpoint;
     const struct vm_policy *vm;
 };
@@ -76,7 +76,7 @@ static bool find_algorithm(const char *name, const char *pointer, struct found *
 
     *found = (struct found){.round = find_round(name)};
     if (!found->round)
-        found->placement = placement_policy_find(name);
+        found->placement = policy_find(placement_policies, name);
     if (!found->round && !found->placement)
         found->checkpoint = checkpoint_policy_find(name);
     if (!found->round && !found->placement && !found->checkpoint)
