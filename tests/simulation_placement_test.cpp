@@ -288,15 +288,15 @@ TEST_CASE("names of policies that simulations compare are all different", "[simu
 {
     std::set<std::string> names;
     size_t count = 0;
-    for (const round_policy *table :
+    for (const struct policy *table :
          {replication_policies, fault_tolerance_policies, dispatch_policies})
         for (; table->name; table++, count++)
             names.insert(table->name);
     for (const struct policy *p = placement_policies; p->name; p++, count++)
         names.insert(p->name);
-    for (const vm_policy *p = vm_policies; p->name; p++, count++)
+    for (const struct policy *p = vm_policies; p->name; p++, count++)
         names.insert(p->name);
-    for (const checkpoint_policy *p = checkpoint_policies; p->name; p++, count++)
+    for (const struct policy *p = checkpoint_policies; p->name; p++, count++)
         names.insert(p->name);
     CHECK(names.size() == count);
 }

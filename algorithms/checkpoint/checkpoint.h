@@ -25,7 +25,7 @@
 #define GRIDPLAN_CHECKPOINT_H
 
 #include "algorithms/checkpoint/finite_plan.h"
-#include "models/base/param.h"
+#include "models/base/policy.h"
 #include "models/failure_rate.h"
 #include "models/reliability.h"
 
@@ -148,7 +148,7 @@ struct checkpoint_out {
 typedef enum error_code checkpoint_fn(const struct checkpoint_in *in, const double *param,
                                       struct checkpoint_out *out, struct error *err);
 
-/* What a policy cannot do without: bits of checkpoint_policy.needs. */
+/* What a policy cannot do without: flags of the policies. */
 enum checkpoint_need {
     CHECKPOINT_NEEDS_NOTHING = 0,
     CHECKPOINT_NEEDS_TIME = 1,    /* execution_time_s */
@@ -157,12 +157,11 @@ enum checkpoint_need {
     CHECKPOINT_NEEDS_WEIBULL = 8, /* uptime_s, shape and scale; or else as young */
 };
 
-struct checkpoint_policy {
-    const char *name, *purpose, *source;
-    unsigned needs;
-    checkpoint_fn *run;
-    const struct param *params;
-};
+/* What runs a policy of this table. */
+static inline checkpoint_fn *checkpoint_fn_of(const struct policy *policy)
+{
+    return (checkpoint_fn *)policy->run;
+}
 
 /* Every checkpoint policy. To add one, write checkpoint/NAME.c with
  * checkpoint_NAME() and checkpoint_NAME_params[], and its row here: name, needs,
@@ -196,17 +195,13 @@ struct checkpoint_policy {
 CHECKPOINT_POLICIES(X)
 #undef X
 
-extern const struct checkpoint_policy
-    checkpoint_policies[]; /* sorted by name, ended by {0} */
-
-/* NULL if there is no such policy. */
-const struct checkpoint_policy *checkpoint_policy_find(const char *name);
+extern const struct policy checkpoint_policies[]; /* sorted by name, ended by {0} */
 
 /* Everything unknown, C and R 0, a request. */
 struct checkpoint_in checkpoint_in_unknown(void);
 
 /* Runs the policy and adds the figures. */
-enum error_code checkpoint_decide(const struct checkpoint_policy *policy,
+enum error_code checkpoint_decide(const struct policy *policy,
                                   const struct checkpoint_in *in, const double *param,
                                   struct checkpoint_out *out, struct error *err);
 
@@ -338,8 +333,7 @@ enum checkpoint_param {
                                "part of it, seconds")
 
 /* Whether an option has a part in what the policy decides. */
-bool checkpoint_reads_option(const struct checkpoint_policy *policy,
-                             enum checkpoint_param option);
+bool checkpoint_reads_option(const struct policy *policy, enum checkpoint_param option);
 
 /* ---- for the policies ---- */
 

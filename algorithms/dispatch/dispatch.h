@@ -26,9 +26,6 @@
 DISPATCH_POLICIES(X)
 #undef X
 
-extern const struct round_policy dispatch_policies[]; /* sorted by name, ended by {0} */
-
-/* NULL if there is no such policy. */
-const struct round_policy *dispatch_policy_find(const char *name);
+extern const struct policy dispatch_policies[]; /* sorted by name, ended by {0} */
 
 #endif

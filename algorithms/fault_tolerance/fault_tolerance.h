@@ -30,11 +30,7 @@
 FAULT_TOLERANCE_POLICIES(X)
 #undef X
 
-extern const struct round_policy
-    fault_tolerance_policies[]; /* sorted by name, ended by {0} */
-
-/* NULL if there is no such policy. */
-const struct round_policy *fault_tolerance_policy_find(const char *name);
+extern const struct policy fault_tolerance_policies[]; /* sorted by name, ended by {0} */
 
 /* ---- expected_time ---- */
 

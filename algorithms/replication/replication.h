@@ -35,10 +35,6 @@
 REPLICATION_POLICIES(X)
 #undef X
 
-extern const struct round_policy
-    replication_policies[]; /* sorted by name, ended by {0} */
-
-/* NULL if there is no such policy. */
-const struct round_policy *replication_policy_find(const char *name);
+extern const struct policy replication_policies[]; /* sorted by name, ended by {0} */
 
 #endif

@@ -20,12 +20,3 @@ size_t round_draw(uint64_t *random_state, size_t count)
 
     return i < count ? i : count - 1;
 }
-
-const struct round_policy *round_policy_find(const struct round_policy *table,
-                                             const char *name)
-{
-    for (const struct round_policy *p = table; p->name; p++)
-        if (strcmp(p->name, name) == 0)
-            return p;
-    return NULL;
-}

@@ -66,7 +66,7 @@ static bool plan_at(size_t i, struct policy_row *row)
 
 static bool checkpoint_at(size_t i, struct policy_row *row)
 {
-    const struct checkpoint_policy *p = &checkpoint_policies[i];
+    const struct policy *p = &checkpoint_policies[i];
 
     *row = (struct policy_row){p->name, p->purpose, p->source, p->params, NULL};
     return p->name;
@@ -81,7 +81,7 @@ static bool coallocation_at(size_t i, struct policy_row *row)
     return p->name;
 }
 
-static bool round_at(const struct round_policy *p, struct policy_row *row)
+static bool round_at(const struct policy *p, struct policy_row *row)
 {
     *row = (struct policy_row){p->name, p->purpose, p->source, p->params, NULL};
     return p->name;
@@ -114,7 +114,7 @@ static bool queue_at(size_t i, struct policy_row *row)
 
 static bool vm_at(size_t i, struct policy_row *row)
 {
-    const struct vm_policy *p = &vm_policies[i];
+    const struct policy *p = &vm_policies[i];
 
     *row = (struct policy_row){p->name, p->purpose, p->source, p->params, NULL};
     return p->name;
@@ -299,7 +299,7 @@ static struct option option_of(const struct param *p)
 /* Checkpoint policies take each other's options, but list only those that they read. */
 static bool reads(const struct policy_row *row, size_t option)
 {
-    for (const struct checkpoint_policy *p = checkpoint_policies; p->name; p++)
+    for (const struct policy *p = checkpoint_policies; p->name; p++)
         if (p->params == row->params)
             return checkpoint_reads_option(p, (enum checkpoint_param)option);
     return true;
