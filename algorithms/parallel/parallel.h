@@ -21,7 +21,7 @@
 #define GRIDPLAN_PARALLEL_H
 
 #include "models/base/budget.h"
-#include "models/base/param.h"
+#include "models/base/policy.h"
 #include "models/decision_status.h"
 #include "models/performance/term.h"
 
@@ -84,11 +84,11 @@ struct parallel_search; /* evaluate.h, for the policies */
 typedef enum error_code parallel_fn(struct parallel_search *s, const double *param,
                                     struct error *err);
 
-struct parallel_policy {
-    const char *name, *purpose, *source;
-    parallel_fn *run;
-    const struct param *params;
-};
+/* What runs a policy of this table. */
+static inline parallel_fn *parallel_fn_of(const struct policy *policy)
+{
+    return (parallel_fn *)policy->run;
+}
 
 /* Every policy. To add one, write parallel/NAME.c with parallel_NAME() and
  * parallel_NAME_params[], and its row here. */
@@ -124,13 +124,10 @@ struct parallel_policy {
 PARALLEL_POLICIES(X)
 #undef X
 
-extern const struct parallel_policy
-    parallel_policies[]; /* sorted by name, ended by {0} */
+extern const struct policy parallel_policies[]; /* sorted by name, ended by {0} */
 
-/* NULL if there is no such policy. */
-const struct parallel_policy *parallel_policy_find(const char *name);
-
-/* Options that every policy takes; who builds *in reads them. */
+/* Options that every policy takes; who builds *in reads them. The policy's own begin at
+ * PARALLEL_COMMON_COUNT. */
 enum parallel_common {
     PARALLEL_WORK_BUDGET,
     PARALLEL_PRE_EVALUATE,
@@ -141,20 +138,12 @@ enum parallel_common {
 
 extern const struct param parallel_common_params[];
 
-/* Binds a request's options: value[] gets the common ones, then the policy's own from
- * index PARALLEL_COMMON_COUNT on. PARAMS_MAX values. */
-enum error_code parallel_options_bind(const struct parallel_policy *policy,
-                                      const struct named_value *options,
-                                      size_t option_count, double *value,
-                                      struct error *err);
-
 /* Runs the policy, looks at the two sets of pre_evaluate (whose result never steers the
  * policy), and adds the lower bound and the status. Without any machine, or with fewer
  * than min_procs: infeasible. ERR_INVALID when the policy cannot treat the input
  * (brute_force beyond 20 machines, threshold_exact without uplinks). */
-enum error_code parallel_decide(const struct parallel_in *in,
-                                const struct parallel_policy *policy, const double *param,
-                                struct parallel_out *out, struct arena *a,
-                                struct error *err);
+enum error_code parallel_decide(const struct parallel_in *in, const struct policy *policy,
+                                const double *param, struct parallel_out *out,
+                                struct arena *a, struct error *err);
 
 #endif

@@ -18,6 +18,7 @@
 #define GRIDPLAN_PLAN_H
 
 #include "algorithms/plan/site_plan.h"
+#include "models/base/policy.h"
 #include "models/decision_status.h"
 
 enum { PLAN_PHASES_MAX = 1000 }; /* of an application: the tables grow with its square */
@@ -122,12 +123,13 @@ struct plan_run; /* plan_run.h, for the policies */
 /* Appends the intervals of a whole plan to run->intervals. */
 typedef enum error_code plan_grid_fn(struct plan_run *run, struct error *err);
 
-struct plan_policy {
-    const char *name, *purpose, *source;
-    plan_site_fn *site; /* plans one cluster; several by plan_grid_next() */
-    plan_grid_fn *grid; /* plans any number itself; exactly one of both is set */
-    const struct param *params;
-};
+/* PLAN_GRID: by a plan_grid_fn; else by a plan_site_fn, several by plan_grid_next(). */
+enum plan_flag { PLAN_SITE = 0, PLAN_GRID = 1 };
+
+static inline plan_site_fn *plan_site_fn_of(const struct policy *policy)
+{
+    return policy->flags & PLAN_GRID ? NULL : (plan_site_fn *)policy->run;
+}
 
 /* Every policy: name, SITE or GRID, purpose, source. To add one, write plan/NAME.c
  * with plan_NAME(), and its row here (sorted by name). */
@@ -157,7 +159,7 @@ struct plan_policy {
 PLAN_POLICIES(X)
 #undef X
 
-extern const struct plan_policy plan_policies[]; /* sorted by name, ended by {0} */
+extern const struct policy plan_policies[]; /* sorted by name, ended by {0} */
 
 /* Options that every policy takes. `scheduler` and the two costs are for whoever
  * makes the sources and the cost matrix. */
@@ -172,17 +174,10 @@ double plan_fitness(const struct plan_worth *worth);
  * in->table could not tell. */
 bool plan_split_and_merge(const struct plan_site_in *in, bool *bits);
 
-/* NULL if there is no such policy. */
-const struct plan_policy *plan_policy_find(const char *name);
-
-/* Fills value[0 .. PLAN_OPTION_COUNT - 1] from the options of a request. */
-enum error_code plan_options_bind(const struct named_value *options, size_t option_count,
-                                  double *value, struct error *err);
-
-/* Plans the phases left, and judges the plan: bound, gap, status. `option` is of
- * plan_options_bind(). Errors: ERR_INVALID if there are too many phases for
- * brute_force, ERR_TOO_LARGE. */
-enum error_code plan_decide(const struct plan_in *in, const struct plan_policy *policy,
+/* Plans the phases left, and judges the plan: bound, gap, status. `option` has
+ * a value for each of plan_common_params. Errors: ERR_INVALID if there are too many
+ * phases for brute_force, ERR_TOO_LARGE. */
+enum error_code plan_decide(const struct plan_in *in, const struct policy *policy,
                             const double *option, struct plan_out *out, struct arena *a,
                             struct error *err);
 

@@ -48,7 +48,7 @@ static bool migration_at(size_t i, struct policy_row *row)
 
 static bool parallel_at(size_t i, struct policy_row *row)
 {
-    const struct parallel_policy *p = &parallel_policies[i];
+    const struct policy *p = &parallel_policies[i];
 
     *row = (struct policy_row){p->name, p->purpose, p->source, p->params,
                                parallel_common_params};
@@ -57,7 +57,7 @@ static bool parallel_at(size_t i, struct policy_row *row)
 
 static bool plan_at(size_t i, struct policy_row *row)
 {
-    const struct plan_policy *p = &plan_policies[i];
+    const struct policy *p = &plan_policies[i];
 
     *row = (struct policy_row){p->name, p->purpose, p->source, p->params,
                                plan_common_params};
