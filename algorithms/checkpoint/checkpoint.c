@@ -1,8 +1,6 @@
 /* checkpoint/checkpoint.c - what checkpoint policies share. */
 #include "algorithms/checkpoint/checkpoint.h"
 
-#include <string.h>
-
 const char *const checkpoint_action_names[] = {"take", "omit", "none", NULL};
 
 const char *const checkpoint_reason_names[] = {

@@ -37,20 +37,17 @@ const char *const co_claim_decision_names[] = {
 
 /* ---- policies ---- */
 
-const struct co_claim_policy co_claim_policies[] = {
-#define X(name, purpose, source, run) {#name, purpose, source, co_claim_params, run},
+const struct policy co_claim_policies[] = {
+#define X(policy, does, described, claim) \
+    {.name = #policy,                     \
+     .purpose = does,                     \
+     .source = described,                 \
+     .params = co_claim_params,           \
+     .run = (policy_fn *)claim},
     CO_CLAIM_POLICIES(X)
 #undef X
         {0},
 };
-
-const struct co_claim_policy *co_claim_policy_find(const char *name)
-{
-    for (const struct co_claim_policy *p = co_claim_policies; p->name; p++)
-        if (strcmp(p->name, name) == 0)
-            return p;
-    return NULL;
-}
 
 enum {
     T_THRESHOLD,

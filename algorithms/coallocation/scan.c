@@ -31,8 +31,9 @@ const char *const co_requeue_rule_names[] = {"tail", "original", NULL};
 
 /* ---- policies ---- */
 
-const struct co_scan_policy co_scan_policies[] = {
-#define X(name, purpose, source) {#name, purpose, source, co_scan_params},
+const struct policy co_scan_policies[] = {
+#define X(policy, does, described) \
+    {.name = #policy, .purpose = does, .source = described, .params = co_scan_params},
     CO_SCAN_POLICIES(X)
 #undef X
         {0},

@@ -5,7 +5,6 @@
 #include "algorithms/parallel/sites.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 const struct policy parallel_policies[] = {
 #define X(policy, does, described)         \

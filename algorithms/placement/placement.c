@@ -10,7 +10,6 @@
 #include "algorithms/placement/unused.h"
 #include "algorithms/placement/verify.h"
 
-#include <assert.h>
 #include <string.h>
 
 const struct policy placement_policies[] = {

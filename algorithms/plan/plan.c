@@ -5,7 +5,6 @@
 #include "algorithms/plan/bound.h"
 
 #include <math.h>
-#include <string.h>
 
 const struct policy plan_policies[] = {
 #define X(policy, kind, does, described) \

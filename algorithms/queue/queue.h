@@ -28,7 +28,7 @@
 
 #include "models/base/budget.h"
 #include "models/base/error.h"
-#include "models/base/param.h"
+#include "models/base/policy.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -41,12 +41,18 @@
 enum queue_order { QUEUE_ARRIVAL, QUEUE_SHORTEST, QUEUE_LARGEST };
 enum queue_rule { QUEUE_HEAD, QUEUE_FIT, QUEUE_EASY, QUEUE_CONSERVATIVE };
 
-struct queue_policy {
-    const char *name, *purpose, *source;
+/* The traits of a policy. */
+struct queue_discipline {
     enum queue_order order; /* of the queue */
     enum queue_rule rule;
     enum queue_order filler; /* order of those that overtake (fit, easy) */
 };
+
+static inline const struct queue_discipline *
+queue_discipline_of(const struct policy *policy)
+{
+    return (const struct queue_discipline *)policy->traits;
+}
 
 /* Every queue policy: name, order, rule, order of those that overtake, purpose, source.
  * To add one, write its row here; a new rule is a function in rules.c. conservative
@@ -71,14 +77,11 @@ struct queue_policy {
     X(sjf, SHORTEST, HEAD, SHORTEST, "Shortest job first, nobody overtakes",            \
       "data/README.md")
 
-extern const struct queue_policy queue_policies[]; /* sorted by name, ended by {0} */
+extern const struct policy queue_policies[]; /* sorted by name, ended by {0} */
 
 /* Options of the rule conservative; the others have none. */
 enum { QUEUE_COMPRESS, QUEUE_OPTION_COUNT };
 extern const struct param queue_conservative_params[];
-
-/* NULL if there is no such policy. */
-const struct queue_policy *queue_policy_find(const char *name);
 
 /* ---- what is there ---- */
 
@@ -184,7 +187,7 @@ struct queue_out {
  * caller's, who has to tell it. What is done at any rate, also without time: the first
  * jobs of the queue start as far as they fit, and all others have a start. The jobs must
  * be within the bounds above; running jobs and reservations too, see queue_check(). */
-enum error_code queue_decide(const struct queue_policy *policy, const struct queue_in *in,
+enum error_code queue_decide(const struct policy *policy, const struct queue_in *in,
                              struct queue_out *out, struct arena *a, struct error *err);
 
 /* Adds the mistakes of the input to *err, with pointers "/running" and

@@ -3,8 +3,6 @@
 
 #include "models/base/rng.h"
 
-#include <string.h>
-
 const char *const round_wait_reason_names[] = {
     [ROUND_NO_RESOURCE_UP] = "no_resource_up",
     [ROUND_NO_FREE_SLOT] = "no_free_slot",

@@ -15,7 +15,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define TICK_S 1e-3 /* of the simulator's clock: what is in use is not free before */
 

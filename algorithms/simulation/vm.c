@@ -3,7 +3,6 @@
 
 #include <assert.h>
 #include <math.h>
-#include <string.h>
 
 #define PAIRS_MAX 10000000.0
 #define ROUNDING  1e-9 /* sums of shares may go beyond the capacity by this part of it */

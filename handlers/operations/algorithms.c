@@ -74,7 +74,7 @@ static bool checkpoint_at(size_t i, struct policy_row *row)
 
 static bool coallocation_at(size_t i, struct policy_row *row)
 {
-    const struct co_policy *p = &coallocation_policies[i];
+    const struct policy *p = &coallocation_policies[i];
 
     *row =
         (struct policy_row){p->name, p->purpose, p->source, p->params, co_common_params};
@@ -104,11 +104,9 @@ static bool dispatch_at(size_t i, struct policy_row *row)
 
 static bool queue_at(size_t i, struct policy_row *row)
 {
-    const struct queue_policy *p = &queue_policies[i];
+    const struct policy *p = &queue_policies[i];
 
-    *row = (struct policy_row){
-        p->name, p->purpose, p->source,
-        p->rule == QUEUE_CONSERVATIVE ? queue_conservative_params : NULL, NULL};
+    *row = (struct policy_row){p->name, p->purpose, p->source, p->params, NULL};
     return p->name;
 }
 
@@ -135,7 +133,7 @@ static bool prediction_at(size_t i, struct policy_row *row)
 
 static bool claim_at(size_t i, struct policy_row *row)
 {
-    const struct co_claim_policy *p = &co_claim_policies[i];
+    const struct policy *p = &co_claim_policies[i];
 
     *row = (struct policy_row){p->name, p->purpose, p->source, p->params, NULL};
     return p->name;
@@ -143,7 +141,7 @@ static bool claim_at(size_t i, struct policy_row *row)
 
 static bool scan_at(size_t i, struct policy_row *row)
 {
-    const struct co_scan_policy *p = &co_scan_policies[i];
+    const struct policy *p = &co_scan_policies[i];
 
     *row = (struct policy_row){p->name, p->purpose, p->source, p->params, NULL};
     return p->name;

@@ -14,6 +14,15 @@ const struct policy *policy_find(const struct policy *policies, const char *name
     return NULL;
 }
 
+size_t policies_count(const struct policy *policies)
+{
+    size_t count = 0;
+
+    while (policies[count].name)
+        count++;
+    return count;
+}
+
 size_t policy_option_count(const struct policy *policy)
 {
     return params_count(policy->common) + params_count(policy->params);

@@ -28,6 +28,9 @@ struct policy {
 /* The policy with this name or abbreviation; NULL if there is none. */
 const struct policy *policy_find(const struct policy *policies, const char *name);
 
+/* Number of rows. */
+size_t policies_count(const struct policy *policies);
+
 /* Number of its options, and the i-th: those in common first. */
 size_t policy_option_count(const struct policy *policy);
 const struct param *policy_option(const struct policy *policy, size_t i);
