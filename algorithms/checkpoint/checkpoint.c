@@ -23,7 +23,7 @@ const struct policy checkpoint_policies[] = {
         {0},
 };
 
-bool checkpoint_reads_option(const struct policy *policy, enum checkpoint_param option)
+bool checkpoint_reads_option(const struct policy *policy, size_t option)
 {
     checkpoint_fn *run = checkpoint_fn_of(policy);
     bool by_mean = policy->flags & CHECKPOINT_NEEDS_MEAN;

@@ -332,8 +332,8 @@ enum checkpoint_param {
                                "Stored failures so soon after one that counted are "   \
                                "part of it, seconds")
 
-/* Whether an option has a part in what the policy decides. */
-bool checkpoint_reads_option(const struct policy *policy, enum checkpoint_param option);
+/* Whether an option, of enum checkpoint_param, has a part in what the policy decides. */
+bool checkpoint_reads_option(const struct policy *policy, size_t option);
 
 /* ---- for the policies ---- */
 

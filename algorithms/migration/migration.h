@@ -7,13 +7,7 @@
 #ifndef GRIDPLAN_MIGRATION_H
 #define GRIDPLAN_MIGRATION_H
 
-#include "models/base/param.h"
-
-struct migration_policy {
-    const char *name, *purpose, *source;
-    const struct param *params;
-    const struct param *common; /* of the family whose decisions it uses; NULL: none */
-};
+#include "models/base/policy.h"
 
 /* Every policy: name, purpose, source, further options. To add one, write
  * migration/NAME.h and NAME.c with migration_NAME() and migration_NAME_params[], and
@@ -35,11 +29,7 @@ struct migration_policy {
 MIGRATION_POLICIES(X)
 #undef X
 
-extern const struct migration_policy
-    migration_policies[]; /* sorted by name, ended by {0} */
-
-/* NULL if there is no such policy. */
-const struct migration_policy *migration_policy_find(const char *name);
+extern const struct policy migration_policies[]; /* sorted by name, ended by {0} */
 
 /* Names on the wire, ended by NULL. */
 enum migration_decision { MIGRATION_KEEP, MIGRATION_REPLAN, MIGRATION_MIGRATE };

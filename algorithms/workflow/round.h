@@ -71,11 +71,11 @@ struct workflow_round_out {
     size_t warning_count;
 };
 
-struct workflow_round_policy {
-    const char *name, *purpose, *source;
-    const struct param *params; /* presets differ by policy; same names for all */
-    bool moves;                 /* it has a step 2 */
-    bool fastest;               /* step 3 of workflow_fastest */
+/* MOVES: it has a step 2. FASTEST: its step 3 is that of workflow_fastest. */
+enum workflow_round_flag {
+    WORKFLOW_ROUND_NEVER_MOVES = 0,
+    WORKFLOW_ROUND_MOVES = 1,
+    WORKFLOW_ROUND_FASTEST = 2
 };
 
 /* Every dynamic policy (sorted by name). All take the options of spec workflows.md 13,
@@ -83,26 +83,22 @@ struct workflow_round_policy {
 #define WORKFLOW_ROUND_POLICIES(X)                                              \
     X(balanced,                                                                 \
       "Longest tasks to the fastest resources, their siblings just below them", \
-      "workflows.md 5", true, false)                                            \
+      "workflows.md 5", MOVES)                                                  \
     X(balanced_grouped, "balanced, with resources in groups of like speed",     \
-      "workflows.md 6.4", true, false)                                          \
+      "workflows.md 6.4", MOVES)                                                \
     X(balanced_reduced_overhead, "balanced, moving only where it clearly pays", \
-      "workflows.md 6.1, 6.2", true, false)                                     \
+      "workflows.md 6.1, 6.2", MOVES)                                           \
     X(balanced_static, "Starts ready tasks by their sets and never moves",      \
-      "workflows.md 8", false, false)                                           \
+      "workflows.md 8", NEVER_MOVES)                                            \
     X(workflow_fastest, "Each ready task to the fastest free resource",         \
-      "workflows.md 6.5", false, true)
+      "workflows.md 6.5", FASTEST)
 
-#define X(name, purpose, source, moves, fastest) \
+#define X(name, purpose, source, flag) \
     extern const struct param workflow_##name##_params[];
 WORKFLOW_ROUND_POLICIES(X)
 #undef X
 
-extern const struct workflow_round_policy
-    workflow_round_policies[]; /* sorted, ended by {0} */
-
-/* NULL if there is no such policy. */
-const struct workflow_round_policy *workflow_round_policy_find(const char *name);
+extern const struct policy workflow_round_policies[]; /* sorted, ended by {0} */
 
 /* Which steps a caller wants. */
 enum workflow_round_steps {
@@ -112,8 +108,7 @@ enum workflow_round_steps {
 };
 
 /* Checks *in and decides a round. Mistakes are collected as in workflow_decide(). */
-enum error_code workflow_round(const struct workflow_in *in,
-                               const struct workflow_round_policy *policy,
+enum error_code workflow_round(const struct workflow_in *in, const struct policy *policy,
                                const struct named_value *options, size_t option_count,
                                enum workflow_round_steps steps,
                                struct workflow_round_out *out, struct arena *a,
@@ -246,8 +241,8 @@ struct workflow_plain_out {
 
 /* `param` are the bound options of the policy's table. */
 enum error_code workflow_round_run(const struct workflow_plain *plain,
-                                   const struct workflow_round_policy *policy,
-                                   const double *param, enum workflow_round_steps steps,
+                                   const struct policy *policy, const double *param,
+                                   enum workflow_round_steps steps,
                                    struct workflow_plain_out *out, struct arena *a,
                                    struct error *err);
 

@@ -7,7 +7,6 @@
 #include "algorithms/workflow/round_plan.h"
 
 #include <math.h>
-#include <string.h>
 
 static const char *const group_pick_names[] = {"fastest_first", "random", NULL};
 static const char *const balance_names[] = {"all", "longest_only", NULL};
@@ -112,9 +111,13 @@ const struct param workflow_balanced_reduced_overhead_params[] = ROWS(240, 0.2, 
 const struct param workflow_balanced_static_params[] = ROWS(0, 0, 1);
 const struct param workflow_workflow_fastest_params[] = ROWS(0, 0, 1);
 
-const struct workflow_round_policy workflow_round_policies[] = {
-#define X(name, purpose, source, moves, fastest) \
-    {#name, purpose, source, workflow_##name##_params, moves, fastest},
+const struct policy workflow_round_policies[] = {
+#define X(policy, does, described, flag)   \
+    {.name = #policy,                      \
+     .purpose = does,                      \
+     .source = described,                  \
+     .params = workflow_##policy##_params, \
+     .flags = WORKFLOW_ROUND_##flag},
     WORKFLOW_ROUND_POLICIES(X)
 #undef X
         {0},
@@ -135,11 +138,3 @@ const char *const workflow_skip_texts[] = {
 #undef X
         NULL,
 };
-
-const struct workflow_round_policy *workflow_round_policy_find(const char *name)
-{
-    for (const struct workflow_round_policy *p = workflow_round_policies; p->name; p++)
-        if (strcmp(p->name, name) == 0)
-            return p;
-    return NULL;
-}

@@ -402,8 +402,7 @@ static enum error_code warn_unused(struct work *w, const char *name)
     while (index < CHECKPOINT_PARAM_COUNT &&
            strcmp(w->policy->params[index].name, name) != 0)
         index++;
-    if (index == CHECKPOINT_PARAM_COUNT ||
-        checkpoint_reads_option(w->policy, (enum checkpoint_param)index))
+    if (index == CHECKPOINT_PARAM_COUNT || checkpoint_reads_option(w->policy, index))
         return OK;
     if (w->warning_count == UNUSED_MAX)
         return OK;

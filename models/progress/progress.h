@@ -18,7 +18,7 @@
 #ifndef GRIDPLAN_PROGRESS_H
 #define GRIDPLAN_PROGRESS_H
 
-#include "models/base/param.h"
+#include "models/base/policy.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -134,6 +134,7 @@ enum progress_method {
         PROGRESS_METHOD_COUNT
 };
 extern const char *const progress_method_names[]; /* ended by NULL */
+extern const struct policy progress_policies[];   /* likewise, ended by {0} */
 
 enum progress_abscissa { PROGRESS_AUTO, PROGRESS_ELAPSED, PROGRESS_WORK };
 enum progress_smoothing { PROGRESS_AS_IS, PROGRESS_MEDIAN, PROGRESS_MEAN };
