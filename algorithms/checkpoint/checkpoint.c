@@ -14,7 +14,7 @@ const struct policy checkpoint_policies[] = {
 #define X(policy, needs, does, described)     \
     {.name = #policy,                         \
      .purpose = does,                         \
-     .source = described,                     \
+     described,                               \
      .params = checkpoint_##policy##_params,  \
      .run = (policy_fn *)checkpoint_##policy, \
      .flags = CHECKPOINT_NEEDS_##needs},

@@ -166,28 +166,38 @@ static inline checkpoint_fn *checkpoint_fn_of(const struct policy *policy)
 /* Every checkpoint policy. To add one, write checkpoint/NAME.c with
  * checkpoint_NAME() and checkpoint_NAME_params[], and its row here: name, needs,
  * purpose, source. */
-#define CHECKPOINT_POLICIES(X)                                                        \
-    X(daly, MEAN, "Close to the best interval, by a series",                          \
-      "Daly 2006; fault-tolerance.md 5.4")                                            \
-    X(exact, MEAN, "The best interval under a constant failure rate",                 \
-      "fault-tolerance.md 5.4")                                                       \
-    X(finite, TIME | CHECKPOINT_NEEDS_MEAN,                                           \
-      "The best checkpoints of a job that ends, under a constant failure rate",       \
-      "reliability.md 3.1 and 3.2")                                                   \
-    X(last_failure, TIME | CHECKPOINT_NEEDS_AGE,                                      \
-      "LastFailureCP: omit checkpoints while the resource seems stable",              \
-      "000_168dd5aef5075332 4.3.2; 002_6355fdf65728109f 3.2")                         \
-    X(mean_failure, TIME | CHECKPOINT_NEEDS_MEAN,                                     \
-      "MeanFailureCP: move the interval by mean failure interval and remaining time", \
-      "000_168dd5aef5075332 4.3.3; 002_6355fdf65728109f 3.3")                         \
-    X(none, NOTHING, "Never checkpoint", "fault-tolerance.md 5.4")                    \
-    X(periodic, NOTHING, "PeriodicCP: always the initial interval",                   \
-      "000_168dd5aef5075332 4.3; fault-tolerance.md 5.1")                             \
-    X(weibull, MEAN | CHECKPOINT_NEEDS_WEIBULL,                                       \
-      "Interval from the hazard in its middle, by the Weibull fits of the nodes",     \
-      "reliability.md 3.4")                                                           \
-    X(young, MEAN, "First-order estimate of the best interval",                       \
-      "Young 1974; fault-tolerance.md 5.4")
+#define CHECKPOINT_POLICIES(X)                                                           \
+    X(daly, MEAN, "Close to the best interval, by a series",                             \
+      CITES(IN_WORK(daly2006, "equation 37")))                                           \
+    X(exact, MEAN, "The best interval under a constant failure rate",                    \
+      FOLKLORE("The interval of least expected time per second of work under a "         \
+               "constant failure rate, of which young and daly are approximations"))     \
+    X(finite, TIME | CHECKPOINT_NEEDS_MEAN,                                              \
+      "The best checkpoints of a job that ends, under a constant failure rate",          \
+      OURS("Plans the checkpoints of the work that is left, which ends, and decides at " \
+           "each request anew"))                                                         \
+    X(last_failure, TIME | CHECKPOINT_NEEDS_AGE,                                         \
+      "LastFailureCP: omit checkpoints while the resource seems stable",                 \
+      FROM(CITES(IN_WORK(chtepen2010, "chapter 4.3.2"),                                  \
+                 IN_WORK(chtepen2009, "section 3.2")),                                   \
+           BUT("An upper quantile of the run time takes its place, if one is given")))   \
+    X(mean_failure, TIME | CHECKPOINT_NEEDS_MEAN,                                        \
+      "MeanFailureCP: move the interval by mean failure interval and remaining time",    \
+      FROM(CITES(IN_WORK(chtepen2010, "chapter 4.3.3"),                                  \
+                 IN_WORK(chtepen2009, "section 3.3")),                                   \
+           BUT("An interval stops at its minimum, from which it can grow again",         \
+               "With an unknown mean failure interval the time since the last failure "  \
+               "takes its place")))                                                      \
+    X(none, NOTHING, "Never checkpoint",                                                 \
+      FOLKLORE("No checkpoints: what others are compared with"))                         \
+    X(periodic, NOTHING, "PeriodicCP: always the initial interval",                      \
+      CITES(IN_WORK(chtepen2010, "chapter 4.3"), IN_WORK(chtepen2009, "section 3")))     \
+    X(weibull, MEAN | CHECKPOINT_NEEDS_WEIBULL,                                          \
+      "Interval from the hazard in its middle, by the Weibull fits of the nodes",        \
+      OURS("The interval of young with the failure rate in its middle, as the Weibull "  \
+           "fits of the nodes give it"))                                                 \
+    X(young, MEAN, "First-order estimate of the best interval",                          \
+      CITES(IN_WORK(young1974, NULL)))
 
 #define X(name, needs, purpose, source) \
     checkpoint_fn checkpoint_##name;    \

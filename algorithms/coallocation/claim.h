@@ -162,7 +162,12 @@ typedef enum error_code co_claim_fn(const struct co_claim_in *in,
  * co_claim_params. */
 #define CO_CLAIM_POLICIES(X)                                                        \
     X(incremental, "Component by component, elsewhere or by preemption if need be", \
-      "001_546dfcc428821807 4.4", co_claim)
+      FROM(CITES(IN_WORK(mohamed2007, "chapter 4.4")),                              \
+           BUT("What can start and what cannot is split component by component, "   \
+               "largest first",                                                     \
+               "The last try happens completely or not at all",                     \
+               "Ties in preemption go to the lower priority, then by id")),         \
+      co_claim)
 
 extern const struct policy co_claim_policies[]; /* ended by {0} */
 

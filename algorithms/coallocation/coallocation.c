@@ -28,7 +28,7 @@ const struct policy coallocation_policies[] = {
     {.name = #policy,                                            \
      .abbreviation = short_name,                                 \
      .purpose = does,                                            \
-     .source = described,                                        \
+     described,                                                  \
      .common = co_common_params,                                 \
      .params = coallocation_##policy##_params,                   \
      .run = (policy_fn *)coallocation_##policy,                  \
@@ -42,7 +42,7 @@ const struct policy coallocation_policies[] = {
 const struct param co_common_params[] = {
     [CO_L_INITIAL] = {"l_initial", 0, 1, 0.75,
                       "Share of the transfer time after which processors are claimed, of "
-                      "jobs without l_value (001_546dfcc428821807 L938)",
+                      "jobs without l_value (default: Mohamed 2007)",
                       PARAM_NUMBER, NULL},
     [CO_PACK_RETRY] = {"pack_retry", 0, 1, 0,
                        "Where the policy fails, search all ways to place up to 12 "

@@ -200,18 +200,18 @@ static inline enum co_split_rule co_split_of(const struct policy *policy)
 #define COALLOCATION_POLICIES(X)                                                         \
     X(close_to_files, "CF", CO_SPLIT_NEAREST, CO_USES_HISTORY,                           \
       "A site with the file, else the one that it gets to soonest",                      \
-      "001_546dfcc428821807 4.3.1")                                                      \
+      FROM(CITES(IN_WORK(mohamed2007, "chapter 4.3.1")), BUT("Ties go to the site whose idle processors are most likely to stay idle where that is known, else by name")))                                                      \
     X(cluster_minimisation, "CM", CO_SPLIT_FULLEST, 0,                                   \
-      "Few sites, so little traffic between them", "coallocation.md 6.5")                \
+      "Few sites, so little traffic between them", FROM(CITES(IN_WORK(mohamed2007, NULL)), BUT("The work names the policy; the rule is ours: most processors left among the sites that the job uses already, else among all")))                \
     X(data_present, NULL, CO_SPLIT_NONE, CO_NEEDS_DATA,                                  \
-      "Only sites that have the file", "coallocation.md 15")                             \
+      "Only sites that have the file", FROM(CITES(IN_WORK(mohamed2007, "chapter 2.4")), BUT("The first site by name with the file and enough processors; components without a file go by worst_fit")))                             \
     X(flexible_cluster_minimisation, "FCM", CO_SPLIT_FULLEST, CO_FLEXIBLE_ONLY,          \
-      "Splits a flexible job over few sites", "coallocation.md 6.6")                     \
+      "Splits a flexible job over few sites", FROM(CITES(IN_WORK(mohamed2007, NULL)), BUT("The work names the policy; the rule is ours: the split fills the sites with most processors first")))                     \
     X(gridbus, "GB", CO_SPLIT_NONE, 0,                                                   \
       "The first replica, then the site with the widest link to it",                     \
-      "001_546dfcc428821807 2.4")                                                        \
+      FROM(CITES(IN_WORK(mohamed2007, "chapter 2.4")), BUT("The file comes from the first replica by name, and ties go to the first site by name")))                                                        \
     X(worst_fit, "WF", CO_SPLIT_BALANCED, 0,                                             \
-      "The site with most processors left", "001_546dfcc428821807 4.3.2")
+      "The site with most processors left", FROM(CITES(IN_WORK(mohamed2007, "chapter 4.3.2")), BUT("Ties go to the site whose idle processors are most likely to stay idle where that is known, else by name")))
 /* clang-format on */
 
 #define X(name, abbreviation, split, flags, purpose, source) \

@@ -5,7 +5,7 @@ const struct policy dispatch_policies[] = {
 #define X(policy, does, described, its_flags) \
     {.name = #policy,                         \
      .purpose = does,                         \
-     .source = described,                     \
+     described,                               \
      .params = dispatch_##policy##_params,    \
      .run = (policy_fn *)dispatch_##policy,   \
      .flags = its_flags},

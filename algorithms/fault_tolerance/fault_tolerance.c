@@ -5,7 +5,7 @@ const struct policy fault_tolerance_policies[] = {
 #define X(policy, does, described, its_flags)      \
     {.name = #policy,                              \
      .purpose = does,                              \
-     .source = described,                          \
+     described,                                    \
      .params = fault_tolerance_##policy##_params,  \
      .run = (policy_fn *)fault_tolerance_##policy, \
      .flags = its_flags},

@@ -8,7 +8,7 @@ const struct policy migration_policies[] = {
 #define X(policy, does, described, options) \
     {.name = #policy,                       \
      .purpose = does,                       \
-     .source = described,                   \
+     described,                             \
      .common = options,                     \
      .params = migration_##policy##_params},
     MIGRATION_POLICIES(X)

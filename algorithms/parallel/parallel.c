@@ -10,7 +10,7 @@ const struct policy parallel_policies[] = {
 #define X(policy, does, described)         \
     {.name = #policy,                      \
      .purpose = does,                      \
-     .source = described,                  \
+     described,                            \
      .common = parallel_common_params,     \
      .params = parallel_##policy##_params, \
      .run = (policy_fn *)parallel_##policy},

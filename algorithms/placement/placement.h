@@ -179,21 +179,43 @@ typedef enum error_code placement_fn(const struct placement_problem *problem,
 /* Every placement policy. To add one, write placement/NAME.c with
  * placement_NAME() and placement_NAME_params[], and its row here. */
 #define PLACEMENT_POLICIES(X)                                                          \
-    X(auto, "Chooses by size, files and time limit, and says what it chose", "ours")   \
-    X(duplex, "The better of min_min and max_min", "gridway.md 5.1")                   \
+    X(auto, "Chooses by size, files and time limit, and says what it chose",           \
+      OURS("identical_optimum where it applies; else the list policies, then the "     \
+           "search as far as the time or the steps go"))                               \
+    X(duplex, "The better of min_min and max_min", CITES(IN_WORK(braun2001, NULL)))    \
     X(gridway, "Starts jobs now, each on its best-ranked free slot",                   \
-      "004 sections 3 and 6")                                                          \
-    X(identical_optimum, "Proven optimum for identical jobs", "004 section 7, eq. 1")  \
-    X(kpb, "Least completion time among the k percent fastest resources", "ours")      \
-    X(max_min, "Longest best completion time first", "gridway.md 5.1")                 \
-    X(mct, "Jobs in order, each where it completes first", "gridway.md 5.1")           \
-    X(met, "Jobs in order, each where it runs fastest", "gridway.md 5.1")              \
-    X(min_min, "Shortest best completion time first", "gridway.md 5.1")                \
-    X(olb, "Jobs in order, each on the earliest free slot", "gridway.md 5.1")          \
-    X(search, "Anytime search for the least makespan, with a bound", "gridway.md 5.5") \
-    X(sufferage, "First the job that would suffer most elsewhere", "gridway.md 5.1")   \
-    X(sufferage_pass, "Sufferage in passes over all jobs", "gridway.md 5.1")           \
-    X(xsufferage, "Sufferage between sites, for shared files", "gridway.md 5.1")
+      FROM(CITES(IN_WORK(huedo2004, "sections 3 and 6")),                              \
+           BUT("A job that finds no slot counts among the jobs of a round",            \
+               "A job without an estimate may be placed: when it ends is not known"))) \
+    X(identical_optimum, "Proven optimum for identical jobs",                          \
+      CITES(IN_WORK(huedo2004, "section 7, equation 1")))                              \
+    X(kpb, "Least completion time among the k percent fastest resources",              \
+      CITES(IN_WORK(maheswaran1999, NULL)))                                            \
+    X(max_min, "Longest best completion time first",                                   \
+      FROM(CITES(IN_WORK(ibarra1977, NULL)),                                           \
+           BUT("Jobs of one stream whose completion times differ by rounding only go " \
+               "by estimate")))                                                        \
+    X(mct, "Jobs in order, each where it completes first",                             \
+      CITES(IN_WORK(maheswaran1999, NULL)))                                            \
+    X(met, "Jobs in order, each where it runs fastest",                                \
+      CITES(IN_WORK(maheswaran1999, NULL)))                                            \
+    X(min_min, "Shortest best completion time first",                                  \
+      FROM(CITES(IN_WORK(ibarra1977, NULL)),                                           \
+           BUT("Jobs of one stream whose completion times differ by rounding only go " \
+               "by estimate")))                                                        \
+    X(olb, "Jobs in order, each on the earliest free slot",                            \
+      CITES(IN_WORK(maheswaran1999, NULL)))                                            \
+    X(search, "Anytime search for the least makespan, with a bound",                   \
+      OURS("Starts from the best list policy and moves or exchanges jobs until the "   \
+           "lower bound is reached or the time or the steps are up"))                  \
+    X(sufferage, "First the job that would suffer most elsewhere",                     \
+      FROM(CITES(IN_WORK(maheswaran1999, NULL)),                                       \
+           BUT("After each job the completion times are updated; sufferage_pass has "  \
+               "the passes of the publication")))                                      \
+    X(sufferage_pass, "Sufferage in passes over all jobs",                             \
+      CITES(IN_WORK(maheswaran1999, NULL)))                                            \
+    X(xsufferage, "Sufferage between sites, for shared files",                         \
+      CITES(IN_WORK(casanova2000, NULL)))
 
 extern const struct policy placement_policies[]; /* sorted by name, ended by {0} */
 

@@ -10,7 +10,7 @@ const struct policy plan_policies[] = {
 #define X(policy, kind, does, described) \
     {.name = #policy,                    \
      .purpose = does,                    \
-     .source = described,                \
+     described,                          \
      .common = plan_common_params,       \
      .run = (policy_fn *)plan_##policy,  \
      .flags = PLAN_##kind},

@@ -133,25 +133,40 @@ static inline plan_site_fn *plan_site_fn_of(const struct policy *policy)
 
 /* Every policy: name, SITE or GRID, purpose, source. To add one, write plan/NAME.c
  * with plan_NAME(), and its row here (sorted by name). */
-#define PLAN_POLICIES(X)                                                              \
-    X(auto, GRID,                                                                     \
-      "Cheap planners, then the optimum of one cluster, the best plan"                \
-      " known for several: the best of all",                                          \
-      "rescheduling-plans.md 9")                                                      \
-    X(brute_force, SITE, "Every plan; at most 20 phases", "003 5.5")                  \
-    X(division, SITE, "Add the marker that helps most, again and again", "003 5.3.2") \
-    X(genetic, SITE, "Genetic algorithm over markers, split and merge", "003 5.3.3")  \
-    X(incremental, SITE, "Grow an interval while its first schedule stays good",      \
-      "003 5.3.1")                                                                    \
-    X(incremental_lookahead, SITE, "Grow, and look one valid interval ahead",         \
-      "rescheduling-plans.md 3.2")                                                    \
-    X(mcrp_optimal, GRID,                                                             \
-      "Recursion over phases and clusters, or the plan by optimal"                    \
-      " intervals if that is better",                                                 \
-      "rescheduling-plans.md 4")                                                      \
-    X(optimal, SITE, "Recursion over phases: the least total of one cluster",         \
-      "rescheduling-plans.md 3.5")                                                    \
-    X(single_schedule, GRID, "One schedule for all phases", "003 5.5, table 5.3")
+#define PLAN_POLICIES(X)                                                                 \
+    X(auto, GRID,                                                                        \
+      "Cheap planners, then the optimum of one cluster, the best plan"                   \
+      " known for several: the best of all",                                             \
+      OURS("Planners that ask little first, then the optimum; all share what was "       \
+           "asked, and the best plan is the answer"))                                    \
+    X(brute_force, SITE, "Every plan; at most 20 phases",                                \
+      CITES(IN_WORK(sanjay2008, "chapter 5.5")))                                         \
+    X(division, SITE, "Add the marker that helps most, again and again",                 \
+      FROM(CITES(IN_WORK(sanjay2008, "chapter 5.3.2")),                                  \
+           BUT("The plan of one interval takes part")))                                  \
+    X(genetic, SITE, "Genetic algorithm over markers, split and merge",                  \
+      FROM(CITES(IN_WORK(sanjay2008, "chapter 5.3.3")),                                  \
+           BUT("A first marker is set with probability 1/2, a last interval that is "    \
+               "too short is merged, and an invalid plan is never the answer")))         \
+    X(incremental, SITE, "Grow an interval while its first schedule stays good",         \
+      FROM(CITES(IN_WORK(sanjay2008, "chapter 5.3.1")),                                  \
+           BUT("Schedules are compared by the model, not by mean speed and bandwidth",   \
+               "The best schedule of the final interval is stored, not that of the "     \
+               "interval with the refused phase",                                        \
+               "Equality goes on")))                                                     \
+    X(incremental_lookahead, SITE, "Grow, and look one valid interval ahead",            \
+      OURS("Grows an interval, and asks after each phase whether to move now, with the " \
+           "next valid interval in view"))                                               \
+    X(mcrp_optimal, GRID,                                                                \
+      "Recursion over phases and clusters, or the plan by optimal"                       \
+      " intervals if that is better",                                                    \
+      OURS("Recursion over phases and clusters with the costs of moving; the plan by "   \
+           "optimal intervals if that is better"))                                       \
+    X(optimal, SITE, "Recursion over phases: the least total of one cluster",            \
+      OURS("Times and costs add up, so the best plan of the first phases ends with an "  \
+           "interval behind a best plan"))                                               \
+    X(single_schedule, GRID, "One schedule for all phases",                              \
+      CITES(IN_WORK(sanjay2008, "chapter 5.5")))
 
 #define PLAN_FN_SITE                   plan_site_fn
 #define PLAN_FN_GRID                   plan_grid_fn

@@ -23,7 +23,7 @@ const struct policy queue_policies[] = {
 #define X(policy, order, rule, filler, does, described) \
     {.name = #policy,                                   \
      .purpose = does,                                   \
-     .source = described,                               \
+     described,                                         \
      .params = QUEUE_PARAMS_##rule,                     \
      .traits =                                          \
          &(const struct queue_discipline){QUEUE_##order, QUEUE_##rule, QUEUE_##filler}},

@@ -57,25 +57,29 @@ queue_discipline_of(const struct policy *policy)
 /* Every queue policy: name, order, rule, order of those that overtake, purpose, source.
  * To add one, write its row here; a new rule is a function in rules.c. conservative
  * goes with the order ARRIVAL only. */
-#define QUEUE_POLICIES(X)                                                               \
-    X(conservative, ARRIVAL, CONSERVATIVE, ARRIVAL,                                     \
-      "Every job has a reservation that nobody may delay", "Mu'alem, Feitelson 2001")   \
-    X(easy, ARRIVAL, EASY, ARRIVAL,                                                     \
-      "Later jobs may start early if they do not delay the first one",                  \
-      "Mu'alem, Feitelson 2001")                                                        \
-    X(easy_sjbf, ARRIVAL, EASY, SHORTEST, "EASY, the shortest of the later jobs first", \
-      "Tsafrir et al. 2007")                                                            \
-    X(easy_sjf, SHORTEST, EASY, SHORTEST,                                               \
-      "Shortest job first; others may start early if they do not delay the shortest",   \
-      "ours")                                                                           \
-    X(fcfs, ARRIVAL, HEAD, ARRIVAL, "First come, first served",                         \
-      "Mu'alem, Feitelson 2001")                                                        \
-    X(first_fit, ARRIVAL, FIT, ARRIVAL,                                                 \
-      "The earliest job that fits starts; wide jobs may wait for ever", "ours")         \
-    X(largest_first, LARGEST, FIT, LARGEST,                                             \
-      "The widest job that fits starts; narrow jobs may wait for ever", "ours")         \
-    X(sjf, SHORTEST, HEAD, SHORTEST, "Shortest job first, nobody overtakes",            \
-      "data/README.md")
+#define QUEUE_POLICIES(X)                                                                \
+    X(conservative, ARRIVAL, CONSERVATIVE, ARRIVAL,                                      \
+      "Every job has a reservation that nobody may delay",                               \
+      CITES(IN_WORK(mualem2001, NULL)))                                                  \
+    X(easy, ARRIVAL, EASY, ARRIVAL,                                                      \
+      "Later jobs may start early if they do not delay the first one",                   \
+      CITES(IN_WORK(mualem2001, NULL)))                                                  \
+    X(easy_sjbf, ARRIVAL, EASY, SHORTEST, "EASY, the shortest of the later jobs first",  \
+      CITES(IN_WORK(tsafrir2007, NULL)))                                                 \
+    X(easy_sjf, SHORTEST, EASY, SHORTEST,                                                \
+      "Shortest job first; others may start early if they do not delay the shortest",    \
+      OURS("EASY on a queue that is sorted by estimate: the reservation is that of the " \
+           "shortest job"))                                                              \
+    X(fcfs, ARRIVAL, HEAD, ARRIVAL, "First come, first served",                          \
+      CITES(IN_WORK(mualem2001, NULL)))                                                  \
+    X(first_fit, ARRIVAL, FIT, ARRIVAL,                                                  \
+      "The earliest job that fits starts; wide jobs may wait for ever",                  \
+      FOLKLORE("Goes through the queue once and starts whatever fits"))                  \
+    X(largest_first, LARGEST, FIT, LARGEST,                                              \
+      "The widest job that fits starts; narrow jobs may wait for ever",                  \
+      FOLKLORE("first_fit on a queue that is sorted by width, the widest first"))        \
+    X(sjf, SHORTEST, HEAD, SHORTEST, "Shortest job first, nobody overtakes",             \
+      FOLKLORE("Sorts the queue by estimate and starts its head as long as that fits"))
 
 extern const struct policy queue_policies[]; /* sorted by name, ended by {0} */
 

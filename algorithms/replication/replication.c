@@ -5,7 +5,7 @@ const struct policy replication_policies[] = {
 #define X(policy, does, described, its_flags)  \
     {.name = #policy,                          \
      .purpose = does,                          \
-     .source = described,                      \
+     described,                                \
      .params = replication_##policy##_params,  \
      .run = (policy_fn *)replication_##policy, \
      .flags = its_flags},

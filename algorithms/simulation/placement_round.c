@@ -364,7 +364,7 @@ const struct policy placement_round_policies[] = {
 #define X(policy, does, described)          \
     {.name = #policy,                       \
      .purpose = does,                       \
-     .source = described,                   \
+     described,                             \
      .common = placement_common_params,     \
      .params = placement_##policy##_params, \
      .run = (policy_fn *)round_##policy,    \

@@ -13,7 +13,7 @@ const struct policy vm_policies[] = {
 #define X(policy, does, described, its_flags) \
     {.name = #policy,                         \
      .purpose = does,                         \
-     .source = described,                     \
+     described,                               \
      .params = vm_##policy##_params,          \
      .run = (policy_fn *)vm_##policy,         \
      .flags = its_flags},

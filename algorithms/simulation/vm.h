@@ -72,11 +72,18 @@ static inline vm_fn *vm_fn_of(const struct policy *policy)
  * with vm_NAME() and vm_NAME_params[], and its row here. */
 #define VM_POLICIES(X)                                                                \
     X(dynamic_limit, "Round robin; heavy sessions where enough light ones run",       \
-      "T 2.2; Erlang B", VM_LIMIT | VM_MOVING)                                        \
-    X(full_fill, "The first resource with room", "T 2.2", 0)                          \
-    X(limit, "Round robin; no session above a resource's limit", "T 2.2", VM_LIMIT)   \
-    X(round_robin, "The next resource with room after the one used last", "T 2.2", 0) \
-    X(user_clustering, "Where most sessions of the same user run", "T 2.2", VM_BY_USER)
+      FROM(CITES(IN_WORK(chtepen2010, "chapter 2.2")),                                \
+           BUT("The limit follows from the formula of Erlang for the share of light " \
+               "sessions that find no place")),                                       \
+      VM_LIMIT | VM_MOVING)                                                           \
+    X(full_fill, "The first resource with room",                                      \
+      CITES(IN_WORK(chtepen2010, "chapter 2.2")), 0)                                  \
+    X(limit, "Round robin; no session above a resource's limit",                      \
+      CITES(IN_WORK(chtepen2010, "chapter 2.2")), VM_LIMIT)                           \
+    X(round_robin, "The next resource with room after the one used last",             \
+      CITES(IN_WORK(chtepen2010, "chapter 2.2")), 0)                                  \
+    X(user_clustering, "Where most sessions of the same user run",                    \
+      CITES(IN_WORK(chtepen2010, "chapter 2.2")), VM_BY_USER)
 
 #define X(name, purpose, source, flags) \
     vm_fn vm_##name;                    \

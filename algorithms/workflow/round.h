@@ -80,18 +80,27 @@ enum workflow_round_flag {
 
 /* Every dynamic policy (sorted by name). All take the options of spec workflows.md 13,
  * each with presets of its own: workflow_NAME_params[] in round_params.c. */
-#define WORKFLOW_ROUND_POLICIES(X)                                              \
-    X(balanced,                                                                 \
-      "Longest tasks to the fastest resources, their siblings just below them", \
-      "workflows.md 5", MOVES)                                                  \
-    X(balanced_grouped, "balanced, with resources in groups of like speed",     \
-      "workflows.md 6.4", MOVES)                                                \
-    X(balanced_reduced_overhead, "balanced, moving only where it clearly pays", \
-      "workflows.md 6.1, 6.2", MOVES)                                           \
-    X(balanced_static, "Starts ready tasks by their sets and never moves",      \
-      "workflows.md 8", NEVER_MOVES)                                            \
-    X(workflow_fastest, "Each ready task to the fastest free resource",         \
-      "workflows.md 6.5", FASTEST)
+#define WORKFLOW_ROUND_POLICIES(X)                                                 \
+    X(balanced,                                                                    \
+      "Longest tasks to the fastest resources, their siblings just below them",    \
+      FROM(CITES(IN_WORK(chtepen2010, "chapter 5")),                               \
+           BUT("Options cool_down_s, max_moves, max_bytes_moved, min_gain_s and "  \
+               "confidence are ours and do nothing unless given",                  \
+               "A task goes only where its inputs can be brought")),               \
+      MOVES)                                                                       \
+    X(balanced_grouped, "balanced, with resources in groups of like speed",        \
+      FROM(CITES(IN_WORK(chtepen2010, "chapter 5")),                               \
+           BUT("Resources that are failed, stale or without free speed are in no " \
+               "group")),                                                          \
+      MOVES)                                                                       \
+    X(balanced_reduced_overhead, "balanced, moving only where it clearly pays",    \
+      CITES(IN_WORK(chtepen2010, "chapter 5")), MOVES)                             \
+    X(balanced_static, "Starts ready tasks by their sets and never moves",         \
+      CITES(IN_WORK(chtepen2010, "chapter 5")), NEVER_MOVES)                       \
+    X(workflow_fastest, "Each ready task to the fastest free resource",            \
+      FROM(CITES(IN_WORK(chtepen2010, "chapter 5")),                               \
+           BUT("A task goes only where its inputs can be brought")),               \
+      FASTEST)
 
 #define X(name, purpose, source, flag) \
     extern const struct param workflow_##name##_params[];

@@ -39,9 +39,8 @@ static const char *const smoothing_names[] = {"none", "median", "mean", NULL};
 
 #define ROWS(re_min_s, gamma, theta)                                                     \
     {                                                                                    \
-        [WF_RE_MIN_S] =                                                                  \
-            NUMBER("re_min_s", 0, 1e12, re_min_s,                                        \
-                   "A task with less left, s, is not moved (workflows.md 6.1)"),         \
+        [WF_RE_MIN_S] = NUMBER("re_min_s", 0, 1e12, re_min_s,                            \
+                               "A task with less left, s, is not moved"),                \
         [WF_GAMMA] = NUMBER("gamma", 0, 1, gamma,                                        \
                             "Least gain of a move, of what it improves (6.2)"),          \
         [WF_THETA] = WHOLE("theta", 1, 1e6, theta,                                       \
@@ -84,8 +83,7 @@ static const char *const smoothing_names[] = {"none", "median", "mean", NULL};
                    "A gain must exceed this many half widths of the interval of the "    \
                    "task's estimate (predictor fit)"),                                   \
         [WF_PREDICTOR] = CHOICE("predictor", predictor_names,                            \
-                                "How the run time of a running task is estimated "       \
-                                "(runtime-prediction.md)"),                              \
+                                "How the run time of a running task is estimated"),      \
         [WF_REMAINING_RULE] = CHOICE("remaining_rule", remaining_rule_names,             \
                                      "What is left: estimate - work done, or estimate "  \
                                      "(1 - progress)"),                                  \
@@ -115,7 +113,7 @@ const struct policy workflow_round_policies[] = {
 #define X(policy, does, described, flag)   \
     {.name = #policy,                      \
      .purpose = does,                      \
-     .source = described,                  \
+     described,                            \
      .params = workflow_##policy##_params, \
      .flags = WORKFLOW_ROUND_##flag},
     WORKFLOW_ROUND_POLICIES(X)

@@ -50,7 +50,7 @@ const struct policy workflow_policies[] = {
 #define X(policy, options, does, described) \
     {.name = #policy,                       \
      .purpose = does,                       \
-     .source = described,                   \
+     described,                             \
      .common = options,                     \
      .params = workflow_##policy##_params,  \
      .run = (policy_fn *)workflow_##policy},

@@ -156,19 +156,27 @@ static inline workflow_fn *workflow_fn_of(const struct policy *policy)
 /* Every static policy: name, options in common, purpose, source. To add one, write
  * workflow/NAME.c with workflow_NAME() and workflow_NAME_params[], and its row here
  * (sorted by name). */
-#define WORKFLOW_POLICIES(X)                                                           \
-    X(auto, workflow_auto_common_params,                                               \
-      "The best of heft, cpop and peft, then a search; moves that pay", "search.md 7") \
-    X(cpop, workflow_common_params, "The critical path on one resource",               \
-      "workflows.md 8.1")                                                              \
-    X(heft, workflow_common_params,                                                    \
-      "Longest way to the end first, each task where it finishes first",               \
-      "workflows.md 8.1")                                                              \
-    X(peft, workflow_common_params,                                                    \
-      "Like heft, looking ahead to the end by a table of optimistic costs",            \
-      "workflows.md 8.1")                                                              \
-    X(search, workflow_common_params,                                                  \
-      "Anytime search for the least makespan, with a proof where it can", "ours")
+#define WORKFLOW_POLICIES(X)                                                             \
+    X(auto, workflow_auto_common_params,                                                 \
+      "The best of heft, cpop and peft, then a search; moves that pay",                  \
+      OURS("The best of heft, cpop and peft, then a search that has to beat it or "      \
+           "prove it"))                                                                  \
+    X(cpop, workflow_common_params, "The critical path on one resource",                 \
+      FROM(CITES(IN_WORK(topcuoglu2002, NULL)),                                          \
+           BUT("What has begun stays; where no processor can run the whole critical "    \
+               "path, its tasks go where they finish first")))                           \
+    X(heft, workflow_common_params,                                                      \
+      "Longest way to the end first, each task where it finishes first",                 \
+      CITES(IN_WORK(topcuoglu2002, NULL)))                                               \
+    X(peft, workflow_common_params,                                                      \
+      "Like heft, looking ahead to the end by a table of optimistic costs",              \
+      FROM(CITES(IN_WORK(arabnejad2014, NULL)),                                          \
+           BUT("Children that have begun, or that no processor can run, count nothing; " \
+               "means are over the processors that can be used")))                       \
+    X(search, workflow_common_params,                                                    \
+      "Anytime search for the least makespan, with a proof where it can",                \
+      OURS("Local search over schedules from the best list plan, all schedules where "   \
+           "they are few, until the bound is reached or the time or the steps are up"))
 
 #define X(name, common, purpose, source) \
     workflow_fn workflow_##name;         \

@@ -56,8 +56,21 @@ struct option {
     const char *documentation;
 };
 
+struct source {
+    const char *authors;
+    uint64_t year;
+    const char *title, *published_in, *locator, *url;
+};
+
 struct algorithm {
-    const char *family, *name, *purpose, *source, *endpoint;
+    const char *family, *name, *purpose;
+    int origin;
+    const struct source *source;
+    size_t source_count;
+    const char *idea;
+    const char *const *deviations;
+    size_t deviation_count;
+    const char *endpoint;
     const struct option *options;
     size_t option_count;
 };
@@ -98,12 +111,35 @@ static const struct json_field option_rows[] = {
 static const struct json_object option_json = {
     "AlgorithmOption", "An option of an algorithm", sizeof(struct option), option_rows};
 
+#define T struct source
+static const struct json_field source_rows[] = {
+    JSON_TEXT(T, authors, 0, "Who wrote it"),
+    JSON_INTEGER(T, year, 0, 9999, 0, 0, "When it was published"),
+    JSON_TEXT(T, title, 0, "Its title; in brackets: not confirmed"),
+    JSON_TEXT(T, published_in, 0, "Journal with volume and number, conference or school"),
+    JSON_TEXT(T, locator, JSON_OPTIONAL, "Chapter, section or equation; none: all of it"),
+    JSON_TEXT(T, url, JSON_OPTIONAL, "Address"),
+    {0},
+};
+#undef T
+static const struct json_object source_json = {"AlgorithmSource",
+                                               "A work that describes an algorithm",
+                                               sizeof(struct source), source_rows};
+
 #define T struct algorithm
 static const struct json_field algorithm_rows[] = {
     JSON_TEXT(T, family, 0, "Kind of decision"),
     JSON_TEXT(T, name, 0, "Value of `algorithm` in a request"),
     JSON_TEXT(T, purpose, 0, "What it does"),
-    JSON_TEXT(T, source, 0, "Where it is described"),
+    JSON_CHOICE(T, origin, policy_origin_names, 0, 0,
+                "published: see source; ours: of this project; folklore: a textbook rule "
+                "that nobody is cited for"),
+    JSON_LIST(T, source, source_count, struct source, &source_json, 0, 0,
+              "The works that describe it; none unless it is published"),
+    JSON_TEXT(T, idea, JSON_OPTIONAL,
+              "What it does, in a sentence, where there is no work to read"),
+    JSON_TEXTS(T, deviations, deviation_count, 0, JSON_OPTIONAL,
+               "How it differs from the works, in sentences"),
     JSON_TEXT(T, endpoint, 0, "Path that takes it"),
     JSON_LIST(T, options, option_count, struct option, &option_json, 0, 0, "Its options"),
     {0},
@@ -172,6 +208,31 @@ static enum error_code fill_options(const struct family *family,
     return OK;
 }
 
+static enum error_code fill_sources(const struct policy *policy, struct algorithm *out,
+                                    struct arena *a, struct error *err)
+{
+    struct source *list;
+    size_t count = 0;
+
+    while (policy->cites && policy->cites[count].work)
+        count++;
+    list = NEW(a, struct source, count);
+    if (!list)
+        return fail_memory(err);
+    for (size_t i = 0; i < count; i++) {
+        const struct cited_work *work = policy->cites[i].work;
+
+        list[i] =
+            (struct source){work->authors,      (uint64_t)work->year,     work->title,
+                            work->published_in, policy->cites[i].locator, work->url};
+    }
+    out->source = list;
+    out->source_count = count;
+    while (policy->deviations && policy->deviations[out->deviation_count])
+        out->deviation_count++;
+    return OK;
+}
+
 static bool is_wanted(const struct family *family, const struct algorithms_query *query)
 {
     return !query || !query->family || strcmp(query->family, family->name) == 0;
@@ -199,8 +260,11 @@ enum error_code get_algorithms(struct request *rq, const void *in, void *out)
             *list = (struct algorithm){.family = f->name,
                                        .name = p->name,
                                        .purpose = p->purpose,
-                                       .source = p->source,
+                                       .origin = (int)p->origin,
+                                       .idea = p->idea,
+                                       .deviations = p->deviations,
                                        .endpoint = f->endpoint};
+            TRY(fill_sources(p, list, rq->arena, rq->err));
             TRY(fill_options(f, p, list, rq->arena, rq->err));
         }
     }

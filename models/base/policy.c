@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+const char *const policy_origin_names[] = {"published", "ours", "folklore", NULL};
+
 const struct policy *policy_find(const struct policy *policies, const char *name)
 {
     for (const struct policy *p = policies; p->name; p++)

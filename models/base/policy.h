@@ -8,16 +8,24 @@
 #define GRIDPLAN_BASE_POLICY_H
 
 #include "models/base/param.h"
+#include "models/base/work.h"
 
 /* Any function. Each family calls its policies by a type of its own, which its header
  * gives back: FAMILY_fn_of(). */
 typedef void policy_fn(void);
 
+/* FOLKLORE: a textbook rule that nobody is cited for. */
+enum policy_origin { POLICY_PUBLISHED, POLICY_OURS, POLICY_FOLKLORE };
+extern const char *const policy_origin_names[]; /* ended by NULL */
+
 struct policy {
-    const char *name;           /* as in a request's `algorithm` */
-    const char *abbreviation;   /* also taken for the name; NULL: none */
-    const char *purpose;        /* what it does, one line */
-    const char *source;         /* where it is described */
+    const char *name;         /* as in a request's `algorithm` */
+    const char *abbreviation; /* also taken for the name; NULL: none */
+    const char *purpose;      /* what it does, one line */
+    enum policy_origin origin;
+    const struct citation *cites;  /* works that describe it; NULL: none */
+    const char *idea;              /* one sentence; NULL: the works say it */
+    const char *const *deviations; /* from the works, sentences, ended by NULL; NULL */
     const struct param *common; /* options that it shares with its family; NULL: none */
     const struct param *params; /* its own, which come behind those; NULL: none */
     policy_fn *run;             /* NULL: the family has one function for all */

@@ -37,7 +37,7 @@ static const char *const filters[] = {"none", "average", "auto", NULL};
 
 const struct policy progress_policies[] = {
 #define X(symbol, method, does, described) \
-    {.name = #method, .purpose = does, .source = described, .params = progress_params},
+    {.name = #method, .purpose = does, described, .params = progress_params},
     PROGRESS_METHODS(X)
 #undef X
         {0},
