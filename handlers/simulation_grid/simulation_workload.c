@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NAMES_MAX = 64 };
-
 /* ---- uploads ---- */
 
 /* What is kept of an upload: whose content it was. */
@@ -298,17 +296,19 @@ static enum error_code mistake(struct building *b, const char *pointer,
     return invalid(b->err, whole, kind, "%s", text);
 }
 
+static const char *preset_at(const void *presets, size_t i)
+{
+    return ((const struct workload_preset *)presets)[i].name;
+}
+
 static enum error_code unknown_workload(struct error *err, const char *pointer,
                                         const char *name)
 {
-    const char *names[NAMES_MAX];
     char hint[NAMES_HINT_BYTES];
-    size_t count = 0;
 
-    for (; workload_presets[count].name && count < NAMES_MAX; count++)
-        names[count] = workload_presets[count].name;
     return invalid(err, pointer, "unknown_preset", "there is no workload '%.60s'; %s",
-                   name, names_hint(name, names, count, hint, sizeof(hint)));
+                   name,
+                   names_hint_in(name, preset_at, workload_presets, hint, sizeof(hint)));
 }
 
 /* Where to begin: the workload's preset, the scenario's, or a blank one. */
