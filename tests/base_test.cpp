@@ -2,6 +2,7 @@
 #include "tests/support.hpp"
 
 extern "C" {
+#include "models/base/order.h"
 #include "models/base/policy.h"
 }
 
@@ -301,4 +302,22 @@ TEST_CASE("a policy is found by name or abbreviation, with its options", "[base]
           "did you mean 'slow'? known: 'fast', 'faster', 'plain', 'slow'");
     CHECK(std::string(policy_hint("x", both, text, 64)) ==
           "known: 'fast', 'faster' ... (4 in all)");
+}
+
+TEST_CASE("medians and quantiles of numbers in any order, with ties", "[base]")
+{
+    double one[] = {7}, two[] = {HUGE_VAL, 1}, large[] = {1.5e308, 1.7e308};
+    CHECK(sort_median(one, 1) == 7);
+    CHECK(sort_median(two, 2) == HUGE_VAL);
+    CHECK(two[0] == 1);
+    CHECK(sort_median(large, 2) == Approx(1.6e308));
+    double ties[] = {3, -1, 3, 0, 3};
+    CHECK(sort_median(ties, 5) == 3);
+    CHECK(std::is_sorted(ties, ties + 5));
+    double four[] = {4, 1, 3, 2};
+    sort_numbers(four, 4);
+    CHECK(sorted_quantile(four, 4, 0) == 1);
+    CHECK(sorted_quantile(four, 4, 0.5) == 2.5);
+    CHECK(sorted_quantile(four, 4, 1) == 4);
+    CHECK(sorted_quantile(four, 1, 0.3) == 1);
 }
