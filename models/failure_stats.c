@@ -13,6 +13,8 @@
  */
 #include "models/failure_stats.h"
 
+#include "models/base/order.h"
+
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
@@ -199,13 +201,6 @@ static int compare_begins(const void *a, const void *b)
     return (x->down_at_s > y->down_at_s) - (x->down_at_s < y->down_at_s);
 }
 
-static int compare_doubles(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
 /* An interval's end as seen at the window's end: HUGE_VAL while it is open. */
 static double end_seen_s(const struct failure_interval *f, double to_s)
 {
@@ -312,7 +307,7 @@ static void sum_up_repairs(double *repair_s, struct failure_stats *out)
 
     if (n == 0)
         return;
-    qsort(repair_s, n, sizeof(*repair_s), compare_doubles);
+    sort_numbers(repair_s, n);
     for (size_t i = 0; i < n; i++)
         sum_s += repair_s[i];
     while (zeros < n && repair_s[zeros] <= 0)

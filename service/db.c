@@ -7,6 +7,7 @@
  */
 #include "service/db.h"
 
+#include "models/base/order.h"
 #include "service/db_value.h"
 
 #include <assert.h>
@@ -354,21 +355,13 @@ static bool has_enough(const struct db *db, const char *owner)
     return used >= most;
 }
 
-static int by_size(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
 /* How long one has waited lately: the median; mutex held. */
 static double usual_wait_s(const struct db *db)
 {
     double sorted[WAITS_KEPT];
 
     memcpy(sorted, db->waits_s, sizeof(sorted));
-    qsort(sorted, WAITS_KEPT, sizeof(sorted[0]), by_size);
-    return (sorted[WAITS_KEPT / 2 - 1] + sorted[WAITS_KEPT / 2]) / 2;
+    return sort_median(sorted, WAITS_KEPT);
 }
 
 /* When waits are long every second one is spared it, for the others' sake; mutex held. */

@@ -1,6 +1,11 @@
 // base_test.cpp - the vocabulary of every layer: arena, names, random numbers.
 #include "tests/support.hpp"
 
+extern "C" {
+#include "models/base/order.h"
+#include "models/base/policy.h"
+}
+
 TEST_CASE("an arena stops at its cap", "[base]")
 {
     test_arena a(4096);
@@ -246,4 +251,73 @@ TEST_CASE("options are bound with all mistakes at once", "[base]")
     CHECK(std::string(err.first->pointer) == "/options/share");
     CHECK(std::string(err.last->detail).find("did you mean 'share'") !=
           std::string::npos);
+}
+
+TEST_CASE("a policy is found by name or abbreviation, with its options", "[base]")
+{
+    static const param common[] = {{"share", 0, 1, 0.5, "a share", PARAM_NUMBER, nullptr},
+                                   {}};
+    static const param own[] = {{"count", 0, 9, 3, "a count", PARAM_INTEGER, nullptr},
+                                {}};
+    auto row = [](const char *name, const char *abbreviation, const param *shared,
+                  const param *params) {
+        policy p = {};
+        p.name = name;
+        p.abbreviation = abbreviation;
+        p.common = shared;
+        p.params = params;
+        return p;
+    };
+    const policy first[] = {row("fast", "F", common, own),
+                            row("faster", nullptr, common, nullptr),
+                            row("plain", nullptr, nullptr, nullptr),
+                            {}},
+                 second[] = {row("slow", nullptr, nullptr, own), {}};
+    CHECK(policy_find(first, "faster") == &first[1]);
+    CHECK(policy_find(first, "F") == &first[0]);
+    CHECK(policy_find(first, "slow") == nullptr);
+    CHECK(policy_find(first, "") == nullptr);
+    CHECK(policy_option_count(&first[0]) == 2);
+    CHECK(policy_option(&first[0], 0) == &common[0]);
+    CHECK(policy_option(&first[0], 1) == &own[0]);
+    CHECK(policy_option(&second[0], 0) == &own[0]);
+    CHECK(policy_option_count(&first[2]) == 0);
+
+    test_arena a;
+    error err = collecting_error(a);
+    double value[PARAMS_MAX];
+    named_value given[] = {{"count", VALUE_NUMBER, 7, nullptr},
+                           {"coumt", VALUE_NUMBER, 1, nullptr}};
+    REQUIRE(policy_bind(&first[0], given, 1, value, &err) == OK);
+    CHECK(value[0] == 0.5);
+    CHECK(value[1] == 7);
+    CHECK(policy_bind(&first[0], given, 2, value, &err) == ERR_INVALID);
+    CHECK(err.item_count == 1);
+    CHECK(std::string(err.first->detail) == "no such option; did you mean 'count'?");
+    CHECK(policy_bind(&first[2], given, 1, value, &err) == ERR_INVALID);
+
+    const policy *const both[] = {first, second, nullptr};
+    char text[NAMES_HINT_BYTES];
+    CHECK(std::string(policy_hint("slou", both, text, sizeof(text))) ==
+          "did you mean 'slow'? known: 'fast', 'faster', 'plain', 'slow'");
+    CHECK(std::string(policy_hint("x", both, text, 64)) ==
+          "known: 'fast', 'faster' ... (4 in all)");
+}
+
+TEST_CASE("medians and quantiles of numbers in any order, with ties", "[base]")
+{
+    double one[] = {7}, two[] = {HUGE_VAL, 1}, large[] = {1.5e308, 1.7e308};
+    CHECK(sort_median(one, 1) == 7);
+    CHECK(sort_median(two, 2) == HUGE_VAL);
+    CHECK(two[0] == 1);
+    CHECK(sort_median(large, 2) == Approx(1.6e308));
+    double ties[] = {3, -1, 3, 0, 3};
+    CHECK(sort_median(ties, 5) == 3);
+    CHECK(std::is_sorted(ties, ties + 5));
+    double four[] = {4, 1, 3, 2};
+    sort_numbers(four, 4);
+    CHECK(sorted_quantile(four, 4, 0) == 1);
+    CHECK(sorted_quantile(four, 4, 0.5) == 2.5);
+    CHECK(sorted_quantile(four, 4, 1) == 4);
+    CHECK(sorted_quantile(four, 1, 0.3) == 1);
 }

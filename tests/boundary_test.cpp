@@ -51,7 +51,7 @@ TEST_CASE("olb takes the slot that is free first, of more resources than it scan
 TEST_CASE("a job of two segments has no checkpoint behind the first image",
           "[checkpoint][boundary]")
 {
-    const checkpoint_policy *policy = checkpoint_policy_find("finite");
+    const policy *policy = policy_find(checkpoint_policies, "finite");
     size_t found = 0;
 
     for (double work_s = 50; work_s < 3000; work_s *= 1.1) {
@@ -140,7 +140,7 @@ TEST_CASE("earliest counts the job itself among those that share the resource",
     g.resource(0, 10, 9, 3); // 2.5 for each of four
     g.resource(0, 4, 9, 1);  // 2 for each of two
     g.job();
-    CHECK(action_texts(rs.run(replication_policy_find("unconditional"), g,
+    CHECK(action_texts(rs.run(policy_find(replication_policies, "unconditional"), g,
                               {{"replicas", 1}, {"placement", 2}})) ==
           texts{"start J0 R0"});
 }
@@ -166,7 +166,7 @@ TEST_CASE("tasks of one second are part of the grain", "[workflow][boundary]")
     flows::request r = flows::by_matrix({{1, 1}, {2, 2}, {2, 2}}, {});
     workflow_out out{};
 
-    REQUIRE(workflow_decide(r.build(), workflow_policy_find("search"), nullptr, 0, &out,
+    REQUIRE(workflow_decide(r.build(), policy_find(workflow_policies, "search"), nullptr, 0, &out,
                             a, &err) == OK);
     CHECK(out.objective.makespan_s == 3);
     CHECK(out.objective.lower_bound_s <= 3);

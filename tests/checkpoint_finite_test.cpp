@@ -32,7 +32,7 @@ checkpoint_in input(const finite_job &job)
 
 checkpoint_out decide(const char *name, const checkpoint_in &in)
 {
-    const checkpoint_policy *policy = checkpoint_policy_find(name);
+    const struct policy *policy = policy_find(checkpoint_policies, name);
     double param[PARAMS_MAX];
     checkpoint_out out{};
     error err{};
@@ -345,7 +345,7 @@ TEST_CASE("the hazard is looked at in the middle of an interval", "[checkpoint]"
 
 TEST_CASE("no interval is shorter than a second unless that is asked for", "[checkpoint]")
 {
-    const checkpoint_policy *policy = checkpoint_policy_find("young");
+    const struct policy *policy = policy_find(checkpoint_policies, "young");
     checkpoint_in in = checkpoint_in_unknown();
     double param[PARAMS_MAX];
     checkpoint_out out{};

@@ -33,7 +33,7 @@ struct options {
     options(const char *policy, std::vector<std::pair<checkpoint_param, double>> set = {})
     {
         error err{};
-        const checkpoint_policy *p = checkpoint_policy_find(policy);
+        const struct policy *p = policy_find(checkpoint_policies, policy);
         REQUIRE(p != nullptr);
         REQUIRE(params_count(p->params) == CHECKPOINT_PARAM_COUNT);
         REQUIRE(params_bind(p->params, nullptr, 0, value, &err) == OK);
@@ -47,8 +47,8 @@ static checkpoint_out decide_with(const char *policy, const checkpoint_in &in,
 {
     error err{};
     checkpoint_out out{};
-    REQUIRE(checkpoint_decide(checkpoint_policy_find(policy), &in, o.value, &out, &err) ==
-            OK);
+    REQUIRE(checkpoint_decide(policy_find(checkpoint_policies, policy), &in, o.value,
+                              &out, &err) == OK);
     return out;
 }
 
@@ -140,13 +140,13 @@ TEST_CASE("hopeless jobs get numbers, not accidents", "[checkpoint]")
 
 TEST_CASE("checkpoint policies are sorted, documented and found by name", "[checkpoint]")
 {
-    CHECK(checkpoint_policy_find("") == nullptr);
-    CHECK(checkpoint_policy_find("Young") == nullptr);
-    for (const checkpoint_policy *p = checkpoint_policies; p->name; p++) {
-        CHECK(checkpoint_policy_find(p->name) == p);
+    CHECK(policy_find(checkpoint_policies, "") == nullptr);
+    CHECK(policy_find(checkpoint_policies, "Young") == nullptr);
+    for (const struct policy *p = checkpoint_policies; p->name; p++) {
+        CHECK(policy_find(checkpoint_policies, p->name) == p);
         CHECK((!p[1].name || std::strcmp(p->name, p[1].name) < 0));
         CHECK(std::strlen(p->purpose) > 0);
-        CHECK(std::strlen(p->source) > 0);
+        CHECK((p->cites || p->idea));
         for (const param *row = p->params; row->name; row++) {
             CHECK(std::strlen(row->doc) > 0);
             CHECK((row->preset >= row->min || std::isnan(row->preset)));
@@ -162,7 +162,7 @@ TEST_CASE("every policy answers everything within bounds, the same each time",
         return std::exp(std::log(low) + rng_uniform(&r) * std::log(high / low));
     };
     auto perhaps = [&r](double value) { return rng_uniform(&r) < 0.8 ? value : UNKNOWN; };
-    for (const checkpoint_policy *p = checkpoint_policies; p->name; p++)
+    for (const struct policy *p = checkpoint_policies; p->name; p++)
         for (int round = 0; round < 3000; round++) {
             checkpoint_in in = checkpoint_in_unknown();
             in.checkpoint_overhead_s =
@@ -284,7 +284,7 @@ struct course {
 static course run_alone(const char *policy, checkpoint_in in, const options &o,
                         double start_s, double failure_s)
 {
-    const checkpoint_policy *p = checkpoint_policy_find(policy);
+    const struct policy *p = policy_find(checkpoint_policies, policy);
     double now_s = start_s, done_s = 0, time_s = in.execution_time_s;
     checkpoint_out out{};
     error err{};
@@ -293,7 +293,7 @@ static course run_alone(const char *policy, checkpoint_in in, const options &o,
     in.start = true;
     in.remaining_s = time_s;
     in.failure_age_s = now_s - failure_s;
-    REQUIRE(p->run(&in, o.value, &out, &err) == OK);
+    REQUIRE(checkpoint_fn_of(p)(&in, o.value, &out, &err) == OK);
     in.start = false;
     while (done_s + out.next_request_in_s < time_s) {
         REQUIRE(c.request_s.size() < 1000);
@@ -303,7 +303,7 @@ static course run_alone(const char *policy, checkpoint_in in, const options &o,
         in.failure_age_s = now_s - failure_s;
         in.interval_cur_s = out.interval_s;
         in.consecutive_omissions = out.consecutive_omissions;
-        REQUIRE(p->run(&in, o.value, &out, &err) == OK);
+        REQUIRE(checkpoint_fn_of(p)(&in, o.value, &out, &err) == OK);
         c.request_s.push_back(now_s);
         c.interval_s.push_back(out.interval_s);
         c.actions += out.action == CHECKPOINT_TAKE ? 't' : 'o';
@@ -513,12 +513,12 @@ TEST_CASE("the shortest interval is longer than a checkpoint takes", "[checkpoin
 
 TEST_CASE("without a run time the adaptive policies refuse", "[checkpoint]")
 {
-    for (const checkpoint_policy *p = checkpoint_policies; p->name; p++) {
+    for (const struct policy *p = checkpoint_policies; p->name; p++) {
         checkpoint_in in = job(5, 3600);
         checkpoint_out out{};
         error err{};
         options o(p->name);
-        bool needs = p->needs & CHECKPOINT_NEEDS_TIME;
+        bool needs = p->flags & CHECKPOINT_NEEDS_TIME;
         CAPTURE(p->name);
         CHECK(checkpoint_decide(p, &in, o.value, &out, &err) ==
               (needs ? ERR_INVALID : OK));

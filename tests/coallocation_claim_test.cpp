@@ -567,7 +567,7 @@ struct fuzzed {
         return std::uniform_int_distribution<size_t>(low, high)(random);
     }
 
-    void round(const co_policy *policy)
+    void round(const struct policy *policy)
     {
         std::vector<double> idle, outstanding;
         std::vector<const char *> copies = {"D"};
@@ -659,7 +659,7 @@ TEST_CASE("tries of every policy keep the rules", "[coallocation][property]")
 {
     fuzzed f;
     f.random.seed(11);
-    for (const co_policy *p = coallocation_policies; p->name; p++)
+    for (const struct policy *p = coallocation_policies; p->name; p++)
         for (int i = 0; i < 60; i++)
             f.round(p);
 }

@@ -111,9 +111,9 @@ struct parallel_job {
         error err{};
 
         job.id = "j";
-        job.policy = co_policy_find(policy);
+        job.policy = policy_find(coallocation_policies, policy);
         REQUIRE(job.policy);
-        REQUIRE(co_options_bind(job.policy, nullptr, 0, param, &err) == OK);
+        REQUIRE(policy_bind(job.policy, nullptr, 0, param, &err) == OK);
         job.param = param;
         job.level = CO_LOW;
         job.atomic = true;

@@ -43,7 +43,7 @@ void random_grid(multicluster &m, rng &r)
 void random_job(parallel_job &j, const multicluster &m, rng &r, std::string &barred)
 {
     bool flexible = j.job.policy->flags & CO_FLEXIBLE_ONLY ||
-                    (j.job.policy->split != CO_SPLIT_NONE && rng_index(&r, 3) == 0);
+                    (co_split_of(j.job.policy) != CO_SPLIT_NONE && rng_index(&r, 3) == 0);
     std::string file =
         rng_index(&r, 4) ? "f" + std::to_string(rng_index(&r, m.files.size())) : "";
 
@@ -174,7 +174,7 @@ TEST_CASE("every policy keeps to the rules on random grids", "[coallocation][pro
 {
     size_t placed = 0, refused = 0;
 
-    for (const co_policy *policy = coallocation_policies; policy->name; policy++)
+    for (const struct policy *policy = coallocation_policies; policy->name; policy++)
         for (uint64_t seed = 1; seed <= 400; seed++) {
             rng r = rng_stream(seed, policy->name);
             multicluster m;

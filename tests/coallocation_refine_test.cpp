@@ -59,8 +59,8 @@ std::vector<size_t> placed_on(small_grid &g, const char *policy,
     co_place_in in{};
     std::vector<size_t> sites;
 
-    job.policy = co_policy_find(policy);
-    REQUIRE(co_options_bind(job.policy, nullptr, 0, value, &g.err) == OK);
+    job.policy = policy_find(coallocation_policies, policy);
+    REQUIRE(policy_bind(job.policy, nullptr, 0, value, &g.err) == OK);
     job.param = value;
     job.atomic = true;
     job.min_placed = 1;

@@ -303,7 +303,7 @@ TEST_CASE("a cycle gives every queue its share", "[coallocation][property]")
 TEST_CASE("scans of every policy keep the rules", "[coallocation][property]")
 {
     std::mt19937_64 random(4);
-    for (const co_policy *p = coallocation_policies; p->name; p++) {
+    for (const struct policy *p = coallocation_policies; p->name; p++) {
         if (p->flags & CO_FLEXIBLE_ONLY)
             continue;
         for (int round = 0; round < 25; round++) {

@@ -29,9 +29,9 @@ struct experiment {
     experiment(co_workload_kind kind, const char *policy, uint64_t seed)
     {
         in.grid = co_sim_grid(co_sim_grid_of(kind));
-        in.policy = co_policy_find(policy);
+        in.policy = policy_find(coallocation_policies, policy);
         REQUIRE(in.policy != nullptr);
-        REQUIRE(co_options_bind(in.policy, nullptr, 0, param, &err) == OK);
+        REQUIRE(policy_bind(in.policy, nullptr, 0, param, &err) == OK);
         in.param = param;
         in.settings = co_sim_presets(kind);
         in.seed = seed;
@@ -237,7 +237,7 @@ TEST_CASE("the controller keeps the load of local jobs in its range",
 TEST_CASE("a run of any policy and stream keeps the books",
           "[coallocation][simulation][property]")
 {
-    for (const co_policy *policy = coallocation_policies; policy->name; policy++)
+    for (const struct policy *policy = coallocation_policies; policy->name; policy++)
         for (int kind = 0; kind < CO_WORKLOAD_COUNT; kind++) {
             CAPTURE(policy->name, co_workload_names[kind]);
             experiment e(static_cast<co_workload_kind>(kind), policy->name, 7),

@@ -88,10 +88,10 @@ struct job_on {
            const std::vector<size_t> &sizes, size_t file, double bytes = 4e9)
     {
         job.id = id;
-        job.policy = co_policy_find(policy);
+        job.policy = policy_find(coallocation_policies, policy);
         REQUIRE(job.policy);
         error err{};
-        REQUIRE(co_options_bind(job.policy, nullptr, 0, param.data(), &err) == OK);
+        REQUIRE(policy_bind(job.policy, nullptr, 0, param.data(), &err) == OK);
         job.level = level;
         job.atomic = true;
         job.min_placed = 1;

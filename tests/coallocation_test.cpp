@@ -582,12 +582,12 @@ TEST_CASE("claims are planned as in coallocation.md 8", "[coallocation]")
 
 TEST_CASE("policies are found by name and abbreviation", "[coallocation]")
 {
-    for (const co_policy *p = coallocation_policies; p->name; p++) {
-        CHECK(co_policy_find(p->name) == p);
+    for (const struct policy *p = coallocation_policies; p->name; p++) {
+        CHECK(policy_find(coallocation_policies, p->name) == p);
         if (p->abbreviation)
-            CHECK(co_policy_find(p->abbreviation) == p);
+            CHECK(policy_find(coallocation_policies, p->abbreviation) == p);
         if (p != coallocation_policies)
             CHECK(strcmp(p[-1].name, p->name) < 0);
     }
-    CHECK(co_policy_find("nothing") == nullptr);
+    CHECK(policy_find(coallocation_policies, "nothing") == nullptr);
 }

@@ -7,9 +7,9 @@ extern "C" {
 #include "algorithms/dispatch/dispatch.h"
 }
 
-static const round_policy *policy(const char *name)
+static const struct policy *policy(const char *name)
 {
-    return dispatch_policy_find(name);
+    return policy_find(dispatch_policies, name);
 }
 
 TEST_CASE("jobs go where the mini test of simulator.md 10 says", "[dispatch]")
@@ -126,7 +126,7 @@ TEST_CASE("dispatch policies are documented", "[dispatch]")
 
 TEST_CASE("policies of dispatch have no option that changes nothing", "[dispatch]")
 {
-    for (const round_policy *p = dispatch_policies; p->name; p++)
+    for (const struct policy *p = dispatch_policies; p->name; p++)
         for (const param *row = p->params; row->name; row++)
             CHECK(std::string(row->name) != "capacity_unit");
 }

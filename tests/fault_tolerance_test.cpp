@@ -7,9 +7,9 @@ extern "C" {
 #include "algorithms/fault_tolerance/fault_tolerance.h"
 }
 
-static const round_policy *policy(const char *name)
+static const struct policy *policy(const char *name)
 {
-    return fault_tolerance_policy_find(name);
+    return policy_find(fault_tolerance_policies, name);
 }
 
 // CombinedFT(1, 2, 2).

@@ -63,7 +63,7 @@ struct run {
     run(const cluster &c, const char *name, std::vector<named_value> options = {},
         double known_s = 0, uint64_t seed = 1)
     {
-        const parallel_policy *policy = parallel_policy_find(name);
+        const struct policy *policy = policy_find(parallel_policies, name);
         parallel_machines m{c.n, c.cpu.data(), c.links.data(),
                             c.uplinks.empty() ? nullptr : c.uplinks.data(), 100};
         perf_terms model{c.terms.data(), c.terms.size(), NAN};
@@ -72,8 +72,7 @@ struct run {
 
         REQUIRE(policy);
         err.arena = a;
-        REQUIRE(parallel_options_bind(policy, options.data(), options.size(), value,
-                                      &err) == OK);
+        REQUIRE(policy_bind(policy, options.data(), options.size(), value, &err) == OK);
         in.machines = &m;
         in.model = &model;
         in.min_procs = c.min_procs;
@@ -501,7 +500,7 @@ TEST_CASE("the bound of every policy's answer holds", "[parallel][property]")
         cluster c = random_cluster(static_cast<shape>(i % SHAPES), i % 2, &state);
         double want_s = least_score(c);
 
-        for (const parallel_policy *p = parallel_policies; p->name; p++) {
+        for (const struct policy *p = parallel_policies; p->name; p++) {
             run r(c, p->name);
             CAPTURE(i, p->name, c.n);
             if (r.code == ERR_INVALID)
@@ -816,9 +815,9 @@ sites_out decide(std::vector<test_site *> sites, const char *name, arena *a,
     sites_in in{};
     sites_out out{};
 
-    in.policy = parallel_policy_find(name);
+    in.policy = policy_find(parallel_policies, name);
     REQUIRE(in.policy);
-    REQUIRE(parallel_options_bind(in.policy, nullptr, 0, param, &err) == OK);
+    REQUIRE(policy_bind(in.policy, nullptr, 0, param, &err) == OK);
     for (size_t k = 0; k < sites.size(); k++) {
         problems[k].site = sites[k]->get();
         REQUIRE(site_machines_make(problems[k].site, "", &problems[k].machines, a,
@@ -853,7 +852,7 @@ TEST_CASE("the site of the least score is chosen, ties: the first", "[parallel]"
     CHECK(out.each[0].score_s == Approx(1400.0 / 4 + 6000.0 / 160));
     CHECK(out.heterogeneity_ratio == Approx(1.4));
     // Every policy says the same of a site, whatever other sites there are.
-    for (const parallel_policy *p = parallel_policies; p->name; p++) {
+    for (const struct policy *p = parallel_policies; p->name; p++) {
         if (std::string(p->name) == "threshold_exact")
             continue;
         sites_out both = decide({&slow, &fast}, p->name, a, terms);

@@ -98,7 +98,7 @@ double score_s(const instance &x, const std::vector<size_t> &set)
     return x.waits.empty() ? time_s : time_s + x.waits[set.size()];
 }
 
-bool applies(const parallel_policy &p, const instance &x)
+bool applies(const struct policy &p, const instance &x)
 {
     return std::string(p.name) != "threshold_exact" || !x.c.uplinks.empty();
 }
@@ -150,7 +150,7 @@ const named_value quick_options[] = {{"generations", VALUE_NUMBER, 4, nullptr},
                                      {"samples", VALUE_NUMBER, 100, nullptr}};
 
 // Presets, but less of what takes long.
-std::vector<named_value> quick(const parallel_policy &p)
+std::vector<named_value> quick(const struct policy &p)
 {
     std::vector<named_value> given;
     for (auto &o : quick_options)
@@ -184,7 +184,7 @@ TEST_CASE("every policy keeps its promises on random clusters", "[parallel][prop
             singleton_s = std::min(singleton_s, score_s(x, {i}));
             all.push_back(i);
         }
-        for (const parallel_policy *p = parallel_policies; p->name; p++) {
+        for (const struct policy *p = parallel_policies; p->name; p++) {
             if (!applies(*p, x))
                 continue;
             INFO(p->name);
@@ -205,7 +205,7 @@ TEST_CASE("every policy keeps its promises on random clusters", "[parallel][prop
 TEST_CASE("a run is the same with and without the two sets", "[parallel][property]")
 {
     for_each_case(3, [](instance &x) {
-        for (const parallel_policy *p = parallel_policies; p->name; p++) {
+        for (const struct policy *p = parallel_policies; p->name; p++) {
             if (!applies(*p, x))
                 continue;
             INFO(p->name);
@@ -241,7 +241,7 @@ TEST_CASE("options change the way, not the promises", "[parallel][property]")
         double best_s = run("brute_force", x.c.input(x.model)).out.score_s;
         for (auto &[name, option] : variants) {
             INFO(name << ", " << option.name);
-            std::vector<named_value> given = quick(*parallel_policy_find(name));
+            std::vector<named_value> given = quick(*policy_find(parallel_policies, name));
             given.push_back(option);
             answer got = run(name, x.c.input(x.model), given);
             REQUIRE(got.code == OK);
@@ -287,7 +287,7 @@ TEST_CASE("budgets end every policy, with an answer", "[parallel][property]")
     for_each_case(3, [](instance &x) {
         x.c.in.pre_evaluate = true;
         double n = double(x.c.cpu.size());
-        for (const parallel_policy *p = parallel_policies; p->name; p++) {
+        for (const struct policy *p = parallel_policies; p->name; p++) {
             if (!applies(*p, x))
                 continue;
             INFO(p->name);
@@ -319,7 +319,7 @@ TEST_CASE("errors of prediction change the choice, not the report",
     for_each_case(2, [](instance &x) {
         x.c.in.pre_evaluate = true;
         x.c.in.perturbation_ratio = 0.3;
-        for (const parallel_policy *p = parallel_policies; p->name; p++) {
+        for (const struct policy *p = parallel_policies; p->name; p++) {
             if (!applies(*p, x))
                 continue;
             INFO(p->name);
@@ -335,7 +335,7 @@ TEST_CASE("odd clusters are answered by every policy", "[parallel][property]")
 {
     model_of model({{1000, 2, 6000, 2, 2}});
     auto each = [&](cluster &x, auto check) {
-        for (const parallel_policy *p = parallel_policies; p->name; p++)
+        for (const struct policy *p = parallel_policies; p->name; p++)
             for (bool pre : {false, true}) {
                 INFO(p->name << (pre ? ", with the two sets" : ", alone"));
                 x.in.pre_evaluate = pre;
@@ -432,17 +432,17 @@ TEST_CASE("what a policy cannot treat is refused", "[parallel]")
     cluster x(21);
     CHECK(run("brute_force", x.input(model)).code == ERR_INVALID);
     CHECK(run("threshold_exact", x.input(model)).code == ERR_INVALID);
-    CHECK(parallel_policy_find("nothing") == nullptr);
+    CHECK(policy_find(parallel_policies, "nothing") == nullptr);
 }
 
 TEST_CASE("the table of policies is sorted and complete", "[parallel][property]")
 {
-    for (const parallel_policy *p = parallel_policies; p->name; p++) {
+    for (const struct policy *p = parallel_policies; p->name; p++) {
         CHECK(*p->purpose);
-        CHECK(*p->source);
+        CHECK((p->cites || p->idea));
         if (p > parallel_policies)
             CHECK(std::strcmp(p[-1].name, p->name) < 0);
-        CHECK(parallel_policy_find(p->name) == p);
+        CHECK(policy_find(parallel_policies, p->name) == p);
         for (const param *row = p->params; row->name; row++) {
             CHECK(row->preset >= row->min);
             CHECK(row->preset <= row->max);
@@ -511,7 +511,7 @@ TEST_CASE("a set that changes has the minima of its members", "[parallel][proper
 TEST_CASE("a full arena is an error, never a crash", "[parallel][memory]")
 {
     auto x = random_instance(3, styles[6], 8);
-    for (const parallel_policy *p = parallel_policies; p->name; p++) {
+    for (const struct policy *p = parallel_policies; p->name; p++) {
         INFO(p->name);
         error_code code = ERR_TOO_LARGE;
         for (size_t cap = 0; code != OK && cap < (size_t{1} << 26); cap += 97 + cap / 3) {

@@ -104,7 +104,7 @@ TEST_CASE("a machine set is chosen from the request alone, and proven", "[api][p
 TEST_CASE("every algorithm answers with a bound, the same each time", "[api][parallel]")
 {
     api service;
-    for (const parallel_policy *p = parallel_policies; p->name; p++) {
+    for (const struct policy *p = parallel_policies; p->name; p++) {
         json body = fixture();
         CAPTURE(p->name);
         body["algorithm"] = p->name;
@@ -415,7 +415,7 @@ TEST_CASE("every example of the family is answered with a proof or a bound",
 {
     api service;
     size_t count = 0;
-    for (const parallel_policy *p = parallel_policies; p->name; p++) {
+    for (const struct policy *p = parallel_policies; p->name; p++) {
         std::ifstream file(
             std::string(GRIDPLAN_SOURCE_DIR "/openapi/examples/parallel-") + p->name +
             ".json");

@@ -118,11 +118,10 @@ inline answer run(const char *name, const parallel_in &in,
     test_arena a(cap_bytes);
     answer x;
     double values[PARAMS_MAX] = {};
-    const parallel_policy *policy = parallel_policy_find(name);
+    const struct policy *policy = policy_find(parallel_policies, name);
     REQUIRE(policy);
     error bind = collecting_error(a);
-    REQUIRE(parallel_options_bind(policy, options.data(), options.size(), values,
-                                  &bind) == OK);
+    REQUIRE(policy_bind(policy, options.data(), options.size(), values, &bind) == OK);
     x.code =
         parallel_decide(&in, policy, values + PARALLEL_COMMON_COUNT, &x.out, a, &x.err);
     if (x.code == OK && x.out.count)

@@ -152,7 +152,7 @@ TEST_CASE("the score is the model's time, exact to rounding", "[parallel]")
 
 TEST_CASE("fixture A: every algorithm finds the best set", "[parallel]")
 {
-    for (const parallel_policy *p = parallel_policies; p->name; p++) {
+    for (const struct policy *p = parallel_policies; p->name; p++) {
         std::string name = p->name;
         if (name == "all_machines")
             check_finds(A, p->name, 873.3333, {0, 1, 2, 3, 4, 5});
@@ -400,7 +400,7 @@ TEST_CASE("fixture C: branch and bound stays at its root", "[parallel]")
 
 TEST_CASE("fixture D: all machines are the best set", "[parallel]")
 {
-    for (const parallel_policy *p = parallel_policies; p->name; p++)
+    for (const struct policy *p = parallel_policies; p->name; p++)
         if (std::string(p->name) != "threshold_exact")
             check_finds(D, p->name, 453.3333, {0, 1, 2, 3, 4}, {}, 5);
 }

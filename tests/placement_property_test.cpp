@@ -584,7 +584,7 @@ TEST_CASE("every policy survives an arena of any size", "[placement][memory]")
             for (resource &h : w.resources)
                 if (policy == "identical_optimum")
                     h.job_count = 0;
-            const placement_policy *p = placement_policy_find(policy.c_str());
+            const struct policy *p = policy_find(placement_policies, policy.c_str());
             named_value steps = option("max_steps", 3.0);
             bool takes_steps = policy == "search" || policy == "auto";
             placement_out out{};

@@ -152,7 +152,7 @@ inline error_code decide(world &w, const std::string &policy, placement_out &out
                          arena *a, error &err,
                          const std::vector<named_value> &options = {})
 {
-    const placement_policy *found = placement_policy_find(policy.c_str());
+    const struct policy *found = policy_find(placement_policies, policy.c_str());
     REQUIRE(found != nullptr);
     return placement_decide(w.request(), found, options.data(), options.size(), &out, a,
                             &err);
@@ -229,7 +229,7 @@ inline bool has_warning(const placement_out &out, const std::string &start)
 inline std::vector<std::string> policy_names()
 {
     std::vector<std::string> names;
-    for (const placement_policy *p = placement_policies; p->name; p++)
+    for (const struct policy *p = placement_policies; p->name; p++)
         names.push_back(p->name);
     return names;
 }

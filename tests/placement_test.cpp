@@ -18,10 +18,10 @@ static void matrix_example(world &w)
 
 TEST_CASE("policies are sorted by name and found", "[placement]")
 {
-    for (const placement_policy *p = placement_policies; p[0].name && p[1].name; p++)
+    for (const struct policy *p = placement_policies; p[0].name && p[1].name; p++)
         CHECK(std::string(p[0].name) < p[1].name);
-    CHECK(placement_policy_find("min_min") != nullptr);
-    CHECK(placement_policy_find("min-min") == nullptr);
+    CHECK(policy_find(placement_policies, "min_min") != nullptr);
+    CHECK(policy_find(placement_policies, "min-min") == nullptr);
     CHECK(params_count(placement_common_params) == COMMON_COUNT);
 }
 

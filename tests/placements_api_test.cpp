@@ -138,7 +138,7 @@ TEST_CASE("a refused value is told all that there are", "[api]")
     CHECK(r.status == 422);
     CHECK(r.body.find("known: 'jobs', 'classes', 'ids'") != std::string::npos);
     r = post(R"(,"algorithm":"annealing")");
-    for (const placement_policy *p = placement_policies; p->name; p++)
+    for (const struct policy *p = placement_policies; p->name; p++)
         CHECK(r.body.find("'" + std::string(p->name) + "'") != std::string::npos);
     r = a.post("/v1/placements", R"({"snapshot":{"resources":[{"id":"n"}]},
         "jobs":[{"id":"j","estimate_ref_s":1,"gpus":2}]})");

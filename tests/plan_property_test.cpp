@@ -104,7 +104,7 @@ TEST_CASE("plans of one cluster over random tables", "[plan][property]")
         REQUIRE(brute.out.total_s == Approx(optimal.out.total_s).epsilon(1e-12));
         if (can)
             CHECK(optimal.out.status == DECISION_OPTIMAL);
-        for (const plan_policy *p = plan_policies; p->name; p++) {
+        for (const struct policy *p = plan_policies; p->name; p++) {
             CAPTURE(n, p->name, phases, min_s, cost_s);
             planned made = decide(a, g.in, p->name, option);
             check_arithmetic(g, made, min_s);
@@ -161,7 +161,7 @@ TEST_CASE("plans over several clusters over random tables", "[plan][property]")
             g.in.current = {rng_index(&r, sites), rng_index(&r, 2) ? 0 : SIZE_MAX};
         auto option = options(min_s, 20, 10, true);
         planned best = decide(a, g.in, "mcrp_optimal", option);
-        for (const plan_policy *p = plan_policies; p->name; p++) {
+        for (const struct policy *p = plan_policies; p->name; p++) {
             CAPTURE(n, p->name, phases, sites, g.in.first_phase, g.in.current.site);
             planned made = decide(a, g.in, p->name, option);
             check_arithmetic(g, made, min_s);
@@ -222,7 +222,7 @@ TEST_CASE("a plan that is cut is worse than no cheap one", "[plan][property]")
         };
         planned single = limited("single_schedule");
 
-        for (const plan_policy *p = plan_policies; p->name; p++) {
+        for (const struct policy *p = plan_policies; p->name; p++) {
             CAPTURE(n, p->name, phases, sites, questions);
             planned made = limited(p->name);
             cut += made.out.status == DECISION_CUT;
@@ -247,7 +247,7 @@ TEST_CASE("a plan that is cut is worse than no cheap one", "[plan][property]")
 
 TEST_CASE("a plan fails cleanly without memory", "[plan][memory]")
 {
-    for (const plan_policy *p = plan_policies; p->name; p++) {
+    for (const struct policy *p = plan_policies; p->name; p++) {
         CAPTURE(p->name);
         rng r = rng_stream(6, "plan_property.memory");
         grid_of g({random_table(&r, 6, 2), random_table(&r, 6, 2)}, 100, 200);
@@ -268,7 +268,7 @@ TEST_CASE("totals of the planners are those recorded", "[plan][golden]")
 {
     golden_scores scores("plan");
 
-    for (const plan_policy *p = plan_policies; p->name; p++)
+    for (const struct policy *p = plan_policies; p->name; p++)
         for (size_t sites : {1, 3}) {
             rng r = rng_stream(8, "plan_property.golden");
             double sum_s = 0;

@@ -114,7 +114,8 @@ inline planned decide(arena *a, const plan_in &in, const char *policy,
 {
     planned p;
     error err = collecting_error(a);
-    p.code = plan_decide(&in, plan_policy_find(policy), option.data(), &p.out, a, &err);
+    p.code = plan_decide(&in, policy_find(plan_policies, policy), option.data(), &p.out,
+                         a, &err);
     if (p.code != OK)
         return p;
     for (size_t i = 0; i < p.out.interval_count; i++) {

@@ -335,7 +335,7 @@ TEST_CASE("a plan that is cut reaches the last phase all the same", "[plan]")
             return c->left ? (c->left--, 0.5) : 1;
         }
     };
-    for (const plan_policy *p = plan_policies; p->name; p++)
+    for (const struct policy *p = plan_policies; p->name; p++)
         for (size_t sites : {1, 3})
             for (size_t left : {0, 1, 2, 3, 5, 8, 13, 21, 34}) {
                 CAPTURE(p->name, sites, left);
@@ -350,7 +350,7 @@ TEST_CASE("a plan that is cut reaches the last phase all the same", "[plan]")
                 CHECK(made.markers.back() == 8);
                 CHECK(std::isfinite(made.out.total_s));
                 CHECK(made.out.total_s <= 9300 + 3 * 400);
-                if (left < 2 && (sites > 1 || p->site))
+                if (left < 2 && (sites > 1 || plan_site_fn_of(p)))
                     CHECK(made.out.status != DECISION_FEASIBLE);
             }
 }
@@ -362,7 +362,7 @@ TEST_CASE("a plan that has not looked at all sites proves nothing", "[plan]")
     for (auto &row : quick)
         for (double &time_s : row)
             time_s /= 2;
-    for (const plan_policy *p = plan_policies; p->name; p++) {
+    for (const struct policy *p = plan_policies; p->name; p++) {
         struct counter {
             size_t left;
             static double used(void *context)

@@ -174,7 +174,7 @@ queue_out decide(const queue_in &in, arena *a, const char *policy = "conservativ
     error err = collecting_error(a);
     queue_out out{};
 
-    if (queue_decide(queue_policy_find(policy), &in, &out, a, &err) != OK)
+    if (queue_decide(policy_find(queue_policies, policy), &in, &out, a, &err) != OK)
         FAIL(err.text);
     return out;
 }
@@ -584,14 +584,14 @@ TEST_CASE("a cut decision keeps all plans that it made", "[queue]")
         &asked);
     w.in.budget = &limit;
     for (const char *policy : {"conservative", "easy", "fcfs"}) {
-        const queue_policy *p = queue_policy_find(policy);
+        const struct policy *p = policy_find(queue_policies, policy);
         asked = 0;
         queue_out out = decide(w.in, a, policy);
         size_t known = 0, wrong = 0, unknown = 0;
 
         for (size_t i = 0; i < w.jobs.size(); i++) {
             const queue_verdict &v = out.verdicts[i];
-            bool conservative = p->rule == QUEUE_CONSERVATIVE;
+            bool conservative = queue_discipline_of(p)->rule == QUEUE_CONSERVATIVE;
 
             bool planned = !std::isnan(v.plan_s) || v.reason == QUEUE_REASON_STARTS;
 
@@ -607,7 +607,7 @@ TEST_CASE("a cut decision keeps all plans that it made", "[queue]")
         CHECK(asked < 50);
         CHECK(known < w.jobs.size());
         CHECK(wrong == 0);
-        if (p->rule == QUEUE_CONSERVATIVE) {
+        if (queue_discipline_of(p)->rule == QUEUE_CONSERVATIVE) {
             CHECK(known > 100);
             CHECK(unknown > 100);
             CHECK(known + out.behind_count == w.jobs.size());
@@ -630,7 +630,7 @@ TEST_CASE("whoever there was no time for has a place behind all others",
                 if (count > 2)
                     w.jobs[2].processors = 601;
                 w.with(600);
-                for (const queue_policy *p = queue_policies; p->name; p++) {
+                for (const struct policy *p = queue_policies; p->name; p++) {
                     std::pair<size_t, size_t> asked{0, looks};
                     budget limit = make_budget(
                         [](void *context) {

@@ -110,7 +110,7 @@ class plain
 {
   public:
     plain(const std::vector<swf_job> &jobs, uint64_t processors,
-          const queue_policy &policy)
+          const struct policy &policy)
         : jobs_(jobs), policy_(policy), free_(double(processors)),
           start_s(jobs.size(), std::nan(""))
     {
@@ -166,22 +166,23 @@ class plain
         double shadow_s = HUGE_VAL, extra = HUGE_VAL;
         size_t head = SIZE_MAX;
 
-        for (size_t i :
-             policy_.rule == QUEUE_FIT ? std::vector<size_t>{} : sorted(policy_.order)) {
+        for (size_t i : queue_discipline_of(&policy_)->rule == QUEUE_FIT
+                            ? std::vector<size_t>{}
+                            : sorted(queue_discipline_of(&policy_)->order)) {
             head = i;
             if (swf_processors(&jobs_[i]) > free_)
                 break;
             start(i);
             head = SIZE_MAX;
         }
-        if (policy_.rule == QUEUE_HEAD ||
-            (policy_.rule == QUEUE_EASY && head == SIZE_MAX))
+        if (queue_discipline_of(&policy_)->rule == QUEUE_HEAD ||
+            (queue_discipline_of(&policy_)->rule == QUEUE_EASY && head == SIZE_MAX))
             return;
         if (head != SIZE_MAX)
             find_shadow(swf_processors(&jobs_[head]), &shadow_s, &extra);
         if (shadow_s <= now_s_) // held by jobs that take no time
             return;
-        for (size_t i : sorted(policy_.filler)) {
+        for (size_t i : sorted(queue_discipline_of(&policy_)->filler)) {
             double processors = swf_processors(&jobs_[i]);
             bool in_time = now_s_ + estimate(jobs_[i]) <= shadow_s;
 
@@ -218,7 +219,7 @@ class plain
     }
 
     const std::vector<swf_job> &jobs_;
-    const queue_policy &policy_;
+    const struct policy &policy_;
     double free_, now_s_ = 0;
     std::list<size_t> running_, queue_;
     std::multimap<double, size_t> ends_;
@@ -248,8 +249,8 @@ struct stepped {
         in.processors = processors;
         in.jobs = jobs.data();
         in.job_count = jobs.size();
-        REQUIRE(machine_open(&m, queue_policy_find(policy), &in, run_s.data(), nullptr, a,
-                             &err) == OK);
+        REQUIRE(machine_open(&m, policy_find(queue_policies, policy), &in, run_s.data(),
+                             nullptr, a, &err) == OK);
     }
     bool step()
     {
@@ -265,7 +266,7 @@ struct stepped {
 TEST_CASE("every policy keeps within the cluster and starts everybody",
           "[queue][property]")
 {
-    for (const queue_policy *p = queue_policies; p->name; p++)
+    for (const struct policy *p = queue_policies; p->name; p++)
         for (auto &kind : kinds)
             for (uint64_t seed = 1; seed <= 6; seed++) {
                 auto jobs = random_log(kind, seed);
@@ -290,12 +291,12 @@ TEST_CASE("every policy keeps within the cluster and starts everybody",
 TEST_CASE("all but conservative start jobs as a plain walk over the queue does",
           "[queue][property]")
 {
-    for (const queue_policy *p = queue_policies; p->name; p++)
+    for (const struct policy *p = queue_policies; p->name; p++)
         for (auto &kind : kinds)
             for (uint64_t seed = 1; seed <= 6; seed++) {
                 auto jobs = random_log(kind, seed);
 
-                if (p->rule == QUEUE_CONSERVATIVE)
+                if (queue_discipline_of(p)->rule == QUEUE_CONSERVATIVE)
                     continue;
                 replayed r = replay(p->name, replay_of(jobs, kind.processors));
                 plain want(jobs, kind.processors, *p);
@@ -378,7 +379,7 @@ TEST_CASE("jobs keep out of reservations", "[queue][property]")
         {20, 40, 5}, {30, 60, 5}, {100, 130, 10}, {131, 133, 10}, {200, 260, 3}};
     const log_kind kind = {60, 10, 3, 12, 1, true, 0};
 
-    for (const queue_policy *p = queue_policies; p->name; p++)
+    for (const struct policy *p = queue_policies; p->name; p++)
         for (uint64_t seed = 1; seed <= 10; seed++) {
             auto jobs = random_log(kind, seed);
             queue_replay_in in = replay_of(jobs, kind.processors);
@@ -401,7 +402,7 @@ TEST_CASE("jobs keep out of reservations", "[queue][property]")
 
 TEST_CASE("a decision agrees with the replay of what it sees", "[queue][property]")
 {
-    for (const queue_policy *p = queue_policies; p->name; p++)
+    for (const struct policy *p = queue_policies; p->name; p++)
         for (auto &kind : kinds)
             for (uint64_t seed = 1; seed <= 4; seed++) {
                 auto log = random_log(kind, seed);
@@ -450,7 +451,7 @@ TEST_CASE("100,000 jobs at the same instant", "[queue][property]")
     const log_kind kind = {100000, 100, 0, 50, 1, true, 0};
     const auto all = random_log(kind, 1);
 
-    for (const queue_policy *p = queue_policies; p->name; p++) {
+    for (const struct policy *p = queue_policies; p->name; p++) {
         std::string name = p->name; // the others take seconds with sanitizers: fewer
         size_t count = name == "easy" || name == "fcfs" ? all.size() : all.size() / 10;
         std::vector<swf_job> jobs(all.begin(), all.begin() + long(count));
@@ -473,7 +474,7 @@ TEST_CASE("a spent budget cuts a replay", "[queue][property]")
         [](void *context) { return ++*static_cast<size_t *>(context) > 3 ? 1.0 : 0.5; },
         &asked);
 
-    for (const queue_policy *p = queue_policies; p->name; p++) {
+    for (const struct policy *p = queue_policies; p->name; p++) {
         asked = 0;
         CHECK(replay(p->name, replay_of(jobs, kind.processors), &limit).is_cut);
     }

@@ -53,8 +53,9 @@ inline replayed replay(const char *policy, const queue_replay_in &in,
     queue_replay_out out{};
 
     INFO(policy);
-    REQUIRE(queue_policy_find(policy) != nullptr);
-    if (queue_replay(queue_policy_find(policy), &in, &watch, &out, a, &err) != OK)
+    REQUIRE(policy_find(queue_policies, policy) != nullptr);
+    if (queue_replay(policy_find(queue_policies, policy), &in, &watch, &out, a, &err) !=
+        OK)
         FAIL(err.text);
     return {out.is_cut,
             out.run_count,

@@ -71,7 +71,7 @@ decided decide(const char *policy, const queue_in &in)
     queue_out out{};
 
     INFO(policy);
-    if (queue_decide(queue_policy_find(policy), &in, &out, a, &err) != OK)
+    if (queue_decide(policy_find(queue_policies, policy), &in, &out, a, &err) != OK)
         FAIL(err.text);
     return {{out.verdicts, out.verdicts + in.job_count},
             {out.order, out.order + in.job_count},
@@ -308,7 +308,7 @@ TEST_CASE("who waits is told for whom and until when", "[queue]")
 
         reserved.reservations = &maintenance;
         reserved.reservation_count = 1;
-        for (const queue_policy *p = queue_policies; p->name; p++) {
+        for (const struct policy *p = queue_policies; p->name; p++) {
             decided d = decide(p->name, reserved);
 
             INFO(p->name);
@@ -334,7 +334,7 @@ TEST_CASE("running jobs that should have ended end soon", "[queue]")
     in.running_count = 1;
     in.jobs = &job;
     in.job_count = 1;
-    for (const queue_policy *p = queue_policies; p->name; p++)
+    for (const struct policy *p = queue_policies; p->name; p++)
         CHECK(decide(p->name, in).verdicts[0].start_s == 1001);
 }
 

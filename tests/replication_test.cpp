@@ -9,9 +9,9 @@ extern "C" {
 #include "algorithms/replication/work.h"
 }
 
-static const round_policy *policy(const char *name)
+static const struct policy *policy(const char *name)
 {
-    return replication_policy_find(name);
+    return policy_find(replication_policies, name);
 }
 
 static const double RESOURCE_UNIT = 1;
@@ -335,7 +335,7 @@ TEST_CASE("options of the load contradict each other by name", "[replication]")
         REQUIRE(params_bind(policy(name)->params, nullptr, 0, param, &err) == OK);
         param[0] = 3; // replicas_min
         param[1] = 2; // replicas_max
-        CHECK(policy(name)->run(&in, param, &out, a, &err) == ERR_INVALID);
+        CHECK(round_fn_of(policy(name))(&in, param, &out, a, &err) == ERR_INVALID);
         CHECK(std::string(err.first->pointer) == "/options/replicas_min");
     }
 }
@@ -356,7 +356,7 @@ TEST_CASE("a limit can be a share of the grid", "[replication]")
 
 TEST_CASE("without a resource that is up jobs wait in vain", "[replication]")
 {
-    for (const round_policy *p = replication_policies; p->name; p++) {
+    for (const struct policy *p = replication_policies; p->name; p++) {
         rounds rs;
         grid g = two_by_two(1);
         for (auto &x : g.resources)

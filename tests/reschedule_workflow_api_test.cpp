@@ -42,14 +42,14 @@ TEST_CASE("every dynamic policy means a round of workflows",
           "[api][workflow][reschedule][property]")
 {
     api a;
-    for (const workflow_round_policy *p = workflow_round_policies; p->name; p++) {
+    for (const struct policy *p = workflow_round_policies; p->name; p++) {
         json body = example("migration-workflow_round");
         INFO(p->name);
         body["algorithm"] = p->name;
         json j = answered(a, path, body);
         CHECK(j["event"] == "workflow_round");
         CHECK(j["algorithm"] == p->name);
-        if (!p->moves)
+        if (!(p->flags & WORKFLOW_ROUND_MOVES))
             CHECK(j["reschedules"].empty());
         CHECK(timeless(answered(a, path, body)) == timeless(j));
     }

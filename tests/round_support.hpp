@@ -140,7 +140,7 @@ using texts = std::vector<std::string>;
 class rounds
 {
   public:
-    round_out run(const round_policy *policy, grid &g,
+    round_out run(const struct policy *policy, grid &g,
                   const std::map<std::string, double> &options = {})
     {
         error err = collecting_error(arena_);
@@ -158,7 +158,7 @@ class rounds
             REQUIRE(policy->params[i].name != nullptr);
             param[i] = value;
         }
-        enum error_code code = policy->run(&in, param, &out, arena_, &err);
+        enum error_code code = round_fn_of(policy)(&in, param, &out, arena_, &err);
         INFO(err.text);
         REQUIRE(code == OK);
         return out;
@@ -221,7 +221,7 @@ inline grid random_grid(rng &r, bool with_finished)
 }
 
 // The promises that every policy keeps, whatever comes in.
-inline void check_round(const round_policy *policy, grid g, const round_out &out,
+inline void check_round(const struct policy *policy, grid g, const round_out &out,
                         size_t replicas_max)
 {
     std::vector<size_t> active_before;
@@ -270,10 +270,10 @@ inline void check_round(const round_policy *policy, grid g, const round_out &out
 }
 
 // Random rounds of every policy of a table.
-inline void check_table(const round_policy *table, const char *stream)
+inline void check_table(const struct policy *table, const char *stream)
 {
     rng r = rng_stream(1, stream);
-    for (const round_policy *p = table; p->name; p++) {
+    for (const struct policy *p = table; p->name; p++) {
         // expected_time follows the copies of each job through their failures
         bool is_slow = std::strcmp(p->name, "expected_time") == 0;
         int count = is_slow && !is_long_run() ? 80 : 400;
@@ -313,19 +313,19 @@ inline void check_table(const round_policy *table, const char *stream)
 }
 
 // Rows are sorted, documented, have defaults within bounds, and are found.
-inline void check_rows(const round_policy *table)
+inline void check_rows(const struct policy *table)
 {
-    for (const round_policy *p = table; p->name; p++) {
+    for (const struct policy *p = table; p->name; p++) {
         CAPTURE(p->name);
-        CHECK(round_policy_find(table, p->name) == p);
+        CHECK(policy_find(table, p->name) == p);
         CHECK((!p[1].name || std::strcmp(p->name, p[1].name) < 0));
         CHECK(std::strlen(p->purpose) > 0);
-        CHECK(std::strlen(p->source) > 0);
+        CHECK((p->cites || p->idea));
         for (const param *row = p->params; row->name; row++) {
             CHECK(std::strlen(row->doc) > 0);
             CHECK((std::isnan(row->preset) ||
                    (row->preset >= row->min && row->preset <= row->max)));
         }
     }
-    CHECK(round_policy_find(table, "") == nullptr);
+    CHECK(policy_find(table, "") == nullptr);
 }

@@ -688,13 +688,14 @@ TEST_CASE("rounds of combined need not look at jobs that only wait", "[simulatio
         .checkpoint("periodic", {option("initial_interval_s", 100)});
     again.round("combined", {option("free_cpu_limit", 4)})
         .checkpoint("periodic", {option("initial_interval_s", 100)});
-    round_policy uncounted = *again.policy.round;
-    uncounted.run = [](const round_in *in, const double *param, round_out *out, arena *a,
+    struct policy uncounted = *again.policy.round;
+    round_fn *run = [](const round_in *in, const double *param, round_out *out, arena *a,
                        error *err) {
         round_in copy = *in;
         copy.held_job_count = 0;
         return fault_tolerance_combined(&copy, param, out, a, err);
     };
+    uncounted.run = reinterpret_cast<policy_fn *>(run);
     again.policy.round = &uncounted;
     sim_run_out x = run_scenario(g.s, p, 3, g.a), y = run_scenario(g.s, again, 3, g.a);
     CHECK(x.metrics.jobs_done > 300);

@@ -57,8 +57,8 @@ struct same_problem {
         in.snapshot = &seen;
         in.jobs = jobs.data();
         in.job_count = jobs.size();
-        REQUIRE(placement_decide(&in, placement_policy_find(policy), nullptr, 0, &out, a,
-                                 &err) == OK);
+        REQUIRE(placement_decide(&in, policy_find(placement_policies, policy), nullptr, 0,
+                                 &out, a, &err) == OK);
         REQUIRE(out.placement_count == jobs.size());
         return out.objective.makespan_s;
     }
@@ -142,7 +142,7 @@ TEST_CASE("slots count, each with its part of the speed", "[simulation][property
 
 TEST_CASE("every placement policy schedules a grid to the end", "[simulation][property]")
 {
-    for (const placement_policy *policy = placement_policies; policy->name; policy++) {
+    for (const struct policy *policy = placement_policies; policy->name; policy++) {
         bool is_identical = strcmp(policy->name, "identical_optimum") == 0;
         test_grid g;
         bound_policy p;
@@ -288,15 +288,15 @@ TEST_CASE("names of policies that simulations compare are all different", "[simu
 {
     std::set<std::string> names;
     size_t count = 0;
-    for (const round_policy *table :
+    for (const struct policy *table :
          {replication_policies, fault_tolerance_policies, dispatch_policies})
         for (; table->name; table++, count++)
             names.insert(table->name);
-    for (const placement_policy *p = placement_policies; p->name; p++, count++)
+    for (const struct policy *p = placement_policies; p->name; p++, count++)
         names.insert(p->name);
-    for (const vm_policy *p = vm_policies; p->name; p++, count++)
+    for (const struct policy *p = vm_policies; p->name; p++, count++)
         names.insert(p->name);
-    for (const checkpoint_policy *p = checkpoint_policies; p->name; p++, count++)
+    for (const struct policy *p = checkpoint_policies; p->name; p++, count++)
         names.insert(p->name);
     CHECK(names.size() == count);
 }

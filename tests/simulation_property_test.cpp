@@ -9,11 +9,11 @@ static const std::vector<std::string> &round_names()
 {
     static std::vector<std::string> names;
     if (names.empty()) {
-        for (const round_policy *table :
+        for (const struct policy *table :
              {replication_policies, fault_tolerance_policies, dispatch_policies})
-            for (const round_policy *p = table; p->name; p++)
+            for (const struct policy *p = table; p->name; p++)
                 names.push_back(p->name);
-        for (const placement_policy *p = placement_policies; p->name; p++)
+        for (const struct policy *p = placement_policies; p->name; p++)
             names.push_back(p->name);
     }
     return names;
@@ -73,9 +73,9 @@ static void fill_random(test_grid &g, uint64_t seed)
 static void with_policy(bound_policy &p, const char *name, bool checkpoints)
 {
     std::vector<named_value> options;
-    const round_policy *policy = nullptr;
-    for (const round_policy *found :
-         {replication_policy_find(name), fault_tolerance_policy_find(name)})
+    const struct policy *policy = nullptr;
+    for (const struct policy *found : {policy_find(replication_policies, name),
+                                       policy_find(fault_tolerance_policies, name)})
         if (found)
             policy = found;
     for (const param *row = policy ? policy->params : nullptr; row && row->name; row++)
@@ -150,7 +150,7 @@ TEST_CASE("every run keeps the rules", "[simulation][property]")
             bound_policy p;
             fill_random(g, seed);
             // some look at all jobs many times, or price each running job in each round
-            if (placement_policy_find(name))
+            if (policy_find(placement_policies, name))
                 g.s.stop_time_s = 8000;
             else if (strcmp(name, "expected_time") == 0 && !is_long_run())
                 g.s.stop_time_s = 3000;
@@ -410,7 +410,7 @@ TEST_CASE("every preset can be played", "[simulation][property]")
 
 TEST_CASE("sessions are placed at once or rejected", "[simulation]")
 {
-    for (const vm_policy *policy = vm_policies; policy->name; policy++) {
+    for (const struct policy *policy = vm_policies; policy->name; policy++) {
         test_grid g;
         bound_policy p;
         g.add("r", 10, 1000, 2).sharing = SIM_SHARING_FRACTION;

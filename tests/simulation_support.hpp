@@ -28,42 +28,41 @@ struct bound_policy {
     bound_policy(const bound_policy &) = delete;
     bound_policy &operator=(const bound_policy &) = delete;
 
-    static void bind(const param *rows, std::vector<named_value> options, double *value)
+    static void bind(const struct policy *policy, std::vector<named_value> options,
+                     double *value)
     {
         error err{};
-        REQUIRE(params_bind(rows, options.data(), options.size(), value, &err) == OK);
+        REQUIRE(policy_bind(policy, options.data(), options.size(), value, &err) == OK);
     }
     bound_policy &round(const char *name, std::vector<named_value> options = {})
     {
         policy.label = name;
-        for (const round_policy *p :
-             {replication_policy_find(name), fault_tolerance_policy_find(name),
-              dispatch_policy_find(name)})
+        for (const struct policy *p : {policy_find(replication_policies, name),
+                                       policy_find(fault_tolerance_policies, name),
+                                       policy_find(dispatch_policies, name),
+                                       policy_find(placement_round_policies, name)})
             if (p)
                 policy.round = p;
-        error err{};
-        if (const placement_policy *p = placement_policy_find(name))
-            REQUIRE(placement_round_policy(p, &policy.round, a, &err) == OK);
         REQUIRE(policy.round != nullptr);
         policy.round_param = round_param;
-        bind(policy.round->params, options, round_param);
+        bind(policy.round, options, round_param);
         return *this;
     }
     bound_policy &checkpoint(const char *name, std::vector<named_value> options = {})
     {
-        policy.checkpoint = checkpoint_policy_find(name);
+        policy.checkpoint = policy_find(checkpoint_policies, name);
         REQUIRE(policy.checkpoint != nullptr);
         policy.checkpoint_param = checkpoint_param;
-        bind(policy.checkpoint->params, options, checkpoint_param);
+        bind(policy.checkpoint, options, checkpoint_param);
         return *this;
     }
     bound_policy &vm(const char *name, std::vector<named_value> options = {})
     {
         policy.label = name;
-        policy.vm = vm_policy_find(name);
+        policy.vm = policy_find(vm_policies, name);
         REQUIRE(policy.vm != nullptr);
         policy.vm_param = vm_param;
-        bind(policy.vm->params, options, vm_param);
+        bind(policy.vm, options, vm_param);
         return *this;
     }
 };

@@ -10,9 +10,9 @@ extern "C" {
 
 static const double NONE = std::nan("");
 
-static const vm_policy &policy_of(const std::string &name)
+static const struct policy &policy_of(const std::string &name)
 {
-    const vm_policy *p = vm_policy_find(name.c_str());
+    const struct policy *p = policy_find(vm_policies, name.c_str());
     REQUIRE(p);
     return *p;
 }
@@ -23,7 +23,7 @@ struct cloud {
     double param[PARAMS_MAX];
     vm_pool pool;
 
-    cloud(const vm_policy &policy, const std::vector<double> &capacity, size_t users,
+    cloud(const struct policy &policy, const std::vector<double> &capacity, size_t users,
           const std::vector<double> &options = {})
     {
         error err{};
@@ -164,12 +164,12 @@ TEST_CASE("shares that add up to the capacity fit", "[vm]")
 TEST_CASE("policies are sorted and found by name", "[vm]")
 {
     size_t count = 0;
-    for (const vm_policy *p = vm_policies; p->name; p++, count++) {
-        CHECK(vm_policy_find(p->name) == p);
+    for (const struct policy *p = vm_policies; p->name; p++, count++) {
+        CHECK(policy_find(vm_policies, p->name) == p);
         CHECK((!p[1].name || std::string(p->name) < p[1].name));
     }
     CHECK(count == 5);
-    CHECK(vm_policy_find("random") == nullptr);
+    CHECK(policy_find(vm_policies, "random") == nullptr);
 }
 
 // Sessions that come and go on resources that fail, beside a plain account of them.
@@ -269,7 +269,7 @@ static void step(cloud &w, account &now, rng *r, double now_s)
 
 TEST_CASE("every policy keeps to capacity and rejects only by its rule", "[vm][property]")
 {
-    for (const vm_policy *p = vm_policies; p->name; p++) {
+    for (const struct policy *p = vm_policies; p->name; p++) {
         CAPTURE(p->name);
         for (uint64_t seed = 0; seed < 10; seed++) {
             rng r = rng_stream(seed, "vm_test.property");
@@ -294,7 +294,7 @@ TEST_CASE("every policy keeps to capacity and rejects only by its rule", "[vm][p
 TEST_CASE("a pool fails cleanly when it does not fit", "[vm][memory]")
 {
     double capacity[100] = {};
-    for (const vm_policy *p = vm_policies; p->name; p++) {
+    for (const struct policy *p = vm_policies; p->name; p++) {
         double param[PARAMS_MAX] = {5, 0.02};
         vm_pool pool;
         error err{};

@@ -46,8 +46,8 @@ seen look(request &r)
     error err = collecting_error(a);
     workflow_round_out out{};
 
-    REQUIRE(workflow_round(r.build(), workflow_round_policy_find("balanced"), nullptr, 0,
-                           WORKFLOW_STEPS_ALL, &out, a, &err) == OK);
+    REQUIRE(workflow_round(r.build(), policy_find(workflow_round_policies, "balanced"),
+                           nullptr, 0, WORKFLOW_STEPS_ALL, &out, a, &err) == OK);
     return {decide(r, "heft", true).of("t").finish_s, out.objective.makespan_before_s};
 }
 
@@ -64,7 +64,7 @@ TEST_CASE("a task without a run time gets the median of its name", "[workflow]")
                        {"sort", none},
                        {nullptr, none},
                        {"merge", none}});
-    for (const workflow_policy *p = workflow_policies; p->name; p++) {
+    for (const struct policy *p = workflow_policies; p->name; p++) {
         INFO(p->name);
         decision d = decide(r, p->name);
         CHECK(d.unplaced.empty());

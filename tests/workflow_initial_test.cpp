@@ -52,8 +52,8 @@ answer from(flows::request &r, const std::vector<row> &rows, double max_steps,
     r.in.initial = given.data();
     r.in.initial_count = given.size();
     enum error_code code =
-        workflow_decide(r.build(), workflow_policy_find(policy), options + !has_steps,
-                        (size_t)has_steps + slots, &out, a, &err);
+        workflow_decide(r.build(), policy_find(workflow_policies, policy),
+                        options + !has_steps, (size_t)has_steps + slots, &out, a, &err);
     r.in.initial = nullptr;
     r.in.initial_count = 0;
     if (wrong)

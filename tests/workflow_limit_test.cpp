@@ -162,8 +162,8 @@ TEST_CASE("a decision whose time is up does not look at all pairs again",
         draw_graph(r, d);
         const workflow_in *in = build(r, table);
         size_t tasks = r.tasks().size();
-        enum error_code code =
-            workflow_decide(in, workflow_policy_find(policy), nullptr, 0, &out, a, &err);
+        enum error_code code = workflow_decide(in, policy_find(workflow_policies, policy),
+                                               nullptr, 0, &out, a, &err);
         table.open();
         INFO(policy << ", seed " << seed << ", " << tasks << " tasks, question "
                     << clock.last << " of " << clock.questions << ", " << table.pages_read

@@ -16,8 +16,8 @@ struct answered {
              budget *limit = nullptr)
     {
         r.in.budget = limit;
-        if (workflow_decide(r.build(), workflow_policy_find(policy), options.data(),
-                            options.size(), &out, a, &err) != OK)
+        if (workflow_decide(r.build(), policy_find(workflow_policies, policy),
+                            options.data(), options.size(), &out, a, &err) != OK)
             FAIL(err.field << ": " << err.text);
     }
     // "t p0 p1" for each move.

@@ -279,7 +279,7 @@ TEST_CASE("a task without work is no division by zero, whatever it has done",
                 a.resource_id = r.resources[0].id;
                 a.work_done_ref_s = a.checkpoint_work_ref_s = done;
                 r.add_task("b", 4).parents = {{0}};
-                for (const workflow_policy *p = workflow_policies; p->name; p++) {
+                for (const struct policy *p = workflow_policies; p->name; p++) {
                     INFO(p->name << ", status " << status << ", done " << done << " of "
                                  << estimate_ref_s);
                     decision d = decide(r, p->name);
@@ -366,7 +366,7 @@ TEST_CASE("slots run tasks side by side", "[workflow]")
     r.add_task("b", 10);
     r.add_task("c", 10).parents = {{0, 4, none}, {1, 4, none}};
     CHECK(decide(r, "heft").objective.makespan_s == 15);
-    for (const workflow_policy *p = workflow_policies; p->name; p++)
+    for (const struct policy *p = workflow_policies; p->name; p++)
         CHECK(decide(r, p->name, true).objective.makespan_s == 10); // no transfers
     r.resources[0].sharing = SHARING_EQUAL;
     CHECK(decide(r, "heft").objective.makespan_s == 15);
@@ -379,7 +379,7 @@ TEST_CASE("tasks that can run nowhere have no place, nor those behind them", "[w
 
     r.add_task("c", 3);
     r.tasks()[0].etc_s = {none, none};
-    for (const workflow_policy *p = workflow_policies; p->name; p++) {
+    for (const struct policy *p = workflow_policies; p->name; p++) {
         decision d = decide(r, p->name);
 
         INFO(p->name);
@@ -395,7 +395,7 @@ TEST_CASE("tasks that can run nowhere have no place, nor those behind them", "[w
 
 TEST_CASE("nothing to do is done, at once", "[workflow]")
 {
-    for (const workflow_policy *p = workflow_policies; p->name; p++) {
+    for (const struct policy *p = workflow_policies; p->name; p++) {
         request r, none_at_all;
 
         INFO(p->name);

@@ -138,7 +138,7 @@ void same(const decision &a, const decision &b, double factor)
 
 void check_all(request &r)
 {
-    for (const workflow_policy *p = workflow_policies; p->name; p++) {
+    for (const struct policy *p = workflow_policies; p->name; p++) {
         decision d = decide(r, p->name);
         test_arena a;
         workflow_check_out c = check(r, d.schedule, a);
@@ -237,7 +237,7 @@ TEST_CASE("all times twice as long: the schedule too", "[workflow][property]")
                 e.bytes *= 2;
             }
         }
-        for (const workflow_policy *p = workflow_policies; p->name; p++) {
+        for (const struct policy *p = workflow_policies; p->name; p++) {
             if (std::strcmp(p->name, "cpop") == 0)
                 continue; // cpop's ties are within 1e-9, whatever the scale
             INFO(p->name);
@@ -323,7 +323,7 @@ TEST_CASE("bound <= optimum <= every policy on tiny graphs", "[workflow][propert
         double best_s = optimum_s(r);
 
         INFO("seed " << seed);
-        for (const workflow_policy *p = workflow_policies; p->name; p++) {
+        for (const struct policy *p = workflow_policies; p->name; p++) {
             decision d = decide(r, p->name);
 
             INFO(p->name);
@@ -363,7 +363,7 @@ TEST_CASE("hostile sizes and numbers end in an answer or a mistake",
             time_s = any();
         for (dependency &e : t.parents)
             e = {e.parent, any(), any()};
-        for (const workflow_policy *p = workflow_policies; p->name; p++) {
+        for (const struct policy *p = workflow_policies; p->name; p++) {
             named_value steps = {"max_steps", VALUE_NUMBER, 100, nullptr};
             bool searches = std::strcmp(p->name, "search") == 0;
             enum error_code code =
@@ -385,7 +385,7 @@ TEST_CASE("as memory runs out, a policy refuses", "[workflow][property][memory]"
     request r = draw(11, 20, 3);
     const workflow_in *in = r.build();
 
-    for (const workflow_policy *p = workflow_policies; p->name; p++) {
+    for (const struct policy *p = workflow_policies; p->name; p++) {
         enum error_code code = ERR_TOO_LARGE;
         size_t tries = 0;
         named_value steps = {"max_steps", VALUE_NUMBER, 100, nullptr};

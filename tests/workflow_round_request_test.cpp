@@ -50,7 +50,7 @@ struct decided {
             v.text = o.text;
             given.push_back(v);
         }
-        const workflow_round_policy *p = workflow_round_policy_find(policy);
+        const struct policy *p = policy_find(workflow_round_policies, policy);
         REQUIRE(p);
         code = workflow_round(r.build(), p, given.data(), given.size(), steps, &out,
                               arena, &err);
@@ -710,7 +710,7 @@ TEST_CASE("every policy takes the same options", "[workflow][round][property]")
             CHECK(std::string(p->params[i].name) == first[i].name);
     }
     auto preset = [](const char *policy, const std::string &name) {
-        for (auto *o = workflow_round_policy_find(policy)->params; o->name; o++)
+        for (auto *o = policy_find(workflow_round_policies, policy)->params; o->name; o++)
             if (name == o->name)
                 return o->preset;
         return double(NAN);
@@ -719,7 +719,7 @@ TEST_CASE("every policy takes the same options", "[workflow][round][property]")
     CHECK(preset("balanced_grouped", "theta") == 4);
     CHECK(preset("balanced_reduced_overhead", "re_min_s") == 240);
     CHECK(preset("balanced_reduced_overhead", "gamma") == 0.2);
-    CHECK(!workflow_round_policy_find("nobody"));
+    CHECK(!policy_find(workflow_round_policies, "nobody"));
 }
 
 TEST_CASE("numbers that are not sound do not break a round", "[workflow][round]")

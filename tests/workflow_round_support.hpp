@@ -130,7 +130,7 @@ struct world {
     {
         test_arena a;
         error err = collecting_error(a);
-        const workflow_round_policy *policy = workflow_round_policy_find(name);
+        const struct policy *policy = policy_find(workflow_round_policies, name);
         REQUIRE(policy);
         std::vector<double> param;
         for (const struct param *p = policy->params; p->name; p++)

@@ -28,8 +28,8 @@ searched search(request &r, double max_steps, const char *policy = "search")
     workflow_out out{};
     searched s{};
 
-    if (workflow_decide(r.build(), workflow_policy_find(policy), &option, 1, &out, a,
-                        &err) != OK)
+    if (workflow_decide(r.build(), policy_find(workflow_policies, policy), &option, 1,
+                        &out, a, &err) != OK)
         FAIL(err.field << ": " << err.text);
     s.status = out.status;
     s.objective = out.objective;
@@ -330,7 +330,7 @@ size_t repeats(uint64_t seed)
     request r = tiny(seed, 40, 4);
     test_arena a(size_t{1} << 30);
     error err = collecting_error(a);
-    const workflow_policy *policy = workflow_policy_find("search");
+    const struct policy *policy = policy_find(workflow_policies, "search");
     workflow_out first{}, again{}, none{};
     named_value steps = {"max_steps", VALUE_NUMBER, 300, nullptr};
 

@@ -39,7 +39,7 @@ struct bound {
     explicit bound(const char *name, const option_list &options = {})
     {
         error err{};
-        policy = {workflow_round_policy_find(name), param, false};
+        policy = {policy_find(workflow_round_policies, name), param, false};
         REQUIRE(policy.policy);
         REQUIRE(params_bind(policy.policy->params, options.data(), options.size(), param,
                             &err) == OK);
@@ -464,7 +464,7 @@ TEST_CASE("a run of any policy keeps the books",
                                                 out.restart_count));
                 CHECK(out.utilisation_ratio <= 1);
                 CHECK(out.restart_count <= out.postponed_count);
-                if (!b.policy.policy->moves)
+                if (!(b.policy.policy->flags & WORKFLOW_ROUND_MOVES))
                     CHECK(moves == 0);
 
                 workflow_sim_out again = w.play(b, seed);

@@ -214,14 +214,14 @@ inline decision decide(request &r, const char *policy, bool slots = false,
     decision d{};
 
     INFO(policy);
-    REQUIRE(workflow_policy_find(policy) != nullptr);
+    REQUIRE(policy_find(workflow_policies, policy) != nullptr);
     if (slots)
         options.push_back({"slots", VALUE_BOOLEAN, 1, nullptr});
-    for (const param *p = workflow_policy_find(policy)->params; p->name; p++)
+    for (const param *p = policy_find(workflow_policies, policy)->params; p->name; p++)
         if (std::strcmp(p->name, "max_steps") == 0)
             options.push_back({"max_steps", VALUE_NUMBER, 100, nullptr});
     r.in.budget = limit;
-    if (workflow_decide(r.build(), workflow_policy_find(policy), options.data(),
+    if (workflow_decide(r.build(), policy_find(workflow_policies, policy), options.data(),
                         options.size(), &out, a, &err) != OK)
         FAIL(err.field << ": " << err.text);
     d.status = out.status;

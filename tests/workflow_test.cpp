@@ -254,8 +254,8 @@ decision decide_imported(const workflow &imported, const char *policy)
     in = *r.build();
     in.workflows = &imported;
     in.workflow_count = 1;
-    REQUIRE(workflow_decide(&in, workflow_policy_find(policy), nullptr, 0, &out, a,
-                            &err) == OK);
+    REQUIRE(workflow_decide(&in, policy_find(workflow_policies, policy), nullptr, 0, &out,
+                            a, &err) == OK);
     d.objective = out.objective;
     CHECK(out.schedule_count == imported.task_count);
     return d;
@@ -434,8 +434,8 @@ std::string choice_of_auto(request &r)
     workflow_out out{};
 
     r.in.budget = nullptr;
-    REQUIRE(workflow_decide(r.build(), workflow_policy_find("auto"), nullptr, 0, &out, a,
-                            &err) == OK);
+    REQUIRE(workflow_decide(r.build(), policy_find(workflow_policies, "auto"), nullptr, 0,
+                            &out, a, &err) == OK);
     return std::string(out.algorithm) + ": " + out.because;
 }
 

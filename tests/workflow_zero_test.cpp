@@ -17,8 +17,8 @@ decision found(request &r, double max_steps = 1e6)
     workflow_out out{};
     decision d{};
 
-    if (workflow_decide(r.build(), workflow_policy_find("search"), &option, 1, &out, a,
-                        &err) != OK)
+    if (workflow_decide(r.build(), policy_find(workflow_policies, "search"), &option, 1,
+                        &out, a, &err) != OK)
         FAIL(err.field << ": " << err.text);
     CHECK(out.check_failure == nullptr);
     d.status = out.status;

@@ -1,8 +1,6 @@
 /* checkpoint/checkpoint.c - what checkpoint policies share. */
 #include "algorithms/checkpoint/checkpoint.h"
 
-#include <string.h>
-
 const char *const checkpoint_action_names[] = {"take", "omit", "none", NULL};
 
 const char *const checkpoint_reason_names[] = {
@@ -12,48 +10,39 @@ const char *const checkpoint_reason_names[] = {
         NULL,
 };
 
-const struct checkpoint_policy checkpoint_policies[] = {
-#define X(name, needs, purpose, source) \
-    {#name,                             \
-     purpose,                           \
-     source,                            \
-     CHECKPOINT_NEEDS_##needs,          \
-     checkpoint_##name,                 \
-     checkpoint_##name##_params},
+const struct policy checkpoint_policies[] = {
+#define X(policy, needs, does, described)     \
+    {.name = #policy,                         \
+     .purpose = does,                         \
+     described,                               \
+     .params = checkpoint_##policy##_params,  \
+     .run = (policy_fn *)checkpoint_##policy, \
+     .flags = CHECKPOINT_NEEDS_##needs},
     CHECKPOINT_POLICIES(X)
 #undef X
         {0},
 };
 
-const struct checkpoint_policy *checkpoint_policy_find(const char *name)
+bool checkpoint_reads_option(const struct policy *policy, size_t option)
 {
-    for (const struct checkpoint_policy *p = checkpoint_policies; p->name; p++) {
-        if (strcmp(p->name, name) == 0)
-            return p;
-    }
-    return NULL;
-}
-
-bool checkpoint_reads_option(const struct checkpoint_policy *policy,
-                             enum checkpoint_param option)
-{
-    bool by_mean = policy->needs & CHECKPOINT_NEEDS_MEAN;
+    checkpoint_fn *run = checkpoint_fn_of(policy);
+    bool by_mean = policy->flags & CHECKPOINT_NEEDS_MEAN;
 
     switch (option) {
     case CHECKPOINT_MIN_INTERVAL:
     case CHECKPOINT_MIN_FRACTION:
     case CHECKPOINT_INITIAL_INTERVAL:
-        return policy->run != checkpoint_none;
+        return run != checkpoint_none;
     case CHECKPOINT_FIRST_AFTER:
     case CHECKPOINT_STEP:
     case CHECKPOINT_STEP_FRACTION:
     case CHECKPOINT_ALPHA:
-        return policy->run == checkpoint_mean_failure;
+        return run == checkpoint_mean_failure;
     case CHECKPOINT_OMISSIONS_MAX:
-        return policy->run == checkpoint_last_failure;
+        return run == checkpoint_last_failure;
     case CHECKPOINT_WEIBULL_SHAPE:
     case CHECKPOINT_WEIBULL_SCALE:
-        return policy->needs & CHECKPOINT_NEEDS_WEIBULL;
+        return policy->flags & CHECKPOINT_NEEDS_WEIBULL;
     default: /* how the mean failure interval comes from a history */
         return by_mean;
     }
@@ -321,13 +310,13 @@ void checkpoint_add_figures(const struct checkpoint_in *in, struct checkpoint_ou
         out->gap_ratio = 0; /* rounding, or a job too short for checkpoints */
 }
 
-enum error_code checkpoint_decide(const struct checkpoint_policy *policy,
+enum error_code checkpoint_decide(const struct policy *policy,
                                   const struct checkpoint_in *in, const double *param,
                                   struct checkpoint_out *out, struct error *err)
 {
     struct checkpoint_out o = {0};
 
-    TRY(policy->run(in, param, &o, err));
+    TRY(checkpoint_fn_of(policy)(in, param, &o, err));
     checkpoint_add_figures(in, &o);
     *out = o;
     return OK;

@@ -25,7 +25,7 @@
 #define GRIDPLAN_CHECKPOINT_H
 
 #include "algorithms/checkpoint/finite_plan.h"
-#include "models/base/param.h"
+#include "models/base/policy.h"
 #include "models/failure_rate.h"
 #include "models/reliability.h"
 
@@ -148,7 +148,7 @@ struct checkpoint_out {
 typedef enum error_code checkpoint_fn(const struct checkpoint_in *in, const double *param,
                                       struct checkpoint_out *out, struct error *err);
 
-/* What a policy cannot do without: bits of checkpoint_policy.needs. */
+/* What a policy cannot do without: flags of the policies. */
 enum checkpoint_need {
     CHECKPOINT_NEEDS_NOTHING = 0,
     CHECKPOINT_NEEDS_TIME = 1,    /* execution_time_s */
@@ -157,38 +157,47 @@ enum checkpoint_need {
     CHECKPOINT_NEEDS_WEIBULL = 8, /* uptime_s, shape and scale; or else as young */
 };
 
-struct checkpoint_policy {
-    const char *name, *purpose, *source;
-    unsigned needs;
-    checkpoint_fn *run;
-    const struct param *params;
-};
+/* What runs a policy of this table. */
+static inline checkpoint_fn *checkpoint_fn_of(const struct policy *policy)
+{
+    return (checkpoint_fn *)policy->run;
+}
 
 /* Every checkpoint policy. To add one, write checkpoint/NAME.c with
  * checkpoint_NAME() and checkpoint_NAME_params[], and its row here: name, needs,
  * purpose, source. */
-#define CHECKPOINT_POLICIES(X)                                                        \
-    X(daly, MEAN, "Close to the best interval, by a series",                          \
-      "Daly 2006; fault-tolerance.md 5.4")                                            \
-    X(exact, MEAN, "The best interval under a constant failure rate",                 \
-      "fault-tolerance.md 5.4")                                                       \
-    X(finite, TIME | CHECKPOINT_NEEDS_MEAN,                                           \
-      "The best checkpoints of a job that ends, under a constant failure rate",       \
-      "reliability.md 3.1 and 3.2")                                                   \
-    X(last_failure, TIME | CHECKPOINT_NEEDS_AGE,                                      \
-      "LastFailureCP: omit checkpoints while the resource seems stable",              \
-      "000_168dd5aef5075332 4.3.2; 002_6355fdf65728109f 3.2")                         \
-    X(mean_failure, TIME | CHECKPOINT_NEEDS_MEAN,                                     \
-      "MeanFailureCP: move the interval by mean failure interval and remaining time", \
-      "000_168dd5aef5075332 4.3.3; 002_6355fdf65728109f 3.3")                         \
-    X(none, NOTHING, "Never checkpoint", "fault-tolerance.md 5.4")                    \
-    X(periodic, NOTHING, "PeriodicCP: always the initial interval",                   \
-      "000_168dd5aef5075332 4.3; fault-tolerance.md 5.1")                             \
-    X(weibull, MEAN | CHECKPOINT_NEEDS_WEIBULL,                                       \
-      "Interval from the hazard in its middle, by the Weibull fits of the nodes",     \
-      "reliability.md 3.4")                                                           \
-    X(young, MEAN, "First-order estimate of the best interval",                       \
-      "Young 1974; fault-tolerance.md 5.4")
+#define CHECKPOINT_POLICIES(X)                                                           \
+    X(daly, MEAN, "Close to the best interval, by a series",                             \
+      CITES(IN_WORK(daly2006, "equation 37")))                                           \
+    X(exact, MEAN, "The best interval under a constant failure rate",                    \
+      FOLKLORE("The interval of least expected time per second of work under a "         \
+               "constant failure rate, of which young and daly are approximations"))     \
+    X(finite, TIME | CHECKPOINT_NEEDS_MEAN,                                              \
+      "The best checkpoints of a job that ends, under a constant failure rate",          \
+      OURS("Plans the checkpoints of the work that is left, which ends, and decides at " \
+           "each request anew"))                                                         \
+    X(last_failure, TIME | CHECKPOINT_NEEDS_AGE,                                         \
+      "LastFailureCP: omit checkpoints while the resource seems stable",                 \
+      FROM(CITES(IN_WORK(chtepen2010, "chapter 4.3.2"),                                  \
+                 IN_WORK(chtepen2009, "section 3.2")),                                   \
+           BUT("An upper quantile of the run time takes its place, if one is given")))   \
+    X(mean_failure, TIME | CHECKPOINT_NEEDS_MEAN,                                        \
+      "MeanFailureCP: move the interval by mean failure interval and remaining time",    \
+      FROM(CITES(IN_WORK(chtepen2010, "chapter 4.3.3"),                                  \
+                 IN_WORK(chtepen2009, "section 3.3")),                                   \
+           BUT("An interval stops at its minimum, from which it can grow again",         \
+               "With an unknown mean failure interval the time since the last failure "  \
+               "takes its place")))                                                      \
+    X(none, NOTHING, "Never checkpoint",                                                 \
+      FOLKLORE("No checkpoints: what others are compared with"))                         \
+    X(periodic, NOTHING, "PeriodicCP: always the initial interval",                      \
+      CITES(IN_WORK(chtepen2010, "chapter 4.3"), IN_WORK(chtepen2009, "section 3")))     \
+    X(weibull, MEAN | CHECKPOINT_NEEDS_WEIBULL,                                          \
+      "Interval from the hazard in its middle, by the Weibull fits of the nodes",        \
+      OURS("The interval of young with the failure rate in its middle, as the Weibull "  \
+           "fits of the nodes give it"))                                                 \
+    X(young, MEAN, "First-order estimate of the best interval",                          \
+      CITES(IN_WORK(young1974, NULL)))
 
 #define X(name, needs, purpose, source) \
     checkpoint_fn checkpoint_##name;    \
@@ -196,17 +205,13 @@ struct checkpoint_policy {
 CHECKPOINT_POLICIES(X)
 #undef X
 
-extern const struct checkpoint_policy
-    checkpoint_policies[]; /* sorted by name, ended by {0} */
-
-/* NULL if there is no such policy. */
-const struct checkpoint_policy *checkpoint_policy_find(const char *name);
+extern const struct policy checkpoint_policies[]; /* sorted by name, ended by {0} */
 
 /* Everything unknown, C and R 0, a request. */
 struct checkpoint_in checkpoint_in_unknown(void);
 
 /* Runs the policy and adds the figures. */
-enum error_code checkpoint_decide(const struct checkpoint_policy *policy,
+enum error_code checkpoint_decide(const struct policy *policy,
                                   const struct checkpoint_in *in, const double *param,
                                   struct checkpoint_out *out, struct error *err);
 
@@ -337,9 +342,8 @@ enum checkpoint_param {
                                "Stored failures so soon after one that counted are "   \
                                "part of it, seconds")
 
-/* Whether an option has a part in what the policy decides. */
-bool checkpoint_reads_option(const struct checkpoint_policy *policy,
-                             enum checkpoint_param option);
+/* Whether an option, of enum checkpoint_param, has a part in what the policy decides. */
+bool checkpoint_reads_option(const struct policy *policy, size_t option);
 
 /* ---- for the policies ---- */
 

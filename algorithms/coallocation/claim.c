@@ -37,20 +37,17 @@ const char *const co_claim_decision_names[] = {
 
 /* ---- policies ---- */
 
-const struct co_claim_policy co_claim_policies[] = {
-#define X(name, purpose, source, run) {#name, purpose, source, co_claim_params, run},
+const struct policy co_claim_policies[] = {
+#define X(policy, does, described, claim) \
+    {.name = #policy,                     \
+     .purpose = does,                     \
+     described,                           \
+     .params = co_claim_params,           \
+     .run = (policy_fn *)claim},
     CO_CLAIM_POLICIES(X)
 #undef X
         {0},
 };
-
-const struct co_claim_policy *co_claim_policy_find(const char *name)
-{
-    for (const struct co_claim_policy *p = co_claim_policies; p->name; p++)
-        if (strcmp(p->name, name) == 0)
-            return p;
-    return NULL;
-}
 
 enum {
     T_THRESHOLD,
@@ -69,11 +66,11 @@ const struct param co_claim_params[] = {
     [T_THRESHOLD] = {"t_threshold", 0, 1, 1,
                      "T: least share of the components that can start, else the job "
                      "waits; with 1 nothing is moved or preempted, 0.5 is worth a try "
-                     "(001_546dfcc428821807 L938)",
+                     "(default: Mohamed 2007)",
                      PARAM_NUMBER, NULL},
     [L_DECREMENT] = {"l_decrement", 0, 1, 0.25,
                      "What L loses when a job could not be claimed by its start "
-                     "(001_546dfcc428821807 L817)",
+                     "(default: Mohamed 2007)",
                      PARAM_NUMBER, NULL},
     [L_MIN] = {"l_min", 0, 1, 0, "Least L", PARAM_NUMBER, NULL},
     [MAX_TRIES] = {"max_claim_tries", 0, 1e9, NAN,

@@ -153,24 +153,23 @@ enum error_code co_claim(const struct co_claim_in *in,
 
 /* ---- policies ---- */
 
-struct co_claim_policy {
-    const char *name, *purpose, *source;
-    const struct param *params;
-    enum error_code (*run)(const struct co_claim_in *in,
-                           const struct co_claim_options *options,
-                           struct co_claim_out *out, struct arena *a, struct error *err);
-};
+typedef enum error_code co_claim_fn(const struct co_claim_in *in,
+                                    const struct co_claim_options *options,
+                                    struct co_claim_out *out, struct arena *a,
+                                    struct error *err);
 
 /* Every claiming policy: name, purpose, source, function. All take the options of
  * co_claim_params. */
 #define CO_CLAIM_POLICIES(X)                                                        \
     X(incremental, "Component by component, elsewhere or by preemption if need be", \
-      "001_546dfcc428821807 4.4", co_claim)
+      FROM(CITES(IN_WORK(mohamed2007, "chapter 4.4")),                              \
+           BUT("What can start and what cannot is split component by component, "   \
+               "largest first",                                                     \
+               "The last try happens completely or not at all",                     \
+               "Ties in preemption go to the lower priority, then by id")),         \
+      co_claim)
 
-extern const struct co_claim_policy co_claim_policies[]; /* ended by {0} */
-
-/* NULL if there is no such policy. */
-const struct co_claim_policy *co_claim_policy_find(const char *name);
+extern const struct policy co_claim_policies[]; /* ended by {0} */
 
 /* Options of claiming; the least interval is CO_MIN_CLAIM_INTERVAL_S of the common ones.
  */

@@ -2,7 +2,6 @@
 #include "algorithms/coallocation/coallocation.h"
 
 #include <math.h>
-#include <string.h>
 
 const char *const co_request_type_names[] = {"non_fixed", "fixed", "semi_fixed",
                                              "flexible", NULL};
@@ -24,34 +23,26 @@ const char *const co_reason_names[] = {
     [CO_REASON_COUNT] = NULL,
 };
 
-const struct co_policy coallocation_policies[] = {
-#define X(name, abbreviation, split, flags, purpose, source) \
-    {#name,                                                  \
-     purpose,                                                \
-     source,                                                 \
-     abbreviation,                                           \
-     coallocation_##name,                                    \
-     coallocation_##name##_params,                           \
-     split,                                                  \
-     flags},
+const struct policy coallocation_policies[] = {
+#define X(policy, short_name, split, its_flags, does, described) \
+    {.name = #policy,                                            \
+     .abbreviation = short_name,                                 \
+     .purpose = does,                                            \
+     described,                                                  \
+     .common = co_common_params,                                 \
+     .params = coallocation_##policy##_params,                   \
+     .run = (policy_fn *)coallocation_##policy,                  \
+     .traits = &(const enum co_split_rule){split},               \
+     .flags = its_flags},
     COALLOCATION_POLICIES(X)
 #undef X
         {0},
 };
 
-const struct co_policy *co_policy_find(const char *name)
-{
-    for (const struct co_policy *p = coallocation_policies; p->name; p++)
-        if (strcmp(p->name, name) == 0 ||
-            (p->abbreviation && strcmp(p->abbreviation, name) == 0))
-            return p;
-    return NULL;
-}
-
 const struct param co_common_params[] = {
     [CO_L_INITIAL] = {"l_initial", 0, 1, 0.75,
                       "Share of the transfer time after which processors are claimed, of "
-                      "jobs without l_value (001_546dfcc428821807 L938)",
+                      "jobs without l_value (default: Mohamed 2007)",
                       PARAM_NUMBER, NULL},
     [CO_PACK_RETRY] = {"pack_retry", 0, 1, 0,
                        "Where the policy fails, search all ways to place up to 12 "
@@ -70,18 +61,6 @@ const struct param co_common_params[] = {
                                PARAM_NUMBER, NULL},
     {0},
 };
-
-enum error_code co_options_bind(const struct co_policy *policy,
-                                const struct named_value *given, size_t given_count,
-                                double *value, struct error *err)
-{
-    struct param rows[PARAMS_MAX] = {0};
-    size_t own = params_count(policy->params);
-
-    memcpy(rows, co_common_params, CO_COMMON_COUNT * sizeof(*rows));
-    memcpy(rows + CO_COMMON_COUNT, policy->params, own * sizeof(*rows));
-    return params_bind(rows, given, given_count, value, err);
-}
 
 /* ---- sites ---- */
 

@@ -19,7 +19,7 @@
 
 #include "algorithms/coallocation/grid.h"
 #include "models/base/budget.h"
-#include "models/base/param.h"
+#include "models/base/policy.h"
 
 /* ---- jobs ---- */
 
@@ -57,13 +57,13 @@ enum co_reason {
 };
 extern const char *const co_reason_names[]; /* ended by NULL */
 
-struct co_policy;
+struct policy;
 
 struct co_job {
     const char *id;
     enum co_request_type type;
-    const struct co_policy *policy;
-    const double *param; /* bound by co_options_bind() */
+    const struct policy *policy;
+    const double *param; /* bound by policy_bind() */
     enum co_level level;
     bool atomic;        /* all components or none */
     size_t min_placed;  /* not atomic: so many components at least; >= 1 */
@@ -181,14 +181,17 @@ enum co_policy_flag {
     CO_NEEDS_DATA = 4,    /* only sites that have the file */
 };
 
-struct co_policy {
-    const char *name, *purpose, *source;
-    const char *abbreviation; /* also taken for the name; NULL: none */
-    co_choose_fn *choose;
-    const struct param *params;
-    enum co_split_rule split; /* CO_SPLIT_NONE: takes no flexible jobs */
-    unsigned flags;           /* enum co_policy_flag */
-};
+/* What runs a policy of this table. */
+static inline co_choose_fn *co_choose_fn_of(const struct policy *policy)
+{
+    return (co_choose_fn *)policy->run;
+}
+
+/* CO_SPLIT_NONE: it takes no flexible jobs. */
+static inline enum co_split_rule co_split_of(const struct policy *policy)
+{
+    return *(const enum co_split_rule *)policy->traits;
+}
 
 /* clang-format off */
 /* Every placement policy: name, abbreviation, rule for flexible jobs, flags, purpose,
@@ -197,18 +200,18 @@ struct co_policy {
 #define COALLOCATION_POLICIES(X)                                                         \
     X(close_to_files, "CF", CO_SPLIT_NEAREST, CO_USES_HISTORY,                           \
       "A site with the file, else the one that it gets to soonest",                      \
-      "001_546dfcc428821807 4.3.1")                                                      \
+      FROM(CITES(IN_WORK(mohamed2007, "chapter 4.3.1")), BUT("Ties go to the site whose idle processors are most likely to stay idle where that is known, else by name")))                                                      \
     X(cluster_minimisation, "CM", CO_SPLIT_FULLEST, 0,                                   \
-      "Few sites, so little traffic between them", "coallocation.md 6.5")                \
+      "Few sites, so little traffic between them", FROM(CITES(IN_WORK(mohamed2007, NULL)), BUT("The work names the policy; the rule is ours: most processors left among the sites that the job uses already, else among all")))                \
     X(data_present, NULL, CO_SPLIT_NONE, CO_NEEDS_DATA,                                  \
-      "Only sites that have the file", "coallocation.md 15")                             \
+      "Only sites that have the file", FROM(CITES(IN_WORK(mohamed2007, "chapter 2.4")), BUT("The first site by name with the file and enough processors; components without a file go by worst_fit")))                             \
     X(flexible_cluster_minimisation, "FCM", CO_SPLIT_FULLEST, CO_FLEXIBLE_ONLY,          \
-      "Splits a flexible job over few sites", "coallocation.md 6.6")                     \
+      "Splits a flexible job over few sites", FROM(CITES(IN_WORK(mohamed2007, NULL)), BUT("The work names the policy; the rule is ours: the split fills the sites with most processors first")))                     \
     X(gridbus, "GB", CO_SPLIT_NONE, 0,                                                   \
       "The first replica, then the site with the widest link to it",                     \
-      "001_546dfcc428821807 2.4")                                                        \
+      FROM(CITES(IN_WORK(mohamed2007, "chapter 2.4")), BUT("The file comes from the first replica by name, and ties go to the first site by name")))                                                        \
     X(worst_fit, "WF", CO_SPLIT_BALANCED, 0,                                             \
-      "The site with most processors left", "001_546dfcc428821807 4.3.2")
+      "The site with most processors left", FROM(CITES(IN_WORK(mohamed2007, "chapter 4.3.2")), BUT("Ties go to the site whose idle processors are most likely to stay idle where that is known, else by name")))
 /* clang-format on */
 
 #define X(name, abbreviation, split, flags, purpose, source) \
@@ -217,12 +220,9 @@ struct co_policy {
 COALLOCATION_POLICIES(X)
 #undef X
 
-extern const struct co_policy coallocation_policies[]; /* sorted by name, ended by {0} */
+extern const struct policy coallocation_policies[]; /* sorted by name, ended by {0} */
 
-/* By name or abbreviation; NULL if there is no such policy. */
-const struct co_policy *co_policy_find(const char *name);
-
-/* Options that every policy takes. */
+/* Options that every policy takes; its own begin at CO_COMMON_COUNT. */
 enum co_common {
     CO_L_INITIAL,
     CO_PACK_RETRY,
@@ -232,12 +232,6 @@ enum co_common {
     CO_COMMON_COUNT,
 };
 extern const struct param co_common_params[];
-
-/* Binds options: value[PARAMS_MAX] gets the common ones, then those of the policy from
- * index CO_COMMON_COUNT on. `given` NULL: the presets. */
-enum error_code co_options_bind(const struct co_policy *policy,
-                                const struct named_value *given, size_t given_count,
-                                double *value, struct error *err);
 
 /* ---- for claiming: one component by itself ---- */
 

@@ -92,8 +92,7 @@ bool co_choose_fullest(const struct co_state *s, const bool *among, struct co_ch
 /* ---- why not ---- */
 
 /* The same of files: which of the policy's ways leads to no site. */
-static enum co_reason data_refuses(const struct co_state *s,
-                                   const struct co_policy *policy,
+static enum co_reason data_refuses(const struct co_state *s, const struct policy *policy,
                                    const struct co_component *component, size_t site)
 {
     const struct co_grid_file *file;
@@ -113,8 +112,7 @@ static enum co_reason data_refuses(const struct co_state *s,
 }
 
 /* What is told of the component: the first thing that is wrong with it. */
-static enum co_reason main_reason(const struct co_state *s,
-                                  const struct co_policy *policy,
+static enum co_reason main_reason(const struct co_state *s, const struct policy *policy,
                                   const struct co_component *component,
                                   const size_t *count)
 {
@@ -135,7 +133,7 @@ static enum co_reason main_reason(const struct co_state *s,
     return count[CO_NO_LINK] == 0 ? CO_NO_HISTORY_PAIR : CO_NO_LINK;
 }
 
-static void explain(const struct co_state *s, const struct co_policy *policy,
+static void explain(const struct co_state *s, const struct policy *policy,
                     const struct co_component *component, const char *bars,
                     struct co_placement *out)
 {
@@ -196,14 +194,14 @@ enum error_code co_component_order(const struct co_component *components, size_t
     return OK;
 }
 
-static bool choose(struct co_state *s, const struct co_policy *policy,
+static bool choose(struct co_state *s, const struct policy *policy,
                    const struct co_component *component, struct co_choice *out)
 {
     size_t site = component->fixed_site;
 
     co_state_reach(s, component);
     if (site == CO_NONE)
-        return policy->choose(s, component, s->job->param, out);
+        return co_choose_fn_of(policy)(s, component, s->job->param, out);
     *out = (struct co_choice){site, s->reach_file[site], s->reach_s[site]};
     return s->candidate[site] && isfinite(s->reach_s[site]);
 }
@@ -220,7 +218,7 @@ static void take(struct co_state *s, const struct co_component *component,
 }
 
 enum error_code co_place_components(const struct co_place_in *in,
-                                    const struct co_policy *policy,
+                                    const struct policy *policy,
                                     const struct co_component *components, size_t count,
                                     bool avoid, struct co_placement *out, struct arena *a,
                                     struct error *err)
@@ -385,7 +383,7 @@ enum error_code co_choose(const struct co_place_in *in,
                           const struct co_pair **added, size_t *added_count,
                           struct arena *a, struct error *err)
 {
-    const struct co_policy *policy = in->job->policy;
+    const struct policy *policy = in->job->policy;
     bool *candidate = NEW(a, bool, in->grid->site_count);
     char *bars = NEW(a, char, in->grid->site_count);
     bool avoids = avoids_any(in);

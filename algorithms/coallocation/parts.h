@@ -57,7 +57,7 @@ enum error_code co_component_order(const struct co_component *components, size_t
 /* Places components one by one; out->placed false: refused, with the reason. `avoid`:
  * not on the sites to avoid. */
 enum error_code co_place_components(const struct co_place_in *in,
-                                    const struct co_policy *policy,
+                                    const struct policy *policy,
                                     const struct co_component *components, size_t count,
                                     bool avoid, struct co_placement *out, struct arena *a,
                                     struct error *err);

@@ -31,8 +31,9 @@ const char *const co_requeue_rule_names[] = {"tail", "original", NULL};
 
 /* ---- policies ---- */
 
-const struct co_scan_policy co_scan_policies[] = {
-#define X(name, purpose, source) {#name, purpose, source, co_scan_params},
+const struct policy co_scan_policies[] = {
+#define X(policy, does, described) \
+    {.name = #policy, .purpose = does, described, .params = co_scan_params},
     CO_SCAN_POLICIES(X)
 #undef X
         {0},
@@ -42,8 +43,8 @@ enum { MAX_TRIES = CO_SCAN_PARAM_FIRST, PROMOTION, MAX_OVERTAKES, MAX_WAIT };
 
 const struct param co_scan_params[] = {
     [CO_SCAN_INTERVAL_S] = {"scan_interval_s", 1e-3, 1e9, 60,
-                            "Time between scans (001_546dfcc428821807 L938)",
-                            PARAM_NUMBER, NULL},
+                            "Time between scans (default: Mohamed 2007)", PARAM_NUMBER,
+                            NULL},
     [MAX_TRIES] = {"max_placement_tries", 0, 1e9, NAN,
                    "A job fails with the try after so many; without: never",
                    PARAM_INTEGER, NULL},

@@ -103,17 +103,13 @@ enum error_code co_scan(const struct co_scan_in *in,
 
 /* ---- policies ---- */
 
-struct co_scan_policy {
-    const char *name, *purpose, *source;
-    const struct param *params;
-};
-
 /* Every way to go through the queues: name, purpose, source. */
 #define CO_SCAN_POLICIES(X)                                                   \
     X(weighted_round_robin, "Higher queues more often, each job in its turn", \
-      "001_546dfcc428821807 4.2.1")
+      FROM(CITES(IN_WORK(mohamed2007, "chapter 4.2.1")),                      \
+           BUT("A limit of waiting times promotes jobs to the tail of a higher queue")))
 
-extern const struct co_scan_policy co_scan_policies[]; /* ended by {0} */
+extern const struct policy co_scan_policies[]; /* ended by {0} */
 
 /* Rows of co_scan_params that are not in struct co_scan_options, and their number. */
 enum co_scan_param { CO_SCAN_INTERVAL_S, CO_SCAN_PARAM_FIRST };

@@ -102,8 +102,8 @@ struct co_sim_in {
     struct co_sim_grid grid;
     const struct co_sim_job *jobs; /* by submit_s */
     size_t job_count;
-    const struct co_policy *policy;
-    const double *param; /* of co_options_bind() */
+    const struct policy *policy;
+    const double *param; /* of policy_bind() */
     struct co_sim_settings settings;
     uint64_t seed;
     struct budget *budget; /* NULL: none; a step is an event */

@@ -355,7 +355,7 @@ static void sort_sites(struct split *sp, enum co_split_rule rule)
 static bool find_shares(struct split *sp)
 {
     size_t most = sp->job->max_components ? sp->job->max_components : CO_SPLIT_MAX;
-    enum co_split_rule rule = sp->job->policy->split;
+    enum co_split_rule rule = co_split_of(sp->job->policy);
     size_t count;
 
     if (most > CO_SPLIT_MAX)
@@ -403,7 +403,7 @@ static enum error_code prepare(struct split *sp, struct arena *a, struct error *
             room = job->max_processors;
         sp->room[s] = room;
     }
-    sort_sites(sp, job->policy->split);
+    sort_sites(sp, co_split_of(job->policy));
     return OK;
 }
 
@@ -551,9 +551,10 @@ static enum error_code split_equally(struct split *sp, struct co_placement *out,
                                      struct arena *a, struct error *err)
 {
     const struct co_job *job = sp->job;
-    const struct co_policy *policy = job->policy->flags & CO_FLEXIBLE_ONLY
-                                         ? co_policy_find("cluster_minimisation")
-                                         : job->policy;
+    const struct policy *policy =
+        job->policy->flags & CO_FLEXIBLE_ONLY
+            ? policy_find(coallocation_policies, "cluster_minimisation")
+            : job->policy;
     struct co_job whole = *job;
     struct co_place_in in = *sp->in;
     size_t most = job->max_components ? job->max_components : CO_SPLIT_MAX;
@@ -587,7 +588,7 @@ enum error_code co_place_flexible(const struct co_place_in *in, bool avoid,
 {
     struct split sp = {.in = in, .job = in->job, .avoid = avoid};
 
-    if (in->job->policy->split == CO_SPLIT_NONE)
+    if (co_split_of(in->job->policy) == CO_SPLIT_NONE)
         return fail(err, ERR_INVALID, "", "%s does not split flexible jobs",
                     in->job->policy->name);
     *out = (struct co_placement){.algorithm = in->job->policy->name,

@@ -1,15 +1,15 @@
 /* dispatch/dispatch.c - the table of dispatch policies. */
 #include "algorithms/dispatch/dispatch.h"
 
-const struct round_policy dispatch_policies[] = {
-#define X(name, purpose, source, flags) \
-    {#name, purpose, source, dispatch_##name, dispatch_##name##_params, flags},
+const struct policy dispatch_policies[] = {
+#define X(policy, does, described, its_flags) \
+    {.name = #policy,                         \
+     .purpose = does,                         \
+     described,                               \
+     .params = dispatch_##policy##_params,    \
+     .run = (policy_fn *)dispatch_##policy,   \
+     .flags = its_flags},
     DISPATCH_POLICIES(X)
 #undef X
         {0},
 };
-
-const struct round_policy *dispatch_policy_find(const char *name)
-{
-    return round_policy_find(dispatch_policies, name);
-}

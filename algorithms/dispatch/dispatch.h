@@ -14,11 +14,17 @@
 /* Every dispatch policy: name, purpose, source, flags. To add one, write
  * dispatch/NAME.c with dispatch_NAME() and dispatch_NAME_params[], and its row. */
 #define DISPATCH_POLICIES(X)                                                            \
-    X(fjbcr, "First job to the best resource", "T 2.2", 0)                              \
-    X(max_max, "Longest job first, on the fastest resource", "T 2.2", 0)                \
-    X(min_max, "Shortest job first, on the fastest resource", "T 2.2", 0)               \
+    X(fjbcr, "First job to the best resource",                                          \
+      CITES(IN_WORK(chtepen2010, "chapter 2.2")), 0)                                    \
+    X(max_max, "Longest job first, on the fastest resource",                            \
+      CITES(IN_WORK(chtepen2010, "chapter 2.2")), 0)                                    \
+    X(min_max, "Shortest job first, on the fastest resource",                           \
+      CITES(IN_WORK(chtepen2010, "chapter 2.2")), 0)                                    \
     X(rescheduling, "First job to the best resource; running jobs move to better ones", \
-      "T 2.2", ROUND_RESTARTS | ROUND_PROGRESS)
+      FROM(CITES(IN_WORK(chtepen2010, "chapter 2.2")),                                  \
+           BUT("The work gives no criterion for a move; ours: what is left to do ends " \
+               "sooner elsewhere, the costs of moving included")),                      \
+      ROUND_RESTARTS)
 
 #define X(name, purpose, source, flags) \
     round_fn dispatch_##name;           \
@@ -26,9 +32,6 @@
 DISPATCH_POLICIES(X)
 #undef X
 
-extern const struct round_policy dispatch_policies[]; /* sorted by name, ended by {0} */
-
-/* NULL if there is no such policy. */
-const struct round_policy *dispatch_policy_find(const char *name);
+extern const struct policy dispatch_policies[]; /* sorted by name, ended by {0} */
 
 #endif

@@ -16,15 +16,22 @@
 /* Every policy: name, purpose, source, flags. To add one, write
  * fault_tolerance/NAME.c with fault_tolerance_NAME() and
  * fault_tolerance_NAME_params[], and its row here. */
-#define FAULT_TOLERANCE_POLICIES(X)                                               \
-    X(combined, "Copies while CPUs are free, checkpoints when they are not",      \
-      "T 4.4.3; P 4.3",                                                           \
-      ROUND_DETECTS | ROUND_RESTARTS | ROUND_CHECKPOINTS | ROUND_PROGRESS)        \
-    X(expected_time, "For each job the remedy of least expected time", "ours",    \
-      ROUND_DETECTS | ROUND_RESTARTS | ROUND_CHECKPOINTS | ROUND_RELIABILITY |    \
-          ROUND_PROGRESS)                                                         \
-    X(migration, "One copy of each job, restarted elsewhere from its last image", \
-      "T 2.2", ROUND_DETECTS | ROUND_RESTARTS)
+#define FAULT_TOLERANCE_POLICIES(X)                                                     \
+    X(combined, "Copies while CPUs are free, checkpoints when they are not",            \
+      FROM(CITES(IN_WORK(chtepen2010, "chapter 4.4.3"),                                 \
+                 IN_WORK(chtepen2009, "section 4.3")),                                  \
+           BUT("When copies give way to checkpoints the round goes on, so that the "    \
+               "jobs behind are served too")),                                          \
+      ROUND_DETECTS | ROUND_RESTARTS | ROUND_CHECKPOINTS | ROUND_PROGRESS)              \
+    X(expected_time, "For each job the remedy of least expected time",                  \
+      OURS("Of copies and checkpoints, together or alone, what lets a job end soonest " \
+           "on average, within a limit of the cost"),                                   \
+      ROUND_DETECTS | ROUND_RESTARTS | ROUND_CHECKPOINTS | ROUND_RELIABILITY |          \
+          ROUND_PROGRESS)                                                               \
+    X(migration, "One copy of each job, restarted elsewhere from its last image",       \
+      FROM(CITES(IN_WORK(chtepen2010, "chapter 2.2")),                                  \
+           BUT("Where a job restarts is ours: the resource that would serve it best")), \
+      ROUND_DETECTS | ROUND_RESTARTS)
 
 #define X(name, purpose, source, flags) \
     round_fn fault_tolerance_##name;    \
@@ -32,11 +39,7 @@
 FAULT_TOLERANCE_POLICIES(X)
 #undef X
 
-extern const struct round_policy
-    fault_tolerance_policies[]; /* sorted by name, ended by {0} */
-
-/* NULL if there is no such policy. */
-const struct round_policy *fault_tolerance_policy_find(const char *name);
+extern const struct policy fault_tolerance_policies[]; /* sorted by name, ended by {0} */
 
 /* ---- expected_time ---- */
 

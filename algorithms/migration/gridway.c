@@ -30,7 +30,6 @@
 #include "algorithms/migration/gridway_worth.h"
 #include "algorithms/placement/unused.h"
 
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -444,15 +443,10 @@ static enum decision_status status_of(const struct gridway_run *run,
 static enum error_code bind_options(const struct named_value *options, size_t count,
                                     double *common, double *param, struct error *err)
 {
-    struct param rows[PARAMS_MAX + 1] = {0};
     double value[PARAMS_MAX];
 
-    static_assert((int)COMMON_COUNT + (int)GRIDWAY_OPTION_COUNT <= PARAMS_MAX,
-                  "params_bind() takes no more rows");
-    memcpy(rows, placement_common_params, COMMON_COUNT * sizeof(rows[0]));
-    memcpy(rows + COMMON_COUNT, migration_gridway_params,
-           GRIDWAY_OPTION_COUNT * sizeof(rows[0]));
-    TRY(params_bind(rows, options, count, value, err));
+    TRY(policy_bind(policy_find(migration_policies, "gridway"), options, count, value,
+                    err));
     memcpy(common, value, COMMON_COUNT * sizeof(*common));
     memcpy(param, value + COMMON_COUNT, GRIDWAY_OPTION_COUNT * sizeof(*param));
     return OK;
@@ -598,8 +592,8 @@ static enum error_code warn_all(const struct gridway_run *run,
     TRY(warn_slots(run, p, err));
     TRY(warn_unused(run, p, err));
     return unused_warn(p,
-                       &(struct unused_in){placement_policy_find("gridway"), run->options,
-                                           run->option_count, "pending"},
+                       &(struct unused_in){policy_find(placement_policies, "gridway"),
+                                           run->options, run->option_count, "pending"},
                        err);
 }
 

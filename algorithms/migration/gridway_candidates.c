@@ -12,6 +12,7 @@
 #include "algorithms/migration/gridway_worth.h"
 #include "algorithms/placement/pair_map.h"
 #include "algorithms/placement/priority.h"
+#include "models/base/order.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -31,13 +32,6 @@ static void drop(struct gridway_run *run, enum gridway_dropped why, size_t count
 
 /* ---- slots ---- */
 
-static int by_time(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
 /* The next busy slot there that no job waits for; HUGE_VAL: none. */
 static double busy_slot_s(const struct gridway_run *run, size_t pos)
 {
@@ -52,7 +46,7 @@ static double busy_slot_s(const struct gridway_run *run, size_t pos)
             return HUGE_VAL;
         for (size_t k = 0; k < r->busy_count; k++)
             w->free_s[k] = r->busy[k].free_s;
-        qsort(w->free_s, r->busy_count, sizeof(double), by_time);
+        sort_numbers(w->free_s, r->busy_count);
     }
     return w->free_s[w->taken];
 }

@@ -7,39 +7,34 @@
 #ifndef GRIDPLAN_MIGRATION_H
 #define GRIDPLAN_MIGRATION_H
 
-#include "models/base/param.h"
-
-struct migration_policy {
-    const char *name, *purpose, *source;
-    const struct param *params;
-    const struct param *common; /* of the family whose decisions it uses; NULL: none */
-};
+#include "models/base/policy.h"
 
 /* Every policy: name, purpose, source, further options. To add one, write
  * migration/NAME.h and NAME.c with migration_NAME() and migration_NAME_params[], and
  * its row here (sorted by name). */
 #define MIGRATION_POLICIES(X)                                                           \
     X(component_error, "A component of a parallel job erred: count, restart elsewhere", \
-      "001_546dfcc428821807 3.2.2", NULL)                                               \
+      CITES(IN_WORK(mohamed2007, "chapter 3.2.2")), NULL)                               \
     X(gridway, "Events, failures and contracts of running jobs, one round at a time",   \
-      "gridway.md 3", placement_common_params)                                          \
+      FROM(CITES(IN_WORK(huedo2004, "sections 2, 4, 5 and 6")),                         \
+           BUT("Moves that are forced come before all others",                          \
+               "A slot that a job leaves is not given away in the same round")),        \
+      placement_common_params)                                                          \
     X(multi_phase,                                                                      \
       "At markers of a plan, when a machine is gone, when predictions "                 \
       "fail, or from time to time",                                                     \
-      "rescheduling-plans.md 8.2", plan_common_params)                                  \
+      FROM(CITES(IN_WORK(sanjay2008, "chapter 6.6")),                                   \
+           BUT("The work compares at a marker; the other events are ours")),            \
+      plan_common_params)                                                               \
     X(runner_liveness, "Runners that do not answer have crashed",                       \
-      "001_546dfcc428821807 3.7", NULL)
+      CITES(IN_WORK(mohamed2007, "chapter 3.7")), NULL)
 
 #define X(name, purpose, source, common) \
     extern const struct param migration_##name##_params[];
 MIGRATION_POLICIES(X)
 #undef X
 
-extern const struct migration_policy
-    migration_policies[]; /* sorted by name, ended by {0} */
-
-/* NULL if there is no such policy. */
-const struct migration_policy *migration_policy_find(const char *name);
+extern const struct policy migration_policies[]; /* sorted by name, ended by {0} */
 
 /* Names on the wire, ended by NULL. */
 enum migration_decision { MIGRATION_KEEP, MIGRATION_REPLAN, MIGRATION_MIGRATE };

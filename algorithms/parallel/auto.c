@@ -55,7 +55,7 @@ static enum error_code run_other(struct parallel_search *s, const char *name,
                                  double work_budget, double share, struct proof *proof,
                                  struct error *err)
 {
-    const struct parallel_policy *policy = parallel_policy_find(name);
+    const struct policy *policy = policy_find(parallel_policies, name);
     struct parallel_search run;
     double param[PARAMS_MAX];
     struct part part;
@@ -67,7 +67,7 @@ static enum error_code run_other(struct parallel_search *s, const char *name,
         !(part.in.work_budget > 0 && part.in.work_budget < work_budget))
         part.in.work_budget = work_budget;
     TRY(params_bind(policy->params, NULL, 0, param, err));
-    TRY(policy->run(&run, param, err));
+    TRY(parallel_fn_of(policy)(&run, param, err));
     search_join(s, &run, policy->name);
     *proof = (struct proof){run.bound_s, run.stopped};
     return OK;

@@ -4,13 +4,16 @@
 #include "algorithms/parallel/bound.h"
 #include "algorithms/parallel/sites.h"
 
-#include <assert.h>
 #include <stdlib.h>
-#include <string.h>
 
-const struct parallel_policy parallel_policies[] = {
-#define X(name, purpose, source) \
-    {#name, purpose, source, parallel_##name, parallel_##name##_params},
+const struct policy parallel_policies[] = {
+#define X(policy, does, described)         \
+    {.name = #policy,                      \
+     .purpose = does,                      \
+     described,                            \
+     .common = parallel_common_params,     \
+     .params = parallel_##policy##_params, \
+     .run = (policy_fn *)parallel_##policy},
     PARALLEL_POLICIES(X)
 #undef X
         {0},
@@ -33,29 +36,6 @@ const struct param parallel_common_params[] = {
                                PARAM_BOOLEAN, NULL},
     {0},
 };
-
-const struct parallel_policy *parallel_policy_find(const char *name)
-{
-    for (const struct parallel_policy *p = parallel_policies; p->name; p++)
-        if (strcmp(p->name, name) == 0)
-            return p;
-    return NULL;
-}
-
-enum error_code parallel_options_bind(const struct parallel_policy *policy,
-                                      const struct named_value *options,
-                                      size_t option_count, double *value,
-                                      struct error *err)
-{
-    struct param rows[PARAMS_MAX + 1] = {0};
-    size_t own = params_count(policy->params);
-
-    assert(PARALLEL_COMMON_COUNT + own <= PARAMS_MAX);
-    memcpy(rows, parallel_common_params, PARALLEL_COMMON_COUNT * sizeof(rows[0]));
-    if (own)
-        memcpy(rows + PARALLEL_COMMON_COUNT, policy->params, own * sizeof(rows[0]));
-    return params_bind(rows, options, option_count, value, err);
-}
 
 /* ---- the two sets that are no worse than which an answer should be ---- */
 
@@ -147,7 +127,7 @@ static void judge(const struct parallel_search *run, struct parallel_out *out)
         out->status = run->stopped ? DECISION_CUT : DECISION_FEASIBLE;
 }
 
-static struct parallel_out nothing(const struct parallel_policy *policy)
+static struct parallel_out nothing(const struct policy *policy)
 {
     return (struct parallel_out){
         .algorithm = policy->name,
@@ -203,10 +183,9 @@ static enum error_code answer(const struct parallel_search *run, double early_bo
     return OK;
 }
 
-enum error_code parallel_decide(const struct parallel_in *in,
-                                const struct parallel_policy *policy, const double *param,
-                                struct parallel_out *out, struct arena *a,
-                                struct error *err)
+enum error_code parallel_decide(const struct parallel_in *in, const struct policy *policy,
+                                const double *param, struct parallel_out *out,
+                                struct arena *a, struct error *err)
 {
     struct parallel_out x = nothing(policy);
     struct parallel_search run, both;
@@ -215,7 +194,7 @@ enum error_code parallel_decide(const struct parallel_in *in,
     if (in->machines->count > 0 && in->machines->count >= in->min_procs) {
         TRY(search_create(in, &run, a, err));
         TRY(bound_early(&run, &bound_s, err));
-        TRY(policy->run(&run, param, err));
+        TRY(parallel_fn_of(policy)(&run, param, err));
         TRY(pre_evaluate(&run, &both, err));
         TRY(answer(&run, bound_s, &both, &x, err));
     }

@@ -21,7 +21,7 @@
 #define GRIDPLAN_PARALLEL_H
 
 #include "models/base/budget.h"
-#include "models/base/param.h"
+#include "models/base/policy.h"
 #include "models/decision_status.h"
 #include "models/performance/term.h"
 
@@ -84,39 +84,61 @@ struct parallel_search; /* evaluate.h, for the policies */
 typedef enum error_code parallel_fn(struct parallel_search *s, const double *param,
                                     struct error *err);
 
-struct parallel_policy {
-    const char *name, *purpose, *source;
-    parallel_fn *run;
-    const struct param *params;
-};
+/* What runs a policy of this table. */
+static inline parallel_fn *parallel_fn_of(const struct policy *policy)
+{
+    return (parallel_fn *)policy->run;
+}
 
 /* Every policy. To add one, write parallel/NAME.c with parallel_NAME() and
  * parallel_NAME_params[], and its row here. */
 #define PARALLEL_POLICIES(X)                                                             \
-    X(all_machines, "All machines", "parallel-scheduling.md 4.7")                        \
+    X(all_machines, "All machines",                                                      \
+      FOLKLORE(                                                                          \
+          "All machines, as without any choice: what other sets are compared with"))     \
     X(ant_colony, "Ants choose by pheromone, and complete their sets by the model",      \
-      "003_a5f9349f46eae656 4.2.3")                                                      \
-    X(auto, "The exact method first, then what else finds a better set", "ours")         \
+      FROM(CITES(IN_WORK(sanjay2008, "chapter 4.2.3")),                                  \
+           BUT("Pheromone is measured from the worst score of a round, not from the "    \
+               "best")))                                                                 \
+    X(auto, "The exact method first, then what else finds a better set",                 \
+      OURS("The exact method first; without its proof box_elimination and "              \
+           "dynamic_programming look for a better set in the time that is left"))        \
     X(box_elimination, "Rules out boxes of (cpu, bandwidth, size) until none is left",   \
-      "003_a5f9349f46eae656 4.2.6")                                                      \
+      FROM(CITES(IN_WORK(sanjay2008, "chapter 4.2.6")),                                  \
+           BUT("Points that may be better are not taken out by rounding, unless "        \
+               "be_mode asks for it")))                                                  \
     X(branch_and_bound, "Removes machines level by level while that helps",              \
-      "003_a5f9349f46eae656 4.2.4")                                                      \
-    X(brute_force, "Every set; up to 20 machines", "parallel-scheduling.md 4.7")         \
-    X(cpu_prefix, "The fastest machines, of every number", "parallel-scheduling.md 4.7") \
+      FROM(CITES(IN_WORK(sanjay2008, "chapter 4.2.4")),                                  \
+           BUT("What is equal to the bound is pruned too, as the text says and the "     \
+               "figure does not")))                                                      \
+    X(brute_force, "Every set; up to 20 machines",                                       \
+      FOLKLORE("Evaluates every set of machines"))                                       \
+    X(cpu_prefix, "The fastest machines, of every number",                               \
+      OURS("The fastest machines of every number: as good as any set when all links "    \
+           "are alike"))                                                                 \
     X(dynamic_programming, "Grows the two best sets machine by machine",                 \
-      "003_a5f9349f46eae656 4.2.5")                                                      \
-    X(exact, "The best set with a proof, or a bound", "parallel-scheduling.md 4.9")      \
+      FROM(CITES(IN_WORK(sanjay2008, "chapter 4.2.5")),                                  \
+           BUT("Sizes grow by 1, and the two sets that are kept differ")))               \
+    X(exact, "The best set with a proof, or a bound",                                    \
+      OURS("Splits boxes of speed and link until the best set is proven; links with "    \
+           "structure need no search"))                                                  \
     X(genetic, "Crossover, and mutation steered by the model",                           \
-      "003_a5f9349f46eae656 4.2.2")                                                      \
+      FROM(CITES(IN_WORK(sanjay2008, "chapter 4.2.2")),                                  \
+           BUT("Children that have a machine twice are repaired")))                      \
     X(grid_exhaustive, "Every (cpu, bandwidth) column of Box Elimination's grid",        \
-      "parallel-scheduling.md 4.7")                                                      \
-    X(random, "The best of some random sets", "parallel-scheduling.md 4.7")              \
+      OURS("Looks at every column of the grid of box_elimination: what its "             \
+           "eliminations are measured by"))                                              \
+    X(random, "The best of some random sets",                                            \
+      FOLKLORE("The best of sets drawn at random"))                                      \
     X(sa_random_start, "Simulated annealing from random sets",                           \
-      "YarKhan and Dongarra 2002; 003_a5f9349f46eae656 4.2.1")                           \
+      CITES(IN_WORK(yarkhan2002, NULL), IN_WORK(sanjay2008, "chapter 4.2.1")))           \
     X(simulated_annealing, "Simulated annealing from the model's own choice",            \
-      "003_a5f9349f46eae656 4.2.1")                                                      \
+      FROM(CITES(IN_WORK(sanjay2008, "chapter 4.2.1"), IN_WORK(yarkhan2002, NULL)),      \
+           BUT("Worse sets are accepted by the rule of Metropolis, and the temperature " \
+               "falls by a factor")))                                                    \
     X(threshold_exact, "The best set where every link is the lesser of two uplinks",     \
-      "parallel-scheduling.md 4.7")
+      OURS("Machines with an uplink of at least b are linked with at least b: for "      \
+           "every b the fastest of them are the best set of each size"))
 
 #define X(name, purpose, source) \
     parallel_fn parallel_##name; \
@@ -124,13 +146,10 @@ struct parallel_policy {
 PARALLEL_POLICIES(X)
 #undef X
 
-extern const struct parallel_policy
-    parallel_policies[]; /* sorted by name, ended by {0} */
+extern const struct policy parallel_policies[]; /* sorted by name, ended by {0} */
 
-/* NULL if there is no such policy. */
-const struct parallel_policy *parallel_policy_find(const char *name);
-
-/* Options that every policy takes; who builds *in reads them. */
+/* Options that every policy takes; who builds *in reads them. The policy's own begin at
+ * PARALLEL_COMMON_COUNT. */
 enum parallel_common {
     PARALLEL_WORK_BUDGET,
     PARALLEL_PRE_EVALUATE,
@@ -141,20 +160,12 @@ enum parallel_common {
 
 extern const struct param parallel_common_params[];
 
-/* Binds a request's options: value[] gets the common ones, then the policy's own from
- * index PARALLEL_COMMON_COUNT on. PARAMS_MAX values. */
-enum error_code parallel_options_bind(const struct parallel_policy *policy,
-                                      const struct named_value *options,
-                                      size_t option_count, double *value,
-                                      struct error *err);
-
 /* Runs the policy, looks at the two sets of pre_evaluate (whose result never steers the
  * policy), and adds the lower bound and the status. Without any machine, or with fewer
  * than min_procs: infeasible. ERR_INVALID when the policy cannot treat the input
  * (brute_force beyond 20 machines, threshold_exact without uplinks). */
-enum error_code parallel_decide(const struct parallel_in *in,
-                                const struct parallel_policy *policy, const double *param,
-                                struct parallel_out *out, struct arena *a,
-                                struct error *err);
+enum error_code parallel_decide(const struct parallel_in *in, const struct policy *policy,
+                                const double *param, struct parallel_out *out,
+                                struct arena *a, struct error *err);
 
 #endif

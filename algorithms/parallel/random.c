@@ -10,8 +10,7 @@
 enum { SAMPLES };
 
 const struct param parallel_random_params[] = {
-    [SAMPLES] = {"samples", 1, 1e6, 1000, "Sets that are drawn (spec 4.7)", PARAM_INTEGER,
-                 NULL},
+    [SAMPLES] = {"samples", 1, 1e6, 1000, "Sets that are drawn", PARAM_INTEGER, NULL},
     {0},
 };
 

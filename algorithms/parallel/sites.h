@@ -59,8 +59,8 @@ struct sites_problem {
 struct sites_in {
     const struct sites_problem *sites;
     size_t site_count;
-    const struct parallel_policy *policy;
-    const double *param; /* as parallel_options_bind() fills it */
+    const struct policy *policy;
+    const double *param; /* as policy_bind() fills it */
     size_t min_processors;
     uint64_t seed;
     struct budget *budget; /* of all sites together */

@@ -68,7 +68,7 @@ static enum error_code try_all(struct placement_plan *plan,
     set_default_steps(plan->problem, options);
     TRY(search_run(plan, &pf, options, err));
     found = plan_better(plan, &pf.best);
-    if (!found && placement_policy_find(pf.best_name))
+    if (!found && policy_find(placement_policies, pf.best_name))
         plan->algorithm = pf.best_name;
     plan->because = because(plan, &pf, found);
     return plan->because ? OK : fail_memory(err);

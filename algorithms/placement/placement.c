@@ -10,12 +10,16 @@
 #include "algorithms/placement/unused.h"
 #include "algorithms/placement/verify.h"
 
-#include <assert.h>
 #include <string.h>
 
-const struct placement_policy placement_policies[] = {
-#define X(name, purpose, source) \
-    {#name, purpose, source, placement_##name, placement_##name##_params},
+const struct policy placement_policies[] = {
+#define X(policy, does, described)          \
+    {.name = #policy,                       \
+     .purpose = does,                       \
+     described,                             \
+     .common = placement_common_params,     \
+     .params = placement_##policy##_params, \
+     .run = (policy_fn *)placement_##policy},
     PLACEMENT_POLICIES(X)
 #undef X
         {0},
@@ -91,30 +95,6 @@ const struct param placement_common_params[] = {
         NUMBER("max_ban_s", 0, 1e9, 3600, "Longest ban after failures, in s; 0: off"),
     {0},
 };
-
-const struct placement_policy *placement_policy_find(const char *name)
-{
-    for (const struct placement_policy *p = placement_policies; p->name; p++)
-        if (strcmp(p->name, name) == 0)
-            return p;
-    return NULL;
-}
-
-/* Binds the options of all policies and those of this one together, so that an unknown
- * one is reported once. */
-static enum error_code bind_options(const struct placement_policy *policy,
-                                    const struct named_value *options, size_t count,
-                                    double *values, struct error *err)
-{
-    struct param rows[PARAMS_MAX + 1] = {0};
-    size_t own = params_count(policy->params);
-
-    assert(COMMON_COUNT + own <= PARAMS_MAX);
-    memcpy(rows, placement_common_params, COMMON_COUNT * sizeof(rows[0]));
-    if (own)
-        memcpy(rows + COMMON_COUNT, policy->params, own * sizeof(rows[0]));
-    return params_bind(rows, options, count, values, err);
-}
 
 /* ---- the answer ---- */
 
@@ -280,9 +260,9 @@ static enum error_code fill_search(const struct placement_plan *plan,
 }
 
 /* Does the policy place jobs without an estimate? */
-static bool needs_estimates(const struct placement_policy *policy, const double *param)
+static bool needs_estimates(const struct policy *policy, const double *param)
 {
-    return policy->run != placement_gridway || param[0] != 0;
+    return placement_fn_of(policy) != placement_gridway || param[0] != 0;
 }
 
 enum error_code placement_answer(struct placement_plan *plan, bool estimates,
@@ -308,11 +288,12 @@ enum error_code placement_answer(struct placement_plan *plan, bool estimates,
 }
 
 /* The plan to start from, which only searches can use. */
-static enum error_code read_initial(const struct placement_policy *policy,
+static enum error_code read_initial(const struct policy *policy,
                                     struct placement_problem *p,
                                     struct placement_plan *plan, struct error *err)
 {
-    bool searches = policy->run == placement_search || policy->run == placement_auto;
+    placement_fn *run = placement_fn_of(policy);
+    bool searches = run == placement_search || run == placement_auto;
 
     if (p->in->initial_count && !searches)
         return invalid(err, "/initial", ITEM_CONFLICT,
@@ -321,7 +302,7 @@ static enum error_code read_initial(const struct placement_policy *policy,
 }
 
 enum error_code placement_decide(const struct placement_in *in,
-                                 const struct placement_policy *policy,
+                                 const struct policy *policy,
                                  const struct named_value *options, size_t option_count,
                                  struct placement_out *out, struct arena *a,
                                  struct error *err)
@@ -330,18 +311,18 @@ enum error_code placement_decide(const struct placement_in *in,
     const double *param = values + COMMON_COUNT;
     struct placement_problem *p = NEW(a, struct placement_problem, 1);
     struct placement_plan *plan = NEW(a, struct placement_plan, 1);
-    const struct placement_policy *ran;
+    const struct policy *ran;
     enum error_code bound;
 
     if (!p || !plan)
         return fail_memory(err);
-    bound = bind_options(policy, options, option_count, values, err);
+    bound = policy_bind(policy, options, option_count, values, err);
     TRY(problem_prepare(in, values, p, a, err));
     TRY(bound); /* after the request, so that the mistakes of both are reported */
     TRY(plan_create(p, plan, a, err));
     plan->algorithm = policy->name;
     TRY(read_initial(policy, p, plan, err));
-    TRY(policy->run(p, param, plan, a, err));
+    TRY(placement_fn_of(policy)(p, param, plan, a, err));
     if (plan->cut && !plan->hold_slots && !plan->closed)
         TRY(plan_rest(plan, err));
     if (plan->cut && !plan->hold_slots && !plan->searched &&
@@ -353,7 +334,7 @@ enum error_code placement_decide(const struct placement_in *in,
     TRY(plan_number_slots(plan, err));
     if (!plan->hold_slots)
         TRY(due_order(plan, err));
-    ran = placement_policy_find(plan->algorithm);
+    ran = policy_find(placement_policies, plan->algorithm);
     TRY(unused_warn(
         p, &(struct unused_in){ran ? ran : policy, options, option_count, "jobs"}, err));
     return placement_answer(plan, needs_estimates(policy, param), out, err);

@@ -13,7 +13,7 @@
 #define GRIDPLAN_PLACEMENT_H
 
 #include "models/base/budget.h"
-#include "models/base/param.h"
+#include "models/base/policy.h"
 #include "models/bound_kind.h"
 #include "models/decision_status.h"
 #include "models/job.h"
@@ -176,43 +176,61 @@ typedef enum error_code placement_fn(const struct placement_problem *problem,
                                      const double *param, struct placement_plan *plan,
                                      struct arena *a, struct error *err);
 
-struct placement_policy {
-    const char *name, *purpose, *source;
-    placement_fn *run;
-    const struct param *params;
-};
-
 /* Every placement policy. To add one, write placement/NAME.c with
  * placement_NAME() and placement_NAME_params[], and its row here. */
 #define PLACEMENT_POLICIES(X)                                                          \
-    X(auto, "Chooses by size, files and time limit, and says what it chose", "ours")   \
-    X(duplex, "The better of min_min and max_min", "gridway.md 5.1")                   \
+    X(auto, "Chooses by size, files and time limit, and says what it chose",           \
+      OURS("identical_optimum where it applies; else the list policies, then the "     \
+           "search as far as the time or the steps go"))                               \
+    X(duplex, "The better of min_min and max_min", CITES(IN_WORK(braun2001, NULL)))    \
     X(gridway, "Starts jobs now, each on its best-ranked free slot",                   \
-      "004 sections 3 and 6")                                                          \
-    X(identical_optimum, "Proven optimum for identical jobs", "004 section 7, eq. 1")  \
-    X(kpb, "Least completion time among the k percent fastest resources", "ours")      \
-    X(max_min, "Longest best completion time first", "gridway.md 5.1")                 \
-    X(mct, "Jobs in order, each where it completes first", "gridway.md 5.1")           \
-    X(met, "Jobs in order, each where it runs fastest", "gridway.md 5.1")              \
-    X(min_min, "Shortest best completion time first", "gridway.md 5.1")                \
-    X(olb, "Jobs in order, each on the earliest free slot", "gridway.md 5.1")          \
-    X(search, "Anytime search for the least makespan, with a bound", "gridway.md 5.5") \
-    X(sufferage, "First the job that would suffer most elsewhere", "gridway.md 5.1")   \
-    X(sufferage_pass, "Sufferage in passes over all jobs", "gridway.md 5.1")           \
-    X(xsufferage, "Sufferage between sites, for shared files", "gridway.md 5.1")
+      FROM(CITES(IN_WORK(huedo2004, "sections 3 and 6")),                              \
+           BUT("A job that finds no slot counts among the jobs of a round",            \
+               "A job without an estimate may be placed: when it ends is not known"))) \
+    X(identical_optimum, "Proven optimum for identical jobs",                          \
+      CITES(IN_WORK(huedo2004, "section 7, equation 1")))                              \
+    X(kpb, "Least completion time among the k percent fastest resources",              \
+      CITES(IN_WORK(maheswaran1999, NULL)))                                            \
+    X(max_min, "Longest best completion time first",                                   \
+      FROM(CITES(IN_WORK(ibarra1977, NULL)),                                           \
+           BUT("Jobs of one stream whose completion times differ by rounding only go " \
+               "by estimate")))                                                        \
+    X(mct, "Jobs in order, each where it completes first",                             \
+      CITES(IN_WORK(maheswaran1999, NULL)))                                            \
+    X(met, "Jobs in order, each where it runs fastest",                                \
+      CITES(IN_WORK(maheswaran1999, NULL)))                                            \
+    X(min_min, "Shortest best completion time first",                                  \
+      FROM(CITES(IN_WORK(ibarra1977, NULL)),                                           \
+           BUT("Jobs of one stream whose completion times differ by rounding only go " \
+               "by estimate")))                                                        \
+    X(olb, "Jobs in order, each on the earliest free slot",                            \
+      CITES(IN_WORK(maheswaran1999, NULL)))                                            \
+    X(search, "Anytime search for the least makespan, with a bound",                   \
+      OURS("Starts from the best list policy and moves or exchanges jobs until the "   \
+           "lower bound is reached or the time or the steps are up"))                  \
+    X(sufferage, "First the job that would suffer most elsewhere",                     \
+      FROM(CITES(IN_WORK(maheswaran1999, NULL)),                                       \
+           BUT("After each job the completion times are updated; sufferage_pass has "  \
+               "the passes of the publication")))                                      \
+    X(sufferage_pass, "Sufferage in passes over all jobs",                             \
+      CITES(IN_WORK(maheswaran1999, NULL)))                                            \
+    X(xsufferage, "Sufferage between sites, for shared files",                         \
+      CITES(IN_WORK(casanova2000, NULL)))
 
-extern const struct placement_policy
-    placement_policies[]; /* sorted by name, ended by {0} */
+extern const struct policy placement_policies[]; /* sorted by name, ended by {0} */
 
-/* NULL if there is no such policy. */
-const struct placement_policy *placement_policy_find(const char *name);
+/* What runs a policy of this table. */
+static inline placement_fn *placement_fn_of(const struct policy *policy)
+{
+    return (placement_fn *)policy->run;
+}
 
 /* Checks *in, runs the policy, and fills *out with plan, reasons, loads and
  * bound. `options` are those of the request; they include the options that all
  * placement policies share (placement_common_params). Every mistake in the
  * input is collected in *err with its JSON Pointer into the request body. */
 enum error_code placement_decide(const struct placement_in *in,
-                                 const struct placement_policy *policy,
+                                 const struct policy *policy,
                                  const struct named_value *options, size_t option_count,
                                  struct placement_out *out, struct arena *a,
                                  struct error *err);

@@ -96,14 +96,14 @@ static enum error_code place_longest_first(struct placement_plan *plan, struct e
 static enum error_code run_policy(struct placement_plan *plan, const char *name,
                                   struct error *err)
 {
-    const struct placement_policy *policy = placement_policy_find(name);
+    const struct policy *policy = policy_find(placement_policies, name);
     double values[PARAMS_MAX];
 
     plan_reset(plan);
     if (!policy)
         return place_longest_first(plan, err);
     TRY(params_bind(policy->params, NULL, 0, values, err));
-    return policy->run(plan->problem, values, plan, plan->arena, err);
+    return placement_fn_of(policy)(plan->problem, values, plan, plan->arena, err);
 }
 
 /* Tries one policy; its plan counts unless the clock cut it. */

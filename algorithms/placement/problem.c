@@ -7,6 +7,7 @@
 #include "algorithms/placement/pair_map.h"
 #include "algorithms/placement/priority.h"
 #include "algorithms/placement/select.h"
+#include "models/base/order.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
@@ -232,13 +233,6 @@ static enum error_code read_archs(struct placement_problem *p, struct error *err
 
 /* ---- resources ---- */
 
-static int by_time(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
 /* Running jobs of the request by resource, in the order of the request. */
 struct running_list {
     size_t *first, *last, *count; /* by snapshot index; NO_INDEX: none */
@@ -310,7 +304,7 @@ static enum error_code read_slots(struct placement_problem *p, struct problem_re
             isnan(at_s) || at_s > LONGEST_S ? HUGE_VAL : fmax(at_s, r->given->ready_s);
     }
     if (skipped)
-        qsort(times, listed, sizeof(*times), by_time);
+        sort_numbers(times, listed);
     for (size_t k = skipped; k < listed; k++) {
         if (times[k] > LONGEST_S)
             continue;

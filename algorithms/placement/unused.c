@@ -17,19 +17,19 @@ enum look {
     LOOK_RESOURCE_PRIORITY = 16 /* the priority of resources */
 };
 
-static bool keeps_order(const struct placement_policy *policy)
+static bool keeps_order(const struct policy *policy)
 {
-    return policy->run == placement_mct || policy->run == placement_met ||
-           policy->run == placement_olb || policy->run == placement_kpb ||
-           policy->run == placement_gridway;
+    placement_fn *run = placement_fn_of(policy);
+
+    return run == placement_mct || run == placement_met || run == placement_olb ||
+           run == placement_kpb || run == placement_gridway;
 }
 
-static unsigned looks_of(const struct placement_problem *p,
-                         const struct placement_policy *policy)
+static unsigned looks_of(const struct placement_problem *p, const struct policy *policy)
 {
     unsigned looks = keeps_order(policy) ? LOOK_ORDER : 0;
 
-    if (policy->run == placement_gridway)
+    if (placement_fn_of(policy) == placement_gridway)
         looks |= LOOK_RANK;
     if (looks & LOOK_ORDER && (int)p->common[COMMON_JOB_ORDER] == ORDER_PRIORITY)
         looks |= LOOK_JOB_PRIORITY;

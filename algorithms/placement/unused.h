@@ -6,8 +6,8 @@
 
 /* What was asked of the policy. */
 struct unused_in {
-    const struct placement_policy *policy; /* that ran */
-    const struct named_value *options;     /* of the request */
+    const struct policy *policy;       /* that ran */
+    const struct named_value *options; /* of the request */
     size_t option_count;
     const char *list; /* name of the request's list of pending jobs, "jobs" */
 };

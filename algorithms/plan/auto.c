@@ -21,11 +21,11 @@ enum error_code plan_auto(struct plan_run *run, struct error *err)
     found.algorithm = NULL;
     for (size_t i = 0; i < sizeof(first) / sizeof(first[0]); i++) {
         found.cut = cut;
-        TRY(plan_compete(&found, plan_policy_find(first[i]), &better, err));
+        TRY(plan_compete(&found, policy_find(plan_policies, first[i]), &better, err));
         if (better)
             found.algorithm = first[i];
     }
-    TRY(plan_compete(run, plan_policy_find(last), &better, err));
+    TRY(plan_compete(run, policy_find(plan_policies, last), &better, err));
     run->algorithm = last;
     if (found.count > 0 &&
         (run->count == 0 || plan_total_s(found.intervals, found.count) <

@@ -226,12 +226,11 @@ static enum error_code look_at_both(struct parallel_search *s, struct error *err
 }
 
 static enum error_code run_policy(struct plan_machines *m, const struct parallel_in *in,
-                                  const struct parallel_policy *policy,
-                                  const double *param, struct parallel_search *s,
-                                  struct error *err)
+                                  const struct policy *policy, const double *param,
+                                  struct parallel_search *s, struct error *err)
 {
     TRY(search_create(in, s, m->in.scratch, err));
-    TRY(policy->run(s, param, err));
+    TRY(parallel_fn_of(policy)(s, param, err));
     return in->pre_evaluate || s->best_s == HUGE_VAL ? look_at_both(s, err) : OK;
 }
 
@@ -242,7 +241,7 @@ static enum error_code ask(struct plan_machines *m, const struct perf_terms *mod
                            struct parallel_in *in, struct error *err)
 {
     double used = budget_used(m->in.budget);
-    const struct parallel_policy *fallback = m->in.fallback;
+    const struct policy *fallback = m->in.fallback;
     static const double no_options[PARAMS_MAX];
 
     *part = budget_part(m->in.budget, used, used + next_share(m, used));

@@ -19,14 +19,14 @@ struct plan_machines_in {
     const struct perf_terms *phases;          /* models of phases 1.., on this hardware */
     size_t phase_count;
     size_t min_procs;
-    const struct parallel_policy *scheduler;
-    const double *scheduler_param;          /* as parallel_options_bind() fills it */
-    const struct parallel_policy *fallback; /* when the time for `scheduler` is over;
+    const struct policy *scheduler;
+    const double *scheduler_param; /* as policy_bind() fills it */
+    const struct policy *fallback; /* when the time for `scheduler` is over;
                                                NULL: none. It has no options */
-    double scheduler_share;                 /* of the budget, for scheduler: 0..1 */
-    size_t questions;                       /* how many may come, of all clusters */
-    uint64_t *asked;                        /* how many came, of all clusters */
-    bool keeps_answers;                     /* for several planners one after the other */
+    double scheduler_share;        /* of the budget, for scheduler: 0..1 */
+    size_t questions;              /* how many may come, of all clusters */
+    uint64_t *asked;               /* how many came, of all clusters */
+    bool keeps_answers;            /* for several planners one after the other */
     const char *site_id;
     uint64_t seed;
     struct budget *budget;

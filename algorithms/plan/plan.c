@@ -5,13 +5,15 @@
 #include "algorithms/plan/bound.h"
 
 #include <math.h>
-#include <string.h>
 
-#define PLAN_SET_SITE(name) .site = plan_##name
-#define PLAN_SET_GRID(name) .grid = plan_##name
-const struct plan_policy plan_policies[] = {
-#define X(policy, kind, purpose_, source_) \
-    {.name = #policy, .purpose = purpose_, .source = source_, PLAN_SET_##kind(policy)},
+const struct policy plan_policies[] = {
+#define X(policy, kind, does, described) \
+    {.name = #policy,                    \
+     .purpose = does,                    \
+     described,                          \
+     .common = plan_common_params,       \
+     .run = (policy_fn *)plan_##policy,  \
+     .flags = PLAN_##kind},
     PLAN_POLICIES(X)
 #undef X
         {0},
@@ -71,20 +73,6 @@ const struct param plan_common_params[] = {
                            PARAM_BOOLEAN, NULL},
     {0},
 };
-
-const struct plan_policy *plan_policy_find(const char *name)
-{
-    for (const struct plan_policy *p = plan_policies; p->name; p++)
-        if (strcmp(p->name, name) == 0)
-            return p;
-    return NULL;
-}
-
-enum error_code plan_options_bind(const struct named_value *options, size_t option_count,
-                                  double *value, struct error *err)
-{
-    return params_bind(plan_common_params, options, option_count, value, err);
-}
 
 /* ---- plans of one cluster and of several ---- */
 
@@ -368,10 +356,12 @@ static void judge(const struct plan_run *run, struct plan_out *out)
 
 /* ---- one policy after the other ---- */
 
-static enum error_code run_policy(struct plan_run *run, const struct plan_policy *policy,
+static enum error_code run_policy(struct plan_run *run, const struct policy *policy,
                                   struct error *err)
 {
-    TRY(policy->site ? plan_by_site(run, policy->site, err) : policy->grid(run, err));
+    plan_site_fn *site = plan_site_fn_of(policy);
+
+    TRY(site ? plan_by_site(run, site, err) : ((plan_grid_fn *)policy->run)(run, err));
     if (run->count > 0) {
         drop_idle_moves(run);
         merge_tail(run);
@@ -379,7 +369,7 @@ static enum error_code run_policy(struct plan_run *run, const struct plan_policy
     return OK;
 }
 
-enum error_code plan_compete(struct plan_run *run, const struct plan_policy *policy,
+enum error_code plan_compete(struct plan_run *run, const struct policy *policy,
                              bool *better, struct error *err)
 {
     struct plan_run other = *run;
@@ -405,10 +395,10 @@ enum error_code plan_compete(struct plan_run *run, const struct plan_policy *pol
 
 /* A planner that was cut is not answered with a plan that is worse than staying on one
  * schedule. Others are as their sources say, with a warning. */
-static enum error_code compare_single(struct plan_run *run,
-                                      const struct plan_policy *policy, struct error *err)
+static enum error_code compare_single(struct plan_run *run, const struct policy *policy,
+                                      struct error *err)
 {
-    const struct plan_policy *single = plan_policy_find("single_schedule");
+    const struct policy *single = policy_find(plan_policies, "single_schedule");
     if (policy == single || !run->cut)
         return OK;
     TRY(plan_compete(run, single, &run->single_better, err));
@@ -416,7 +406,7 @@ static enum error_code compare_single(struct plan_run *run,
     return OK;
 }
 
-static enum error_code answer(struct plan_run *run, const struct plan_policy *policy,
+static enum error_code answer(struct plan_run *run, const struct policy *policy,
                               const char *const *why, struct plan_out *out,
                               struct error *err)
 {
@@ -445,7 +435,7 @@ static enum error_code answer(struct plan_run *run, const struct plan_policy *po
     return OK;
 }
 
-enum error_code plan_decide(const struct plan_in *in, const struct plan_policy *policy,
+enum error_code plan_decide(const struct plan_in *in, const struct policy *policy,
                             const double *option, struct plan_out *out, struct arena *a,
                             struct error *err)
 {
@@ -463,7 +453,7 @@ enum error_code plan_decide(const struct plan_in *in, const struct plan_policy *
 
     if (!run.intervals || !why)
         return fail_memory(err);
-    TRY(plan_grid_create(&known, policy->site, option, &run.grid, a, err));
+    TRY(plan_grid_create(&known, plan_site_fn_of(policy), option, &run.grid, a, err));
     TRY(find_single(&run, why));
     if (in->current.site != SIZE_MAX && !run.grid.tables[in->current.site].source)
         known.current.schedule = SIZE_MAX; /* it can be left, but not kept */

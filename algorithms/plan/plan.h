@@ -18,6 +18,7 @@
 #define GRIDPLAN_PLAN_H
 
 #include "algorithms/plan/site_plan.h"
+#include "models/base/policy.h"
 #include "models/decision_status.h"
 
 enum { PLAN_PHASES_MAX = 1000 }; /* of an application: the tables grow with its square */
@@ -122,34 +123,50 @@ struct plan_run; /* plan_run.h, for the policies */
 /* Appends the intervals of a whole plan to run->intervals. */
 typedef enum error_code plan_grid_fn(struct plan_run *run, struct error *err);
 
-struct plan_policy {
-    const char *name, *purpose, *source;
-    plan_site_fn *site; /* plans one cluster; several by plan_grid_next() */
-    plan_grid_fn *grid; /* plans any number itself; exactly one of both is set */
-    const struct param *params;
-};
+/* PLAN_GRID: by a plan_grid_fn; else by a plan_site_fn, several by plan_grid_next(). */
+enum plan_flag { PLAN_SITE = 0, PLAN_GRID = 1 };
+
+static inline plan_site_fn *plan_site_fn_of(const struct policy *policy)
+{
+    return policy->flags & PLAN_GRID ? NULL : (plan_site_fn *)policy->run;
+}
 
 /* Every policy: name, SITE or GRID, purpose, source. To add one, write plan/NAME.c
  * with plan_NAME(), and its row here (sorted by name). */
-#define PLAN_POLICIES(X)                                                              \
-    X(auto, GRID,                                                                     \
-      "Cheap planners, then the optimum of one cluster, the best plan"                \
-      " known for several: the best of all",                                          \
-      "rescheduling-plans.md 9")                                                      \
-    X(brute_force, SITE, "Every plan; at most 20 phases", "003 5.5")                  \
-    X(division, SITE, "Add the marker that helps most, again and again", "003 5.3.2") \
-    X(genetic, SITE, "Genetic algorithm over markers, split and merge", "003 5.3.3")  \
-    X(incremental, SITE, "Grow an interval while its first schedule stays good",      \
-      "003 5.3.1")                                                                    \
-    X(incremental_lookahead, SITE, "Grow, and look one valid interval ahead",         \
-      "rescheduling-plans.md 3.2")                                                    \
-    X(mcrp_optimal, GRID,                                                             \
-      "Recursion over phases and clusters, or the plan by optimal"                    \
-      " intervals if that is better",                                                 \
-      "rescheduling-plans.md 4")                                                      \
-    X(optimal, SITE, "Recursion over phases: the least total of one cluster",         \
-      "rescheduling-plans.md 3.5")                                                    \
-    X(single_schedule, GRID, "One schedule for all phases", "003 5.5, table 5.3")
+#define PLAN_POLICIES(X)                                                                 \
+    X(auto, GRID,                                                                        \
+      "Cheap planners, then the optimum of one cluster, the best plan"                   \
+      " known for several: the best of all",                                             \
+      OURS("Planners that ask little first, then the optimum; all share what was "       \
+           "asked, and the best plan is the answer"))                                    \
+    X(brute_force, SITE, "Every plan; at most 20 phases",                                \
+      CITES(IN_WORK(sanjay2008, "chapter 5.5")))                                         \
+    X(division, SITE, "Add the marker that helps most, again and again",                 \
+      FROM(CITES(IN_WORK(sanjay2008, "chapter 5.3.2")),                                  \
+           BUT("The plan of one interval takes part")))                                  \
+    X(genetic, SITE, "Genetic algorithm over markers, split and merge",                  \
+      FROM(CITES(IN_WORK(sanjay2008, "chapter 5.3.3")),                                  \
+           BUT("A first marker is set with probability 1/2, a last interval that is "    \
+               "too short is merged, and an invalid plan is never the answer")))         \
+    X(incremental, SITE, "Grow an interval while its first schedule stays good",         \
+      FROM(CITES(IN_WORK(sanjay2008, "chapter 5.3.1")),                                  \
+           BUT("Schedules are compared by the model, not by mean speed and bandwidth",   \
+               "The best schedule of the final interval is stored, not that of the "     \
+               "interval with the refused phase",                                        \
+               "Equality goes on")))                                                     \
+    X(incremental_lookahead, SITE, "Grow, and look one valid interval ahead",            \
+      OURS("Grows an interval, and asks after each phase whether to move now, with the " \
+           "next valid interval in view"))                                               \
+    X(mcrp_optimal, GRID,                                                                \
+      "Recursion over phases and clusters, or the plan by optimal"                       \
+      " intervals if that is better",                                                    \
+      OURS("Recursion over phases and clusters with the costs of moving; the plan by "   \
+           "optimal intervals if that is better"))                                       \
+    X(optimal, SITE, "Recursion over phases: the least total of one cluster",            \
+      OURS("Times and costs add up, so the best plan of the first phases ends with an "  \
+           "interval behind a best plan"))                                               \
+    X(single_schedule, GRID, "One schedule for all phases",                              \
+      CITES(IN_WORK(sanjay2008, "chapter 5.5")))
 
 #define PLAN_FN_SITE                   plan_site_fn
 #define PLAN_FN_GRID                   plan_grid_fn
@@ -157,7 +174,7 @@ struct plan_policy {
 PLAN_POLICIES(X)
 #undef X
 
-extern const struct plan_policy plan_policies[]; /* sorted by name, ended by {0} */
+extern const struct policy plan_policies[]; /* sorted by name, ended by {0} */
 
 /* Options that every policy takes. `scheduler` and the two costs are for whoever
  * makes the sources and the cost matrix. */
@@ -172,17 +189,10 @@ double plan_fitness(const struct plan_worth *worth);
  * in->table could not tell. */
 bool plan_split_and_merge(const struct plan_site_in *in, bool *bits);
 
-/* NULL if there is no such policy. */
-const struct plan_policy *plan_policy_find(const char *name);
-
-/* Fills value[0 .. PLAN_OPTION_COUNT - 1] from the options of a request. */
-enum error_code plan_options_bind(const struct named_value *options, size_t option_count,
-                                  double *value, struct error *err);
-
-/* Plans the phases left, and judges the plan: bound, gap, status. `option` is of
- * plan_options_bind(). Errors: ERR_INVALID if there are too many phases for
- * brute_force, ERR_TOO_LARGE. */
-enum error_code plan_decide(const struct plan_in *in, const struct plan_policy *policy,
+/* Plans the phases left, and judges the plan: bound, gap, status. `option` has
+ * a value for each of plan_common_params. Errors: ERR_INVALID if there are too many
+ * phases for brute_force, ERR_TOO_LARGE. */
+enum error_code plan_decide(const struct plan_in *in, const struct policy *policy,
                             const double *option, struct plan_out *out, struct arena *a,
                             struct error *err);
 

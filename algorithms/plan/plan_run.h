@@ -28,7 +28,7 @@ enum error_code plan_by_site(struct plan_run *run, plan_site_fn *planner,
 /* Plans by another policy, and goes on with its plan if that has the lesser total; of
  * equal ones with the one of fewer intervals, then with the one of before. What was cut
  * or proven is what the other policy says of it. *better: the other plan was taken. */
-enum error_code plan_compete(struct plan_run *run, const struct plan_policy *policy,
+enum error_code plan_compete(struct plan_run *run, const struct policy *policy,
                              bool *better, struct error *err);
 
 /* The intervals' times with their costs. */

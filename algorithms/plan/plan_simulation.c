@@ -238,7 +238,7 @@ static double run_through(struct sim *sim, const struct plan_interval *interval)
 }
 
 /* What a policy does next, at the start of a phase. */
-static enum error_code next_interval(struct sim *sim, const struct plan_policy *planner,
+static enum error_code next_interval(struct sim *sim, const struct policy *planner,
                                      size_t start, const struct plan_place *prev,
                                      struct plan_interval *next, bool *found)
 {
@@ -246,8 +246,8 @@ static enum error_code next_interval(struct sim *sim, const struct plan_policy *
     struct plan_choice choice;
     struct plan_out out;
 
-    if (planner->site) {
-        sim->grid.planner = planner->site;
+    if (plan_site_fn_of(planner)) {
+        sim->grid.planner = plan_site_fn_of(planner);
         return plan_grid_next(&sim->grid, start, prev, next, &choice, found, sim->err);
     }
     plan.first_phase = start;
@@ -260,7 +260,7 @@ static enum error_code next_interval(struct sim *sim, const struct plan_policy *
 }
 
 /* A new plan at each marker. *moves counts intervals that do not stay. */
-static enum error_code run_remade(struct sim *sim, const struct plan_policy *planner,
+static enum error_code run_remade(struct sim *sim, const struct policy *planner,
                                   double *time_s, size_t *moves)
 {
     struct plan_place prev = {SIZE_MAX, SIZE_MAX};
@@ -295,7 +295,7 @@ static enum error_code run_remade(struct sim *sim, const struct plan_policy *pla
 }
 
 /* A plan made for the loads of the start, kept whatever comes. */
-static enum error_code run_planned(struct sim *sim, const struct plan_policy *planner,
+static enum error_code run_planned(struct sim *sim, const struct policy *planner,
                                    double *time_s, size_t *moves)
 {
     struct plan_out out;
@@ -335,7 +335,8 @@ static enum error_code run_policy(struct sim *sim, const struct plan_sim_policy 
     sim->expected_s = NAN;
     switch (policy->mode) {
     case PLAN_SIM_SINGLE:
-        return run_planned(sim, plan_policy_find("single_schedule"), time_s, moves);
+        return run_planned(sim, policy_find(plan_policies, "single_schedule"), time_s,
+                           moves);
     case PLAN_SIM_FIXED:
         return run_planned(sim, policy->planner, time_s, moves);
     case PLAN_SIM_REMADE:
@@ -367,7 +368,7 @@ static enum error_code run_all(struct sim *sim, double *time_s, double *expected
             double reference_s;
             size_t reference_moves = 0;
 
-            TRY(run_remade(sim, plan_policy_find("incremental"), &reference_s,
+            TRY(run_remade(sim, policy_find(plan_policies, "incremental"), &reference_s,
                            &reference_moves));
         }
     }

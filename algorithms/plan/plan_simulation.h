@@ -48,7 +48,7 @@ extern const char *const plan_sim_mode_names[];
 
 struct plan_sim_policy {
     enum plan_sim_mode mode;
-    const struct plan_policy *planner; /* of fixed and remade */
+    const struct policy *planner; /* of fixed and remade */
 };
 
 /* Drawn uniformly, the bounds included; choices likewise. */
@@ -74,8 +74,8 @@ struct plan_sim_in {
     const struct plan_sim_policy *policies;
     size_t policy_count;  /* >= 1 */
     size_t run_count;     /* >= 1 */
-    const double *option; /* of plan_options_bind() */
-    const struct parallel_policy *scheduler;
+    const double *option; /* of plan_common_params, bound */
+    const struct policy *scheduler;
     const double *scheduler_param;
     uint64_t seed;
     struct budget *budget;

@@ -157,7 +157,7 @@ static const struct width *width_of(struct explaining *e, uint64_t processors)
     w->below_s = profile_first_below(&e->fixed, processors);
     w->enough = mark_at(&e->ends, w->enough_s);
     w->below = mark_at(&e->begins, w->below_s);
-    if (e->m->policy->rule == QUEUE_CONSERVATIVE) {
+    if (queue_discipline_of(e->m->policy)->rule == QUEUE_CONSERVATIVE) {
         w->planned_s = profile_first_below(&e->m->profile, processors);
         w->planned = mark_at(&e->begins, w->planned_s);
     }
@@ -209,15 +209,16 @@ static enum error_code explain_rule(struct explaining *e, size_t job,
     const struct machine *m = e->m;
     struct mark head = {m->head_start_s, QUEUE_BY_JOB, 0};
 
-    if (m->policy->rule == QUEUE_CONSERVATIVE && is_planned(m, job))
+    if (queue_discipline_of(m->policy)->rule == QUEUE_CONSERVATIVE && is_planned(m, job))
         return blame_plan(e, job, w, v);
     if (m->cut) {
         v->reason = QUEUE_REASON_TIME_LIMIT;
     } else if (m->head != SIZE_MAX) {
         head.index = e->given[m->head];
         blame(v,
-              m->policy->rule == QUEUE_EASY ? QUEUE_REASON_WOULD_DELAY
-                                            : QUEUE_REASON_ORDER,
+              queue_discipline_of(m->policy)->rule == QUEUE_EASY
+                  ? QUEUE_REASON_WOULD_DELAY
+                  : QUEUE_REASON_ORDER,
               &head);
     }
     return OK;
@@ -234,7 +235,8 @@ static enum error_code explain(struct explaining *e, size_t job, struct queue_ve
         return OK;
     }
     w = width_of(e, j->processors);
-    if (m->cut && m->policy->rule == QUEUE_CONSERVATIVE && !is_planned(m, job))
+    if (m->cut && queue_discipline_of(m->policy)->rule == QUEUE_CONSERVATIVE &&
+        !is_planned(m, job))
         v->reason = QUEUE_REASON_TIME_LIMIT;
     else if (w->enough_s > m->now_s)
         blame(v, QUEUE_REASON_PROCESSORS, w->enough);
@@ -302,7 +304,9 @@ static enum error_code explain_job(struct explaining *e, size_t job)
     v->reason = QUEUE_REASON_TIME_LIMIT;
     if (!e->out->is_cut || wide)
         TRY(explain(e, job, v));
-    return e->m->policy->rule == QUEUE_CONSERVATIVE ? compare_promise(e, job, v) : OK;
+    return queue_discipline_of(e->m->policy)->rule == QUEUE_CONSERVATIVE
+               ? compare_promise(e, job, v)
+               : OK;
 }
 
 enum error_code queue_explain(struct machine *m, const struct queue_in *sorted,

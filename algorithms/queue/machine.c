@@ -116,7 +116,7 @@ static enum error_code add_running(struct machine *m, struct arena *a, struct er
     return OK;
 }
 
-enum error_code machine_open(struct machine *m, const struct queue_policy *policy,
+enum error_code machine_open(struct machine *m, const struct policy *policy,
                              const struct queue_in *in, const double *run_s,
                              struct budget *budget, struct arena *a, struct error *err)
 {
@@ -142,7 +142,7 @@ enum error_code machine_open(struct machine *m, const struct queue_policy *polic
         m->start_s[i] = m->plan_s[i] = (double)NAN;
     TRY(profile_create(&m->profile, in->now_s, in->processors, a, err));
     TRY(waiting_create(&m->waiting, policy, in->jobs, in->job_count, a, err));
-    if (policy->rule == QUEUE_CONSERVATIVE) {
+    if (queue_discipline_of(policy)->rule == QUEUE_CONSERVATIVE) {
         m->planned = NEW(a, uint64_t, in->job_count / 64 + 1);
         if (!m->planned)
             return fail_memory(err);
@@ -211,7 +211,8 @@ static enum error_code end_job(struct machine *m, size_t job, struct error *err)
 
 static void arrive(struct machine *m, size_t job)
 {
-    bool planned = m->policy->rule == QUEUE_CONSERVATIVE; /* in a moment */
+    bool planned =
+        queue_discipline_of(m->policy)->rule == QUEUE_CONSERVATIVE; /* in a moment */
 
     if (m->jobs[job].processors <= m->processors)
         waiting_add(&m->waiting, job, planned ? HUGE_VAL : 0);
@@ -227,7 +228,7 @@ double machine_next_s(const struct machine *m)
         at_s = fmin(at_s, m->ends[0].at_s);
     if (m->waiting.count && m->wake_next < m->wake_count)
         at_s = fmin(at_s, m->wake_s[m->wake_next]);
-    if (m->policy->rule == QUEUE_CONSERVATIVE &&
+    if (queue_discipline_of(m->policy)->rule == QUEUE_CONSERVATIVE &&
         min_tree_least(&m->waiting.by_rank) > m->now_s)
         at_s = fmin(at_s, min_tree_least(&m->waiting.by_rank));
     return fmax(at_s, m->now_s);

@@ -23,7 +23,7 @@ struct job_end {
 };
 
 struct machine {
-    const struct queue_policy *policy;
+    const struct policy *policy;
     uint64_t processors;
     const struct queue_job *jobs; /* in order of arrival */
     size_t job_count;
@@ -63,7 +63,7 @@ struct machine {
 /* A machine without jobs at a time from which all the others follow. The arrays stay
  * the caller's; jobs must be in order of arrival, and those that are too wide for the
  * machine never get into the queue. */
-enum error_code machine_open(struct machine *m, const struct queue_policy *policy,
+enum error_code machine_open(struct machine *m, const struct policy *policy,
                              const struct queue_in *in, const double *run_s,
                              struct budget *budget, struct arena *a, struct error *err);
 

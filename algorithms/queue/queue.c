@@ -6,15 +6,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-
-const struct queue_policy queue_policies[] = {
-#define X(name, order, rule, filler, purpose, source) \
-    {#name, purpose, source, QUEUE_##order, QUEUE_##rule, QUEUE_##filler},
-    QUEUE_POLICIES(X)
-#undef X
-        {0},
-};
 
 const struct param queue_conservative_params[] = {
     [QUEUE_COMPRESS] = {"compress", 0, 1, 1,
@@ -24,20 +15,29 @@ const struct param queue_conservative_params[] = {
     {0},
 };
 
+#define QUEUE_PARAMS_HEAD         NULL
+#define QUEUE_PARAMS_FIT          NULL
+#define QUEUE_PARAMS_EASY         NULL
+#define QUEUE_PARAMS_CONSERVATIVE queue_conservative_params
+const struct policy queue_policies[] = {
+#define X(policy, order, rule, filler, does, described) \
+    {.name = #policy,                                   \
+     .purpose = does,                                   \
+     described,                                         \
+     .params = QUEUE_PARAMS_##rule,                     \
+     .traits =                                          \
+         &(const struct queue_discipline){QUEUE_##order, QUEUE_##rule, QUEUE_##filler}},
+    QUEUE_POLICIES(X)
+#undef X
+        {0},
+};
+
 const char *const queue_reason_names[] = {
 #define X(symbol, name, meaning) #name,
     QUEUE_REASONS(X)
 #undef X
         NULL,
 };
-
-const struct queue_policy *queue_policy_find(const char *name)
-{
-    for (const struct queue_policy *p = queue_policies; p->name; p++)
-        if (strcmp(p->name, name) == 0)
-            return p;
-    return NULL;
-}
 
 /* ---- what cannot be ---- */
 
@@ -171,7 +171,7 @@ static enum error_code sort_jobs(struct decision *d)
     return OK;
 }
 
-static enum error_code open_machine(struct decision *d, const struct queue_policy *policy)
+static enum error_code open_machine(struct decision *d, const struct policy *policy)
 {
     struct machine *m = &d->machine;
     double *run_s = NEW(d->a, double, d->in->job_count);
@@ -182,7 +182,7 @@ static enum error_code open_machine(struct decision *d, const struct queue_polic
         run_s[i] = d->sorted.jobs[i].estimate_s;
     d->budget = budget_part(d->in->budget, 0, PLANNED_RATIO);
     TRY(machine_open(m, policy, &d->sorted, run_s, &d->budget, d->a, d->err));
-    if (policy->rule != QUEUE_CONSERVATIVE)
+    if (queue_discipline_of(policy)->rule != QUEUE_CONSERVATIVE)
         return OK;
     m->promise_s = d->sorted.planned_start_s;
     m->keeps_gaps = d->in->keeps_gaps;
@@ -207,7 +207,7 @@ static bool is_foreseen(const struct decision *d)
 {
     const struct machine *m = &d->machine;
 
-    if (m->policy->rule != QUEUE_CONSERVATIVE)
+    if (queue_discipline_of(m->policy)->rule != QUEUE_CONSERVATIVE)
         return false;
     for (size_t i = 0; i < m->job_count; i++)
         if (m->plan_s[i] + m->jobs[i].estimate_s == m->plan_s[i])
@@ -290,7 +290,7 @@ static double lower_bound(const struct queue_in *in)
     return fmax(fmax(area / (double)in->processors, longest_s), wide_s);
 }
 
-enum error_code queue_decide(const struct queue_policy *policy, const struct queue_in *in,
+enum error_code queue_decide(const struct policy *policy, const struct queue_in *in,
                              struct queue_out *out, struct arena *a, struct error *err)
 {
     struct queue_out decided = {

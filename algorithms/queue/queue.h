@@ -28,7 +28,7 @@
 
 #include "models/base/budget.h"
 #include "models/base/error.h"
-#include "models/base/param.h"
+#include "models/base/policy.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -41,44 +41,51 @@
 enum queue_order { QUEUE_ARRIVAL, QUEUE_SHORTEST, QUEUE_LARGEST };
 enum queue_rule { QUEUE_HEAD, QUEUE_FIT, QUEUE_EASY, QUEUE_CONSERVATIVE };
 
-struct queue_policy {
-    const char *name, *purpose, *source;
+/* The traits of a policy. */
+struct queue_discipline {
     enum queue_order order; /* of the queue */
     enum queue_rule rule;
     enum queue_order filler; /* order of those that overtake (fit, easy) */
 };
 
+static inline const struct queue_discipline *
+queue_discipline_of(const struct policy *policy)
+{
+    return (const struct queue_discipline *)policy->traits;
+}
+
 /* Every queue policy: name, order, rule, order of those that overtake, purpose, source.
  * To add one, write its row here; a new rule is a function in rules.c. conservative
  * goes with the order ARRIVAL only. */
-#define QUEUE_POLICIES(X)                                                               \
-    X(conservative, ARRIVAL, CONSERVATIVE, ARRIVAL,                                     \
-      "Every job has a reservation that nobody may delay", "Mu'alem, Feitelson 2001")   \
-    X(easy, ARRIVAL, EASY, ARRIVAL,                                                     \
-      "Later jobs may start early if they do not delay the first one",                  \
-      "Mu'alem, Feitelson 2001")                                                        \
-    X(easy_sjbf, ARRIVAL, EASY, SHORTEST, "EASY, the shortest of the later jobs first", \
-      "Tsafrir et al. 2007")                                                            \
-    X(easy_sjf, SHORTEST, EASY, SHORTEST,                                               \
-      "Shortest job first; others may start early if they do not delay the shortest",   \
-      "ours")                                                                           \
-    X(fcfs, ARRIVAL, HEAD, ARRIVAL, "First come, first served",                         \
-      "Mu'alem, Feitelson 2001")                                                        \
-    X(first_fit, ARRIVAL, FIT, ARRIVAL,                                                 \
-      "The earliest job that fits starts; wide jobs may wait for ever", "ours")         \
-    X(largest_first, LARGEST, FIT, LARGEST,                                             \
-      "The widest job that fits starts; narrow jobs may wait for ever", "ours")         \
-    X(sjf, SHORTEST, HEAD, SHORTEST, "Shortest job first, nobody overtakes",            \
-      "data/README.md")
+#define QUEUE_POLICIES(X)                                                                \
+    X(conservative, ARRIVAL, CONSERVATIVE, ARRIVAL,                                      \
+      "Every job has a reservation that nobody may delay",                               \
+      CITES(IN_WORK(mualem2001, NULL)))                                                  \
+    X(easy, ARRIVAL, EASY, ARRIVAL,                                                      \
+      "Later jobs may start early if they do not delay the first one",                   \
+      CITES(IN_WORK(mualem2001, NULL)))                                                  \
+    X(easy_sjbf, ARRIVAL, EASY, SHORTEST, "EASY, the shortest of the later jobs first",  \
+      CITES(IN_WORK(tsafrir2007, NULL)))                                                 \
+    X(easy_sjf, SHORTEST, EASY, SHORTEST,                                                \
+      "Shortest job first; others may start early if they do not delay the shortest",    \
+      OURS("EASY on a queue that is sorted by estimate: the reservation is that of the " \
+           "shortest job"))                                                              \
+    X(fcfs, ARRIVAL, HEAD, ARRIVAL, "First come, first served",                          \
+      CITES(IN_WORK(mualem2001, NULL)))                                                  \
+    X(first_fit, ARRIVAL, FIT, ARRIVAL,                                                  \
+      "The earliest job that fits starts; wide jobs may wait for ever",                  \
+      FOLKLORE("Goes through the queue once and starts whatever fits"))                  \
+    X(largest_first, LARGEST, FIT, LARGEST,                                              \
+      "The widest job that fits starts; narrow jobs may wait for ever",                  \
+      FOLKLORE("first_fit on a queue that is sorted by width, the widest first"))        \
+    X(sjf, SHORTEST, HEAD, SHORTEST, "Shortest job first, nobody overtakes",             \
+      FOLKLORE("Sorts the queue by estimate and starts its head as long as that fits"))
 
-extern const struct queue_policy queue_policies[]; /* sorted by name, ended by {0} */
+extern const struct policy queue_policies[]; /* sorted by name, ended by {0} */
 
 /* Options of the rule conservative; the others have none. */
 enum { QUEUE_COMPRESS, QUEUE_OPTION_COUNT };
 extern const struct param queue_conservative_params[];
-
-/* NULL if there is no such policy. */
-const struct queue_policy *queue_policy_find(const char *name);
 
 /* ---- what is there ---- */
 
@@ -184,7 +191,7 @@ struct queue_out {
  * caller's, who has to tell it. What is done at any rate, also without time: the first
  * jobs of the queue start as far as they fit, and all others have a start. The jobs must
  * be within the bounds above; running jobs and reservations too, see queue_check(). */
-enum error_code queue_decide(const struct queue_policy *policy, const struct queue_in *in,
+enum error_code queue_decide(const struct policy *policy, const struct queue_in *in,
                              struct queue_out *out, struct arena *a, struct error *err);
 
 /* Adds the mistakes of the input to *err, with pointers "/running" and

@@ -145,7 +145,7 @@ static void summarise(const struct replay *r, struct queue_replay_out *out)
                                : (double)NAN;
 }
 
-enum error_code queue_replay(const struct queue_policy *policy,
+enum error_code queue_replay(const struct policy *policy,
                              const struct queue_replay_in *in,
                              const struct queue_replay_watch *watch,
                              struct queue_replay_out *out, struct arena *a,

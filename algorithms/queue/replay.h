@@ -64,7 +64,7 @@ struct queue_replay_watch {
 };
 
 /* Fails only with ERR_TOO_LARGE, when the arena is full. */
-enum error_code queue_replay(const struct queue_policy *policy,
+enum error_code queue_replay(const struct policy *policy,
                              const struct queue_replay_in *in,
                              const struct queue_replay_watch *watch,
                              struct queue_replay_out *out, struct arena *a,

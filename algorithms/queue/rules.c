@@ -137,7 +137,7 @@ enum error_code machine_decide(struct machine *m, struct error *err)
 
     m->head = SIZE_MAX;
     m->head_start_s = (double)NAN;
-    switch (m->policy->rule) {
+    switch (queue_discipline_of(m->policy)->rule) {
     case QUEUE_HEAD:
         TRY(start_heads(m, &head, err));
         m->head = head;

@@ -130,20 +130,23 @@ static enum error_code make_classes(struct waiting *w, size_t count, struct aren
     return OK;
 }
 
-enum error_code waiting_create(struct waiting *w, const struct queue_policy *policy,
+enum error_code waiting_create(struct waiting *w, const struct policy *policy,
                                const struct queue_job *jobs, size_t count,
                                struct arena *a, struct error *err)
 {
     size_t *unused;
 
     *w = (struct waiting){.jobs = jobs};
-    if (!rank_jobs(jobs, count, policy->order, &w->rank, &w->job_of_rank, a) ||
+    if (!rank_jobs(jobs, count, queue_discipline_of(policy)->order, &w->rank,
+                   &w->job_of_rank, a) ||
         !min_tree_create(&w->by_rank, count, a))
         return fail_memory(err);
-    w->has_fillers = policy->rule == QUEUE_FIT || policy->rule == QUEUE_EASY;
+    w->has_fillers = queue_discipline_of(policy)->rule == QUEUE_FIT ||
+                     queue_discipline_of(policy)->rule == QUEUE_EASY;
     if (!w->has_fillers)
         return OK;
-    if (!rank_jobs(jobs, count, policy->filler, &w->filler_rank, &unused, a))
+    if (!rank_jobs(jobs, count, queue_discipline_of(policy)->filler, &w->filler_rank,
+                   &unused, a))
         return fail_memory(err);
     return make_classes(w, count, a, err);
 }

@@ -51,7 +51,7 @@ struct waiting {
 };
 
 /* All jobs, none of them waiting. */
-enum error_code waiting_create(struct waiting *w, const struct queue_policy *policy,
+enum error_code waiting_create(struct waiting *w, const struct policy *policy,
                                const struct queue_job *jobs, size_t count,
                                struct arena *a, struct error *err);
 

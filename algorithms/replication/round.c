@@ -3,8 +3,6 @@
 
 #include "models/base/rng.h"
 
-#include <string.h>
-
 const char *const round_wait_reason_names[] = {
     [ROUND_NO_RESOURCE_UP] = "no_resource_up",
     [ROUND_NO_FREE_SLOT] = "no_free_slot",
@@ -19,13 +17,4 @@ size_t round_draw(uint64_t *random_state, size_t count)
     size_t i = (size_t)(u * (double)count);
 
     return i < count ? i : count - 1;
-}
-
-const struct round_policy *round_policy_find(const struct round_policy *table,
-                                             const char *name)
-{
-    for (const struct round_policy *p = table; p->name; p++)
-        if (strcmp(p->name, name) == 0)
-            return p;
-    return NULL;
 }

@@ -19,7 +19,7 @@
 #define GRIDPLAN_ROUND_H
 
 #include "models/base/budget.h"
-#include "models/base/param.h"
+#include "models/base/policy.h"
 #include "models/decision_status.h"
 
 #include <stdbool.h>
@@ -196,13 +196,11 @@ enum round_flag {
     ROUND_PROGRESS = 16,   /* likewise completed_mi of replicas that run */
 };
 
-/* A row of a family's table. */
-struct round_policy {
-    const char *name, *purpose, *source;
-    round_fn *run;
-    const struct param *params;
-    unsigned flags; /* of enum round_flag */
-};
+/* What runs a policy of this table. */
+static inline round_fn *round_fn_of(const struct policy *policy)
+{
+    return (round_fn *)policy->run;
+}
 
 /* ---- shared with callers ---- */
 
@@ -215,9 +213,5 @@ static inline bool replica_is_active(const struct round_replica *r)
 /* The random choice of spec fault-tolerance.md 1: 0 <= result < count, one draw
  * also for count 1; count > 0. */
 size_t round_draw(uint64_t *random_state, size_t count);
-
-/* Policy of a table that {0} ends; NULL if there is none of that name. */
-const struct round_policy *round_policy_find(const struct round_policy *table,
-                                             const char *name);
 
 #endif

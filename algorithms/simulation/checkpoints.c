@@ -70,7 +70,8 @@ static bool ask(struct sim *s, struct replica *r, bool start, struct checkpoint_
     enum error_code code;
 
     *out = (struct checkpoint_out){0};
-    code = s->policy->checkpoint->run(&in, s->policy->checkpoint_param, out, s->err);
+    code = checkpoint_fn_of(s->policy->checkpoint)(&in, s->policy->checkpoint_param, out,
+                                                   s->err);
     if (code != OK) {
         s->failed = code;
         return false;

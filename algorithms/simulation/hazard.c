@@ -33,7 +33,7 @@ enum error_code hazards_create(struct sim *s)
     struct hazard *hazards;
 
     if (!s->policy->checkpoint ||
-        !(s->policy->checkpoint->needs & CHECKPOINT_NEEDS_WEIBULL))
+        !(s->policy->checkpoint->flags & CHECKPOINT_NEEDS_WEIBULL))
         return OK;
     hazards = NEW(s->arena, struct hazard, s->host_count);
     s->site_hazards = NEW(s->arena, struct site_hazard, s->scenario->site_count);

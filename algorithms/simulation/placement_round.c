@@ -15,7 +15,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define TICK_S 1e-3 /* of the simulator's clock: what is in use is not free before */
 
@@ -361,38 +360,16 @@ static enum error_code decide(placement_fn *run, const struct round_in *in,
 PLACEMENT_POLICIES(X)
 #undef X
 
-static const struct {
-    const char *name;
-    round_fn *run;
-} rounds[] = {
-#define X(name, purpose, source) {#name, round_##name},
+const struct policy placement_round_policies[] = {
+#define X(policy, does, described)          \
+    {.name = #policy,                       \
+     .purpose = does,                       \
+     described,                             \
+     .common = placement_common_params,     \
+     .params = placement_##policy##_params, \
+     .run = (policy_fn *)round_##policy,    \
+     .flags = ROUND_DETECTS | ROUND_RESTARTS},
     PLACEMENT_POLICIES(X)
 #undef X
+        {0},
 };
-
-enum error_code placement_round_policy(const struct placement_policy *policy,
-                                       const struct round_policy **round, struct arena *a,
-                                       struct error *err)
-{
-    struct round_policy *made = NEW(a, struct round_policy, 1);
-    size_t own = params_count(policy->params), i = 0;
-    struct param *rows = NEW(a, struct param, COMMON_COUNT + own + 1);
-
-    if (!made || !rows)
-        return fail_memory(err);
-    memcpy(rows, placement_common_params, COMMON_COUNT * sizeof(*rows));
-    if (own)
-        memcpy(rows + COMMON_COUNT, policy->params, own * sizeof(*rows));
-    while (strcmp(rounds[i].name, policy->name) != 0)
-        i++;
-    *made = (struct round_policy){
-        .name = policy->name,
-        .purpose = policy->purpose,
-        .source = policy->source,
-        .run = rounds[i].run,
-        .params = rows,
-        .flags = ROUND_DETECTS | ROUND_RESTARTS | ROUND_PROGRESS,
-    };
-    *round = made;
-    return OK;
-}

@@ -23,12 +23,10 @@
 
 enum { PLACEMENT_ROUND_STEPS = 1000 };
 
-/* The policy of a row of placement_policies as one of rounds, in the arena. Its options
- * are those that all placement policies share, then its own. It detects failures: a job
- * whose copy is known to be lost waits again, and goes on from its image if it has one.
+/* The placement policies as policies of rounds. They detect failures: a job whose copy is
+ * known to be lost waits again, and goes on from its image if it has one. Sorted by name,
+ * ended by {0}.
  */
-enum error_code placement_round_policy(const struct placement_policy *policy,
-                                       const struct round_policy **round, struct arena *a,
-                                       struct error *err);
+extern const struct policy placement_round_policies[];
 
 #endif

@@ -466,7 +466,8 @@ static void decide(struct sim *s)
     struct round_out out = {0};
     enum error_code code;
 
-    code = s->policy->round->run(&in, s->policy->round_param, &out, s->scratch, s->err);
+    code = round_fn_of(s->policy->round)(&in, s->policy->round_param, &out, s->scratch,
+                                         s->err);
     if (code != OK) {
         s->failed = code;
         return;

@@ -29,8 +29,8 @@
 #include "models/distribution.h"
 #include "models/failure_stats.h"
 
-struct workload;  /* workload.h */
-struct vm_policy; /* vm.h */
+struct workload; /* workload.h */
+struct policy;   /* vm.h */
 
 /* Longest run and largest instant: 3,168 years. */
 #define SIM_TIME_MAX_S 1e11
@@ -238,15 +238,15 @@ enum error_code sim_resource_names(const struct sim_scenario *s,
  * workload itself puts on a resource run. */
 struct sim_policy {
     const char *label;
-    const struct round_policy *round; /* NULL: none */
-    const double *round_param;        /* bound: a value for each row */
+    const struct policy *round; /* NULL: none */
+    const double *round_param;  /* bound: a value for each row */
     /* How jobs are checkpointed; NULL: they are not. Every running job, unless the
      * round policy says itself which (ROUND_CHECKPOINTS). */
-    const struct checkpoint_policy *checkpoint;
+    const struct policy *checkpoint;
     const double *checkpoint_param;
     /* Sessions: placed at once or rejected; NULL: none. All resources must share by
      * fraction. */
-    const struct vm_policy *vm;
+    const struct policy *vm;
     const double *vm_param;
 };
 

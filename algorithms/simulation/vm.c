@@ -3,16 +3,20 @@
 
 #include <assert.h>
 #include <math.h>
-#include <string.h>
 
 #define PAIRS_MAX 10000000.0
 #define ROUNDING  1e-9 /* sums of shares may go beyond the capacity by this part of it */
 
 enum { LIMIT, BLOCKING }; /* options of policies with VM_LIMIT, VM_MOVING */
 
-const struct vm_policy vm_policies[] = {
-#define X(name, purpose, source, flags) \
-    {#name, purpose, source, vm_##name, vm_##name##_params, flags},
+const struct policy vm_policies[] = {
+#define X(policy, does, described, its_flags) \
+    {.name = #policy,                         \
+     .purpose = does,                         \
+     described,                               \
+     .params = vm_##policy##_params,          \
+     .run = (policy_fn *)vm_##policy,         \
+     .flags = its_flags},
     VM_POLICIES(X)
 #undef X
         {0},
@@ -24,14 +28,6 @@ const char *const vm_reason_names[] = {
     [VM_NO_ROOM] = "no_room",
     [VM_ABOVE_LIMIT] = "above_limit",
 };
-
-const struct vm_policy *vm_policy_find(const char *name)
-{
-    for (const struct vm_policy *p = vm_policies; p->name; p++)
-        if (strcmp(p->name, name) == 0)
-            return p;
-    return NULL;
-}
 
 /* ---- Erlang B ---- */
 
@@ -58,7 +54,7 @@ size_t erlang_servers(double load, double target, size_t max)
 
 /* ---- the pool ---- */
 
-static double light_of(const struct vm_policy *policy, const double *param,
+static double light_of(const struct policy *policy, const double *param,
                        const struct vm_resource *resources, size_t count)
 {
     double least = count ? HUGE_VAL : 0;
@@ -70,7 +66,7 @@ static double light_of(const struct vm_policy *policy, const double *param,
     return least / 2;
 }
 
-enum error_code vm_pool_create(struct vm_pool *pool, const struct vm_policy *policy,
+enum error_code vm_pool_create(struct vm_pool *pool, const struct policy *policy,
                                const double *param, const double *capacity_mips,
                                size_t resource_count, size_t user_count,
                                double expected_light_mips, double expected_session_s,
@@ -204,7 +200,7 @@ enum vm_reason vm_pool_arrive(struct vm_pool *pool, const struct vm_session *ses
     pool->now_s = now_s;
     if (pool->policy->flags & VM_MOVING)
         pool->servers = servers_needed(pool);
-    *resource = pool->policy->run(pool, session);
+    *resource = vm_fn_of(pool->policy)(pool, session);
     if (*resource == VM_REJECTED)
         reason = reason_of(pool, session);
     else

@@ -10,7 +10,7 @@
 #ifndef GRIDPLAN_VM_H
 #define GRIDPLAN_VM_H
 
-#include "models/base/param.h"
+#include "models/base/policy.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -33,7 +33,7 @@ struct vm_resource {
 
 /* Kept by vm_pool_*(); a policy only reads it. */
 struct vm_pool {
-    const struct vm_policy *policy;
+    const struct policy *policy;
     const double *param;
     struct vm_resource *resources; /* ties go to the lower index */
     size_t resource_count;
@@ -62,22 +62,28 @@ enum vm_flag {
     VM_MOVING = 4,  /* the limit moves; its second option is the target blocking */
 };
 
-struct vm_policy {
-    const char *name, *purpose, *source;
-    vm_fn *run;
-    const struct param *params;
-    unsigned flags;
-};
+/* What runs a policy of this table. */
+static inline vm_fn *vm_fn_of(const struct policy *policy)
+{
+    return (vm_fn *)policy->run;
+}
 
 /* Every policy: name, purpose, source, flags. To add one, write simulation/vm_NAME.c
  * with vm_NAME() and vm_NAME_params[], and its row here. */
 #define VM_POLICIES(X)                                                                \
     X(dynamic_limit, "Round robin; heavy sessions where enough light ones run",       \
-      "T 2.2; Erlang B", VM_LIMIT | VM_MOVING)                                        \
-    X(full_fill, "The first resource with room", "T 2.2", 0)                          \
-    X(limit, "Round robin; no session above a resource's limit", "T 2.2", VM_LIMIT)   \
-    X(round_robin, "The next resource with room after the one used last", "T 2.2", 0) \
-    X(user_clustering, "Where most sessions of the same user run", "T 2.2", VM_BY_USER)
+      FROM(CITES(IN_WORK(chtepen2010, "chapter 2.2")),                                \
+           BUT("The limit follows from the formula of Erlang for the share of light " \
+               "sessions that find no place")),                                       \
+      VM_LIMIT | VM_MOVING)                                                           \
+    X(full_fill, "The first resource with room",                                      \
+      CITES(IN_WORK(chtepen2010, "chapter 2.2")), 0)                                  \
+    X(limit, "Round robin; no session above a resource's limit",                      \
+      CITES(IN_WORK(chtepen2010, "chapter 2.2")), VM_LIMIT)                           \
+    X(round_robin, "The next resource with room after the one used last",             \
+      CITES(IN_WORK(chtepen2010, "chapter 2.2")), 0)                                  \
+    X(user_clustering, "Where most sessions of the same user run",                    \
+      CITES(IN_WORK(chtepen2010, "chapter 2.2")), VM_BY_USER)
 
 #define X(name, purpose, source, flags) \
     vm_fn vm_##name;                    \
@@ -85,16 +91,13 @@ struct vm_policy {
 VM_POLICIES(X)
 #undef X
 
-extern const struct vm_policy vm_policies[]; /* sorted by name, ended by {0} */
-
-/* NULL if there is no such policy. */
-const struct vm_policy *vm_policy_find(const char *name);
+extern const struct policy vm_policies[]; /* sorted by name, ended by {0} */
 
 /* An empty pool, everything up. `param` holds a value for each row of the policy's
  * params (params_bind) and must outlive the pool. expected_*: see above; <= 0 or NAN:
  * 1 MIPS, 3600 s. At most 10^7 users times resources with VM_BY_USER, and the arena's
  * cap: ERR_TOO_LARGE. */
-enum error_code vm_pool_create(struct vm_pool *pool, const struct vm_policy *policy,
+enum error_code vm_pool_create(struct vm_pool *pool, const struct policy *policy,
                                const double *param, const double *capacity_mips,
                                size_t resource_count, size_t user_count,
                                double expected_light_mips, double expected_session_s,

@@ -1,7 +1,8 @@
 /* workflow/area.c - no schedule ends before the processors have done all the work. */
 #include "algorithms/workflow/area.h"
 
-#include <stdlib.h>
+#include "models/base/order.h"
+
 #include <string.h>
 
 enum { THRESHOLDS = 48, BLOCKED_ROUNDS = 20 };
@@ -154,19 +155,12 @@ static double with_blocked_s(const struct workflow_problem *problem, const doubl
 
 /* ---- sets ---- */
 
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
 /* At most THRESHOLDS of the values, rising, the least of them first. */
 static size_t pick(double *values, size_t count, double *picked)
 {
     size_t kept = 0;
 
-    qsort(values, count, sizeof(*values), by_value);
+    sort_numbers(values, count);
     for (size_t k = 0; k < THRESHOLDS; k++) {
         size_t at = count <= THRESHOLDS ? k : k * (count - 1) / (THRESHOLDS - 1);
 

@@ -61,15 +61,14 @@ static bool too_large(const struct workflow_problem *problem, const char *name,
 }
 
 static enum error_code run_policy(const struct workflow_problem *problem,
-                                  const struct workflow_policy *policy,
-                                  struct workflow_plan *plan, struct arena *a,
-                                  struct error *err)
+                                  const struct policy *policy, struct workflow_plan *plan,
+                                  struct arena *a, struct error *err)
 {
     double param[PARAMS_MAX] = {0};
 
     TRY(params_bind(policy->params, NULL, 0, param, err));
     plan->algorithm = policy->name;
-    return policy->run(problem, param, plan, a, err);
+    return workflow_fn_of(policy)(problem, param, plan, a, err);
 }
 
 static enum error_code best_of_three(const struct workflow_problem *problem,
@@ -85,7 +84,8 @@ static enum error_code best_of_three(const struct workflow_problem *problem,
         if (too_large(problem, candidates[k], a))
             continue;
         TRY(workflow_plan_make(problem, &next, a, err));
-        TRY(run_policy(problem, workflow_policy_find(candidates[k]), &next, a, err));
+        TRY(run_policy(problem, policy_find(workflow_policies, candidates[k]), &next, a,
+                       err));
         results = arena_printf(a, "%s%s%s %g s", results, k ? ", " : "", candidates[k],
                                workflow_plan_makespan_s(problem, &next));
         if (!results)
@@ -110,13 +110,13 @@ static enum error_code run_search(const struct workflow_problem *problem,
                                   struct workflow_plan *plan, struct arena *a,
                                   struct error *err)
 {
-    const struct workflow_policy *search = workflow_policy_find("search");
+    const struct policy *search = policy_find(workflow_policies, "search");
     const double its_param[] = {[SEARCH_MAX_STEPS] = steps,
                                 [SEARCH_BOUND_EFFORT] = param[SEARCH_BOUND_EFFORT],
                                 [SEARCH_START] = param[SEARCH_START]};
 
     plan->algorithm = search->name;
-    return search->run(problem, its_param, plan, a, err);
+    return workflow_fn_of(search)(problem, its_param, plan, a, err);
 }
 
 /* Some steps of search, which starts from the same three: its plan is at least as good,

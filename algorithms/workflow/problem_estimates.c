@@ -25,6 +25,8 @@
  */
 #include "algorithms/workflow/problem_parts.h"
 
+#include "models/base/order.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -303,19 +305,12 @@ struct guesser {
     struct error *err;
 };
 
-static int by_number(const void *a, const void *b)
-{
-    const double *x = a, *y = b;
-
-    return (*x > *y) - (*x < *y);
-}
-
 /* Of numbers; NAN of none. Sorts them. */
 static double median_of(double *list, size_t count)
 {
     if (count == 0)
         return (double)NAN;
-    qsort(list, count, sizeof(*list), by_number);
+    sort_numbers(list, count);
     return count % 2 ? list[count / 2]
                      : list[count / 2 - 1] + (list[count / 2] - list[count / 2 - 1]) / 2;
 }

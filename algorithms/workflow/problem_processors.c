@@ -22,6 +22,8 @@
  */
 #include "algorithms/workflow/problem_parts.h"
 
+#include "models/base/order.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -133,13 +135,6 @@ static enum error_code fix_tasks(struct reader *r)
 
 /* ---- what others hold ---- */
 
-static int by_number(const void *a, const void *b)
-{
-    const double *x = a, *y = b;
-
-    return (*x > *y) - (*x < *y);
-}
-
 /* Takes out of `end_s` one for each own task: sorted lists, nearest ones first. */
 static size_t drop_own(double *end_s, size_t count, const double *own_end_s, size_t own)
 {
@@ -164,7 +159,7 @@ static size_t known_ends(const struct resource *given, double *end_s)
     for (size_t k = 0; k < given->free_at_count; k++)
         if (given->free_at_s[k] <= WORKFLOW_LONGEST_S)
             end_s[known++] = fmax(0, given->free_at_s[k]);
-    qsort(end_s, known, sizeof(*end_s), by_number);
+    sort_numbers(end_s, known);
     return known;
 }
 
@@ -183,7 +178,7 @@ static enum error_code read_host(struct reader *r, size_t resource)
     used = given->job_count > (double)known ? (size_t)given->job_count : known;
     unknown = used - known; /* own tasks are these before they are known ones */
     memcpy(own_s, h->own_end_s, own * sizeof(*own_s));
-    qsort(own_s, own, sizeof(*own_s), by_number);
+    sort_numbers(own_s, own);
     if (own > unknown)
         known =
             drop_own(end_s, known, own_s, own - unknown < known ? own - unknown : known);

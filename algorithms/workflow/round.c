@@ -406,8 +406,7 @@ static enum error_code number(struct wf_request *rq)
                                 rq->err); /* what matters more comes first */
 }
 
-enum error_code workflow_round(const struct workflow_in *in,
-                               const struct workflow_round_policy *policy,
+enum error_code workflow_round(const struct workflow_in *in, const struct policy *policy,
                                const struct named_value *options, size_t option_count,
                                enum workflow_round_steps steps,
                                struct workflow_round_out *out, struct arena *a,

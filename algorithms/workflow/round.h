@@ -71,38 +71,43 @@ struct workflow_round_out {
     size_t warning_count;
 };
 
-struct workflow_round_policy {
-    const char *name, *purpose, *source;
-    const struct param *params; /* presets differ by policy; same names for all */
-    bool moves;                 /* it has a step 2 */
-    bool fastest;               /* step 3 of workflow_fastest */
+/* MOVES: it has a step 2. FASTEST: its step 3 is that of workflow_fastest. */
+enum workflow_round_flag {
+    WORKFLOW_ROUND_NEVER_MOVES = 0,
+    WORKFLOW_ROUND_MOVES = 1,
+    WORKFLOW_ROUND_FASTEST = 2
 };
 
 /* Every dynamic policy (sorted by name). All take the options of spec workflows.md 13,
  * each with presets of its own: workflow_NAME_params[] in round_params.c. */
-#define WORKFLOW_ROUND_POLICIES(X)                                              \
-    X(balanced,                                                                 \
-      "Longest tasks to the fastest resources, their siblings just below them", \
-      "workflows.md 5", true, false)                                            \
-    X(balanced_grouped, "balanced, with resources in groups of like speed",     \
-      "workflows.md 6.4", true, false)                                          \
-    X(balanced_reduced_overhead, "balanced, moving only where it clearly pays", \
-      "workflows.md 6.1, 6.2", true, false)                                     \
-    X(balanced_static, "Starts ready tasks by their sets and never moves",      \
-      "workflows.md 8", false, false)                                           \
-    X(workflow_fastest, "Each ready task to the fastest free resource",         \
-      "workflows.md 6.5", false, true)
+#define WORKFLOW_ROUND_POLICIES(X)                                                 \
+    X(balanced,                                                                    \
+      "Longest tasks to the fastest resources, their siblings just below them",    \
+      FROM(CITES(IN_WORK(chtepen2010, "chapter 5")),                               \
+           BUT("Options cool_down_s, max_moves, max_bytes_moved, min_gain_s and "  \
+               "confidence are ours and do nothing unless given",                  \
+               "A task goes only where its inputs can be brought")),               \
+      MOVES)                                                                       \
+    X(balanced_grouped, "balanced, with resources in groups of like speed",        \
+      FROM(CITES(IN_WORK(chtepen2010, "chapter 5")),                               \
+           BUT("Resources that are failed, stale or without free speed are in no " \
+               "group")),                                                          \
+      MOVES)                                                                       \
+    X(balanced_reduced_overhead, "balanced, moving only where it clearly pays",    \
+      CITES(IN_WORK(chtepen2010, "chapter 5")), MOVES)                             \
+    X(balanced_static, "Starts ready tasks by their sets and never moves",         \
+      CITES(IN_WORK(chtepen2010, "chapter 5")), NEVER_MOVES)                       \
+    X(workflow_fastest, "Each ready task to the fastest free resource",            \
+      FROM(CITES(IN_WORK(chtepen2010, "chapter 5")),                               \
+           BUT("A task goes only where its inputs can be brought")),               \
+      FASTEST)
 
-#define X(name, purpose, source, moves, fastest) \
+#define X(name, purpose, source, flag) \
     extern const struct param workflow_##name##_params[];
 WORKFLOW_ROUND_POLICIES(X)
 #undef X
 
-extern const struct workflow_round_policy
-    workflow_round_policies[]; /* sorted, ended by {0} */
-
-/* NULL if there is no such policy. */
-const struct workflow_round_policy *workflow_round_policy_find(const char *name);
+extern const struct policy workflow_round_policies[]; /* sorted, ended by {0} */
 
 /* Which steps a caller wants. */
 enum workflow_round_steps {
@@ -112,8 +117,7 @@ enum workflow_round_steps {
 };
 
 /* Checks *in and decides a round. Mistakes are collected as in workflow_decide(). */
-enum error_code workflow_round(const struct workflow_in *in,
-                               const struct workflow_round_policy *policy,
+enum error_code workflow_round(const struct workflow_in *in, const struct policy *policy,
                                const struct named_value *options, size_t option_count,
                                enum workflow_round_steps steps,
                                struct workflow_round_out *out, struct arena *a,
@@ -246,8 +250,8 @@ struct workflow_plain_out {
 
 /* `param` are the bound options of the policy's table. */
 enum error_code workflow_round_run(const struct workflow_plain *plain,
-                                   const struct workflow_round_policy *policy,
-                                   const double *param, enum workflow_round_steps steps,
+                                   const struct policy *policy, const double *param,
+                                   enum workflow_round_steps steps,
                                    struct workflow_plain_out *out, struct arena *a,
                                    struct error *err);
 

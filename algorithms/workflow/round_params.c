@@ -7,7 +7,6 @@
 #include "algorithms/workflow/round_plan.h"
 
 #include <math.h>
-#include <string.h>
 
 static const char *const group_pick_names[] = {"fastest_first", "random", NULL};
 static const char *const balance_names[] = {"all", "longest_only", NULL};
@@ -40,9 +39,8 @@ static const char *const smoothing_names[] = {"none", "median", "mean", NULL};
 
 #define ROWS(re_min_s, gamma, theta)                                                     \
     {                                                                                    \
-        [WF_RE_MIN_S] =                                                                  \
-            NUMBER("re_min_s", 0, 1e12, re_min_s,                                        \
-                   "A task with less left, s, is not moved (workflows.md 6.1)"),         \
+        [WF_RE_MIN_S] = NUMBER("re_min_s", 0, 1e12, re_min_s,                            \
+                               "A task with less left, s, is not moved"),                \
         [WF_GAMMA] = NUMBER("gamma", 0, 1, gamma,                                        \
                             "Least gain of a move, of what it improves (6.2)"),          \
         [WF_THETA] = WHOLE("theta", 1, 1e6, theta,                                       \
@@ -85,8 +83,7 @@ static const char *const smoothing_names[] = {"none", "median", "mean", NULL};
                    "A gain must exceed this many half widths of the interval of the "    \
                    "task's estimate (predictor fit)"),                                   \
         [WF_PREDICTOR] = CHOICE("predictor", predictor_names,                            \
-                                "How the run time of a running task is estimated "       \
-                                "(runtime-prediction.md)"),                              \
+                                "How the run time of a running task is estimated"),      \
         [WF_REMAINING_RULE] = CHOICE("remaining_rule", remaining_rule_names,             \
                                      "What is left: estimate - work done, or estimate "  \
                                      "(1 - progress)"),                                  \
@@ -112,9 +109,13 @@ const struct param workflow_balanced_reduced_overhead_params[] = ROWS(240, 0.2, 
 const struct param workflow_balanced_static_params[] = ROWS(0, 0, 1);
 const struct param workflow_workflow_fastest_params[] = ROWS(0, 0, 1);
 
-const struct workflow_round_policy workflow_round_policies[] = {
-#define X(name, purpose, source, moves, fastest) \
-    {#name, purpose, source, workflow_##name##_params, moves, fastest},
+const struct policy workflow_round_policies[] = {
+#define X(policy, does, described, flag)   \
+    {.name = #policy,                      \
+     .purpose = does,                      \
+     described,                            \
+     .params = workflow_##policy##_params, \
+     .flags = WORKFLOW_ROUND_##flag},
     WORKFLOW_ROUND_POLICIES(X)
 #undef X
         {0},
@@ -135,11 +136,3 @@ const char *const workflow_skip_texts[] = {
 #undef X
         NULL,
 };
-
-const struct workflow_round_policy *workflow_round_policy_find(const char *name)
-{
-    for (const struct workflow_round_policy *p = workflow_round_policies; p->name; p++)
-        if (strcmp(p->name, name) == 0)
-            return p;
-    return NULL;
-}

@@ -223,8 +223,7 @@ enum error_code wf_step_start(struct wf_plan *plan);
 enum error_code wf_step_fastest(struct wf_plan *plan);
 
 /* What workflow_round_run() does with a plan of the snapshot. */
-enum error_code wf_decide(struct wf_plan *plan,
-                          const struct workflow_round_policy *policy,
+enum error_code wf_decide(struct wf_plan *plan, const struct policy *policy,
                           enum workflow_round_steps steps);
 
 /* ---- round_bound.c ---- */

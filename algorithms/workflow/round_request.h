@@ -13,7 +13,7 @@
 
 struct wf_request {
     const struct workflow_in *in;
-    const struct workflow_round_policy *policy;
+    const struct policy *policy;
     double param[PARAMS_MAX];
     struct workflow_problem problem; /* without its processors */
     struct workflow_parts parts;

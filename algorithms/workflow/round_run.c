@@ -4,20 +4,20 @@
  */
 #include "algorithms/workflow/round_plan.h"
 
-enum error_code wf_decide(struct wf_plan *plan,
-                          const struct workflow_round_policy *policy,
+enum error_code wf_decide(struct wf_plan *plan, const struct policy *policy,
                           enum workflow_round_steps steps)
 {
-    if ((steps & WORKFLOW_STEP_MOVE) != 0 && policy->moves)
+    if ((steps & WORKFLOW_STEP_MOVE) != 0 && policy->flags & WORKFLOW_ROUND_MOVES)
         TRY(wf_step_move(plan));
     if ((steps & WORKFLOW_STEP_START) != 0)
-        TRY(policy->fastest ? wf_step_fastest(plan) : wf_step_start(plan));
+        TRY(policy->flags & WORKFLOW_ROUND_FASTEST ? wf_step_fastest(plan)
+                                                   : wf_step_start(plan));
     return OK;
 }
 
 enum error_code workflow_round_run(const struct workflow_plain *plain,
-                                   const struct workflow_round_policy *policy,
-                                   const double *param, enum workflow_round_steps steps,
+                                   const struct policy *policy, const double *param,
+                                   enum workflow_round_steps steps,
                                    struct workflow_plain_out *out, struct arena *a,
                                    struct error *err)
 {

@@ -184,7 +184,7 @@ struct workflow_sim_settings {
 };
 
 struct workflow_sim_policy {
-    const struct workflow_round_policy *policy;
+    const struct policy *policy;
     const double *param; /* bound */
     bool no_estimates;   /* it is told none, and places at random */
 };

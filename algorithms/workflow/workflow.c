@@ -2,17 +2,6 @@
 #include "algorithms/workflow/initial.h"
 #include "algorithms/workflow/moves.h"
 
-#include <assert.h>
-#include <string.h>
-
-const struct workflow_policy workflow_policies[] = {
-#define X(name, purpose, source) \
-    {#name, purpose, source, workflow_##name, workflow_##name##_params},
-    WORKFLOW_POLICIES(X)
-#undef X
-        {0},
-};
-
 enum { SLOTS, MOVES, GAIN_MIN_S, GAIN_MIN_RATIO, RESTART_S, COMMON_COUNT };
 enum { MOVES_NONE, MOVES_PAYING };
 
@@ -57,35 +46,18 @@ const struct param workflow_auto_common_params[] =
     COMMON_ROWS(2, MOVES_PAYING, MOVES_DOC "; rounds: a round of the algorithm balanced",
                 auto_moves_names);
 
-const struct param *workflow_common_params_of(const struct workflow_policy *policy)
-{
-    return strcmp(policy->name, "auto") == 0 ? workflow_auto_common_params
-                                             : workflow_common_params;
-}
-
-const struct workflow_policy *workflow_policy_find(const char *name)
-{
-    for (const struct workflow_policy *p = workflow_policies; p->name; p++)
-        if (strcmp(p->name, name) == 0)
-            return p;
-    return NULL;
-}
-
-/* Binds the options of all policies and those of this one together, so that an unknown
- * one is reported once. */
-static enum error_code bind_options(const struct workflow_policy *policy,
-                                    const struct named_value *options, size_t count,
-                                    double *values, struct error *err)
-{
-    struct param rows[PARAMS_MAX + 1] = {0};
-    size_t own = params_count(policy->params);
-
-    assert(COMMON_COUNT + own <= PARAMS_MAX);
-    memcpy(rows, workflow_common_params_of(policy), COMMON_COUNT * sizeof(rows[0]));
-    if (own)
-        memcpy(rows + COMMON_COUNT, policy->params, own * sizeof(rows[0]));
-    return params_bind(rows, options, count, values, err);
-}
+const struct policy workflow_policies[] = {
+#define X(policy, options, does, described) \
+    {.name = #policy,                       \
+     .purpose = does,                       \
+     described,                             \
+     .common = options,                     \
+     .params = workflow_##policy##_params,  \
+     .run = (policy_fn *)workflow_##policy},
+    WORKFLOW_POLICIES(X)
+#undef X
+        {0},
+};
 
 /* Where the answer has to say that less was planned than is there. */
 static enum error_code warn_of_slots(struct workflow_problem *problem, bool slots,
@@ -188,11 +160,12 @@ static enum error_code add_moves(struct workflow_problem *problem,
 }
 
 /* The schedule to start from, which only searches can use. */
-static enum error_code read_initial(const struct workflow_policy *policy,
+static enum error_code read_initial(const struct policy *policy,
                                     struct workflow_problem *problem, struct arena *a,
                                     struct error *err)
 {
-    bool searches = policy->run == workflow_search || policy->run == workflow_auto;
+    workflow_fn *run = workflow_fn_of(policy);
+    bool searches = run == workflow_search || run == workflow_auto;
 
     if (problem->in->initial_count && !searches)
         return invalid(err, "/initial", ITEM_CONFLICT,
@@ -219,8 +192,7 @@ static enum error_code warn_of_time(struct workflow_problem *problem,
     return OK;
 }
 
-enum error_code workflow_decide(const struct workflow_in *in,
-                                const struct workflow_policy *policy,
+enum error_code workflow_decide(const struct workflow_in *in, const struct policy *policy,
                                 const struct named_value *options, size_t option_count,
                                 struct workflow_out *out, struct arena *a,
                                 struct error *err)
@@ -229,14 +201,14 @@ enum error_code workflow_decide(const struct workflow_in *in,
     struct workflow_problem *problem;
     struct workflow_plan plan = {0};
     struct workflow_out answer;
-    enum error_code bound = bind_options(policy, options, option_count, values, err);
+    enum error_code bound = policy_bind(policy, options, option_count, values, err);
 
     TRY(workflow_problem_make(in, values[SLOTS] != 0, &problem, a, err));
     TRY(bound); /* after the request, so that the mistakes of both are reported */
     TRY(read_initial(policy, problem, a, err));
     TRY(workflow_plan_make(problem, &plan, a, err));
     plan.algorithm = policy->name;
-    TRY(policy->run(problem, values + COMMON_COUNT, &plan, a, err));
+    TRY(workflow_fn_of(policy)(problem, values + COMMON_COUNT, &plan, a, err));
     TRY(workflow_answer(problem, &plan, &answer, a, err));
     TRY(mark_rows(problem, &plan, &answer, a, err));
     TRY(add_moves(problem, &plan, values, &answer, a, err));

@@ -13,7 +13,7 @@
 #define GRIDPLAN_WORKFLOW_H
 
 #include "models/base/budget.h"
-#include "models/base/param.h"
+#include "models/base/policy.h"
 #include "models/bound_kind.h"
 #include "models/decision_status.h"
 #include "models/snapshot.h"
@@ -147,44 +147,52 @@ typedef enum error_code workflow_fn(const struct workflow_problem *problem,
                                     const double *param, struct workflow_plan *plan,
                                     struct arena *a, struct error *err);
 
-struct workflow_policy {
-    const char *name, *purpose, *source;
-    workflow_fn *run;
-    const struct param *params;
-};
+/* What runs a policy of this table. */
+static inline workflow_fn *workflow_fn_of(const struct policy *policy)
+{
+    return (workflow_fn *)policy->run;
+}
 
-/* Every static policy. To add one, write workflow/NAME.c with workflow_NAME() and
- * workflow_NAME_params[], and its row here (sorted by name). */
-#define WORKFLOW_POLICIES(X)                                                      \
-    X(auto, "The best of heft, cpop and peft, then a search; moves that pay",     \
-      "search.md 7")                                                              \
-    X(cpop, "The critical path on one resource", "workflows.md 8.1")              \
-    X(heft, "Longest way to the end first, each task where it finishes first",    \
-      "workflows.md 8.1")                                                         \
-    X(peft, "Like heft, looking ahead to the end by a table of optimistic costs", \
-      "workflows.md 8.1")                                                         \
-    X(search, "Anytime search for the least makespan, with a proof where it can", "ours")
+/* Every static policy: name, options in common, purpose, source. To add one, write
+ * workflow/NAME.c with workflow_NAME() and workflow_NAME_params[], and its row here
+ * (sorted by name). */
+#define WORKFLOW_POLICIES(X)                                                             \
+    X(auto, workflow_auto_common_params,                                                 \
+      "The best of heft, cpop and peft, then a search; moves that pay",                  \
+      OURS("The best of heft, cpop and peft, then a search that has to beat it or "      \
+           "prove it"))                                                                  \
+    X(cpop, workflow_common_params, "The critical path on one resource",                 \
+      FROM(CITES(IN_WORK(topcuoglu2002, NULL)),                                          \
+           BUT("What has begun stays; where no processor can run the whole critical "    \
+               "path, its tasks go where they finish first")))                           \
+    X(heft, workflow_common_params,                                                      \
+      "Longest way to the end first, each task where it finishes first",                 \
+      CITES(IN_WORK(topcuoglu2002, NULL)))                                               \
+    X(peft, workflow_common_params,                                                      \
+      "Like heft, looking ahead to the end by a table of optimistic costs",              \
+      FROM(CITES(IN_WORK(arabnejad2014, NULL)),                                          \
+           BUT("Children that have begun, or that no processor can run, count nothing; " \
+               "means are over the processors that can be used")))                       \
+    X(search, workflow_common_params,                                                    \
+      "Anytime search for the least makespan, with a proof where it can",                \
+      OURS("Local search over schedules from the best list plan, all schedules where "   \
+           "they are few, until the bound is reached or the time or the steps are up"))
 
-#define X(name, purpose, source) \
-    workflow_fn workflow_##name; \
+#define X(name, common, purpose, source) \
+    workflow_fn workflow_##name;         \
     extern const struct param workflow_##name##_params[];
 WORKFLOW_POLICIES(X)
 #undef X
 
-extern const struct workflow_policy workflow_policies[]; /* sorted, ended by {0} */
-
-/* NULL if there is no such policy. */
-const struct workflow_policy *workflow_policy_find(const char *name);
+extern const struct policy workflow_policies[]; /* sorted, ended by {0} */
 
 /* Options that all static policies take: slots, moves and what makes a move pay. Those
  * of `auto` have other presets. */
 extern const struct param workflow_common_params[], workflow_auto_common_params[];
-const struct param *workflow_common_params_of(const struct workflow_policy *policy);
 
 /* Checks *in, runs the policy, and fills *out. Every mistake in the input is collected
  * in *err with its JSON Pointer into the request body. */
-enum error_code workflow_decide(const struct workflow_in *in,
-                                const struct workflow_policy *policy,
+enum error_code workflow_decide(const struct workflow_in *in, const struct policy *policy,
                                 const struct named_value *options, size_t option_count,
                                 struct workflow_out *out, struct arena *a,
                                 struct error *err);

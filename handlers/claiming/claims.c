@@ -343,7 +343,8 @@ static void mistake(const struct claim_call *c, enum item_code code, const char 
 static enum error_code read_job(struct claim_call *c)
 {
     const struct claim_job *job = &c->body->job;
-    const struct co_policy *policy = job->policy ? co_policy_find(job->policy) : NULL;
+    const struct policy *policy =
+        job->policy ? policy_find(coallocation_policies, job->policy) : NULL;
     struct co_component_request *list =
         NEW(c->rq->arena, struct co_component_request, job->component_count);
     struct co_job_request as = {
@@ -462,14 +463,9 @@ static void read_times(struct claim_call *c)
 static void check_algorithm(const struct claim_call *c)
 {
     const char *name = c->body->decision.algorithm;
-    const char *names[8];
-    size_t count = 0;
 
-    if (!name || strcmp(name, "auto") == 0 || co_claim_policy_find(name))
-        return;
-    for (; co_claim_policies[count].name && count < 8; count++)
-        names[count] = co_claim_policies[count].name;
-    decision_unknown_algorithm(name, names, count, c->rq->err);
+    if (name && strcmp(name, "auto") != 0 && !policy_find(co_claim_policies, name))
+        decision_unknown_policy(name, co_claim_policies, c->rq->err);
 }
 
 static enum error_code read_claim(struct claim_call *c)

@@ -228,7 +228,7 @@ const struct json_object co_job_request_json = {"CoallocationJob", "A parallel j
 
 /* A policy in use, with its options. */
 struct co_bound {
-    const struct co_policy *policy;
+    const struct policy *policy;
     double param[PARAMS_MAX];
     struct co_bound *next;
 };
@@ -259,9 +259,9 @@ static enum error_code bind_known(const struct co_world *world, const struct par
 }
 
 /* The options of a policy; they are bound once. */
-static enum error_code bound_policy(struct co_world *world,
-                                    const struct co_policy *policy, const double **param,
-                                    struct arena *a, struct error *err)
+static enum error_code bound_policy(struct co_world *world, const struct policy *policy,
+                                    const double **param, struct arena *a,
+                                    struct error *err)
 {
     struct co_bound *b = world->bound;
 
@@ -283,16 +283,12 @@ static enum error_code bound_policy(struct co_world *world,
 
 static void unknown_policy(const char *name, const char *pointer, struct error *err)
 {
-    enum { NAMES_MAX = 64 };
+    const struct policy *const tables[] = {coallocation_policies, NULL};
     char hint[NAMES_HINT_BYTES];
-    const char *names[NAMES_MAX];
-    size_t count = 0;
 
-    for (; coallocation_policies[count].name && count < NAMES_MAX; count++)
-        names[count] = coallocation_policies[count].name;
     invalid(err, pointer, ITEM_UNKNOWN_ALGORITHM, "there is no policy '%.256s'; %s", name,
-            names_hint(name, names, count, hint, sizeof(hint)));
-    error_allow(err, name, names, count);
+            policy_hint(name, tables, hint, sizeof(hint)));
+    policy_allow(err, name, tables);
 }
 
 enum error_code co_world_read(const struct co_snapshot *snapshot,
@@ -314,7 +310,7 @@ enum error_code co_world_read(const struct co_snapshot *snapshot,
     TRY(bind_known(out, co_common_params, out->common, a, err));
     if (!name || strcmp(name, "auto") == 0)
         return OK;
-    out->policy = co_policy_find(name);
+    out->policy = policy_find(coallocation_policies, name);
     if (out->policy)
         return bound_policy(out, out->policy, &param, a, err);
     unknown_policy(name, "/algorithm", err);
@@ -430,25 +426,26 @@ static size_t whole(const struct job_reading *r, const char *member, double numb
 }
 
 /* The policy of the job; NULL: noted. */
-static const struct co_policy *policy_of(const struct job_reading *r,
-                                         const struct co_world *world)
+static const struct policy *policy_of(const struct job_reading *r,
+                                      const struct co_world *world)
 {
     bool flexible = r->in->request_type == CO_FLEXIBLE;
-    const struct co_policy *policy = world->policy;
+    const struct policy *policy = world->policy;
     char pointer[256];
 
     if (r->in->policy) {
-        policy = co_policy_find(r->in->policy);
+        policy = policy_find(coallocation_policies, r->in->policy);
         snprintf(pointer, sizeof(pointer), "%s/policy", r->pointer);
         if (!policy)
             unknown_policy(r->in->policy, pointer, r->err);
     } else if (!policy) {
         policy =
-            co_policy_find(flexible ? "flexible_cluster_minimisation" : "close_to_files");
+            policy_find(coallocation_policies,
+                        flexible ? "flexible_cluster_minimisation" : "close_to_files");
     }
     if (policy && policy->flags & CO_FLEXIBLE_ONLY && !flexible)
         mistake(r, ITEM_WRONG_POLICY, "this policy is for flexible jobs only", "policy");
-    if (policy && policy->split == CO_SPLIT_NONE && flexible)
+    if (policy && co_split_of(policy) == CO_SPLIT_NONE && flexible)
         mistake(r, ITEM_WRONG_POLICY, "this policy does not split flexible jobs",
                 "policy");
     return policy;

@@ -83,7 +83,7 @@ extern const struct json_object co_job_request_json;
 /* What jobs are read against. */
 struct co_world {
     struct co_grid grid;
-    const struct co_policy *policy; /* of jobs that name none; NULL: by the type of job */
+    const struct policy *policy; /* of jobs that name none; NULL: by the type of job */
     const struct named_value *options;
     size_t option_count;
     double common[CO_COMMON_COUNT]; /* options that every policy takes */

@@ -193,6 +193,17 @@ enum error_code decision_keep_lookup(struct request *rq, const char *name,
     return OK;
 }
 
+enum error_code decision_unknown_policy(const char *name, const struct policy *policies,
+                                        struct error *err)
+{
+    const struct policy *const tables[] = {policies, NULL};
+    char hint[NAMES_HINT_BYTES];
+
+    return invalid(err, "/algorithm", ITEM_UNKNOWN_ALGORITHM,
+                   "there is no algorithm '%.60s' here; %s", name,
+                   policy_hint(name, tables, hint, sizeof(hint)));
+}
+
 enum error_code decision_unknown_algorithm(const char *name, const char *const *names,
                                            size_t count, struct error *err)
 {

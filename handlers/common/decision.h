@@ -7,6 +7,7 @@
 #ifndef GRIDPLAN_DECISION_H
 #define GRIDPLAN_DECISION_H
 
+#include "models/base/policy.h"
 #include "models/decision_status.h"
 #include "models/snapshot.h"
 #include "service/route.h"
@@ -158,8 +159,11 @@ enum error_code decision_lookup(struct request *rq, const char *name,
 enum error_code decision_keep_lookup(struct request *rq, const char *name,
                                      const struct json_object *table, const void *in);
 
-/* Notes the mistake that there is no such policy, with the nearest name. `names`
- * has `count` entries. */
+/* Notes the mistake that there is no such policy in the table, with the nearest name. */
+enum error_code decision_unknown_policy(const char *name, const struct policy *policies,
+                                        struct error *err);
+
+/* Likewise, with `count` names. */
 enum error_code decision_unknown_algorithm(const char *name, const char *const *names,
                                            size_t count, struct error *err);
 

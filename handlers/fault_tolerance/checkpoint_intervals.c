@@ -349,7 +349,7 @@ struct affected {
 struct work {
     struct request *rq;
     const struct checkpoint_intervals_request *body;
-    const struct checkpoint_policy *policy;
+    const struct policy *policy;
     double param[PARAMS_MAX];
     const struct snapshot *snapshot;
     struct resource_histories histories; /* list NULL: no job names a resource */
@@ -379,24 +379,18 @@ static bool all_end(const struct checkpoint_intervals_request *body)
 }
 
 /* NULL after noting the mistake. */
-static const struct checkpoint_policy *
-find_policy(const struct checkpoint_intervals_request *body, struct error *err)
+static const struct policy *find_policy(const struct checkpoint_intervals_request *body,
+                                        struct error *err)
 {
     const char *name = body->decision.algorithm;
-    enum { NAMES_MAX = 32 };
-    const struct checkpoint_policy *policy;
-    const char *names[NAMES_MAX];
-    size_t count = 0;
+    const struct policy *policy;
 
     if (!name || strcmp(name, "auto") == 0)
-        return checkpoint_policy_find(all_end(body) ? "finite" : "exact");
-    policy = checkpoint_policy_find(name);
-    if (policy)
-        return policy;
-    for (; checkpoint_policies[count].name && count < NAMES_MAX; count++)
-        names[count] = checkpoint_policies[count].name;
-    decision_unknown_algorithm(name, names, count, err);
-    return NULL;
+        return policy_find(checkpoint_policies, all_end(body) ? "finite" : "exact");
+    policy = policy_find(checkpoint_policies, name);
+    if (!policy)
+        decision_unknown_policy(name, checkpoint_policies, err);
+    return policy;
 }
 
 /* An option that the policy does not read is no mistake: a request can change its
@@ -408,8 +402,7 @@ static enum error_code warn_unused(struct work *w, const char *name)
     while (index < CHECKPOINT_PARAM_COUNT &&
            strcmp(w->policy->params[index].name, name) != 0)
         index++;
-    if (index == CHECKPOINT_PARAM_COUNT ||
-        checkpoint_reads_option(w->policy, (enum checkpoint_param)index))
+    if (index == CHECKPOINT_PARAM_COUNT || checkpoint_reads_option(w->policy, index))
         return OK;
     if (w->warning_count == UNUSED_MAX)
         return OK;
@@ -520,7 +513,7 @@ static enum error_code warn_all(struct work *w)
 
 static bool needs_history(const struct work *w, const struct checkpoint_job *job)
 {
-    unsigned needs = w->policy->needs;
+    unsigned needs = w->policy->flags;
 
     return isnan(job->in.mean_failure_interval_s) ||
            (needs & CHECKPOINT_NEEDS_AGE && isnan(job->in.failure_age_s)) ||
@@ -541,7 +534,7 @@ static void job_mistake(struct work *w, size_t i, const char *member, enum item_
 /* Whether the options and the job say all that weibull needs. */
 static bool has_weibull(const struct work *w, const struct checkpoint_in *in)
 {
-    return w->policy->needs & CHECKPOINT_NEEDS_WEIBULL &&
+    return w->policy->flags & CHECKPOINT_NEEDS_WEIBULL &&
            !(isnan(in->uptime_s) && isnan(in->failure_age_s)) &&
            !isnan(w->param[CHECKPOINT_WEIBULL_SHAPE]) &&
            !isnan(w->param[CHECKPOINT_WEIBULL_SCALE]);
@@ -555,12 +548,12 @@ static void check_job(struct work *w, size_t i)
     if (isnan(job->in.checkpoint_overhead_s) && !job->application_id)
         job_mistake(w, i, "checkpoint_overhead_s", ITEM_REQUIRED,
                     "the member is missing: " OVERHEAD_DOC);
-    if (w->policy->needs & CHECKPOINT_NEEDS_TIME && isnan(job->in.execution_time_s) &&
+    if (w->policy->flags & CHECKPOINT_NEEDS_TIME && isnan(job->in.execution_time_s) &&
         (isnan(job->length_mi) || !has_speed))
         job_mistake(w, i, "execution_time_s", ITEM_EXECUTION_TIME_REQUIRED,
                     "this algorithm needs it, or length_mi and a resource of the "
                     "snapshot");
-    if (w->policy->needs & CHECKPOINT_NEEDS_MEAN &&
+    if (w->policy->flags & CHECKPOINT_NEEDS_MEAN &&
         isnan(job->in.mean_failure_interval_s) && !job->resource_id &&
         job->resource_count == 0 && isnan(job->in.failure_age_s) &&
         !has_weibull(w, &job->in))
@@ -695,7 +688,7 @@ static enum error_code read_histories(struct work *w)
     options.prior = (enum rate_prior_scope)w->param[CHECKPOINT_PRIOR];
     options.mean_floor_s = w->param[CHECKPOINT_MEAN_FLOOR];
     options.burst_window_s = w->param[CHECKPOINT_BURST_WINDOW];
-    options.weibull = w->policy->needs & CHECKPOINT_NEEDS_WEIBULL &&
+    options.weibull = w->policy->flags & CHECKPOINT_NEEDS_WEIBULL &&
                       (isnan(w->param[CHECKPOINT_WEIBULL_SHAPE]) ||
                        isnan(w->param[CHECKPOINT_WEIBULL_SCALE]));
     w->histories.now_s = w->body->now_s;
@@ -992,16 +985,16 @@ static void note(struct work *w, const struct checkpoint_job *job,
     if (out->at_floor)
         affect(&w->floor, job);
     if (out->gap_is_finite && out->gap_ratio > FEW_INTERVALS_GAP &&
-        w->policy->needs & CHECKPOINT_NEEDS_MEAN &&
-        !(w->policy->needs & CHECKPOINT_NEEDS_TIME))
+        w->policy->flags & CHECKPOINT_NEEDS_MEAN &&
+        !(w->policy->flags & CHECKPOINT_NEEDS_TIME))
         affect(&w->few_intervals, job);
     if (out->min_interval_raised)
         affect(&w->raised, job);
     if (out->history_too_short)
         affect(&w->too_short, job);
-    if ((w->policy->needs & CHECKPOINT_NEEDS_MEAN && !(checkpoint_mean_s(in) > 0) &&
+    if ((w->policy->flags & CHECKPOINT_NEEDS_MEAN && !(checkpoint_mean_s(in) > 0) &&
          !has_weibull(w, in)) ||
-        (w->policy->needs & CHECKPOINT_NEEDS_AGE && isnan(in->failure_age_s)))
+        (w->policy->flags & CHECKPOINT_NEEDS_AGE && isnan(in->failure_age_s)))
         affect(&w->unknown, job);
 }
 

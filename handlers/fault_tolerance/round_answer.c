@@ -229,7 +229,8 @@ static enum error_code begin_checkpointing(const struct round_call *call,
             in.uptime_s = r->uptime_s;
         }
     }
-    TRY(call->checkpoint->run(&in, call->checkpoint_param, &decided, call->rq->err));
+    TRY(checkpoint_fn_of(call->checkpoint)(&in, call->checkpoint_param, &decided,
+                                           call->rq->err));
     out->interval_s = decided.interval_s;
     out->next_request_in_s = decided.next_request_in_s;
     return OK;
@@ -606,13 +607,13 @@ enum error_code round_call_answer(struct round_call *call, struct round_answer *
 }
 
 enum error_code round_answer_request(struct request *rq, const struct round_request *body,
-                                     const struct round_policy *table, const char *preset,
+                                     const struct policy *table, const char *preset,
                                      struct round_answer *answer)
 {
     struct round_call call;
 
     TRY(round_call_begin(&call, rq, body, table, preset, &answer->decision));
-    TRY(call.policy->run(&call.in, call.param, &call.out, rq->arena, rq->err));
+    TRY(round_fn_of(call.policy)(&call.in, call.param, &call.out, rq->arena, rq->err));
     TRY(round_call_answer(&call, answer));
     decision_end(rq, call.policy->name, call.out.status, &answer->decision);
     return OK;

@@ -74,26 +74,18 @@ const struct json_object round_checkpoint_json = {
 
 /* ---- policies and options ---- */
 
-enum { NAMES_MAX = 32 };
-
-static const struct round_policy *find_policy(const struct round_call *call,
-                                              const struct round_policy *table,
-                                              const char *preset)
+static const struct policy *find_policy(const struct round_call *call,
+                                        const struct policy *table, const char *preset)
 {
     const char *name = call->body->decision.algorithm;
-    const struct round_policy *policy;
-    const char *names[NAMES_MAX];
-    size_t count = 0;
+    const struct policy *policy;
 
     if (!name || strcmp(name, "auto") == 0)
         name = preset;
-    policy = round_policy_find(table, name);
-    if (policy)
-        return policy;
-    for (; table[count].name && count < NAMES_MAX; count++)
-        names[count] = table[count].name;
-    decision_unknown_algorithm(name, names, count, call->rq->err);
-    return NULL;
+    policy = policy_find(table, name);
+    if (!policy)
+        decision_unknown_policy(name, table, call->rq->err);
+    return policy;
 }
 
 /* Options that are null are not set. Mistakes get the pointer `prefix`/options/... */
@@ -122,28 +114,25 @@ static enum error_code try_options(struct round_call *call)
 {
     struct round_in nothing = {0};
     struct round_out out;
-    enum error_code code =
-        call->policy->run(&nothing, call->param, &out, call->rq->arena, call->rq->err);
+    enum error_code code = round_fn_of(call->policy)(&nothing, call->param, &out,
+                                                     call->rq->arena, call->rq->err);
 
     return code == ERR_INVALID ? OK : code;
 }
 
 static void unknown_checkpoint(const char *name, struct error *err)
 {
+    const struct policy *const tables[] = {checkpoint_policies, NULL};
     char hint[NAMES_HINT_BYTES];
-    const char *names[NAMES_MAX];
-    size_t count = 0;
 
-    for (; checkpoint_policies[count].name && count < NAMES_MAX; count++)
-        names[count] = checkpoint_policies[count].name;
     invalid(err, "/checkpoint/algorithm", ITEM_UNKNOWN_ALGORITHM,
             "there is no checkpoint policy '%.60s'; %s", name,
-            names_hint(name, names, count, hint, sizeof(hint)));
-    error_allow(err, name, names, count);
+            policy_hint(name, tables, hint, sizeof(hint)));
+    policy_allow(err, name, tables);
 }
 
-static enum error_code bind_policies(struct round_call *call,
-                                     const struct round_policy *table, const char *preset)
+static enum error_code bind_policies(struct round_call *call, const struct policy *table,
+                                     const char *preset)
 {
     const struct decision_request *decision = &call->body->decision;
     const struct round_checkpoint_request *checkpoint = call->body->checkpoint;
@@ -159,7 +148,7 @@ static enum error_code bind_policies(struct round_call *call,
     }
     if (!checkpoint)
         return OK;
-    call->checkpoint = checkpoint_policy_find(checkpoint->algorithm);
+    call->checkpoint = policy_find(checkpoint_policies, checkpoint->algorithm);
     if (!call->checkpoint) {
         unknown_checkpoint(checkpoint->algorithm, call->rq->err);
         return OK;
@@ -443,7 +432,7 @@ static enum error_code take_jobs(struct round_call *call, const size_t *place_of
 static bool needs_histories(const struct round_call *call)
 {
     return !isnan(round_call_option(call, "mf_estimator", (double)NAN)) ||
-           (call->checkpoint && call->checkpoint->needs != CHECKPOINT_NEEDS_NOTHING);
+           (call->checkpoint && call->checkpoint->flags != CHECKPOINT_NEEDS_NOTHING);
 }
 
 static enum error_code read_histories(struct round_call *call)
@@ -457,7 +446,7 @@ static enum error_code read_histories(struct round_call *call)
     options.mean_floor_s = round_call_option(call, "mean_floor_s", options.mean_floor_s);
     if (call->checkpoint) {
         options.weibull =
-            options.weibull || call->checkpoint->needs & CHECKPOINT_NEEDS_WEIBULL;
+            options.weibull || call->checkpoint->flags & CHECKPOINT_NEEDS_WEIBULL;
         options.site_weight = call->checkpoint_param[CHECKPOINT_SITE_WEIGHT];
         options.burst_window_s = call->checkpoint_param[CHECKPOINT_BURST_WINDOW];
         if (isnan(estimator))
@@ -489,7 +478,7 @@ static enum error_code read_histories(struct round_call *call)
 
 enum error_code round_call_begin(struct round_call *call, struct request *rq,
                                  const struct round_request *body,
-                                 const struct round_policy *table, const char *preset,
+                                 const struct policy *table, const char *preset,
                                  struct decision_answer *answer)
 {
     size_t *place_of;

@@ -21,9 +21,9 @@ enum look {
 
 static unsigned looks_of(const struct round_call *call)
 {
-    const struct round_policy *policy = call->policy;
+    const struct policy *policy = call->policy;
     bool detects = policy->flags & ROUND_DETECTS;
-    bool compares = policy->run == fault_tolerance_expected_time;
+    bool compares = round_fn_of(policy) == fault_tolerance_expected_time;
     bool succeeds = !isnan(round_call_option(call, "target_success", (double)NAN));
     unsigned looks = 0;
 

@@ -141,7 +141,7 @@ extern const struct json_object round_answer_json;
 
 /* ---- one request ---- */
 
-struct checkpoint_policy;
+struct policy;
 
 enum { ROUND_WARNINGS_MAX = 24 };
 
@@ -150,9 +150,9 @@ enum { ROUND_WARNINGS_MAX = 24 };
 struct round_call {
     struct request *rq;
     const struct round_request *body;
-    const struct round_policy *policy;
+    const struct policy *policy;
     double param[PARAMS_MAX];
-    const struct checkpoint_policy *checkpoint; /* NULL: none */
+    const struct policy *checkpoint; /* NULL: none */
     double checkpoint_param[PARAMS_MAX];
     const struct snapshot *snapshot;
     struct resource_histories histories;
@@ -169,7 +169,7 @@ struct round_call {
  * "auto". */
 enum error_code round_call_begin(struct round_call *call, struct request *rq,
                                  const struct round_request *body,
-                                 const struct round_policy *table, const char *preset,
+                                 const struct policy *table, const char *preset,
                                  struct decision_answer *answer);
 
 /* Makes the answer from call->out. */
@@ -185,7 +185,7 @@ double round_call_option(const struct round_call *call, const char *name,
 
 /* A whole request. */
 enum error_code round_answer_request(struct request *rq, const struct round_request *body,
-                                     const struct round_policy *table, const char *preset,
+                                     const struct policy *table, const char *preset,
                                      struct round_answer *answer);
 
 #endif

@@ -1,8 +1,9 @@
 /* model_core.c - a model learns run by run: outliers, changes, trainings. */
 #include "handlers/model/model_core.h"
 
+#include "models/base/order.h"
+
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -260,13 +261,6 @@ static enum error_code reform(struct fitted_model *m, const struct fitted_room *
 
 /* ---- a change ---- */
 
-static int compare_doubles(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
 /* Median of the errors of the runs since the change. */
 static enum error_code centre_of(const struct fitted_core *core, size_t first,
                                  double *centre, struct arena *scratch, struct error *err)
@@ -279,8 +273,7 @@ static enum error_code centre_of(const struct fitted_core *core, size_t first,
     for (size_t i = first; i < core->row_count; i++)
         if (!isnan(core->rows[i].error))
             error[count++] = core->rows[i].error;
-    qsort(error, count, sizeof(*error), compare_doubles);
-    *centre = error[(count - 1) / 2] / 2 + error[count / 2] / 2;
+    *centre = sort_median(error, count);
     return OK;
 }
 

@@ -19,184 +19,38 @@
 
 #include <string.h>
 
-/* What the tables of all families have in common. */
-struct policy_row {
-    const char *name, *purpose, *source;
-    const struct param *params;
-    const struct param *common; /* options of all policies of the family */
-};
-
-/* Row `i` of a family's table; false behind the last. */
-typedef bool policy_at_fn(size_t i, struct policy_row *row);
-
-static bool placement_at(size_t i, struct policy_row *row)
-{
-    const struct placement_policy *p = &placement_policies[i];
-
-    *row = (struct policy_row){p->name, p->purpose, p->source, p->params,
-                               placement_common_params};
-    return p->name;
-}
-
-static bool migration_at(size_t i, struct policy_row *row)
-{
-    const struct migration_policy *p = &migration_policies[i];
-
-    *row = (struct policy_row){p->name, p->purpose, p->source, p->params, p->common};
-    return p->name;
-}
-
-static bool parallel_at(size_t i, struct policy_row *row)
-{
-    const struct parallel_policy *p = &parallel_policies[i];
-
-    *row = (struct policy_row){p->name, p->purpose, p->source, p->params,
-                               parallel_common_params};
-    return p->name;
-}
-
-static bool plan_at(size_t i, struct policy_row *row)
-{
-    const struct plan_policy *p = &plan_policies[i];
-
-    *row = (struct policy_row){p->name, p->purpose, p->source, p->params,
-                               plan_common_params};
-    return p->name;
-}
-
-static bool checkpoint_at(size_t i, struct policy_row *row)
-{
-    const struct checkpoint_policy *p = &checkpoint_policies[i];
-
-    *row = (struct policy_row){p->name, p->purpose, p->source, p->params, NULL};
-    return p->name;
-}
-
-static bool coallocation_at(size_t i, struct policy_row *row)
-{
-    const struct co_policy *p = &coallocation_policies[i];
-
-    *row =
-        (struct policy_row){p->name, p->purpose, p->source, p->params, co_common_params};
-    return p->name;
-}
-
-static bool round_at(const struct round_policy *p, struct policy_row *row)
-{
-    *row = (struct policy_row){p->name, p->purpose, p->source, p->params, NULL};
-    return p->name;
-}
-
-static bool replication_at(size_t i, struct policy_row *row)
-{
-    return round_at(&replication_policies[i], row);
-}
-
-static bool fault_tolerance_at(size_t i, struct policy_row *row)
-{
-    return round_at(&fault_tolerance_policies[i], row);
-}
-
-static bool dispatch_at(size_t i, struct policy_row *row)
-{
-    return round_at(&dispatch_policies[i], row);
-}
-
-static bool queue_at(size_t i, struct policy_row *row)
-{
-    const struct queue_policy *p = &queue_policies[i];
-
-    *row = (struct policy_row){
-        p->name, p->purpose, p->source,
-        p->rule == QUEUE_CONSERVATIVE ? queue_conservative_params : NULL, NULL};
-    return p->name;
-}
-
-static bool vm_at(size_t i, struct policy_row *row)
-{
-    const struct vm_policy *p = &vm_policies[i];
-
-    *row = (struct policy_row){p->name, p->purpose, p->source, p->params, NULL};
-    return p->name;
-}
-
-static bool prediction_at(size_t i, struct policy_row *row)
-{
-    static const struct policy_row methods[] = {
-#define X(symbol, name, purpose, source) {#name, purpose, source, progress_params, NULL},
-        PROGRESS_METHODS(X)
-#undef X
-            {0},
-    };
-
-    *row = methods[i];
-    return row->name;
-}
-
-static bool claim_at(size_t i, struct policy_row *row)
-{
-    const struct co_claim_policy *p = &co_claim_policies[i];
-
-    *row = (struct policy_row){p->name, p->purpose, p->source, p->params, NULL};
-    return p->name;
-}
-
-static bool scan_at(size_t i, struct policy_row *row)
-{
-    const struct co_scan_policy *p = &co_scan_policies[i];
-
-    *row = (struct policy_row){p->name, p->purpose, p->source, p->params, NULL};
-    return p->name;
-}
-
-static bool workflow_at(size_t i, struct policy_row *row)
-{
-    const struct workflow_policy *p = &workflow_policies[i];
-
-    *row = (struct policy_row){p->name, p->purpose, p->source, p->params,
-                               p->name ? workflow_common_params_of(p) : NULL};
-    return p->name;
-}
-
-static bool workflow_round_at(size_t i, struct policy_row *row)
-{
-    const struct workflow_round_policy *p = &workflow_round_policies[i];
-
-    *row = (struct policy_row){p->name, p->purpose, p->source, p->params, NULL};
-    return p->name;
-}
-
 /* Every family, by name. */
-static const struct {
+static const struct family {
     const char *name, *endpoint;
-    policy_at_fn *at;
+    const struct policy *policies;
+    /* Whether the i-th option has a part in what a policy decides; NULL: all have. */
+    bool (*reads)(const struct policy *policy, size_t i);
 } families[] = {
-    {"checkpoint", "/v1/checkpoint-intervals", checkpoint_at},
-    {"claim", "/v1/claims", claim_at},
-    {"coallocation", "/v1/coallocations", coallocation_at},
-    {"dispatch", "/v1/simulations", dispatch_at},
-    {"fault_tolerance", "/v1/fault-tolerance-plans", fault_tolerance_at},
-    {"migration", "/v1/reschedules", migration_at},
-    {"parallel", "/v1/parallel-schedules", parallel_at},
-    {"placement", "/v1/placements", placement_at},
-    {"plan", "/v1/rescheduling-plans", plan_at},
-    {"prediction", "/v1/predictions", prediction_at},
-    {"queue", "/v1/queue-orders", queue_at},
-    {"replication", "/v1/replica-counts", replication_at},
-    {"scan", "/v1/queue-scans", scan_at},
-    {"vm", "/v1/simulations", vm_at},
-    {"workflow", "/v1/workflow-schedules", workflow_at},
-    {"workflow_round", "/v1/workflow-schedules", workflow_round_at},
+    {"checkpoint", "/v1/checkpoint-intervals", checkpoint_policies,
+     checkpoint_reads_option},
+    {"claim", "/v1/claims", co_claim_policies, NULL},
+    {"coallocation", "/v1/coallocations", coallocation_policies, NULL},
+    {"dispatch", "/v1/simulations", dispatch_policies, NULL},
+    {"fault_tolerance", "/v1/fault-tolerance-plans", fault_tolerance_policies, NULL},
+    {"migration", "/v1/reschedules", migration_policies, NULL},
+    {"parallel", "/v1/parallel-schedules", parallel_policies, NULL},
+    {"placement", "/v1/placements", placement_policies, NULL},
+    {"plan", "/v1/rescheduling-plans", plan_policies, NULL},
+    {"prediction", "/v1/predictions", progress_policies, NULL},
+    {"queue", "/v1/queue-orders", queue_policies, NULL},
+    {"replication", "/v1/replica-counts", replication_policies, NULL},
+    {"scan", "/v1/queue-scans", co_scan_policies, NULL},
+    {"vm", "/v1/simulations", vm_policies, NULL},
+    {"workflow", "/v1/workflow-schedules", workflow_policies, NULL},
+    {"workflow_round", "/v1/workflow-schedules", workflow_round_policies, NULL},
+    {0},
 };
 
 const char *algorithm_endpoint(const char *name)
 {
-    struct policy_row row;
-
-    for (size_t f = 0; f < sizeof(families) / sizeof(families[0]); f++)
-        for (size_t i = 0; families[f].at(i, &row); i++)
-            if (strcmp(row.name, name) == 0)
-                return families[f].endpoint;
+    for (const struct family *f = families; f->name; f++)
+        if (policy_find(f->policies, name))
+            return f->endpoint;
     return NULL;
 }
 
@@ -210,8 +64,21 @@ struct option {
     const char *documentation;
 };
 
+struct source {
+    const char *authors;
+    uint64_t year;
+    const char *title, *published_in, *locator, *url;
+};
+
 struct algorithm {
-    const char *family, *name, *purpose, *source, *endpoint;
+    const char *family, *name, *purpose;
+    int origin;
+    const struct source *source;
+    size_t source_count;
+    const char *idea;
+    const char *const *deviations;
+    size_t deviation_count;
+    const char *endpoint;
     const struct option *options;
     size_t option_count;
 };
@@ -252,12 +119,35 @@ static const struct json_field option_rows[] = {
 static const struct json_object option_json = {
     "AlgorithmOption", "An option of an algorithm", sizeof(struct option), option_rows};
 
+#define T struct source
+static const struct json_field source_rows[] = {
+    JSON_TEXT(T, authors, 0, "Who wrote it"),
+    JSON_INTEGER(T, year, 0, 9999, 0, 0, "When it was published"),
+    JSON_TEXT(T, title, 0, "Its title; in brackets: not confirmed"),
+    JSON_TEXT(T, published_in, 0, "Journal with volume and number, conference or school"),
+    JSON_TEXT(T, locator, JSON_OPTIONAL, "Chapter, section or equation; none: all of it"),
+    JSON_TEXT(T, url, JSON_OPTIONAL, "Address"),
+    {0},
+};
+#undef T
+static const struct json_object source_json = {"AlgorithmSource",
+                                               "A work that describes an algorithm",
+                                               sizeof(struct source), source_rows};
+
 #define T struct algorithm
 static const struct json_field algorithm_rows[] = {
     JSON_TEXT(T, family, 0, "Kind of decision"),
     JSON_TEXT(T, name, 0, "Value of `algorithm` in a request"),
     JSON_TEXT(T, purpose, 0, "What it does"),
-    JSON_TEXT(T, source, 0, "Where it is described"),
+    JSON_CHOICE(T, origin, policy_origin_names, 0, 0,
+                "published: see source; ours: of this project; folklore: a textbook rule "
+                "that nobody is cited for"),
+    JSON_LIST(T, source, source_count, struct source, &source_json, 0, 0,
+              "The works that describe it; none unless it is published"),
+    JSON_TEXT(T, idea, JSON_OPTIONAL,
+              "What it does, in a sentence, where there is no work to read"),
+    JSON_TEXTS(T, deviations, deviation_count, 0, JSON_OPTIONAL,
+               "How it differs from the works, in sentences"),
     JSON_TEXT(T, endpoint, 0, "Path that takes it"),
     JSON_LIST(T, options, option_count, struct option, &option_json, 0, 0, "Its options"),
     {0},
@@ -307,63 +197,84 @@ static struct option option_of(const struct param *p)
     return o;
 }
 
-/* Checkpoint policies take each other's options, but list only those that they read. */
-static bool reads(const struct policy_row *row, size_t option)
-{
-    for (const struct checkpoint_policy *p = checkpoint_policies; p->name; p++)
-        if (p->params == row->params)
-            return checkpoint_reads_option(p, (enum checkpoint_param)option);
-    return true;
-}
-
-static enum error_code fill_options(const struct policy_row *row, struct algorithm *out,
+/* Its own options first, then those that it shares. */
+static enum error_code fill_options(const struct family *family,
+                                    const struct policy *policy, struct algorithm *out,
                                     struct arena *a, struct error *err)
 {
-    size_t own = params_count(row->params), common = params_count(row->common);
+    size_t own = params_count(policy->params), common = params_count(policy->common);
     struct option *list = NEW(a, struct option, own + common);
 
     if (!list)
         return fail_memory(err);
     for (size_t i = 0; i < own; i++)
-        if (reads(row, i))
-            list[out->option_count++] = option_of(&row->params[i]);
+        if (!family->reads || family->reads(policy, i))
+            list[out->option_count++] = option_of(&policy->params[i]);
     for (size_t i = 0; i < common; i++)
-        list[out->option_count++] = option_of(&row->common[i]);
+        list[out->option_count++] = option_of(&policy->common[i]);
     out->options = list;
     return OK;
 }
 
+static enum error_code fill_sources(const struct policy *policy, struct algorithm *out,
+                                    struct arena *a, struct error *err)
+{
+    struct source *list;
+    size_t count = 0;
+
+    while (policy->cites && policy->cites[count].work)
+        count++;
+    list = NEW(a, struct source, count);
+    if (!list)
+        return fail_memory(err);
+    for (size_t i = 0; i < count; i++) {
+        const struct cited_work *work = policy->cites[i].work;
+
+        list[i] =
+            (struct source){work->authors,      (uint64_t)work->year,     work->title,
+                            work->published_in, policy->cites[i].locator, work->url};
+    }
+    out->source = list;
+    out->source_count = count;
+    while (policy->deviations && policy->deviations[out->deviation_count])
+        out->deviation_count++;
+    return OK;
+}
+
+static bool is_wanted(const struct family *family, const struct algorithms_query *query)
+{
+    return !query || !query->family || strcmp(query->family, family->name) == 0;
+}
+
 enum error_code get_algorithms(struct request *rq, const void *in, void *out)
 {
-    const struct algorithms_query *query = rq->query;
     struct algorithms_answer *answer = out;
     struct algorithm *list;
-    struct policy_row row;
     size_t count = 0;
 
     (void)in;
-    for (size_t f = 0; f < sizeof(families) / sizeof(families[0]); f++)
-        for (size_t i = 0; families[f].at(i, &row); i++)
-            count++;
+    for (const struct family *f = families; f->name; f++)
+        if (is_wanted(f, rq->query))
+            count += policies_count(f->policies);
     list = NEW(rq->arena, struct algorithm, count);
     if (!list)
         return fail_memory(rq->err);
-    count = 0;
-    for (size_t f = 0; f < sizeof(families) / sizeof(families[0]); f++) {
-        if (query && query->family && strcmp(query->family, families[f].name) != 0)
-            continue;
-        for (size_t i = 0; families[f].at(i, &row); i++) {
-            list[count] = (struct algorithm){families[f].name,
-                                             row.name,
-                                             row.purpose,
-                                             row.source,
-                                             families[f].endpoint,
-                                             NULL,
-                                             0};
-            TRY(fill_options(&row, &list[count++], rq->arena, rq->err));
-        }
-    }
     answer->algorithms = list;
     answer->algorithm_count = count;
+    for (const struct family *f = families; f->name; f++) {
+        if (!is_wanted(f, rq->query))
+            continue;
+        for (const struct policy *p = f->policies; p->name; p++, list++) {
+            *list = (struct algorithm){.family = f->name,
+                                       .name = p->name,
+                                       .purpose = p->purpose,
+                                       .origin = (int)p->origin,
+                                       .idea = p->idea,
+                                       .deviations = p->deviations,
+                                       .endpoint = f->endpoint};
+            TRY(fill_sources(p, list, rq->arena, rq->err));
+            TRY(fill_options(f, p, list, rq->arena, rq->err));
+        }
+    }
     return OK;
 }

@@ -39,7 +39,7 @@ struct schedule_call {
     struct request *rq;
     const struct schedules_request *body;
     const struct schedule_job *job;
-    const struct parallel_policy *policy;
+    const struct policy *policy;
     double param[PARAMS_MAX];
     const struct schedule_site *sites;
     size_t site_count;

@@ -125,23 +125,18 @@ static enum error_code bind_options(struct schedule_call *call)
     if (strcmp(call->policy->name, "auto") == 0 && isfinite(decision->time_limit_s) &&
         !has_option(given, count, "exact_work_budget"))
         given[count++] = (struct named_value){"exact_work_budget", VALUE_NUMBER, 0, NULL};
-    parallel_options_bind(call->policy, given, count, call->param, rq->err);
+    policy_bind(call->policy, given, count, call->param, rq->err);
     return OK;
 }
 
 static enum error_code find_policy(struct schedule_call *call)
 {
-    enum { NAMES_MAX = 64 };
     const char *name = call->body->decision.algorithm;
-    const char *names[NAMES_MAX];
-    size_t count = 0;
 
-    call->policy = parallel_policy_find(name ? name : "auto");
+    call->policy = policy_find(parallel_policies, name ? name : "auto");
     if (call->policy)
         return bind_options(call);
-    for (; parallel_policies[count].name && count < NAMES_MAX; count++)
-        names[count] = parallel_policies[count].name;
-    decision_unknown_algorithm(name, names, count, call->rq->err);
+    decision_unknown_policy(name, parallel_policies, call->rq->err);
     return OK;
 }
 

@@ -395,18 +395,13 @@ const struct json_object placements_answer_json = {
     "PlacementAnswer", "A plan, its reasons and its quality",
     sizeof(struct placements_answer), answer_rows};
 
-static enum error_code
-find_policy(const char *name, const struct placement_policy **policy, struct error *err)
+static enum error_code find_policy(const char *name, const struct policy **policy,
+                                   struct error *err)
 {
-    const char *names[64];
-    size_t count = 0;
-
-    *policy = placement_policy_find(name ? name : "auto");
+    *policy = policy_find(placement_policies, name ? name : "auto");
     if (*policy)
         return OK;
-    for (; placement_policies[count].name && count < 64; count++)
-        names[count] = placement_policies[count].name;
-    return decision_unknown_algorithm(name, names, count, err);
+    return decision_unknown_policy(name, placement_policies, err);
 }
 
 /* jobs_unplaced_total: a job counts under the reason that dropped most resources. */
@@ -509,7 +504,7 @@ enum error_code post_placements(struct request *rq, const void *in, void *out)
 {
     const struct placements_request *body = in;
     struct placements_answer *answer = out;
-    const struct placement_policy *policy;
+    const struct policy *policy;
     struct placement_in problem = {
         .jobs = body->jobs,
         .job_count = body->job_count,

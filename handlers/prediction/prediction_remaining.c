@@ -424,8 +424,7 @@ static void check_request(const struct remaining_request *in, struct error *err)
     char pointer[64];
 
     if (method_of(algorithm) == UNKNOWN_METHOD)
-        decision_unknown_algorithm(algorithm, progress_method_names,
-                                   PROGRESS_METHOD_COUNT, err);
+        decision_unknown_policy(algorithm, progress_policies, err);
     if (in->functions && in->function_count == 0)
         invalid(err, "/functions", ITEM_TOO_SHORT, "give at least one function");
     for (size_t i = 0; in->functions && i < in->function_count; i++) {

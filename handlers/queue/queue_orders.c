@@ -14,7 +14,6 @@
 enum {
     JOBS_MAX = 200000,
     RESERVATIONS_MAX = 10000,
-    NAMES_MAX = 64,
     LOOK_ROWS = 512 /* between two looks at the budget */
 };
 static const double YEAR_S = 31536000;
@@ -305,7 +304,7 @@ const struct json_object queue_orders_answer_json = {
 struct deciding {
     struct request *rq;
     const struct queue_orders_request *body;
-    const struct queue_policy *policy;
+    const struct policy *policy;
     double options[QUEUE_OPTION_COUNT];
     struct queue_in in;
     size_t *given; /* index in the request of each job of `in` */
@@ -374,19 +373,13 @@ static enum error_code make_input(struct deciding *d)
     return take_jobs(d);
 }
 
-static void find_policy(const char *name, const struct queue_policy **policy,
-                        struct error *err)
+static void find_policy(const char *name, const struct policy **policy, struct error *err)
 {
-    const char *names[NAMES_MAX];
-    size_t count = 0;
-
     if (!name || strcmp(name, "auto") == 0)
         name = "easy";
-    *policy = queue_policy_find(name);
-    for (; queue_policies[count].name && count < NAMES_MAX; count++)
-        names[count] = queue_policies[count].name;
+    *policy = policy_find(queue_policies, name);
     if (!*policy)
-        decision_unknown_algorithm(name, names, count, err);
+        decision_unknown_policy(name, queue_policies, err);
 }
 
 /* No job waits and runs, and no promise is from another age. */
@@ -486,7 +479,7 @@ static enum error_code warn_ignored(struct deciding *d)
     struct decision_answer *out = &d->answer->decision;
     struct tally promises = {0};
 
-    if (d->policy->rule == QUEUE_CONSERVATIVE)
+    if (queue_discipline_of(d->policy)->rule == QUEUE_CONSERVATIVE)
         return OK;
     for (size_t i = 0; i < body->job_count; i++)
         if (!isnan(body->jobs[i].planned_start_s))

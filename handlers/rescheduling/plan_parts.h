@@ -241,9 +241,9 @@ struct plan_call {
     struct request *rq;
     const struct plan_request *body;
     const struct plan_job_request *job;
-    const struct plan_policy *policy;
+    const struct policy *policy;
     double option[PLAN_OPTION_COUNT];
-    const struct parallel_policy *scheduler;
+    const struct policy *scheduler;
     double scheduler_param[PARAMS_MAX];
     struct plan_in in;
     const struct plan_site_request *given; /* sites of the request, or stored ones */
@@ -275,7 +275,7 @@ struct plan_call_options {
  * plan_call_end(), whatever it returns. */
 enum error_code plan_call_begin(struct plan_call *call, struct request *rq,
                                 const struct plan_request *body,
-                                const struct plan_policy *policy,
+                                const struct policy *policy,
                                 const struct plan_call_options *further,
                                 size_t first_phase);
 void plan_call_end(struct plan_call *call);

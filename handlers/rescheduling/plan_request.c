@@ -3,7 +3,6 @@
 
 #include "models/base/names.h"
 
-#include <assert.h>
 #include <string.h>
 
 /* ---- the body ---- */
@@ -95,16 +94,11 @@ static enum error_code bind_options(struct plan_call *call,
                                     const struct plan_call_options *further)
 {
     const struct decision_request *decision = &call->body->decision;
-    struct param rows[PARAMS_MAX + 1] = {0};
     double value[PARAMS_MAX];
     size_t own = params_count(further->rows);
 
-    assert(PLAN_OPTION_COUNT + own <= PARAMS_MAX);
-    memcpy(rows, plan_common_params, PLAN_OPTION_COUNT * sizeof(rows[0]));
-    if (own)
-        memcpy(rows + PLAN_OPTION_COUNT, further->rows, own * sizeof(rows[0]));
-    TRY(params_bind(rows, decision->options, decision->option_count, value,
-                    call->rq->err));
+    TRY(params_bind_both(plan_common_params, further->rows, decision->options,
+                         decision->option_count, value, call->rq->err));
     memcpy(call->option, value, sizeof(call->option));
     if (own)
         memcpy(further->value, value + PLAN_OPTION_COUNT, own * sizeof(value[0]));
@@ -126,9 +120,8 @@ static enum error_code find_scheduler(struct plan_call *call)
     if (given)
         name = plan_common_params[PLAN_SCHEDULER]
                    .choices[(size_t)call->option[PLAN_SCHEDULER]];
-    call->scheduler = parallel_policy_find(name);
-    return parallel_options_bind(call->scheduler, NULL, 0, call->scheduler_param,
-                                 call->rq->err);
+    call->scheduler = policy_find(parallel_policies, name);
+    return policy_bind(call->scheduler, NULL, 0, call->scheduler_param, call->rq->err);
 }
 
 /* ---- sites ---- */
@@ -332,7 +325,7 @@ static enum error_code make_source(struct plan_call *call, size_t s, size_t miss
             .min_procs = call->job->min_processors,
             .scheduler = call->scheduler,
             .scheduler_param = call->scheduler_param,
-            .fallback = exact ? parallel_policy_find("box_elimination") : NULL,
+            .fallback = exact ? policy_find(parallel_policies, "box_elimination") : NULL,
             .scheduler_share = 0.6,
             .questions = n * (n + 1) / 2 * call->in.site_count,
             .asked = &call->asked,
@@ -439,7 +432,7 @@ static enum error_code check_body(struct plan_call *call,
 
 enum error_code plan_call_begin(struct plan_call *call, struct request *rq,
                                 const struct plan_request *body,
-                                const struct plan_policy *policy,
+                                const struct policy *policy,
                                 const struct plan_call_options *further,
                                 size_t first_phase)
 {

@@ -26,17 +26,6 @@ const struct json_object workflow_round_request_json = {
     "WorkflowRoundRequest", "Workflows that run, and the resources that they run on",
     sizeof(struct round_request), request_rows};
 
-static enum error_code unknown_algorithm(const char *name, struct error *err)
-{
-    const char *names[16];
-    size_t count = 0;
-
-    for (const struct workflow_round_policy *p = workflow_round_policies;
-         p->name && count < 16; p++)
-        names[count++] = p->name;
-    return decision_unknown_algorithm(name, names, count, err);
-}
-
 enum error_code reschedule_workflow_round(struct request *rq, const void *in, void *out)
 {
     const struct round_request *request = in;
@@ -44,7 +33,7 @@ enum error_code reschedule_workflow_round(struct request *rq, const void *in, vo
     const struct decision_request *decision = &body->decision;
     bool choose = !decision->algorithm || strcmp(decision->algorithm, "auto") == 0;
     const char *name = choose ? WORKFLOW_ROUND_AUTO : decision->algorithm;
-    const struct workflow_round_policy *policy = workflow_round_policy_find(name);
+    const struct policy *policy = policy_find(workflow_round_policies, name);
     const struct named_value *options = decision->options;
     size_t option_count = decision->option_count;
     struct workflow_round_answer *answer = out;
@@ -52,7 +41,7 @@ enum error_code reschedule_workflow_round(struct request *rq, const void *in, vo
 
     TRY(decision_begin(rq, decision, &answer->decision));
     if (!policy)
-        unknown_algorithm(name, rq->err);
+        decision_unknown_policy(name, workflow_round_policies, rq->err);
     if (choose) {
         answer->because =
             "without an algorithm: " WORKFLOW_ROUND_AUTO ", which moves the longest only";

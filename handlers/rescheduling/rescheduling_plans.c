@@ -48,18 +48,13 @@ const struct json_object rescheduling_plans_answer_json = {
     "ReschedulingPlanAnswer", "Intervals of phases, and where each runs",
     sizeof(struct rescheduling_plans_answer), answer_rows};
 
-static const struct plan_policy *find_policy(const char *name, struct error *err)
+static const struct policy *find_policy(const char *name, struct error *err)
 {
-    const struct plan_policy *policy = plan_policy_find(name ? name : "auto");
-    const char *names[64];
-    size_t count = 0;
+    const struct policy *policy = policy_find(plan_policies, name ? name : "auto");
 
-    if (policy)
-        return policy;
-    for (; plan_policies[count].name && count < 64; count++)
-        names[count] = plan_policies[count].name;
-    decision_unknown_algorithm(name, names, count, err);
-    return NULL;
+    if (!policy)
+        decision_unknown_policy(name, plan_policies, err);
+    return policy;
 }
 
 static enum error_code decide(struct plan_call *call,
@@ -81,7 +76,7 @@ enum error_code post_rescheduling_plans(struct request *rq, const void *in, void
 {
     const struct plan_request *body = in;
     struct rescheduling_plans_answer *answer = out;
-    const struct plan_policy *policy;
+    const struct policy *policy;
     struct plan_call call;
     enum error_code code;
 

@@ -248,17 +248,13 @@ static void read_grid(const struct multi_phase_grid *grid, struct plan_sim_grid 
 
 static void unknown_planner(const char *name, const char *pointer, struct error *err)
 {
-    enum { NAMES_MAX = 64 };
+    const struct policy *const tables[] = {plan_policies, NULL};
     char hint[NAMES_HINT_BYTES];
-    const char *names[NAMES_MAX];
-    size_t count = 0;
 
-    for (; plan_policies[count].name && count < NAMES_MAX; count++)
-        names[count] = plan_policies[count].name;
     invalid(err, pointer, ITEM_UNKNOWN_ALGORITHM,
             "there is no algorithm '%.60s' of plans; %s", name,
-            names_hint(name, names, count, hint, sizeof(hint)));
-    error_allow(err, name, names, count);
+            policy_hint(name, tables, hint, sizeof(hint)));
+    policy_allow(err, name, tables);
 }
 
 /* Those of the request; none: the source's, and what they are compared with. */
@@ -285,7 +281,7 @@ static enum error_code read_policies(struct request *rq,
         if (!pointer)
             return fail_memory(rq->err);
         policies[p] = (struct plan_sim_policy){(enum plan_sim_mode)given[p].mode,
-                                               plan_policy_find(name)};
+                                               policy_find(plan_policies, name)};
         if (!policies[p].planner)
             unknown_planner(name, pointer, rq->err);
     }
@@ -324,21 +320,21 @@ static enum error_code read_phases(struct request *rq,
 
 /* The one that is named; else dynamic programming, which finds nearly what Box
  * Elimination finds, in a hundredth of the time. */
-static const struct parallel_policy *
-scheduler_of(const struct multi_phase_simulation *body, const double *option)
+static const struct policy *scheduler_of(const struct multi_phase_simulation *body,
+                                         const double *option)
 {
     for (size_t i = 0; i < body->decision.option_count; i++)
         if (strcmp(body->decision.options[i].name, "scheduler") == 0)
             return &parallel_policies[(size_t)option[PLAN_SCHEDULER]];
-    return parallel_policy_find("dynamic_programming");
+    return policy_find(parallel_policies, "dynamic_programming");
 }
 
 static enum error_code read_setting(struct request *rq,
                                     const struct multi_phase_simulation *body,
                                     struct setting *s)
 {
-    enum error_code bound = plan_options_bind(
-        body->decision.options, body->decision.option_count, s->option, rq->err);
+    enum error_code bound = params_bind(plan_common_params, body->decision.options,
+                                        body->decision.option_count, s->option, rq->err);
 
     if (bound != OK && bound != ERR_INVALID)
         return bound;
@@ -357,7 +353,7 @@ static enum error_code read_setting(struct request *rq,
     TRY(read_policies(rq, body, &s->in));
     TRY(read_phases(rq, body, &s->in));
     TRY(rq->err->code);
-    return parallel_options_bind(s->in.scheduler, NULL, 0, s->scheduler_param, rq->err);
+    return policy_bind(s->in.scheduler, NULL, 0, s->scheduler_param, rq->err);
 }
 
 static enum error_code fill_answer(struct request *rq, const struct plan_sim_in *in,

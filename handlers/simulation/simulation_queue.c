@@ -310,7 +310,7 @@ struct playing {
     const struct swf_counts *counts; /* of a log; NULL: the jobs were given */
     const char *source;              /* member that has the jobs */
     struct arena *run;               /* of a policy */
-    const struct queue_policy *policies[POLICIES_MAX];
+    const struct policy **policies;
     size_t policy_count;
     size_t done_count;
 };
@@ -437,33 +437,35 @@ static enum error_code take_workload(struct playing *p)
 
 /* ---- the rest of the request ---- */
 
-static void take_policies(struct playing *p)
+static enum error_code take_policies(struct playing *p)
 {
     const struct queue_simulation *body = p->body;
-    const char *names[POLICIES_MAX];
-    size_t known = 0;
+    const struct policy *const tables[] = {queue_policies, NULL};
+    size_t known = policies_count(queue_policies);
 
-    for (; queue_policies[known].name && known < POLICIES_MAX; known++) {
-        names[known] = queue_policies[known].name;
-        p->policies[known] = &queue_policies[known];
-    }
     p->policy_count = body->policy_count ? body->policy_count : known;
+    p->policies = NEW(p->rq->arena, const struct policy *, p->policy_count);
+    if (!p->policies)
+        return fail_memory(p->rq->err);
+    for (size_t i = 0; i < known && !body->policy_count; i++)
+        p->policies[i] = &queue_policies[i];
     for (size_t i = 0; i < body->policy_count; i++) {
         const char *name = body->policies[i];
         char pointer[64], hint[NAMES_HINT_BYTES];
 
         snprintf(pointer, sizeof(pointer), "/policies/%zu", i);
-        p->policies[i] = queue_policy_find(name);
+        p->policies[i] = policy_find(queue_policies, name);
         if (!p->policies[i]) {
             invalid(p->rq->err, pointer, ITEM_UNKNOWN_ALGORITHM,
                     "there is no queue policy '%.60s'; %s", name,
-                    names_hint(name, names, known, hint, sizeof(hint)));
-            error_allow(p->rq->err, name, names, known);
+                    policy_hint(name, tables, hint, sizeof(hint)));
+            policy_allow(p->rq->err, name, tables);
         }
         for (size_t k = 0; k < i && p->policies[i]; k++)
             if (p->policies[k] == p->policies[i])
                 invalid(p->rq->err, pointer, ITEM_DUPLICATE, "'%s' is there twice", name);
     }
+    return OK;
 }
 
 static void take_processors(struct playing *p)
@@ -499,7 +501,7 @@ static enum error_code prepare(struct playing *p)
 {
     enum error_code code;
 
-    take_policies(p);
+    TRY(take_policies(p));
     code = take_workload(p);
     if (code != OK && code != ERR_INVALID)
         return code;
@@ -838,7 +840,7 @@ static void note_progress(void *context, double ratio)
 static enum error_code play_policy(struct playing *p, struct policy_answer *to,
                                    bool *is_cut)
 {
-    const struct queue_policy *policy = p->policies[p->done_count];
+    const struct policy *policy = p->policies[p->done_count];
     struct queue_replay_watch watch = {&p->rq->budget, note_progress, p};
     struct queue_replay_out out;
 

@@ -90,7 +90,7 @@ struct co_sim_request {
 struct co_sim_setting {
     struct co_sim_in in;
     struct co_workload_in draw; /* unless jobs were given */
-    const struct co_policy *policies[CO_SIM_POLICIES_MAX];
+    const struct policy *policies[CO_SIM_POLICIES_MAX];
     double param[CO_SIM_POLICIES_MAX][PARAMS_MAX];
     size_t policy_count;
 };

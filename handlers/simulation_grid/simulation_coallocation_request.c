@@ -525,29 +525,25 @@ static enum error_code bind(const struct decision_request *decision,
             known[i] = true;
         }
     }
-    code = co_options_bind(s->policies[p], mine, count, s->param[p], err);
+    code = policy_bind(s->policies[p], mine, count, s->param[p], err);
     return code == ERR_INVALID ? OK : code;
 }
 
 static void find_policy(struct co_sim_setting *s, const char *name, const char *pointer,
                         struct error *err)
 {
-    enum { NAMES_MAX = 64 };
-    const struct co_policy *policy = co_policy_find(name);
+    const struct policy *const tables[] = {coallocation_policies, NULL};
+    const struct policy *policy = policy_find(coallocation_policies, name);
     char hint[NAMES_HINT_BYTES];
-    const char *names[NAMES_MAX];
-    size_t count = 0;
 
     if (policy) {
         s->policies[s->policy_count++] = policy;
         return;
     }
-    for (; coallocation_policies[count].name && count < NAMES_MAX; count++)
-        names[count] = coallocation_policies[count].name;
     invalid(err, pointer, ITEM_UNKNOWN_ALGORITHM,
             "there is no co-allocation policy '%.60s'; %s", name,
-            names_hint(name, names, count, hint, sizeof(hint)));
-    error_allow(err, name, names, count);
+            policy_hint(name, tables, hint, sizeof(hint)));
+    policy_allow(err, name, tables);
 }
 
 static enum error_code read_policies(const struct co_sim_request *body,
@@ -603,12 +599,12 @@ static void check_types(const struct co_sim_request *body, const struct co_sim_s
         all = all && is_flexible;
     }
     for (size_t p = 0; p < s->policy_count; p++) {
-        const struct co_policy *policy = s->policies[p];
+        const struct policy *policy = s->policies[p];
 
         if (policy->flags & CO_FLEXIBLE_ONLY && !all)
             invalid(err, "/policies", ITEM_CONFLICT, "%s takes only flexible jobs",
                     policy->name);
-        if (policy->split == CO_SPLIT_NONE && any)
+        if (co_split_of(policy) == CO_SPLIT_NONE && any)
             invalid(err, "/policies", ITEM_CONFLICT, "%s takes no flexible jobs",
                     policy->name);
     }

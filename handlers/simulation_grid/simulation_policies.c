@@ -11,90 +11,45 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { POINTER_BYTES = 256 };
+
 /* No scheduler at all. */
-static const char PINNED[] = "pinned";
+static const struct policy pinned[] = {{.name = "pinned"}, {0}};
 
-enum { NAMES_MAX = 256, POINTER_BYTES = 256 };
+/* All that a name in `compare` may mean. */
+static const struct policy *const tables[] = {dispatch_policies,
+                                              replication_policies,
+                                              fault_tolerance_policies,
+                                              checkpoint_policies,
+                                              placement_round_policies,
+                                              vm_policies,
+                                              pinned,
+                                              NULL};
 
-/* What a name in `compare` may mean. */
-struct found {
-    const struct round_policy *round;
-    const struct placement_policy *placement;
-    const struct checkpoint_policy *checkpoint;
-    const struct vm_policy *vm;
-};
-
-static const struct round_policy *find_round(const char *name)
+/* The policy of this name and the table that has it; NULL if none has. */
+static const struct policy *find(const char *name, const struct policy **table)
 {
-    const struct round_policy *policy = dispatch_policy_find(name);
+    const struct policy *found = NULL;
 
-    if (!policy)
-        policy = replication_policy_find(name);
-    return policy ? policy : fault_tolerance_policy_find(name);
-}
-
-static size_t add_round_names(const struct round_policy *table, const char **names,
-                              size_t count)
-{
-    for (; table->name && count < NAMES_MAX; table++)
-        names[count++] = table->name;
-    return count;
-}
-
-static size_t add_checkpoint_names(const char **names, size_t count)
-{
-    for (size_t i = 0; checkpoint_policies[i].name && count < NAMES_MAX; i++)
-        names[count++] = checkpoint_policies[i].name;
-    return count;
-}
-
-static size_t add_other_names(const char **names, size_t count)
-{
-    for (size_t i = 0; placement_policies[i].name && count < NAMES_MAX; i++)
-        names[count++] = placement_policies[i].name;
-    for (size_t i = 0; vm_policies[i].name && count < NAMES_MAX; i++)
-        names[count++] = vm_policies[i].name;
-    if (count < NAMES_MAX)
-        names[count++] = PINNED;
-    return count;
+    for (size_t t = 0; tables[t] && !found; t++) {
+        found = policy_find(tables[t], name);
+        *table = tables[t];
+    }
+    return found;
 }
 
 static void unknown_policy(const char *pointer, const char *name,
-                           const char *const *names, size_t count, struct error *err)
+                           const struct policy *const *known, struct error *err)
 {
     char hint[NAMES_HINT_BYTES];
 
     invalid(err, pointer, ITEM_UNKNOWN_ALGORITHM, "there is no policy '%.60s' here; %s",
-            name, names_hint(name, names, count, hint, sizeof(hint)));
-    error_allow(err, name, names, count);
-}
-
-static bool find_algorithm(const char *name, const char *pointer, struct found *found,
-                           struct error *err)
-{
-    const char *names[NAMES_MAX];
-    size_t count = 0;
-
-    *found = (struct found){.round = find_round(name)};
-    if (!found->round)
-        found->placement = placement_policy_find(name);
-    if (!found->round && !found->placement)
-        found->checkpoint = checkpoint_policy_find(name);
-    if (!found->round && !found->placement && !found->checkpoint)
-        found->vm = vm_policy_find(name);
-    if (found->round || found->placement || found->checkpoint || found->vm)
-        return true;
-    count = add_round_names(dispatch_policies, names, count);
-    count = add_round_names(replication_policies, names, count);
-    count = add_round_names(fault_tolerance_policies, names, count);
-    count = add_checkpoint_names(names, count);
-    count = add_other_names(names, count);
-    unknown_policy(pointer, name, names, count, err);
-    return false;
+            name, policy_hint(name, known, hint, sizeof(hint)));
+    policy_allow(err, name, known);
 }
 
 /* The values of a policy's options; mistakes below `pointer`. */
-static const double *bind(const struct param *params, const struct named_value *options,
+static const double *bind(const struct policy *policy, const struct named_value *options,
                           size_t option_count, const char *pointer, struct arena *a,
                           struct error *err)
 {
@@ -105,21 +60,19 @@ static const double *bind(const struct param *params, const struct named_value *
         fail_memory(err);
         return NULL;
     }
-    params_bind(params, options, option_count, value, &here);
+    policy_bind(policy, options, option_count, value, &here);
     for (const struct error_item *i = here.first; i; i = i->next)
         invalid_again(err, pointer, i);
     return value;
 }
 
-static void set_checkpoint(struct simulation_label *label,
-                           const struct checkpoint_policy *policy,
+static void set_checkpoint(struct simulation_label *label, const struct policy *policy,
                            const struct named_value *options, size_t option_count,
                            const char *pointer, struct arena *a, struct error *err)
 {
     label->checkpoint = policy->name;
     label->policy.checkpoint = policy;
-    label->policy.checkpoint_param =
-        bind(policy->params, options, option_count, pointer, a, err);
+    label->policy.checkpoint_param = bind(policy, options, option_count, pointer, a, err);
 }
 
 /* `checkpoint` of an entry, or what its algorithm cannot do without. */
@@ -127,22 +80,21 @@ static void find_checkpoint(const struct simulation_compared *in, const char *po
                             struct simulation_label *label, struct arena *a,
                             struct error *err)
 {
-    const struct checkpoint_policy *policy;
+    const struct policy *policy;
     char here[POINTER_BYTES];
 
     if (!in->checkpoint) {
         if (label->policy.round && label->policy.round->flags & ROUND_CHECKPOINTS)
-            set_checkpoint(label, checkpoint_policy_find("mean_failure"), NULL, 0,
-                           pointer, a, err);
+            set_checkpoint(label, policy_find(checkpoint_policies, "mean_failure"), NULL,
+                           0, pointer, a, err);
         return;
     }
-    policy = checkpoint_policy_find(in->checkpoint->algorithm);
+    policy = policy_find(checkpoint_policies, in->checkpoint->algorithm);
     if (!policy) {
-        const char *names[NAMES_MAX];
-        size_t count = add_checkpoint_names(names, 0);
+        const struct policy *const known[] = {checkpoint_policies, NULL};
 
         snprintf(here, sizeof(here), "%.99s/checkpoint/algorithm", pointer);
-        unknown_policy(here, in->checkpoint->algorithm, names, count, err);
+        unknown_policy(here, in->checkpoint->algorithm, known, err);
         return;
     }
     snprintf(here, sizeof(here), "%.99s/checkpoint", pointer);
@@ -167,36 +119,30 @@ static void fill_label(const struct simulation_compared *in, const char *pointer
 {
     struct sim_policy *policy = &label->policy;
     char here[POINTER_BYTES];
-    struct found found;
+    const struct policy *found, *table;
 
     policy->label = in->label ? in->label : in->algorithm;
     label->algorithm = in->algorithm;
     snprintf(here, sizeof(here), "%.99s/algorithm", pointer);
-    if (strcmp(in->algorithm, PINNED) == 0) {
-        (void)bind(NULL, in->options, in->option_count, pointer, a, err);
-        find_checkpoint(in, pointer, label, a, err);
-        return;
-    }
-    if (!find_algorithm(in->algorithm, here, &found, err) ||
-        (found.placement &&
-         placement_round_policy(found.placement, &found.round, a, err) != OK))
-        return;
-    if (found.vm) {
-        policy->vm = found.vm;
-        policy->vm_param =
-            bind(found.vm->params, in->options, in->option_count, pointer, a, err);
+    found = find(in->algorithm, &table);
+    if (!found) {
+        unknown_policy(here, in->algorithm, tables, err);
+    } else if (table == vm_policies) {
+        policy->vm = found;
+        policy->vm_param = bind(found, in->options, in->option_count, pointer, a, err);
         refuse_checkpoint(in, pointer, "sessions take no checkpoints", err);
-    } else if (found.checkpoint) {
-        policy->round = fault_tolerance_policy_find("migration");
-        policy->round_param = bind(policy->round->params, NULL, 0, pointer, a, err);
-        set_checkpoint(label, found.checkpoint, in->options, in->option_count, pointer, a,
-                       err);
+    } else if (table == checkpoint_policies) {
+        policy->round = policy_find(fault_tolerance_policies, "migration");
+        policy->round_param = bind(policy->round, NULL, 0, pointer, a, err);
+        set_checkpoint(label, found, in->options, in->option_count, pointer, a, err);
         refuse_checkpoint(in, pointer, "the algorithm is a checkpoint policy itself",
                           err);
+    } else if (table == pinned) {
+        (void)bind(found, in->options, in->option_count, pointer, a, err);
+        find_checkpoint(in, pointer, label, a, err);
     } else {
-        policy->round = found.round;
-        policy->round_param =
-            bind(found.round->params, in->options, in->option_count, pointer, a, err);
+        policy->round = found;
+        policy->round_param = bind(found, in->options, in->option_count, pointer, a, err);
         find_checkpoint(in, pointer, label, a, err);
     }
 }

@@ -737,15 +737,12 @@ static void bind(const struct wf_sim_compared *in, const char *pointer,
 static void unknown_policy(const char *name, const char *pointer, struct error *err)
 {
     char hint[NAMES_HINT_BYTES];
-    const char *names[64];
-    size_t count = 0;
+    const struct policy *const tables[] = {workflow_round_policies, NULL};
 
-    for (; workflow_round_policies[count].name && count < 64; count++)
-        names[count] = workflow_round_policies[count].name;
     invalid(err, pointer, ITEM_UNKNOWN_ALGORITHM,
             "there is no dynamic policy '%.60s'; %s", name,
-            names_hint(name, names, count, hint, sizeof(hint)));
-    error_allow(err, name, names, count);
+            policy_hint(name, tables, hint, sizeof(hint)));
+    policy_allow(err, name, tables);
 }
 
 static void read_label(const struct wf_sim_compared *in, const char *where,
@@ -756,7 +753,7 @@ static void read_label(const struct wf_sim_compared *in, const char *where,
     char pointer[96];
 
     label->label = in->label ? in->label : in->algorithm;
-    label->policy.policy = workflow_round_policy_find(in->algorithm);
+    label->policy.policy = policy_find(workflow_round_policies, in->algorithm);
     snprintf(pointer, sizeof(pointer), "%s/algorithm", where);
     if (!label->policy.policy) {
         unknown_policy(in->algorithm, pointer, err);

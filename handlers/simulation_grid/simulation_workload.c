@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NAMES_MAX = 64 };
-
 /* ---- uploads ---- */
 
 /* What is kept of an upload: whose content it was. */
@@ -302,18 +300,19 @@ static enum error_code mistake(struct building *b, const char *pointer,
     return invalid(b->err, whole, code, "%s", text);
 }
 
+static const char *preset_at(const void *presets, size_t i)
+{
+    return ((const struct workload_preset *)presets)[i].name;
+}
+
 static enum error_code unknown_workload(struct error *err, const char *pointer,
                                         const char *name)
 {
-    const char *names[NAMES_MAX];
     char hint[NAMES_HINT_BYTES];
-    size_t count = 0;
 
-    for (; workload_presets[count].name && count < NAMES_MAX; count++)
-        names[count] = workload_presets[count].name;
     invalid(err, pointer, ITEM_NOT_A_CHOICE, "there is no workload '%.60s'; %s", name,
-            names_hint(name, names, count, hint, sizeof(hint)));
-    error_allow(err, name, names, count);
+            names_hint_in(name, preset_at, workload_presets, hint, sizeof(hint)));
+    error_allow_in(err, name, preset_at, workload_presets);
     return ERR_INVALID;
 }
 

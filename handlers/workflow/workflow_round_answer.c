@@ -239,7 +239,7 @@ enum error_code workflow_round_auto_options(const struct decision_request *decis
 }
 
 enum error_code workflow_round_answer_fill(const struct workflow_call *call,
-                                           const struct workflow_round_policy *policy,
+                                           const struct policy *policy,
                                            const struct named_value *options,
                                            size_t option_count,
                                            enum workflow_round_steps steps,

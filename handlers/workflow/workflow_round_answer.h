@@ -31,7 +31,7 @@ enum error_code workflow_round_auto_options(const struct decision_request *decis
 
 /* Decides a round and fills *out but for `because`, after workflow_call_begin(). */
 enum error_code workflow_round_answer_fill(const struct workflow_call *call,
-                                           const struct workflow_round_policy *policy,
+                                           const struct policy *policy,
                                            const struct named_value *options,
                                            size_t option_count,
                                            enum workflow_round_steps steps,

@@ -10,10 +10,10 @@
 #include "handlers/pictures/pictures.h"
 #include "handlers/workflow/workflow_given.h"
 #include "handlers/workflow/workflow_round_answer.h"
+#include "models/base/names.h"
 
 #include <string.h>
 
-enum { NAMES_MAX = 64 };
 static const double CELL_BYTES = 32; /* of a task on a resource: 26 were measured */
 
 /* ---- the body ---- */
@@ -214,8 +214,8 @@ const struct json_object workflow_schedules_answer_json = {
 
 /* What decides: one of the two. */
 struct choice {
-    const struct workflow_policy *policy;
-    const struct workflow_round_policy *round;
+    const struct policy *policy;
+    const struct policy *round;
     const struct named_value *options;
     size_t option_count;
     const char *because; /* NULL: it was named */
@@ -223,14 +223,13 @@ struct choice {
 
 static enum error_code unknown_algorithm(const char *name, struct error *err)
 {
-    const char *names[NAMES_MAX];
-    size_t count = 0;
+    const struct policy *const tables[] = {workflow_policies, workflow_round_policies,
+                                           NULL};
+    char hint[NAMES_HINT_BYTES];
 
-    for (size_t i = 0; workflow_policies[i].name && count < NAMES_MAX; i++)
-        names[count++] = workflow_policies[i].name;
-    for (size_t i = 0; workflow_round_policies[i].name && count < NAMES_MAX; i++)
-        names[count++] = workflow_round_policies[i].name;
-    return decision_unknown_algorithm(name, names, count, err);
+    return invalid(err, "/algorithm", ITEM_UNKNOWN_ALGORITHM,
+                   "there is no algorithm '%.60s' here; %s", name,
+                   policy_hint(name, tables, hint, sizeof(hint)));
 }
 
 /* What the request names; `auto` stays open until settle_auto(). */
@@ -241,8 +240,8 @@ static void choose_by_name(const struct workflow_body *body, struct choice *out,
     const char *name = decision->algorithm ? decision->algorithm : "auto";
 
     *out = (struct choice){
-        .policy = workflow_policy_find(name),
-        .round = workflow_round_policy_find(name),
+        .policy = policy_find(workflow_policies, name),
+        .round = policy_find(workflow_round_policies, name),
         .options = decision->options,
         .option_count = decision->option_count,
     };
@@ -314,7 +313,7 @@ static enum error_code choose_round(const struct workflow_body *body,
     out->because =
         "option moves: a round of " WORKFLOW_ROUND_AUTO ", which moves the longest only";
     out->policy = NULL;
-    out->round = workflow_round_policy_find(WORKFLOW_ROUND_AUTO);
+    out->round = policy_find(workflow_round_policies, WORKFLOW_ROUND_AUTO);
     return workflow_round_auto_options(&left, &out->options, &out->option_count,
                                        rq->arena, rq->err);
 }

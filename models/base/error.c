@@ -1,8 +1,6 @@
 /* base/error.c - the one error type. */
 #include "models/base/error.h"
 
-#include "models/base/names.h"
-
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -125,19 +123,37 @@ void error_hint(struct error *err, const char *format, ...)
     va_end(args);
 }
 
+void error_allow_in(struct error *err, const char *value, names_at_fn *at,
+                    const void *list)
+{
+    const char **sorted;
+
+    if (!err->noted)
+        return;
+    sorted = NEW(err->arena, const char *, ERROR_ALLOWED_MAX);
+    if (!sorted)
+        return;
+    err->noted->allowed_count =
+        names_by_distance_in(value, at, list, sorted, ERROR_ALLOWED_MAX);
+    err->noted->allowed = err->noted->allowed_count ? sorted : NULL;
+}
+
+struct names {
+    const char *const *list;
+    size_t count;
+};
+
+static const char *name_at(const void *list, size_t i)
+{
+    const struct names *names = list;
+
+    return i < names->count ? names->list[i] : NULL;
+}
+
 void error_allow(struct error *err, const char *value, const char *const *names,
                  size_t count)
 {
-    const char **list;
-
-    if (!err->noted || !count)
-        return;
-    list = NEW(err->arena, const char *, ERROR_ALLOWED_MAX);
-    if (!list)
-        return;
-    err->noted->allowed_count =
-        names_by_distance(value, names, count, list, ERROR_ALLOWED_MAX);
-    err->noted->allowed = list;
+    error_allow_in(err, value, name_at, &(struct names){names, count});
 }
 
 void error_allow_number(struct error *err, double number)

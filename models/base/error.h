@@ -12,6 +12,7 @@
 
 #include "models/base/arena.h"
 #include "models/base/error_codes.h"
+#include "models/base/names.h"
 
 #include <stdint.h>
 
@@ -105,6 +106,9 @@ void error_hint(struct error *err, const char *format, ...)
  * error. NULL `value`: in their order. */
 void error_allow(struct error *err, const char *value, const char *const *names,
                  size_t count);
+/* Likewise for names that are no array (names.h). */
+void error_allow_in(struct error *err, const char *value, names_at_fn *at,
+                    const void *list);
 void error_allow_number(struct error *err, double number);
 
 /* Where the mistake is, if not in the body: `in` is "query", "path" or "header". Both

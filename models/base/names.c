@@ -47,62 +47,63 @@ size_t names_distance(const char *left, const char *right)
                                                 : edit_distance(left, a, right, b);
 }
 
-size_t names_by_distance(const char *name, const char *const *candidates, size_t count,
-                         const char **sorted, size_t most)
+size_t names_by_distance_in(const char *name, names_at_fn *at, const void *list,
+                            const char **sorted, size_t most)
 {
     size_t distance[NAMES_SORTED_MAX];
     size_t kept = 0;
+    const char *candidate;
 
     if (most > NAMES_SORTED_MAX)
         most = NAMES_SORTED_MAX;
-    for (size_t i = 0; i < count && candidates[i]; i++) {
-        size_t here = name ? names_distance(name, candidates[i]) : 0;
-        size_t at = kept;
+    for (size_t i = 0; (candidate = at(list, i)); i++) {
+        size_t here = name ? names_distance(name, candidate) : 0;
+        size_t place = kept;
 
-        while (at > 0 && distance[at - 1] > here)
-            at--;
-        if (at >= most)
+        while (place > 0 && distance[place - 1] > here)
+            place--;
+        if (place >= most)
             continue;
         kept += kept < most;
-        for (size_t k = kept - 1; k > at; k--) {
+        for (size_t k = kept - 1; k > place; k--) {
             sorted[k] = sorted[k - 1];
             distance[k] = distance[k - 1];
         }
-        sorted[at] = candidates[i];
-        distance[at] = here;
+        sorted[place] = candidate;
+        distance[place] = here;
     }
     return kept;
 }
 
-const char *names_nearest(const char *name, const char *const *candidates, size_t count)
+const char *names_nearest_in(const char *name, names_at_fn *at, const void *list)
 {
     size_t length = strlen(name);
     size_t limit = length / 3 > 1 ? length / 3 : 1;
-    const char *nearest = NULL;
+    const char *nearest = NULL, *candidate;
 
     if (length > LONGEST_NAME)
         return NULL;
-    for (size_t i = 0; i < count && candidates[i]; i++) {
-        size_t other = strlen(candidates[i]);
+    for (size_t i = 0; (candidate = at(list, i)); i++) {
+        size_t other = strlen(candidate);
         size_t distance;
 
         if (other > LONGEST_NAME)
             continue;
-        if (length <= SHORT_NAME && candidates[i][0] != name[0])
+        if (length <= SHORT_NAME && candidate[0] != name[0])
             continue; /* gpus are no cpus */
-        distance = edit_distance(name, length, candidates[i], other);
+        distance = edit_distance(name, length, candidate, other);
         if (distance < limit || (distance == limit && !nearest)) {
-            nearest = candidates[i];
+            nearest = candidate;
             limit = distance;
         }
     }
     return nearest;
 }
 
-const char *names_hint(const char *name, const char *const *candidates, size_t count,
-                       char *buffer, size_t size)
+const char *names_hint_in(const char *name, names_at_fn *at, const void *list,
+                          char *buffer, size_t size)
 {
-    const char *nearest = names_nearest(name, candidates, count);
+    const char *nearest = names_nearest_in(name, at, list), *candidate;
     const size_t rest = sizeof(" ... (18446744073709551615 in all)");
     size_t used = 0, i = 0;
 
@@ -110,15 +111,51 @@ const char *names_hint(const char *name, const char *const *candidates, size_t c
     if (nearest && strlen(nearest) + rest + 32 < size)
         used = (size_t)snprintf(buffer, size, "did you mean '%s'? ", nearest);
     used += (size_t)snprintf(buffer + used, size - used, "known:");
-    for (; i < count && candidates[i]; i++) {
-        if (used + strlen(candidates[i]) + rest + 4 > size)
+    for (; (candidate = at(list, i)); i++) {
+        if (used + strlen(candidate) + rest + 4 > size)
             break;
         used += (size_t)snprintf(buffer + used, size - used, "%s '%s'", i ? "," : "",
-                                 candidates[i]);
+                                 candidate);
     }
-    if (i < count && candidates[i])
-        snprintf(buffer + used, size - used, " ... (%zu in all)", count);
+    if (candidate) {
+        while (at(list, i))
+            i++;
+        snprintf(buffer + used, size - used, " ... (%zu in all)", i);
+    }
     return buffer;
+}
+
+/* ---- names in an array ---- */
+
+struct name_array {
+    const char *const *names;
+    size_t count;
+};
+
+static const char *of_array(const void *list, size_t i)
+{
+    const struct name_array *array = list;
+
+    return i < array->count ? array->names[i] : NULL;
+}
+
+const char *names_nearest(const char *name, const char *const *candidates, size_t count)
+{
+    return names_nearest_in(name, of_array, &(struct name_array){candidates, count});
+}
+
+size_t names_by_distance(const char *name, const char *const *candidates, size_t count,
+                         const char **sorted, size_t most)
+{
+    return names_by_distance_in(name, of_array, &(struct name_array){candidates, count},
+                                sorted, most);
+}
+
+const char *names_hint(const char *name, const char *const *candidates, size_t count,
+                       char *buffer, size_t size)
+{
+    return names_hint_in(name, of_array, &(struct name_array){candidates, count}, buffer,
+                         size);
 }
 
 uint64_t hash_fnv1a(const char *text)

@@ -33,6 +33,14 @@ enum { NAMES_HINT_BYTES = 320 }; /* a buffer for names_hint() */
 const char *names_hint(const char *name, const char *const *candidates, size_t count,
                        char *buffer, size_t size);
 
+/* Likewise for names that are no array: at(list, i) is the i-th, NULL behind the last. */
+typedef const char *names_at_fn(const void *list, size_t i);
+const char *names_nearest_in(const char *name, names_at_fn *at, const void *list);
+size_t names_by_distance_in(const char *name, names_at_fn *at, const void *list,
+                            const char **sorted, size_t most);
+const char *names_hint_in(const char *name, names_at_fn *at, const void *list,
+                          char *buffer, size_t size);
+
 #define NAME_NOT_FOUND SIZE_MAX
 
 struct name_index {

@@ -3,6 +3,7 @@
 
 #include "models/base/names.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -86,16 +87,29 @@ static void bind_one(const struct param *row, const struct named_value *given,
         *value = number;
 }
 
-static void unknown_option(const struct param *rows, size_t count, const char *name,
-                           struct error *err)
+/* The rows of one table, then those of another. */
+struct rows {
+    const struct param *common, *own;
+    size_t common_count, count;
+};
+
+static const struct param *row_at(const struct rows *rows, size_t i)
 {
-    const char *known[PARAMS_MAX] = {0};
-    const char *nearest;
+    return i < rows->common_count ? &rows->common[i] : &rows->own[i - rows->common_count];
+}
+
+static const char *name_at(const void *list, size_t i)
+{
+    const struct rows *rows = list;
+
+    return i < rows->count ? row_at(rows, i)->name : NULL;
+}
+
+static void unknown_option(const struct rows *rows, const char *name, struct error *err)
+{
+    const char *nearest = names_nearest_in(name, name_at, rows);
     char pointer[128];
 
-    for (size_t i = 0; i < count; i++)
-        known[i] = rows[i].name;
-    nearest = names_nearest(name, known, count);
     snprintf(pointer, sizeof(pointer), "/options/%.100s", name);
     if (nearest) {
         invalid(err, pointer, ITEM_UNKNOWN_OPTION, "no such option; did you mean '%s'?",
@@ -106,26 +120,35 @@ static void unknown_option(const struct param *rows, size_t count, const char *n
             err, pointer, ITEM_UNKNOWN_OPTION,
             "this algorithm has no such option; GET /v1/algorithms lists its options");
     }
-    error_allow(err, name, known, count);
+    error_allow_in(err, name, name_at, rows);
+}
+
+enum error_code params_bind_both(const struct param *common, const struct param *own,
+                                 const struct named_value *given, size_t given_count,
+                                 double *value, struct error *err)
+{
+    struct rows rows = {common, own, params_count(common), 0};
+    size_t found_before = err->item_count;
+
+    rows.count = rows.common_count + params_count(own);
+    assert(rows.count <= PARAMS_MAX);
+    for (size_t i = 0; i < rows.count; i++)
+        value[i] = row_at(&rows, i)->preset;
+    for (size_t g = 0; g < given_count; g++) {
+        size_t i = 0;
+
+        while (i < rows.count && strcmp(row_at(&rows, i)->name, given[g].name) != 0)
+            i++;
+        if (i == rows.count)
+            unknown_option(&rows, given[g].name, err);
+        else
+            bind_one(row_at(&rows, i), &given[g], &value[i], err);
+    }
+    return err->item_count > found_before ? ERR_INVALID : OK;
 }
 
 enum error_code params_bind(const struct param *rows, const struct named_value *given,
                             size_t given_count, double *value, struct error *err)
 {
-    size_t count = params_count(rows);
-    size_t found_before = err->item_count;
-
-    for (size_t i = 0; i < count; i++)
-        value[i] = rows[i].preset;
-    for (size_t g = 0; g < given_count; g++) {
-        size_t i = 0;
-
-        while (i < count && strcmp(rows[i].name, given[g].name) != 0)
-            i++;
-        if (i == count)
-            unknown_option(rows, count, given[g].name, err);
-        else
-            bind_one(&rows[i], &given[g], &value[i], err);
-    }
-    return err->item_count > found_before ? ERR_INVALID : OK;
+    return params_bind_both(NULL, rows, given, given_count, value, err);
 }

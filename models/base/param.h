@@ -12,7 +12,7 @@
 
 enum param_type { PARAM_NUMBER, PARAM_INTEGER, PARAM_BOOLEAN, PARAM_CHOICE };
 
-enum { PARAMS_MAX = 48 }; /* rows of one table */
+enum { PARAMS_MAX = 48 }; /* options of one policy */
 
 struct param {
     const char *name;
@@ -28,6 +28,11 @@ struct param {
  * pointer "/options/NAME". NULL rows: no options. */
 enum error_code params_bind(const struct param *rows, const struct named_value *given,
                             size_t given_count, double *value, struct error *err);
+
+/* Likewise for the rows of two tables, those of `common` first. */
+enum error_code params_bind_both(const struct param *common, const struct param *own,
+                                 const struct named_value *given, size_t given_count,
+                                 double *value, struct error *err);
 
 /* Number of rows. Accepts NULL. */
 size_t params_count(const struct param *rows);

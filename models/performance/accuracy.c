@@ -1,19 +1,13 @@
 /* performance/accuracy.c - how good predictions were. */
 #include "models/performance/accuracy.h"
 
+#include "models/base/order.h"
 #include "models/performance/interval.h"
 
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-static int compare_doubles(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
 
 double ppe_pct(double actual_s, double predicted_s)
 {
@@ -75,7 +69,7 @@ enum error_code accuracy_of(const struct accuracy_pair *pairs, size_t count,
         return err->code;
     if (count > 0) {
         fill_means(pairs, ppe, &result);
-        qsort(ppe, count, sizeof(*ppe), compare_doubles);
+        sort_numbers(ppe, count);
         result.worst_ppe_pct = ppe[count - 1];
         result.median_ppe_pct = sorted_quantile(ppe, count, 0.5);
     }

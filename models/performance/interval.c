@@ -1,10 +1,11 @@
 /* performance/interval.c - how far a predicted time may be off. */
 #include "models/performance/interval.h"
 
+#include "models/base/order.h"
+
 #include <assert.h>
 #include <math.h>
 #include <stdbool.h>
-#include <stdlib.h>
 
 const char *const prediction_basis_names[] = {
 #define X(symbol, name, meaning) #name,
@@ -12,23 +13,6 @@ const char *const prediction_basis_names[] = {
 #undef X
         NULL,
 };
-
-static int compare_doubles(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
-double sorted_quantile(const double *sorted, size_t count, double p)
-{
-    double at = p * (double)(count - 1);
-    size_t below = (size_t)at;
-
-    if (below + 1 >= count)
-        return sorted[count - 1];
-    return sorted[below] + (sorted[below + 1] - sorted[below]) * (at - (double)below);
-}
 
 static bool usable(double ratio)
 {
@@ -71,7 +55,7 @@ enum error_code prediction_interval(double time_s, double level,
         *out = p;
         return OK;
     }
-    qsort(sorted, p.ratio_count, sizeof(*sorted), compare_doubles);
+    sort_numbers(sorted, p.ratio_count);
     p.low_s = time_s * sorted_quantile(sorted, p.ratio_count, (1 - level) / 2);
     p.high_s = time_s * sorted_quantile(sorted, p.ratio_count, (1 + level) / 2);
     *out = p;

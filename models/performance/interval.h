@@ -63,7 +63,4 @@ enum error_code prediction_interval(double time_s, double level,
                                     struct prediction_interval *out, struct arena *a,
                                     struct error *err);
 
-/* Q(p) of `count` >= 1 ascending values, 0 <= p <= 1. */
-double sorted_quantile(const double *sorted, size_t count, double p);
-
 #endif

@@ -2,6 +2,7 @@
 #include "models/performance/log_interval.h"
 
 #include "models/base/arena.h"
+#include "models/base/order.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -31,13 +32,6 @@ void log_recent_add(struct log_recent *recent, double value)
 }
 
 /* ---- the set of a group ---- */
-
-static int compare_doubles(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
 
 struct weighted {
     double value, weight;
@@ -110,8 +104,7 @@ static double median_size(const struct gathered *g, double *room)
         return 0;
     for (size_t i = 0; i < g->count; i++)
         room[i] = g->error[i]->size;
-    qsort(room, g->count, sizeof(*room), compare_doubles);
-    return room[(g->count - 1) / 2] / 2 + room[g->count / 2] / 2;
+    return sort_median(room, g->count);
 }
 
 /* Values in ascending order, with their weights. */

@@ -35,6 +35,14 @@ static const char *const intervals[] = {"calibrated", "spec", "none", NULL};
 static const char *const rules[] = {"work", "pct", NULL};
 static const char *const filters[] = {"none", "average", "auto", NULL};
 
+const struct policy progress_policies[] = {
+#define X(symbol, method, does, described) \
+    {.name = #method, .purpose = does, described, .params = progress_params},
+    PROGRESS_METHODS(X)
+#undef X
+        {0},
+};
+
 const struct param progress_params[] = {
     [METHOD] =
         {"method", 0, 1, PROGRESS_VARPRO,

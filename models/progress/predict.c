@@ -12,6 +12,7 @@
  * Deviation: estimates above 1e100, or all times below 1e-100, are not fitted but
  * extrapolated (`no_fit`): their squares would not be finite.
  */
+#include "models/base/order.h"
 #include "models/progress/application.h"
 #include "models/progress/internal.h"
 
@@ -62,19 +63,6 @@ static bool over_work(const struct progress_in *in)
            (in->options.abscissa == PROGRESS_AUTO && in->history.work_known);
 }
 
-/* Median of `count` <= 99 values, which are sorted; `count` is odd. */
-static double median(double *value, size_t count)
-{
-    for (size_t i = 1; i < count; i++)
-        for (size_t j = i; j > 0 && value[j - 1] > value[j]; j--) {
-            double v = value[j];
-
-            value[j] = value[j - 1];
-            value[j - 1] = v;
-        }
-    return value[count / 2];
-}
-
 /* The estimate at a point, smoothed over what lies within the window on both sides. */
 static double smoothed(const struct progress_in *in, size_t at)
 {
@@ -91,7 +79,7 @@ static double smoothed(const struct progress_in *in, size_t at)
         sum += value[i];
     }
     return in->options.smoothing == PROGRESS_MEAN ? sum / (double)(2 * half + 1)
-                                                  : median(value, 2 * half + 1);
+                                                  : sort_median(value, 2 * half + 1);
 }
 
 /* The prediction's points as a series; not usable: they have no range. */

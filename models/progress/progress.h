@@ -18,7 +18,7 @@
 #ifndef GRIDPLAN_PROGRESS_H
 #define GRIDPLAN_PROGRESS_H
 
-#include "models/base/param.h"
+#include "models/base/policy.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -122,10 +122,12 @@ enum { PROGRESS_PARAMS_MAX = 3 };
 #define PROGRESS_METHODS(X)                                                     \
     X(PROGRESS_VARPRO, varpro,                                                  \
       "Fits the estimates of a running task: separable least squares, bounded", \
-      "ours; spec runtime-prediction 4.4")                                      \
+      FROM(CITES(IN_WORK(golub1973, NULL)),                                     \
+           BUT("One decay rate is searched on a grid and "                      \
+               "by golden section, within bounds")))                            \
     X(PROGRESS_SIMPLEX, simplex,                                                \
       "Fits the estimates of a running task: Nelder-Mead from starting values", \
-      "000_168dd5aef5075332 6.3")
+      CITES(IN_WORK(nelder1965, NULL), IN_WORK(chtepen2010, "chapter 6.3")))
 
 enum progress_method {
 #define X(symbol, name, purpose, source) symbol,
@@ -134,6 +136,7 @@ enum progress_method {
         PROGRESS_METHOD_COUNT
 };
 extern const char *const progress_method_names[]; /* ended by NULL */
+extern const struct policy progress_policies[];   /* likewise, ended by {0} */
 
 enum progress_abscissa { PROGRESS_AUTO, PROGRESS_ELAPSED, PROGRESS_WORK };
 enum progress_smoothing { PROGRESS_AS_IS, PROGRESS_MEDIAN, PROGRESS_MEAN };

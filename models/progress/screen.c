@@ -14,25 +14,12 @@
  */
 #include "models/progress/progress.h"
 
+#include "models/base/order.h"
+
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { LEAST = 5, SIDE = 3, WINDOW = 2 * SIDE + 1 };
-
-static int by_number(const void *a, const void *b)
-{
-    const double *x = a, *y = b;
-
-    return (*x > *y) - (*x < *y);
-}
-
-/* Sorts the list; count >= 1. */
-static double median_of(double *list, size_t count)
-{
-    qsort(list, count, sizeof(*list), by_number);
-    return count % 2 ? list[count / 2] : (list[count / 2 - 1] + list[count / 2]) / 2;
-}
 
 /* From the median of the neighbours of report i. */
 static double distance(const double *l, size_t count, size_t i)
@@ -46,7 +33,7 @@ static double distance(const double *l, size_t count, size_t i)
     for (size_t k = first; k < first + width; k++)
         if (k != i)
             others[used++] = l[k];
-    return l[i] - median_of(others, used);
+    return l[i] - sort_median(others, used);
 }
 
 enum error_code progress_screen(const struct progress_history *in,
@@ -68,7 +55,7 @@ enum error_code progress_screen(const struct progress_history *in,
         l[i] = log(in->points[i].estimate_ref_s);
     for (size_t i = 0; i < n; i++)
         sizes[i] = fabs(d[i] = distance(l, n, i));
-    limit = fmax(log(1.5), 6 * 1.4826 * median_of(sizes, n));
+    limit = fmax(log(1.5), 6 * 1.4826 * sort_median(sizes, n));
     for (size_t i = 0; i < n; i++)
         if (fabs(d[i]) <= limit)
             points[kept++] = in->points[i];

@@ -93,19 +93,6 @@ double student_quantile(double level, double freedom)
     return tan(low) * sqrt((double)n);
 }
 
-static int compare_doubles(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
-double sort_median(double *value, size_t count)
-{
-    qsort(value, count, sizeof(*value), compare_doubles);
-    return value[(count - 1) / 2] / 2 + value[count / 2] / 2;
-}
-
 /* ---- runs with equal inputs ---- */
 
 struct group_row {

@@ -49,9 +49,6 @@ static inline double level_quantile(const struct regression_level *level, double
                                      : student_quantile(level->level, freedom);
 }
 
-/* Median of `count` >= 1 values, which are sorted. */
-double sort_median(double *value, size_t count);
-
 /* Runs with equal inputs, one group after the other. */
 struct run_groups {
     size_t *run;   /* indexes of runs, by group, in their order within it */

@@ -16,6 +16,7 @@
  */
 #include "models/regression/internal.h"
 
+#include "models/base/order.h"
 #include "models/performance/interval.h"
 
 #include <math.h>

@@ -25,6 +25,7 @@
  */
 #include "models/regression/internal.h"
 
+#include "models/base/order.h"
 #include "models/regression/triangle.h"
 
 #include <math.h>

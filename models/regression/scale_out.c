@@ -21,6 +21,7 @@
  */
 #include "models/regression/internal.h"
 
+#include "models/base/order.h"
 #include "models/regression/triangle.h"
 
 #include <math.h>

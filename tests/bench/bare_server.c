@@ -45,7 +45,7 @@ static cJSON *interval_of(const cJSON *job)
     struct error err;
     cJSON *answer = cJSON_CreateObject();
 
-    checkpoint_decide(checkpoint_policy_find("young"), &in, param, &out, &err);
+    checkpoint_decide(policy_find(checkpoint_policies, "young"), &in, param, &out, &err);
     cJSON_AddStringToObject(
         answer, "job_id",
         cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(job, "id")));

@@ -126,7 +126,7 @@ static inline struct parallel_out clusters_run(const struct cluster *c,
 {
     struct clusters_clock clock = {bench_now_s(), limit_s};
     struct budget budget = {limit_s > 0 ? clusters_used : NULL, &clock, 0};
-    const struct parallel_policy *policy = parallel_policy_find(name);
+    const struct policy *policy = policy_find(parallel_policies, name);
     struct parallel_in in = {.machines = &c->machines,
                              .model = model,
                              .min_procs = 1,

@@ -359,7 +359,7 @@ static struct figures play(const struct experiment *e, uint64_t seed, struct are
                            struct arena *scratch)
 {
     struct co_sim_grid grid = co_sim_grid(co_sim_grid_of(e->workload));
-    const struct co_policy *policy = co_policy_find(e->policy);
+    const struct policy *policy = policy_find(coallocation_policies, e->policy);
     double param[PARAMS_MAX];
     struct error err = {.code = OK};
     struct co_workload_in draw = {.kind = e->workload,
@@ -375,7 +375,7 @@ static struct figures play(const struct experiment *e, uint64_t seed, struct are
                            .scratch = scratch};
     struct co_sim_out out;
 
-    check(co_options_bind(policy, NULL, 0, param, &err), &err);
+    check(policy_bind(policy, NULL, 0, param, &err), &err);
     if (!isnan(e->l))
         param[CO_L_INITIAL] = e->l;
     if (!isnan(e->lower_ratio)) {

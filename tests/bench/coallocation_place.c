@@ -70,7 +70,7 @@ static struct co_component *draw_components(const struct co_grid *grid, struct r
     return list;
 }
 
-static void measure(const struct co_policy *policy, bool history, struct arena *a,
+static void measure(const struct policy *policy, bool history, struct arena *a,
                     struct arena *run)
 {
     struct error err = {.arena = a};
@@ -90,7 +90,7 @@ static void measure(const struct co_policy *policy, bool history, struct arena *
     if (history)
         draw_history(&snapshot, &r, a);
     if (co_grid_create(&snapshot, "", &grid, a, &err) != OK ||
-        co_options_bind(policy, NULL, 0, param, &err) != OK)
+        policy_bind(policy, NULL, 0, param, &err) != OK)
         bench_stop("%s: %s", err.field, err.text);
     job.components = draw_components(&grid, &r, a);
     job.component_count = COMPONENTS;
@@ -120,7 +120,7 @@ int main(void)
 {
     struct arena *a = arena_create((size_t)1 << 32), *run = arena_create((size_t)1 << 32);
 
-    for (const struct co_policy *p = coallocation_policies; p->name; p++) {
+    for (const struct policy *p = coallocation_policies; p->name; p++) {
         /* data_present cannot: few sites have each file */
         if (p->flags & (CO_FLEXIBLE_ONLY | CO_NEEDS_DATA))
             continue;

@@ -9,7 +9,7 @@ int main(void)
     struct grid g = grid_create_matrix(JOBS, RESOURCES, a);
     struct placement_in in = {
         .snapshot = &g.snapshot, .jobs = g.jobs, .job_count = JOBS, .seed = 1};
-    const struct placement_policy *policy = placement_policy_find("min_min");
+    const struct policy *policy = policy_find(placement_policies, "min_min");
     double seconds[ROUNDS], median_s;
     double makespan_s = 0;
 

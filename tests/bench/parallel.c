@@ -101,7 +101,7 @@ static double found_s(const struct setup *x, const struct parallel_machines *mac
                       const char *name, uint64_t seed)
 {
     struct arena *a = arena_create((size_t)1 << MEMORY_BITS);
-    const struct parallel_policy *policy = parallel_policy_find(name);
+    const struct policy *policy = policy_find(parallel_policies, name);
     struct perf_terms model = {x->app, 1, (double)NAN};
     struct parallel_in in = {
         .machines = machines,
@@ -116,9 +116,9 @@ static double found_s(const struct setup *x, const struct parallel_machines *mac
     struct error err = {.arena = a};
     double values[PARAMS_MAX], time_s;
 
-    if (!policy || parallel_options_bind(policy, NULL, 0, values, &err) != OK ||
+    if (!policy || policy_bind(policy, NULL, 0, values, &err) != OK ||
         search_create(&in, &s, a, &err) != OK ||
-        policy->run(&s, values + PARALLEL_COMMON_COUNT, &err) != OK)
+        parallel_fn_of(policy)(&s, values + PARALLEL_COMMON_COUNT, &err) != OK)
         bench_stop("%s fails: %s", name, err.text);
     time_s = search_score(&s, s.best_count, search_least_cpu(&s, s.best, s.best_count),
                           search_least_link(&s, s.best, s.best_count));
@@ -321,7 +321,7 @@ static void measure_speed(const char *name, size_t n, const char *target, double
 {
     struct setup x = usual(n, 0);
     struct perf_terms model = {&md, 1, (double)NAN};
-    const struct parallel_policy *policy = parallel_policy_find(name);
+    const struct policy *policy = policy_find(parallel_policies, name);
     double slowest_s = 0, sum_s = 0, gap = 0;
     char what[96];
 
@@ -337,7 +337,7 @@ static void measure_speed(const char *name, size_t n, const char *target, double
         struct error err = {.arena = a};
         double values[PARAMS_MAX], took_s, began_s = bench_now_s();
 
-        if (!policy || parallel_options_bind(policy, NULL, 0, values, &err) != OK ||
+        if (!policy || policy_bind(policy, NULL, 0, values, &err) != OK ||
             parallel_decide(&in, policy, values + PARALLEL_COMMON_COUNT, &out, a, &err) !=
                 OK)
             bench_stop("%s fails: %s", name, err.text);

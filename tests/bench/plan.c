@@ -27,7 +27,7 @@ static const double capacities_mbps[] = {100, 1000, 5000, 10000};
 struct setting {
     double option[PLAN_OPTION_COUNT];
     double scheduler_param[PARAMS_MAX];
-    const struct parallel_policy *scheduler;
+    const struct policy *scheduler;
     struct arena *run, *scratch, *results;
     struct error err;
 };
@@ -72,13 +72,13 @@ static void one_cluster(struct setting *s, enum plan_application application,
                         double cost_s, size_t clusters, size_t machines)
 {
     struct plan_sim_policy policies[PLANNERS + 1] = {
-        {PLAN_SIM_FIXED, plan_policy_find("optimal")}};
+        {PLAN_SIM_FIXED, policy_find(plan_policies, "optimal")}};
     struct plan_sim_in in = experiment(s, application, clusters);
     struct plan_sim_out out;
 
     for (size_t p = 0; p < PLANNERS; p++)
-        policies[p + 1] =
-            (struct plan_sim_policy){PLAN_SIM_FIXED, plan_policy_find(planners[p])};
+        policies[p + 1] = (struct plan_sim_policy){
+            PLAN_SIM_FIXED, policy_find(plan_policies, planners[p])};
     in.grid.machines_min = in.grid.machines_max = machines;
     in.grid.intra_cost_s = cost_s;
     in.policies = policies;
@@ -104,10 +104,10 @@ static void one_cluster(struct setting *s, enum plan_application application,
 static void several_clusters(struct setting *s, size_t grids, size_t machines_max)
 {
     struct plan_sim_policy policies[] = {
-        {PLAN_SIM_REMADE, plan_policy_find("incremental")},
-        {PLAN_SIM_REMADE, plan_policy_find("division")},
-        {PLAN_SIM_REMADE, plan_policy_find("genetic")},
-        {PLAN_SIM_FIXED, plan_policy_find("incremental")},
+        {PLAN_SIM_REMADE, policy_find(plan_policies, "incremental")},
+        {PLAN_SIM_REMADE, policy_find(plan_policies, "division")},
+        {PLAN_SIM_REMADE, policy_find(plan_policies, "genetic")},
+        {PLAN_SIM_FIXED, policy_find(plan_policies, "incremental")},
         {PLAN_SIM_SINGLE, NULL},
         {PLAN_SIM_NO_MODEL, NULL},
     };
@@ -153,7 +153,8 @@ int main(int count, char **text)
            machines = argument(count, text, 2, 128);
     size_t grids = argument(count, text, 3, 10);
     struct setting s = {
-        .scheduler = parallel_policy_find(count > 4 ? text[4] : "dynamic_programming"),
+        .scheduler =
+            policy_find(parallel_policies, count > 4 ? text[4] : "dynamic_programming"),
         .run = arena_create(SIZE_MAX),
         .scratch = arena_create(SIZE_MAX),
         .results = arena_create(SIZE_MAX),
@@ -161,8 +162,8 @@ int main(int count, char **text)
 
     if (!s.scheduler)
         bench_stop("there is no such scheduler");
-    check(plan_options_bind(NULL, 0, s.option, &s.err), &s);
-    check(parallel_options_bind(s.scheduler, NULL, 0, s.scheduler_param, &s.err), &s);
+    check(params_bind(plan_common_params, NULL, 0, s.option, &s.err), &s);
+    check(policy_bind(s.scheduler, NULL, 0, s.scheduler_param, &s.err), &s);
     s.option[PLAN_SEEDED] = 0; /* as in the source */
     printf("excess over optimal, percent: mean (largest), %zu clusters of %zu\n"
            "application cost",

@@ -74,7 +74,8 @@ static double measure(const char *policy, const struct swf_job *jobs, size_t cou
     struct error err = {.code = OK};
     double begin_s = cpu_s();
 
-    if (!a || queue_replay(queue_policy_find(policy), &in, NULL, &out, a, &err) != OK)
+    if (!a ||
+        queue_replay(policy_find(queue_policies, policy), &in, NULL, &out, a, &err) != OK)
         bench_stop("%s fails: %s", policy, err.text);
     begin_s = cpu_s() - begin_s;
     *figures = out.figures;
@@ -330,7 +331,7 @@ static void measure_decision(const char *policy, bool distinct)
         jobs[i] =
             (struct queue_job){(double)i, draw_estimate(&r, distinct), draw_width(&r)};
     taken_s = cpu_s();
-    if (queue_decide(queue_policy_find(policy), &in, &out, a, &err) != OK)
+    if (queue_decide(policy_find(queue_policies, policy), &in, &out, a, &err) != OK)
         bench_stop("%s fails: %s", policy, err.text);
     taken_s = cpu_s() - taken_s;
     snprintf(what, sizeof(what), "`%s`, 100,000 waiting, estimates %s", policy,
@@ -374,7 +375,7 @@ static void measure_log(struct arena *a)
         jobs[i].number = (double)(i + 1);
         jobs[i].submit_s += turn_s * (double)(i / log.count);
     }
-    for (const struct queue_policy *p = queue_policies; p->name; p++) {
+    for (const struct policy *p = queue_policies; p->name; p++) {
         double taken_s = measure(p->name, jobs, KTH_JOBS, 100, &f);
         bool target = strcmp(p->name, "easy") == 0;
         char what[128];

@@ -28,7 +28,7 @@ static void report(const char *what, double most, const double *seconds)
               1e3 * seconds[0], 1e3 * seconds[1], 1e3 * seconds[2]);
 }
 
-static double placement_s(const struct placement_policy *policy, const struct grid *g,
+static double placement_s(const struct policy *policy, const struct grid *g,
                           struct arena *run)
 {
     struct placement_in in = {
@@ -57,7 +57,7 @@ static void measure_placements(void)
     for (size_t s = 0; s < SIZES; s++)
         g[s] = grid_create(sizes[s], sizes[s], 256, a);
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        const struct placement_policy *policy = placement_policy_find(names[i]);
+        const struct policy *policy = policy_find(placement_policies, names[i]);
         double seconds[SIZES];
         char what[128];
 

@@ -47,12 +47,12 @@ static void bind_options(const struct param *rows, const struct bench_option *op
 static void set_round(struct bench_policy *p, const char *name,
                       const struct bench_option *options)
 {
-    const struct round_policy *round = replication_policy_find(name);
+    const struct policy *round = policy_find(replication_policies, name);
 
     if (!round)
-        round = fault_tolerance_policy_find(name);
+        round = policy_find(fault_tolerance_policies, name);
     if (!round)
-        round = dispatch_policy_find(name);
+        round = policy_find(dispatch_policies, name);
     if (!round)
         bench_stop("there is no policy %s", name);
     p->policy.label = name;
@@ -64,7 +64,7 @@ static void set_round(struct bench_policy *p, const char *name,
 static void set_checkpoint(struct bench_policy *p, const char *name,
                            const struct bench_option *options)
 {
-    p->policy.checkpoint = checkpoint_policy_find(name);
+    p->policy.checkpoint = policy_find(checkpoint_policies, name);
     p->policy.checkpoint_param = p->checkpoint_param;
     bind_options(p->policy.checkpoint->params, options, p->checkpoint_param);
 }

@@ -153,7 +153,8 @@ static double measure_within(const char *policy, const struct drawing *d, double
         in.budget = &budget;
         in.time_limit_given = true;
     }
-    if (workflow_decide(&in, workflow_policy_find(policy), NULL, 0, &out, a, &err) != OK)
+    if (workflow_decide(&in, policy_find(workflow_policies, policy), NULL, 0, &out, a,
+                        &err) != OK)
         bench_stop("%s fails: %s", policy, err.text);
     begin_s = bench_now_s() - begin_s;
     *objective = out.objective;
@@ -218,7 +219,8 @@ static double schedule_imported(const char *policy, const struct workflow *flow,
 
     for (size_t i = 0; i < 4; i++)
         resources[i] = make_resource(name_of(a, 'r', i), NULL, speeds[i]);
-    if (workflow_decide(&in, workflow_policy_find(policy), NULL, 0, &out, a, &err) != OK)
+    if (workflow_decide(&in, policy_find(workflow_policies, policy), NULL, 0, &out, a,
+                        &err) != OK)
         bench_stop("%s fails: %s", policy, err.text);
     return out.objective.makespan_s;
 }

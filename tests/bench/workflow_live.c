@@ -284,8 +284,8 @@ static void ask(const struct variant *v, struct arena *a)
         describe_task(i);
     for (size_t m = 0; m < MACHINES; m++)
         describe_machine(m);
-    if (workflow_decide(&in, workflow_policy_find(v->algorithm), options, 2, &out, a,
-                        &err) != OK)
+    if (workflow_decide(&in, policy_find(workflow_policies, v->algorithm), options, 2,
+                        &out, a, &err) != OK)
         bench_stop("%s: %s", err.field, err.text);
     e.calls++;
     take_plan(&out);

@@ -153,7 +153,7 @@ static struct run measure(const struct workflow *flow, size_t processors, double
                              .seed = 1,
                              .budget = &budget,
                              .time_limit_given = true};
-    const struct workflow_policy *search = workflow_policy_find("search");
+    const struct policy *search = policy_find(workflow_policies, "search");
     struct workflow_problem *problem;
     struct workflow_plan plan, heft;
     struct workflow_out out;
@@ -172,7 +172,7 @@ static struct run measure(const struct workflow *flow, size_t processors, double
     run.heft_s = workflow_plan_makespan_s(problem, &heft);
     watch.begin_s = began_s = cpu_s();
     if (workflow_plan_make(problem, &plan, a, &err) != OK ||
-        search->run(problem, param, &plan, a, &err) != OK ||
+        workflow_fn_of(search)(problem, param, &plan, a, &err) != OK ||
         workflow_answer(problem, &plan, &out, a, &err) != OK)
         bench_stop("%s", err.text);
     run.took_s = cpu_s() - began_s;
@@ -314,8 +314,8 @@ static double late_s(size_t number, double *limit_s)
     grid.network = (struct network){
         .wan_mbps = NAN, .wan_latency_s = NAN, .lan_mbps = NAN, .lan_latency_s = NAN};
     watch.begin_s = cpu_s();
-    if (workflow_decide(&in, workflow_policy_find("search"), NULL, 0, &out, a, &err) !=
-        OK)
+    if (workflow_decide(&in, policy_find(workflow_policies, "search"), NULL, 0, &out, a,
+                        &err) != OK)
         bench_stop("%s", err.text);
     over_s = cpu_s() - watch.begin_s - watch.limit_s;
     *limit_s = watch.limit_s;

@@ -41,8 +41,8 @@ static struct workflow_sim_out play_seed(const struct play *p, const double *par
     struct workflow_sim_out out = {0};
     struct error err = {0};
 
-    in.policy =
-        (struct workflow_sim_policy){workflow_round_policy_find(p->policy), param, false};
+    in.policy = (struct workflow_sim_policy){
+        policy_find(workflow_round_policies, p->policy), param, false};
     if (workflow_sim_grid_draw(&e->grid, seed, &in.grid, run, &err) != OK ||
         workflow_sim_workload_draw(&e->workload, &in.grid, e->settings.horizon_s, seed,
                                    &jobs, &in.job_count, run, &err) != OK)
@@ -57,7 +57,7 @@ static struct workflow_sim_out play_seed(const struct play *p, const double *par
 
 static struct means play(const struct play *p, size_t seeds)
 {
-    const struct workflow_round_policy *policy = workflow_round_policy_find(p->policy);
+    const struct policy *policy = policy_find(workflow_round_policies, p->policy);
     double param[PARAMS_MAX], count = (double)seeds;
     struct means m = {0};
     struct error err = {0};
