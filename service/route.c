@@ -523,8 +523,9 @@ static enum error_code check_accept(const struct request *rq)
     struct text_buffer b = {.arena = rq->arena};
     double wanted;
 
-    if (!accept || !*accept || rq->route->flags & ROUTE_RAW_REPLY ||
-        !rq->route->response || accepts(accept, "application/problem+json"))
+    /* What has one form only is answered in it: who asked must look anyway. */
+    if (!accept || !*accept || !(rq->route->flags & ANSWER_FLAGS) ||
+        accepts(accept, "application/problem+json"))
         return OK;
     best_form(rq->route, accept, &wanted);
     if (wanted > 0)

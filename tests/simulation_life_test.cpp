@@ -706,7 +706,7 @@ TEST_CASE("rounds of combined need not look at jobs that only wait", "[simulatio
 namespace
 {
 
-const round_policy *asked; // by poorer()
+const struct policy *asked; // by poorer()
 
 // The round without what the simulator keeps to be quick, and with nonsense in what the
 // policy's flags say that it does not read.
@@ -733,7 +733,7 @@ error_code poorer(const round_in *in, const double *param, round_out *out, arena
     copy.jobs = jobs.data();
     copy.started_counts = copy.active_counts = nullptr;
     copy.kept = nullptr;
-    return asked->run(&copy, param, out, a, err);
+    return round_fn_of(asked)(&copy, param, out, a, err);
 }
 
 } // namespace
@@ -751,18 +751,18 @@ TEST_CASE("policies decide the same without counts, and read what they say they 
     g.s.scheduler_interval_s = 7;
     g.s.stop_time_s = 8000;
     g.prepare();
-    for (const round_policy *table :
+    for (const struct policy *table :
          {replication_policies, fault_tolerance_policies, dispatch_policies})
         for (asked = table; asked->name; asked++) {
             bound_policy p, again;
-            round_policy other = *asked;
+            struct policy other = *asked;
 
             INFO(asked->name);
             p.round(asked->name)
                 .checkpoint("periodic", {option("initial_interval_s", 100)});
             again.round(asked->name)
                 .checkpoint("periodic", {option("initial_interval_s", 100)});
-            other.run = poorer;
+            other.run = reinterpret_cast<policy_fn *>(poorer);
             again.policy.round = &other;
             for (uint64_t seed : {1, 2}) {
                 sim_run_out x = run_scenario(g.s, p, seed, g.a),

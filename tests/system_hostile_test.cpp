@@ -543,7 +543,7 @@ TEST_CASE("odd paths and methods are refused", "[system]")
         {"GET /../../etc/passwd HTTP/1.1", {404}},
         {"GET /%2e%2e/%2e%2e/etc/passwd HTTP/1.1", {404}},
         {"GET //livez HTTP/1.1", {404}},
-        {"GET /livez/ HTTP/1.1", {404}},
+        {"GET /livez/ HTTP/1.1", {308}},
         {"GET /v1/snapshots/a%2fb HTTP/1.1", {404}},
         {"GET http://127.0.0.1/livez HTTP/1.1", {200, 400, 404}},
         {"GET * HTTP/1.1", {400, 404}},

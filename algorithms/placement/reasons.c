@@ -356,6 +356,8 @@ static enum error_code explain_not(struct reasoner *w, size_t job, struct wait_r
 
     if (!r)
         return fail_memory(err);
+    if (wait == WAIT_NO_FREE_SLOT) /* perhaps it passes nowhere */
+        wait = WAIT_NONE;
     r->reason = wait == WAIT_NONE ? "not_counted" : waits[wait].name;
     r->detail = wait == WAIT_NONE ? "the time was up before its reasons were looked for"
                                   : waits[wait].detail;

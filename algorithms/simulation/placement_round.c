@@ -368,7 +368,7 @@ const struct policy placement_round_policies[] = {
      .common = placement_common_params,     \
      .params = placement_##policy##_params, \
      .run = (policy_fn *)round_##policy,    \
-     .flags = ROUND_DETECTS | ROUND_RESTARTS},
+     .flags = ROUND_DETECTS | ROUND_RESTARTS | ROUND_PROGRESS},
     PLACEMENT_POLICIES(X)
 #undef X
         {0},

@@ -193,31 +193,40 @@ enum error_code decision_keep_lookup(struct request *rq, const char *name,
     return OK;
 }
 
+/* What was meant by the name of an algorithm: one of another endpoint, or the nearest. */
+static void hint_algorithm(const char *name, const char *nearest, struct error *err)
+{
+    const char *elsewhere = algorithm_endpoint(name);
+
+    if (elsewhere)
+        error_hint(err, "'%.60s' belongs to POST %s", name, elsewhere);
+    else if (nearest)
+        error_hint(err, "did you mean '%s'?", nearest);
+}
+
 enum error_code decision_unknown_policy(const char *name, const struct policy *policies,
                                         struct error *err)
 {
     const struct policy *const tables[] = {policies, NULL};
     char hint[NAMES_HINT_BYTES];
 
-    return invalid(err, "/algorithm", ITEM_UNKNOWN_ALGORITHM,
-                   "there is no algorithm '%.60s' here; %s", name,
-                   policy_hint(name, tables, hint, sizeof(hint)));
+    invalid(err, "/algorithm", ITEM_UNKNOWN_ALGORITHM,
+            "there is no algorithm '%.60s' here; %s", name,
+            policy_hint(name, tables, hint, sizeof(hint)));
+    hint_algorithm(name, policy_nearest(name, tables), err);
+    policy_allow(err, name, tables);
+    return ERR_INVALID;
 }
 
 enum error_code decision_unknown_algorithm(const char *name, const char *const *names,
                                            size_t count, struct error *err)
 {
-    const char *nearest = names_nearest(name, names, count);
-    const char *elsewhere = algorithm_endpoint(name);
     char hint[NAMES_HINT_BYTES];
 
     invalid(err, "/algorithm", ITEM_UNKNOWN_ALGORITHM,
             "there is no algorithm '%.60s' here; %s", name,
             names_hint(name, names, count, hint, sizeof(hint)));
-    if (elsewhere)
-        error_hint(err, "'%.60s' belongs to POST %s", name, elsewhere);
-    else if (nearest)
-        error_hint(err, "did you mean '%s'?", nearest);
+    hint_algorithm(name, names_nearest(name, names, count), err);
     error_allow(err, name, names, count);
     return ERR_INVALID;
 }

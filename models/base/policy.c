@@ -60,6 +60,11 @@ const char *policy_hint(const char *name, const struct policy *const *tables,
     return names_hint_in(name, name_at, tables, buffer, size);
 }
 
+const char *policy_nearest(const char *name, const struct policy *const *tables)
+{
+    return names_nearest_in(name, name_at, tables);
+}
+
 void policy_allow(struct error *err, const char *name, const struct policy *const *tables)
 {
     error_allow_in(err, name, name_at, tables);

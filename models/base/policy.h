@@ -52,6 +52,9 @@ enum error_code policy_bind(const struct policy *policy, const struct named_valu
 const char *policy_hint(const char *name, const struct policy *const *tables,
                         char *buffer, size_t size);
 
+/* The policy of the tables whose name is nearest; NULL: none is near. */
+const char *policy_nearest(const char *name, const struct policy *const *tables);
+
 /* error_allow() with all of them, for the mistake that was noted last. */
 void policy_allow(struct error *err, const char *name,
                   const struct policy *const *tables);
