@@ -166,8 +166,8 @@ TEST_CASE("tasks of one second are part of the grain", "[workflow][boundary]")
     flows::request r = flows::by_matrix({{1, 1}, {2, 2}, {2, 2}}, {});
     workflow_out out{};
 
-    REQUIRE(workflow_decide(r.build(), policy_find(workflow_policies, "search"), nullptr, 0, &out,
-                            a, &err) == OK);
+    REQUIRE(workflow_decide(r.build(), policy_find(workflow_policies, "search"), nullptr,
+                            0, &out, a, &err) == OK);
     CHECK(out.objective.makespan_s == 3);
     CHECK(out.objective.lower_bound_s <= 3);
     CHECK(out.status == DECISION_OPTIMAL);
