@@ -5,6 +5,8 @@
 
 #include <cmath>
 #include <cstdlib>
+#include <map>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -140,20 +142,39 @@ struct own_database {
 };
 
 // The one number that a query gives.
+// The statement of a text. It is known by its address on a prepared connection, so it
+// stays as long as the program, and there is one for each text.
+inline const db_statement *query_statement(const char *sql)
+{
+    struct kept {
+        std::string name, text;
+        db_statement statement;
+    };
+    static std::mutex lock;
+    static std::map<std::string, kept> all;
+    std::lock_guard<std::mutex> guard(lock);
+    auto found = all.find(sql);
+
+    if (found == all.end()) {
+        found = all.emplace(sql, kept{}).first;
+        kept &k = found->second;
+        k.name = "query_" + std::to_string(all.size());
+        k.text = "SELECT (" + std::string(sql) + ")::float8";
+        k.statement = {k.name.c_str(), k.text.c_str(), 0};
+    }
+    return &found->second.statement;
+}
+
 inline double query_number(db_session *s, arena *a, const char *sql)
 {
     struct row {
         double number;
     } row{NAN};
     const db_column columns[] = {{"number", DB_NUMBER, offsetof(struct row, number)}, {}};
-    // A statement is known by its address on a prepared connection: keep it.
-    char *text = arena_printf(a, "SELECT (%s)::float8", sql);
-    auto *statement = NEW(a, db_statement, 1);
     error err{};
     bool found;
-    *statement = {arena_printf(a, "query_%p", (void *)statement), text, 0};
-    error_code code =
-        db_row(s, statement, nullptr, columns, sizeof(row), &row, &found, a, &err);
+    error_code code = db_row(s, query_statement(sql), nullptr, columns, sizeof(row), &row,
+                             &found, a, &err);
     INFO(sql << ": " << err.text);
     REQUIRE(code == OK);
     return row.number;

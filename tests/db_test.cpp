@@ -849,7 +849,7 @@ TEST_CASE("what was acknowledged survives kill -9; the pool recovers, and does n
         });
     for (int round = 0; round < 2; round++) {
         int before = acknowledged_count;
-        for (int i = 0; i < 100 && acknowledged_count < before + 200; i++)
+        for (int i = 0; i < 600 && acknowledged_count < before + 200; i++)
             usleep(50000);
         CHECK(acknowledged_count >= before + 200);
         kill(server.pid(), SIGKILL);
@@ -861,7 +861,7 @@ TEST_CASE("what was acknowledged survives kill -9; the pool recovers, and does n
         server.start();
     }
     int before = acknowledged_count;
-    for (int i = 0; i < 200 && acknowledged_count < before + 200; i++)
+    for (int i = 0; i < 600 && acknowledged_count < before + 200; i++)
         usleep(50000);
     CHECK(acknowledged_count >= before + 200);
     REQUIRE_OK(db_ready(d, &err));
