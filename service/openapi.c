@@ -1057,7 +1057,8 @@ static void print_problem(struct text_buffer *b)
         "\"code\":{\"type\":\"string\",\"description\":\"See GET /v1/errors\"},"
         "\"detail\":{\"type\":\"string\"},\"hint\":{\"type\":\"string\","
         "\"description\":\"What to do about it\"},\"allowed\":{\"type\":\"array\","
-        "\"description\":\"At most 20 values that would do, the nearest first\"}}}}},"
+        "\"items\":{\"type\":[\"string\",\"number\"]},\"description\":\"At most 20 "
+        "values that would do, the nearest first\"}}}}},"
         "\"required\":[\"type\",\"title\",\"status\",\"code\",\"request_id\"]}");
 }
 

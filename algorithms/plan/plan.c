@@ -359,9 +359,10 @@ static void judge(const struct plan_run *run, struct plan_out *out)
 static enum error_code run_policy(struct plan_run *run, const struct policy *policy,
                                   struct error *err)
 {
-    plan_site_fn *site = plan_site_fn_of(policy);
-
-    TRY(site ? plan_by_site(run, site, err) : ((plan_grid_fn *)policy->run)(run, err));
+    if (policy->flags & PLAN_GRID)
+        TRY(((plan_grid_fn *)policy->run)(run, err));
+    else
+        TRY(plan_by_site(run, plan_site_fn_of(policy), err));
     if (run->count > 0) {
         drop_idle_moves(run);
         merge_tail(run);
