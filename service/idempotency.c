@@ -572,10 +572,8 @@ void memory_release(struct idempotency *i, const char *owner_id)
 
 static void release(struct idempotency *i)
 {
-    while (i->newest) { /* without the governor, which has ended */
-        struct kept *k = i->newest;
-
-        unlink_age(i, k);
+    for (struct kept *k = i->newest, *older; k; k = older) {
+        older = k->older; /* without the governor, which has ended */
         release_kept(k);
     }
     pthread_cond_destroy(&i->wake);

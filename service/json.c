@@ -1236,7 +1236,7 @@ enum error_code json_differences(const char *left, const char *right,
                                  struct arena *a, struct error *err)
 {
     struct differences d = {a, NEW(a, const char *, limit), 0, limit, false};
-    cJSON *l, *r;
+    cJSON *l = NULL, *r = NULL;
 
     if (!d.pointers)
         return fail_memory(err);
