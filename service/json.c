@@ -12,6 +12,7 @@
 #include "service/json_hint.h"
 #include "service/json_scan.h"
 
+#include <assert.h>
 #include <cjson/cJSON.h>
 #include <ctype.h>
 #include <pthread.h>
@@ -1242,6 +1243,7 @@ enum error_code json_differences(const char *left, const char *right,
         return fail_memory(err);
     TRY(json_tree(left, strlen(left), &l, a, err));
     TRY(json_tree(right, strlen(right), &r, a, err));
+    assert(l && r);
     for (; *except; except++) {
         cJSON_DeleteItemFromObjectCaseSensitive(l, *except);
         cJSON_DeleteItemFromObjectCaseSensitive(r, *except);
