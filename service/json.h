@@ -283,6 +283,9 @@ void text_add(struct text_buffer *b, const char *text, size_t length);
 void text_addf(struct text_buffer *b, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* As it stands in a URL (RFC 3986); the slashes of a path stay. */
+void text_add_encoded(struct text_buffer *b, const char *text, bool is_path);
+
 /* From here on reading on this thread counts its work on a budget, and ends with
  * ERR_CANCELLED when it is spent; printing ends as without memory. NULL: on none. */
 struct budget;

@@ -80,6 +80,20 @@ void text_addf(struct text_buffer *b, const char *format, ...)
     va_end(args);
 }
 
+void text_add_encoded(struct text_buffer *b, const char *text, bool is_path)
+{
+    for (const char *c = text; *c; c++) {
+        bool plain = (*c >= '0' && *c <= '9') || (*c >= 'a' && *c <= 'z') ||
+                     (*c >= 'A' && *c <= 'Z') || strchr("-._~", *c) ||
+                     (is_path && *c == '/');
+
+        if (plain)
+            text_add(b, c, 1);
+        else
+            text_addf(b, "%%%02X", (unsigned)(unsigned char)*c);
+    }
+}
+
 static void add_char(struct text_buffer *b, char c)
 {
     if (b->length + 1 < b->size && !b->failed) {

@@ -5,7 +5,6 @@
 #include "service/service.h"
 
 #include <ctype.h>
-#include <stdio.h>
 #include <string.h>
 
 enum {
@@ -133,21 +132,6 @@ enum error_code nearest_refuse(struct request *rq, enum error_code code,
 
 /* ---- a slash too many ---- */
 
-/* As it stands in a URL (RFC 3986); the slashes of a path stay. */
-static void add_encoded(const char *text, bool is_path, struct text_buffer *b)
-{
-    for (const char *c = text; *c; c++) {
-        bool plain = (*c >= '0' && *c <= '9') || (*c >= 'a' && *c <= 'z') ||
-                     (*c >= 'A' && *c <= 'Z') || strchr("-._~", *c) ||
-                     (is_path && *c == '/');
-
-        if (plain)
-            text_add(b, c, 1);
-        else
-            text_addf(b, "%%%02X", (unsigned)(unsigned char)*c);
-    }
-}
-
 bool nearest_redirect(struct request *rq)
 {
     const struct message *m = rq->message;
@@ -163,12 +147,12 @@ bool nearest_redirect(struct request *rq)
     path = arena_text(rq->arena, m->path, length - 1);
     if (!path || !route_find(rq->service->routes, m->method, path, allow, &ignored))
         return false;
-    add_encoded(path, true, &b);
+    text_add_encoded(&b, path, true);
     for (size_t i = 0; i < m->query_count; i++) {
         text_add(&b, i ? "&" : "?", 1);
-        add_encoded(m->query[i].name, false, &b);
+        text_add_encoded(&b, m->query[i].name, false);
         text_add(&b, "=", 1);
-        add_encoded(m->query[i].value, false, &b);
+        text_add_encoded(&b, m->query[i].value, false);
     }
     if (b.failed)
         return false;

@@ -41,22 +41,6 @@ static void print_text(const char *text, struct text_buffer *b)
     json_print_text(clean.failed ? "" : clean.data, b);
 }
 
-/* A path as it stands in a URL: every byte but those that need no escape as %XX. */
-static void print_path(const char *path, struct text_buffer *b)
-{
-    text_add(b, "\"", 1);
-    for (const char *p = path; *p; p++) {
-        bool plain = (*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') ||
-                     (*p >= '0' && *p <= '9') || strchr("-._~/", *p);
-
-        if (plain)
-            text_add(b, p, 1);
-        else
-            text_addf(b, "%%%02X", (unsigned)(unsigned char)*p);
-    }
-    text_add(b, "\"", 1);
-}
-
 static void print_place(const struct error_item *i, struct text_buffer *b)
 {
     if (i->line)
@@ -181,7 +165,9 @@ void problem_reply(const struct config *config, const struct error *err,
               kind->title, kind->http_status, kind->name);
     print_text(err->text, &b);
     text_addf(&b, ",\"instance\":");
-    print_path(instance, &b);
+    text_add(&b, "\"", 1);
+    text_add_encoded(&b, instance, true);
+    text_add(&b, "\"", 1);
     text_addf(&b, ",\"request_id\":");
     json_print_text(request_id, &b);
     if (err->violated_policy)

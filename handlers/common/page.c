@@ -17,28 +17,13 @@ enum error_code range_check(const struct range_query *range, struct error *err)
     return OK;
 }
 
-/* Appends `text` percent-encoded (RFC 3986); slashes stay in a path. */
-static void add_encoded(const char *text, bool is_path, struct text_buffer *b)
-{
-    for (const char *c = text; *c; c++) {
-        bool plain = (*c >= '0' && *c <= '9') || (*c >= 'a' && *c <= 'z') ||
-                     (*c >= 'A' && *c <= 'Z') || strchr("-._~", *c) ||
-                     (is_path && *c == '/');
-
-        if (plain)
-            text_add(b, c, 1);
-        else
-            text_addf(b, "%%%02X", (unsigned char)*c);
-    }
-}
-
 static void add_parameter(const char *name, const char *value, bool first,
                           struct text_buffer *b)
 {
     text_add(b, first ? "?" : "&", 1);
-    add_encoded(name, false, b);
+    text_add_encoded(b, name, false);
     text_add(b, "=", 1);
-    add_encoded(value, false, b);
+    text_add_encoded(b, value, false);
 }
 
 enum error_code page_link(struct request *rq, const char *next_page_token)
@@ -50,7 +35,7 @@ enum error_code page_link(struct request *rq, const char *next_page_token)
     if (!next_page_token)
         return OK;
     text_add(&b, "<", 1);
-    add_encoded(m->path, true, &b);
+    text_add_encoded(&b, m->path, true);
     for (size_t i = 0; i < m->query_count; i++) {
         if (strcmp(m->query[i].name, "page_token") == 0)
             continue;

@@ -123,37 +123,36 @@ void error_hint(struct error *err, const char *format, ...)
     va_end(args);
 }
 
+/* Room for what would be accepted; NULL: it is not noted. */
+static const char **allowed_room(const struct error *err)
+{
+    return err->noted ? NEW(err->arena, const char *, ERROR_ALLOWED_MAX) : NULL;
+}
+
+static void note_allowed(struct error *err, const char **sorted, size_t count)
+{
+    err->noted->allowed_count = count;
+    err->noted->allowed = count ? sorted : NULL;
+}
+
 void error_allow_in(struct error *err, const char *value, names_at_fn *at,
                     const void *list)
 {
-    const char **sorted;
+    const char **sorted = allowed_room(err);
 
-    if (!err->noted)
-        return;
-    sorted = NEW(err->arena, const char *, ERROR_ALLOWED_MAX);
-    if (!sorted)
-        return;
-    err->noted->allowed_count =
-        names_by_distance_in(value, at, list, sorted, ERROR_ALLOWED_MAX);
-    err->noted->allowed = err->noted->allowed_count ? sorted : NULL;
-}
-
-struct names {
-    const char *const *list;
-    size_t count;
-};
-
-static const char *name_at(const void *list, size_t i)
-{
-    const struct names *names = list;
-
-    return i < names->count ? names->list[i] : NULL;
+    if (sorted)
+        note_allowed(err, sorted,
+                     names_by_distance_in(value, at, list, sorted, ERROR_ALLOWED_MAX));
 }
 
 void error_allow(struct error *err, const char *value, const char *const *names,
                  size_t count)
 {
-    error_allow_in(err, value, name_at, &(struct names){names, count});
+    const char **sorted = allowed_room(err);
+
+    if (sorted)
+        note_allowed(err, sorted,
+                     names_by_distance(value, names, count, sorted, ERROR_ALLOWED_MAX));
 }
 
 void error_allow_number(struct error *err, double number)
