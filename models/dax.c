@@ -324,12 +324,30 @@ static void XMLCALL on_doctype(void *context, const XML_Char *name,
 
 /* ---- the whole ---- */
 
+/* What is parsed: the callbacks take memory, and the parser must be released however they
+ * end. */
+struct document {
+    struct reader *reader;
+    const char *text;
+    size_t length;
+    enum XML_Status status;
+};
+
+static void run_parser(void *context)
+{
+    struct document *d = context;
+
+    d->status = XML_Parse(d->reader->parser, d->text, (int)d->length, XML_TRUE);
+}
+
 static enum error_code parse(struct reader *r, const char *text, size_t length)
 {
+    struct document d = {r, text, length, XML_STATUS_ERROR};
     enum XML_Error error;
 
-    if (XML_Parse(r->parser, text, (int)length, XML_TRUE) == XML_STATUS_OK ||
-        r->code != OK)
+    if (!arena_run(r->arena, run_parser, &d))
+        return fail_memory(r->err);
+    if (d.status == XML_STATUS_OK || r->code != OK)
         return r->code;
     error = XML_GetErrorCode(r->parser);
     if (error == XML_ERROR_NO_MEMORY)

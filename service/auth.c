@@ -257,7 +257,8 @@ const char *auth_scopes_print(unsigned scopes, struct arena *a)
 
     for (size_t i = 0; i < SCOPE_NAME_COUNT && text; i++)
         if (scopes & scope_names[i].bit)
-            text = arena_printf(a, "%s%s%s", text, *text ? "," : "", scope_names[i].name);
+            text = arena_try_printf(a, "%s%s%s", text, *text ? "," : "",
+                                    scope_names[i].name);
     return text;
 }
 
@@ -421,8 +422,8 @@ static enum auth_result refuse(struct error *err, enum error_code code, const ch
 static enum auth_result allow(const struct auth_key *key, struct auth_grant *grant,
                               struct arena *a, struct error *err)
 {
-    const char *tenant = arena_text(a, key->tenant, strlen(key->tenant));
-    const char *key_id = arena_text(a, key->key_id, strlen(key->key_id));
+    const char *tenant = arena_try_text(a, key->tenant, strlen(key->tenant));
+    const char *key_id = arena_try_text(a, key->key_id, strlen(key->key_id));
 
     if (!tenant || !key_id) {
         fail_memory(err);

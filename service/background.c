@@ -165,7 +165,7 @@ static void keep_part(void *context, const struct store_part *part)
     struct waiting_part *waiting = NULL;
 
     if (part->content.length <= PART_BYTES_MAX)
-        waiting = NEW(slot->arena, struct waiting_part, 1);
+        waiting = TRY_NEW(slot->arena, struct waiting_part, 1);
     if (!waiting)
         return;
     waiting->part = *part;

@@ -96,8 +96,8 @@ static enum error_code read_quotas(const struct cli *c, bool of_key, struct quot
         else
             quota_read(member, c->quotas[i], quota, &one);
         if (one.code != OK)
-            code = invalid(err, arena_printf(c->arena, "--%s", member->flag), ITEM_QUOTA,
-                           "%s", one.text);
+            code = invalid(err, arena_try_printf(c->arena, "--%s", member->flag),
+                           ITEM_QUOTA, "%s", one.text);
     }
     return code;
 }
@@ -307,7 +307,7 @@ static void print_errors(const struct error *err)
 
 static enum error_code read_stream(FILE *file, struct text_buffer *b, struct error *err)
 {
-    char *piece = NEW(b->arena, char, SIMULATE_FIRST_BYTES);
+    char *piece = TRY_NEW(b->arena, char, SIMULATE_FIRST_BYTES);
     size_t length;
 
     if (!piece)
@@ -343,7 +343,8 @@ static const char *beside(const char *name, const char *other, struct arena *a)
 {
     const char *slash = strrchr(name, '/');
 
-    return arena_printf(a, "%.*s%s", slash ? (int)(slash - name) + 1 : 0, name, other);
+    return arena_try_printf(a, "%.*s%s", slash ? (int)(slash - name) + 1 : 0, name,
+                            other);
 }
 
 /* Exit status 1: something breaks for clients of the description in the file. */

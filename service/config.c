@@ -167,7 +167,7 @@ static const char *read_secret(const char *path, const char *from, struct arena 
                                struct error *err)
 {
     FILE *file = fopen(path, "re");
-    char *text = arena_alloc(a, 1, SECRET_FILE_MAX_BYTES + 1);
+    char *text = arena_try(a, 1, SECRET_FILE_MAX_BYTES + 1);
     size_t length = 0;
 
     if (file && text)
@@ -234,7 +234,7 @@ warn(struct config *config, struct arena *a, const char *format, ...)
     if (config->warning_count == CONFIG_WARNINGS_MAX)
         return;
     va_start(args, format);
-    text = arena_vprintf(a, format, args);
+    text = arena_try_vprintf(a, format, args);
     va_end(args);
     if (text)
         config->warnings[config->warning_count++] = text;
@@ -480,7 +480,7 @@ enum error_code config_read(const char *const *environment, const char *const *f
 static const char *cut_out(const char *text, const char *start, const char *end,
                            struct arena *a)
 {
-    return arena_printf(a, "%.*s***%s", (int)(start - text), text, end);
+    return arena_try_printf(a, "%.*s***%s", (int)(start - text), text, end);
 }
 
 /* The end of a value of a key=value text: quoted, or up to a space. */

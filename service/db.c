@@ -765,7 +765,7 @@ static enum error_code take_row(struct work *w, const PGresult *result, int row,
     if (w->count == w->size) {
         size_t size = w->size ? 2 * w->size : 16;
 
-        to = arena_grow(w->arena, w->list, w->row_size, w->count, size);
+        to = arena_try_grow(w->arena, w->list, w->row_size, w->count, size);
         if (!to)
             return fail_memory(err);
         w->list = to;
@@ -1132,7 +1132,7 @@ static enum error_code set_up(struct db_session *s, struct error *err)
 struct db_session *db_session_create(struct db *db, const bool *cancelled,
                                      struct arena *a)
 {
-    struct db_session *s = NEW(a, struct db_session, 1);
+    struct db_session *s = TRY_NEW(a, struct db_session, 1);
 
     if (!s)
         return NULL;
@@ -1396,7 +1396,7 @@ enum error_code db_run_list(struct db_session *s, const struct db_statement *sta
     }
     if (size > INT32_MAX / 2)
         return fail(err, ERR_TOO_LARGE, "", "too much at once for the database");
-    to = NEW(a, unsigned char, size);
+    to = TRY_NEW(a, unsigned char, size);
     if (!to)
         return fail_memory(err);
     for (const struct db_column *c = columns; c->type != DB_END; c++) {

@@ -231,7 +231,7 @@ static bool get_bytes(const unsigned char *data, size_t length, void *member,
     struct db_bytes bytes = {NULL, length};
 
     if (data) {
-        bytes.data = (const unsigned char *)arena_text(a, (const char *)data, length);
+        bytes.data = (const unsigned char *)arena_try_text(a, (const char *)data, length);
         if (!bytes.data)
             return false;
     }
@@ -245,7 +245,7 @@ static bool get_text(const unsigned char *data, size_t length, void *member,
     const char *text = NULL;
 
     if (data) {
-        text = arena_text(a, (const char *)data, length);
+        text = arena_try_text(a, (const char *)data, length);
         if (!text)
             return false;
     }

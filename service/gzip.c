@@ -22,7 +22,7 @@ enum {
 /* zlib's memory comes from the request's arena and goes with it. */
 static voidpf arena_zalloc(voidpf arena, uInt items, uInt size)
 {
-    return arena_alloc(arena, size, items);
+    return arena_try(arena, size, items);
 }
 
 static void arena_zfree(voidpf arena, voidpf address)
@@ -105,7 +105,7 @@ enum error_code gzip_inflate_to(const char *data, size_t length, size_t max_byte
 static enum error_code arena_room(void *context, char **data, size_t length, size_t size,
                                   struct error *err)
 {
-    char *wide = arena_extend(context, *data, 1, *data ? length + 1 : 0, size + 1);
+    char *wide = arena_try_extend(context, *data, 1, *data ? length + 1 : 0, size + 1);
 
     if (!wide)
         return fail_memory(err);
@@ -169,7 +169,7 @@ static bool deflate_text(int level, const char *data, size_t length, const char 
     z_stream z = {.zalloc = arena_zalloc, .zfree = arena_zfree, .opaque = a};
     int window_bits = WINDOW_BITS_MIN;
     size_t bound = length - length / 16; /* less than a sixteenth saved: not worth it */
-    char *packed = arena_alloc(a, 1, bound);
+    char *packed = arena_try(a, 1, bound);
     int status;
 
     /* Small texts need a small window, whose tables cost less to clear. */

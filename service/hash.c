@@ -47,7 +47,7 @@ static const char alphabet[] =
 char *base64url_encode(const void *data, size_t length, struct arena *a)
 {
     const unsigned char *from = data;
-    char *text = NEW(a, char, length / 3 * 4 + 5);
+    char *text = TRY_NEW(a, char, length / 3 * 4 + 5);
     char *to = text;
 
     if (!text)
@@ -79,7 +79,7 @@ unsigned char *base64url_decode(const char *text, size_t *length, struct arena *
 
     if (count % 4 == 1)
         return NULL;
-    data = NEW(a, unsigned char, count / 4 * 3 + 3);
+    data = TRY_NEW(a, unsigned char, count / 4 * 3 + 3);
     if (!data)
         return NULL;
     for (size_t i = 0; i < count; i++) {

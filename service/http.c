@@ -351,7 +351,7 @@ static const char *decode(const char *text, struct arena *a, struct error *err)
 
     if (!percent)
         return text;
-    decoded = arena_text(a, text, strlen(text));
+    decoded = arena_try_text(a, text, strlen(text));
     if (!decoded) {
         fail_memory(err);
         return NULL;
@@ -413,9 +413,9 @@ static const struct {
 /* X-Forwarded-For may come in several lines: they are one list. */
 static void take_forwarded(struct exchange *x, const char *value)
 {
-    const char *joined = x->forwarded_for
-                             ? arena_printf(x->arena, "%s,%s", x->forwarded_for, value)
-                             : value;
+    const char *joined =
+        x->forwarded_for ? arena_try_printf(x->arena, "%s,%s", x->forwarded_for, value)
+                         : value;
 
     if (joined)
         x->forwarded_for = joined;
@@ -465,7 +465,7 @@ static void take_query(struct exchange *x, const char *name, const char *value)
     if (x->err.code != OK)
         return;
     if (!x->query)
-        x->query = NEW(x->arena, struct query_pair, QUERY_PAIRS_MAX);
+        x->query = TRY_NEW(x->arena, struct query_pair, QUERY_PAIRS_MAX);
     if (!x->query) {
         fail_memory(&x->err);
         return;

@@ -105,7 +105,7 @@ static char *list_owners(struct idempotency *i, struct arena *a)
 
     pthread_mutex_lock(&i->mutex);
     if (i->held)
-        text = NEW(a, char, i->stats.held_count *UUID_TEXT_SIZE + 2);
+        text = TRY_NEW(a, char, i->stats.held_count *UUID_TEXT_SIZE + 2);
     to = text;
     for (const struct held_key *k = i->held; text && k; k = k->next) {
         *to = to == text ? '{' : ',';
@@ -453,10 +453,10 @@ static enum error_code copy_answer(const struct store_answer *from,
 
     *to = *from;
     for (size_t t = 0; t < 3; t++)
-        if (texts[t] && !(*copies[t] = arena_text(a, texts[t], strlen(texts[t]))))
+        if (texts[t] && !(*copies[t] = arena_try_text(a, texts[t], strlen(texts[t]))))
             return fail_memory(err);
     to->body.data =
-        (const unsigned char *)arena_text(a, body ? body : "", from->body.length);
+        (const unsigned char *)arena_try_text(a, body ? body : "", from->body.length);
     return to->body.data ? OK : fail_memory(err);
 }
 

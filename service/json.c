@@ -63,7 +63,7 @@ enum error_code json_go_on(size_t steps, struct error *err)
 
 static void *tree_alloc(size_t size)
 {
-    return tree_arena && !json_is_over(NODE_STEPS) ? arena_alloc(tree_arena, 1, size)
+    return tree_arena && !json_is_over(NODE_STEPS) ? arena_try(tree_arena, 1, size)
                                                    : NULL;
 }
 
@@ -214,7 +214,7 @@ static void read_integer(struct reader *r, const struct json_field *f, const cJS
 
 static const char *keep(struct reader *r, const char *text)
 {
-    return r->copy_texts ? arena_text(r->arena, text, strlen(text)) : text;
+    return r->copy_texts ? arena_try_text(r->arena, text, strlen(text)) : text;
 }
 
 /* Code points of valid UTF-8, as JSON Schema counts a text's length. */
@@ -334,7 +334,7 @@ static void read_numbers(struct reader *r, const struct json_field *f, const cJS
 
     if (count == SIZE_MAX)
         return;
-    list = NEW(r->arena, double, count);
+    list = TRY_NEW(r->arena, double, count);
     if (!list) {
         fail_memory(r->err);
         return;
@@ -356,7 +356,7 @@ static void read_texts(struct reader *r, const struct json_field *f, const cJSON
 
     if (count == SIZE_MAX)
         return;
-    list = NEW(r->arena, const char *, count);
+    list = TRY_NEW(r->arena, const char *, count);
     if (!list) {
         fail_memory(r->err);
         return;
@@ -382,7 +382,7 @@ static void check_ids(struct reader *r, const struct json_object *of, const char
 
     while (id->type != JSON_END && strcmp(id->name, "id") != 0)
         id++;
-    if (!name_index_create(&index, count, r->arena)) {
+    if (!name_index_try(&index, count, r->arena)) {
         fail_memory(r->err);
         return;
     }
@@ -422,7 +422,7 @@ static void read_list(struct reader *r, const struct json_field *f, const cJSON 
 
     if (count == SIZE_MAX)
         return;
-    list = arena_alloc(r->arena, f->of->size, count);
+    list = arena_try(r->arena, f->of->size, count);
     if (!list) {
         fail_memory(r->err);
         return;
@@ -478,7 +478,7 @@ static void read_values(struct reader *r, const struct json_field *f, const cJSO
         mistake(r, p, ITEM_TOO_LONG, "%zu members are more than %.0f", count, f->max);
         return;
     }
-    list = NEW(r->arena, struct named_value, count);
+    list = TRY_NEW(r->arena, struct named_value, count);
     if (!list) {
         fail_memory(r->err);
         return;
@@ -563,7 +563,7 @@ static void read_nested(struct reader *r, const struct json_field *f, const cJSO
     char *nested = base + f->offset;
 
     if (f->flags & JSON_POINTER) {
-        nested = arena_alloc(r->arena, f->of->size, 1);
+        nested = arena_try(r->arena, f->of->size, 1);
         if (!nested) {
             fail_memory(r->err);
             return;
@@ -747,7 +747,7 @@ static void read_kind(struct reader *r, const struct json_field *f, const cJSON 
     if (kind == SIZE_MAX)
         return;
     to->kind = kind;
-    to->value = arena_alloc(r->arena, f->kinds[kind].of->size, 1);
+    to->value = arena_try(r->arena, f->kinds[kind].of->size, 1);
     if (to->value)
         read_object(r, f->kinds[kind].of, v, p, to->value);
     else
@@ -871,7 +871,7 @@ enum error_code json_read_list(const struct json_object *table, const char *text
                     JSON_LIST_MAX);
     if (!cJSON_IsArray(tree))
         n = 1;
-    items = arena_alloc(a, table->size, n);
+    items = arena_try(a, table->size, n);
     if (!items)
         return fail_memory(err);
     *out = (struct json_lines){
@@ -939,8 +939,8 @@ enum error_code json_read_lines(const struct json_object *table, const char *tex
     struct error refused = {.arena = a};
     struct reader r = {a, err, true};
     uint64_t line_number = 1;
-    char *items = arena_alloc(a, table->size, room);
-    uint64_t *line = NEW(a, uint64_t, room);
+    char *items = arena_try(a, table->size, room);
+    uint64_t *line = TRY_NEW(a, uint64_t, room);
     enum error_code code = OK;
 
     *out = (struct json_lines){.items = items, .line = line};
@@ -976,7 +976,7 @@ static cJSON *split_texts(const char *text)
 
     for (bool more = list; more;) {
         size_t length = strcspn(text, ",");
-        char *part = arena_text(tree_arena, text, length);
+        char *part = arena_try_text(tree_arena, text, length);
         cJSON *item = part ? cJSON_CreateString(part) : NULL;
 
         if (!item || !cJSON_AddItemToArray(list, item))
@@ -1152,7 +1152,7 @@ static void differ(struct differences *d, const struct place *p)
 
     if (d->count == d->limit)
         return;
-    d->pointers[d->count] = arena_text(d->arena, pointer, used);
+    d->pointers[d->count] = arena_try_text(d->arena, pointer, used);
     if (d->pointers[d->count])
         d->count++;
     else
@@ -1236,7 +1236,7 @@ enum error_code json_differences(const char *left, const char *right,
                                  const char *const **pointers, size_t *count,
                                  struct arena *a, struct error *err)
 {
-    struct differences d = {a, NEW(a, const char *, limit), 0, limit, false};
+    struct differences d = {a, TRY_NEW(a, const char *, limit), 0, limit, false};
     cJSON *l = NULL, *r = NULL;
 
     if (!d.pointers)

@@ -45,7 +45,7 @@ static bool reserve(struct text_buffer *b, size_t more)
         return true;
     while (size <= b->length + more)
         size += size < DOUBLE_UP_TO ? size : size / 4;
-    data = arena_extend(b->arena, b->data, 1, b->size, size);
+    data = arena_try_extend(b->arena, b->data, 1, b->size, size);
     if (!data) {
         b->failed = true;
         return false;

@@ -90,7 +90,7 @@ static enum error_code derive_decision_id(struct request *rq, const struct conte
         return fail_memory(rq->err);
     digest[6] = (unsigned char)(DERIVED_VERSION << 4 | (digest[6] & 15));
     digest[8] = (unsigned char)(0x80 | (digest[8] & 0x3f)); /* RFC 9562's variant */
-    id = NEW(rq->arena, char, UUID_TEXT_SIZE);
+    id = TRY_NEW(rq->arena, char, UUID_TEXT_SIZE);
     if (!id)
         return fail_memory(rq->err);
     uuid_print(digest, id);
@@ -126,7 +126,7 @@ static enum error_code draw_form(struct request *rq, const struct store_answer *
     TRY(route_content(rq, &body));
     rq->body = body.text;
     rq->body_length = body.length;
-    return rq->service->draw(rq, form, (const char *)stored->body.data);
+    return route_draw(rq, form, (const char *)stored->body.data);
 }
 
 static enum error_code repeat_answer(struct request *rq,
@@ -434,7 +434,7 @@ static enum error_code add_warning(const struct json_object *table, void *out,
         } else if (f->type == JSON_TYPE_TEXTS && strcmp(f->name, "warnings") == 0) {
             size_t *count = (size_t *)(void *)((char *)out + f->count_offset);
             const char *const *old = *(const char *const **)member;
-            const char **list = NEW(a, const char *, *count + 1);
+            const char **list = TRY_NEW(a, const char *, *count + 1);
 
             if (!list)
                 return fail_memory(err);
@@ -723,7 +723,7 @@ enum error_code keyed_begin(struct request *rq, bool *begun)
         return OK;
     for (size_t i = 0; i < t->header_count; i++) {
         const char *value =
-            arena_text(rq->arena, t->headers[i].value, strlen(t->headers[i].value));
+            arena_try_text(rq->arena, t->headers[i].value, strlen(t->headers[i].value));
 
         if (!value)
             return fail_memory(rq->err);

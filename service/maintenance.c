@@ -204,8 +204,9 @@ static const char *instant_text(double at_s, struct arena *a)
     struct tm tm;
 
     gmtime_r(&t, &tm);
-    return arena_printf(a, "%04d-%02d-%02d %02d:%02d:%02d.%06ldZ", tm.tm_year + 1900,
-                        tm.tm_mon + 1, tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec, us);
+    return arena_try_printf(a, "%04d-%02d-%02d %02d:%02d:%02d.%06ldZ", tm.tm_year + 1900,
+                            tm.tm_mon + 1, tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec,
+                            us);
 }
 
 /* What comes before the rows are moved. The table is locked first, as by whoever uses it:
@@ -214,16 +215,17 @@ static const char *prepare_text(const struct filling *f, struct arena *a)
 {
     const char *name = f->table->name;
     const char *change =
-        f->exists ? arena_printf(a, "ALTER TABLE %s DETACH PARTITION %s", name, f->name)
-                  : arena_printf(a,
-                                 "CREATE TABLE %s (LIKE %s INCLUDING DEFAULTS INCLUDING "
-                                 "COMMENTS)",
-                                 f->name, name);
+        f->exists
+            ? arena_try_printf(a, "ALTER TABLE %s DETACH PARTITION %s", name, f->name)
+            : arena_try_printf(a,
+                               "CREATE TABLE %s (LIKE %s INCLUDING DEFAULTS INCLUDING "
+                               "COMMENTS)",
+                               f->name, name);
 
-    return change ? arena_printf(a,
-                                 "LOCK TABLE ONLY %s IN ACCESS EXCLUSIVE MODE;"
-                                 "LOCK TABLE %s_default IN ACCESS EXCLUSIVE MODE;%s",
-                                 name, name, change)
+    return change ? arena_try_printf(a,
+                                     "LOCK TABLE ONLY %s IN ACCESS EXCLUSIVE MODE;"
+                                     "LOCK TABLE %s_default IN ACCESS EXCLUSIVE MODE;%s",
+                                     name, name, change)
                   : NULL;
 }
 
@@ -258,15 +260,15 @@ static enum error_code fill_partition(struct round *round, const struct filling 
 
     if (!begin || !from || !to || !prepare)
         return fail_memory(err);
-    move = arena_printf(round->arena,
-                        "WITH moved AS (DELETE FROM %s_default WHERE %s >= '%s'"
-                        " AND %s < '%s' RETURNING *)"
-                        " INSERT INTO %s SELECT * FROM moved",
-                        t->name, t->at, from, t->at, to, f->name);
-    attach = arena_printf(round->arena,
-                          "ALTER TABLE %s ATTACH PARTITION %s FOR VALUES"
-                          " FROM ('%s') TO ('%s')",
-                          t->name, f->name, begin, to);
+    move = arena_try_printf(round->arena,
+                            "WITH moved AS (DELETE FROM %s_default WHERE %s >= '%s'"
+                            " AND %s < '%s' RETURNING *)"
+                            " INSERT INTO %s SELECT * FROM moved",
+                            t->name, t->at, from, t->at, to, f->name);
+    attach = arena_try_printf(round->arena,
+                              "ALTER TABLE %s ATTACH PARTITION %s FOR VALUES"
+                              " FROM ('%s') TO ('%s')",
+                              t->name, f->name, begin, to);
     if (!move || !attach)
         return fail_memory(err);
     TRY(db_execute(round->s, prepare, err));

@@ -111,13 +111,14 @@ enum error_code nearest_refuse(struct request *rq, enum error_code code,
     rq->err->in = "path";
     rq->err->name = "path";
     if (code == ERR_METHOD) {
-        reply_header_add(rq->reply, "Allow", arena_text(rq->arena, allow, strlen(allow)));
+        reply_header_add(rq->reply, "Allow",
+                         arena_try_text(rq->arena, allow, strlen(allow)));
         return fail(rq->err, code, "", "%.20s is not possible here; the path allows %s",
                     m->method, allow);
     }
     length = strlen(m->path);
     length -= length > 1 && m->path[length - 1] == '/';
-    path = arena_text(rq->arena, m->path, length);
+    path = arena_try_text(rq->arena, m->path, length);
     nearest =
         path ? nearest_route(rq->service->routes, method, path, &there, rq->arena) : NULL;
     if (!nearest)
@@ -125,7 +126,7 @@ enum error_code nearest_refuse(struct request *rq, enum error_code code,
                     "there is no path '%.100s'; GET /openapi.json lists them", m->path);
     rq->err->hint = strcmp(nearest->method, method) == 0
                         ? there
-                        : arena_printf(rq->arena, "%s %s", nearest->method, there);
+                        : arena_try_printf(rq->arena, "%s %s", nearest->method, there);
     return fail(rq->err, code, "", "there is no %.100s; did you mean %s %.150s?", m->path,
                 nearest->method, there);
 }
@@ -144,7 +145,7 @@ bool nearest_redirect(struct request *rq)
     if (length < 2 || m->path[length - 1] != '/' ||
         (strcmp(m->method, "GET") != 0 && strcmp(m->method, "HEAD") != 0))
         return false;
-    path = arena_text(rq->arena, m->path, length - 1);
+    path = arena_try_text(rq->arena, m->path, length - 1);
     if (!path || !route_find(rq->service->routes, m->method, path, allow, &ignored))
         return false;
     text_add_encoded(&b, path, true);

@@ -617,7 +617,7 @@ enum { EXAMPLE_MAX_BYTES = 4096 };
 /* JSON without the white space between its parts. NULL: no memory. */
 static const char *compact(const char *text, struct text_buffer *b)
 {
-    char *packed = arena_text(b->arena, text, strlen(text));
+    char *packed = arena_try_text(b->arena, text, strlen(text));
     char *to = packed;
     bool quoted = false;
 

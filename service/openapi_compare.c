@@ -67,13 +67,13 @@ static void note(struct compare *c, bool breaking, const char *format, ...)
     va_list args;
 
     va_start(args, format);
-    d.what = arena_vprintf(c->arena, format, args);
+    d.what = arena_try_vprintf(c->arena, format, args);
     va_end(args);
-    d.place = arena_text(c->arena, c->place, strlen(c->place));
+    d.place = arena_try_text(c->arena, c->place, strlen(c->place));
     if (c->count == c->size) {
         size_t size = c->size ? 2 * c->size : 64;
 
-        c->list = GROW(c->arena, c->list, struct found, c->size, size);
+        c->list = TRY_GROW(c->arena, c->list, struct found, c->size, size);
         c->size = c->list ? size : 0;
     }
     c->failed = c->failed || !d.what || !d.place || !c->list;
@@ -161,7 +161,7 @@ static enum error_code side_read(struct side *s, const char *text, const char *w
     s->root = root;
     cJSON_ArrayForEach(group, member(root, "components")) count +=
         (size_t)cJSON_GetArraySize(group);
-    s->components = NEW(a, const cJSON *, count);
+    s->components = TRY_NEW(a, const cJSON *, count);
     if (!s->components || !name_index_create(&s->names, count, a))
         return fail_memory(err);
     count = 0;
@@ -169,8 +169,8 @@ static enum error_code side_read(struct side *s, const char *text, const char *w
     {
         cJSON_ArrayForEach(component, group)
         {
-            const char *name =
-                arena_printf(a, "#/components/%s/%s", group->string, component->string);
+            const char *name = arena_try_printf(a, "#/components/%s/%s", group->string,
+                                                component->string);
 
             if (!name)
                 return fail_memory(err);
@@ -550,7 +550,7 @@ static void note_new_kind(struct compare *c, enum role role, const char *name)
         return;
     }
     note(c, false, "a new kind: %s", name);
-    k = NEW(c->arena, struct new_kind, 1);
+    k = TRY_NEW(c->arena, struct new_kind, 1);
     c->failed = c->failed || !k;
     if (!k)
         return;
@@ -888,7 +888,7 @@ static void begin_operation(struct compare *c, const cJSON *path, const cJSON *o
         method[i] = (char)(operation->string[i] >= 'a' ? operation->string[i] - 32
                                                        : operation->string[i]);
     method[sizeof(method) - 1] = 0;
-    c->operation = arena_printf(c->arena, "%s %s", method, path->string);
+    c->operation = arena_try_printf(c->arena, "%s %s", method, path->string);
     c->failed = c->failed || !c->operation;
     c->has_body = member(operation, "requestBody");
     c->operation_number++;
@@ -979,7 +979,7 @@ static bool has_successor(const struct compare *c, const char *operation)
 
     if (!path || sscanf(path, "/v%u%n", &major, &length) != 1)
         return false;
-    path = arena_printf(c->arena, "/v%u%s", major + 1, path + length);
+    path = arena_try_printf(c->arena, "/v%u%s", major + 1, path + length);
     return path && member(member(c->new.root, "paths"), path);
 }
 
@@ -1012,7 +1012,7 @@ static enum error_code allow(struct compare *c, char *line, size_t number,
 
 static enum error_code allow_all(struct compare *c, const char *breaks, struct error *err)
 {
-    char *text = arena_text(c->arena, breaks, strlen(breaks)), *next = text;
+    char *text = arena_try_text(c->arena, breaks, strlen(breaks)), *next = text;
 
     if (!text)
         return fail_memory(err);
@@ -1035,7 +1035,8 @@ static enum error_code result(const struct compare *c, struct openapi_comparison
                               struct error *err)
 {
     struct openapi_comparison r = {.count = c->count};
-    struct openapi_difference *list = NEW(c->arena, struct openapi_difference, c->count);
+    struct openapi_difference *list =
+        TRY_NEW(c->arena, struct openapi_difference, c->count);
 
     if (!list)
         return fail_memory(err);

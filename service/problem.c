@@ -182,7 +182,7 @@ void problem_reply(const struct config *config, const struct error *err,
     reply->body_length = b.failed ? strlen(no_memory) : b.length;
     reply->content_type = "application/problem+json";
     if (err->retry_after_s > 0) {
-        const char *seconds = arena_printf(a, "%d", err->retry_after_s);
+        const char *seconds = arena_try_printf(a, "%d", err->retry_after_s);
 
         reply_header_add(reply, "Retry-After", seconds ? seconds : "1");
     }

@@ -163,8 +163,8 @@ static void start(struct refits *r, const struct store_model_name *name, const c
     slot->arena = arena_create(r->service->config->request_memory_bytes);
     if (!slot->arena)
         return;
-    slot->tenant = arena_text(slot->arena, name->tenant, strlen(name->tenant));
-    slot->path = arena_text(slot->arena, path, strlen(path));
+    slot->tenant = arena_try_text(slot->arena, name->tenant, strlen(name->tenant));
+    slot->path = arena_try_text(slot->arena, path, strlen(path));
     __atomic_store_n(&slot->state, SLOT_RUNNING, __ATOMIC_RELEASE);
     if (slot->tenant && slot->path && submit(slot))
         return;
@@ -184,7 +184,7 @@ static enum error_code look(struct refits *r, struct arena *a, struct error *err
     code = store_models_waiting(s, (size_t)4 * REFITS_AT_ONCE_MAX, &list, &count, a, err);
     db_session_close(s);
     for (size_t i = 0; code == OK && i < count; i++) {
-        const char *path = arena_printf(a, "/v1/models/%s/refine", list[i].model_id);
+        const char *path = arena_try_printf(a, "/v1/models/%s/refine", list[i].model_id);
 
         if (!path)
             return fail_memory(err);

@@ -80,7 +80,7 @@ static enum error_code read_path_values(struct request *rq)
             size_t length = strcspn(path, "/");
 
             if (count < ROUTE_PATH_VALUES_MAX) {
-                rq->path_value[count] = arena_text(rq->arena, path, length);
+                rq->path_value[count] = arena_try_text(rq->arena, path, length);
                 if (!rq->path_value[count++])
                     return fail_memory(rq->err);
             }
@@ -196,7 +196,7 @@ void reply_header_add(struct reply *reply, const char *name, const char *value)
 
 enum error_code request_at_publish(struct request *rq, publish_fn *publish, void *context)
 {
-    struct publish_step *step = NEW(rq->arena, struct publish_step, 1);
+    struct publish_step *step = TRY_NEW(rq->arena, struct publish_step, 1);
 
     if (!step)
         return fail_memory(rq->err);
@@ -732,7 +732,7 @@ static enum error_code refuse_query(const struct request *rq)
  * if it is not UTF-8. */
 static const char *clean_text(const char *text, size_t length, struct arena *a)
 {
-    char *clean = arena_text(a, text, length);
+    char *clean = arena_try_text(a, text, length);
     bool keep = json_is_utf8(text, length);
 
     for (size_t i = 0; clean && i < length; i++)
@@ -794,7 +794,7 @@ static enum error_code bind_body(struct request *rq, const struct content *body,
                   : bulk ? sizeof(struct json_lines)
                          : rq->route->request->size;
 
-    *in = arena_alloc(rq->arena, size, 1);
+    *in = arena_try(rq->arena, size, 1);
     if (!*in)
         return fail_memory(rq->err);
     rq->body = body->text;
@@ -820,9 +820,9 @@ static enum error_code bind_query(struct request *rq)
         return OK;
     if (rq->route->query)
         table = *rq->route->query;
-    table.name =
-        arena_printf(rq->arena, "the query of %s %s", rq->route->method, rq->route->path);
-    query = arena_alloc(rq->arena, table.size, 1);
+    table.name = arena_try_printf(rq->arena, "the query of %s %s", rq->route->method,
+                                  rq->route->path);
+    query = arena_try(rq->arena, table.size, 1);
     if (!query || !table.name)
         return fail_memory(rq->err);
     rq->query = query;
@@ -832,15 +832,62 @@ static enum error_code bind_query(struct request *rq)
 
 /* ---- running the handler ---- */
 
+/* A part of the domain at work: what it computes takes memory without asking. */
+struct part {
+    enum error_code (*run)(struct request *rq, const struct part *part);
+    struct request *rq;
+    const void *in;
+    const struct publish_step *step;
+    struct db_session *db;
+    enum answer_form form; /* of `answer` */
+    const char *answer;
+    enum error_code code;
+};
+
+static void run_part(void *context)
+{
+    struct part *part = context;
+
+    part->code = part->run(part->rq, part);
+}
+
+static enum error_code run(struct part *part)
+{
+    if (!arena_run(part->rq->arena, run_part, part))
+        return fail_memory(part->rq->err);
+    return part->code;
+}
+
+static enum error_code call_handler(struct request *rq, const struct part *part)
+{
+    return rq->route->handler(rq, part->in, rq->out);
+}
+
 /* Runs the handler on a bound body. */
 static enum error_code run_handler(struct request *rq, const void *in)
 {
     const struct json_object *table = rq->route->response;
 
-    rq->out = table ? arena_alloc(rq->arena, table->size, 1) : NULL;
+    rq->out = table ? arena_try(rq->arena, table->size, 1) : NULL;
     if (table && !rq->out)
         return fail_memory(rq->err);
-    return rq->route->handler(rq, in, rq->out);
+    return run(&(struct part){.run = call_handler, .rq = rq, .in = in});
+}
+
+static enum error_code call_publish(struct request *rq, const struct part *part)
+{
+    return part->step->publish(rq, part->db, part->step->context);
+}
+
+static enum error_code call_draw(struct request *rq, const struct part *part)
+{
+    return rq->service->draw(rq, part->form, part->answer);
+}
+
+enum error_code route_draw(struct request *rq, enum answer_form form, const char *answer)
+{
+    return run(
+        &(struct part){.run = call_draw, .rq = rq, .form = form, .answer = answer});
 }
 
 enum error_code route_print(struct request *rq)
@@ -868,8 +915,8 @@ void route_send_form(struct request *rq)
     if (!rq->drawn.text || rq->replay)
         return;
     rq->reply->content_type =
-        arena_printf(rq->arena, "%s%s", answer_kinds[rq->form].type,
-                     rq->form == ANSWER_CHART ? "" : "; charset=utf-8");
+        arena_try_printf(rq->arena, "%s%s", answer_kinds[rq->form].type,
+                         rq->form == ANSWER_CHART ? "" : "; charset=utf-8");
     if (!rq->reply->content_type)
         rq->reply->content_type = answer_kinds[rq->form].type;
     rq->reply->body = rq->drawn.text;
@@ -888,7 +935,7 @@ static enum error_code keep_decision(struct request *rq, struct db_session *db,
         .algorithm = rq->algorithm,
         .status = decision_status_names[rq->decision_status],
         .seed = rq->seed,
-        .request = arena_text(rq->arena, body->text, body->length),
+        .request = arena_try_text(rq->arena, body->text, body->length),
         .snapshot_document = rq->snapshot_document,
         .history_document = rq->history_document,
         .answer = rq->reply->body,
@@ -920,8 +967,9 @@ enum error_code route_run(struct request *rq, const struct content *body)
         TRY(bind_body(rq, body, &in));
     TRY(run_handler(rq, in));
     if (rq->store_decision)
-        reply_header_add(rq->reply, "Location",
-                         arena_printf(rq->arena, "/v1/decisions/%s", rq->decision_id));
+        reply_header_add(
+            rq->reply, "Location",
+            arena_try_printf(rq->arena, "/v1/decisions/%s", rq->decision_id));
     return OK;
 }
 
@@ -934,7 +982,7 @@ enum error_code route_write(struct request *rq, struct db_session *db,
                             const struct content *body)
 {
     for (const struct publish_step *step = rq->publish_first; step; step = step->next) {
-        TRY(step->publish(rq, db, step->context));
+        TRY(run(&(struct part){.run = call_publish, .rq = rq, .step = step, .db = db}));
         rq->reply->body = NULL; /* of an earlier try */
     }
     TRY(route_print(rq));
@@ -1136,13 +1184,13 @@ static void account(const struct request *rq)
     if (!log_wants(LOG_INFO) && rq->reply->status < 500)
         return;
     if (traced)
-        access.trace_id = arena_text(rq->arena, rq->message->traceparent + 3, 32);
+        access.trace_id = arena_try_text(rq->arena, rq->message->traceparent + 3, 32);
     log_request(&access);
 }
 
 static void finish(struct request *rq)
 {
-    char *id = arena_text(rq->arena, rq->id, strlen(rq->id));
+    char *id = arena_try_text(rq->arena, rq->id, strlen(rq->id));
 
     reply_header_add(rq->reply, "X-Request-Id", id ? id : "out-of-memory");
     if (is_traceparent(rq->message->traceparent)) {
@@ -1159,7 +1207,7 @@ static void finish(struct request *rq)
 /* OPTIONS is answered for every path that exists. */
 static enum error_code answer_options(struct request *rq, const char *allow)
 {
-    reply_header_add(rq->reply, "Allow", arena_text(rq->arena, allow, strlen(allow)));
+    reply_header_add(rq->reply, "Allow", arena_try_text(rq->arena, allow, strlen(allow)));
     rq->reply->status = 204;
     return OK;
 }
@@ -1197,7 +1245,7 @@ static void name_parameter(struct request *rq)
     if (!open)
         return;
     rq->err->in = "path";
-    rq->err->name = arena_text(rq->arena, open + 1, strcspn(open + 1, "}"));
+    rq->err->name = arena_try_text(rq->arena, open + 1, strcspn(open + 1, "}"));
     if (!rq->err->name) {
         rq->err->in = NULL;
         return;
@@ -1378,7 +1426,7 @@ void route_problem(struct service *service, const struct message *m,
         reply_header_add(reply, "WWW-Authenticate", AUTH_CHALLENGE);
     add_cache_control(m, reply);
     add_cors(service->config, m, reply);
-    kept = arena_text(a, id, strlen(id));
+    kept = arena_try_text(a, id, strlen(id));
     reply_header_add(reply, "X-Request-Id", kept ? kept : "out-of-memory");
 }
 

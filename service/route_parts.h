@@ -35,4 +35,7 @@ const char *route_reply_header(const struct reply *reply, const char *name);
 /* Sends the form that the client wanted, if it was made. */
 void route_send_form(struct request *rq);
 
+/* Has service->draw make the form of a stored JSON answer. */
+enum error_code route_draw(struct request *rq, enum answer_form form, const char *answer);
+
 #endif

@@ -73,8 +73,8 @@ static const struct db_statement select_replicas_of_file = {
  * in bytes. */
 static const char *token_of(const struct store_replica *last, struct arena *a)
 {
-    const char *id =
-        arena_printf(a, "%zu %s%s", strlen(last->file_id), last->file_id, last->site_id);
+    const char *id = arena_try_printf(a, "%zu %s%s", strlen(last->file_id), last->file_id,
+                                      last->site_id);
 
     return id ? token_make(0, id, a) : NULL;
 }
@@ -92,7 +92,7 @@ static enum error_code read_token(const char *token, const char **file_id,
     length = strtoull(id, &end, 10);
     if (end == id || *end != ' ' || length > strlen(end + 1))
         return invalid(err, "?/page_token", ITEM_PAGE_TOKEN, "of another list");
-    file = arena_printf(a, "%.*s", (int)length, end + 1);
+    file = arena_try_printf(a, "%.*s", (int)length, end + 1);
     if (!file)
         return fail_memory(err);
     *file_id = file;

@@ -29,7 +29,7 @@ static enum error_code fail_no_model(const char *model_id, struct error *err)
 
 struct db_bytes store_numbers(const double *list, size_t count, struct arena *a)
 {
-    unsigned char *data = NEW(a, unsigned char, count * sizeof(double));
+    unsigned char *data = TRY_NEW(a, unsigned char, count * sizeof(double));
     unsigned char *to = data;
 
     for (size_t i = 0; data && i < count; i++) {
@@ -43,7 +43,7 @@ struct db_bytes store_numbers(const double *list, size_t count, struct arena *a)
 
 const double *store_numbers_read(struct db_bytes bytes, size_t *count, struct arena *a)
 {
-    double *list = NEW(a, double, bytes.length / sizeof(double));
+    double *list = TRY_NEW(a, double, bytes.length / sizeof(double));
 
     for (size_t i = 0; list && i < bytes.length / sizeof(double); i++) {
         uint64_t bits = 0;
@@ -631,7 +631,7 @@ enum error_code store_model_samples_list(struct db_session *s, const char *tenan
             return fail_memory(err);
     }
     row_count = page_count(page, row_count);
-    samples = NEW(a, struct store_sample, row_count);
+    samples = TRY_NEW(a, struct store_sample, row_count);
     if (!samples)
         return fail_memory(err);
     for (size_t i = 0; i < row_count; i++)
@@ -706,7 +706,7 @@ static enum error_code write_samples(struct db_session *s,
                                      const struct store_model_advance *advance,
                                      uint64_t version, struct arena *a, struct error *err)
 {
-    struct looked_at *rows = NEW(a, struct looked_at, advance->looked_at_count);
+    struct looked_at *rows = TRY_NEW(a, struct looked_at, advance->looked_at_count);
 
     if (!rows)
         return fail_memory(err);

@@ -148,7 +148,7 @@ enum error_code store_observations_read(struct db_session *s, const char *tenant
                                         const char **next_token, struct arena *a,
                                         struct error *err)
 {
-    const char *at = isnan(at_s) ? NULL : arena_printf(a, "%.17g", at_s);
+    const char *at = isnan(at_s) ? NULL : arena_try_printf(a, "%.17g", at_s);
     const char *const more[] = {site_id, at};
     void *rows;
 

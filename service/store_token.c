@@ -13,7 +13,7 @@
 
 const char *token_make(double at_s, const char *id, struct arena *a)
 {
-    const char *text = arena_printf(a, "1 %" PRId64 " %s", db_instant_us(at_s), id);
+    const char *text = arena_try_printf(a, "1 %" PRId64 " %s", db_instant_us(at_s), id);
 
     return text ? base64url_encode(text, strlen(text), a) : NULL;
 }

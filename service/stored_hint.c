@@ -21,11 +21,11 @@ struct names {
 };
 
 /* The names of `list`, of which `member` is one, are n->names. */
-#define TAKE_NAMES(n, list, member)                                 \
-    do {                                                            \
-        (n)->names = NEW((n)->rq->arena, const char *, (n)->count); \
-        for (size_t i = 0; (n)->names && i < (n)->count; i++)       \
-            (n)->names[i] = (list)[i].member;                       \
+#define TAKE_NAMES(n, list, member)                                     \
+    do {                                                                \
+        (n)->names = TRY_NEW((n)->rq->arena, const char *, (n)->count); \
+        for (size_t i = 0; (n)->names && i < (n)->count; i++)           \
+            (n)->names[i] = (list)[i].member;                           \
     } while (0)
 
 static enum error_code list_snapshots(struct names *n)
@@ -95,6 +95,6 @@ void stored_hint(struct request *rq, const char *parameter, const char *id)
         error_hint(rq->err, "did you mean '%s'?", nearest);
         error_allow(rq->err, NULL, &nearest, 1);
     } else {
-        rq->err->hint = arena_printf(rq->arena, "did you mean '%s'?", nearest);
+        rq->err->hint = arena_try_printf(rq->arena, "did you mean '%s'?", nearest);
     }
 }

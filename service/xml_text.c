@@ -213,7 +213,7 @@ enum error_code xml_text_to_utf8(const char *text, size_t length, const char *po
     char *copy, *to;
 
     TRY(open_text(&r, text, length, pointer, err));
-    copy = to = NEW(a, char, 3 * length + 1); /* a byte is three in UTF-8 at most */
+    copy = to = TRY_NEW(a, char, 3 * length + 1); /* a byte is three in UTF-8 at most */
     if (!copy)
         return fail_memory(err);
     while (r.at < r.end) {

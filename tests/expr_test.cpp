@@ -1055,8 +1055,9 @@ TEST_CASE("an expression is read or refused at every cap of the arena", "[expr][
         test_arena a(cap);
         expr e{};
         error err{};
-        enum error_code code =
-            expr_parse(text, EXPR_REQUIREMENT, EXPR_NATIVE, "", &e, a, &err);
+        enum error_code code = computed(a, &err, [&] {
+            return expr_parse(text, EXPR_REQUIREMENT, EXPR_NATIVE, "", &e, a, &err);
+        });
         done = code == OK;
         if (!done) {
             CHECK(code == ERR_TOO_LARGE);

@@ -408,7 +408,8 @@ TEST_CASE("every allocation that fails is reported", "[makespan][memory]")
             budget b = make_budget(nullptr, nullptr, 20);
             makespan_answer out{};
             makespan_ask ask{nullptr, nullptr, &b, EFFORT_FULL, false, 1};
-            code = makespan_search(&p, &ask, &out, a, &err);
+            code = computed(a, &err,
+                            [&] { return makespan_search(&p, &ask, &out, a, &err); });
             if (code != OK) {
                 CHECK(err.code == ERR_TOO_LARGE);
                 CHECK(out.assignment == nullptr);

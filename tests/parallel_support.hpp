@@ -122,8 +122,10 @@ inline answer run(const char *name, const parallel_in &in,
     REQUIRE(policy);
     error bind = collecting_error(a);
     REQUIRE(policy_bind(policy, options.data(), options.size(), values, &bind) == OK);
-    x.code =
-        parallel_decide(&in, policy, values + PARALLEL_COMMON_COUNT, &x.out, a, &x.err);
+    x.code = computed(a, &x.err, [&] {
+        return parallel_decide(&in, policy, values + PARALLEL_COMMON_COUNT, &x.out, a,
+                               &x.err);
+    });
     if (x.code == OK && x.out.count)
         x.members.assign(x.out.members, x.out.members + x.out.count);
     x.out.members = nullptr; // goes with the arena

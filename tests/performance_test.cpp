@@ -535,8 +535,10 @@ TEST_CASE("an arena that is full is said", "[performance][memory]")
         perf_model_set set{};
         perf_report report{};
         error err{};
-        enum error_code code = perf_train(runs.data(), runs.size(), &options, nullptr,
-                                          &set, &report, a, &err);
+        enum error_code code = computed(a, &err, [&] {
+            return perf_train(runs.data(), runs.size(), &options, nullptr, &set, &report,
+                              a, &err);
+        });
         done = code == OK;
         if (!done)
             REQUIRE(code == ERR_TOO_LARGE);

@@ -347,7 +347,8 @@ TEST_CASE("the bound with cpus and memory survives an arena of any size",
             random_world(w, r, s, 5, 9);
             placement_out out{};
             error err = collecting_error(a);
-            error_code code = decide(w, "mct", out, a, err);
+            error_code code =
+                computed(a, &err, [&] { return decide(w, "mct", out, a, err); });
             REQUIRE((code == OK || code == ERR_TOO_LARGE));
             done = code == OK;
         }

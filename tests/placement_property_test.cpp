@@ -589,8 +589,10 @@ TEST_CASE("every policy survives an arena of any size", "[placement][memory]")
             bool takes_steps = policy == "search" || policy == "auto";
             placement_out out{};
             error err = collecting_error(a);
-            error_code code =
-                placement_decide(w.request(), p, &steps, takes_steps, &out, a, &err);
+            error_code code = computed(a, &err, [&] {
+                return placement_decide(w.request(), p, &steps, takes_steps, &out, a,
+                                        &err);
+            });
             REQUIRE((code == OK || code == ERR_TOO_LARGE));
             if (code != OK)
                 CHECK(out.placements == nullptr);

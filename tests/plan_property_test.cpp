@@ -257,7 +257,9 @@ TEST_CASE("a plan fails cleanly without memory", "[plan][memory]")
             test_arena a(cap);
             plan_out out{};
             error err{};
-            code = plan_decide(&g.in, p, option.data(), &out, a, &err);
+            code = computed(a, &err, [&] {
+                return plan_decide(&g.in, p, option.data(), &out, a, &err);
+            });
             CHECK((code == OK || code == ERR_TOO_LARGE));
             REQUIRE(cap < 1000000);
         }

@@ -65,6 +65,25 @@ struct test_arena {
     }
 };
 
+// The code of f(), a computation in `a`; ERR_TOO_LARGE when memory ends it.
+template <class F> enum error_code computed(arena *a, error *err, F f)
+{
+    struct call {
+        F &f;
+        enum error_code code;
+    } c{f, OK};
+
+    if (!arena_run(
+            a,
+            [](void *context) {
+                auto *x = static_cast<call *>(context);
+                x->code = x->f();
+            },
+            &c))
+        return fail_memory(err);
+    return c.code;
+}
+
 // An error that collects its items in `a`.
 inline error collecting_error(arena *a)
 {

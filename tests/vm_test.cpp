@@ -299,10 +299,14 @@ TEST_CASE("a pool fails cleanly when it does not fit", "[vm][memory]")
         vm_pool pool;
         error err{};
         test_arena none(0);
-        CHECK(vm_pool_create(&pool, p, param, capacity, 100, 10, 1, 1, none, &err) ==
-              ERR_TOO_LARGE);
+        CHECK(computed(none, &err, [&] {
+                  return vm_pool_create(&pool, p, param, capacity, 100, 10, 1, 1, none,
+                                        &err);
+              }) == ERR_TOO_LARGE);
         test_arena a;
-        CHECK(vm_pool_create(&pool, p, param, capacity, 100, size_t{1} << 40, 1, 1, a,
-                             &err) == (p->flags & VM_BY_USER ? ERR_TOO_LARGE : OK));
+        CHECK(computed(a, &err, [&] {
+                  return vm_pool_create(&pool, p, param, capacity, 100, size_t{1} << 40,
+                                        1, 1, a, &err);
+              }) == (p->flags & VM_BY_USER ? ERR_TOO_LARGE : OK));
     }
 }

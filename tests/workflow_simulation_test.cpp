@@ -512,7 +512,7 @@ TEST_CASE("policies meet the same world; gamma 1 is static",
 TEST_CASE("without memory it says so", "[workflow][simulation][memory]")
 {
     for (size_t cap = 0;; cap = cap * 2 + 4096) {
-        test_arena a(cap), scratch(cap);
+        test_arena a(cap);
         error err = collecting_error(a);
         workflow_sim_experiment e = workflow_sim_preset(WORKFLOW_SIM_ch6_prediction);
         workflow_sim_in in{};
@@ -525,15 +525,16 @@ TEST_CASE("without memory it says so", "[workflow][simulation][memory]")
         e.settings.share_lan = true;
         in.settings = e.settings;
         in.policy = b.policy;
-        in.scratch = scratch;
-        error_code code = workflow_sim_grid_draw(&e.grid, 1, &in.grid, a, &err);
-        if (code == OK)
-            code = workflow_sim_workload_draw(&e.workload, &in.grid, e.settings.horizon_s,
-                                              1, &jobs, &in.job_count, a, &err);
-        if (code == OK) {
+        error_code code = computed(a, &err, [&] {
+            in.scratch = arena_create_beside(a, cap);
+            error_code drawn = workflow_sim_grid_draw(&e.grid, 1, &in.grid, a, &err);
+            if (drawn == OK)
+                drawn = workflow_sim_workload_draw(&e.workload, &in.grid,
+                                                   e.settings.horizon_s, 1, &jobs,
+                                                   &in.job_count, a, &err);
             in.jobs = jobs;
-            code = workflow_simulate(&in, &out, a, &err);
-        }
+            return drawn == OK ? workflow_simulate(&in, &out, a, &err) : drawn;
+        });
         if (code == OK)
             break;
         CHECK(code == ERR_TOO_LARGE);

@@ -218,7 +218,8 @@ static bool no_later(const double *a, const double *b, size_t count)
     return true;
 }
 
-/* Room for one more state of `count` numbers; false: there is none. */
+/* Room for one more state of `count` numbers; false: there is none, and the search goes
+ * on without remembering more. */
 static bool make_room(struct exact *x, size_t count)
 {
     struct arena *a = x->s->arena;
@@ -227,7 +228,7 @@ static bool make_room(struct exact *x, size_t count)
         size_t room = 2 * x->number_room + count;
         double *numbers = room > STATE_NUMBERS
                               ? NULL
-                              : GROW(a, x->numbers, double, x->number_count, room);
+                              : TRY_GROW(a, x->numbers, double, x->number_count, room);
 
         if (!numbers)
             return false;
@@ -236,7 +237,7 @@ static bool make_room(struct exact *x, size_t count)
     }
     if (x->state_count == x->state_room) {
         size_t room = 2 * x->state_room;
-        struct state *states = GROW(a, x->states, struct state, x->state_count, room);
+        struct state *states = TRY_GROW(a, x->states, struct state, x->state_count, room);
 
         if (!states)
             return false;

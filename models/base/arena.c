@@ -2,6 +2,7 @@
 #include "models/base/arena.h"
 
 #include <assert.h>
+#include <setjmp.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,7 +45,19 @@ struct block {
     unsigned char data[];
 };
 
+/* A computation under way. */
+struct run {
+    jmp_buf left;
+    struct run *outer;
+    struct arena *newest_beside; /* when it began */
+};
+
 struct arena {
+    struct arena *request;       /* whose computations this one serves: itself, or the one
+                                    that it is beside */
+    struct run *run;             /* NULL: none; of the request's arena only */
+    struct arena *newest_beside; /* a list by `older`; of the request's arena only */
+    struct arena *older, *newer;
     struct block *first;
     struct block *current;
     size_t used_bytes;
@@ -200,16 +213,63 @@ struct arena *arena_create(size_t cap_bytes)
     if (!a)
         return NULL;
     a->cap_bytes = cap_bytes;
+    a->request = a;
     return a;
 }
 
-struct arena *arena_create_beside(const struct arena *other, size_t cap_bytes)
+/* There is no memory: leaves the computation. */
+static _Noreturn void leave(const struct arena *a)
 {
-    struct arena *a = arena_create(cap_bytes);
+    struct run *run = a->request->run;
 
-    if (a)
-        a->lease = other->lease;
+    if (!run)
+        abort();
+    longjmp(run->left, 1);
+}
+
+struct arena *arena_create_beside(struct arena *other, size_t cap_bytes)
+{
+    struct arena *a = arena_create(cap_bytes), *request = other->request;
+
+    if (!a && request->run)
+        leave(other);
+    if (!a)
+        return NULL;
+    a->lease = other->lease;
+    a->request = request;
+    a->older = request->newest_beside;
+    if (a->older)
+        a->older->newer = a;
+    request->newest_beside = a;
     return a;
+}
+
+/* Takes a beside arena out of its request's list. */
+static void unlink_beside(struct arena *a)
+{
+    if (a->older)
+        a->older->newer = a->newer;
+    if (a->newer)
+        a->newer->older = a->older;
+    else
+        a->request->newest_beside = a->older;
+}
+
+bool arena_run(struct arena *a, void (*work)(void *context), void *context)
+{
+    struct arena *request = a->request;
+    struct run run = {.outer = request->run, .newest_beside = request->newest_beside};
+
+    if (setjmp(run.left) == 0) {
+        request->run = &run;
+        work(context);
+        request->run = run.outer;
+        return true;
+    }
+    request->run = run.outer;
+    while (request->newest_beside != run.newest_beside)
+        arena_close(request->newest_beside);
+    return false;
 }
 
 void arena_set_lease(struct arena *a, struct arena_lease *lease)
@@ -302,6 +362,10 @@ void arena_close(struct arena *a)
 {
     if (!a)
         return;
+    while (a->request == a && a->newest_beside)
+        arena_close(a->newest_beside);
+    if (a->request != a)
+        unlink_beside(a);
     arena_reset(a);
     if (a->first)
         block_release(a->first);
@@ -371,7 +435,7 @@ static inline bool is_allowed(const struct arena *a, size_t more)
     return false;
 }
 
-void *arena_alloc(struct arena *a, size_t size, size_t count)
+void *arena_try(struct arena *a, size_t size, size_t count)
 {
     size_t bytes = rounded_bytes(size, count);
     unsigned char *p;
@@ -386,10 +450,10 @@ void *arena_alloc(struct arena *a, size_t size, size_t count)
     return p;
 }
 
-void *arena_grow(struct arena *a, void *old, size_t size, size_t old_count,
-                 size_t new_count)
+void *arena_try_grow(struct arena *a, void *old, size_t size, size_t old_count,
+                     size_t new_count)
 {
-    void *p = arena_alloc(a, size, new_count);
+    void *p = arena_try(a, size, new_count);
 
     if (!p)
         return NULL;
@@ -424,8 +488,8 @@ static bool is_last(const struct block *b, const unsigned char *p, size_t bytes)
     return p && b && bytes && b->used >= bytes && p == b->data + b->used - bytes;
 }
 
-void *arena_extend(struct arena *a, void *old, size_t size, size_t old_count,
-                   size_t new_count)
+void *arena_try_extend(struct arena *a, void *old, size_t size, size_t old_count,
+                       size_t new_count)
 {
     struct block *b = a->current;
     size_t before = rounded_bytes(size, old_count);
@@ -433,12 +497,12 @@ void *arena_extend(struct arena *a, void *old, size_t size, size_t old_count,
     unsigned char *p = old;
 
     if (!is_last(b, p, before) || !bytes || bytes < before)
-        return arena_grow(a, old, size, old_count, new_count);
+        return arena_try_grow(a, old, size, old_count, new_count);
     if (!is_allowed(a, bytes - before))
         return NULL;
     if (b->size - b->used < bytes - before) {
         if (p != b->data)
-            return arena_grow(a, old, size, old_count, new_count);
+            return arena_try_grow(a, old, size, old_count, new_count);
         b = widen(a, b, bytes);
         if (!b)
             return NULL;
@@ -466,16 +530,16 @@ void arena_give(struct arena *a, void *p, size_t size, size_t count)
         drop_last(a);
 }
 
-char *arena_text(struct arena *a, const char *text, size_t length)
+char *arena_try_text(struct arena *a, const char *text, size_t length)
 {
-    char *p = arena_alloc(a, 1, length + 1);
+    char *p = arena_try(a, 1, length + 1);
 
     if (p)
         memcpy(p, text, length);
     return p;
 }
 
-char *arena_vprintf(struct arena *a, const char *format, va_list args)
+char *arena_try_vprintf(struct arena *a, const char *format, va_list args)
 {
     char buffer[512];
     va_list again;
@@ -487,14 +551,61 @@ char *arena_vprintf(struct arena *a, const char *format, va_list args)
     if (length < 0) {
         p = NULL;
     } else if ((size_t)length < sizeof(buffer)) {
-        p = arena_text(a, buffer, (size_t)length);
+        p = arena_try_text(a, buffer, (size_t)length);
     } else {
-        p = arena_alloc(a, 1, (size_t)length + 1);
+        p = arena_try(a, 1, (size_t)length + 1);
         if (p)
             vsnprintf(p, (size_t)length + 1, format, again);
     }
     va_end(again);
     return p;
+}
+
+char *arena_try_printf(struct arena *a, const char *format, ...)
+{
+    va_list args;
+    char *p;
+
+    va_start(args, format);
+    p = arena_try_vprintf(a, format, args);
+    va_end(args);
+    return p;
+}
+
+/* ---- in a computation ---- */
+
+static void *or_leave(const struct arena *a, void *p)
+{
+    if (!p)
+        leave(a);
+    return p;
+}
+
+void *arena_alloc(struct arena *a, size_t size, size_t count)
+{
+    return or_leave(a, arena_try(a, size, count));
+}
+
+void *arena_grow(struct arena *a, void *old, size_t size, size_t old_count,
+                 size_t new_count)
+{
+    return or_leave(a, arena_try_grow(a, old, size, old_count, new_count));
+}
+
+void *arena_extend(struct arena *a, void *old, size_t size, size_t old_count,
+                   size_t new_count)
+{
+    return or_leave(a, arena_try_extend(a, old, size, old_count, new_count));
+}
+
+char *arena_text(struct arena *a, const char *text, size_t length)
+{
+    return or_leave(a, arena_try_text(a, text, length));
+}
+
+char *arena_vprintf(struct arena *a, const char *format, va_list args)
+{
+    return or_leave(a, arena_try_vprintf(a, format, args));
 }
 
 char *arena_printf(struct arena *a, const char *format, ...)

@@ -29,8 +29,14 @@ struct arena_lease {
 /* A new arena that hands out at most `cap_bytes`; NULL without memory. */
 struct arena *arena_create(size_t cap_bytes);
 
-/* A further arena for the same request, which asks whom `other` asks. */
-struct arena *arena_create_beside(const struct arena *other, size_t cap_bytes);
+/* A further arena for the same request, which asks whom `other` asks. Computations that
+ * `other` begins may use it too; it is closed with `other` at the latest, and when
+ * a computation that created it is left. NULL without memory, in a computation never. */
+struct arena *arena_create_beside(struct arena *other, size_t cap_bytes);
+
+/* Calls work(context), a computation; false: it was left, for lack of memory. It may
+ * begin another one, which then leaves only itself. */
+bool arena_run(struct arena *a, void (*work)(void *context), void *context);
 
 /* From now on `lease` is asked, which must outlive what is handed out; NULL: nobody.
  * Only while nothing is leased; what the arena has counts with its next block. */
@@ -58,9 +64,9 @@ void arena_rewind(struct arena *a, struct arena_mark mark);
 /* Releases the arena and all that it handed out. Accepts NULL. */
 void arena_close(struct arena *a);
 
-/* `count` zeroed elements of `size` bytes; NULL when the cap is reached, a lease is
- * refused or the product overflows. A count of 0 gives a pointer that must not be read.
- */
+/* `count` zeroed elements of `size` bytes. A count of 0 gives a pointer that must not be
+ * read. For computations only, as all that follows but arena_try...(): without
+ * arena_run() lack of memory ends the process. */
 void *arena_alloc(struct arena *a, size_t size, size_t count);
 
 /* A longer copy of `old` (`old_count` elements); the rest is zeroed. The old
@@ -86,6 +92,19 @@ char *arena_printf(struct arena *a, const char *format, ...)
 char *arena_vprintf(struct arena *a, const char *format, va_list args)
     __attribute__((format(printf, 2, 0)));
 
+/* The same for those that hold more than arenas: NULL when the cap is reached, a lease is
+ * refused or the product overflows. */
+void *arena_try(struct arena *a, size_t size, size_t count);
+void *arena_try_grow(struct arena *a, void *old, size_t size, size_t old_count,
+                     size_t new_count);
+void *arena_try_extend(struct arena *a, void *old, size_t size, size_t old_count,
+                       size_t new_count);
+char *arena_try_text(struct arena *a, const char *text, size_t length);
+char *arena_try_printf(struct arena *a, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+char *arena_try_vprintf(struct arena *a, const char *format, va_list args)
+    __attribute__((format(printf, 2, 0)));
+
 /* What has been handed out since the last reset, alignment included. */
 size_t arena_used_bytes(const struct arena *a);
 
@@ -98,5 +117,8 @@ void arena_set_cap(struct arena *a, size_t cap_bytes);
 #define NEW(a, type, count) ((type *)arena_alloc((a), sizeof(type), (count)))
 #define GROW(a, old, type, old_count, new_count) \
     ((type *)arena_grow((a), (old), sizeof(type), (old_count), (new_count)))
+#define TRY_NEW(a, type, count) ((type *)arena_try((a), sizeof(type), (count)))
+#define TRY_GROW(a, old, type, old_count, new_count) \
+    ((type *)arena_try_grow((a), (old), sizeof(type), (old_count), (new_count)))
 
 #endif

@@ -63,12 +63,12 @@ static struct error_item *add_item(struct error *err, const char *pointer,
     err->noted = NULL;
     if (!err->arena || err->item_count > ERROR_ITEMS_MAX)
         return NULL;
-    item = NEW(err->arena, struct error_item, 1);
+    item = TRY_NEW(err->arena, struct error_item, 1);
     if (!item)
         return NULL;
-    item->pointer = arena_printf(err->arena, "%s", pointer);
+    item->pointer = arena_try_printf(err->arena, "%s", pointer);
     item->code = code;
-    item->detail = arena_printf(err->arena, "%s", text);
+    item->detail = arena_try_printf(err->arena, "%s", text);
     if (!item->pointer || !item->detail)
         return NULL;
     set_place(item);
@@ -119,14 +119,14 @@ void error_hint(struct error *err, const char *format, ...)
     if (!err->noted)
         return;
     va_start(args, format);
-    err->noted->hint = arena_vprintf(err->arena, format, args);
+    err->noted->hint = arena_try_vprintf(err->arena, format, args);
     va_end(args);
 }
 
 /* Room for what would be accepted; NULL: it is not noted. */
 static const char **allowed_room(const struct error *err)
 {
-    return err->noted ? NEW(err->arena, const char *, ERROR_ALLOWED_MAX) : NULL;
+    return err->noted ? TRY_NEW(err->arena, const char *, ERROR_ALLOWED_MAX) : NULL;
 }
 
 static void note_allowed(struct error *err, const char **sorted, size_t count)
@@ -157,7 +157,7 @@ void error_allow(struct error *err, const char *value, const char *const *names,
 
 void error_allow_number(struct error *err, double number)
 {
-    double *kept = err->noted ? NEW(err->arena, double, 1) : NULL;
+    double *kept = err->noted ? TRY_NEW(err->arena, double, 1) : NULL;
 
     if (!kept)
         return;
@@ -183,10 +183,10 @@ void error_at_line(struct error *err, uint64_t line)
 static const char *const *copy_names(struct error *err, const char *const *names,
                                      size_t count)
 {
-    const char **list = NEW(err->arena, const char *, count);
+    const char **list = TRY_NEW(err->arena, const char *, count);
 
     for (size_t i = 0; list && i < count; i++) {
-        list[i] = arena_printf(err->arena, "%s", names[i]);
+        list[i] = arena_try_printf(err->arena, "%s", names[i]);
         if (!list[i])
             return NULL;
     }

@@ -183,15 +183,28 @@ static size_t first_slot(const struct name_index *index, const char *name)
     return (size_t)hash & (index->slot_count - 1);
 }
 
-bool name_index_create(struct name_index *index, size_t expected, struct arena *a)
+static size_t slots_for(size_t expected)
 {
     size_t slot_count = 16;
 
     while (slot_count < expected * 2)
         slot_count *= 2;
-    index->key = NEW(a, const char *, slot_count);
-    index->position = NEW(a, size_t, slot_count);
-    index->slot_count = slot_count;
+    return slot_count;
+}
+
+bool name_index_create(struct name_index *index, size_t expected, struct arena *a)
+{
+    index->slot_count = slots_for(expected);
+    index->key = NEW(a, const char *, index->slot_count);
+    index->position = NEW(a, size_t, index->slot_count);
+    return true;
+}
+
+bool name_index_try(struct name_index *index, size_t expected, struct arena *a)
+{
+    index->slot_count = slots_for(expected);
+    index->key = TRY_NEW(a, const char *, index->slot_count);
+    index->position = TRY_NEW(a, size_t, index->slot_count);
     return index->key && index->position;
 }
 

@@ -50,6 +50,9 @@ struct name_index {
 };
 
 /* An empty index for up to `expected` names; false without memory. */
+bool name_index_try(struct name_index *index, size_t expected, struct arena *a);
+
+/* The same in a computation (arena_run()); always true. */
 bool name_index_create(struct name_index *index, size_t expected, struct arena *a);
 
 /* Adds a name that must outlive the index; the position of an equal name that
