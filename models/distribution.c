@@ -281,16 +281,13 @@ static int by_value(const void *a, const void *b)
     return (x->value > y->value) - (x->value < y->value);
 }
 
-static enum error_code sort_values(struct distribution *d, struct arena *a,
-                                   struct error *err)
+static void sort_values(struct distribution *d, struct arena *a)
 {
     struct weighted *list = NEW(a, struct weighted, d->value_count);
     double *sorted = NEW(a, double, d->value_count);
     double *cumulative = NEW(a, double, d->value_count);
     double sum = 0, total = 0;
 
-    if (!list || !sorted || !cumulative)
-        return fail_memory(err);
     for (size_t i = 0; i < d->value_count; i++) {
         list[i] = (struct weighted){d->values[i], d->weight_count ? d->weights[i] : 1};
         total += list[i].weight;
@@ -308,7 +305,6 @@ static enum error_code sort_values(struct distribution *d, struct arena *a,
     }
     d->sorted = sorted;
     d->cumulative = cumulative;
-    return OK;
 }
 
 enum error_code distribution_prepare(struct distribution *d, const char *pointer,
@@ -326,7 +322,7 @@ enum error_code distribution_prepare(struct distribution *d, const char *pointer
     if (err->item_count > found_before)
         return ERR_INVALID;
     if (d->kind == DISTRIBUTION_EMPIRICAL)
-        TRY(sort_values(d, a, err));
+        sort_values(d, a);
     if (d->kind == DISTRIBUTION_LOGNORMAL && isnan(d->mu)) {
         d->mu = log(d->mean) - d->sigma * d->sigma / 2;
         d->mean = (double)NAN;

@@ -128,8 +128,6 @@ static enum error_code lex_text(struct expr_lexer *lex, struct expr_token *token
     token->kind = TOKEN_TEXT;
     token->length = (size_t)(p + 1 - start);
     text = NEW(lex->arena, char, length + 1);
-    if (!text)
-        return fail_memory(lex->err);
     p = start + 1;
     for (size_t i = 0; i < length; i++, p++) {
         if (*p == '\\')

@@ -46,8 +46,6 @@ static enum error_code emit(struct parser *p, struct expr_op op)
         struct expr_op *ops =
             GROW(p->lex.arena, p->ops, struct expr_op, p->op_count, room);
 
-        if (!ops)
-            return fail_memory(p->lex.err);
         p->ops = ops;
         p->op_room = room;
     }
@@ -148,22 +146,19 @@ static uint64_t hash_name(const char *text, size_t length)
     return hash;
 }
 
-static enum error_code grow_names(struct parser *p)
+static void grow_names(struct parser *p)
 {
     size_t room = p->name_room ? p->name_room * 2 : 8;
     struct expr_name *names;
     uint64_t *hashes;
 
     if (p->name_count < p->name_room)
-        return OK;
+        return;
     names = GROW(p->lex.arena, p->names, struct expr_name, p->name_count, room);
     hashes = GROW(p->lex.arena, p->name_hashes, uint64_t, p->name_count, room);
-    if (!names || !hashes)
-        return fail_memory(p->lex.err);
     p->names = names;
     p->name_hashes = hashes;
     p->name_room = room;
-    return OK;
 }
 
 /* Which kind of name it is; *name becomes the one that an alias stands for. */
@@ -192,8 +187,8 @@ static size_t find_name(const struct parser *p, const char *name, size_t length,
     return NAME_NOT_FOUND;
 }
 
-static enum error_code find_or_add_name(struct parser *p, const struct expr_token *token,
-                                        size_t *slot)
+static void find_or_add_name(struct parser *p, const struct expr_token *token,
+                             size_t *slot)
 {
     const char *source = p->lex.source + token->at;
     char *lower = arena_text(p->lex.arena, source, token->length);
@@ -202,8 +197,6 @@ static enum error_code find_or_add_name(struct parser *p, const struct expr_toke
     enum expr_name_kind kind;
     uint64_t hash;
 
-    if (!lower || !written)
-        return fail_memory(p->lex.err);
     for (char *c = lower; *c; c++)
         if (*c >= 'A' && *c <= 'Z')
             *c = (char)(*c - 'A' + 'a');
@@ -211,19 +204,18 @@ static enum error_code find_or_add_name(struct parser *p, const struct expr_toke
     hash = hash_name(name, strlen(name));
     *slot = find_name(p, name, strlen(name), hash);
     if (*slot != NAME_NOT_FOUND)
-        return OK;
-    TRY(grow_names(p));
+        return;
+    grow_names(p);
     *slot = p->name_count++;
     p->names[*slot] = (struct expr_name){.name = name, .written = written, .kind = kind};
     p->name_hashes[*slot] = hash;
-    return OK;
 }
 
 static enum error_code emit_name(struct parser *p, const struct expr_token *token)
 {
     size_t slot = 0;
 
-    TRY(find_or_add_name(p, token, &slot));
+    find_or_add_name(p, token, &slot);
     return emit(p, (struct expr_op){.code = OP_NAME,
                                     .integer = p->lex.dialect == EXPR_GRIDWAY,
                                     .at = (uint32_t)slot});
@@ -231,17 +223,15 @@ static enum error_code emit_name(struct parser *p, const struct expr_token *toke
 
 /* Clauses: recorded at the outermost level only. */
 
-static enum error_code add_clause(struct parser *p, size_t first_op, size_t from)
+static void add_clause(struct parser *p, size_t first_op, size_t from)
 {
     if (p->depth > 0)
-        return OK;
+        return;
     if (p->clause_count == p->clause_room) {
         size_t room = p->clause_room ? p->clause_room * 2 : 4;
         struct span *clauses =
             GROW(p->lex.arena, p->clauses, struct span, p->clause_count, room);
 
-        if (!clauses)
-            return fail_memory(p->lex.err);
         p->clauses = clauses;
         p->clause_room = room;
     }
@@ -249,7 +239,6 @@ static enum error_code add_clause(struct parser *p, size_t first_op, size_t from
                                                   .op_count = p->op_count - first_op,
                                                   .from = from,
                                                   .length = p->lex.last_end - from};
-    return OK;
 }
 
 /* All that has been read so far is one clause. */
@@ -258,7 +247,8 @@ static enum error_code merge_clauses(struct parser *p)
     if (p->depth > 0)
         return OK;
     p->clause_count = 0;
-    return add_clause(p, 0, p->start);
+    add_clause(p, 0, p->start);
+    return OK;
 }
 
 /* Logic. */
@@ -275,7 +265,7 @@ static enum error_code parse_logic(struct parser *p, parse_fn *operand)
     from = p->lex.token.at;
     TRY(operand(p));
     if (is_and)
-        TRY(add_clause(p, skip + 1, from));
+        add_clause(p, skip + 1, from);
     TRY(emit_code(p, is_and ? OP_AND : OP_OR));
     land(p, skip);
     return is_and ? OK : merge_clauses(p);
@@ -380,7 +370,7 @@ static enum error_code parse_and(struct parser *p)
     size_t from = p->lex.token.at;
 
     TRY(parse_not(p));
-    TRY(add_clause(p, first, from));
+    add_clause(p, first, from);
     while (at_token(p, TOKEN_AND))
         TRY(parse_logic(p, parse_not));
     return OK;
@@ -569,8 +559,6 @@ static enum error_code unknown_function(struct parser *p, const struct expr_toke
                                   name->length > 40 ? 40 : name->length);
     const char *nearest;
 
-    if (!text)
-        return fail_memory(p->lex.err);
     for (size_t i = 0; i < FUNCTION_COUNT; i++)
         known[i] = functions[i].name;
     nearest = names_nearest(text, known, FUNCTION_COUNT);
@@ -804,7 +792,7 @@ static enum error_code parse_gridway_requirement(struct parser *p)
     size_t from = p->lex.token.at;
 
     TRY(parse_gridway_operand(p));
-    TRY(add_clause(p, first, from));
+    add_clause(p, first, from);
     while (at_token(p, TOKEN_AND) || at_token(p, TOKEN_OR))
         TRY(parse_logic(p, parse_gridway_operand));
     return OK;
@@ -823,20 +811,16 @@ static enum error_code parse_whole(struct parser *p)
     return at_token(p, TOKEN_END) ? OK : unexpected(p, "an operator or the end");
 }
 
-static enum error_code finish(struct parser *p, struct expr *out)
+static void finish(struct parser *p, struct expr *out)
 {
     struct expr_clause *clauses = NEW(p->lex.arena, struct expr_clause, p->clause_count);
     bool on_plan = false;
 
-    if (!clauses)
-        return fail_memory(p->lex.err);
     for (size_t i = 0; i < p->clause_count; i++) {
         const struct span *span = &p->clauses[i];
 
         clauses[i].text =
             arena_text(p->lex.arena, p->lex.source + span->from, span->length);
-        if (!clauses[i].text)
-            return fail_memory(p->lex.err);
         clauses[i].ops = p->ops + span->first_op;
         clauses[i].op_count = span->op_count;
     }
@@ -849,7 +833,6 @@ static enum error_code finish(struct parser *p, struct expr *out)
                          .on_plan = on_plan,
                          .ops = p->ops,
                          .op_count = p->op_count};
-    return OK;
 }
 
 /* White space, in the gridway dialect with a semicolon in it. */
@@ -886,5 +869,6 @@ enum error_code expr_parse(const char *text, enum expr_purpose purpose,
     TRY(parse_whole(&p));
     if (p.lex.source != text)
         p.clause_count = 0;
-    return finish(&p, out);
+    finish(&p, out);
+    return OK;
 }

@@ -294,13 +294,9 @@ static const struct expr_regex *finish(const struct builder *b, const struct par
     if (words > WORDS)
         words = WORDS;
     set_bytes = words * sizeof(uint64_t);
-    if (!r)
-        return NULL;
     r->words = words;
     r->empty = whole->empty;
     r->first = NEW(a, uint64_t, words * (2 + b->count + SYMBOLS));
-    if (!r->first)
-        return NULL;
     r->last = r->first + words;
     r->follow = r->last + words;
     r->accepts = r->follow + b->count * words;

@@ -335,8 +335,6 @@ enum error_code failure_stats_fit(const struct failure_interval *failures, size_
         .repair = {NAN, NAN, NAN},
     };
 
-    if (!sorted || !gap_s || !repair_s)
-        return fail_memory(err);
     for (size_t i = 0; i < count; i++)
         sorted[i] = failures[i];
     if (count > 0)

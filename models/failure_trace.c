@@ -312,8 +312,6 @@ enum error_code failure_log_add(void *context, const struct failure *failure,
         struct failure *failures =
             GROW(log->arena, log->failures, struct failure, log->count, room);
 
-        if (!failures)
-            return fail_memory(err);
         log->failures = failures;
         log->room = room;
     }

@@ -143,8 +143,6 @@ enum error_code stg_read(const char *text, size_t length, const char *pointer,
     size_t tasks = 0, rest;
 
     r.b = workflow_builder_open(&source, a, err);
-    if (!r.b)
-        return fail_memory(err);
     TRY(need_whole(&r, "the number of tasks", &declared));
     rest = words_on_line(&r);
     if (rest == 1)

@@ -558,8 +558,6 @@ enum error_code wfformat_read(const char *text, size_t length, const char *point
     const char *member;
 
     r.b = workflow_builder_open(&source, a, err);
-    if (!r.b)
-        return fail_memory(err);
     json_walk_open(&r.walk, text, length, a);
     if (enter_object(&r, ""))
         while (goes_on(&r) && (member = json_walk_member(&r.walk))) {

@@ -113,8 +113,7 @@ struct workflow_builder *workflow_builder_open(const struct workflow_source *sou
 {
     struct workflow_builder *b = NEW(a, struct workflow_builder, 1);
 
-    if (!b || !name_index_create(&b->index, 512, a))
-        return NULL;
+    name_index_create(&b->index, 512, a);
     b->source = *source;
     b->arena = a;
     b->err = err;
@@ -203,8 +202,6 @@ static enum error_code symbol(struct workflow_builder *b, const char *text,
     if (b->symbol_count == b->symbol_size)
         TRY(grow_symbols(b));
     b->symbols[b->symbol_count] = arena_text(b->arena, text, strlen(text));
-    if (!b->symbols[b->symbol_count])
-        return fail_memory(b->err);
     name_index_add(&b->index, b->symbols[b->symbol_count], b->symbol_count);
     *number = (uint32_t)b->symbol_count++;
     return OK;
@@ -315,12 +312,10 @@ static const char *task_id(const struct workflow_builder *b, size_t task)
     return b->symbols[tasks_of(b)[task].id];
 }
 
-static enum error_code index_tasks(struct workflow_builder *b)
+static void index_tasks(struct workflow_builder *b)
 {
     b->task_of = NEW(b->arena, uint32_t, b->symbol_count + 1);
     b->task_of_label = NEW(b->arena, uint32_t, b->symbol_count + 1);
-    if (!b->task_of || !b->task_of_label)
-        return fail_memory(b->err);
     memset(b->task_of, 0xff, (b->symbol_count + 1) * sizeof(uint32_t));
     memset(b->task_of_label, 0xff, (b->symbol_count + 1) * sizeof(uint32_t));
     for (uint32_t i = 0; i < b->tasks.count; i++) {
@@ -335,7 +330,6 @@ static enum error_code index_tasks(struct workflow_builder *b)
             b->task_of_label[t->label] =
                 b->task_of_label[t->label] == NO_TASK ? i : AMBIGUOUS;
     }
-    return OK;
 }
 
 /* The task that a text names, by its id, else by a name that only one has; NO_TASK and
@@ -415,18 +409,15 @@ static void merge_edges(struct workflow_builder *b, struct mention *edges, size_
     b->edge_count = kept;
 }
 
-static enum error_code index_edges(struct workflow_builder *b)
+static void index_edges(struct workflow_builder *b)
 {
     size_t n = b->tasks.count;
 
     b->first_edge = NEW(b->arena, uint32_t, n + 1);
-    if (!b->first_edge)
-        return fail_memory(b->err);
     for (size_t e = 0; e < b->edge_count; e++)
         b->first_edge[b->edges[e].child + 1]++;
     for (size_t i = 0; i < n; i++)
         b->first_edge[i + 1] += b->first_edge[i];
-    return OK;
 }
 
 /* A file that has only one kind of list leaves nothing to be desired. */
@@ -465,7 +456,8 @@ static enum error_code resolve_edges(struct workflow_builder *b)
         qsort(mentions, kept, sizeof(*mentions), compare_edges);
     merge_edges(b, mentions, kept);
     count_one_sided(b);
-    return index_edges(b);
+    index_edges(b);
+    return OK;
 }
 
 /* The dependency of a child on a parent; edge_count: there is none. */
@@ -489,7 +481,7 @@ static size_t find_edge(const struct workflow_builder *b, uint32_t parent, uint3
 /* ---- order ---- */
 
 /* Kahn, first in first out, into `order`; how many have a place in it. */
-static enum error_code sort_tasks(struct workflow_builder *b, size_t *placed)
+static void sort_tasks(struct workflow_builder *b, size_t *placed)
 {
     size_t n = b->tasks.count, done = 0, next = 0;
     uint32_t *first = NEW(b->arena, uint32_t, n + 2);
@@ -498,8 +490,6 @@ static enum error_code sort_tasks(struct workflow_builder *b, size_t *placed)
 
     if (!b->order)
         b->order = NEW(b->arena, uint32_t, n + 1);
-    if (!first || !child || !waiting || !b->order)
-        return fail_memory(b->err);
     for (size_t e = 0; e < b->edge_count; e++)
         first[b->edges[e].parent + 2]++;
     for (size_t i = 2; i <= n; i++)
@@ -519,7 +509,6 @@ static enum error_code sort_tasks(struct workflow_builder *b, size_t *placed)
                 b->order[done++] = child[c];
     }
     *placed = done;
-    return OK;
 }
 
 /* Names the tasks of a circle. From a task that has no place in the order, going to
@@ -532,8 +521,6 @@ static enum error_code report_circle(struct workflow_builder *b, size_t placed)
     char text[1024] = "";
     size_t used = 0, names = 0;
 
-    if (!ordered || !via)
-        return fail_memory(b->err);
     for (size_t i = 0; i < placed; i++)
         ordered[b->order[i]] = true;
     while (ordered[start])
@@ -561,17 +548,15 @@ static enum error_code report_circle(struct workflow_builder *b, size_t placed)
 
 /* ---- files ---- */
 
-static enum error_code declare_sizes(struct workflow_builder *b)
+static void declare_sizes(struct workflow_builder *b)
 {
     const struct declared *declared = b->declared.items;
     struct use *uses = b->uses.items;
     double *size_of;
 
     if (!b->declared.count)
-        return OK;
+        return;
     size_of = NEW(b->arena, double, b->symbol_count);
-    if (!size_of)
-        return fail_memory(b->err);
     for (size_t i = 0; i < b->symbol_count; i++)
         size_of[i] = NAN;
     for (size_t i = 0; i < b->declared.count; i++)
@@ -580,7 +565,6 @@ static enum error_code declare_sizes(struct workflow_builder *b)
     for (size_t i = 0; i < b->uses.count; i++)
         if (isnan(uses[i].bytes))
             uses[i].bytes = size_of[uses[i].file];
-    return OK;
 }
 
 static int compare_uses(const void *x, const void *y)
@@ -600,7 +584,7 @@ static int compare_uses(const void *x, const void *y)
 
 /* Uses by file, once each; what is not known takes the size that another use of the
  * file has. */
-static enum error_code sort_uses(struct workflow_builder *b)
+static void sort_uses(struct workflow_builder *b)
 {
     struct use *uses = b->uses.items;
     size_t kept = 0;
@@ -619,13 +603,10 @@ static enum error_code sort_uses(struct workflow_builder *b)
     b->uses.count = kept;
     b->sorted = uses;
     b->first_use = NEW(b->arena, uint32_t, b->symbol_count + 1);
-    if (!b->first_use)
-        return fail_memory(b->err);
     for (size_t i = 0; i < kept; i++)
         b->first_use[uses[i].file + 1]++;
     for (size_t i = 0; i < b->symbol_count; i++)
         b->first_use[i + 1] += b->first_use[i];
-    return OK;
 }
 
 /* Sizes of the uses of one file, from..to. */
@@ -745,8 +726,6 @@ static enum error_code count_bytes(struct workflow_builder *b, bool collect)
     b->bytes = NEW(b->arena, double, b->edge_count + 1);
     b->input_bytes = NEW(b->arena, double, b->tasks.count + 1);
     b->output_bytes = NEW(b->arena, double, b->tasks.count + 1);
-    if (!b->bytes || !b->input_bytes || !b->output_bytes)
-        return fail_memory(b->err);
     for (uint32_t file = 0; file < b->symbol_count; file++) {
         size_t begin = b->first_use[file], last = b->first_use[file + 1];
         size_t end = begin < last ? writers_end(b, file) : last;
@@ -770,16 +749,14 @@ static enum error_code add_implied_edges(struct workflow_builder *b)
     size_t old_count = b->edge_count, placed;
 
     all = NEW(b->arena, struct mention, old_count + b->implied_count);
-    if (!all)
-        return fail_memory(b->err);
     if (old_count)
         memcpy(all, old, old_count * sizeof(*all));
     memcpy(all + old_count, b->implied, b->implied_count * sizeof(*all));
     qsort(all, old_count + b->implied_count, sizeof(*all), compare_edges);
     merge_edges(b, all, old_count + b->implied_count);
     b->repairs[WORKFLOW_REPAIR_repeated_dependencies] = repeated;
-    TRY(index_edges(b));
-    TRY(sort_tasks(b, &placed));
+    index_edges(b);
+    sort_tasks(b, &placed);
     if (placed == b->tasks.count) {
         b->repairs[WORKFLOW_REPAIR_added_dependencies] += b->edge_count - old_count;
         return count_bytes(b, false);
@@ -787,14 +764,14 @@ static enum error_code add_implied_edges(struct workflow_builder *b)
     b->edges = old;
     b->edge_count = old_count;
     b->first_edge = old_first;
-    TRY(sort_tasks(b, &placed));
+    sort_tasks(b, &placed);
     return count_bytes(b, false);
 }
 
 static enum error_code join_files(struct workflow_builder *b)
 {
-    TRY(declare_sizes(b));
-    TRY(sort_uses(b));
+    declare_sizes(b);
+    sort_uses(b);
     for (uint32_t file = 0; file < b->symbol_count; file++)
         settle_sizes(b, b->first_use[file], b->first_use[file + 1]);
     TRY(count_bytes(b, true));
@@ -833,8 +810,7 @@ static void fill_task(const struct workflow_builder *b, size_t i,
     };
 }
 
-static enum error_code fill_workflow(const struct workflow_builder *b,
-                                     struct workflow_import *out)
+static void fill_workflow(const struct workflow_builder *b, struct workflow_import *out)
 {
     size_t n = b->tasks.count;
     struct workflow_task *tasks = NEW(b->arena, struct workflow_task, n);
@@ -842,8 +818,6 @@ static enum error_code fill_workflow(const struct workflow_builder *b,
     struct workflow_dependency *dependencies =
         NEW(b->arena, struct workflow_dependency, b->edge_count + 1);
 
-    if (!tasks || !labels || !dependencies)
-        return fail_memory(b->err);
     for (size_t e = 0; e < b->edge_count; e++) {
         const struct mention *m = &b->edges[e];
 
@@ -863,16 +837,13 @@ static enum error_code fill_workflow(const struct workflow_builder *b,
     out->labels = labels;
     out->task_count = n;
     out->dependency_count = b->edge_count;
-    return OK;
 }
 
 /* Longest chain of run times; those that are not known count 0. */
-static enum error_code critical_path(const struct workflow_builder *b, double *longest_s)
+static void critical_path(const struct workflow_builder *b, double *longest_s)
 {
     double *finish_s = NEW(b->arena, double, b->tasks.count);
 
-    if (!finish_s)
-        return fail_memory(b->err);
     *longest_s = 0;
     for (size_t i = 0; i < b->tasks.count; i++) {
         uint32_t task = b->order[i];
@@ -883,7 +854,6 @@ static enum error_code critical_path(const struct workflow_builder *b, double *l
         finish_s[task] = start_s + (isnan(run_s) ? 0 : run_s);
         *longest_s = fmax(*longest_s, finish_s[task]);
     }
-    return OK;
 }
 
 /* What was not used, as one repair; detail NULL: no memory. */
@@ -908,8 +878,6 @@ static enum error_code list_repairs(const struct workflow_builder *b,
     const char **warnings = NEW(b->arena, const char *, WORKFLOW_REPAIR_COUNT + 1);
     size_t count = 0;
 
-    if (!repairs || !warnings)
-        return fail_memory(b->err);
     for (size_t i = 0; i < WORKFLOW_REPAIR_COUNT; i++) {
         if (!b->repairs[i])
             continue;
@@ -938,17 +906,17 @@ enum error_code workflow_build(struct workflow_builder *b, struct workflow_impor
 
     if (b->tasks.count == 0)
         invalid(b->err, b->source.pointer, ITEM_REQUIRED, "there is no task");
-    TRY(index_tasks(b));
+    index_tasks(b);
     set_run_times(b);
     TRY(resolve_edges(b));
     if (b->err->code != OK)
         return b->err->code;
-    TRY(sort_tasks(b, &placed));
+    sort_tasks(b, &placed);
     if (placed < b->tasks.count)
         return report_circle(b, placed);
     TRY(join_files(b));
-    TRY(fill_workflow(b, &built));
-    TRY(critical_path(b, &built.critical_path_s));
+    fill_workflow(b, &built);
+    critical_path(b, &built.critical_path_s);
     TRY(list_repairs(b, &built));
     *out = built;
     return OK;

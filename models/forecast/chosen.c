@@ -6,8 +6,7 @@ bool chosen_create(struct chosen *c, const char *const *ids, size_t count,
 {
     c->count = 0;
     c->position = NEW(a, size_t, count);
-    if (!c->position || !name_index_create(&c->index, count, a))
-        return false;
+    name_index_create(&c->index, count, a);
     for (size_t i = 0; i < count; i++) {
         if (name_index_add(&c->index, ids[i], c->count) == NAME_NOT_FOUND)
             c->position[c->count++] = i;

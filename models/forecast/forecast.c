@@ -131,8 +131,6 @@ static enum error_code list_missing(const struct load_forecast_in *in,
     struct chosen_walk walk = {0};
     struct chosen_key key;
 
-    if (!keys || !missing)
-        return fail_memory(err);
     for (size_t i = 0; i < count; i++)
         keys[i] = entries[i].key;
     qsort(keys, count, sizeof(*keys), compare_keys);
@@ -257,9 +255,8 @@ static size_t values_max(struct side side, const struct load_forecast *out)
 
 /* Forecast of a side's minimum by the mode in out->mode_used; NAN: no common
  * interval. */
-static enum error_code forecast_side(struct side side, const struct load_forecast *out,
-                                     double *forecast, size_t *interval_count,
-                                     struct arena *a, struct error *err)
+static void forecast_side(struct side side, const struct load_forecast *out,
+                          double *forecast, size_t *interval_count, struct arena *a)
 {
     double *value;
     size_t count;
@@ -267,16 +264,13 @@ static enum error_code forecast_side(struct side side, const struct load_forecas
     *forecast = NAN;
     *interval_count = 0;
     if (side.count == 0)
-        return OK;
+        return;
     value = NEW(a, double, values_max(side, out));
-    if (!value)
-        return fail_memory(err);
     count = out->mode_used == FORECAST_MODE_FORECAST_OF_MIN
                 ? minimum_of_buckets(side, value)
                 : minimum_of_blocks(side, out->horizon_s, value);
     *forecast = battery_run(value, count).value;
     *interval_count = count;
-    return OK;
 }
 
 /* ---- each by itself ---- */
@@ -298,14 +292,11 @@ static struct resource_forecast forecast_entry(const struct entry *e)
 }
 
 /* Fills resources and the least of them on each side. */
-static enum error_code forecast_each(const struct entry *entries, size_t count,
-                                     struct load_forecast *out, struct arena *a,
-                                     struct error *err)
+static void forecast_each(const struct entry *entries, size_t count,
+                          struct load_forecast *out, struct arena *a)
 {
     struct resource_forecast *each = NEW(a, struct resource_forecast, count);
 
-    if (!each)
-        return fail_memory(err);
     for (size_t i = 0; i < count; i++) {
         each[i] = forecast_entry(&entries[i]);
         if (each[i].to_resource_id)
@@ -315,37 +306,33 @@ static enum error_code forecast_each(const struct entry *entries, size_t count,
     }
     out->resources = each;
     out->resource_count = count;
-    return OK;
 }
 
-static enum error_code forecast_minimum(const struct load_forecast_in *in,
-                                        struct entry *entries, size_t count,
-                                        struct load_forecast *out, struct arena *a,
-                                        struct error *err)
+static void forecast_minimum(const struct load_forecast_in *in, struct entry *entries,
+                             size_t count, struct load_forecast *out, struct arena *a)
 {
     struct side cpus = {entries, 0}, links;
     double cpu, bandwidth;
     size_t cpu_intervals, link_intervals;
 
     if (in->mode == FORECAST_MODE_MIN_OF_FORECASTS)
-        return OK;
+        return;
     while (cpus.count < count && !entries[cpus.count].series->to_resource_id)
         cpus.count++;
     links = (struct side){entries + cpus.count, count - cpus.count};
     out->mode_used = in->mode;
     if (in->mode == FORECAST_MODE_DURATION_MATCHED)
         out->horizon_s = fmax(in->horizon_s, LOAD_BUCKET_S);
-    TRY(forecast_side(cpus, out, &cpu, &cpu_intervals, a, err));
-    TRY(forecast_side(links, out, &bandwidth, &link_intervals, a, err));
+    forecast_side(cpus, out, &cpu, &cpu_intervals, a);
+    forecast_side(links, out, &bandwidth, &link_intervals, a);
     if (isnan(cpu) || (links.count > 0 && isnan(bandwidth))) {
         out->mode_used = FORECAST_MODE_MIN_OF_FORECASTS;
         out->horizon_s = LOAD_BUCKET_S;
-        return OK;
+        return;
     }
     out->cpu_available_ratio = cpu;
     out->bandwidth_mbps = bandwidth;
     out->interval_count = cpu_intervals;
-    return OK;
 }
 
 enum error_code load_forecast(const struct load_forecast_in *in,
@@ -369,13 +356,12 @@ enum error_code load_forecast(const struct load_forecast_in *in,
         invalid(err, "/horizon_s", ITEM_OUT_OF_BOUNDS, "must be above 0");
     if (err->code != OK)
         return err->code;
-    if (!entries || !chosen_create(&c, in->resource_ids, in->resource_count, a))
-        return fail_memory(err);
+    chosen_create(&c, in->resource_ids, in->resource_count, a);
     count = collect(in, &c, entries);
     TRY(list_missing(in, &c, entries, count, &f, a, err));
     if (!f.reason) {
-        TRY(forecast_each(entries, count, &f, a, err));
-        TRY(forecast_minimum(in, entries, count, &f, a, err));
+        forecast_each(entries, count, &f, a);
+        forecast_minimum(in, entries, count, &f, a);
     }
     *out = f;
     return OK;

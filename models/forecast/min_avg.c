@@ -156,8 +156,7 @@ enum error_code min_avg_of_run(const struct min_avg_in *in, struct min_avg *out,
     size_t count, key_count = 0, end;
     struct chosen c;
 
-    if (!entries || !keys || !chosen_create(&c, in->resource_ids, in->resource_count, a))
-        return fail_memory(err);
+    chosen_create(&c, in->resource_ids, in->resource_count, a);
     if (in->resource_count == 0)
         invalid(err, "/resource_ids", ITEM_REQUIRED, "name the processors of the run");
     if (!isfinite(in->from_s) || !(in->to_s >= in->from_s) || !isfinite(in->to_s))

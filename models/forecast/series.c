@@ -137,8 +137,7 @@ enum error_code load_series_of_samples(const struct load_sample *samples, size_t
     struct load_series *made;
     struct name_index ids;
 
-    if (!entries || !groups || !buckets || !name_index_create(&ids, 2 * count, a))
-        return fail_memory(err);
+    name_index_create(&ids, 2 * count, a);
     entry_count = collect(samples, count, &ids, entries, err);
     if (err->code != OK)
         return err->code;
@@ -146,8 +145,6 @@ enum error_code load_series_of_samples(const struct load_sample *samples, size_t
     group_count = find_groups(entries, entry_count, groups);
     qsort(groups, group_count, sizeof(*groups), compare_groups);
     made = NEW(a, struct load_series, group_count);
-    if (!made)
-        return fail_memory(err);
     for (size_t g = 0; g < group_count; g++) {
         const struct load_sample *s = &samples[groups[g].appeared];
         size_t length = groups[g].end - groups[g].first;

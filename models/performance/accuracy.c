@@ -61,8 +61,6 @@ enum error_code accuracy_of(const struct accuracy_pair *pairs, size_t count,
     struct accuracy result = {count, NAN, NAN, NAN, NAN, NAN, NAN, NAN};
     double *ppe = NEW(a, double, count);
 
-    if (!ppe)
-        return fail_memory(err);
     for (size_t i = 0; i < count; i++)
         check_pair("pairs", i, pairs[i].actual_s, pairs[i].predicted_s, err);
     if (err->code != OK)
@@ -113,8 +111,6 @@ enum error_code scheduling_loss(const struct loss_row *rows, size_t count,
     size_t made_count = 0;
     char pointer[64];
 
-    if (!made || !chosen)
-        return fail_memory(err);
     for (size_t i = 0; i < count; i++) {
         check_pair("rows", i, rows[i].actual_s, rows[i].predicted_s, err);
         if (rows[i].group < count)
@@ -184,8 +180,6 @@ enum error_code loss_groups(const double *problem_size, const double *dedicated_
     double least_s = HUGE_VAL, most_s = -HUGE_VAL;
     size_t current = 0;
 
-    if (!rows)
-        return fail_memory(err);
     for (size_t i = 0; i < count; i++) {
         check_size(i, "problem_size", problem_size[i], err);
         check_size(i, "dedicated_s", dedicated_s[i], err);

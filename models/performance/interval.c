@@ -39,9 +39,8 @@ enum error_code prediction_interval(double time_s, double level,
     struct prediction_interval p = {NAN, NAN, level, PREDICTION_BASIS_NONE, 0};
     double *sorted = NEW(a, double, PREDICTION_RATIOS_MAX + ratios->other_count);
 
+    (void)err;
     assert(level > 0 && level < 1);
-    if (!sorted)
-        return fail_memory(err);
     p.basis = PREDICTION_BASIS_EXECUTIONS;
     p.ratio_count = take_last(ratios->executions, ratios->execution_count,
                               PREDICTION_RATIOS_MAX, sorted);

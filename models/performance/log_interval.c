@@ -108,20 +108,16 @@ static double median_size(const struct gathered *g, double *room)
 }
 
 /* Values in ascending order, with their weights. */
-static enum error_code sort_values(struct log_set *set, struct weighted *list,
-                                   struct arena *a, struct error *err)
+static void sort_values(struct log_set *set, struct weighted *list, struct arena *a)
 {
     set->value = NEW(a, double, set->count + 1);
     set->weight = NEW(a, double, set->count + 1);
-    if (!set->value || !set->weight)
-        return fail_memory(err);
     qsort(list, set->count, sizeof(*list), compare_weighted);
     for (size_t i = 0; i < set->count; i++) {
         set->value[i] = list[i].value;
         set->weight[i] = list[i].weight;
         set->weight_sum += list[i].weight;
     }
-    return OK;
 }
 
 enum error_code log_set_of(const struct log_errors *errors,
@@ -134,14 +130,13 @@ enum error_code log_set_of(const struct log_errors *errors,
     double *room, m = 0;
     struct log_set set = {0};
 
+    (void)err;
     for (size_t k = 0; k < LOG_GROUP_COUNT; k++)
         most += errors[k].count;
     g.error = NEW(a, const struct log_error *, most + 1);
     g.weight = NEW(a, double, most + 1);
     list = NEW(a, struct weighted, most + 1);
     room = NEW(a, double, most + 1);
-    if (!g.error || !g.weight || !list || !room)
-        return fail_memory(err);
     gather(errors, group, &g);
     for (size_t i = 0; i < g.count; i++)
         m += g.weight[i];
@@ -153,7 +148,7 @@ enum error_code log_set_of(const struct log_errors *errors,
     for (size_t i = 0; i < recent[group].count; i++)
         list[set.count++] = (struct weighted){recent[group].value[i], 1};
     set.error_count = set.count;
-    TRY(sort_values(&set, list, a, err));
+    sort_values(&set, list, a);
     *out = set;
     return OK;
 }

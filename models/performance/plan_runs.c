@@ -87,8 +87,6 @@ enum error_code run_plan(const struct run_plan_in *in, struct run_plan *out,
     }
     runs = NEW(a, struct planned_run, run_count);
     dedicated = NEW(a, struct planned_run, 1 + SPREAD_RUNS);
-    if (!runs || !dedicated)
-        return fail_memory(err);
     *out = (struct run_plan){NULL, runs, run_count, dedicated, 1 + SPREAD_RUNS};
     for (size_t g = 0; g < group_count; g++) {
         add_runs(in, groups[g].processors, groups[g].run_count, false, runs);
@@ -197,8 +195,7 @@ enum error_code run_choose_next(const struct run_candidate *candidates,
     struct run_choice *choices = NEW(a, struct run_choice, candidate_count);
     size_t count = 0;
 
-    if (!choices)
-        return fail_memory(err);
+    (void)err;
     for (size_t i = 0; i < candidate_count; i++)
         choices[i] = judge(i, &candidates[i], models, model_count, weight, predict);
     qsort(choices, candidate_count, sizeof(*choices), compare_choices);

@@ -206,36 +206,31 @@ static void find_bandwidth_factor(const struct parts *p, struct perf_porting *ou
 /* The first combination of the list that the reference's runs can tell apart; under
  * rule.nonnegative one that they give no negative coefficient, which predicts the target
  * better (bench performance_shapes, A6: 29 against 41 %). */
-static enum error_code fit_reference(const struct perf_model_set *reference,
-                                     const struct runs *runs, struct perf_porting *out,
-                                     bool *found, struct arena *a, struct error *err)
+static void fit_reference(const struct perf_model_set *reference, const struct runs *runs,
+                          struct perf_porting *out, bool *found, struct arena *a)
 {
     struct perf_row *rows = NEW(a, struct perf_row, runs->count);
     struct perf_report report = {0};
     struct search s = {.options = &reference->options, .report = &report, .arena = a};
     struct perf_list one = {&out->fitted, 1};
 
-    if (!rows)
-        return fail_memory(err);
     for (size_t i = 0; i < runs->count; i++)
         perf_row_of(&runs->items[i], &rows[i]);
     for (size_t i = 0; i < reference->sorted.count && !*found; i++) {
         out->fitted = reference->sorted.items[i];
         out->combination = i;
-        TRY(search_refit(&s, (struct search_rows){rows, runs->count}, &one, err));
+        search_refit(&s, (struct search_rows){rows, runs->count}, &one);
         *found = isfinite(out->fitted.standard_error);
     }
     if (!*found) {
         out->fitted = reference->sorted.items[0];
         out->combination = 0;
     }
-    return OK;
 }
 
-static enum error_code port_bandwidth(const struct perf_model_set *reference,
-                                      const struct runs *reference_runs,
-                                      const struct runs *target, struct perf_porting *out,
-                                      struct arena *a, struct error *err)
+static void port_bandwidth(const struct perf_model_set *reference,
+                           const struct runs *reference_runs, const struct runs *target,
+                           struct perf_porting *out, struct arena *a)
 {
     struct parts p = {.target = target,
                       .computation_s = NEW(a, double, target->count),
@@ -243,20 +238,17 @@ static enum error_code port_bandwidth(const struct perf_model_set *reference,
                       .relative = reference->options.rule.relative};
     bool found = false;
 
-    if (!p.computation_s || !p.communication_s)
-        return fail_memory(err);
-    TRY(fit_reference(reference, reference_runs, out, &found, a, err));
+    fit_reference(reference, reference_runs, out, &found, a);
     if (!found) {
         out->status = PERF_PORTING_NOT_IDENTIFIABLE;
         out->bandwidth_factor = 1;
         out->best_factor = (double)NAN;
         out->goodness_reference = out->goodness_target = (double)NAN;
-        return OK;
+        return;
     }
     out->goodness_reference = out->fitted.appe_ratio;
     fill_parts(&p, &out->fitted, out->cpu_factor);
     find_bandwidth_factor(&p, out);
-    return OK;
 }
 
 enum error_code perf_port(const struct perf_model_set *reference,
@@ -280,7 +272,7 @@ enum error_code perf_port(const struct perf_model_set *reference,
     if (port.cpu_factor > 0 && more.count >= 2 && more_there.count >= 2 &&
         reference->sorted.count > 0) {
         port.outcome = PERF_READY;
-        TRY(port_bandwidth(reference, &more, &more_there, &port, a, err));
+        port_bandwidth(reference, &more, &more_there, &port, a);
     }
     *out = port;
     return OK;
@@ -304,8 +296,6 @@ enum error_code perf_ported_set(const struct perf_model_set *reference,
     struct perf_model_set set, kept;
     struct perf_reference *r = NEW(a, struct perf_reference, 1);
 
-    if (!r)
-        return fail_memory(err);
     TRY(perf_set_copy(reference, &kept, a, err));
     TRY(perf_set_copy(reference, &set, a, err));
     r->cpu_factor = porting->cpu_factor;

@@ -129,8 +129,6 @@ enum error_code perf_preliminary_fit(const struct perf_sample *samples, size_t c
     size_t used = 0, next = 0;
 
     TRY(check(samples, count, comp_degree, comm_degree, err));
-    if (!matrix || !work)
-        return fail_memory(err);
     perf_seen_clear(&m.seen);
     for (size_t i = 0; i < count; i++)
         used += !perf_sample_fault(&samples[i]);

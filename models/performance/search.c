@@ -26,18 +26,15 @@ struct shortlist {
     double factor; /* what is worse than this times the best is not kept */
 };
 
-static enum error_code shortlist_create(struct shortlist *list, size_t limit,
-                                        double factor, struct arena *a, struct error *err)
+static void shortlist_create(struct shortlist *list, size_t limit, double factor,
+                             struct arena *a)
 {
     struct perf_combination *slots = NEW(a, struct perf_combination, limit);
 
     *list = (struct shortlist){.limit = limit, .factor = factor};
     list->order = NEW(a, struct perf_combination *, limit);
-    if (!slots || !list->order)
-        return fail_memory(err);
     for (size_t i = 0; i < limit; i++)
         list->order[i] = &slots[i];
-    return OK;
 }
 
 static bool shortlist_full(const struct shortlist *list)
@@ -105,15 +102,12 @@ void search_keep(struct perf_list *list, size_t limit)
         list->count--;
 }
 
-static enum error_code refit_by(const struct search *s, struct search_rows rows,
-                                struct perf_fit_rule rule, struct perf_list *list,
-                                struct error *err)
+static void refit_by(const struct search *s, struct search_rows rows,
+                     struct perf_fit_rule rule, struct perf_list *list)
 {
     double *matrix = NEW(s->arena, double, (PERF_TERMS_MAX + 1) * rows.count);
     double *work = NEW(s->arena, double, LEAST_SQUARES_WORK(PERF_TERMS_MAX + 1));
 
-    if (!matrix || !work)
-        return fail_memory(err);
     for (size_t i = 0; i < list->count; i++) {
         struct perf_combination *c = &list->items[i];
 
@@ -121,29 +115,24 @@ static enum error_code refit_by(const struct search *s, struct search_rows rows,
         if (s->options->by_appe && isfinite(c->standard_error))
             c->rank_error = perf_rank_error(c->appe_ratio);
     }
-    return OK;
 }
 
-enum error_code search_refit(const struct search *s, struct search_rows rows,
-                             struct perf_list *list, struct error *err)
+void search_refit(const struct search *s, struct search_rows rows, struct perf_list *list)
 {
-    return refit_by(s, rows, s->options->rule, list, err);
+    refit_by(s, rows, s->options->rule, list);
 }
 
 /* The entries of a shortlist as a list, fitted to the rows of their stage. */
-static enum error_code finish(const struct search *s, struct search_rows rows,
-                              struct perf_fit_rule rule, const struct shortlist *best,
-                              struct perf_list *out, struct error *err)
+static void finish(const struct search *s, struct search_rows rows,
+                   struct perf_fit_rule rule, const struct shortlist *best,
+                   struct perf_list *out)
 {
     out->count = best->count;
     out->items = NEW(s->arena, struct perf_combination, best->count);
-    if (!out->items)
-        return fail_memory(err);
     for (size_t i = 0; i < best->count; i++)
         out->items[i] = *best->order[i];
-    TRY(refit_by(s, rows, rule, out, err));
+    refit_by(s, rows, rule, out);
     search_keep(out, best->limit);
-    return OK;
 }
 
 /* ---- one stage's fits ---- */
@@ -156,13 +145,12 @@ struct stage {
     struct sweep sweep;
 };
 
-static enum error_code stage_create(struct stage *stage, struct search *s,
-                                    struct search_rows rows, struct perf_fit_rule rule,
-                                    struct error *err)
+static void stage_create(struct stage *stage, struct search *s, struct search_rows rows,
+                         struct perf_fit_rule rule)
 {
     *stage = (struct stage){.search = s, .rows = rows, .rule = rule};
-    return sweep_create(&stage->sweep, rows.rows, rows.count, rule, s->options->by_appe,
-                        s->arena, err);
+    sweep_create(&stage->sweep, rows.rows, rows.count, rule, s->options->by_appe,
+                 s->arena);
 }
 
 /* The rest of a stage is left out when the time is up; its first part never is. */
@@ -214,7 +202,7 @@ static enum error_code run_stage(struct search *s, struct search_rows rows, stag
     struct perf_fit_rule rule = s->options->rule;
     struct stage stage;
 
-    TRY(stage_create(&stage, s, rows, rule, err));
+    stage_create(&stage, s, rows, rule);
     TRY(run(&stage, in, out, err));
     if (out->count > 0 || !rule.nonnegative)
         return OK;
@@ -229,15 +217,16 @@ static enum error_code run_single(struct stage *stage, const struct perf_list *i
 {
     struct shortlist best;
 
+    (void)err;
     (void)in;
-    TRY(shortlist_create(&best, PERF_SINGLE_MAX, SEARCH_KEEP_FACTOR, stage->search->arena,
-                         err));
+    shortlist_create(&best, PERF_SINGLE_MAX, SEARCH_KEEP_FACTOR, stage->search->arena);
     sweep_set_back(&stage->sweep, NULL, 0);
     for (size_t i = 0; i < PERF_CANDIDATES && !stage_cut(stage, i); i++) {
         sweep_set_front(&stage->sweep, perf_candidates[i], PERF_NONE);
         fit_computation(stage, perf_candidates[i], PERF_NONE, &best);
     }
-    return finish(stage->search, stage->rows, stage->rule, &best, out, err);
+    finish(stage->search, stage->rows, stage->rule, &best, out);
+    return OK;
 }
 
 enum error_code search_single(struct search *s, struct search_rows rows,
@@ -287,19 +276,18 @@ static void merge(struct shortlist *into, const struct shortlist *list)
         shortlist_add(into, list->order[i]);
 }
 
-static enum error_code fit_pairs_of(struct stage *stage, unsigned comp_mask, size_t limit,
-                                    struct shortlist *best, struct error *err)
+static void fit_pairs_of(struct stage *stage, unsigned comp_mask, size_t limit,
+                         struct shortlist *best)
 {
     struct shortlist own;
 
-    TRY(shortlist_create(&own, limit, SEARCH_KEEP_FACTOR, stage->search->arena, err));
+    shortlist_create(&own, limit, SEARCH_KEEP_FACTOR, stage->search->arena);
     sweep_set_front(&stage->sweep, comp_mask, LINEAR);
     if (stage->rule.nonnegative)
         fit_computation(stage, comp_mask, LINEAR, &own);
     for (size_t i = 0; i < PERF_CANDIDATES; i++)
         fit_bandwidths(stage, comp_mask, perf_candidates[i], &own);
     merge(best, &own);
-    return OK;
 }
 
 static enum error_code run_pairs(struct stage *stage, const struct perf_list *single,
@@ -307,12 +295,13 @@ static enum error_code run_pairs(struct stage *stage, const struct perf_list *si
 {
     struct shortlist best;
 
-    TRY(shortlist_create(&best, PERF_PAIRS_MAX, SEARCH_KEEP_FACTOR, stage->search->arena,
-                         err));
+    (void)err;
+    shortlist_create(&best, PERF_PAIRS_MAX, SEARCH_KEEP_FACTOR, stage->search->arena);
     set_bandwidth_columns(&stage->sweep);
     for (size_t i = 0; i < single->count && !stage_cut(stage, i); i++)
-        TRY(fit_pairs_of(stage, single->items[i].comp_mask, PAIRS_EACH_MAX, &best, err));
-    return finish(stage->search, stage->rows, stage->rule, &best, out, err);
+        fit_pairs_of(stage, single->items[i].comp_mask, PAIRS_EACH_MAX, &best);
+    finish(stage->search, stage->rows, stage->rule, &best, out);
+    return OK;
 }
 
 enum error_code search_pairs(struct search *s, struct search_rows rows,
@@ -329,13 +318,14 @@ static enum error_code run_joint(struct stage *stage, const struct perf_list *in
 {
     struct shortlist best;
 
+    (void)err;
     (void)in;
-    TRY(shortlist_create(&best, PERF_PAIRS_MAX, SEARCH_KEEP_FACTOR, stage->search->arena,
-                         err));
+    shortlist_create(&best, PERF_PAIRS_MAX, SEARCH_KEEP_FACTOR, stage->search->arena);
     set_bandwidth_columns(&stage->sweep);
     for (size_t i = 0; i < PERF_CANDIDATES && !stage_cut(stage, i); i++)
-        TRY(fit_pairs_of(stage, perf_candidates[i], PERF_PAIRS_MAX, &best, err));
-    return finish(stage->search, stage->rows, stage->rule, &best, out, err);
+        fit_pairs_of(stage, perf_candidates[i], PERF_PAIRS_MAX, &best);
+    finish(stage->search, stage->rows, stage->rule, &best, out);
+    return OK;
 }
 
 /* Which cells (f_comp, f_comm) are still to be looked at. */
@@ -401,11 +391,9 @@ static enum error_code run_pruned(struct stage *stage, const struct perf_list *i
     struct cells *cells = NEW(stage->search->arena, struct cells, 1);
     struct shortlist best;
 
+    (void)err;
     (void)in;
-    if (!cells)
-        return fail_memory(err);
-    TRY(shortlist_create(&best, PERF_PAIRS_MAX, SEARCH_KEEP_FACTOR, stage->search->arena,
-                         err));
+    shortlist_create(&best, PERF_PAIRS_MAX, SEARCH_KEEP_FACTOR, stage->search->arena);
     cells->left = CELLS;
     set_bandwidth_columns(&stage->sweep);
     search_cells(stage, cells, &best);
@@ -413,7 +401,8 @@ static enum error_code run_pruned(struct stage *stage, const struct perf_list *i
         sweep_set_front(&stage->sweep, perf_candidates[i], LINEAR);
         fit_computation(stage, perf_candidates[i], LINEAR, &best);
     }
-    return finish(stage->search, stage->rows, stage->rule, &best, out, err);
+    finish(stage->search, stage->rows, stage->rule, &best, out);
+    return OK;
 }
 
 enum error_code search_joint(struct search *s, struct search_rows rows,
@@ -456,17 +445,15 @@ static size_t set_processor_columns(struct sweep *sweep,
     return each;
 }
 
-static enum error_code fit_triple(struct stage *stage,
-                                  const struct perf_combination *triple,
-                                  struct perf_combination *out, size_t *out_count,
-                                  struct error *err)
+static void fit_triple(struct stage *stage, const struct perf_combination *triple,
+                       struct perf_combination *out, size_t *out_count)
 {
     struct p_ids ids = p_ids_of(stage->search->options);
     size_t each = set_processor_columns(&stage->sweep, triple, ids);
     struct perf_combination name = *triple;
     struct shortlist own;
 
-    TRY(shortlist_create(&own, SORTED_EACH_MAX, HUGE_VAL, stage->search->arena, err));
+    shortlist_create(&own, SORTED_EACH_MAX, HUGE_VAL, stage->search->arena);
     own.factor = 1e300; /* no factor: an infinite one times 0 is no number */
     for (name.pcomp_id = ids.first; name.pcomp_id <= ids.last; name.pcomp_id++) {
         sweep_set_front(&stage->sweep, triple->comp_mask, name.pcomp_id);
@@ -483,7 +470,6 @@ static enum error_code fit_triple(struct stage *stage,
     }
     for (size_t i = 0; i < own.count; i++)
         out[(*out_count)++] = *own.order[i];
-    return OK;
 }
 
 static enum error_code run_sorted(struct stage *stage, const struct perf_list *pairs,
@@ -496,9 +482,9 @@ static enum error_code run_sorted(struct stage *stage, const struct perf_list *p
     if (!all.items)
         return fail_memory(err);
     for (size_t i = 0; i < pairs->count && !stage_cut(stage, i); i++)
-        TRY(fit_triple(stage, &pairs->items[i], all.items, &all.count, err));
+        fit_triple(stage, &pairs->items[i], all.items, &all.count);
     search_keep(&all, PERF_SORTED_MAX);
-    TRY(refit_by(stage->search, stage->rows, stage->rule, &all, err));
+    refit_by(stage->search, stage->rows, stage->rule, &all);
     search_keep(&all, PERF_SORTED_MAX);
     *out = all;
     return OK;

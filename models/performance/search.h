@@ -56,7 +56,7 @@ void search_keep(struct perf_list *list, size_t limit);
 void search_sort(struct perf_list *list);
 
 /* Fits every entry to the rows and sets its rank by the options. */
-enum error_code search_refit(const struct search *s, struct search_rows rows,
-                             struct perf_list *list, struct error *err);
+void search_refit(const struct search *s, struct search_rows rows,
+                  struct perf_list *list);
 
 #endif

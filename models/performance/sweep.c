@@ -36,9 +36,8 @@ static void set_time(struct sweep *s)
     s->time_mean = s->row_count > 0 ? sum / (double)s->row_count : 0;
 }
 
-enum error_code sweep_create(struct sweep *s, const struct perf_row *rows,
-                             size_t row_count, struct perf_fit_rule rule, bool by_appe,
-                             struct arena *a, struct error *err)
+void sweep_create(struct sweep *s, const struct perf_row *rows, size_t row_count,
+                  struct perf_fit_rule rule, bool by_appe, struct arena *a)
 {
     *s = (struct sweep){
         .rows = rows, .row_count = row_count, .rule = rule, .by_appe = by_appe};
@@ -49,11 +48,7 @@ enum error_code sweep_create(struct sweep *s, const struct perf_row *rows,
     s->time = NEW(a, double, row_count);
     s->spare = NEW(a, double, 2 * row_count);
     s->work = NEW(a, double, LEAST_SQUARES_WORK(SWEEP_BACK_MAX + 1));
-    if (!s->front || !s->factored || !s->back || !s->turned || !s->time || !s->spare ||
-        !s->work)
-        return fail_memory(err);
     set_time(s);
-    return OK;
 }
 
 /* The length of a column that may be used; 0: it may not. */

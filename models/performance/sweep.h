@@ -61,9 +61,8 @@ struct sweep_fit {
 };
 
 /* Space for rows; everything else of the sweep is set by the calls below. */
-enum error_code sweep_create(struct sweep *s, const struct perf_row *rows,
-                             size_t row_count, struct perf_fit_rule rule, bool by_appe,
-                             struct arena *a, struct error *err);
+void sweep_create(struct sweep *s, const struct perf_row *rows, size_t row_count,
+                  struct perf_fit_rule rule, bool by_appe, struct arena *a);
 
 /* Communication columns of all fits to come. */
 void sweep_set_back(struct sweep *s, const struct sweep_column *columns, size_t count);

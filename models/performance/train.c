@@ -126,10 +126,9 @@ static void sort_in(const struct perf_sample *sample, size_t least,
     perf_seen_add(&set->parallel_seen, sample);
 }
 
-static enum error_code split_rows(const struct perf_sample *samples, size_t count,
-                                  struct perf_model_set *set, struct perf_report *report,
-                                  struct stage_rows *rows, struct arena *a,
-                                  struct error *err)
+static void split_rows(const struct perf_sample *samples, size_t count,
+                       struct perf_model_set *set, struct perf_report *report,
+                       struct stage_rows *rows, struct arena *a)
 {
     const struct perf_options *options = &set->options;
     size_t first = count > PERF_SAMPLES_MAX ? count - PERF_SAMPLES_MAX : 0;
@@ -137,8 +136,6 @@ static enum error_code split_rows(const struct perf_sample *samples, size_t coun
     struct perf_row *pairs = NEW(a, struct perf_row, count - first);
     struct perf_row *parallel = NEW(a, struct perf_row, count - first);
 
-    if (!single || !pairs || !parallel)
-        return fail_memory(err);
     *rows = (struct stage_rows){0};
     perf_seen_clear(&set->single_seen);
     perf_seen_clear(&set->parallel_seen);
@@ -161,7 +158,6 @@ static enum error_code split_rows(const struct perf_sample *samples, size_t coun
     report->pair_samples = rows->pairs.count;
     report->parallel_samples = rows->parallel.count;
     report->distinct_processors = rows->distinct_count;
-    return OK;
 }
 
 static bool enough(const struct stage_rows *rows, const struct perf_options *options)
@@ -236,7 +232,7 @@ enum error_code perf_train(const struct perf_sample *samples, size_t count,
     struct search s = {.options = options, .budget = budget, .report = &done, .arena = a};
     struct stage_rows rows;
 
-    TRY(split_rows(samples, count, &set, &done, &rows, a, err));
+    split_rows(samples, count, &set, &done, &rows, a);
     if (enough(&rows, options))
         TRY(run_stages(&s, &rows, &set, err));
     set.state = state_of(&set);
@@ -257,13 +253,11 @@ static bool contains(const struct perf_list *list, const struct perf_combination
 }
 
 /* The old list and what is new in the other, old entries first with their streaks. */
-static enum error_code join(const struct perf_list *old, const struct perf_list *found,
-                            struct perf_list *out, struct arena *a, struct error *err)
+static void join(const struct perf_list *old, const struct perf_list *found,
+                 struct perf_list *out, struct arena *a)
 {
     out->count = 0;
     out->items = NEW(a, struct perf_combination, old->count + found->count);
-    if (!out->items)
-        return fail_memory(err);
     for (size_t i = 0; i < old->count; i++)
         out->items[out->count++] = old->items[i];
     for (size_t i = 0; i < found->count; i++) {
@@ -272,7 +266,6 @@ static enum error_code join(const struct perf_list *old, const struct perf_list 
         out->items[out->count] = found->items[i];
         out->items[out->count++].low_rank_streak = 0;
     }
-    return OK;
 }
 
 static enum error_code reform_lists(struct search *s, const struct stage_rows *rows,
@@ -287,8 +280,8 @@ static enum error_code reform_lists(struct search *s, const struct stage_rows *r
         set->sorted = found;
         return OK;
     }
-    TRY(join(&old->sorted, &found, &all, s->arena, err));
-    TRY(search_refit(s, rows->parallel, &all, err));
+    join(&old->sorted, &found, &all, s->arena);
+    search_refit(s, rows->parallel, &all);
     search_keep(&all, PERF_SORTED_MAX);
     if (all.count == 0) /* nothing obeys the rule: what a stage found without it */
         all = found;
@@ -308,13 +301,13 @@ enum error_code perf_reform(struct perf_model_set *set, const struct perf_sample
         .options = &set->options, .budget = budget, .report = &done, .arena = a};
     struct stage_rows rows;
 
-    TRY(split_rows(samples, count, &next, &done, &rows, a, err));
+    split_rows(samples, count, &next, &done, &rows, a);
     TRY(reform_lists(&s, &rows, set, &next, err));
     if (rows.single.count > 0 && next.single.count > 0) {
         struct perf_model_set copy;
 
         TRY(perf_set_copy(&next, &copy, a, err)); /* the caller's stays as it was */
-        TRY(search_refit(&s, rows.single, &copy.single, err));
+        search_refit(&s, rows.single, &copy.single);
         search_sort(&copy.single);
         next.single = copy.single;
     }

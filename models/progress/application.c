@@ -19,8 +19,6 @@ static enum error_code score_share(const struct progress_history *history, doubl
     struct progress_out answer;
     size_t count = 0;
 
-    if (!points)
-        return fail_memory(err);
     for (size_t i = 0; i < history->count; i++)
         if (history->points[i].work_ref_s <= shares[share] * actual)
             points[count++] = history->points[i];

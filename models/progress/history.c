@@ -137,8 +137,7 @@ enum error_code progress_history_of(const struct progress_sample *samples, size_
     struct progress_point *points = NEW(a, struct progress_point, count + 1);
     struct progress_history history = {.points = points};
 
-    if (!reports || !points)
-        return fail_memory(err);
+    (void)err;
     for (size_t i = 0; i < count; i++)
         reports[i] = (struct report){samples[i], i};
     qsort(reports, count, sizeof(*reports), by_time);

@@ -83,17 +83,14 @@ static double smoothed(const struct progress_in *in, size_t at)
 }
 
 /* The prediction's points as a series; not usable: they have no range. */
-static enum error_code series_of(const struct progress_in *in,
-                                 struct progress_series *out, bool *usable,
-                                 struct arena *a, struct error *err)
+static void series_of(const struct progress_in *in, struct progress_series *out,
+                      bool *usable, struct arena *a)
 {
     const struct progress_point *points = in->history.points;
     size_t n = in->history.count;
     double *u = NEW(a, double, n), *v = NEW(a, double, n), *z = NEW(a, double, n);
     bool work = over_work(in);
 
-    if (!u || !v || !z)
-        return fail_memory(err);
     *out = (struct progress_series){.u = u, .v = v, .count = n, .z = z};
     out->range = work ? points[n - 1].work_ref_s : points[n - 1].elapsed_s;
     *usable = out->range >= TIME_MIN;
@@ -106,7 +103,6 @@ static enum error_code series_of(const struct progress_in *in,
     *usable = *usable && out->scale >= TIME_MIN;
     for (size_t i = 0; i < n && *usable; i++)
         v[i] /= out->scale;
-    return OK;
 }
 
 /* ---- the fits ---- */
@@ -243,15 +239,12 @@ static const char *doubt(const struct progress_in *in, const struct progress_fit
 }
 
 /* The last extrapolation, or what the filter makes of it; not below the work done. */
-static enum error_code extrapolate(const struct progress_in *in,
-                                   enum progress_source source, struct progress_out *out,
-                                   struct arena *a, struct error *err)
+static void extrapolate(const struct progress_in *in, enum progress_source source,
+                        struct progress_out *out, struct arena *a)
 {
     size_t n = in->history.count;
     double *estimates = NEW(a, double, n), answer;
 
-    if (!estimates)
-        return fail_memory(err);
     for (size_t i = 0; i < n; i++)
         estimates[i] = in->history.points[i].estimate_ref_s;
     if (progress_oscillates(estimates, n, in->options.filter_window))
@@ -272,21 +265,19 @@ static enum error_code extrapolate(const struct progress_in *in,
           out->flags & PROGRESS_OSCILLATING)))
         out->source = PROGRESS_FROM_average;
     out->estimate_ref_s = fmax(answer, last_point(in)->work_ref_s);
-    return OK;
 }
 
 static enum error_code no_fit(const struct progress_in *in, const char *reason,
-                              struct progress_out *out, struct arena *a,
-                              struct error *err)
+                              struct progress_out *out, struct arena *a)
 {
     out->reason = reason;
-    TRY(extrapolate(in, PROGRESS_FROM_fallback, out, a, err));
+    extrapolate(in, PROGRESS_FROM_fallback, out, a);
     progress_interval(in, NULL, NULL, out);
     return OK;
 }
 
 static enum error_code fit(const struct progress_in *in, struct progress_out *out,
-                           struct arena *a, struct error *err)
+                           struct arena *a)
 {
     size_t count;
     const struct progress_function_in *functions = progress_functions_of(in, &count);
@@ -296,11 +287,9 @@ static enum error_code fit(const struct progress_in *in, struct progress_out *ou
     const char *reason;
     bool usable = false;
 
-    if (!fitted || !candidates)
-        return fail_memory(err);
-    TRY(series_of(in, &s, &usable, a, err));
+    series_of(in, &s, &usable, a);
     if (!usable)
-        return no_fit(in, "no_fit", out, a, err);
+        return no_fit(in, "no_fit", out, a);
     out->chosen = fit_all(in, &s, fitted);
     for (size_t j = 0; j < count; j++)
         candidates[j] = candidate_of(in, &s, functions[j].function, &fitted[j]);
@@ -308,7 +297,7 @@ static enum error_code fit(const struct progress_in *in, struct progress_out *ou
     out->candidate_count = count;
     reason = doubt(in, &fitted[out->chosen], &candidates[out->chosen]);
     if (reason)
-        return no_fit(in, reason, out, a, err);
+        return no_fit(in, reason, out, a);
     out->source = PROGRESS_FROM_fit;
     out->estimate_ref_s = candidates[out->chosen].limit_ref_s;
     out->flags = candidates[out->chosen].flags;
@@ -318,7 +307,7 @@ static enum error_code fit(const struct progress_in *in, struct progress_out *ou
 }
 
 static enum error_code predict(const struct progress_in *in, struct progress_out *out,
-                               struct arena *a, struct error *err)
+                               struct arena *a)
 {
     const struct progress_history *h = &in->history;
     size_t least = in->options.strict_seed ? 2 : in->options.min_samples;
@@ -344,18 +333,18 @@ static enum error_code predict(const struct progress_in *in, struct progress_out
         return OK;
     }
     if (h->count < least) {
-        TRY(extrapolate(
+        extrapolate(
             in, h->count == 1 ? PROGRESS_FROM_single_sample : PROGRESS_FROM_extrapolation,
-            out, a, err));
+            out, a);
         progress_interval(in, NULL, NULL, out);
         return OK;
     }
     if (!in->options.strict_seed && progress_fit_loses(in->known)) {
-        TRY(extrapolate(in, PROGRESS_FROM_policy, out, a, err));
+        extrapolate(in, PROGRESS_FROM_policy, out, a);
         progress_interval(in, NULL, NULL, out);
         return OK;
     }
-    return fit(in, out, a, err);
+    return fit(in, out, a);
 }
 
 enum error_code progress_predict(const struct progress_in *in, struct progress_out *out,
@@ -370,7 +359,7 @@ enum error_code progress_predict(const struct progress_in *in, struct progress_o
     if (in->options.screen && !in->options.strict_seed && !in->history.finished)
         TRY(progress_screen(&in->history, &believed.history, &answer.dropped_count, a,
                             err));
-    TRY(predict(&believed, &answer, a, err));
+    TRY(predict(&believed, &answer, a));
     *out = answer;
     return OK;
 }

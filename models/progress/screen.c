@@ -45,12 +45,11 @@ enum error_code progress_screen(const struct progress_history *in,
     double *l = NEW(a, double, n), *d = NEW(a, double, n), *sizes = NEW(a, double, n);
     double limit;
 
+    (void)err;
     *dropped = 0;
     *out = *in;
     if (n < LEAST)
         return OK;
-    if (!points || !l || !d || !sizes)
-        return fail_memory(err);
     for (size_t i = 0; i < n; i++)
         l[i] = log(in->points[i].estimate_ref_s);
     for (size_t i = 0; i < n; i++)

@@ -484,8 +484,6 @@ static bool thin(const struct points *all, struct points *few, struct arena *a)
     few->count = 0;
     for (size_t i = 0; i < all->input_count; i++) {
         value[i] = NEW(a, double, all->count);
-        if (!value[i])
-            return false;
         count[i] = values_of(all, i, most[all->input_count - 1], value[i]);
     }
     for (size_t i = 0; i < all->count; i++) {
@@ -506,8 +504,6 @@ static bool fill_values(struct points *p, struct arena *a)
 {
     double *value = NEW(a, double, p->count * p->input_count * FACTOR_COUNT);
 
-    if (!value)
-        return false;
     for (size_t i = 0; i < p->count; i++) {
         p->point[i].value = value;
         for (size_t k = 0; k < p->input_count; k++) {
@@ -543,11 +539,9 @@ enum error_code regression_fit_normal_form(const struct regression_data *data,
     all.count = g.count;
     all.point = NEW(a, struct point, all.count);
     few.point = NEW(a, struct point, SEARCH_POINTS);
-    if (!all.point || !few.point)
-        return fail_memory(err);
     average(data, &g, &all);
-    if (!thin(&all, &few, a) || !fill_values(&few, a))
-        return fail_memory(err);
+    thin(&all, &few, a);
+    fill_values(&few, a);
     compare(&few, &best, &best, &error);
     if (data->input_count == 1)
         search_one(&few, &best, &error);

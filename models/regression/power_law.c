@@ -113,14 +113,12 @@ static void judge_series(struct work *w, size_t g)
 }
 
 /* Slope by Theil and Sen, from at most 400 of the series; false: no memory. */
-static bool median_slope(const struct work *w, double *slope, struct arena *a)
+static void median_slope(const struct work *w, double *slope, struct arena *a)
 {
     size_t step = w->groups.count / SERIES_MAX + 1, count = 0;
     size_t most = (w->groups.count + step - 1) / step;
     double *slopes = NEW(a, double, most *most);
 
-    if (!slopes)
-        return false;
     for (size_t i = 0; i < w->groups.count; i += step) {
         for (size_t k = i + step; k < w->groups.count; k += step) {
             const struct point *p = &w->point[i], *q = &w->point[k];
@@ -130,19 +128,17 @@ static bool median_slope(const struct work *w, double *slope, struct arena *a)
         }
     }
     *slope = count > 0 ? sort_median(slopes, count) : 0;
-    return true;
 }
 
 /* Judges the runs of short series by the law. */
-static bool judge_by_law(struct work *w, struct arena *a)
+static void judge_by_law(struct work *w, struct arena *a)
 {
     size_t count = w->groups.count;
     double slope, offset, deviation;
 
     if (count < LAW_MIN)
-        return true;
-    if (!median_slope(w, &slope, a))
-        return false;
+        return;
+    median_slope(w, &slope, a);
     for (size_t g = 0; g < count; g++)
         w->scratch[g] = w->point[g].y - slope * w->point[g].x;
     offset = sort_median(w->scratch, count);
@@ -167,7 +163,6 @@ static bool judge_by_law(struct work *w, struct arena *a)
         if (left > 0)
             w->point[g].y = sum / (double)left;
     }
-    return true;
 }
 
 /* ---- where the law begins ---- */
@@ -282,14 +277,11 @@ static void solve(struct regression_model *m, double start)
     m->statistic_count = STATISTICS;
 }
 
-static enum error_code report_outliers(const struct work *w,
-                                       struct regression_report *report, struct arena *a,
-                                       struct error *err)
+static void report_outliers(const struct work *w, struct regression_report *report,
+                            struct arena *a)
 {
     size_t *outlier = NEW(a, size_t, w->data->sample_count);
 
-    if (!outlier)
-        return fail_memory(err);
     for (size_t i = 0; i < w->data->sample_count; i++) {
         if (w->verdict[i] != OUTLIER && w->verdict[i] != WARM_UP)
             continue;
@@ -297,7 +289,6 @@ static enum error_code report_outliers(const struct work *w,
         report->warm_up_count += w->verdict[i] == WARM_UP;
     }
     report->outliers = outlier;
-    return OK;
 }
 
 /* Runs that can be used and are not below min_input. */
@@ -359,11 +350,11 @@ enum error_code regression_fit_power_law(const struct regression_data *data,
         return OK;
     for (size_t g = 0; g < w.groups.count; g++)
         judge_series(&w, g);
-    if (!judge_by_law(&w, a))
-        return fail_memory(err);
+    judge_by_law(&w, a);
     find_start(&w, min_input);
     fit_rest(&w, isnan(min_input) ? 0 : min_input, model, report);
-    return report_outliers(&w, report, a, err);
+    report_outliers(&w, report, a);
+    return OK;
 }
 
 double regression_freedom_power_law(const struct regression_model *model)

@@ -261,8 +261,6 @@ static enum error_code cross_validate(const struct regression_kind *kind,
     struct regression_model *m = NEW(a, struct regression_model, 1);
     double error_sum = 0;
 
-    if (!input || !time_s || !m)
-        return fail_memory(err);
     for (size_t i = 0; i < data->sample_count; i++) {
         const double *row = data->inputs + i * inputs;
         struct regression_report report = {0};
@@ -312,8 +310,6 @@ regression_fit(const struct regression_kind *kind, const struct regression_data 
                 REGRESSION_SAMPLES_MAX);
     if (err->code != OK)
         return err->code;
-    if (!made)
-        return fail_memory(err);
     regression_begin(made, data->input_count);
     TRY(kind->fit(data, options, made, &r, a, err));
     if (r.reason == REGRESSION_OK) {
