@@ -59,15 +59,12 @@ static int by_kind(const void *left, const void *right)
     return order != 0 ? order : (a->bytes > b->bytes) - (a->bytes < b->bytes);
 }
 
-static enum error_code find_kinds(struct bounding *b,
-                                  const struct co_component *components, size_t count,
-                                  struct arena *a, struct error *err)
+static void find_kinds(struct bounding *b, const struct co_component *components,
+                       size_t count, struct arena *a)
 {
     const struct co_component **list = NEW(a, const struct co_component *, count);
 
     b->kinds = NEW(a, struct kind, count);
-    if (!list || !b->kinds)
-        return fail_memory(err);
     for (size_t i = 0; i < count; i++)
         list[i] = &components[i];
     qsort(list, count, sizeof(*list), by_kind);
@@ -76,7 +73,6 @@ static enum error_code find_kinds(struct bounding *b,
             b->kinds[b->kind_count++] = (struct kind){list[i], 0};
         b->kinds[b->kind_count - 1].count++;
     }
-    return OK;
 }
 
 /* Transfer times of a kind to every site into time_s[]; the least. */
@@ -96,8 +92,8 @@ static double kind_times(const struct bounding *b, const struct co_component *c,
     return least_s;
 }
 
-static enum error_code begin(struct bounding *b, const struct co_place_in *in, bool avoid,
-                             struct arena *a, struct error *err)
+static void begin(struct bounding *b, const struct co_place_in *in, bool avoid,
+                  struct arena *a)
 {
     size_t sites = in->grid->site_count;
 
@@ -105,10 +101,7 @@ static enum error_code begin(struct bounding *b, const struct co_place_in *in, b
                            .bars = NEW(a, char, sites),
                            .open = NEW(a, bool, sites),
                            .from = NEW(a, size_t, sites)};
-    if (!b->bars || !b->open || !b->from)
-        return fail_memory(err);
     co_site_bars(in->grid, in->job, avoid, b->bars);
-    return OK;
 }
 
 /* Condition 2 for the sites within t. */
@@ -146,18 +139,15 @@ static int by_time(const void *left, const void *right)
 }
 
 /* The least time of the list, from t_s on, with room; infinite: none. */
-static enum error_code search(struct bounding *b, double t_s, double *bound_s,
-                              struct arena *a, struct error *err)
+static void search(struct bounding *b, double t_s, double *bound_s, struct arena *a)
 {
     size_t pairs = b->kind_count * b->in->grid->site_count, count = 0;
     double *times = NEW(a, double, pairs);
     size_t low = 0, high;
 
-    if (!times)
-        return fail_memory(err);
     *bound_s = t_s; /* when the time is up */
     if (budget_step(b->in->budget, SORT_STEPS * pairs))
-        return OK;
+        return;
     for (size_t i = 0; i < pairs; i++)
         if (b->time_s[i] > t_s && isfinite(b->time_s[i]))
             times[count++] = b->time_s[i];
@@ -168,32 +158,28 @@ static enum error_code search(struct bounding *b, double t_s, double *bound_s,
         size_t middle = low + (high - low) / 2;
 
         if (budget_step(b->in->budget, 2 * pairs))
-            return OK;
+            return;
         if (has_room(b, times[middle]))
             high = middle;
         else
             low = middle + 1;
     }
     *bound_s = low < count ? times[low] : HUGE_VAL;
-    return OK;
 }
 
-static enum error_code bound_components(const struct co_place_in *in,
-                                        const struct co_component *components,
-                                        size_t count, bool avoid, double *bound_s,
-                                        struct arena *a, struct error *err)
+static void bound_components(const struct co_place_in *in,
+                             const struct co_component *components, size_t count,
+                             bool avoid, double *bound_s, struct arena *a)
 {
     size_t sites = in->grid->site_count;
     struct bounding b;
     double t_s = 0;
     bool keeps;
 
-    TRY(begin(&b, in, avoid, a, err));
-    TRY(find_kinds(&b, components, count, a, err));
+    begin(&b, in, avoid, a);
+    find_kinds(&b, components, count, a);
     keeps = b.kind_count <= PAIRS_MOST / (sites ? sites : 1);
     b.time_s = NEW(a, double, (keeps ? b.kind_count : 1) * sites);
-    if (!b.time_s)
-        return fail_memory(err);
     for (size_t k = 0; k < b.kind_count; k++) {
         bool late =
             budget_step(in->budget, co_reach_steps(in->grid, b.kinds[k].component->file));
@@ -206,8 +192,8 @@ static enum error_code bound_components(const struct co_place_in *in,
     }
     *bound_s = t_s;
     if (!keeps || isinf(t_s) || has_room(&b, t_s))
-        return OK;
-    return search(&b, t_s, bound_s, a, err);
+        return;
+    search(&b, t_s, bound_s, a);
 }
 
 /* ---- flexible jobs ---- */
@@ -223,7 +209,7 @@ static int by_reach(const void *left, const void *right)
 }
 
 static enum error_code bound_flexible(const struct co_place_in *in, bool avoid,
-                                      double *bound_s, struct arena *a, struct error *err)
+                                      double *bound_s, struct arena *a)
 {
     const struct co_job *job = in->job;
     struct co_component least = {
@@ -233,8 +219,6 @@ static enum error_code bound_flexible(const struct co_place_in *in, bool avoid,
     struct reached *list = NEW(a, struct reached, sites);
     struct bounding b;
 
-    if (!time_s || !list)
-        return fail_memory(err);
     if (job->file != CO_NONE) {
         const struct co_grid_file *file = &in->grid->files[job->file];
         double smallest = fmax(1, (double)job->min_processors);
@@ -243,7 +227,7 @@ static enum error_code bound_flexible(const struct co_place_in *in, bool avoid,
                           ? file->bytes
                           : ceil(file->bytes * smallest / (double)job->total_processors);
     }
-    TRY(begin(&b, in, avoid, a, err));
+    begin(&b, in, avoid, a);
     kind_times(&b, &least, time_s);
     for (size_t e = 0; e < sites; e++)
         list[e] = (struct reached){time_s[e], (double)in->available[e]};
@@ -263,9 +247,11 @@ enum error_code co_bound(const struct co_place_in *in,
                          const struct co_component *components, size_t count, bool avoid,
                          double *bound_s, struct arena *a, struct error *err)
 {
+    (void)err;
     if (in->job->type == CO_FLEXIBLE)
-        return bound_flexible(in, avoid, bound_s, a, err);
-    return bound_components(in, components, count, avoid, bound_s, a, err);
+        return bound_flexible(in, avoid, bound_s, a);
+    bound_components(in, components, count, avoid, bound_s, a);
+    return OK;
 }
 
 enum error_code co_ftt_bound(const struct co_place_in *in,

@@ -191,20 +191,17 @@ static int compare_sized(const void *left, const void *right)
     return x->index < y->index ? -1 : 1;
 }
 
-static enum error_code sort_components(struct attempt *t)
+static void sort_components(struct attempt *t)
 {
     size_t count = t->in->component_count;
     struct sized *list = NEW(t->arena, struct sized, count);
 
     t->order = NEW(t->arena, size_t, count);
-    if (!list || !t->order)
-        return fail_memory(t->err);
     for (size_t i = 0; i < count; i++)
         list[i] = (struct sized){t->in->components[i].processors, i};
     qsort(list, count, sizeof(*list), compare_sized);
     for (size_t i = 0; i < count; i++)
         t->order[i] = list[i].index;
-    return OK;
 }
 
 /* Whether a running job may be stopped for this one. */
@@ -262,13 +259,9 @@ static enum error_code attempt_create(struct attempt *t)
     t->site = NEW(t->arena, size_t, count);
     t->fate = NEW(t->arena, enum fate, count);
     t->moves = NEW(t->arena, struct co_claim_move, count);
-    if (!t->idle || !t->others || !t->free_count || !t->pending || !t->preemptible ||
-        !t->room || !t->used || !t->used_by_others || !t->stopped || !t->site ||
-        !t->fate || !t->moves)
-        return fail_memory(t->err);
     if (!in->history)
         TRY(co_history_create(in->grid, &t->history, t->arena, t->err));
-    TRY(sort_components(t));
+    sort_components(t);
     for (size_t s = 0; s < sites; s++) {
         bool usable = in->grid->sites[s].usable;
 
@@ -309,21 +302,17 @@ static void find_room(struct attempt *t, size_t component)
     }
 }
 
-static enum error_code note_added(struct attempt *t, const struct co_pair *pairs,
-                                  size_t count)
+static void note_added(struct attempt *t, const struct co_pair *pairs, size_t count)
 {
     struct co_pair *list;
 
     if (count == 0)
-        return OK;
+        return;
     list =
         GROW(t->arena, t->added, struct co_pair, t->added_count, t->added_count + count);
-    if (!list)
-        return fail_memory(t->err);
     memcpy(list + t->added_count, pairs, count * sizeof(*list));
     t->added = list;
     t->added_count += count;
-    return OK;
 }
 
 static enum error_code choose_site(struct attempt *t, size_t component,
@@ -350,7 +339,8 @@ static enum error_code choose_site(struct attempt *t, size_t component,
     find_room(t, component);
     TRY(co_choose(&place, &alone, t->used_by_others, choice, found, &added, &added_count,
                   t->arena, t->err));
-    return note_added(t, added, added_count);
+    note_added(t, added, added_count);
+    return OK;
 }
 
 static void move(struct attempt *t, size_t component, const struct co_choice *to)
@@ -406,7 +396,7 @@ static void merge_victims(struct attempt *t)
     t->victim_count = kept;
 }
 
-static enum error_code find_victims(struct attempt *t)
+static void find_victims(struct attempt *t)
 {
     const struct co_claim_in *in = t->in;
     size_t count = 0;
@@ -414,8 +404,6 @@ static enum error_code find_victims(struct attempt *t)
     for (size_t r = 0; r < in->running_count; r++)
         count += in->running[r].part_count;
     t->victims = NEW(t->arena, struct victim, count);
-    if (!t->victims)
-        return fail_memory(t->err);
     for (size_t r = 0; r < in->running_count; r++) {
         const struct co_running_job *job = &in->running[r];
 
@@ -427,10 +415,9 @@ static enum error_code find_victims(struct attempt *t)
     if (t->victim_count)
         qsort(t->victims, t->victim_count, sizeof(*t->victims), compare_victims);
     merge_victims(t);
-    return OK;
 }
 
-static enum error_code stop(struct attempt *t, const struct victim *victim)
+static void stop(struct attempt *t, const struct victim *victim)
 {
     const struct co_running_job *job = &t->in->running[victim->running];
 
@@ -439,8 +426,6 @@ static enum error_code stop(struct attempt *t, const struct victim *victim)
 
         t->preemptions = GROW(t->arena, t->preemptions, struct co_claim_preemption,
                               t->preemption_size, size);
-        if (!t->preemptions)
-            return fail_memory(t->err);
         t->preemption_size = size;
     }
     t->preemptions[t->preemption_count++] =
@@ -449,7 +434,6 @@ static enum error_code stop(struct attempt *t, const struct victim *victim)
     for (size_t p = 0; p < job->part_count; p++)
         t->preemptible[job->parts[p].site] -= job->parts[p].processors;
     t->free_count[victim->site] += victim->processors;
-    return OK;
 }
 
 /* First victim of a site. */
@@ -469,21 +453,19 @@ static size_t first_victim(const struct attempt *t, size_t site)
 }
 
 /* *done: the site has room for the processors now. */
-static enum error_code preempt(struct attempt *t, size_t site, size_t processors,
-                               bool *done)
+static void preempt(struct attempt *t, size_t site, size_t processors, bool *done)
 {
     *done = false;
     if (site == CO_NONE || !t->in->grid->sites[site].usable ||
         t->free_count[site] + t->preemptible[site] < processors)
-        return OK;
+        return;
     if (!t->victims)
-        TRY(find_victims(t));
+        find_victims(t);
     for (size_t i = first_victim(t, site);
          i < t->victim_count && t->free_count[site] < processors; i++)
         if (!t->stopped[t->victims[i].running])
-            TRY(stop(t, &t->victims[i]));
+            stop(t, &t->victims[i]);
     *done = true;
-    return OK;
 }
 
 /* Lines 4 to 14 for one component. */
@@ -506,7 +488,7 @@ static enum error_code make_startable(struct attempt *t, size_t component,
     if (!may_preempt)
         return OK;
     elsewhere = found && t->options->preempt_site == CO_PREEMPT_REPLACEMENT;
-    TRY(preempt(t, elsewhere ? choice.site : t->site[component], processors, &done));
+    preempt(t, elsewhere ? choice.site : t->site[component], processors, &done);
     if (!done)
         return OK;
     if (elsewhere)
@@ -584,7 +566,7 @@ static bool is_over(enum co_claim_decision decision)
     return decision == CO_CLAIM_FAIL || decision == CO_REQUEUE_PLACEMENT;
 }
 
-static enum error_code fill_lists(struct attempt *t, struct co_claim_out *out)
+static void fill_lists(struct attempt *t, struct co_claim_out *out)
 {
     size_t count = t->in->component_count, sites = t->in->grid->site_count;
     bool given_up = is_over(out->decision);
@@ -594,8 +576,6 @@ static enum error_code fill_lists(struct attempt *t, struct co_claim_out *out)
     size_t *released = NEW(t->arena, size_t, sites);
     size_t wait_count = 0;
 
-    if (!start || !wait || !stop_list || !released)
-        return fail_memory(t->err);
     for (size_t i = 0; i < count; i++) {
         size_t component = t->order[i], site = t->in->choices[component].site;
         enum fate fate = t->fate[component];
@@ -615,7 +595,6 @@ static enum error_code fill_lists(struct attempt *t, struct co_claim_out *out)
     out->released = released;
     *(split ? &out->requeue : &out->waiting) = wait;
     *(split ? &out->requeue_count : &out->waiting_count) = wait_count;
-    return OK;
 }
 
 static int compare_pairs(const void *left, const void *right)
@@ -641,12 +620,12 @@ static void fill_pairs(struct attempt *t, struct co_claim_out *out)
     out->added_count = kept;
 }
 
-static enum error_code fill(struct attempt *t, struct co_claim_out *out)
+static void fill(struct attempt *t, struct co_claim_out *out)
 {
     const struct co_claim_in *in = t->in;
     const struct co_claim_options *options = t->options;
 
-    TRY(fill_lists(t, out));
+    fill_lists(t, out);
     fill_pairs(t, out);
     out->moves = t->moves;
     out->move_count = t->move_count;
@@ -657,17 +636,15 @@ static enum error_code fill(struct attempt *t, struct co_claim_out *out)
         out->l = fmin(in->l, fmax(options->l_min, in->l - options->l_decrement));
     if (out->waiting_count)
         out->next_jct_s = co_next_claim_s(in->now_s, in->jst_s, in->l, &options->steps);
-    return OK;
 }
 
 /* It is not JCT yet: nothing happens, and the try does not count. */
-static enum error_code too_early(struct attempt *t, struct co_claim_out *out)
+static void too_early(struct attempt *t, struct co_claim_out *out)
 {
     out->decision = CO_WAIT;
     out->tries = t->in->tries;
-    TRY(fill_lists(t, out));
+    fill_lists(t, out);
     out->next_jct_s = t->in->jct_s;
-    return OK;
 }
 
 enum error_code co_claim(const struct co_claim_in *in,
@@ -679,8 +656,6 @@ enum error_code co_claim(const struct co_claim_in *in,
         .fraction_f = NAN, .next_jct_s = NAN, .l = in->l, .tries = in->tries + 1};
 
     assert(in->component_count > 0);
-    if (!t)
-        return fail_memory(err);
     t->in = in;
     t->options = options;
     t->level = options->preempt_with_base_priority ? in->base_level : in->job->level;
@@ -688,10 +663,10 @@ enum error_code co_claim(const struct co_claim_in *in,
     t->err = err;
     TRY(attempt_create(t));
     if (!isnan(in->jct_s) && in->now_s < in->jct_s - CO_TIME_SLACK_S && !is_final(in)) {
-        TRY(too_early(t, &answer));
+        too_early(t, &answer);
     } else {
         TRY(decide(t, &answer));
-        TRY(fill(t, &answer));
+        fill(t, &answer);
     }
     *out = answer;
     return OK;

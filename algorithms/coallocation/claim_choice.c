@@ -33,8 +33,7 @@ enum error_code co_choose_l(const struct co_l_choice_in *in, struct co_l_choice 
     struct co_l_choice choice = {.l = in->given_l, .candidates = list};
     double all_ends = 0, all_successes = 0, overall;
 
-    if (!list)
-        return fail_memory(err);
+    (void)err;
     for (size_t i = 0; i < in->count; i++) {
         choice.ends += in->list[i].ends;
         all_ends += in->list[i].all_ends;

@@ -177,21 +177,18 @@ static int by_size(const void *left, const void *right)
     return (a->position > b->position) - (a->position < b->position);
 }
 
-enum error_code co_component_order(const struct co_component *components, size_t count,
-                                   size_t **order, struct arena *a, struct error *err)
+void co_component_order(const struct co_component *components, size_t count,
+                        size_t **order, struct arena *a)
 {
     struct sized *list = NEW(a, struct sized, count);
 
     *order = NEW(a, size_t, count);
-    if (!list || !*order)
-        return fail_memory(err);
     for (size_t i = 0; i < count; i++)
         list[i] = (struct sized){i, components[i].processors,
                                  components[i].fixed_site != CO_NONE};
     qsort(list, count, sizeof(*list), by_size);
     for (size_t i = 0; i < count; i++)
         (*order)[i] = list[i].position;
-    return OK;
 }
 
 static bool choose(struct co_state *s, const struct policy *policy,
@@ -236,11 +233,9 @@ enum error_code co_place_components(const struct co_place_in *in,
                                  .nearest_site = CO_NONE};
     candidate = NEW(a, bool, in->grid->site_count);
     bars = NEW(a, char, in->grid->site_count);
-    if (!out->choices || !candidate || !bars)
-        return fail_memory(err);
     co_site_bars(in->grid, in->job, avoid, bars);
-    TRY(co_state_create(in, &s, a, err));
-    TRY(co_component_order(components, count, &order, a, err));
+    co_state_create(in, &s, a);
+    co_component_order(components, count, &order, a);
     s.candidate = candidate;
     for (size_t i = 0; i < count; i++)
         out->choices[i] = (struct co_choice){CO_NONE, CO_NONE, 0};
@@ -313,10 +308,7 @@ static enum error_code place_once(const struct co_place_in *in, bool avoid,
         job->component_count > PACK_MOST)
         return OK;
     choices = NEW(a, struct co_choice, job->component_count);
-    if (!choices)
-        return fail_memory(err);
-    TRY(co_pack(in, job->components, job->component_count, avoid, choices, &found, &cut,
-                a, err));
+    co_pack(in, job->components, job->component_count, avoid, choices, &found, &cut, a);
     if (found)
         use_packing(in, choices, out);
     out->cut = cut;
@@ -341,8 +333,6 @@ static enum error_code measure(const struct co_place_in *in, bool avoid,
     struct co_component *placed = NEW(a, struct co_component, out->placed_count);
     size_t count = 0;
 
-    if (!placed)
-        return fail_memory(err);
     for (size_t i = 0; i < out->component_count; i++)
         if (out->choices[i].site != CO_NONE)
             placed[count++] = out->components[i];
@@ -365,7 +355,7 @@ enum error_code co_place(const struct co_place_in *in, struct co_placement *out,
     if (!first.placed && avoids && in->job->avoid_soft) {
         avoids = false;
         TRY(place_once(in, false, out, a, err));
-        TRY(co_merge_added(&first, out, a, err));
+        co_merge_added(&first, out, a);
         out->avoided_used = out->placed;
     }
     out->lower_bound_s = out->gap_ratio = (double)NAN;
@@ -389,9 +379,7 @@ enum error_code co_choose(const struct co_place_in *in,
     bool avoids = avoids_any(in);
     struct co_state s;
 
-    if (!candidate || !bars)
-        return fail_memory(err);
-    TRY(co_state_create(in, &s, a, err));
+    co_state_create(in, &s, a);
     for (size_t e = 0; used && e < in->grid->site_count; e++)
         s.used[e] = used[e];
     s.candidate = candidate;

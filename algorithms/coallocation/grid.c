@@ -107,9 +107,7 @@ static enum error_code read_sites(const struct reading *r)
 
     out->sites = NEW(r->arena, struct co_grid_site, count);
     out->source_index = NEW(r->arena, size_t, count);
-    if (!order || !out->sites || !out->source_index ||
-        !name_index_create(&out->site_index, count, r->arena))
-        return fail_memory(r->err);
+    name_index_create(&out->site_index, count, r->arena);
     for (size_t i = 0; i < count; i++)
         order[i] = (struct named){r->in->sites[i].id, i};
     qsort(order, count, sizeof(*order), by_id);
@@ -155,7 +153,7 @@ static void read_link(const struct reading *r, size_t i)
                 "this pair of sites is listed already, in the same direction");
 }
 
-static enum error_code read_links(const struct reading *r)
+static void read_links(const struct reading *r)
 {
     const struct co_snapshot *in = r->in;
     struct co_grid *out = r->out;
@@ -164,8 +162,6 @@ static enum error_code read_links(const struct reading *r)
 
     out->bandwidth_mbps = NEW(r->arena, double, count);
     out->latency_s = NEW(r->arena, double, count);
-    if (!out->bandwidth_mbps || !out->latency_s)
-        return fail_memory(r->err);
     for (size_t i = 0; i < count; i++)
         out->bandwidth_mbps[i] = (double)NAN;
     for (size_t i = 0; i < in->link_count; i++)
@@ -181,7 +177,6 @@ static enum error_code read_links(const struct reading *r)
     for (size_t i = 0; i < count; i++)
         if (isnan(out->bandwidth_mbps[i]))
             out->bandwidth_mbps[i] = others;
-    return OK;
 }
 
 /* ---- files ---- */
@@ -194,8 +189,7 @@ static enum error_code list_files(const struct reading *r)
     size_t most = in->file_count + in->replica_count;
 
     out->files = NEW(r->arena, struct co_grid_file, most + 1);
-    if (!out->files || !name_index_create(&out->file_index, most, r->arena))
-        return fail_memory(r->err);
+    name_index_create(&out->file_index, most, r->arena);
     for (size_t i = 0; i < in->file_count; i++) {
         const struct co_file *file = &in->files[i];
 
@@ -302,8 +296,6 @@ static enum error_code read_files(const struct reading *r)
         most += r->in->files[i].site_count;
     copies = NEW(r->arena, struct copy, most);
     sites = NEW(r->arena, size_t, most);
-    if (!copies || !sites)
-        return fail_memory(r->err);
     count = gather_copies(r, copies);
     check_sizes(r);
     qsort(copies, count, sizeof(*copies), by_file_and_site);
@@ -320,17 +312,15 @@ static enum error_code read_files(const struct reading *r)
     return OK;
 }
 
-static enum error_code read_history(const struct reading *r)
+static void read_history(const struct reading *r)
 {
     const struct co_snapshot *in = r->in;
     size_t sites = r->out->site_count;
     char *known;
 
     if (!in->history_pairs)
-        return OK;
+        return;
     known = NEW(r->arena, char, sites *sites);
-    if (!known)
-        return fail_memory(r->err);
     for (size_t i = 0; i < in->history_pair_count; i++) {
         const struct co_named_pair *pair = &in->history_pairs[i];
         size_t execution =
@@ -341,7 +331,6 @@ static enum error_code read_history(const struct reading *r)
             known[execution * sites + file] = 1;
     }
     r->out->history = known;
-    return OK;
 }
 
 enum error_code co_grid_create(const struct co_snapshot *in, const char *pointer,
@@ -351,9 +340,9 @@ enum error_code co_grid_create(const struct co_snapshot *in, const char *pointer
 
     *out = (struct co_grid){0};
     TRY(read_sites(&r));
-    TRY(read_links(&r));
+    read_links(&r);
     TRY(read_files(&r));
-    TRY(read_history(&r));
+    read_history(&r);
     return err->code;
 }
 
@@ -471,12 +460,11 @@ enum error_code co_history_create(const struct co_grid *grid, struct co_history 
 {
     size_t count = grid->site_count * grid->site_count;
 
+    (void)err;
     *out = (struct co_history){grid->site_count, NULL};
     if (!grid->history)
         return OK;
     out->known = NEW(a, char, count);
-    if (!out->known)
-        return fail_memory(err);
     memcpy(out->known, grid->history, count);
     return OK;
 }

@@ -55,20 +55,16 @@ static int compare_sized(const void *left, const void *right)
 }
 
 /* Components by decreasing size. */
-static enum error_code by_size(const struct co_launch_in *in, size_t *order,
-                               struct arena *a, struct error *err)
+static void by_size(const struct co_launch_in *in, size_t *order, struct arena *a)
 {
     struct sized *list = NEW(a, struct sized, in->component_count);
 
-    if (!list)
-        return fail_memory(err);
     for (size_t i = 0; i < in->component_count; i++)
         list[i] = (struct sized){in->components[i].processors, i};
     if (in->component_count)
         qsort(list, in->component_count, sizeof(*list), compare_sized);
     for (size_t i = 0; i < in->component_count; i++)
         order[i] = list[i].index;
-    return OK;
 }
 
 /* Dependencies the other way round, and a heap of ranks: components that can go next. */
@@ -81,8 +77,8 @@ struct topology {
     size_t heap_count;
 };
 
-static enum error_code find_followers(const struct co_launch_in *in, struct topology *t,
-                                      struct arena *a, struct error *err)
+static void find_followers(const struct co_launch_in *in, struct topology *t,
+                           struct arena *a)
 {
     size_t count = in->component_count, edges = 0;
     size_t *next;
@@ -95,8 +91,6 @@ static enum error_code find_followers(const struct co_launch_in *in, struct topo
     t->rank = NEW(a, size_t, count);
     t->heap = NEW(a, size_t, count);
     next = NEW(a, size_t, count + 1);
-    if (!t->open || !t->first || !t->follower || !t->rank || !t->heap || !next)
-        return fail_memory(err);
     for (size_t i = 0; i < count; i++) {
         t->open[i] = in->components[i].after_count;
         for (size_t k = 0; k < in->components[i].after_count; k++)
@@ -108,7 +102,6 @@ static enum error_code find_followers(const struct co_launch_in *in, struct topo
     for (size_t i = 0; i < count; i++)
         for (size_t k = 0; k < in->components[i].after_count; k++)
             t->follower[next[in->components[i].after[k]]++] = i;
-    return OK;
 }
 
 static void swap(size_t *x, size_t *y)
@@ -153,9 +146,7 @@ static enum error_code by_dependency(const struct co_launch_in *in, size_t *orde
     size_t *sorted = NEW(a, size_t, count);
     struct topology t = {0};
 
-    if (!sorted)
-        return fail_memory(err);
-    TRY(find_followers(in, &t, a, err));
+    find_followers(in, &t, a);
     for (size_t i = 0; i < count; i++)
         t.rank[order[i]] = i;
     for (size_t i = 0; i < count; i++)
@@ -192,16 +183,15 @@ static bool has_dependencies(const struct co_launch_in *in)
 /* ---- waves ---- */
 
 /* Launches of a site go in groups of the limit, in the order of the plan. */
-static enum error_code fill_waves(const struct co_launch_in *in, const size_t *order,
-                                  size_t *wave, struct arena *a, struct error *err)
+static void fill_waves(const struct co_launch_in *in, const size_t *order, size_t *wave,
+                       struct arena *a)
 {
     struct name_index sites;
     size_t *launched = NEW(a, size_t, in->component_count);
 
     if (in->max_launches_per_site == 0)
-        return OK;
-    if (!launched || !name_index_create(&sites, in->component_count, a))
-        return fail_memory(err);
+        return;
+    name_index_create(&sites, in->component_count, a);
     for (size_t i = 0; i < in->component_count; i++) {
         size_t component = order[i];
         size_t site =
@@ -211,7 +201,6 @@ static enum error_code fill_waves(const struct co_launch_in *in, const size_t *o
             site = component;
         wave[component] = launched[site]++ / in->max_launches_per_site;
     }
-    return OK;
 }
 
 /* ---- nameserver ---- */
@@ -236,14 +225,11 @@ static void choose_nameserver(const struct co_launch_in *in, struct co_launch_pl
 
 /* ---- phases ---- */
 
-static enum error_code fill_phases(const struct co_launch_in *in,
-                                   struct co_launch_plan *out, struct arena *a,
-                                   struct error *err)
+static void fill_phases(const struct co_launch_in *in, struct co_launch_plan *out,
+                        struct arena *a)
 {
     const char **before = NEW(a, const char *, 3), **after = NEW(a, const char *, 3);
 
-    if (!before || !after)
-        return fail_memory(err);
     before[out->pre_phase_count++] = "create_sandbox";
     if (in->stages_files)
         before[out->pre_phase_count++] = "stage_in";
@@ -256,7 +242,6 @@ static enum error_code fill_phases(const struct co_launch_in *in,
     after[out->post_phase_count++] = "cleanup";
     out->pre_phase = before;
     out->post_phase = after;
-    return OK;
 }
 
 enum error_code co_plan_launch(const struct co_launch_in *in, struct co_launch_plan *out,
@@ -267,12 +252,10 @@ enum error_code co_plan_launch(const struct co_launch_in *in, struct co_launch_p
     size_t *wave = NEW(a, size_t, in->component_count);
     struct co_launch_plan plan = {.launch_at_s = in->jst_s, .order = order, .wave = wave};
 
-    if (!order || !wave)
-        return fail_memory(err);
-    TRY(by_size(in, order, a, err));
+    by_size(in, order, a);
     if (dependent)
         TRY(by_dependency(in, order, a, err));
-    TRY(fill_waves(in, order, wave, a, err));
+    fill_waves(in, order, wave, a);
     plan.barrier = in->runner->barrier && !dependent;
     plan.nameserver = CO_LAUNCH_NONE;
     plan.rule = CO_ORDER_ANY;
@@ -282,7 +265,7 @@ enum error_code co_plan_launch(const struct co_launch_in *in, struct co_launch_p
         plan.rule = CO_ORDER_SIMULTANEOUS;
     if (in->runner->joins_nameserver)
         choose_nameserver(in, &plan);
-    TRY(fill_phases(in, &plan, a, err));
+    fill_phases(in, &plan, a);
     *out = plan;
     return OK;
 }

@@ -230,8 +230,7 @@ static int compare_changes(const void *left, const void *right)
 }
 
 /* A job that is placed the moment it enters was not in the queue. */
-static enum error_code max_queue(const struct co_metrics_in *in, double *longest,
-                                 struct arena *a, struct error *err)
+static void max_queue(const struct co_metrics_in *in, double *longest, struct arena *a)
 {
     size_t total = 0, count = 0;
     struct change *changes;
@@ -240,8 +239,6 @@ static enum error_code max_queue(const struct co_metrics_in *in, double *longest
     for (size_t j = 0; j < in->job_count; j++)
         total += in->jobs[j].placement_count;
     changes = NEW(a, struct change, 2 * total);
-    if (!changes)
-        return fail_memory(err);
     for (size_t j = 0; j < in->job_count; j++)
         for (size_t k = 0; k < in->jobs[j].placement_count; k++) {
             const struct co_run_placement *p = &in->jobs[j].placements[k];
@@ -257,7 +254,6 @@ static enum error_code max_queue(const struct co_metrics_in *in, double *longest
         length += changes[i].by;
         *longest = fmax(*longest, length);
     }
-    return OK;
 }
 
 /* ---- by size ---- */
@@ -323,23 +319,18 @@ static struct co_size_metrics measure_size(const struct sized *group, size_t cou
     return m;
 }
 
-static enum error_code measure_sizes(const struct co_metrics_in *in,
-                                     struct co_metrics *out, struct arena *a,
-                                     struct error *err)
+static void measure_sizes(const struct co_metrics_in *in, struct co_metrics *out,
+                          struct arena *a)
 {
     struct sized *order = NEW(a, struct sized, in->job_count);
     double *placement_s = NEW(a, double, in->job_count);
     struct co_size_metrics *sizes;
     size_t count, group_count = 0;
 
-    if (!order || !placement_s)
-        return fail_memory(err);
     count = sort_by_size(in, order);
     for (size_t i = 0; i < count; i++)
         group_count += i == 0 || !same_size(&order[i], &order[i - 1]);
     sizes = NEW(a, struct co_size_metrics, group_count);
-    if (!sizes)
-        return fail_memory(err);
     for (size_t from = 0, to; from < count; from = to) {
         for (to = from + 1; to < count && same_size(&order[from], &order[to]); to++)
             ;
@@ -347,7 +338,6 @@ static enum error_code measure_sizes(const struct co_metrics_in *in,
             measure_size(&order[from], to - from, out->job, placement_s);
     }
     out->sizes = sizes;
-    return OK;
 }
 
 /* ---- all ---- */
@@ -403,8 +393,7 @@ enum error_code co_metrics(const struct co_metrics_in *in, struct co_metrics *ou
     struct co_metrics m = {.job = job};
     struct sums sums = {0};
 
-    if (!job)
-        return fail_memory(err);
+    (void)err;
     for (size_t j = 0; j < in->job_count; j++) {
         job[j] = figures_of(&in->jobs[j]);
         add(&sums, &job[j]);
@@ -414,8 +403,8 @@ enum error_code co_metrics(const struct co_metrics_in *in, struct co_metrics *ou
     measure_loads(in, &m);
     measure_failures(in, &m);
     m.co_allocated_ratio = m.mean.co_allocated_ratio;
-    TRY(max_queue(in, &m.max_queue_length, a, err));
-    TRY(measure_sizes(in, &m, a, err));
+    max_queue(in, &m.max_queue_length, a);
+    measure_sizes(in, &m, a);
     *out = m;
     return OK;
 }
@@ -427,8 +416,7 @@ enum error_code co_cumulative(const struct co_run_job *jobs, size_t job_count,
     double *start_s = NEW(a, double, job_count);
     size_t known = 0;
 
-    if (!start_s)
-        return fail_memory(err);
+    (void)err;
     for (size_t j = 0; j < job_count; j++)
         if (!isnan(jobs[j].start_s))
             start_s[known++] = jobs[j].start_s;

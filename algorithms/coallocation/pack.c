@@ -81,8 +81,7 @@ static void place_rest(struct packing *p, size_t i, double ftt_s)
     }
 }
 
-static enum error_code prepare(struct packing *p, bool avoid, struct arena *a,
-                               struct error *err)
+static void prepare(struct packing *p, bool avoid, struct arena *a)
 {
     size_t sites = p->in->grid->site_count;
 
@@ -92,9 +91,7 @@ static enum error_code prepare(struct packing *p, bool avoid, struct arena *a,
     p->used = NEW(a, bool, sites);
     p->site = NEW(a, size_t, p->count);
     p->best = NEW(a, size_t, p->count);
-    if (!p->time_s || !p->file_site || !p->available || !p->used || !p->site || !p->best)
-        return fail_memory(err);
-    TRY(co_component_order(p->components, p->count, &p->order, a, err));
+    co_component_order(p->components, p->count, &p->order, a);
     for (size_t e = 0; e < sites; e++)
         p->available[e] = p->in->available[e];
     for (size_t i = 0; i < p->count && !p->stopped; i++) {
@@ -111,19 +108,17 @@ static enum error_code prepare(struct packing *p, bool avoid, struct arena *a,
                 p->time_s[at] = HUGE_VAL;
         }
     }
-    return OK;
 }
 
-enum error_code co_pack(const struct co_place_in *in,
-                        const struct co_component *components, size_t count, bool avoid,
-                        struct co_choice *choices, bool *found, bool *cut,
-                        struct arena *a, struct error *err)
+void co_pack(const struct co_place_in *in, const struct co_component *components,
+             size_t count, bool avoid, struct co_choice *choices, bool *found, bool *cut,
+             struct arena *a)
 {
     struct packing p = {
         .in = in, .components = components, .count = count, .best_s = HUGE_VAL};
     size_t sites = in->grid->site_count;
 
-    TRY(prepare(&p, avoid, a, err));
+    prepare(&p, avoid, a);
     place_rest(&p, 0, 0);
     *found = isfinite(p.best_s);
     *cut = p.stopped;
@@ -133,5 +128,4 @@ enum error_code co_pack(const struct co_place_in *in,
         choices[p.order[i]] =
             (struct co_choice){p.best[i], p.file_site[at], p.time_s[at]};
     }
-    return OK;
 }

@@ -23,8 +23,7 @@ struct co_cache {
 };
 
 /* A state with room for its lists; `available` is copied. */
-enum error_code co_state_create(const struct co_place_in *in, struct co_state *out,
-                                struct arena *a, struct error *err);
+void co_state_create(const struct co_place_in *in, struct co_state *out, struct arena *a);
 
 /* Fills the state's lists for a component's file. O(S R), nothing for the same file. */
 void co_state_reach(struct co_state *s, const struct co_component *component);
@@ -51,8 +50,8 @@ bool co_choose_fullest(const struct co_state *s, const bool *among,
 
 /* Positions of components in the order in which they are placed: those with a site
  * first, then by decreasing size. */
-enum error_code co_component_order(const struct co_component *components, size_t count,
-                                   size_t **order, struct arena *a, struct error *err);
+void co_component_order(const struct co_component *components, size_t count,
+                        size_t **order, struct arena *a);
 
 /* Places components one by one; out->placed false: refused, with the reason. `avoid`:
  * not on the sites to avoid. */
@@ -64,9 +63,8 @@ enum error_code co_place_components(const struct co_place_in *in,
 
 /* Both lists of pairs into the second: what a first try added stays in the history
  * table. */
-enum error_code co_merge_added(const struct co_placement *first,
-                               struct co_placement *second, struct arena *a,
-                               struct error *err);
+void co_merge_added(const struct co_placement *first, struct co_placement *second,
+                    struct arena *a);
 
 /* split.c: a flexible job. */
 enum error_code co_place_flexible(const struct co_place_in *in, bool avoid,
@@ -75,10 +73,9 @@ enum error_code co_place_flexible(const struct co_place_in *in, bool avoid,
 
 /* pack.c: components that the policy could not place one by one, all at once. *cut: the
  * search did not end. */
-enum error_code co_pack(const struct co_place_in *in,
-                        const struct co_component *components, size_t count, bool avoid,
-                        struct co_choice *choices, bool *found, bool *cut,
-                        struct arena *a, struct error *err);
+void co_pack(const struct co_place_in *in, const struct co_component *components,
+             size_t count, bool avoid, struct co_choice *choices, bool *found, bool *cut,
+             struct arena *a);
 
 /* bound.c: with `avoid`, the sites to avoid are none. */
 enum error_code co_bound(const struct co_place_in *in,

@@ -221,8 +221,6 @@ enum error_code co_scan(const struct co_scan_in *in,
                      .out = &answer,
                      .placed_before = NEW(a, size_t, in->job_count)};
 
-    if (!answer.jobs || !s.placed_before)
-        return fail_memory(err);
     if (!in->history)
         TRY(co_history_create(in->grid, &s.history, a, err));
     for (size_t i = 0; i < in->job_count; i++) {

@@ -32,8 +32,6 @@ enum error_code sim_event(struct sim *s, double at_s, enum event_kind kind, size
         size_t wanted = h->capacity ? 2 * h->capacity : 256;
 
         h->items = GROW(s->a, h->items, struct event, h->capacity, wanted);
-        if (!h->items)
-            return fail_memory(s->err);
         h->capacity = wanted;
     }
     for (i = h->count++; i > 0 && before(&e, &h->items[(i - 1) / 2]); i = (i - 1) / 2)
@@ -78,8 +76,6 @@ static enum error_code make_grid(struct sim *s)
         .files = files,
     };
 
-    if (!sites || !files)
-        return fail_memory(s->err);
     for (size_t i = 0; i < in->grid.site_count; i++)
         sites[i] = (struct co_site){
             .id = in->grid.sites[i].id,
@@ -94,8 +90,6 @@ static enum error_code make_grid(struct sim *s)
         const struct co_sim_job *job = &in->jobs[j];
         const char **ids = NEW(s->a, const char *, job->file_site_count);
 
-        if (!ids)
-            return fail_memory(s->err);
         for (size_t i = 0; i < job->file_site_count; i++)
             ids[i] = in->grid.sites[job->file_sites[i]].id;
         if (job->file_site_count)
@@ -114,7 +108,7 @@ static enum error_code begin(struct sim *s)
     s->now_s = s->started_s = s->in->jobs[0].submit_s;
     s->scan_due_s = (double)NAN;
     TRY(make_grid(s));
-    TRY(sim_jobs_begin(s));
+    sim_jobs_begin(s);
     TRY(sim_sites_begin(s));
     if (!set->backlog)
         for (; s->next_job < s->in->job_count; s->next_job++)
@@ -271,27 +265,22 @@ static int compare_doubles(const void *left, const void *right)
     return (l > r) - (l < r);
 }
 
-static enum error_code median_placement(struct sim *s)
+static void median_placement(struct sim *s)
 {
     double *list = NEW(s->a, double, s->in->job_count);
     size_t count = 0;
 
-    if (!list)
-        return fail_memory(s->err);
     for (size_t j = 0; j < s->in->job_count; j++)
         if (s->jobs[j].record_count)
             list[count++] = s->out.metrics.job[j].total_placement_s;
     qsort(list, count, sizeof(*list), compare_doubles);
     s->out.median_placement_s = co_percentile(list, count, 50);
-    return OK;
 }
 
-static enum error_code make_records(struct sim *s)
+static void make_records(struct sim *s)
 {
     struct co_run_job *records = NEW(s->a, struct co_run_job, s->in->job_count);
 
-    if (!records)
-        return fail_memory(s->err);
     for (size_t j = 0; j < s->in->job_count; j++) {
         const struct sim_job *job = &s->jobs[j];
 
@@ -308,7 +297,6 @@ static enum error_code make_records(struct sim *s)
         s->out.unfinished_count += job->state != JOB_DONE;
     }
     s->out.records = records;
-    return OK;
 }
 
 static void measure_responses(struct sim *s)
@@ -342,16 +330,14 @@ static enum error_code finish(struct sim *s)
         .background_processor_s = s->background_s,
     };
 
-    if (!unusable)
-        return fail_memory(s->err);
     for (size_t i = 0; i < sites; i++) {
         in.capacity_processors += (double)s->sites[i].processors;
         unusable[s->grid.source_index[i]] = s->sites[i].errors.unusable;
     }
-    TRY(make_records(s));
+    make_records(s);
     in.jobs = s->out.records;
     TRY(co_metrics(&in, &s->out.metrics, s->a, s->err));
-    TRY(median_placement(s));
+    median_placement(s);
     measure_responses(s);
     s->out.maximal_utilisation_ratio =
         s->set->backlog && s->busy_window_s > 0
@@ -367,8 +353,6 @@ enum error_code co_simulate(const struct co_sim_in *in, struct co_sim_out *out,
 {
     struct sim *s = NEW(a, struct sim, 1);
 
-    if (!s)
-        return fail_memory(err);
     if (in->job_count == 0)
         return invalid(err, "/jobs", ITEM_TOO_SHORT, "there are no jobs");
     s->in = in;

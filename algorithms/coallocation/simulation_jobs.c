@@ -13,14 +13,12 @@
 
 /* ---- beginning ---- */
 
-static enum error_code components_of(struct sim *s, const struct co_sim_job *source,
-                                     const size_t *to_grid, struct co_job *job)
+static void components_of(struct sim *s, const struct co_sim_job *source,
+                          const size_t *to_grid, struct co_job *job)
 {
     size_t count = source->component_count;
     struct co_component *list = NEW(s->a, struct co_component, count);
 
-    if (!list)
-        return fail_memory(s->err);
     for (size_t c = 0; c < count; c++) {
         list[c] = (struct co_component){
             .id = arena_printf(s->a, "c%zu", c),
@@ -31,18 +29,15 @@ static enum error_code components_of(struct sim *s, const struct co_sim_job *sou
             .file = job->file,
             .bytes = source->file_bytes,
         };
-        if (!list[c].id)
-            return fail_memory(s->err);
         job->total_processors += source->processors[c];
     }
     if (job->type != CO_FLEXIBLE) {
         job->components = list;
         job->component_count = count;
     }
-    return OK;
 }
 
-static enum error_code begin_job(struct sim *s, size_t j, const size_t *to_grid)
+static void begin_job(struct sim *s, size_t j, const size_t *to_grid)
 {
     const struct co_sim_job *source = &s->in->jobs[j];
     struct sim_job *job = &s->jobs[j];
@@ -66,12 +61,11 @@ static enum error_code begin_job(struct sim *s, size_t j, const size_t *to_grid)
         .min_processors = 1,
         .file = source->file_site_count ? co_file_find(&s->grid, source->id) : CO_NONE,
     };
-    TRY(components_of(s, source, to_grid, &job->job));
+    components_of(s, source, to_grid, &job->job);
     job->never_fits = co_never_fits(&s->grid, &job->job); /* every site is usable yet */
-    return OK;
 }
 
-enum error_code sim_jobs_begin(struct sim *s)
+void sim_jobs_begin(struct sim *s)
 {
     size_t n = s->in->job_count, sites = s->grid.site_count;
     size_t *to_grid = NEW(s->a, size_t, sites);
@@ -82,20 +76,14 @@ enum error_code sim_jobs_begin(struct sim *s)
     s->active.items = NEW(s->a, size_t, n);
     s->outstanding = NEW(s->a, size_t, sites);
     s->number = NEW(s->a, size_t, sites);
-    if (!to_grid || !s->jobs || !s->queued || !s->scanned || !s->active.items ||
-        !s->outstanding || !s->number)
-        return fail_memory(s->err);
     for (size_t level = 0; level < CO_LEVEL_COUNT; level++) {
         s->queues[level].items = NEW(s->a, size_t, n);
-        if (!s->queues[level].items)
-            return fail_memory(s->err);
     }
     for (size_t i = 0; i < sites; i++)
         to_grid[s->grid.source_index[i]] = i;
     for (size_t j = 0; j < n; j++)
-        TRY(begin_job(s, j, to_grid));
+        begin_job(s, j, to_grid);
     s->errors = rng_stream(s->in->seed, "coallocation.error");
-    return OK;
 }
 
 /* ---- the state that decisions see ---- */
@@ -182,15 +170,13 @@ static void give_up(struct sim *s, size_t j, size_t *counter)
 
 /* ---- placing ---- */
 
-static enum error_code add_record(struct sim *s, struct sim_job *job)
+static void add_record(struct sim *s, struct sim_job *job)
 {
     size_t wanted = job->record_capacity ? 2 * job->record_capacity : 1;
 
     if (job->record_count == job->record_capacity) {
         job->records = GROW(s->a, job->records, struct co_run_placement,
                             job->record_capacity, wanted);
-        if (!job->records)
-            return fail_memory(s->err);
         job->record_capacity = wanted;
     }
     job->records[job->record_count++] = (struct co_run_placement){
@@ -200,7 +186,6 @@ static enum error_code add_record(struct sim *s, struct sim_job *job)
         .components = job->record,
         .component_count = job->component_count,
     };
-    return OK;
 }
 
 /* What lives in the scratch arena is copied. */
@@ -214,8 +199,6 @@ static enum error_code take_placement(struct sim *s, size_t j,
     job->choices = NEW(s->a, struct co_choice, count);
     job->started = NEW(s->a, bool, count);
     job->record = NEW(s->a, struct co_run_component, count);
-    if (!components || !job->choices || !job->started || !job->record)
-        return fail_memory(s->err);
     for (size_t c = 0; c < count; c++) {
         components[c] = p->components[c];
         job->choices[c] = p->choices[c];
@@ -228,15 +211,13 @@ static enum error_code take_placement(struct sim *s, size_t j,
     if (job->job.type == CO_FLEXIBLE)
         for (size_t c = 0; c < count; c++) {
             components[c].id = arena_printf(s->a, "c%zu", c);
-            if (!components[c].id)
-                return fail_memory(s->err);
         }
     job->components = components;
     job->component_count = count;
     job->state = JOB_PLACED;
     job->jpt_s = s->now_s;
     job->jst_s = co_jst_s(s->now_s, p->ftt_s);
-    TRY(add_record(s, job));
+    add_record(s, job);
     return sim_event(s,
                      co_first_claim_s(s->now_s, p->ftt_s, job->l, &s->set->claim.steps),
                      EVENT_CLAIM, j, 0, job->epoch);
@@ -346,15 +327,13 @@ enum error_code sim_scan(struct sim *s)
 /* ---- claiming ---- */
 
 /* All other jobs that hold processors; *of says which job each is. */
-static enum error_code list_running(struct sim *s, size_t except, struct co_claim_in *in,
-                                    const size_t **of)
+static void list_running(struct sim *s, size_t except, struct co_claim_in *in,
+                         const size_t **of)
 {
     struct arena *a = s->in->scratch;
     struct co_running_job *list = NEW(a, struct co_running_job, s->active.count);
     size_t *jobs = NEW(a, size_t, s->active.count);
 
-    if (!list || !jobs)
-        return fail_memory(s->err);
     for (size_t i = 0; i < s->active.count; i++) {
         size_t j = s->active.items[i];
         const struct sim_job *job = &s->jobs[j];
@@ -362,8 +341,6 @@ static enum error_code list_running(struct sim *s, size_t except, struct co_clai
             NEW(a, struct co_running_part, job->component_count);
         size_t count = 0;
 
-        if (!parts)
-            return fail_memory(s->err);
         if (j == except || job->job.level >= s->jobs[except].job.level)
             continue;
         for (size_t c = 0; c < job->component_count; c++)
@@ -376,7 +353,6 @@ static enum error_code list_running(struct sim *s, size_t except, struct co_clai
     }
     in->running = list;
     *of = jobs;
-    return OK;
 }
 
 static void preempt(struct sim *s, const struct co_claim_out *out, const size_t *of)
@@ -474,7 +450,7 @@ enum error_code sim_claim(struct sim *s, size_t j)
     const size_t *of = NULL;
 
     refresh(s, true);
-    TRY(list_running(s, j, &in, &of));
+    list_running(s, j, &in, &of);
     TRY(co_claim(&in, &s->set->claim, &out, s->in->scratch, s->err));
     preempt(s, &out, of);
     start_components(s, j, &out);
@@ -498,17 +474,14 @@ static double run_s(const struct sim *s, const struct sim_job *job)
     return job->source->runtime_s * (on_several_sites(job) ? s->set->slowdown_ratio : 1);
 }
 
-static enum error_code avoid(struct sim *s, struct sim_job *job, size_t site)
+static void avoid(struct sim *s, struct sim_job *job, size_t site)
 {
     if (!s->set->avoid_failed_sites)
-        return OK;
+        return;
     if (!job->barred)
         job->barred = NEW(s->a, char, s->grid.site_count);
-    if (!job->barred)
-        return fail_memory(s->err);
     job->barred[site] = CO_AVOIDED;
     job->job.barred = job->barred;
-    return OK;
 }
 
 /* One step of the clock late, so that rounding does not make it early. */
@@ -535,7 +508,7 @@ static enum error_code draw_errors(struct sim *s, struct sim_job *job, bool *fai
             continue;
         }
         *failed = true;
-        TRY(avoid(s, job, at));
+        avoid(s, job, at);
         if (!co_site_error(&site->errors, s->set->error_threshold, s->now_s))
             continue;
         s->out.unusable_site_count++;

@@ -149,7 +149,7 @@ enum error_code sim_monitor(struct sim *s);
 
 /* ---- simulation_jobs.c ---- */
 
-enum error_code sim_jobs_begin(struct sim *s);
+void sim_jobs_begin(struct sim *s);
 enum error_code sim_arrival(struct sim *s, size_t job);
 enum error_code sim_scan(struct sim *s);
 enum error_code sim_claim(struct sim *s, size_t job);

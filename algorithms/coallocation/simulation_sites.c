@@ -37,16 +37,12 @@ enum error_code sim_sites_begin(struct sim *s)
     const struct co_sim_background *b = &s->set->background;
 
     s->sites = NEW(s->a, struct sim_site, s->grid.site_count);
-    if (!s->sites)
-        return fail_memory(s->err);
     for (size_t i = 0; i < s->grid.site_count; i++) {
         const struct co_sim_site *source = &s->in->grid.sites[s->grid.source_index[i]];
         char *name = arena_printf(s->a, "coallocation.local.%s", source->id);
         double rate_per_s = b->local_ratio * b->lower_ratio * (double)source->processors /
                             (LOCAL_MEAN_SIZE * b->local_runtime_s);
 
-        if (!name)
-            return fail_memory(s->err);
         s->sites[i] = (struct sim_site){
             .processors = source->processors,
             .rng = rng_stream(s->in->seed, name),
@@ -63,23 +59,20 @@ enum error_code sim_sites_begin(struct sim *s)
 }
 
 /* Room for one more behind the queue: what was served in front is given up first. */
-static enum error_code make_room(struct sim *s, struct sim_site *site)
+static void make_room(struct sim *s, struct sim_site *site)
 {
     size_t wanted = site->queue_capacity ? 2 * site->queue_capacity : 16;
 
     if (site->queue_head + site->queue_count < site->queue_capacity)
-        return OK;
+        return;
     if (site->queue_head > site->queue_capacity / 2) {
         for (size_t i = 0; i < site->queue_count; i++)
             site->queue[i] = site->queue[site->queue_head + i];
         site->queue_head = 0;
-        return OK;
+        return;
     }
     site->queue = GROW(s->a, site->queue, struct local_job, site->queue_capacity, wanted);
-    if (!site->queue)
-        return fail_memory(s->err);
     site->queue_capacity = wanted;
-    return OK;
 }
 
 /* What dummies fill a site up to. A local job that does not fit beside would block the
@@ -103,7 +96,7 @@ enum error_code sim_local_arrival(struct sim *s, size_t at)
     TRY(next_arrival(s, at));
     if (job.processors + filled(s, site) > site->processors)
         return OK;
-    TRY(make_room(s, site));
+    make_room(s, site);
     site->queue[site->queue_head + site->queue_count++] = job;
     return sim_local_start(s, at);
 }

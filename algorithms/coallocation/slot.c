@@ -33,19 +33,15 @@ static int by_start(const void *left, const void *right)
     return (a->position > b->position) - (a->position < b->position);
 }
 
-static enum error_code sorted(const struct co_window *windows, size_t count,
-                              struct placed_window **out, struct arena *a,
-                              struct error *err)
+static void sorted(const struct co_window *windows, size_t count,
+                   struct placed_window **out, struct arena *a)
 {
     struct placed_window *list = NEW(a, struct placed_window, count);
 
-    if (!list)
-        return fail_memory(err);
     for (size_t i = 0; i < count; i++)
         list[i] = (struct placed_window){windows[i], i};
     qsort(list, count, sizeof(*list), by_start);
     *out = list;
-    return OK;
 }
 
 static enum error_code join(const struct co_slot_site *site, struct stretches *out,
@@ -53,7 +49,7 @@ static enum error_code join(const struct co_slot_site *site, struct stretches *o
 {
     struct placed_window *list;
 
-    TRY(sorted(site->windows, site->window_count, &list, a, err));
+    sorted(site->windows, site->window_count, &list, a);
     *out = (struct stretches){NEW(a, struct stretch, site->window_count), 0, 0};
     if (!out->list)
         return fail_memory(err);
@@ -91,8 +87,6 @@ enum error_code co_common_slot(const struct co_slot_site *sites, size_t site_cou
     double t_s = earliest_s;
     size_t settled = 0;
 
-    if (!all)
-        return fail_memory(err);
     for (size_t i = 0; i < site_count; i++)
         TRY(join(&sites[i], &all[i], a, err));
     for (size_t i = 0; settled < site_count && !isnan(t_s); i = (i + 1) % site_count) {
@@ -110,7 +104,8 @@ enum error_code co_window_overlap(const struct co_window *windows, size_t count,
 {
     struct placed_window *list;
 
-    TRY(sorted(windows, count, &list, a, err));
+    (void)err;
+    sorted(windows, count, &list, a);
     *position = SIZE_MAX;
     for (size_t i = 1; i < count; i++) {
         size_t later = list[i].position > list[i - 1].position ? i : i - 1;

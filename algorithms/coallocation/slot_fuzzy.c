@@ -80,25 +80,22 @@ static int by_number(const void *left, const void *right)
 
 /* ---- preparing ---- */
 
-static enum error_code sort_windows(struct search *s, struct arena *a, struct error *err)
+static void sort_windows(struct search *s, struct arena *a)
 {
     for (size_t i = 0; i < s->in->site_count; i++) {
         const struct co_fuzzy_site *from = &s->in->sites[i];
         struct site *to = &s->sites[i];
 
         to->windows = NEW(a, struct co_window, from->window_count);
-        if (!to->windows)
-            return fail_memory(err);
         to->count = from->window_count;
         for (size_t w = 0; w < to->count; w++)
             to->windows[w] = from->windows[w];
         if (to->count)
             qsort(to->windows, to->count, sizeof(*to->windows), by_start);
     }
-    return OK;
 }
 
-static enum error_code list_starts(struct search *s, struct arena *a, struct error *err)
+static void list_starts(struct search *s, struct arena *a)
 {
     const struct co_fuzzy_in *in = s->in;
     size_t most = 1, kept = 0;
@@ -106,8 +103,6 @@ static enum error_code list_starts(struct search *s, struct arena *a, struct err
     for (size_t i = 0; i < in->site_count; i++)
         most += in->sites[i].window_count;
     s->starts = NEW(a, double, most);
-    if (!s->starts)
-        return fail_memory(err);
     s->starts[s->start_count++] = in->earliest_s;
     for (size_t i = 0; i < in->site_count; i++)
         for (size_t w = 0; w < in->sites[i].window_count; w++)
@@ -118,26 +113,23 @@ static enum error_code list_starts(struct search *s, struct arena *a, struct err
         if (kept == 0 || s->starts[i] != s->starts[kept - 1])
             s->starts[kept++] = s->starts[i];
     s->start_count = kept;
-    return OK;
 }
 
-static enum error_code prepare(struct search *s, struct arena *a, struct error *err)
+static void prepare(struct search *s, struct arena *a)
 {
     size_t count = s->in->site_count;
 
     s->sites = NEW(a, struct site, count);
     s->by_cost = NEW(a, size_t, count);
     s->by_room = NEW(a, struct ranked, count);
-    if (!s->sites || !s->by_cost || !s->by_room)
-        return fail_memory(err);
     for (size_t i = 0; i < count; i++)
         s->by_room[i] = (struct ranked){s->in->sites[i].cost_per_processor_s, i};
     if (count)
         qsort(s->by_room, count, sizeof(*s->by_room), by_key);
     for (size_t i = 0; i < count; i++)
         s->by_cost[i] = s->by_room[i].index;
-    TRY(sort_windows(s, a, err));
-    return list_starts(s, a, err);
+    sort_windows(s, a);
+    list_starts(s, a);
 }
 
 /* ---- room ---- */
@@ -307,8 +299,7 @@ static void run_round(struct search *s)
 
 /* ---- the answer ---- */
 
-static enum error_code fill(struct search *s, struct co_fuzzy_out *out, struct arena *a,
-                            struct error *err)
+static enum error_code fill(struct search *s, struct co_fuzzy_out *out, struct arena *a)
 {
     const struct candidate *c = &s->best;
     const struct co_fuzzy_size *size = &s->in->sizes[c->size];
@@ -316,8 +307,6 @@ static enum error_code fill(struct search *s, struct co_fuzzy_out *out, struct a
     struct co_fuzzy_part *parts = NEW(a, struct co_fuzzy_part, count);
     double *taken = NEW(a, double, count), cost_per_s;
 
-    if (!parts || !taken)
-        return fail_memory(err);
     for (size_t i = 0; i < count; i++)
         s->sites[i].at = 0;
     find_room(s, c->start_s, size->duration_s);
@@ -343,10 +332,11 @@ enum error_code co_fuzzy_slot(const struct co_fuzzy_in *in, struct co_fuzzy_out 
     struct candidate before = {.size = 0};
     bool found = false;
 
+    (void)err;
     assert(in->wish_count <= CO_SLOT_CRITERION_COUNT);
     *out = (struct co_fuzzy_out){.start_s = NAN, .end_s = NAN, .processors = NAN};
     out->cost = (double)NAN;
-    TRY(prepare(&s, a, err));
+    prepare(&s, a);
     for (;; s.settled++) {
         run_round(&s);
         if (!s.any)
@@ -360,5 +350,5 @@ enum error_code co_fuzzy_slot(const struct co_fuzzy_in *in, struct co_fuzzy_out 
     }
     out->candidate_count = s.candidate_count;
     out->cut = s.cut;
-    return found ? fill(&s, out, a, err) : OK;
+    return found ? fill(&s, out, a) : OK;
 }

@@ -284,18 +284,15 @@ static int by_place_and_size(const void *left, const void *right)
 }
 
 /* Halves the largest components until there are enough; false: they get too small. */
-static enum error_code halve(struct split *sp, bool *done, struct arena *a,
-                             struct error *err)
+static void halve(struct split *sp, bool *done, struct arena *a)
 {
     size_t wanted = sp->job->min_components, count = sp->part_count, place = 0;
     struct heap_part *heap;
 
     *done = sp->part_count >= wanted;
     if (*done)
-        return OK;
+        return;
     heap = NEW(a, struct heap_part, wanted);
-    if (!heap)
-        return fail_memory(err);
     for (size_t i = 0; i < count; i++) {
         place += i > 0 && sp->part_site[i] != sp->part_site[i - 1];
         heap[i] = (struct heap_part){sp->parts[i].processors, place, sp->part_site[i]};
@@ -305,7 +302,7 @@ static enum error_code halve(struct split *sp, bool *done, struct arena *a,
         size_t half = heap[0].processors / 2;
 
         if (half < least_size(sp->job) || sp->job->distinct)
-            return OK;
+            return;
         heap[count] = (struct heap_part){half, heap[0].place, heap[0].site};
         heap[0].processors -= half;
         sink(heap, count, 0);
@@ -316,7 +313,6 @@ static enum error_code halve(struct split *sp, bool *done, struct arena *a,
     for (size_t i = 0; i < count; i++)
         add_part(sp, heap[i].site, heap[i].processors);
     *done = true;
-    return OK;
 }
 
 /* ---- the split ---- */
@@ -376,7 +372,7 @@ static bool find_shares(struct split *sp)
     return fill_in_order(sp) && count_parts(sp) <= most;
 }
 
-static enum error_code prepare(struct split *sp, struct arena *a, struct error *err)
+static void prepare(struct split *sp, struct arena *a)
 {
     const struct co_grid *grid = sp->in->grid;
     const struct co_job *job = sp->job;
@@ -390,9 +386,6 @@ static enum error_code prepare(struct split *sp, struct arena *a, struct error *
     sp->ranked = NEW(a, struct ranked, sites);
     sp->share = NEW(a, size_t, sites);
     sp->dropped = NEW(a, bool, sites);
-    if (!sp->room || !sp->time_s || !sp->file_site || !sp->order || !sp->ranked ||
-        !sp->share || !sp->dropped)
-        return fail_memory(err);
     for (size_t s = 0; s < sites; s++) {
         size_t room = sp->in->available[s];
 
@@ -404,7 +397,6 @@ static enum error_code prepare(struct split *sp, struct arena *a, struct error *
         sp->room[s] = room;
     }
     sort_sites(sp, co_split_of(job->policy));
-    return OK;
 }
 
 /* Why there is no split. */
@@ -451,7 +443,7 @@ static void explain(const struct split *sp, struct co_placement *out)
 }
 
 /* Names and input of the components. */
-static enum error_code finish_parts(struct split *sp, struct arena *a, struct error *err)
+static void finish_parts(struct split *sp, struct arena *a)
 {
     const struct co_grid *grid = sp->in->grid;
     const struct co_job *job = sp->job;
@@ -462,8 +454,6 @@ static enum error_code finish_parts(struct split *sp, struct arena *a, struct er
         struct co_component *part = &sp->parts[i];
 
         part->id = arena_printf(a, "c%zu", i);
-        if (!part->id)
-            return fail_memory(err);
         part->file = job->file;
         if (file && file->mode == CO_CHUNK)
             part->bytes = ceil(file->bytes * (double)part->processors /
@@ -471,27 +461,22 @@ static enum error_code finish_parts(struct split *sp, struct arena *a, struct er
         else if (file)
             part->bytes = file->bytes;
     }
-    return OK;
 }
 
 /* Room for so many components. */
-static enum error_code make_room(struct split *sp, size_t count, struct arena *a,
-                                 struct error *err)
+static void make_room(struct split *sp, size_t count, struct arena *a)
 {
     sp->part_count = 0;
     sp->parts = NEW(a, struct co_component, count);
     sp->part_site = NEW(a, size_t, count);
-    return sp->parts && sp->part_site ? OK : fail_memory(err);
 }
 
 static enum error_code place_parts(struct split *sp, struct co_placement *out,
-                                   struct arena *a, struct error *err)
+                                   struct arena *a)
 {
     struct co_choice *choices = NEW(a, struct co_choice, sp->part_count);
 
-    if (!choices)
-        return fail_memory(err);
-    TRY(finish_parts(sp, a, err));
+    finish_parts(sp, a);
     for (size_t i = 0; i < sp->part_count; i++) {
         struct co_choice *choice = &choices[i];
 
@@ -514,7 +499,7 @@ static enum error_code place_parts(struct split *sp, struct co_placement *out,
 }
 
 static enum error_code split_by_rule(struct split *sp, struct co_placement *out,
-                                     struct arena *a, struct error *err)
+                                     struct arena *a)
 {
     size_t wanted = sp->job->min_components, count;
     bool done = wanted <= CO_SPLIT_MAX && find_shares(sp);
@@ -522,10 +507,10 @@ static enum error_code split_by_rule(struct split *sp, struct co_placement *out,
     if (!done)
         return OK;
     count = count_parts(sp);
-    TRY(make_room(sp, count > wanted ? count : wanted, a, err));
+    make_room(sp, count > wanted ? count : wanted, a);
     make_parts(sp);
-    TRY(halve(sp, &done, a, err));
-    return done ? place_parts(sp, out, a, err) : OK;
+    halve(sp, &done, a);
+    return done ? place_parts(sp, out, a) : OK;
 }
 
 /* ---- equal components ---- */
@@ -567,12 +552,12 @@ static enum error_code split_equally(struct split *sp, struct co_placement *out,
 
         if (!may_be_equal(sp, k))
             continue;
-        TRY(make_room(sp, k, a, err));
+        make_room(sp, k, a);
         for (size_t i = 0; i < k; i++)
             add_part(sp, CO_NONE, job->total_processors / k);
-        TRY(finish_parts(sp, a, err));
+        finish_parts(sp, a);
         TRY(co_place_components(&in, policy, sp->parts, k, sp->avoid, out, a, err));
-        TRY(co_merge_added(&earlier, out, a, err));
+        co_merge_added(&earlier, out, a);
         if (out->placed || out->cut)
             return OK;
         earlier.added = out->added;
@@ -594,11 +579,11 @@ enum error_code co_place_flexible(const struct co_place_in *in, bool avoid,
     *out = (struct co_placement){.algorithm = in->job->policy->name,
                                  .failed_component = CO_NONE,
                                  .nearest_site = CO_NONE};
-    TRY(prepare(&sp, a, err));
+    prepare(&sp, a);
     if (in->job->equal_components)
         TRY(split_equally(&sp, out, a, err));
     else
-        TRY(split_by_rule(&sp, out, a, err));
+        TRY(split_by_rule(&sp, out, a));
     if (!out->placed && !out->cut)
         explain(&sp, out);
     return OK;

@@ -6,8 +6,7 @@
 
 enum { FIRST_PAIRS = 16 };
 
-enum error_code co_state_create(const struct co_place_in *in, struct co_state *out,
-                                struct arena *a, struct error *err)
+void co_state_create(const struct co_place_in *in, struct co_state *out, struct arena *a)
 {
     size_t count = in->grid->site_count;
     struct co_cache *cache = NEW(a, struct co_cache, 1);
@@ -19,23 +18,17 @@ enum error_code co_state_create(const struct co_place_in *in, struct co_state *o
                              .candidate = NEW(a, bool, count),
                              .history = in->history,
                              .cache = cache};
-    if (!cache || !out->available || !out->used || !out->candidate)
-        return fail_memory(err);
     *cache = (struct co_cache){.reach_s = NEW(a, double, count),
                                .history_s = NEW(a, double, count),
                                .reach_file = NEW(a, size_t, count),
                                .history_file = NEW(a, size_t, count),
                                .arena = a};
-    if (!cache->reach_s || !cache->history_s || !cache->reach_file ||
-        !cache->history_file)
-        return fail_memory(err);
     out->reach_s = cache->reach_s;
     out->reach_file = cache->reach_file;
     out->history_s = cache->history_s;
     out->history_file = cache->history_file;
     for (size_t s = 0; s < count; s++)
         out->available[s] = in->available[s];
-    return OK;
 }
 
 /* The nearest replica among the pairs of the history table. */
@@ -155,24 +148,20 @@ enum error_code co_state_added(struct co_state *s, const struct co_pair **list,
     return OK;
 }
 
-enum error_code co_merge_added(const struct co_placement *first,
-                               struct co_placement *second, struct arena *a,
-                               struct error *err)
+void co_merge_added(const struct co_placement *first, struct co_placement *second,
+                    struct arena *a)
 {
     size_t count = first->added_count + second->added_count;
     struct co_pair *list;
 
     if (first->added_count == 0)
-        return OK;
+        return;
     list = NEW(a, struct co_pair, count);
-    if (!list)
-        return fail_memory(err);
     for (size_t i = 0; i < count; i++)
         list[i] = i < first->added_count ? first->added[i]
                                          : second->added[i - first->added_count];
     second->added = list;
     second->added_count = sort_pairs(list, count);
-    return OK;
 }
 
 /* ---- what is moved ---- */
@@ -242,8 +231,7 @@ enum error_code co_transfers(const struct co_grid *grid,
     struct co_transfer *out;
     size_t total, kept = 0;
 
-    if (!moves)
-        return fail_memory(err);
+    (void)err;
     total = list_moves(grid, placement, moves);
     qsort(moves, total, sizeof(*moves), by_file);
     for (size_t i = 0; i < total; i++)
@@ -252,8 +240,6 @@ enum error_code co_transfers(const struct co_grid *grid,
             moves[kept++] = moves[i];
     qsort(moves, kept, sizeof(*moves), by_position);
     out = NEW(a, struct co_transfer, kept);
-    if (!out)
-        return fail_memory(err);
     for (size_t i = 0; i < kept; i++)
         out[i] = moves[i].transfer;
     *list = out;
