@@ -70,8 +70,6 @@ static enum error_code dispatch_by_length(struct round_work *w, enum queue_order
     struct heap h = {.in = w->in, .order = order};
 
     h.jobs = NEW(w->arena, size_t, w->in->job_count);
-    if (!h.jobs)
-        return fail_memory(w->err);
     for (size_t job = next_waiting(w->in, 0); job < w->in->job_count;
          job = next_waiting(w->in, job + 1))
         h.jobs[h.count++] = job;
