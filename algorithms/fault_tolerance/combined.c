@@ -185,27 +185,24 @@ static bool may_end(const struct round_work *w, size_t seen)
 }
 
 /* The jobs behind the current one; those before it have one copy at most. */
-static enum error_code list_copied(struct pass *p)
+static void list_copied(struct pass *p)
 {
     const struct round_in *in = p->w->in;
     size_t first = p->job + 1, seen = p->seen_count;
 
     if (p->copied_sum)
-        return OK;
+        return;
     while (first < in->job_count && !may_end(p->w, seen) && !is_copied(p->w, first)) {
         seen += in->jobs[first].replica_count > 0;
         first++;
     }
     if (first >= in->job_count || may_end(p->w, seen))
-        return OK; /* none: the usual case under load */
+        return; /* none: the usual case under load */
     p->copied_sum = NEW(p->w->arena, size_t, in->job_count + 1);
     p->is_reduced = NEW(p->w->arena, bool, in->job_count);
-    if (!p->copied_sum || !p->is_reduced)
-        return fail_memory(p->w->err);
     for (size_t job = first; job < in->job_count; job++)
         if (is_copied(p->w, job))
             copied_add(p, job, true);
-    return OK;
 }
 
 static size_t draw_copied(struct pass *p)
@@ -228,7 +225,7 @@ static enum error_code make_room(struct pass *p)
 {
     size_t job;
 
-    TRY(list_copied(p));
+    list_copied(p);
     p->may_start = p->copied_count > 0;
     if (!p->may_start)
         return OK; /* rule 4 */

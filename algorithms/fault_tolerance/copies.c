@@ -143,22 +143,18 @@ static void cut_grid(struct copies *c, const double *left)
 }
 
 /* Room for `count` courses of c->step_count steps, and for work; *work is its begin. */
-static enum error_code make_room(struct copies *c, size_t count, double **work,
-                                 struct arena *a, struct error *err)
+static void make_room(struct copies *c, size_t count, double **work, struct arena *a)
 {
     size_t needed = (2 * count + 3) * c->step_count;
 
     if (c->room < needed) {
         c->memory = NEW(a, double, needed);
         c->room = c->memory ? needed : 0;
-        if (!c->memory)
-            return fail_memory(err);
     }
     for (size_t i = 0; i < count; i++)
         c->course[i] = (struct copy_course){c->memory + 2 * i * c->step_count,
                                             c->memory + (2 * i + 1) * c->step_count};
     *work = c->memory + 2 * count * c->step_count;
-    return OK;
 }
 
 static bool is_same(double a, double b)
@@ -212,6 +208,7 @@ enum error_code copies_follow(struct copies *c, const struct copy *list, size_t 
     double shortest_s = HUGE_VAL, steps, *work = NULL;
     size_t first = 0;
 
+    (void)err;
     *is_good = true;
     for (size_t i = 0; i < count; i++) {
         *is_good = *is_good && list[i].plan.count <= COPIES_SEGMENTS_MAX;
@@ -225,7 +222,7 @@ enum error_code copies_follow(struct copies *c, const struct copy *list, size_t 
     if (!*is_good)
         return OK;
     for (c->step_count = (size_t)steps + 2;; c->step_count *= 2) {
-        TRY(make_room(c, count, &work, a, err));
+        make_room(c, count, &work, a);
         follow(&list[first], c, work, &c->course[first]);
         if (budget_step(c->budget, c->step_count)) {
             *is_good = false;

@@ -235,8 +235,6 @@ static enum error_code compare(const struct pricing *p, size_t job,
     double limit_s;
     size_t count;
 
-    if (!options)
-        return fail_memory(w->err);
     TRY(remedy_compare(&in, p->work, options, &count, w->arena, w->err));
     *c = (struct round_choice){
         .job = job,
@@ -317,8 +315,6 @@ enum error_code fault_tolerance_expected_time(const struct round_in *in,
     w.counts_active = true;
     choices = NEW(a, struct round_choice, in->job_count);
     w.targets = NEW(a, size_t, in->job_count);
-    if (!choices || !w.targets || !work)
-        return fail_memory(err);
     work->budget = in->budget;
     for (size_t job = 0; job < in->job_count; job++) {
         struct pricing p = {&w, &in->jobs[job], left_mi(&in->jobs[job]), work};
