@@ -111,18 +111,14 @@ static const char *const drop_names[FILTER_COUNT + DROP_COUNT] = {
 
 /* ---- steps ---- */
 
-static enum error_code add_steps(struct gridway_run *run, struct gridway_verdict *v,
-                                 const struct gridway_step *steps, size_t count,
-                                 struct error *err)
+static void add_steps(struct gridway_run *run, struct gridway_verdict *v,
+                      const struct gridway_step *steps, size_t count)
 {
     struct gridway_step *copy = NEW(run->arena, struct gridway_step, count);
 
-    if (!copy)
-        return fail_memory(err);
     memcpy(copy, steps, count * sizeof(*copy));
     v->steps = copy;
     v->step_count = count;
-    return OK;
 }
 
 static double known_or_nan(double number)
@@ -131,9 +127,8 @@ static double known_or_nan(double number)
 }
 
 /* Cancel, prolog there, clean-up here, run there: section 4 of the source. */
-static enum error_code move_steps(struct gridway_run *run, const struct gridway_case *c,
-                                  const struct gridway_candidate *to,
-                                  struct gridway_verdict *v, struct error *err)
+static void move_steps(struct gridway_run *run, const struct gridway_case *c,
+                       const struct gridway_candidate *to, struct gridway_verdict *v)
 {
     const char *old_id = run->problem->resources[c->pos].given->id;
     const char *new_id = run->problem->resources[to->pos].given->id;
@@ -152,7 +147,7 @@ static enum error_code move_steps(struct gridway_run *run, const struct gridway_
             (struct gridway_step){"epilog", old_id, fetched ? fetch_s : 0, fetched_bytes};
     steps[count++] =
         (struct gridway_step){"wrapper", new_id, known_or_nan(to->execution_s), 0};
-    return add_steps(run, v, steps, count, err);
+    add_steps(run, v, steps, count);
 }
 
 /* ---- the search for a target ---- */
@@ -167,8 +162,7 @@ static void note_candidate(const struct gridway_run *run, const struct gridway_c
     v->lost_ref_s = x->lost_ref_s;
 }
 
-static enum error_code list_drops(struct gridway_run *run, struct gridway_verdict *v,
-                                  struct error *err)
+static void list_drops(struct gridway_run *run, struct gridway_verdict *v)
 {
     struct gridway_drop *list;
     size_t count = 0, filled = 0;
@@ -176,14 +170,11 @@ static enum error_code list_drops(struct gridway_run *run, struct gridway_verdic
     for (size_t i = 0; i < FILTER_COUNT + DROP_COUNT; i++)
         count += run->dropped[i] > 0;
     list = NEW(run->arena, struct gridway_drop, count);
-    if (!list)
-        return fail_memory(err);
     for (size_t i = 0; i < FILTER_COUNT + DROP_COUNT; i++)
         if (run->dropped[i])
             list[filled++] = (struct gridway_drop){drop_names[i], run->dropped[i]};
     v->candidates = list;
     v->candidate_count = count;
-    return OK;
 }
 
 /* Which test the candidate fails first; DROP_NOT_TRIED: none. */
@@ -291,7 +282,7 @@ static enum error_code grant(struct gridway_run *run, const struct gridway_case 
     v->outputs_lost = c->given->queued_output_bytes > 0 &&
                       gridway_outputs_s(run, c, to->pos) > LONGEST_S;
     v->bytes_moved = to->bytes;
-    TRY(move_steps(run, c, to, v, err));
+    move_steps(run, c, to, v);
     return gridway_dispatch(run, c, to, err);
 }
 
@@ -311,7 +302,7 @@ static enum error_code evaluate(struct gridway_run *run, const struct gridway_ca
     }
     gridway_candidates_find(run, c);
     to = choose(run, c, v);
-    TRY(list_drops(run, v, err));
+    list_drops(run, v);
     if (!to) {
         stay(c, reason_without(run), v);
         return OK;
@@ -384,13 +375,11 @@ static enum error_code decide_jobs(struct gridway_run *run,
     struct turn *turns = NEW(run->arena, struct turn, n);
     struct turn *others = NEW(run->arena, struct turn, n);
 
-    if (!turns || !others)
-        return fail_memory(err);
     for (size_t i = 0; i < n; i++) {
         struct gridway_case c;
         bool moves;
 
-        TRY(gridway_case_make(run, i, &c, &verdicts[i], &moves, err));
+        gridway_case_make(run, i, &c, &verdicts[i], &moves);
         if (!moves)
             continue;
         if (c.forced)
@@ -470,10 +459,8 @@ static enum error_code prepare(const struct gridway_in *in,
 }
 
 /* Jobs without an event stay, also where that cannot be true. */
-static enum error_code warn_failed(const struct gridway_run *run,
-                                   struct placement_problem *p,
-                                   const struct gridway_verdict *verdicts,
-                                   struct error *err)
+static void warn_failed(const struct gridway_run *run, struct placement_problem *p,
+                        const struct gridway_verdict *verdicts)
 {
     const struct gridway_request *r = run->request;
     size_t count = 0;
@@ -481,24 +468,20 @@ static enum error_code warn_failed(const struct gridway_run *run,
     for (size_t i = 0; i < r->in->job_count; i++)
         count += !verdicts[i].event && verdicts[i].reason != REASON_FINISHED &&
                  r->snapshot.resources[r->present[i]].failed;
-    if (count && !problem_warn(p,
-                               "failed_host: %zu job%s without an event on a resource "
-                               "that has failed; give the event resource_failed",
-                               count, count == 1 ? " is" : "s are"))
-        return fail_memory(err);
-    return OK;
+    if (count)
+        problem_warn(p,
+                     "failed_host: %zu job%s without an event on a resource "
+                     "that has failed; give the event resource_failed",
+                     count, count == 1 ? " is" : "s are");
 }
 
 /* Resources whose used slots are fewer than the jobs that run there. */
-static enum error_code warn_slots(const struct gridway_run *run,
-                                  struct placement_problem *p, struct error *err)
+static void warn_slots(const struct gridway_run *run, struct placement_problem *p)
 {
     const struct gridway_request *r = run->request;
     const struct snapshot *s = &r->snapshot;
     size_t *jobs = NEW(run->arena, size_t, s->resource_count), count = 0, first = 0;
 
-    if (!jobs)
-        return fail_memory(err);
     for (size_t i = 0; i < r->in->job_count; i++)
         if (r->holds[i] != NO_INDEX)
             jobs[r->holds[i]]++;
@@ -508,14 +491,12 @@ static enum error_code warn_slots(const struct gridway_run *run,
         count++;
         first = i;
     }
-    if (count &&
-        !problem_warn(p,
-                      "job_count: %zu resource%s fewer used slots than jobs "
-                      "that run there (first /snapshot/resources/%zu/job_count); "
-                      "what these jobs need counts, slots count as given",
-                      count, count == 1 ? " has" : "s have", first))
-        return fail_memory(err);
-    return OK;
+    if (count)
+        problem_warn(p,
+                     "job_count: %zu resource%s fewer used slots than jobs "
+                     "that run there (first /snapshot/resources/%zu/job_count); "
+                     "what these jobs need counts, slots count as given",
+                     count, count == 1 ? " has" : "s have", first);
 }
 
 static bool has_release(const struct reschedule_job *j)
@@ -561,8 +542,7 @@ static const struct {
     {"job_cpu_ratio", "the job has a contract", has_ratios},
 };
 
-static enum error_code warn_unused(const struct gridway_run *run,
-                                   struct placement_problem *p, struct error *err)
+static void warn_unused(const struct gridway_run *run, struct placement_problem *p)
 {
     const struct gridway_in *in = run->request->in;
 
@@ -575,22 +555,20 @@ static enum error_code warn_unused(const struct gridway_run *run,
             count++;
             first = i;
         }
-        if (count &&
-            !problem_warn(p, "ignored: %s of %zu running job%s (first /jobs/%zu/%s): %s",
-                          unused_members[k].member, count, count == 1 ? "" : "s", first,
-                          unused_members[k].member, unused_members[k].why))
-            return fail_memory(err);
+        if (count)
+            problem_warn(p, "ignored: %s of %zu running job%s (first /jobs/%zu/%s): %s",
+                         unused_members[k].member, count, count == 1 ? "" : "s", first,
+                         unused_members[k].member, unused_members[k].why);
     }
-    return OK;
 }
 
 static enum error_code warn_all(const struct gridway_run *run,
                                 struct placement_problem *p,
                                 const struct gridway_verdict *verdicts, struct error *err)
 {
-    TRY(warn_failed(run, p, verdicts, err));
-    TRY(warn_slots(run, p, err));
-    TRY(warn_unused(run, p, err));
+    warn_failed(run, p, verdicts);
+    warn_slots(run, p);
+    warn_unused(run, p);
     return unused_warn(p,
                        &(struct unused_in){policy_find(placement_policies, "gridway"),
                                            run->options, run->option_count, "pending"},
@@ -605,12 +583,10 @@ static enum error_code run_round(struct gridway_run *run, struct placement_probl
     struct gridway_verdict *verdicts =
         NEW(run->arena, struct gridway_verdict, in->job_count);
 
-    if (!verdicts)
-        return fail_memory(err);
     run->plan->algorithm = "gridway";
     TRY(round_pending(&run->round, run->plan, &run->param[GRIDWAY_HOLD_BACK], err));
     TRY(placement_answer(run->plan, estimates, &out->pending, err));
-    TRY(gridway_run_begin(run, err));
+    gridway_run_begin(run);
     TRY(decide_jobs(run, verdicts, &out->objective, err));
     TRY(warn_all(run, p, verdicts, err));
     sum_up(verdicts, in->job_count, &out->objective);
@@ -635,8 +611,6 @@ enum error_code migration_gridway(const struct gridway_in *in,
     struct gridway_out x = {0};
     enum error_code bound;
 
-    if (!p || !plan || !request || !run)
-        return fail_memory(err);
     bound = bind_options(options, option_count, common, param, err);
     TRY(prepare(in, request, common, p, a, err));
     TRY(bound);

@@ -74,7 +74,7 @@ static void note_open(struct gridway_run *run, size_t pos)
         run->open[pos / BLOCK] &= ~BIT(pos);
 }
 
-enum error_code gridway_run_begin(struct gridway_run *run, struct error *err)
+void gridway_run_begin(struct gridway_run *run)
 {
     const struct placement_problem *p = run->problem;
 
@@ -83,11 +83,8 @@ enum error_code gridway_run_begin(struct gridway_run *run, struct error *err)
     run->mask = NEW(run->arena, uint64_t, p->block_count);
     run->candidates = NEW(run->arena, struct gridway_candidate, p->resource_count);
     run->dropped = NEW(run->arena, uint64_t, FILTER_COUNT + DROP_COUNT);
-    if (!run->waits || !run->open || !run->mask || !run->candidates || !run->dropped)
-        return fail_memory(err);
     for (size_t pos = 0; pos < p->resource_count; pos++)
         note_open(run, pos);
-    return OK;
 }
 
 /* ---- times ---- */

@@ -128,9 +128,8 @@ static enum gridway_reason kept_back(const struct gridway_run *run,
 }
 
 /* A verdict without a search for another place. */
-static enum error_code settle(struct gridway_run *run, const struct gridway_case *c,
-                              struct gridway_ruling ruling, struct gridway_verdict *v,
-                              struct error *err)
+static void settle(struct gridway_run *run, const struct gridway_case *c,
+                   struct gridway_ruling ruling, struct gridway_verdict *v)
 {
     const char *step = NULL;
     struct gridway_step *steps;
@@ -142,14 +141,11 @@ static enum error_code settle(struct gridway_run *run, const struct gridway_case
     if (ruling.action == ACTION_RESTART_JOB_MANAGER)
         step = "job_manager";
     if (!step)
-        return OK;
+        return;
     steps = NEW(run->arena, struct gridway_step, 1);
-    if (!steps)
-        return fail_memory(err);
     steps[0] = (struct gridway_step){step, c->given->resource_id, NAN, 0};
     v->steps = steps;
     v->step_count = 1;
-    return OK;
 }
 
 /* Reads the failure; true: it has the last word. */
@@ -203,9 +199,8 @@ static void demand(const struct gridway_run *run, const struct events *e,
                       c->event == EVENT_RESOURCE_DISCOVERED;
 }
 
-enum error_code gridway_case_make(struct gridway_run *run, size_t number,
-                                  struct gridway_case *c, struct gridway_verdict *v,
-                                  bool *moves, struct error *err)
+void gridway_case_make(struct gridway_run *run, size_t number, struct gridway_case *c,
+                       struct gridway_verdict *v, bool *moves)
 {
     const struct gridway_request *request = run->request;
     const struct reschedule_job *job = &request->in->jobs[number];
@@ -241,13 +236,14 @@ enum error_code gridway_case_make(struct gridway_run *run, size_t number,
         e.has[EVENT_CONTRACT_VIOLATED] || contract.state == CONTRACT_VIOLATED;
     if (failure_rules(run, c, &e, &ruling)) {
         v->event = ruling.action == ACTION_KEEP ? NULL : "stage_failed";
-        return settle(run, c, ruling, v, err);
+        settle(run, c, ruling, v);
+        return;
     }
     demand(run, &e, c);
     measure(run, contract.rate_ratio, c, v);
     if (c->event == EVENT_NONE && !c->failed_stage) {
         v->reason = reason_without_event(contract.state);
-        return OK;
+        return;
     }
     v->event = c->failed_stage ? "stage_failed" : reschedule_event_names[c->event];
     v->forced = c->forced;
@@ -257,5 +253,4 @@ enum error_code gridway_case_make(struct gridway_run *run, size_t number,
     *moves = reason == REASON_NO_EVENT;
     if (!*moves)
         v->reason = reason;
-    return OK;
 }

@@ -89,7 +89,7 @@ enum gridway_dropped {
 };
 
 /* Makes the scratch room. O(m). */
-enum error_code gridway_run_begin(struct gridway_run *run, struct error *err);
+void gridway_run_begin(struct gridway_run *run);
 
 /* The work that the job has to do on the resource, restart file or not; *restart: from
  * nothing. NAN: it has no estimate. */
@@ -116,9 +116,8 @@ double gridway_move_bound_s(const struct gridway_run *run, const struct gridway_
 
 /* What happened to running job `number`: fills *c, and *v with its verdict unless *moves
  * says that it may move. O(m / 64); with a matrix O(m). */
-enum error_code gridway_case_make(struct gridway_run *run, size_t number,
-                                  struct gridway_case *c, struct gridway_verdict *v,
-                                  bool *moves, struct error *err);
+void gridway_case_make(struct gridway_run *run, size_t number, struct gridway_case *c,
+                       struct gridway_verdict *v, bool *moves);
 
 /* Takes the candidate's slot; its files count as present from then on. */
 enum error_code gridway_dispatch(struct gridway_run *run, const struct gridway_case *c,

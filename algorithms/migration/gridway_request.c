@@ -225,15 +225,13 @@ static bool has_ended(const struct reschedule_job *job)
     return job->failure && job->failure->kind == FAILURE_ENDED;
 }
 
-static enum error_code copy_jobs(const struct checker *c)
+static void copy_jobs(const struct checker *c)
 {
     const struct gridway_in *in = c->in;
     struct placement_in *p = &c->request->placement;
     size_t pending = in->round.job_count;
     struct job *jobs = NEW(c->arena, struct job, pending + in->job_count);
 
-    if (!jobs)
-        return fail_memory(c->err);
     if (pending)
         memcpy(jobs, in->round.jobs, pending * sizeof(*jobs));
     for (size_t i = 0; i < in->job_count; i++) {
@@ -252,19 +250,16 @@ static enum error_code copy_jobs(const struct checker *c)
     p->job_count = pending + in->job_count;
     p->running_count = in->job_count;
     p->running_at = c->request->holds;
-    return OK;
 }
 
-static enum error_code index_resources(const struct checker *c)
+static void index_resources(const struct checker *c)
 {
     const struct snapshot *s = c->in->round.snapshot;
 
-    if (!name_index_create(&c->request->resources, s->resource_count, c->arena))
-        return fail_memory(c->err);
+    name_index_create(&c->request->resources, s->resource_count, c->arena);
     for (size_t i = 0; i < s->resource_count; i++)
         if (s->resources[i].id)
             name_index_add(&c->request->resources, s->resources[i].id, i);
-    return OK;
 }
 
 enum error_code gridway_request_make(const struct gridway_in *in,
@@ -285,10 +280,7 @@ enum error_code gridway_request_make(const struct gridway_in *in,
         .restart_file = NEW(a, size_t, n),
         .output_file = NEW(a, size_t, n),
     };
-    if (!files || !request->present || !request->holds || !request->restart_host ||
-        !request->restart_file || !request->output_file)
-        return fail_memory(err);
-    TRY(index_resources(&c));
+    index_resources(&c);
     for (size_t i = 0; i < n; i++) {
         request->restart_host[i] = request->restart_file[i] = request->output_file[i] =
             NO_INDEX;
@@ -299,7 +291,7 @@ enum error_code gridway_request_make(const struct gridway_in *in,
     request->snapshot.files = files;
     for (size_t i = 0; i < n && err->item_count == before; i++)
         TRY(add_files(&c, i));
-    TRY(copy_jobs(&c));
+    copy_jobs(&c);
     return err->item_count > before ? ERR_INVALID : OK;
 }
 
