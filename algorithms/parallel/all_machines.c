@@ -14,9 +14,8 @@ enum error_code parallel_all_machines(struct parallel_search *s, const double *p
 {
     size_t *all = NEW(s->arena, size_t, s->n);
 
+    (void)err;
     (void)param;
-    if (!all)
-        return fail_memory(err);
     if (search_stop_now(s))
         return OK;
     for (size_t i = 0; i < s->n; i++)

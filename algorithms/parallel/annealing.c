@@ -131,8 +131,6 @@ enum error_code sa_run(struct parallel_search *s, const double *param,
     size_t *machines = NEW(s->arena, size_t, s->n);
     size_t least = s->min_procs > 2 ? s->min_procs : 2;
 
-    if (!machines)
-        return fail_memory(err);
     TRY(set_create(s, &x.current, err));
     TRY(set_create(s, &first, err));
     for (size_t i = 0; i < s->n; i++)

@@ -245,13 +245,8 @@ static enum error_code prepare(struct colony *c, struct error *err)
     c->pool = NEW(a, size_t, n);
     c->rest = NEW(a, size_t, n);
     c->in_pool = NEW(a, bool, n);
-    if (!c->pheromone || !c->ants || !c->ranks || !c->top || !c->pool || !c->rest ||
-        !c->in_pool)
-        return fail_memory(err);
     for (size_t k = 0; k < c->ant_count; k++) {
         c->ants[k].machines = NEW(a, size_t, n);
-        if (!c->ants[k].machines)
-            return fail_memory(err);
     }
     return set_create(c->s, &c->set, err);
 }

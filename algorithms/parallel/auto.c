@@ -61,7 +61,7 @@ static enum error_code run_other(struct parallel_search *s, const char *name,
     struct part part;
 
     make_part(s, share, &part);
-    TRY(search_fork(s, &run, err));
+    search_fork(s, &run);
     run.in = &part.in;
     if (work_budget > 0 &&
         !(part.in.work_budget > 0 && part.in.work_budget < work_budget))

@@ -14,7 +14,7 @@ enum error_code parallel_bound(const struct parallel_search *s, double score_s,
     size_t fastest = search_fastest(s);
     bool structured;
 
-    TRY(search_fork(s, &run, err));
+    search_fork(s, &run);
     in.work_budget = 0; /* what a bound costs is not the policy's */
     run.in = &in;
     if (run.min_procs == 1)

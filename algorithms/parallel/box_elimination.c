@@ -171,7 +171,7 @@ static void try_column(struct elimination *x, size_t i, size_t j, struct prefixe
     s->iterations++;
 }
 
-static enum error_code try_all_columns(struct elimination *x, struct error *err)
+static enum error_code try_all_columns(struct elimination *x)
 {
     struct parallel_search *s = x->s;
     struct prefixes pre = {
@@ -180,8 +180,6 @@ static enum error_code try_all_columns(struct elimination *x, struct error *err)
         .members = NEW(s->arena, size_t, s->n),
     };
 
-    if (!pre.by_cpu || !pre.by_links || !pre.members)
-        return fail_memory(err);
     for (size_t i = 0; i < x->grid.cpu_levels; i++)
         for (size_t j = 0; j < x->grid.bandwidth_levels && !search_stop_now(s); j++)
             try_column(x, i, j, &pre);
@@ -198,7 +196,7 @@ enum error_code parallel_box_elimination(struct parallel_search *s, const double
     if (x.grid.cpu_levels == 0)
         return OK;
     if (!s->monotone)
-        return try_all_columns(&x, err);
+        return try_all_columns(&x);
     eliminate(&x);
     return OK;
 }

@@ -138,7 +138,7 @@ static void store(struct tree *t, size_t index, struct child c)
 }
 
 /* Room for `count` children, or for as many as are kept. */
-static enum error_code make_child_room(struct tree *t, size_t count, struct error *err)
+static void make_child_room(struct tree *t, size_t count)
 {
     struct arena *a = t->s->arena;
     size_t room = t->room;
@@ -148,19 +148,16 @@ static enum error_code make_child_room(struct tree *t, size_t count, struct erro
     while (room < count)
         room = room ? 2 * room : FIRST_ROOM;
     if (room == t->room)
-        return OK;
+        return;
     t->children = GROW(a, t->children, struct child, t->room, room);
     t->heap = GROW(a, t->heap, size_t, t->room, room);
     t->order = NEW(a, struct keyed_machine, room);
     t->table = NEW(a, size_t, room);
-    if (!t->children || !t->heap || !t->order || !t->table)
-        return fail_memory(err);
     t->room = t->table_size = room;
     for (size_t i = 0; i < room; i++)
         t->table[i] = NONE;
     for (size_t i = 0; i < t->count; i++)
         store(t, i, t->children[i]);
-    return OK;
 }
 
 /* Keeps a child, unless it is known or worse than all of a full level. */
@@ -299,8 +296,6 @@ static enum error_code prepare(struct tree *t, double max_level_nodes, struct er
     t->words = (n + WORD_BITS - 1) / WORD_BITS;
     t->machines = NEW(a, size_t, n);
     t->ranks = NEW(a, struct keyed_machine, n);
-    if (!t->machines || !t->ranks)
-        return fail_memory(err);
     return set_create(t->s, &t->set, err);
 }
 
@@ -318,7 +313,7 @@ enum error_code parallel_branch_and_bound(struct parallel_search *s, const doubl
         for (size_t i = 0; i < t.table_size; i++)
             t.table[i] = NONE;
         for (size_t node = 0; node < t.level.count; node++) {
-            TRY(make_child_room(&t, t.count + t.m, err));
+            make_child_room(&t, t.count + t.m);
             if (search_stop_now(s) || !branch(&t, node))
                 return OK;
         }

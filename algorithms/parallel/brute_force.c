@@ -42,8 +42,6 @@ enum error_code parallel_brute_force(struct parallel_search *s, const double *pa
                        (int)MACHINES_MAX, s->n);
     cpu = NEW(s->arena, double, end);
     link = NEW(s->arena, double, end);
-    if (!cpu || !link)
-        return fail_memory(err);
     cpu[0] = link[0] = HUGE_VAL;
     for (size_t set = 1; set < end && !search_stop(s); set++) {
         size_t low = (size_t)__builtin_ctzll(set),

@@ -15,9 +15,8 @@ enum error_code parallel_cpu_prefix(struct parallel_search *s, const double *par
     size_t *order = search_by_cpu(s);
     double link = HUGE_VAL;
 
+    (void)err;
     (void)param;
-    if (!order)
-        return fail_memory(err);
     for (size_t p = 1; p <= s->n && !search_stop(s); p++) {
         const double *row = s->links + order[p - 1] * s->n;
 

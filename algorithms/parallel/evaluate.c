@@ -56,26 +56,21 @@ static void add_term(struct parallel_search *s, const struct perf_term *t, doubl
 }
 
 /* What depends on the number of machines alone. */
-static enum error_code fill_tables(struct parallel_search *s, struct error *err)
+static void fill_tables(struct parallel_search *s)
 {
     const struct perf_terms *model = s->in->model;
     double *comp_s = NEW(s->arena, double, s->n + 1);
     double *per[PERF_BW_IDS] = {0};
 
     s->comms = NEW(s->arena, struct search_comm, PERF_BW_IDS);
-    if (!comp_s || !s->comms)
-        return fail_memory(err);
     for (size_t i = 0; i < PERF_BW_IDS; i++) {
         per[i] = NEW(s->arena, double, s->n + 1);
         s->comms[i].per = per[i];
-        if (!per[i])
-            return fail_memory(err);
     }
     for (size_t i = 0; i < model->term_count; i++)
         add_term(s, &model->terms[i], comp_s, per);
     comp_s[1] = perf_time_s(model, 1, 1, 1);
     s->comp_s = comp_s;
-    return OK;
 }
 
 enum error_code search_create(const struct parallel_in *in, struct parallel_search *s,
@@ -83,6 +78,7 @@ enum error_code search_create(const struct parallel_in *in, struct parallel_sear
 {
     size_t n = in->machines->count;
 
+    (void)err;
     assert(n > 0);
     *s = (struct parallel_search){
         .in = in,
@@ -98,16 +94,14 @@ enum error_code search_create(const struct parallel_in *in, struct parallel_sear
         .best = NEW(a, size_t, n),
         .bound_s = (double)NAN,
     };
-    return s->best ? fill_tables(s, err) : fail_memory(err);
+    fill_tables(s);
+    return OK;
 }
 
-enum error_code search_fork(const struct parallel_search *s, struct parallel_search *fork,
-                            struct error *err)
+void search_fork(const struct parallel_search *s, struct parallel_search *fork)
 {
     size_t *best = NEW(s->arena, size_t, s->n);
 
-    if (!best)
-        return fail_memory(err);
     *fork = *s;
     fork->random = stream_state(s->in, "parallel", s->arena);
     fork->perturb = stream_state(s->in, "perturbation", s->arena);
@@ -120,7 +114,6 @@ enum error_code search_fork(const struct parallel_search *s, struct parallel_sea
     fork->next_look = 0;
     fork->stopped = false;
     fork->bound_s = (double)NAN;
-    return OK;
 }
 
 void search_join(struct parallel_search *s, const struct parallel_search *fork,
@@ -238,8 +231,6 @@ size_t *search_order(const struct parallel_search *s, const double *key)
     struct keyed_machine *items = NEW(s->arena, struct keyed_machine, s->n);
     size_t *order = NEW(s->arena, size_t, s->n);
 
-    if (!items || !order)
-        return NULL;
     for (size_t i = 0; i < s->n; i++)
         items[i] = (struct keyed_machine){key[i], i};
     keyed_sort(items, s->n);
@@ -266,8 +257,6 @@ size_t *search_by_cpu(const struct parallel_search *s)
 {
     double *key = NEW(s->arena, double, s->n);
 
-    if (!key)
-        return NULL;
     for (size_t i = 0; i < s->n; i++)
         key[i] = -s->cpu[i];
     return search_order(s, key);
@@ -289,14 +278,13 @@ void random_choose(uint64_t *state, size_t *items, size_t n, size_t count)
 enum error_code set_create(const struct parallel_search *s, struct parallel_set *set,
                            struct error *err)
 {
+    (void)err;
     *set = (struct parallel_set){
         .search = s,
         .order = NEW(s->arena, size_t, s->n),
         .position = NEW(s->arena, size_t, s->n),
         .low = NEW(s->arena, struct set_low, s->n),
     };
-    if (!set->order || !set->position || !set->low)
-        return fail_memory(err);
     for (size_t i = 0; i < s->n; i++)
         set->order[i] = set->position[i] = i;
     set_clear(set);

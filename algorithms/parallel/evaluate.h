@@ -63,8 +63,7 @@ enum error_code search_create(const struct parallel_in *in, struct parallel_sear
 
 /* The same input, found nothing, counted nothing; streams from their beginning. For
  * a policy that runs others. Shares the tables, has a record of its own. */
-enum error_code search_fork(const struct parallel_search *s, struct parallel_search *fork,
-                            struct error *err);
+void search_fork(const struct parallel_search *s, struct parallel_search *fork);
 
 /* Adds the counts of `fork` and takes its best set, named `algorithm`, if it is
  * strictly better. Its stop and its bound stay its own. */

@@ -69,12 +69,10 @@ static void swap(struct box *l, struct box *r)
     *r = box;
 }
 
-static enum error_code push(struct boxes *x, struct box box, struct error *err)
+static enum error_code push(struct boxes *x, struct box box)
 {
     if (x->count == x->room) {
         x->heap = GROW(x->s->arena, x->heap, struct box, x->room, x->room * 2);
-        if (!x->heap)
-            return fail_memory(err);
         x->room *= 2;
     }
     box.made = x->made++;
@@ -242,7 +240,7 @@ static void make_graph(struct boxes *x, const struct box *box)
 }
 
 /* A half with a graph of its own: limits its sizes, and records a clique. */
-static enum error_code look_and_push(struct boxes *x, struct box half, struct error *err)
+static enum error_code look_and_push(struct boxes *x, struct box half)
 {
     make_graph(x, &half);
     limit_size(&half, x->graph.count);
@@ -259,12 +257,12 @@ static enum error_code look_and_push(struct boxes *x, struct box half, struct er
         search_charge(x->s, (size_t)units);
         try_clique(x, count);
     }
-    return push(x, half, err);
+    return push(x, half);
 }
 
-static enum error_code push_useful(struct boxes *x, struct box half, struct error *err)
+static enum error_code push_useful(struct boxes *x, struct box half)
 {
-    return useful(x, &half) ? push(x, half, err) : OK;
+    return useful(x, &half) ? push(x, half) : OK;
 }
 
 /* ---- boxes ---- */
@@ -288,7 +286,7 @@ static bool split_cpu(const struct boxes *x, const struct box *box)
            log(link / v->link[box->link_low]) * (all_s - comp_s);
 }
 
-static enum error_code split(struct boxes *x, const struct box *box, struct error *err)
+static enum error_code split(struct boxes *x, const struct box *box)
 {
     struct box low = *box, high = *box;
 
@@ -299,8 +297,8 @@ static enum error_code split(struct boxes *x, const struct box *box, struct erro
         low.link_high = box->link_low + (box->link_high - box->link_low) / 2;
         high.link_low = low.link_high + 1;
     }
-    TRY(look_and_push(x, high, err));
-    return push_useful(x, low, err);
+    TRY(look_and_push(x, high));
+    return push_useful(x, low);
 }
 
 static int ascending(const void *left, const void *right)
@@ -346,7 +344,7 @@ static enum error_code boxes_create(struct boxes *x, struct error *err)
 {
     struct arena *a = x->s->arena;
 
-    TRY(exact_levels_create(x->s, &x->levels, a, err));
+    exact_levels_create(x->s, &x->levels, a);
     TRY(link_graph_create(x->s->n, &x->graph, a, err));
     TRY(graph_scratch_create(x->s->n, &x->scratch, a, err));
     if (!x->options->bound_only)
@@ -356,10 +354,10 @@ static enum error_code boxes_create(struct boxes *x, struct error *err)
     x->heap = NEW(a, struct box, x->room);
     x->member = NEW(a, uint32_t, x->s->n);
     x->machines = NEW(a, size_t, x->s->n);
-    return x->heap && x->member && x->machines ? OK : fail_memory(err);
+    return OK;
 }
 
-static enum error_code begin(struct boxes *x, struct error *err)
+static enum error_code begin(struct boxes *x)
 {
     const struct exact_levels *v = &x->levels;
     struct box all = {
@@ -373,7 +371,7 @@ static enum error_code begin(struct boxes *x, struct error *err)
             x->member[i] = (uint32_t)i;
         try_prefixes(x, v->n);
     }
-    return v->link_count > 0 ? look_and_push(x, all, err) : OK;
+    return v->link_count > 0 ? look_and_push(x, all) : OK;
 }
 
 /* The bound of the box of everything: the best cpu with the best link. O(n^2), one look
@@ -410,7 +408,7 @@ enum error_code exact_boxes(struct parallel_search *s, const struct exact_option
         return OK;
     }
     TRY(boxes_create(&x, err));
-    TRY(begin(&x, err));
+    TRY(begin(&x));
     while (x.count > 0 && x.heap[0].bound_s < limit_s(&x) && !search_stop_now(s)) {
         struct box box = pop(&x);
 
@@ -418,7 +416,7 @@ enum error_code exact_boxes(struct parallel_search *s, const struct exact_option
         if (box.cpu_low == box.cpu_high && box.link_low == box.link_high)
             TRY(settle(&x, &box, err));
         else
-            TRY(split(&x, &box, err));
+            TRY(split(&x, &box));
         if (o->max_boxes && s->iterations >= o->max_boxes)
             break;
     }

@@ -24,13 +24,11 @@ struct clique_level {
     size_t left; /* of branch */
 };
 
-static enum error_code level_create(size_t n, struct clique_level *level, struct arena *a,
-                                    struct error *err)
+static void level_create(size_t n, struct clique_level *level, struct arena *a)
 {
     level->candidates = NEW(a, uint64_t, (n + 63) / 64);
     level->branch = NEW(a, uint32_t, n);
     level->colour = NEW(a, uint32_t, n);
-    return level->candidates && level->branch && level->colour ? OK : fail_memory(err);
 }
 
 enum error_code clique_search_create(size_t size_max, struct clique_search *c,
@@ -41,8 +39,6 @@ enum error_code clique_search_create(size_t size_max, struct clique_search *c,
     c->original = NEW(a, uint32_t, size_max);
     c->current = NEW(a, uint32_t, size_max);
     c->level = NEW(a, struct clique_level, size_max + 1);
-    if (!c->member || !c->original || !c->current || !c->level)
-        return fail_memory(err);
     return link_graph_create(size_max, &c->graph, a, err);
 }
 
@@ -172,13 +168,14 @@ enum error_code clique_search_run(struct clique_search *c, const struct link_gra
 {
     size_t depth = 0, best = c->need - 1;
 
+    (void)err;
     c->found = 0;
     c->nodes = 0;
     c->cut = false;
     renumber(c, g, w);
     for (size_t i = 0; i < 2; i++)
         if (!c->level[i].branch)
-            TRY(level_create(c->size_max, &c->level[i], a, err));
+            level_create(c->size_max, &c->level[i], a);
     memset(c->level[0].candidates, 0, g->words * sizeof(uint64_t));
     for (size_t i = 0; i < g->count; i++)
         bit_set(c->level[0].candidates, i);
@@ -195,7 +192,7 @@ enum error_code clique_search_run(struct clique_search *c, const struct link_gra
         if (best >= c->enough || spent(c, budget))
             return OK;
         if (!c->level[depth + 1].branch)
-            TRY(level_create(c->size_max, &c->level[depth + 1], a, err));
+            level_create(c->size_max, &c->level[depth + 1], a);
         if (descend(c, depth, level->branch[--level->left], &best, w))
             depth++;
     }

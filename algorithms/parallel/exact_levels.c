@@ -76,8 +76,8 @@ static void number_links(struct exact_levels *v, const struct key *keys, size_t 
     }
 }
 
-static enum error_code make_links(const struct parallel_search *s, struct exact_levels *v,
-                                  struct arena *a, struct error *err)
+static void make_links(const struct parallel_search *s, struct exact_levels *v,
+                       struct arena *a)
 {
     size_t pairs = v->n * (v->n - 1) / 2, count = 0;
     struct key *keys = NEW(a, struct key, pairs);
@@ -86,8 +86,6 @@ static enum error_code make_links(const struct parallel_search *s, struct exact_
 
     v->link = NEW(a, double, pairs);
     v->rank = NEW(a, uint32_t, v->n * v->n);
-    if (!keys || !other || !start || !v->link || !v->rank)
-        return fail_memory(err);
     for (size_t row = 0; row < v->n; row++)
         for (size_t column = row + 1; column < v->n; column++) {
             double link = search_link(s, v->machine[row], v->machine[column]);
@@ -98,18 +96,14 @@ static enum error_code make_links(const struct parallel_search *s, struct exact_
             keys[count++].pair = (uint32_t)(row * v->n + column);
         }
     number_links(v, sort(keys, other, count, start), count);
-    return OK;
 }
 
-enum error_code exact_levels_create(const struct parallel_search *s,
-                                    struct exact_levels *v, struct arena *a,
-                                    struct error *err)
+void exact_levels_create(const struct parallel_search *s, struct exact_levels *v,
+                         struct arena *a)
 {
     *v = (struct exact_levels){.n = s->n, .machine = search_by_cpu(s)};
     v->cpu = NEW(a, double, v->n);
     v->reach = NEW(a, size_t, v->n);
-    if (!v->machine || !v->cpu || !v->reach)
-        return fail_memory(err);
     for (size_t i = v->n; i-- > 0;) {
         double cpu = s->cpu[v->machine[i]];
 
@@ -118,7 +112,7 @@ enum error_code exact_levels_create(const struct parallel_search *s,
         v->reach[v->cpu_count] = i + 1;
         v->cpu[v->cpu_count++] = cpu;
     }
-    return make_links(s, v, a, err);
+    make_links(s, v, a);
 }
 
 static uint64_t reaching(const uint32_t *rank, size_t count, uint32_t least)

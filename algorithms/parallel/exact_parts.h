@@ -101,9 +101,8 @@ struct exact_levels {
     uint32_t *rank; /* n x n: number of a link's value, from 1; 0: no link */
 };
 
-enum error_code exact_levels_create(const struct parallel_search *s,
-                                    struct exact_levels *v, struct arena *a,
-                                    struct error *err);
+void exact_levels_create(const struct parallel_search *s, struct exact_levels *v,
+                         struct arena *a);
 
 /* The graph of the machines that reach a cpu value with an edge where the link reaches
  * a link value, by their indexes. O(m^2). */

@@ -146,30 +146,25 @@ static void try_class(struct parallel_search *s, struct classes *c, size_t class
         search_keep(s, best_s, c->member, best_count);
 }
 
-static enum error_code classes_create(const struct parallel_search *s, struct classes *c,
-                                      struct error *err)
+static void classes_create(const struct parallel_search *s, struct classes *c)
 {
     c->class_of = NEW(s->arena, size_t, s->n);
     c->head = NEW(s->arena, size_t, s->n);
     c->next = NEW(s->arena, size_t, s->n);
     c->size = NEW(s->arena, size_t, s->n);
     c->member = NEW(s->arena, size_t, s->n);
-    if (!c->class_of || !c->head || !c->next || !c->size || !c->member)
-        return fail_memory(err);
     for (size_t i = 0; i < s->n; i++) {
         c->class_of[i] = c->head[i] = i;
         c->next[i] = NO_MACHINE;
         c->size[i] = 1;
     }
-    return OK;
 }
 
-static enum error_code try_classes(struct parallel_search *s, struct edge *edges,
-                                   struct error *err)
+static enum error_code try_classes(struct parallel_search *s, struct edge *edges)
 {
     struct classes c;
 
-    TRY(classes_create(s, &c, err));
+    classes_create(s, &c);
     qsort(edges, s->n - 1, sizeof(*edges), by_width);
     for (size_t i = 0; i + 1 < s->n && edges[i].bandwidth_mbps > 0; i++) {
         size_t left = c.class_of[edges[i].child], right = c.class_of[edges[i].parent];
@@ -195,9 +190,8 @@ enum error_code exact_tree(struct parallel_search *s, bool *structured, struct e
     size_t *inside = NEW(s->arena, size_t, s->n);
     bool *has = NEW(s->arena, bool, s->n);
 
-    if (!best || !edges || !inside || !has)
-        return fail_memory(err);
+    (void)err;
     search_charge(s, s->n + s->n * (s->n - 1) / 2);
     *structured = span(s, best, inside, has, edges);
-    return *structured ? try_classes(s, edges, err) : OK;
+    return *structured ? try_classes(s, edges) : OK;
 }

@@ -209,13 +209,9 @@ enum error_code parallel_genetic(struct parallel_search *s, const double *param,
     };
     size_t least = s->min_procs > 2 ? s->min_procs : 2;
 
-    if (!g.all || !g.sorted || !g.ranks || !g.taken || !g.order)
-        return fail_memory(err);
     TRY(set_create(s, &g.set, err));
     for (size_t i = 0; i < 2 * half; i++) {
         g.all[i].machines = NEW(s->arena, size_t, s->n);
-        if (!g.all[i].machines)
-            return fail_memory(err);
     }
     for (g.p = s->n; g.p >= least && !search_stop_now(s); g.p--)
         evolve(&g);

@@ -42,25 +42,19 @@ static bool link_range(const struct parallel_search *s, double *min, double *max
     return *max > 0;
 }
 
-static enum error_code fill_columns(const struct parallel_search *s, bool holes,
-                                    struct box_grid *g, struct error *err)
+static void fill_columns(const struct parallel_search *s, bool holes, struct box_grid *g)
 {
     size_t columns = g->cpu_levels * g->bandwidth_levels;
 
     g->low = NEW(s->arena, size_t, columns);
     g->high = NEW(s->arena, size_t, columns);
-    if (!g->low || !g->high)
-        return fail_memory(err);
     for (size_t c = 0; c < columns; c++) {
         g->low[c] = 1;
         g->high[c] = s->n;
     }
     if (holes) {
         g->holes = NEW(s->arena, uint64_t, columns * s->n / BITS + 1);
-        if (!g->holes)
-            return fail_memory(err);
     }
-    return OK;
 }
 
 enum error_code grid_create(const struct parallel_search *s, bool holes,
@@ -69,6 +63,7 @@ enum error_code grid_create(const struct parallel_search *s, bool holes,
     double cpu_max = s->cpu[search_fastest(s)], bandwidth_max;
     double cpu_levels, bandwidth_levels;
 
+    (void)err;
     *g = (struct box_grid){.cpu_min = cpu_max, .cpu_step = CPU_STEP, .n = s->n};
     if (!link_range(s, &g->bandwidth_min_mbps, &bandwidth_max))
         return OK;
@@ -85,7 +80,8 @@ enum error_code grid_create(const struct parallel_search *s, bool holes,
     }
     g->cpu_levels = (size_t)cpu_levels;
     g->bandwidth_levels = (size_t)bandwidth_levels;
-    return fill_columns(s, holes, g, err);
+    fill_columns(s, holes, g);
+    return OK;
 }
 
 static size_t level_at(double value, double min, double step, size_t levels)

@@ -46,37 +46,32 @@ static void look_at_fastest(struct parallel_search *s)
     search_keep(s, search_try(s, 1, s->cpu[fastest], HUGE_VAL), &fastest, 1);
 }
 
-static enum error_code look_at_all(struct parallel_search *s, struct error *err)
+static void look_at_all(struct parallel_search *s)
 {
     size_t *all = NEW(s->arena, size_t, s->n);
 
-    if (!all)
-        return fail_memory(err);
     for (size_t i = 0; i < s->n; i++)
         all[i] = i;
     search_keep(s,
                 search_try(s, s->n, search_least_cpu(s, all, s->n),
                            search_least_link(s, all, s->n)),
                 all, s->n);
-    return OK;
 }
 
 /* The better of what the policy found and the two sets, which win ties: they count as
  * found first. They are looked at afterwards, so that the policy's own run is the same
  * with and without them. When the policy found nothing they are looked at anyway. */
-static enum error_code pre_evaluate(struct parallel_search *run,
-                                    struct parallel_search *both, struct error *err)
+static void pre_evaluate(struct parallel_search *run, struct parallel_search *both)
 {
-    TRY(search_fork(run, both, err));
+    search_fork(run, both);
     both->perturb = run->perturb;
     both->algorithm = run->algorithm;
     if (run->in->pre_evaluate || run->best_s == HUGE_VAL) {
         if (run->min_procs == 1)
             look_at_fastest(both);
-        TRY(look_at_all(both, err));
+        look_at_all(both);
     }
     search_join(both, run, run->algorithm);
-    return OK;
 }
 
 /* ---- the answer ---- */
@@ -195,7 +190,7 @@ enum error_code parallel_decide(const struct parallel_in *in, const struct polic
         TRY(search_create(in, &run, a, err));
         TRY(bound_early(&run, &bound_s, err));
         TRY(parallel_fn_of(policy)(&run, param, err));
-        TRY(pre_evaluate(&run, &both, err));
+        pre_evaluate(&run, &both);
         TRY(answer(&run, bound_s, &both, &x, err));
     }
     *out = x;

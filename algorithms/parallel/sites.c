@@ -35,15 +35,13 @@ static bool is_usable(const struct site *site, const struct site_machine *m)
 }
 
 /* The resources that can be used, and their cpu. On a batch site they are idle. */
-static enum error_code choose_machines(const struct site *site, struct site_machines *out,
-                                       struct arena *a, struct error *err)
+static void choose_machines(const struct site *site, struct site_machines *out,
+                            struct arena *a)
 {
     size_t *resource = NEW(a, size_t, site->resource_count);
     double *cpu = NEW(a, double, site->resource_count);
     size_t n = 0;
 
-    if (!resource || !cpu)
-        return fail_memory(err);
     for (size_t i = 0; i < site->resource_count; i++) {
         double available = site->resources[i].cpu_available_ratio;
 
@@ -63,7 +61,6 @@ static enum error_code choose_machines(const struct site *site, struct site_mach
     out->resource = resource;
     out->machines.cpu_available_ratio = cpu;
     out->machines.count = n;
-    return OK;
 }
 
 /* ---- links ---- */
@@ -128,14 +125,11 @@ static bool check_uplinks(const struct site *site, const char *pointer, struct e
 }
 
 static enum error_code link_uplinks(const struct site *site, double *links,
-                                    struct site_machines *out, struct arena *a,
-                                    struct error *err)
+                                    struct site_machines *out, struct arena *a)
 {
     size_t n = out->machines.count;
     double *uplink = NEW(a, double, n);
 
-    if (!uplink)
-        return fail_memory(err);
     for (size_t i = 0; i < n; i++)
         uplink[i] = usable_mbps(site->resources[out->resource[i]].uplink_mbps,
                                 &out->raised_link_count);
@@ -183,9 +177,8 @@ static void link_override(const struct site *site, const struct name_index *name
                  usable_mbps(link->bandwidth_mbps, &out->raised_link_count));
 }
 
-static enum error_code link_default(const struct site *site, const char *pointer,
-                                    double *links, struct site_machines *out,
-                                    struct arena *a, struct error *err)
+static void link_default(const struct site *site, const char *pointer, double *links,
+                         struct site_machines *out, struct arena *a, struct error *err)
 {
     size_t n = out->machines.count;
     size_t *machine = NEW(a, size_t, site->resource_count);
@@ -193,8 +186,7 @@ static enum error_code link_default(const struct site *site, const char *pointer
     double usual = usable_mbps(site->links.default_mbps, &raised_count);
     struct name_index names;
 
-    if (!machine || !name_index_create(&names, site->resource_count, a))
-        return fail_memory(err);
+    name_index_create(&names, site->resource_count, a);
     for (size_t i = 0; i < site->resource_count; i++) {
         name_index_add(&names, site->resources[i].id, i);
         machine[i] = SIZE_MAX;
@@ -207,7 +199,6 @@ static enum error_code link_default(const struct site *site, const char *pointer
         out->raised_link_count += n * (n - 1) / 2;
     for (size_t i = 0; i < site->links.override_count; i++)
         link_override(site, &names, pointer, i, machine, links, out, err);
-    return OK;
 }
 
 static enum error_code make_links(const struct site *site, const char *pointer,
@@ -220,10 +211,10 @@ static enum error_code make_links(const struct site *site, const char *pointer,
             link_triangle(site, links, out);
         return OK;
     case SITE_LINKS_UPLINKS:
-        return check_uplinks(site, pointer, err) ? link_uplinks(site, links, out, a, err)
-                                                 : OK;
+        return check_uplinks(site, pointer, err) ? link_uplinks(site, links, out, a) : OK;
     default:
-        return link_default(site, pointer, links, out, a, err);
+        link_default(site, pointer, links, out, a, err);
+        return OK;
     }
 }
 
@@ -253,13 +244,11 @@ static int by_processors(const void *left, const void *right)
 }
 
 /* The history by rising numbers of machines. */
-static enum error_code sum_waits(const struct site *site, struct waits **waits,
-                                 size_t *count, struct arena *a, struct error *err)
+static void sum_waits(const struct site *site, struct waits **waits, size_t *count,
+                      struct arena *a)
 {
     struct waits *list = NEW(a, struct waits, site->wait_count);
 
-    if (!list)
-        return fail_memory(err);
     for (size_t i = 0; i < site->wait_count; i++)
         list[i] = (struct waits){site->queue_wait_history[i].processors,
                                  site->queue_wait_history[i].wait_s, 1};
@@ -274,21 +263,18 @@ static enum error_code sum_waits(const struct site *site, struct waits **waits,
         list[*count - 1].count++;
     }
     *waits = list;
-    return OK;
 }
 
 /* W(P): the mean of those with P machines, or of the nearest number; ties in distance:
  * the larger number, to be cautious. */
-static enum error_code make_waits(const struct site *site, struct site_machines *out,
-                                  struct arena *a, struct error *err)
+static void make_waits(const struct site *site, struct site_machines *out,
+                       struct arena *a)
 {
     size_t n = out->machines.count, count = 0, at = 0;
     double *wait_s = NEW(a, double, n + 1);
     struct waits *waits = NULL;
 
-    if (!wait_s)
-        return fail_memory(err);
-    TRY(sum_waits(site, &waits, &count, a, err));
+    sum_waits(site, &waits, &count, a);
     for (size_t p = 1; p <= n && count > 0; p++) {
         while (at + 1 < count && fabs(waits[at + 1].processors - (double)p) <=
                                      fabs(waits[at].processors - (double)p))
@@ -297,7 +283,6 @@ static enum error_code make_waits(const struct site *site, struct site_machines 
     }
     out->queue_wait_s = wait_s;
     out->queue_wait_known = count > 0;
-    return OK;
 }
 
 enum error_code site_machines_make(const struct site *site, const char *pointer,
@@ -308,18 +293,16 @@ enum error_code site_machines_make(const struct site *site, const char *pointer,
     double *links;
 
     *out = (struct site_machines){0};
-    TRY(choose_machines(site, out, a, err));
+    choose_machines(site, out, a);
     n = out->machines.count;
     links = NEW(a, double, n *n);
-    if (!links)
-        return fail_memory(err);
     TRY(make_links(site, pointer, links, out, a, err));
     out->machines.bandwidth_mbps = links;
     out->machines.link_capacity_mbps = site->link_capacity_mbps;
     if (!(out->machines.link_capacity_mbps > 0))
         out->machines.link_capacity_mbps = greatest_link(&out->machines);
     if (site->kind == SITE_BATCH)
-        TRY(make_waits(site, out, a, err));
+        make_waits(site, out, a);
     return err->code;
 }
 
@@ -329,8 +312,7 @@ enum error_code site_scale_model(const struct site *site, const struct perf_term
 {
     struct perf_term *terms = NEW(a, struct perf_term, model->term_count);
 
-    if (!terms)
-        return fail_memory(err);
+    (void)err;
     for (size_t i = 0; i < model->term_count; i++) {
         terms[i] = model->terms[i];
         terms[i].comp_s *= site->cpu_scaling_factor;
@@ -454,8 +436,6 @@ enum error_code sites_decide(const struct sites_in *in, struct sites_out *out,
     struct sites_out x = {
         .each = each, .chosen = SIZE_MAX, .lower_bound_s = HUGE_VAL, .monotone = true};
 
-    if (!each)
-        return fail_memory(err);
     for (size_t k = 0; k < in->site_count; k++) {
         double known_s = x.chosen == SIZE_MAX ? 0 : each[x.chosen].score_s;
 
