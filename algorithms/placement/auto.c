@@ -42,8 +42,6 @@ static const char *because(const struct placement_plan *plan, const struct portf
     const char *tried = portfolio_text(pf);
     unsigned long long steps = plan->steps;
 
-    if (!tried)
-        return NULL;
     if (!steps)
         return arena_printf(plan->arena, "the best of %s; no search", tried);
     if (!found)
@@ -71,7 +69,7 @@ static enum error_code try_all(struct placement_plan *plan,
     if (!found && policy_find(placement_policies, pf.best_name))
         plan->algorithm = pf.best_name;
     plan->because = because(plan, &pf, found);
-    return plan->because ? OK : fail_memory(err);
+    return OK;
 }
 
 enum error_code placement_auto(const struct placement_problem *problem,

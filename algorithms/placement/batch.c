@@ -45,7 +45,7 @@ static void add_equal_parts(struct batch *b, const size_t *jobs, size_t count)
     }
 }
 
-static enum error_code make_streams(struct batch *b, struct error *err)
+static void make_streams(struct batch *b)
 {
     const struct placement_problem *p = b->plan->problem;
     bool parts = b->rule == BATCH_SUFFERAGE || b->rule == BATCH_XSUFFERAGE;
@@ -56,8 +56,6 @@ static enum error_code make_streams(struct batch *b, struct error *err)
     b->version = NEW(a, size_t, p->resource_count);
     if (b->rule == BATCH_LARGEST)
         turned = NEW(a, size_t, p->job_count);
-    if (!b->streams || !b->version || (b->rule == BATCH_LARGEST && !turned))
-        return fail_memory(err);
     for (size_t i = 0; i < p->stream_count; i++) {
         const struct problem_stream *s = &p->streams[i];
         const size_t *jobs = p->stream_jobs + s->first;
@@ -71,7 +69,6 @@ static enum error_code make_streams(struct batch *b, struct error *err)
         else
             add_stream(b, jobs, s->count);
     }
-    return OK;
 }
 
 static void set_key(const struct batch *b, struct batch_stream *s)
@@ -272,7 +269,7 @@ enum error_code batch_place(struct placement_plan *plan, enum batch_rule rule,
         b.rival = RIVAL_RESOURCE;
     if (rule == BATCH_XSUFFERAGE)
         b.rival = RIVAL_STORE;
-    TRY(make_streams(&b, err));
+    make_streams(&b);
     if (rule == BATCH_LEAST && !plan->problem->has_files)
         return place_least(&b, err);
     if (rule == BATCH_LARGEST && !plan->problem->has_files)

@@ -206,7 +206,7 @@ static enum error_code place_first(struct largest *l, struct error *err)
     return OK;
 }
 
-static enum error_code start(struct largest *l, struct batch *b, struct error *err)
+static void start(struct largest *l, struct batch *b)
 {
     const struct placement_problem *p = b->plan->problem;
     struct arena *a = b->plan->arena;
@@ -217,8 +217,6 @@ static enum error_code start(struct largest *l, struct batch *b, struct error *e
         .heap = NEW(a, size_t, b->count),
         .first = NEW(a, size_t, p->resource_count),
     };
-    if (!l->waiters || !l->heap || !l->first)
-        return fail_memory(err);
     for (size_t pos = 0; pos < p->resource_count; pos++)
         l->first[pos] = NO_INDEX;
     for (size_t i = 0; i < b->count; i++) {
@@ -229,14 +227,13 @@ static enum error_code start(struct largest *l, struct batch *b, struct error *e
         l->heap[i] = i;
         restore(l, i);
     }
-    return OK;
 }
 
 enum error_code batch_place_largest(struct batch *b, struct error *err)
 {
     struct largest l;
 
-    TRY(start(&l, b, err));
+    start(&l, b);
     while (l.count && !plan_spent(b->plan)) {
         size_t waiter = l.heap[0];
         struct waiter *w = &l.waiters[waiter];

@@ -46,14 +46,12 @@ struct starts {
     size_t work;
 };
 
-static enum error_code find_starts(struct starts *s, struct error *err)
+static void find_starts(struct starts *s)
 {
     const struct placement_problem *p = s->plan->problem;
 
     s->block_s = NEW(p->arena, double, p->block_count);
     s->store_s = NEW(p->arena, double, p->store_count);
-    if (!s->block_s || !s->store_s)
-        return fail_memory(err);
     for (size_t b = 0; b < p->block_count; b++)
         s->block_s[b] = HUGE_VAL;
     for (size_t i = 0; i < p->store_count; i++)
@@ -64,7 +62,6 @@ static enum error_code find_starts(struct starts *s, struct error *err)
         s->block_s[pos / BLOCK] = fmin(s->block_s[pos / BLOCK], r->first_free_s);
         s->store_s[r->store] = fmin(s->store_s[r->store], r->first_free_s);
     }
-    return OK;
 }
 
 static double shortest_there_s(const struct starts *s, const struct problem_job *j,
@@ -117,14 +114,14 @@ static size_t fewer(size_t a, size_t b)
 }
 
 /* In each stream only the placed job with the largest estimate counts. */
-static enum error_code longest_job_s(struct placement_plan *plan, struct ticks *ticks,
-                                     double *bound_s, struct error *err)
+static void longest_job_s(struct placement_plan *plan, struct ticks *ticks,
+                          double *bound_s)
 {
     const struct placement_problem *p = plan->problem;
     struct starts s = {.plan = plan};
     size_t most = ticks_ask(ticks) ? LATE_WORK_MAX : WORK_MAX;
 
-    TRY(find_starts(&s, err));
+    find_starts(&s);
     for (size_t i = 0; i < p->stream_count && s.work < most; i++) {
         const size_t *jobs = p->stream_jobs + p->streams[i].first;
         size_t k = p->streams[i].count, work = s.work;
@@ -140,7 +137,6 @@ static enum error_code longest_job_s(struct placement_plan *plan, struct ticks *
         if (time_s < HUGE_VAL)
             *bound_s = fmax(*bound_s, time_s);
     }
-    return OK;
 }
 
 /* ---- (b) ---- */
@@ -189,22 +185,19 @@ static size_t waits_room(const struct placement_problem *p)
     return count;
 }
 
-static enum error_code make_columns(const struct placement_plan *plan, double bound_s,
-                                    struct prices_problem *out, struct error *err)
+static void make_columns(const struct placement_plan *plan, double bound_s,
+                         struct prices_problem *out)
 {
     const struct placement_problem *p = plan->problem;
     double *slots = NEW(plan->arena, double, p->resource_count), ignored_s;
     struct prices_wait *waits = NEW(plan->arena, struct prices_wait, waits_room(p));
 
-    if (!slots || !waits)
-        return fail_memory(err);
     for (size_t pos = 0; pos < p->resource_count; pos++)
         bound_slots(plan, pos, bound_s, &slots[pos], &ignored_s);
     out->column_count = p->resource_count;
     out->slots = slots;
     out->waits = waits;
     out->wait_count = list_waits(plan, waits);
-    return OK;
 }
 
 static void fill_row(const struct placement_plan *plan, size_t job, const double *slots,
@@ -236,7 +229,7 @@ static enum error_code bound_of_rows(struct placement_plan *plan, double bound_s
 
     if (p->resource_count == 0 || plan->placed_count > ROWS_MAX / p->resource_count)
         return OK;
-    TRY(make_columns(plan, bound_s, &rows, err));
+    make_columns(plan, bound_s, &rows);
     time_s = NEW(plan->arena, double, plan->placed_count * p->resource_count);
     if (!time_s || !rows.slots)
         return fail_memory(err);
@@ -278,8 +271,7 @@ bool bound_is_member(uint64_t members, size_t class_index)
     return (members & UINT64_C(1) << (class_index % CLASSES_MAX)) != 0;
 }
 
-static enum error_code find_sets(const struct placement_plan *plan, double bound_s,
-                                 struct sets *s, struct error *err)
+static void find_sets(const struct placement_plan *plan, double bound_s, struct sets *s)
 {
     const struct placement_problem *p = plan->problem;
     struct pair_map map;
@@ -289,9 +281,7 @@ static enum error_code find_sets(const struct placement_plan *plan, double bound
     s->speed = NEW(plan->arena, double, p->resource_count);
     s->wait_work = NEW(plan->arena, double, p->resource_count);
     s->work = NEW(plan->arena, double, s->class_count);
-    if (!s->members || !s->speed || !s->wait_work || !s->work ||
-        !pair_map_create(&map, p->resource_count, plan->arena))
-        return fail_memory(err);
+    pair_map_create(&map, p->resource_count, plan->arena);
     for (size_t pos = 0; pos < p->resource_count; pos++) {
         uint64_t members = bound_classes(p, pos);
         double speed = p->resources[pos].speed_mips, slots, wait_s;
@@ -311,7 +301,6 @@ static enum error_code find_sets(const struct placement_plan *plan, double bound
         if (plan->entries[i].pos != NO_INDEX && p->jobs[i].estimate_ref_s <= LONGEST_S)
             s->work[s->class_count == 1 ? 0 : p->jobs[i].job_class] +=
                 p->jobs[i].estimate_ref_s;
-    return OK;
 }
 
 /* The work of classes has no waits of slots one by one: they count as they are now. */
@@ -325,13 +314,11 @@ static enum error_code bound_of_work(struct placement_plan *plan, double bound_s
     size_t wait_count = 0;
     double *time_s;
 
-    TRY(find_sets(plan, bound_s, &s, err));
+    find_sets(plan, bound_s, &s);
     if (s.count == 0 || s.class_count * s.count > ROWS_MAX)
         return OK;
     time_s = NEW(plan->arena, double, s.class_count *s.count);
     waits = NEW(plan->arena, struct prices_wait, s.count);
-    if (!time_s || !waits)
-        return fail_memory(err);
     for (size_t c = 0; c < s.class_count; c++)
         for (size_t k = 0; k < s.count; k++)
             time_s[c * s.count + k] =
@@ -371,7 +358,7 @@ static enum error_code find_bounds(struct placement_plan *plan, struct ticks *ti
     const struct placement_problem *p = plan->problem;
     double longest_s = 0, needs_s;
 
-    TRY(longest_job_s(plan, ticks, &longest_s, err));
+    longest_job_s(plan, ticks, &longest_s);
     bound_list_note(&plan->bounds, BOUND_LONGEST_JOB, longest_s);
     if (ticks->spent)
         return OK;
@@ -384,7 +371,7 @@ static enum error_code find_bounds(struct placement_plan *plan, struct ticks *ti
     if (!p->has_capacity || ticks_ask(ticks))
         return OK;
     needs_s = longest_s = bound_list_best(&plan->bounds);
-    TRY(bound_of_needs(plan, &needs_s, ticks, err));
+    TRY(bound_of_needs(plan, &needs_s, ticks));
     if (needs_s > longest_s)
         bound_list_note(&plan->bounds, BOUND_PRICED, needs_s * (1 - PRICES_SAFETY));
     return OK;
@@ -398,10 +385,9 @@ enum error_code bound_of(struct placement_plan *plan, struct error *err)
         return OK;
     plan->bounded = true;
     TRY(find_bounds(plan, &ticks, err));
-    if (!plan->searched && ticks_ask(&ticks) &&
-        !problem_warn(plan->problem,
-                      "bound_skipped: the time limit came before all bounds were "
-                      "computed; lower_bound_s holds, and may be less than it could be"))
-        return fail_memory(err);
+    if (!plan->searched && ticks_ask(&ticks))
+        problem_warn(plan->problem,
+                     "bound_skipped: the time limit came before all bounds were "
+                     "computed; lower_bound_s holds, and may be less than it could be");
     return OK;
 }

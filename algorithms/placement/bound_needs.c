@@ -311,8 +311,7 @@ static double ascend(struct programme *g)
     return best_s;
 }
 
-static enum error_code make_programme(struct programme *g, struct arena *a,
-                                      struct error *err)
+static void make_programme(struct programme *g, struct arena *a)
 {
     size_t count = DIMENSIONS * g->column_count;
 
@@ -325,15 +324,11 @@ static enum error_code make_programme(struct programme *g, struct arena *a,
     g->cost = NEW(a, double, g->column_count);
     g->share = NEW(a, double, g->column_count);
     g->shared = NEW(a, size_t, g->column_count);
-    return g->time_s && g->price && g->lambda && g->load && g->best_lambda &&
-                   g->per_room && g->cost && g->share && g->shared
-               ? OK
-               : fail_memory(err);
 }
 
 /* With a matrix: a row for each placed job, a column for each resource. */
 static enum error_code needs_of_rows(const struct placement_plan *plan, double *bound_s,
-                                     struct ticks *ticks, struct error *err)
+                                     struct ticks *ticks)
 {
     const struct placement_problem *p = plan->problem;
     size_t columns = p->resource_count;
@@ -343,10 +338,8 @@ static enum error_code needs_of_rows(const struct placement_plan *plan, double *
         return OK;
     g.rows = NEW(plan->arena, struct need, plan->placed_count);
     g.columns = NEW(plan->arena, struct column, columns);
-    if (!g.rows || !g.columns)
-        return fail_memory(err);
     g.row_count = plan->placed_count;
-    TRY(make_programme(&g, plan->arena, err));
+    make_programme(&g, plan->arena);
     for (size_t pos = 0; pos < columns; pos++)
         if (!column_of(plan, pos, *bound_s, &g.columns[pos]))
             g.columns[pos] = (struct column){.most = {-1, -1, -1}};
@@ -555,7 +548,7 @@ static double exact_s(struct programme *g, const struct need *needs, size_t coun
 
 /* With estimates. */
 static enum error_code needs_of_work(const struct placement_plan *plan, double *bound_s,
-                                     struct ticks *ticks, struct error *err)
+                                     struct ticks *ticks)
 {
     const struct placement_problem *p = plan->problem;
     struct arena *a = plan->arena;
@@ -565,22 +558,18 @@ static enum error_code needs_of_work(const struct placement_plan *plan, double *
     struct pair_map map;
     double found_s;
 
-    if (!needs)
-        return fail_memory(err);
     count = collect_needs(plan, needs);
     most = smaller(smaller(COLUMNS_MAX, EXACT_MAX / (count + 1) + 1), p->resource_count);
     g.rows = NEW(a, struct need, count);
     g.columns = NEW(a, struct column, most + 1);
-    if (!g.rows || !g.columns ||
-        !pair_map_create(&map, count > p->resource_count ? count : p->resource_count, a))
-        return fail_memory(err);
+    pair_map_create(&map, count > p->resource_count ? count : p->resource_count, a);
     merge_resources(&g, plan, *bound_s, most, &map);
     if (g.column_count == 0 || count == 0 || ticks_ask(ticks))
         return OK;
     merge_needs(&g, needs, count, PRODUCTS_MAX / g.column_count, &map);
     if (ticks_ask(ticks))
         return OK;
-    TRY(make_programme(&g, a, err));
+    make_programme(&g, a);
     fill_times(&g);
     if (!(ascend(&g) > 0))
         return OK;
@@ -591,10 +580,10 @@ static enum error_code needs_of_work(const struct placement_plan *plan, double *
 }
 
 enum error_code bound_of_needs(struct placement_plan *plan, double *bound_s,
-                               struct ticks *ticks, struct error *err)
+                               struct ticks *ticks)
 {
     if (!is_short(plan))
         return OK;
-    return plan->problem->has_matrix ? needs_of_rows(plan, bound_s, ticks, err)
-                                     : needs_of_work(plan, bound_s, ticks, err);
+    return plan->problem->has_matrix ? needs_of_rows(plan, bound_s, ticks)
+                                     : needs_of_work(plan, bound_s, ticks);
 }

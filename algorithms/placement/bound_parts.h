@@ -22,6 +22,6 @@ bool bound_is_member(uint64_t members, size_t class_index);
 
 /* Raises *bound_s to the bound that cpus and memory give, if they are short. */
 enum error_code bound_of_needs(struct placement_plan *plan, double *bound_s,
-                               struct ticks *ticks, struct error *err);
+                               struct ticks *ticks);
 
 #endif

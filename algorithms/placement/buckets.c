@@ -69,8 +69,8 @@ static bool number_jobs(const struct placement_problem *p, const double *scale,
     return true;
 }
 
-enum error_code buckets_make(const struct placement_problem *p, const double *scale,
-                             struct buckets *out, struct arena *a, struct error *err)
+void buckets_make(const struct placement_problem *p, const double *scale,
+                  struct buckets *out, struct arena *a)
 {
     size_t most = NUMBERS_MAX / (p->resource_count ? p->resource_count : 1) + 1;
 
@@ -78,19 +78,15 @@ enum error_code buckets_make(const struct placement_problem *p, const double *sc
         most = p->job_count;
     out->list = NEW(a, struct bucket, most + 1);
     out->of_job = NEW(a, size_t, p->job_count);
-    if (!out->list || !out->of_job)
-        return fail_memory(err);
     for (size_t coarser = 0; coarser < COARSER_MAX; coarser++) {
         struct pair_map map;
 
-        if (!pair_map_create(&map, most + 1, a))
-            return fail_memory(err);
+        pair_map_create(&map, most + 1, a);
         if (number_jobs(p, scale, steps_of(coarser), out, &map))
-            return OK;
+            return;
     }
     for (size_t i = 0; i < p->job_count; i++)
         out->of_job[i] = 0;
     out->list[0] = (struct bucket){{{1, 0, 0}}, 0};
     out->count = 1;
-    return OK;
 }

@@ -27,7 +27,7 @@ struct buckets {
 
 /* At most so many that a number for each and each resource stays below 32 MiB. `scale` is
  * that of cpus and memory. O(n). */
-enum error_code buckets_make(const struct placement_problem *p, const double *scale,
-                             struct buckets *out, struct arena *a, struct error *err);
+void buckets_make(const struct placement_problem *p, const double *scale,
+                  struct buckets *out, struct arena *a);
 
 #endif

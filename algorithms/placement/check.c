@@ -276,11 +276,10 @@ enum error_code check_request(const struct placement_in *in, struct name_index *
     struct name_index jobs, users;
     size_t before = err->item_count;
 
-    if (!name_index_create(resources, in->snapshot->resource_count, a) ||
-        !name_index_create(files, in->snapshot->file_count, a) ||
-        !name_index_create(&jobs, in->job_count, a) ||
-        !name_index_create(&users, in->user_count, a))
-        return fail_memory(err);
+    name_index_create(resources, in->snapshot->resource_count, a);
+    name_index_create(files, in->snapshot->file_count, a);
+    name_index_create(&jobs, in->job_count, a);
+    name_index_create(&users, in->user_count, a);
     check_resources(in->snapshot, resources, err);
     check_network(&in->snapshot->network, err);
     check_files(in->snapshot, files, err);

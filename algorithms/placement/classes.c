@@ -75,8 +75,6 @@ static const struct rights *find_rights(struct filters *f, size_t right, size_t 
         return r;
     }
     r->mask = NEW(f->p->arena, uint64_t, f->p->block_count);
-    if (!r->mask)
-        return NULL;
     for (size_t pos = 0; pos < f->p->resource_count; pos++) {
         enum filter filter = right_filter(f, job, pos);
 
@@ -146,8 +144,6 @@ static enum error_code filter_class(struct filters *f, struct problem_class *c,
     size_t bytes = p->block_count * sizeof(*c->mask);
 
     c->mask = NEW(p->arena, uint64_t, p->block_count);
-    if (!c->mask)
-        return fail_memory(err);
     if (e && budget_used(p->in->budget) >= TOO_LATE)
         c->cut = true;
     if (!c->cut) {
@@ -203,16 +199,13 @@ static enum error_code find_filters(struct filters *f, struct error *err)
         if (f->zero)
             f->zero[pos] = r->fixed_priority <= 0;
     }
-    if (stale_count &&
-        !problem_warn(p,
-                      "stale: %zu resource%s observed more than %g s before taken_at%s",
-                      stale_count, stale_count == 1 ? " was" : "s were", state_ttl_s,
-                      exclude ? " and left out" : ""))
-        return fail_memory(err);
-    if (s->taken_at_s - s->list_observed_at_s > list_ttl_s &&
-        !problem_warn(p, "stale_list: the list of resources is %g s old, more than %g s",
-                      s->taken_at_s - s->list_observed_at_s, list_ttl_s))
-        return fail_memory(err);
+    if (stale_count)
+        problem_warn(p, "stale: %zu resource%s observed more than %g s before taken_at%s",
+                     stale_count, stale_count == 1 ? " was" : "s were", state_ttl_s,
+                     exclude ? " and left out" : "");
+    if (s->taken_at_s - s->list_observed_at_s > list_ttl_s)
+        problem_warn(p, "stale_list: the list of resources is %g s old, more than %g s",
+                     s->taken_at_s - s->list_observed_at_s, list_ttl_s);
     return OK;
 }
 
@@ -273,10 +266,9 @@ static enum error_code find_classes(struct filters *f, size_t *rights, struct er
     bool by_user = f->grants || p->in->usage_count;
     size_t expected = pairs_expected(f, by_user), room = 0;
 
-    if (!name_index_create(&organisations, f->grants ? p->job_count : 0, p->arena) ||
-        !pair_map_create(&owners, expected, p->arena) ||
-        !pair_map_create(&classes, expected, p->arena))
-        return fail_memory(err);
+    name_index_create(&organisations, f->grants ? p->job_count : 0, p->arena);
+    pair_map_create(&owners, expected, p->arena);
+    pair_map_create(&classes, expected, p->arena);
     for (size_t i = 0; i < p->job_count; i++) {
         struct problem_job *j = &p->jobs[i];
         const struct expr *e = select_requirement(p, i);
@@ -304,20 +296,17 @@ static enum error_code find_classes(struct filters *f, size_t *rights, struct er
     return OK;
 }
 
-static enum error_code read_clauses(struct filters *f, struct error *err)
+static void read_clauses(struct filters *f)
 {
     struct placement_problem *p = f->p;
     const struct expr **list = NEW(p->arena, const struct expr *, p->class_count);
 
-    if (!list)
-        return fail_memory(err);
     for (size_t c = 0; c < p->class_count; c++) {
         const struct expr *e = select_requirement(p, p->classes[c].example);
 
         list[c] = e && !select_by_job(e) ? e : NULL;
     }
     f->clauses = clauses_create(p, list, p->class_count);
-    return f->clauses ? OK : fail_memory(err);
 }
 
 enum error_code classes_make(struct placement_problem *p, struct error *err)
@@ -325,16 +314,12 @@ enum error_code classes_make(struct placement_problem *p, struct error *err)
     struct filters f = {.p = p};
     size_t *rights = NEW(p->arena, size_t, p->job_count);
 
-    if (!rights)
-        return fail_memory(err);
     TRY(find_filters(&f, err));
-    TRY(priority_prepare(p, err));
+    priority_prepare(p);
     TRY(find_classes(&f, rights, err));
     f.rights = NEW(p->arena, struct rights, f.right_count);
     f.no = NEW(p->arena, uint64_t, p->block_count);
-    if (!f.rights || !f.no)
-        return fail_memory(err);
-    TRY(read_clauses(&f, err));
+    read_clauses(&f);
     for (size_t c = 0; c < p->class_count; c++)
         TRY(filter_class(&f, &p->classes[c], rights[c], err));
     return OK;

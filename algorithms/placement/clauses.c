@@ -46,7 +46,7 @@ static bool make_sets(const struct clauses *s, struct sets *sets)
 {
     sets->yes = NEW(s->p->arena, uint64_t, s->p->block_count);
     sets->no = NEW(s->p->arena, uint64_t, s->p->block_count);
-    return sets->yes && sets->no;
+    return true;
 }
 
 static bool count_uses(struct clauses *s, const struct expr *const *list, size_t count)
@@ -57,8 +57,7 @@ static bool count_uses(struct clauses *s, const struct expr *const *list, size_t
         clause_count += list[i] ? list[i]->clause_count : 0;
     s->uses = NEW(s->p->arena, size_t, clause_count);
     s->kept = NEW(s->p->arena, struct sets, clause_count);
-    if (!s->uses || !s->kept || !name_index_create(&s->index, clause_count, s->p->arena))
-        return false;
+    name_index_create(&s->index, clause_count, s->p->arena);
     for (size_t i = 0; i < count; i++) {
         size_t clauses = list[i] ? list[i]->clause_count : 0;
 
@@ -81,15 +80,12 @@ struct clauses *clauses_create(const struct placement_problem *p,
 {
     struct clauses *s = NEW(p->arena, struct clauses, 1);
 
-    if (!s)
-        return NULL;
     s->p = p;
     s->columns = NEW(p->arena, struct column, select_column_count(p));
     s->values = NEW(p->arena, struct expr_value, EXPR_NODES_MAX);
     s->slots = NEW(p->arena, size_t, EXPR_NODES_MAX);
-    if (!s->columns || !s->values || !s->slots || !make_sets(s, &s->scratch) ||
-        !count_uses(s, list, count))
-        return NULL;
+    make_sets(s, &s->scratch);
+    count_uses(s, list, count);
     return s;
 }
 
@@ -124,9 +120,8 @@ static bool need_scratch(struct clauses *s)
         memset(s->numbers.places, 0, (s->numbers.mask + 1) * sizeof(*s->numbers.places));
         return true;
     }
-    if (!name_index_create(&s->texts, s->p->resource_count, s->p->arena) ||
-        !pair_map_create(&s->numbers, s->p->resource_count, s->p->arena))
-        return false;
+    name_index_create(&s->texts, s->p->resource_count, s->p->arena);
+    pair_map_create(&s->numbers, s->p->resource_count, s->p->arena);
     s->truths = NEW(s->p->arena, uint8_t, s->p->resource_count);
     return s->truths != NULL;
 }
@@ -313,8 +308,7 @@ static enum error_code find_sets(struct clauses *s, const struct expr *e, size_t
         return OK;
     *out = &s->scratch;
     if (s->uses[number] > 1 && s->kept_bytes + bytes <= KEPT_BYTES_MAX) {
-        if (!make_sets(s, &made))
-            return fail_memory(err);
+        make_sets(s, &made);
         s->kept_bytes += bytes;
         *out = kept;
     }

@@ -120,17 +120,15 @@ static bool has_due(const struct placement_problem *p)
     return false;
 }
 
-enum error_code due_order(struct placement_plan *plan, struct error *err)
+void due_order(struct placement_plan *plan)
 {
     const struct placement_problem *p = plan->problem;
     struct stand *list;
     size_t count = plan->placed_count, first = 0;
 
     if (!has_due(p))
-        return OK;
+        return;
     list = NEW(plan->arena, struct stand, count);
-    if (!list)
-        return fail_memory(err);
     for (size_t k = 0; k < count; k++) {
         size_t job = plan->sequence[k];
         const struct plan_entry *e = &plan->entries[job];
@@ -153,5 +151,4 @@ enum error_code due_order(struct placement_plan *plan, struct error *err)
             order_chain(plan, list + first, i - first);
         first = i;
     }
-    return OK;
 }

@@ -11,6 +11,6 @@
 
 /* Brings the plan's jobs into that order. O(n log n), nothing where no job has a deadline
  * or a priority. */
-enum error_code due_order(struct placement_plan *plan, struct error *err);
+void due_order(struct placement_plan *plan);
 
 #endif

@@ -18,7 +18,7 @@ enum error_code placement_duplex(const struct placement_problem *problem,
     (void)problem;
     (void)param;
     (void)a;
-    TRY(plan_copy_create(plan, &least, err));
+    plan_copy_create(plan, &least);
     TRY(batch_place(plan, BATCH_LEAST, err));
     if (plan->cut) /* the rest goes to what min_min has placed */
         return OK;

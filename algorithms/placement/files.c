@@ -188,8 +188,6 @@ static enum error_code resolve_job(struct resolver *v, size_t job)
         return fail_memory(v->err);
     files = NEW(v->p->arena, size_t, rows * j->file_count);
     names = NEW(v->p->arena, const char *, rows * j->file_count);
-    if (!files || !names)
-        return fail_memory(v->err);
     for (size_t k = 0; k < j->file_count; k++)
         TRY(resolve_name(v, job, k, rows, files, names));
     j->files = files;

@@ -46,7 +46,7 @@ enum { TURN_JOBS = 5 };
 
 /* The first jobs of each user, users by their first job, then their next jobs, and so
  * on. */
-static enum error_code take_turns(struct round *r, struct error *err)
+static void take_turns(struct round *r)
 {
     const struct placement_problem *p = r->plan->problem;
     struct arena *a = r->plan->arena;
@@ -56,8 +56,6 @@ static enum error_code take_turns(struct round *r, struct error *err)
     size_t *users = NEW(a, size_t, p->user_count);
     size_t user_count = 0, filled = 0, pending = problem_pending(p);
 
-    if (!order || !next || !head || !tail || !users)
-        return fail_memory(err);
     for (size_t i = 0; i < p->user_count; i++)
         head[i] = NO_INDEX;
     for (size_t i = 0; i < pending; i++) {
@@ -88,17 +86,14 @@ static enum error_code take_turns(struct round *r, struct error *err)
         user_count = left;
     }
     r->order = order;
-    return OK;
 }
 
 /* A user's running jobs: as the request says, at least those that it lists. */
-static enum error_code count_running(struct round *r, struct error *err)
+static void count_running(struct round *r)
 {
     const struct placement_problem *p = r->plan->problem;
     double *listed = NEW(r->plan->arena, double, p->user_count);
 
-    if (!listed)
-        return fail_memory(err);
     for (size_t i = 0; i < p->in->user_count; i++) {
         size_t user = name_index_find(&p->user_numbers, p->in->users[i].user);
 
@@ -110,7 +105,6 @@ static enum error_code count_running(struct round *r, struct error *err)
 
         r->running[user] = fmax(r->running[user], ++listed[user]);
     }
-    return OK;
 }
 
 /* Notes whether the resource can take another job in this round: once it cannot, it
@@ -122,7 +116,7 @@ static void note_open(struct round *r, size_t pos)
 }
 
 /* What the search for a slot goes by. */
-static enum error_code open_round(struct round *r, struct error *err)
+static void open_round(struct round *r)
 {
     const struct placement_problem *p = r->plan->problem;
     struct arena *a = r->plan->arena;
@@ -130,8 +124,6 @@ static enum error_code open_round(struct round *r, struct error *err)
     r->open = NEW(a, uint64_t, p->block_count);
     r->from = NEW(a, size_t, p->stream_count);
     r->slower = NEW(a, size_t, p->resource_count);
-    if (!r->open || !r->from || !r->slower)
-        return fail_memory(err);
     for (size_t pos = p->resource_count; pos-- > 0;) {
         bool last = pos + 1 == p->resource_count;
 
@@ -141,11 +133,9 @@ static enum error_code open_round(struct round *r, struct error *err)
                              ? pos + 1
                              : r->slower[pos + 1];
     }
-    return OK;
 }
 
-static enum error_code start_round(struct round *r, struct placement_plan *plan,
-                                   struct error *err)
+static void start_round(struct round *r, struct placement_plan *plan)
 {
     const struct placement_problem *p = plan->problem;
 
@@ -162,16 +152,14 @@ static enum error_code start_round(struct round *r, struct placement_plan *plan,
         .rank = NEW(plan->arena, double, p->resource_count),
         .priority = NEW(plan->arena, double, p->resource_count),
     };
-    if (!r->dispatched || !r->running || !r->pos || !r->rank || !r->priority)
-        return fail_memory(err);
     if ((int)p->common[COMMON_LIMITS] == LIMITS_FLOOD)
-        TRY(take_turns(r, err));
-    TRY(count_running(r, err));
+        take_turns(r);
+    count_running(r);
     plan->hold_slots = true;
     plan_reset(plan);
     for (size_t pos = 0; pos < p->resource_count; pos++)
         r->free_count += plan->earliest_s[pos] <= 0;
-    return open_round(r, err);
+    open_round(r);
 }
 
 bool round_allows(const struct round *r, size_t pos)
@@ -442,13 +430,13 @@ enum error_code round_pending(struct round *r, struct placement_plan *plan,
     struct plan_copy planned;
 
     if (param[HOLD_BACK] == 0) {
-        TRY(start_round(r, plan, err));
+        start_round(r, plan);
         return place_greedily(r, err);
     }
-    TRY(plan_copy_create(plan, &planned, err));
+    plan_copy_create(plan, &planned);
     TRY(plan_rest(plan, err));
     plan_save(plan, &planned);
-    TRY(start_round(r, plan, err));
+    start_round(r, plan);
     return place_planned(r, &planned, err);
 }
 

@@ -102,8 +102,6 @@ enum error_code placement_identical_optimum(const struct placement_problem *prob
     size_t count;
 
     (void)param;
-    if (!heap)
-        return fail_memory(err);
     if (problem->job_count == 0)
         return OK;
     if (obstacle)

@@ -97,9 +97,8 @@ static enum error_code read_rows(struct reader *r, struct error *err)
 
     r->rows = NEW(a, struct row, in->initial_count);
     r->row_of = NEW(a, size_t, in->job_count);
-    if (!r->rows || !r->row_of || !name_index_create(&jobs, in->job_count, a) ||
-        !name_index_create(&resources, in->snapshot->resource_count, a))
-        return fail_memory(err);
+    name_index_create(&jobs, in->job_count, a);
+    name_index_create(&resources, in->snapshot->resource_count, a);
     for (size_t i = 0; i < in->job_count; i++) {
         r->row_of[i] = NO_INDEX;
         name_index_add(&jobs, in->jobs[i].id, i);
@@ -124,16 +123,15 @@ static int by_start(const void *left, const void *right)
 
 /* Says why the plan is not taken; NULL as a copy. */
 static enum error_code refuse(const struct reader *r, const struct row *row,
-                              const char *rule, struct error *err)
+                              const char *rule)
 {
     const struct placement_initial *g = row->given;
 
     plan_reset(r->plan);
-    if (!problem_warn(r->problem,
-                      "initial_refused: row %zu, job '%.80s' on '%.80s': %s; the search "
-                      "began without it",
-                      row->index, g->job_id, g->resource_id, rule))
-        return fail_memory(err);
+    problem_warn(r->problem,
+                 "initial_refused: row %zu, job '%.80s' on '%.80s': %s; the search "
+                 "began without it",
+                 row->index, g->job_id, g->resource_id, rule);
     return OK;
 }
 
@@ -161,18 +159,14 @@ static enum error_code place_row(const struct reader *r, const struct row *row,
     return OK;
 }
 
-static enum error_code lay_aside(struct placement_plan *plan,
-                                 const struct plan_copy **out, struct error *err)
+static void lay_aside(struct placement_plan *plan, const struct plan_copy **out)
 {
     struct plan_copy *copy = NEW(plan->arena, struct plan_copy, 1);
 
-    if (!copy)
-        return fail_memory(err);
-    TRY(plan_copy_create(plan, copy, err));
+    plan_copy_create(plan, copy);
     plan_save(plan, copy);
     plan_reset(plan);
     *out = copy;
-    return OK;
 }
 
 enum error_code initial_read(struct placement_problem *p, struct placement_plan *plan,
@@ -195,7 +189,8 @@ enum error_code initial_read(struct placement_problem *p, struct placement_plan 
 
         TRY(place_row(&r, &r.rows[k], &rule, err));
         if (rule)
-            return refuse(&r, &r.rows[k], rule, err);
+            return refuse(&r, &r.rows[k], rule);
     }
-    return lay_aside(plan, out, err);
+    lay_aside(plan, out);
+    return OK;
 }

@@ -94,8 +94,6 @@ enum error_code placement_kpb(const struct placement_problem *problem,
     struct candidate *candidates = NEW(a, struct candidate, problem->resource_count);
     size_t *limits = NEW(a, size_t, problem->stream_count); /* 1 more; 0: not known */
 
-    if (!candidates || !limits)
-        return fail_memory(err);
     for (size_t i = 0; i < problem->job_count && !plan_spent(plan); i++) {
         size_t job = problem->order[i], *limit = &limits[problem->jobs[job].stream], pos;
 

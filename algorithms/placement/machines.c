@@ -54,15 +54,13 @@ bool machines_apply(const struct placement_problem *p)
     return !p->has_capacity && machines_bound_applies(p);
 }
 
-static enum error_code number_machines(struct machines *m, struct error *err)
+static void number_machines(struct machines *m)
 {
     const struct placement_problem *p = m->plan->problem;
     struct arena *a = m->plan->arena;
     size_t count = 0;
 
     m->first = NEW(a, size_t, p->resource_count + 1);
-    if (!m->first)
-        return fail_memory(err);
     for (size_t pos = 0; pos < p->resource_count; pos++) {
         m->first[pos] = count;
         count += slots_that_count(p, pos);
@@ -70,8 +68,6 @@ static enum error_code number_machines(struct machines *m, struct error *err)
     m->first[p->resource_count] = m->problem.machine_count = count;
     m->pos_of = NEW(a, size_t, count);
     m->wait_s = NEW(a, double, count);
-    if (!m->pos_of || !m->wait_s)
-        return fail_memory(err);
     for (size_t pos = 0; pos < p->resource_count; pos++) {
         const struct problem_resource *r = &p->resources[pos];
 
@@ -81,7 +77,6 @@ static enum error_code number_machines(struct machines *m, struct error *err)
                 k < r->busy_count ? r->busy[k].free_s : r->given->ready_s;
         }
     }
-    return OK;
 }
 
 /* The machine of a placed job. */
@@ -113,9 +108,8 @@ static void fill_row(const struct machines *m, size_t job, double *time_s)
 }
 
 /* The rows of the jobs that are placed; fewer when the time is up. */
-static enum error_code fill_rows(struct machines *m, const struct plan_entry *entries,
-                                 size_t placed_count, struct ticks *ticks,
-                                 struct error *err)
+static void fill_rows(struct machines *m, const struct plan_entry *entries,
+                      size_t placed_count, struct ticks *ticks)
 {
     const struct placement_problem *p = m->plan->problem;
     struct arena *a = m->plan->arena;
@@ -124,8 +118,6 @@ static enum error_code fill_rows(struct machines *m, const struct plan_entry *en
 
     m->jobs = NEW(a, size_t, placed_count);
     m->known = NEW(a, size_t, placed_count);
-    if (!m->jobs || !m->known || !time_s)
-        return fail_memory(err);
     for (size_t i = 0; i < p->job_count && !ticks_spent(ticks, columns); i++) {
         if (entries[i].pos == NO_INDEX)
             continue;
@@ -136,7 +128,6 @@ static enum error_code fill_rows(struct machines *m, const struct plan_entry *en
     m->problem.job_count = rows;
     m->problem.time_s = time_s;
     m->problem.wait_s = m->wait_s;
-    return OK;
 }
 
 struct timed {
@@ -161,8 +152,6 @@ static enum error_code place_assigned(struct machines *m, const size_t *assignme
     size_t rows = m->problem.job_count, columns = m->problem.machine_count;
     struct timed *timed = NEW(m->plan->arena, struct timed, rows);
 
-    if (!timed)
-        return fail_memory(err);
     for (size_t i = 0; i < rows; i++) {
         size_t k = assignment[i];
 
@@ -177,22 +166,19 @@ static enum error_code place_assigned(struct machines *m, const size_t *assignme
 }
 
 /* Where a plan of the same jobs has them. */
-static enum error_code read_copy(const struct machines *m, const struct plan_copy *copy,
-                                 const size_t **assignment, struct error *err)
+static void read_copy(const struct machines *m, const struct plan_copy *copy,
+                      const size_t **assignment)
 {
     size_t rows = m->problem.job_count;
     size_t *out = NEW(m->plan->arena, size_t, rows);
 
     *assignment = NULL;
-    if (!out)
-        return fail_memory(err);
     for (size_t i = 0; i < rows; i++) {
         if (copy->entries[m->jobs[i]].pos == NO_INDEX)
-            return OK;
+            return;
         out[i] = machine_of(m, &copy->entries[m->jobs[i]]);
     }
     *assignment = out;
-    return OK;
 }
 
 enum error_code machines_search(struct placement_plan *plan,
@@ -208,8 +194,8 @@ enum error_code machines_search(struct placement_plan *plan,
     if (ask->known->placed_count == 0)
         return OK;
     budget.max_steps = ask->max_steps;
-    TRY(number_machines(&m, err));
-    TRY(fill_rows(&m, ask->known->entries, ask->known->placed_count, &ticks, err));
+    number_machines(&m);
+    fill_rows(&m, ask->known->entries, ask->known->placed_count, &ticks);
     plan->cut = plan->cut || ticks.spent;
     if (plan->cut)
         return OK;
@@ -217,7 +203,7 @@ enum error_code machines_search(struct placement_plan *plan,
     question.effort = ask->effort;
     question.limited = ask->limited;
     if (ask->initial)
-        TRY(read_copy(&m, ask->initial, &question.initial, err));
+        read_copy(&m, ask->initial, &question.initial);
     TRY(makespan_search(&m.problem, &question, &answer, plan->arena, err));
     plan->steps = answer.steps;
     plan->cut = plan->cut || answer.cut;
@@ -232,8 +218,8 @@ enum error_code machines_bound(struct placement_plan *plan, double upper_s,
     struct machines m = {.plan = plan};
     struct bound_list found = {0};
 
-    TRY(number_machines(&m, err));
-    TRY(fill_rows(&m, plan->entries, plan->placed_count, ticks, err));
+    number_machines(&m);
+    fill_rows(&m, plan->entries, plan->placed_count, ticks);
     if (ticks->spent)
         return OK;
     TRY(makespan_bound(&m.problem, upper_s, ticks->budget, &found, plan->arena, err));

@@ -88,9 +88,8 @@ static void note_priced(struct makespan_field *f, enum bound_kind kind,
         note(f, kind, fmin(upper, found->value * (1 - PRICES_SAFETY)));
 }
 
-enum error_code makespan_field_create(const struct makespan_problem *problem,
-                                      struct ticks *ticks, struct makespan_field *f,
-                                      struct arena *a, struct error *err)
+void makespan_field_create(const struct makespan_problem *problem, struct ticks *ticks,
+                           struct makespan_field *f, struct arena *a)
 {
     size_t cell_count = problem->job_count * problem->machine_count;
 
@@ -105,8 +104,6 @@ enum error_code makespan_field_create(const struct makespan_problem *problem,
     f->waits = NEW(a, struct prices_wait, f->machine_count);
     f->spare_load = NEW(a, double, f->machine_count);
     f->time = NEW(a, double, cell_count);
-    if (!f->wait || !f->waits || !f->spare_load || !f->time)
-        return fail_memory(err);
     for (size_t j = 0; j < f->machine_count; j++) {
         f->wait[j] = wait_of(problem, j) * f->scale;
         if (f->wait[j] > 0)
@@ -114,10 +111,9 @@ enum error_code makespan_field_create(const struct makespan_problem *problem,
     }
     f->open = f->time;
     if (ticks->spent)
-        return OK;
+        return;
     copy_times(f);
     note(f, BOUND_LONGEST_JOB, f->longest); /* of the jobs that were seen */
-    return OK;
 }
 
 double makespan_floor(const struct makespan_field *f)
@@ -253,15 +249,15 @@ enum error_code makespan_bound(const struct makespan_problem *problem, double up
     struct makespan_field f;
 
     *out = (struct bound_list){0};
-    TRY(makespan_field_create(problem, &ticks, &f, a, err));
+    makespan_field_create(problem, &ticks, &f, a);
     if (!ticks_ask(&ticks)) {
         TRY(makespan_price(&f, false, err));
-        TRY(makespan_tighten(&f, err));
+        makespan_tighten(&f);
     }
     if (!ticks.spent && upper_s < HUGE_VAL &&
         makespan_floor(&f) < upper_s * f.scale * (1 - PRICES_SAFETY)) {
         TRY(makespan_eliminate(&f, upper_s * f.scale, false, err));
-        TRY(makespan_tighten(&f, err));
+        makespan_tighten(&f);
     }
     *out = f.bounds;
     return OK;

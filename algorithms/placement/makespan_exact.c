@@ -160,20 +160,16 @@ static void find_equal_machines(struct tree *t)
     }
 }
 
-enum error_code makespan_exact(const struct makespan_field *f, size_t *assignment,
-                               double *makespan, bool *proven, struct error *err)
+void makespan_exact(const struct makespan_field *f, size_t *assignment, double *makespan,
+                    bool *proven)
 {
     struct tree *t = NEW(f->arena, struct tree, 1);
     double value = 0;
 
-    if (!t)
-        return fail_memory(err);
     t->field = f;
     t->load = NEW(f->arena, double, f->machine_count);
     t->job_count = NEW(f->arena, size_t, f->machine_count);
     t->same = NEW(f->arena, size_t, f->machine_count);
-    if (!t->load || !t->job_count || !t->same)
-        return fail_memory(err);
     t->assignment = assignment;
     t->makespan = *makespan;
     t->limit = *makespan * (1 - ROUNDING);
@@ -187,5 +183,4 @@ enum error_code makespan_exact(const struct makespan_field *f, size_t *assignmen
     branch(t, 0, 0, value);
     *makespan = t->makespan;
     *proven = !t->stopped;
-    return OK;
 }

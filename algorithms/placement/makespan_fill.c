@@ -42,13 +42,11 @@ static size_t machine_for(const struct makespan_field *f, const double *price,
     return machine;
 }
 
-enum error_code makespan_fill(const struct makespan_field *f, const double *price,
-                              double goal, size_t *assignment, struct error *err)
+void makespan_fill(const struct makespan_field *f, const double *price, double goal,
+                   size_t *assignment)
 {
     struct sized_job *order = NEW(f->arena, struct sized_job, f->job_count);
 
-    if (!order)
-        return fail_memory(err);
     for (size_t i = 0; i < f->job_count; i++) {
         const double *time = f->open + i * f->machine_count;
 
@@ -56,7 +54,7 @@ enum error_code makespan_fill(const struct makespan_field *f, const double *pric
         for (size_t j = 0; j < f->machine_count; j++)
             order[i].least = time[j] < order[i].least ? time[j] : order[i].least;
         if (ticks_spent(f->ticks, f->machine_count))
-            return OK;
+            return;
     }
     qsort(order, f->job_count, sizeof(*order), longest_first);
     for (size_t j = 0; j < f->machine_count; j++)
@@ -70,7 +68,6 @@ enum error_code makespan_fill(const struct makespan_field *f, const double *pric
         if (ticks_spent(f->ticks, f->machine_count))
             break;
     }
-    return OK;
 }
 
 double makespan_length(const struct makespan_field *f, const size_t *assignment)

@@ -148,7 +148,7 @@ static double extra_of(const struct choice *c, size_t job, size_t machine, doubl
     return extra <= c->most_extra ? extra : HUGE_VAL;
 }
 
-static enum error_code set_limits(struct choice *c, struct error *err)
+static void set_limits(struct choice *c)
 {
     const struct makespan_field *f = c->field;
     size_t job_count = f->job_count, machine_count = f->machine_count;
@@ -158,8 +158,6 @@ static enum error_code set_limits(struct choice *c, struct error *err)
     c->home = NEW(f->arena, uint32_t, job_count);
     c->histogram = NEW(f->arena, size_t, machine_count * CLASSES);
     c->limits = NEW(f->arena, struct limit, machine_count);
-    if (!c->longest || !c->home || !c->histogram || !c->limits)
-        return fail_memory(err);
     for (size_t i = 0; i < job_count; i++) {
         double least;
 
@@ -171,7 +169,7 @@ static enum error_code set_limits(struct choice *c, struct error *err)
                 c->histogram[j * CLASSES + class_of(c, extra)]++;
         }
         if (ticks_spent(f->ticks, 3 * machine_count))
-            return OK;
+            return;
     }
     for (size_t j = 0; j < machine_count; j++) {
         for (size_t k = 0; k < CLASSES; k++)
@@ -181,7 +179,6 @@ static enum error_code set_limits(struct choice *c, struct error *err)
     }
     c->overall =
         limit_for(sum, job_count > PAIRS_MIN ? job_count : PAIRS_MIN, machine_count);
-    return OK;
 }
 
 /* A job's machines of least extra, as far as it was scanned (tie: lowest index). */
@@ -203,15 +200,13 @@ static void note_nearest(struct nearest *n, size_t machine, double extra)
     n->extra[k] = extra;
 }
 
-static enum error_code reserve_chosen(const struct makespan_field *f,
-                                      struct makespan_pairs *p, size_t count,
-                                      size_t *room, struct error *err)
+static void reserve_chosen(const struct makespan_field *f, struct makespan_pairs *p,
+                           size_t count, size_t *room)
 {
     if (count <= *room)
-        return OK;
+        return;
     p->chosen = GROW(f->arena, p->chosen, uint32_t, *room, 2 * count);
     *room = 2 * count;
-    return p->chosen ? OK : fail_memory(err);
 }
 
 /* Chooses one job's pairs by the limits, and finds its nearest ones. */
@@ -241,20 +236,17 @@ static size_t choose_row(const struct choice *c, size_t job, uint32_t *chosen,
     return count;
 }
 
-static enum error_code choose_rows(const struct choice *c, struct makespan_pairs *p,
-                                   struct error *err)
+static void choose_rows(const struct choice *c, struct makespan_pairs *p)
 {
     const struct makespan_field *f = c->field;
     size_t room = 3 * f->job_count + f->machine_count, count = 0;
 
     p->chosen = NEW(f->arena, uint32_t, room);
-    if (!p->chosen)
-        return fail_memory(err);
     for (size_t i = 0; i < f->job_count; i++) {
         struct nearest nearest = {.count = 0};
         bool big = time_of(c, i, c->home[i]) > BIG_JOB * c->value;
 
-        TRY(reserve_chosen(f, p, count + f->machine_count, &room, err));
+        reserve_chosen(f, p, count + f->machine_count, &room);
         p->chosen_first[i] = count;
         count += choose_row(c, i, p->chosen + count, &nearest);
         p->least_cost[i] = cost_at_home(c, i);
@@ -267,7 +259,6 @@ static enum error_code choose_rows(const struct choice *c, struct makespan_pairs
             break;
     }
     p->chosen_first[f->job_count] = count;
-    return OK;
 }
 
 /* ---- the lists ---- */
@@ -313,8 +304,7 @@ static void list_row(const struct makespan_field *f, struct makespan_pairs *p, s
 }
 
 /* Room for all pairs that the jobs have or want. */
-static enum error_code reserve(const struct makespan_field *f, struct makespan_pairs *p,
-                               struct error *err)
+static void reserve(const struct makespan_field *f, struct makespan_pairs *p)
 {
     size_t most = 0;
 
@@ -323,17 +313,16 @@ static enum error_code reserve(const struct makespan_field *f, struct makespan_p
         most += chosen > p->wanted[i] ? chosen : p->wanted[i];
     }
     if (most <= p->room)
-        return OK;
+        return;
     p->room = most + most / 2;
     p->by_job = NEW(f->arena, struct makespan_pair, p->room);
     p->by_machine = NEW(f->arena, struct makespan_pair, p->room);
-    return p->by_job && p->by_machine ? OK : fail_memory(err);
 }
 
 enum error_code makespan_pairs_list(const struct makespan_field *f,
-                                    struct makespan_pairs *p, struct error *err)
+                                    struct makespan_pairs *p)
 {
-    TRY(reserve(f, p, err));
+    reserve(f, p);
     p->count = 0;
     memset(p->machine_first, 0, (f->machine_count + 1) * sizeof(*p->machine_first));
     for (size_t i = 0; i < f->job_count; i++)
@@ -347,8 +336,7 @@ enum error_code makespan_pairs_list(const struct makespan_field *f,
     return OK;
 }
 
-static enum error_code make_pairs(const struct makespan_field *f,
-                                  struct makespan_pairs *p, struct error *err)
+static void make_pairs(const struct makespan_field *f, struct makespan_pairs *p)
 {
     struct arena *a = f->arena;
 
@@ -359,24 +347,20 @@ static enum error_code make_pairs(const struct makespan_field *f,
     p->chosen_first = NEW(a, size_t, f->job_count + 1);
     p->nearest = NEW(a, uint32_t, f->job_count * WANTED_MAX);
     p->next = NEW(a, size_t, f->machine_count);
-    if (!p->job_first || !p->machine_first || !p->least_cost || !p->wanted ||
-        !p->chosen_first || !p->nearest || !p->next)
-        return fail_memory(err);
     memset(p->wanted, 1, f->job_count);
-    return OK;
 }
 
 enum error_code makespan_pairs_choose(const struct makespan_field *f, double upper,
-                                      struct makespan_pairs *out, struct error *err)
+                                      struct makespan_pairs *out)
 {
     struct choice c = {.field = f, .price = f->prices.price, .value = f->prices.value};
 
     if (!out->wanted)
-        TRY(make_pairs(f, out, err));
+        make_pairs(f, out);
     c.most_extra = fmax(0, upper - c.value);
-    TRY(set_limits(&c, err));
+    set_limits(&c);
     if (f->ticks->spent)
         return OK;
-    TRY(choose_rows(&c, out, err));
-    return f->ticks->spent ? OK : makespan_pairs_list(f, out, err);
+    choose_rows(&c, out);
+    return f->ticks->spent ? OK : makespan_pairs_list(f, out);
 }

@@ -38,9 +38,8 @@ struct makespan_field {
 
 /* Makes the field and finds the longest job. When the time is up before, ticks->spent,
  * and all that it is good for are its bounds. O(jobs * machines). */
-enum error_code makespan_field_create(const struct makespan_problem *problem,
-                                      struct ticks *ticks, struct makespan_field *f,
-                                      struct arena *a, struct error *err);
+void makespan_field_create(const struct makespan_problem *problem, struct ticks *ticks,
+                           struct makespan_field *f, struct arena *a);
 
 /* Prices on the open pairs from equal ones, and the bound they give. */
 enum error_code makespan_price(struct makespan_field *f, bool fast, struct error *err);
@@ -58,7 +57,7 @@ enum error_code makespan_close(struct makespan_field *f, double upper, struct er
 /* Bounds that follow from the times being multiples of something, and from more jobs than
  * machines. To be called after any of the above; what the time does not suffice for is
  * left for the next call. O(jobs * machines). */
-enum error_code makespan_tighten(struct makespan_field *f, struct error *err);
+void makespan_tighten(struct makespan_field *f);
 
 /* No plan is shorter than so many units, from all bounds so far. */
 double makespan_floor(const struct makespan_field *f);
@@ -92,17 +91,17 @@ struct makespan_pairs {
 /* Chooses the pairs of least reduced cost among those that may be in a plan better than
  * `upper` units; see makespan_pairs.c. Keeps what *out wants from a choice before. */
 enum error_code makespan_pairs_choose(const struct makespan_field *f, double upper,
-                                      struct makespan_pairs *out, struct error *err);
+                                      struct makespan_pairs *out);
 
 /* Lists the pairs again after *p wants more of some jobs. O(pairs). */
 enum error_code makespan_pairs_list(const struct makespan_field *f,
-                                    struct makespan_pairs *p, struct error *err);
+                                    struct makespan_pairs *p);
 
 /* Looks for the optimum of a problem of at most MAKESPAN_EXACT_JOBS jobs, starting
  * from `assignment` of length `makespan` units, and improves both. *proven: nothing is
  * shorter, the whole tree was searched within limits of nodes and time. */
-enum error_code makespan_exact(const struct makespan_field *f, size_t *assignment,
-                               double *makespan, bool *proven, struct error *err);
+void makespan_exact(const struct makespan_field *f, size_t *assignment, double *makespan,
+                    bool *proven);
 
 enum { MAKESPAN_EXACT_JOBS = 20 };
 
@@ -111,7 +110,7 @@ double makespan_length(const struct makespan_field *f, const size_t *assignment)
 
 /* Jobs by falling least open time, each to the machine of least price * (time + what goes
  * beyond the goal, in units). Ties: lowest index. A part of them when the time is up. */
-enum error_code makespan_fill(const struct makespan_field *f, const double *price,
-                              double goal, size_t *assignment, struct error *err);
+void makespan_fill(const struct makespan_field *f, const double *price, double goal,
+                   size_t *assignment);
 
 #endif

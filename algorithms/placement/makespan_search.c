@@ -148,7 +148,7 @@ static void shake(struct search *s)
 
 /* A descent was refused and taken back: counts it, and gives the jobs of a machine that
  * stays the fullest more pairs. */
-static enum error_code note_refused(struct search *s, struct error *err)
+static enum error_code note_refused(struct search *s)
 {
     struct makespan_walk *w = &s->walk;
     double value = s->field.prices.value;
@@ -167,10 +167,10 @@ static enum error_code note_refused(struct search *s, struct error *err)
         }
     }
     s->ticks.work += w->pairs.count;
-    return changed ? makespan_pairs_list(&s->field, &w->pairs, err) : OK;
+    return changed ? makespan_pairs_list(&s->field, &w->pairs) : OK;
 }
 
-static enum error_code run_epoch(struct search *s, size_t shake_count, struct error *err)
+static enum error_code run_epoch(struct search *s, size_t shake_count)
 {
     struct makespan_walk *w = &s->walk;
     double value = s->field.prices.value;
@@ -188,7 +188,7 @@ static enum error_code run_epoch(struct search *s, size_t shake_count, struct er
             makespan_walk_accept(w, makespan);
         } else {
             makespan_walk_go_back(w);
-            TRY(note_refused(s, err));
+            TRY(note_refused(s));
         }
     }
     return OK;
@@ -208,20 +208,18 @@ static bool closes_bound(const struct makespan_ask *ask)
 }
 
 /* Fills by the present prices; the better of this and an earlier start stays. */
-static enum error_code fill(struct search *s, struct error *err)
+static void fill(struct search *s)
 {
     double makespan;
 
-    TRY(makespan_fill(&s->field, s->field.prices.price, s->field.prices.value, s->spare,
-                      err));
+    makespan_fill(&s->field, s->field.prices.price, s->field.prices.value, s->spare);
     if (s->ticks.spent)
-        return OK;
+        return;
     makespan = take(s, s->spare);
     if (makespan < s->start_makespan) {
         s->start_makespan = makespan;
         memcpy(s->start, s->spare, s->field.job_count * sizeof(*s->start));
     }
-    return OK;
 }
 
 static enum error_code eliminate(struct search *s, struct error *err)
@@ -230,7 +228,8 @@ static enum error_code eliminate(struct search *s, struct error *err)
     s->eliminations++;
     TRY(makespan_eliminate(&s->field, s->best_makespan, s->ask->effort < EFFORT_FULL,
                            err));
-    return makespan_tighten(&s->field, err);
+    makespan_tighten(&s->field);
+    return OK;
 }
 
 /* Equal prices, when there is no time for better ones. */
@@ -255,29 +254,29 @@ static enum error_code find_start(struct search *s, struct error *err)
         TRY(price_equal(s, err));
     } else {
         TRY(makespan_price(&s->field, true, err));
-        TRY(makespan_tighten(&s->field, err));
+        makespan_tighten(&s->field);
     }
     if (s->ticks.spent)
         return OK;
-    TRY(fill(s, err));
+    fill(s);
     for (size_t k = 0;
          k < (effort == EFFORT_FULL ? 2 : effort == EFFORT_FAST) && !is_over(s); k++) {
         if (k > 0 && s->best_makespan > FALLEN * s->eliminated_at)
             break;
         TRY(eliminate(s, err));
         if (!is_over(s))
-            TRY(fill(s, err));
+            fill(s);
     }
     if (s->ask->initial && take(s, s->ask->initial) < s->start_makespan)
         memcpy(s->start, s->ask->initial, s->field.job_count * sizeof(*s->start));
     return OK;
 }
 
-static enum error_code solve_small(struct search *s, struct error *err)
+static void solve_small(struct search *s)
 {
     double before = s->best_makespan;
 
-    TRY(makespan_exact(&s->field, s->best, &s->best_makespan, &s->proven, err));
+    makespan_exact(&s->field, s->best, &s->best_makespan, &s->proven);
     s->best_makespan = makespan_length(&s->field, s->best); /* in the order of the jobs */
     if (s->best_makespan < before)
         improvement_list_add(&s->improved, 0,
@@ -285,14 +284,13 @@ static enum error_code solve_small(struct search *s, struct error *err)
     if (s->proven)
         bound_list_note(&s->field.bounds, BOUND_EXACT,
                         fmin(s->best_makespan / s->field.scale, DBL_MAX));
-    return OK;
 }
 
 /* ---- the search ---- */
 
 /* Another start: a fill by prices that are a little off, to a goal between the bound and
  * the best. It is only taken if it ends as the best. */
-static enum error_code start_anew(struct search *s, struct error *err)
+static void start_anew(struct search *s)
 {
     const struct makespan_field *f = &s->field;
     double gap = s->best_makespan - f->prices.value;
@@ -300,12 +298,11 @@ static enum error_code start_anew(struct search *s, struct error *err)
 
     for (size_t j = 0; j < f->machine_count; j++)
         s->off_price[j] = f->prices.price[j] * (1 + OFF * (rng_uniform(&s->rng) - 0.5));
-    TRY(makespan_fill(f, s->off_price, goal, s->spare, err));
+    makespan_fill(f, s->off_price, goal, s->spare);
     if (s->ticks.spent)
-        return OK;
+        return;
     makespan_walk_start(&s->walk, s->spare);
     makespan_walk_accept(&s->walk, descend(s, HUGE_VAL));
-    return OK;
 }
 
 /* After an epoch that began with a best of `before`: the makespan has fallen since the
@@ -324,8 +321,8 @@ static enum error_code run(struct search *s, struct error *err)
     size_t shake_count = EPOCH_FIRST;
     bool anew = false;
 
-    TRY(makespan_walk_create(&s->field, w, err));
-    TRY(makespan_pairs_choose(&s->field, s->best_makespan, &w->pairs, err));
+    makespan_walk_create(&s->field, w);
+    TRY(makespan_pairs_choose(&s->field, s->best_makespan, &w->pairs));
     if (s->ticks.spent)
         return OK;
     w->shake = 1;
@@ -336,10 +333,10 @@ static enum error_code run(struct search *s, struct error *err)
         double before = s->best_makespan;
 
         if (anew)
-            TRY(start_anew(s, err));
+            start_anew(s);
         else
             makespan_walk_start(w, s->best);
-        TRY(run_epoch(s, shake_count, err));
+        TRY(run_epoch(s, shake_count));
         if (!anew)
             shake_count += shake_count * 2 / 5;
         anew = !anew && s->best_makespan == before &&
@@ -348,7 +345,7 @@ static enum error_code run(struct search *s, struct error *err)
             continue;
         TRY(eliminate(s, err));
         if (!is_over(s))
-            TRY(makespan_pairs_choose(&s->field, s->best_makespan, &w->pairs, err));
+            TRY(makespan_pairs_choose(&s->field, s->best_makespan, &w->pairs));
     }
     return OK;
 }
@@ -371,9 +368,8 @@ static void place_in_order(const struct makespan_field *f, size_t *assignment)
     }
 }
 
-static enum error_code make_search(const struct makespan_problem *problem,
-                                   const struct makespan_ask *ask, struct search *s,
-                                   struct arena *a, struct error *err)
+static void make_search(const struct makespan_problem *problem,
+                        const struct makespan_ask *ask, struct search *s, struct arena *a)
 {
     struct budget *budget = ask->budget;
 
@@ -387,7 +383,7 @@ static enum error_code make_search(const struct makespan_problem *problem,
     s->best_makespan = s->start_makespan = HUGE_VAL;
     if (!ask->known) /* the first plan is made at any rate */
         ticks_use(&s->ticks, NULL);
-    TRY(makespan_field_create(problem, &s->ticks, &s->field, a, err));
+    makespan_field_create(problem, &s->ticks, &s->field, a);
     ticks_use(&s->ticks, budget);
     s->best = NEW(a, size_t, problem->job_count);
     s->start = NEW(a, size_t, problem->job_count);
@@ -395,16 +391,13 @@ static enum error_code make_search(const struct makespan_problem *problem,
     s->known = NEW(a, size_t, problem->job_count);
     s->stuck = NEW(a, size_t, problem->machine_count);
     s->off_price = NEW(a, double, problem->machine_count);
-    if (!s->best || !s->start || !s->spare || !s->known || !s->stuck || !s->off_price)
-        return fail_memory(err);
     if (s->ticks.spent)
-        return OK;
+        return;
     if (ask->known)
         memcpy(s->known, ask->known, problem->job_count * sizeof(*s->known));
     else
         place_in_order(&s->field, s->known);
     take(s, s->known);
-    return OK;
 }
 
 /* What the clock leaves when the search has ended goes into bounds. */
@@ -415,18 +408,16 @@ static enum error_code close_bound(struct search *s, struct error *err)
     if (is_closed(s) || ticks_ask(&s->ticks))
         return OK;
     TRY(makespan_close(&s->field, s->best_makespan, err));
-    return makespan_tighten(&s->field, err);
+    makespan_tighten(&s->field);
+    return OK;
 }
 
 /* The time was up before there was a field: all there is is what was known. */
-static enum error_code give_known(const struct search *s, struct makespan_answer *out,
-                                  struct error *err)
+static enum error_code give_known(const struct search *s, struct makespan_answer *out)
 {
     const struct makespan_problem *problem = s->field.problem;
     double *load_s = NEW(s->field.arena, double, problem->machine_count);
 
-    if (!load_s)
-        return fail_memory(err);
     *out = (struct makespan_answer){.assignment = s->best, .cut = true};
     memcpy(s->best, s->ask->known, problem->job_count * sizeof(*s->best));
     for (size_t j = 0; j < problem->machine_count && problem->wait_s; j++)
@@ -467,15 +458,13 @@ enum error_code makespan_search(const struct makespan_problem *problem,
     struct search *s = NEW(a, struct search, 1);
     bool cut;
 
-    if (!s)
-        return fail_memory(err);
-    TRY(make_search(problem, ask, s, a, err));
+    make_search(problem, ask, s, a);
     if (s->ticks.spent)
-        return give_known(s, out, err);
+        return give_known(s, out);
     if (!is_closed(s) && !ticks_ask(&s->ticks))
         TRY(find_start(s, err));
     if (!is_over(s) && problem->job_count <= MAKESPAN_EXACT_JOBS)
-        TRY(solve_small(s, err));
+        solve_small(s);
     if (!is_over(s))
         TRY(run(s, err));
     cut = s->ticks.spent;

@@ -69,14 +69,12 @@ static bool find_divisors(const struct makespan_field *f, double per_s, double *
     return true;
 }
 
-static enum error_code find_grain(struct makespan_field *f, struct error *err)
+static void find_grain(struct makespan_field *f)
 {
     double per_s = 1;
 
     if (!f->grain_s)
         f->grain_s = NEW(f->arena, double, f->machine_count);
-    if (!f->grain_s)
-        return fail_memory(err);
     for (size_t k = 0; k < DECIMALS && !f->has_grain && !f->ticks->spent;
          k++, per_s *= 10)
         if (find_divisors(f, per_s, f->grain_s)) {
@@ -88,7 +86,6 @@ static enum error_code find_grain(struct makespan_field *f, struct error *err)
     for (size_t j = 0; j < f->machine_count && f->is_whole; j++)
         f->is_whole =
             !f->problem->wait_s || f->problem->wait_s[j] == floor(f->problem->wait_s[j]);
-    return OK;
 }
 
 /* The least load that the machine can have from `bound_s` on; HUGE_VAL: none. */
@@ -148,18 +145,16 @@ static size_t least_times(const struct makespan_field *f, double *least_s, bool 
     return machines;
 }
 
-static enum error_code note_pigeonhole(struct makespan_field *f, struct error *err)
+static void note_pigeonhole(struct makespan_field *f)
 {
     double *least_s = NEW(f->arena, double, f->job_count);
     bool *used = NEW(f->arena, bool, f->machine_count);
     double wait_s = HUGE_VAL, bound_s = 0;
     size_t machines;
 
-    if (!least_s || !used)
-        return fail_memory(err);
     machines = least_times(f, least_s, used);
     if (machines == 0)
-        return OK;
+        return;
     for (size_t j = 0; j < f->machine_count; j++)
         if (used[j])
             wait_s = fmin(wait_s, f->problem->wait_s ? f->problem->wait_s[j] : 0);
@@ -173,17 +168,15 @@ static enum error_code note_pigeonhole(struct makespan_field *f, struct error *e
     if (bound_s > 0 && bound_s < HUGE_VAL)
         bound_list_note(&f->bounds, BOUND_PIGEONHOLE,
                         f->is_whole ? bound_s : bound_s * (1 - SUM_ROUNDING));
-    return OK;
 }
 
-enum error_code makespan_tighten(struct makespan_field *f, struct error *err)
+void makespan_tighten(struct makespan_field *f)
 {
     if (!f->is_tightened) {
-        TRY(find_grain(f, err));
+        find_grain(f);
         if (!f->ticks->spent)
-            TRY(note_pigeonhole(f, err));
+            note_pigeonhole(f);
         f->is_tightened = !f->ticks->spent;
     }
     note_grain(f);
-    return OK;
 }

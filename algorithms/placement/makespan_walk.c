@@ -3,8 +3,7 @@
 
 #include <string.h>
 
-enum error_code makespan_walk_create(const struct makespan_field *f,
-                                     struct makespan_walk *w, struct error *err)
+void makespan_walk_create(const struct makespan_field *f, struct makespan_walk *w)
 {
     size_t job_count = f->job_count, machine_count = f->machine_count;
     struct arena *a = f->arena;
@@ -23,11 +22,6 @@ enum error_code makespan_walk_create(const struct makespan_field *f,
     w->partners = NEW(a, struct makespan_partner, job_count);
     w->partners_from = NEW(a, uint32_t, machine_count);
     w->partners_least = NEW(a, double, machine_count);
-    return w->machine_of && w->time && w->extra && w->load && w->head && w->next &&
-                   w->prev && w->undo && w->touched_in && w->accepted_load &&
-                   w->partners && w->partners_from && w->partners_least
-               ? OK
-               : fail_memory(err);
 }
 
 static void unlink_job(struct makespan_walk *w, uint32_t job)

@@ -47,8 +47,7 @@ struct makespan_walk {
     struct makespan_exchange best;
 };
 
-enum error_code makespan_walk_create(const struct makespan_field *f,
-                                     struct makespan_walk *w, struct error *err);
+void makespan_walk_create(const struct makespan_field *f, struct makespan_walk *w);
 
 /* Makes `assignment` the present and accepted one, with loads free of accumulated
  * rounding. */

@@ -122,8 +122,6 @@ static bool create_column(struct need_counter *c, enum limit kind, struct ranked
     column->pos = NEW(a, size_t, m);
     column->behind = NEW(a, uint64_t, sets * words);
     column->passed = NEW(a, uint64_t, words);
-    if (!column->limit || !column->pos || !column->behind || !column->passed)
-        return false;
     for (size_t pos = 0; pos < m; pos++)
         ranked[pos] = (struct ranked){limit_of(&p->resources[pos], kind),
                                       p->resources[pos].index, pos};
@@ -149,8 +147,6 @@ struct need_counter *need_counter_create(const struct placement_problem *p, bool
     struct need_counter *c = NEW(a, struct need_counter, 1);
     struct ranked *ranked = NEW(a, struct ranked, p->resource_count);
 
-    if (!c || !ranked)
-        return NULL;
     c->p = p;
     c->estimate = estimate;
     c->spacing = p->resource_count / SETS_MAX;
@@ -158,8 +154,6 @@ struct need_counter *need_counter_create(const struct placement_problem *p, bool
         c->spacing = SPACING_MIN;
     c->runs = NEW(a, uint64_t, p->block_count);
     c->slots = NEW(a, uint64_t, p->block_count);
-    if (!c->runs || !c->slots)
-        return NULL;
     for (size_t pos = 0; pos < p->resource_count; pos++) {
         if (p->resources[pos].speed_mips > 0)
             set_bit(c->runs, pos);

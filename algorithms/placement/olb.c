@@ -70,8 +70,7 @@ static size_t pop(struct line *l)
     return top;
 }
 
-static enum error_code create(struct line *l, struct placement_plan *plan,
-                              struct error *err)
+static void create(struct line *l, struct placement_plan *plan)
 {
     size_t count = plan->problem->resource_count;
 
@@ -79,13 +78,10 @@ static enum error_code create(struct line *l, struct placement_plan *plan,
     l->key_s = NEW(plan->arena, double, count);
     l->heap = NEW(plan->arena, size_t, count);
     l->passed = NEW(plan->arena, size_t, count);
-    if (!l->key_s || !l->heap || !l->passed)
-        return fail_memory(err);
     for (size_t pos = 0; pos < count; pos++) {
         l->key_s[pos] = plan->earliest_s[pos];
         push(l, pos);
     }
-    return OK;
 }
 
 /* When the job could start there. */
@@ -158,7 +154,7 @@ enum error_code placement_olb(const struct placement_problem *problem,
 
     (void)param;
     (void)a;
-    TRY(create(&line, plan, err));
+    create(&line, plan);
     for (size_t i = 0; i < problem->job_count && !plan_spent(plan); i++) {
         size_t job = problem->order[i];
         const struct problem_class *c = &problem->classes[problem->jobs[job].job_class];

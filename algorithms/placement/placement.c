@@ -128,13 +128,10 @@ static struct placement placement_of(const struct placement_plan *plan, size_t j
     return out;
 }
 
-static enum error_code fill_placements(const struct placement_plan *plan,
-                                       struct placement_out *out, struct error *err)
+static void fill_placements(const struct placement_plan *plan, struct placement_out *out)
 {
     struct placement *list = NEW(plan->arena, struct placement, plan->placed_count);
 
-    if (!list)
-        return fail_memory(err);
     for (size_t k = 0; k < plan->placed_count; k++) {
         const struct placement *x = &list[k];
 
@@ -148,12 +145,10 @@ static enum error_code fill_placements(const struct placement_plan *plan,
     }
     out->placements = list;
     out->placement_count = plan->placed_count;
-    return OK;
 }
 
 /* What a plan's jobs mean for each resource, in the snapshot's order. */
-static enum error_code fill_loads(const struct placement_plan *plan,
-                                  struct placement_out *out, struct error *err)
+static void fill_loads(const struct placement_plan *plan, struct placement_out *out)
 {
     const struct placement_problem *p = plan->problem;
     struct placement_load *loads =
@@ -161,8 +156,6 @@ static enum error_code fill_loads(const struct placement_plan *plan,
     double makespan_s = out->objective.makespan_s, busy_s = 0, slots = 0;
     size_t used = 0;
 
-    if (!loads)
-        return fail_memory(err);
     for (size_t k = 0; k < plan->placed_count; k++) {
         const struct plan_entry *e = &plan->entries[plan->sequence[k]];
         struct placement_load *l = &loads[p->resources[e->pos].index];
@@ -187,7 +180,6 @@ static enum error_code fill_loads(const struct placement_plan *plan,
     out->load_count = used;
     if (slots * makespan_s > 0)
         out->objective.utilisation_ratio = busy_s / (slots * makespan_s);
-    return OK;
 }
 
 #define OPTIMAL_GAP 1e-9 /* a bound is a little lowered for rounding */
@@ -236,27 +228,23 @@ static enum error_code confirm(struct placement_plan *plan, struct placement_out
 }
 
 /* What a search says of itself, and the bounds. */
-static enum error_code fill_search(const struct placement_plan *plan,
-                                   struct placement_out *out, struct error *err)
+static void fill_search(const struct placement_plan *plan, struct placement_out *out)
 {
     struct proven_bound *bounds = NEW(plan->arena, struct proven_bound, BOUND_KIND_COUNT);
     struct placement_best_list *list = NEW(plan->arena, struct placement_best_list, 1);
     struct improvement *improved =
         NEW(plan->arena, struct improvement, plan->improved.count);
 
-    if (!bounds || !list || !improved)
-        return fail_memory(err);
     out->bound_count = bound_list_sort(&plan->bounds, out->objective.makespan_s, bounds);
     out->bounds = bounds;
     if (!plan->searched)
-        return OK;
+        return;
     memcpy(improved, plan->improved.item, plan->improved.count * sizeof(*improved));
     out->improved_at_steps = improved;
     out->improvement_count = plan->improved.count;
     out->bound_effort = bound_effort_names[plan->effort];
     *list = (struct placement_best_list){plan->best_list, plan->best_list_s};
     out->best_list = list;
-    return OK;
 }
 
 /* Does the policy place jobs without an estimate? */
@@ -274,13 +262,13 @@ enum error_code placement_answer(struct placement_plan *plan, bool estimates,
         .steps = plan->steps,
     };
 
-    TRY(fill_placements(plan, &x, err));
-    TRY(fill_loads(plan, &x, err));
+    fill_placements(plan, &x);
+    fill_loads(plan, &x);
     TRY(reasons_fill(plan, estimates, &x, err));
     TRY(bound_of(plan, err));
     judge(plan, &x);
     TRY(confirm(plan, &x, err));
-    TRY(fill_search(plan, &x, err));
+    fill_search(plan, &x);
     x.warnings = plan->problem->warnings;
     x.warning_count = plan->problem->warning_count;
     *out = x;
@@ -314,8 +302,6 @@ enum error_code placement_decide(const struct placement_in *in,
     const struct policy *ran;
     enum error_code bound;
 
-    if (!p || !plan)
-        return fail_memory(err);
     bound = policy_bind(policy, options, option_count, values, err);
     TRY(problem_prepare(in, values, p, a, err));
     TRY(bound); /* after the request, so that the mistakes of both are reported */
@@ -325,15 +311,14 @@ enum error_code placement_decide(const struct placement_in *in,
     TRY(placement_fn_of(policy)(p, param, plan, a, err));
     if (plan->cut && !plan->hold_slots && !plan->closed)
         TRY(plan_rest(plan, err));
-    if (plan->cut && !plan->hold_slots && !plan->searched &&
-        !problem_warn(p,
-                      "not_repeatable: the time limit ended %s; another run may place "
-                      "other jobs before it",
-                      plan->algorithm))
-        return fail_memory(err);
+    if (plan->cut && !plan->hold_slots && !plan->searched)
+        problem_warn(p,
+                     "not_repeatable: the time limit ended %s; another run may place "
+                     "other jobs before it",
+                     plan->algorithm);
     TRY(plan_number_slots(plan, err));
     if (!plan->hold_slots)
-        TRY(due_order(plan, err));
+        due_order(plan);
     ran = policy_find(placement_policies, plan->algorithm);
     TRY(unused_warn(
         p, &(struct unused_in){ran ? ran : policy, options, option_count, "jobs"}, err));

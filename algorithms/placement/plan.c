@@ -244,33 +244,26 @@ static int by_time(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static enum error_code sort_busy(const struct problem_resource *given, double **end_s,
-                                 struct arena *a, struct error *err)
+static void sort_busy(const struct problem_resource *given, double **end_s,
+                      struct arena *a)
 {
     *end_s = NEW(a, double, given->busy_count);
-    if (!*end_s)
-        return fail_memory(err);
     for (size_t k = 0; k < given->busy_count; k++)
         (*end_s)[k] = given->busy[k].free_s;
     qsort(*end_s, given->busy_count, sizeof(**end_s), by_time);
-    return OK;
 }
 
-static enum error_code create_holes(struct placement_plan *plan, struct error *err)
+static void create_holes(struct placement_plan *plan)
 {
     const struct placement_problem *p = plan->problem;
     struct plan_holes *h = NEW(plan->arena, struct plan_holes, 1);
 
-    if (!h)
-        return fail_memory(err);
     find_scale(p, h->scale);
-    TRY(buckets_make(p, h->scale, &h->buckets, plan->arena, err));
+    buckets_make(p, h->scale, &h->buckets, plan->arena);
     h->needs = NEW(plan->arena, struct amounts, p->job_count);
     h->first_s = NEW(plan->arena, double, h->buckets.count * p->resource_count);
     h->block_first_s = NEW(plan->arena, double, h->buckets.count * p->block_count);
     h->busy_end_s = NEW(plan->arena, double *, p->resource_count);
-    if (!h->needs || !h->first_s || !h->block_first_s || !h->busy_end_s)
-        return fail_memory(err);
     for (size_t i = 0; i < p->job_count; i++)
         h->needs[i] = (struct amounts){
             {1, amount_need(p->jobs[i].cpus, h->scale[AMOUNT_CPUS]),
@@ -280,12 +273,9 @@ static enum error_code create_holes(struct placement_plan *plan, struct error *e
 
         profile->room = steps_now(&p->resources[pos]);
         profile->steps = NEW(plan->arena, struct free_profile_step, profile->room);
-        if (!profile->steps)
-            return fail_memory(err);
-        TRY(sort_busy(&p->resources[pos], &h->busy_end_s[pos], plan->arena, err));
+        sort_busy(&p->resources[pos], &h->busy_end_s[pos], plan->arena);
     }
     plan->holes = h;
-    return OK;
 }
 
 /* Looks anew how early a job of the bucket may start there; it only gets later. */
@@ -409,7 +399,7 @@ void plan_reset(struct placement_plan *plan)
     plan->makespan_s = 0;
 }
 
-static enum error_code create_files(struct placement_plan *plan, struct error *err)
+static void create_files(struct placement_plan *plan)
 {
     const struct placement_problem *p = plan->problem;
     size_t count = 0;
@@ -419,15 +409,13 @@ static enum error_code create_files(struct placement_plan *plan, struct error *e
     plan->arrivals = NEW(plan->arena, struct pair_map, 1);
     plan->arrival_s = NEW(plan->arena, double, count);
     plan->arrived = NEW(plan->arena, size_t, p->in->snapshot->file_count);
-    if (!plan->arrivals || !plan->arrival_s || !plan->arrived ||
-        !pair_map_create(plan->arrivals, count, plan->arena))
-        return fail_memory(err);
-    return OK;
+    pair_map_create(plan->arrivals, count, plan->arena);
 }
 
 enum error_code plan_create(struct placement_problem *p, struct placement_plan *plan,
                             struct arena *a, struct error *err)
 {
+    (void)err;
     *plan = (struct placement_plan){
         .problem = p, .arena = a, .cut = p->cut, .until = LIST_SHARE};
     plan->resources = NEW(a, struct plan_resource, p->resource_count);
@@ -436,27 +424,20 @@ enum error_code plan_create(struct placement_problem *p, struct placement_plan *
     plan->entries = NEW(a, struct plan_entry, p->job_count);
     plan->sequence = NEW(a, size_t, p->job_count);
     plan->stages = NEW(a, struct plan_stage, p->store_count);
-    if (!plan->resources || !plan->earliest_s || !plan->block_earliest_s ||
-        !plan->entries || !plan->sequence || !plan->stages)
-        return fail_memory(err);
     for (size_t pos = 0; pos < p->resource_count; pos++) {
         struct plan_resource *r = &plan->resources[pos];
 
         r->heap_room = p->resources[pos].busy_count;
         r->heap = NEW(a, struct problem_slot, r->heap_room ? r->heap_room : 1);
-        if (!r->heap)
-            return fail_memory(err);
         if (!p->resources[pos].capacity)
             continue;
         r->holder_room = p->resources[pos].hold_count + 1;
         r->holders = NEW(a, struct problem_hold, r->holder_room);
-        if (!r->holders)
-            return fail_memory(err);
     }
     if (p->has_files)
-        TRY(create_files(plan, err));
+        create_files(plan);
     if (p->has_capacity || p->has_release)
-        TRY(create_holes(plan, err));
+        create_holes(plan);
     plan_reset(plan);
     return OK;
 }
@@ -738,7 +719,7 @@ static double move_files(struct placement_plan *plan, const struct problem_job *
     return t_s;
 }
 
-static bool make_room(struct placement_plan *plan, struct plan_resource *r, bool capacity)
+static void make_room(struct placement_plan *plan, struct plan_resource *r, bool capacity)
 {
     if (r->heap_count == r->heap_room) {
         size_t room = r->heap_room ? 2 * r->heap_room : 1;
@@ -746,8 +727,6 @@ static bool make_room(struct placement_plan *plan, struct plan_resource *r, bool
         if (r->heap_room)
             r->heap =
                 GROW(plan->arena, r->heap, struct problem_slot, r->heap_count, room);
-        if (!r->heap)
-            return false;
         r->heap_room = room;
     }
     if (capacity && r->holder_count == r->holder_room) {
@@ -755,11 +734,8 @@ static bool make_room(struct placement_plan *plan, struct plan_resource *r, bool
 
         r->holders =
             GROW(plan->arena, r->holders, struct problem_hold, r->holder_count, room);
-        if (!r->holders)
-            return false;
         r->holder_room = room;
     }
-    return true;
 }
 
 /* Takes the first slot out of the free ones. */
@@ -788,8 +764,8 @@ enum error_code plan_place(struct placement_plan *plan, size_t job, size_t pos,
     double execution_s = problem_execution_s(p, j, pos);
     double start_s, end_s;
 
-    if (!make_room(plan, r, given->capacity))
-        return fail_memory(err);
+    (void)err;
+    make_room(plan, r, given->capacity);
     start_s = plan_fit(plan, job, pos).start_s;
     if (!(start_s < HUGE_VAL))
         return OK;
@@ -801,9 +777,8 @@ enum error_code plan_place(struct placement_plan *plan, size_t job, size_t pos,
     e->finish_s = e->done_s + problem_output_s(p, j, pos);
     end_s = plan->hold_slots ? HUGE_VAL : e->done_s;
     if (seeks_holes(plan)) {
-        if (!free_profile_take(&r->profile, e->start_s, end_s, &plan->holes->needs[job],
-                               plan->arena))
-            return fail_memory(err);
+        free_profile_take(&r->profile, e->start_s, end_s, &plan->holes->needs[job],
+                          plan->arena);
         plan->work += r->profile.count / 8;
     } else {
         if (!plan->hold_slots)
@@ -889,6 +864,7 @@ enum error_code plan_number_slots(struct placement_plan *plan, struct error *err
     struct stand *list;
     struct numbering n = {0};
 
+    (void)err;
     if (!seeks_holes(plan))
         return OK;
     for (size_t pos = 0; pos < p->resource_count; pos++)
@@ -897,8 +873,6 @@ enum error_code plan_number_slots(struct placement_plan *plan, struct error *err
     list = NEW(plan->arena, struct stand, count);
     n.used = NEW(plan->arena, struct problem_slot, count + most);
     n.freed = NEW(plan->arena, struct problem_slot, count + most);
-    if (!list || !n.used || !n.freed)
-        return fail_memory(err);
     for (size_t k = 0; k < count; k++) {
         size_t job = plan->sequence[k];
         const struct plan_entry *e = &plan->entries[job];
@@ -957,8 +931,7 @@ bool plan_spent(struct placement_plan *plan)
 
 /* ---- copies ---- */
 
-enum error_code plan_copy_create(const struct placement_plan *plan,
-                                 struct plan_copy *copy, struct error *err)
+void plan_copy_create(const struct placement_plan *plan, struct plan_copy *copy)
 {
     size_t n = plan->problem->job_count;
 
@@ -966,7 +939,6 @@ enum error_code plan_copy_create(const struct placement_plan *plan,
     copy->sequence = NEW(plan->arena, size_t, n);
     copy->placed_count = 0;
     copy->makespan_s = HUGE_VAL;
-    return copy->entries && copy->sequence ? OK : fail_memory(err);
 }
 
 void plan_save(const struct placement_plan *plan, struct plan_copy *copy)

@@ -169,8 +169,7 @@ struct plan_copy {
     double makespan_s;
 };
 
-enum error_code plan_copy_create(const struct placement_plan *plan,
-                                 struct plan_copy *copy, struct error *err);
+void plan_copy_create(const struct placement_plan *plan, struct plan_copy *copy);
 void plan_save(const struct placement_plan *plan, struct plan_copy *copy);
 
 /* The plan's answer becomes the copy's; nothing may be placed afterwards. */

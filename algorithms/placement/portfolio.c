@@ -79,8 +79,6 @@ static enum error_code place_longest_first(struct placement_plan *plan, struct e
     struct by_length *jobs = NEW(plan->arena, struct by_length, p->job_count);
     size_t *order = NEW(plan->arena, size_t, p->job_count);
 
-    if (!jobs || !order)
-        return fail_memory(err);
     for (size_t i = 0; i < problem_pending(p); i++) {
         jobs[i] = (struct by_length){length_of(p, &p->jobs[i]), i};
         plan->work += p->has_matrix ? p->resource_count : 1;
@@ -187,10 +185,8 @@ enum error_code portfolio_run(struct portfolio *pf, struct placement_plan *plan,
 
     *pf = (struct portfolio){.plan = plan};
     pf->tried = NEW(plan->arena, struct portfolio_try, TRIED_MAX);
-    if (!pf->tried)
-        return fail_memory(err);
-    TRY(plan_copy_create(plan, &pf->first, err));
-    TRY(plan_copy_create(plan, &pf->best, err));
+    plan_copy_create(plan, &pf->first);
+    plan_copy_create(plan, &pf->best);
     TRY(try_policy(pf, "mct", err));
     if (!pf->best_name)
         return OK;

@@ -156,21 +156,17 @@ static void climb(struct ascent *s, size_t rounds, double first_eta, double last
     memcpy(s->price, s->best_price, s->problem->column_count * sizeof(*s->price));
 }
 
-static enum error_code make_ascent(const struct prices_problem *p, struct ticks *ticks,
-                                   const struct prices *from, struct ascent *s,
-                                   struct arena *a, struct error *err)
+static void make_ascent(const struct prices_problem *p, struct ticks *ticks,
+                        const struct prices *from, struct ascent *s, struct arena *a)
 {
     *s = (struct ascent){.problem = p, .ticks = ticks, .stride = 1, .floor = from->floor};
     s->price = NEW(a, double, p->column_count);
     s->best_price = NEW(a, double, p->column_count);
     s->load = NEW(a, double, p->column_count);
-    if (!s->price || !s->best_price || !s->load)
-        return fail_memory(err);
     for (size_t j = 0; j < p->column_count; j++)
         s->slots += slots_of(p, j);
     for (size_t j = 0; j < p->column_count; j++)
         s->price[j] = from->price ? from->price[j] : s->slots > 0 ? 1 / s->slots : 0;
-    return OK;
 }
 
 enum error_code prices_improve(const struct prices_problem *p, size_t rounds,
@@ -179,7 +175,8 @@ enum error_code prices_improve(const struct prices_problem *p, size_t rounds,
 {
     struct ascent s;
 
-    TRY(make_ascent(p, ticks, out, &s, a, err));
+    (void)err;
+    make_ascent(p, ticks, out, &s, a);
     climb(&s, rounds, first_eta, last_eta);
     *out = (struct prices){s.price, s.value, s.floor};
     return OK;
@@ -193,7 +190,7 @@ static enum error_code find_by_sample(const struct prices_problem *p, size_t str
 {
     struct ascent s;
 
-    TRY(make_ascent(p, ticks, out, &s, a, err));
+    make_ascent(p, ticks, out, &s, a);
     s.stride = stride;
     climb(&s, PRICES_ROUNDS, FIRST_ETA, LAST_ETA);
     out->price = s.price;

@@ -28,18 +28,16 @@ double priority_ban_s(double since_s, double max_ban_s)
     return trunc(max_ban_s * (1 - exp(-since_s / 650)));
 }
 
-enum error_code priority_prepare(struct placement_problem *p, struct error *err)
+void priority_prepare(struct placement_problem *p)
 {
     const struct placement_in *in = p->in;
     struct name_index resources;
 
     p->usage = NEW(p->arena, struct pair_map, 1);
-    if (!p->usage || !pair_map_create(p->usage, in->usage_count, p->arena))
-        return fail_memory(err);
+    pair_map_create(p->usage, in->usage_count, p->arena);
     if (in->usage_count == 0)
-        return OK;
-    if (!name_index_create(&resources, p->resource_count, p->arena))
-        return fail_memory(err);
+        return;
+    name_index_create(&resources, p->resource_count, p->arena);
     for (size_t pos = 0; pos < p->resource_count; pos++)
         name_index_add(&resources, p->resources[pos].given->id, pos);
     for (size_t i = 0; i < in->usage_count; i++) {
@@ -53,7 +51,6 @@ enum error_code priority_prepare(struct placement_problem *p, struct error *err)
         if (!place->a) /* the first of several counts */
             *place = (struct pair_place){user + 1, pos, i};
     }
-    return OK;
 }
 
 static const struct placement_usage *usage_of(const struct placement_problem *p,
@@ -197,8 +194,7 @@ enum error_code priority_jobs(struct placement_problem *p, double *priority,
     size_t count = problem_pending(p);
     double max_share;
 
-    if (!rated || !users)
-        return fail_memory(err);
+    (void)err;
     max_share = max_share_of(p, users);
     rate_without_share(p, rated);
     sort_rated(rated, count, p->order);
@@ -221,14 +217,12 @@ enum error_code priority_job_order(struct placement_problem *p, struct error *er
     double *priority;
 
     p->order = NEW(p->arena, size_t, p->job_count);
-    if (!p->order)
-        return fail_memory(err);
     for (size_t i = 0; i < p->job_count; i++)
         p->order[i] = i;
     if ((int)p->common[COMMON_JOB_ORDER] == ORDER_PLAIN)
         return OK;
     priority = NEW(p->arena, double, p->job_count);
-    return priority ? priority_jobs(p, priority, err) : fail_memory(err);
+    return priority_jobs(p, priority, err);
 }
 
 /* ---- resources ---- */

@@ -16,7 +16,7 @@
 double priority_ban_s(double since_s, double max_ban_s);
 
 /* Indexes the request's usage by user and resource. */
-enum error_code priority_prepare(struct placement_problem *p, struct error *err);
+void priority_prepare(struct placement_problem *p);
 
 /* The job's user is banned from the resource now: banned_until is not over, or, if
  * only the first failure is known, its ban is not. */

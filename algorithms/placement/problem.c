@@ -25,8 +25,6 @@ bool problem_warn(struct placement_problem *p, const char *format, ...)
 
     if (!p->warnings)
         p->warnings = NEW(p->arena, const char *, WARNINGS_MAX);
-    if (!p->warnings)
-        return false;
     if (p->warning_count == WARNINGS_MAX)
         return true;
     va_start(args, format);
@@ -49,14 +47,12 @@ static size_t site_number(struct placement_problem *p, struct name_index *names,
     return p->site_count++;
 }
 
-static enum error_code read_routes(struct placement_problem *p, struct name_index *sites,
-                                   struct error *err)
+static void read_routes(struct placement_problem *p, struct name_index *sites)
 {
     const struct network *n = &p->in->snapshot->network;
 
     p->routes = NEW(p->arena, struct pair_map, 1);
-    if (!p->routes || !pair_map_create(p->routes, n->route_count, p->arena))
-        return fail_memory(err);
+    pair_map_create(p->routes, n->route_count, p->arena);
     for (size_t i = 0; i < n->route_count; i++) {
         size_t from = site_number(p, sites, n->routes[i].from_site_id);
         size_t to = site_number(p, sites, n->routes[i].to_site_id);
@@ -65,11 +61,9 @@ static enum error_code read_routes(struct placement_problem *p, struct name_inde
         if (!place->a) /* the first of several counts */
             *place = (struct pair_place){from + 1, to, i};
     }
-    return OK;
 }
 
-static enum error_code read_replicas(struct placement_problem *p,
-                                     struct name_index *sites, struct error *err)
+static void read_replicas(struct placement_problem *p, struct name_index *sites)
 {
     const struct snapshot *s = p->in->snapshot;
     size_t count = 0;
@@ -78,8 +72,6 @@ static enum error_code read_replicas(struct placement_problem *p,
         count += s->files[f].site_count;
     p->file_first = NEW(p->arena, size_t, s->file_count + 1);
     p->file_sites = NEW(p->arena, size_t, count);
-    if (!p->file_first || !p->file_sites)
-        return fail_memory(err);
     count = 0;
     for (size_t f = 0; f < s->file_count; f++) {
         p->file_first[f] = count;
@@ -87,7 +79,6 @@ static enum error_code read_replicas(struct placement_problem *p,
             p->file_sites[count++] = site_number(p, sites, s->files[f].site_ids[k]);
     }
     p->file_first[s->file_count] = count;
-    return OK;
 }
 
 /* Seconds to move the bytes; HUGE_VAL: no way. */
@@ -153,29 +144,26 @@ double problem_output_s(const struct placement_problem *p, const struct problem_
     return route_s(p, job->given->output_bytes, site, p->home_site);
 }
 
-static enum error_code tabulate_transfers(struct placement_problem *p, struct error *err)
+static void tabulate_transfers(struct placement_problem *p)
 {
     size_t files = p->in->snapshot->file_count;
     double *table;
 
     if (!p->has_files || files > TRANSFERS_MAX || files * p->site_count > TRANSFERS_MAX)
-        return OK;
+        return;
     table = NEW(p->arena, double, files * p->site_count);
-    if (!table)
-        return fail_memory(err);
     for (size_t f = 0; f < files; f++)
         for (size_t s = 0; s < p->site_count; s++) {
             if (budget_step(p->in->budget, 1 + p->file_first[f + 1] - p->file_first[f]))
-                return OK; /* who asks for one works it out */
+                return; /* who asks for one works it out */
             table[f * p->site_count + s] = nearest_replica_s(p, f, s);
         }
     p->transfer_s = table;
-    return OK;
 }
 
 /* Sites are named by resources, files, routes and the home site. A resource
  * without one is a site of its own. */
-static enum error_code read_sites(struct placement_problem *p, struct error *err)
+static void read_sites(struct placement_problem *p)
 {
     const struct snapshot *s = p->in->snapshot;
     size_t room = p->resource_count + 2 * s->network.route_count + 1;
@@ -184,16 +172,15 @@ static enum error_code read_sites(struct placement_problem *p, struct error *err
     for (size_t f = 0; f < s->file_count; f++)
         room += s->files[f].site_count;
     p->site_ids = NEW(p->arena, const char *, room);
-    if (!p->site_ids || !name_index_create(&sites, room, p->arena))
-        return fail_memory(err);
+    name_index_create(&sites, room, p->arena);
     for (size_t pos = 0; pos < p->resource_count; pos++) {
         struct problem_resource *r = &p->resources[pos];
 
         r->site = r->given->site_id ? site_number(p, &sites, r->given->site_id)
                                     : p->site_count++;
     }
-    TRY(read_routes(p, &sites, err));
-    TRY(read_replicas(p, &sites, err));
+    read_routes(p, &sites);
+    read_replicas(p, &sites);
     p->home_site = s->home_site_id ? site_number(p, &sites, s->home_site_id) : NO_INDEX;
     p->store_count = p->site_count;
     if ((int)p->common[COMMON_FILE_SCOPE] == SCOPE_RESOURCE)
@@ -202,17 +189,15 @@ static enum error_code read_sites(struct placement_problem *p, struct error *err
         p->resources[pos].store = (int)p->common[COMMON_FILE_SCOPE] == SCOPE_RESOURCE
                                       ? pos
                                       : p->resources[pos].site;
-    return OK;
 }
 
 /* Numbers the architectures; needed only for file names with variables. */
-static enum error_code read_archs(struct placement_problem *p, struct error *err)
+static void read_archs(struct placement_problem *p)
 {
     struct name_index names;
 
     p->archs = NEW(p->arena, const char *, p->resource_count);
-    if (!p->archs || !name_index_create(&names, p->resource_count, p->arena))
-        return fail_memory(err);
+    name_index_create(&names, p->resource_count, p->arena);
     for (size_t pos = 0; pos < p->resource_count; pos++) {
         struct problem_resource *r = &p->resources[pos];
 
@@ -228,7 +213,6 @@ static enum error_code read_archs(struct placement_problem *p, struct error *err
             }
         }
     }
-    return OK;
 }
 
 /* ---- resources ---- */
@@ -239,8 +223,7 @@ struct running_list {
     size_t *next;                 /* by running job */
 };
 
-static enum error_code list_running(const struct placement_problem *p,
-                                    struct running_list *l, struct error *err)
+static void list_running(const struct placement_problem *p, struct running_list *l)
 {
     size_t m = p->resource_count, n = p->in->running_at ? p->in->running_count : 0;
 
@@ -248,8 +231,6 @@ static enum error_code list_running(const struct placement_problem *p,
     l->last = NEW(p->arena, size_t, m);
     l->count = NEW(p->arena, size_t, m);
     l->next = NEW(p->arena, size_t, n);
-    if (!l->first || !l->last || !l->count || !l->next)
-        return fail_memory(err);
     for (size_t i = 0; i < m; i++)
         l->first[i] = NO_INDEX;
     for (size_t i = 0; i < n; i++) {
@@ -264,7 +245,6 @@ static enum error_code list_running(const struct placement_problem *p,
             l->next[l->last[at]] = i;
         l->last[at] = i;
     }
-    return OK;
 }
 
 /* Only cpus and memory limit how many jobs run there at a time. */
@@ -276,8 +256,7 @@ static bool opens(const struct resource *r)
 /* Slots 0 .. job_count-1 are busy, in the order of free_at_s. With more jobs than
  * slots, slot k is free when all but n_max - 1 - k of the jobs have ended; `more`: there
  * are always more slots. */
-static enum error_code read_slots(struct placement_problem *p, struct problem_resource *r,
-                                  bool more, struct error *err)
+static void read_slots(struct placement_problem *p, struct problem_resource *r, bool more)
 {
     size_t busy = (size_t)r->given->job_count;
     size_t listed = r->given->free_at_count < busy ? r->given->free_at_count : busy;
@@ -292,11 +271,9 @@ static enum error_code read_slots(struct placement_problem *p, struct problem_re
     r->first_free_s = r->free_slot < r->slot_count ? r->given->ready_s : HUGE_VAL;
     skipped = busy > r->slot_count ? busy - r->slot_count : 0;
     if (listed == 0 || r->slot_count == 0)
-        return OK;
+        return;
     slots = NEW(p->arena, struct problem_slot, listed);
     times = NEW(p->arena, double, listed);
-    if (!slots || !times)
-        return fail_memory(err);
     for (size_t k = 0; k < listed; k++) {
         double at_s = r->given->free_at_s[k];
 
@@ -312,7 +289,6 @@ static enum error_code read_slots(struct placement_problem *p, struct problem_re
         r->first_free_s = fmin(r->first_free_s, times[k]);
     }
     r->busy = slots;
-    return OK;
 }
 
 /* When slot `slot` is free; HUGE_VAL: not known. *at: place in the busy slots, which go
@@ -348,18 +324,16 @@ static int by_end(const void *a, const void *b)
 
 /* The k-th running job that the request names holds what it needs until the k-th busy
  * slot is free; a busy slot without such a job holds its part of cpus and memory. */
-static enum error_code read_holds(struct placement_problem *p, struct problem_resource *r,
-                                  const struct running_list *running, struct error *err)
+static void read_holds(struct placement_problem *p, struct problem_resource *r,
+                       const struct running_list *running)
 {
     double slots = (double)resource_slots(r->given);
     size_t named = running->count[r->index], k = 0, at = 0, never;
     struct problem_hold *holds;
 
     if (r->free_slot + named == 0)
-        return OK;
+        return;
     holds = NEW(p->arena, struct problem_hold, named + r->busy_count + 1);
-    if (!holds)
-        return fail_memory(err);
     for (size_t i = running->first[r->index]; i != NO_INDEX; i = running->next[i], k++) {
         const struct problem_job *j = &p->jobs[problem_pending(p) + i];
 
@@ -386,7 +360,6 @@ static enum error_code read_holds(struct placement_problem *p, struct problem_re
                                            r->memory_bytes / slots * (double)never});
     qsort(holds, r->hold_count, sizeof(*holds), by_end);
     r->holds = holds;
-    return OK;
 }
 
 /* Without n_max only cpus and memory limit how many run at a time: as many slots as the
@@ -403,10 +376,8 @@ static void open_slots(const struct placement_problem *p, struct problem_resourc
         r->slot_count = (size_t)most;
 }
 
-static enum error_code read_resource(struct placement_problem *p,
-                                     struct problem_resource *r, size_t index,
-                                     const struct running_list *running,
-                                     struct error *err)
+static void read_resource(struct placement_problem *p, struct problem_resource *r,
+                          size_t index, const struct running_list *running)
 {
     const struct resource *given = &p->in->snapshot->resources[index];
 
@@ -420,12 +391,11 @@ static enum error_code read_resource(struct placement_problem *p,
     p->has_capacity = p->has_capacity || r->capacity;
     if (given->job_count > 0 || given->ready_s > 0)
         p->all_free = false;
-    TRY(read_slots(p, r, opens(given) && running->count[index], err));
+    read_slots(p, r, opens(given) && running->count[index]);
     if (!r->capacity)
-        return OK;
-    TRY(read_holds(p, r, running, err));
+        return;
+    read_holds(p, r, running);
     open_slots(p, r);
-    return OK;
 }
 
 static int by_speed(const void *a, const void *b)
@@ -437,7 +407,7 @@ static int by_speed(const void *a, const void *b)
     return (x->index > y->index) - (x->index < y->index);
 }
 
-static enum error_code read_resources(struct placement_problem *p, struct error *err)
+static void read_resources(struct placement_problem *p)
 {
     size_t count = p->resource_count;
     struct running_list running;
@@ -450,13 +420,10 @@ static enum error_code read_resources(struct placement_problem *p, struct error 
     p->speed_mips = NEW(p->arena, double, count);
     p->cpus = NEW(p->arena, double, count);
     p->memory_bytes = NEW(p->arena, double, count);
-    if (!p->resources || !p->position_of || !p->slowness || !p->block_slowness ||
-        !p->speed_mips || !p->cpus || !p->memory_bytes)
-        return fail_memory(err);
     p->all_free = true;
-    TRY(list_running(p, &running, err));
+    list_running(p, &running);
     for (size_t i = 0; i < count; i++)
-        TRY(read_resource(p, &p->resources[i], i, &running, err));
+        read_resource(p, &p->resources[i], i, &running);
     if (!p->has_matrix)
         qsort(p->resources, count, sizeof(*p->resources), by_speed);
     for (size_t pos = 0; pos < count; pos++) {
@@ -471,20 +438,18 @@ static enum error_code read_resources(struct placement_problem *p, struct error 
         if (pos % BLOCK == 0 || p->slowness[pos] < p->block_slowness[block])
             p->block_slowness[block] = p->slowness[pos];
     }
-    return OK;
 }
 
 /* ---- jobs ---- */
 
-static enum error_code read_jobs(struct placement_problem *p, struct error *err)
+static void read_jobs(struct placement_problem *p)
 {
     size_t users = 0;
 
     for (size_t i = 0; i < p->job_count; i++)
         users += p->in->jobs[i].user != NULL;
     p->jobs = NEW(p->arena, struct problem_job, p->job_count);
-    if (!p->jobs || !name_index_create(&p->user_numbers, users, p->arena))
-        return fail_memory(err);
+    name_index_create(&p->user_numbers, users, p->arena);
     p->user_count = 1;
     p->least_cpus = p->least_memory_bytes = p->job_count ? HUGE_VAL : 0;
     for (size_t i = 0; i < p->job_count; i++) {
@@ -512,7 +477,6 @@ static enum error_code read_jobs(struct placement_problem *p, struct error *err)
         p->has_release = p->has_release || j->release_s > 0;
         p->has_outputs = p->has_outputs || given->output_bytes > 0;
     }
-    return OK;
 }
 
 /* A number for the content of a row; times that compare equal count as equal. */
@@ -542,14 +506,13 @@ static bool rows_equal(const double *a, const double *b, size_t count)
 }
 
 /* Numbers the rows of the matrix: the first job that has it, and 1. O(n * m). */
-static enum error_code number_rows(struct placement_problem *p, struct error *err)
+static void number_rows(struct placement_problem *p)
 {
     struct pair_map rows;
 
     if (!p->has_matrix)
-        return OK;
-    if (!pair_map_create(&rows, p->job_count, p->arena))
-        return fail_memory(err);
+        return;
+    pair_map_create(&rows, p->job_count, p->arena);
     for (size_t i = 0; i < p->job_count; i++) {
         struct problem_job *j = &p->jobs[i];
         struct pair_place *place;
@@ -565,7 +528,6 @@ static enum error_code number_rows(struct placement_problem *p, struct error *er
         else if (rows_equal(j->etc_s, p->jobs[place->value].etc_s, p->resource_count))
             j->row = place->value + 1;
     }
-    return OK;
 }
 
 static int compare(double a, double b)
@@ -628,13 +590,11 @@ static int by_stream(const void *a, const void *b, void *jobs)
     return c ? c : (x > y) - (x < y);
 }
 
-static enum error_code make_streams(struct placement_problem *p, struct error *err)
+static void make_streams(struct placement_problem *p)
 {
     size_t n = p->job_count, room = 0;
 
     p->stream_jobs = NEW(p->arena, size_t, n);
-    if (!p->stream_jobs)
-        return fail_memory(err);
     for (size_t i = 0; i < n; i++)
         p->stream_jobs[i] = i;
     qsort_r(p->stream_jobs, n, sizeof(size_t), by_stream, p->jobs);
@@ -646,15 +606,12 @@ static enum error_code make_streams(struct placement_problem *p, struct error *e
                 room = room ? 2 * room : 16;
                 p->streams = GROW(p->arena, p->streams, struct problem_stream,
                                   p->stream_count, room);
-                if (!p->streams)
-                    return fail_memory(err);
             }
             p->streams[p->stream_count++].first = i;
         }
         p->streams[p->stream_count - 1].count++;
         j->stream = p->stream_count - 1;
     }
-    return OK;
 }
 
 /* ---- filters behind the requirement ---- */
@@ -709,7 +666,7 @@ static enum error_code check_texts(struct placement_problem *p,
     if (err->code != ERR_INVALID)
         return err->code;
     p->resource_count = 0;
-    TRY(read_jobs(p, err));
+    read_jobs(p);
     TRY(read_names(p, files, err));
     return ERR_INVALID;
 }
@@ -728,15 +685,15 @@ enum error_code problem_prepare(const struct placement_in *in, const double *com
     p->resource_count = in->snapshot->resource_count;
     if (check_request(in, &resources, &files, a, err) != OK)
         return check_texts(p, &files, err);
-    TRY(read_jobs(p, err));
-    TRY(read_resources(p, err));
-    TRY(number_rows(p, err));
-    TRY(read_sites(p, err));
-    TRY(tabulate_transfers(p, err));
+    read_jobs(p);
+    read_resources(p);
+    number_rows(p);
+    read_sites(p);
+    tabulate_transfers(p);
     if (p->has_files)
-        TRY(read_archs(p, err));
+        read_archs(p);
     TRY(read_names(p, &files, err));
     TRY(classes_make(p, err));
-    TRY(make_streams(p, err));
+    make_streams(p);
     return priority_job_order(p, err);
 }

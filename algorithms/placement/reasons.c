@@ -85,16 +85,13 @@ static int by_untrue(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static enum error_code list_clauses(const struct reasoner *w, const struct expr *e,
-                                    const struct expr_tally *tally,
-                                    struct class_reason *r, struct error *err)
+static void list_clauses(const struct reasoner *w, const struct expr *e,
+                         const struct expr_tally *tally, struct class_reason *r)
 {
     struct placement_clause *clauses =
         NEW(w->plan->arena, struct placement_clause, e->clause_count);
     size_t count = 0;
 
-    if (!clauses)
-        return fail_memory(err);
     for (size_t i = 0; i < e->clause_count; i++)
         if (tally[i].untrue || e->clause_count <= CLAUSES_MAX)
             clauses[count++] = (struct placement_clause){e->clauses[i].text,
@@ -105,27 +102,21 @@ static enum error_code list_clauses(const struct reasoner *w, const struct expr 
     }
     r->clauses = clauses;
     r->clause_count = count;
-    return OK;
 }
 
-static enum error_code note_miss(const struct reasoner *w, size_t pos, double shortfall,
-                                 const struct placement_nearest_miss **out,
-                                 struct error *err)
+static void note_miss(const struct reasoner *w, size_t pos, double shortfall,
+                      const struct placement_nearest_miss **out)
 {
     struct placement_nearest_miss *m =
         NEW(w->plan->arena, struct placement_nearest_miss, 1);
 
-    if (!m)
-        return fail_memory(err);
     m->resource_id = w->plan->problem->resources[pos].given->id;
     m->shortfall = shortfall < LONGEST_S ? shortfall : LONGEST_S;
     *out = m;
-    return OK;
 }
 
 /* Clauses and nearest miss over the resources that the requirement dropped. */
-static enum error_code explain_requirement(struct reasoner *w, size_t class_index,
-                                           struct error *err)
+static void explain_requirement(struct reasoner *w, size_t class_index)
 {
     const struct placement_problem *p = w->plan->problem;
     const struct problem_class *c = &p->classes[class_index];
@@ -136,11 +127,9 @@ static enum error_code explain_requirement(struct reasoner *w, size_t class_inde
     size_t best_pos = NO_INDEX;
 
     r->known = true;
-    if (!tally)
-        return fail_memory(err);
     r->omitted = p->resource_count * (1 + e->clause_count) > WORK_MAX - w->work;
     if (r->omitted)
-        return OK;
+        return;
     for (size_t i = 0; i < p->resource_count; i++) {
         size_t pos = p->position_of[i];
         struct select_state state = {0};
@@ -150,7 +139,7 @@ static enum error_code explain_requirement(struct reasoner *w, size_t class_inde
         r->omitted = budget_step(p->in->budget, CLAUSE_STEPS * (1 + e->clause_count)) &&
                      w->work > LATE_WORK_MAX;
         if (r->omitted)
-            return OK;
+            return;
         if (!problem_class_unmet(c, pos))
             continue;
         if (e->on_plan)
@@ -162,13 +151,13 @@ static enum error_code explain_requirement(struct reasoner *w, size_t class_inde
         }
     }
     if (best_pos != NO_INDEX)
-        TRY(note_miss(w, best_pos, best.shortfall, &r->miss, err));
-    return list_clauses(w, e, tally, r, err);
+        note_miss(w, best_pos, best.shortfall, &r->miss);
+    list_clauses(w, e, tally, r);
 }
 
-static enum error_code filter_reason(struct reasoner *w, size_t job, enum filter f,
-                                     const struct need_counts *n, size_t count,
-                                     struct placement_reason *r, struct error *err)
+static void filter_reason(struct reasoner *w, size_t job, enum filter f,
+                          const struct need_counts *n, size_t count,
+                          struct placement_reason *r)
 {
     const struct placement_problem *p = w->plan->problem;
     const struct problem_job *j = &p->jobs[job];
@@ -179,18 +168,18 @@ static enum error_code filter_reason(struct reasoner *w, size_t job, enum filter
     r->detail = filters[f].detail;
     r->resource_count = count;
     if (f == FILTER_CPUS)
-        TRY(note_miss(w, n->most_cpus,
-                      (j->cpus - p->resources[n->most_cpus].cpus) / fmax(j->cpus, 1),
-                      &r->nearest_miss, err));
+        note_miss(w, n->most_cpus,
+                  (j->cpus - p->resources[n->most_cpus].cpus) / fmax(j->cpus, 1),
+                  &r->nearest_miss);
     if (f == FILTER_MEMORY)
-        TRY(note_miss(w, n->most_memory,
-                      (j->memory_bytes - p->resources[n->most_memory].memory_bytes) /
-                          fmax(j->memory_bytes, 1),
-                      &r->nearest_miss, err));
+        note_miss(w, n->most_memory,
+                  (j->memory_bytes - p->resources[n->most_memory].memory_bytes) /
+                      fmax(j->memory_bytes, 1),
+                  &r->nearest_miss);
     if (f != FILTER_REQUIREMENT)
-        return OK;
+        return;
     if (!known->known)
-        TRY(explain_requirement(w, j->job_class, err));
+        explain_requirement(w, j->job_class);
     r->clauses = known->clauses;
     r->clause_count = known->clause_count;
     r->nearest_miss = known->miss;
@@ -199,10 +188,7 @@ static enum error_code filter_reason(struct reasoner *w, size_t job, enum filter
                                  "the requirement is not true there; on %zu of them it "
                                  "is undefined, because a name has no value",
                                  c->undefined_count);
-        if (!r->detail)
-            return fail_memory(err);
     }
-    return OK;
 }
 
 /* Why jobs of a class wait that was not looked at for lack of time, or none. */
@@ -217,8 +203,7 @@ static enum plan_wait wait_of(const struct reasoner *w, size_t job,
     return wait == WAIT_NO_FREE_SLOT && n->passed == 0 ? WAIT_NONE : wait;
 }
 
-static enum error_code explain(struct reasoner *w, size_t job, struct wait_reason *s,
-                               struct error *err)
+static void explain(struct reasoner *w, size_t job, struct wait_reason *s)
 {
     const struct placement_problem *p = w->plan->problem;
     const struct problem_class *c = &p->classes[p->jobs[job].job_class];
@@ -228,8 +213,6 @@ static enum error_code explain(struct reasoner *w, size_t job, struct wait_reaso
     enum plan_wait wait;
     size_t count = 0;
 
-    if (!r)
-        return fail_memory(err);
     need_counts_of(w->counter, job, &n);
     wait = wait_of(w, job, &n);
     if (wait == WAIT_NONE) /* what is there is held for ever */
@@ -238,7 +221,7 @@ static enum error_code explain(struct reasoner *w, size_t job, struct wait_reaso
         size_t dropped = c->dropped[f] + n.dropped[f];
 
         if (dropped)
-            TRY(filter_reason(w, job, f, &n, dropped, &r[count++], err));
+            filter_reason(w, job, f, &n, dropped, &r[count++]);
     }
     if (!n.known)
         r[count++] = (struct placement_reason){
@@ -255,7 +238,6 @@ static enum error_code explain(struct reasoner *w, size_t job, struct wait_reaso
         r[count++] = (struct placement_reason){
             .reason = "no_resource", .detail = "the snapshot has no resource for it"};
     *s = (struct wait_reason){.reasons = r, .count = count};
-    return OK;
 }
 
 /* ---- jobs with equal reasons and needs ---- */
@@ -310,8 +292,7 @@ static bool same_group(const struct placement_unplaced_class *a,
 }
 
 /* The number of the group of such jobs, a new one for new reasons. */
-static enum error_code find_group(struct reasoner *w, size_t job, struct wait_reason *s,
-                                  struct error *err)
+static void find_group(struct reasoner *w, size_t job, struct wait_reason *s)
 {
     const struct problem_job *j = &w->plan->problem->jobs[job];
     struct placement_unplaced_class fresh = {
@@ -328,25 +309,21 @@ static enum error_code find_group(struct reasoner *w, size_t job, struct wait_re
         place = pair_map_at(&w->group_at, hash, ++nth);
     s->group = place->value;
     if (place->a)
-        return OK;
+        return;
     if (w->group_count == w->group_room) {
         size_t room = w->group_room ? 2 * w->group_room : 16;
 
         w->groups = GROW(w->plan->arena, w->groups, struct placement_unplaced_class,
                          w->group_count, room);
-        if (!w->groups)
-            return fail_memory(err);
         w->group_room = room;
     }
     s->group = w->group_count++;
     w->groups[s->group] = fresh;
     *place = (struct pair_place){hash + 1, nth, s->group};
-    return OK;
 }
 
 /* Instead of explain(), without looking at a resource. */
-static enum error_code explain_not(struct reasoner *w, size_t job, struct wait_reason *s,
-                                   struct error *err)
+static void explain_not(struct reasoner *w, size_t job, struct wait_reason *s)
 {
     const struct placement_problem *p = w->plan->problem;
     struct placement_reason *r = NEW(w->plan->arena, struct placement_reason, 1);
@@ -354,15 +331,12 @@ static enum error_code explain_not(struct reasoner *w, size_t job, struct wait_r
                               ? WAIT_OUT_OF_TIME
                               : w->plan->entries[job].wait;
 
-    if (!r)
-        return fail_memory(err);
     if (wait == WAIT_NO_FREE_SLOT) /* perhaps it passes nowhere */
         wait = WAIT_NONE;
     r->reason = wait == WAIT_NONE ? "not_counted" : waits[wait].name;
     r->detail = wait == WAIT_NONE ? "the time was up before its reasons were looked for"
                                   : waits[wait].detail;
     *s = (struct wait_reason){.reasons = r, .count = 1, .is_skipped = true};
-    return OK;
 }
 
 /* Whether there is time to look for the job's reasons; the first ones are told in full,
@@ -378,11 +352,9 @@ static bool may_explain(const struct reasoner *w, size_t job)
 
 /* The reasons of every job of the stream that has no place; number[job] is its number
  * among such jobs. */
-static enum error_code explain_stream(struct reasoner *w,
-                                      const struct problem_stream *stream,
-                                      const size_t *number,
-                                      struct placement_unplaced *list, size_t *group_of,
-                                      struct error *err)
+static void explain_stream(struct reasoner *w, const struct problem_stream *stream,
+                           const size_t *number, struct placement_unplaced *list,
+                           size_t *group_of)
 {
     const struct placement_problem *p = w->plan->problem;
     struct wait_reason known[PLAN_WAIT_COUNT] = {0};
@@ -396,10 +368,10 @@ static enum error_code explain_stream(struct reasoner *w,
             continue;
         if (!s->reasons) {
             if (may_explain(w, job))
-                TRY(explain(w, job, s, err));
+                explain(w, job, s);
             else
-                TRY(explain_not(w, job, s, err));
-            TRY(find_group(w, job, s, err));
+                explain_not(w, job, s);
+            find_group(w, job, s);
         }
         w->explained_count += !s->is_skipped;
         w->skipped_count += s->is_skipped;
@@ -409,12 +381,11 @@ static enum error_code explain_stream(struct reasoner *w,
         w->groups[s->group].job_count++;
         w->omitted_count += w->classes[p->jobs[job].job_class].omitted;
     }
-    return OK;
 }
 
 /* The groups in the order of their first jobs, with some ids of these. */
-static enum error_code list_groups(struct reasoner *w, const size_t *group_of,
-                                   struct placement_out *out, struct error *err)
+static void list_groups(struct reasoner *w, const size_t *group_of,
+                        struct placement_out *out)
 {
     struct arena *a = w->plan->arena;
     struct placement_unplaced_class *list =
@@ -422,8 +393,6 @@ static enum error_code list_groups(struct reasoner *w, const size_t *group_of,
     const char ***ids = NEW(a, const char **, w->group_count);
     size_t *place = NEW(a, size_t, w->group_count), filled = 0;
 
-    if (!list || !ids || !place)
-        return fail_memory(err);
     assert(w->groups || out->unplaced_count == 0); /* each job has a group */
     for (size_t i = 0; i < out->unplaced_count; i++) {
         size_t group = group_of[i];
@@ -435,8 +404,6 @@ static enum error_code list_groups(struct reasoner *w, const size_t *group_of,
             place[group] = filled;
             list[filled++] = w->groups[group];
             ids[group] = NEW(a, const char *, jobs < EXAMPLES_MAX ? jobs : EXAMPLES_MAX);
-            if (!ids[group])
-                return fail_memory(err);
         }
         g = &list[place[group]];
         if (g->id_count == 0)
@@ -447,7 +414,6 @@ static enum error_code list_groups(struct reasoner *w, const size_t *group_of,
     }
     out->unplaced_classes = list;
     out->unplaced_class_count = filled;
-    return OK;
 }
 
 static enum error_code create(struct reasoner *w, bool estimate, size_t unplaced,
@@ -466,24 +432,20 @@ static enum error_code create(struct reasoner *w, bool estimate, size_t unplaced
 }
 
 /* What is left out of the reasons. */
-static enum error_code warn_of_rest(const struct reasoner *w, struct error *err)
+static void warn_of_rest(const struct reasoner *w)
 {
     struct placement_problem *p = w->plan->problem;
 
-    if (w->omitted_count &&
-        !problem_warn(
-            p,
-            "nearest_miss_omitted: clauses and nearest miss of %zu jobs without "
-            "a place are left out, there are too many different requirements",
-            w->omitted_count))
-        return fail_memory(err);
-    if (w->skipped_count &&
-        !problem_warn(p,
-                      "explained: %zu of %zu jobs without a place; the time was up "
-                      "before the reasons of the others were looked for",
-                      w->explained_count, w->explained_count + w->skipped_count))
-        return fail_memory(err);
-    return OK;
+    if (w->omitted_count)
+        problem_warn(p,
+                     "nearest_miss_omitted: clauses and nearest miss of %zu jobs without "
+                     "a place are left out, there are too many different requirements",
+                     w->omitted_count);
+    if (w->skipped_count)
+        problem_warn(p,
+                     "explained: %zu of %zu jobs without a place; the time was up "
+                     "before the reasons of the others were looked for",
+                     w->explained_count, w->explained_count + w->skipped_count);
 }
 
 enum error_code reasons_fill(const struct placement_plan *plan, bool estimate,
@@ -497,20 +459,17 @@ enum error_code reasons_fill(const struct placement_plan *plan, bool estimate,
 
     out->unplaced = list;
     out->unplaced_count = count;
-    if (!list || !group_of)
-        return fail_memory(err);
     if (count == 0)
         return OK;
     number = NEW(plan->arena, size_t, p->job_count);
-    if (!number)
-        return fail_memory(err);
     for (size_t i = 0; i < problem_pending(p); i++) {
         number[i] = filled;
         filled += plan->entries[i].pos == NO_INDEX;
     }
     TRY(create(&w, estimate, count, err));
     for (size_t i = 0; i < p->stream_count; i++)
-        TRY(explain_stream(&w, &p->streams[i], number, list, group_of, err));
-    TRY(list_groups(&w, group_of, out, err));
-    return warn_of_rest(&w, err);
+        explain_stream(&w, &p->streams[i], number, list, group_of);
+    list_groups(&w, group_of, out);
+    warn_of_rest(&w);
+    return OK;
 }

@@ -102,9 +102,7 @@ static enum error_code search_orders(struct placement_plan *plan,
     size_t n = problem_pending(plan->problem), count = start->placed_count;
     struct orders s = {.plan = plan, .order = NEW(plan->arena, size_t, n)};
 
-    if (!s.order)
-        return fail_memory(err);
-    TRY(plan_copy_create(plan, &s.best, err));
+    plan_copy_create(plan, &s.best);
     plan_load(plan, start);
     plan_save(plan, &s.best);
     TRY(bound_of(plan, err));

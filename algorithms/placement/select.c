@@ -30,20 +30,18 @@ struct selector {
     struct expr_value *derived[EXPR_ATTRIBUTE]; /* by position; NULL: not made yet */
 };
 
-static enum error_code add_column(struct placement_problem *p,
-                                  const struct expr_name *name, size_t *column,
-                                  struct error *err)
+static void add_column(struct placement_problem *p, const struct expr_name *name,
+                       size_t *column)
 {
     struct selector *s = p->selector;
 
     *column = name_index_find(&s->column_index, name->name);
     if (*column != NAME_NOT_FOUND)
-        return OK;
+        return;
     if (s->column_count * 2 >= s->column_index.slot_count) {
         struct name_index larger;
 
-        if (!name_index_create(&larger, s->column_index.slot_count, p->arena))
-            return fail_memory(err);
+        name_index_create(&larger, s->column_index.slot_count, p->arena);
         for (size_t i = 0; i < s->column_count; i++)
             name_index_add(&larger, s->columns[i].name, i);
         s->column_index = larger;
@@ -52,8 +50,6 @@ static enum error_code add_column(struct placement_problem *p,
         size_t room = s->column_room ? 2 * s->column_room : 16;
 
         s->columns = GROW(p->arena, s->columns, struct column, s->column_count, room);
-        if (!s->columns)
-            return fail_memory(err);
         s->column_room = room;
     }
     *column = s->column_count++;
@@ -62,24 +58,17 @@ static enum error_code add_column(struct placement_problem *p,
         .written = name->written,
         .values = NEW(p->arena, struct expr_value, p->resource_count),
     };
-    if (!s->columns[*column].values)
-        return fail_memory(err);
     name_index_add(&s->column_index, name->name, *column);
-    return OK;
 }
 
-static enum error_code bind(struct placement_problem *p, struct bound *b,
-                            struct error *err)
+static void bind(struct placement_problem *p, struct bound *b)
 {
     b->columns = NEW(p->arena, size_t, b->expr.name_count);
-    if (!b->columns)
-        return fail_memory(err);
     for (size_t i = 0; i < b->expr.name_count; i++) {
         b->columns[i] = NO_INDEX;
         if (b->expr.names[i].kind == EXPR_ATTRIBUTE)
-            TRY(add_column(p, &b->expr.names[i], &b->columns[i], err));
+            add_column(p, &b->expr.names[i], &b->columns[i]);
     }
-    return OK;
 }
 
 /* Texts of one purpose that were read already. */
@@ -105,15 +94,13 @@ static enum error_code read_text(struct placement_problem *p, const char *text,
         return OK;
     }
     b = NEW(p->arena, struct bound, 1);
-    if (!b)
-        return fail_memory(err);
     code = expr_parse(text, purpose, dialect, pointer, &b->expr, p->arena, err);
     if (code == ERR_INVALID)
         b = NULL; /* reported once; the request is refused */
     else if (code != OK)
         return code;
     else
-        TRY(bind(p, b, err));
+        bind(p, b);
     known->bound[known->count++] = b;
     *out = b;
     return OK;
@@ -128,7 +115,8 @@ static bool create_texts(const struct placement_problem *p, size_t count,
                          struct texts *texts)
 {
     *texts = (struct texts){.bound = NEW(p->arena, struct bound *, count)};
-    return texts->bound && name_index_create(&texts->index, count, p->arena);
+    name_index_create(&texts->index, count, p->arena);
+    return true;
 }
 
 static enum error_code read_all(struct placement_problem *p, struct error *err)
@@ -140,9 +128,8 @@ static enum error_code read_all(struct placement_problem *p, struct error *err)
         requirement_count += !blank(p->jobs[i].given->requirement);
         rank_count += !blank(p->jobs[i].given->rank);
     }
-    if (!create_texts(p, requirement_count, &requirements) ||
-        !create_texts(p, rank_count, &ranks))
-        return fail_memory(err);
+    create_texts(p, requirement_count, &requirements);
+    create_texts(p, rank_count, &ranks);
     for (size_t i = 0; i < p->job_count; i++) {
         const struct job *job = p->jobs[i].given;
         char pointer[64];
@@ -221,7 +208,7 @@ static size_t known_names(const struct placement_problem *p, const char **known)
     return count;
 }
 
-static enum error_code warn_unknown(struct placement_problem *p, struct error *err)
+static enum error_code warn_unknown(struct placement_problem *p)
 {
     const struct selector *s = p->selector;
     const char *known[KNOWN_MAX];
@@ -236,10 +223,9 @@ static enum error_code warn_unknown(struct placement_problem *p, struct error *e
             known_count = known_names(p, known);
         nearest = names_nearest(s->columns[i].name, known, known_count);
         warnings++;
-        if (!problem_warn(p, "unknown_attribute: no resource has '%.80s'%s%.80s%s",
-                          s->columns[i].written, nearest ? "; did you mean '" : "",
-                          nearest ? nearest : "", nearest ? "'?" : ""))
-            return fail_memory(err);
+        problem_warn(p, "unknown_attribute: no resource has '%.80s'%s%.80s%s",
+                     s->columns[i].written, nearest ? "; did you mean '" : "",
+                     nearest ? nearest : "", nearest ? "'?" : "");
     }
     return OK;
 }
@@ -249,19 +235,16 @@ enum error_code select_prepare(struct placement_problem *p, struct error *err)
     size_t before = err->item_count;
     struct selector *s = NEW(p->arena, struct selector, 1);
 
-    if (!s || !name_index_create(&s->column_index, 64, p->arena))
-        return fail_memory(err);
+    name_index_create(&s->column_index, 64, p->arena);
     p->selector = s;
     s->requirements = NEW(p->arena, struct bound *, p->job_count);
     s->ranks = NEW(p->arena, struct bound *, p->job_count);
     s->values = NEW(p->arena, struct expr_value, EXPR_NODES_MAX);
-    if (!s->requirements || !s->ranks || !s->values)
-        return fail_memory(err);
     TRY(read_all(p, err));
     if (err->item_count > before)
         return ERR_INVALID;
     fill_columns(p);
-    return p->resource_count ? warn_unknown(p, err) : OK;
+    return p->resource_count ? warn_unknown(p) : OK;
 }
 
 const struct expr *select_requirement(const struct placement_problem *p, size_t job)

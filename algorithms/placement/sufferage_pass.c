@@ -83,8 +83,6 @@ enum error_code placement_sufferage_pass(const struct placement_problem *problem
     size_t count = problem->job_count;
 
     (void)param;
-    if (!jobs || !claims || !known)
-        return fail_memory(err);
     for (size_t i = 0; i < count; i++)
         jobs[i] = problem->order[i];
     for (size_t number = 1; count && !plan->cut; number++)

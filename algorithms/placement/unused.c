@@ -101,8 +101,8 @@ static const struct {
     {"param_start", "it is for file names in dialect gridway", 0, has_param},
 };
 
-static enum error_code warn_jobs(struct placement_problem *p, const struct unused_in *in,
-                                 unsigned looks, struct error *err)
+static void warn_jobs(struct placement_problem *p, const struct unused_in *in,
+                      unsigned looks)
 {
     for (size_t k = 0; k < sizeof(job_members) / sizeof(*job_members); k++) {
         size_t count = 0, first = 0;
@@ -115,18 +115,15 @@ static enum error_code warn_jobs(struct placement_problem *p, const struct unuse
             first = i;
             count++;
         }
-        if (count &&
-            !problem_warn(p, "ignored: %s of %zu job%s (first /%s/%zu/%s): %s",
-                          job_members[k].member, count, count == 1 ? "" : "s", in->list,
-                          first, job_members[k].member, job_members[k].why))
-            return fail_memory(err);
+        if (count)
+            problem_warn(p, "ignored: %s of %zu job%s (first /%s/%zu/%s): %s",
+                         job_members[k].member, count, count == 1 ? "" : "s", in->list,
+                         first, job_members[k].member, job_members[k].why);
     }
-    return OK;
 }
 
 /* Needs that no resource limits: as many such jobs run at a time as there are slots. */
-static enum error_code warn_needs(struct placement_problem *p, const struct unused_in *in,
-                                  struct error *err)
+static void warn_needs(struct placement_problem *p, const struct unused_in *in)
 {
     bool limits_cpus = false, limits_memory = false;
     size_t cpus = 0, first_cpus = 0, memory = 0, first_memory = 0;
@@ -145,24 +142,21 @@ static enum error_code warn_needs(struct placement_problem *p, const struct unus
             first_memory = i;
         }
     }
-    if (cpus && !problem_warn(p,
-                              "ignored: cpus of %zu job%s (first /%s/%zu/cpus): no "
-                              "resource says how many it has, each job takes one slot",
-                              cpus, cpus == 1 ? "" : "s", in->list, first_cpus))
-        return fail_memory(err);
-    if (memory &&
-        !problem_warn(p,
-                      "ignored: memory_bytes of %zu job%s (first /%s/%zu/memory_bytes): "
-                      "no resource says how much it has",
-                      memory, memory == 1 ? "" : "s", in->list, first_memory))
-        return fail_memory(err);
-    return OK;
+    if (cpus)
+        problem_warn(p,
+                     "ignored: cpus of %zu job%s (first /%s/%zu/cpus): no "
+                     "resource says how many it has, each job takes one slot",
+                     cpus, cpus == 1 ? "" : "s", in->list, first_cpus);
+    if (memory)
+        problem_warn(p,
+                     "ignored: memory_bytes of %zu job%s (first /%s/%zu/memory_bytes): "
+                     "no resource says how much it has",
+                     memory, memory == 1 ? "" : "s", in->list, first_memory);
 }
 
 /* Deadlines and priorities: what they do, and what not. */
-static enum error_code warn_objective(struct placement_problem *p,
-                                      const struct unused_in *in, unsigned looks,
-                                      struct error *err)
+static void warn_objective(struct placement_problem *p, const struct unused_in *in,
+                           unsigned looks)
 {
     bool plans = !(looks & LOOK_RANK); /* gridway starts jobs now and plans no chains */
     const char *chains = plans ? "; jobs that run on a slot one behind the other stand "
@@ -180,24 +174,22 @@ static enum error_code warn_objective(struct placement_problem *p,
             first_urgent = i;
         }
     }
-    if (late && !problem_warn(p,
-                              "deadlines_not_in_objective: %zu job%s a deadline (first "
-                              "/%s/%zu/%s), which is no part of the objective of %s%s",
-                              late, late == 1 ? " has" : "s have", in->list, first_late,
-                              isnan(p->jobs[first_late].given->deadline_s) ? "deadline_at"
-                                                                           : "deadline_s",
-                              in->policy->name, chains))
-        return fail_memory(err);
-    if (urgent && !(looks & LOOK_JOB_PRIORITY) &&
-        !problem_warn(p,
-                      "priorities_not_in_objective: %zu job%s a fixed_priority (first "
-                      "/%s/%zu/fixed_priority), which is no part of the objective of "
-                      "%s%s; the policies mct, met, olb, kpb and gridway go by it with "
-                      "job_order gridway_priority",
-                      urgent, urgent == 1 ? " has" : "s have", in->list, first_urgent,
-                      in->policy->name, chains))
-        return fail_memory(err);
-    return OK;
+    if (late)
+        problem_warn(p,
+                     "deadlines_not_in_objective: %zu job%s a deadline (first "
+                     "/%s/%zu/%s), which is no part of the objective of %s%s",
+                     late, late == 1 ? " has" : "s have", in->list, first_late,
+                     isnan(p->jobs[first_late].given->deadline_s) ? "deadline_at"
+                                                                  : "deadline_s",
+                     in->policy->name, chains);
+    if (urgent && !(looks & LOOK_JOB_PRIORITY))
+        problem_warn(p,
+                     "priorities_not_in_objective: %zu job%s a fixed_priority (first "
+                     "/%s/%zu/fixed_priority), which is no part of the objective of "
+                     "%s%s; the policies mct, met, olb, kpb and gridway go by it with "
+                     "job_order gridway_priority",
+                     urgent, urgent == 1 ? " has" : "s have", in->list, first_urgent,
+                     in->policy->name, chains);
 }
 
 /* ---- members of resources ---- */
@@ -237,7 +229,7 @@ static const struct {
     {"observed_at", "the snapshot has no taken_at", has_lost_age},
 };
 
-static enum error_code warn_resources(struct placement_problem *p, struct error *err)
+static void warn_resources(struct placement_problem *p)
 {
     const struct snapshot *s = p->in->snapshot;
 
@@ -250,44 +242,38 @@ static enum error_code warn_resources(struct placement_problem *p, struct error 
             first = i;
             count++;
         }
-        if (count &&
-            !problem_warn(p,
-                          "ignored: %s of %zu resource%s (first "
-                          "/snapshot/resources/%zu/%s): %s",
-                          resource_members[k].member, count, count == 1 ? "" : "s", first,
-                          resource_members[k].member, resource_members[k].why))
-            return fail_memory(err);
+        if (count)
+            problem_warn(p,
+                         "ignored: %s of %zu resource%s (first "
+                         "/snapshot/resources/%zu/%s): %s",
+                         resource_members[k].member, count, count == 1 ? "" : "s", first,
+                         resource_members[k].member, resource_members[k].why);
     }
-    return OK;
 }
 
 /* ---- users and usage ---- */
 
-static enum error_code warn_users(struct placement_problem *p, unsigned looks,
-                                  struct error *err)
+static void warn_users(struct placement_problem *p, unsigned looks)
 {
     size_t count = 0, first = 0;
 
-    if (p->in->user_count && !(looks & (LOOK_RANK | LOOK_JOB_PRIORITY)) &&
-        !problem_warn(p,
-                      "ignored: %zu user%s (/users): they count for policy gridway and "
-                      "for job_order gridway_priority",
-                      p->in->user_count, p->in->user_count == 1 ? "" : "s"))
-        return fail_memory(err);
+    if (p->in->user_count && !(looks & (LOOK_RANK | LOOK_JOB_PRIORITY)))
+        problem_warn(p,
+                     "ignored: %zu user%s (/users): they count for policy gridway and "
+                     "for job_order gridway_priority",
+                     p->in->user_count, p->in->user_count == 1 ? "" : "s");
     for (size_t i = p->in->usage_count; i-- > 0;) {
         if (isnan(p->in->usage[i].mean_s) && isnan(p->in->usage[i].last_s))
             continue;
         count++;
         first = i;
     }
-    if (count && !(looks & LOOK_RESOURCE_PRIORITY) &&
-        !problem_warn(p,
-                      "ignored: mean_s and last_s of %zu row%s of usage (first "
-                      "/usage/%zu): they count for policy gridway with resource_order "
-                      "gridway_priority",
-                      count, count == 1 ? "" : "s", first))
-        return fail_memory(err);
-    return OK;
+    if (count && !(looks & LOOK_RESOURCE_PRIORITY))
+        problem_warn(p,
+                     "ignored: mean_s and last_s of %zu row%s of usage (first "
+                     "/usage/%zu): they count for policy gridway with resource_order "
+                     "gridway_priority",
+                     count, count == 1 ? "" : "s", first);
 }
 
 /* ---- options ---- */
@@ -327,9 +313,8 @@ static bool is_unused(const struct placement_problem *p, const char *name, unsig
     return false;
 }
 
-static enum error_code warn_options(struct placement_problem *p,
-                                    const struct unused_in *in, unsigned looks,
-                                    struct error *err)
+static void warn_options(struct placement_problem *p, const struct unused_in *in,
+                         unsigned looks)
 {
     const char *names = "";
     size_t count = 0;
@@ -339,16 +324,13 @@ static enum error_code warn_options(struct placement_problem *p,
             continue;
         names = arena_printf(p->arena, "%s%s/options/%s", names, count++ ? ", " : "",
                              in->options[i].name);
-        if (!names)
-            return fail_memory(err);
     }
-    if (count && !problem_warn(p,
-                               "ignored: %zu option%s (%s): %s does not look at %s with "
-                               "these settings",
-                               count, count == 1 ? "" : "s", names, in->policy->name,
-                               count == 1 ? "it" : "them"))
-        return fail_memory(err);
-    return OK;
+    if (count)
+        problem_warn(p,
+                     "ignored: %zu option%s (%s): %s does not look at %s with "
+                     "these settings",
+                     count, count == 1 ? "" : "s", names, in->policy->name,
+                     count == 1 ? "it" : "them");
 }
 
 enum error_code unused_warn(struct placement_problem *p, const struct unused_in *in,
@@ -356,10 +338,12 @@ enum error_code unused_warn(struct placement_problem *p, const struct unused_in 
 {
     unsigned looks = looks_of(p, in->policy);
 
-    TRY(warn_objective(p, in, looks, err));
-    TRY(warn_jobs(p, in, looks, err));
-    TRY(warn_needs(p, in, err));
-    TRY(warn_resources(p, err));
-    TRY(warn_users(p, looks, err));
-    return warn_options(p, in, looks, err);
+    (void)err;
+    warn_objective(p, in, looks);
+    warn_jobs(p, in, looks);
+    warn_needs(p, in);
+    warn_resources(p);
+    warn_users(p, looks);
+    warn_options(p, in, looks);
+    return OK;
 }
