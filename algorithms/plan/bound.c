@@ -42,16 +42,13 @@ static double recursion(const struct plan_run *run, double *least_s)
     return least_s[n];
 }
 
-enum error_code plan_bound(const struct plan_run *run, double *bound_s, struct error *err)
+void plan_bound(const struct plan_run *run, double *bound_s)
 {
     size_t n = run->in->phase_count - run->in->first_phase + 1;
     double *least_s = NEW(run->arena, double, n + 1);
     double sum_s = sum_of_phases(run);
 
-    if (!least_s)
-        return fail_memory(err);
     *bound_s = isfinite(sum_s) ? sum_s : 0;
     if (run->in->site_count == 1 && !run->cut && run->grid.tables[0].source)
         *bound_s = fmax(*bound_s, recursion(run, least_s));
-    return OK;
 }

@@ -12,7 +12,6 @@
  * phases of the least LB(k,k) of a cluster. 0: nothing is known.
  *
  * Source: spec rescheduling-plans.md 1.2. O(N^2) bounds of intervals, or N * C. */
-enum error_code plan_bound(const struct plan_run *run, double *bound_s,
-                           struct error *err);
+void plan_bound(const struct plan_run *run, double *bound_s);
 
 #endif

@@ -31,8 +31,6 @@ enum error_code plan_grid_create(const struct plan_in *in, plan_site_fn *planner
         .work = NEW(a, struct plan_work, 1),
         .ends = NEW(a, size_t, in->site_count),
     };
-    if (!grid->tables || !grid->work || !grid->ends)
-        return fail_memory(err);
     for (size_t s = 0; s < in->site_count; s++)
         TRY(plan_table_create(in->sites[s].source, in->phase_count, in->budget,
                               &grid->tables[s], a, err));
@@ -65,12 +63,11 @@ static double keep_s(const struct plan_grid *grid, const struct plan_place *plac
  * differ between clusters; with equal costs it is the same. */
 static enum error_code best_move(const struct plan_grid *grid, size_t first, size_t last,
                                  const struct plan_place *prev, struct plan_interval *out,
-                                 bool *found, struct error *err)
+                                 bool *found)
 {
     const struct plan_in *in = grid->in;
     double least_s = HUGE_VAL;
 
-    (void)err;
     *found = false;
     for (size_t s = 0; s < in->site_count; s++) {
         struct plan_table *table = &grid->tables[s];
@@ -106,12 +103,12 @@ static enum error_code best_move(const struct plan_grid *grid, size_t first, siz
 enum error_code plan_choose(const struct plan_grid *grid, size_t first, size_t last,
                             const struct plan_place *prev, double min_saving_ratio,
                             struct plan_interval *out, struct plan_choice *choice,
-                            bool *found, struct error *err)
+                            bool *found)
 {
     struct plan_interval move = {0};
     double kept_s = keep_s(grid, prev, first, last), moved_s = HUGE_VAL;
 
-    TRY(best_move(grid, first, last, prev, &move, found, err));
+    TRY(best_move(grid, first, last, prev, &move, found));
     if (*found)
         moved_s = move.time_s + move.cost_s;
     *choice = (struct plan_choice){kept_s, moved_s, move.place};
@@ -214,5 +211,5 @@ enum error_code plan_grid_next(const struct plan_grid *grid, size_t start,
         return OK;
     return plan_choose(grid, start, end, prev,
                        start == grid->in->first_phase ? grid->in->min_saving_ratio : 0,
-                       next, choice, found, err);
+                       next, choice, found);
 }

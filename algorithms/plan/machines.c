@@ -56,7 +56,7 @@ static struct perf_terms sum_of(const struct plan_machines *m, size_t first, siz
     };
 }
 
-static enum error_code add_models(struct plan_machines *m, struct error *err)
+static void add_models(struct plan_machines *m)
 {
     size_t n = m->in.phase_count, count = 0;
 
@@ -66,8 +66,6 @@ static enum error_code add_models(struct plan_machines *m, struct error *err)
     m->first_term = NEW(m->arena, size_t, n + 1);
     m->single_s = NEW(m->arena, double, n + 1);
     m->single_known = NEW(m->arena, size_t, n + 1);
-    if (!m->terms || !m->first_term || !m->single_s || !m->single_known)
-        return fail_memory(err);
     for (size_t k = 0; k < n; k++) {
         const struct perf_terms *phase = &m->in.phases[k];
 
@@ -78,7 +76,6 @@ static enum error_code add_models(struct plan_machines *m, struct error *err)
         m->single_s[k + 1] = m->single_s[k] + one_processor_s(phase);
         m->single_known[k + 1] = m->single_known[k] + (isnan(phase->single_s) ? 0U : 1U);
     }
-    return OK;
 }
 
 /* ---- schedules ---- */
@@ -95,18 +92,15 @@ enum error_code plan_machines_add(struct plan_machines *m, const size_t *members
 {
     size_t *copy = NEW(m->arena, size_t, count);
 
+    (void)err;
     if (m->schedule_count == m->schedule_size) {
         size_t size = m->schedule_size ? 2 * m->schedule_size : 64;
         struct schedule *grown =
             GROW(m->arena, m->schedules, struct schedule, m->schedule_size, size);
 
-        if (!grown)
-            return fail_memory(err);
         m->schedules = grown;
         m->schedule_size = size;
     }
-    if (!copy)
-        return fail_memory(err);
     if (count)
         memcpy(copy, members, count * sizeof(copy[0]));
     qsort(copy, count, sizeof(copy[0]), by_index);
@@ -208,13 +202,11 @@ static struct parallel_in question(const struct plan_machines *m,
 }
 
 /* The fastest machine alone, and all machines: no answer may be worse. */
-static enum error_code look_at_both(struct parallel_search *s, struct error *err)
+static enum error_code look_at_both(struct parallel_search *s)
 {
     size_t fastest = search_fastest(s);
     size_t *all = NEW(s->arena, size_t, s->n);
 
-    if (!all)
-        return fail_memory(err);
     for (size_t i = 0; i < s->n; i++)
         all[i] = i;
     search_keep(s, search_score(s, 1, s->cpu[fastest], HUGE_VAL), &fastest, 1);
@@ -231,7 +223,7 @@ static enum error_code run_policy(struct plan_machines *m, const struct parallel
 {
     TRY(search_create(in, s, m->in.scratch, err));
     TRY(parallel_fn_of(policy)(s, param, err));
-    return in->pre_evaluate || s->best_s == HUGE_VAL ? look_at_both(s, err) : OK;
+    return in->pre_evaluate || s->best_s == HUGE_VAL ? look_at_both(s) : OK;
 }
 
 /* The scheduler within its part of the budget; the fallback when that is over and has
@@ -336,8 +328,6 @@ static bool make_limits(struct plan_machines *m)
         m->link_at = NEW(m->arena, double, n + 1);
         m->limit_count = n;
     }
-    if (!rows || !column || !m->cpu_at || !m->link_at)
-        return false;
     memcpy(m->cpu_at + 1, machines->cpu_available_ratio, n * sizeof(double));
     qsort(m->cpu_at + 1, n, sizeof(double), falling);
     for (size_t i = 0; i < n; i++) {
@@ -412,14 +402,11 @@ enum error_code plan_machines_create(const struct plan_machines_in *in,
 {
     struct plan_machines *m = NEW(a, struct plan_machines, 1);
 
-    if (!m)
-        return fail_memory(err);
+    (void)err;
     *m = (struct plan_machines){.in = *in, .version = 1, .arena = a};
-    TRY(add_models(m, err));
+    add_models(m);
     if (in->keeps_answers) {
         m->memo = NEW(a, struct plan_best, in->phase_count * (in->phase_count + 1) / 2);
-        if (!m->memo)
-            return fail_memory(err);
     }
     *source = (struct plan_source){m, best, time_on, bound, same, wait_s};
     *machines = m;

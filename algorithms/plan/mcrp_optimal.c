@@ -106,7 +106,7 @@ static bool reach_to(const struct recursion *r, size_t j, size_t c)
 }
 
 /* Fills all. *done: false when the time was over before. */
-static enum error_code fill(const struct recursion *r, bool *done, struct error *err)
+static enum error_code fill(const struct recursion *r, bool *done)
 {
     const struct plan_in *in = r->run->in;
     struct plan_choice choice;
@@ -116,7 +116,7 @@ static enum error_code fill(const struct recursion *r, bool *done, struct error 
     for (size_t j = 1; j <= r->n; j++) {
         if (in->current.site != SIZE_MAX)
             TRY(plan_choose(&r->run->grid, in->first_phase, phase_of(r, j), &in->current,
-                            in->min_saving_ratio, &r->begin[j], &choice, &found, err));
+                            in->min_saving_ratio, &r->begin[j], &choice, &found));
         for (size_t c = 0; c < r->sites; c++)
             if (!reach_to(r, j, c))
                 return r->run->grid.tables[c].code;
@@ -198,10 +198,8 @@ enum error_code plan_mcrp_optimal(struct plan_run *run, struct error *err)
     size_t end, count;
     bool done;
 
-    if (!r.reach || !r.begin || !other)
-        return fail_memory(err);
     TRY(plan_by_site(run, plan_optimal, err));
-    TRY(fill(&r, &done, err));
+    TRY(fill(&r, &done));
     if (!done) {
         run->cut = true;
         return OK;

@@ -298,21 +298,16 @@ static size_t stop_phase(const struct plan_run *run)
     return 0;
 }
 
-static enum error_code fill_warnings(const struct plan_run *run, struct plan_out *out,
-                                     struct error *err)
+static void fill_warnings(const struct plan_run *run, struct plan_out *out)
 {
     const char **warnings = NEW(run->arena, const char *, run->in->site_count + 3);
     size_t count = 0;
 
-    if (!warnings)
-        return fail_memory(err);
     for (size_t s = 0; s < run->in->site_count; s++) {
         if (!out->site_why[s])
             continue;
         warnings[count] = arena_printf(run->arena, "site_left_out: site '%.100s': %s",
                                        run->in->sites[s].id, out->site_why[s]);
-        if (!warnings[count++])
-            return fail_memory(err);
     }
     if (run->single_better)
         warnings[count++] =
@@ -329,7 +324,6 @@ static enum error_code fill_warnings(const struct plan_run *run, struct plan_out
         warnings[count++] = "last_interval_too_short: it lasts less than min_interval_s";
     out->warnings = warnings;
     out->warning_count = count;
-    return OK;
 }
 
 #define OPTIMAL_GAP 3e-9 /* the bound may be off by rounding */
@@ -378,8 +372,6 @@ enum error_code plan_compete(struct plan_run *run, const struct policy *policy,
 
     *better = false;
     other.intervals = NEW(run->arena, struct plan_interval, run->in->phase_count);
-    if (!other.intervals)
-        return fail_memory(err);
     other.count = 0;
     other.proven = false;
     TRY(run_policy(&other, policy, err));
@@ -407,9 +399,8 @@ static enum error_code compare_single(struct plan_run *run, const struct policy 
     return OK;
 }
 
-static enum error_code answer(struct plan_run *run, const struct policy *policy,
-                              const char *const *why, struct plan_out *out,
-                              struct error *err)
+static void answer(struct plan_run *run, const struct policy *policy,
+                   const char *const *why, struct plan_out *out)
 {
     struct plan_out x = {
         .algorithm = run->algorithm ? run->algorithm : policy->name,
@@ -426,14 +417,13 @@ static enum error_code answer(struct plan_run *run, const struct policy *policy,
         x.total_s = plan_total_s(run->intervals, run->count);
         for (size_t i = 0; i < run->count; i++)
             x.cost_s += run->intervals[i].cost_s;
-        TRY(plan_bound(run, &x.lower_bound_s, err));
+        plan_bound(run, &x.lower_bound_s);
     }
     for (size_t s = 0; s < run->in->site_count; s++)
         x.calls += run->grid.tables[s].calls;
-    TRY(fill_warnings(run, &x, err));
+    fill_warnings(run, &x);
     judge(run, &x);
     *out = x;
-    return OK;
 }
 
 enum error_code plan_decide(const struct plan_in *in, const struct policy *policy,
@@ -452,8 +442,6 @@ enum error_code plan_decide(const struct plan_in *in, const struct policy *polic
     };
     const char **why = NEW(a, const char *, in->site_count);
 
-    if (!run.intervals || !why)
-        return fail_memory(err);
     TRY(plan_grid_create(&known, plan_site_fn_of(policy), option, &run.grid, a, err));
     TRY(find_single(&run, why));
     if (in->current.site != SIZE_MAX && !run.grid.tables[in->current.site].source)
@@ -462,5 +450,6 @@ enum error_code plan_decide(const struct plan_in *in, const struct policy *polic
         TRY(run_policy(&run, policy, err));
         TRY(compare_single(&run, policy, err));
     }
-    return answer(&run, policy, why, out, err);
+    answer(&run, policy, why, out);
+    return OK;
 }

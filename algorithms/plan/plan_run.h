@@ -40,7 +40,7 @@ double plan_total_s(const struct plan_interval *intervals, size_t count);
 enum error_code plan_choose(const struct plan_grid *grid, size_t first, size_t last,
                             const struct plan_place *prev, double min_saving_ratio,
                             struct plan_interval *out, struct plan_choice *choice,
-                            bool *found, struct error *err);
+                            bool *found);
 
 /* Phases first.. in one interval on a schedule that is known: the answer when time has
  * run out. */

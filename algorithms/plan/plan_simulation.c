@@ -95,8 +95,6 @@ static struct perf_terms *scaled(const struct perf_terms *phases, size_t count,
     for (size_t k = 0; copy && k < count; k++) {
         struct perf_term *terms = NEW(a, struct perf_term, phases[k].term_count);
 
-        if (!terms)
-            return NULL;
         for (size_t i = 0; i < phases[k].term_count; i++) {
             terms[i] = phases[k].terms[i];
             terms[i].comp_s *= factor;
@@ -119,8 +117,6 @@ static enum error_code make_site(struct sim *sim, size_t s, struct rng *r, size_
 
     site->cpu = NEW(sim->arena, double, count);
     site->links = NEW(sim->arena, double, count *count);
-    if (!models || !site->cpu || !site->links)
-        return fail_memory(sim->err);
     snprintf(site->id, sizeof(site->id), "%zu", s);
     site->machines =
         (struct parallel_machines){count, site->cpu, site->links, NULL, capacity_mbps};
@@ -163,8 +159,8 @@ static size_t *draw_sizes(struct sim *sim, struct rng *r, size_t *count)
 }
 
 /* The application: as given, or a substitute for the mean size. */
-static enum error_code find_phases(struct sim *sim, const size_t *sizes, size_t count,
-                                   const struct perf_terms **phases)
+static void find_phases(struct sim *sim, const size_t *sizes, size_t count,
+                        const struct perf_terms **phases)
 {
     double sum = 0;
 
@@ -175,7 +171,6 @@ static enum error_code find_phases(struct sim *sim, const size_t *sizes, size_t 
     if (sim->in->application != PLAN_APP_GIVEN)
         *phases = plan_substitute(sim->in->application, sum / (double)count,
                                   sim->in->merged, &sim->plan.phase_count, sim->arena);
-    return *phases ? OK : fail_memory(sim->err);
 }
 
 static enum error_code make_run(struct sim *sim)
@@ -187,18 +182,13 @@ static enum error_code make_run(struct sim *sim)
     double *inter;
     size_t n, *sizes = draw_sizes(sim, &r, &n);
 
-    if (!sizes)
-        return fail_memory(sim->err);
-    TRY(find_phases(sim, sizes, n, &phases));
+    find_phases(sim, sizes, n, &phases);
     sim->sites = NEW(a, struct sim_site, n);
     sim->plan_sites = NEW(a, struct plan_site, n);
     sim->sources = NEW(a, struct plan_source, n);
     sim->met = NEW(a, size_t, sim->plan.phase_count + 1);
     sim->executed.intervals = NEW(a, struct plan_interval, sim->plan.phase_count);
     inter = NEW(a, double, n *n);
-    if (!sim->sites || !sim->plan_sites || !sim->sources || !sim->met ||
-        !sim->executed.intervals || !inter)
-        return fail_memory(sim->err);
     for (size_t i = 0; i < n * n; i++)
         inter[i] = in->grid.inter_cost_s;
     for (size_t s = 0; s < n; s++)
@@ -320,8 +310,6 @@ static enum error_code run_no_model(struct sim *sim, double *time_s)
     size_t n = sim->sites[0].machines.count, *all = NEW(sim->arena, size_t, n);
     struct plan_interval whole = {.first = 1, .last = sim->plan.phase_count};
 
-    if (!all)
-        return fail_memory(sim->err);
     for (size_t i = 0; i < n; i++)
         all[i] = i;
     TRY(plan_machines_add(sim->sites[0].source, all, n, &whole.place.schedule, sim->err));
@@ -447,8 +435,6 @@ enum error_code plan_simulate(const struct plan_sim_in *in, struct plan_sim_out 
     double *time_s = NEW(a, double, n), *expected_s = NEW(a, double, n);
     size_t *moves = NEW(a, size_t, n);
 
-    if (!results || !tally || !all_s || !time_s || !expected_s || !moves)
-        return fail_memory(err);
     for (bool complete; done < in->run_count; done++) {
         memset(moves, 0, n * sizeof(moves[0]));
         TRY(one_run(in, done, time_s, expected_s, moves, &complete, err));

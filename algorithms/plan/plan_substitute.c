@@ -47,8 +47,6 @@ struct perf_terms *plan_substitute(enum plan_application application, double mac
     struct perf_term *terms = NEW(a, struct perf_term, PLAN_SUBSTITUTE_PHASES);
     struct perf_terms *phases = NEW(a, struct perf_terms, PLAN_SUBSTITUTE_PHASES);
 
-    if (!terms || !phases)
-        return NULL;
     *count = 0;
     for (size_t k = 0; k < PLAN_SUBSTITUTE_PHASES; k++) {
         terms[k] = phase(application, k, machines);

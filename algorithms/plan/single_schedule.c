@@ -12,8 +12,9 @@ enum error_code plan_single_schedule(struct plan_run *run, struct error *err)
     const struct plan_in *in = run->in;
     bool found;
 
+    (void)err;
     TRY(plan_choose(&run->grid, in->first_phase, in->phase_count, &in->current,
-                    in->min_saving_ratio, &run->intervals[0], &run->first, &found, err));
+                    in->min_saving_ratio, &run->intervals[0], &run->first, &found));
     run->count = found ? 1 : 0;
     if (found)
         run->intervals[0].valid = true; /* there is nothing to be thrashed */

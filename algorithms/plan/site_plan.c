@@ -25,7 +25,7 @@ enum error_code plan_table_create(const struct plan_source *source, size_t phase
         .err = err,
         .code = OK,
     };
-    return table->cells ? OK : fail_memory(err);
+    return OK;
 }
 
 void plan_table_forget(struct plan_table *table)
@@ -100,6 +100,7 @@ enum error_code plan_work_create(size_t phase_count, size_t population,
                                  struct plan_work *work, struct arena *a,
                                  struct error *err)
 {
+    (void)err;
     *work = (struct plan_work){
         .phase_count = phase_count,
         .population = population,
@@ -115,11 +116,7 @@ enum error_code plan_work_create(size_t phase_count, size_t population,
         .kept = NEW(a, bool, population *phase_count),
         .kept_fitness = NEW(a, double, population),
     };
-    return work->pieces && work->least && work->back && work->marks && work->best_marks &&
-                   work->genes && work->fitness && work->order && work->order_copy &&
-                   work->kept && work->kept_fitness
-               ? OK
-               : fail_memory(err);
+    return OK;
 }
 
 /* ---- answers ---- */
