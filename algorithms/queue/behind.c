@@ -37,13 +37,11 @@ static struct job_end pop(struct behind *b)
 }
 
 enum error_code queue_place_behind(const struct machine *m, double *start_s,
-                                   size_t *count, struct error *err)
+                                   size_t *count)
 {
     struct behind b = {.ends = NEW(m->arena, struct job_end, m->job_count + 1)};
     uint64_t most;
 
-    if (!b.ends)
-        return fail_memory(err);
     b.now_s = profile_end_s(&m->profile, &b.free);
     most = b.free;
     *count = 0;

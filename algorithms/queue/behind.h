@@ -10,6 +10,6 @@
  * as enough processors are free, none before one that is ahead of it. Asks no clock: it
  * is what makes an answer when the time is up. O(jobs * log(jobs)). */
 enum error_code queue_place_behind(const struct machine *m, double *start_s,
-                                   size_t *count, struct error *err);
+                                   size_t *count);
 
 #endif

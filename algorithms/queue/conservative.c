@@ -123,8 +123,6 @@ static enum error_code keep_promises(struct machine *m, struct error *err)
     struct promise *list = NEW(m->arena, struct promise, m->arrived_count);
     size_t count, late = 0;
 
-    if (!list)
-        return fail_memory(err);
     count = list_promises(m, list);
     for (size_t i = 0; i < count; i++) {
         const struct queue_job *j = &m->jobs[list[i].job];

@@ -132,8 +132,6 @@ static enum error_code survey(struct explaining *e)
     e->ends.list = NEW(m->arena, struct mark, most);
     e->begins.list = NEW(m->arena, struct mark, most);
     e->widths = NEW(m->arena, struct width, (size_t)1 << WIDTHS_BITS);
-    if (!e->ends.list || !e->begins.list || !e->widths)
-        return fail_memory(e->err);
     TRY(profile_create(&e->fixed, m->now_s, m->processors, m->arena, e->err));
     TRY(survey_running(e));
     TRY(survey_reservations(e));
@@ -251,8 +249,7 @@ static enum error_code explain(struct explaining *e, size_t job, struct queue_ve
 
 /* Who ends when a job can start; if nobody does (compression has moved them since), who
  * is in its way now. */
-static enum error_code find_breaker(struct explaining *e, size_t job,
-                                    struct queue_verdict *v)
+static void find_breaker(struct explaining *e, size_t job, struct queue_verdict *v)
 {
     const struct machine *m = e->m;
     const struct mark *who = mark_at(&e->ends, m->plan_s[job]);
@@ -260,8 +257,6 @@ static enum error_code find_breaker(struct explaining *e, size_t job,
     if (!who || who->at_s != m->plan_s[job]) {
         if (!e->plans.list) {
             e->plans.list = NEW(m->arena, struct mark, m->job_count);
-            if (!e->plans.list)
-                return fail_memory(e->err);
             for (size_t i = 0; i < m->job_count; i++)
                 if (is_planned(m, i))
                     mark(&e->plans, machine_end_s(m->plan_s[i], m->jobs[i].estimate_s),
@@ -274,7 +269,6 @@ static enum error_code find_breaker(struct explaining *e, size_t job,
         who = NULL;
     v->breaker_by = who ? who->by : v->by;
     v->breaker = who ? who->index : v->blocker;
-    return OK;
 }
 
 static enum error_code compare_promise(struct explaining *e, size_t job,
@@ -289,7 +283,8 @@ static enum error_code compare_promise(struct explaining *e, size_t job,
         return OK;
     v->broken_by_s = late_s;
     e->out->broken_count++;
-    return find_breaker(e, job, v);
+    find_breaker(e, job, v);
+    return OK;
 }
 
 /* ---- all ---- */

@@ -52,14 +52,12 @@ static struct measure *sort_measures(struct measure *list, struct measure *spare
 }
 
 /* Sorts the list, of which the second half is room. */
-static enum error_code classify(struct hint_classes *c, struct measure *list,
-                                size_t count, struct arena *a, struct error *err)
+static void classify(struct hint_classes *c, struct measure *list, size_t count,
+                     struct arena *a)
 {
     size_t values = 0, rank = 0;
 
     *c = (struct hint_classes){.of = NEW(a, uint16_t, count)};
-    if (!c->of)
-        return fail_memory(err);
     list = sort_measures(list, list + count, count);
     for (size_t i = 0; i < count; i++)
         values += i == 0 || list[i].value != list[i - 1].value;
@@ -70,30 +68,24 @@ static enum error_code classify(struct hint_classes *c, struct measure *list,
         c->of[list[i].job] =
             (uint16_t)(c->exact ? rank + 1 : rank * HINTS_CLASSES / values + 1);
     }
-    return OK;
 }
 
-enum error_code hints_create(struct hints *h, const struct queue_job *jobs, size_t count,
-                             struct arena *a, struct error *err)
+void hints_create(struct hints *h, const struct queue_job *jobs, size_t count,
+                  struct arena *a)
 {
     struct measure *list = NEW(a, struct measure, 2 * count);
     size_t cells;
 
-    if (!list)
-        return fail_memory(err);
     for (size_t i = 0; i < count; i++)
         list[i] = (struct measure){(double)jobs[i].processors, i};
-    TRY(classify(&h->widths, list, count, a, err));
+    classify(&h->widths, list, count, a);
     for (size_t i = 0; i < count; i++)
         list[i] = (struct measure){jobs[i].estimate_s + 0.0, i}; /* no -0 */
-    TRY(classify(&h->lengths, list, count, a, err));
+    classify(&h->lengths, list, count, a);
     cells = (h->widths.count + 1) * (h->lengths.count + 1);
     h->start_s = NEW(a, double, cells);
-    if (!h->start_s)
-        return fail_memory(err);
     for (size_t i = 0; i < cells; i++)
         h->start_s[i] = -HUGE_VAL;
-    return OK;
 }
 
 void hints_note(struct hints *h, size_t job, double start_s)

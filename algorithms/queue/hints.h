@@ -33,8 +33,8 @@ struct hints {
 };
 
 /* For these jobs; nothing is known. */
-enum error_code hints_create(struct hints *h, const struct queue_job *jobs, size_t count,
-                             struct arena *a, struct error *err);
+void hints_create(struct hints *h, const struct queue_job *jobs, size_t count,
+                  struct arena *a);
 
 /* A job fits at start_s, and not before. */
 void hints_note(struct hints *h, size_t job, double start_s);

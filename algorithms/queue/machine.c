@@ -64,8 +64,6 @@ static enum error_code add_reservations(struct machine *m, const struct queue_in
 {
     double *wake_s = NEW(m->arena, double, in->reservation_count);
 
-    if (!wake_s)
-        return fail_memory(err);
     for (size_t i = 0; i < in->reservation_count; i++) {
         const struct queue_reservation *r = &in->reservations[i];
 
@@ -99,8 +97,6 @@ static enum error_code add_running(struct machine *m, struct arena *a, struct er
     struct job_end *ends = NEW(a, struct job_end, m->running_count);
     uint64_t processors = 0;
 
-    if (!ends)
-        return fail_memory(err);
     for (size_t i = 0; i < m->running_count; i++) {
         ends[i] = (struct job_end){machine_running_end_s(&m->running[i], m->now_s),
                                    m->job_count + i};
@@ -136,16 +132,12 @@ enum error_code machine_open(struct machine *m, const struct policy *policy,
     m->start_s = NEW(a, double, in->job_count);
     m->plan_s = NEW(a, double, in->job_count);
     m->ends = NEW(a, struct job_end, in->job_count + in->running_count + 1);
-    if (!m->start_s || !m->plan_s || !m->ends)
-        return fail_memory(err);
     for (size_t i = 0; i < in->job_count; i++)
         m->start_s[i] = m->plan_s[i] = (double)NAN;
     TRY(profile_create(&m->profile, in->now_s, in->processors, a, err));
-    TRY(waiting_create(&m->waiting, policy, in->jobs, in->job_count, a, err));
+    waiting_create(&m->waiting, policy, in->jobs, in->job_count, a);
     if (queue_discipline_of(policy)->rule == QUEUE_CONSERVATIVE) {
         m->planned = NEW(a, uint64_t, in->job_count / 64 + 1);
-        if (!m->planned)
-            return fail_memory(err);
     }
     TRY(add_reservations(m, in, err));
     return add_running(m, a, err);

@@ -26,26 +26,23 @@ static struct profile_block *new_block(struct profile *p)
     return b;
 }
 
-static enum error_code make_spans(struct profile *p, struct error *err)
+static void make_spans(struct profile *p)
 {
     size_t count = p->end - p->begin, room = p->room ? 2 * p->room : FIRST_ROOM;
     struct profile_span *spans;
 
     if (p->end < p->room)
-        return OK;
+        return;
     if (p->begin > p->room / 2) { /* half of them are past */
         memmove(p->spans, p->spans + p->begin, count * sizeof(*p->spans));
     } else {
         spans = GROW(p->arena, p->spans, struct profile_span, p->end, room);
-        if (!spans)
-            return fail_memory(err);
         p->spans = spans;
         p->room = room;
         memmove(p->spans, p->spans + p->begin, count * sizeof(*p->spans));
     }
     p->begin = 0;
     p->end = count;
-    return OK;
 }
 
 enum error_code profile_create(struct profile *p, double now_s, uint64_t free,
@@ -54,7 +51,7 @@ enum error_code profile_create(struct profile *p, double now_s, uint64_t free,
     struct profile_block *b;
 
     *p = (struct profile){.now_s = now_s, .free = (int64_t)free, .arena = a};
-    TRY(make_spans(p, err));
+    make_spans(p);
     b = new_block(p);
     if (!b)
         return fail_memory(err);
@@ -162,7 +159,7 @@ static enum error_code make_room(struct profile *p, double at_s, struct error *e
     sum_up(&p->spans[at]);
     if (b->end <= TIDY_CELLS)
         return OK;
-    TRY(make_spans(p, err));
+    make_spans(p);
     return divide(p, span_at(p, at_s), err);
 }
 

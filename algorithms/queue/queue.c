@@ -176,8 +176,6 @@ static enum error_code open_machine(struct decision *d, const struct policy *pol
     struct machine *m = &d->machine;
     double *run_s = NEW(d->a, double, d->in->job_count);
 
-    if (!run_s)
-        return fail_memory(d->err);
     for (size_t i = 0; i < d->in->job_count; i++)
         run_s[i] = d->sorted.jobs[i].estimate_s;
     d->budget = budget_part(d->in->budget, 0, PLANNED_RATIO);
@@ -187,8 +185,8 @@ static enum error_code open_machine(struct decision *d, const struct policy *pol
     m->promise_s = d->sorted.planned_start_s;
     m->keeps_gaps = d->in->keeps_gaps;
     m->hints = NEW(d->a, struct hints, 1);
-    return m->hints ? hints_create(m->hints, m->jobs, m->job_count, d->a, d->err)
-                    : fail_memory(d->err);
+    hints_create(m->hints, m->jobs, m->job_count, d->a);
+    return OK;
 }
 
 /* The present; jobs that take no time end in it, and others take their place. */
@@ -232,7 +230,7 @@ static enum error_code find_starts(struct decision *d, double *start_s)
 
     for (size_t i = 0; i < m->job_count; i++)
         start_s[i] = isnan(m->start_s[i]) ? m->plan_s[i] : m->start_s[i];
-    return m->cut ? queue_place_behind(m, start_s, &d->out->behind_count, d->err) : OK;
+    return m->cut ? queue_place_behind(m, start_s, &d->out->behind_count) : OK;
 }
 
 static enum error_code note_starts(struct decision *d)
@@ -241,8 +239,6 @@ static enum error_code note_starts(struct decision *d)
     struct queue_out *out = d->out;
     double now_s = d->in->now_s;
 
-    if (!start_s)
-        return fail_memory(d->err);
     TRY(find_starts(d, start_s));
     for (size_t i = 0; i < d->in->running_count; i++)
         out->makespan_s = fmax(out->makespan_s, fmax(0, d->in->running[i].end_s - now_s));
@@ -299,8 +295,6 @@ enum error_code queue_decide(const struct policy *policy, const struct queue_in 
     };
     struct decision d = {.in = in, .out = &decided, .a = a, .err = err};
 
-    if (!decided.verdicts || !decided.order)
-        return fail_memory(err);
     TRY(sort_jobs(&d));
     TRY(open_machine(&d, policy));
     TRY(play_present(&d));

@@ -53,15 +53,13 @@ struct replay {
     struct machine machine;
 };
 
-static enum error_code prepare(struct replay *r, struct arena *a, struct error *err)
+static void prepare(struct replay *r, struct arena *a)
 {
     const struct queue_replay_in *in = r->in;
 
     r->places = NEW(a, struct place, in->job_count);
     r->jobs = NEW(a, struct queue_job, in->job_count);
     r->run_s = NEW(a, double, in->job_count);
-    if (!r->places || !r->jobs || !r->run_s)
-        return fail_memory(err);
     for (size_t i = 0; i < in->job_count; i++) {
         double number = in->jobs[i].number;
 
@@ -84,7 +82,6 @@ static enum error_code prepare(struct replay *r, struct arena *a, struct error *
         .reservations = in->reservations,
         .reservation_count = in->reservation_count,
     };
-    return OK;
 }
 
 static enum error_code play(struct replay *r, const struct queue_replay_watch *watch,
@@ -157,9 +154,7 @@ enum error_code queue_replay(const struct policy *policy,
     };
     struct replay r = {.in = in};
 
-    if (!played.start_s || !played.run_s)
-        return fail_memory(err);
-    TRY(prepare(&r, a, err));
+    prepare(&r, a);
     TRY(machine_open(&r.machine, policy, &r.cluster, r.run_s,
                      watch ? watch->budget : NULL, a, err));
     TRY(play(&r, watch, err));

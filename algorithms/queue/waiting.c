@@ -14,7 +14,7 @@ bool min_tree_create(struct min_tree *t, size_t count, struct arena *a)
     t->least = NEW(a, double, 2 * t->leaf_count);
     for (size_t i = 0; t->least && i < 2 * t->leaf_count; i++)
         t->least[i] = HUGE_VAL;
-    return t->least;
+    return true;
 }
 
 void min_tree_set(struct min_tree *t, size_t position, double value)
@@ -87,8 +87,6 @@ static bool rank_jobs(const struct queue_job *jobs, size_t count, enum queue_ord
 
     *rank = NEW(a, size_t, count);
     *job_of_rank = NEW(a, size_t, count);
-    if (!keys || !*rank || !*job_of_rank)
-        return false;
     for (size_t i = 0; i < count; i++)
         keys[i] = (struct key){{key_of(&jobs[i], order), 0}, i};
     if (order != QUEUE_ARRIVAL)
@@ -100,8 +98,7 @@ static bool rank_jobs(const struct queue_job *jobs, size_t count, enum queue_ord
     return true;
 }
 
-static enum error_code make_classes(struct waiting *w, size_t count, struct arena *a,
-                                    struct error *err)
+static void make_classes(struct waiting *w, size_t count, struct arena *a)
 {
     struct key *keys = NEW(a, struct key, count);
 
@@ -109,9 +106,7 @@ static enum error_code make_classes(struct waiting *w, size_t count, struct aren
     w->job_of_width_position = NEW(a, size_t, count);
     w->class_of = NEW(a, size_t, count);
     w->classes = NEW(a, struct width_class, count);
-    if (!keys || !w->width_position || !w->job_of_width_position || !w->class_of ||
-        !w->classes || !min_tree_create(&w->by_width, count, a))
-        return fail_memory(err);
+    min_tree_create(&w->by_width, count, a);
     for (size_t i = 0; i < count; i++)
         keys[i] =
             (struct key){{(double)w->jobs[i].processors, (double)w->filler_rank[i]}, i};
@@ -127,28 +122,24 @@ static enum error_code make_classes(struct waiting *w, size_t count, struct aren
         w->job_of_width_position[i] = keys[i].job;
         w->class_of[keys[i].job] = w->class_count - 1;
     }
-    return OK;
 }
 
-enum error_code waiting_create(struct waiting *w, const struct policy *policy,
-                               const struct queue_job *jobs, size_t count,
-                               struct arena *a, struct error *err)
+void waiting_create(struct waiting *w, const struct policy *policy,
+                    const struct queue_job *jobs, size_t count, struct arena *a)
 {
     size_t *unused;
 
     *w = (struct waiting){.jobs = jobs};
-    if (!rank_jobs(jobs, count, queue_discipline_of(policy)->order, &w->rank,
-                   &w->job_of_rank, a) ||
-        !min_tree_create(&w->by_rank, count, a))
-        return fail_memory(err);
+    rank_jobs(jobs, count, queue_discipline_of(policy)->order, &w->rank, &w->job_of_rank,
+              a);
+    min_tree_create(&w->by_rank, count, a);
     w->has_fillers = queue_discipline_of(policy)->rule == QUEUE_FIT ||
                      queue_discipline_of(policy)->rule == QUEUE_EASY;
     if (!w->has_fillers)
-        return OK;
-    if (!rank_jobs(jobs, count, queue_discipline_of(policy)->filler, &w->filler_rank,
-                   &unused, a))
-        return fail_memory(err);
-    return make_classes(w, count, a, err);
+        return;
+    rank_jobs(jobs, count, queue_discipline_of(policy)->filler, &w->filler_rank, &unused,
+              a);
+    make_classes(w, count, a);
 }
 
 /* ---- who waits ---- */

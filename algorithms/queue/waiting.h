@@ -51,9 +51,8 @@ struct waiting {
 };
 
 /* All jobs, none of them waiting. */
-enum error_code waiting_create(struct waiting *w, const struct policy *policy,
-                               const struct queue_job *jobs, size_t count,
-                               struct arena *a, struct error *err);
+void waiting_create(struct waiting *w, const struct policy *policy,
+                    const struct queue_job *jobs, size_t count, struct arena *a);
 
 /* by_rank gets `value`. */
 void waiting_add(struct waiting *w, size_t job, double value);
