@@ -53,8 +53,6 @@ struct slots_kept *slots_keep(size_t resource_count, struct arena *a)
 {
     struct slots_kept *kept = NEW(a, struct slots_kept, 1);
 
-    if (!kept)
-        return NULL;
     kept->shown = NEW(a, struct round_resource, resource_count);
     kept->is_changed = NEW(a, bool, resource_count);
     kept->changed = NEW(a, size_t, resource_count);
@@ -72,12 +70,10 @@ void slots_changed(struct slots_kept *kept, size_t resource)
 }
 
 static enum error_code count_all(struct slots *s, const struct round_in *in,
-                                 bool by_resource, struct arena *a, struct error *err)
+                                 bool by_resource, struct arena *a)
 {
     *s = (struct slots){.in = in, .by_resource = by_resource, .arena = a};
     s->job_count = NEW(a, size_t, in->resource_count);
-    if (!s->job_count)
-        return fail_memory(err);
     for (size_t r = 0; r < in->resource_count; r++) {
         const struct round_resource *resource = &in->resources[r];
 
@@ -114,8 +110,6 @@ static bool tree_create(struct tree *t, size_t count, struct arena *a)
     while (t->size < count)
         t->size *= 2;
     t->winner = NEW(a, size_t, 2 * t->size);
-    if (!t->winner)
-        return false;
     for (size_t i = 0; i < 2 * t->size; i++)
         t->winner[i] = NOWHERE;
     return true;
@@ -326,7 +320,7 @@ static enum error_code go_on(struct slots_kept *kept, const struct round_in *in,
 
     assert(kept->count == in->resource_count);
     if (!kept->is_built) {
-        TRY(count_all(s, in, false, kept->arena, err));
+        TRY(count_all(s, in, false, kept->arena));
         TRY(slots_index(s, err));
         for (size_t r = 0; r < kept->count; r++)
             kept->shown[r] = in->resources[r];
@@ -349,7 +343,7 @@ enum error_code slots_create(struct slots *s, const struct round_in *in, bool by
                              struct arena *a, struct error *err)
 {
     if (!in->kept)
-        return count_all(s, in, by_resource, a, err);
+        return count_all(s, in, by_resource, a);
     TRY(go_on(in->kept, in, err));
     *s = in->kept->state;
     s->by_resource = by_resource;

@@ -182,8 +182,6 @@ enum error_code replication_target_success(const struct round_in *in, const doub
     w.starts_max =
         work_starts_max((size_t)param[OPTION_REPLICAS_MAX], param[OPTION_MAX_RESTARTS]);
     w.targets = NEW(a, size_t, in->job_count);
-    if (!successes || !w.targets)
-        return fail_memory(err);
     for (size_t job = 0; job < in->job_count; job++) {
         struct round_success *s = &successes[count];
 

@@ -23,8 +23,6 @@ enum error_code work_follow(struct round_work *w)
         return OK;
     w->last_start = NEW(w->arena, size_t, w->in->job_count);
     w->earlier_start = NEW(w->arena, size_t, w->action_size);
-    if (!w->last_start || !w->earlier_start)
-        return fail_memory(w->err);
     for (size_t i = 0; i < w->action_count; i++)
         if (w->actions[i].kind == ROUND_START)
             follow_start(w, i);
@@ -40,23 +38,20 @@ size_t work_started_count(const struct round_work *w, size_t job)
     return count;
 }
 
-static enum error_code grow_actions(struct round_work *w)
+static void grow_actions(struct round_work *w)
 {
     size_t old = w->action_size, size = old ? 2 * old : 16;
 
     w->actions = GROW(w->arena, w->actions, struct round_action, old, size);
     if (w->last_start)
         w->earlier_start = GROW(w->arena, w->earlier_start, size_t, old, size);
-    if (!w->actions || (w->last_start && !w->earlier_start))
-        return fail_memory(w->err);
     w->action_size = size;
-    return OK;
 }
 
 enum error_code work_act(struct round_work *w, struct round_action action)
 {
     if (w->action_count == w->action_size)
-        TRY(grow_actions(w));
+        grow_actions(w);
     w->actions[w->action_count++] = action;
     if (w->last_start && action.kind == ROUND_START)
         follow_start(w, w->action_count - 1);
@@ -97,18 +92,15 @@ enum error_code work_begin(struct round_work *w, const struct round_in *in,
     return OK;
 }
 
-static enum error_code hold_one(struct round_work *w, size_t resource)
+static void hold_one(struct round_work *w, size_t resource)
 {
     if (w->held_count == w->held_size) {
         size_t size = w->held_size ? 2 * w->held_size : 16;
 
         w->held = GROW(w->arena, w->held, size_t, w->held_size, size);
-        if (!w->held)
-            return fail_memory(w->err);
         w->held_size = size;
     }
     w->held[w->held_count++] = resource;
-    return OK;
 }
 
 enum error_code work_hold(struct round_work *w, size_t job)
@@ -119,10 +111,10 @@ enum error_code work_hold(struct round_work *w, size_t job)
     w->held_job = job;
     for (size_t i = 0; i < j->replica_count; i++)
         if (replica_is_active(&j->replicas[i]))
-            TRY(hold_one(w, j->replicas[i].resource));
+            hold_one(w, j->replicas[i].resource);
     for (size_t i = w->last_start ? w->last_start[job] : 0; i;
          i = w->earlier_start[i - 1])
-        TRY(hold_one(w, w->actions[i - 1].resource));
+        hold_one(w, w->actions[i - 1].resource);
     return OK;
 }
 
@@ -194,7 +186,7 @@ enum error_code work_place(struct round_work *w, enum placement_rule rule,
 
 enum error_code work_take(struct round_work *w, size_t resource)
 {
-    TRY(hold_one(w, resource));
+    hold_one(w, resource);
     slots_take(&w->slots, resource);
     return OK;
 }
