@@ -131,24 +131,19 @@ static void check_group(const struct check *outer, struct sim_group *g)
         check_load(&c, &g->load);
 }
 
-static enum error_code check_groups(const struct check *c)
+static void check_groups(const struct check *c)
 {
     struct sim_group *groups = NEW(c->arena, struct sim_group, c->s->group_count);
 
-    if (!groups)
-        return fail_memory(c->err);
     if (c->s->group_count == 0)
         complain(c, "sites", ITEM_OUT_OF_BOUNDS, "there are no resources");
     for (size_t i = 0; i < c->s->group_count; i++) {
         groups[i] = c->s->groups[i];
         if (!groups[i].pointer)
             groups[i].pointer = arena_printf(c->arena, "%s/groups/%zu", c->pointer, i);
-        if (!groups[i].pointer)
-            return fail_memory(c->err);
         check_group(c, &groups[i]);
     }
     c->s->groups = groups;
-    return OK;
 }
 
 static enum error_code check_names(const struct check *c)
@@ -380,7 +375,7 @@ enum error_code sim_scenario_prepare(struct sim_scenario *s, const char *pointer
     check_network(&c);
     check_overhead(&c);
     check_bursts(&c);
-    TRY(check_groups(&c));
+    check_groups(&c);
     TRY(check_topology(&c));
     if (err->item_count == before)
         TRY(check_names(&c));

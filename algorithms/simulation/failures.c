@@ -220,16 +220,14 @@ static int compare_begin(const void *a, const void *b)
 }
 
 /* Ascending, and overlapping or touching ones made one. */
-enum error_code failures_create(struct sim *s, struct host *h)
+void failures_create(struct sim *s, struct host *h)
 {
     struct failure_interval *list;
     size_t count = 0;
 
     if (!h->trace || h->trace->outage_count == 0)
-        return OK;
+        return;
     list = NEW(s->arena, struct failure_interval, h->trace->outage_count);
-    if (!list)
-        return fail_memory(s->err);
     for (size_t i = 0; i < h->trace->outage_count; i++)
         list[i] = h->trace->outages[i];
     qsort(list, h->trace->outage_count, sizeof(*list), compare_begin);
@@ -248,5 +246,4 @@ enum error_code failures_create(struct sim *s, struct host *h)
     }
     h->outages = list;
     h->outage_count = count;
-    return OK;
 }

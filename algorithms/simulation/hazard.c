@@ -28,21 +28,18 @@ struct site_hazard {
     struct weibull_fit fit;
 };
 
-enum error_code hazards_create(struct sim *s)
+void hazards_create(struct sim *s)
 {
     struct hazard *hazards;
 
     if (!s->policy->checkpoint ||
         !(s->policy->checkpoint->flags & CHECKPOINT_NEEDS_WEIBULL))
-        return OK;
+        return;
     hazards = NEW(s->arena, struct hazard, s->host_count);
     s->site_hazards = NEW(s->arena, struct site_hazard, s->scenario->site_count);
     s->site_gap_s = NEW(s->arena, double, s->host_count *GAPS_KEPT);
-    if (!hazards || !s->site_hazards || !s->site_gap_s)
-        return fail_memory(s->err);
     for (size_t i = 0; i < s->host_count; i++)
         s->hosts[i].hazard = &hazards[i];
-    return OK;
 }
 
 void hazard_note(struct host *h, double gap_s)

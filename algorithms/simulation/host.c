@@ -338,8 +338,6 @@ enum error_code sim_resource_names(const struct sim_scenario *s,
     for (size_t g = 0; g < s->group_count; g++)
         n += s->groups[g].count;
     list = NEW(a, struct sim_resource_name, n);
-    if (!list)
-        return fail_memory(err);
     n = 0;
     for (size_t g = 0; g < s->group_count; g++) {
         for (size_t i = 0; i < s->groups[g].count; i++, n++) {
@@ -376,8 +374,6 @@ static enum error_code host_create(struct sim *s, struct host *h,
     h->name = name->id;
     if (s->wanted->per_resource || s->wanted->job_rows_max || s->wanted->log_rows_max)
         h->name = arena_text(s->rows, name->id, strlen(name->id));
-    if (!h->name)
-        return fail_memory(s->err);
     h->number = name->number;
     h->group = g;
     h->trace = g->traces ? &g->traces[name->number] : NULL;
@@ -390,7 +386,7 @@ static enum error_code host_create(struct sim *s, struct host *h,
     h->mips_total = fmax(0, distribution_draw(&g->mips_total, &mips, &position));
     h->planned_ms = h->posted_ms = KERNEL_NEVER;
     h->slowed = failures_slowed(s, h);
-    TRY(failures_create(s, h));
+    failures_create(s, h);
     kernel_post(&s->kernel, kernel_ms(g->register_s), EVENT_RESOURCE_ADD, h, 0);
     return OK;
 }
@@ -401,8 +397,6 @@ enum error_code hosts_create(struct sim *s)
 
     TRY(sim_resource_names(s->scenario, &names, &s->host_count, s->arena, s->err));
     s->hosts = NEW(s->arena, struct host, s->host_count);
-    if (!s->hosts)
-        return fail_memory(s->err);
     for (size_t i = 0; i < s->host_count; i++) {
         s->hosts[i].index = i;
         TRY(host_create(s, &s->hosts[i], &names[i]));

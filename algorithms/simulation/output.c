@@ -75,16 +75,14 @@ void sim_note_job(struct sim *s, const struct grid_job *job, enum sim_job_state 
     };
 }
 
-static enum error_code list_resources(struct sim *s, struct sim_run_out *out)
+static void list_resources(struct sim *s, struct sim_run_out *out)
 {
     double end_s = sim_now_s(s);
     struct sim_resource_row *rows;
 
     if (!s->wanted->per_resource)
-        return OK;
+        return;
     rows = NEW(s->rows, struct sim_resource_row, s->host_count);
-    if (!rows)
-        return fail_memory(s->err);
     for (size_t i = 0; i < s->host_count; i++) {
         const struct host *h = &s->hosts[i];
         double span_s = end_s - seconds(h->since_ms);
@@ -109,7 +107,6 @@ static enum error_code list_resources(struct sim *s, struct sim_run_out *out)
     }
     out->resources = rows;
     out->resource_count = s->host_count;
-    return OK;
 }
 
 /* ---- the end of the warm-up ---- */
@@ -312,9 +309,9 @@ enum error_code sim_close(struct sim *s, struct sim_run_out *out)
     fill_jobs(s, &out->metrics, left, span_s);
     fill_counts(s, &out->metrics, span_s);
     fill_hosts(s, &out->metrics);
-    TRY(list_resources(s, out));
-    TRY(storages_list(s, out));
-    TRY(paths_list(s, out));
+    list_resources(s, out);
+    storages_list(s, out);
+    paths_list(s, out);
     out->jobs = s->job_rows;
     out->job_count = s->job_row_count;
     out->log = s->log;

@@ -419,7 +419,7 @@ void host_show(struct sim *s, struct host *h);
 
 /* ---- failures.c ---- */
 
-enum error_code failures_create(struct sim *s, struct host *h);
+void failures_create(struct sim *s, struct host *h);
 
 /* How much longer times up must be for bursts to keep the stated mean; 1 without. */
 double failures_slowed(const struct sim *s, const struct host *h);
@@ -442,7 +442,7 @@ void information_see_progress(struct sim *s);
 
 /* ---- hazard.c ---- */
 
-enum error_code hazards_create(struct sim *s);
+void hazards_create(struct sim *s);
 
 /* Seconds from a failure that was seen to the next one. */
 void hazard_note(struct host *h, double gap_s);
@@ -494,8 +494,8 @@ void path_count_transfer(struct sim *s, size_t from, size_t to, double bytes);
 void path_count_job(struct sim *s, size_t from, size_t to);
 
 /* Rows of the output. */
-enum error_code paths_list(struct sim *s, struct sim_run_out *out);
-enum error_code storages_list(struct sim *s, struct sim_run_out *out);
+void paths_list(struct sim *s, struct sim_run_out *out);
+void storages_list(struct sim *s, struct sim_run_out *out);
 
 /* ---- life.c ---- */
 

@@ -110,14 +110,12 @@ static bool holds_slot(const struct round_replica *r)
 
 /* When slots in use are free. A replica whose output is on its way is still seen, but
  * holds none: of more replicas than there are jobs, the latest count. */
-static enum error_code fill_free_times(struct problem_round *p)
+static void fill_free_times(struct problem_round *p)
 {
     const struct round_in *in = p->in;
     size_t *first = NEW(p->arena, size_t, in->resource_count + 1);
     double *time_s;
 
-    if (!first)
-        return fail_memory(p->err);
     for (size_t i = 0; i < in->job_count; i++)
         for (size_t k = 0; k < in->jobs[i].replica_count; k++)
             if (holds_slot(&in->jobs[i].replicas[k]))
@@ -125,8 +123,6 @@ static enum error_code fill_free_times(struct problem_round *p)
     for (size_t i = 0; i < in->resource_count; i++)
         first[i + 1] += first[i];
     time_s = NEW(p->arena, double, first[in->resource_count]);
-    if (!time_s)
-        return fail_memory(p->err);
     for (size_t i = 0; i < in->resource_count; i++)
         p->resources[i].free_at_s = time_s + first[i];
     for (size_t i = 0; i < in->job_count; i++) {
@@ -146,17 +142,14 @@ static enum error_code fill_free_times(struct problem_round *p)
         qsort(time_s + first[i], r->free_at_count, sizeof(double), latest_first);
         r->free_at_count = (size_t)r->job_count;
     }
-    return OK;
 }
 
-static enum error_code fill_resources(struct problem_round *p)
+static void fill_resources(struct problem_round *p)
 {
     size_t count = p->in->resource_count;
     char *names = arena_alloc(p->arena, count, ID_BYTES);
 
     p->resources = NEW(p->arena, struct resource, count);
-    if (!names || !p->resources)
-        return fail_memory(p->err);
     for (size_t i = 0; i < count; i++) {
         const struct round_resource *r = &p->in->resources[i];
 
@@ -174,36 +167,31 @@ static enum error_code fill_resources(struct problem_round *p)
             .fixed_priority = 1,
         };
     }
-    return fill_free_times(p);
+    fill_free_times(p);
 }
 
 /* Sites are numbered; their names are as long as the snapshot needs them. */
-static enum error_code fill_sites(struct problem_round *p)
+static void fill_sites(struct problem_round *p)
 {
     size_t count = p->in->site_count;
     char *names = arena_alloc(p->arena, count, ID_BYTES);
     const char **sites = NEW(p->arena, const char *, count);
 
-    if (!names || !sites)
-        return fail_memory(p->err);
     for (size_t i = 0; i < count; i++)
         sites[i] = name_of(&names, 's', i);
     for (size_t i = 0; i < p->in->resource_count; i++)
         p->resources[i].site_id = sites[p->in->resources[i].site];
-    return OK;
 }
 
 /* ---- jobs ---- */
 
 /* Run times with the time until the input is there; NAN: never. */
-static enum error_code fill_times(struct problem_round *p, size_t job, double work_mi,
-                                  struct job *out)
+static void fill_times(struct problem_round *p, size_t job, double work_mi,
+                       struct job *out)
 {
     const struct round_in *in = p->in;
     double *row = NEW(p->arena, double, in->resource_count);
 
-    if (!row)
-        return fail_memory(p->err);
     for (size_t i = 0; i < in->resource_count; i++) {
         double speed_mips = resource_speed_mips(&p->resources[i]);
 
@@ -213,18 +201,15 @@ static enum error_code fill_times(struct problem_round *p, size_t job, double wo
     }
     out->etc_s = row;
     out->etc_count = in->resource_count;
-    return OK;
 }
 
-static enum error_code fill_jobs(struct problem_round *p)
+static void fill_jobs(struct problem_round *p)
 {
     char *names = arena_alloc(p->arena, p->waiting_count, ID_BYTES);
     size_t count = 0;
 
     p->jobs = NEW(p->arena, struct job, p->waiting_count);
     p->job_of = NEW(p->arena, size_t, p->waiting_count);
-    if (!names || !p->jobs || !p->job_of)
-        return fail_memory(p->err);
     for (size_t i = 0; i < p->in->job_count; i++) {
         const struct round_job *j = &p->in->jobs[i];
         double done_mi = j->has_checkpoint ? j->checkpoint_mi : 0;
@@ -244,10 +229,9 @@ static enum error_code fill_jobs(struct problem_round *p)
             .param_increment = NAN,
         };
         if (p->in->stage_in_s)
-            TRY(fill_times(p, i, job->estimate_ref_s, job));
+            fill_times(p, i, job->estimate_ref_s, job);
         p->job_of[count++] = i;
     }
-    return OK;
 }
 
 /* ---- the plan ---- */
@@ -260,8 +244,6 @@ static enum error_code make_plan(struct problem_round *p, placement_fn *run,
     struct placement_in *in = NEW(p->arena, struct placement_in, 1);
     struct placement_problem *problem = NEW(p->arena, struct placement_problem, 1);
 
-    if (!snapshot || !budget || !in || !problem)
-        return fail_memory(p->err);
     if (p->in->budget)
         *budget = *p->in->budget;
     budget->max_steps = PLACEMENT_ROUND_STEPS;
@@ -291,14 +273,11 @@ static enum error_code make_plan(struct problem_round *p, placement_fn *run,
 }
 
 /* What the plan starts now, in its order. */
-static enum error_code start_planned(struct problem_round *p,
-                                     const struct placement_plan *plan,
-                                     struct round_out *out)
+static void start_planned(struct problem_round *p, const struct placement_plan *plan,
+                          struct round_out *out)
 {
     struct round_action *actions = NEW(p->arena, struct round_action, plan->placed_count);
 
-    if (!actions)
-        return fail_memory(p->err);
     for (size_t i = 0; i < plan->placed_count; i++) {
         const struct plan_entry *e = &plan->entries[plan->sequence[i]];
         size_t resource = plan->problem->resources[e->pos].index;
@@ -317,7 +296,6 @@ static enum error_code start_planned(struct problem_round *p,
     out->actions = actions;
     if (plan->cut)
         out->status = DECISION_CUT;
-    return OK;
 }
 
 static enum error_code decide(placement_fn *run, const struct round_in *in,
@@ -331,18 +309,16 @@ static enum error_code decide(placement_fn *run, const struct round_in *in,
 
     p.waiting_count = count_waiting(in);
     p.free_count = NEW(a, size_t, in->resource_count);
-    if (!p.free_count)
-        return fail_memory(err);
     count_free(&p);
     decided.free_cpus = p.all_free_count;
     if (p.waiting_count && !p.is_anything_up)
         decided.status = DECISION_INFEASIBLE;
     if (p.waiting_count && p.all_free_count) {
-        TRY(fill_resources(&p));
-        TRY(fill_sites(&p));
-        TRY(fill_jobs(&p));
+        fill_resources(&p);
+        fill_sites(&p);
+        fill_jobs(&p);
         TRY(make_plan(&p, run, param, &plan));
-        TRY(start_planned(&p, &plan, &decided));
+        start_planned(&p, &plan, &decided);
     }
     *out = decided;
     return OK;

@@ -78,8 +78,6 @@ static enum error_code load_workload(const char *name, struct sim_scenario *out,
 {
     struct workload *w = NEW(a, struct workload, 1);
 
-    if (!w)
-        return fail_memory(err);
     TRY(workload_from_preset(name, w, a, err));
     TRY(workload_prepare(w, "/workload", a, err));
     out->workload = w;
@@ -139,8 +137,6 @@ static enum error_code load_ch3(const char *name, struct sim_scenario *out,
     const char *workload = arena_text(a, name, length);
     double up_min = 0, down_min = 0;
 
-    if (!sites || !g || !workload)
-        return fail_memory(err);
     if (!find_row(name, &up_min, &down_min))
         return fail(err, ERR_NOT_FOUND, "", "no preset '%s'", name);
     sites[0] = is_desktop ? "desktop" : "tornado";
@@ -173,8 +169,6 @@ static enum error_code load_ch4(const struct ch4 *preset, struct sim_scenario *o
     static const char *const sites[CH4_SITES] = {"s1", "s2", "s3", "s4"};
     struct sim_group *groups = NEW(a, struct sim_group, CH4_SITES);
 
-    if (!groups)
-        return fail_memory(err);
     for (size_t i = 0; i < CH4_SITES; i++)
         groups[i] = (struct sim_group){
             .id = "cr",
@@ -210,8 +204,6 @@ static enum error_code load_ch4_load(const char *name, struct sim_scenario *out,
     const char *digits = strrchr(name, '_') + 1;
     double up = 0.1 * (digits[0] - '0') + 0.01 * (digits[1] - '0');
 
-    if (!preset.workload)
-        return fail_memory(err);
     for (size_t i = 0; i < CH4_SITES; i++) {
         preset.repair_h[i] = ch4_repair_h[i];
         preset.up_h[i] = ch4_repair_h[i] * up / (1 - up);

@@ -54,21 +54,18 @@ static bool is_cut_at(struct sim *s, size_t row, size_t steps)
     return s->is_cut;
 }
 
-static enum error_code rank_sites(struct sim *s)
+static void rank_sites(struct sim *s)
 {
     const struct sim_scenario *c = s->scenario;
 
     s->site_rank = NEW(s->arena, size_t, c->site_count + 1);
-    if (!s->site_rank)
-        return fail_memory(s->err);
     for (size_t i = 0; i < c->site_count; i++) {
         if (is_cut_at(s, i, c->site_count))
-            return OK;
+            return;
         for (size_t j = 0; j < c->site_count; j++)
             s->site_rank[i] += strcmp(c->sites[j], c->sites[i]) < 0;
     }
     s->site_rank[c->site_count] = c->site_count;
-    return OK;
 }
 
 /* ---- the short form ---- */
@@ -79,8 +76,6 @@ static enum error_code draw_latencies(struct sim *s)
     size_t count = s->scenario->site_count + 1;
 
     s->wan_latency_s = NEW(s->arena, double, count *count);
-    if (!s->wan_latency_s)
-        return fail_memory(s->err);
     for (size_t i = 0; i < count; i++) {
         if (is_cut_at(s, i, LATENCY_STEPS * (count - i)))
             return OK;
@@ -93,8 +88,6 @@ static enum error_code draw_latencies(struct sim *s)
             struct rng stream;
             double latency_s;
 
-            if (!name)
-                return fail_memory(s->err);
             stream = rng_stream(s->seed, name);
             latency_s = fmax(0, distribution_draw(&s->scenario->network.wan_latency_s,
                                                   &stream, &position));
@@ -190,8 +183,6 @@ static enum error_code create_links(struct sim *s)
 
     s->links = NEW(s->arena, struct net_link, n->link_count);
     s->routes = NEW(s->arena, struct sim_route, n->route_count);
-    if (!s->links || !s->routes)
-        return fail_memory(s->err);
     for (size_t i = 0; i < n->link_count; i++)
         s->links[i].mbps = n->links[i].bandwidth_mbps;
     if (n->route_count)
@@ -225,14 +216,12 @@ double route_time_s(const struct sim *s, const struct net_route *route, double b
     return mbit / mbps + route->latency_s;
 }
 
-static enum error_code create_storages(struct sim *s)
+static void create_storages(struct sim *s)
 {
     const struct sim_scenario *c = s->scenario;
 
     s->storage_count = c->storage_count ? c->storage_count : 1;
     s->storages = NEW(s->arena, struct storage, s->storage_count);
-    if (!s->storages)
-        return fail_memory(s->err);
     s->storages[0] = (struct storage){
         .id = "storage",
         .node = services_of(s),
@@ -248,15 +237,14 @@ static enum error_code create_storages(struct sim *s)
         };
     s->image_node =
         node_of(s, c->checkpoint_server_count ? c->checkpoint_servers[0].node : 0);
-    return OK;
 }
 
 enum error_code routes_create(struct sim *s)
 {
     const struct sim_network *n = &s->scenario->network;
 
-    TRY(rank_sites(s));
-    TRY(create_storages(s));
+    rank_sites(s);
+    create_storages(s);
     for (size_t i = 0; i < s->host_count; i++) {
         const struct sim_group *g = s->hosts[i].group;
 
@@ -316,16 +304,14 @@ struct storage *storage_nearest(const struct sim *s, const struct host *h, doubl
     return nearest;
 }
 
-enum error_code storages_list(struct sim *s, struct sim_run_out *out)
+void storages_list(struct sim *s, struct sim_run_out *out)
 {
     double span_s = 1e-3 * (double)(s->kernel.now_ms - s->stable_ms);
     struct sim_storage_row *rows;
 
     if (!s->wanted->per_resource)
-        return OK;
+        return;
     rows = NEW(s->rows, struct sim_storage_row, s->storage_count);
-    if (!rows)
-        return fail_memory(s->err);
     for (size_t i = 0; i < s->storage_count; i++) {
         const struct storage *storage = &s->storages[i];
 
@@ -338,7 +324,6 @@ enum error_code storages_list(struct sim *s, struct sim_run_out *out)
     }
     out->storages = rows;
     out->storage_count = s->storage_count;
-    return OK;
 }
 
 /* ---- paths ---- */
@@ -414,17 +399,15 @@ static int compare_paths(const void *a, const void *b)
     return order ? order : strcmp(x->to_node_id, y->to_node_id);
 }
 
-enum error_code paths_list(struct sim *s, struct sim_run_out *out)
+void paths_list(struct sim *s, struct sim_run_out *out)
 {
     double all = (double)s->totals.copies_started;
     struct sim_path_row *rows;
     size_t count = 0;
 
     if (!s->wanted->per_path)
-        return OK;
+        return;
     rows = NEW(s->rows, struct sim_path_row, s->path_count);
-    if (!rows)
-        return fail_memory(s->err);
     for (size_t i = 0; i < s->path_size; i++) {
         const struct path *path = &s->paths[i];
 
@@ -444,5 +427,4 @@ enum error_code paths_list(struct sim *s, struct sim_run_out *out)
         qsort(rows, count, sizeof(*rows), compare_paths);
     out->paths = rows;
     out->path_count = count;
-    return OK;
 }

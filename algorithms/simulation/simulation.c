@@ -246,8 +246,6 @@ static enum error_code create_vm(struct sim *s)
             return fail(s->err, ERR_INVALID, s->hosts[i].group->pointer,
                         "sessions need resources with sharing 'fraction'");
     mips = NEW(s->arena, double, s->host_count);
-    if (!mips)
-        return fail_memory(s->err);
     for (size_t i = 0; i < s->host_count; i++)
         mips[i] = s->hosts[i].mips_total;
     TRY(vm_pool_create(&s->vm, s->policy->vm, s->policy->vm_param, mips, s->host_count,
@@ -271,8 +269,6 @@ static enum error_code create(struct sim *s)
     TRY(workload_open(w, s->seed, c->stop_time_s, &s->source, s->arena, s->err));
     s->user_count = workload_user_count(s->source);
     s->user_mi = NEW(s->arena, double, s->user_count);
-    if (!s->user_mi)
-        return fail_memory(s->err);
     if (w->mips_required)
         s->vm_mips = distribution_mean(w->mips_required);
     if (w->session_s)
@@ -280,7 +276,7 @@ static enum error_code create(struct sim *s)
     TRY(hosts_create(s));
     TRY(routes_create(s));
     TRY(scheduler_create(s));
-    TRY(hazards_create(s));
+    hazards_create(s);
     TRY(create_vm(s));
     information_start(s);
     if (c->scheduler_interval_s > 0 && s->policy->round)

@@ -83,8 +83,6 @@ enum error_code vm_pool_create(struct vm_pool *pool, const struct policy *policy
     };
 
     made.resources = NEW(a, struct vm_resource, resource_count);
-    if (!made.resources)
-        return fail_memory(err);
     for (size_t i = 0; i < resource_count; i++)
         made.resources[i] =
             (struct vm_resource){.capacity_mips = capacity_mips[i], .up = true};
@@ -95,8 +93,6 @@ enum error_code vm_pool_create(struct vm_pool *pool, const struct policy *policy
                         "%zu resources are too many",
                         policy->name, user_count, resource_count);
         made.user_sessions = NEW(a, uint32_t, user_count * resource_count);
-        if (!made.user_sessions)
-            return fail_memory(err);
     }
     made.light_mips = light_of(policy, param, made.resources, resource_count);
     *pool = made;

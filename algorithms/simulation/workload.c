@@ -164,8 +164,6 @@ static enum error_code settle(const struct distribution **member, const char *na
     struct distribution *d = NEW(a, struct distribution, 1);
     char pointer[256];
 
-    if (!d)
-        return fail_memory(at.err);
     *d = *member ? **member : preset;
     snprintf(pointer, sizeof(pointer), "%.150s/%s", at.pointer, name);
     TRY(distribution_prepare(d, pointer, a, at.err));
@@ -311,8 +309,6 @@ enum error_code workload_open(const struct workload *config, uint64_t seed,
 {
     struct workload_source *s = NEW(a, struct workload_source, 1);
 
-    if (!s)
-        return fail_memory(err);
     s->config = config;
     s->seed = seed;
     s->end_s = fmin(horizon_s, config->stop_s) - config->start_s;

@@ -30,14 +30,10 @@ static enum error_code open_interfaces(struct workload_source *s, struct arena *
     struct interface_state *list = NEW(a, struct interface_state, w->interface_count);
     size_t users = 0, given = 0;
 
-    if (!list)
-        return fail_memory(err);
     for (size_t i = 0; i < w->interface_count; i++) {
         const struct workload_interface *interface = &w->interfaces[i];
         const char *name = arena_printf(a, "ui.%s", interface->id);
 
-        if (!name)
-            return fail_memory(err);
         TRY(workload_open(interface->workload, s->seed ^ hash_fnv1a(name), s->end_s,
                           &list[i].source, a, err));
         list[i].first_user = users;

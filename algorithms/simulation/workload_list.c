@@ -45,19 +45,13 @@ static int by_number(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static enum error_code make_list(struct list **list, size_t count, struct arena *a,
-                                 struct error *err)
+static void make_list(struct list **list, size_t count, struct arena *a)
 {
     struct list *l = NEW(a, struct list, 1);
 
-    if (!l)
-        return fail_memory(err);
     l->entries = NEW(a, struct entry, count);
-    if (!l->entries)
-        return fail_memory(err);
     l->count = count;
     *list = l;
-    return OK;
 }
 
 /* A number of a job; NAN passes if it may be left open. */
@@ -115,7 +109,8 @@ static enum error_code open_batch(struct workload_source *s, struct arena *a,
     const struct workload *w = s->config;
     struct list *l = NULL;
 
-    TRY(make_list(&l, w->given_count, a, err));
+    (void)err;
+    make_list(&l, w->given_count, a);
     for (size_t i = 0; i < l->count; i++) {
         size_t user = w->jobs[i].user;
 
@@ -166,14 +161,11 @@ static double user_number(const struct swf_job *job)
     return isnan(job->user) ? -1 : job->user;
 }
 
-static enum error_code number_users(const struct workload *w, struct list *l,
-                                    struct arena *a, struct error *err)
+static void number_users(const struct workload *w, struct list *l, struct arena *a)
 {
     size_t distinct = 0;
 
     l->users = NEW(a, double, l->count);
-    if (!l->users)
-        return fail_memory(err);
     for (size_t i = 0; i < l->count; i++)
         l->users[i] = user_number(&w->swf_jobs[i]);
     if (l->count)
@@ -182,7 +174,6 @@ static enum error_code number_users(const struct workload *w, struct list *l,
         if (i == 0 || l->users[i] > l->users[distinct - 1])
             l->users[distinct++] = l->users[i];
     l->user_count = distinct;
-    return OK;
 }
 
 static enum error_code open_swf(struct workload_source *s, struct arena *a,
@@ -191,8 +182,9 @@ static enum error_code open_swf(struct workload_source *s, struct arena *a,
     const struct workload *w = s->config;
     struct list *l = NULL;
 
-    TRY(make_list(&l, w->swf_job_count, a, err));
-    TRY(number_users(w, l, a, err));
+    (void)err;
+    make_list(&l, w->swf_job_count, a);
+    number_users(w, l, a);
     for (size_t i = 0; i < l->count; i++)
         l->entries[i] = (struct entry){w->swf_jobs[i].submit_s, i};
     if (l->count)

@@ -239,8 +239,6 @@ static enum error_code open(struct workload_source *s, struct arena *a, struct e
     const struct lublin *l = &s->config->lublin;
     struct cycle *c = NEW(a, struct cycle, 1);
 
-    if (!c)
-        return fail_memory(err);
     c->gap_log = gamma_of(l->aarr * l->arar, l->barr);
     c->run_log = run_log_of(l);
     c->stretch = 1;

@@ -55,8 +55,6 @@ static enum error_code open(struct workload_source *s, struct arena *a, struct e
     struct daily *d = NEW(a, struct daily, 1);
     double full;
 
-    if (!d)
-        return fail_memory(err);
     if (!(s->end_s < HUGE_VAL))
         return invalid(err, "/stop", ITEM_CONFLICT,
                        "simple_daily spreads its jobs over the run, which must end at a "
