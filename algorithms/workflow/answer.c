@@ -63,18 +63,15 @@ static bool sum_tables(const struct workflow_problem *problem,
 
 /* Least time of all placed tasks one after the other on one processor; NAN: none can, or
  * the time is up. */
-static enum error_code serial_s(const struct workflow_problem *problem,
-                                const struct workflow_plan *plan, double *serial,
-                                struct arena *a, struct error *err)
+static void serial_s(const struct workflow_problem *problem,
+                     const struct workflow_plan *plan, double *serial, struct arena *a)
 {
     double *sum_s = NEW(a, double, problem->processor_count);
     double work_ref_s = 0, least_s = HUGE_VAL;
 
-    if (!sum_s)
-        return fail_memory(err);
     *serial = (double)NAN;
     if (!sum_tables(problem, plan, sum_s))
-        return OK;
+        return;
     for (size_t i = 0; i < problem->task_count; i++)
         if (workflow_is_open(problem, i) && placed(plan, i) &&
             !problem->tasks[i]->etc_count) /* its time where it is, at speed 1 */
@@ -90,7 +87,6 @@ static enum error_code serial_s(const struct workflow_problem *problem,
     }
     if (least_s < HUGE_VAL)
         *serial = least_s;
-    return OK;
 }
 
 static double used_ratio(const struct workflow_problem *problem,
@@ -125,11 +121,10 @@ static double sum_transfers_s(const struct workflow_problem *problem,
     return sum_s;
 }
 
-enum error_code workflow_objective_of(const struct workflow_problem *problem,
-                                      const struct workflow_plan *plan,
-                                      const struct workflow_bound *bound, bool valid,
-                                      struct workflow_objective *objective,
-                                      struct arena *a, struct error *err)
+void workflow_objective_of(const struct workflow_problem *problem,
+                           const struct workflow_plan *plan,
+                           const struct workflow_bound *bound, bool valid,
+                           struct workflow_objective *objective, struct arena *a)
 {
     struct workflow_objective o = {
         .makespan_s = workflow_plan_makespan_s(problem, plan),
@@ -139,7 +134,7 @@ enum error_code workflow_objective_of(const struct workflow_problem *problem,
     };
     double serial = (double)NAN;
 
-    TRY(serial_s(problem, plan, &serial, a, err));
+    serial_s(problem, plan, &serial, a);
     o.lower_bound_s = bound->lower_bound_s;
     if (valid && o.makespan_s <= o.lower_bound_s * (1 + ROUNDING))
         o.lower_bound_s = o.makespan_s;
@@ -149,7 +144,6 @@ enum error_code workflow_objective_of(const struct workflow_problem *problem,
     o.utilisation_ratio = used_ratio(problem, plan, o.makespan_s);
     o.transfer_s = sum_transfers_s(problem, plan);
     *objective = o;
-    return OK;
 }
 
 /* ---- schedule ---- */
@@ -199,17 +193,14 @@ static struct begin *list_begins(const struct workflow_problem *problem,
     return list;
 }
 
-static enum error_code fill_schedule(const struct workflow_problem *problem,
-                                     const struct workflow_plan *plan,
-                                     struct workflow_out *out, struct arena *a,
-                                     struct error *err)
+static void fill_schedule(const struct workflow_problem *problem,
+                          const struct workflow_plan *plan, struct workflow_out *out,
+                          struct arena *a)
 {
     size_t count;
     struct begin *list = list_begins(problem, plan, true, &count, a);
     struct workflow_placement *rows = NEW(a, struct workflow_placement, count);
 
-    if (!list || !rows)
-        return fail_memory(err);
     qsort(list, count, sizeof(*list), by_start);
     for (size_t k = 0; k < count; k++) {
         size_t i = list[k].task;
@@ -233,7 +224,6 @@ static enum error_code fill_schedule(const struct workflow_problem *problem,
     }
     out->schedule = rows;
     out->schedule_count = count;
-    return OK;
 }
 
 /* ---- critical tasks ---- */
@@ -279,17 +269,15 @@ static bool takes_time(const struct workflow_problem *problem, const struct begi
 }
 
 /* The task before each on its processor. */
-static enum error_code list_previous(const struct workflow_problem *problem,
-                                     const struct workflow_plan *plan, size_t **previous,
-                                     struct arena *a, struct error *err)
+static void list_previous(const struct workflow_problem *problem,
+                          const struct workflow_plan *plan, size_t **previous,
+                          struct arena *a)
 {
     size_t count;
     struct begin *list = list_begins(problem, plan, false, &count, a);
     const struct begin *last = NULL;
 
     *previous = NEW(a, size_t, problem->task_count);
-    if (!list || !*previous)
-        return fail_memory(err);
     qsort(list, count, sizeof(*list), by_processor);
     for (size_t k = 0; k < count; k++) {
         bool waits = takes_time(problem, &list[k]);
@@ -300,21 +288,17 @@ static enum error_code list_previous(const struct workflow_problem *problem,
         if (waits)
             last = &list[k];
     }
-    return OK;
 }
 
-static enum error_code fill_critical(const struct workflow_problem *problem,
-                                     const struct workflow_plan *plan,
-                                     struct workflow_out *out, struct arena *a,
-                                     struct error *err)
+static void fill_critical(const struct workflow_problem *problem,
+                          const struct workflow_plan *plan, struct workflow_out *out,
+                          struct arena *a)
 {
     size_t *previous, *chain = NEW(a, size_t, problem->task_count);
     const char **ids;
     size_t count = 0, task = WORKFLOW_NONE;
 
-    if (!chain)
-        return fail_memory(err);
-    TRY(list_previous(problem, plan, &previous, a, err));
+    list_previous(problem, plan, &previous, a);
     for (size_t i = 0; i < problem->task_count; i++)
         if (placed(plan, i) && problem->tasks[i]->status != WORKFLOW_DONE &&
             (task == WORKFLOW_NONE || plan->finish_s[i] > plan->finish_s[task]))
@@ -324,13 +308,10 @@ static enum error_code fill_critical(const struct workflow_problem *problem,
         task = waited_for(problem, plan, task, previous[task]);
     }
     ids = NEW(a, const char *, count);
-    if (!ids)
-        return fail_memory(err);
     for (size_t k = 0; k < count; k++)
         ids[k] = problem->tasks[chain[count - 1 - k]]->id;
     out->critical_tasks = ids;
     out->critical_count = count;
-    return OK;
 }
 
 /* ---- unplaced ---- */
@@ -434,8 +415,6 @@ static enum error_code fill_unplaced(const struct workflow_problem *problem,
     for (size_t i = 0; i < problem->task_count; i++)
         count += !placed(plan, i);
     list = NEW(a, struct workflow_unplaced, count);
-    if (!list)
-        return fail_memory(err);
     out->unplaced = list;
     out->unplaced_count = count;
     count = 0;
@@ -451,15 +430,12 @@ static enum error_code fill_unplaced(const struct workflow_problem *problem,
 
 /* ---- bounds, and how the search went ---- */
 
-static enum error_code fill_bounds(const struct workflow_bound *bound, double exact_s,
-                                   double limit_s, struct workflow_out *out,
-                                   struct arena *a, struct error *err)
+static void fill_bounds(const struct workflow_bound *bound, double exact_s,
+                        double limit_s, struct workflow_out *out, struct arena *a)
 {
     struct proven_bound *rows = NEW(a, struct proven_bound, BOUND_KIND_COUNT);
     struct bound_list list = {0};
 
-    if (!rows)
-        return fail_memory(err);
     bound_list_note(&list, BOUND_CRITICAL_PATH, bound->path_s);
     bound_list_note(&list, BOUND_AREA, bound->work_s);
     if (bound->grained_s > 0)
@@ -468,7 +444,6 @@ static enum error_code fill_bounds(const struct workflow_bound *bound, double ex
         bound_list_note(&list, BOUND_EXACT, exact_s);
     out->bounds = rows;
     out->bound_count = bound_list_sort(&list, limit_s, rows);
-    return OK;
 }
 
 /* Of a search. */
@@ -569,14 +544,13 @@ enum error_code workflow_answer(const struct workflow_problem *problem,
     TRY(settle(problem, plan, &s, a, err));
     x.check_failure = s.failure;
     x.bound_skipped = s.bound.skipped;
-    TRY(fill_schedule(problem, s.plan, &x, a, err));
+    fill_schedule(problem, s.plan, &x, a);
     TRY(fill_unplaced(problem, s.plan, &x, a, err));
-    TRY(fill_critical(problem, s.plan, &x, a, err));
-    TRY(workflow_objective_of(problem, s.plan, &s.bound, s.valid, &x.objective, a, err));
+    fill_critical(problem, s.plan, &x, a);
+    workflow_objective_of(problem, s.plan, &s.bound, s.valid, &x.objective, a);
     if (!s.failure)
-        TRY(fill_bounds(&s.bound, plan->exact_s,
-                        has_all(problem, s.plan) ? x.objective.makespan_s : HUGE_VAL, &x,
-                        a, err));
+        fill_bounds(&s.bound, plan->exact_s,
+                    has_all(problem, s.plan) ? x.objective.makespan_s : HUGE_VAL, &x, a);
     fill_progress(plan, &x);
     x.status = status_of(problem, s.plan,
                          s.valid && x.objective.makespan_s == x.objective.lower_bound_s);

@@ -236,10 +236,9 @@ static void fill_set(const struct workflow_problem *problem,
     }
 }
 
-static enum error_code sets_bound(const struct workflow_problem *problem,
-                                  const struct workflow_heads *heads,
-                                  const double *share_s, struct workflow_clock *clock,
-                                  double *bound_s, struct arena *a, struct error *err)
+static void sets_bound(const struct workflow_problem *problem,
+                       const struct workflow_heads *heads, const double *share_s,
+                       struct workflow_clock *clock, double *bound_s, struct arena *a)
 {
     size_t n = problem->task_count;
     struct sets sets = {.count = 0};
@@ -248,17 +247,14 @@ static enum error_code sets_bound(const struct workflow_problem *problem,
     sets.start_s = NEW(a, double, n);
     sets.tail_s = NEW(a, double, n);
     sets.share_s = NEW(a, double, n);
-    if (!sorted || !sets.start_s || !sets.tail_s || !sets.share_s)
-        return fail_memory(err);
     fill_set(problem, heads, share_s, clock, &sets);
     if (sets.count == 0)
-        return OK;
+        return;
     memcpy(sorted, sets.start_s, sets.count * sizeof(*sorted));
     sets.start_count = pick(sorted, sets.count, sets.starts);
     memcpy(sorted, sets.tail_s, sets.count * sizeof(*sorted));
     sets.tail_count = pick(sorted, sets.count, sets.tails);
     *bound_s = fmax(*bound_s, best_set_s(&sets));
-    return OK;
 }
 
 /* ---- */
@@ -298,7 +294,7 @@ enum error_code workflow_area_make(const struct workflow_problem *problem,
     improve(&s, &best, (size_t)fmin((double)steps, AREA_WORK_MOST / looks));
     area->area_s = with_blocked_s(problem, best.weight, best.sum_s);
     if (heads->head_s && workflow_tick(clock, 0))
-        TRY(sets_bound(problem, heads, best.share_s, clock, &area->area_s, a, err));
+        sets_bound(problem, heads, best.share_s, clock, &area->area_s, a);
     area->area_s *= 1 - 1e-12; /* sums are rounded */
     return OK;
 }

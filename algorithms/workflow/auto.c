@@ -88,8 +88,6 @@ static enum error_code best_of_three(const struct workflow_problem *problem,
                        err));
         results = arena_printf(a, "%s%s%s %g s", results, k ? ", " : "", candidates[k],
                                workflow_plan_makespan_s(problem, &next));
-        if (!results)
-            return fail_memory(err);
         if (!any || better(problem, plan, &next)) {
             enum decision_status status = any ? next.status : DECISION_FEASIBLE;
 
@@ -101,7 +99,7 @@ static enum error_code best_of_three(const struct workflow_problem *problem,
         any = true;
     }
     plan->because = arena_printf(a, "the best of %s", results);
-    return plan->because ? OK : fail_memory(err);
+    return OK;
 }
 
 /* `steps` 0: as long as the time limit says. `param`: of auto, for the rest. */
@@ -133,8 +131,6 @@ static enum error_code improve(const struct workflow_problem *problem,
     TRY(run_search(problem, param, SEARCH_STEPS, &next, a, err));
     because = arena_printf(a, "%s, search %g s", plan->because,
                            workflow_plan_makespan_s(problem, &next));
-    if (!because)
-        return fail_memory(err);
     if (better(problem, &next, plan)) { /* `start` has left the best list out */
         plan->because = because;
         return OK;

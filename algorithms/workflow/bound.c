@@ -96,8 +96,8 @@ static int by_time(const void *a, const void *b)
     return (x->at_s > y->at_s) - (x->at_s < y->at_s);
 }
 
-static enum error_code area_of(const struct workflow_problem *problem, double work_s,
-                               double *area_s, struct arena *a, struct error *err)
+static void area_of(const struct workflow_problem *problem, double work_s, double *area_s,
+                    struct arena *a)
 {
     size_t count = 0, used = 0;
     struct event *events;
@@ -106,8 +106,6 @@ static enum error_code area_of(const struct workflow_problem *problem, double wo
     for (size_t p = 0; p < problem->processor_count; p++)
         count += 2 * problem->processors[p].blocked_count;
     events = NEW(a, struct event, count);
-    if (!events)
-        return fail_memory(err);
     for (size_t p = 0; p < problem->processor_count; p++) {
         const struct workflow_processor *x = &problem->processors[p];
 
@@ -131,7 +129,6 @@ static enum error_code area_of(const struct workflow_problem *problem, double wo
                                                   : at_s;
     if (work_s <= 0)
         *area_s = 0;
-    return OK;
 }
 
 /* The longest way through the graph that counts transfers: end of a task, and what must
@@ -167,8 +164,6 @@ static enum error_code plain_bounds(const struct workflow_problem *problem,
     double *finish_s = NEW(a, double, problem->task_count);
     double work_s = 0;
 
-    if (!finish_s)
-        return fail_memory(err);
     TRY(workflow_plan_make(problem, &l.idle, a, err));
     clock->part.left += GRACE_UNITS;
     for (size_t k = 0; k < problem->task_count; k++) {
@@ -190,7 +185,8 @@ static enum error_code plain_bounds(const struct workflow_problem *problem,
         b->critical_path_s = fmax(b->critical_path_s, finish_s[i]);
         work_s += least_s;
     }
-    return area_of(problem, work_s, &b->area_s, a, err);
+    area_of(problem, work_s, &b->area_s, a);
+    return OK;
 }
 
 static const size_t area_steps[] = {

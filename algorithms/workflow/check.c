@@ -44,8 +44,6 @@ static enum error_code judge(struct checker *c, struct workflow_check_out *out)
     TRY(workflow_verify(c->problem, c->rows.runs, c->rows.run_count, &verdict, c->a,
                         c->err));
     list = NEW(c->a, struct workflow_violation, verdict.breach_count);
-    if (!list)
-        return fail_memory(c->err);
     for (size_t k = 0; k < verdict.breach_count; k++)
         list[k] = with_names(c->problem, &verdict.breaches[k]);
     c->taken = verdict.processor;
@@ -125,20 +123,16 @@ static enum error_code make_repairer(struct repairer *r)
     r->waits_for = NEW(a, size_t, problem->task_count);
     r->ready = NEW(a, size_t, problem->task_count);
     r->free_s = NEW(a, double, problem->processor_count);
-    if (!r->next || !r->waits_for || !r->ready || !r->free_s)
-        return fail_memory(r->c->err);
     return workflow_plan_make(problem, &r->empty, a, r->c->err);
 }
 
 /* Links the rows of each processor, but those that take no time, and counts what every
  * task waits for. */
-static enum error_code link_rows(struct repairer *r, const struct in_order *order)
+static void link_rows(struct repairer *r, const struct in_order *order)
 {
     const struct workflow_problem *problem = r->c->problem;
     size_t *last = NEW(r->c->a, size_t, problem->processor_count);
 
-    if (!last)
-        return fail_memory(r->c->err);
     for (size_t p = 0; p < problem->processor_count; p++)
         last[p] = WORKFLOW_NONE;
     for (size_t k = 0; k < problem->open_count; k++) {
@@ -155,7 +149,6 @@ static enum error_code link_rows(struct repairer *r, const struct in_order *orde
              e++)
             r->waits_for[task] += workflow_is_open(problem, problem->edges[e].parent);
     }
-    return OK;
 }
 
 /* NAN: tasks are missing, cannot run, or wait for each other in the given order. */
@@ -167,8 +160,6 @@ static enum error_code repair(struct checker *c, double *makespan_s)
     size_t count = 0;
 
     *makespan_s = (double)NAN;
-    if (!order)
-        return fail_memory(c->err);
     for (size_t i = 0; i < problem->task_count; i++) {
         size_t run = c->rows.run_of[i];
 
@@ -182,7 +173,7 @@ static enum error_code repair(struct checker *c, double *makespan_s)
     }
     TRY(make_repairer(&r));
     qsort(order, count, sizeof(*order), by_order);
-    TRY(link_rows(&r, order));
+    link_rows(&r, order);
     workflow_plan_clear(problem, &c->plan);
     for (size_t k = 0; k < count; k++)
         if (r.waits_for[order[k].task] == 0)
@@ -211,8 +202,8 @@ static enum error_code measure(struct checker *c, const struct workflow_check_ou
                               run->finish_s);
     }
     TRY(workflow_bound_make(c->problem, &bound, c->a, c->err));
-    return workflow_objective_of(c->problem, &c->plan, &bound, of->valid, objective, c->a,
-                                 c->err);
+    workflow_objective_of(c->problem, &c->plan, &bound, of->valid, objective, c->a);
+    return OK;
 }
 
 enum error_code workflow_check(const struct workflow_problem *problem,

@@ -97,8 +97,6 @@ enum error_code workflow_cpop(const struct workflow_problem *problem, const doub
     size_t fastest, task, length = 0;
 
     (void)param;
-    if (!critical || !path)
-        return fail_memory(err);
     TRY(workflow_ranks(problem, &priority, &down, a, err));
     for (size_t i = 0; i < problem->task_count; i++)
         priority[i] += down[i];
@@ -107,13 +105,13 @@ enum error_code workflow_cpop(const struct workflow_problem *problem, const doub
         if (critical[i])
             path[length++] = i;
     fastest = fastest_for_path(problem, path, length, plan);
-    TRY(workflow_queue_make(problem, priority, &queue, a, err));
+    workflow_queue_make(problem, priority, &queue, a);
     while (!workflow_cut(plan, 1) &&
            (task = workflow_queue_pop(&queue)) != WORKFLOW_NONE) {
         if (critical[task] && fastest != WORKFLOW_NONE)
-            TRY(workflow_place_best(problem, plan, task, fastest, NULL, a, err));
+            TRY(workflow_place_best(problem, plan, task, fastest, NULL, a));
         if (plan->processor[task] == WORKFLOW_NONE)
-            TRY(workflow_place_best(problem, plan, task, WORKFLOW_NONE, NULL, a, err));
+            TRY(workflow_place_best(problem, plan, task, WORKFLOW_NONE, NULL, a));
     }
-    return workflow_place_rest(problem, plan, a, err);
+    return workflow_place_rest(problem, plan, a);
 }

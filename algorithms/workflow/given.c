@@ -16,26 +16,23 @@ struct reader {
     struct error *err;
 };
 
-static enum error_code index_names(struct reader *r)
+static void index_names(struct reader *r)
 {
     const struct workflow_in *in = r->problem->in;
     size_t task = 0;
 
     r->tasks = NEW(r->a, struct name_index, in->workflow_count);
-    if (!r->tasks || !name_index_create(&r->workflows, in->workflow_count, r->a) ||
-        !name_index_create(&r->resources, in->snapshot->resource_count, r->a))
-        return fail_memory(r->err);
+    name_index_create(&r->workflows, in->workflow_count, r->a);
+    name_index_create(&r->resources, in->snapshot->resource_count, r->a);
     for (size_t k = 0; k < in->snapshot->resource_count; k++)
         name_index_add(&r->resources, in->snapshot->resources[k].id, k);
     for (size_t w = 0; w < in->workflow_count; w++) {
         if (in->workflows[w].id)
             name_index_add(&r->workflows, in->workflows[w].id, w);
-        if (!name_index_create(&r->tasks[w], in->workflows[w].task_count, r->a))
-            return fail_memory(r->err);
+        name_index_create(&r->tasks[w], in->workflows[w].task_count, r->a);
         for (size_t i = 0; i < in->workflows[w].task_count; i++, task++)
             name_index_add(&r->tasks[w], in->workflows[w].tasks[i].id, task);
     }
-    return OK;
 }
 
 __attribute__((format(printf, 5, 6))) static void mistake(const struct reader *r,
@@ -135,13 +132,11 @@ enum error_code workflow_given_read(const struct workflow_problem *problem,
     out->row = NEW(a, size_t, given_count);
     out->run_of = NEW(a, size_t, problem->task_count);
     out->first = NEW(a, size_t, resources);
-    if (!out->runs || !out->row || !out->run_of || !out->first)
-        return fail_memory(err);
     for (size_t k = 0; k < resources; k++)
         out->first[k] = WORKFLOW_NONE;
     for (size_t p = problem->processor_count; p-- > 0;)
         out->first[problem->processors[p].resource] = p;
-    TRY(index_names(&r));
+    index_names(&r);
     for (size_t i = 0; i < given_count; i++)
         read_row(&r, i, &given[i]);
     return err->item_count > mistakes ? ERR_INVALID : OK;

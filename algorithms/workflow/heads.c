@@ -403,8 +403,6 @@ enum error_code workflow_heads_make(const struct workflow_problem *problem,
     bool *placeable = NEW(a, bool, n); /* links left aside */
 
     *heads = (struct workflow_heads){.placeable = NEW(a, bool, n)};
-    if (!placeable || !heads->placeable)
-        return fail_memory(err);
     note_placeable(problem, clock, placeable);
     memcpy(heads->placeable, placeable, n * sizeof(*placeable));
     if ((double)n * (double)processors > HEADS_MOST || !workflow_tick(clock, 0))
@@ -415,8 +413,6 @@ enum error_code workflow_heads_make(const struct workflow_problem *problem,
     heads->head_s = NEW(a, double, n *processors);
     heads->tail_s = NEW(a, double, n *processors);
     m.time_s = NEW(a, double, n *processors);
-    if (!m.time_s || !m.list || !m.least || !heads->head_s || !heads->tail_s)
-        return fail_memory(err);
     TRY(workflow_plan_make(problem, &empty, a, err));
     note_quickest(&m);
     if (!note_times(&m) || !make_heads(&m, &empty) || !make_tails(&m)) {

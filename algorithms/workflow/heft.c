@@ -37,15 +37,12 @@ enum error_code workflow_heft(const struct workflow_problem *problem, const doub
     double *up;
 
     (void)param;
-    if (!list)
-        return fail_memory(err);
     TRY(workflow_ranks(problem, &up, NULL, a, err));
     for (size_t i = 0; i < problem->task_count; i++)
         if (workflow_is_open(problem, i))
             list[count++] = (struct ranked){up[i], problem->position[i], i};
     qsort(list, count, sizeof(*list), by_rank);
     for (size_t k = 0; k < count && !workflow_cut(plan, 1); k++)
-        TRY(workflow_place_best(problem, plan, list[k].task, WORKFLOW_NONE, NULL, a,
-                                err));
-    return workflow_place_rest(problem, plan, a, err);
+        TRY(workflow_place_best(problem, plan, list[k].task, WORKFLOW_NONE, NULL, a));
+    return workflow_place_rest(problem, plan, a);
 }

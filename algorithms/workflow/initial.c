@@ -55,13 +55,11 @@ static bool placeable(const struct workflow_problem *problem, size_t task,
 }
 
 /* The first open task that ought to have a row, or that has one without a parent's. */
-static enum error_code find_missing(struct reader *r, struct fault *fault)
+static void find_missing(struct reader *r, struct fault *fault)
 {
     const struct workflow_problem *problem = r->problem;
     bool *placeless = NEW(r->a, bool, problem->task_count);
 
-    if (!placeless)
-        return fail_memory(r->err);
     for (size_t k = 0; k < problem->task_count && !fault->kind; k++) {
         size_t i = problem->topological[k];
 
@@ -69,7 +67,7 @@ static enum error_code find_missing(struct reader *r, struct fault *fault)
             continue;
         if (!r->rows.run_of[i]) {
             if (!workflow_tick(&r->clock, (double)problem->processor_count))
-                return OK;
+                return;
             placeless[i] = !placeable(problem, i, placeless);
             if (!placeless[i])
                 *fault = (struct fault){"missing", i, WORKFLOW_NONE};
@@ -80,7 +78,6 @@ static enum error_code find_missing(struct reader *r, struct fault *fault)
                 *fault =
                     (struct fault){"missing", problem->edges[e].parent, WORKFLOW_NONE};
     }
-    return OK;
 }
 
 /* ---- rows with times ---- */
@@ -172,8 +169,7 @@ static enum error_code place_in_order(struct reader *r, struct fault *fault)
         else if (p == WORKFLOW_NONE)
             *fault = (struct fault){why_not(r, run->task), run->task, run->resource};
         else
-            TRY(workflow_plan_place(problem, r->plan, run->task, p, start_s, r->a,
-                                    r->err));
+            TRY(workflow_plan_place(problem, r->plan, run->task, p, start_s, r->a));
     }
     return OK;
 }
@@ -188,15 +184,13 @@ static enum error_code compact(struct reader *r, struct error *err)
     struct workflow_order order;
     double begun_s = 0;
 
-    if (!tight)
-        return fail_memory(err);
     for (size_t i = 0; i < problem->task_count; i++)
         if (!workflow_is_open(problem, i) && problem->fixed_finish_s[i] < HUGE_VAL)
             begun_s = fmax(begun_s, problem->fixed_finish_s[i]);
     TRY(workflow_order_make(problem, &order, r->a, err));
     TRY(workflow_order_of_plan(problem, r->plan, &order, r->a, err));
     TRY(workflow_plan_make(problem, tight, r->a, err));
-    TRY(workflow_order_plan(problem, &order, begun_s, tight, r->a, err));
+    TRY(workflow_order_plan(problem, &order, begun_s, tight, r->a));
     if (workflow_plan_makespan_s(problem, tight) <=
         workflow_plan_makespan_s(problem, r->plan))
         r->plan = tight;
@@ -275,8 +269,6 @@ enum error_code workflow_initial_read(struct workflow_problem *problem, struct a
         return OK;
     r.clock = workflow_clock_make(in->budget, 1);
     r.plan = NEW(a, struct workflow_plan, 1);
-    if (!r.plan)
-        return fail_memory(err);
     TRY(workflow_given_read(problem, in->initial, in->initial_count, "/initial", false,
                             &r.rows, a, err));
     for (size_t k = 0; k < r.rows.run_count; k++)
@@ -285,7 +277,7 @@ enum error_code workflow_initial_read(struct workflow_problem *problem, struct a
     TRY(workflow_plan_make(problem, r.plan, a, err));
     find_no_slot(&r, &fault);
     if (!fault.kind)
-        TRY(find_missing(&r, &fault));
+        find_missing(&r, &fault);
     if (!fault.kind && !r.clock.spent)
         TRY(untimed ? place_in_order(&r, &fault) : take_as_given(&r, &fault));
     if (fault.kind || r.clock.spent)

@@ -46,15 +46,12 @@ static void rank_down(const struct workflow_problem *problem, double *down)
 enum error_code workflow_ranks(const struct workflow_problem *problem, double **up,
                                double **down, struct arena *a, struct error *err)
 {
+    (void)err;
     *up = NEW(a, double, problem->task_count);
-    if (!*up)
-        return fail_memory(err);
     rank_up(problem, *up);
     if (!down)
         return OK;
     *down = NEW(a, double, problem->task_count);
-    if (!*down)
-        return fail_memory(err);
     rank_down(problem, *down);
     return OK;
 }
@@ -97,16 +94,13 @@ static size_t take(struct workflow_queue *q)
     return first;
 }
 
-enum error_code workflow_queue_make(const struct workflow_problem *problem,
-                                    const double *priority, struct workflow_queue *queue,
-                                    struct arena *a, struct error *err)
+void workflow_queue_make(const struct workflow_problem *problem, const double *priority,
+                         struct workflow_queue *queue, struct arena *a)
 {
     struct workflow_queue q = {.problem = problem, .priority = priority};
 
     q.heap = NEW(a, size_t, problem->task_count + 1);
     q.waits_for = NEW(a, size_t, problem->task_count);
-    if (!q.heap || !q.waits_for)
-        return fail_memory(err);
     for (size_t i = 0; i < problem->task_count; i++) {
         if (!workflow_is_open(problem, i))
             continue;
@@ -116,7 +110,6 @@ enum error_code workflow_queue_make(const struct workflow_problem *problem,
             add(&q, i);
     }
     *queue = q;
-    return OK;
 }
 
 size_t workflow_queue_pop(struct workflow_queue *queue)
@@ -140,8 +133,7 @@ size_t workflow_queue_pop(struct workflow_queue *queue)
 
 enum error_code workflow_place_best(const struct workflow_problem *problem,
                                     struct workflow_plan *plan, size_t task, size_t only,
-                                    const double *extra_s, struct arena *a,
-                                    struct error *err)
+                                    const double *extra_s, struct arena *a)
 {
     size_t first = only == WORKFLOW_NONE ? 0 : only;
     size_t end = only == WORKFLOW_NONE ? problem->processor_count : only + 1;
@@ -173,7 +165,7 @@ enum error_code workflow_place_best(const struct workflow_problem *problem,
     }
     return best == WORKFLOW_NONE
                ? OK
-               : workflow_plan_place(problem, plan, task, best, best_start_s, a, err);
+               : workflow_plan_place(problem, plan, task, best, best_start_s, a);
 }
 
 bool workflow_cut(struct workflow_plan *plan, double units)
@@ -242,7 +234,7 @@ static void look_for_place(struct hasty *h)
 
 /* Without looking for more than one that can: the next processor, behind all it has. A
  * task with a table looks at all of its own table at most. */
-static enum error_code place_in_turn(struct hasty *h, struct arena *a, struct error *err)
+static enum error_code place_in_turn(struct hasty *h, struct arena *a)
 {
     const struct workflow_problem *problem = h->problem;
     size_t tries = problem->processor_count;
@@ -261,14 +253,13 @@ static enum error_code place_in_turn(struct hasty *h, struct arena *a, struct er
         if (start_s == HUGE_VAL)
             continue;
         h->plan->in_turn_count++;
-        return workflow_plan_place(problem, h->plan, h->task, p, start_s, a, err);
+        return workflow_plan_place(problem, h->plan, h->task, p, start_s, a);
     }
     return OK;
 }
 
 enum error_code workflow_place_rest(const struct workflow_problem *problem,
-                                    struct workflow_plan *plan, struct arena *a,
-                                    struct error *err)
+                                    struct workflow_plan *plan, struct arena *a)
 {
     struct workflow_clock clock = workflow_clock_make(problem->in->budget, 1);
     struct budget *finish = budget_finish(problem->in->budget);
@@ -284,9 +275,9 @@ enum error_code workflow_place_rest(const struct workflow_problem *problem,
         if (clock.spent) {
             if (budget_step(finish, TURN_STEPS))
                 break;
-            TRY(place_in_turn(&h, a, err));
+            TRY(place_in_turn(&h, a));
         } else if (h.best != WORKFLOW_NONE) {
-            TRY(workflow_plan_place(problem, plan, h.task, h.best, h.start_s, a, err));
+            TRY(workflow_plan_place(problem, plan, h.task, h.best, h.start_s, a));
         }
     }
     return OK;

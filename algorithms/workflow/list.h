@@ -24,9 +24,8 @@ struct workflow_queue {
 };
 
 /* The entry tasks, and those whose parents have begun. */
-enum error_code workflow_queue_make(const struct workflow_problem *problem,
-                                    const double *priority, struct workflow_queue *queue,
-                                    struct arena *a, struct error *err);
+void workflow_queue_make(const struct workflow_problem *problem, const double *priority,
+                         struct workflow_queue *queue, struct arena *a);
 
 /* The first one; its children become ready. WORKFLOW_NONE: all done. O(log tasks). */
 size_t workflow_queue_pop(struct workflow_queue *queue);
@@ -35,8 +34,7 @@ size_t workflow_queue_pop(struct workflow_queue *queue);
  * processor; WORKFLOW_NONE: any. Leaves a task without a place where there is none. */
 enum error_code workflow_place_best(const struct workflow_problem *problem,
                                     struct workflow_plan *plan, size_t task, size_t only,
-                                    const double *extra_s, struct arena *a,
-                                    struct error *err);
+                                    const double *extra_s, struct arena *a);
 
 /* Is the time for lists up, after so many units of work (tick.h)? Marks the plan then. */
 bool workflow_cut(struct workflow_plan *plan, double units);
@@ -45,7 +43,6 @@ bool workflow_cut(struct workflow_plan *plan, double units);
  * lasts: the first of a few processors, those of its parents among them; then processors
  * in turn. The last call of every list policy. */
 enum error_code workflow_place_rest(const struct workflow_problem *problem,
-                                    struct workflow_plan *plan, struct arena *a,
-                                    struct error *err);
+                                    struct workflow_plan *plan, struct arena *a);
 
 #endif

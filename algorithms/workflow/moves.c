@@ -262,13 +262,11 @@ static int by_start(const void *a, const void *b)
     return (x->position > y->position) - (x->position < y->position);
 }
 
-static enum error_code list_order(struct search *s)
+static void list_order(struct search *s)
 {
     const struct workflow_problem *problem = s->problem;
     struct begin *list = NEW(s->a, struct begin, problem->task_count);
 
-    if (!list)
-        return fail_memory(s->err);
     for (size_t i = 0; i < problem->task_count; i++)
         if (workflow_is_open(problem, i) && s->plan->processor[i] != WORKFLOW_NONE &&
             s->plan->finish_s[i] < HUGE_VAL)
@@ -277,10 +275,9 @@ static enum error_code list_order(struct search *s)
     qsort(list, s->order_count, sizeof(*list), by_start);
     for (size_t k = 0; k < s->order_count; k++)
         s->order[k] = list[k].task;
-    return OK;
 }
 
-static enum error_code list_movers(struct search *s)
+static void list_movers(struct search *s)
 {
     const struct workflow_problem *problem = s->problem;
     size_t count = 0;
@@ -288,16 +285,13 @@ static enum error_code list_movers(struct search *s)
     for (size_t i = 0; i < problem->task_count; i++)
         count += !workflow_is_open(problem, i) && may_move(problem, i);
     s->movers = NEW(s->a, struct mover, count);
-    if (!s->movers)
-        return fail_memory(s->err);
     for (size_t i = 0; i < problem->task_count; i++)
         if (!workflow_is_open(problem, i) && may_move(problem, i))
             s->movers[s->mover_count++] = (struct mover){
                 .task = i, .place = WORKFLOW_NONE, .here_s = problem->fixed_finish_s[i]};
-    return OK;
 }
 
-static enum error_code make_search(struct search *s)
+static void make_search(struct search *s)
 {
     const struct workflow_problem *problem = s->problem;
     size_t n = problem->task_count, processors = problem->processor_count;
@@ -310,11 +304,8 @@ static enum error_code make_search(struct search *s)
     s->leaves_s = NEW(s->a, double, processors);
     s->held_s = NEW(s->a, double, processors);
     s->free_s = NEW(s->a, double, processors);
-    if (!s->held_s || !s->order || !s->processor || !s->finish_s || !s->begun_s ||
-        !s->idle_until_s || !s->leaves_s || !s->free_s)
-        return fail_memory(s->err);
-    TRY(list_movers(s));
-    TRY(list_order(s));
+    list_movers(s);
+    list_order(s);
     for (size_t i = 0; i < n; i++) {
         s->processor[i] = s->plan->processor[i];
         s->finish_s[i] = s->begun_s[i] = problem->fixed_finish_s[i];
@@ -322,7 +313,6 @@ static enum error_code make_search(struct search *s)
     for (size_t p = 0; p < processors; p++)
         s->leaves_s[p] = (double)NAN;
     find_idle(s);
-    return OK;
 }
 
 /* When a processor is free once its task has left; NAN: something else may hold it. */
@@ -427,11 +417,11 @@ static struct workflow_action action_of(const struct search *s, const struct mov
     };
 }
 
-enum error_code workflow_find_moves(const struct workflow_problem *problem,
-                                    const struct workflow_plan *plan,
-                                    const struct workflow_move_rules *rules,
-                                    const struct workflow_action **moves, size_t *count,
-                                    bool *cut, struct arena *a, struct error *err)
+void workflow_find_moves(const struct workflow_problem *problem,
+                         const struct workflow_plan *plan,
+                         const struct workflow_move_rules *rules,
+                         const struct workflow_action **moves, size_t *count, bool *cut,
+                         struct arena *a, struct error *err)
 {
     struct search s = {
         .problem = problem, .plan = plan, .rules = rules, .a = a, .err = err};
@@ -441,14 +431,12 @@ enum error_code workflow_find_moves(const struct workflow_problem *problem,
 
     *moves = NULL;
     *count = 0;
-    TRY(make_search(&s));
+    make_search(&s);
     for (size_t k = 0; k < s.mover_count && !*cut; k++) {
         *cut = is_spent(&s);
         find_place(&s, &s.movers[k]);
     }
     list = NEW(a, struct workflow_action, s.mover_count);
-    if (!list)
-        return fail_memory(err);
     *moves = list;
     end_s = best_mover(&s) == WORKFLOW_NONE ? 0 : makespan_s(&s);
     while ((best = best_mover(&s)) != WORKFLOW_NONE) {
@@ -471,5 +459,4 @@ enum error_code workflow_find_moves(const struct workflow_problem *problem,
         if (m->tries < TRIES_MOST)
             find_place(&s, m);
     }
-    return OK;
 }

@@ -13,10 +13,10 @@ struct workflow_move_rules {
 
 /* The plan stays as it is: it holds whether or not the moves are made. *moves by falling
  * gain. *cut: the budget ended the search for more. */
-enum error_code workflow_find_moves(const struct workflow_problem *problem,
-                                    const struct workflow_plan *plan,
-                                    const struct workflow_move_rules *rules,
-                                    const struct workflow_action **moves, size_t *count,
-                                    bool *cut, struct arena *a, struct error *err);
+void workflow_find_moves(const struct workflow_problem *problem,
+                         const struct workflow_plan *plan,
+                         const struct workflow_move_rules *rules,
+                         const struct workflow_action **moves, size_t *count, bool *cut,
+                         struct arena *a, struct error *err);
 
 #endif

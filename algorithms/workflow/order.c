@@ -13,11 +13,10 @@ enum error_code workflow_order_make(const struct workflow_problem *problem,
                                     struct workflow_order *order, struct arena *a,
                                     struct error *err)
 {
+    (void)err;
     *order = (struct workflow_order){.makespan_s = HUGE_VAL};
     order->task = NEW(a, size_t, problem->open_count);
     order->processor = NEW(a, size_t, problem->task_count);
-    if (!order->task || !order->processor)
-        return fail_memory(err);
     for (size_t k = 0; k < problem->open_count; k++)
         order->task[k] = WORKFLOW_NONE;
     return OK;
@@ -197,8 +196,7 @@ static int by_start(const void *a, const void *b)
 static enum error_code compact(const struct workflow_problem *problem,
                                const struct workflow_order *order,
                                const struct begun *list, size_t count,
-                               struct workflow_plan *plan, bool *fits, struct arena *a,
-                               struct error *err)
+                               struct workflow_plan *plan, bool *fits, struct arena *a)
 {
     *fits = true;
     workflow_plan_clear(problem, plan);
@@ -210,15 +208,14 @@ static enum error_code compact(const struct workflow_problem *problem,
 
         *fits = at_s < HUGE_VAL;
         if (*fits)
-            TRY(workflow_plan_place(problem, plan, task, p, at_s, a, err));
+            TRY(workflow_plan_place(problem, plan, task, p, at_s, a));
     }
     return OK;
 }
 
 enum error_code workflow_order_plan(const struct workflow_problem *problem,
                                     const struct workflow_order *order, double begun_s,
-                                    struct workflow_plan *plan, struct arena *a,
-                                    struct error *err)
+                                    struct workflow_plan *plan, struct arena *a)
 {
     struct begun *list = NEW(a, struct begun, problem->open_count);
     double *free_s = NEW(a, double, problem->processor_count);
@@ -228,8 +225,6 @@ enum error_code workflow_order_plan(const struct workflow_problem *problem,
     size_t count = 0;
     bool fits;
 
-    if (!list || !free_s || !start_s || !finish_s)
-        return fail_memory(err);
     makespan_s = workflow_order_times(problem, order, begun_s, start_s, finish_s, free_s);
     for (; count < problem->open_count && order->task[count] != WORKFLOW_NONE; count++) {
         size_t task = order->task[count];
@@ -237,7 +232,7 @@ enum error_code workflow_order_plan(const struct workflow_problem *problem,
         list[count] = (struct begun){start_s[task], count, task};
     }
     qsort(list, count, sizeof(*list), by_start);
-    TRY(compact(problem, order, list, count, plan, &fits, a, err));
+    TRY(compact(problem, order, list, count, plan, &fits, a));
     if (fits && workflow_plan_makespan_s(problem, plan) <= makespan_s * (1 + 1e-12))
         return OK;
     workflow_plan_clear(problem, plan);

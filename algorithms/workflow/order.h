@@ -64,7 +64,6 @@ double workflow_order_times(const struct workflow_problem *problem,
  * order; the order's own times if that ends later. */
 enum error_code workflow_order_plan(const struct workflow_problem *problem,
                                     const struct workflow_order *order, double begun_s,
-                                    struct workflow_plan *plan, struct arena *a,
-                                    struct error *err);
+                                    struct workflow_plan *plan, struct arena *a);
 
 #endif

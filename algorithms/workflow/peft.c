@@ -95,15 +95,15 @@ enum error_code workflow_peft(const struct workflow_problem *problem, const doub
         size_t children = problem->child_first[i + 1] - problem->child_first[i];
 
         if (workflow_cut(plan, (1 + (double)children) * (double)processors))
-            return workflow_place_rest(problem, plan, a, err);
+            return workflow_place_rest(problem, plan, a);
         if (!workflow_is_open(problem, i))
             continue;
         fill_row(problem, oct_s, i, cost_s);
         priority[i] = mean_of(problem, oct_s + i * processors);
     }
-    TRY(workflow_queue_make(problem, priority, &queue, a, err));
+    workflow_queue_make(problem, priority, &queue, a);
     while (!workflow_cut(plan, 1) && (task = workflow_queue_pop(&queue)) != WORKFLOW_NONE)
         TRY(workflow_place_best(problem, plan, task, WORKFLOW_NONE,
-                                oct_s + task * processors, a, err));
-    return workflow_place_rest(problem, plan, a, err);
+                                oct_s + task * processors, a));
+    return workflow_place_rest(problem, plan, a);
 }

@@ -82,6 +82,7 @@ enum error_code workflow_plan_make(const struct workflow_problem *problem,
 {
     size_t n = problem->task_count;
 
+    (void)err;
     *plan = (struct workflow_plan){
         .status = DECISION_FEASIBLE,
         .clock = workflow_clock_make(problem->in->budget, WORKFLOW_LIST_SHARE),
@@ -91,17 +92,12 @@ enum error_code workflow_plan_make(const struct workflow_problem *problem,
     plan->finish_s = NEW(a, double, n);
     plan->data_ready_s = NEW(a, double, n);
     plan->timelines = NEW(a, struct workflow_timeline, problem->processor_count);
-    if (!plan->processor || !plan->start_s || !plan->finish_s || !plan->data_ready_s ||
-        !plan->timelines)
-        return fail_memory(err);
     for (size_t p = 0; p < problem->processor_count; p++) {
         struct workflow_timeline *line = &plan->timelines[p];
 
         line->room = problem->processors[p].blocked_count + 4;
         line->gaps = NEW(a, struct gap, line->room);
         line->longest_s = NEW(a, double, blocks_of(line->room));
-        if (!line->gaps || !line->longest_s)
-            return fail_memory(err);
     }
     workflow_plan_clear(problem, plan);
     return OK;
@@ -184,8 +180,7 @@ double workflow_plan_behind_s(const struct workflow_plan *plan, size_t processor
 }
 
 /* Makes room for one more gap at g. */
-static enum error_code open_gap(struct workflow_timeline *line, size_t g, struct arena *a,
-                                struct error *err)
+static void open_gap(struct workflow_timeline *line, size_t g, struct arena *a)
 {
     if (line->count == line->room) {
         size_t room = 2 * line->room;
@@ -193,15 +188,12 @@ static enum error_code open_gap(struct workflow_timeline *line, size_t g, struct
         double *longest_s =
             GROW(a, line->longest_s, double, blocks_of(line->room), blocks_of(room));
 
-        if (!gaps || !longest_s)
-            return fail_memory(err);
         line->gaps = gaps;
         line->longest_s = longest_s;
         line->room = room;
     }
     memmove(line->gaps + g + 1, line->gaps + g, (line->count - g) * sizeof(*line->gaps));
     line->count++;
-    return OK;
 }
 
 static void close_gap(struct workflow_timeline *line, size_t g)
@@ -211,17 +203,17 @@ static void close_gap(struct workflow_timeline *line, size_t g)
 }
 
 /* Takes [start_s, finish_s) out of the gaps. */
-static enum error_code occupy(struct workflow_timeline *line, double start_s,
-                              double finish_s, struct arena *a, struct error *err)
+static void occupy(struct workflow_timeline *line, double start_s, double finish_s,
+                   struct arena *a)
 {
     size_t g = find_gap(line, finish_s);
     struct gap gap;
 
     if (finish_s <= start_s || g == line->count || line->gaps[g].from_s > start_s)
-        return OK; /* no time at all */
+        return; /* no time at all */
     gap = line->gaps[g];
     if (gap.from_s < start_s && finish_s < gap.to_s) {
-        TRY(open_gap(line, g, a, err));
+        open_gap(line, g, a);
         line->gaps[g].to_s = start_s;
         line->gaps[g + 1].from_s = finish_s;
     } else if (gap.from_s < start_s) {
@@ -232,7 +224,6 @@ static enum error_code occupy(struct workflow_timeline *line, double start_s,
         close_gap(line, g);
     }
     measure_blocks(line, g);
-    return OK;
 }
 
 /* When the last input of a task is there; NAN: it needs none. */
@@ -268,12 +259,11 @@ void workflow_plan_set(const struct workflow_problem *problem, struct workflow_p
 
 enum error_code workflow_plan_place(const struct workflow_problem *problem,
                                     struct workflow_plan *plan, size_t task,
-                                    size_t processor, double start_s, struct arena *a,
-                                    struct error *err)
+                                    size_t processor, double start_s, struct arena *a)
 {
     double finish_s = start_s + workflow_time_s(problem, task, processor);
 
-    TRY(occupy(&plan->timelines[processor], start_s, finish_s, a, err));
+    occupy(&plan->timelines[processor], start_s, finish_s, a);
     workflow_plan_set(problem, plan, task, processor, start_s, finish_s);
     return OK;
 }

@@ -21,8 +21,6 @@ enum error_code workflow_warn(struct workflow_problem *problem, struct error *er
 
     if (!problem->warnings)
         problem->warnings = NEW(problem->arena, const char *, WARNINGS_MAX);
-    if (!problem->warnings)
-        return fail_memory(err);
     problem->warned++;
     if (problem->warning_count == WARNINGS_MAX) {
         problem->warnings[WARNINGS_MAX - 1] = arena_printf(
@@ -33,8 +31,6 @@ enum error_code workflow_warn(struct workflow_problem *problem, struct error *er
     problem->warnings[problem->warning_count] =
         arena_vprintf(problem->arena, format, args);
     va_end(args);
-    if (!problem->warnings[problem->warning_count])
-        return fail_memory(err);
     problem->warning_count++;
     return OK;
 }
@@ -170,7 +166,7 @@ static double mean_of_row_s(const struct workflow_problem *problem, size_t task)
 }
 
 /* Where only speeds differ, the mean of their inverses does for all tasks. */
-static enum error_code mean_times(struct workflow_problem *problem, struct error *err)
+static void mean_times(struct workflow_problem *problem)
 {
     double *mean_s = NEW(problem->arena, double, problem->task_count);
     double slowness = 0, slowest = 0, usable = 0;
@@ -178,8 +174,6 @@ static enum error_code mean_times(struct workflow_problem *problem, struct error
 
     problem->parts->mean_time_s = mean_s;
     problem->parts->table_s = NEW(problem->arena, double, problem->processor_count);
-    if (!mean_s || !problem->parts->table_s)
-        return fail_memory(err);
     for (size_t p = 0; p < problem->processor_count; p++) {
         const struct workflow_processor *x = &problem->processors[p];
 
@@ -205,19 +199,15 @@ static enum error_code mean_times(struct workflow_problem *problem, struct error
     }
     if (late)
         problem->parts->table_s = NULL;
-    return OK;
 }
 
-static enum error_code read_releases(struct workflow_problem *problem, struct error *err)
+static void read_releases(struct workflow_problem *problem)
 {
     double *release_s = NEW(problem->arena, double, problem->task_count);
 
-    if (!release_s)
-        return fail_memory(err);
     for (size_t i = 0; i < problem->task_count; i++)
         release_s[i] = problem->tasks[i]->release_s;
     problem->release_s = release_s;
-    return OK;
 }
 
 enum error_code workflow_report_ends(struct workflow_problem *problem, struct error *err)
@@ -251,22 +241,18 @@ enum error_code workflow_problem_make(const struct workflow_in *in, bool slots,
     struct workflow_problem *p = NEW(a, struct workflow_problem, 1);
     size_t mistakes = err->item_count;
 
-    if (!p)
-        return fail_memory(err);
     *p = (struct workflow_problem){.in = in, .arena = a};
     p->parts = NEW(a, struct workflow_parts, 1);
-    if (!p->parts)
-        return fail_memory(err);
     TRY(workflow_check_request(p, err));
-    TRY(workflow_read_edges(p, err));
+    workflow_read_edges(p, err);
     if (err->item_count > mistakes)
         return ERR_INVALID;
     TRY(workflow_guess_run_times(p, err));
     TRY(workflow_read_links(p, err));
-    TRY(read_releases(p, err));
+    read_releases(p);
     TRY(workflow_read_processors(p, slots, err));
-    TRY(mean_times(p, err));
-    TRY(workflow_mean_links(p, err));
+    mean_times(p);
+    workflow_mean_links(p);
     TRY(workflow_report_ends(p, err));
     *problem = p;
     return OK;

@@ -204,8 +204,7 @@ double workflow_plan_behind_s(const struct workflow_plan *plan, size_t processor
 /* Puts a task there; start_s comes from workflow_plan_gap_s(). O(gaps behind it). */
 enum error_code workflow_plan_place(const struct workflow_problem *problem,
                                     struct workflow_plan *plan, size_t task,
-                                    size_t processor, double start_s, struct arena *a,
-                                    struct error *err);
+                                    size_t processor, double start_s, struct arena *a);
 
 /* The same, appending: also after times that no gap holds. For schedules that are not
  * ours; the timeline is left alone. */
@@ -232,11 +231,10 @@ enum error_code workflow_bound_make(const struct workflow_problem *problem,
 
 /* The measures of a plan, given a bound. `valid`: it has all tasks and keeps all rules;
  * then the bound is not above its makespan, and equal to it within 1e-9. */
-enum error_code workflow_objective_of(const struct workflow_problem *problem,
-                                      const struct workflow_plan *plan,
-                                      const struct workflow_bound *bound, bool valid,
-                                      struct workflow_objective *objective,
-                                      struct arena *a, struct error *err);
+void workflow_objective_of(const struct workflow_problem *problem,
+                           const struct workflow_plan *plan,
+                           const struct workflow_bound *bound, bool valid,
+                           struct workflow_objective *objective, struct arena *a);
 
 /* Everything of the answer: schedule, reasons, critical tasks, status. */
 enum error_code workflow_answer(const struct workflow_problem *problem,

@@ -205,7 +205,7 @@ static void check_windows(const struct workflow_problem *problem, struct error *
 }
 
 /* Tasks of all workflows, numbered through. */
-static enum error_code number_tasks(struct workflow_problem *problem, struct error *err)
+static void number_tasks(struct workflow_problem *problem)
 {
     const struct workflow_in *in = problem->in;
     struct workflow_parts *parts = problem->parts;
@@ -224,9 +224,6 @@ static enum error_code number_tasks(struct workflow_problem *problem, struct err
     parts->resource_of = NEW(a, size_t, n);
     parts->task_file_first = NEW(a, size_t, n + 1);
     parts->task_file = NEW(a, size_t, files);
-    if (!tasks || !workflow_of || !parts->resource_of || !parts->task_file_first ||
-        !parts->task_file)
-        return fail_memory(err);
     problem->tasks = tasks;
     problem->workflow_of = workflow_of;
     for (size_t w = 0; w < in->workflow_count; w++) {
@@ -235,18 +232,15 @@ static enum error_code number_tasks(struct workflow_problem *problem, struct err
             workflow_of[problem->task_count++] = w;
         }
     }
-    return OK;
 }
 
-static enum error_code check_workflows(struct workflow_problem *problem,
-                                       struct error *err)
+static void check_workflows(struct workflow_problem *problem, struct error *err)
 {
     const struct workflow_in *in = problem->in;
     struct name_index ids, task_ids;
     size_t task = 0;
 
-    if (!name_index_create(&ids, in->workflow_count, problem->arena))
-        return fail_memory(err);
+    name_index_create(&ids, in->workflow_count, problem->arena);
     for (size_t w = 0; w < in->workflow_count; w++) {
         const struct workflow *f = &in->workflows[w];
         char path[40], task_path[80];
@@ -254,14 +248,12 @@ static enum error_code check_workflows(struct workflow_problem *problem,
         workflow_path(in, w, path, sizeof(path));
         if (in->workflow_count > 1 || f->id)
             check_id(f->id, &ids, w, path, err);
-        if (!name_index_create(&task_ids, f->task_count, problem->arena))
-            return fail_memory(err);
+        name_index_create(&task_ids, f->task_count, problem->arena);
         for (size_t i = 0; i < f->task_count; i++) {
             snprintf(task_path, sizeof(task_path), "%s/tasks/%zu", path, i);
             check_task(problem, task++, task_path, &task_ids, err);
         }
     }
-    return OK;
 }
 
 enum error_code workflow_check_request(struct workflow_problem *problem,
@@ -274,8 +266,8 @@ enum error_code workflow_check_request(struct workflow_problem *problem,
 
     if (code != OK && code != ERR_INVALID)
         return code;
-    TRY(number_tasks(problem, err));
-    TRY(check_workflows(problem, err));
+    number_tasks(problem);
+    check_workflows(problem, err);
     check_windows(problem, err);
     return OK;
 }

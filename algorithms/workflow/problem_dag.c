@@ -77,14 +77,13 @@ static void read_edge(struct edge_reader *r, const struct name_index *ids, size_
         isnan(d->bytes) ? problem->tasks[parent]->output_bytes : d->bytes};
 }
 
-static enum error_code read_workflow(struct edge_reader *r, size_t w)
+static void read_workflow(struct edge_reader *r, size_t w)
 {
     const struct workflow *f = &r->problem->in->workflows[w];
     struct name_index ids;
     char path[40];
 
-    if (!name_index_create(&ids, f->task_count, r->problem->arena))
-        return fail_memory(r->err);
+    name_index_create(&ids, f->task_count, r->problem->arena);
     r->path = workflow_path(r->problem->in, w, path, sizeof(path));
     for (size_t i = 0; i < f->task_count; i++)
         if (f->tasks[i].id)
@@ -100,18 +99,15 @@ static enum error_code read_workflow(struct edge_reader *r, size_t w)
         r->parent_first[r->first_task + i + 1] = r->problem->edge_count;
     }
     r->first_task += f->task_count;
-    return OK;
 }
 
 /* Children of each task, by task order: a counting sort of the edges. */
-static enum error_code read_children(struct workflow_problem *problem, struct error *err)
+static void read_children(struct workflow_problem *problem)
 {
     size_t n = problem->task_count;
     size_t *first = NEW(problem->arena, size_t, n + 2);
     size_t *edge = NEW(problem->arena, size_t, problem->edge_count);
 
-    if (!first || !edge)
-        return fail_memory(err);
     for (size_t e = 0; e < problem->edge_count; e++)
         first[problem->edges[e].parent + 2]++;
     for (size_t i = 2; i < n + 2; i++)
@@ -120,7 +116,6 @@ static enum error_code read_children(struct workflow_problem *problem, struct er
         edge[first[problem->edges[e].parent + 1]++] = e;
     problem->child_first = first;
     problem->child_edge = edge;
-    return OK;
 }
 
 static const char *name_of(const struct workflow_problem *problem, size_t task)
@@ -174,15 +169,13 @@ static void report_cycle(const struct workflow_problem *problem, const size_t *w
             name_of(problem, at));
 }
 
-static enum error_code sort_tasks(struct workflow_problem *problem, struct error *err)
+static void sort_tasks(struct workflow_problem *problem, struct error *err)
 {
     size_t n = problem->task_count, head = 0, tail = 0;
     size_t *order = NEW(problem->arena, size_t, n);
     size_t *position = NEW(problem->arena, size_t, n);
     size_t *waits_for = NEW(problem->arena, size_t, n);
 
-    if (!order || !position || !waits_for)
-        return fail_memory(err);
     problem->topological = order;
     problem->position = position;
     for (size_t i = 0; i < n; i++) {
@@ -205,10 +198,9 @@ static enum error_code sort_tasks(struct workflow_problem *problem, struct error
         memset(position, 0, n * sizeof(*position));
         report_cycle(problem, waits_for, order, position, err);
     }
-    return OK;
 }
 
-enum error_code workflow_read_edges(struct workflow_problem *problem, struct error *err)
+void workflow_read_edges(struct workflow_problem *problem, struct error *err)
 {
     struct edge_reader r = {.problem = problem, .err = err};
     size_t most = 0;
@@ -218,12 +210,10 @@ enum error_code workflow_read_edges(struct workflow_problem *problem, struct err
     r.edges = NEW(problem->arena, struct workflow_edge, most);
     r.parent_first = NEW(problem->arena, size_t, problem->task_count + 1);
     r.seen_by = NEW(problem->arena, size_t, problem->task_count);
-    if (!r.edges || !r.parent_first || !r.seen_by)
-        return fail_memory(err);
     problem->edges = r.edges;
     problem->parent_first = r.parent_first;
     for (size_t w = 0; w < problem->in->workflow_count; w++)
-        TRY(read_workflow(&r, w));
-    TRY(read_children(problem, err));
-    return sort_tasks(problem, err);
+        read_workflow(&r, w);
+    read_children(problem);
+    sort_tasks(problem, err);
 }

@@ -55,9 +55,8 @@ static double usual_share(const struct workflow_task *t, double share)
     return isnan(share) ? 1 : share;
 }
 
-enum error_code workflow_reports_of(const struct workflow_task *t, double share,
-                                    struct workflow_reports *out, struct arena *a,
-                                    struct error *err)
+void workflow_reports_of(const struct workflow_task *t, double share,
+                         struct workflow_reports *out, struct arena *a)
 {
     struct workflow_reports r = {
         .list = NEW(a, struct progress_sample, t->progress_sample_count + 1),
@@ -65,8 +64,6 @@ enum error_code workflow_reports_of(const struct workflow_task *t, double share,
     };
     double usual = usual_share(t, share);
 
-    if (!r.list)
-        return fail_memory(err);
     for (size_t k = 0; k < t->progress_sample_count; k++) {
         struct progress_sample s = t->progress_samples[k];
 
@@ -82,7 +79,6 @@ enum error_code workflow_reports_of(const struct workflow_task *t, double share,
                                  (double)NAN,  (double)NAN,     t->work_done_ref_s};
     r.count += sound(&r.list[r.count]);
     *out = r;
-    return OK;
 }
 
 double workflow_work_now(const struct workflow_task *t, const struct workflow_reports *r,
@@ -126,9 +122,8 @@ static double unit_share(const struct workflow_problem *problem, size_t task)
 }
 
 /* The task as its reports are read: its own clock, its work in units. */
-static enum error_code in_units(const struct workflow_task *given,
-                                struct workflow_task *out, struct arena *a,
-                                struct error *err)
+static void in_units(const struct workflow_task *given, struct workflow_task *out,
+                     struct arena *a)
 {
     struct progress_sample *samples;
 
@@ -136,13 +131,11 @@ static enum error_code in_units(const struct workflow_task *given,
     if (isnan(out->elapsed_s) && out->start_s <= 0)
         out->elapsed_s = -out->start_s;
     if (!given->etc_count)
-        return OK;
+        return;
     out->work_done_ref_s = given->work_done_ref_s / given->estimate_ref_s;
     if (!isfinite(out->work_done_ref_s))
         out->work_done_ref_s = (double)NAN;
     samples = NEW(a, struct progress_sample, given->progress_sample_count);
-    if (!samples)
-        return fail_memory(err);
     for (size_t k = 0; k < given->progress_sample_count; k++)
         samples[k] = (struct progress_sample){given->progress_samples[k].elapsed_s,
                                               given->progress_samples[k].progress_pct,
@@ -151,7 +144,6 @@ static enum error_code in_units(const struct workflow_task *given,
                                               (double)NAN,
                                               (double)NAN};
     out->progress_samples = samples;
-    return OK;
 }
 
 /* What the reports say: *whole and *done in units, NAN: nothing. */
@@ -163,8 +155,8 @@ static enum error_code read_reports(const struct workflow_problem *problem, size
     struct workflow_task t;
     size_t dropped = 0;
 
-    TRY(in_units(problem->tasks[task], &t, problem->arena, err));
-    TRY(workflow_reports_of(&t, unit_share(problem, task), &r, problem->arena, err));
+    in_units(problem->tasks[task], &t, problem->arena);
+    workflow_reports_of(&t, unit_share(problem, task), &r, problem->arena);
     if (r.count > 0)
         TRY(progress_history_of(r.list, r.count, r.count + 3, &h, problem->arena, err));
     TRY(progress_screen(&h, &believed, &dropped, problem->arena, err));
@@ -323,8 +315,6 @@ static enum error_code median_table(const struct guesser *g, const struct donor 
     struct arena *a = g->problem->arena;
     double *etc_s = NEW(a, double, resources), *column = NEW(a, double, count);
 
-    if (!etc_s || !column)
-        return fail_memory(g->err);
     for (size_t c = 0; c < resources; c++) {
         size_t known = 0;
 
@@ -347,8 +337,6 @@ static enum error_code find_median(const struct guesser *g, const struct donor *
     double *times = NEW(g->problem->arena, double, count);
     size_t known = 0;
 
-    if (!times)
-        return fail_memory(g->err);
     for (size_t k = 0; k < count; k++)
         if (!isnan(list[k].time_ref_s))
             times[known++] = list[k].time_ref_s;
@@ -400,14 +388,12 @@ static enum error_code median_of_name(struct guesser *g, size_t workflow,
 }
 
 /* A copy of the task with a run time. */
-static enum error_code set_run_time(struct workflow_problem *problem, size_t task,
-                                    const struct median *m, struct error *err)
+static void set_run_time(struct workflow_problem *problem, size_t task,
+                         const struct median *m)
 {
     const struct workflow_task **tasks = (const struct workflow_task **)problem->tasks;
     struct workflow_task *copy = NEW(problem->arena, struct workflow_task, 1);
 
-    if (!copy)
-        return fail_memory(err);
     *copy = *tasks[task];
     if (m->etc_s) {
         copy->etc_s = m->etc_s;
@@ -416,7 +402,6 @@ static enum error_code set_run_time(struct workflow_problem *problem, size_t tas
         copy->estimate_ref_s = m->time_ref_s;
     }
     tasks[task] = copy;
-    return OK;
 }
 
 static bool has_begun(const struct workflow_task *t)
@@ -437,19 +422,17 @@ static enum error_code trust_reports(struct workflow_problem *problem, struct er
             continue;
         TRY(read_reports(problem, i, &own.time_ref_s, &done, err));
         if (own.time_ref_s >= 0 && own.time_ref_s < HUGE_VAL)
-            TRY(set_run_time(problem, i, &own, err));
+            set_run_time(problem, i, &own);
     }
     return OK;
 }
 
-static enum error_code list_donors(struct guesser *g)
+static void list_donors(struct guesser *g)
 {
     const struct workflow_problem *problem = g->problem;
 
     g->donors = NEW(problem->arena, struct donor, problem->task_count);
     g->of_name = NEW(problem->arena, struct median, problem->task_count);
-    if (!g->donors || !g->of_name)
-        return fail_memory(g->err);
     for (size_t i = 0; i < problem->task_count; i++) {
         const struct workflow_task *t = problem->tasks[i];
 
@@ -463,7 +446,6 @@ static enum error_code list_donors(struct guesser *g)
                            t->etc_count ? (double)NAN : t->estimate_ref_s, i};
     }
     qsort(g->donors, g->donor_count, sizeof(*g->donors), compare_donors);
-    return OK;
 }
 
 static enum error_code guess(struct guesser *g, size_t task)
@@ -481,7 +463,8 @@ static enum error_code guess(struct guesser *g, size_t task)
         return OK;
     }
     problem->parts->guessed[task] = true;
-    return set_run_time(problem, task, &m, g->err);
+    set_run_time(problem, task, &m);
+    return OK;
 }
 
 enum error_code workflow_guess_run_times(struct workflow_problem *problem,
@@ -491,10 +474,8 @@ enum error_code workflow_guess_run_times(struct workflow_problem *problem,
     size_t n = problem->task_count;
 
     problem->parts->guessed = NEW(problem->arena, bool, n);
-    if (!problem->parts->guessed)
-        return fail_memory(err);
     TRY(trust_reports(problem, err));
-    TRY(list_donors(&g));
+    list_donors(&g);
     if (g.missing == 0)
         return OK;
     TRY(find_median(&g, g.donors, g.donor_count, &g.of_all));

@@ -41,8 +41,7 @@ static size_t replica_count(const struct snapshot *s)
     return count;
 }
 
-static enum error_code read_sites(struct workflow_problem *problem, struct site_reader *r,
-                                  struct error *err)
+static void read_sites(struct workflow_problem *problem, struct site_reader *r)
 {
     const struct snapshot *s = problem->in->snapshot;
     struct workflow_parts *parts = problem->parts;
@@ -51,26 +50,22 @@ static enum error_code read_sites(struct workflow_problem *problem, struct site_
 
     r->parts = parts;
     parts->site_of = NEW(problem->arena, size_t, s->resource_count);
-    if (!parts->site_of || !name_index_create(&r->names, names, problem->arena))
-        return fail_memory(err);
+    name_index_create(&r->names, names, problem->arena);
     for (size_t i = 0; i < s->resource_count; i++)
         parts->site_of[i] = s->resources[i].site_id
                                 ? site_number(r, s->resources[i].site_id)
                                 : parts->site_count++;
     parts->resource_site_count = parts->site_count;
-    return OK;
 }
 
 /* ---- links ---- */
 
-static enum error_code read_routes(struct workflow_problem *problem,
-                                   struct site_reader *r, struct error *err)
+static void read_routes(struct workflow_problem *problem, struct site_reader *r)
 {
     const struct network *n = &problem->in->snapshot->network;
     struct pair_map *routes = &problem->parts->routes;
 
-    if (!pair_map_create(routes, n->route_count, problem->arena))
-        return fail_memory(err);
+    pair_map_create(routes, n->route_count, problem->arena);
     for (size_t i = 0; i < n->route_count; i++) {
         size_t from = site_number(r, n->routes[i].from_site_id);
         size_t to = site_number(r, n->routes[i].to_site_id);
@@ -81,7 +76,6 @@ static enum error_code read_routes(struct workflow_problem *problem,
     }
     problem->parts->no_network =
         n->route_count == 0 && isnan(n->wan_mbps) && isnan(n->lan_mbps);
-    return OK;
 }
 
 static struct workflow_link default_link(const struct workflow_problem *problem,
@@ -128,20 +122,17 @@ double workflow_link_s(const struct workflow_problem *problem, double bytes, siz
     return time_s <= WORKFLOW_LONGEST_S ? time_s : HUGE_VAL;
 }
 
-static enum error_code make_dense(struct workflow_problem *problem, struct error *err)
+static void make_dense(struct workflow_problem *problem)
 {
     struct workflow_parts *parts = problem->parts;
     size_t sites = parts->site_count;
 
     if (sites > DENSE_SITES)
-        return OK;
+        return;
     parts->dense = NEW(problem->arena, struct workflow_link, sites * sites);
-    if (!parts->dense)
-        return fail_memory(err);
     for (size_t from = 0; from < sites; from++)
         for (size_t to = 0; to < sites; to++)
             parts->dense[from * sites + to] = find_link(problem, from, to);
-    return OK;
 }
 
 /* ---- files and other inputs ---- */
@@ -169,8 +160,7 @@ double workflow_file_s(const struct workflow_problem *problem, size_t file, size
                          : nearest_s(problem, file, site);
 }
 
-static enum error_code read_replicas(struct workflow_problem *problem,
-                                     struct site_reader *r, struct error *err)
+static void read_replicas(struct workflow_problem *problem, struct site_reader *r)
 {
     const struct snapshot *s = problem->in->snapshot;
     struct workflow_parts *parts = problem->parts;
@@ -178,37 +168,31 @@ static enum error_code read_replicas(struct workflow_problem *problem,
 
     parts->replica_first = NEW(problem->arena, size_t, s->file_count + 1);
     parts->replica_site = NEW(problem->arena, size_t, replica_count(s));
-    if (!parts->replica_first || !parts->replica_site)
-        return fail_memory(err);
     for (size_t f = 0; f < s->file_count; f++) {
         for (size_t k = 0; k < s->files[f].site_count; k++)
             parts->replica_site[used++] = site_number(r, s->files[f].site_ids[k]);
         parts->replica_first[f + 1] = used;
     }
-    return OK;
 }
 
-static enum error_code time_files(struct workflow_problem *problem, struct error *err)
+static void time_files(struct workflow_problem *problem)
 {
     struct workflow_parts *parts = problem->parts;
     size_t files = problem->in->snapshot->file_count, sites = parts->resource_site_count;
 
     if (files == 0 || sites == 0 || files > FILE_ENTRIES / sites)
-        return OK;
+        return;
     parts->file_s = NEW(problem->arena, double, files *sites);
-    if (!parts->file_s)
-        return fail_memory(err);
     for (size_t f = 0; f < files; f++)
         for (size_t s = 0; s < sites; s++) {
             size_t replicas = parts->replica_first[f + 1] - parts->replica_first[f];
 
             if (budget_step(problem->in->budget, 1 + replicas)) {
                 parts->file_s = NULL; /* who asks for one works it out */
-                return OK;
+                return;
             }
             parts->file_s[f * sites + s] = nearest_s(problem, f, s);
         }
-    return OK;
 }
 
 /* Where the checkpoint of a task is; without a word about it, where the task was. */
@@ -225,8 +209,7 @@ static size_t checkpoint_site(struct workflow_problem *problem, struct site_read
     return resource == WORKFLOW_NONE ? WORKFLOW_NONE : problem->parts->site_of[resource];
 }
 
-static enum error_code read_inputs(struct workflow_problem *problem,
-                                   struct site_reader *r, struct error *err)
+static void read_inputs(struct workflow_problem *problem, struct site_reader *r)
 {
     struct workflow_parts *parts = problem->parts;
     size_t n = problem->task_count;
@@ -234,8 +217,6 @@ static enum error_code read_inputs(struct workflow_problem *problem,
     parts->input_site = NEW(problem->arena, size_t, n);
     parts->checkpoint_site = NEW(problem->arena, size_t, n);
     parts->staged = NEW(problem->arena, bool, n);
-    if (!parts->input_site || !parts->checkpoint_site || !parts->staged)
-        return fail_memory(err);
     for (size_t i = 0; i < n; i++) {
         const struct workflow_task *t = problem->tasks[i];
 
@@ -247,7 +228,6 @@ static enum error_code read_inputs(struct workflow_problem *problem,
                            parts->input_site[i] != WORKFLOW_NONE ||
                            parts->checkpoint_site[i] != WORKFLOW_NONE;
     }
-    return OK;
 }
 
 static bool moves_bytes(const struct workflow_problem *problem)
@@ -265,12 +245,12 @@ enum error_code workflow_read_links(struct workflow_problem *problem, struct err
 {
     struct site_reader r;
 
-    TRY(read_sites(problem, &r, err));
-    TRY(read_routes(problem, &r, err));
-    TRY(read_replicas(problem, &r, err));
-    TRY(read_inputs(problem, &r, err));
-    TRY(make_dense(problem, err));
-    TRY(time_files(problem, err));
+    read_sites(problem, &r);
+    read_routes(problem, &r);
+    read_replicas(problem, &r);
+    read_inputs(problem, &r);
+    make_dense(problem);
+    time_files(problem);
     if (problem->parts->no_network && moves_bytes(problem))
         TRY(workflow_warn(problem, err,
                           "there are data to move but no snapshot.network: moving them "
@@ -341,17 +321,15 @@ static void sum_links(struct link_sum *sum)
              all * (all - 1) - inside - (sum->routed - sum->routed_inside));
 }
 
-enum error_code workflow_mean_links(struct workflow_problem *problem, struct error *err)
+void workflow_mean_links(struct workflow_problem *problem)
 {
     struct workflow_parts *parts = problem->parts;
     double *usable = NEW(problem->arena, double, parts->site_count);
     struct link_sum sum = {.problem = problem, .usable = usable};
     size_t count = 0, last = WORKFLOW_NONE;
 
-    if (!usable ||
-        !pair_map_create(&sum.seen, 2 * problem->in->snapshot->network.route_count,
-                         problem->arena))
-        return fail_memory(err);
+    pair_map_create(&sum.seen, 2 * problem->in->snapshot->network.route_count,
+                    problem->arena);
     for (size_t p = 0; p < problem->processor_count; p++) {
         const struct workflow_processor *x = &problem->processors[p];
 
@@ -367,5 +345,4 @@ enum error_code workflow_mean_links(struct workflow_problem *problem, struct err
         parts->mean_s_per_byte = sum.s_per_byte / sum.pairs;
         parts->mean_latency_s = sum.latency_s / sum.pairs;
     }
-    return OK;
 }

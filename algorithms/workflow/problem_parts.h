@@ -62,9 +62,8 @@ struct workflow_reports {
     size_t count;
     double share; /* that it has now; NAN: it has no place */
 };
-enum error_code workflow_reports_of(const struct workflow_task *task, double share,
-                                    struct workflow_reports *out, struct arena *a,
-                                    struct error *err);
+void workflow_reports_of(const struct workflow_task *task, double share,
+                         struct workflow_reports *out, struct arena *a);
 
 /* Work done by now, as far as it can be told, in reference seconds; NAN. */
 double workflow_work_now(const struct workflow_task *task,
@@ -79,7 +78,7 @@ enum error_code workflow_left_of(const struct workflow_problem *problem, size_t 
 /* ---- problem_dag.c ---- */
 
 /* Edges, children, order. Mistakes are collected; fails without memory only. */
-enum error_code workflow_read_edges(struct workflow_problem *problem, struct error *err);
+void workflow_read_edges(struct workflow_problem *problem, struct error *err);
 
 /* ---- problem_links.c ---- */
 
@@ -93,7 +92,7 @@ double workflow_link_s(const struct workflow_problem *problem, double bytes, siz
 double workflow_file_s(const struct workflow_problem *problem, size_t file, size_t site);
 
 /* Means over pairs of usable resources; needs processors. */
-enum error_code workflow_mean_links(struct workflow_problem *problem, struct error *err);
+void workflow_mean_links(struct workflow_problem *problem);
 
 /* ---- problem.c ---- */
 

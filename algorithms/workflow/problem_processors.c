@@ -163,7 +163,7 @@ static size_t known_ends(const struct resource *given, double *end_s)
     return known;
 }
 
-static enum error_code read_host(struct reader *r, size_t resource)
+static void read_host(struct reader *r, size_t resource)
 {
     const struct resource *given = &r->problem->in->snapshot->resources[resource];
     struct host *h = &r->hosts[resource];
@@ -172,8 +172,6 @@ static enum error_code read_host(struct reader *r, size_t resource)
     size_t own = h->own_count, slots = resource_slots(given);
     size_t known, unknown, used, spare;
 
-    if (!end_s || !own_s)
-        return fail_memory(r->err);
     known = known_ends(given, end_s);
     used = given->job_count > (double)known ? (size_t)given->job_count : known;
     unknown = used - known; /* own tasks are these before they are known ones */
@@ -194,18 +192,15 @@ static enum error_code read_host(struct reader *r, size_t resource)
         h->count = own + known +
                    (spare < r->problem->open_count ? spare : r->problem->open_count);
     }
-    return OK;
 }
 
-static enum error_code read_hosts(struct reader *r)
+static void read_hosts(struct reader *r)
 {
     struct workflow_problem *problem = r->problem;
     size_t resources = problem->in->snapshot->resource_count;
 
     for (size_t i = 0; i < resources; i++) {
         r->hosts[i].own_end_s = NEW(problem->arena, double, r->hosts[i].own_count);
-        if (!r->hosts[i].own_end_s)
-            return fail_memory(r->err);
         r->hosts[i].own_count = 0;
     }
     for (size_t i = 0; i < problem->task_count; i++) {
@@ -218,25 +213,22 @@ static enum error_code read_hosts(struct reader *r)
         h->own_end_s[h->own_count++] = r->fixed_finish_s[i];
     }
     for (size_t i = 0; i < resources; i++) {
-        TRY(read_host(r, i));
+        read_host(r, i);
         r->hosts[i].first = problem->processor_count;
         problem->processor_count += r->hosts[i].count;
     }
-    return OK;
 }
 
 /* ---- windows ---- */
 
 /* Windows by resource: a counting sort. */
-static enum error_code read_windows(struct reader *r)
+static void read_windows(struct reader *r)
 {
     struct workflow_problem *problem = r->problem;
     const struct workflow_in *in = problem->in;
     size_t first = 0;
 
     r->window_of = NEW(problem->arena, size_t, in->window_count);
-    if (!r->window_of)
-        return fail_memory(r->err);
     for (size_t i = 0; i < in->window_count; i++)
         r->hosts[name_index_find(&problem->parts->resources, in->windows[i].resource_id)]
             .window_count++;
@@ -251,7 +243,6 @@ static enum error_code read_windows(struct reader *r)
 
         r->window_of[h->window_first + h->window_count++] = i;
     }
-    return OK;
 }
 
 static int by_begin(const void *a, const void *b)
@@ -341,8 +332,6 @@ static enum error_code list_blocked(const struct reader *r, const struct host *h
     if (h->window_count &&
         budget_step(budget_finish(r->problem->in->budget), 2 * h->window_count))
         return fail(r->err, ERR_CANCELLED, "", "the client went away");
-    if (!list)
-        return fail_memory(r->err);
     used = outside_windows(r, h, list);
     list[used++] =
         (struct workflow_blocked){0, until_s <= WORKFLOW_LONGEST_S ? until_s : HUGE_VAL};
@@ -388,13 +377,11 @@ static enum error_code fill_processors(struct reader *r, size_t resource)
 /* Gives running tasks a slot each, in their order, and done ones the first.
  * Without any slot (n_max 0, with `slots`) a done task's output is still there, but no
  * processor is: everywhere then. */
-static enum error_code place_fixed(struct reader *r)
+static void place_fixed(struct reader *r)
 {
     struct workflow_problem *problem = r->problem;
     size_t *taken = NEW(problem->arena, size_t, problem->in->snapshot->resource_count);
 
-    if (!taken)
-        return fail_memory(r->err);
     for (size_t i = 0; i < problem->task_count; i++) {
         size_t resource = problem->parts->resource_of[i], slot = 0;
         const struct host *h;
@@ -408,10 +395,9 @@ static enum error_code place_fixed(struct reader *r)
             slot = taken[resource]++;
         r->fixed_processor[i] = h->first + slot;
     }
-    return OK;
 }
 
-static enum error_code make_reader(struct reader *r)
+static void make_reader(struct reader *r)
 {
     struct workflow_problem *problem = r->problem;
     struct arena *a = problem->arena;
@@ -423,12 +409,8 @@ static enum error_code make_reader(struct reader *r)
     r->fixed_finish_s = NEW(a, double, n);
     problem->parts->left_ratio = NEW(a, double, n);
     problem->parts->left = NEW(a, struct workflow_left, n);
-    if (!r->hosts || !r->fixed_processor || !r->fixed_start_s || !r->fixed_finish_s ||
-        !problem->parts->left_ratio || !problem->parts->left)
-        return fail_memory(r->err);
     for (size_t i = 0; i < n; i++)
         problem->parts->left_ratio[i] = left_ratio(problem->tasks[i]);
-    return OK;
 }
 
 enum error_code workflow_read_processors(struct workflow_problem *problem, bool slots,
@@ -436,17 +418,15 @@ enum error_code workflow_read_processors(struct workflow_problem *problem, bool 
 {
     struct reader r = {.problem = problem, .slots = slots, .err = err};
 
-    TRY(make_reader(&r));
+    make_reader(&r);
     TRY(fix_tasks(&r));
-    TRY(read_windows(&r));
-    TRY(read_hosts(&r));
+    read_windows(&r);
+    read_hosts(&r);
     r.processors =
         NEW(problem->arena, struct workflow_processor, problem->processor_count);
-    if (!r.processors)
-        return fail_memory(err);
     for (size_t i = 0; i < problem->in->snapshot->resource_count; i++)
         TRY(fill_processors(&r, i));
-    TRY(place_fixed(&r));
+    place_fixed(&r);
     problem->processors = r.processors;
     problem->fixed_processor = r.fixed_processor;
     problem->fixed_start_s = r.fixed_start_s;

@@ -28,19 +28,16 @@ static double stage_s(const void *context, size_t task, size_t resource)
 }
 
 /* Staging times are asked for by processor: a resource is one. */
-static enum error_code number_processors(struct wf_request *rq)
+static void number_processors(struct wf_request *rq)
 {
     size_t count = rq->in->snapshot->resource_count;
     struct workflow_processor *list = NEW(rq->arena, struct workflow_processor, count);
 
-    if (!list)
-        return fail_memory(rq->err);
     for (size_t c = 0; c < count; c++)
         list[c] =
             (struct workflow_processor){.resource = c, .site = rq->parts.site_of[c]};
     rq->problem.processors = list;
     rq->problem.processor_count = count;
-    return OK;
 }
 
 /* ---- mistakes ---- */
@@ -84,16 +81,14 @@ static enum error_code read_carries(struct wf_request *rq)
     size_t *first = NEW(rq->arena, size_t, in->workflow_count + 1);
     size_t used = 0;
 
-    if (!ids || !first || !name_index_create(&workflows, in->workflow_count, rq->arena))
-        return fail_memory(rq->err);
+    name_index_create(&workflows, in->workflow_count, rq->arena);
     for (size_t w = 0; w < in->workflow_count; w++) {
         const struct workflow *f = &in->workflows[w];
 
         first[w + 1] = first[w] + f->task_count;
         if (f->id)
             name_index_add(&workflows, f->id, w);
-        if (!name_index_create(&ids[w], f->task_count, rq->arena))
-            return fail_memory(rq->err);
+        name_index_create(&ids[w], f->task_count, rq->arena);
         for (size_t i = 0; i < f->task_count; i++)
             if (f->tasks[i].id)
                 name_index_add(&ids[w], f->tasks[i].id, i);
@@ -113,8 +108,6 @@ static enum error_code read_carry_over(struct wf_request *rq)
         tasks += rq->in->carry_over[k].task_count;
     rq->carry = NEW(rq->arena, size_t, tasks);
     rq->carry_first = NEW(rq->arena, size_t, rq->in->carry_count + 1);
-    if (!rq->carry || !rq->carry_first)
-        return fail_memory(rq->err);
     return rq->in->carry_count > 0 ? read_carries(rq) : OK;
 }
 
@@ -125,7 +118,7 @@ static enum error_code check(struct wf_request *rq, const struct named_value *op
 
     params_bind(rq->policy->params, options, option_count, rq->param, rq->err);
     TRY(workflow_check_request(&rq->problem, rq->err));
-    TRY(workflow_read_edges(&rq->problem, rq->err));
+    workflow_read_edges(&rq->problem, rq->err);
     TRY(read_carry_over(rq));
     return rq->err->item_count > mistakes ? ERR_INVALID : OK;
 }
@@ -138,7 +131,7 @@ static bool is_stale(const struct wf_request *rq, const struct resource *r)
 }
 
 /* Resources that have windows, none of which is open. */
-static enum error_code close_windows(struct wf_request *rq, bool *closed)
+static void close_windows(struct wf_request *rq, bool *closed)
 {
     const struct workflow_in *in = rq->in;
 
@@ -152,7 +145,6 @@ static enum error_code close_windows(struct wf_request *rq, bool *closed)
             else if (w->from_s <= 0 && (isnan(w->to_s) || w->to_s > 0))
                 closed[c] = false;
         }
-    return OK;
 }
 
 static enum error_code warn_full(struct wf_request *rq, size_t resource)
@@ -174,9 +166,7 @@ static enum error_code number_resources(struct wf_request *rq)
     bool *closed = NEW(rq->arena, bool, s->resource_count);
 
     rq->resources = NEW(rq->arena, struct workflow_plain_resource, s->resource_count);
-    if (!rq->resources || !closed)
-        return fail_memory(rq->err);
-    TRY(close_windows(rq, closed));
+    close_windows(rq, closed);
     for (size_t c = 0; c < s->resource_count; c++) {
         bool stale = is_stale(rq, &s->resources[c]);
 
@@ -263,8 +253,6 @@ static enum error_code number_tasks(struct wf_request *rq)
 
     rq->tasks = NEW(rq->arena, struct workflow_plain_task, count);
     rq->listed = NEW(rq->arena, size_t, rq->in->snapshot->resource_count + 1);
-    if (!rq->tasks || !rq->listed)
-        return fail_memory(rq->err);
     for (size_t i = 0; i < count; i++)
         number_task(rq, i, &lost, &matrix);
     if (lost)
@@ -294,14 +282,12 @@ static int compare_arrivals(const void *left, const void *right)
 }
 
 /* By submitted_at; those without one come last, in the order of the request. */
-static enum error_code rank_workflows(struct wf_request *rq)
+static void rank_workflows(struct wf_request *rq)
 {
     size_t count = rq->in->workflow_count;
     struct arrival *list = NEW(rq->arena, struct arrival, count);
     size_t *rank = NEW(rq->arena, size_t, count);
 
-    if (!list || !rank)
-        return fail_memory(rq->err);
     for (size_t w = 0; w < count; w++) {
         double at_s = rq->in->workflows[w].submitted_at_s;
 
@@ -312,7 +298,6 @@ static enum error_code rank_workflows(struct wf_request *rq)
         rank[list[k].workflow] = k;
     rq->plain.workflow_rank = rank;
     rq->plain.workflow_count = count;
-    return OK;
 }
 
 static int compare_numbers(const void *left, const void *right)
@@ -329,8 +314,6 @@ static enum error_code make_sets(struct wf_request *rq)
     bool *free_root = NEW(rq->arena, bool, p->task_count);
     struct workflow_plain_set *sets;
 
-    if (!parents || !free_root)
-        return fail_memory(rq->err);
     for (size_t e = 0; e < p->edge_count; e++)
         parents[e] = p->edges[e].parent;
     for (size_t i = 0; i < p->task_count; i++)
@@ -383,7 +366,7 @@ static enum error_code warn_unused(struct wf_request *rq)
 static enum error_code number(struct wf_request *rq)
 {
     TRY(workflow_read_links(&rq->problem, rq->err));
-    TRY(number_processors(rq));
+    number_processors(rq);
     TRY(number_tasks(rq));
     TRY(number_resources(rq));
     rq->plain.tasks = rq->tasks;
@@ -398,7 +381,7 @@ static enum error_code number(struct wf_request *rq)
     rq->plain.route_s = route_s;
     rq->plain.stage_s = stage_s;
     rq->plain.context = &rq->problem;
-    TRY(rank_workflows(rq));
+    rank_workflows(rq);
     TRY(make_sets(rq));
     TRY(wf_estimate_tasks(rq));
     TRY(warn_unused(rq));
@@ -418,15 +401,13 @@ enum error_code workflow_round(const struct workflow_in *in, const struct policy
     struct wf_before before;
     struct wf_plan plan;
 
-    if (!rq)
-        return fail_memory(err);
     *rq = (struct wf_request){.in = in, .policy = policy, .arena = a, .err = err};
     rq->problem = (struct workflow_problem){.in = in, .parts = &rq->parts, .arena = a};
     TRY(check(rq, options, option_count));
     TRY(number(rq));
-    TRY(wf_plan_make(&rq->plain, rq->param, &plan, &found, a, err));
+    wf_plan_make(&rq->plain, rq->param, &plan, &found, a, err);
     plan.carry_all = true;
-    TRY(wf_note_before(rq, &plan, &before));
+    wf_note_before(rq, &plan, &before);
     TRY(wf_decide(&plan, policy, steps));
     TRY(wf_answer(rq, &plan, &before, steps, &answer));
     *out = answer;

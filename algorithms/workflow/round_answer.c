@@ -63,16 +63,13 @@ static double set_longest_s(const struct wf_plan *plan, size_t set)
     return finite_s(most_s);
 }
 
-enum error_code wf_note_before(const struct wf_request *rq, const struct wf_plan *plan,
-                               struct wf_before *before)
+void wf_note_before(const struct wf_request *rq, const struct wf_plan *plan,
+                    struct wf_before *before)
 {
     before->makespan_s = wf_makespan_s(plan);
     before->set_max_s = NEW(rq->arena, double, rq->plain.set_count);
-    if (!before->set_max_s)
-        return fail_memory(rq->err);
     for (size_t p = 0; p < rq->plain.set_count; p++)
         before->set_max_s[p] = set_longest_s(plan, p);
-    return OK;
 }
 
 /* ---- moves ---- */
@@ -127,8 +124,6 @@ static enum error_code list_moves(struct answer *w)
         NEW(w->arena, struct workflow_action, found->move_count);
     size_t mover = 0;
 
-    if (!moves || !postponed)
-        return fail_memory(w->err);
     for (size_t k = 0; k < found->move_count; k++) {
         if (found->moves[k].action == WORKFLOW_MIGRATE) /* the first of its group */
             mover = found->moves[k].task;
@@ -146,32 +141,27 @@ static enum error_code list_moves(struct answer *w)
     return OK;
 }
 
-static enum error_code list_skips(struct answer *w)
+static void list_skips(struct answer *w)
 {
     const struct workflow_plain_out *found = w->plan->out;
     struct workflow_skip *list = NEW(w->arena, struct workflow_skip, found->skip_count);
 
-    if (!list)
-        return fail_memory(w->err);
     for (size_t k = 0; k < found->skip_count; k++)
         list[k] = (struct workflow_skip){workflow_id(w, found->skips[k].task),
                                          w->ids[found->skips[k].task],
                                          workflow_skip_names[found->skips[k].reason]};
     w->out->skipped = list;
     w->out->skip_count = found->skip_count;
-    return OK;
 }
 
 /* ---- starts ---- */
 
-static enum error_code list_starts(struct answer *w)
+static void list_starts(struct answer *w)
 {
     const struct workflow_plain_out *found = w->plan->out;
     struct workflow_start *list =
         NEW(w->arena, struct workflow_start, found->start_count);
 
-    if (!list)
-        return fail_memory(w->err);
     for (size_t k = 0; k < found->start_count; k++) {
         const struct workflow_plain_start *s = &found->starts[k];
 
@@ -186,7 +176,6 @@ static enum error_code list_starts(struct answer *w)
     }
     w->out->placements = list;
     w->out->placement_count = found->start_count;
-    return OK;
 }
 
 /* Tasks of a set are of one workflow. */
@@ -196,8 +185,6 @@ static enum error_code list_carry(struct answer *w)
     size_t tasks = found->carry_count ? found->carry_first[found->carry_count] : 0;
     struct workflow_carry *list = NEW(w->arena, struct workflow_carry, tasks);
 
-    if (!list)
-        return fail_memory(w->err);
     for (size_t k = 0; k < found->carry_count; k++) {
         size_t first = found->carry_first[k];
         size_t count = found->carry_first[k + 1] - first;
@@ -244,14 +231,12 @@ static struct workflow_unplaced reason_against(const struct answer *w)
         .resource_count = usable};
 }
 
-static enum error_code list_unplaced(struct answer *w)
+static void list_unplaced(struct answer *w)
 {
     struct workflow_unplaced *list =
         NEW(w->arena, struct workflow_unplaced, w->rq->ready_count);
     struct workflow_unplaced reason = reason_against(w);
 
-    if (!list)
-        return fail_memory(w->err);
     for (size_t i = 0; i < w->plan->in->task_count; i++) {
         if (!w->rq->tasks[i].ready || w->plan->place[i] != WF_NONE)
             continue;
@@ -260,7 +245,6 @@ static enum error_code list_unplaced(struct answer *w)
         list[w->out->unplaced_count++] = reason;
     }
     w->out->unplaced = list;
-    return OK;
 }
 
 /* ---- sets and estimates ---- */
@@ -285,8 +269,6 @@ static enum error_code list_sets(struct answer *w)
     const struct workflow_plain *plain = w->plan->in;
     struct workflow_set *list = NEW(w->arena, struct workflow_set, plain->set_count);
 
-    if (!list)
-        return fail_memory(w->err);
     for (size_t p = 0; p < plain->set_count; p++) {
         const struct workflow_plain_set *s = &plain->sets[p];
 
@@ -308,32 +290,28 @@ static enum error_code list_sets(struct answer *w)
     return OK;
 }
 
-static enum error_code list_estimates(struct answer *w)
+static void list_estimates(struct answer *w)
 {
     struct workflow_estimate *list =
         NEW(w->arena, struct workflow_estimate, w->plan->in->task_count);
 
-    if (!list)
-        return fail_memory(w->err);
     for (size_t i = 0; i < w->plan->in->task_count; i++)
         if (w->rq->estimates[i].source)
             list[w->out->estimate_count++] = w->rq->estimates[i];
     w->out->estimates = list;
-    return OK;
 }
 
 /* ---- all of it ---- */
 
-static enum error_code rate(struct answer *w)
+static void rate(struct answer *w)
 {
     struct workflow_round_objective *o = &w->out->objective;
 
     o->makespan_before_s = w->before->makespan_s;
     o->makespan_s = wf_makespan_s(w->plan);
-    TRY(wf_lower_bound(w->plan, &o->lower_bound_s));
+    wf_lower_bound(w->plan, &o->lower_bound_s);
     o->gap_ratio =
         o->lower_bound_s > 0 ? o->makespan_s / o->lower_bound_s - 1 : (double)NAN;
-    return OK;
 }
 
 /* What there was no time for. */
@@ -380,19 +358,17 @@ enum error_code wf_answer(struct wf_request *rq, const struct wf_plan *plan,
                        .arena = rq->arena,
                        .err = rq->err};
 
-    if (!w.ids)
-        return fail_memory(rq->err);
     for (size_t i = 0; i < rq->plain.task_count; i++)
         w.ids[i] = rq->problem.tasks[i]->id;
     TRY(list_moves(&w));
-    TRY(list_skips(&w));
-    TRY(list_starts(&w));
+    list_skips(&w);
+    list_starts(&w);
     TRY(list_carry(&w));
     if ((steps & WORKFLOW_STEP_START) != 0)
-        TRY(list_unplaced(&w));
+        list_unplaced(&w);
     TRY(list_sets(&w));
-    TRY(list_estimates(&w));
-    TRY(rate(&w));
+    list_estimates(&w);
+    rate(&w);
     set_status(&w, steps);
     TRY(warn_of_time(rq, &w));
     out->algorithm = rq->policy->name;

@@ -94,13 +94,11 @@ static double least_time_s(const struct wf_plan *plan, size_t task,
     return least_s;
 }
 
-enum error_code wf_lower_bound(const struct wf_plan *plan, double *bound_s)
+void wf_lower_bound(const struct wf_plan *plan, double *bound_s)
 {
     struct pace *paces = NEW(plan->arena, struct pace, plan->in->resource_count);
     size_t count;
 
-    if (!paces)
-        return fail_memory(plan->err);
     count = sort_resources(plan, paces);
     *bound_s = 0;
     for (size_t i = 0; i < plan->in->task_count; i++)
@@ -108,5 +106,4 @@ enum error_code wf_lower_bound(const struct wf_plan *plan, double *bound_s)
             *bound_s = fmax(*bound_s, least_time_s(plan, i, paces, count));
     if (!(*bound_s < HUGE_VAL))
         *bound_s = (double)NAN;
-    return OK;
 }

@@ -57,17 +57,14 @@ static double share_now(const struct wf_request *rq, size_t task)
 
 /* ---- the whole task ---- */
 
-static enum error_code extrapolate(const struct wf_request *rq,
-                                   const struct progress_history *h, bool work_known,
-                                   struct workflow_estimate *e)
+static void extrapolate(const struct wf_request *rq, const struct progress_history *h,
+                        bool work_known, struct workflow_estimate *e)
 {
     enum progress_filter filter =
         (enum progress_filter)(int)rq->param[WF_ESTIMATE_FILTER];
     size_t window = (size_t)rq->param[WF_FILTER_WINDOW];
     double *list = NEW(rq->arena, double, h->count);
 
-    if (!list)
-        return fail_memory(rq->err);
     for (size_t k = 0; k < h->count; k++)
         list[k] = h->points[k].estimate_ref_s;
     e->estimate_ref_s = fmax(progress_filtered_ref_s(filter, list, h->count, window),
@@ -76,7 +73,6 @@ static enum error_code extrapolate(const struct wf_request *rq,
     if (filter == PROGRESS_FILTER_AVERAGE ||
         (filter == PROGRESS_FILTER_AUTO && progress_oscillates(list, h->count, window)))
         e->source = "average";
-    return OK;
 }
 
 static enum error_code fit(const struct wf_request *rq, const struct progress_history *h,
@@ -114,7 +110,7 @@ static enum error_code estimate_progress(const struct wf_request *rq, size_t tas
     struct workflow_reports r;
     size_t dropped = 0;
 
-    TRY(workflow_reports_of(t, share_now(rq, task), &r, rq->arena, rq->err));
+    workflow_reports_of(t, share_now(rq, task), &r, rq->arena);
     if (r.count > 0)
         TRY(progress_history_of(r.list, r.count, FIT_POINTS_MAX, &h, rq->arena, rq->err));
     TRY(progress_screen(&h, &believed, &dropped, rq->arena, rq->err));
@@ -122,7 +118,7 @@ static enum error_code estimate_progress(const struct wf_request *rq, size_t tas
         !budget_spent(rq->in->budget)) { /* afterwards step 2 is cut anyway */
         TRY(fit(rq, &h, e));             /* it screens them itself */
     } else if (h.count > 0) {
-        TRY(extrapolate(rq, &believed, !isnan(t->work_done_ref_s), e));
+        extrapolate(rq, &believed, !isnan(t->work_done_ref_s), e);
     } else if (t->progress_pct > 0 && t->work_done_ref_s > 0) {
         e->estimate_ref_s = progress_from_work_ref_s(t->work_done_ref_s, t->progress_pct);
         e->source = "work_integral";
@@ -190,8 +186,6 @@ static enum error_code estimate(struct wf_request *rq, size_t task)
 enum error_code wf_estimate_tasks(struct wf_request *rq)
 {
     rq->estimates = NEW(rq->arena, struct workflow_estimate, rq->plain.task_count);
-    if (!rq->estimates)
-        return fail_memory(rq->err);
     for (size_t i = 0; i < rq->plain.task_count; i++)
         if (rq->tasks[i].ready || rq->tasks[i].status == PLAIN_RUNNING ||
             rq->tasks[i].status == PLAIN_STAGING)

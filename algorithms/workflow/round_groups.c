@@ -56,7 +56,7 @@ static void cut_groups(struct wf_groups *g, const struct sorted_resource *sorted
     g->group_first[g->count] = count;
 }
 
-enum error_code wf_groups_make(struct wf_plan *plan, struct wf_groups *groups)
+void wf_groups_make(struct wf_plan *plan, struct wf_groups *groups)
 {
     const struct workflow_plain *in = plan->in;
     size_t n = in->resource_count, theta = (size_t)plan->param[WF_THETA], count = 0;
@@ -69,9 +69,6 @@ enum error_code wf_groups_make(struct wf_plan *plan, struct wf_groups *groups)
         .candidates = NEW(plan->arena, struct wf_candidate, 2 * n),
         .lots = NEW(plan->arena, struct wf_lot, 2 * n),
     };
-    if (!sorted || !groups->order || !groups->group_first || !groups->group_of ||
-        !groups->candidates || !groups->lots)
-        return fail_memory(plan->err);
     for (size_t c = 0; c < n; c++) {
         groups->group_of[c] = WF_NONE;
         if (wf_usable(plan, c))
@@ -82,7 +79,6 @@ enum error_code wf_groups_make(struct wf_plan *plan, struct wf_groups *groups)
     if (theta > 1) /* otherwise their order does not matter */
         qsort(sorted, count, sizeof(*sorted), compare_resources);
     cut_groups(groups, sorted, count, theta);
-    return OK;
 }
 
 /* ---- lots, a heap ---- */

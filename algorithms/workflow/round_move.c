@@ -373,7 +373,7 @@ static void list_skips(const struct mover *m)
             out->skips[out->skip_count++] = (struct workflow_plain_skip){i, m->reason[i]};
 }
 
-enum error_code wf_step_move(struct wf_plan *plan)
+void wf_step_move(struct wf_plan *plan)
 {
     const struct workflow_plain *in = plan->in;
     struct mover m = {
@@ -387,10 +387,7 @@ enum error_code wf_step_move(struct wf_plan *plan)
 
     plan->out->moves = NEW(plan->arena, struct workflow_plain_move, in->task_count);
     plan->out->skips = NEW(plan->arena, struct workflow_plain_skip, in->task_count);
-    if (!m.unseen || !m.roots || !m.reason || !sets || !plan->out->moves ||
-        !plan->out->skips)
-        return fail_memory(plan->err);
-    TRY(wf_groups_make(plan, &m.groups));
+    wf_groups_make(plan, &m.groups);
     for (size_t i = 0; i < in->task_count; i++)
         m.reason[i] = -1;
     count = list_running(&m, sets);
@@ -399,5 +396,4 @@ enum error_code wf_step_move(struct wf_plan *plan)
         look_at_members(&m);
     }
     list_skips(&m);
-    return OK;
 }

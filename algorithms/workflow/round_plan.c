@@ -292,7 +292,7 @@ size_t wf_evictable(const struct wf_plan *plan, size_t resource, size_t *tasks)
 
 /* ---- the plan of the snapshot ---- */
 
-static enum error_code take_memory(struct wf_plan *plan)
+static void take_memory(struct wf_plan *plan)
 {
     size_t tasks = plan->in->task_count, resources = plan->in->resource_count;
     struct arena *a = plan->arena;
@@ -311,16 +311,10 @@ static enum error_code take_memory(struct wf_plan *plan)
     plan->crowded = NEW(a, signed char, resources);
     plan->set_first = NEW(a, size_t, tasks + 1);
     plan->set_max_s = NEW(a, double, plan->in->set_count);
-    if (!plan->remaining_ref_s || !plan->pending_s || !plan->place || !plan->moved ||
-        !plan->sent_back || !plan->next || !plan->before || !plan->count ||
-        !plan->first || !plan->root_count || !plan->evictable_count || !plan->crowded ||
-        !plan->set_first || !plan->set_max_s)
-        return fail_memory(plan->err);
-    return OK;
 }
 
 /* Sets of each task, without those of roots only: nobody minds a root's delay. */
-static enum error_code list_sets(struct wf_plan *plan)
+static void list_sets(struct wf_plan *plan)
 {
     const struct workflow_plain *in = plan->in;
     size_t *first = plan->set_first, total;
@@ -333,8 +327,6 @@ static enum error_code list_sets(struct wf_plan *plan)
         first[i + 1] += first[i];
     total = first[in->task_count];
     plan->set_list = NEW(plan->arena, size_t, total);
-    if (!plan->set_list)
-        return fail_memory(plan->err);
     /* Filled backwards, first[i + 1] counts down to where i begins. */
     for (size_t p = in->set_count; p-- > 0;)
         for (size_t k = 0; k < in->sets[p].member_count; k++)
@@ -343,7 +335,6 @@ static enum error_code list_sets(struct wf_plan *plan)
     for (size_t i = 0; i < in->task_count; i++)
         first[i] = first[i + 1];
     first[in->task_count] = total;
-    return OK;
 }
 
 static void place_tasks(struct wf_plan *plan)
@@ -379,9 +370,9 @@ static uint64_t seed_of_round(const struct workflow_plain *in)
     return in->round == 0 ? in->seed : in->seed ^ splitmix64(&state);
 }
 
-enum error_code wf_plan_make(const struct workflow_plain *in, const double *param,
-                             struct wf_plan *plan, struct workflow_plain_out *out,
-                             struct arena *a, struct error *err)
+void wf_plan_make(const struct workflow_plain *in, const double *param,
+                  struct wf_plan *plan, struct workflow_plain_out *out, struct arena *a,
+                  struct error *err)
 {
     *plan = (struct wf_plan){
         .in = in,
@@ -393,8 +384,7 @@ enum error_code wf_plan_make(const struct workflow_plain *in, const double *para
         .err = err,
     };
     plan->pick = rng_stream(plan->seed, "workflow.group_pick");
-    TRY(take_memory(plan));
-    TRY(list_sets(plan));
+    take_memory(plan);
+    list_sets(plan);
     place_tasks(plan);
-    return OK;
 }

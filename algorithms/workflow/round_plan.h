@@ -107,9 +107,9 @@ struct wf_plan {
 };
 
 /* The plan of the snapshot. Numbers in *in that are not sound count as unknown. */
-enum error_code wf_plan_make(const struct workflow_plain *in, const double *param,
-                             struct wf_plan *plan, struct workflow_plain_out *out,
-                             struct arena *a, struct error *err);
+void wf_plan_make(const struct workflow_plain *in, const double *param,
+                  struct wf_plan *plan, struct workflow_plain_out *out, struct arena *a,
+                  struct error *err);
 
 /* Whether the options leave a set of the input out. */
 static inline bool wf_set_unused(const struct wf_plan *plan, size_t set)
@@ -204,7 +204,7 @@ struct wf_query {
     double now_s, top_s; /* xi of the task, largest xi of its set */
 };
 
-enum error_code wf_groups_make(struct wf_plan *plan, struct wf_groups *groups);
+void wf_groups_make(struct wf_plan *plan, struct wf_groups *groups);
 
 /* Fills lots with what the accept test of 5.5 leaves. */
 void wf_lots_fill(struct wf_plan *plan, struct wf_groups *groups,
@@ -218,7 +218,7 @@ bool wf_lots_pop(struct wf_groups *groups, struct wf_lot *lot);
 
 /* ---- the steps ---- */
 
-enum error_code wf_step_move(struct wf_plan *plan);
+void wf_step_move(struct wf_plan *plan);
 enum error_code wf_step_start(struct wf_plan *plan);
 enum error_code wf_step_fastest(struct wf_plan *plan);
 
@@ -232,6 +232,6 @@ enum error_code wf_decide(struct wf_plan *plan, const struct policy *policy,
 double wf_makespan_s(const struct wf_plan *plan);
 
 /* No placing of the tasks that have a place now ends before. */
-enum error_code wf_lower_bound(const struct wf_plan *plan, double *bound_s);
+void wf_lower_bound(const struct wf_plan *plan, double *bound_s);
 
 #endif

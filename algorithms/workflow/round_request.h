@@ -46,8 +46,8 @@ struct wf_before {
     double *set_max_s; /* NAN: none */
     double makespan_s;
 };
-enum error_code wf_note_before(const struct wf_request *rq, const struct wf_plan *plan,
-                               struct wf_before *before);
+void wf_note_before(const struct wf_request *rq, const struct wf_plan *plan,
+                    struct wf_before *before);
 
 enum error_code wf_answer(struct wf_request *rq, const struct wf_plan *plan,
                           const struct wf_before *before, enum workflow_round_steps steps,

@@ -8,7 +8,7 @@ enum error_code wf_decide(struct wf_plan *plan, const struct policy *policy,
                           enum workflow_round_steps steps)
 {
     if ((steps & WORKFLOW_STEP_MOVE) != 0 && policy->flags & WORKFLOW_ROUND_MOVES)
-        TRY(wf_step_move(plan));
+        wf_step_move(plan);
     if ((steps & WORKFLOW_STEP_START) != 0)
         TRY(policy->flags & WORKFLOW_ROUND_FASTEST ? wf_step_fastest(plan)
                                                    : wf_step_start(plan));
@@ -24,7 +24,7 @@ enum error_code workflow_round_run(const struct workflow_plain *plain,
     struct workflow_plain_out found = {0};
     struct wf_plan plan;
 
-    TRY(wf_plan_make(plain, param, &plan, &found, a, err));
+    wf_plan_make(plain, param, &plan, &found, a, err);
     TRY(wf_decide(&plan, policy, steps));
     *out = found;
     return OK;

@@ -42,20 +42,17 @@ static int compare_ranked(const void *left, const void *right)
     return l->task < r->task ? -1 : l->task > r->task;
 }
 
-static enum error_code sort_tasks(struct builder *b)
+static void sort_tasks(struct builder *b)
 {
     const struct graph *g = &b->graph;
     struct ranked *ranked = NEW(b->arena, struct ranked, g->task_count);
 
     b->order = NEW(b->arena, size_t, g->task_count);
-    if (!ranked || !b->order)
-        return fail_memory(b->err);
     for (size_t i = 0; i < g->task_count; i++)
         ranked[i] = (struct ranked){g->workflow_rank[g->workflow_of[i]], i};
     qsort(ranked, g->task_count, sizeof(*ranked), compare_ranked);
     for (size_t i = 0; i < g->task_count; i++)
         b->order[i] = ranked[i].task;
-    return OK;
 }
 
 static size_t hash_members(const size_t *members, size_t count)
@@ -89,14 +86,12 @@ static size_t set_with(struct builder *b, const size_t *members, size_t count,
 }
 
 /* The tasks of order[first ... end), all of a workflow, that have no children. */
-static enum error_code add_final(struct builder *b, size_t first, size_t end,
-                                 const bool *has_children)
+static void add_final(struct builder *b, size_t first, size_t end,
+                      const bool *has_children)
 {
     size_t *members = NEW(b->arena, size_t, end - first);
     size_t count = 0;
 
-    if (!members)
-        return fail_memory(b->err);
     for (size_t k = first; k < end; k++)
         if (!has_children[b->order[k]])
             members[count++] = b->order[k];
@@ -105,11 +100,9 @@ static enum error_code add_final(struct builder *b, size_t first, size_t end,
         .members = members,
         .member_count = count,
     };
-    return OK;
 }
 
-static enum error_code add_sets(struct builder *b, bool final_sets,
-                                const bool *has_children)
+static void add_sets(struct builder *b, bool final_sets, const bool *has_children)
 {
     const struct graph *g = &b->graph;
 
@@ -124,20 +117,17 @@ static enum error_code add_sets(struct builder *b, bool final_sets,
             b->set_of[i] =
                 set_with(b, g->parents + g->parent_first[i], count, g->workflow_of[i]);
         if (last && final_sets)
-            TRY(add_final(b, first, k + 1, has_children));
+            add_final(b, first, k + 1, has_children);
         if (last)
             first = k + 1;
     }
-    return OK;
 }
 
-static enum error_code list_children(struct builder *b)
+static void list_children(struct builder *b)
 {
     size_t tasks = b->graph.task_count, used = 0;
     size_t *children = NEW(b->arena, size_t, tasks);
 
-    if (!children)
-        return fail_memory(b->err);
     for (size_t i = 0; i < tasks; i++)
         if (b->set_of[i] != WF_NONE)
             b->sets[b->set_of[i]].child_count++;
@@ -152,7 +142,6 @@ static enum error_code list_children(struct builder *b)
 
             children[(size_t)(s->children - children) + s->child_count++] = i;
         }
-    return OK;
 }
 
 static void mark_roots(struct builder *b, bool *free_root)
@@ -191,13 +180,11 @@ enum error_code workflow_round_sets(const size_t *parent_first, const size_t *pa
     while (b.slots < 2 * task_count)
         b.slots *= 2;
     b.table = NEW(a, size_t, b.slots);
-    if (!b.set_of || !b.sets || !b.table || !has_children)
-        return fail_memory(err);
     for (size_t k = 0; task_count > 0 && k < parent_first[task_count]; k++)
         has_children[parents[k]] = true;
-    TRY(sort_tasks(&b));
-    TRY(add_sets(&b, final_sets, has_children));
-    TRY(list_children(&b));
+    sort_tasks(&b);
+    add_sets(&b, final_sets, has_children);
+    list_children(&b);
     mark_roots(&b, free_root);
     *sets = b.sets;
     *set_count = b.set_count;

@@ -67,15 +67,13 @@ static int compare_arrivals(const void *left, const void *right)
     return l->task < r->task ? -1 : l->task > r->task;
 }
 
-static enum error_code list_queue(struct starter *s)
+static void list_queue(struct starter *s)
 {
     const struct workflow_plain *in = s->plan->in;
     bool roots_last = s->plan->param[WF_ROOTS_LAST] != 0;
     struct arrival *arrivals = NEW(s->plan->arena, struct arrival, in->task_count);
     size_t count = 0;
 
-    if (!arrivals)
-        return fail_memory(s->plan->err);
     for (size_t i = 0; i < in->task_count; i++)
         if (waits(s->plan, i))
             arrivals[count++] =
@@ -83,15 +81,12 @@ static enum error_code list_queue(struct starter *s)
                                  in->workflow_rank[in->tasks[i].workflow], i};
     qsort(arrivals, count, sizeof(*arrivals), compare_arrivals);
     s->queue = NEW(s->plan->arena, size_t, count);
-    if (!s->queue)
-        return fail_memory(s->plan->err);
     for (size_t k = 0; k < count; k++)
         s->queue[k] = arrivals[k].task;
     s->queue_count = count;
-    return OK;
 }
 
-static enum error_code open_starter(struct starter *s, struct wf_plan *plan)
+static void open_starter(struct starter *s, struct wf_plan *plan)
 {
     const struct workflow_plain *in = plan->in;
     struct arena *a = plan->arena;
@@ -110,9 +105,6 @@ static enum error_code open_starter(struct starter *s, struct wf_plan *plan)
     plan->out->starts = NEW(a, struct workflow_plain_start, tasks);
     plan->out->carry = NEW(a, size_t, tasks);
     plan->out->carry_first = NEW(a, size_t, tasks + 1);
-    if (!s->listed || !s->smallest || !s->known || !s->unknown || !s->left ||
-        !s->places || !plan->out->starts || !plan->out->carry || !plan->out->carry_first)
-        return fail_memory(plan->err);
     for (size_t i = 0; i < tasks; i++)
         s->smallest[i] = WF_NONE;
     for (size_t p = 0; p < in->set_count; p++)
@@ -124,7 +116,7 @@ static enum error_code open_starter(struct starter *s, struct wf_plan *plan)
                  in->sets[p].member_count < in->sets[*known].member_count))
                 *known = p;
         }
-    return list_queue(s);
+    list_queue(s);
 }
 
 /* ---- one task ---- */
@@ -253,13 +245,11 @@ static int compare_lengths(const void *left, const void *right)
 }
 
 /* Members by remaining time, the longest first; those without estimate as they come. */
-static enum error_code divide(struct starter *s, const size_t *members, size_t count,
-                              size_t *known_count, size_t *unknown_count)
+static void divide(struct starter *s, const size_t *members, size_t count,
+                   size_t *known_count, size_t *unknown_count)
 {
     struct length *lengths = NEW(s->plan->arena, struct length, count);
 
-    if (!lengths)
-        return fail_memory(s->plan->err);
     *known_count = *unknown_count = 0;
     for (size_t k = 0; k < count; k++) {
         double left_ref_s = s->plan->remaining_ref_s[members[k]];
@@ -272,7 +262,6 @@ static enum error_code divide(struct starter *s, const size_t *members, size_t c
     qsort(lengths, *known_count, sizeof(*lengths), compare_lengths);
     for (size_t k = 0; k < *known_count; k++)
         s->known[k] = lengths[k].task;
-    return OK;
 }
 
 static void carry(struct starter *s, size_t task)
@@ -283,13 +272,13 @@ static void carry(struct starter *s, size_t task)
     out->carry_first[out->carry_count + 1] = s->carry_size;
 }
 
-static enum error_code start_set(struct starter *s, const size_t *members, size_t count)
+static void start_set(struct starter *s, const size_t *members, size_t count)
 {
     struct workflow_plain_out *out = s->plan->out;
     size_t known = 0, unknown = 0, carried_before = s->carry_size;
     double top_s = HUGE_VAL;
 
-    TRY(divide(s, members, count, &known, &unknown));
+    divide(s, members, count, &known, &unknown);
     for (size_t k = 0; k < known; k++)
         start_known(s, s->known[k], &top_s);
     for (size_t k = 0; k < unknown; k++)
@@ -299,7 +288,6 @@ static enum error_code start_set(struct starter *s, const size_t *members, size_
             carry(s, members[k]);
     if (s->carry_size > carried_before)
         out->carry_count++;
-    return OK;
 }
 
 /* Tasks of `list` that wait and are in no set so far. */
@@ -321,12 +309,12 @@ enum error_code wf_step_start(struct wf_plan *plan)
     bool carry_all = plan->carry_all && plan->free_count == 0;
     struct starter s;
 
-    TRY(open_starter(&s, plan));
+    open_starter(&s, plan);
     for (size_t k = 0; k < in->carry_count; k++) { /* once carried, until placed */
         size_t first = in->carry_first[k], end = in->carry_first[k + 1];
         size_t count = gather(&s, in->carry + first, end - first);
 
-        TRY(start_set(&s, s.left, count));
+        start_set(&s, s.left, count);
     }
     for (size_t k = 0; k < s.queue_count && (plan->free_count > 0 || carry_all); k++) {
         size_t task = s.queue[k], set = s.smallest[task], count;
@@ -337,7 +325,7 @@ enum error_code wf_step_start(struct wf_plan *plan)
             count = gather(&s, &task, 1);
         else
             count = gather(&s, in->sets[set].members, in->sets[set].member_count);
-        TRY(start_set(&s, s.left, count));
+        start_set(&s, s.left, count);
     }
     return OK;
 }
@@ -374,10 +362,10 @@ enum error_code wf_step_fastest(struct wf_plan *plan)
     bool carry_all = plan->carry_all && plan->free_count == 0;
     struct starter s;
 
-    TRY(open_starter(&s, plan));
+    open_starter(&s, plan);
     for (size_t k = 0; k < s.queue_count && plan->free_count > 0; k++)
         start_fastest(&s, s.queue[k]);
     for (size_t k = 0; k < s.queue_count && carry_all; k++)
-        TRY(start_set(&s, &s.queue[k], 1));
+        start_set(&s, &s.queue[k], 1);
     return OK;
 }

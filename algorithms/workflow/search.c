@@ -224,15 +224,12 @@ static enum error_code close_bounds(struct workflow_searching *s,
 }
 
 /* What the answer tells besides the plan. */
-static enum error_code report(struct workflow_searching *s, struct workflow_plan *plan,
-                              struct error *err)
+static void report(struct workflow_searching *s, struct workflow_plan *plan)
 {
     struct workflow_plan *instead = NEW(s->arena, struct workflow_plan, 1);
     struct workflow_best_list *list = NEW(s->arena, struct workflow_best_list, 1);
     struct improvement_list *improved = NEW(s->arena, struct improvement_list, 1);
 
-    if (!instead || !list || !improved)
-        return fail_memory(err);
     *instead = s->listed;
     *improved = s->improved;
     *list = (struct workflow_best_list){s->best_list,
@@ -248,7 +245,6 @@ static enum error_code report(struct workflow_searching *s, struct workflow_plan
     plan->exact_s = s->exact_s;
     plan->steps = (uint64_t)s->steps;
     plan->weighed = s->weighed;
-    return OK;
 }
 
 enum error_code workflow_search(const struct workflow_problem *problem,
@@ -277,6 +273,7 @@ enum error_code workflow_search(const struct workflow_problem *problem,
         TRY(run_parts(&s, effort, err));
     if (closes)
         TRY(close_bounds(&s, plan, err));
-    TRY(workflow_order_plan(problem, &s.best, s.begun_s, plan, a, err));
-    return report(&s, plan, err);
+    TRY(workflow_order_plan(problem, &s.best, s.begun_s, plan, a));
+    report(&s, plan);
+    return OK;
 }

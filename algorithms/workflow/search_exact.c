@@ -465,7 +465,7 @@ static void explore(struct exact *x, struct choice *list, double *copies)
 
 /* ---- start ---- */
 
-static enum error_code make_exact(struct exact *x, struct error *err)
+static void make_exact(struct exact *x)
 {
     struct arena *a = x->s->arena;
     size_t cells = x->n * x->processors;
@@ -494,13 +494,6 @@ static enum error_code make_exact(struct exact *x, struct error *err)
     x->buckets = NEW(a, size_t, STATE_BUCKETS);
     x->number_room = FIRST_STATES;
     x->numbers = NEW(a, double, x->number_room);
-    if (!x->task || !x->links || !x->link_first || !x->time_s || !x->tail_s ||
-        !x->here_s || !x->head_s || !x->vector || !x->share_s || !x->finish_s ||
-        !x->least_s || !x->second_s || !x->least_at || !x->at || !x->order ||
-        !x->free_s || !x->runs || !x->behind || !x->leaf || !x->states || !x->buckets ||
-        !x->numbers)
-        return fail_memory(err);
-    return OK;
 }
 
 /* Numbers the open tasks that can run, in topological order. */
@@ -612,14 +605,12 @@ enum error_code workflow_search_exact(struct workflow_searching *s, double nodes
 
     if (x.n > EXACT_TASKS_MOST || x.processors > EXACT_PROCESSORS_MOST || x.n == 0)
         return OK;
-    TRY(make_exact(&x, err));
+    make_exact(&x);
     TRY(workflow_equal_processors(s->problem, &s->clock, &same_as, s->arena, err));
     x.same_as = same_as;
     number = NEW(s->arena, size_t, s->problem->task_count);
     copies = NEW(s->arena, double, x.n *x.n *x.processors);
     list = NEW(s->arena, struct choice, x.n * x.n * x.processors);
-    if (!number || !copies || !list)
-        return fail_memory(err);
     read_tasks(&x, number);
     for (size_t i = 0; i < x.n; i++)
         read_row(&x, i);

@@ -32,12 +32,11 @@ enum error_code workflow_groups_make(struct workflow_groups *groups,
     const struct workflow_problem *problem = state->problem;
     double transfers_s = 0, times_s = 0, least_s;
 
+    (void)err;
     *groups = (struct workflow_groups){.state = state};
     groups->heavy = NEW(a, bool, problem->edge_count);
     groups->member = NEW(a, double, problem->task_count);
     groups->near = NEW(a, double, problem->processor_count);
-    if (!groups->heavy || !groups->member || !groups->near)
-        return fail_memory(err);
     if (problem->edge_count == 0)
         return OK; /* nothing hangs on anything */
     for (size_t e = 0; e < problem->edge_count; e++)

@@ -418,11 +418,6 @@ static enum error_code make_local(struct local *l, struct error *err)
     l->follows_s = NEW(a, double, processors);
     l->has_parent = NEW(a, double, problem->in->snapshot->resource_count);
     l->has_child = NEW(a, double, problem->in->snapshot->resource_count);
-    if (!l->ready_s || !l->follows_s || !l->has_parent || !l->has_child)
-        return fail_memory(err);
-    if (!l->path || !l->stays_until || !l->candidates || !l->seen_for || !l->first_free ||
-        !l->second_free)
-        return fail_memory(err);
     l->lists = 1;
     for (size_t p = 0; p < processors; p++)
         add_candidate(l, p);

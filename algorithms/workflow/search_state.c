@@ -151,8 +151,7 @@ static void link(struct workflow_state *state, size_t before, size_t behind)
         state->before[behind] = before;
 }
 
-static enum error_code insert(struct workflow_state *state, size_t task, size_t p,
-                              size_t spot, struct error *err)
+static void insert(struct workflow_state *state, size_t task, size_t p, size_t spot)
 {
     struct workflow_lane *lane = &state->lanes[p];
 
@@ -160,8 +159,6 @@ static enum error_code insert(struct workflow_state *state, size_t task, size_t 
         size_t room = lane->room ? 2 * lane->room : FIRST_ROOM;
         size_t *list = GROW(state->arena, lane->task, size_t, lane->count, room);
 
-        if (!list)
-            return fail_memory(err);
         lane->task = list;
         lane->room = room;
     }
@@ -173,7 +170,6 @@ static enum error_code insert(struct workflow_state *state, size_t task, size_t 
     state->spot[task] = spot;
     link(state, spot ? lane->task[spot - 1] : WORKFLOW_NONE, task);
     link(state, task, spot + 1 < lane->count ? lane->task[spot + 1] : WORKFLOW_NONE);
-    return OK;
 }
 
 static void take_out(struct workflow_state *state, size_t task)
@@ -253,6 +249,7 @@ enum error_code workflow_state_put(struct workflow_state *state, size_t task,
     struct workflow_moved *moved = &state->moved[state->moved_count];
     size_t old_place = state->place[task], spot = to.spot, behind, high;
 
+    (void)err;
     assert(state->moved_count < WORKFLOW_MOVED_MOST);
     *moved = (struct workflow_moved){.task = task,
                                      .old_next = state->behind[task],
@@ -267,7 +264,7 @@ enum error_code workflow_state_put(struct workflow_state *state, size_t task,
     state->at[task] = to.processor;
     state->here_s[task] = workflow_state_time_s(state, task, to.processor);
     if (state->here_s[task] > 0) {
-        TRY(insert(state, task, to.processor, spot, err));
+        insert(state, task, to.processor, spot);
         if (state->before[task] != WORKFLOW_NONE &&
             state->place[state->before[task]] + 1 > behind)
             behind = state->place[state->before[task]] + 1;
@@ -366,6 +363,7 @@ enum error_code workflow_state_load(struct workflow_state *state,
 {
     const struct workflow_problem *problem = state->problem;
 
+    (void)err;
     for (size_t p = 0; p < problem->processor_count; p++)
         state->lanes[p].count = 0;
     for (size_t i = 0; i < problem->task_count; i++) {
@@ -385,7 +383,7 @@ enum error_code workflow_state_load(struct workflow_state *state,
         state->here_s[task] = workflow_state_time_s(state, task, p);
         state->finish_s[task] = state->rest_s[task] = -1; /* not worked out */
         if (state->here_s[task] > 0)
-            TRY(insert(state, task, p, state->lanes[p].count, err));
+            insert(state, task, p, state->lanes[p].count);
         mark(state->heads_due, k);
         mark(state->rests_due, k);
     }
@@ -467,6 +465,7 @@ enum error_code workflow_state_make(struct workflow_state *state,
                                .begun_s = s->begun_s,
                                .arena = a};
 
+    (void)err;
     while (x.n < problem->open_count && s->best.task[x.n] != WORKFLOW_NONE)
         x.n++;
     x.order = NEW(a, size_t, x.n);
@@ -486,14 +485,8 @@ enum error_code workflow_state_make(struct workflow_state *state,
     x.ends = NEW(a, size_t, n);
     x.heads_due = NEW(a, uint64_t, x.n / 64 + 1);
     x.rests_due = NEW(a, uint64_t, x.n / 64 + 1);
-    if (!x.order || !x.place || !x.at || !x.spot || !x.lanes || !x.start_s ||
-        !x.finish_s || !x.rest_s || !x.here_s || !x.before || !x.behind || !x.up ||
-        !x.down || !x.resource_of || !x.ends || !x.heads_due || !x.rests_due)
-        return fail_memory(err);
     if ((double)n * (double)processors <= TIMES_MOST) {
         x.time_s = NEW(a, double, n *processors);
-        if (!x.time_s)
-            return fail_memory(err);
     }
     for (size_t i = 0; i < n; i++)
         x.place[i] = WORKFLOW_NONE;

@@ -22,15 +22,13 @@ void wsim_fail_memory(struct wsim *s)
 /* ---- beginning ---- */
 
 /* What the scheduler is told of the network: inside a site two links, else three. */
-static enum error_code begin_network(struct wsim *s)
+static void begin_network(struct wsim *s)
 {
     const struct workflow_sim_grid *g = &s->in->grid;
     size_t n = g->site_count;
 
     s->site_mbps = NEW(s->a, double, n *n);
     s->site_latency_s = NEW(s->a, double, n *n);
-    if (!s->site_mbps || !s->site_latency_s)
-        return fail_memory(s->err);
     for (size_t i = 0; i < n; i++) {
         for (size_t j = 0; j < n; j++) {
             bool wan = i != j;
@@ -40,7 +38,6 @@ static enum error_code begin_network(struct wsim *s)
                 2 * g->lan_latency_s + (wan ? g->wan_latency_s[i * n + j] : 0);
         }
     }
-    return OK;
 }
 
 static void read_options(struct wsim *s)
@@ -69,8 +66,8 @@ static enum error_code begin(struct wsim *s)
 
     s->kernel = (struct kernel){.arena = s->a, .end_ms = kernel_ms(s->set->horizon_s)};
     read_options(s);
-    TRY(begin_network(s));
-    TRY(wsim_hosts_begin(s));
+    begin_network(s);
+    wsim_hosts_begin(s);
     TRY(wsim_jobs_begin(s));
     if (interval_s > 0)
         kernel_post(&s->kernel, kernel_ms(interval_s * rng_uniform(&phase)), EVENT_POLL,
@@ -175,14 +172,12 @@ static void sum_hosts(struct wsim *s)
     s->out.slot_utilisation_ratio = ratio(slot_s, slots_s);
 }
 
-static enum error_code sum_jobs(struct wsim *s)
+static void sum_jobs(struct wsim *s)
 {
     struct workflow_sim_job_row *rows =
         NEW(s->a, struct workflow_sim_job_row, s->in->job_count);
     double makespan_s = 0, of_jobs = 0, of_tasks = 0;
 
-    if (!rows)
-        return fail_memory(s->err);
     for (size_t i = 0; i < s->in->job_count; i++) {
         struct wsim_job *job = &s->jobs[i];
         size_t count = job->given->task_count;
@@ -190,8 +185,6 @@ static enum error_code sum_jobs(struct wsim *s)
             NEW(s->a, struct workflow_sim_task_row, count);
         bool finished = !isnan(job->row.finish_s);
 
-        if (!tasks)
-            return fail_memory(s->err);
         if (finished)
             makespan_s += job->row.finish_s - job->given->arrival_s;
         for (size_t t = 0; t < count; t++) {
@@ -209,10 +202,9 @@ static enum error_code sum_jobs(struct wsim *s)
     s->out.mean_makespan_s = ratio(makespan_s, (double)s->out.finished_count);
     s->out.useful_submitted_ratio = ratio(of_jobs, s->out.submitted_ref_s);
     s->out.useful_processed_ratio = ratio(of_tasks, s->out.processed_ref_s);
-    return OK;
 }
 
-static enum error_code finish(struct wsim *s)
+static void finish(struct wsim *s)
 {
     s->kernel.now_ms = kernel_ms(s->set->horizon_s);
     sum_hosts(s);
@@ -221,7 +213,7 @@ static enum error_code finish(struct wsim *s)
     s->out.checkpoints_per_task =
         ratio((double)s->out.checkpoint_count, (double)s->out.started_task_count);
     s->out.mean_wait_s = ratio(s->wait_s, (double)s->out.started_task_count);
-    return sum_jobs(s);
+    sum_jobs(s);
 }
 
 enum error_code workflow_simulate(const struct workflow_sim_in *in,
@@ -230,8 +222,6 @@ enum error_code workflow_simulate(const struct workflow_sim_in *in,
 {
     struct wsim *s = NEW(a, struct wsim, 1);
 
-    if (!s)
-        return fail_memory(err);
     s->in = in;
     s->set = &in->settings;
     s->a = a;
@@ -240,7 +230,7 @@ enum error_code workflow_simulate(const struct workflow_sim_in *in,
     play(s);
     TRY(s->failed);
     if (!s->out.is_cut)
-        TRY(finish(s));
+        finish(s);
     *out = s->out;
     return OK;
 }

@@ -141,13 +141,11 @@ void wsim_on_load(struct wsim *s, struct wsim_host *h)
     post_load(s, h);
 }
 
-enum error_code wsim_hosts_begin(struct wsim *s)
+void wsim_hosts_begin(struct wsim *s)
 {
     const struct workflow_sim_grid *grid = &s->in->grid;
 
     s->hosts = NEW(s->a, struct wsim_host, grid->resource_count);
-    if (!s->hosts)
-        return fail_memory(s->err);
     for (size_t i = 0; i < grid->resource_count; i++) {
         struct wsim_host *h = &s->hosts[i];
         char name[48];
@@ -159,9 +157,6 @@ enum error_code wsim_hosts_begin(struct wsim *s)
         h->load = rng_stream(s->in->seed, name);
         h->seen_speed = wsim_host_speed(h);
         h->running = NEW(s->a, struct wsim_task *, h->given->n_max);
-        if (!h->running)
-            return fail_memory(s->err);
         post_load(s, h);
     }
-    return OK;
 }

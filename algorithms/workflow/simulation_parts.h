@@ -153,7 +153,7 @@ void wsim_fail_memory(struct wsim *s);
 
 /* ---- simulation_hosts.c ---- */
 
-enum error_code wsim_hosts_begin(struct wsim *s);
+void wsim_hosts_begin(struct wsim *s);
 /* Brings v and the figures up to now. */
 void wsim_host_advance(struct wsim *s, struct wsim_host *h);
 void wsim_host_run(struct wsim *s, struct wsim_task *t);

@@ -66,17 +66,14 @@ static void fill_task(struct wsim *s, struct wsim_task *t, size_t workflow,
 }
 
 /* Sets of a job, its first task having the number `base`. */
-static enum error_code fill_sets(struct wsim *s, const struct wsim_job *job,
-                                 size_t workflow, size_t base,
-                                 struct workflow_plain_set *out)
+static void fill_sets(struct wsim *s, const struct wsim_job *job, size_t workflow,
+                      size_t base, struct workflow_plain_set *out)
 {
     for (size_t i = 0; i < job->set_count; i++) {
         const struct workflow_plain_set *from = &job->sets[i];
         size_t *members = NEW(s->in->scratch, size_t, from->member_count);
         size_t *children = NEW(s->in->scratch, size_t, from->child_count);
 
-        if (!members || !children)
-            return fail_memory(s->err);
         for (size_t m = 0; m < from->member_count; m++)
             members[m] = base + from->members[m];
         for (size_t c = 0; c < from->child_count; c++)
@@ -86,18 +83,15 @@ static enum error_code fill_sets(struct wsim *s, const struct wsim_job *job,
         out[i].members = members;
         out[i].children = children;
     }
-    return OK;
 }
 
-static enum error_code fill_resources(struct wsim *s, struct workflow_plain *plain)
+static void fill_resources(struct wsim *s, struct workflow_plain *plain)
 {
     size_t count = s->in->grid.resource_count;
     struct workflow_plain_resource *list =
         NEW(s->in->scratch, struct workflow_plain_resource, count);
     double age_s = 1e-3 * (double)(s->kernel.now_ms - s->looked_ms);
 
-    if (!list)
-        return fail_memory(s->err);
     for (size_t i = 0; i < count; i++)
         list[i] = (struct workflow_plain_resource){
             .site = s->hosts[i].given->site,
@@ -107,23 +101,19 @@ static enum error_code fill_resources(struct wsim *s, struct workflow_plain *pla
         };
     plain->resources = list;
     plain->resource_count = count;
-    return OK;
 }
 
 /* Tasks that wait since the last round. */
-static enum error_code fill_carry(struct wsim *s, struct workflow_plain *plain)
+static void fill_carry(struct wsim *s, struct workflow_plain *plain)
 {
     size_t tasks = s->carry_count ? s->carry_first[s->carry_count] : 0;
     size_t *list = NEW(s->in->scratch, size_t, tasks);
 
-    if (!list)
-        return fail_memory(s->err);
     for (size_t i = 0; i < tasks; i++)
         list[i] = s->carry[i]->plain;
     plain->carry = list;
     plain->carry_first = s->carry_first;
     plain->carry_count = s->carry_count;
-    return OK;
 }
 
 struct round {
@@ -145,14 +135,12 @@ static enum error_code fill_workflows(struct wsim *s, struct round *r)
     tasks = NEW(a, struct workflow_plain_task, r->plain.task_count);
     sets = NEW(a, struct workflow_plain_set, r->plain.set_count);
     r->tasks = NEW(a, struct wsim_task *, r->plain.task_count);
-    if (!rank || !tasks || !sets || !r->tasks)
-        return fail_memory(s->err);
     r->plain.set_count = 0;
     for (size_t i = 0; i < s->active_count; i++) {
         struct wsim_job *job = &s->jobs[s->active[i]];
 
         rank[i] = i;
-        TRY(fill_sets(s, job, i, at, &sets[r->plain.set_count]));
+        fill_sets(s, job, i, at, &sets[r->plain.set_count]);
         r->plain.set_count += job->set_count;
         for (size_t t = 0; t < job->given->task_count; t++, at++) {
             r->tasks[at] = &job->tasks[t];
@@ -171,8 +159,8 @@ static enum error_code fill(struct wsim *s, struct round *r)
 {
     *r = (struct round){0};
     TRY(fill_workflows(s, r));
-    TRY(fill_resources(s, &r->plain));
-    TRY(fill_carry(s, &r->plain));
+    fill_resources(s, &r->plain);
+    fill_carry(s, &r->plain);
     r->plain.site_mbps = s->site_mbps;
     r->plain.site_latency_s = s->site_latency_s;
     r->plain.site_count = s->in->grid.site_count;

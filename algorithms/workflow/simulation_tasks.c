@@ -272,17 +272,14 @@ void wsim_on_arrival(struct wsim *s)
 /* ---- beginning ---- */
 
 /* Children of task t: children[first[t] ... first[t + 1]). */
-static enum error_code make_children(const struct workflow_sim_job *g, size_t **first,
-                                     size_t **children, struct arena *a,
-                                     struct error *err)
+static void make_children(const struct workflow_sim_job *g, size_t **first,
+                          size_t **children, struct arena *a)
 {
     size_t count = g->task_count, edges = g->parent_first[count];
     size_t *next = NEW(a, size_t, count + 1);
 
     *first = NEW(a, size_t, count + 1);
     *children = NEW(a, size_t, edges);
-    if (!next || !*first || !*children)
-        return fail_memory(err);
     for (size_t e = 0; e < edges; e++)
         (*first)[g->parents[e] + 1]++;
     for (size_t t = 0; t < count; t++) {
@@ -292,7 +289,6 @@ static enum error_code make_children(const struct workflow_sim_job *g, size_t **
     for (size_t t = 0; t < count; t++)
         for (size_t e = g->parent_first[t]; e < g->parent_first[t + 1]; e++)
             (*children)[next[g->parents[e]]++] = t;
-    return OK;
 }
 
 enum error_code workflow_sim_cycle(const struct workflow_sim_job *job, size_t *at,
@@ -301,9 +297,8 @@ enum error_code workflow_sim_cycle(const struct workflow_sim_job *job, size_t *a
     size_t count = job->task_count, found = 0, *first, *children;
     size_t *left = NEW(a, size_t, count), *order = NEW(a, size_t, count);
 
-    if (!left || !order)
-        return fail_memory(err);
-    TRY(make_children(job, &first, &children, a, err));
+    (void)err;
+    make_children(job, &first, &children, a);
     for (size_t t = 0; t < count; t++) {
         left[t] = job->parent_first[t + 1] - job->parent_first[t];
         if (left[t] == 0)
@@ -327,8 +322,6 @@ static enum error_code make_sets(struct wsim *s, struct wsim_job *job)
     size_t *zeros = NEW(s->a, size_t, g->task_count + 1);
 
     job->free_root = NEW(s->a, bool, g->task_count);
-    if (!zeros || !job->free_root)
-        return fail_memory(s->err);
     return workflow_round_sets(g->parent_first, g->parents, g->task_count, zeros, zeros,
                                s->final_sets, &job->sets, &job->set_count, job->free_root,
                                s->a, s->err);
@@ -347,8 +340,6 @@ static enum error_code begin_job(struct wsim *s, size_t index, size_t *number)
     job->given = g;
     job->row.finish_s = (double)NAN;
     job->tasks = NEW(s->a, struct wsim_task, g->task_count);
-    if (!job->tasks)
-        return fail_memory(s->err);
     for (size_t i = 0; i < g->task_count; i++) {
         struct wsim_task *t = &job->tasks[i];
         char name[48];
@@ -365,7 +356,7 @@ static enum error_code begin_job(struct wsim *s, size_t index, size_t *number)
         t->news.estimate_ref_s = (double)NAN;
         t->news.rng = rng_stream(s->in->seed, name);
     }
-    TRY(make_children(g, &job->child_first, &job->children, s->a, s->err));
+    make_children(g, &job->child_first, &job->children, s->a);
     return make_sets(s, job);
 }
 
@@ -375,8 +366,6 @@ enum error_code wsim_jobs_begin(struct wsim *s)
 
     s->jobs = NEW(s->a, struct wsim_job, s->in->job_count);
     s->active = NEW(s->a, size_t, s->in->job_count);
-    if (!s->jobs || !s->active)
-        return fail_memory(s->err);
     for (size_t i = 0; i < s->in->job_count; i++)
         TRY(begin_job(s, i, &number));
     if (s->in->job_count)

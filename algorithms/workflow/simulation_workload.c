@@ -43,8 +43,7 @@ enum error_code workflow_sim_grid_draw(const struct workflow_sim_grid_setting *s
     struct workflow_sim_resource *list = NEW(a, struct workflow_sim_resource, count);
     double *latency_s = NEW(a, double, sites *sites);
 
-    if (!list || !latency_s)
-        return fail_memory(err);
+    (void)err;
     for (size_t i = 0; i < count; i++) {
         double mips = uniform(&speeds, setting->mips_min, setting->mips_max);
         bool loaded = rng_uniform(&loads) < setting->loaded_ratio;
@@ -180,8 +179,6 @@ enum error_code workflow_sim_arrivals_draw(enum workflow_sim_arrival arrivals,
                                            struct error *err)
 {
     *at_s = NEW(a, double, *count);
-    if (!*at_s)
-        return fail_memory(err);
     if (arrivals == WORKFLOW_SIM_lublin)
         return draw_lublin(*at_s, count, horizon_s, seed, a, err);
     if (arrivals == WORKFLOW_SIM_daytime)
@@ -233,17 +230,14 @@ static size_t draw_parents(size_t from, size_t to, bool needed_by_some[], struct
     return found;
 }
 
-static enum error_code draw_edges(const struct layers *l, struct rng *r,
-                                  struct workflow_sim_job *job, struct arena *a,
-                                  struct error *err)
+static void draw_edges(const struct layers *l, struct rng *r,
+                       struct workflow_sim_job *job, struct arena *a)
 {
     size_t count = l->task_count, edge = 0, last = count - 1;
     size_t *first = NEW(a, size_t, count + 1);
     size_t *parents = NEW(a, size_t, (PARENTS_MAX + 1) * count);
     bool *needed = NEW(a, bool, count);
 
-    if (!first || !parents || !needed)
-        return fail_memory(err);
     for (size_t level = 1; level + 1 < l->level_count; level++) {
         for (size_t t = l->first[level]; t < l->first[level + 1]; t++) {
             edge += draw_parents(l->first[level - 1], l->first[level], needed, r,
@@ -257,7 +251,6 @@ static enum error_code draw_edges(const struct layers *l, struct rng *r,
     first[count] = edge;
     job->parent_first = first;
     job->parents = parents;
-    return OK;
 }
 
 /* ---- tasks ---- */
@@ -326,10 +319,8 @@ static enum error_code draw_job(const struct workflow_sim_workload *w, struct rn
     if (w->sweep == WORKFLOW_SIM_parameter)
         of_workflow *= uniform(r, 1 - w->spread_ratio, 1 + w->spread_ratio);
     TRY(draw_layers(w, r, &l, a, err));
-    TRY(draw_edges(&l, r, job, a, err));
+    draw_edges(&l, r, job, a);
     tasks = NEW(a, struct workflow_sim_task, l.task_count);
-    if (!tasks)
-        return fail_memory(err);
     for (size_t t = 0; t < l.task_count; t++)
         tasks[t] = workflow_sim_task_draw(w, draw_length(w, of_workflow, r), r);
     job->tasks = tasks;
@@ -350,8 +341,6 @@ enum error_code workflow_sim_workload_draw(const struct workflow_sim_workload *w
     TRY(workflow_sim_arrivals_draw(workload->arrivals, horizon_s, seed, &at_s, count, a,
                                    err));
     *jobs = NEW(a, struct workflow_sim_job, *count);
-    if (!*jobs)
-        return fail_memory(err);
     for (size_t i = 0; i < *count; i++) {
         (*jobs)[i].arrival_s = at_s[i];
         TRY(draw_job(workload, &r, &(*jobs)[i], a, err));

@@ -143,11 +143,10 @@ enum error_code workflow_equal_processors(const struct workflow_problem *problem
     struct comparing c = {.problem = problem, .clock = clock};
     size_t *same = NEW(a, size_t, count), *classes = NEW(a, size_t, count);
 
+    (void)err;
     c.of_resource = NEW(a, size_t, problem->in->snapshot->resource_count);
     c.on_site = NEW(a, size_t, problem->parts->site_count + 1);
     c.hash = NEW(a, uint64_t, count);
-    if (!same || !classes || !c.of_resource || !c.on_site || !c.hash)
-        return fail_memory(err);
     *same_as = same;
     for (size_t p = 0; p < count; p++)
         same[p] = p;

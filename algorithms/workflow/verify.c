@@ -44,8 +44,6 @@ static enum error_code report(struct verifier *v, const char *kind, size_t task,
         struct workflow_breach *list =
             GROW(v->a, v->list, struct workflow_breach, v->used, room);
 
-        if (!list)
-            return fail_memory(v->err);
         v->list = list;
         v->room = room;
     }
@@ -240,8 +238,6 @@ static enum error_code look_at_processors(struct verifier *v)
     struct by_start *order = NEW(v->a, struct by_start, v->run_count);
     size_t *last = NEW(v->a, size_t, v->problem->processor_count);
 
-    if (!order || !last)
-        return fail_memory(v->err);
     for (size_t k = 0; k < v->run_count; k++) {
         const struct workflow_run *run = &v->runs[k];
 
@@ -314,8 +310,6 @@ enum error_code workflow_verify(const struct workflow_problem *problem,
     v.first = NEW(a, size_t, resources);
     v.count = NEW(a, size_t, resources);
     v.processor = NEW(a, size_t, run_count);
-    if (!v.run_of || !v.first || !v.count || !v.processor)
-        return fail_memory(err);
     TRY(number_runs(&v));
     TRY(look_at_tasks(&v));
     TRY(look_at_processors(&v));
@@ -332,8 +326,6 @@ enum error_code workflow_verify_plan(const struct workflow_problem *problem,
     struct workflow_run *runs = NEW(a, struct workflow_run, problem->open_count);
     size_t count = 0;
 
-    if (!runs)
-        return fail_memory(err);
     for (size_t i = 0; i < problem->task_count; i++)
         if (workflow_is_open(problem, i) && plan->processor[i] != WORKFLOW_NONE)
             runs[count++] =

@@ -110,17 +110,14 @@ static double transfer_from_s(const struct workflow_problem *problem,
 }
 
 /* Rows that may start when their processor is free, and what running ones have left. */
-static enum error_code mark_rows(const struct workflow_problem *problem,
-                                 const struct workflow_plan *plan,
-                                 struct workflow_out *out, struct arena *a,
-                                 struct error *err)
+static void mark_rows(const struct workflow_problem *problem,
+                      const struct workflow_plan *plan, struct workflow_out *out,
+                      struct arena *a)
 {
     struct workflow_placement *rows =
         NEW(a, struct workflow_placement, out->schedule_count);
     bool *taken = NEW(a, bool, problem->processor_count);
 
-    if (!rows || !taken)
-        return fail_memory(err);
     for (size_t k = 0; k < out->schedule_count; k++) {
         size_t i = out->schedule[k].task, p = plan->processor[i];
 
@@ -137,7 +134,6 @@ static enum error_code mark_rows(const struct workflow_problem *problem,
                 rows[k].next = false;
     }
     out->schedule = rows;
-    return OK;
 }
 
 static enum error_code add_moves(struct workflow_problem *problem,
@@ -151,8 +147,8 @@ static enum error_code add_moves(struct workflow_problem *problem,
 
     if ((int)values[MOVES] != MOVES_PAYING)
         return OK;
-    TRY(workflow_find_moves(problem, plan, &rules, &out->reschedules,
-                            &out->reschedule_count, &cut, a, err));
+    workflow_find_moves(problem, plan, &rules, &out->reschedules, &out->reschedule_count,
+                        &cut, a, err);
     if (cut)
         TRY(workflow_warn(problem, err,
                           "the time limit came before all moves were looked at"));
@@ -210,7 +206,7 @@ enum error_code workflow_decide(const struct workflow_in *in, const struct polic
     plan.algorithm = policy->name;
     TRY(workflow_fn_of(policy)(problem, values + COMMON_COUNT, &plan, a, err));
     TRY(workflow_answer(problem, &plan, &answer, a, err));
-    TRY(mark_rows(problem, &plan, &answer, a, err));
+    mark_rows(problem, &plan, &answer, a);
     TRY(add_moves(problem, &plan, values, &answer, a, err));
     TRY(warn_of_slots(problem, values[SLOTS] != 0, err));
     TRY(warn_of_time(problem, &plan, &answer, err));
