@@ -153,14 +153,12 @@ static void sum_up(const struct kept *kept, struct co_l_outcome *list)
     }
 }
 
-static enum error_code fill(const struct co_l_choice *choice, struct claim_l_answer *out,
-                            struct arena *a, struct error *err)
+static void fill(const struct co_l_choice *choice, struct claim_l_answer *out,
+                 struct arena *a)
 {
     struct claim_l_candidate *list =
         NEW(a, struct claim_l_candidate, choice->candidate_count);
 
-    if (!list)
-        return fail_memory(err);
     for (size_t i = 0; i < choice->candidate_count; i++) {
         const struct co_l_candidate *c = &choice->candidates[i];
 
@@ -177,7 +175,6 @@ static enum error_code fill(const struct co_l_choice *choice, struct claim_l_ans
         .candidates = list,
         .candidate_count = choice->candidate_count,
     };
-    return OK;
 }
 
 enum error_code claim_l_choose(struct request *rq, const struct claim_l_request *in,
@@ -208,5 +205,6 @@ enum error_code claim_l_choose(struct request *rq, const struct claim_l_request 
                    "is as given";
     else if (!choice.learnt)
         *warning = "few_samples: too few claims on these sites have ended; L is as given";
-    return fill(&choice, out, rq->arena, rq->err);
+    fill(&choice, out, rq->arena);
+    return OK;
 }

@@ -85,8 +85,6 @@ static enum error_code choose_l(struct request *rq, const struct timeline_reques
     struct claim_l_answer *chosen = NEW(rq->arena, struct claim_l_answer, 1);
     const char *warning;
 
-    if (!chosen)
-        return fail_memory(rq->err);
     if (body->site_count == 0)
         invalid(rq->err, "/site_ids", ITEM_REQUIRED, "l_choice needs the sites");
     if (isnan(body->processors))
@@ -210,8 +208,6 @@ enum error_code claim_queue(struct request *rq, const void *in, void *out)
         NEW(rq->arena, struct co_claim_waiting, body->job_count);
     const char **ids = NEW(rq->arena, const char *, body->job_count);
 
-    if (!list || !ids)
-        return fail_memory(rq->err);
     TRY(decision_begin(rq, &body->decision, &answer->decision));
     TRY(params_bind(NULL, body->decision.options, body->decision.option_count, NULL,
                     rq->err));

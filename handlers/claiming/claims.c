@@ -368,8 +368,6 @@ static enum error_code read_job(struct claim_call *c)
         .total_processors = NAN,
     };
 
-    if (!list)
-        return fail_memory(c->rq->err);
     as.request_type = CO_NON_FIXED;
     for (size_t i = 0; i < job->component_count; i++) {
         const struct claim_component *from = &job->components[i];
@@ -386,14 +384,12 @@ static enum error_code read_job(struct claim_call *c)
     return co_job_read(&as, "/job", &c->world, &c->job, c->rq->arena, c->rq->err);
 }
 
-static enum error_code read_places(struct claim_call *c)
+static void read_places(struct claim_call *c)
 {
     const struct claim_job *job = &c->body->job;
     struct co_choice *choices = NEW(c->rq->arena, struct co_choice, job->component_count);
     bool *started = NEW(c->rq->arena, bool, job->component_count);
 
-    if (!choices || !started)
-        return fail_memory(c->rq->err);
     for (size_t i = 0; i < job->component_count; i++) {
         const struct claim_component *from = &job->components[i];
 
@@ -405,7 +401,6 @@ static enum error_code read_places(struct claim_call *c)
     }
     c->in.choices = choices;
     c->in.started = started;
-    return OK;
 }
 
 static enum error_code read_running(struct claim_call *c)
@@ -418,8 +413,6 @@ static enum error_code read_running(struct claim_call *c)
     for (size_t i = 0; i < count; i++)
         part_count += body->running_jobs[i].allocation_count;
     parts = NEW(c->rq->arena, struct co_running_part, part_count);
-    if (!jobs || !parts)
-        return fail_memory(c->rq->err);
     for (size_t i = 0; i < count; i++) {
         const struct claim_running *from = &body->running_jobs[i];
 
@@ -494,7 +487,7 @@ static enum error_code read_claim(struct claim_call *c)
     TRY(read_running(c));
     read_times(c);
     co_world_check_options(&c->world, c->rq->err);
-    TRY(read_places(c));
+    read_places(c);
     if (c->rq->err->code != OK)
         return c->rq->err->code;
     c->options = co_claim_options_of(value, c->world.common[CO_MIN_CLAIM_INTERVAL_S]);
@@ -503,18 +496,15 @@ static enum error_code read_claim(struct claim_call *c)
 
 /* ---- mode claim: answering ---- */
 
-static enum error_code names_of(const struct claim_call *c, const size_t *list,
-                                size_t count, const char *const **out, size_t *out_count)
+static void names_of(const struct claim_call *c, const size_t *list, size_t count,
+                     const char *const **out, size_t *out_count)
 {
     const char **names = NEW(c->rq->arena, const char *, count);
 
-    if (!names)
-        return fail_memory(c->rq->err);
     for (size_t i = 0; i < count; i++)
         names[i] = c->job.components[list[i]].id;
     *out = names;
     *out_count = count;
-    return OK;
 }
 
 static enum error_code fill_moves(struct claim_call *c,
@@ -531,8 +521,6 @@ static enum error_code fill_moves(struct claim_call *c,
                                  .placed_count = count};
     const struct co_transfer *transfers;
 
-    if (!moves || !parts || !choices)
-        return fail_memory(c->rq->err);
     for (size_t i = 0; i < count; i++) {
         const struct co_claim_move *move = &decided->moves[i];
         size_t file_site = move->to.file_site;
@@ -562,8 +550,6 @@ static enum error_code fill_sites(struct claim_call *c,
     struct claim_preemption *stops =
         NEW(c->rq->arena, struct claim_preemption, decided->preemption_count);
 
-    if (!deltas || !stops)
-        return fail_memory(c->rq->err);
     for (size_t s = 0; s < grid->site_count; s++)
         if (decided->released[s])
             deltas[c->answer->outstanding_delta_count++] = (struct co_site_processors){
@@ -593,14 +579,14 @@ static enum error_code fill_claim(struct claim_call *c,
     out->claim_tries = decided->tries;
     out->next_jct_s = decided->next_jct_s;
     out->l_value = decided->l;
-    TRY(names_of(c, decided->start, decided->start_count, &out->start_components,
-                 &out->start_count));
-    TRY(names_of(c, decided->waiting, decided->waiting_count, &out->waiting_components,
-                 &out->waiting_count));
-    TRY(names_of(c, decided->abort, decided->abort_count, &out->abort_components,
-                 &out->abort_count));
-    TRY(names_of(c, decided->requeue, decided->requeue_count, &out->requeue_components,
-                 &out->requeue_count));
+    names_of(c, decided->start, decided->start_count, &out->start_components,
+             &out->start_count);
+    names_of(c, decided->waiting, decided->waiting_count, &out->waiting_components,
+             &out->waiting_count);
+    names_of(c, decided->abort, decided->abort_count, &out->abort_components,
+             &out->abort_count);
+    names_of(c, decided->requeue, decided->requeue_count, &out->requeue_components,
+             &out->requeue_count);
     TRY(fill_moves(c, decided));
     TRY(fill_sites(c, decided));
     TRY(co_world_warnings(&c->world, &out->decision.warnings,
@@ -624,8 +610,6 @@ static enum error_code choose_l(struct claim_call *c)
                                         .ftt_s = c->ftt_s,
                                         .given_l = c->in.l};
 
-    if (!chosen || !sites)
-        return fail_memory(c->rq->err);
     for (size_t i = 0; i < job->component_count; i++) {
         sites[i] = job->components[i].site_id;
         question.processors += (double)job->components[i].processors;
@@ -661,8 +645,6 @@ static enum error_code save_history(struct claim_call *c,
     if (c->body->history_table != CO_HISTORY_PERSISTED)
         return OK;
     uses = NEW(c->rq->arena, uint64_t, sites * sites);
-    if (!uses)
-        return fail_memory(c->rq->err);
     co_history_count(decided->added, decided->added_count, sites, uses);
     return co_history_save(c->rq, &c->world.grid, uses);
 }
@@ -679,8 +661,6 @@ static enum error_code claim(struct request *rq, const void *in, void *out)
     struct claim_call *c = NEW(rq->arena, struct claim_call, 1);
     struct co_claim_out decided = {0};
 
-    if (!c)
-        return fail_memory(rq->err);
     c->rq = rq;
     c->body = in;
     c->answer = out;

@@ -263,8 +263,7 @@ static enum error_code check_ids(struct scan_call *c)
 
     for (int level = 0; level < CO_LEVEL_COUNT; level++)
         count += c->queues[level].count;
-    if (!name_index_create(&ids, count, c->rq->arena))
-        return fail_memory(c->rq->err);
+    name_index_create(&ids, count, c->rq->arena);
     c->arrived = SIZE_MAX;
     for (int level = 0; level < CO_LEVEL_COUNT; level++) {
         const struct queue *q = &c->queues[level];
@@ -296,8 +295,6 @@ static enum error_code read_queue(struct scan_call *c, enum co_level level)
     struct queue *q = &c->queues[level];
 
     q->jobs = NEW(c->rq->arena, struct co_job, q->count);
-    if (!q->jobs)
-        return fail_memory(c->rq->err);
     for (size_t i = 0; i < q->count; i++) {
         char pointer[64];
 
@@ -376,8 +373,6 @@ static enum error_code save_history(struct scan_call *c, size_t count)
     size_t sites = c->world.grid.site_count;
     uint64_t *uses = NEW(c->rq->arena, uint64_t, sites * sites);
 
-    if (!uses)
-        return fail_memory(c->rq->err);
     for (size_t i = 0; i < count; i++)
         if (c->scan.jobs[i].outcome != CO_SCAN_NOT_REACHED)
             co_history_count(c->scan.jobs[i].placement.added,
@@ -402,8 +397,6 @@ static enum error_code run_scan(struct scan_call *c)
                             .budget = &c->rq->budget};
     size_t *available = NEW(c->rq->arena, size_t, c->world.grid.site_count);
 
-    if (!list || !available)
-        return fail_memory(c->rq->err);
     if (count == 0)
         return OK;
     for (size_t i = 0; i < count; i++)
@@ -521,16 +514,14 @@ static bool keeps_place(const struct co_scanned *scanned)
     return !scanned || (stays(scanned) && scanned->outcome != CO_SCAN_PROMOTED);
 }
 
-static enum error_code fill_queue(struct scan_call *c, enum co_level level,
-                                  const char *const **list, size_t *list_count)
+static void fill_queue(struct scan_call *c, enum co_level level, const char *const **list,
+                       size_t *list_count)
 {
     const struct queue *q = &c->queues[level];
     size_t first = scanned_first(c), count = scanned_count(c);
     const char **ids =
         NEW(c->rq->arena, const char *, q->count + c->answer->promoted_count);
 
-    if (!ids)
-        return fail_memory(c->rq->err);
     for (size_t i = 0; i < q->count; i++) {
         bool scanned = level == c->level && i >= first && i - first < count;
 
@@ -541,17 +532,16 @@ static enum error_code fill_queue(struct scan_call *c, enum co_level level,
         if (c->answer->promoted[i].to == (int)level)
             ids[(*list_count)++] = c->answer->promoted[i].job_id;
     *list = ids;
-    return OK;
 }
 
-static enum error_code fill_queues(struct scan_call *c)
+static void fill_queues(struct scan_call *c)
 {
     struct id_lists *out = &c->answer->queues_after;
 
-    TRY(fill_queue(c, CO_SUPER_HIGH, &out->super_high, &out->super_high_count));
-    TRY(fill_queue(c, CO_HIGH, &out->high, &out->high_count));
-    TRY(fill_queue(c, CO_LOW, &out->low, &out->low_count));
-    return fill_queue(c, CO_SUPER_LOW, &out->super_low, &out->super_low_count);
+    fill_queue(c, CO_SUPER_HIGH, &out->super_high, &out->super_high_count);
+    fill_queue(c, CO_HIGH, &out->high, &out->high_count);
+    fill_queue(c, CO_LOW, &out->low, &out->low_count);
+    fill_queue(c, CO_SUPER_LOW, &out->super_low, &out->super_low_count);
 }
 
 static enum error_code fill_warnings(struct scan_call *c)
@@ -576,8 +566,6 @@ enum error_code post_queue_scans(struct request *rq, const void *in, void *out)
 {
     struct scan_call *c = NEW(rq->arena, struct scan_call, 1);
 
-    if (!c)
-        return fail_memory(rq->err);
     c->rq = rq;
     c->body = in;
     c->answer = out;
@@ -598,7 +586,7 @@ enum error_code post_queue_scans(struct request *rq, const void *in, void *out)
     }
     c->answer->next_scan_s =
         (c->snapshot ? c->world.now_s : c->body->now_s) + c->value[CO_SCAN_INTERVAL_S];
-    TRY(fill_queues(c));
+    fill_queues(c);
     TRY(fill_warnings(c));
     decision_end(rq, co_scan_policies[0].name, DECISION_FEASIBLE, &c->answer->decision);
     return OK;

@@ -69,8 +69,6 @@ static enum error_code read_table(const struct queue_table *table,
 {
     struct queue_group_row *list = NEW(a, struct queue_group_row, table->count);
 
-    if (!list)
-        return fail_memory(err);
     for (size_t i = 0; i < table->count; i++) {
         list[i] = (struct queue_group_row){key_of(&table->groups[i], grouping, a),
                                            table->groups[i]};
@@ -91,8 +89,6 @@ enum error_code queue_spread_read(const struct queue_replay_in *in,
     struct queue_table table;
     bool ran;
 
-    if (!spread)
-        return fail_memory(err);
     TRY(queue_spread(in, played, spread, &ran, run, err));
     out->percentiles = ran ? spread : NULL;
     TRY(queue_tabulate(in, played, QUEUE_BY_SIZE, rows_max, &table, run, err));
