@@ -132,8 +132,6 @@ enum error_code post_coallocation_advice(struct request *rq, const void *in, voi
     TRY(co_advise(&world.grid, body->processors, answer->slowdown, body->max_slowdown,
                   &advised, rq->arena, rq->err));
     watch = NEW(rq->arena, struct watched, advised.watch_count);
-    if (!watch)
-        return fail_memory(rq->err);
     for (size_t i = 0; i < advised.watch_count; i++)
         watch[i] = (struct watched){world.grid.sites[advised.watch[i].site].id,
                                     advised.watch[i].processors_short};
@@ -218,8 +216,7 @@ static enum error_code check_acquired(const struct acquire_request *body, bool *
     struct name_index index;
     size_t failed;
 
-    if (!name_index_create(&index, body->site_count, a))
-        return fail_memory(err);
+    name_index_create(&index, body->site_count, a);
     if (body->site_count == 0)
         mistake(err, ITEM_REQUIRED, "the list is empty", "/site_ids");
     for (size_t i = 0; i < body->site_count; i++)
@@ -257,8 +254,6 @@ enum error_code post_acquire_plans(struct request *rq, const void *in, void *out
     const char **release = NEW(rq->arena, const char *, body->acquired_count);
     size_t *order;
 
-    if (!has || !names || !release)
-        return fail_memory(rq->err);
     TRY(decision_begin(rq, &body->decision, &answer->decision));
     co_plain_decision(&body->decision, rq->err);
     TRY(check_acquired(body, has, rq->arena, rq->err));
@@ -401,8 +396,6 @@ enum error_code post_replication_advice(struct request *rq, const void *in, void
     struct popular *list;
     struct co_world world;
 
-    if (!accesses)
-        return fail_memory(rq->err);
     TRY(decision_begin(rq, &body->decision, &answer->decision));
     plain = co_plain_decision(&body->decision, rq->err);
     TRY(co_world_read(body->snapshot, &plain, body->now_s, &world, rq->arena, rq->err));
@@ -410,13 +403,9 @@ enum error_code post_replication_advice(struct request *rq, const void *in, void
     TRY(co_popular_files(&world.grid, accesses, body->access_count, body->file_count,
                          &files, &answer->file_count, rq->arena, rq->err));
     list = NEW(rq->arena, struct popular, answer->file_count);
-    if (!list)
-        return fail_memory(rq->err);
     for (size_t i = 0; i < answer->file_count; i++) {
         const char **sites = NEW(rq->arena, const char *, files[i].site_count);
 
-        if (!sites)
-            return fail_memory(rq->err);
         for (size_t k = 0; k < files[i].site_count; k++)
             sites[k] = world.grid.sites[files[i].sites[k]].id;
         list[i] = (struct popular){world.grid.files[files[i].file].id,

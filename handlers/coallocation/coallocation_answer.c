@@ -182,8 +182,7 @@ enum error_code co_pairs_fill(const struct co_grid *grid, const struct co_pair *
 {
     struct co_named_pair *list = NEW(a, struct co_named_pair, count);
 
-    if (!list)
-        return fail_memory(err);
+    (void)err;
     for (size_t i = 0; i < count; i++)
         list[i] = (struct co_named_pair){grid->sites[pairs[i].execution_site].id,
                                          grid->sites[pairs[i].file_site].id};
@@ -198,8 +197,7 @@ enum error_code co_transfers_fill(const struct co_grid *grid,
 {
     struct co_transfer_answer *list = NEW(a, struct co_transfer_answer, count);
 
-    if (!list)
-        return fail_memory(err);
+    (void)err;
     for (size_t i = 0; i < count; i++)
         list[i] = (struct co_transfer_answer){
             grid->files[transfers[i].file].id, grid->sites[transfers[i].from_site].id,
@@ -220,8 +218,8 @@ struct filling {
     struct error *err;
 };
 
-static enum error_code fill_component(const struct filling *f, size_t i,
-                                      struct co_component_answer *out)
+static void fill_component(const struct filling *f, size_t i,
+                           struct co_component_answer *out)
 {
     const struct co_component *component = &f->placement->components[i];
     const struct co_choice *choice = &f->placement->choices[i];
@@ -238,38 +236,32 @@ static enum error_code fill_component(const struct filling *f, size_t i,
     if (choice->file_site != CO_NONE)
         out->file_site_id = f->world->grid.sites[choice->file_site].id;
     if (!site->source->supports_reservation)
-        return OK;
+        return;
     reserve = NEW(f->arena, struct co_reservation_answer, 1);
-    if (!reserve)
-        return fail_memory(f->err);
     *reserve = (struct co_reservation_answer){
         site->id, component->processors, f->out->jst_s,
         f->request->estimated_runtime_s * (1 + f->world->common[CO_RESERVATION_MARGIN])};
     out->reserve = reserve;
-    return OK;
 }
 
-static enum error_code fill_components(const struct filling *f)
+static void fill_components(const struct filling *f)
 {
     const struct co_placement *p = f->placement;
     struct co_component_answer *list =
         NEW(f->arena, struct co_component_answer, p->placed_count);
     const char **left = NEW(f->arena, const char *, p->component_count - p->placed_count);
 
-    if (!list || !left)
-        return fail_memory(f->err);
     f->out->components = list;
     f->out->unplaced_component_ids = left;
     for (size_t i = 0; i < p->component_count; i++)
         if (p->choices[i].site == CO_NONE)
             left[f->out->unplaced_component_count++] = p->components[i].id;
         else
-            TRY(fill_component(f, i, &list[f->out->component_count++]));
-    return OK;
+            fill_component(f, i, &list[f->out->component_count++]);
 }
 
 /* What it takes of its sites, and what it leaves. */
-static enum error_code fill_sites(const struct filling *f, const size_t *available)
+static void fill_sites(const struct filling *f, const size_t *available)
 {
     const struct co_placement *p = f->placement;
     const struct co_grid *grid = &f->world->grid;
@@ -278,8 +270,6 @@ static enum error_code fill_sites(const struct filling *f, const size_t *availab
 
     delta = NEW(f->arena, struct co_site_processors, p->site_count);
     left = NEW(f->arena, struct co_site_processors, p->site_count);
-    if (!taken || !delta || !left)
-        return fail_memory(f->err);
     for (size_t i = 0; i < p->component_count; i++)
         if (p->choices[i].site != CO_NONE)
             taken[p->choices[i].site] += p->components[i].processors;
@@ -293,7 +283,6 @@ static enum error_code fill_sites(const struct filling *f, const size_t *availab
     f->out->outstanding_delta = delta;
     f->out->remaining_available = left;
     f->out->outstanding_delta_count = f->out->remaining_count = count;
-    return OK;
 }
 
 /* How a runner that is known launches what was placed. */
@@ -312,8 +301,6 @@ static enum error_code fill_launch(const struct filling *f)
         return OK;
     list = NEW(f->arena, struct co_launch_component, out->component_count);
     plan = NEW(f->arena, struct launch_plan_alone, 1);
-    if (!list || !plan)
-        return fail_memory(f->err);
     for (size_t i = 0; i < out->component_count; i++) {
         const struct co_component_answer *c = &out->components[i];
 
@@ -374,9 +361,9 @@ co_placement_fill(const struct co_world *world, const struct co_job_request *req
         .history_pair_count = placement->added_count,
     };
     out->jct_s = co_first_claim_s(out->jpt_s, out->ftt_s, out->l_value, &steps);
-    TRY(fill_components(&f));
+    fill_components(&f);
     TRY(fill_launch(&f));
-    TRY(fill_sites(&f, available));
+    fill_sites(&f, available);
     TRY(co_pairs_fill(&world->grid, placement->added, placement->added_count,
                       &out->history_pairs_added, a, err));
     TRY(co_transfers(&world->grid, placement, &transfers, &out->transfer_count, a, err));
@@ -395,8 +382,6 @@ enum error_code co_unplaced_fill(const struct co_world *world,
     struct co_reason_answer *reasons = NEW(a, struct co_reason_answer, CO_REASON_COUNT);
     struct co_nearest_miss_answer *miss = NULL;
 
-    if (!reasons)
-        return fail_memory(err);
     *out = (struct co_unplaced_answer){
         .job_id = request->id,
         .reason = co_reason_names[placement->reason],
@@ -413,8 +398,6 @@ enum error_code co_unplaced_fill(const struct co_world *world,
                 (struct co_reason_answer){co_reason_names[r], placement->reason_count[r]};
     if (placement->nearest_site != CO_NONE) {
         miss = NEW(a, struct co_nearest_miss_answer, 1);
-        if (!miss)
-            return fail_memory(err);
         *miss = (struct co_nearest_miss_answer){
             world->grid.sites[placement->nearest_site].id, placement->processors_short};
         out->nearest_miss = miss;

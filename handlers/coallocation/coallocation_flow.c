@@ -330,8 +330,6 @@ enum error_code post_flow_steps(struct request *rq, const void *in, void *out)
     struct co_flow_out next = {0};
     struct flow_action *actions = NEW(rq->arena, struct flow_action, CO_FLOW_ACTIONS_MAX);
 
-    if (!actions)
-        return fail_memory(rq->err);
     TRY(decision_begin(rq, &body->decision, &answer->decision));
     check_envelope(&body->decision, rq->err);
     check_times(body, rq->err);
@@ -480,8 +478,6 @@ static enum error_code read_after(const struct launch_request *body, size_t i,
     const struct launch_component *from = &body->components[i];
     size_t *after = NEW(rq->arena, size_t, from->after_count);
 
-    if (!after)
-        return fail_memory(rq->err);
     for (size_t k = 0; k < from->after_count; k++) {
         char pointer[64];
 
@@ -504,8 +500,7 @@ static enum error_code read_components(struct request *rq,
     struct co_launch_component *list = NEW(rq->arena, struct co_launch_component, count);
     struct name_index ids;
 
-    if (!list || !name_index_create(&ids, count, rq->arena))
-        return fail_memory(rq->err);
+    name_index_create(&ids, count, rq->arena);
     if (count == 0)
         invalid(rq->err, "/components", ITEM_REQUIRED, "the list is empty");
     for (size_t i = 0; i < count; i++)
@@ -530,8 +525,6 @@ static enum error_code read_launch(struct request *rq, const struct launch_reque
     struct co_nameserver *pool =
         NEW(rq->arena, struct co_nameserver, body->nameserver_count);
 
-    if (!pool)
-        return fail_memory(rq->err);
     for (size_t i = 0; i < body->nameserver_count; i++)
         pool[i] =
             (struct co_nameserver){body->nameservers[i].id, body->nameservers[i].site_id,

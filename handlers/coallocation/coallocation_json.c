@@ -249,8 +249,6 @@ static enum error_code bind_known(const struct co_world *world, const struct par
     size_t count = 0;
     enum error_code code;
 
-    if (!known)
-        return fail_memory(err);
     for (size_t i = 0; i < world->option_count; i++)
         if (has_row(rows, world->options[i].name))
             known[count++] = world->options[i];
@@ -269,8 +267,6 @@ static enum error_code bound_policy(struct co_world *world, const struct policy 
         b = b->next;
     if (!b) {
         b = NEW(a, struct co_bound, 1);
-        if (!b)
-            return fail_memory(err);
         b->policy = policy;
         memcpy(b->param, world->common, sizeof(world->common));
         TRY(bind_known(world, policy->params, b->param + CO_COMMON_COUNT, a, err));
@@ -362,8 +358,7 @@ enum error_code co_world_warnings(const struct co_world *world,
     const char *first[2] = {NULL, NULL}, **list = NEW(a, const char *, 2);
     size_t sites[2] = {0, 0};
 
-    if (!list)
-        return fail_memory(err);
+    (void)err;
     for (size_t s = 0; s < grid->site_count; s++) {
         double measured_s = grid->sites[s].source->measured_at_s;
         bool odd[2] = {grid->sites[s].inconsistent,
@@ -384,8 +379,6 @@ enum error_code co_world_warnings(const struct co_world *world,
                    : "stale_site: %zu site(s), first '%.256s', were measured longer ago "
                      "than options.cache_expiry_s",
             sites[i], first[i]);
-        if (!list[(*count)++])
-            return fail_memory(err);
     }
     *warnings = list;
     return OK;
@@ -468,16 +461,14 @@ static void bar_sites(const struct job_reading *r, const char *member,
 }
 
 /* Bars sites that lack one of the capabilities: one pass over what all sites have. */
-static enum error_code bar_incapable(const struct job_reading *r, char *barred,
-                                     struct arena *a)
+static void bar_incapable(const struct job_reading *r, char *barred, struct arena *a)
 {
     const struct co_job_request *in = r->in;
     size_t *seen_at = NEW(a, size_t, in->required_capability_count); /* site + 1 */
     size_t wanted = 0;
     struct name_index names;
 
-    if (!seen_at || !name_index_create(&names, in->required_capability_count, a))
-        return fail_memory(r->err);
+    name_index_create(&names, in->required_capability_count, a);
     for (size_t i = 0; i < in->required_capability_count; i++)
         wanted +=
             name_index_add(&names, in->required_capabilities[i], i) == NAME_NOT_FOUND;
@@ -496,31 +487,25 @@ static enum error_code bar_incapable(const struct job_reading *r, char *barred,
         if (found < wanted)
             barred[s] = CO_CAPABILITY;
     }
-    return OK;
 }
 
 /* Sites that the job must not use, in the order in which reasons apply. */
-static enum error_code read_bars(const struct job_reading *r, struct co_job *out,
-                                 struct arena *a)
+static void read_bars(const struct job_reading *r, struct co_job *out, struct arena *a)
 {
     const struct co_job_request *in = r->in;
     char *barred;
 
     if (!in->allowed_site_ids && in->avoid_site_count == 0 &&
         in->required_capability_count == 0)
-        return OK;
+        return;
     barred = NEW(a, char, r->grid->site_count);
-    if (!barred)
-        return fail_memory(r->err);
     bar_sites(r, "avoid_site_ids", in->avoid_site_ids, in->avoid_site_count, CO_AVOIDED,
               barred);
     if (in->required_capability_count)
-        TRY(bar_incapable(r, barred, a));
+        bar_incapable(r, barred, a);
     if (in->allowed_site_ids) {
         char *allowed = NEW(a, char, r->grid->site_count);
 
-        if (!allowed)
-            return fail_memory(r->err);
         bar_sites(r, "allowed_site_ids", in->allowed_site_ids, in->allowed_site_count,
                   CO_NOT_USABLE, allowed);
         for (size_t s = 0; s < r->grid->site_count; s++)
@@ -528,7 +513,6 @@ static enum error_code read_bars(const struct job_reading *r, struct co_job *out
                 barred[s] = CO_NOT_USABLE;
     }
     out->barred = barred;
-    return OK;
 }
 
 /* A file that the snapshot does not have counts as one without a replica. */
@@ -580,8 +564,6 @@ static enum error_code read_components(const struct job_reading *r, struct co_jo
     size_t count = r->in->component_count;
     struct co_component *list = NEW(a, struct co_component, count);
 
-    if (!list)
-        return fail_memory(r->err);
     if (count == 0)
         mistake(r, ITEM_REQUIRED, "the list is missing or empty", "components");
     if (!isnan(r->in->total_processors))
@@ -641,7 +623,7 @@ enum error_code co_job_read(const struct co_job_request *in, const char *pointer
         out->level = (enum co_level)in->priority;
     if (out->policy)
         TRY(bound_policy(world, out->policy, &out->param, a, err));
-    TRY(read_bars(&r, out, a));
+    read_bars(&r, out, a);
     if (in->request_type != CO_FLEXIBLE)
         return read_components(&r, out, a);
     read_flexible(&r, out);

@@ -168,8 +168,6 @@ static enum error_code query_biases(struct refining *r)
                           r->at_s - r->in->window_s, r->at_s, &rows, &count, r->rq->arena,
                           r->rq->err));
     list = NEW(r->rq->arena, struct kept_bias, count);
-    if (!list)
-        return fail_memory(r->rq->err);
     for (size_t i = 0; i < count; i++)
         list[i] =
             (struct kept_bias){grid->sites[rows[i].from].id, grid->sites[rows[i].to].id,
@@ -192,8 +190,6 @@ static enum error_code read_loads(struct refining *r)
                                     .history_s = r->in->window_s,
                                     .at_s = r->at_s};
 
-    if (!ids)
-        return fail_memory(r->rq->err);
     for (size_t s = 0; s < r->grid->site_count; s++)
         ids[s] = r->grid->sites[s].id;
     return loads_read(r->rq, &question, &r->loads);
@@ -236,14 +232,11 @@ static double forecast_of(const struct load_series *s)
 }
 
 /* The series of each pair of sites: [from * n + to]; NULL: none. */
-static enum error_code series_of_pairs(struct refining *r,
-                                       const struct load_series ***out)
+static void series_of_pairs(struct refining *r, const struct load_series ***out)
 {
     size_t n = r->grid->site_count;
     const struct load_series **of = NEW(r->rq->arena, const struct load_series *, n *n);
 
-    if (!of)
-        return fail_memory(r->rq->err);
     for (size_t i = 0; i < r->loads.series_count; i++) {
         const struct load_series *s = &r->loads.series[i];
         size_t from = co_site_find(r->grid, s->resource_id);
@@ -254,21 +247,18 @@ static enum error_code series_of_pairs(struct refining *r,
             of[from * n + to] = s;
     }
     *out = of;
-    return OK;
 }
 
-static enum error_code use_links(struct refining *r)
+static void use_links(struct refining *r)
 {
     size_t n = r->grid->site_count, count = 0;
     const struct load_series **of = NULL;
     struct co_link_row *rows;
 
-    TRY(series_of_pairs(r, &of));
+    series_of_pairs(r, &of);
     for (size_t i = 0; i < n * n; i++)
         count += of[i] || of[i % n * n + i / n];
     rows = NEW(r->rq->arena, struct co_link_row, count);
-    if (!rows)
-        return fail_memory(r->rq->err);
     for (size_t i = 0; i < n * n; i++) {
         const struct load_series *s = of[i] ? of[i] : of[i % n * n + i / n];
         double mbps = s ? forecast_of(s) : (double)NAN;
@@ -281,7 +271,6 @@ static enum error_code use_links(struct refining *r)
                                  r->grid->bandwidth_mbps[i], s->bucket_count};
     }
     r->basis->links = rows;
-    return OK;
 }
 
 /* ---- transfers ---- */
@@ -294,8 +283,6 @@ static enum error_code use_biases(struct refining *r)
     struct co_bias_row *rows = NEW(a, struct co_bias_row, r->kept.bias_count);
     double *before = NEW(a, double, n *n);
 
-    if (!list || !rows || !before)
-        return fail_memory(r->rq->err);
     for (size_t i = 0; i < r->kept.bias_count; i++) {
         const struct kept_bias *b = &r->kept.biases[i];
         size_t from = co_site_find(r->grid, b->from_site_id);
@@ -322,30 +309,24 @@ static enum error_code use_biases(struct refining *r)
 
 /* ---- idle processors ---- */
 
-static enum error_code stay_ratio_of(struct refining *r, const struct load_series *s,
-                                     double *ratio)
+static void stay_ratio_of(struct refining *r, const struct load_series *s, double *ratio)
 {
     double *at_s = NEW(r->rq->arena, double, s->bucket_count);
     double *value = NEW(r->rq->arena, double, s->bucket_count);
 
-    if (!at_s || !value)
-        return fail_memory(r->rq->err);
     for (size_t i = 0; i < s->bucket_count; i++) {
         at_s[i] = s->buckets[i].start_at_s;
         value[i] = s->buckets[i].mean;
     }
     *ratio = co_stay_ratio(at_s, value, s->bucket_count, r->in->idle_horizon_s);
-    return OK;
 }
 
-static enum error_code use_idle(struct refining *r)
+static void use_idle(struct refining *r)
 {
     size_t n = r->grid->site_count;
     double *stays = NEW(r->rq->arena, double, n), sum = 0;
     struct co_idle_row *rows = NEW(r->rq->arena, struct co_idle_row, n);
 
-    if (!stays || !rows)
-        return fail_memory(r->rq->err);
     for (size_t s = 0; s < n; s++)
         stays[s] = (double)NAN;
     for (size_t i = 0; i < r->loads.series_count; i++) {
@@ -355,7 +336,7 @@ static enum error_code use_idle(struct refining *r)
 
         if (site == CO_NONE || !isnan(stays[site]))
             continue;
-        TRY(stay_ratio_of(r, s, &ratio));
+        stay_ratio_of(r, s, &ratio);
         if (isnan(ratio))
             continue;
         stays[site] = ratio;
@@ -368,7 +349,6 @@ static enum error_code use_idle(struct refining *r)
             stays[s] = r->basis->idle_count ? sum / (double)r->basis->idle_count : 0;
     r->grid->stays = stays;
     r->basis->idle = rows;
-    return OK;
 }
 
 /* ---- all together ---- */
@@ -390,8 +370,6 @@ enum error_code co_refine(struct request *rq, const struct co_from_history *in,
     if (!in || (!in->links && !in->transfer_bias && isnan(in->idle_horizon_s)))
         return OK;
     r.basis = NEW(rq->arena, struct co_history_basis, 1);
-    if (!r.basis)
-        return fail_memory(rq->err);
     TRY(look_up(&r));
     *basis = r.basis;
     if (r.kept.unavailable) {
@@ -400,11 +378,11 @@ enum error_code co_refine(struct request *rq, const struct co_from_history *in,
         return OK;
     }
     if (in->links)
-        TRY(use_links(&r));
+        use_links(&r);
     if (in->transfer_bias)
         TRY(use_biases(&r));
     if (!isnan(in->idle_horizon_s))
-        TRY(use_idle(&r));
+        use_idle(&r);
     if (found_nothing(&r))
         *warning = "no_history: nothing is stored of what from_history asks for; the "
                    "snapshot's own numbers are used";
@@ -416,11 +394,10 @@ enum error_code co_add_warning(const char *text, const char *const **list, size_
 {
     const char **longer;
 
+    (void)err;
     if (!text)
         return OK;
     longer = NEW(a, const char *, *count + 1);
-    if (!longer)
-        return fail_memory(err);
     for (size_t i = 0; i < *count; i++)
         longer[i] = (*list)[i];
     longer[(*count)++] = text;

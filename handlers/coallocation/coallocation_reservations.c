@@ -353,8 +353,6 @@ static enum error_code say_duration(const struct planning *p, double processors)
     struct decision_answer *out = &p->answer->decision;
     const char *warning = NULL;
 
-    if (!basis)
-        return fail_memory(p->rq->err);
     TRY(duration_of(p, processors, &p->answer->duration_s, basis));
     if (!p->body->duration_from)
         return OK;
@@ -379,8 +377,7 @@ static enum error_code sum_needs(const struct plans_request *body,
     struct co_slot_site *list = NEW(a, struct co_slot_site, body->site_count);
     struct name_index index;
 
-    if (!list || !name_index_create(&index, body->site_count, a))
-        return fail_memory(err);
+    name_index_create(&index, body->site_count, a);
     for (size_t s = 0; s < body->site_count; s++) {
         name_index_add(&index, body->sites[s].id, s);
         list[s] =
@@ -400,15 +397,12 @@ static enum error_code sum_needs(const struct plans_request *body,
     return OK;
 }
 
-static enum error_code fill_components(struct planning *p,
-                                       const struct co_slot_site *needs)
+static void fill_components(struct planning *p, const struct co_slot_site *needs)
 {
     struct plans_answer *out = p->answer;
     struct co_reservation_answer *list =
         NEW(p->rq->arena, struct co_reservation_answer, p->body->site_count);
 
-    if (!list)
-        return fail_memory(p->rq->err);
     for (size_t s = 0; s < p->body->site_count; s++) {
         if (needs[s].processors <= 0)
             continue;
@@ -420,7 +414,6 @@ static enum error_code fill_components(struct planning *p,
     }
     out->reservations = list;
     out->end_s = out->start_s + out->duration_s;
-    return OK;
 }
 
 static enum error_code plan_components(struct planning *p)
@@ -444,7 +437,7 @@ static enum error_code plan_components(struct planning *p)
                            body->latest_end_s, &out->start_s, p->rq->arena, p->rq->err));
     if (!isnan(out->start_s)) {
         out->cost = 0;
-        TRY(fill_components(p, needs));
+        fill_components(p, needs);
     }
     decision_end(p->rq, "common_slot",
                  isnan(out->start_s) ? DECISION_INFEASIBLE : DECISION_OPTIMAL,
@@ -517,20 +510,18 @@ static void check_criteria(const struct fuzzy *f, struct error *err)
         mistake(err, ITEM_NOT_AN_INTEGER, "must be a whole number", "/fuzzy/max_sites");
 }
 
-static enum error_code list_counts(const struct plans_request *body, struct counts *out,
-                                   struct arena *a, struct error *err)
+static void list_counts(const struct plans_request *body, struct counts *out,
+                        struct arena *a)
 {
     const struct fuzzy *f = body->fuzzy;
     double most = isnan(f->max_processors) ? f->min_processors : f->max_processors;
     bool by_table = body->speedup_count > 0 && !isnan(body->reference_processors);
 
     out->list = NEW(a, double, SPEEDUPS_MAX + SIZES_MAX);
-    if (!out->list)
-        return fail_memory(err);
     for (size_t i = 0; i < f->processor_count_count; i++)
         out->list[out->count++] = f->processor_counts[i];
     if (f->processor_count_count)
-        return OK;
+        return;
     for (size_t i = 0; by_table && i < body->speedup_count; i++)
         if (body->speedups[i].processors >= f->min_processors &&
             body->speedups[i].processors <= most &&
@@ -538,7 +529,6 @@ static enum error_code list_counts(const struct plans_request *body, struct coun
             out->list[out->count++] = body->speedups[i].processors;
     for (double n = f->min_processors; !by_table && n <= most; n++)
         out->list[out->count++] = n;
-    return OK;
 }
 
 static enum error_code list_sizes(const struct planning *p, const struct counts *counts,
@@ -547,8 +537,6 @@ static enum error_code list_sizes(const struct planning *p, const struct counts 
     struct co_fuzzy_size *list = NEW(p->rq->arena, struct co_fuzzy_size, counts->count);
     struct duration_answer basis;
 
-    if (!list)
-        return fail_memory(p->rq->err);
     *size_count = 0;
     for (size_t i = 0; i < counts->count; i++) {
         double duration_s;
@@ -580,8 +568,6 @@ static enum error_code fill_fuzzy(struct planning *p, const struct co_fuzzy_out 
     struct co_reservation_answer *list =
         NEW(p->rq->arena, struct co_reservation_answer, slot->part_count);
 
-    if (!list)
-        return fail_memory(p->rq->err);
     TRY(say_duration(p, slot->processors));
     out->start_s = slot->start_s;
     out->end_s = slot->end_s;
@@ -596,20 +582,16 @@ static enum error_code fill_fuzzy(struct planning *p, const struct co_fuzzy_out 
     return OK;
 }
 
-static enum error_code list_sites(const struct plans_request *body,
-                                  const struct co_fuzzy_site **sites, struct arena *a,
-                                  struct error *err)
+static void list_sites(const struct plans_request *body,
+                       const struct co_fuzzy_site **sites, struct arena *a)
 {
     struct co_fuzzy_site *list = NEW(a, struct co_fuzzy_site, body->site_count);
 
-    if (!list)
-        return fail_memory(err);
     for (size_t s = 0; s < body->site_count; s++)
         list[s] =
             (struct co_fuzzy_site){body->sites[s].windows, body->sites[s].window_count,
                                    body->sites[s].cost_per_processor_s};
     *sites = list;
-    return OK;
 }
 
 static enum error_code plan_fuzzy(struct planning *p)
@@ -639,9 +621,9 @@ static enum error_code plan_fuzzy(struct planning *p)
     TRY(p->rq->err->code);
     if (body->duration_from)
         TRY(co_run_times_find(p->rq, body->duration_from, &p->runs));
-    TRY(list_counts(body, &counts, p->rq->arena, p->rq->err));
+    list_counts(body, &counts, p->rq->arena);
     TRY(list_sizes(p, &counts, &sizes, &in.size_count));
-    TRY(list_sites(body, &in.sites, p->rq->arena, p->rq->err));
+    list_sites(body, &in.sites, p->rq->arena);
     in.sizes = sizes;
     TRY(co_fuzzy_slot(&in, &slot, p->rq->arena, p->rq->err));
     if (slot.found)

@@ -122,17 +122,13 @@ static enum error_code wanted_sites(const struct estimates_request *body,
     return err->code;
 }
 
-static enum error_code list_estimates(const struct co_grid *grid, const bool *wanted,
-                                      size_t file, double bytes,
-                                      struct estimates_answer *answer, struct arena *a,
-                                      struct error *err)
+static void list_estimates(const struct co_grid *grid, const bool *wanted, size_t file,
+                           double bytes, struct estimates_answer *answer, struct arena *a)
 {
     const struct co_grid_file *f = &grid->files[file];
     struct estimate *list = NEW(a, struct estimate, grid->site_count * f->site_count);
     size_t count = 0, best;
 
-    if (!list)
-        return fail_memory(err);
     for (size_t e = 0; e < grid->site_count; e++) {
         if (!wanted[e])
             continue;
@@ -151,7 +147,6 @@ static enum error_code list_estimates(const struct co_grid *grid, const bool *wa
     qsort(list, count, sizeof(*list), by_time);
     answer->estimates = list;
     answer->estimate_count = count;
-    return OK;
 }
 
 enum error_code post_transfer_estimates(struct request *rq, const void *in, void *out)
@@ -171,15 +166,13 @@ enum error_code post_transfer_estimates(struct request *rq, const void *in, void
     TRY(co_snapshot_find(rq, body->snapshot, body->snapshot_id, true, &snapshot));
     TRY(co_world_read(snapshot, &plain, body->now_s, &world, rq->arena, rq->err));
     wanted = NEW(rq->arena, bool, world.grid.site_count);
-    if (!wanted)
-        return fail_memory(rq->err);
     file = co_file_find(&world.grid, body->file_id);
     if (file == CO_NONE) /* no replica is known: an answer */
         file = world.grid.file_count;
     TRY(wanted_sites(body, &world.grid, wanted, rq->err));
     TRY(co_refine(rq, body->from_history, &world.grid, &answer->history_basis, &warning));
     bytes = isnan(body->bytes) ? world.grid.files[file].bytes : body->bytes;
-    TRY(list_estimates(&world.grid, wanted, file, bytes, answer, rq->arena, rq->err));
+    list_estimates(&world.grid, wanted, file, bytes, answer, rq->arena);
     for (size_t i = 0; i < answer->estimate_count; i++)
         reached = reached || !isnan(answer->estimates[i].transfer_time_s);
     TRY(co_world_warnings(&world, &answer->decision.warnings,
@@ -277,9 +270,8 @@ const struct json_object replica_lookups_answer_json = {
     lookups_answer_rows};
 
 /* URLs by place: [file * sites + site] would be large, so a list for each file. */
-static enum error_code note_urls(const struct co_grid *grid,
-                                 const struct co_snapshot *snapshot, const char ***url_of,
-                                 struct arena *a, struct error *err)
+static void note_urls(const struct co_grid *grid, const struct co_snapshot *snapshot,
+                      const char ***url_of, struct arena *a)
 {
     for (size_t i = 0; i < snapshot->replica_count; i++) {
         const struct co_replica *r = &snapshot->replicas[i];
@@ -291,28 +283,22 @@ static enum error_code note_urls(const struct co_grid *grid,
             continue;
         if (!url_of[file])
             url_of[file] = NEW(a, const char *, f->site_count);
-        if (!url_of[file])
-            return fail_memory(err);
         for (size_t k = 0; k < f->site_count; k++)
             if (f->sites[k] == site && !url_of[file][k])
                 url_of[file][k] = r->url;
     }
-    return OK;
 }
 
-static enum error_code locate(const struct co_grid *grid, size_t file, const char **urls,
-                              struct located *out, struct arena *a, struct error *err)
+static void locate(const struct co_grid *grid, size_t file, const char **urls,
+                   struct located *out, struct arena *a)
 {
     const struct co_grid_file *f = &grid->files[file];
     struct location *list = NEW(a, struct location, f->site_count);
 
-    if (!list)
-        return fail_memory(err);
     for (size_t i = 0; i < f->site_count; i++)
         list[i] = (struct location){grid->sites[f->sites[i]].id, urls ? urls[i] : NULL,
                                     f->bytes};
     *out = (struct located){f->id, list, f->site_count, SOURCE_SNAPSHOT};
-    return OK;
 }
 
 /* Every file of the request that the snapshot has into found[its place]. */
@@ -325,14 +311,12 @@ static enum error_code look_in_snapshot(struct request *rq,
 
     TRY(co_grid_create(body->snapshot, "/snapshot", &grid, rq->arena, rq->err));
     url_of = NEW(rq->arena, const char **, grid.file_count);
-    if (!url_of)
-        return fail_memory(rq->err);
-    TRY(note_urls(&grid, body->snapshot, url_of, rq->arena, rq->err));
+    note_urls(&grid, body->snapshot, url_of, rq->arena);
     for (size_t i = 0; i < body->file_count; i++) {
         size_t file = co_file_find(&grid, body->file_ids[i]);
 
         if (file != CO_NONE && grid.files[file].site_count > 0)
-            TRY(locate(&grid, file, url_of[file], &found[i], rq->arena, rq->err));
+            locate(&grid, file, url_of[file], &found[i], rq->arena);
     }
     return OK;
 }
@@ -349,8 +333,6 @@ static enum error_code look_in_catalogue(struct request *rq,
     struct location *list;
     struct db_session *db;
 
-    if (!place)
-        return fail_memory(rq->err);
     for (size_t i = 0; i < body->file_count; i++) {
         if (found[i].locations)
             continue;
@@ -367,8 +349,6 @@ static enum error_code look_in_catalogue(struct request *rq,
     TRY(store_replicas_find(db, rq->principal.tenant, ids.data, &rows, &count, rq->arena,
                             rq->err));
     list = NEW(rq->arena, struct location, count);
-    if (!list)
-        return fail_memory(rq->err);
     for (size_t i = 0; i < count; i++) {
         struct located *f = &found[place[rows[i].file]];
 
@@ -393,8 +373,6 @@ enum error_code post_replica_lookups(struct request *rq, const void *in, void *o
     struct error before = *rq->err;
     enum error_code code = OK;
 
-    if (!found || !missing)
-        return fail_memory(rq->err);
     if (body->snapshot)
         TRY(look_in_snapshot(rq, body, found));
     if (!body->snapshot || rq->service->db)

@@ -98,8 +98,6 @@ struct work {
 static enum error_code read_jobs(struct work *w)
 {
     w->jobs = NEW(w->rq->arena, struct co_job, w->body->job_count);
-    if (!w->jobs)
-        return fail_memory(w->rq->err);
     for (size_t i = 0; i < w->body->job_count; i++) {
         char pointer[64];
 
@@ -123,8 +121,6 @@ static enum error_code prepare(struct work *w)
     w->available = NEW(a, size_t, w->world.grid.site_count);
     w->placements = NEW(a, struct co_placement_answer, w->body->job_count);
     w->unplaced = NEW(a, struct co_unplaced_answer, w->body->job_count);
-    if (!w->available || !w->placements || !w->unplaced)
-        return fail_memory(w->rq->err);
     co_available_all(&w->world.grid, w->available);
     w->proven = true;
     w->worst_gap_ratio = (double)NAN;
@@ -140,8 +136,6 @@ static enum error_code load_history(struct work *w)
         return OK;
     if (!w->body->split_only) {
         w->pair_uses = NEW(w->rq->arena, uint64_t, grid->site_count * grid->site_count);
-        if (!w->pair_uses)
-            return fail_memory(w->rq->err);
     }
     return co_history_load(w->rq, grid, &w->history);
 }
@@ -191,19 +185,16 @@ static enum error_code place_job(struct work *w, size_t i)
 }
 
 /* What is left of every site. */
-static enum error_code list_remaining(struct work *w)
+static void list_remaining(struct work *w)
 {
     const struct co_grid *grid = &w->world.grid;
     struct co_site_processors *list =
         NEW(w->rq->arena, struct co_site_processors, grid->site_count);
 
-    if (!list)
-        return fail_memory(w->rq->err);
     for (size_t s = 0; s < grid->site_count; s++)
         list[s] = (struct co_site_processors){grid->sites[s].id, (double)w->available[s]};
     w->answer->remaining_available = list;
     w->answer->remaining_count = grid->site_count;
-    return OK;
 }
 
 static enum decision_status status_of(const struct work *w)
@@ -244,7 +235,7 @@ enum error_code post_coallocations(struct request *rq, const void *in, void *out
         TRY(place_job(&w, i));
     if (w.pair_uses)
         TRY(co_history_save(rq, &w.world.grid, w.pair_uses));
-    TRY(list_remaining(&w));
+    list_remaining(&w);
     TRY(warn(&w, warning));
     w.answer->placements = w.placements;
     w.answer->unplaced = w.unplaced;

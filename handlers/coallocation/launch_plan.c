@@ -48,17 +48,14 @@ static const struct json_field plan_rows[] = {LAUNCH_PLAN_ROWS(T), {0}};
 const struct json_object launch_plan_json = {"LaunchPlan", "How a runner launches a job",
                                              sizeof(struct launch_plan_alone), plan_rows};
 
-static enum error_code fill_components(const struct co_launch_in *in,
-                                       const struct co_launch_plan *plan,
-                                       struct launch_plan *out, struct arena *a,
-                                       struct error *err)
+static void fill_components(const struct co_launch_in *in,
+                            const struct co_launch_plan *plan, struct launch_plan *out,
+                            struct arena *a)
 {
     size_t count = in->component_count;
     struct launch_plan_component *list = NEW(a, struct launch_plan_component, count);
     const char **order = NEW(a, const char *, count);
 
-    if (!list || !order)
-        return fail_memory(err);
     for (size_t i = 0; i < count; i++) {
         const struct co_launch_component *from = &in->components[i];
 
@@ -76,27 +73,22 @@ static enum error_code fill_components(const struct co_launch_in *in,
     out->component_count = count;
     out->order = order;
     out->order_count = count;
-    return OK;
 }
 
-static enum error_code fill_nameserver(const struct co_launch_in *in,
-                                       const struct co_launch_plan *plan,
-                                       struct launch_plan *out, struct arena *a,
-                                       struct error *err)
+static void fill_nameserver(const struct co_launch_in *in,
+                            const struct co_launch_plan *plan, struct launch_plan *out,
+                            struct arena *a)
 {
     struct launch_plan_nameserver *nameserver;
 
     if (!plan->has_nameserver)
-        return OK;
+        return;
     nameserver = NEW(a, struct launch_plan_nameserver, 1);
-    if (!nameserver)
-        return fail_memory(err);
     nameserver->mode = plan->nameserver_pooled ? LAUNCH_POOLED : LAUNCH_PER_JOB;
     nameserver->site_id = plan->nameserver_site_id;
     if (plan->nameserver_pooled)
         nameserver->instance_id = in->nameservers[plan->nameserver].id;
     out->nameserver = nameserver;
-    return OK;
 }
 
 enum error_code launch_plan_make(const struct co_launch_in *in, struct launch_plan *out,
@@ -120,6 +112,7 @@ enum error_code launch_plan_make(const struct co_launch_in *in, struct launch_pl
         .maps_components = runner->maps_components,
         .on_failure = (int)runner->on_failure,
     };
-    TRY(fill_components(in, &plan, out, a, err));
-    return fill_nameserver(in, &plan, out, a, err);
+    fill_components(in, &plan, out, a);
+    fill_nameserver(in, &plan, out, a);
+    return OK;
 }
