@@ -110,14 +110,11 @@ static size_t check_items(struct bulk_check *check, const struct json_lines *in,
  * those found by the check. */
 static enum error_code merge_errors(const struct error_item *read,
                                     const struct error_item *checked,
-                                    struct bulk_answer *answer, struct arena *a,
-                                    struct error *err)
+                                    struct bulk_answer *answer, struct arena *a)
 {
     struct bulk_error *list = NEW(a, struct bulk_error, BULK_ERRORS_MAX);
     size_t count = 0;
 
-    if (!list)
-        return fail_memory(err);
     while ((read || checked) && count < BULK_ERRORS_MAX) {
         bool take_read = !checked || (read && read->line <= checked->line);
         const struct error_item *item = take_read ? read : checked;
@@ -155,13 +152,11 @@ static enum error_code accept_lines(struct request *rq, const struct json_lines 
     struct bulk_check check = {.now_s = clock_wall_s(), .in_list = true, .err = &refused};
     char *good = arena_alloc(rq->arena, item_bytes, in->count);
 
-    if (!good)
-        return fail_memory(rq->err);
     *count = check_items(&check, in, item_bytes, check_item, good);
     *items = good;
     answer->received = in->count + in->refused_count;
     answer->refused = answer->received - *count;
-    TRY(merge_errors(in->refused, refused.first, answer, rq->arena, rq->err));
+    TRY(merge_errors(in->refused, refused.first, answer, rq->arena));
     return answer->refused && *count == 0 ? refuse_all(answer, rq->err) : OK;
 }
 

@@ -37,8 +37,6 @@ enum error_code decision_begin(struct request *rq, const struct decision_request
     bool derived = rq->keyed_id && !rq->replay;
     char *id = NEW(rq->arena, char, UUID_TEXT_SIZE);
 
-    if (!id)
-        return fail_memory(rq->err);
     TRY(request_check_time_limit(rq, in->time_limit_s));
     if (in->store && !rq->replay) {
         struct db_session *db;
@@ -85,15 +83,11 @@ enum error_code decision_warn(struct request *rq, struct decision_answer *out,
     const char **warnings = NEW(rq->arena, const char *, out->warning_count + 1);
     va_list args;
 
-    if (!warnings)
-        return fail_memory(rq->err);
     for (size_t i = 0; i < out->warning_count; i++)
         warnings[i] = out->warnings[i];
     va_start(args, format);
     warnings[out->warning_count] = arena_vprintf(rq->arena, format, args);
     va_end(args);
-    if (!warnings[out->warning_count])
-        return fail_memory(rq->err);
     out->warnings = warnings;
     out->warning_count++;
     return OK;
@@ -149,8 +143,6 @@ enum error_code decision_snapshot(struct request *rq, const struct snapshot *giv
         return OK;
     TRY(stored_document(rq, snapshot_id));
     stored = NEW(rq->arena, struct snapshot, 1);
-    if (!stored)
-        return fail_memory(rq->err);
     *snapshot = stored;
     return json_read(&snapshot_json, rq->snapshot_document, strlen(rq->snapshot_document),
                      stored, rq->arena, rq->err);

@@ -19,8 +19,7 @@ enum error_code option_split(const struct named_value *given, size_t count,
     struct named_value *own = NEW(a, struct named_value, count);
     struct named_value *rest = NEW(a, struct named_value, count);
 
-    if (!own || !rest)
-        return fail_memory(err);
+    (void)err;
     *out = (struct option_split){.own = own, .rest = rest};
     for (size_t i = 0; i < count; i++) {
         if (is_own(given[i].name, rows))
