@@ -283,8 +283,6 @@ static enum error_code read_placement(struct reader *r,
     struct co_run_component *list =
         NEW(r->a, struct co_run_component, in->component_count);
 
-    if (!list)
-        return fail_memory(r->err);
     if (in->component_count == 0)
         mistake(r, "a placement has at least one component",
                 "/jobs/%zu/placements/%zu/components", job, k);
@@ -320,8 +318,6 @@ static enum error_code read_job(struct reader *r, const struct job_request *in, 
     const struct placement_request *last =
         in->placement_count ? &in->placements[in->placement_count - 1] : NULL;
 
-    if (!list)
-        return fail_memory(r->err);
     for (size_t k = 0; k < in->placement_count; k++)
         TRY(read_placement(r, &in->placements[k], j, k, &list[k]));
     if (in->id && name_index_add(&r->names, in->id, j) != NAME_NOT_FOUND)
@@ -350,9 +346,8 @@ static enum error_code read_jobs(const struct evaluation_request *body,
     for (size_t j = 0; j < body->job_count; j++)
         for (size_t k = 0; k < body->jobs[j].placement_count; k++)
             components += body->jobs[j].placements[k].component_count;
-    if (!name_index_create(&r.sites, components, a) ||
-        !name_index_create(&r.names, body->job_count, a))
-        return fail_memory(err);
+    name_index_create(&r.sites, components, a);
+    name_index_create(&r.names, body->job_count, a);
     for (size_t j = 0; j < body->job_count; j++)
         TRY(read_job(&r, &body->jobs[j], j, &jobs[j]));
     if (body->window_end_s <= body->window_start_s)
@@ -395,8 +390,6 @@ static enum error_code fill_lists(const struct evaluation_request *body,
     struct job_answer *jobs = NEW(a, struct job_answer, body->job_count);
     struct size_answer *sizes = NEW(a, struct size_answer, out->of.size_count);
 
-    if (!jobs || !sizes)
-        return fail_memory(err);
     for (size_t j = 0; j < body->job_count; j++)
         jobs[j] = (struct job_answer){body->jobs[j].id, out->of.job[j], (double)NAN};
     fill_skews(records, jobs, body->job_count, out);
@@ -425,8 +418,6 @@ static enum error_code fill_cumulative(const struct evaluation_request *body,
     struct cumulative_answer *rows = NEW(a, struct cumulative_answer, count);
     size_t *by = NEW(a, size_t, count);
 
-    if (!rows || !by)
-        return fail_memory(err);
     TRY(co_cumulative(jobs, body->job_count, body->cumulative_at_s, count, by, a, err));
     for (size_t i = 0; i < count; i++)
         rows[i] = (struct cumulative_answer){body->cumulative_at_s[i], by[i]};
@@ -449,8 +440,6 @@ enum error_code evaluate_coallocation(struct request *rq, const void *in, void *
         .background_processor_s = body->background_processor_s,
     };
 
-    if (!jobs)
-        return fail_memory(rq->err);
     TRY(decision_begin(rq, &body->decision, &answer->decision));
     TRY(read_jobs(body, jobs, rq->arena, rq->err));
     TRY(co_metrics(&records, &answer->of, rq->arena, rq->err));
