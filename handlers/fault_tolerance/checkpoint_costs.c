@@ -43,20 +43,17 @@ static const struct json_field kept_rows[] = {
 static const struct json_object kept_json = {
     "KeptCheckpointCosts", "The costs of a decision", sizeof(struct kept), kept_rows};
 
-enum error_code checkpoint_costs_add(struct checkpoint_costs *costs,
-                                     const char *application_id, size_t expected,
-                                     struct arena *a, struct error *err)
+void checkpoint_costs_add(struct checkpoint_costs *costs, const char *application_id,
+                          size_t expected, struct arena *a)
 {
     if (!costs->list) {
         costs->list = NEW(a, struct checkpoint_cost, expected);
-        if (!costs->list || !name_index_create(&costs->index, expected, a))
-            return fail_memory(err);
+        name_index_create(&costs->index, expected, a);
     }
     if (name_index_add(&costs->index, application_id, costs->count) != NAME_NOT_FOUND)
-        return OK;
+        return;
     costs->list[costs->count++] =
         (struct checkpoint_cost){application_id, 0, NAN, NAN, NAN};
-    return OK;
 }
 
 const struct checkpoint_cost *checkpoint_costs_find(const struct checkpoint_costs *costs,

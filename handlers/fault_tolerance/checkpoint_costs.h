@@ -23,9 +23,8 @@ struct checkpoint_costs {
 };
 
 /* Adds an application, of `expected` at most, unless it is there. */
-enum error_code checkpoint_costs_add(struct checkpoint_costs *costs,
-                                     const char *application_id, size_t expected,
-                                     struct arena *a, struct error *err);
+void checkpoint_costs_add(struct checkpoint_costs *costs, const char *application_id,
+                          size_t expected, struct arena *a);
 
 /* The one of an application that was added. */
 const struct checkpoint_cost *checkpoint_costs_find(const struct checkpoint_costs *costs,

@@ -420,8 +420,6 @@ static enum error_code bind_options(struct work *w)
         NEW(w->rq->arena, struct named_value, decision->option_count);
     size_t count = 0;
 
-    if (!given)
-        return fail_memory(w->rq->err);
     for (size_t i = 0; i < decision->option_count; i++)
         if (decision->options[i].type != VALUE_UNDEFINED)
             given[count++] = decision->options[i];
@@ -448,8 +446,6 @@ static enum error_code warn(struct work *w, const struct affected *jobs, const c
         return OK;
     text = arena_printf(w->rq->arena, "%s: %zu job(s), first '%.256s', %s", code,
                         jobs->count, jobs->first_id, what);
-    if (!text)
-        return fail_memory(w->rq->err);
     w->warnings[w->warning_count++] = text;
     return OK;
 }
@@ -582,8 +578,7 @@ static enum error_code check_nodes(struct work *w, size_t i)
     if (!isnan(job->nodes) && job->nodes != (double)job->resource_count)
         job_mistake(w, i, "nodes", ITEM_CONFLICT,
                     "resource_ids names another number of nodes");
-    if (!name_index_create(&seen, job->resource_count, w->rq->arena))
-        return fail_memory(w->rq->err);
+    name_index_create(&seen, job->resource_count, w->rq->arena);
     for (size_t r = 0; r < job->resource_count; r++) {
         const char *id = job->resource_ids[r];
 
@@ -616,8 +611,8 @@ static enum error_code read_costs(struct work *w)
 
     for (size_t i = 0; i < w->body->job_count; i++)
         if (learns_costs(&jobs[i]))
-            TRY(checkpoint_costs_add(&w->costs, jobs[i].application_id,
-                                     w->body->job_count, w->rq->arena, w->rq->err));
+            checkpoint_costs_add(&w->costs, jobs[i].application_id, w->body->job_count,
+                                 w->rq->arena);
     code = checkpoint_costs_read(w->rq, &w->costs);
     if ((code == ERR_UNAVAILABLE || code == ERR_BUSY) && before.code != OK) {
         *w->rq->err = before;
@@ -726,7 +721,7 @@ static void find_times(const struct checkpoint_job *job, const struct resource *
 
 /* The links of the home site, which checkpoints go to, by the other end; those that
  * are listed for this direction first. */
-static enum error_code find_links(struct work *w)
+static void find_links(struct work *w)
 {
     const char *home = w->snapshot ? w->snapshot->home_site_id : NULL;
     bool any = false;
@@ -734,9 +729,8 @@ static enum error_code find_links(struct work *w)
     for (size_t i = 0; home && !any && i < w->body->job_count; i++)
         any = !isnan(w->body->jobs[i].checkpoint_bytes);
     if (!any)
-        return OK;
-    if (!name_index_create(&w->links, w->snapshot->network.route_count, w->rq->arena))
-        return fail_memory(w->rq->err);
+        return;
+    name_index_create(&w->links, w->snapshot->network.route_count, w->rq->arena);
     for (int from_home = 0; from_home < 2; from_home++)
         for (size_t i = 0; i < w->snapshot->network.route_count; i++) {
             const struct network_route *route = &w->snapshot->network.routes[i];
@@ -746,7 +740,6 @@ static enum error_code find_links(struct work *w)
                 name_index_add(&w->links,
                                from_home ? route->to_site_id : route->from_site_id, i);
         }
-    return OK;
 }
 
 /* L, as far as it was seen or the network is known. */
@@ -816,17 +809,14 @@ static void add_rate_basis(const struct resource_history *h,
 }
 
 /* What the decision rests on; `h` and `cost` NULL: not on these. */
-static enum error_code add_basis(const struct work *w, const struct resource_history *h,
-                                 const struct checkpoint_cost *cost,
-                                 struct checkpoint_interval *out)
+static void add_basis(const struct work *w, const struct resource_history *h,
+                      const struct checkpoint_cost *cost, struct checkpoint_interval *out)
 {
     struct checkpoint_basis *basis;
 
     if (!h && !cost)
-        return OK;
+        return;
     basis = NEW(w->rq->arena, struct checkpoint_basis, 1);
-    if (!basis)
-        return fail_memory(w->rq->err);
     *basis = no_basis();
     if (h) {
         basis->failures = (double)h->reliability.failure_count;
@@ -840,7 +830,6 @@ static enum error_code add_basis(const struct work *w, const struct resource_his
         basis->restart_s = cost->restart_s;
     }
     out->basis = basis;
-    return OK;
 }
 
 /* What is to be known of a rate from a stored history. */
@@ -914,8 +903,6 @@ static enum error_code use_nodes(struct work *w, const struct checkpoint_job *jo
 
     nodes.laws = NEW(w->rq->arena, struct checkpoint_law, job->resource_count);
     basis = NEW(w->rq->arena, struct checkpoint_basis, 1);
-    if (!nodes.laws || !basis)
-        return fail_memory(w->rq->err);
     in->mean_failure_interval_s = HUGE_VAL;
     for (size_t r = 0; r < job->resource_count; r++) {
         const struct resource_history *h =
@@ -955,7 +942,7 @@ static enum error_code use_failures(struct work *w, const struct checkpoint_job 
         use_history(w, history, in);
     if (history)
         note_history(w, job, history, out);
-    TRY(add_basis(w, history, cost, out));
+    add_basis(w, history, cost, out);
     if (job->resource_count && isnan(job->in.mean_failure_interval_s))
         return use_nodes(w, job, in, out);
     if (!(nodes > 1))
@@ -966,8 +953,6 @@ static enum error_code use_failures(struct work *w, const struct checkpoint_job 
     if (in->weibull_shape > 0) {
         struct checkpoint_law *law = NEW(w->rq->arena, struct checkpoint_law, 1);
 
-        if (!law)
-            return fail_memory(w->rq->err);
         *law = (struct checkpoint_law){in->weibull_shape, in->weibull_scale_s,
                                        isnan(in->uptime_s) ? 0 : in->uptime_s,
                                        in->mean_failure_interval_s, nodes};
@@ -999,7 +984,7 @@ static void note(struct work *w, const struct checkpoint_job *job,
 }
 
 /* What the figures of a decision rest on, and the plan behind it. */
-static enum error_code add_segments(struct work *w, struct checkpoint_interval *out)
+static void add_segments(struct work *w, struct checkpoint_interval *out)
 {
     const struct finite_plan *plan = &out->out.plan;
     struct checkpoint_segments *segments;
@@ -1009,15 +994,12 @@ static enum error_code add_segments(struct work *w, struct checkpoint_interval *
     if (!isnan(out->out.best_completion_s))
         out->bound_basis = "closed_form";
     if (!(plan->count > 0))
-        return OK;
+        return;
     segments = NEW(w->rq->arena, struct checkpoint_segments, 1);
-    if (!segments)
-        return fail_memory(w->rq->err);
     *segments = (struct checkpoint_segments){plan->count, plan->first_s, plan->middle_s,
                                              plan->last_s};
     out->segments = segments;
     w->is_unproved = w->is_unproved || !plan->is_proved;
-    return OK;
 }
 
 static bool wants_tool(const struct work *w, const char *name)
@@ -1097,7 +1079,7 @@ static enum error_code decide_job(struct work *w, const struct checkpoint_job *j
     out->failure_age_s = in.failure_age_s;
     out->mean_failure_interval_s = in.mean_failure_interval_s;
     note(w, job, &in, &out->out);
-    TRY(add_segments(w, out));
+    add_segments(w, out);
     if (w->body->render_count == 0)
         return OK;
     note_render(w, job, &in, out->out.interval_s, saving_s);
@@ -1122,19 +1104,15 @@ enum error_code post_checkpoint_intervals(struct request *rq, const void *in, vo
     if (code != OK && code != ERR_INVALID)
         return code;
     TRY(check_jobs(&w));
-    TRY(find_links(&w));
+    find_links(&w);
     TRY(read_histories(&w));
     intervals = NEW(rq->arena, struct checkpoint_interval, w.body->job_count);
-    if (!intervals)
-        return fail_memory(rq->err);
     for (size_t i = 0; i < w.body->job_count; i++)
         TRY(decide_job(&w, &w.body->jobs[i], &intervals[i]));
     TRY(warn_all(&w));
     if (w.warning_count > 0) {
         const char **warnings = NEW(rq->arena, const char *, w.warning_count);
 
-        if (!warnings)
-            return fail_memory(rq->err);
         memcpy(warnings, w.warnings, w.warning_count * sizeof(*warnings));
         answer->decision.warnings = warnings;
         answer->decision.warning_count = w.warning_count;

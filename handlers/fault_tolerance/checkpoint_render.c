@@ -52,7 +52,7 @@ static bool render_every(const char *format, double units, const char **text,
         return true;
     snprintf(number, sizeof(number), "%.0f", whole(units));
     *text = arena_printf(a, "%s%s", format, number);
-    return *text;
+    return true;
 }
 
 static bool render_scr(double interval_s, double saving_s, const char **text,
@@ -148,8 +148,6 @@ enum error_code checkpoint_render(const char *const *tools, size_t count,
 {
     struct checkpoint_rendered *rendered = NEW(a, struct checkpoint_rendered, 1);
 
-    if (!rendered)
-        return fail_memory(err);
     for (size_t i = 0; i < count; i++) {
         const struct tool *tool = find_tool(tools[i]);
         const char **text =

@@ -241,8 +241,6 @@ static enum error_code fill_actions(struct round_call *call, struct round_answer
     struct round_answer_action *list =
         NEW(call->rq->arena, struct round_answer_action, call->out.action_count);
 
-    if (!list)
-        return fail_memory(call->rq->err);
     for (size_t i = 0; i < call->out.action_count; i++) {
         const struct round_action *action = &call->out.actions[i];
         const struct round_job_request *job = job_at(call, action->job);
@@ -292,11 +290,9 @@ static bool is_finished(const struct round_job *job)
 }
 
 /* Active replicas of each job, by place, after the actions. */
-static enum error_code count_active(const struct round_call *call, size_t **active)
+static void count_active(const struct round_call *call, size_t **active)
 {
     *active = NEW(call->rq->arena, size_t, call->in.job_count);
-    if (!*active)
-        return fail_memory(call->rq->err);
     for (size_t place = 0; place < call->in.job_count; place++)
         (*active)[place] = listed_active(&call->in.jobs[place]);
     for (size_t i = 0; i < call->out.action_count; i++) {
@@ -307,19 +303,16 @@ static enum error_code count_active(const struct round_call *call, size_t **acti
         else if (action->kind == ROUND_CANCEL)
             (*active)[action->job]--;
     }
-    return OK;
 }
 
-static enum error_code fill_counts(struct round_call *call, const size_t *active,
-                                   struct round_answer *answer)
+static void fill_counts(struct round_call *call, const size_t *active,
+                        struct round_answer *answer)
 {
     size_t count = call->in.job_count;
     struct round_answer_count *list =
         NEW(call->rq->arena, struct round_answer_count, count);
     const char **lost = NEW(call->rq->arena, const char *, count);
 
-    if (!list || !lost)
-        return fail_memory(call->rq->err);
     answer->lost = lost;
     for (size_t place = 0; place < count; place++) {
         const struct round_job *job = &call->in.jobs[place];
@@ -345,21 +338,18 @@ static enum error_code fill_counts(struct round_call *call, const size_t *active
     }
     answer->replica_counts = list;
     answer->replica_count_count = count;
-    return OK;
 }
 
 /* ---- unplaced ---- */
 
-static enum error_code add_unplaced(struct round_call *call, const char *job_id,
-                                    const char *const *names, const size_t *counts,
-                                    size_t count, struct round_answer_unplaced *out)
+static void add_unplaced(struct round_call *call, const char *job_id,
+                         const char *const *names, const size_t *counts, size_t count,
+                         struct round_answer_unplaced *out)
 {
     struct round_answer_reason *reasons =
         NEW(call->rq->arena, struct round_answer_reason, count);
     size_t main_reason = 0;
 
-    if (!reasons)
-        return fail_memory(call->rq->err);
     *out = (struct round_answer_unplaced){.job_id = job_id, .reasons = reasons};
     for (size_t i = 0; i < count; i++) {
         if (counts[i] == 0)
@@ -370,11 +360,10 @@ static enum error_code add_unplaced(struct round_call *call, const char *job_id,
             main_reason = i;
     }
     metrics_unplaced(call->rq->service->metrics, names[main_reason], 1);
-    return OK;
 }
 
-static enum error_code fill_unplaced(struct round_call *call, const size_t *active,
-                                     struct round_answer *answer)
+static void fill_unplaced(struct round_call *call, const size_t *active,
+                          struct round_answer *answer)
 {
     static const char *const over_cost[] = {"over_max_cost_ratio"};
     const struct round_out *out = &call->out;
@@ -383,24 +372,20 @@ static enum error_code fill_unplaced(struct round_call *call, const size_t *acti
         NEW(call->rq->arena, struct round_answer_unplaced,
             out->wait_count + out->choice_count);
 
-    if (!list)
-        return fail_memory(call->rq->err);
     for (size_t i = 0; i < out->wait_count; i++)
-        TRY(add_unplaced(call, job_at(call, out->waits[i].job)->id,
-                         round_wait_reason_names, out->waits[i].count,
-                         ROUND_WAIT_REASON_COUNT, &list[count++]));
+        add_unplaced(call, job_at(call, out->waits[i].job)->id, round_wait_reason_names,
+                     out->waits[i].count, ROUND_WAIT_REASON_COUNT, &list[count++]);
     for (size_t i = 0; i < call->in.resource_count; i++)
         up += call->resources[i].up;
     for (size_t i = 0; i < out->choice_count; i++) {
         const struct round_choice *c = &out->choices[i];
 
         if (c->chosen == SIZE_MAX && active[c->job] == 0)
-            TRY(add_unplaced(call, job_at(call, c->job)->id, over_cost, &up, 1,
-                             &list[count++]));
+            add_unplaced(call, job_at(call, c->job)->id, over_cost, &up, 1,
+                         &list[count++]);
     }
     answer->unplaced = list;
     answer->unplaced_count = count;
-    return OK;
 }
 
 /* ---- expected_time ---- */
@@ -451,8 +436,6 @@ static enum error_code fill_choice(struct round_call *call, const struct round_c
     struct round_answer_option *options =
         NEW(call->rq->arena, struct round_answer_option, c->option_count);
 
-    if (!options)
-        return fail_memory(call->rq->err);
     for (size_t i = 0; i < c->option_count; i++)
         options[i] = (struct round_answer_option){
             .remedy = remedy_names[c->options[i].remedy],
@@ -490,8 +473,6 @@ static enum error_code fill_choices(struct round_call *call, struct round_answer
     struct round_answer_objective *objective =
         NEW(call->rq->arena, struct round_answer_objective, 1);
 
-    if (!list || !objective)
-        return fail_memory(call->rq->err);
     for (size_t i = 0; i < count; i++) {
         const struct round_choice *c = &call->out.choices[i];
 
@@ -531,8 +512,6 @@ static enum error_code warn_shared_sites(struct round_call *call)
     size_t *earlier = NEW(a, size_t, call->out.action_count);
     size_t count = 0, first = 0;
 
-    if (!last || !earlier)
-        return fail_memory(call->rq->err);
     for (size_t i = 0; i < call->out.action_count; i++) {
         const struct round_action *action = &call->out.actions[i];
         const struct round_job *job = &call->in.jobs[action->job];
@@ -595,10 +574,10 @@ enum error_code round_call_answer(struct round_call *call, struct round_answer *
     answer->free_cpus = call->out.free_cpus;
     answer->free_cpu_limit =
         call->out.free_cpu_limit ? (double)call->out.free_cpu_limit : (double)NAN;
-    TRY(count_active(call, &active));
+    count_active(call, &active);
     TRY(fill_actions(call, answer));
-    TRY(fill_counts(call, active, answer));
-    TRY(fill_unplaced(call, active, answer));
+    fill_counts(call, active, answer);
+    fill_unplaced(call, active, answer);
     TRY(fill_choices(call, answer));
     TRY(warn_all(call));
     answer->decision.warnings = call->warnings;

@@ -89,24 +89,21 @@ static const struct policy *find_policy(const struct round_call *call,
 }
 
 /* Options that are null are not set. Mistakes get the pointer `prefix`/options/... */
-static enum error_code bind(struct round_call *call, const struct param *rows,
-                            const struct named_value *options, size_t option_count,
-                            const char *prefix, double *value)
+static void bind(struct round_call *call, const struct param *rows,
+                 const struct named_value *options, size_t option_count,
+                 const char *prefix, double *value)
 {
     struct arena *a = call->rq->arena;
     struct named_value *given = NEW(a, struct named_value, option_count);
     struct error mistakes = {.arena = a};
     size_t count = 0;
 
-    if (!given)
-        return fail_memory(call->rq->err);
     for (size_t i = 0; i < option_count; i++)
         if (options[i].type != VALUE_UNDEFINED)
             given[count++] = options[i];
     params_bind(rows, given, count, value, &mistakes);
     for (const struct error_item *i = mistakes.first; i; i = i->next)
         invalid_again(call->rq->err, prefix, i);
-    return OK;
 }
 
 /* On a grid of nothing a policy does nothing but look at its options. */
@@ -141,8 +138,8 @@ static enum error_code bind_policies(struct round_call *call, const struct polic
     if (call->policy) {
         size_t mistakes = call->rq->err->item_count;
 
-        TRY(bind(call, call->policy->params, decision->options, decision->option_count,
-                 "", call->param));
+        bind(call, call->policy->params, decision->options, decision->option_count, "",
+             call->param);
         if (call->rq->err->item_count == mistakes)
             TRY(try_options(call));
     }
@@ -153,8 +150,9 @@ static enum error_code bind_policies(struct round_call *call, const struct polic
         unknown_checkpoint(checkpoint->algorithm, call->rq->err);
         return OK;
     }
-    return bind(call, call->checkpoint->params, checkpoint->options,
-                checkpoint->option_count, "/checkpoint", call->checkpoint_param);
+    bind(call, call->checkpoint->params, checkpoint->options, checkpoint->option_count,
+         "/checkpoint", call->checkpoint_param);
+    return OK;
 }
 
 double round_call_option(const struct round_call *call, const char *name,
@@ -215,14 +213,12 @@ static struct round_resource resource_of(const struct resource *r)
 }
 
 /* Numbers the sites by id. */
-static enum error_code number_sites(struct round_call *call, const size_t *place_of)
+static void number_sites(struct round_call *call, const size_t *place_of)
 {
     size_t count = call->snapshot->resource_count, site = 0;
     const struct resource *given = call->snapshot->resources;
     size_t *order = NEW(call->rq->arena, size_t, count);
 
-    if (!order)
-        return fail_memory(call->rq->err);
     for (size_t i = 0; i < count; i++)
         order[i] = i;
     qsort_r(order, count, sizeof(*order), by_site, (void *)(uintptr_t)given);
@@ -236,11 +232,10 @@ static enum error_code number_sites(struct round_call *call, const size_t *place
         call->resources[place_of[order[i]]].site = site;
     }
     call->in.site_count = count ? site + 1 : 0;
-    return OK;
 }
 
 /* *place_of: from positions in the snapshot to places by id. */
-static enum error_code take_resources(struct round_call *call, size_t **place_of)
+static void take_resources(struct round_call *call, size_t **place_of)
 {
     const struct snapshot *snapshot = call->snapshot;
     size_t count = snapshot->resource_count;
@@ -248,8 +243,6 @@ static enum error_code take_resources(struct round_call *call, size_t **place_of
     call->resources = NEW(call->rq->arena, struct round_resource, count);
     call->resources_at = NEW(call->rq->arena, size_t, count);
     *place_of = NEW(call->rq->arena, size_t, count);
-    if (!call->resources || !call->resources_at || !*place_of)
-        return fail_memory(call->rq->err);
     for (size_t i = 0; i < count; i++) {
         call->resources_at[i] = i;
         check_whole(call, i, "n_max", snapshot->resources[i].n_max);
@@ -264,7 +257,7 @@ static enum error_code take_resources(struct round_call *call, size_t **place_of
     }
     call->in.resources = call->resources;
     call->in.resource_count = count;
-    return number_sites(call, *place_of);
+    number_sites(call, *place_of);
 }
 
 /* ---- jobs ---- */
@@ -384,15 +377,13 @@ static void check_job(struct round_call *call, size_t job)
                     "more replicas are listed than were started");
 }
 
-static enum error_code take_jobs(struct round_call *call, const size_t *place_of)
+static void take_jobs(struct round_call *call, const size_t *place_of)
 {
     const struct round_request *body = call->body;
     struct round_job *list = NEW(call->rq->arena, struct round_job, body->job_count);
     size_t *last_job = NEW(call->rq->arena, size_t, call->in.resource_count);
 
     call->jobs_at = NEW(call->rq->arena, size_t, body->job_count);
-    if (!list || !last_job || !call->jobs_at)
-        return fail_memory(call->rq->err);
     for (size_t i = 0; i < body->job_count; i++)
         call->jobs_at[i] = i;
     qsort_r(call->jobs_at, body->job_count, sizeof(size_t), by_arrival,
@@ -403,8 +394,6 @@ static enum error_code take_jobs(struct round_call *call, const size_t *place_of
         struct round_replica *replicas =
             NEW(call->rq->arena, struct round_replica, given->replica_count);
 
-        if (!replicas)
-            return fail_memory(call->rq->err);
         check_job(call, i);
         take_replicas(call, i, place_of, replicas, last_job);
         list[place] = (struct round_job){
@@ -424,7 +413,6 @@ static enum error_code take_jobs(struct round_call *call, const size_t *place_of
     }
     call->in.jobs = list;
     call->in.job_count = body->job_count;
-    return OK;
 }
 
 /* ---- reliability ---- */
@@ -485,8 +473,6 @@ enum error_code round_call_begin(struct round_call *call, struct request *rq,
 
     *call = (struct round_call){.rq = rq, .body = body};
     call->warnings = NEW(rq->arena, const char *, ROUND_WARNINGS_MAX);
-    if (!call->warnings)
-        return fail_memory(rq->err);
     TRY(decision_begin(rq, &body->decision, answer));
     TRY(bind_policies(call, table, preset));
     TRY(decision_snapshot(rq, body->snapshot, body->snapshot_id, true, &call->snapshot));
@@ -494,8 +480,8 @@ enum error_code round_call_begin(struct round_call *call, struct request *rq,
         return rq->err->code;
     TRY(histories_begin(call->snapshot, 0, &call->histories, rq->arena, rq->err));
     histories_check(&call->histories, rq->err);
-    TRY(take_resources(call, &place_of));
-    TRY(take_jobs(call, place_of));
+    take_resources(call, &place_of);
+    take_jobs(call, place_of);
     if (rq->err->code != OK)
         return rq->err->code;
     call->in.random_state = body->decision.seed;
