@@ -55,19 +55,16 @@ static const struct drift_rule *rule_of(const struct fitted_model *m)
 
 /* ---- rows ---- */
 
-static enum error_code append(struct fitted_core *core, const struct fitted_run *run,
-                              double error, struct arena *a, struct error *err)
+static void append(struct fitted_core *core, const struct fitted_run *run, double error,
+                   struct arena *a)
 {
     if (core->row_count == core->row_room) {
         size_t room = 2 * core->row_room + 64;
 
         core->rows = GROW(a, core->rows, struct fitted_row, core->row_count, room);
-        if (!core->rows)
-            return fail_memory(err);
         core->row_room = room;
     }
     core->rows[core->row_count++] = (struct fitted_row){*run, error, false};
-    return OK;
 }
 
 static void drop_rows(struct fitted_core *core, size_t first, size_t count)
@@ -95,9 +92,8 @@ enum error_code core_create_empty(struct fitted_model *m, struct arena *a,
 {
     const struct perf_range none = {(double)NAN, (double)NAN};
 
+    (void)err;
     m->core = NEW(a, struct fitted_core, 1);
-    if (!m->core)
-        return fail_memory(err);
     for (size_t i = 0; i < FITTED_INPUTS_MAX; i++)
         m->core->range[i] = none;
     m->core->change_factor = m->core->change_at_s = (double)NAN;
@@ -112,7 +108,7 @@ enum error_code core_create(struct fitted_model *m, const struct fitted_run *run
     for (size_t i = 0; i < count; i++) {
         if (verdict[i] != RUN_FIT && (verdict[i] != RUN_OUTLIER || runs[i].run.outlier))
             continue;
-        TRY(append(m->core, &runs[i], (double)NAN, a, err));
+        append(m->core, &runs[i], (double)NAN, a);
         m->core->rows[m->core->row_count - 1].is_outlier = verdict[i] == RUN_OUTLIER;
     }
     limit_window(m->core, rule_of(m));
@@ -215,8 +211,6 @@ static enum error_code fit_rows(const struct fitted_model *m, enum core_rows whi
 
     arena_reset(room->scratch);
     runs = core_training_rows(m->core, which, &count, room->scratch);
-    if (!runs)
-        return fail_memory(err);
     return fitted_fit(m->kind, &m->settings, runs, count, room->budget, trained, NULL,
                       room->scratch, err);
 }
@@ -252,8 +246,6 @@ static enum error_code reform(struct fitted_model *m, const struct fitted_room *
 
     arena_reset(room->scratch);
     runs = core_training_rows(m->core, CORE_ROWS_WEIGHED, &count, room->scratch);
-    if (!runs)
-        return fail_memory(err);
     TRY(fitted_reform(m, runs, count, room->budget, room->scratch, err));
     TRY(keep_lists(m, room->a, err));
     return measure(m, room, err);
@@ -262,19 +254,16 @@ static enum error_code reform(struct fitted_model *m, const struct fitted_room *
 /* ---- a change ---- */
 
 /* Median of the errors of the runs since the change. */
-static enum error_code centre_of(const struct fitted_core *core, size_t first,
-                                 double *centre, struct arena *scratch, struct error *err)
+static void centre_of(const struct fitted_core *core, size_t first, double *centre,
+                      struct arena *scratch)
 {
     double *error = NEW(scratch, double, core->row_count - first + 1);
     size_t count = 0;
 
-    if (!error)
-        return fail_memory(err);
     for (size_t i = first; i < core->row_count; i++)
         if (!isnan(core->rows[i].error))
             error[count++] = core->rows[i].error;
     *centre = sort_median(error, count);
-    return OK;
 }
 
 /* The runs from `first` on are the new world; the last ones of before stay, as they
@@ -308,17 +297,15 @@ static void split(struct fitted_core *core, size_t first, double centre)
 
 /* Deviation: a sum may have begun to grow by chance before the change did. The first runs
  * whose errors are nearer to none than to the new level are of before. */
-static enum error_code find_change(const struct fitted_core *core, size_t *first,
-                                   double *centre, struct arena *scratch,
-                                   struct error *err)
+static void find_change(const struct fitted_core *core, size_t *first, double *centre,
+                        struct arena *scratch)
 {
-    TRY(centre_of(core, *first, centre, scratch, err));
+    centre_of(core, *first, centre, scratch);
     while (*first + CHANGE_LEAST < core->row_count && !isnan(core->rows[*first].error) &&
            fabs(core->rows[*first].error) < fabs(core->rows[*first].error - *centre)) {
         ++*first;
-        TRY(centre_of(core, *first, centre, scratch, err));
+        centre_of(core, *first, centre, scratch);
     }
-    return OK;
 }
 
 static enum error_code change(struct fitted_model *m, size_t start,
@@ -331,7 +318,7 @@ static enum error_code change(struct fitted_model *m, size_t start,
     double centre = 0;
 
     arena_reset(room->scratch);
-    TRY(find_change(core, &first, &centre, room->scratch, err));
+    find_change(core, &first, &centre, room->scratch);
     split(core, first, centre);
     out->taken_back = window_count(core);
     return core_train(m, room, &out->trained, &reason, err);
@@ -403,23 +390,19 @@ static bool training_is_due(const struct fitted_model *m, bool starting)
 }
 
 /* All runs as samples, for a list that is ranked by its errors on them. */
-static enum error_code core_samples(const struct fitted_core *core,
-                                    const struct perf_sample **rows, size_t *count,
-                                    const struct fitted_room *room, struct error *err)
+static void core_samples(const struct fitted_core *core, const struct perf_sample **rows,
+                         size_t *count, const struct fitted_room *room)
 {
     struct perf_sample *list;
 
     arena_reset(room->scratch);
     list = NEW(room->scratch, struct perf_sample, core->row_count + 1);
-    if (!list)
-        return fail_memory(err);
     for (size_t i = 0; i < core->row_count; i++) {
         list[i] = core->rows[i].run.run;
         list[i].outlier = core->rows[i].is_outlier;
     }
     *rows = list;
     *count = core->row_count;
-    return OK;
 }
 
 /* The run is no outlier: it is taken in, and what is due is done. */
@@ -436,7 +419,7 @@ static enum error_code take_in(struct fitted_model *m, const struct fitted_run *
 
     if (!m->reason) {
         if (m->kind == MODEL_COMPREHENSIVE && m->set.options.by_appe)
-            TRY(core_samples(core, &rows, &row_count, room, err));
+            core_samples(core, &rows, &row_count, room);
         fitted_learn(m, run, rows, row_count, &update);
         /* A regression that cannot take in a run which is none is fitted anew. */
         due = m->kind >= MODEL_LINEAR && update.verdict == RUN_OUTLIER;
@@ -444,7 +427,7 @@ static enum error_code take_in(struct fitted_model *m, const struct fitted_run *
         if (m->kind < MODEL_LINEAR)
             out->verdict = update.verdict;
     }
-    TRY(core_see(m, run, room->a, err));
+    core_see(m, run, room->a);
     if (core->old_count > 0 && window_count(core) >= DRIFT_OLD_UNTIL) {
         drop_rows(core, 0, core->old_count);
         core->old_count = 0;
@@ -492,7 +475,7 @@ enum error_code core_learn(struct fitted_model *m, const struct fitted_run *run,
     }
     judge(m, run, &judged);
     out->predicted_s = judged.predicted_s;
-    TRY(append(core, run, judged.error, room->a, err));
+    append(core, run, judged.error, room->a);
     core->since_training += judged.is_unknown ? NEW_COUNTS : 1;
     core->since_measured += judged.is_unknown ? NEW_COUNTS : 1;
     core->runs_since_change++;

@@ -140,7 +140,6 @@ enum error_code core_measure(struct fitted_model *m, struct arena *a,
                              struct error *err);
 
 /* A run into ranges and configurations. */
-enum error_code core_see(struct fitted_model *m, const struct fitted_run *run,
-                         struct arena *a, struct error *err);
+void core_see(struct fitted_model *m, const struct fitted_run *run, struct arena *a);
 
 #endif

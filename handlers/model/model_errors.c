@@ -113,8 +113,7 @@ static struct perf_query query_of(const struct perf_sample *run)
                                run->cpu_available_ratio, run->bandwidth_mbps};
 }
 
-enum error_code core_see(struct fitted_model *m, const struct fitted_run *run,
-                         struct arena *a, struct error *err)
+void core_see(struct fitted_model *m, const struct fitted_run *run, struct arena *a)
 {
     struct fitted_core *core = m->core;
     struct perf_query query = query_of(&run->run);
@@ -133,15 +132,13 @@ enum error_code core_see(struct fitted_model *m, const struct fitted_run *run,
     at = place_of(core, configuration);
     if (at < core->configuration_count && core->configuration[at] == configuration) {
         core->configuration_runs[at]++;
-        return OK;
+        return;
     }
     if (core->configuration_count == core->configuration_room) {
         size_t n = core->configuration_count, room = 2 * n + 16;
 
         core->configuration = GROW(a, core->configuration, double, n, room);
         core->configuration_runs = GROW(a, core->configuration_runs, double, n, room);
-        if (!core->configuration || !core->configuration_runs)
-            return fail_memory(err);
         core->configuration_room = room;
     }
     behind = core->configuration_count++ - at;
@@ -151,7 +148,6 @@ enum error_code core_see(struct fitted_model *m, const struct fitted_run *run,
             behind * sizeof(double));
     core->configuration[at] = configuration;
     core->configuration_runs[at] = 1;
-    return OK;
 }
 
 /* ---- rows ---- */
@@ -216,8 +212,6 @@ static bool number_configurations(struct validation *v)
     double *known = NEW(v->scratch, double, v->count + 1);
     size_t *runs = NEW(v->scratch, size_t, v->count + 1);
 
-    if (!known || !runs)
-        return false;
     for (size_t i = 0; i < v->count; i++) {
         struct perf_query query = query_of(&v->runs[i].run);
         double x[FITTED_INPUTS_MAX];
@@ -254,13 +248,11 @@ static bool refit_best(const struct perf_list *list, const struct perf_options *
 
 /* A comprehensive model's search is not repeated: its best functions are fitted anew. */
 static enum error_code fit_best(const struct validation *v, size_t count,
-                                struct fitted_model *out, struct error *err)
+                                struct fitted_model *out)
 {
     struct perf_combination *room = NEW(v->scratch, struct perf_combination, 2);
     const struct perf_model_set *set = &v->m->set;
 
-    if (!room)
-        return fail_memory(err);
     *out = *v->m;
     out->set.reference = NULL;
     out->set.sorted = (struct perf_list){
@@ -275,7 +267,7 @@ static enum error_code fit_part(const struct validation *v, size_t count,
                                 struct fitted_model *out, struct error *err)
 {
     if (v->m->kind == MODEL_COMPREHENSIVE)
-        return fit_best(v, count, out, err);
+        return fit_best(v, count, out);
     return fitted_fit(v->m->kind, &v->m->settings, v->part, count, v->budget, out,
                       v->verdict, v->scratch, err);
 }
@@ -422,9 +414,7 @@ static enum error_code validate(struct fitted_model *m, const struct fitted_run 
         .scratch = scratch,
     };
 
-    if (!v.configuration || !v.repeats || !v.fold || !v.part || !v.verdict ||
-        !number_configurations(&v))
-        return fail_memory(err);
+    number_configurations(&v);
     TRY(validate_new(&v, err));
     return validate_same(&v, err);
 }
@@ -442,8 +432,6 @@ enum error_code core_measure(struct fitted_model *m, struct arena *a,
         core, outliers_are_frequent(core) ? CORE_ROWS_AND_OUTLIERS : CORE_ROWS_WEIGHED,
         &count, scratch);
 
-    if (!runs)
-        return fail_memory(err);
     core->configuration_count = 0;
     for (size_t i = 0; i < FITTED_INPUTS_MAX; i++)
         core->range[i] = none;
@@ -451,12 +439,10 @@ enum error_code core_measure(struct fitted_model *m, struct arena *a,
         core->errors[g].count = 0;
         if (!core->errors[g].list)
             core->errors[g].list = NEW(a, struct log_error, LOG_ERRORS_MAX);
-        if (!core->errors[g].list)
-            return fail_memory(err);
     }
     for (size_t i = 0; i < count; i++)
         if (!runs[i].run.outlier)
-            TRY(core_see(m, &runs[i], a, err));
+            core_see(m, &runs[i], a);
     if (!m->reason && !(m->kind == MODEL_COMPREHENSIVE && m->set.reference))
         TRY(validate(m, runs, count, budget, scratch, err));
     core->since_measured = 0;

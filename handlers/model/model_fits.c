@@ -101,8 +101,7 @@ static enum error_code warn_of_fit(struct request *rq, const struct fitted_model
 
     if (!list || rq->err->code != OK)
         return fail_memory(rq->err);
-    TRY(model_unused_settings(m->kind, &m->settings, "/settings", &settings, rq->arena,
-                              rq->err));
+    model_unused_settings(m->kind, &m->settings, "/settings", &settings, rq->arena);
     if (m->outlier_count > 0)
         list[out->decision.warning_count++] = arena_printf(
             rq->arena, "outliers_left_out: %zu runs are far from the others: /samples",
@@ -130,8 +129,6 @@ static enum error_code fill_fit(struct request *rq, const struct fit_request *in
     if (m->reason) {
         struct fit_reason *row = NEW(rq->arena, struct fit_reason, 1);
 
-        if (!row)
-            return fail_memory(rq->err);
         *row = (struct fit_reason){
             m->reason,
             arena_printf(rq->arena, "%zu runs, %zu of them unusable, gave no model",
@@ -140,7 +137,7 @@ static enum error_code fill_fit(struct request *rq, const struct fit_request *in
         out->reason_count = 1;
         return OK;
     }
-    TRY(model_details_of(m, (size_t)in->combinations, &out->details, rq->arena, rq->err));
+    model_details_of(m, (size_t)in->combinations, &out->details, rq->arena);
     out->combinations_total = out->details.combinations_total;
     return model_packed_text(m, &out->packed, rq->arena, rq->err);
 }
@@ -293,8 +290,6 @@ static enum error_code evaluate_choices(struct request *rq,
     size_t count;
 
     out->max_loss_pct = (double)NAN;
-    if (!rows)
-        return fail_memory(rq->err);
     for (size_t i = 0; i < in->configuration_count; i++) {
         const struct evaluation_row *c = &in->configurations[i];
 
@@ -306,8 +301,6 @@ static enum error_code evaluate_choices(struct request *rq,
     TRY(scheduling_loss(rows, in->configuration_count, &groups, &count,
                         &out->max_loss_pct, rq->arena, rq->err));
     losses = NEW(rq->arena, struct loss_answer, count + 1);
-    if (!losses)
-        return fail_memory(rq->err);
     for (size_t i = 0; i < count; i++)
         losses[i] = (struct loss_answer){groups[i].problem_size, groups[i].processors,
                                          groups[i].chosen_s, groups[i].best_s,

@@ -311,8 +311,6 @@ static enum error_code train_comprehensive(struct fitted_model *m,
     const struct perf_sample *samples = samples_of(runs, count, a);
     struct perf_report report = {0};
 
-    if (!samples)
-        return fail_memory(err);
     judge_runs(runs, count, options.leave_out_outliers, verdict);
     TRY(perf_train(samples, count, &options, budget, &m->set, &report, a, err));
     m->fits_evaluated = report.fits_evaluated;
@@ -349,8 +347,6 @@ static enum error_code train_preliminary(struct fitted_model *m,
     const struct model_settings *s = &m->settings;
     const struct perf_sample *samples = samples_of(runs, count, a);
 
-    if (!samples)
-        return fail_memory(err);
     judge_runs(runs, count, s->profile == PERF_ROBUST, verdict);
     if (differ_in_processors(runs, verdict, count)) {
         m->reason = "mixed_processors";
@@ -390,8 +386,6 @@ static enum error_code train_regression(struct fitted_model *m,
     double *times_s = NEW(a, double, count + 1);
     size_t *place = NEW(a, size_t, count + 1);
 
-    if (!inputs || !times_s || !place)
-        return fail_memory(err);
     for (size_t i = 0; i < count; i++) {
         bool left_out = runs[i].run.outlier && m->settings.profile == PERF_ROBUST;
 
@@ -430,8 +424,6 @@ enum error_code fitted_fit(enum model_kind kind, const struct model_settings *se
 
     if (!verdict)
         verdict = NEW(a, enum fitted_verdict, count + 1);
-    if (!verdict)
-        return fail_memory(err);
     begin(kind, settings, &m);
     if (kind == MODEL_COMPREHENSIVE)
         TRY(train_comprehensive(&m, runs, count, budget, verdict, a, err));
@@ -476,14 +468,11 @@ static int compare_times(const void *a, const void *b)
     return (x->run > y->run) - (x->run < y->run);
 }
 
-static enum error_code order_by_time(const struct fitted_run *runs,
-                                     const enum fitted_verdict *verdict, size_t count,
-                                     struct standing *s, struct timed *list,
-                                     struct arena *a, struct error *err)
+static void order_by_time(const struct fitted_run *runs,
+                          const enum fitted_verdict *verdict, size_t count,
+                          struct standing *s, struct timed *list, struct arena *a)
 {
     s->order = NEW(a, size_t, count + 1);
-    if (!s->order)
-        return fail_memory(err);
     s->count = 0;
     for (size_t i = 0; i < count; i++)
         if (verdict[i] == RUN_FIT)
@@ -491,7 +480,6 @@ static enum error_code order_by_time(const struct fitted_run *runs,
     qsort(list, s->count, sizeof(*list), compare_times);
     for (size_t i = 0; i < s->count; i++)
         s->order[i] = list[i].run;
-    return OK;
 }
 
 /* The greatest gap that cuts off few runs at either end. */
@@ -581,10 +569,8 @@ static enum error_code fit_screened(enum model_kind kind,
     struct fitted_model without;
     size_t rest_count = 0;
 
-    if (!room || !rest)
-        return fail_memory(err);
     TRY(fitted_fit(kind, settings, runs, count, budget, out, verdict, a, err));
-    TRY(order_by_time(runs, verdict, count, &s, room, a, err));
+    order_by_time(runs, verdict, count, &s, room, a);
     find_standing(runs, settings->robustness.outlier_ratio, &s);
     if (s.several == 0)
         return OK;
@@ -610,8 +596,6 @@ enum error_code fitted_train(enum model_kind kind, const struct model_settings *
     screened = NEW(a, struct fitted_run, count + 1);
     if (!verdict)
         verdict = NEW(a, enum fitted_verdict, count + 1);
-    if (!screened || !verdict)
-        return fail_memory(err);
     if (count > 0)
         memcpy(screened, runs, count * sizeof(*runs));
     TRY(fit_screened(kind, settings, screened, count, budget, out, verdict, a, err));
@@ -629,8 +613,6 @@ enum error_code fitted_reform(struct fitted_model *m, const struct fitted_run *r
     enum fitted_verdict *verdict = NEW(a, enum fitted_verdict, count + 1);
     struct perf_report report = {0};
 
-    if (!samples || !verdict)
-        return fail_memory(err);
     if (m->kind != MODEL_COMPREHENSIVE)
         return OK;
     TRY(perf_reform(&m->set, samples, count, budget, &report, a, err));
@@ -658,8 +640,6 @@ enum error_code fitted_port(const struct fitted_model *reference,
     const struct fitted_errors *e = &reference->errors;
     struct fitted_model m;
 
-    if (!ours || !theirs)
-        return fail_memory(err);
     begin(MODEL_COMPREHENSIVE, &reference->settings, &m);
     TRY(perf_port(&reference->set, ours, reference_count, theirs, target_count,
                   (double)reference->settings.min_processors, &m.porting, a, err));

@@ -112,8 +112,6 @@ enum error_code model_runs_read(enum model_kind kind,
     size_t input_count;
     const char *const *names = fitted_inputs(kind, settings, &input_count);
 
-    if (!list)
-        return fail_memory(err);
     for (size_t i = 0; i < count; i++) {
         const struct model_run *r = &runs[i];
         bool is_free = r->dedicated && isnan(r->cpu_available_ratio);
@@ -189,15 +187,12 @@ static int id_of(double id)
     return isnan(id) ? PERF_NONE : (int)id;
 }
 
-static enum error_code list_rows(const struct perf_list *list, size_t limit,
-                                 const struct combination_row **out, size_t *count,
-                                 struct arena *a, struct error *err)
+static void list_rows(const struct perf_list *list, size_t limit,
+                      const struct combination_row **out, size_t *count, struct arena *a)
 {
     size_t n = list->count < limit ? list->count : limit;
     struct combination_row *rows = NEW(a, struct combination_row, n + 1);
 
-    if (!rows)
-        return fail_memory(err);
     for (size_t i = 0; i < n; i++) {
         const struct perf_combination *c = &list->items[i];
 
@@ -216,7 +211,6 @@ static enum error_code list_rows(const struct perf_list *list, size_t limit,
     }
     *out = rows;
     *count = n;
-    return OK;
 }
 
 /* Notes a combination that names no functions, or not as many as coefficients. */
@@ -262,8 +256,6 @@ static enum error_code read_combinations(const struct combination_row *rows, siz
 {
     struct perf_combination *list = NEW(a, struct perf_combination, count + 1);
 
-    if (!list)
-        return fail_memory(err);
     for (size_t i = 0; i < count; i++) {
         char pointer[96];
 
@@ -275,41 +267,37 @@ static enum error_code read_combinations(const struct combination_row *rows, siz
 }
 
 /* A copy of their own: an answer outlives the model that it was made from. */
-static enum error_code copy_coefficients(const double *list, size_t count,
-                                         struct model_details *out, struct arena *a,
-                                         struct error *err)
+static void copy_coefficients(const double *list, size_t count, struct model_details *out,
+                              struct arena *a)
 {
     double *copy = NEW(a, double, count);
 
-    if (!copy)
-        return fail_memory(err);
     if (count > 0)
         memcpy(copy, list, count * sizeof(*copy));
     out->coefficients = copy;
     out->coefficient_count = count;
-    return OK;
 }
 
-enum error_code model_details_of(const struct fitted_model *m, size_t limit,
-                                 struct model_details *out, struct arena *a,
-                                 struct error *err)
+void model_details_of(const struct fitted_model *m, size_t limit,
+                      struct model_details *out, struct arena *a)
 {
     *out = (struct model_details){0};
     if (m->kind == MODEL_COMPREHENSIVE) {
         out->combinations_total = m->set.sorted.count;
-        TRY(list_rows(&m->set.sorted, limit, &out->combinations, &out->combination_count,
-                      a, err));
-        return list_rows(&m->set.single, limit, &out->single_combinations,
-                         &out->single_combination_count, a, err);
+        list_rows(&m->set.sorted, limit, &out->combinations, &out->combination_count, a);
+        list_rows(&m->set.single, limit, &out->single_combinations,
+                  &out->single_combination_count, a);
+        return;
     }
     if (m->kind == MODEL_PRELIMINARY) {
         out->formula = "p(N) + q(N) / cpu_available_ratio + r(N) / bandwidth_mbps, "
                        "coefficients of p, q and r from the highest power of N down";
-        return copy_coefficients(m->preliminary.coefficients,
-                                 m->preliminary.coefficient_count, out, a, err);
+        copy_coefficients(m->preliminary.coefficients, m->preliminary.coefficient_count,
+                          out, a);
+        return;
     }
-    TRY(copy_coefficients(m->regression.coefficients, m->regression.coefficient_count,
-                          out, a, err));
+    copy_coefficients(m->regression.coefficients, m->regression.coefficient_count, out,
+                      a);
     if (!m->reason) {
         size_t input_count;
         const char *const *names = fitted_inputs(m->kind, &m->settings, &input_count);
@@ -317,7 +305,6 @@ enum error_code model_details_of(const struct fitted_model *m, size_t limit,
         out->formula = regression_formula(regression_kind_find(model_kind_names[m->kind]),
                                           &m->regression, names, a);
     }
-    return OK;
 }
 
 /* ---- what is known of a model ---- */
@@ -423,18 +410,15 @@ enum error_code model_summary_of(const struct fitted_model *m,
     struct model_porting *porting = NULL;
     struct model_change *change = NULL;
 
+    (void)err;
     if (m->core && m->core->change_count > 0) {
         change = NEW(a, struct model_change, 1);
-        if (!change)
-            return fail_memory(err);
         *change = (struct model_change){m->core->change_at_s, m->core->change_factor,
                                         m->core->change_earlier_count,
                                         m->core->runs_since_change};
     }
     if (m->kind == MODEL_COMPREHENSIVE && m->set.reference) {
         porting = NEW(a, struct model_porting, 1);
-        if (!porting)
-            return fail_memory(err);
         *porting = (struct model_porting){
             perf_porting_names[m->porting.status],
             m->porting.cpu_factor,
@@ -602,8 +586,6 @@ static enum error_code unpack_text(const struct model_document *in, const char *
     const double *numbers;
     size_t count;
 
-    if (!pointer)
-        return fail_memory(err);
     bytes.data = base64url_decode(in->packed, &bytes.length, a);
     if (!bytes.data || bytes.length % sizeof(double))
         return invalid(err, pointer, ITEM_NOT_PACKED, "this is not what a fit answers");
@@ -650,8 +632,6 @@ enum error_code model_document_read(const struct model_document *in, const char 
     const char *samples_at = arena_printf(a, "%s/samples", at);
     struct fitted_run *runs;
 
-    if (!settings_at || !samples_at)
-        return fail_memory(err);
     fitted_check_settings(kind, &in->settings, settings_at, err);
     if (ways != 1)
         return invalid(err, at, ITEM_CONFLICT,

@@ -51,9 +51,8 @@ struct model_details {
 };
 
 /* At most `limit` of the combinations. */
-enum error_code model_details_of(const struct fitted_model *m, size_t limit,
-                                 struct model_details *out, struct arena *a,
-                                 struct error *err);
+void model_details_of(const struct fitted_model *m, size_t limit,
+                      struct model_details *out, struct arena *a);
 
 /* Rows of a struct T with the member `details`. */
 #define MODEL_DETAILS_ROWS(T)                                                         \
@@ -129,10 +128,8 @@ const char *model_unused_inputs(const struct fitted_model *m, struct arena *a,
 
 /* Settings that the kind does not look at, or not with the others: one warning with the
  * pointers of all, below `at`; *warning NULL: there is none. */
-enum error_code model_unused_settings(enum model_kind kind,
-                                      const struct model_settings *s, const char *at,
-                                      const char **warning, struct arena *a,
-                                      struct error *err);
+void model_unused_settings(enum model_kind kind, const struct model_settings *s,
+                           const char *at, const char **warning, struct arena *a);
 
 /* Which runs a kind needs to be trained, and how many of these it can use, in words;
  * NULL: no memory. */

@@ -141,8 +141,6 @@ enum error_code stored_runs(enum model_kind kind, const struct model_settings *s
     size_t *places = NEW(a, size_t, count + 1);
     size_t n = 0;
 
-    if (!list || !places)
-        return fail_memory(err);
     for (size_t i = 0; i < count; i++) {
         if (!all && strcmp(samples[i].verdict, "left_out") == 0)
             continue;
@@ -261,8 +259,6 @@ static enum error_code all_runs(const struct learning *l, bool left_out_too,
     TRY(store_model_samples(l->db, l->model.tenant, l->model.model_id, STORE_SAMPLES_ALL,
                             &stored, &count, a, l->rq->err));
     *samples = NEW(a, struct store_sample, count + 1);
-    if (!*samples)
-        return fail_memory(l->rq->err);
     if (count)
         memcpy(*samples, stored, count * sizeof(**samples));
     return stored_runs(l->kind, &l->settings, *samples, count, left_out_too, runs, place,
@@ -272,10 +268,9 @@ static enum error_code all_runs(const struct learning *l, bool left_out_too,
 /* What was found of the news just now, for rows that were read again: what they were
  * predicted as, and which are outliers. *older gets the news that are not among the
  * latest runs any more. */
-static enum error_code apply_news(const struct learning *l, struct store_sample *samples,
-                                  struct fitted_run *runs, const size_t *place,
-                                  size_t count, struct store_sample **older,
-                                  size_t *older_count)
+static void apply_news(const struct learning *l, struct store_sample *samples,
+                       struct fitted_run *runs, const size_t *place, size_t count,
+                       struct store_sample **older, size_t *older_count)
 {
     struct arena *a = l->rq->arena;
     bool *seen = NEW(a, bool, l->news_count + 1);
@@ -283,8 +278,7 @@ static enum error_code apply_news(const struct learning *l, struct store_sample 
 
     *older = NEW(a, struct store_sample, l->news_count + 1);
     *older_count = 0;
-    if (!seen || !*older || !name_index_create(&index, l->news_count, a))
-        return fail_memory(l->rq->err);
+    name_index_create(&index, l->news_count, a);
     for (size_t i = 0; i < l->news_count; i++)
         name_index_add(&index, l->news[i].execution_id, i);
     for (size_t i = 0; i < count; i++) {
@@ -302,7 +296,6 @@ static enum error_code apply_news(const struct learning *l, struct store_sample 
     for (size_t i = 0; i < l->news_count; i++)
         if (!seen[i])
             (*older)[(*older_count)++] = l->news[i];
-    return OK;
 }
 
 /* Trains from all runs; *done false: there is no model, and why is in `reason`. */
@@ -316,11 +309,9 @@ static enum error_code train(struct learning *l, struct learn_outcome *out, bool
     size_t *place, count, older_count;
 
     TRY(all_runs(l, l->model.train_requested, &samples, &runs, &place, &count));
-    TRY(apply_news(l, samples, runs, place, count, &older, &older_count));
+    apply_news(l, samples, runs, place, count, &older, &older_count);
     verdict = NEW(rq->arena, enum fitted_verdict, count + 1);
     looked_at = NEW(rq->arena, struct store_sample, count + older_count + 1);
-    if (!verdict || !looked_at)
-        return fail_memory(rq->err);
     TRY(fitted_train(l->kind, &l->settings, runs, count, &rq->budget, &trained, verdict,
                      rq->arena, rq->err));
     *done = !trained.reason;
@@ -364,8 +355,6 @@ static enum error_code rows_before(const struct learning *l, struct perf_sample 
     TRY(stored_runs(l->kind, &l->settings, known, known_count, false, &runs, &place,
                     count, rq->arena, rq->err));
     *rows = NEW(rq->arena, struct perf_sample, *count + l->news_count + 1);
-    if (!*rows)
-        return fail_memory(rq->err);
     for (size_t i = 0; i < *count; i++)
         (*rows)[i] = runs[i].run;
     return OK;
@@ -405,7 +394,7 @@ static enum error_code reform(struct learning *l)
     size_t *place, count, older_count;
 
     TRY(all_runs(l, false, &samples, &runs, &place, &count));
-    TRY(apply_news(l, samples, runs, place, count, &older, &older_count));
+    apply_news(l, samples, runs, place, count, &older, &older_count);
     return fitted_reform(&l->fitted, runs, count, &l->rq->budget, l->rq->arena,
                          l->rq->err);
 }
@@ -426,8 +415,6 @@ static enum error_code gather_news(struct learning *l)
     TRY(store_model_samples(l->db, l->model.tenant, l->model.model_id, STORE_SAMPLES_ALL,
                             &stored, &count, a, l->rq->err));
     list = NEW(a, struct store_sample, count + l->news_count + 1);
-    if (!list)
-        return fail_memory(l->rq->err);
     for (size_t i = 0; i < count; i++) {
         bool is_left_out =
             strcmp(stored[i].verdict, fitted_verdict_names[RUN_LEFT_OUT]) == 0;
@@ -475,8 +462,6 @@ static enum error_code take_back_earlier(struct learning *l, size_t count)
                             STORE_SAMPLES_KNOWN, &known, &known_count, a, l->rq->err));
     l->news =
         GROW(a, l->news, struct store_sample, l->news_count, l->news_count + count + 1);
-    if (!l->news)
-        return fail_memory(l->rq->err);
     for (size_t i = known_count; i-- > 0 && count > 0;) {
         bool is_outlier =
             strcmp(known[i].verdict, fitted_verdict_names[RUN_OUTLIER]) == 0;
@@ -638,8 +623,6 @@ static enum error_code learn_from_stored(struct learning *l, struct learn_outcom
     if (l->news_count == 0 && !l->model.train_requested)
         return OK; /* another replica was faster */
     l->news = NEW(a, struct store_sample, l->news_count + 1);
-    if (!l->news)
-        return fail_memory(rq->err);
     if (l->news_count)
         memcpy(l->news, news, l->news_count * sizeof(*news));
     return learn_news(l, out);
@@ -716,8 +699,6 @@ enum error_code model_train_at_publish(struct request *rq, const char *model_id,
 {
     struct learning *l = NEW(rq->arena, struct learning, 1);
 
-    if (!l)
-        return fail_memory(rq->err);
     l->rq = rq;
     *out = (struct learn_outcome){0};
     TRY(request_db(rq, &l->db));

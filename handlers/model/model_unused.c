@@ -51,10 +51,8 @@ static bool has_robustness(const struct drift_rule *r)
            r->window_runs != preset->window_runs;
 }
 
-enum error_code model_unused_settings(enum model_kind kind,
-                                      const struct model_settings *s, const char *at,
-                                      const char **warning, struct arena *a,
-                                      struct error *err)
+void model_unused_settings(enum model_kind kind, const struct model_settings *s,
+                           const char *at, const char **warning, struct arena *a)
 {
     const struct {
         const char *name;
@@ -86,15 +84,12 @@ enum error_code model_unused_settings(enum model_kind kind,
             continue;
         names = arena_printf(a, "%s%s%s/%s", names, count++ ? ", " : "", at,
                              settings[k].name);
-        if (!names)
-            return fail_memory(err);
     }
     if (count == 0)
-        return OK;
+        return;
     *warning = arena_printf(a,
                             "ignored: %zu setting%s (%s): a model of the kind %s does "
                             "not look at %s with these settings",
                             count, count == 1 ? "" : "s", names, model_kind_names[kind],
                             count == 1 ? "it" : "them");
-    return *warning ? OK : fail_memory(err);
 }

@@ -365,8 +365,6 @@ static enum error_code add_etag(struct request *rq, const struct store_model *m)
         arena_printf(rq->arena, "\"g%llu-%llx\"", (unsigned long long)m->generation,
                      (unsigned long long)llround(m->created_at_s * 1e6));
 
-    if (!tag)
-        return fail_memory(rq->err);
     reply_header_add(rq->reply, "ETag", tag);
     return OK;
 }
@@ -387,8 +385,6 @@ static enum error_code expected_generation(struct request *rq, struct db_session
                          rq->err));
     tag = arena_printf(rq->arena, "\"g%llu-%llx\"", (unsigned long long)m.generation,
                        (unsigned long long)llround(m.created_at_s * 1e6));
-    if (!tag)
-        return fail_memory(rq->err);
     *expected = m.generation;
     if (strstr(if_match, tag))
         return OK;
@@ -429,8 +425,6 @@ enum error_code post_model(struct request *rq, const void *in, void *out)
     struct db_session *db;
     const char **warning = NEW(rq->arena, const char *, 1);
 
-    if (!warning)
-        return fail_memory(rq->err);
     stored_name_choose(rq, body->id, "/id", &wanted.model_id);
     fitted_check_settings((enum model_kind)body->kind, &body->settings, "/settings",
                           rq->err);
@@ -442,8 +436,8 @@ enum error_code post_model(struct request *rq, const void *in, void *out)
     TRY(request_db(rq, &db));
     TRY(store_model_create(db, rq->principal.tenant, &wanted, body->train, &answer->model,
                            rq->arena, rq->err));
-    TRY(model_unused_settings((enum model_kind)body->kind, &body->settings, "/settings",
-                              warning, rq->arena, rq->err));
+    model_unused_settings((enum model_kind)body->kind, &body->settings, "/settings",
+                          warning, rq->arena);
     answer->warnings = *warning ? warning : NULL;
     answer->warning_count = *warning ? 1 : 0;
     wake(rq);
@@ -474,8 +468,6 @@ enum error_code get_models(struct request *rq, const void *in, void *out)
                           &page->model_count, &page->next_page_token, rq->arena,
                           rq->err));
     answers = NEW(rq->arena, struct model_answer, page->model_count);
-    if (!answers)
-        return fail_memory(rq->err);
     for (size_t i = 0; i < page->model_count; i++)
         answers[i].model = list[i];
     page->models = answers;
@@ -518,8 +510,7 @@ enum error_code get_model(struct request *rq, const void *in, void *out)
     if (now.version.version == 0)
         return tell_needs(rq, db, &now.model, &answer->needs);
     TRY(stored_fitted(&now.model, &now.version, &fitted, rq->arena, rq->err));
-    TRY(model_details_of(&fitted, (size_t)query->combinations, &answer->details,
-                         rq->arena, rq->err));
+    model_details_of(&fitted, (size_t)query->combinations, &answer->details, rq->arena);
     answer->combinations_total = answer->details.combinations_total;
     answer->summary = now.version.summary;
     return OK;
@@ -560,8 +551,6 @@ enum error_code get_model_versions(struct request *rq, const void *in, void *out
                                   &list, &page->version_count, &page->next_page_token,
                                   rq->arena, rq->err));
     answers = NEW(rq->arena, struct version_answer, page->version_count);
-    if (!answers)
-        return fail_memory(rq->err);
     for (size_t i = 0; i < page->version_count; i++)
         answers[i].version = list[i];
     page->versions = answers;
@@ -595,8 +584,7 @@ enum error_code get_model_version(struct request *rq, const void *in, void *out)
     TRY(store_model_version_read(db, rq->principal.tenant, rq->path_value[0], version,
                                  &answer->version, rq->arena, rq->err));
     TRY(stored_fitted(&model, &answer->version, &fitted, rq->arena, rq->err));
-    TRY(model_details_of(&fitted, (size_t)query->combinations, &answer->details,
-                         rq->arena, rq->err));
+    model_details_of(&fitted, (size_t)query->combinations, &answer->details, rq->arena);
     answer->combinations_total = answer->details.combinations_total;
     return OK;
 }
@@ -749,8 +737,6 @@ static enum error_code learn_own(struct request *rq, struct db_session *db,
     TRY(stored_runs(MODEL_COMPREHENSIVE, &ported->settings, stored, *count, false, &runs,
                     &place, &run_count, rq->arena, rq->err));
     *samples = NEW(rq->arena, struct store_sample, run_count + 1);
-    if (!*samples)
-        return fail_memory(rq->err);
     *count = run_count;
     for (size_t i = 0; i < run_count; i++) {
         struct fitted_update update;
