@@ -198,26 +198,22 @@ static struct option option_of(const struct param *p)
 }
 
 /* Its own options first, then those that it shares. */
-static enum error_code fill_options(const struct family *family,
-                                    const struct policy *policy, struct algorithm *out,
-                                    struct arena *a, struct error *err)
+static void fill_options(const struct family *family, const struct policy *policy,
+                         struct algorithm *out, struct arena *a)
 {
     size_t own = params_count(policy->params), common = params_count(policy->common);
     struct option *list = NEW(a, struct option, own + common);
 
-    if (!list)
-        return fail_memory(err);
     for (size_t i = 0; i < own; i++)
         if (!family->reads || family->reads(policy, i))
             list[out->option_count++] = option_of(&policy->params[i]);
     for (size_t i = 0; i < common; i++)
         list[out->option_count++] = option_of(&policy->common[i]);
     out->options = list;
-    return OK;
 }
 
-static enum error_code fill_sources(const struct policy *policy, struct algorithm *out,
-                                    struct arena *a, struct error *err)
+static void fill_sources(const struct policy *policy, struct algorithm *out,
+                         struct arena *a)
 {
     struct source *list;
     size_t count = 0;
@@ -225,8 +221,6 @@ static enum error_code fill_sources(const struct policy *policy, struct algorith
     while (policy->cites && policy->cites[count].work)
         count++;
     list = NEW(a, struct source, count);
-    if (!list)
-        return fail_memory(err);
     for (size_t i = 0; i < count; i++) {
         const struct cited_work *work = policy->cites[i].work;
 
@@ -238,7 +232,6 @@ static enum error_code fill_sources(const struct policy *policy, struct algorith
     out->source_count = count;
     while (policy->deviations && policy->deviations[out->deviation_count])
         out->deviation_count++;
-    return OK;
 }
 
 static bool is_wanted(const struct family *family, const struct algorithms_query *query)
@@ -257,8 +250,6 @@ enum error_code get_algorithms(struct request *rq, const void *in, void *out)
         if (is_wanted(f, rq->query))
             count += policies_count(f->policies);
     list = NEW(rq->arena, struct algorithm, count);
-    if (!list)
-        return fail_memory(rq->err);
     answer->algorithms = list;
     answer->algorithm_count = count;
     for (const struct family *f = families; f->name; f++) {
@@ -272,8 +263,8 @@ enum error_code get_algorithms(struct request *rq, const void *in, void *out)
                                        .idea = p->idea,
                                        .deviations = p->deviations,
                                        .endpoint = f->endpoint};
-            TRY(fill_sources(p, list, rq->arena, rq->err));
-            TRY(fill_options(f, p, list, rq->arena, rq->err));
+            fill_sources(p, list, rq->arena);
+            fill_options(f, p, list, rq->arena);
         }
     }
     return OK;

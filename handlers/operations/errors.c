@@ -83,7 +83,7 @@ enum {
 };
 
 /* What is never sent has no cause. */
-static enum error_code fill_errors(struct request *rq, struct errors_answer *answer)
+static void fill_errors(struct request *rq, struct errors_answer *answer)
 {
     static const struct code_row rows[] = {
 #define X(symbol, status, name, title, cause, remedy) \
@@ -94,13 +94,10 @@ static enum error_code fill_errors(struct request *rq, struct errors_answer *ans
     size_t count = sizeof(rows) / sizeof(rows[0]);
     struct code_row *list = NEW(rq->arena, struct code_row, count);
 
-    if (!list)
-        return fail_memory(rq->err);
     for (size_t i = 0; i < count; i++)
         if (rows[i].cause[0])
             list[answer->error_count++] = rows[i];
     answer->error_codes = list;
-    return OK;
 }
 
 static size_t add_warnings(const char *const *names, const char *const *texts,
@@ -111,20 +108,17 @@ static size_t add_warnings(const char *const *names, const char *const *texts,
     return count;
 }
 
-static enum error_code fill_warnings(struct request *rq, struct errors_answer *answer)
+static void fill_warnings(struct request *rq, struct errors_answer *answer)
 {
     struct warning_row *list =
         NEW(rq->arena, struct warning_row, WARNING_CODES_COUNT + FURTHER_MAX);
     size_t count = 0;
 
-    if (!list)
-        return fail_memory(rq->err);
     for (; count < WARNING_CODES_COUNT; count++)
         list[count] = warning_codes[count];
     count = add_warnings(perf_warning_names, perf_warning_texts, list, count);
     answer->warning_count = add_warnings(core_note_names, core_note_texts, list, count);
     answer->warning_codes = list;
-    return OK;
 }
 
 enum error_code get_errors(struct request *rq, const void *in, void *out)
@@ -134,6 +128,7 @@ enum error_code get_errors(struct request *rq, const void *in, void *out)
     (void)in;
     answer->item_codes = item_codes;
     answer->item_count = ITEM_CODES_COUNT;
-    TRY(fill_errors(rq, answer));
-    return fill_warnings(rq, answer);
+    fill_errors(rq, answer);
+    fill_warnings(rq, answer);
+    return OK;
 }

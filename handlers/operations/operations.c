@@ -84,20 +84,17 @@ static enum liveness_state database_state(struct request *rq, bool *late,
     return state == LIVENESS_STARTING ? state : LIVENESS_DOWN;
 }
 
-static enum error_code say_warnings(struct request *rq, enum liveness_state state,
-                                    bool late, struct health *health)
+static void say_warnings(struct request *rq, enum liveness_state state, bool late,
+                         struct health *health)
 {
     const char **list = NEW(rq->arena, const char *, 2);
 
-    if (!list)
-        return fail_memory(rq->err);
     if (state == LIVENESS_SLOW)
         list[health->warning_count++] = liveness_kinds[state].text;
     if (late)
         list[health->warning_count++] =
             "the partitions of this month were not there when the service began";
     health->warnings = list;
-    return OK;
 }
 
 enum error_code get_readyz(struct request *rq, const void *in, void *out)
@@ -123,7 +120,8 @@ enum error_code get_readyz(struct request *rq, const void *in, void *out)
     if (!query || !query->verbose)
         return OK;
     health->database = text;
-    return say_warnings(rq, state, late, health);
+    say_warnings(rq, state, late, health);
+    return OK;
 }
 
 enum error_code get_metrics(struct request *rq, const void *in, void *out)

@@ -48,8 +48,6 @@ enum error_code get_quotas(struct request *rq, const void *in, void *out)
     struct quotas *quotas = out;
 
     (void)in;
-    if (!items)
-        return fail_memory(rq->err);
     quotas->items = items;
     quotas->item_count = admission_policies(rq, items);
     return OK;
