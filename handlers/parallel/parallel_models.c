@@ -36,8 +36,6 @@ static enum error_code find_stored(struct schedule_call *call)
     struct stored_models found;
     size_t at = 0;
 
-    if (!wanted)
-        return fail_memory(rq->err);
     for (size_t k = 0; k < call->site_count; k++) {
         const struct site_model *given = given_model(call, k);
 
@@ -84,8 +82,6 @@ static enum error_code site_model(struct schedule_call *call, size_t k)
     struct perf_terms *scaled = plain ? plain + 1 : NULL;
     bool own = call->sites[k].model;
 
-    if (!plain)
-        return fail_memory(rq->err);
     if (needs_stored(call, k)) {
         if (stored)
             call->problems[k].model = plain;

@@ -88,8 +88,6 @@ enum error_code schedule_warn(struct schedule_call *call, const char *format, ..
         size_t room = 2 * call->warning_room + 16;
 
         call->warnings = GROW(a, call->warnings, const char *, call->warning_room, room);
-        if (!call->warnings)
-            return fail_memory(call->rq->err);
         call->warning_room = room;
     }
     va_start(args, format);
@@ -117,8 +115,6 @@ static enum error_code bind_options(struct schedule_call *call)
         NEW(rq->arena, struct named_value, decision->option_count + 1);
     size_t count = 0;
 
-    if (!given)
-        return fail_memory(rq->err);
     for (size_t i = 0; i < decision->option_count; i++)
         if (decision->options[i].type != VALUE_UNDEFINED)
             given[count++] = decision->options[i];
@@ -199,8 +195,6 @@ static enum error_code make_machines(struct schedule_call *call)
     TRY(reserve_pairs(call));
     call->problems = NEW(rq->arena, struct sites_problem, call->site_count);
     call->sources = NEW(rq->arena, const struct stored_model *, call->site_count);
-    if (!call->problems || !call->sources)
-        return fail_memory(rq->err);
     for (size_t k = 0; k < call->site_count; k++) {
         struct sites_problem *p = &call->problems[k];
         char pointer[POINTER_BYTES], model[POINTER_BYTES];
@@ -231,8 +225,6 @@ static enum error_code take_stored(struct schedule_call *call,
 
     TRY(stored_sites_make(rq, snapshot, SITES_MAX, forecast, &stored));
     sites = NEW(rq->arena, struct schedule_site, stored.site_count);
-    if (!sites)
-        return fail_memory(rq->err);
     for (size_t k = 0; k < stored.site_count; k++)
         sites[k].site = stored.sites[k];
     call->sites = sites;
@@ -274,8 +266,6 @@ static enum error_code find_waits(struct schedule_call *call)
     struct schedule_site *sites = NEW(a, struct schedule_site, n);
     bool unavailable;
 
-    if (!ask || !waits || !sites)
-        return fail_memory(call->rq->err);
     for (size_t k = 0; k < n; k++) {
         sites[k] = call->sites[k];
         ask[k] = &call->sites[k].site;

@@ -254,8 +254,6 @@ static enum error_code make_schedule(struct schedule_call *call,
     struct schedule_answer *schedule = NEW(a, struct schedule_answer, 1);
     const char **ids = NEW(a, const char *, best->count);
 
-    if (!schedule || !ids)
-        return fail_memory(call->rq->err);
     for (size_t i = 0; i < best->count; i++)
         ids[i] = p->site->resources[p->machines.resource[best->members[i]]].id;
     *schedule = (struct schedule_answer){
@@ -277,15 +275,12 @@ static enum error_code make_schedule(struct schedule_call *call,
     return judge_model(call, source, schedule);
 }
 
-static enum error_code make_sites(struct schedule_call *call,
-                                  const struct sites_out *found,
-                                  struct schedules_answer *answer)
+static void make_sites(struct schedule_call *call, const struct sites_out *found,
+                       struct schedules_answer *answer)
 {
     struct site_answer *sites =
         NEW(call->rq->arena, struct site_answer, call->site_count);
 
-    if (!sites)
-        return fail_memory(call->rq->err);
     for (size_t k = 0; k < call->site_count; k++) {
         const struct parallel_out *one = &found->each[k];
 
@@ -301,7 +296,6 @@ static enum error_code make_sites(struct schedule_call *call,
     }
     answer->sites = sites;
     answer->site_count = call->site_count;
-    return OK;
 }
 
 /* ---- reasons ---- */
@@ -343,23 +337,19 @@ static struct tally tally_sites(const struct schedule_call *call)
     return t;
 }
 
-static enum error_code add_nearest(struct schedule_call *call, const struct tally *t,
-                                   struct reason_answer *reason)
+static void add_nearest(struct schedule_call *call, const struct tally *t,
+                        struct reason_answer *reason)
 {
     struct miss_answer *miss = NEW(call->rq->arena, struct miss_answer, 1);
     const struct sites_problem *p = &call->problems[t->nearest];
 
-    if (!miss)
-        return fail_memory(call->rq->err);
     miss->site_id = p->site->id;
     miss->processors_short = call->job->min_processors - p->machines.machines.count;
     reason->nearest_miss = miss;
-    return OK;
 }
 
-static enum error_code make_reasons(struct schedule_call *call,
-                                    const struct sites_out *found,
-                                    struct schedules_answer *answer)
+static void make_reasons(struct schedule_call *call, const struct sites_out *found,
+                         struct schedules_answer *answer)
 {
     struct arena *a = call->rq->arena;
     struct unplaced_answer *unplaced = NEW(a, struct unplaced_answer, 1);
@@ -367,8 +357,6 @@ static enum error_code make_reasons(struct schedule_call *call,
     struct tally t = tally_sites(call);
     size_t count = 0;
 
-    if (!unplaced || !list)
-        return fail_memory(call->rq->err);
     if (t.unusable > 0)
         add_reason(list, &count, "resource_unusable", "they have no available cpu",
                    t.unusable);
@@ -376,7 +364,7 @@ static enum error_code make_reasons(struct schedule_call *call,
         add_reason(list, &count, "below_min_processors",
                    "their sites have fewer usable machines than min_processors",
                    t.too_few);
-        TRY(add_nearest(call, &t, &list[count - 1]));
+        add_nearest(call, &t, &list[count - 1]);
     }
     if (t.modelless > 0)
         add_reason(list, &count, "model_missing",
@@ -396,7 +384,6 @@ static enum error_code make_reasons(struct schedule_call *call,
     answer->unplaced_count = 1;
     metrics_unplaced(call->rq->service->metrics,
                      count ? list[count - 1].reason : "no_resource", 1);
-    return OK;
 }
 
 static enum error_code warn_of_search(struct schedule_call *call,
@@ -425,11 +412,11 @@ static enum error_code make_answer(struct schedule_call *call,
 {
     bool any = found->chosen != SIZE_MAX;
 
-    TRY(make_sites(call, found, answer));
+    make_sites(call, found, answer);
     if (any)
         TRY(make_schedule(call, found, answer));
     else
-        TRY(make_reasons(call, found, answer));
+        make_reasons(call, found, answer);
     TRY(warn_of_search(call, found));
     answer->objective =
         (struct objective_answer){any ? found->each[found->chosen].score_s : (double)NAN,
