@@ -351,8 +351,6 @@ static enum error_code take_bars(struct drawing *d)
     const struct gantt *chart = d->chart;
 
     d->shapes = NEW(d->arena, struct shape, chart->bar_count + 1);
-    if (!d->shapes)
-        return fail_memory(d->err);
     d->from_s = HUGE_VAL;
     d->to_s = -HUGE_VAL;
     for (size_t i = 0; i < chart->bar_count; i++) {
@@ -399,14 +397,12 @@ static size_t place_row(struct shape *shapes, size_t from, size_t to)
 
 /* Rows become tracks: `lane` of a shape is then its track. Rows that bars share because
  * they take several stay as they are. */
-static enum error_code place_tracks(struct drawing *d)
+static void place_tracks(struct drawing *d)
 {
     size_t rows = d->chart->row_count;
     bool wide = false;
 
     d->first_track = NEW(d->arena, size_t, rows + 1);
-    if (!d->first_track)
-        return fail_memory(d->err);
     for (size_t i = 0; i < d->shape_count; i++)
         wide = wide || d->shapes[i].lane_count > 1;
     for (size_t row = 0, at = 0; row < rows; row++) {
@@ -422,7 +418,6 @@ static enum error_code place_tracks(struct drawing *d)
     }
     d->track_count = d->first_track[rows] ? d->first_track[rows] : 1;
     d->lane_count = d->track_count;
-    return OK;
 }
 
 /* More tracks than lines can be told apart: several share one. */
@@ -575,18 +570,15 @@ static void reduce(struct drawing *d)
 
 /* ---- labels ---- */
 
-static enum error_code find_prefixes(struct drawing *d)
+static void find_prefixes(struct drawing *d)
 {
     const char **labels = NEW(d->arena, const char *, d->chart->bar_count + 1);
 
-    if (!labels)
-        return fail_memory(d->err);
     for (size_t i = 0; i < d->chart->bar_count; i++)
         labels[i] = d->chart->bars[i].id;
     d->bar_prefix = gantt_prefix(labels, d->chart->bar_count);
     if (d->chart->rows)
         d->row_prefix = gantt_prefix(d->chart->rows, d->chart->row_count);
-    return OK;
 }
 
 /* ---- many bars ---- */
@@ -1153,14 +1145,14 @@ static void print_notes(const struct drawing *d)
 /* Bars, or a summary of more than can be told apart. */
 static enum error_code settle_shapes(struct drawing *d)
 {
-    TRY(find_prefixes(d));
+    find_prefixes(d);
     d->summary = d->shape_count > GANTT_BARS_MAX;
     if (d->summary) {
         TRY(summarise(d));
         lay_out(d);
         return OK;
     }
-    TRY(place_tracks(d));
+    place_tracks(d);
     lay_out(d);
     squeeze_lanes(d);
     choose_colours(d);

@@ -77,8 +77,6 @@ enum error_code gantt_summarise(const struct gantt *chart, double from_s, double
     s.lane_count = (rows + s.rows_per_lane - 1) / s.rows_per_lane;
     s.share = NEW(a, double, s.lane_count *cells);
     s.row_share = NEW(a, double, rows);
-    if (!s.share || !s.row_share)
-        return fail_memory(err);
     for (size_t i = 0; i < chart->bar_count; i++) {
         TRY(json_go_on(BAR_STEPS + chart->bars[i].row_count, err));
         add_bar(chart, &s, &chart->bars[i], from_s, to_s);

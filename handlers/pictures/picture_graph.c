@@ -76,10 +76,9 @@ static enum error_code index_plan(struct graph *g)
 {
     const struct workflow_out *plan = g->plan;
 
-    if (!name_index_create(&g->places, plan->schedule_count, g->arena) ||
-        !name_index_create(&g->critical, plan->critical_count, g->arena) ||
-        !name_index_create(&g->resources, g->in->snapshot->resource_count, g->arena))
-        return fail_memory(g->err);
+    name_index_create(&g->places, plan->schedule_count, g->arena);
+    name_index_create(&g->critical, plan->critical_count, g->arena);
+    name_index_create(&g->resources, g->in->snapshot->resource_count, g->arena);
     for (size_t i = 0; i < plan->schedule_count; i++) {
         const struct workflow_placement *p = &plan->schedule[i];
         const char *name = full_name(g, p->workflow_id, p->task_id);

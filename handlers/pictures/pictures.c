@@ -424,8 +424,7 @@ static enum error_code join_queue(struct picture *p, const struct entries *jobs,
     struct name_index index;
     double now_s = isnan(p->now_s) ? 0 : p->now_s;
 
-    if (!name_index_create(&index, jobs->count, p->arena))
-        return fail_memory(p->err);
+    name_index_create(&index, jobs->count, p->arena);
     for (size_t i = 0; i < jobs->count; i++)
         if (jobs->items[i].id)
             name_index_add(&index, jobs->items[i].id, i);
@@ -542,8 +541,6 @@ static enum error_code bars_on_rows(struct picture *p, struct gantt *chart)
 {
     struct gantt_bar *bars = NEW(p->arena, struct gantt_bar, p->entries.count);
 
-    if (!bars)
-        return fail_memory(p->err);
     for (size_t i = 0; i < p->entries.count; i++) {
         const struct entry *e = &p->entries.items[i];
         struct gantt_bar *bar = &bars[chart->bar_count];
@@ -572,7 +569,7 @@ static enum error_code bars_on_rows(struct picture *p, struct gantt *chart)
 }
 
 /* Leaves rows without bars out if there are many rows. How many. */
-static enum error_code drop_idle(struct picture *p, struct gantt *chart, size_t *idle)
+static void drop_idle(struct picture *p, struct gantt *chart, size_t *idle)
 {
     struct gantt_bar *bars = (struct gantt_bar *)(void *)chart->bars;
     size_t *number = NEW(p->arena, size_t, chart->row_count + 1);
@@ -580,10 +577,8 @@ static enum error_code drop_idle(struct picture *p, struct gantt *chart, size_t 
     size_t kept = 0;
 
     *idle = 0;
-    if (!number || !rows)
-        return fail_memory(p->err);
     if (chart->row_count <= IDLE_ROWS_MAX || chart->bar_count == 0)
-        return OK;
+        return;
     for (size_t i = 0; i < chart->bar_count; i++)
         number[bars[i].row] = 1;
     for (size_t row = 0; row < chart->row_count; row++) {
@@ -598,7 +593,6 @@ static enum error_code drop_idle(struct picture *p, struct gantt *chart, size_t 
     *idle = chart->row_count - kept;
     chart->rows = rows;
     chart->row_count = kept;
-    return OK;
 }
 
 /* ---- bars on processors ---- */
@@ -668,8 +662,6 @@ static enum error_code add_pieces(struct picture *p, struct packing *k,
             struct gantt_bar *grown =
                 GROW(p->arena, *bars, struct gantt_bar, *size, *size * 2);
 
-            if (!grown)
-                return fail_memory(p->err);
             *bars = grown;
             *size *= 2;
         }
@@ -685,24 +677,18 @@ static enum error_code add_pieces(struct picture *p, struct packing *k,
 }
 
 /* Names of lanes that stand for several processors: the first of them. */
-static enum error_code name_lanes(struct picture *p, const struct packing *k,
-                                  struct gantt *chart)
+static void name_lanes(struct picture *p, const struct packing *k, struct gantt *chart)
 {
     const char **rows = NEW(p->arena, const char *, k->lanes);
 
     chart->row_count = k->lanes;
     if (k->processors_per_lane == 1.0)
-        return OK;
-    if (!rows)
-        return fail_memory(p->err);
+        return;
     for (size_t i = 0; i < k->lanes; i++) {
         rows[i] =
             arena_printf(p->arena, "%.0f", floor((double)i * k->processors_per_lane));
-        if (!rows[i])
-            return fail_memory(p->err);
     }
     chart->rows = rows;
-    return OK;
 }
 
 /* 1, 2, 5, 10, 20 ... so that there are at most LANES_MAX lanes. */
@@ -723,8 +709,6 @@ static enum error_code bars_on_processors(struct picture *p, struct gantt *chart
     struct gantt_bar *bars = NEW(p->arena, struct gantt_bar, size);
     double processors = p->processors;
 
-    if (!k || !order || !bars)
-        return fail_memory(p->err);
     for (size_t i = 0; i < p->entries.count; i++) {
         const struct entry *e = &p->entries.items[i];
 
@@ -747,7 +731,8 @@ static enum error_code bars_on_processors(struct picture *p, struct gantt *chart
     chart->bar_count = placed;
     p->drawn_count = count;
     p->processors = processors;
-    return name_lanes(p, k, chart);
+    name_lanes(p, k, chart);
+    return OK;
 }
 
 /* ---- the chart ---- */
@@ -817,7 +802,7 @@ static enum error_code draw(struct picture *p, struct text_buffer *b)
         TRY(bars_on_processors(p, &chart));
     } else {
         TRY(bars_on_rows(p, &chart));
-        TRY(drop_idle(p, &chart, &idle));
+        drop_idle(p, &chart, &idle);
         chart.mark_count = choose_marks(p, &chart, marks);
     }
     chart.numbered = on_processors;
@@ -827,8 +812,6 @@ static enum error_code draw(struct picture *p, struct text_buffer *b)
                                                           : " by ",
                                by ? by : "");
     chart.subtitle = subtitle_of(p, &chart, idle);
-    if (!chart.title)
-        return fail_memory(p->err);
     TRY(p->code);
     return gantt_print(&chart, b, p->err);
 }
