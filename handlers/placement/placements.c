@@ -422,8 +422,7 @@ static void count_unplaced(const struct request *rq, const struct placement_out 
 enum { REPEATS_MIN = 1000 }; /* jobs without a place of which a hint is worth it */
 
 /* Says how to get each reason only once where many jobs share a few. */
-static enum error_code hint_classes(const struct request *rq,
-                                    struct placements_answer *answer)
+static void hint_classes(const struct request *rq, struct placements_answer *answer)
 {
     const struct placement_out *plan = &answer->plan;
     size_t count = answer->decision.warning_count;
@@ -431,10 +430,8 @@ static enum error_code hint_classes(const struct request *rq,
 
     if (plan->unplaced_count < REPEATS_MIN ||
         plan->unplaced_class_count > plan->unplaced_count / 10)
-        return OK;
+        return;
     warnings = NEW(rq->arena, const char *, count + 1);
-    if (!warnings)
-        return fail_memory(rq->err);
     for (size_t i = 0; i < count; i++)
         warnings[i] = answer->decision.warnings[i];
     warnings[count] =
@@ -442,16 +439,13 @@ static enum error_code hint_classes(const struct request *rq,
                      "unplaced_repeats: %zu jobs without a place repeat %zu kinds of "
                      "reasons; unplaced_form classes lists each kind once",
                      plan->unplaced_count, plan->unplaced_class_count);
-    if (!warnings[count])
-        return fail_memory(rq->err);
     answer->decision.warnings = warnings;
     answer->decision.warning_count = count + 1;
-    return OK;
 }
 
 /* Lists the jobs without a place as the request wants them. */
-static enum error_code list_unplaced(const struct request *rq, enum unplaced_form form,
-                                     struct placements_answer *answer)
+static void list_unplaced(const struct request *rq, enum unplaced_form form,
+                          struct placements_answer *answer)
 {
     struct placement_out *plan = &answer->plan;
     const char **ids;
@@ -461,18 +455,15 @@ static enum error_code list_unplaced(const struct request *rq, enum unplaced_for
     if (form != UNPLACED_CLASSES)
         plan->unplaced_class_count = 0;
     if (form == UNPLACED_JOBS)
-        return OK;
+        return;
     if (form == UNPLACED_IDS) {
         ids = NEW(rq->arena, const char *, plan->unplaced_count);
-        if (!ids)
-            return fail_memory(rq->err);
         for (size_t i = 0; i < plan->unplaced_count; i++)
             ids[i] = plan->unplaced[i].job_id;
         answer->unplaced_ids = ids;
         answer->unplaced_id_count = plan->unplaced_count;
     }
     plan->unplaced_count = 0;
-    return OK;
 }
 
 /* The rows alone; NULL without memory. */
@@ -526,8 +517,6 @@ enum error_code post_placements(struct request *rq, const void *in, void *out)
         return rq->err->code;
     TRY(reserve_matrix(rq, &problem));
     problem.initial = initial_of(body, rq->arena);
-    if (!problem.initial)
-        return fail_memory(rq->err);
     if (problem.time_limit_given)
         problem.time_limit_s = rq->deadline_s - rq->limited_from_s;
     TRY(placement_decide(&problem, policy, body->decision.options,
@@ -536,11 +525,11 @@ enum error_code post_placements(struct request *rq, const void *in, void *out)
     answer->decision.warning_count = answer->plan.warning_count;
     count_unplaced(rq, &answer->plan);
     if (body->unplaced_form == UNPLACED_JOBS)
-        TRY(hint_classes(rq, answer));
+        hint_classes(rq, answer);
     if (answer->plan.check_failed)
         decision_check_failed(rq);
     rq->gap_ratio = answer->plan.objective.gap_ratio;
     decision_end(rq, answer->plan.algorithm, answer->plan.status, &answer->decision);
-    TRY(list_unplaced(rq, (enum unplaced_form)body->unplaced_form, answer));
+    list_unplaced(rq, (enum unplaced_form)body->unplaced_form, answer);
     return picture_answer(rq, answer);
 }
