@@ -184,8 +184,6 @@ static enum error_code give_reason(struct request *rq, const char *reason,
 {
     struct plan_reason *row = NEW(rq->arena, struct plan_reason, 1);
 
-    if (!row)
-        return fail_memory(rq->err);
     *row = (struct plan_reason){reason, detail};
     out->reasons = row;
     out->reason_count = 1;
@@ -199,35 +197,28 @@ struct unused_member {
     bool given; /* what is its preset changes nothing */
 };
 
-static enum error_code warn_unused(struct request *rq, const struct unused_member *member,
-                                   size_t count, const char *why, struct plan_answer *out)
+static void warn_unused(struct request *rq, const struct unused_member *member,
+                        size_t count, const char *why, struct plan_answer *out)
 {
     const char *names = "", **warning = NEW(rq->arena, const char *, 1);
     size_t unused = 0;
 
-    if (!warning)
-        return fail_memory(rq->err);
     for (size_t i = 0; i < count; i++) {
         if (!member[i].given)
             continue;
         names = arena_printf(rq->arena, "%s%s/%s", names, unused++ ? ", " : "",
                              member[i].name);
-        if (!names)
-            return fail_memory(rq->err);
     }
     if (unused == 0)
-        return OK;
+        return;
     *warning = arena_printf(rq->arena, "ignored: %zu member%s (%s): %s", unused,
                             unused == 1 ? "" : "s", names, why);
-    if (!*warning)
-        return fail_memory(rq->err);
     out->decision.warnings = warning;
     out->decision.warning_count = 1;
-    return OK;
 }
 
-static enum error_code warn_first(struct request *rq, const struct plan_request *in,
-                                  struct plan_answer *out)
+static void warn_first(struct request *rq, const struct plan_request *in,
+                       struct plan_answer *out)
 {
     const struct unused_member member[] = {
         {"want", in->want != WANT_PRESET},
@@ -237,8 +228,8 @@ static enum error_code warn_first(struct request *rq, const struct plan_request 
         {"time_limit_s", isfinite(in->decision.time_limit_s)},
     };
 
-    return warn_unused(rq, member, sizeof(member) / sizeof(*member),
-                       "the plan of a first training, without a model, is a table", out);
+    warn_unused(rq, member, sizeof(member) / sizeof(*member),
+                "the plan of a first training, without a model, is a table", out);
 }
 
 /* Do all candidates have one of their own? */
@@ -262,8 +253,8 @@ static double bandwidth_of(const struct candidate *c)
     return c->bandwidth_mbps;
 }
 
-static enum error_code warn_next(struct request *rq, const struct plan_request *in,
-                                 struct plan_answer *out)
+static void warn_next(struct request *rq, const struct plan_request *in,
+                      struct plan_answer *out)
 {
     bool given = in->candidates != NULL;
     const struct unused_member member[] = {
@@ -280,27 +271,23 @@ static enum error_code warn_next(struct request *rq, const struct plan_request *
         {"time_limit_s", isfinite(in->decision.time_limit_s)},
     };
 
-    return warn_unused(rq, member, sizeof(member) / sizeof(*member),
-                       given ? "runs of a model are chosen out of the candidates"
-                             : "runs of a model are chosen by how far it is sure of them",
-                       out);
+    warn_unused(rq, member, sizeof(member) / sizeof(*member),
+                given ? "runs of a model are chosen out of the candidates"
+                      : "runs of a model are chosen by how far it is sure of them",
+                out);
 }
 
 /* ---- the first training ---- */
 
-static enum error_code copy_runs(const struct planned_run *runs, size_t count,
-                                 const struct experiment **out, struct arena *a,
-                                 struct error *err)
+static void copy_runs(const struct planned_run *runs, size_t count,
+                      const struct experiment **out, struct arena *a)
 {
     struct experiment *list = NEW(a, struct experiment, count + 1);
 
-    if (!list)
-        return fail_memory(err);
     for (size_t i = 0; i < count; i++)
         list[i] = (struct experiment){runs[i].problem_size, (double)runs[i].processors,
                                       runs[i].dedicated, (double)NAN, (double)NAN};
     *out = list;
-    return OK;
 }
 
 /* Distinct sizes and counts of a plan, for what others would take. */
@@ -319,15 +306,13 @@ static void count_distinct(const struct run_plan *plan, size_t *sizes, size_t *c
     }
 }
 
-static enum error_code add_overheads(struct request *rq, const struct run_plan *plan,
-                                     size_t task_count, struct plan_answer *out)
+static void add_overheads(struct request *rq, const struct run_plan *plan,
+                          size_t task_count, struct plan_answer *out)
 {
     struct run_overhead rows[RUN_OVERHEAD_COUNT];
     struct overhead *list = NEW(rq->arena, struct overhead, RUN_OVERHEAD_COUNT);
     size_t sizes, counts;
 
-    if (!list)
-        return fail_memory(rq->err);
     count_distinct(plan, &sizes, &counts);
     run_overheads(sizes, counts, task_count, rows);
     for (size_t i = 0; i < RUN_OVERHEAD_COUNT; i++)
@@ -335,7 +320,6 @@ static enum error_code add_overheads(struct request *rq, const struct run_plan *
                                     rows[i].besides};
     out->overheads = list;
     out->overhead_count = RUN_OVERHEAD_COUNT;
-    return OK;
 }
 
 static void check_bounds(const struct plan_request *in, struct error *err)
@@ -373,12 +357,13 @@ static enum error_code plan_first(struct request *rq, const struct plan_request 
                            "Fewer than two numbers of processors above one: nothing "
                            "would be learnt of how the time changes with them",
                            out);
-    TRY(copy_runs(plan.runs, plan.run_count, &out->experiments, rq->arena, rq->err));
-    TRY(copy_runs(plan.dedicated_runs, plan.dedicated_run_count, &out->dedicated_runs,
-                  rq->arena, rq->err));
+    copy_runs(plan.runs, plan.run_count, &out->experiments, rq->arena);
+    copy_runs(plan.dedicated_runs, plan.dedicated_run_count, &out->dedicated_runs,
+              rq->arena);
     out->experiment_count = plan.run_count;
     out->dedicated_run_count = plan.dedicated_run_count;
-    return add_overheads(rq, &plan, (size_t)in->task_count, out);
+    add_overheads(rq, &plan, (size_t)in->task_count, out);
+    return OK;
 }
 
 /* ---- which runs next ---- */
@@ -395,8 +380,6 @@ static enum error_code make_candidates(struct request *rq, const struct plan_req
     for (uint64_t p = in->min_processors; p < in->max_processors; p *= 2)
         levels++;
     *list = NEW(rq->arena, struct run_candidate, levels * GRID_SIZES);
-    if (!*list)
-        return fail_memory(rq->err);
     for (size_t level = 0; level < levels; level++) {
         uint64_t p = in->min_processors << level;
 
@@ -419,8 +402,6 @@ static enum error_code given_candidates(struct request *rq, const struct plan_re
                                         struct run_candidate **list, size_t *count)
 {
     *list = NEW(rq->arena, struct run_candidate, in->candidate_count + 1);
-    if (!*list)
-        return fail_memory(rq->err);
     for (size_t i = 0; i < in->candidate_count; i++) {
         const struct candidate *c = &in->candidates[i];
         char pointer[64];
@@ -480,8 +461,6 @@ static enum error_code plan_next(struct request *rq, const struct plan_request *
     TRY(run_choose_next(candidates, candidate_count, m, asked, NULL, predict_by,
                         (size_t)in->want, &choices, &choice_count, rq->arena, rq->err));
     list = NEW(rq->arena, struct experiment, choice_count + 1);
-    if (!list)
-        return fail_memory(rq->err);
     for (size_t i = 0; i < choice_count; i++) {
         const struct run_candidate *c = &candidates[choices[i].candidate];
 
@@ -509,10 +488,10 @@ enum error_code post_experiment_plan(struct request *rq, const void *in, void *o
     if (source->model_id || source->application_id || source->model) {
         TRY(models_at_hand(rq, source, false, &model, &count));
         TRY(plan_next(rq, body, &model->fitted, answer));
-        TRY(warn_next(rq, body, answer));
+        warn_next(rq, body, answer);
     } else {
         TRY(plan_first(rq, body, answer));
-        TRY(warn_first(rq, body, answer));
+        warn_first(rq, body, answer);
     }
     decision_end(rq, "experiment_plan",
                  answer->reason_count ? DECISION_INFEASIBLE : DECISION_FEASIBLE,

@@ -117,8 +117,6 @@ static enum error_code ids_of(struct request *rq, const struct forecasts_query *
     TRY(store_load_resources(db, rq->principal.tenant, &part, &list, count, next_token,
                              rq->arena, rq->err));
     copy = NEW(rq->arena, const char *, *count);
-    if (!copy)
-        return fail_memory(rq->err);
     for (size_t i = 0; i < *count; i++)
         copy[i] = list[i].resource_id;
     *ids = copy;
@@ -173,8 +171,6 @@ static enum error_code fill_warnings(struct request *rq,
 {
     const char **list = NEW(rq->arena, const char *, 1);
 
-    if (!list)
-        return fail_memory(rq->err);
     page->warnings = list;
     if (silent == 0 && (page->forecast_count > 0 || !query->resource_id))
         return OK;
@@ -212,8 +208,6 @@ enum error_code get_forecasts(struct request *rq, const void *in, void *out)
     TRY(load_series_of_samples(samples, sample_count, &series, &series_count, rq->arena,
                                rq->err));
     rows = NEW(rq->arena, struct forecast_row, series_count + 1);
-    if (!rows)
-        return fail_memory(rq->err);
     for (size_t i = 0; i < series_count; i++) {
         struct forecast_row *row = &rows[page->forecast_count];
 

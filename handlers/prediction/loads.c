@@ -85,8 +85,6 @@ enum error_code loads_stored(struct request *rq, const char *const *ids, size_t 
                          floor(at_s / LOAD_BUCKET_S) * LOAD_BUCKET_S, LOAD_BUCKET_S,
                          &means, count, rq->arena, rq->err));
     list = NEW(rq->arena, struct load_sample, *count);
-    if (!list)
-        return fail_memory(rq->err);
     for (size_t i = 0; i < *count; i++)
         list[i] = (struct load_sample){
             .resource_id = means[i].resource_id,
@@ -153,13 +151,11 @@ enum error_code loads_forecast(struct request *rq, const struct load_request *in
     return load_forecast(&question, out, rq->arena, rq->err);
 }
 
-enum error_code loads_answer(const struct load_forecast *forecast,
-                             struct load_answer *out, struct arena *a, struct error *err)
+void loads_answer(const struct load_forecast *forecast, struct load_answer *out,
+                  struct arena *a)
 {
     struct load_row *rows = NEW(a, struct load_row, forecast->resource_count + 1);
 
-    if (!rows)
-        return fail_memory(err);
     for (size_t i = 0; i < forecast->resource_count; i++) {
         const struct resource_forecast *r = &forecast->resources[i];
 
@@ -176,5 +172,4 @@ enum error_code loads_answer(const struct load_forecast *forecast,
         .missing = forecast->missing,
         .missing_count = forecast->missing_listed,
     };
-    return OK;
 }

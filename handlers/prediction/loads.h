@@ -104,7 +104,7 @@ struct load_answer {
     size_t missing_count;
 };
 extern const struct json_object load_answer_json;
-enum error_code loads_answer(const struct load_forecast *forecast,
-                             struct load_answer *out, struct arena *a, struct error *err);
+void loads_answer(const struct load_forecast *forecast, struct load_answer *out,
+                  struct arena *a);
 
 #endif

@@ -69,8 +69,6 @@ static enum error_code keep(struct request *rq, const struct model_at_hand *list
 
     if (!rq->store_decision)
         return OK;
-    if (!kept)
-        return fail_memory(rq->err);
     for (size_t i = 0; i < count; i++) {
         const struct model_at_hand *m = &list[i];
         struct text_buffer b = {.arena = rq->arena};
@@ -167,8 +165,6 @@ static enum error_code read_stored(struct request *rq, const struct model_source
     TRY(request_db(rq, &db));
     if (s->model_id) {
         *list = NEW(rq->arena, struct store_model_now, 1);
-        if (!*list)
-            return fail_memory(rq->err);
         *count = 1;
         return store_model_now(db, rq->principal.tenant, s->model_id, *list, rq->arena,
                                rq->err);
@@ -177,8 +173,6 @@ static enum error_code read_stored(struct request *rq, const struct model_source
                          phases ? STORE_ALL_PHASES : s->phase_index, &rows, count,
                          rq->arena, rq->err));
     *list = NEW(rq->arena, struct store_model_now, *count + 1);
-    if (!*list)
-        return fail_memory(rq->err);
     if (*count)
         memcpy(*list, rows, *count * sizeof(*rows));
     *count = choose(s, *list, *count, phases);
@@ -198,8 +192,6 @@ static enum error_code stored_models(struct request *rq, const struct model_sour
     if (!found)
         TRY(read_stored(rq, s, phases, &stored, count));
     *list = NEW(rq->arena, struct model_at_hand, *count + 1);
-    if (!*list)
-        return fail_memory(rq->err);
     for (size_t i = 0; i < *count; i++) {
         if (found)
             TRY(take_kept(rq, &kept.models[i], &(*list)[i]));
@@ -229,8 +221,6 @@ enum error_code models_at_hand(struct request *rq, const struct model_source *so
         return OK;
     }
     models = NEW(rq->arena, struct model_at_hand, 1);
-    if (!models)
-        return fail_memory(rq->err);
     models->phase_index = (double)NAN;
     *count = 1;
     *list = models;

@@ -319,8 +319,6 @@ static enum error_code read_application(struct request *rq, struct db_session *d
 {
     struct progress_application *known = NEW(rq->arena, struct progress_application, 1);
 
-    if (!known)
-        return fail_memory(rq->err);
     TRY(store_progress_application(db, rq->principal.tenant, out->application_id, known,
                                    rq->arena, rq->err));
     out->application = known->task_count > 0 ? known : NULL;
@@ -348,16 +346,13 @@ static enum error_code read_stored(struct request *rq, const struct remaining_re
 }
 
 /* The newest report comes first from the store; of two of one time the later counts. */
-static enum error_code turn_round(struct looked_up *l, struct arena *a, struct error *err)
+static void turn_round(struct looked_up *l, struct arena *a)
 {
     struct progress_sample *list = NEW(a, struct progress_sample, l->sample_count + 1);
 
-    if (!list)
-        return fail_memory(err);
     for (size_t i = 0; i < l->sample_count; i++)
         list[i] = l->samples[l->sample_count - 1 - i];
     l->samples = list;
-    return OK;
 }
 
 static enum error_code look_up(struct request *rq, const struct remaining_request *in,
@@ -381,7 +376,7 @@ static enum error_code look_up(struct request *rq, const struct remaining_reques
         code = OK;
     }
     TRY(code);
-    TRY(turn_round(out, rq->arena, rq->err));
+    turn_round(out, rq->arena);
     return decision_keep_lookup(rq, "progress", &looked_up_json, out);
 }
 
@@ -463,30 +458,23 @@ static enum error_code bind_options(const struct remaining_request *in,
 
 /* ---- answers ---- */
 
-static enum error_code names_of(unsigned bits, const char *const *names, size_t count,
-                                const char *const **list, size_t *listed, struct arena *a,
-                                struct error *err)
+static void names_of(unsigned bits, const char *const *names, size_t count,
+                     const char *const **list, size_t *listed, struct arena *a)
 {
     const char **out = NEW(a, const char *, count);
 
-    if (!out)
-        return fail_memory(err);
     *listed = 0;
     for (size_t i = 0; i < count; i++)
         if (bits & 1u << i)
             out[(*listed)++] = names[i];
     *list = out;
-    return OK;
 }
 
-static enum error_code list_candidates(const struct progress_out *p,
-                                       struct remaining_answer *out, struct arena *a,
-                                       struct error *err)
+static void list_candidates(const struct progress_out *p, struct remaining_answer *out,
+                            struct arena *a)
 {
     struct candidate_row *rows = NEW(a, struct candidate_row, p->candidate_count + 1);
 
-    if (!rows)
-        return fail_memory(err);
     for (size_t i = 0; i < p->candidate_count; i++) {
         const struct progress_candidate *c = &p->candidates[i];
         bool fitted = isfinite(c->res_norm);
@@ -498,8 +486,8 @@ static enum error_code list_candidates(const struct progress_out *p,
             .res_norm = fitted ? c->res_norm : (double)NAN,
             .limit_ref_s = fitted ? c->limit_ref_s : (double)NAN,
         };
-        TRY(names_of(c->flags, progress_flag_names, PROGRESS_FLAG_COUNT, &rows[i].flags,
-                     &rows[i].flag_count, a, err));
+        names_of(c->flags, progress_flag_names, PROGRESS_FLAG_COUNT, &rows[i].flags,
+                 &rows[i].flag_count, a);
     }
     out->candidates = rows;
     out->candidate_count = p->candidate_count;
@@ -509,17 +497,13 @@ static enum error_code list_candidates(const struct progress_out *p,
         out->param_count = rows[p->chosen].param_count;
         out->res_norm = rows[p->chosen].res_norm;
     }
-    return OK;
 }
 
-static enum error_code list_resources(const struct remaining_request *in,
-                                      struct remaining_answer *out, struct arena *a,
-                                      struct error *err)
+static void list_resources(const struct remaining_request *in,
+                           struct remaining_answer *out, struct arena *a)
 {
     struct resource_row *rows = NEW(a, struct resource_row, in->resource_count + 1);
 
-    if (!rows)
-        return fail_memory(err);
     for (size_t i = 0; i < in->resource_count; i++) {
         const struct resource_in *r = &in->resources[i];
         double m = r->job_count + 1;
@@ -540,7 +524,6 @@ static enum error_code list_resources(const struct remaining_request *in,
     }
     out->resources = rows;
     out->resource_count = in->resource_count;
-    return OK;
 }
 
 static enum error_code list_warnings(unsigned bits, bool away,
@@ -549,8 +532,6 @@ static enum error_code list_warnings(unsigned bits, bool away,
 {
     const char **list = NEW(a, const char *, PROGRESS_WARN_COUNT + 1);
 
-    if (!list)
-        return fail_memory(err);
     for (size_t i = 0; i < PROGRESS_WARN_COUNT; i++) {
         if (!(bits & 1u << i))
             continue;
@@ -587,26 +568,21 @@ static void fill_remaining(const struct progress_in *in, const struct progress_o
     out->remaining_high_ref_s = progress_remaining_ref_s(rule, p->high_ref_s, work, pct);
 }
 
-static enum error_code fill_interval(const struct progress_out *p,
-                                     struct remaining_answer *out, struct arena *a,
-                                     struct error *err)
+static void fill_interval(const struct progress_out *p, struct remaining_answer *out,
+                          struct arena *a)
 {
     struct interval_row *row = NEW(a, struct interval_row, 1);
 
-    if (!row)
-        return fail_memory(err);
     *row = (struct interval_row){p->low_ref_s, p->high_ref_s, PROGRESS_INTERVAL_LEVEL};
     out->interval = isnan(p->low_ref_s) ? NULL : row;
-    return OK;
 }
 
 static const struct reason_row no_sample = {
     "no_sample", "No report of the task's progress, and no estimate_ref_s"};
 
-static enum error_code fill_answer(struct request *rq, const struct remaining_request *in,
-                                   const struct progress_in *question,
-                                   const struct progress_out *p,
-                                   struct remaining_answer *out)
+static void fill_answer(struct request *rq, const struct remaining_request *in,
+                        const struct progress_in *question, const struct progress_out *p,
+                        struct remaining_answer *out)
 {
     static const char *const abscissas[] = {"elapsed_s", "work_ref_s"};
     bool work =
@@ -621,18 +597,18 @@ static enum error_code fill_answer(struct request *rq, const struct remaining_re
     out->abscissa = p->candidate_count ? abscissas[work] : NULL;
     out->extrapolated_ref_s = p->extrapolated_ref_s;
     out->residual_stddev_s = p->residual_stddev_s;
-    TRY(names_of(p->flags, progress_flag_names, PROGRESS_FLAG_COUNT, &out->flags,
-                 &out->flag_count, rq->arena, rq->err));
-    TRY(list_candidates(p, out, rq->arena, rq->err));
+    names_of(p->flags, progress_flag_names, PROGRESS_FLAG_COUNT, &out->flags,
+             &out->flag_count, rq->arena);
+    list_candidates(p, out, rq->arena);
     if (p->source == PROGRESS_FROM_none) {
         out->reasons = &no_sample;
         out->reason_count = 1;
-        return OK;
+        return;
     }
     out->estimate_ref_s = p->estimate_ref_s;
     fill_remaining(question, p, out);
-    TRY(fill_interval(p, out, rq->arena, rq->err));
-    return list_resources(in, out, rq->arena, rq->err);
+    fill_interval(p, out, rq->arena);
+    list_resources(in, out, rq->arena);
 }
 
 static void start_answer(const struct remaining_request *in, struct remaining_answer *out)
@@ -658,24 +634,19 @@ static enum error_code read_history(const struct remaining_request *in,
         return progress_history_of(stored->samples, stored->sample_count, max_points, out,
                                    a, err);
     list = NEW(a, struct progress_sample, in->sample_count + 1);
-    if (!list)
-        return fail_memory(err);
     for (size_t i = 0; i < in->sample_count; i++)
         list[i] = progress_report_sample(&in->samples[i]);
     return progress_history_of(list, in->sample_count, max_points, out, a, err);
 }
 
-static enum error_code read_functions(const struct remaining_request *in,
-                                      struct progress_in *out, struct arena *a,
-                                      struct error *err)
+static void read_functions(const struct remaining_request *in, struct progress_in *out,
+                           struct arena *a)
 {
     struct progress_function_in *list;
 
     if (!in->functions)
-        return OK;
+        return;
     list = NEW(a, struct progress_function_in, in->function_count);
-    if (!list)
-        return fail_memory(err);
     for (size_t i = 0; i < in->function_count; i++) {
         const struct function_in *f = &in->functions[i];
 
@@ -686,7 +657,6 @@ static enum error_code read_functions(const struct remaining_request *in,
     }
     out->functions = list;
     out->function_count = in->function_count;
-    return OK;
 }
 
 enum error_code predict_remaining(struct request *rq, const void *in, void *out)
@@ -705,7 +675,7 @@ enum error_code predict_remaining(struct request *rq, const void *in, void *out)
     TRY(look_up(rq, body, &stored));
     TRY(read_history(body, &stored, question.options.max_points, &question.history,
                      rq->arena, rq->err));
-    TRY(read_functions(body, &question, rq->arena, rq->err));
+    read_functions(body, &question, rq->arena);
     if (body->previous) {
         question.previous_count = body->previous->sample_count;
         question.previous_estimate_ref_s = body->previous->estimate_ref_s;
@@ -716,7 +686,7 @@ enum error_code predict_remaining(struct request *rq, const void *in, void *out)
         question.history.warnings |= PROGRESS_WARN_SCREENED;
     answer->application_id = stored.application_id;
     answer->application = stored.application;
-    TRY(fill_answer(rq, body, &question, &p, answer));
+    fill_answer(rq, body, &question, &p, answer);
     TRY(list_warnings(question.history.warnings, stored.away, &answer->decision,
                       rq->arena, rq->err));
     decision_end(rq, progress_method_names[question.options.method],

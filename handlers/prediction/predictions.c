@@ -380,31 +380,26 @@ static const char *warning_text(unsigned bit)
 }
 
 /* The list of names of a mask, made once. */
-static enum error_code warnings_of(struct predicting *p, unsigned mask,
-                                   const char *const **list, size_t *count)
+static void warnings_of(struct predicting *p, unsigned mask, const char *const **list,
+                        size_t *count)
 {
     size_t n = 0;
 
     *list = NULL;
     *count = (size_t)__builtin_popcount(mask);
     if (!mask)
-        return OK;
+        return;
     if (!p->warnings)
         p->warnings = NEW(p->rq->arena, const char *const *, FITTED_WARN_MASKS);
-    if (!p->warnings)
-        return fail_memory(p->rq->err);
     if (!p->warnings[mask]) {
         const char **names = NEW(p->rq->arena, const char *, *count);
 
-        if (!names)
-            return fail_memory(p->rq->err);
         for (unsigned bit = 0; bit < WARNING_COUNT; bit++)
             if (mask & 1u << bit)
                 names[n++] = warning_name(bit);
         p->warnings[mask] = names;
     }
     *list = p->warnings[mask];
-    return OK;
 }
 
 /* The input that a warning is about; "" for other warnings. */
@@ -434,8 +429,6 @@ static enum error_code warn(struct predicting *p, const char *text)
         size_t room = 2 * p->warning_room + 16;
 
         p->texts = GROW(p->rq->arena, p->texts, const char *, p->warning_room, room);
-        if (!p->texts)
-            return fail_memory(p->rq->err);
         p->warning_room = room;
         d->warnings = p->texts;
     }
@@ -537,8 +530,6 @@ static enum error_code add_reason(struct predicting *p, const char *reason)
 {
     struct reason_row *row = NEW(p->rq->arena, struct reason_row, 1);
 
-    if (!row)
-        return fail_memory(p->rq->err);
     *row = (struct reason_row){reason, detail_of(reason)};
     p->out->reasons = row;
     p->out->reason_count = 1;
@@ -612,9 +603,8 @@ static void fill_inputs(const struct predicting *p, const struct fitted_model *m
     }
 }
 
-static enum error_code fill_result(struct predicting *p,
-                                   const struct fitted_prediction *prediction,
-                                   struct result *out)
+static void fill_result(struct predicting *p, const struct fitted_prediction *prediction,
+                        struct result *out)
 {
     *out = (struct result){
         .phase_index = (double)NAN,
@@ -631,7 +621,7 @@ static enum error_code fill_result(struct predicting *p,
         .extrapolation_ratio = prediction->extrapolation_ratio,
         .interval_basis = prediction->own_basis,
     };
-    return warnings_of(p, prediction->warnings, &out->warnings, &out->warning_count);
+    warnings_of(p, prediction->warnings, &out->warnings, &out->warning_count);
 }
 
 /* ---- loads ---- */
@@ -643,9 +633,7 @@ static enum error_code use_forecast(struct predicting *p, bool *done)
     const struct question *q = &p->in->query;
     struct load_answer *loads = NEW(p->rq->arena, struct load_answer, 1);
 
-    if (!loads)
-        return fail_memory(p->rq->err);
-    TRY(loads_answer(&p->forecast, loads, p->rq->arena, p->rq->err));
+    loads_answer(&p->forecast, loads, p->rq->arena);
     p->out->loads = loads;
     *done = p->forecast.reason != NULL;
     if (*done)
@@ -709,7 +697,7 @@ static enum error_code answer_one(struct predicting *p)
     TRY(match_duration(p, prediction.time_s, &again));
     if (again)
         TRY(ask_once(p, &prediction));
-    TRY(fill_result(p, &prediction, &p->out->result));
+    fill_result(p, &prediction, &p->out->result);
     if (prediction.reason)
         return add_reason(p, prediction.reason);
     if (prediction.own_basis)
@@ -728,8 +716,6 @@ static enum error_code answer_many(struct predicting *p)
     const char *reason = NULL;
     size_t answered = 0;
 
-    if (!results)
-        return fail_memory(p->rq->err);
     for (size_t i = 0; i < count; i++) {
         const struct question *q = &p->in->queries[i];
         struct perf_query query = query_of(p, q);
@@ -743,7 +729,7 @@ static enum error_code answer_many(struct predicting *p)
         if (p->rq->err->code != OK)
             continue;
         fitted_predict(m, &query, inputs, &p->interval, &prediction);
-        TRY(fill_result(p, &prediction, &results[i]));
+        fill_result(p, &prediction, &results[i]);
         count_warnings(&counted, prediction.warnings, i);
         answered += !prediction.reason;
         reason = prediction.reason ? prediction.reason : reason;
@@ -798,7 +784,7 @@ static enum error_code ask_phase(struct predicting *p, size_t i, struct result *
                             p->rq->arena, p->rq->err));
         fitted_predict(&model->fitted, &query, inputs, &interval, &prediction);
     }
-    TRY(fill_result(p, &prediction, row));
+    fill_result(p, &prediction, row);
     count_warnings(counted, prediction.warnings, i);
     row->phase_index = q->phase_index;
     if (prediction.reason)
@@ -816,8 +802,6 @@ static enum error_code answer_phases(struct predicting *p)
     double missing_share = 0;
     const char *reason = NULL;
 
-    if (!rows)
-        return fail_memory(p->rq->err);
     sum->run_time_s = sum->run_time_low_s = sum->run_time_high_s = 0;
     for (size_t i = 0; i < p->in->phase_count; i++) {
         TRY(ask_phase(p, i, &rows[i], &counted, &missing_share));
@@ -851,8 +835,6 @@ static enum error_code name_models(struct predicting *p)
     const struct fitted_model *m = &p->models[0].fitted;
     struct model_summary s;
 
-    if (!names || !basis)
-        return fail_memory(p->rq->err);
     for (size_t i = 0; i < p->model_count; i++)
         names[i] = (struct named_model){p->models[i].id, p->models[i].state,
                                         model_kind_names[p->models[i].fitted.kind],

@@ -28,10 +28,10 @@ enum error_code histories_begin(const struct snapshot *snapshot, size_t expected
 {
     size_t count = snapshot ? snapshot->resource_count : 0;
 
+    (void)err;
     *out = (struct resource_histories){.count = count, .now_s = NAN};
     out->list = NEW(a, struct resource_history, snapshot ? count : expected);
-    if (!out->list || !name_index_create(&out->index, snapshot ? count : expected, a))
-        return fail_memory(err);
+    name_index_create(&out->index, snapshot ? count : expected, a);
     for (size_t i = 0; i < count; i++) {
         out->list[i].id = snapshot->resources[i].id;
         out->list[i].resource = &snapshot->resources[i];
@@ -172,8 +172,6 @@ static enum error_code take_times(const struct resource *r, double now_s,
     size_t count = 0;
 
     out->gap_s = NEW(a, double, r->failure_time_count);
-    if (!list || !out->gap_s)
-        return fail_memory(err);
     for (size_t i = 0; i < r->failure_time_count; i++)
         if (!isnan(r->failure_times_s[i]))
             list[count++] =
@@ -256,8 +254,6 @@ static enum error_code list_stored(const struct resource_histories *h, struct st
                                    struct arena *a, struct error *err)
 {
     out->list = NEW(a, struct resource_history *, h->count);
-    if (!out->list)
-        return fail_memory(err);
     for (size_t i = 0; i < h->count; i++)
         if (h->list[i].wanted && !says_history(h->list[i].resource))
             out->list[out->count++] = &h->list[i];
@@ -265,16 +261,15 @@ static enum error_code list_stored(const struct resource_histories *h, struct st
 }
 
 /* The rows by resource: a counting sort. Components get numbers. */
-static enum error_code group(const struct store_failure_of *rows, size_t count,
-                             struct stored *s, struct arena *a, struct error *err)
+static void group(const struct store_failure_of *rows, size_t count, struct stored *s,
+                  struct arena *a)
 {
     struct at_risk_row *sorted = NEW(a, struct at_risk_row, count);
     struct name_index components;
     size_t component_count = 0;
 
     s->first = NEW(a, size_t, s->count + 2);
-    if (!sorted || !s->first || !name_index_create(&components, count, a))
-        return fail_memory(err);
+    name_index_create(&components, count, a);
     for (size_t i = 0; i < count; i++)
         s->first[rows[i].resource + 2]++;
     for (size_t i = 2; i < s->count + 2; i++)
@@ -297,7 +292,6 @@ static enum error_code group(const struct store_failure_of *rows, size_t count,
         s->component = asked == NAME_NOT_FOUND ? SIZE_MAX : 1 + asked;
     }
     s->rows = sorted;
-    return OK;
 }
 
 static int by_begin(const void *a, const void *b)
@@ -331,16 +325,13 @@ static size_t merge_spans(const struct store_observation_of *list, size_t count,
     return used;
 }
 
-static enum error_code take_observations(const struct store_observation_of *list,
-                                         size_t count, struct stored *s, struct arena *a,
-                                         struct error *err)
+static void take_observations(const struct store_observation_of *list, size_t count,
+                              struct stored *s, struct arena *a)
 {
     size_t next = 0, used = 0;
 
     s->spans = NEW(a, struct at_risk_span, count);
     s->first_span = NEW(a, size_t, s->count + 1);
-    if (!s->spans || !s->first_span)
-        return fail_memory(err);
     for (size_t i = 0; i < s->count; i++) {
         size_t begin = next;
 
@@ -352,7 +343,6 @@ static enum error_code take_observations(const struct store_observation_of *list
         used += merge_spans(list + begin, next - begin, s->spans + used);
         s->first_span[i + 1] = used;
     }
-    return OK;
 }
 
 /* An instant that PostgreSQL knows. */
@@ -374,14 +364,15 @@ static enum error_code query(struct request *rq, double now_s, struct stored *s)
     TRY(request_db(rq, &db));
     TRY(store_failures_of(db, rq->principal.tenant, s->ids, storable(now_s), s->limit,
                           &rows, &count, rq->arena, rq->err));
-    TRY(group(rows, count, s, rq->arena, rq->err));
+    group(rows, count, s, rq->arena);
     TRY(store_first_seen(db, rq->principal.tenant, s->ids, storable(now_s), &seen, &count,
                          rq->arena, rq->err));
     for (size_t i = 0; i < count; i++)
         s->since_s[seen[i].resource] = seen[i].seen_at_s;
     TRY(store_observations_of(db, rq->principal.tenant, s->ids, storable(now_s),
                               &observations, &count, rq->arena, rq->err));
-    return take_observations(observations, count, s, rq->arena, rq->err);
+    take_observations(observations, count, s, rq->arena);
+    return OK;
 }
 
 /* The failures, for what merges them. A failure that never ended and is followed by
@@ -435,8 +426,6 @@ static enum error_code take_stored(const struct stored *s, size_t i, double now_
     };
 
     out->gap_s = NEW(a, double, count);
-    if (!list || !out->gap_s)
-        return fail_memory(err);
     if (out->resource && !isnan(out->resource->observed_since_s))
         in.from_s = out->resource->observed_since_s;
     if (s->first && count == s->limit) {
@@ -515,8 +504,6 @@ static enum error_code read_peers(struct request *rq, struct resource_histories 
     s.list = NEW(rq->arena, struct resource_history *, count);
     out->list = NEW(rq->arena, struct resource_history *, count + h->count);
     out->seen = NEW(rq->arena, struct failure_exposure, count + h->count);
-    if (!list || !s.list || !out->list || !out->seen)
-        return fail_memory(rq->err);
     for (size_t i = 0; i < count; i++) {
         if (name_index_find(&h->index, peers[i].resource_id) != NAME_NOT_FOUND)
             continue;
@@ -552,15 +539,13 @@ struct site_chains {
     size_t *next;  /* of each host */
 };
 
-static enum error_code chain_hosts(const struct hosts *hosts, struct site_chains *c,
-                                   struct arena *a, struct error *err)
+static void chain_hosts(const struct hosts *hosts, struct site_chains *c, struct arena *a)
 {
     size_t count = 0;
 
     c->first = NEW(a, size_t, hosts->count);
     c->next = NEW(a, size_t, hosts->count);
-    if (!c->first || !c->next || !name_index_create(&c->sites, hosts->count, a))
-        return fail_memory(err);
+    name_index_create(&c->sites, hosts->count, a);
     for (size_t i = hosts->count; i-- > 0;) {
         const char *site_id = site_of(hosts->list[i]);
         size_t site = site_id ? name_index_add(&c->sites, site_id, count) : count;
@@ -572,7 +557,6 @@ static enum error_code chain_hosts(const struct hosts *hosts, struct site_chains
         c->next[i] = c->first[site];
         c->first[site] = i + 1;
     }
-    return OK;
 }
 
 /* The prior of the hosts of one site. */
@@ -590,17 +574,16 @@ static void fit_site_prior(struct hosts *hosts, const struct site_chains *chains
 
 /* Gives the stored hosts of each site what the site teaches. *left: those without a
  * prior. */
-static enum error_code give_site_priors(struct resource_histories *h, struct hosts *hosts,
-                                        size_t *left, struct arena *a, struct error *err)
+static void give_site_priors(struct resource_histories *h, struct hosts *hosts,
+                             size_t *left, struct arena *a)
 {
     struct rate_prior *priors = NEW(a, struct rate_prior, h->count);
     struct site_chains chains;
     struct name_index sites;
     size_t count = 0;
 
-    if (!priors || !name_index_create(&sites, h->count, a))
-        return fail_memory(err);
-    TRY(chain_hosts(hosts, &chains, a, err));
+    name_index_create(&sites, h->count, a);
+    chain_hosts(hosts, &chains, a);
     for (size_t i = 0; i < h->count; i++) {
         struct resource_history *r = &h->list[i];
         const char *site_id = site_of(r);
@@ -620,7 +603,6 @@ static enum error_code give_site_priors(struct resource_histories *h, struct hos
         }
         *left += r->prior_scope == RATE_PRIOR_NONE;
     }
-    return OK;
 }
 
 /* Only the rate that the store's counts give has a prior. */
@@ -637,7 +619,7 @@ static enum error_code find_priors(struct request *rq, struct resource_histories
     TRY(list_stored(h, &asked, rq->arena, rq->err));
     if (options->prior == RATE_PRIOR_SITE) {
         TRY(read_peers(rq, h, asked.ids, false, options, &hosts));
-        TRY(give_site_priors(h, &hosts, &left, rq->arena, rq->err));
+        give_site_priors(h, &hosts, &left, rq->arena);
         if (left == 0)
             return OK;
     }
@@ -677,17 +659,16 @@ static void restore_one(const struct kept_resource *r, struct stored *s, size_t 
 }
 
 /* What a replay has of the stored history, as if it had been read. */
-static enum error_code restore(const struct kept *kept, struct resource_histories *h,
-                               struct stored *s, struct arena *a, struct error *err)
+static void restore(const struct kept *kept, struct resource_histories *h,
+                    struct stored *s, struct arena *a)
 {
     struct name_index index;
     size_t count = 0, span_count = 0;
 
     h->unavailable = kept->unavailable;
     if (kept->unavailable)
-        return OK;
-    if (!name_index_create(&index, kept->resource_count, a))
-        return fail_memory(err);
+        return;
+    name_index_create(&index, kept->resource_count, a);
     for (size_t i = 0; i < kept->resource_count; i++) {
         name_index_add(&index, kept->resources[i].id, i);
         count += kept->resources[i].down_count;
@@ -697,8 +678,6 @@ static enum error_code restore(const struct kept *kept, struct resource_historie
     s->spans = NEW(a, struct at_risk_span, span_count);
     s->first = NEW(a, size_t, s->count + 1);
     s->first_span = NEW(a, size_t, s->count + 1);
-    if (!s->rows || !s->spans || !s->first || !s->first_span)
-        return fail_memory(err);
     count = span_count = 0;
     for (size_t i = 0; i < s->count; i++) {
         size_t place = name_index_find(&index, s->list[i]->id);
@@ -708,7 +687,6 @@ static enum error_code restore(const struct kept *kept, struct resource_historie
         s->first[i + 1] = count;
         s->first_span[i + 1] = span_count;
     }
-    return OK;
 }
 
 /* The rows and spans of one resource, as columns from `room` on. */
@@ -769,8 +747,6 @@ static enum error_code keep(struct request *rq, const struct resource_histories 
         return OK;
     resources = NEW(rq->arena, struct kept_resource, kept.resource_count);
     room = NEW(rq->arena, double, 4 * count + 2 * span_count);
-    if (!resources || !room)
-        return fail_memory(rq->err);
     for (size_t i = 0; i < kept.resource_count; i++)
         keep_one(s, i, &room, &resources[i]);
     kept.resources = resources;
@@ -791,7 +767,7 @@ static enum error_code read_stored(struct request *rq, struct resource_histories
         h->now_s = replayed ? kept.now_s : clock_wall_s();
     TRY(list_stored(h, &s, rq->arena, rq->err));
     if (replayed)
-        TRY(restore(&kept, h, &s, rq->arena, rq->err));
+        restore(&kept, h, &s, rq->arena);
     else if (s.count > 0)
         TRY(query_or_do_without(rq, h, &s));
     for (size_t i = 0; i < s.count; i++)
@@ -819,16 +795,14 @@ struct sites {
     size_t *of; /* of each resource: index, or NAME_NOT_FOUND for a site of its own */
 };
 
-static enum error_code find_sites(struct resource_histories *h, struct sites *out,
-                                  struct arena *a, struct error *err)
+static void find_sites(struct resource_histories *h, struct sites *out, struct arena *a)
 {
     struct name_index index;
     size_t count = 0;
 
     out->list = NEW(a, struct site, h->count);
     out->of = NEW(a, size_t, h->count);
-    if (!out->list || !out->of || !name_index_create(&index, h->count, a))
-        return fail_memory(err);
+    name_index_create(&index, h->count, a);
     for (size_t i = 0; i < h->count; i++) {
         const struct resource *r = h->list[i].resource;
 
@@ -839,30 +813,24 @@ static enum error_code find_sites(struct resource_histories *h, struct sites *ou
         if (out->of[i] == NAME_NOT_FOUND)
             out->of[i] = count++;
     }
-    return OK;
 }
 
 /* All resources of a site are wanted when one of them is. */
-static enum error_code want_sites(struct resource_histories *h, const struct sites *sites,
-                                  struct arena *a, struct error *err)
+static void want_sites(struct resource_histories *h, const struct sites *sites,
+                       struct arena *a)
 {
     bool *wanted = NEW(a, bool, h->count);
 
-    if (!wanted)
-        return fail_memory(err);
     for (size_t i = 0; i < h->count; i++)
         if (h->list[i].wanted && sites->of[i] != NAME_NOT_FOUND)
             wanted[sites->of[i]] = true;
     for (size_t i = 0; i < h->count; i++)
         if (sites->of[i] != NAME_NOT_FOUND && wanted[sites->of[i]])
             h->list[i].wanted = true;
-    return OK;
 }
 
-static enum error_code sum_up_sites(const struct resource_histories *h,
-                                    const struct sites *sites,
-                                    enum mf_estimator estimator, struct arena *a,
-                                    struct error *err)
+static void sum_up_sites(const struct resource_histories *h, const struct sites *sites,
+                         enum mf_estimator estimator, struct arena *a)
 {
     for (size_t i = 0; i < h->count; i++) {
         const struct resource_history *r = &h->list[i];
@@ -880,8 +848,6 @@ static enum error_code sum_up_sites(const struct resource_histories *h,
 
         site->gap_s = NEW(a, double, site->gap_count);
         site->gap_count = 0;
-        if (!site->gap_s)
-            return fail_memory(err);
     }
     for (size_t i = 0; i < h->count; i++) {
         const struct resource_history *r = &h->list[i];
@@ -891,7 +857,6 @@ static enum error_code sum_up_sites(const struct resource_histories *h,
         for (size_t g = 0; site && r->wanted && g < r->gap_count; g++)
             site->gap_s[site->gap_count++] = r->gap_s[g];
     }
-    return OK;
 }
 
 /* ---- all together ---- */
@@ -951,8 +916,8 @@ enum error_code histories_read(struct request *rq, struct resource_histories *h,
     struct sites sites = {NULL, NULL};
 
     if (with_sites) {
-        TRY(find_sites(h, &sites, rq->arena, rq->err));
-        TRY(want_sites(h, &sites, rq->arena, rq->err));
+        find_sites(h, &sites, rq->arena);
+        want_sites(h, &sites, rq->arena);
     }
     for (size_t i = 0; i < h->count; i++)
         if (h->list[i].wanted && says_history(h->list[i].resource))
@@ -960,7 +925,7 @@ enum error_code histories_read(struct request *rq, struct resource_histories *h,
                            rq->err));
     TRY(read_stored(rq, h, options));
     if (with_sites)
-        TRY(sum_up_sites(h, &sites, estimator_of(options), rq->arena, rq->err));
+        sum_up_sites(h, &sites, estimator_of(options), rq->arena);
     for (size_t i = 0; i < h->count; i++) {
         struct site *site =
             with_sites && sites.of[i] != NAME_NOT_FOUND ? &sites.list[sites.of[i]] : NULL;
