@@ -317,7 +317,7 @@ struct deciding {
 };
 
 /* The jobs that say how long they take, with what they were promised. */
-static enum error_code take_jobs(struct deciding *d)
+static void take_jobs(struct deciding *d)
 {
     const struct queue_orders_request *body = d->body;
     struct arena *a = d->rq->arena;
@@ -326,8 +326,6 @@ static enum error_code take_jobs(struct deciding *d)
     bool promised = false;
 
     d->given = NEW(a, size_t, body->job_count);
-    if (!jobs || !promises || !d->given)
-        return fail_memory(d->rq->err);
     for (size_t i = 0; i < body->job_count; i++) {
         const struct waiting_job *job = &body->jobs[i];
         size_t at = d->in.job_count;
@@ -342,11 +340,10 @@ static enum error_code take_jobs(struct deciding *d)
     }
     d->in.jobs = jobs;
     d->in.planned_start_s = promised ? promises : NULL;
-    return OK;
 }
 
 /* The lists without names. */
-static enum error_code make_input(struct deciding *d)
+static void make_input(struct deciding *d)
 {
     const struct queue_orders_request *body = d->body;
     struct arena *a = d->rq->arena;
@@ -354,8 +351,6 @@ static enum error_code make_input(struct deciding *d)
     struct queue_reservation *reservations =
         NEW(a, struct queue_reservation, body->reservation_count);
 
-    if (!running || !reservations)
-        return fail_memory(d->rq->err);
     for (size_t i = 0; i < body->running_count; i++)
         running[i] = body->running[i].running;
     for (size_t i = 0; i < body->reservation_count; i++)
@@ -370,7 +365,7 @@ static enum error_code make_input(struct deciding *d)
         .reservation_count = body->reservation_count,
         .budget = &d->rq->budget,
     };
-    return take_jobs(d);
+    take_jobs(d);
 }
 
 static void find_policy(const char *name, const struct policy **policy, struct error *err)
@@ -390,8 +385,7 @@ static enum error_code check_jobs(struct deciding *d)
     struct name_index running;
     char pointer[64];
 
-    if (!name_index_create(&running, body->running_count, d->rq->arena))
-        return fail_memory(err);
+    name_index_create(&running, body->running_count, d->rq->arena);
     for (size_t i = 0; i < body->running_count; i++)
         name_index_add(&running, body->running[i].id, i);
     for (size_t i = 0; i < body->job_count; i++) {
@@ -554,8 +548,6 @@ static const char *detail_of(const struct deciding *d, const struct queue_verdic
     if (v->by == QUEUE_NOTHING)
         return "keeps the start that it was promised; nobody is in its way now";
     who = describe(d, v);
-    if (!who)
-        return NULL;
     if (v->reason == QUEUE_REASON_PROCESSORS)
         return arena_printf(a, "needs %llu processors, %llu are free until %s at %.15g",
                             (unsigned long long)processors,
@@ -580,21 +572,17 @@ static void name_blocker(const struct deciding *d, enum queue_blocker by, size_t
         *job_id = job_name(d, index);
 }
 
-static enum error_code tell_broken(struct deciding *d, const struct queue_verdict *v,
-                                   struct wait *w)
+static void tell_broken(struct deciding *d, const struct queue_verdict *v, struct wait *w)
 {
     struct promise_broken *broken;
 
     if (isnan(v->broken_by_s))
-        return OK;
+        return;
     broken = NEW(d->rq->arena, struct promise_broken, 1);
-    if (!broken)
-        return fail_memory(d->rq->err);
     broken->by_s = v->broken_by_s;
     name_blocker(d, v->breaker_by, v->breaker, &broken->blocking_job_id,
                  &broken->blocking_reservation_id);
     w->promise_broken = broken;
-    return OK;
 }
 
 /* Without the time for it, reasons go untold. */
@@ -624,7 +612,7 @@ static enum error_code tell_wait(struct deciding *d, size_t job)
         .until_s = v->until_s,
     };
     name_blocker(d, v->by, v->blocker, &w->blocking_job_id, &w->blocking_reservation_id);
-    TRY(tell_broken(d, v, w));
+    tell_broken(d, v, w);
     return w->detail ? OK : fail_memory(d->rq->err);
 }
 
@@ -634,8 +622,6 @@ static enum error_code tell_unplaced(struct deciding *d, const struct waiting_jo
     struct arena *a = d->rq->arena;
     struct unplaced_reason *reason = NEW(a, struct unplaced_reason, 1);
 
-    if (!reason)
-        return fail_memory(d->rq->err);
     reason->reason = queue_reason_names[why];
     reason->detail = why == QUEUE_REASON_NO_ESTIMATE
                          ? "estimate_s is missing: how long does it run at most?"
@@ -654,8 +640,6 @@ static enum error_code tell_all(struct deciding *d)
     answer->starts = d->starts = NEW(d->rq->arena, struct start, count);
     answer->waiting = d->waiting = NEW(d->rq->arena, struct wait, count);
     answer->unplaced = d->unplaced = NEW(d->rq->arena, struct unplaced, count);
-    if (!d->starts || !d->waiting || !d->unplaced)
-        return fail_memory(d->rq->err);
     for (size_t i = 0; i < d->in.job_count; i++) {
         size_t job = d->out.order[i];
         const struct waiting_job *j = &d->body->jobs[d->given[job]];
@@ -729,7 +713,7 @@ enum error_code post_queue_orders(struct request *rq, const void *in, void *out)
     find_policy(body->decision.algorithm, &d.policy, rq->err);
     params_bind(queue_conservative_params, body->decision.options,
                 body->decision.option_count, d.options, rq->err);
-    TRY(make_input(&d));
+    make_input(&d);
     TRY(check_jobs(&d));
     code = queue_check(&d.in, rq->arena, rq->err);
     if (code != OK || !d.policy)
