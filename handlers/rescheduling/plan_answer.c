@@ -102,9 +102,9 @@ static void fill_basis(const struct plan_call *call, size_t from,
         out->reschedule_cost_samples = (double)basis->event_count;
 }
 
-enum error_code plan_call_interval(struct plan_call *call, size_t from,
-                                   const struct plan_interval *interval,
-                                   struct plan_answer_interval *out)
+void plan_call_interval(struct plan_call *call, size_t from,
+                        const struct plan_interval *interval,
+                        struct plan_answer_interval *out)
 {
     const struct plan_call_site *at = &call->at[interval->place.site];
     const struct site *site = &at->given->site;
@@ -113,8 +113,6 @@ enum error_code plan_call_interval(struct plan_call *call, size_t from,
         plan_machines_members(at->machines, interval->place.schedule, &count);
     const char **ids = NEW(call->rq->arena, const char *, count);
 
-    if (!ids)
-        return fail_memory(call->rq->err);
     for (size_t i = 0; i < count; i++)
         ids[i] = site->resources[at->usable.resource[members[i]]].id;
     *out = (struct plan_answer_interval){
@@ -131,7 +129,6 @@ enum error_code plan_call_interval(struct plan_call *call, size_t from,
         .valid = interval->valid,
     };
     fill_basis(call, from, interval, out);
-    return OK;
 }
 
 #define FAR_RATIO 2.0 /* beyond, the caller is warned */
@@ -184,14 +181,12 @@ static enum error_code warn_far(struct plan_call *call, const struct plan_out *o
 }
 
 /* The stored models of the phases where they run. */
-static enum error_code fill_models(struct plan_call *call, const struct plan_out *out,
-                                   struct plan_answer_part *part)
+static void fill_models(struct plan_call *call, const struct plan_out *out,
+                        struct plan_answer_part *part)
 {
     struct plan_answer_model *list =
         NEW(call->rq->arena, struct plan_answer_model, call->in.phase_count);
 
-    if (!list)
-        return fail_memory(call->rq->err);
     for (size_t i = 0; i < out->interval_count; i++)
         for (size_t k = out->intervals[i].first; k <= out->intervals[i].last; k++) {
             const struct stored_model *m =
@@ -202,34 +197,30 @@ static enum error_code fill_models(struct plan_call *call, const struct plan_out
                     k, m->site_id, m->model_id, m->version, m->error_pct};
         }
     part->models = part->model_count ? list : NULL;
-    return OK;
 }
 
-static enum error_code fill_plan(struct plan_call *call, const struct plan_out *out,
-                                 struct plan_answer_part *part)
+static void fill_plan(struct plan_call *call, const struct plan_out *out,
+                      struct plan_answer_part *part)
 {
     struct arena *a = call->rq->arena;
     struct plan_answer_interval *plan =
         NEW(a, struct plan_answer_interval, out->interval_count);
     double *markers = NEW(a, double, out->interval_count);
 
-    if (!plan || !markers)
-        return fail_memory(call->rq->err);
     for (size_t i = 0; i < out->interval_count; i++) {
         size_t from = i ? out->intervals[i - 1].place.site : call->in.current.site;
 
-        TRY(plan_call_interval(call, from, &out->intervals[i], &plan[i]));
+        plan_call_interval(call, from, &out->intervals[i], &plan[i]);
         markers[i] = (double)out->intervals[i].last;
     }
     part->plan = plan;
     part->interval_markers = markers;
     part->plan_count = part->marker_count = out->interval_count;
-    return OK;
 }
 
 /* Why no site can run it. */
-static enum error_code fill_unplaced(struct plan_call *call, const struct plan_out *out,
-                                     struct plan_answer_part *part)
+static void fill_unplaced(struct plan_call *call, const struct plan_out *out,
+                          struct plan_answer_part *part)
 {
     size_t n = call->in.site_count;
     struct plan_answer_unplaced *unplaced =
@@ -237,15 +228,12 @@ static enum error_code fill_unplaced(struct plan_call *call, const struct plan_o
     struct plan_answer_reason *reasons =
         NEW(call->rq->arena, struct plan_answer_reason, n);
 
-    if (!unplaced || !reasons)
-        return fail_memory(call->rq->err);
     for (size_t s = 0; s < n; s++)
         reasons[s] = (struct plan_answer_reason){"site_unusable", call->sites[s].id,
                                                  out->site_why[s]};
     *unplaced = (struct plan_answer_unplaced){call->job->id, reasons, n};
     part->unplaced = unplaced;
     part->unplaced_count = 1;
-    return OK;
 }
 
 enum error_code plan_call_answer(struct plan_call *call, const struct plan_out *out,
@@ -263,11 +251,11 @@ enum error_code plan_call_answer(struct plan_call *call, const struct plan_out *
                       out->lower_bound_s > 0 ? out->lower_bound_s : (double)NAN,
                       out->gap_ratio},
     };
-    TRY(fill_plan(call, out, part));
-    TRY(fill_models(call, out, part));
+    fill_plan(call, out, part);
+    fill_models(call, out, part);
     TRY(warn_far(call, out));
     if (out->interval_count == 0 && out->site_why) /* a plan was asked for */
-        TRY(fill_unplaced(call, out, part));
+        fill_unplaced(call, out, part);
     for (size_t i = 0; i < out->warning_count; i++)
         TRY(plan_call_warn(call, "%s", out->warnings[i]));
     decision->warnings = call->warnings;

@@ -75,8 +75,6 @@ static enum error_code query(struct plan_call *call, struct kept *kept)
     TRY(store_move_costs(db, rq->principal.tenant, ids.data, &rows, &count, rq->arena,
                          rq->err));
     list = NEW(rq->arena, struct learnt, count);
-    if (!list)
-        return fail_memory(rq->err);
     for (size_t i = 0; i < count; i++)
         list[i] = (struct learnt){call->given[rows[i].from].site.id,
                                   call->given[rows[i].to].site.id, rows[i].event_count,
@@ -126,8 +124,6 @@ static enum error_code read_routes(struct plan_call *call, double *between)
         if (from == SIZE_MAX || to == SIZE_MAX) {
             char *pointer = arena_printf(call->rq->arena, "/snapshot/routes/%zu", place);
 
-            if (!pointer)
-                return fail_memory(call->rq->err);
             if (first_pass && call->body->snapshot)
                 invalid(call->rq->err, pointer, ITEM_UNKNOWN_ID,
                         "there is no site '%.100s'",
@@ -185,8 +181,6 @@ enum error_code plan_costs_make(struct plan_call *call)
     size_t n = call->in.site_count;
     double *between = NEW(call->rq->arena, double, n *n);
 
-    if (!between)
-        return fail_memory(call->rq->err);
     TRY(read_routes(call, between));
     for (size_t from = 0; from < n; from++)
         for (size_t to = 0; to < n; to++)

@@ -26,8 +26,6 @@ static enum error_code read_list(struct plan_call *call,
         char *at = arena_printf(rq->arena, "%s/phase_models/%zu", pointer, i);
         char *phase = arena_printf(rq->arena, "%s/phase_models/%zu/phase", pointer, i);
 
-        if (!at || !phase)
-            return fail_memory(rq->err);
         site_model_check(&list[i].model, call->job->problem_size, at, rq->err);
         if (k > call->job->phases)
             invalid(rq->err, phase, ITEM_OUT_OF_BOUNDS, "the job has %llu phases",
@@ -76,8 +74,6 @@ enum error_code plan_models_read(struct plan_call *call)
 
     call->phases = NEW(a, const struct plan_phase_request *, n);
     call->models = NEW(a, struct perf_terms, n);
-    if (!call->phases || !call->models)
-        return fail_memory(call->rq->err);
     TRY(read_list(call, call->job->phase_models, call->job->phase_model_count, "/jobs/0",
                   call->phases, call->models));
     for (size_t s = 0; s < call->in.site_count; s++) {
@@ -87,8 +83,6 @@ enum error_code plan_models_read(struct plan_call *call)
         site->phases = NEW(a, const struct plan_phase_request *, n);
         site->models = NEW(a, struct perf_terms, n);
         site->stored = NEW(a, const struct stored_model *, n);
-        if (!pointer || !site->phases || !site->models || !site->stored)
-            return fail_memory(call->rq->err);
         TRY(read_list(call, site->given->phase_models, site->given->phase_model_count,
                       pointer, site->phases, site->models));
     }
@@ -128,8 +122,6 @@ static enum error_code find_stored(struct plan_call *call)
                                               call->job->problem_size, wanted, 0};
     struct stored_models found;
 
-    if (!wanted)
-        return fail_memory(rq->err);
     for (size_t s = 0; s < call->in.site_count; s++)
         for (size_t k = first; k <= last; k++)
             if (needs_stored(call, s, k))

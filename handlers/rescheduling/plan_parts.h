@@ -292,9 +292,9 @@ enum error_code plan_call_answer(struct plan_call *call, const struct plan_out *
                                  struct decision_answer *decision);
 
 /* An interval of a plan as it is printed. from: the site before it; SIZE_MAX: none. */
-enum error_code plan_call_interval(struct plan_call *call, size_t from,
-                                   const struct plan_interval *interval,
-                                   struct plan_answer_interval *out);
+void plan_call_interval(struct plan_call *call, size_t from,
+                        const struct plan_interval *interval,
+                        struct plan_answer_interval *out);
 
 /* ---- its parts ---- */
 

@@ -76,8 +76,6 @@ enum error_code plan_call_warn(struct plan_call *call, const char *format, ...)
         size_t size = 2 * call->warning_size + 16;
 
         call->warnings = GROW(a, call->warnings, const char *, call->warning_size, size);
-        if (!call->warnings)
-            return fail_memory(call->rq->err);
         call->warning_size = size;
     }
     va_start(args, format);
@@ -146,8 +144,6 @@ static enum error_code take_stored(struct plan_call *call)
     TRY(decision_snapshot(rq, NULL, call->body->snapshot_id, true, &snapshot));
     TRY(stored_sites_make(rq, snapshot, PLAN_SITES_MAX, forecast, &stored));
     sites = NEW(rq->arena, struct plan_site_request, stored.site_count);
-    if (!sites)
-        return fail_memory(rq->err);
     for (size_t s = 0; s < stored.site_count; s++)
         sites[s] = (struct plan_site_request){
             .site = stored.sites[s],
@@ -172,8 +168,6 @@ static enum error_code find_waits(struct plan_call *call)
     struct plan_site_request *sites = NEW(a, struct plan_site_request, n);
     bool unavailable;
 
-    if (!ask || !waits || !sites)
-        return fail_memory(call->rq->err);
     for (size_t s = 0; s < n; s++) {
         sites[s] = call->given[s];
         ask[s] = &call->given[s].site;
@@ -223,9 +217,6 @@ static enum error_code allocate(struct plan_call *call)
     call->inter_cost_s = NEW(a, double, n *n);
     call->basis = NEW(a, struct plan_cost_basis, n * n);
     call->scratch = arena_create_beside(a, arena_cap_bytes(a));
-    if (!call->at || !call->sites || !call->sources || !call->inter_cost_s ||
-        !call->basis || !call->scratch)
-        return fail_memory(call->rq->err);
     call->in.sites = call->sites;
     call->in.inter_cost_s = call->inter_cost_s;
     return OK;
@@ -270,8 +261,6 @@ static enum error_code read_sites(struct plan_call *call)
         char *pointer = arena_printf(rq->arena, "/snapshot/sites/%zu", s);
         enum error_code code;
 
-        if (!pointer)
-            return fail_memory(rq->err);
         at->given = &call->given[s];
         call->sites[s].id = at->given->site.id;
         call->sites[s].unseen = is_late(call, s);
@@ -343,8 +332,6 @@ static enum error_code make_sources(struct plan_call *call)
 {
     size_t *missing = NEW(call->rq->arena, size_t, call->in.site_count);
 
-    if (!missing)
-        return fail_memory(call->rq->err);
     TRY(plan_models_find(call, missing));
     for (size_t s = 0; s < call->in.site_count; s++)
         TRY(make_source(call, s, missing[s]));
@@ -370,8 +357,7 @@ static enum error_code check_current(struct plan_call *call)
     call->in.current = (struct plan_place){SIZE_MAX, SIZE_MAX};
     if (!current)
         return OK;
-    if (!name_index_create(&index, current->resource_count, call->rq->arena))
-        return fail_memory(call->rq->err);
+    name_index_create(&index, current->resource_count, call->rq->arena);
     for (size_t i = 0; i < current->resource_count; i++)
         if (name_index_add(&index, current->resource_ids[i], i) != NAME_NOT_FOUND)
             invalid(call->rq->err, "/jobs/0/current/resource_ids", ITEM_DUPLICATE,
@@ -393,8 +379,6 @@ static enum error_code make_current(struct plan_call *call)
     if (!current)
         return OK;
     members = NEW(rq->arena, size_t, current->resource_count);
-    if (!members)
-        return fail_memory(rq->err);
     at = &call->at[call->in.current.site];
     call->current_gone = current->resource_count == 0;
     for (size_t i = 0; i < current->resource_count && !call->current_gone; i++) {

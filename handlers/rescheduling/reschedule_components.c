@@ -253,12 +253,10 @@ struct site_sums {
     size_t count;
 };
 
-static enum error_code sums_create(struct site_sums *s, size_t most, struct request *rq)
+static void sums_create(struct site_sums *s, size_t most, struct request *rq)
 {
     s->list = NEW(rq->arena, struct co_site_processors, most);
-    if (!s->list || !name_index_create(&s->index, most, rq->arena))
-        return fail_memory(rq->err);
-    return OK;
+    name_index_create(&s->index, most, rq->arena);
 }
 
 static void sums_add(struct site_sums *s, const char *site_id, uint64_t processors)
@@ -321,9 +319,7 @@ static enum error_code read_failed(struct error_call *c)
     c->failed =
         NEW(c->rq->arena, const struct failed_component *, error->component_id_count + 1);
     c->is_failed = NEW(c->rq->arena, bool, job->component_count);
-    if (!c->failed || !c->is_failed ||
-        !name_index_create(&ids, job->component_count, c->rq->arena))
-        return fail_memory(c->rq->err);
+    name_index_create(&ids, job->component_count, c->rq->arena);
     if (job->component_count == 0)
         invalid(c->rq->err, "/job/components", ITEM_REQUIRED, "the list is empty");
     for (size_t i = 0; i < job->component_count; i++)
@@ -362,8 +358,7 @@ static enum error_code read_counters(struct error_call *c)
     size_t most = body->counter_count + c->failed_count + body->started_site_count;
 
     c->counters = NEW(c->rq->arena, struct site_counter, most);
-    if (!c->counters || !name_index_create(&c->counter_index, most, c->rq->arena))
-        return fail_memory(c->rq->err);
+    name_index_create(&c->counter_index, most, c->rq->arena);
     for (size_t i = 0; i < body->counter_count; i++) {
         char pointer[64];
 
@@ -425,8 +420,7 @@ static enum error_code find_thresholds(struct error_call *c)
     if (!c->body->threshold_choice || c->body->error.group != CO_ERROR_SOFT)
         return OK;
     list = NEW(c->rq->arena, struct site_threshold, c->failed_count);
-    if (!list || !name_index_create(&c->threshold_index, c->failed_count, c->rq->arena))
-        return fail_memory(c->rq->err);
+    name_index_create(&c->threshold_index, c->failed_count, c->rq->arena);
     for (size_t i = 0; i < c->failed_count; i++) {
         const char *site = guilty_site(c, i);
 
@@ -442,15 +436,13 @@ static enum error_code find_thresholds(struct error_call *c)
                           c->rq->err);
 }
 
-static enum error_code count_sites(struct error_call *c)
+static void count_sites(struct error_call *c)
 {
     const struct error_request *body = c->body;
     struct error_answer *out = c->answer;
     const char **readmitted = NEW(c->rq->arena, const char *, c->counter_count);
     const char **unusable;
 
-    if (!readmitted)
-        return fail_memory(c->rq->err);
     for (size_t i = 0; i < c->counter_count; i++)
         if (count(c, &c->counters[i], TIME_PASSED))
             readmitted[out->readmitted_count++] = c->counters[i].site_id;
@@ -460,8 +452,6 @@ static enum error_code count_sites(struct error_call *c)
         if (count(c, counter_of(c, guilty_site(c, i)), ERRED))
             out->notify_admin = true;
     unusable = NEW(c->rq->arena, const char *, c->counter_count);
-    if (!unusable)
-        return fail_memory(c->rq->err);
     for (size_t i = 0; i < c->counter_count; i++)
         if (c->counters[i].unusable)
             unusable[out->unusable_count++] = c->counters[i].site_id;
@@ -469,18 +459,16 @@ static enum error_code count_sites(struct error_call *c)
     out->unusable_site_ids = unusable;
     out->site_error_counters = c->counters;
     out->counter_count = c->counter_count;
-    return OK;
 }
 
-static enum error_code fill_avoided(struct error_call *c, bool avoid)
+static void fill_avoided(struct error_call *c, bool avoid)
 {
     const struct failed_job *job = &c->body->job;
     size_t most = job->avoid_site_count + c->failed_count;
     const char **list = NEW(c->rq->arena, const char *, most);
     struct name_index seen;
 
-    if (!list || !name_index_create(&seen, most, c->rq->arena))
-        return fail_memory(c->rq->err);
+    name_index_create(&seen, most, c->rq->arena);
     for (size_t i = 0; i < job->avoid_site_count + (avoid ? c->failed_count : 0); i++) {
         const char *site = i < job->avoid_site_count
                                ? job->avoid_site_ids[i]
@@ -490,40 +478,35 @@ static enum error_code fill_avoided(struct error_call *c, bool avoid)
             list[c->answer->avoid_site_count++] = site;
     }
     c->answer->avoid_site_ids = list;
-    return OK;
 }
 
-static enum error_code fill_requeue(struct error_call *c, bool all)
+static void fill_requeue(struct error_call *c, bool all)
 {
     const struct failed_job *job = &c->body->job;
     size_t number = all ? job->component_count : c->failed_count;
     struct requeue *requeue = NEW(c->rq->arena, struct requeue, 1);
     const char **ids = NEW(c->rq->arena, const char *, number);
 
-    if (!requeue || !ids)
-        return fail_memory(c->rq->err);
     for (size_t i = 0; i < number; i++)
         ids[i] = all ? job->components[i].id : c->failed[i]->id;
     *requeue =
         (struct requeue){job->priority, (int)c->param[CO_FAULT_REQUEUE], ids, number};
     c->answer->requeue = requeue;
-    return OK;
 }
 
 /* What the job gives back: all of it, or the components that are placed again. */
-static enum error_code fill_freed(struct error_call *c, const struct co_fault_out *fault)
+static void fill_freed(struct error_call *c, const struct co_fault_out *fault)
 {
     const struct failed_job *job = &c->body->job;
     struct site_sums sums = {0};
 
-    TRY(sums_create(&sums, job->component_count, c->rq));
+    sums_create(&sums, job->component_count, c->rq);
     for (size_t i = 0; fault->free_job && i < job->component_count; i++)
         sums_add(&sums, job->components[i].site_id, job->components[i].processors);
     for (size_t i = 0; !fault->free_job && fault->requeue && i < c->failed_count; i++)
         sums_add(&sums, c->failed[i]->site_id, c->failed[i]->processors);
     c->answer->freed_processors = sums.list;
     c->answer->freed_count = sums.count;
-    return OK;
 }
 
 static enum error_code decide_error(struct error_call *c)
@@ -538,19 +521,18 @@ static enum error_code decide_error(struct error_call *c)
     struct co_fault_out fault = co_fault_decide(&in);
     const char **actions = NEW(c->rq->arena, const char *, CO_FAULT_ACTIONS_MAX);
 
-    if (!actions)
-        return fail_memory(c->rq->err);
     for (size_t i = 0; i < fault.action_count; i++)
         actions[i] = co_fault_action_names[fault.actions[i]];
     c->answer->job_id = body->job.id;
     c->answer->actions = actions;
     c->answer->action_count = fault.action_count;
     TRY(find_thresholds(c));
-    TRY(count_sites(c));
-    TRY(fill_avoided(c, fault.avoid_site));
+    count_sites(c);
+    fill_avoided(c, fault.avoid_site);
     if (fault.requeue)
-        TRY(fill_requeue(c, fault.free_job));
-    return fill_freed(c, &fault);
+        fill_requeue(c, fault.free_job);
+    fill_freed(c, &fault);
+    return OK;
 }
 
 /* The name of the event is the only policy that there is for it. */
@@ -670,8 +652,7 @@ static enum error_code read_runners(struct request *rq,
     struct name_index ids;
 
     *parts = 0;
-    if (!name_index_create(&ids, body->runner_count, rq->arena))
-        return fail_memory(rq->err);
+    name_index_create(&ids, body->runner_count, rq->arena);
     for (size_t i = 0; i < body->runner_count; i++) {
         char pointer[64];
 
@@ -693,15 +674,13 @@ enum error_code reschedule_runner_liveness(struct request *rq, const void *in, v
     double param[PARAMS_MAX];
     size_t parts;
 
-    if (!dead)
-        return fail_memory(rq->err);
     TRY(decision_begin(rq, &body->decision, &answer->decision));
     check_algorithm(body->decision.algorithm, liveness_event[0], rq->err);
     TRY(read_runners(rq, body, &parts));
     TRY(params_bind(migration_runner_liveness_params, body->decision.options,
                     body->decision.option_count, param, rq->err));
     TRY(rq->err->code);
-    TRY(sums_create(&sums, parts, rq));
+    sums_create(&sums, parts, rq);
     for (size_t i = 0; i < body->runner_count; i++) {
         const struct runner *r = &body->runners[i];
 

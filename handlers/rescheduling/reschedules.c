@@ -153,8 +153,6 @@ static enum error_code fill_answer(struct plan_call *call,
     };
     const struct plan_out *plan = decided->has_plan ? &decided->plan : &none;
 
-    if (!target)
-        return fail_memory(call->rq->err);
     out->verdict = decided->decision;
     out->reason = decided->reason;
     out->predicted_keep_s = finite_or_null(decided->keep_s);
@@ -163,7 +161,7 @@ static enum error_code fill_answer(struct plan_call *call,
     out->expectation_factor = decided->expectation_factor;
     TRY(plan_call_answer(call, plan, &out->part, &out->decision));
     if (decided->decision == MIGRATION_MIGRATE) {
-        TRY(plan_call_interval(call, call->in.current.site, &plan->intervals[0], target));
+        plan_call_interval(call, call->in.current.site, &plan->intervals[0], target);
         out->target = target;
     }
     call->rq->gap_ratio = plan->gap_ratio;
@@ -191,8 +189,6 @@ static enum error_code decide(struct plan_call *call, const double *param,
     };
     struct multi_phase_out decided;
 
-    if (!history)
-        return fail_memory(rq->err);
     for (size_t i = 0; i < job->history_count; i++)
         history[i] = (struct multi_phase_done){job->phase_history[i].predicted_s,
                                                job->phase_history[i].actual_s};
