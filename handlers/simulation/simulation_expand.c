@@ -40,8 +40,6 @@ static enum error_code play(struct expansion *e)
     struct sim_policy nobody = {.label = "expansion"};
     struct sim_output wanted = {.per_resource = true, .log_rows_max = EVENTS_MAX};
 
-    if (!none)
-        return fail_memory(e->err);
     *none = workload_blank(WORKLOAD_BATCH);
     TRY(workload_prepare(none, "/workload", e->a, e->err));
     scenario.workload = none;
@@ -109,8 +107,6 @@ static enum error_code count_lines(const struct expansion *e,
 {
     size_t *count = NEW(e->a, size_t, e->name_count);
 
-    if (!count)
-        return fail_memory(e->err);
     for (size_t i = 0; i < e->run.log_count; i++)
         if (is_wanted(&e->run.log[i]))
             count[place_of(e, e->run.log[i].resource_id)]++;
@@ -130,13 +126,9 @@ static enum error_code take_outages(const struct expansion *e,
     struct failure_interval **list = NEW(e->a, struct failure_interval *, e->name_count);
     size_t *count;
 
-    if (!list)
-        return fail_memory(e->err);
     TRY(count_lines(e, is_outage_row, "failures and restores", &count));
     for (size_t i = 0; i < e->name_count; i++) {
         list[i] = NEW(e->a, struct failure_interval, count[i]);
-        if (!list[i])
-            return fail_memory(e->err);
         all[i].outages = list[i];
     }
     for (size_t i = 0; i < e->run.log_count; i++) {
@@ -163,13 +155,9 @@ static enum error_code take_loads(const struct expansion *e,
     struct sim_load_point **list = NEW(e->a, struct sim_load_point *, e->name_count);
     size_t *count;
 
-    if (!list)
-        return fail_memory(e->err);
     TRY(count_lines(e, is_load_row, "changes of load", &count));
     for (size_t i = 0; i < e->name_count; i++) {
         list[i] = NEW(e->a, struct sim_load_point, count[i]);
-        if (!list[i])
-            return fail_memory(e->err);
         all[i].load_trace = list[i];
     }
     for (size_t i = 0; i < e->run.log_count; i++) {
@@ -198,15 +186,13 @@ static const char *node_name(const struct expansion *e, const struct sim_group *
                                         : s->network.nodes[g->node - s->site_count - 2];
 }
 
-static enum error_code fill_resource(const struct expansion *e, size_t place,
-                                     struct simulation_resources *r)
+static void fill_resource(const struct expansion *e, size_t place,
+                          struct simulation_resources *r)
 {
     const struct sim_resource_name *name = &e->names[place];
     const struct sim_group *g = &e->setting->scenario.groups[name->group];
     struct distribution *mips = NEW(e->a, struct distribution, 1);
 
-    if (!mips)
-        return fail_memory(e->err);
     *mips = distribution_constant(e->run.resources[place].mips_total);
     *r = (struct simulation_resources){
         .id = name->id,
@@ -217,7 +203,6 @@ static enum error_code fill_resource(const struct expansion *e, size_t place,
         .register_s = g->register_s,
         .node_id = node_name(e, g),
     };
-    return OK;
 }
 
 /* All resources, in the order of their names, one site after the other. */
@@ -231,10 +216,8 @@ static enum error_code expand_grid(struct expansion *e)
         NEW(e->a, struct simulation_resources, e->name_count);
     const struct simulation_resources *rest = sorted;
 
-    if (!sites || !all || !sorted)
-        return fail_memory(e->err);
     for (size_t i = 0; i < e->name_count; i++)
-        TRY(fill_resource(e, i, &all[i]));
+        fill_resource(e, i, &all[i]);
     TRY(take_outages(e, all));
     TRY(take_loads(e, all));
     for (size_t k = 0; k < e->name_count; k++)
@@ -299,8 +282,6 @@ static enum error_code expand_jobs(struct expansion *e)
     struct sim_job job;
     size_t count = 0;
 
-    if (!w || !jobs)
-        return fail_memory(e->err);
     TRY(workload_open(&e->setting->workload, e->body->decision.seed,
                       e->setting->scenario.stop_time_s, &source, e->a, e->err));
     while (workload_next(source, &job)) {
@@ -324,7 +305,7 @@ static enum error_code expand_jobs(struct expansion *e)
 
 /* ---- the rest ---- */
 
-static enum error_code expand_times(struct expansion *e)
+static void expand_times(struct expansion *e)
 {
     const struct sim_scenario *s = &e->setting->scenario;
     struct simulation_information_service *is =
@@ -332,8 +313,6 @@ static enum error_code expand_times(struct expansion *e)
     struct simulation_scheduler *scheduler = NEW(e->a, struct simulation_scheduler, 1);
     struct simulation_stop *stop = NEW(e->a, struct simulation_stop, 1);
 
-    if (!is || !scheduler || !stop)
-        return fail_memory(e->err);
     *is = s->is_interval_s > 0
               ? (struct simulation_information_service){SIMULATION_IS_PERIODIC,
                                                         s->is_interval_s}
@@ -349,17 +328,14 @@ static enum error_code expand_times(struct expansion *e)
     e->out->storage_bytes = s->storage_count ? (double)NAN : s->storage_bytes;
     e->out->initial_state = SIM_INITIAL_UP;
     e->out->detection = (int)s->detection;
-    return OK;
 }
 
-static enum error_code expand_network(struct expansion *e)
+static void expand_network(struct expansion *e)
 {
     const struct sim_network *from = &e->setting->scenario.network;
     struct simulation_network *to = NEW(e->a, struct simulation_network, 1);
     struct sim_overhead *overhead = NEW(e->a, struct sim_overhead, 1);
 
-    if (!to || !overhead)
-        return fail_memory(e->err);
     *to = (struct simulation_network){
         .mode = (int)from->mode,
         .bandwidth_mbps = from->bandwidth_mbps,
@@ -380,7 +356,6 @@ static enum error_code expand_network(struct expansion *e)
     *overhead = e->setting->scenario.overhead;
     e->out->network = to;
     e->out->overhead_s = overhead;
-    return OK;
 }
 
 /* Takes out all that the expansion has put in other words. */
@@ -406,8 +381,6 @@ static enum error_code post_expansion(struct request *rq, const void *in, void *
     const struct simulation_label *labels = NULL;
     enum error_code code;
 
-    if (!setting)
-        return fail_memory(rq->err);
     simulation_policies(in, &labels, rq->arena, rq->err);
     code = simulation_scenario(rq, in, setting);
     if (code != OK && code != ERR_INVALID)
@@ -419,8 +392,9 @@ static enum error_code post_expansion(struct request *rq, const void *in, void *
     forget_sources(e.out);
     TRY(expand_grid(&e));
     TRY(expand_jobs(&e));
-    TRY(expand_times(&e));
-    return expand_network(&e);
+    expand_times(&e);
+    expand_network(&e);
+    return OK;
 }
 
 const struct route simulation_expansion[] = {

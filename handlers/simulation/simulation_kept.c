@@ -23,8 +23,6 @@ static bool make_room(struct packing *p, size_t length)
     if (p->size - p->length >= length)
         return true;
     data = GROW(p->arena, p->data, unsigned char, p->length, size);
-    if (!data)
-        return false;
     p->data = data;
     p->size = size;
     return true;
@@ -208,8 +206,6 @@ bool simulation_unpack(struct db_bytes bytes, struct sim_run_out *run, struct ar
     struct sim_run_out read = {.status = DECISION_FEASIBLE};
 
     p.data = NEW(a, unsigned char, bytes.length);
-    if (!p.data)
-        return false;
     memcpy(p.data, bytes.data, bytes.length);
     pack_run(&p, &read);
     if (p.failed || p.at != p.length)

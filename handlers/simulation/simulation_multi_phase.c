@@ -258,9 +258,8 @@ static void unknown_planner(const char *name, const char *pointer, struct error 
 }
 
 /* Those of the request; none: the source's, and what they are compared with. */
-static enum error_code read_policies(struct request *rq,
-                                     const struct multi_phase_simulation *body,
-                                     struct plan_sim_in *in)
+static void read_policies(struct request *rq, const struct multi_phase_simulation *body,
+                          struct plan_sim_in *in)
 {
     static const struct multi_phase_policy preset[] = {
         {PLAN_SIM_REMADE, "incremental"}, {PLAN_SIM_REMADE, "division"},
@@ -272,14 +271,10 @@ static enum error_code read_policies(struct request *rq,
         body->policy_count ? body->policy_count : sizeof(preset) / sizeof(preset[0]);
     struct plan_sim_policy *policies = NEW(rq->arena, struct plan_sim_policy, count);
 
-    if (!policies)
-        return fail_memory(rq->err);
     for (size_t p = 0; p < count; p++) {
         const char *name = given[p].algorithm ? given[p].algorithm : "incremental";
         char *pointer = arena_printf(rq->arena, "/policies/%zu/algorithm", p);
 
-        if (!pointer)
-            return fail_memory(rq->err);
         policies[p] = (struct plan_sim_policy){(enum plan_sim_mode)given[p].mode,
                                                policy_find(plan_policies, name)};
         if (!policies[p].planner)
@@ -287,7 +282,6 @@ static enum error_code read_policies(struct request *rq,
     }
     in->policies = policies;
     in->policy_count = count;
-    return OK;
 }
 
 static enum error_code read_phases(struct request *rq,
@@ -296,8 +290,6 @@ static enum error_code read_phases(struct request *rq,
 {
     struct perf_terms *phases = NEW(rq->arena, struct perf_terms, body->phase_count);
 
-    if (!phases)
-        return fail_memory(rq->err);
     if (in->application == PLAN_APP_GIVEN && body->phase_count == 0)
         invalid(rq->err, "/phases", ITEM_REQUIRED, "application given needs phases");
     if (in->application != PLAN_APP_GIVEN && body->phase_count > 0)
@@ -305,8 +297,6 @@ static enum error_code read_phases(struct request *rq,
     for (size_t k = 0; k < body->phase_count; k++) {
         char *pointer = arena_printf(rq->arena, "/phases/%zu/terms", k);
 
-        if (!pointer)
-            return fail_memory(rq->err);
         if (body->phases[k].term_count == 0)
             invalid(rq->err, pointer, ITEM_TOO_SHORT, "a model has at least one term");
         else
@@ -350,7 +340,7 @@ static enum error_code read_setting(struct request *rq,
         .budget = &rq->budget,
     };
     read_grid(&body->grid, &s->in.grid, rq->err);
-    TRY(read_policies(rq, body, &s->in));
+    read_policies(rq, body, &s->in);
     TRY(read_phases(rq, body, &s->in));
     TRY(rq->err->code);
     return policy_bind(s->in.scheduler, NULL, 0, s->scheduler_param, rq->err);
@@ -363,8 +353,6 @@ static enum error_code fill_answer(struct request *rq, const struct plan_sim_in 
     struct multi_phase_result *results =
         NEW(rq->arena, struct multi_phase_result, in->policy_count);
 
-    if (!results)
-        return fail_memory(rq->err);
     for (size_t p = 0; p < in->policy_count && played->runs_done; p++) {
         const struct plan_sim_result *r = &played->results[p];
         enum plan_sim_mode mode = in->policies[p].mode;

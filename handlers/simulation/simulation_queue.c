@@ -315,15 +315,13 @@ struct playing {
     size_t done_count;
 };
 
-static enum error_code count_skipped(struct playing *p, const struct swf_counts *counts)
+static void count_skipped(struct playing *p, const struct swf_counts *counts)
 {
     struct upload_skip *skipped = NEW(p->rq->arena, struct upload_skip, SWF_SKIP_COUNT);
     struct upload_mistake *first =
         NEW(p->rq->arena, struct upload_mistake, counts->issue_count);
     size_t kind_count = 0;
 
-    if (!skipped || !first)
-        return fail_memory(p->rq->err);
     for (size_t i = 0; i < SWF_SKIP_COUNT; i++)
         if (counts->skipped_by[i])
             skipped[kind_count++] =
@@ -336,7 +334,6 @@ static enum error_code count_skipped(struct playing *p, const struct swf_counts 
     p->answer->skipped_kinds = kind_count;
     p->answer->first_skipped = first;
     p->answer->first_skipped_count = counts->issue_count;
-    return OK;
 }
 
 static enum error_code take_log(struct playing *p, const char *member, const char *text,
@@ -345,8 +342,6 @@ static enum error_code take_log(struct playing *p, const char *member, const cha
     struct swf_counts *counts = NEW(p->rq->arena, struct swf_counts, 1);
     struct swf_log log;
 
-    if (!counts)
-        return fail_memory(p->rq->err);
     TRY(swf_read(text, length, &log, &p->header, counts, p->rq->arena, p->rq->err));
     if (log.count == 0)
         return invalid(p->rq->err, member, ITEM_NO_JOBS,
@@ -360,7 +355,8 @@ static enum error_code take_log(struct playing *p, const char *member, const cha
     p->in.job_count = log.count;
     p->counts = counts;
     p->source = member;
-    return count_skipped(p, counts);
+    count_skipped(p, counts);
+    return OK;
 }
 
 static enum error_code take_upload(struct playing *p)
@@ -395,8 +391,6 @@ static enum error_code take_jobs(struct playing *p)
     struct swf_counts *none = NEW(p->rq->arena, struct swf_counts, 1);
     struct swf_log empty;
 
-    if (!jobs || !none)
-        return fail_memory(p->rq->err);
     TRY(swf_read("", 0, &empty, &p->header, none, p->rq->arena, p->rq->err));
     for (size_t i = 0; i < body->job_count; i++) {
         const struct log_job *job = &body->jobs[i];
@@ -445,8 +439,6 @@ static enum error_code take_policies(struct playing *p)
 
     p->policy_count = body->policy_count ? body->policy_count : known;
     p->policies = NEW(p->rq->arena, const struct policy *, p->policy_count);
-    if (!p->policies)
-        return fail_memory(p->rq->err);
     for (size_t i = 0; i < known && !body->policy_count; i++)
         p->policies[i] = &queue_policies[i];
     for (size_t i = 0; i < body->policy_count; i++) {
@@ -523,13 +515,11 @@ static const char *name_of(const struct playing *p, size_t job)
     return p->body->job_count ? p->body->jobs[job].id : NULL;
 }
 
-static enum error_code list_never_fits(struct playing *p)
+static void list_never_fits(struct playing *p)
 {
     struct queue_simulation_answer *answer = p->answer;
     struct never_fits *list = NEW(p->rq->arena, struct never_fits, NEVER_FITS_MAX);
 
-    if (!list)
-        return fail_memory(p->rq->err);
     for (size_t i = 0; i < p->in.job_count; i++) {
         double processors = ceil(swf_processors(&p->in.jobs[i]));
 
@@ -542,12 +532,10 @@ static enum error_code list_never_fits(struct playing *p)
                                     queue_reason_names[QUEUE_REASON_NEVER_FITS]};
     }
     answer->never_fits = list;
-    return OK;
 }
 
-static enum error_code list_jobs(const struct playing *p,
-                                 const struct queue_replay_out *out,
-                                 struct policy_answer *to)
+static void list_jobs(const struct playing *p, const struct queue_replay_out *out,
+                      struct policy_answer *to)
 {
     size_t count = p->in.job_count;
     struct job_row *rows;
@@ -555,8 +543,6 @@ static enum error_code list_jobs(const struct playing *p,
     if (count > p->body->job_rows_max)
         count = (size_t)p->body->job_rows_max;
     rows = NEW(p->rq->arena, struct job_row, count);
-    if (!rows)
-        return fail_memory(p->rq->err);
     for (size_t i = 0; i < count; i++) {
         const struct swf_job *job = &p->in.jobs[i];
 
@@ -571,7 +557,6 @@ static enum error_code list_jobs(const struct playing *p,
     }
     to->jobs = rows;
     to->row_count = count;
-    return OK;
 }
 
 /* Whether the jobs are in the order of arrival; those of a log are. */
@@ -606,8 +591,6 @@ static enum error_code print_swf(const struct playing *p,
     char line[1024];
 
     _Static_assert(sizeof(line) >= SWF_LINE_BYTES, "room for a line");
-    if (!log.jobs)
-        return fail_memory(p->rq->err);
     header.max_procs = (double)p->in.processors;
     header.max_jobs = header.max_records = (double)p->in.job_count;
     if (isnan(header.version))
@@ -689,8 +672,6 @@ static enum error_code warn_of(struct playing *p, const struct tally *t, const c
     if (!t->count)
         return OK;
     place = place_of(p, t->first);
-    if (!place)
-        return fail_memory(p->rq->err);
     return decision_warn(p->rq, &p->answer->decision, "%s: %zu job(s), first %s, %s",
                          code, t->count, place, what);
 }
@@ -802,15 +783,13 @@ static int compare_results(const void *left, const void *right)
     return strcmp(l->policy, r->policy);
 }
 
-static enum error_code rank(struct playing *p)
+static void rank(struct playing *p)
 {
     struct queue_simulation_answer *answer = p->answer;
     const struct policy_answer **order =
         NEW(p->rq->arena, const struct policy_answer *, answer->result_count);
     const char **names = NEW(p->rq->arena, const char *, answer->result_count);
 
-    if (!order || !names)
-        return fail_memory(p->rq->err);
     for (size_t i = 0; i < answer->result_count; i++)
         order[i] = &answer->results[i];
     qsort(order, answer->result_count, sizeof(*order), compare_results);
@@ -818,7 +797,6 @@ static enum error_code rank(struct playing *p)
         names[i] = order[i]->policy;
     answer->ranking = names;
     answer->ranking_count = answer->result_count;
-    return OK;
 }
 
 /* ---- playing ---- */
@@ -858,7 +836,7 @@ static enum error_code play_policy(struct playing *p, struct policy_answer *to,
     TRY(queue_spread_read(&p->in, &out, (size_t)p->body->table_rows_max, &to->spread,
                           p->run, p->rq->arena, p->rq->err));
     if (p->body->per_job)
-        TRY(list_jobs(p, &out, to));
+        list_jobs(p, &out, to);
     if (p->body->as_swf || request_answer_form(p->rq) == ANSWER_TEXT)
         TRY(print_swf(p, &out, &to->swf));
     p->done_count++;
@@ -872,9 +850,7 @@ static enum error_code play(struct playing *p)
         NEW(p->rq->arena, struct policy_answer, p->policy_count);
     bool is_cut = false;
 
-    if (!results)
-        return fail_memory(p->rq->err);
-    TRY(list_never_fits(p));
+    list_never_fits(p);
     TRY(warn_input(p));
     while (p->done_count < p->policy_count && !is_cut)
         TRY(play_policy(p, &results[p->done_count], &is_cut));
@@ -884,7 +860,7 @@ static enum error_code play(struct playing *p)
     p->answer->processors = p->in.processors;
     p->answer->job_count = p->in.job_count;
     TRY(warn_outcome(p, is_cut));
-    TRY(rank(p));
+    rank(p);
     decision_end(p->rq, "simulation",
                  is_cut                                         ? DECISION_CUT
                  : p->answer->never_fit_count < p->in.job_count ? DECISION_FEASIBLE

@@ -138,16 +138,14 @@ static enum error_code play_run(struct play *p, uint64_t run,
 }
 
 /* Without complete runs there is no rank either: as they were given. */
-static enum error_code summarise(const struct play *p, struct simulation_outcome *out,
-                                 struct arena *a, struct error *err)
+static void summarise(const struct play *p, struct simulation_outcome *out,
+                      struct arena *a)
 {
     size_t count = p->plan->label_count;
     const struct sim_summary **summaries = NEW(a, const struct sim_summary *, count);
     const char **labels = NEW(a, const char *, count);
 
     out->ranking = NEW(a, size_t, count);
-    if (!summaries || !labels || !out->ranking)
-        return fail_memory(err);
     for (size_t i = 0; i < count; i++) {
         sim_aggregate(&p->metrics[i * p->plan->run_count], p->runs_done,
                       out->results[i].metrics);
@@ -157,7 +155,6 @@ static enum error_code summarise(const struct play *p, struct simulation_outcome
     }
     if (p->runs_done)
         sim_rank(labels, summaries, count, out->ranking);
-    return OK;
 }
 
 enum error_code simulation_play(struct request *rq, const struct simulation_plan *plan,
@@ -169,8 +166,6 @@ enum error_code simulation_play(struct request *rq, const struct simulation_plan
     out->truncated_s = (double)NAN;
     p.metrics = NEW(rq->arena, struct sim_metrics, plan->run_count * plan->label_count);
     out->results = NEW(rq->arena, struct simulation_result, plan->label_count);
-    if (!p.metrics || !out->results)
-        return fail_memory(rq->err);
     while (p.runs_done < plan->run_count && ended) {
         TRY(play_run(&p, p.runs_done, out, &ended));
         p.runs_done += ended;
@@ -183,5 +178,6 @@ enum error_code simulation_play(struct request *rq, const struct simulation_plan
     if (p.runs_done == 0)
         for (size_t i = 0; i < plan->label_count; i++)
             out->results[i].first = (struct sim_run_out){0};
-    return summarise(&p, out, rq->arena, rq->err);
+    summarise(&p, out, rq->arena);
+    return OK;
 }

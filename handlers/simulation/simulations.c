@@ -109,16 +109,13 @@ static void warn_unplaced(struct simulation_setting *setting,
 }
 
 /* Rows of the first run; a schedule gets the names of jobs that were given. */
-static enum error_code fill_rows(const struct sim_run_out *run,
-                                 const struct simulation_setting *setting,
-                                 struct simulation_label_answer *out, struct arena *a,
-                                 struct error *err)
+static void fill_rows(const struct sim_run_out *run,
+                      const struct simulation_setting *setting,
+                      struct simulation_label_answer *out, struct arena *a)
 {
     struct simulation_job_answer *jobs =
         NEW(a, struct simulation_job_answer, run->job_count);
 
-    if (!jobs)
-        return fail_memory(err);
     for (size_t i = 0; i < run->job_count; i++) {
         jobs[i].row = run->jobs[i];
         if (run->jobs[i].given < setting->job_id_count)
@@ -134,21 +131,17 @@ static enum error_code fill_rows(const struct sim_run_out *run,
     out->job_count = run->job_count;
     out->log = run->log;
     out->log_count = run->log_count;
-    return OK;
 }
 
-static enum error_code fill_results(const struct simulation_plan *plan,
-                                    const struct simulation_outcome *outcome,
-                                    const struct simulation_setting *setting,
-                                    struct simulation_answer *answer, struct arena *a,
-                                    struct error *err)
+static void fill_results(const struct simulation_plan *plan,
+                         const struct simulation_outcome *outcome,
+                         const struct simulation_setting *setting,
+                         struct simulation_answer *answer, struct arena *a)
 {
     struct simulation_label_answer *list =
         NEW(a, struct simulation_label_answer, plan->label_count);
     const char **ranking = NEW(a, const char *, plan->label_count);
 
-    if (!list || !ranking)
-        return fail_memory(err);
     for (size_t i = 0; i < plan->label_count; i++) {
         list[i].label = plan->labels[i].policy.label;
         list[i].algorithm = plan->labels[i].algorithm;
@@ -157,7 +150,7 @@ static enum error_code fill_results(const struct simulation_plan *plan,
         memcpy(list[i].metrics.metric, outcome->results[i].metrics,
                sizeof(list[i].metrics.metric));
         ranking[i] = plan->labels[outcome->ranking[i]].policy.label;
-        TRY(fill_rows(&outcome->results[i].first, setting, &list[i], a, err));
+        fill_rows(&outcome->results[i].first, setting, &list[i], a);
     }
     answer->results = list;
     answer->result_count = plan->label_count;
@@ -165,7 +158,6 @@ static enum error_code fill_results(const struct simulation_plan *plan,
     answer->ranking_count = outcome->runs_completed ? plan->label_count : 0;
     answer->runs_completed = outcome->runs_completed;
     answer->events_executed = outcome->events_executed;
-    return OK;
 }
 
 static void warn_cut(const struct simulation_plan *plan,
@@ -230,12 +222,10 @@ static enum error_code play(struct request *rq, const struct simulation_request 
     double *seeds;
 
     TRY(simulation_play(rq, &plan, &outcome));
-    TRY(fill_results(&plan, &outcome, setting, answer, rq->arena, rq->err));
+    fill_results(&plan, &outcome, setting, answer, rq->arena);
     warn_cut(&plan, &outcome, setting, rq->arena);
     warn_truncated(&outcome, setting, rq->arena);
     seeds = NEW(rq->arena, double, outcome.runs_completed);
-    if (!seeds)
-        return fail_memory(rq->err);
     for (uint64_t run = 0; run < outcome.runs_completed; run++)
         seeds[run] = (double)simulation_seed(plan.seed, plan.seed_scheme, run);
     answer->seeds = seeds;
@@ -342,8 +332,6 @@ enum error_code simulation_enqueue(struct request *rq, const char *name)
     uuid_make(id);
     hash_sha256(rq->body, rq->body_length, digest);
     wanted.request = arena_text(rq->arena, rq->body, rq->body_length);
-    if (!wanted.request)
-        return fail_memory(rq->err);
     rq->store_decision = false; /* all there is to keep is in its row */
     TRY(request_db(rq, &db));
     TRY(store_simulation_create(db, rq->principal.tenant, &wanted,
@@ -402,8 +390,6 @@ static enum error_code simulate_grid(struct request *rq, const void *in, void *o
     const struct simulation_label *labels = NULL;
     enum error_code code;
 
-    if (!setting)
-        return fail_memory(rq->err);
     TRY(simulation_begin(rq, &body->decision, &answer->decision));
     simulation_policies(body, &labels, rq->arena, rq->err);
     if (!labels) /* no memory */
