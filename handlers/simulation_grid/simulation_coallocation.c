@@ -225,31 +225,25 @@ struct playing {
     bool is_cut;
 };
 
-static enum error_code make_lists(struct playing *p, double **lists, size_t count)
+static void make_lists(struct playing *p, double **lists, size_t count)
 {
     for (size_t k = 0; k < count; k++) {
         lists[k] = NEW(p->rq->arena, double, p->body->runs);
-        if (!lists[k])
-            return fail_memory(p->rq->err);
     }
-    return OK;
 }
 
-static enum error_code begin(struct playing *p)
+static void begin(struct playing *p)
 {
     struct arena *a = p->rq->arena;
     size_t count = p->setting.policy_count;
 
     p->of = NEW(a, struct collected, count);
     p->results = NEW(a, struct policy_answer, count);
-    if (!p->of || !p->results)
-        return fail_memory(p->rq->err);
     for (size_t i = 0; i < count; i++) {
         p->results[i].policy = p->setting.policies[i]->name;
-        TRY(make_lists(p, p->of[i].run, RUN_COUNT));
-        TRY(make_lists(p, p->of[i].job, JOB_COUNT));
+        make_lists(p, p->of[i].run, RUN_COUNT);
+        make_lists(p, p->of[i].job, JOB_COUNT);
     }
-    return OK;
 }
 
 static struct size_sums *sums_of(struct collected *to, const struct co_size_metrics *m)
@@ -306,8 +300,8 @@ static void collect(struct collected *to, const struct co_sim_out *out, size_t r
     collect_sizes(to, m);
 }
 
-static enum error_code list_jobs(struct playing *p, const struct co_sim_out *out,
-                                 struct policy_answer *to)
+static void list_jobs(struct playing *p, const struct co_sim_out *out,
+                      struct policy_answer *to)
 {
     size_t count = p->setting.in.job_count;
     struct job_row *rows;
@@ -315,8 +309,6 @@ static enum error_code list_jobs(struct playing *p, const struct co_sim_out *out
     if (count > CO_SIM_ROWS_MAX)
         count = CO_SIM_ROWS_MAX;
     rows = NEW(p->rq->arena, struct job_row, count);
-    if (!rows)
-        return fail_memory(p->rq->err);
     for (size_t j = 0; j < count; j++) {
         const struct co_sim_job *job = &p->setting.in.jobs[j];
 
@@ -328,12 +320,9 @@ static enum error_code list_jobs(struct playing *p, const struct co_sim_out *out
             .component_count = job->component_count,
             .figures = out->metrics.job[j],
         };
-        if (!rows[j].job_id)
-            return fail_memory(p->rq->err);
     }
     to->jobs = rows;
     to->row_count = count;
-    return OK;
 }
 
 /* ---- playing ---- */
@@ -371,7 +360,7 @@ static enum error_code play_run(struct playing *p)
         }
         collect(&p->of[i], &out, p->runs_done);
         if (p->body->per_job && p->runs_done == 0)
-            TRY(list_jobs(p, &out, &p->results[i]));
+            list_jobs(p, &out, &p->results[i]);
         note_progress(p, i + 1);
         arena_reset(p->run);
     }
@@ -379,13 +368,11 @@ static enum error_code play_run(struct playing *p)
     return OK;
 }
 
-static enum error_code fill_sizes(struct playing *p, const struct collected *from,
-                                  struct policy_answer *to)
+static void fill_sizes(struct playing *p, const struct collected *from,
+                       struct policy_answer *to)
 {
     struct size_row *rows = NEW(p->rq->arena, struct size_row, from->size_count);
 
-    if (!rows)
-        return fail_memory(p->rq->err);
     for (size_t i = 0; i < from->size_count; i++) {
         const struct size_sums *sums = &from->sizes[i];
 
@@ -396,15 +383,12 @@ static enum error_code fill_sizes(struct playing *p, const struct collected *fro
         rows[i].size = arena_printf(p->rq->arena, "%llux%llu",
                                     (unsigned long long)rows[i].component_count,
                                     (unsigned long long)rows[i].processors);
-        if (!rows[i].size)
-            return fail_memory(p->rq->err);
     }
     to->sizes = rows;
     to->size_count = from->size_count;
-    return OK;
 }
 
-static enum error_code fill_answer(struct playing *p, struct answer *out)
+static void fill_answer(struct playing *p, struct answer *out)
 {
     for (size_t i = 0; i < p->setting.policy_count; i++) {
         struct policy_answer *to = &p->results[i];
@@ -413,7 +397,7 @@ static enum error_code fill_answer(struct playing *p, struct answer *out)
             to->figures.figure[k] = sim_summarise(p->of[i].run[k], p->runs_done);
         for (size_t k = 0; k < JOB_COUNT; k++)
             to->job_means.figure[k] = sim_summarise(p->of[i].job[k], p->runs_done);
-        TRY(fill_sizes(p, &p->of[i], to));
+        fill_sizes(p, &p->of[i], to);
     }
     out->name = p->body->name;
     out->job_count = p->setting.in.job_count;
@@ -422,15 +406,15 @@ static enum error_code fill_answer(struct playing *p, struct answer *out)
     out->result_count = p->runs_done ? p->setting.policy_count : 0;
     decision_end(p->rq, "coallocation", p->is_cut ? DECISION_CUT : DECISION_FEASIBLE,
                  &out->decision);
-    return OK;
 }
 
 static enum error_code play(struct playing *p, struct answer *out)
 {
-    TRY(begin(p));
+    begin(p);
     while (p->runs_done < p->body->runs && !p->is_cut)
         TRY(play_run(p));
-    return fill_answer(p, out);
+    fill_answer(p, out);
+    return OK;
 }
 
 enum error_code simulate_coallocation(struct request *rq, const void *in, void *out)
@@ -440,8 +424,6 @@ enum error_code simulate_coallocation(struct request *rq, const void *in, void *
     struct playing *p = NEW(rq->arena, struct playing, 1);
     enum error_code code;
 
-    if (!p)
-        return fail_memory(rq->err);
     TRY(simulation_begin(rq, &body->decision, &answer->decision));
     p->rq = rq;
     p->body = body;

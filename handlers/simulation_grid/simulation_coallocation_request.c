@@ -232,8 +232,6 @@ static enum error_code given_grid(const struct co_sim_grid_request *in,
     struct co_grid grid;
     enum error_code code;
 
-    if (!list || !sites)
-        return fail_memory(err);
     for (size_t i = 0; i < in->site_count; i++) {
         list[i] = (struct co_sim_site){in->sites[i].id, in->sites[i].processors_total,
                                        in->sites[i].failure_ratio};
@@ -318,8 +316,6 @@ static enum error_code read_components(struct job_reader *r, size_t j,
     size_t *sites = NEW(r->a, size_t, in->component_count);
     size_t fixed = 0;
 
-    if (!processors || !sites)
-        return fail_memory(r->err);
     for (size_t c = 0; c < in->component_count; c++) {
         const char *id = in->components[c].site_id;
 
@@ -348,8 +344,6 @@ static enum error_code read_file(struct job_reader *r, size_t j,
 {
     size_t *sites = NEW(r->a, size_t, in->file_site_count);
 
-    if (!sites)
-        return fail_memory(r->err);
     for (size_t i = 0; i < in->file_site_count; i++)
         sites[i] = site_of(r, in->file_site_ids[i], "file_site_ids", j, i);
     if (in->file_bytes > 0 && in->file_site_count == 0)
@@ -378,9 +372,8 @@ static enum error_code read_jobs(const struct co_sim_request *body,
     size_t count = body->job_request_count;
     struct co_sim_job *jobs = NEW(a, struct co_sim_job, count);
 
-    if (!jobs || !name_index_create(&r.sites, s->in.grid.site_count, a) ||
-        !name_index_create(&r.names, count, a))
-        return fail_memory(err);
+    name_index_create(&r.sites, s->in.grid.site_count, a);
+    name_index_create(&r.names, count, a);
     for (size_t i = 0; i < s->in.grid.site_count; i++)
         name_index_add(&r.sites, s->in.grid.sites[i].id, i);
     for (size_t j = 0; j < count; j++) {
@@ -514,8 +507,6 @@ static enum error_code bind(const struct decision_request *decision,
     size_t count = 0;
     enum error_code code;
 
-    if (!mine)
-        return fail_memory(err);
     for (size_t i = 0; i < decision->option_count; i++) {
         const struct named_value *option = &decision->options[i];
 
@@ -554,8 +545,6 @@ static enum error_code read_policies(const struct co_sim_request *body,
     bool *known = NEW(a, bool, decision->option_count);
     bool has_files = kind != CO_WORKLOAD_w_nc && kind != CO_WORKLOAD_w_c;
 
-    if (!known)
-        return fail_memory(err);
     for (size_t i = 0; i < body->policy_count; i++) {
         char pointer[64];
 
@@ -576,8 +565,6 @@ static enum error_code read_policies(const struct co_sim_request *body,
         if (!known[i]) {
             char *pointer = arena_printf(a, "/options/%s", decision->options[i].name);
 
-            if (!pointer)
-                return fail_memory(err);
             invalid(err, pointer, ITEM_UNKNOWN_OPTION, "none of the policies has it");
         }
     return OK;

@@ -42,19 +42,16 @@ static size_t names_at_most(const struct simulation_request *body)
     return count + (body->network ? 2 * body->network->route_count : 0);
 }
 
-static enum error_code begin(struct naming *n)
+static void begin(struct naming *n)
 {
     struct building *b = n->b;
     size_t most = names_at_most(b->body);
 
     n->names = NEW(b->a, const char *, most);
-    if (!n->names ||
-        !name_index_create(&b->nodes, b->scenario.site_count + 1 + most, b->a))
-        return fail_memory(b->err);
+    name_index_create(&b->nodes, b->scenario.site_count + 1 + most, b->a);
     for (size_t i = 0; i < b->scenario.site_count; i++)
         name_index_add(&b->nodes, b->scenario.sites[i], i);
     name_index_add(&b->nodes, "services", b->scenario.site_count);
-    return OK;
 }
 
 static void place_groups(struct naming *n)
@@ -78,8 +75,6 @@ static enum error_code take_storages(struct naming *n)
     struct sim_checkpoint_server *servers =
         NEW(b->a, struct sim_checkpoint_server, body->checkpoint_server_count);
 
-    if (!storages || !servers)
-        return fail_memory(b->err);
     for (size_t i = 0; i < body->storage_count; i++) {
         const struct simulation_storage *in = &body->storage_resources[i];
 
@@ -102,13 +97,12 @@ static enum error_code take_storages(struct naming *n)
 
 /* ---- links and routes ---- */
 
-static enum error_code take_links(struct building *b, struct name_index *by_id)
+static void take_links(struct building *b, struct name_index *by_id)
 {
     const struct simulation_network *in = b->body->network;
     struct sim_link *links = NEW(b->a, struct sim_link, in->link_count);
 
-    if (!links || !name_index_create(by_id, in->link_count, b->a))
-        return fail_memory(b->err);
+    name_index_create(by_id, in->link_count, b->a);
     for (size_t i = 0; i < in->link_count; i++) {
         const struct simulation_link *link = &in->links[i];
 
@@ -118,7 +112,6 @@ static enum error_code take_links(struct building *b, struct name_index *by_id)
     }
     b->scenario.network.links = links;
     b->scenario.network.link_count = in->link_count;
-    return OK;
 }
 
 static enum error_code take_route(struct naming *n, const struct name_index *links,
@@ -128,8 +121,6 @@ static enum error_code take_route(struct naming *n, const struct name_index *lin
     const struct simulation_route *in = &b->body->network->routes[index];
     size_t *ids = NEW(b->a, size_t, in->link_count);
 
-    if (!ids)
-        return fail_memory(b->err);
     for (size_t i = 0; i < in->link_count; i++) {
         char pointer[POINTER_BYTES];
 
@@ -154,9 +145,7 @@ static enum error_code take_routes(struct naming *n)
     struct sim_route *routes = NEW(b->a, struct sim_route, in->route_count);
     struct name_index links;
 
-    if (!routes)
-        return fail_memory(b->err);
-    TRY(take_links(b, &links));
+    take_links(b, &links);
     for (size_t i = 0; i < in->route_count; i++)
         TRY(take_route(n, &links, i, &routes[i]));
     b->scenario.network.routes = routes;
@@ -195,7 +184,7 @@ enum error_code simulation_network(struct building *b)
     const struct simulation_network *in = b->body->network;
     struct naming n = {.b = b};
 
-    TRY(begin(&n));
+    begin(&n);
     place_groups(&n);
     TRY(take_storages(&n));
     if (in && (in->link_count || in->route_count)) {

@@ -54,10 +54,9 @@ static enum error_code load_preset(struct building *b, const char *name)
 
 /* ---- groups of resources ---- */
 
-static enum error_code make_groups(struct building *b, size_t count)
+static void make_groups(struct building *b, size_t count)
 {
     b->groups = NEW(b->a, struct sim_group, count);
-    return b->groups ? OK : fail_memory(b->err);
 }
 
 /* Copies a distribution that was given. */
@@ -200,14 +199,13 @@ static void take_group(struct building *b, size_t site_index, size_t index,
     take_trace(b, in, pointer, group);
 }
 
-static enum error_code index_failure_groups(struct building *b)
+static void index_failure_groups(struct building *b)
 {
     const struct simulation_request *body = b->body;
     struct sim_failure_group *list =
         NEW(b->a, struct sim_failure_group, body->failure_group_count);
 
-    if (!list || !name_index_create(&b->failure_groups, body->failure_group_count, b->a))
-        return fail_memory(b->err);
+    name_index_create(&b->failure_groups, body->failure_group_count, b->a);
     for (size_t i = 0; i < body->failure_group_count; i++) {
         list[i] = body->failure_groups[i].burst;
         name_index_add(&b->failure_groups, body->failure_groups[i].id, i);
@@ -216,10 +214,9 @@ static enum error_code index_failure_groups(struct building *b)
         b->scenario.failure_groups = list;
         b->scenario.failure_group_count = body->failure_group_count;
     }
-    return OK;
 }
 
-static enum error_code take_sites(struct building *b)
+static void take_sites(struct building *b)
 {
     const struct simulation_request *body = b->body;
     const char **sites = NEW(b->a, const char *, body->site_count);
@@ -227,9 +224,7 @@ static enum error_code take_sites(struct building *b)
 
     for (size_t i = 0; i < body->site_count; i++)
         count += body->sites[i].resource_count;
-    TRY(make_groups(b, count));
-    if (!sites)
-        return fail_memory(b->err);
+    make_groups(b, count);
     for (size_t i = 0; i < body->site_count; i++) {
         sites[i] = body->sites[i].id;
         for (size_t k = 0; k < body->sites[i].resource_count; k++)
@@ -237,19 +232,17 @@ static enum error_code take_sites(struct building *b)
     }
     b->scenario.sites = sites;
     b->scenario.site_count = body->site_count;
-    return OK;
 }
 
 /* The preset's own groups, so that a trace can be laid over them. */
-static enum error_code take_preset_groups(struct building *b)
+static void take_preset_groups(struct building *b)
 {
     b->group_count = b->scenario.group_count;
-    TRY(make_groups(b, b->group_count));
+    make_groups(b, b->group_count);
     for (size_t i = 0; i < b->group_count; i++) {
         b->groups[i] = b->scenario.groups[i];
         b->groups[i].pointer = "/preset";
     }
-    return OK;
 }
 
 /* ---- snapshots ---- */
@@ -289,13 +282,12 @@ static void take_resource(struct building *b, const struct resource *r, size_t i
         fail_memory(b->err);
 }
 
-static enum error_code take_snapshot(struct building *b, const struct snapshot *snapshot)
+static void take_snapshot(struct building *b, const struct snapshot *snapshot)
 {
     const char **sites = NEW(b->a, const char *, snapshot->resource_count);
 
-    TRY(make_groups(b, snapshot->resource_count));
-    if (!sites || !name_index_create(&b->sites, snapshot->resource_count, b->a))
-        return fail_memory(b->err);
+    make_groups(b, snapshot->resource_count);
+    name_index_create(&b->sites, snapshot->resource_count, b->a);
     b->scenario.site_count = 0;
     for (size_t i = 0; i < snapshot->resource_count; i++) {
         struct sim_group *group = &b->groups[b->group_count++];
@@ -308,7 +300,6 @@ static enum error_code take_snapshot(struct building *b, const struct snapshot *
         simulation_warn(b->out, b->a,
                         "slots: resources with several slots are simulated as ones that "
                         "their jobs share, with the speed of all slots together");
-    return OK;
 }
 
 /* ---- the grid as a whole ---- */
@@ -334,7 +325,7 @@ static enum error_code take_grid(struct building *b)
     const struct simulation_request *body = b->body;
     const struct snapshot *snapshot = NULL;
 
-    TRY(index_failure_groups(b));
+    index_failure_groups(b);
     if (body->sites && (body->snapshot || body->snapshot_id))
         invalid(b->err, "/sites", ITEM_CONFLICT, "give either sites or a snapshot");
     if (body->snapshot || body->snapshot_id || body->resources_from_snapshot) {
@@ -345,13 +336,13 @@ static enum error_code take_grid(struct building *b)
             return code;
         if (code != OK || !snapshot)
             return OK; /* noted */
-        TRY(take_snapshot(b, snapshot));
+        take_snapshot(b, snapshot);
         if (!body->failure_trace_id)
             TRY(simulation_histories(b, snapshot));
     } else if (body->sites) {
-        TRY(take_sites(b));
+        take_sites(b);
     } else {
-        TRY(take_preset_groups(b));
+        take_preset_groups(b);
     }
     b->scenario.groups = b->groups;
     b->scenario.group_count = b->group_count;

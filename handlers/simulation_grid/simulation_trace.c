@@ -56,7 +56,7 @@ static enum error_code read_failures(struct laying *l)
 }
 
 /* Outages from the instant that is the begin of a run on. */
-static enum error_code make_outages(struct laying *l)
+static void make_outages(struct laying *l)
 {
     double from_at_s = l->b->body->failure_trace_from_s;
 
@@ -65,9 +65,7 @@ static enum error_code make_outages(struct laying *l)
             from_at_s = fmin(l->failures[i].down_at_s, from_at_s); /* of NAN the other */
     l->outages = NEW(l->b->a, struct failure_interval, l->failure_count);
     l->nodes = NEW(l->b->a, struct node, l->failure_count);
-    if (!l->outages || !l->nodes ||
-        !name_index_create(&l->by_name, l->failure_count, l->b->a))
-        return fail_memory(l->b->err);
+    name_index_create(&l->by_name, l->failure_count, l->b->a);
     for (size_t i = 0, kept = 0; i < l->failure_count; i++) {
         const struct failure *f = &l->failures[i];
         bool same = l->node_count &&
@@ -83,7 +81,6 @@ static enum error_code make_outages(struct laying *l)
                                                        f->up_at_s - from_at_s};
         l->nodes[l->node_count - 1].count++;
     }
-    return OK;
 }
 
 /* Which node each resource has: that of its name, or if no resource has the name of a
@@ -97,8 +94,7 @@ static bool uses_names(const struct laying *l, const struct sim_resource_name *n
     return false;
 }
 
-static enum error_code lay(struct laying *l, const struct sim_resource_name *names,
-                           size_t count)
+static void lay(struct laying *l, const struct sim_resource_name *names, size_t count)
 {
     struct building *b = l->b;
     bool by_name = uses_names(l, names, count);
@@ -107,14 +103,10 @@ static enum error_code lay(struct laying *l, const struct sim_resource_name *nam
 
     for (size_t i = 0; traces && i < b->group_count; i++) {
         traces[i] = NEW(b->a, struct sim_trace, b->groups[i].count);
-        if (!traces[i])
-            return fail_memory(b->err);
         b->groups[i].fails = false;
         b->groups[i].failure_group = SIM_NO_FAILURE_GROUP;
         b->groups[i].traces = traces[i];
     }
-    if (!traces)
-        return fail_memory(b->err);
     for (size_t i = 0; i < count; i++) {
         size_t node = by_name ? name_index_find(&l->by_name, names[i].id) : i;
 
@@ -131,7 +123,6 @@ static enum error_code lay(struct laying *l, const struct sim_resource_name *nam
                         "resources of the trace are used",
                         used, count, by_name ? "their names" : "the order of names", used,
                         l->node_count);
-    return OK;
 }
 
 enum error_code simulation_failure_trace(struct building *b)
@@ -142,8 +133,9 @@ enum error_code simulation_failure_trace(struct building *b)
     size_t count;
 
     TRY(read_failures(&l));
-    TRY(make_outages(&l));
+    make_outages(&l);
     TRY(sim_scenario_prepare(&prepared, "", b->a, b->err));
     TRY(sim_resource_names(&prepared, &names, &count, b->a, b->err));
-    return lay(&l, names, count);
+    lay(&l, names, count);
+    return OK;
 }

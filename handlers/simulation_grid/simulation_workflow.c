@@ -161,8 +161,6 @@ static enum error_code list_tasks(const struct workflow_sim_in *in, size_t job,
     const struct workflow_sim_job *g = &in->jobs[job];
     struct task_row *rows = NEW(a, struct task_row, g->task_count);
 
-    if (!rows)
-        return fail_memory(err);
     for (size_t t = 0; t < g->task_count; t++) {
         const struct workflow_sim_task_row *row = &out->jobs[job].tasks[t];
         size_t on = row->resource;
@@ -195,8 +193,6 @@ static enum error_code list_workflows(const struct workflow_sim_in *in,
     size_t count = in->job_count < WF_SIM_ROWS_MAX ? in->job_count : WF_SIM_ROWS_MAX;
     struct workflow_row *rows = NEW(a, struct workflow_row, count);
 
-    if (!rows)
-        return fail_memory(err);
     for (size_t j = 0; j < count; j++) {
         rows[j] = (struct workflow_row){
             .workflow_id = name_of(in->jobs[j].id, "w", j, a),
@@ -234,8 +230,6 @@ static enum error_code begin(struct playing *p)
     struct arena *a = p->rq->arena;
 
     p->results = NEW(a, struct label_answer, p->setting.label_count);
-    if (!p->results)
-        return fail_memory(p->rq->err);
     for (size_t i = 0; i < p->setting.label_count; i++) {
         p->results[i].label = p->setting.labels[i].label;
         p->results[i].algorithm = p->setting.labels[i].policy.policy->name;
@@ -404,8 +398,6 @@ enum error_code simulate_workflows(struct request *rq, const void *in, void *out
     struct playing *p = NEW(rq->arena, struct playing, 1);
     enum error_code code;
 
-    if (!p)
-        return fail_memory(rq->err);
     TRY(simulation_begin(rq, &body->decision, &answer->decision));
     p->rq = rq;
     p->body = body;

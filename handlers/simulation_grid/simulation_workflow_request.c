@@ -411,8 +411,6 @@ static enum error_code given_grid(const struct wf_sim_grid_request *in,
     double *latency_s;
     size_t n = 0;
 
-    if (!list)
-        return fail_memory(err);
     for (size_t i = 0; i < in->resource_count; i++) {
         const struct wf_sim_resource_request *r = &in->resources[i];
         const char *site = r->site_id ? r->site_id : arena_printf(a, "\n%zu", i);
@@ -429,8 +427,6 @@ static enum error_code given_grid(const struct wf_sim_grid_request *in,
                     "/grid/resources/%zu/mips_external", i);
     }
     latency_s = NEW(a, double, n *n);
-    if (!latency_s)
-        return fail_memory(err);
     for (size_t i = 0; i < n * n; i++)
         latency_s[i] = (setting->wan_latency_min_s + setting->wan_latency_max_s) / 2;
     *out = (struct workflow_sim_grid){list,
@@ -539,14 +535,12 @@ static int compare_links(const void *left, const void *right)
 }
 
 /* Each parent once; what comes from it is a part of the input. */
-static enum error_code list_parents(struct graph *g, struct workflow_sim_job *out,
-                                    struct workflow_sim_task *tasks, struct arena *a)
+static void list_parents(struct graph *g, struct workflow_sim_job *out,
+                         struct workflow_sim_task *tasks, struct arena *a)
 {
     size_t count = g->from->workflow.task_count, edges = 0;
     size_t *first = NEW(a, size_t, count + 1), *parents = NEW(a, size_t, g->link_count);
 
-    if (!first || !parents)
-        return fail_memory(g->err);
     qsort(g->links, g->link_count, sizeof(*g->links), compare_links);
     for (size_t i = 0; i < g->link_count; i++) {
         const struct link *l = &g->links[i];
@@ -561,7 +555,6 @@ static enum error_code list_parents(struct graph *g, struct workflow_sim_job *ou
         first[t + 1] += first[t];
     out->parent_first = first;
     out->parents = parents;
-    return OK;
 }
 
 static enum error_code check_cycle(const struct graph *g,
@@ -593,8 +586,7 @@ static enum error_code given_job(const struct workflow_sim_workload *workload,
     struct workflow_sim_task *tasks = NEW(a, struct workflow_sim_task, w->task_count);
 
     g->links = NEW(a, struct link, count_links(g->from));
-    if (!tasks || !g->links || !name_index_create(&g->names, w->task_count, a))
-        return fail_memory(g->err);
+    name_index_create(&g->names, w->task_count, a);
     for (size_t t = 0; t < w->task_count; t++)
         name_index_add(&g->names, w->tasks[t].id, t);
     link_all(g);
@@ -613,7 +605,7 @@ static enum error_code given_job(const struct workflow_sim_workload *workload,
     out->id = w->id;
     out->tasks = tasks;
     out->task_count = w->task_count;
-    TRY(list_parents(g, out, tasks, a));
+    list_parents(g, out, tasks, a);
     return check_cycle(g, out, a);
 }
 
@@ -662,8 +654,6 @@ static enum error_code given_jobs(const struct wf_sim_setting *s, uint64_t seed,
     struct rng rng = rng_stream(seed, "workflow.tasks");
 
     *jobs = NEW(a, struct workflow_sim_job, body->workflow_count);
-    if (!*jobs)
-        return fail_memory(err);
     TRY(given_arrivals(s, seed, *jobs, a, err));
     for (size_t w = 0; w < body->workflow_count; w++) {
         struct graph g = {.from = &body->workflows[w], .w = w, .err = err};
@@ -823,8 +813,7 @@ enum error_code wf_sim_read(const struct wf_sim_request *in, struct wf_sim_setti
     struct name_index sites;
     size_t site_count;
 
-    if (!grid || !name_index_create(&sites, in->grid.resource_count, a))
-        return fail_memory(err);
+    name_index_create(&sites, in->grid.resource_count, a);
     out->body = in;
     out->experiment = workflow_sim_preset((enum workflow_sim_preset_kind)in->preset);
     read_grid(&in->grid, &out->experiment.grid, err);

@@ -92,8 +92,6 @@ static enum error_code take_log(struct building *b, const char *id, struct workl
     struct swf_counts *counts = NEW(b->a, struct swf_counts, 1);
 
     TRY(simulation_upload(b, STORE_WORKLOAD, "/workload_id", id, &trace));
-    if (!counts)
-        return fail_memory(b->err);
     TRY(swf_read((const char *)trace.document.data, trace.document.length, &log, &header,
                  counts, b->a, b->err));
     if (counts->skipped)
@@ -132,15 +130,14 @@ static size_t user_of(struct name_index *users, const char *name, size_t *count)
     return at == NAME_NOT_FOUND ? (*count)++ : at;
 }
 
-static enum error_code take_jobs(struct building *b, const struct simulation_workload *in,
-                                 const char *pointer, struct workload *w)
+static void take_jobs(struct building *b, const struct simulation_workload *in,
+                      const char *pointer, struct workload *w)
 {
     struct sim_job *jobs = NEW(b->a, struct sim_job, in->job_count);
     struct name_index users;
     size_t user_count = 0;
 
-    if (!jobs || !name_index_create(&users, in->job_count, b->a))
-        return fail_memory(b->err);
+    name_index_create(&users, in->job_count, b->a);
     for (size_t i = 0; i < in->job_count; i++) {
         const struct simulation_job *job = &in->jobs[i];
 
@@ -164,11 +161,10 @@ static enum error_code take_jobs(struct building *b, const struct simulation_wor
     w->jobs = jobs;
     w->given_count = in->job_count;
     b->given[b->given_count++] = (struct given_jobs){in, pointer, jobs};
-    return OK;
 }
 
 /* The names of all of them, by their numbers. */
-static enum error_code name_jobs(struct building *b)
+static void name_jobs(struct building *b)
 {
     const char **ids;
     size_t count = 0;
@@ -176,14 +172,11 @@ static enum error_code name_jobs(struct building *b)
     for (size_t i = 0; i < b->given_count; i++)
         count += b->given[i].in->job_count;
     ids = NEW(b->a, const char *, count);
-    if (!ids)
-        return fail_memory(b->err);
     b->out->job_ids = ids;
     b->out->job_id_count = count;
     for (size_t i = 0; i < b->given_count; i++)
         for (size_t k = 0; k < b->given[i].in->job_count; k++)
             *ids++ = b->given[i].in->jobs[k].id;
-    return OK;
 }
 
 static int compare_id(const void *id, const void *name)
@@ -473,7 +466,7 @@ static enum error_code make_workload(struct building *b,
     if (b->body->workload_id)
         TRY(take_log(b, b->body->workload_id, w));
     if (in && w->generator == WORKLOAD_BATCH)
-        TRY(take_jobs(b, in, pointer, w));
+        take_jobs(b, in, pointer, w);
     check_width(b, pointer, w);
     if (in)
         warn_unused(b, &in->workload, w->generator, pointer);
@@ -503,8 +496,6 @@ static enum error_code make_interface(struct building *b, size_t index,
     const char *pointer = arena_printf(b->a, "/user_interfaces/%zu/workload", index);
     enum error_code code;
 
-    if (!w || !pointer)
-        return fail_memory(b->err);
     *w = workload_blank(WORKLOAD_BATCH);
     code = make_workload(b, in->workload, pointer, w);
     if (code == OK)
@@ -519,8 +510,6 @@ static enum error_code make_interfaces(struct building *b, struct workload *w)
     size_t count = body->user_interface_count, mistakes = b->err->item_count;
     struct workload_interface *list = NEW(b->a, struct workload_interface, count);
 
-    if (!list)
-        return fail_memory(b->err);
     if (body->workload)
         invalid(b->err, "/workload", ITEM_CONFLICT, "give either it or user_interfaces");
     if (body->workload_id)
@@ -544,11 +533,10 @@ enum error_code simulation_workload(struct building *b)
 
     *w = workload_blank(WORKLOAD_BATCH);
     b->given = NEW(b->a, struct given_jobs, body->user_interface_count + 1);
-    if (!b->given)
-        return fail_memory(b->err);
     if (body->user_interface_count)
         TRY(make_interfaces(b, w));
     else
         TRY(make_workload(b, body->workload, "/workload", w));
-    return name_jobs(b);
+    name_jobs(b);
+    return OK;
 }
