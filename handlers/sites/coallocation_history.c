@@ -49,8 +49,6 @@ static enum error_code query(struct request *rq, const struct co_grid *grid,
     TRY(store_history_pairs_find(db, rq->principal.tenant, ids.data, &rows, &count,
                                  rq->arena, rq->err));
     list = NEW(rq->arena, struct co_named_pair, count);
-    if (!list)
-        return fail_memory(rq->err);
     for (size_t i = 0; i < count; i++)
         list[i] = (struct co_named_pair){grid->sites[rows[i].execution].id,
                                          grid->sites[rows[i].file].id};
@@ -71,8 +69,6 @@ enum error_code co_history_load(struct request *rq, const struct co_grid *grid,
     }
     if (!history->known)
         history->known = NEW(rq->arena, char, grid->site_count * grid->site_count);
-    if (!history->known)
-        return fail_memory(rq->err);
     for (size_t i = 0; i < kept.pair_count; i++) {
         size_t execution = co_site_find(grid, kept.pairs[i].execution_site_id);
         size_t file = co_site_find(grid, kept.pairs[i].file_site_id);
@@ -121,8 +117,6 @@ enum error_code co_history_save(struct request *rq, const struct co_grid *grid,
         return OK;
     list = NEW(rq->arena, struct store_pair_uses, count);
     added = NEW(rq->arena, struct added_uses, 1);
-    if (!list || !added)
-        return fail_memory(rq->err);
     count = 0;
     for (size_t i = 0; i < n * n; i++)
         if (uses[i] > 0 || (grid->history && grid->history[i]))

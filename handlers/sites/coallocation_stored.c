@@ -46,8 +46,7 @@ static enum error_code sum_up_sites(struct stored *s)
     size_t count = s->from->resource_count;
 
     s->sites = NEW(s->rq->arena, struct co_site, count);
-    if (!s->sites || !name_index_create(&s->index, count, s->rq->arena))
-        return fail_memory(s->rq->err);
+    name_index_create(&s->index, count, s->rq->arena);
     for (size_t i = 0; i < count; i++) {
         const struct resource *r = &s->from->resources[i];
         const char *id = r->site_id ? r->site_id : r->id;
@@ -90,15 +89,13 @@ static size_t add_wan(const struct stored *s, const char *linked, struct co_link
     return count;
 }
 
-static enum error_code list_links(struct stored *s)
+static void list_links(struct stored *s)
 {
     const struct network *net = &s->from->network;
     size_t n = s->site_count, count = 0;
     char *linked = NEW(s->rq->arena, char, n *n);
     struct co_link *links = NEW(s->rq->arena, struct co_link, net->route_count + n * n);
 
-    if (!linked || !links)
-        return fail_memory(s->rq->err);
     for (size_t i = 0; i < net->route_count; i++) {
         const struct network_route *r = &net->routes[i];
         size_t from = name_index_find(&s->index, r->from_site_id);
@@ -115,23 +112,18 @@ static enum error_code list_links(struct stored *s)
     s->to->links = links;
     s->to->link_count = count;
     s->to->default_bandwidth_mbps = net->wan_mbps;
-    return OK;
 }
 
-static enum error_code list_files(struct stored *s)
+static void list_files(struct stored *s)
 {
     const struct snapshot *from = s->from;
     struct co_file *files = NEW(s->rq->arena, struct co_file, from->file_count);
 
-    if (!files)
-        return fail_memory(s->rq->err);
     for (size_t i = 0; i < from->file_count; i++) {
         const struct file *f = &from->files[i];
         const char **ids = NEW(s->rq->arena, const char *, f->site_count);
         size_t count = 0;
 
-        if (!ids)
-            return fail_memory(s->rq->err);
         for (size_t k = 0; k < f->site_count; k++)
             if (name_index_find(&s->index, f->site_ids[k]) != NAME_NOT_FOUND)
                 ids[count++] = f->site_ids[k];
@@ -139,7 +131,6 @@ static enum error_code list_files(struct stored *s)
     }
     s->to->files = files;
     s->to->file_count = from->file_count;
-    return OK;
 }
 
 enum error_code co_snapshot_find(struct request *rq, const struct co_snapshot *given,
@@ -160,11 +151,9 @@ enum error_code co_snapshot_find(struct request *rq, const struct co_snapshot *g
                        "stored one");
     TRY(decision_snapshot(rq, NULL, snapshot_id, true, &s.from));
     s.to = NEW(rq->arena, struct co_snapshot, 1);
-    if (!s.to)
-        return fail_memory(rq->err);
     TRY(sum_up_sites(&s));
-    TRY(list_links(&s));
-    TRY(list_files(&s));
+    list_links(&s);
+    list_files(&s);
     s.to->taken_at_s = s.from->taken_at_s;
     s.to->sites = s.sites;
     s.to->site_count = s.site_count;

@@ -141,8 +141,6 @@ enum error_code site_terms_read(const struct site_term *terms, size_t term_count
     struct perf_term *list = NEW(a, struct perf_term, term_count);
     size_t before = err->item_count;
 
-    if (!list)
-        return fail_memory(err);
     for (size_t i = 0; i < term_count; i++) {
         const struct site_term *t = &terms[i];
         bool communicates = t->comm_coefficient > 0;

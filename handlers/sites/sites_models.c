@@ -187,8 +187,6 @@ enum error_code site_model_read(const struct site_model *model, double problem_s
     if (model->terms)
         return site_terms_read(model->terms, model->term_count, path, out, a, err);
     term = NEW(a, struct perf_term, 1);
-    if (!term)
-        return fail_memory(err);
     wrong = read_combination(model->combination, problem_size, term);
     if (wrong)
         return invalid(err, path, ITEM_NOT_USABLE, "%s", wrong);
@@ -248,8 +246,6 @@ static enum error_code warn_of_model(struct looking *l, const char *model_id,
         size_t room = 2 * l->warning_room + 16;
 
         l->warnings = GROW(a, l->warnings, const char *, l->warning_room, room);
-        if (!l->warnings)
-            return fail_memory(l->rq->err);
         l->warning_room = room;
     }
     l->warnings[l->warning_count] = arena_printf(
@@ -286,8 +282,6 @@ static enum error_code make_model(struct looking *l, const struct store_model_no
     struct fitted_model fitted;
 
     *out = (struct stored_model){0};
-    if (!rows)
-        return fail_memory(rq->err);
     TRY(stored_fitted(&now->model, &now->version, &fitted, rq->arena, rq->err));
     out->term_count = terms_of(&fitted, l->question->problem_size, rows, &out->single_s);
     if (out->term_count == 0)
@@ -377,7 +371,7 @@ static enum error_code fill_shelf(struct looking *l, struct shelf *shelf,
                          &shelf->count, rq->arena, rq->err));
     shelf->made = NEW(rq->arena, struct stored_model, shelf->count);
     shelf->is_seen = NEW(rq->arena, bool, shelf->count);
-    return shelf->made && shelf->is_seen ? OK : fail_memory(rq->err);
+    return OK;
 }
 
 /* Where models of the phase may begin: they are in the order of phases. */
@@ -462,10 +456,8 @@ static enum error_code find_all(struct looking *l, struct kept *kept)
     l->named = NEW(a, struct stored_model, q->wanted_count);
     l->exists = NEW(a, bool, q->wanted_count);
     l->unknown = NEW(a, const struct stored_model_wanted *, q->wanted_count);
-    if (!list || !l->named || !l->exists || !l->unknown ||
-        !name_index_create(&l->names, q->wanted_count, a) ||
-        !name_index_create(&l->mistakes, q->wanted_count, a))
-        return fail_memory(l->rq->err);
+    name_index_create(&l->names, q->wanted_count, a);
+    name_index_create(&l->mistakes, q->wanted_count, a);
     *kept = (struct kept){.models = list};
     for (size_t i = 0; i < q->wanted_count; i++) {
         TRY(find_one(l, &q->wanted[i], &list[kept->model_count]));
@@ -494,8 +486,6 @@ enum error_code stored_models_find(struct request *rq,
 
     *out = (struct stored_models){
         .of_each = NEW(rq->arena, const struct stored_model *, question->wanted_count)};
-    if (!out->of_each)
-        return fail_memory(rq->err);
     if (question->wanted_count == 0)
         return OK;
     TRY(decision_lookup(rq, "models", &kept_json, &kept, &replayed));

@@ -26,7 +26,7 @@ struct grouping {
     size_t site_count;
 };
 
-static enum error_code group(struct request *rq, struct grouping *g)
+static void group(struct request *rq, struct grouping *g)
 {
     struct arena *a = rq->arena;
     size_t n = g->snapshot->resource_count;
@@ -36,9 +36,7 @@ static enum error_code group(struct request *rq, struct grouping *g)
     g->place_of = NEW(a, size_t, n);
     g->count = NEW(a, size_t, n);
     g->site_id = NEW(a, const char *, n);
-    if (!g->site_of || !g->place_of || !g->count || !g->site_id ||
-        !name_index_create(&names, n, a))
-        return fail_memory(rq->err);
+    name_index_create(&names, n, a);
     for (size_t i = 0; i < n; i++) {
         const struct resource *r = &g->snapshot->resources[i];
         size_t k = g->site_count;
@@ -53,7 +51,6 @@ static enum error_code group(struct request *rq, struct grouping *g)
         g->site_of[i] = k;
         g->place_of[i] = g->count[k]++;
     }
-    return OK;
 }
 
 /* Bandwidth between two machines of a site; NAN: not known. */
@@ -68,8 +65,8 @@ static double lan_mbps(const struct snapshot *snapshot, const char *site_id)
     return snapshot->network.lan_mbps;
 }
 
-static enum error_code make_site(struct request *rq, const struct grouping *g, size_t k,
-                                 struct site *out)
+static void make_site(struct request *rq, const struct grouping *g, size_t k,
+                      struct site *out)
 {
     struct arena *a = rq->arena;
     size_t n = g->count[k], pairs = n * (n - 1) / 2;
@@ -77,8 +74,6 @@ static enum error_code make_site(struct request *rq, const struct grouping *g, s
     double *links = NEW(a, double, pairs);
     double usual = lan_mbps(g->snapshot, g->site_id[k]);
 
-    if (!machines || !links)
-        return fail_memory(rq->err);
     for (size_t i = 0; i < g->snapshot->resource_count; i++) {
         const struct resource *r = &g->snapshot->resources[i];
 
@@ -100,7 +95,6 @@ static enum error_code make_site(struct request *rq, const struct grouping *g, s
                   .bandwidth_count = pairs,
                   .default_mbps = (double)NAN},
     };
-    return OK;
 }
 
 /* ---- forecasts ---- */
@@ -162,8 +156,7 @@ static enum error_code read_history(struct request *rq, const struct grouping *g
         .at_s = g->snapshot->taken_at_s,
     };
 
-    if (!ids || !name_index_create(names, n, rq->arena))
-        return fail_memory(rq->err);
+    name_index_create(names, n, rq->arena);
     for (size_t i = 0; i < n; i++) {
         ids[i] = g->snapshot->resources[i].id;
         name_index_add(names, ids[i], i);
@@ -181,8 +174,6 @@ static enum error_code forecast_loads(struct request *rq, const struct grouping 
     struct load_history_read history;
     struct name_index names;
 
-    if (!links || !machines || !seen)
-        return fail_memory(rq->err);
     TRY(read_history(rq, g, &names, &history));
     for (size_t k = 0; k < g->site_count; k++) {
         size_t n = sites[k].resource_count;
@@ -191,8 +182,6 @@ static enum error_code forecast_loads(struct request *rq, const struct grouping 
         links[k] = NEW(a, double, pairs);
         machines[k] = NEW(a, struct site_machine, n);
         seen[k] = NEW(a, bool, pairs);
-        if (!links[k] || !machines[k] || !seen[k])
-            return fail_memory(rq->err);
         memcpy(links[k], sites[k].links.bandwidth_mbps, pairs * sizeof(*links[k]));
         memcpy(machines[k], sites[k].resources, n * sizeof(*machines[k]));
         sites[k].links.bandwidth_mbps = links[k];
@@ -215,20 +204,18 @@ enum error_code stored_sites_make(struct request *rq, const struct snapshot *sna
     struct grouping g = {.snapshot = snapshot};
     struct site *sites;
 
-    TRY(group(rq, &g));
+    group(rq, &g);
     if (g.site_count > site_max)
         return fail(rq->err, ERR_TOO_LARGE, "/snapshot_id",
                     "the snapshot has %zu sites; at most %zu are possible", g.site_count,
                     site_max);
     sites = NEW(rq->arena, struct site, g.site_count);
-    if (!sites)
-        return fail_memory(rq->err);
     for (size_t k = 0; k < g.site_count; k++) {
         if (g.count[k] > SITE_MACHINES_MAX)
             return fail(rq->err, ERR_TOO_LARGE, "/snapshot_id",
                         "site '%.100s' has %zu resources; at most %d are possible",
                         g.site_id[k], g.count[k], SITE_MACHINES_MAX);
-        TRY(make_site(rq, &g, k, &sites[k]));
+        make_site(rq, &g, k, &sites[k]);
     }
     *out = (struct stored_sites){sites, g.site_count, false};
     return forecast ? forecast_loads(rq, &g, sites, &out->no_load_history) : OK;

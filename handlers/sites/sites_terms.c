@@ -142,8 +142,6 @@ enum error_code site_reach_of_fitted(const struct fitted_model *m, const double 
     double *numbers = NEW(a, double, sizeof(r) / sizeof(double));
     bool is_ported = m->kind == MODEL_COMPREHENSIVE && m->set.reference;
 
-    if (!numbers)
-        return fail_memory(err);
     if (m->kind == MODEL_COMPREHENSIVE)
         reach_of_terms(m, &r);
     else if (m->core)

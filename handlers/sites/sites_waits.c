@@ -63,13 +63,11 @@ static bool is_wanted(const struct site *site)
 }
 
 /* Rows of the store, which come by site, as lists of each of `ids`. */
-static enum error_code take_rows(struct request *rq, const struct store_queue_wait *rows,
-                                 size_t count, struct kept_site *sites)
+static void take_rows(struct request *rq, const struct store_queue_wait *rows,
+                      size_t count, struct kept_site *sites)
 {
     struct site_wait *waits = NEW(rq->arena, struct site_wait, count);
 
-    if (!waits)
-        return fail_memory(rq->err);
     for (size_t i = 0; i < count; i++) {
         struct kept_site *site = &sites[rows[i].site];
 
@@ -77,7 +75,6 @@ static enum error_code take_rows(struct request *rq, const struct store_queue_wa
         if (site->wait_count++ == 0)
             site->waits = &waits[i];
     }
-    return OK;
 }
 
 static enum error_code query(struct request *rq, struct kept_site *sites, size_t count)
@@ -97,7 +94,8 @@ static enum error_code query(struct request *rq, struct kept_site *sites, size_t
     TRY(request_db(rq, &db));
     TRY(store_queue_waits(db, rq->principal.tenant, ids.data, LATEST, &rows, &row_count,
                           rq->arena, rq->err));
-    return take_rows(rq, rows, row_count, sites);
+    take_rows(rq, rows, row_count, sites);
+    return OK;
 }
 
 /* The wanted sites into *kept, and what is stored of them. */
@@ -109,8 +107,6 @@ static enum error_code look_up(struct request *rq, const struct site *const *sit
     enum error_code code;
     bool replayed;
 
-    if (!list)
-        return fail_memory(rq->err);
     TRY(decision_lookup(rq, KEPT, &kept_json, kept, &replayed));
     if (replayed)
         return OK;
