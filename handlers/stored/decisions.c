@@ -291,8 +291,6 @@ static enum error_code compare(const struct store_decision *stored, enum again a
     if (was_cut(stored)) {
         const char **kept = NEW(a, const char *, replay->difference_count);
 
-        if (!kept)
-            return fail_memory(err);
         forgive_bounds(replay, kept);
     }
     replay->identical = replay->difference_count == 0;

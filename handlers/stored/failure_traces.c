@@ -101,14 +101,12 @@ static int choose_format(struct request *rq, const struct create_query *query)
 }
 
 /* Counts resources and finds the trace's extent. */
-static enum error_code look_through(const struct failure_log *log,
-                                    struct trace_summary *s, struct arena *a,
-                                    struct error *err)
+static void look_through(const struct failure_log *log, struct trace_summary *s,
+                         struct arena *a)
 {
     struct name_index index;
 
-    if (!name_index_create(&index, log->count, a))
-        return fail_memory(err);
+    name_index_create(&index, log->count, a);
     for (size_t i = 0; i < log->count; i++) {
         const struct failure *f = &log->failures[i];
 
@@ -117,18 +115,14 @@ static enum error_code look_through(const struct failure_log *log,
         if (name_index_add(&index, f->resource_id, i) == NAME_NOT_FOUND)
             s->resource_count++;
     }
-    return OK;
 }
 
-static enum error_code list_refused(const struct failure_trace_counts *counts,
-                                    struct trace_summary *s, struct arena *a,
-                                    struct error *err)
+static void list_refused(const struct failure_trace_counts *counts,
+                         struct trace_summary *s, struct arena *a)
 {
     struct upload_skip *skipped = NEW(a, struct upload_skip, FAILURE_TRACE_REFUSAL_COUNT);
     struct upload_mistake *first = NEW(a, struct upload_mistake, counts->issue_count);
 
-    if (!skipped || !first)
-        return fail_memory(err);
     s->skipped = skipped;
     s->first_skipped = first;
     s->first_skipped_count = counts->issue_count;
@@ -140,7 +134,6 @@ static enum error_code list_refused(const struct failure_trace_counts *counts,
         first[i] = (struct upload_mistake){
             counts->issues[i].line,
             failure_trace_refusal_names[counts->issues[i].reason]};
-    return OK;
 }
 
 /* Fills all of *trace but name and document. */
@@ -160,8 +153,8 @@ static enum error_code read_trace(enum failure_trace_format format, double utc_o
         return fail(err, ERR_INVALID, "",
                     "none of the %llu lines is a failure in the format %s",
                     (unsigned long long)counts.lines, failure_trace_format_names[format]);
-    TRY(look_through(&log, &summary, a, err));
-    TRY(list_refused(&counts, &summary, a, err));
+    look_through(&log, &summary, a);
+    list_refused(&counts, &summary, a);
     summary.open_count = counts.open;
     summary.available_count = counts.up;
     json_print(&summary_json, &summary, &text);

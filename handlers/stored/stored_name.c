@@ -31,8 +31,6 @@ enum error_code stored_name_choose(struct request *rq, const char *wanted,
     if (wanted)
         return check(wanted, pointer, rq->err);
     id = NEW(rq->arena, char, UUID_TEXT_SIZE);
-    if (!id)
-        return fail_memory(rq->err);
     uuid_make(id);
     *name = id;
     return OK;

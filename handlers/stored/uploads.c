@@ -53,22 +53,19 @@ struct upload {
 
 /* A strong ETag: what was stored under the name does not change, but another may be
  * stored there when it is deleted. A transaction that is tried again takes its own. */
-static enum error_code add_etag(struct request *rq, const struct store_trace *t)
+static void add_etag(struct request *rq, const struct store_trace *t)
 {
     struct reply *reply = rq->reply;
     const char *tag = arena_printf(rq->arena, "\"%llx\"",
                                    (unsigned long long)llround(t->created_at_s * 1e6));
 
-    if (!tag)
-        return fail_memory(rq->err);
     for (size_t i = 0; i < reply->header_count; i++) {
         if (strcmp(reply->headers[i].name, "ETag") != 0)
             continue;
         reply->headers[i].value = tag;
-        return OK;
+        return;
     }
     reply_header_add(reply, "ETag", tag);
-    return OK;
 }
 
 /* publish_fn */
@@ -79,7 +76,8 @@ static enum error_code write_upload(struct request *rq, struct db_session *db,
 
     TRY(store_trace_create(db, rq->principal.tenant, u->kind, &u->trace, u->out,
                            rq->arena, rq->err));
-    return add_etag(rq, u->out);
+    add_etag(rq, u->out);
+    return OK;
 }
 
 enum error_code upload_store(struct request *rq, enum store_trace_kind kind,
@@ -90,16 +88,12 @@ enum error_code upload_store(struct request *rq, enum store_trace_kind kind,
     struct db_session *db;
     const char *location;
 
-    if (!upload)
-        return fail_memory(rq->err);
     TRY(request_db(rq, &db)); /* say now that there is none */
     trace->trace_id = name;
     trace->document = (struct db_bytes){(const unsigned char *)body->text, body->length};
     *upload = (struct upload){kind, *trace, out};
     TRY(request_at_publish(rq, write_upload, upload));
     location = arena_printf(rq->arena, "%s/%s", path_of(kind), name);
-    if (!location)
-        return fail_memory(rq->err);
     rq->reply->status = 201;
     reply_header_add(rq->reply, "Location", location);
     return OK;
@@ -127,7 +121,8 @@ enum error_code upload_read(struct request *rq, enum store_trace_kind kind,
     TRY(request_db(rq, &db));
     TRY(store_trace_read(db, rq->principal.tenant, kind, rq->path_value[0], false, out,
                          rq->arena, rq->err));
-    return add_etag(rq, out);
+    add_etag(rq, out);
+    return OK;
 }
 
 enum error_code upload_document(struct request *rq, enum store_trace_kind kind)

@@ -95,15 +95,12 @@ static enum error_code look_at(void *context, const struct swf_job *job,
     return OK;
 }
 
-static enum error_code list_skipped(const struct swf_counts *counts,
-                                    struct workload_summary *s, struct arena *a,
-                                    struct error *err)
+static void list_skipped(const struct swf_counts *counts, struct workload_summary *s,
+                         struct arena *a)
 {
     struct upload_skip *skipped = NEW(a, struct upload_skip, SWF_SKIP_COUNT);
     struct upload_mistake *first = NEW(a, struct upload_mistake, counts->issue_count);
 
-    if (!skipped || !first)
-        return fail_memory(err);
     s->skipped = skipped;
     s->first_skipped = first;
     s->first_skipped_count = counts->issue_count;
@@ -114,7 +111,6 @@ static enum error_code list_skipped(const struct swf_counts *counts,
     for (size_t i = 0; i < counts->issue_count; i++)
         first[i] = (struct upload_mistake){counts->issues[i].line,
                                            swf_skip_names[counts->issues[i].reason]};
-    return OK;
 }
 
 static enum error_code warn(struct workload_summary *s, const char *text,
@@ -159,8 +155,6 @@ static enum error_code read_log(const struct raw_body *body, struct store_trace 
     struct text_buffer text = {.arena = a};
     struct swf_reader *reader = NEW(a, struct swf_reader, 1);
 
-    if (!reader)
-        return fail_memory(err);
     swf_reader_open(reader, look_at, &summary);
     TRY(swf_reader_feed(reader, body->text, body->length, err));
     TRY(swf_reader_end(reader, err));
@@ -169,7 +163,7 @@ static enum error_code read_log(const struct raw_body *body, struct store_trace 
                     "none of the %llu lines is a job of the Standard Workload Format: a "
                     "line has 18 numbers, -1 for what is not known",
                     (unsigned long long)reader->counts.lines);
-    TRY(list_skipped(&reader->counts, &summary, a, err));
+    list_skipped(&reader->counts, &summary, a);
     TRY(warn_lines(&reader->counts, &summary, a, err));
     summary.computer = reader->header.computer[0] ? reader->header.computer : NULL;
     summary.processor_count = reader->header.max_procs;
