@@ -117,7 +117,7 @@ static void join_task(struct joiner *j, size_t i, struct workflow_task *task,
 }
 
 /* Room for all lists that change, each of which gets a part of it. */
-static enum error_code join_tasks(struct joiner *j, struct workflow_task *tasks)
+static void join_tasks(struct joiner *j, struct workflow_task *tasks)
 {
     const struct workflow *w = &j->from->workflow;
     size_t room = j->from->edge_count;
@@ -126,8 +126,6 @@ static enum error_code join_tasks(struct joiner *j, struct workflow_task *tasks)
     for (size_t i = 0; i < w->task_count; i++)
         room += j->first[i] ? w->tasks[i].dependency_count : 0;
     pool = NEW(j->a, struct workflow_dependency, room);
-    if (!pool)
-        return fail_memory(j->err);
     memcpy(tasks, w->tasks, w->task_count * sizeof(*tasks));
     for (size_t i = 0; i < w->task_count; i++) {
         if (!j->first[i])
@@ -135,13 +133,11 @@ static enum error_code join_tasks(struct joiner *j, struct workflow_task *tasks)
         join_task(j, i, &tasks[i], pool);
         pool += tasks[i].dependency_count;
     }
-    return OK;
 }
 
 /* *out: the workflow, with its edges in depends_on. O(tasks + edges). */
-static enum error_code join_edges(const struct workflow_request *from,
-                                  const char *pointer, struct workflow *out,
-                                  struct arena *a, struct error *err)
+static void join_edges(const struct workflow_request *from, const char *pointer,
+                       struct workflow *out, struct arena *a, struct error *err)
 {
     size_t tasks = from->workflow.task_count, edges = from->edge_count;
     struct joiner j = {.a = a, .err = err, .from = from, .pointer = pointer};
@@ -149,23 +145,20 @@ static enum error_code join_edges(const struct workflow_request *from,
 
     *out = from->workflow;
     if (edges == 0)
-        return OK;
+        return;
     list = NEW(a, struct workflow_task, tasks);
     j.parent = NEW(a, size_t, edges);
     j.child = NEW(a, size_t, edges);
     j.next = NEW(a, size_t, edges);
     j.first = NEW(a, size_t, tasks);
     j.seen_by = NEW(a, size_t, tasks);
-    if (!list || !j.parent || !j.child || !j.next || !j.first || !j.seen_by ||
-        !name_index_create(&j.ids, tasks, a))
-        return fail_memory(err);
+    name_index_create(&j.ids, tasks, a);
     for (size_t i = 0; i < tasks; i++)
         name_index_add(&j.ids, from->workflow.tasks[i].id, i);
     find_ends(&j);
     chain_by_child(&j);
-    TRY(join_tasks(&j, list));
+    join_tasks(&j, list);
     out->tasks = list;
-    return OK;
 }
 
 /* ---- the request ---- */
@@ -219,8 +212,6 @@ static enum error_code read_import(struct workflow_call *call,
 {
     struct workflow_import *import = NEW(call->rq->arena, struct workflow_import, 1);
 
-    if (!import)
-        return fail_memory(call->rq->err);
     TRY(workflow_import_read(&body->import, import, call->rq->arena, call->rq->err));
     *out = import->workflow;
     call->import = import;
@@ -239,8 +230,8 @@ static enum error_code join_all(struct workflow_call *call,
     for (size_t w = 0; w < count; w++) {
         if (!body->workflow)
             snprintf(pointer, sizeof(pointer), "/workflows/%zu", w);
-        TRY(join_edges(body->workflow ? body->workflow : &body->workflows[w], pointer,
-                       &out[w], rq->arena, rq->err));
+        join_edges(body->workflow ? body->workflow : &body->workflows[w], pointer,
+                   &out[w], rq->arena, rq->err);
     }
     call->in.workflows = out;
     call->in.workflow_count = count;
@@ -255,8 +246,6 @@ static enum error_code find_workflows(struct workflow_call *call,
     size_t count = body->workflows ? body->workflow_count : 1;
     struct workflow *list = NEW(rq->arena, struct workflow, count);
 
-    if (!list)
-        return fail_memory(rq->err);
     if (!body->workflow && !body->workflows && !file) {
         invalid(rq->err, "/workflow", ITEM_REQUIRED,
                 "the tasks are missing: give workflow, workflows, or a file as wfformat, "
@@ -332,8 +321,6 @@ enum error_code workflow_call_begin(struct workflow_call *call, struct request *
         workflow_given_of(body->initial, body->initial_count, rq->arena);
     struct workflow_problem *problem;
 
-    if (!initial)
-        return fail_memory(rq->err);
     *call = (struct workflow_call){
         .rq = rq,
         .in =
@@ -357,8 +344,6 @@ enum error_code workflow_call_begin(struct workflow_call *call, struct request *
     if (rq->err->code != OK)
         return rq->err->code;
     call->warnings = NEW(rq->arena, const char *, WORKFLOW_CALL_WARNINGS);
-    if (!call->warnings)
-        return fail_memory(rq->err);
     TRY(workflow_progress_read(call, (enum workflow_progress)body->progress));
     return warn_of_samples(call);
 }
@@ -372,8 +357,6 @@ enum error_code workflow_call_warn(struct workflow_call *call, const char *forma
     va_start(args, format);
     text = arena_vprintf(call->rq->arena, format, args);
     va_end(args);
-    if (!text)
-        return fail_memory(call->rq->err);
     call->warnings[call->warning_count++] = text;
     return OK;
 }
@@ -397,8 +380,6 @@ enum error_code workflow_call_warnings(const struct workflow_call *call,
         NEW(call->rq->arena, const char *, of_file + call->warning_count + count);
     size_t n = 0;
 
-    if (!list)
-        return fail_memory(call->rq->err);
     if (import)
         n = append(list, n, import->warnings, of_file);
     n = append(list, n, call->warnings, call->warning_count);
@@ -439,8 +420,6 @@ enum error_code workflow_unplaced_answer(const struct workflow_call *call,
         NEW(call->rq->arena, struct workflow_unplaced_answer, count);
     size_t n = 0;
 
-    if (!tasks)
-        return fail_memory(call->rq->err);
     for (size_t i = 0; i < count; i++) {
         if (i == 0 || !is_same_task(&list[i - 1], &list[i]))
             tasks[n++] = (struct workflow_unplaced_answer){list[i].workflow_id,

@@ -112,8 +112,6 @@ const struct snapshot *workflow_import_snapshot(const struct workflow_import_req
     struct snapshot *snapshot = NEW(a, struct snapshot, 1);
     struct resource *resources = NEW(a, struct resource, in->speed_count);
 
-    if (!snapshot || !resources)
-        return NULL;
     for (size_t i = 0; i < in->speed_count; i++) {
         resources[i] = (struct resource){
             .id = arena_printf(a, "r%zu", i + 1),
@@ -130,8 +128,6 @@ const struct snapshot *workflow_import_snapshot(const struct workflow_import_req
             .failure_count = NAN,
             .uptime_total_s = NAN,
         };
-        if (!resources[i].id)
-            return NULL;
     }
     *snapshot = (struct snapshot){
         .taken_at_s = NAN,

@@ -82,16 +82,15 @@ static size_t task_total(const struct workflow_call *call)
 }
 
 /* Those whose id no other task has; *left_out: the others. */
-static enum error_code list_silent(struct workflow_call *call, struct silent *list,
-                                   size_t *count, uint64_t *left_out)
+static void list_silent(struct workflow_call *call, struct silent *list, size_t *count,
+                        uint64_t *left_out)
 {
     struct request *rq = call->rq;
     struct name_index ids;
     size_t total = task_total(call), task = 0, kept = 0;
     bool *shared = NEW(rq->arena, bool, total);
 
-    if (!shared || !name_index_create(&ids, total, rq->arena))
-        return fail_memory(rq->err);
+    name_index_create(&ids, total, rq->arena);
     for (size_t w = 0; w < call->in.workflow_count; w++)
         for (size_t i = 0; i < call->in.workflows[w].task_count; i++, task++) {
             const struct workflow_task *t = &call->in.workflows[w].tasks[i];
@@ -108,7 +107,6 @@ static enum error_code list_silent(struct workflow_call *call, struct silent *li
         else
             (*left_out)++;
     *count = kept;
-    return OK;
 }
 
 /* ---- the store ---- */
@@ -127,16 +125,13 @@ static const char *ids_as_json(const struct silent *list, size_t count, struct a
 }
 
 /* Rows of one task follow each other. */
-static enum error_code group_rows(const struct store_progress_latest *rows, size_t count,
-                                  const struct silent *list, struct looked_up *out,
-                                  struct arena *a, struct error *err)
+static void group_rows(const struct store_progress_latest *rows, size_t count,
+                       const struct silent *list, struct looked_up *out, struct arena *a)
 {
     struct task_reports *tasks = NEW(a, struct task_reports, count);
     struct progress_sample *samples = NEW(a, struct progress_sample, count);
     size_t n = 0;
 
-    if (!tasks || !samples)
-        return fail_memory(err);
     for (size_t k = 0; k < count; k++) {
         samples[k] = rows[k].sample;
         if (k == 0 || rows[k].place != rows[k - 1].place)
@@ -147,7 +142,6 @@ static enum error_code group_rows(const struct store_progress_latest *rows, size
     }
     out->tasks = tasks;
     out->task_count = n;
-    return OK;
 }
 
 static enum error_code read_stored(struct request *rq, const struct silent *list,
@@ -164,7 +158,8 @@ static enum error_code read_stored(struct request *rq, const struct silent *list
     TRY(store_progress_latest_find(db, rq->principal.tenant, ids,
                                    WORKFLOW_PROGRESS_SAMPLES_MAX, &rows, &row_count,
                                    rq->arena, rq->err));
-    return group_rows(rows, row_count, list, out, rq->arena, rq->err);
+    group_rows(rows, row_count, list, out, rq->arena);
+    return OK;
 }
 
 static enum error_code look_up(struct workflow_call *call, struct looked_up *out)
@@ -177,9 +172,7 @@ static enum error_code look_up(struct workflow_call *call, struct looked_up *out
     bool found;
 
     *out = (struct looked_up){0};
-    if (!list)
-        return fail_memory(rq->err);
-    TRY(list_silent(call, list, &count, &out->left_out));
+    list_silent(call, list, &count, &out->left_out);
     if (count == 0)
         return OK;
     TRY(decision_lookup(rq, "progress", &looked_up_json, out, &found));
@@ -202,26 +195,21 @@ static enum error_code look_up(struct workflow_call *call, struct looked_up *out
 /* ---- into the tasks ---- */
 
 /* Copies of the lists of tasks, to be changed. */
-static enum error_code copy_tasks(struct workflow_call *call)
+static void copy_tasks(struct workflow_call *call)
 {
     struct arena *a = call->rq->arena;
     size_t count = call->in.workflow_count;
     struct workflow *list = NEW(a, struct workflow, count);
 
-    if (!list)
-        return fail_memory(call->rq->err);
     for (size_t w = 0; w < count; w++) {
         struct workflow_task *tasks;
 
         list[w] = call->in.workflows[w];
         tasks = NEW(a, struct workflow_task, list[w].task_count);
-        if (!tasks)
-            return fail_memory(call->rq->err);
         memcpy(tasks, list[w].tasks, list[w].task_count * sizeof(*tasks));
         list[w].tasks = tasks;
     }
     call->in.workflows = list;
-    return OK;
 }
 
 /* The task of that number in its copy. */
@@ -243,14 +231,14 @@ static struct workflow_task *task_at(const struct workflow_call *call, size_t ta
     return (struct workflow_task *)&list[at->workflow].tasks[task - at->before];
 }
 
-static enum error_code put_reports(struct workflow_call *call, const struct looked_up *l)
+static void put_reports(struct workflow_call *call, const struct looked_up *l)
 {
     struct task_place at = {0};
     size_t total = task_total(call);
 
     if (l->task_count == 0)
-        return OK;
-    TRY(copy_tasks(call));
+        return;
+    copy_tasks(call);
     for (size_t k = 0; k < l->task_count; k++) {
         const struct task_reports *r = &l->tasks[k];
         struct workflow_task *t;
@@ -264,7 +252,6 @@ static enum error_code put_reports(struct workflow_call *call, const struct look
         if (isnan(t->elapsed_s) && isnan(t->start_s))
             t->elapsed_s = r->samples[r->sample_count - 1].elapsed_s + r->age_s;
     }
-    return OK;
 }
 
 static enum error_code take_away(struct workflow_call *call)
@@ -272,7 +259,7 @@ static enum error_code take_away(struct workflow_call *call)
     struct task_place at = {0};
     size_t total = task_total(call);
 
-    TRY(copy_tasks(call));
+    copy_tasks(call);
     for (size_t i = 0; i < total; i++) {
         struct workflow_task *t = task_at(call, i, &at);
 
@@ -292,7 +279,7 @@ enum error_code workflow_progress_read(struct workflow_call *call,
     if (mode == WORKFLOW_PROGRESS_GIVEN)
         return OK;
     TRY(look_up(call, &l));
-    TRY(put_reports(call, &l));
+    put_reports(call, &l);
     if (l.away)
         TRY(workflow_call_warn(call, "the database is away: stored progress of running "
                                      "tasks was not used"));

@@ -289,8 +289,6 @@ static enum error_code choose_round(const struct workflow_body *body,
     struct named_value *list = NEW(rq->arena, struct named_value, left.option_count);
     const char *unused = "";
 
-    if (!list)
-        return fail_memory(rq->err);
     left.options = list;
     left.option_count = 0;
     for (size_t i = 0; i < body->decision.option_count; i++) {
@@ -300,14 +298,10 @@ static enum error_code choose_round(const struct workflow_body *body,
             list[left.option_count++] = *o;
         else if (strcmp(o->name, "moves") != 0)
             unused = arena_printf(rq->arena, "%s /options/%s", unused, o->name);
-        if (!unused)
-            return fail_memory(rq->err);
     }
     if (body->initial_count)
         unused = arena_printf(rq->arena, "%s /initial (%zu rows)", unused,
                               body->initial_count);
-    if (!unused)
-        return fail_memory(rq->err);
     if (*unused)
         TRY(workflow_call_warn(call, "a round does not use:%s", unused));
     out->because =
