@@ -189,15 +189,13 @@ static void add_span(const struct at_risk_in *in, const struct at_risk_row *sort
     out->seen.at_risk_s += span.to_at_s - span.from_at_s - lost_s(in, sorted, span);
 }
 
-enum error_code at_risk_of(const struct at_risk_in *in, struct at_risk *out,
-                           struct arena *a, struct error *err)
+void at_risk_of(const struct at_risk_in *in, struct at_risk *out, struct arena *a)
 {
     size_t room = in->span_count ? in->span_count : 1, span_count = 0;
     struct at_risk_row *sorted = NEW(a, struct at_risk_row, in->row_count);
     struct at_risk_span *spans = NEW(a, struct at_risk_span, room);
     struct at_risk found = {.from_s = NAN, .to_s = NAN};
 
-    (void)err;
     for (size_t i = 0; i < in->row_count; i++)
         sorted[i] = in->rows[i];
     if (in->row_count > 1)
@@ -216,5 +214,4 @@ enum error_code at_risk_of(const struct at_risk_in *in, struct at_risk *out,
     if (in->span_count > 0)
         found.outside_count = count_outside(in);
     *out = found;
-    return OK;
 }

@@ -64,7 +64,6 @@ struct at_risk {
 };
 
 /* O(rows log rows + rows * spans). ERR_TOO_LARGE when the arena is full. */
-enum error_code at_risk_of(const struct at_risk_in *in, struct at_risk *out,
-                           struct arena *a, struct error *err);
+void at_risk_of(const struct at_risk_in *in, struct at_risk *out, struct arena *a);
 
 #endif

@@ -118,16 +118,14 @@ static void add_failure(struct reliability *r, const struct failure_interval *f,
         reliability_fail(r, f->down_at_s);
 }
 
-enum error_code reliability_of(const struct failure_interval *failures, size_t count,
-                               double observed_since_s, double now_s,
-                               struct reliability *out, double *gap_s, size_t *gap_count,
-                               struct arena *a, struct error *err)
+void reliability_of(const struct failure_interval *failures, size_t count,
+                    double observed_since_s, double now_s, struct reliability *out,
+                    double *gap_s, size_t *gap_count, struct arena *a)
 {
     struct failure_interval *sorted = NEW(a, struct failure_interval, count);
     double end_s = -HUGE_VAL, previous_s = HUGE_VAL;
     size_t gaps = 0;
 
-    (void)err;
     for (size_t i = 0; i < count; i++)
         sorted[i] = failures[i];
     if (count > 1)
@@ -148,5 +146,4 @@ enum error_code reliability_of(const struct failure_interval *failures, size_t c
         reliability_restore(out, end_s);
     if (gap_count)
         *gap_count = gaps;
-    return OK;
 }

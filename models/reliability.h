@@ -80,10 +80,9 @@ double reliability_availability_ratio(const struct reliability *r, double now_s)
  * failures that are longer than 0 into gap_s, if that is not NULL: *gap_count, less
  * than `count`. O(count log count); uses `a` for a copy. ERR_TOO_LARGE when it is
  * full. */
-enum error_code reliability_of(const struct failure_interval *failures, size_t count,
-                               double observed_since_s, double now_s,
-                               struct reliability *out, double *gap_s, size_t *gap_count,
-                               struct arena *a, struct error *err);
+void reliability_of(const struct failure_interval *failures, size_t count,
+                    double observed_since_s, double now_s, struct reliability *out,
+                    double *gap_s, size_t *gap_count, struct arena *a);
 
 /* Fewer gaps than this say nothing about a distribution. */
 enum { RELIABILITY_GAPS_MIN = 8 };

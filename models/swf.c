@@ -202,12 +202,11 @@ static int compare_arrivals(const void *left, const void *right)
     return l->index < r->index ? -1 : l->index > r->index;
 }
 
-enum error_code swf_log_sort(struct swf_log *log, struct error *err)
+void swf_log_sort(struct swf_log *log)
 {
     struct arrival *order = NEW(log->arena, struct arrival, log->count);
     struct swf_job *jobs = NEW(log->arena, struct swf_job, log->count);
 
-    (void)err;
     for (size_t i = 0; i < log->count; i++)
         order[i] = (struct arrival){log->jobs[i].submit_s, i};
     qsort(order, log->count, sizeof(*order), compare_arrivals);
@@ -215,7 +214,6 @@ enum error_code swf_log_sort(struct swf_log *log, struct error *err)
         jobs[i] = log->jobs[order[i].index];
     log->jobs = jobs;
     log->room = log->count;
-    return OK;
 }
 
 /* Jobs that a text may have: a job has 18 columns with something between them. So what
@@ -243,7 +241,7 @@ enum error_code swf_read(const char *text, size_t length, struct swf_log *log,
     TRY(swf_reader_feed(&reader, text, length, err));
     TRY(swf_reader_end(&reader, err));
     if (reader.counts.unsorted)
-        TRY(swf_log_sort(&read, err));
+        swf_log_sort(&read);
     *log = read;
     *header = reader.header;
     *counts = reader.counts;

@@ -129,7 +129,7 @@ struct swf_log {
 enum error_code swf_log_add(void *context, const struct swf_job *job, struct error *err);
 
 /* Sorts by arrival; of those that arrived at the same time the earlier line is first. */
-enum error_code swf_log_sort(struct swf_log *log, struct error *err);
+void swf_log_sort(struct swf_log *log);
 
 /* Reads a whole text; the jobs are in the order of arrival. */
 enum error_code swf_read(const char *text, size_t length, struct swf_log *log,

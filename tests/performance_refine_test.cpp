@@ -18,7 +18,7 @@ perf_model_set copy_of(const perf_model_set &set, arena *a)
 {
     perf_model_set out{};
     error err{};
-    REQUIRE(perf_set_copy(&set, &out, a, &err) == OK);
+    perf_set_copy(&set, &out, a);
     return out;
 }
 
@@ -414,7 +414,7 @@ TEST_CASE("19.5: a model carried to another site", "[performance]")
     CHECK(port.bandwidth_factor == Approx(1.3).epsilon(1e-6));
 
     perf_model_set set{};
-    REQUIRE(perf_ported_set(&t.set, &port, &set, a, &err) == OK);
+    REQUIRE(perf_ported_set(&t.set, &port, &set, a) == OK);
     CHECK(set.state == PERF_STATE_PORTED);
     auto right = [&](perf_method method) {
         for (int i = 0; i < 50; i++) {

@@ -43,7 +43,7 @@ struct example {
         progress_out out{};
         in.history.points = points.data();
         in.history.count = in.history.sample_count = points.size();
-        REQUIRE(progress_predict(&in, &out, a, &err) == OK);
+        REQUIRE(progress_predict(&in, &out, a) == OK);
         return out;
     }
 };
@@ -325,7 +325,7 @@ TEST_CASE("progress: reports are sorted, cleaned and thinned", "[progress]")
         {300, 30, 2, 0, 1, NONE}, {100, 0, 1, 0, 1, NONE},  {200, 10, 1, 0.5, 1, NONE},
         {300, 25, 1, 0, 2, NONE}, {400, 20, 1, 0, 1, NONE}, {0, 5, 1, 0, 1, NONE},
     };
-    REQUIRE(progress_history_of(s.data(), s.size(), 500, &h, a, &err) == OK);
+    REQUIRE(progress_history_of(s.data(), s.size(), 500, &h, a) == OK);
     REQUIRE(h.count == 3);
     CHECK(h.points[0].estimate_ref_s == Approx(1000)); // 100 * 200 * 0.5 / 10
     CHECK(h.points[1].estimate_ref_s == Approx(600));  // the later of the two at 300
@@ -337,12 +337,12 @@ TEST_CASE("progress: reports are sorted, cleaned and thinned", "[progress]")
     s = {{600, 30, NONE, NONE, NONE, 900},
          {300, 20, NONE, NONE, NONE, 950},
          {700, 100, NONE, NONE, NONE, 1000}};
-    REQUIRE(progress_history_of(s.data(), s.size(), 500, &h, a, &err) == OK);
+    REQUIRE(progress_history_of(s.data(), s.size(), 500, &h, a) == OK);
     CHECK(h.points[1].estimate_ref_s == Approx(3000));
     CHECK(h.work_known);
     CHECK(h.finished);
     CHECK(h.warnings == PROGRESS_WARN_WORK_FELL);
-    REQUIRE(progress_history_of(nullptr, 0, 500, &h, a, &err) == OK);
+    REQUIRE(progress_history_of(nullptr, 0, 500, &h, a) == OK);
     CHECK(h.count == 0);
     CHECK_FALSE(h.work_known);
 
@@ -452,10 +452,9 @@ TEST_CASE("progress: any reports give finite answers", "[progress][property]")
         in.options.smoothing = static_cast<progress_smoothing>(rng_index(&r, 3));
         in.options.interval = static_cast<progress_interval_rule>(rng_index(&r, 2));
         in.initial_estimate_ref_s = NONE;
-        REQUIRE(progress_history_of(samples.data(), count, 500, &in.history, a, &err) ==
-                OK);
+        REQUIRE(progress_history_of(samples.data(), count, 500, &in.history, a) == OK);
         progress_out out{}, again{}, shuffled{};
-        REQUIRE(progress_predict(&in, &out, a, &err) == OK);
+        REQUIRE(progress_predict(&in, &out, a) == OK);
         if (in.history.count == 0) {
             CHECK(out.source == PROGRESS_FROM_none);
             continue;
@@ -467,13 +466,12 @@ TEST_CASE("progress: any reports give finite answers", "[progress][property]")
             CHECK(out.high_ref_s >= out.estimate_ref_s);
             CHECK(std::isfinite(out.high_ref_s));
         }
-        REQUIRE(progress_predict(&in, &again, a, &err) == OK);
+        REQUIRE(progress_predict(&in, &again, a) == OK);
         CHECK(again.estimate_ref_s == out.estimate_ref_s);
         for (size_t i = count; i > 1; i--)
             std::swap(samples[i - 1], samples[rng_index(&r, i)]);
-        REQUIRE(progress_history_of(samples.data(), count, 500, &in.history, a, &err) ==
-                OK);
-        REQUIRE(progress_predict(&in, &shuffled, a, &err) == OK);
+        REQUIRE(progress_history_of(samples.data(), count, 500, &in.history, a) == OK);
+        REQUIRE(progress_predict(&in, &shuffled, a) == OK);
         CHECK(shuffled.estimate_ref_s == out.estimate_ref_s);
     }
 }
@@ -568,7 +566,7 @@ TEST_CASE("progress: what finished tasks teach", "[progress]")
     h.count = h.sample_count = points.size();
     h.work_known = true;
     progress_score score{};
-    REQUIRE(progress_score_of(&h, 2000, &score, a, &err) == OK);
+    REQUIRE(progress_score_of(&h, 2000, &score, a) == OK);
     CHECK(std::string(score.function) == "psi1");
     CHECK(score.amplitude_ratio == Approx(0.8).epsilon(1e-6));
     CHECK(score.decay_ratio == Approx(5).epsilon(1e-6));
@@ -576,7 +574,7 @@ TEST_CASE("progress: what finished tasks teach", "[progress]")
     CHECK(score.extrapolation_error[2] == Approx(0.8 * std::exp(-2.5)).epsilon(1e-6));
     CHECK(score.estimate_ratio[0] > score.estimate_ratio[3]);
     h.count = 0;
-    REQUIRE(progress_score_of(&h, 2000, &score, a, &err) == OK);
+    REQUIRE(progress_score_of(&h, 2000, &score, a) == OK);
     CHECK(std::isnan(score.fit_error[0]));
     CHECK(score.function == nullptr);
 
@@ -622,9 +620,8 @@ TEST_CASE("one bad report changes no prediction", "[progress]")
         in.options = progress_options_init();
         in.options.screen = screen;
         in.initial_estimate_ref_s = NAN;
-        REQUIRE(progress_history_of(list.data(), list.size(), 500, &in.history, a,
-                                    &err) == OK);
-        REQUIRE(progress_predict(&in, &out, a, &err) == OK);
+        REQUIRE(progress_history_of(list.data(), list.size(), 500, &in.history, a) == OK);
+        REQUIRE(progress_predict(&in, &out, a) == OK);
         return out;
     };
     CHECK(predict(true).estimate_ref_s == Approx(1010.001).epsilon(1e-6));

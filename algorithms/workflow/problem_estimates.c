@@ -155,11 +155,12 @@ static enum error_code read_reports(const struct workflow_problem *problem, size
     struct workflow_task t;
     size_t dropped = 0;
 
+    (void)err;
     in_units(problem->tasks[task], &t, problem->arena);
     workflow_reports_of(&t, unit_share(problem, task), &r, problem->arena);
     if (r.count > 0)
-        TRY(progress_history_of(r.list, r.count, r.count + 3, &h, problem->arena, err));
-    TRY(progress_screen(&h, &believed, &dropped, problem->arena, err));
+        TRY(progress_history_of(r.list, r.count, r.count + 3, &h, problem->arena));
+    progress_screen(&h, &believed, &dropped, problem->arena);
     *whole = (double)NAN;
     if (believed.count > 0)
         *whole = believed.points[believed.count - 1].estimate_ref_s;

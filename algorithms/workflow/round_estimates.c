@@ -91,7 +91,7 @@ static enum error_code fit(const struct wf_request *rq, const struct progress_hi
     in.options.filter_window = (size_t)rq->param[WF_FILTER_WINDOW];
     if (rq->param[WF_CONFIDENCE] == 0)
         in.options.interval = PROGRESS_SPEC; /* the cheap one: only for the answer */
-    TRY(progress_predict(&in, &out, rq->arena, rq->err));
+    TRY(progress_predict(&in, &out, rq->arena));
     e->source = out.source == PROGRESS_FROM_initial_estimate
                     ? "estimate"
                     : progress_source_names[out.source];
@@ -112,8 +112,8 @@ static enum error_code estimate_progress(const struct wf_request *rq, size_t tas
 
     workflow_reports_of(t, share_now(rq, task), &r, rq->arena);
     if (r.count > 0)
-        TRY(progress_history_of(r.list, r.count, FIT_POINTS_MAX, &h, rq->arena, rq->err));
-    TRY(progress_screen(&h, &believed, &dropped, rq->arena, rq->err));
+        TRY(progress_history_of(r.list, r.count, FIT_POINTS_MAX, &h, rq->arena));
+    progress_screen(&h, &believed, &dropped, rq->arena);
     if (h.count > 0 && (int)rq->param[WF_PREDICTOR] == WF_FIT &&
         !budget_spent(rq->in->budget)) { /* afterwards step 2 is cut anyway */
         TRY(fit(rq, &h, e));             /* it screens them itself */

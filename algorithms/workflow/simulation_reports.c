@@ -124,7 +124,7 @@ static double fitted(struct wsim *s, struct wsim_task *t)
 
     if (n->predicted_count == n->report_count)
         return n->predicted_ref_s;
-    if (progress_predict(&in, &out, s->in->scratch, s->err) != OK) {
+    if (progress_predict(&in, &out, s->in->scratch) != OK) {
         s->failed = s->err->code;
         return (double)NAN;
     }

@@ -140,8 +140,6 @@ static enum error_code check_schedule(const struct evaluation_request *request,
     const struct workflow_given *rows =
         workflow_given_of(request->schedule, request->schedule_count, rq->arena);
 
-    if (!rows)
-        return fail_memory(rq->err);
     return workflow_check(problem, rows, request->schedule_count, out, rq->arena,
                           rq->err);
 }

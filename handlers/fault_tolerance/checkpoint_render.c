@@ -59,22 +59,25 @@ static bool render_scr(double interval_s, double saving_s, const char **text,
                        struct arena *a)
 {
     (void)saving_s;
-    return render_every("SCR_CHECKPOINT_SECONDS=", interval_s, text, a);
+    render_every("SCR_CHECKPOINT_SECONDS=", interval_s, text, a);
+    return true;
 }
 
 static bool render_veloc(double interval_s, double saving_s, const char **text,
                          struct arena *a)
 {
     (void)saving_s;
-    return render_every("persistent_interval = ", interval_s, text, a);
+    render_every("persistent_interval = ", interval_s, text, a);
+    return true;
 }
 
 static bool render_fti(double interval_s, double saving_s, const char **text,
                        struct arena *a)
 {
     (void)saving_s;
-    return render_every(
-        "ckpt_l1 = 0\nckpt_l2 = 0\nckpt_l3 = 0\nckpt_l4 = ", interval_s / 60, text, a);
+    render_every("ckpt_l1 = 0\nckpt_l2 = 0\nckpt_l3 = 0\nckpt_l4 = ", interval_s / 60,
+                 text, a);
+    return true;
 }
 
 static bool render_dmtcp(double interval_s, double saving_s, const char **text,

@@ -134,8 +134,6 @@ enum error_code post_checkpoint_logs(struct request *rq, const void *in, void *o
     TRY(bulk_accept(rq, in, sizeof(*records), check_log, &items, &count, out));
     records = items;
     list = NEW(rq->arena, struct checkpoint_log, count);
-    if (!list)
-        return fail_memory(rq->err);
     for (size_t i = 0; i < count; i++) {
         list[i] = records[i].log;
         list[i].action = actions[records[i].action];
@@ -153,8 +151,7 @@ static enum error_code take_list(const struct checkpoint_log *list, size_t count
 {
     struct log_record *records = NEW(a, struct log_record, count);
 
-    if (!records)
-        return fail_memory(err);
+    (void)err;
     for (size_t i = 0; i < count; i++) {
         records[i].log = list[i];
         records[i].action =

@@ -287,8 +287,6 @@ static enum error_code complete(const struct sent_execution *list, size_t count,
 {
     struct execution *copy = NEW(a, struct execution, count);
 
-    if (!copy)
-        return fail_memory(err);
     for (size_t i = 0; i < count; i++) {
         struct min_avg load;
         char *id;
@@ -307,8 +305,6 @@ static enum error_code complete(const struct sent_execution *list, size_t count,
         if (copy[i].execution_id)
             continue;
         id = NEW(a, char, UUID_TEXT_SIZE);
-        if (!id)
-            return fail_memory(err);
         uuid_make(id);
         copy[i].execution_id = id;
     }
@@ -362,8 +358,6 @@ static enum error_code ask_models(struct request *rq, struct db_session *db,
     TRY(store_models_now(db, rq->principal.tenant, e->application_id, e->site_id,
                          e->phase_index, &list, &count, rq->arena, rq->err));
     models = NEW(rq->arena, struct execution_model, count + 1);
-    if (!models)
-        return fail_memory(rq->err);
     for (size_t i = 0; i < count; i++)
         TRY(ask_model(&list[i], e, &models[i], rq->arena, rq->err));
     out->models = models;
@@ -394,8 +388,6 @@ static enum error_code fill_loads(struct request *rq, struct db_session *db,
     struct execution_load *loads = NEW(rq->arena, struct execution_load, count + 1);
     size_t wanted = 0;
 
-    if (!loads)
-        return fail_memory(rq->err);
     for (size_t i = 0; i < count; i++) {
         if (list[i].dedicated || !isnan(list[i].cpu_available_ratio) ||
             !isnan(list[i].bandwidth_mbps) || !list[i].resource_id)
@@ -418,8 +410,6 @@ static enum error_code fill_warnings(struct request *rq, const struct execution 
     const char **warnings = NEW(rq->arena, const char *, 2);
     size_t failed = 0;
 
-    if (!warnings)
-        return fail_memory(rq->err);
     for (size_t i = 0; i < count; i++)
         failed += list[i].exit_code != 0 && !isnan(list[i].exit_code);
     if (answer->load_filled_count > 0)

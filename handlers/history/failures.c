@@ -346,8 +346,6 @@ enum error_code post_failures(struct request *rq, const void *in, void *out)
 
     TRY(bulk_accept(rq, in, sizeof(struct failure), check_failure, &items, &count, out));
     list = NEW(rq->arena, struct failure, count);
-    if (!list)
-        return fail_memory(rq->err);
     for (size_t i = 0; i < count; i++) {
         list[i] = ((const struct failure *)items)[i];
         list[i].kind = failure_kind_names[list[i].kind_code];
@@ -512,8 +510,6 @@ static enum error_code rate(struct statistics_work *w, struct failure_exposure s
     double *ends = NEW(w->rq->arena, double, RANGE_ENDS);
     struct statistics_prior *prior = NEW(w->rq->arena, struct statistics_prior, 1);
 
-    if (!ends || !prior)
-        return fail_memory(w->rq->err);
     answer->at_risk_s = sum.at_risk_s;
     answer->kill_count = sum.kill_count;
     answer->mtbf_bayes_s = rate.mean_s;
@@ -570,8 +566,6 @@ static enum error_code fit_stats(struct statistics_work *w, struct db_session *d
         isnan(w->range.from_at_s) ? -HUGE_VAL : w->range.from_at_s, w->range.to_at_s,
         &failures, &count, &cut, w->rq->arena, w->rq->err));
     intervals = NEW(w->rq->arena, struct failure_interval, count);
-    if (!intervals)
-        return fail_memory(w->rq->err);
     count = keep_asked(w, failures, count, intervals);
     if (cut)
         TRY(warn(w, "failures_cut"));
@@ -588,8 +582,6 @@ enum error_code get_failure_statistics(struct request *rq, const void *in, void 
     struct db_session *db;
 
     (void)in;
-    if (!warnings)
-        return fail_memory(rq->err);
     w.range = w.query->range;
     TRY(range_check(&w.range, rq->err));
     TRY(request_db(rq, &db));

@@ -123,8 +123,6 @@ static enum error_code check_overlaps(struct request *rq, const struct observati
     const struct observation **sorted = NEW(rq->arena, const struct observation *, count);
     struct bulk_check check = {.in_list = true, .err = rq->err};
 
-    if (!sorted)
-        return fail_memory(rq->err);
     for (size_t i = 0; i < count; i++)
         sorted[i] = &list[i];
     if (count > 1)
@@ -154,8 +152,6 @@ enum error_code post_observations(struct request *rq, const void *in, void *out)
     TRY(bulk_accept(rq, in, sizeof(*list), check_observation, &accepted, &count, out));
     items = accepted;
     list = NEW(rq->arena, struct observation, count);
-    if (!list)
-        return fail_memory(rq->err);
     for (size_t i = 0; i < count; i++) {
         list[i] = items[i];
         if (!list[i].component)
@@ -196,8 +192,6 @@ enum error_code get_observations(struct request *rq, const void *in, void *out)
                                 query->at_s, &part, &rows, &page->observation_count,
                                 &page->next_page_token, rq->arena, rq->err));
     list = NEW(rq->arena, struct observation, page->observation_count);
-    if (!list)
-        return fail_memory(rq->err);
     for (size_t i = 0; i < page->observation_count; i++) {
         list[i] = rows[i];
         if (!*list[i].component)

@@ -275,13 +275,13 @@ static enum error_code score_task(struct request *rq, struct db_session *db,
     TRY(store_progress_task_samples(db, rq->principal.tenant, task->task_id,
                                     TASK_SAMPLES_MAX, &samples, &count, rq->arena,
                                     rq->err));
-    TRY(progress_history_of(samples, count, POINTS_MAX, &history, rq->arena, rq->err));
+    TRY(progress_history_of(samples, count, POINTS_MAX, &history, rq->arena));
     actual = actual_of(task, &history, samples);
     if (!(actual > 0) || !isfinite(actual)) {
         history.count = 0; /* nothing to compare with: an empty score ends its wait */
         actual = 1;
     }
-    TRY(progress_score_of(&history, actual, &score, rq->arena, rq->err));
+    TRY(progress_score_of(&history, actual, &score, rq->arena));
     return store_progress_score(db, rq->principal.tenant, task->task_id, &score, rq->err);
 }
 
@@ -335,8 +335,6 @@ enum error_code post_progress_samples(struct request *rq, const void *in, void *
                     out));
     sent = items;
     list = NEW(rq->arena, struct store_progress_sample, count + 1);
-    if (!list)
-        return fail_memory(rq->err);
     for (size_t i = 0; i < count; i++)
         list[i] = stored_of(&sent[i]);
     TRY(request_db(rq, &db));

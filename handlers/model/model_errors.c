@@ -455,11 +455,12 @@ enum error_code core_interval(const struct fitted_core *core, double level,
 {
     struct fitted_interval interval = {.level = level, .by_group = true};
 
+    (void)err;
     interval.low_ratio = interval.high_ratio = (double)NAN;
     for (size_t g = 0; g < LOG_GROUP_COUNT; g++) {
         struct log_set set;
 
-        TRY(log_set_of(core->errors, core->recent, (enum log_group)g, &set, a, err));
+        log_set_of(core->errors, core->recent, (enum log_group)g, &set, a);
         interval.scale[g] = set.scale;
         interval.quantile[g] = log_set_quantile(&set, level);
         interval.error_count[g] = set.error_count;

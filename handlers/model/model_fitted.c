@@ -648,7 +648,7 @@ enum error_code fitted_port(const struct fitted_model *reference,
         *out = m;
         return OK;
     }
-    TRY(perf_ported_set(&reference->set, &m.porting, &m.set, a, err));
+    TRY(perf_ported_set(&reference->set, &m.porting, &m.set, a));
     m.set.options.judge_outliers = true; /* until it is trained from its own runs */
     m.fit_appe_pct = 100 * m.porting.goodness_target;
     if (e->ratio_count >= PREDICTION_RATIOS_OWN) {

@@ -458,8 +458,8 @@ static enum error_code plan_next(struct request *rq, const struct plan_request *
                                                       : m->set.single.count;
     if (asked > ASKED_MAX)
         asked = ASKED_MAX;
-    TRY(run_choose_next(candidates, candidate_count, m, asked, NULL, predict_by,
-                        (size_t)in->want, &choices, &choice_count, rq->arena, rq->err));
+    run_choose_next(candidates, candidate_count, m, asked, NULL, predict_by,
+                    (size_t)in->want, &choices, &choice_count, rq->arena);
     list = NEW(rq->arena, struct experiment, choice_count + 1);
     for (size_t i = 0; i < choice_count; i++) {
         const struct run_candidate *c = &candidates[choices[i].candidate];

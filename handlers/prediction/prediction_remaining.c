@@ -630,13 +630,14 @@ static enum error_code read_history(const struct remaining_request *in,
 {
     struct progress_sample *list;
 
+    (void)err;
     if (!in->samples)
         return progress_history_of(stored->samples, stored->sample_count, max_points, out,
-                                   a, err);
+                                   a);
     list = NEW(a, struct progress_sample, in->sample_count + 1);
     for (size_t i = 0; i < in->sample_count; i++)
         list[i] = progress_report_sample(&in->samples[i]);
-    return progress_history_of(list, in->sample_count, max_points, out, a, err);
+    return progress_history_of(list, in->sample_count, max_points, out, a);
 }
 
 static void read_functions(const struct remaining_request *in, struct progress_in *out,
@@ -681,7 +682,7 @@ enum error_code predict_remaining(struct request *rq, const void *in, void *out)
         question.previous_estimate_ref_s = body->previous->estimate_ref_s;
     }
     question.known = stored.application;
-    TRY(progress_predict(&question, &p, rq->arena, rq->err));
+    TRY(progress_predict(&question, &p, rq->arena));
     if (p.dropped_count > 0)
         question.history.warnings |= PROGRESS_WARN_SCREENED;
     answer->application_id = stored.application_id;

@@ -171,13 +171,15 @@ static enum error_code take_times(const struct resource *r, double now_s,
         NEW(a, struct failure_interval, r->failure_time_count);
     size_t count = 0;
 
+    (void)err;
     out->gap_s = NEW(a, double, r->failure_time_count);
     for (size_t i = 0; i < r->failure_time_count; i++)
         if (!isnan(r->failure_times_s[i]))
             list[count++] =
                 (struct failure_interval){r->failure_times_s[i], r->failure_times_s[i]};
-    return reliability_of(list, count, r->observed_since_s, now_s, &out->reliability,
-                          out->gap_s, &out->gap_count, a, err);
+    reliability_of(list, count, r->observed_since_s, now_s, &out->reliability, out->gap_s,
+                   &out->gap_count, a);
+    return OK;
 }
 
 /* The single figures win over the list of times. */
@@ -425,6 +427,7 @@ static enum error_code take_stored(const struct stored *s, size_t i, double now_
         .component = s->component,
     };
 
+    (void)err;
     out->gap_s = NEW(a, double, count);
     if (out->resource && !isnan(out->resource->observed_since_s))
         in.from_s = out->resource->observed_since_s;
@@ -434,10 +437,11 @@ static enum error_code take_stored(const struct stored *s, size_t i, double now_
     }
     in.row_count = count;
     out->is_stored = s->first != NULL; /* else the database is away */
-    TRY(at_risk_of(&in, &out->risk, a, err));
+    at_risk_of(&in, &out->risk, a);
     failure_count = failures_of(in.rows, count, list);
-    return reliability_of(list, failure_count, out->risk.from_s, now_s, &out->reliability,
-                          out->gap_s, &out->gap_count, a, err);
+    reliability_of(list, failure_count, out->risk.from_s, now_s, &out->reliability,
+                   out->gap_s, &out->gap_count, a);
+    return OK;
 }
 
 /* As query(), or notes that the database is away. */

@@ -600,7 +600,7 @@ static enum error_code print_swf(const struct playing *p,
     for (size_t i = 0; i < p->in.job_count; i++)
         log.jobs[i] = queue_replayed_job(&p->in, out, i);
     if (!is_sorted(p))
-        TRY(swf_log_sort(&log, p->rq->err));
+        swf_log_sort(&log);
     for (size_t i = 0; i < log.count; i++) {
         TRY(json_go_on(LINE_STEPS, p->rq->err));
         text_add(&b, line, swf_print_job(&log.jobs[i], line, sizeof(line)));

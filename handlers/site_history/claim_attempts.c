@@ -104,8 +104,6 @@ enum error_code claim_site_set(const char *const *site_ids, size_t count,
     const char **sorted = NEW(a, const char *, count);
     struct text_buffer b = {.arena = a};
 
-    if (!sorted)
-        return fail_memory(err);
     for (size_t i = 0; i < count; i++)
         sorted[i] = site_ids[i];
     if (count)
@@ -141,8 +139,6 @@ static enum error_code read_set(const char *text, struct attempt *out, struct ar
     const char *object = arena_printf(a, "{\"site_ids\":%s}", text);
     struct attempt read;
 
-    if (!object)
-        return fail_memory(err);
     TRY(json_read(&set_json, object, strlen(object), &read, a, err));
     out->site_ids = read.site_ids;
     out->site_count = read.site_count;
@@ -173,8 +169,6 @@ enum error_code post_claim_attempts(struct request *rq, const void *in, void *ou
     TRY(bulk_accept(rq, in, sizeof(*records), check_attempt, &items, &count, out));
     records = items;
     list = NEW(rq->arena, struct store_claim_attempt, count);
-    if (!list)
-        return fail_memory(rq->err);
     for (size_t i = 0; i < count; i++) {
         const struct attempt *t = &records[i];
 
@@ -225,8 +219,6 @@ enum error_code get_claim_attempts(struct request *rq, const void *in, void *out
                                   &page->attempt_count, &page->next_page_token, rq->arena,
                                   rq->err));
     list = NEW(rq->arena, struct attempt, page->attempt_count);
-    if (!list)
-        return fail_memory(rq->err);
     for (size_t i = 0; i < page->attempt_count; i++) {
         const struct store_claim_attempt *t = &rows[i];
 

@@ -113,8 +113,6 @@ static enum error_code query(struct request *rq, const struct threshold_request 
     TRY(store_site_starts_find(db, rq->principal.tenant, ids.data, at_s - in->window_s,
                                at_s, &rows, &out->site_count, rq->arena, rq->err));
     list = NEW(rq->arena, struct kept_site, out->site_count);
-    if (!list)
-        return fail_memory(rq->err);
     for (size_t i = 0; i < out->site_count; i++)
         list[i] = (struct kept_site){
             isnan(rows[i].site) ? NULL : sites[(size_t)rows[i].site].site_id,
@@ -167,8 +165,7 @@ enum error_code site_thresholds_find(struct request *rq,
     size_t learnt = 0;
 
     TRY(look_up(rq, in, sites, count, &kept));
-    if (!name_index_create(&index, kept.site_count, rq->arena))
-        return fail_memory(rq->err);
+    name_index_create(&index, kept.site_count, rq->arena);
     for (size_t i = 0; i < kept.site_count; i++)
         if (kept.sites[i].site_id)
             name_index_add(&index, kept.sites[i].site_id, i);

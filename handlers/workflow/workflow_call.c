@@ -279,10 +279,11 @@ static enum error_code look_at_samples(const struct workflow_task *task,
     struct progress_history history, believed;
     size_t dropped;
 
+    (void)err;
     if (count == 0)
         return OK;
-    TRY(progress_history_of(task->progress_samples, count, count + 1, &history, a, err));
-    TRY(progress_screen(&history, &believed, &dropped, a, err));
+    TRY(progress_history_of(task->progress_samples, count, count + 1, &history, a));
+    progress_screen(&history, &believed, &dropped, a);
     if (dropped > 0)
         history.warnings |= PROGRESS_WARN_SCREENED;
     for (size_t bit = 0; bit < PROGRESS_WARN_COUNT; bit++) {

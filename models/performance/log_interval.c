@@ -120,9 +120,8 @@ static void sort_values(struct log_set *set, struct weighted *list, struct arena
     }
 }
 
-enum error_code log_set_of(const struct log_errors *errors,
-                           const struct log_recent *recent, enum log_group group,
-                           struct log_set *out, struct arena *a, struct error *err)
+void log_set_of(const struct log_errors *errors, const struct log_recent *recent,
+                enum log_group group, struct log_set *out, struct arena *a)
 {
     size_t most = recent[group].count;
     struct gathered g = {0};
@@ -130,7 +129,6 @@ enum error_code log_set_of(const struct log_errors *errors,
     double *room, m = 0;
     struct log_set set = {0};
 
-    (void)err;
     for (size_t k = 0; k < LOG_GROUP_COUNT; k++)
         most += errors[k].count;
     g.error = NEW(a, const struct log_error *, most + 1);
@@ -150,7 +148,6 @@ enum error_code log_set_of(const struct log_errors *errors,
     set.error_count = set.count;
     sort_values(&set, list, a);
     *out = set;
-    return OK;
 }
 
 double log_set_quantile(const struct log_set *set, double level)

@@ -73,9 +73,8 @@ struct log_set {
 };
 
 /* errors and recent: one of each group. Fails with ERR_TOO_LARGE only. */
-enum error_code log_set_of(const struct log_errors *errors,
-                           const struct log_recent *recent, enum log_group group,
-                           struct log_set *out, struct arena *a, struct error *err);
+void log_set_of(const struct log_errors *errors, const struct log_recent *recent,
+                enum log_group group, struct log_set *out, struct arena *a);
 
 /* q of a level in (0, 1). */
 double log_set_quantile(const struct log_set *set, double level);

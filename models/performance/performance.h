@@ -283,9 +283,8 @@ enum error_code perf_reform(struct perf_model_set *set, const struct perf_sample
                             struct error *err);
 
 /* A copy of a set with arrays of its own, to refine while the old one answers. */
-enum error_code perf_set_copy(const struct perf_model_set *set,
-                              struct perf_model_set *out, struct arena *a,
-                              struct error *err);
+void perf_set_copy(const struct perf_model_set *set, struct perf_model_set *out,
+                   struct arena *a);
 
 /* ---- several phases ---- */
 

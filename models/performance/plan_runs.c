@@ -185,17 +185,14 @@ static bool already_chosen(const struct run_candidate *candidates,
     return false;
 }
 
-enum error_code run_choose_next(const struct run_candidate *candidates,
-                                size_t candidate_count, const void *models,
-                                size_t model_count, const double *weight,
-                                run_predict_fn *predict, size_t want,
-                                struct run_choice **out, size_t *out_count,
-                                struct arena *a, struct error *err)
+void run_choose_next(const struct run_candidate *candidates, size_t candidate_count,
+                     const void *models, size_t model_count, const double *weight,
+                     run_predict_fn *predict, size_t want, struct run_choice **out,
+                     size_t *out_count, struct arena *a)
 {
     struct run_choice *choices = NEW(a, struct run_choice, candidate_count);
     size_t count = 0;
 
-    (void)err;
     for (size_t i = 0; i < candidate_count; i++)
         choices[i] = judge(i, &candidates[i], models, model_count, weight, predict);
     qsort(choices, candidate_count, sizeof(*choices), compare_choices);
@@ -205,7 +202,6 @@ enum error_code run_choose_next(const struct run_candidate *candidates,
     }
     *out = choices;
     *out_count = count;
-    return OK;
 }
 
 double run_predict_combination(const void *combinations, size_t model,

@@ -85,12 +85,10 @@ typedef double run_predict_fn(const void *models, size_t model,
  * lower index; those that fewer than two models can predict come last, ratio NAN.
  * Equal candidates are chosen once. weight: of each model, >= 0; NULL: all the
  * same. O(candidates * models). */
-enum error_code run_choose_next(const struct run_candidate *candidates,
-                                size_t candidate_count, const void *models,
-                                size_t model_count, const double *weight,
-                                run_predict_fn *predict, size_t want,
-                                struct run_choice **out, size_t *out_count,
-                                struct arena *a, struct error *err);
+void run_choose_next(const struct run_candidate *candidates, size_t candidate_count,
+                     const void *models, size_t model_count, const double *weight,
+                     run_predict_fn *predict, size_t want, struct run_choice **out,
+                     size_t *out_count, struct arena *a);
 
 /* The predict function for `models` that is an array of struct perf_combination. */
 double run_predict_combination(const void *combinations, size_t model,

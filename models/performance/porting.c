@@ -290,14 +290,13 @@ static void forget(struct perf_list *list)
 
 enum error_code perf_ported_set(const struct perf_model_set *reference,
                                 const struct perf_porting *porting,
-                                struct perf_model_set *out, struct arena *a,
-                                struct error *err)
+                                struct perf_model_set *out, struct arena *a)
 {
     struct perf_model_set set, kept;
     struct perf_reference *r = NEW(a, struct perf_reference, 1);
 
-    TRY(perf_set_copy(reference, &kept, a, err));
-    TRY(perf_set_copy(reference, &set, a, err));
+    perf_set_copy(reference, &kept, a);
+    perf_set_copy(reference, &set, a);
     r->cpu_factor = porting->cpu_factor;
     r->bandwidth_factor = porting->bandwidth_factor;
     r->top = kept.sorted.items[porting->combination];

@@ -59,7 +59,6 @@ enum error_code perf_port(const struct perf_model_set *reference,
  * own for predictions by the factors. */
 enum error_code perf_ported_set(const struct perf_model_set *reference,
                                 const struct perf_porting *porting,
-                                struct perf_model_set *out, struct arena *a,
-                                struct error *err);
+                                struct perf_model_set *out, struct arena *a);
 
 #endif

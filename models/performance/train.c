@@ -306,7 +306,7 @@ enum error_code perf_reform(struct perf_model_set *set, const struct perf_sample
     if (rows.single.count > 0 && next.single.count > 0) {
         struct perf_model_set copy;
 
-        TRY(perf_set_copy(&next, &copy, a, err)); /* the caller's stays as it was */
+        perf_set_copy(&next, &copy, a); /* the caller's stays as it was */
         search_refit(&s, rows.single, &copy.single);
         search_sort(&copy.single);
         next.single = copy.single;

@@ -188,13 +188,11 @@ static void copy_list(const struct perf_list *list, struct perf_list *out,
     *out = (struct perf_list){items, list->count};
 }
 
-enum error_code perf_set_copy(const struct perf_model_set *set,
-                              struct perf_model_set *out, struct arena *a,
-                              struct error *err)
+void perf_set_copy(const struct perf_model_set *set, struct perf_model_set *out,
+                   struct arena *a)
 {
     struct perf_model_set copy = *set;
 
-    (void)err;
     copy_list(&set->single, &copy.single, a);
     copy_list(&set->pairs, &copy.pairs, a);
     copy_list(&set->sorted, &copy.sorted, a);
@@ -204,5 +202,4 @@ enum error_code perf_set_copy(const struct perf_model_set *set,
         copy_list(&set->reference->single, &copy.reference->single, a);
     }
     *out = copy;
-    return OK;
 }

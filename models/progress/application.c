@@ -12,7 +12,7 @@ static const double nodes_pct[PROGRESS_NODES] = {5, 10, 20, 50};
 /* Errors at one share of the work, with what was reported by then. */
 static enum error_code score_share(const struct progress_history *history, double actual,
                                    size_t share, struct progress_score *out,
-                                   struct arena *a, struct error *err)
+                                   struct arena *a)
 {
     struct progress_point *points = NEW(a, struct progress_point, history->count);
     struct progress_in in = {.options = progress_options_init()};
@@ -29,7 +29,7 @@ static enum error_code score_share(const struct progress_history *history, doubl
     in.history.sample_count = count;
     in.history.count = progress_thin(points, count, in.options.max_points);
     in.history.work_known = history->work_known;
-    TRY(progress_predict(&in, &answer, a, err));
+    TRY(progress_predict(&in, &answer, a));
     out->fit_error[share] = fabs(answer.estimate_ref_s - actual) / actual;
     out->extrapolation_error[share] =
         fabs(fmax(answer.extrapolated_ref_s, points[in.history.count - 1].work_ref_s) -
@@ -40,8 +40,7 @@ static enum error_code score_share(const struct progress_history *history, doubl
 
 /* The curve of the whole history. */
 static enum error_code score_shape(const struct progress_history *history,
-                                   struct progress_score *out, struct arena *a,
-                                   struct error *err)
+                                   struct progress_score *out, struct arena *a)
 {
     struct progress_in in = {.history = *history, .options = progress_options_init()};
     struct progress_out answer;
@@ -50,7 +49,7 @@ static enum error_code score_shape(const struct progress_history *history,
     in.history.finished = false; /* it is, but its curve is wanted */
     in.options.interval = PROGRESS_NO_INTERVAL;
     in.options.abscissa = PROGRESS_WORK;
-    TRY(progress_predict(&in, &answer, a, err));
+    TRY(progress_predict(&in, &answer, a));
     if (answer.candidate_count == 0)
         return OK;
     c = &answer.candidates[answer.chosen]; /* its limit may well be just below the work */
@@ -64,7 +63,7 @@ static enum error_code score_shape(const struct progress_history *history,
 
 enum error_code progress_score_of(const struct progress_history *history,
                                   double actual_ref_s, struct progress_score *out,
-                                  struct arena *a, struct error *err)
+                                  struct arena *a)
 {
     struct progress_score score = {.amplitude_ratio = (double)NAN,
                                    .decay_ratio = (double)NAN};
@@ -81,9 +80,9 @@ enum error_code progress_score_of(const struct progress_history *history,
                 score.estimate_ratio[k] = p->estimate_ref_s / actual_ref_s;
     }
     for (size_t k = 0; k < PROGRESS_SHARES && history->count > 0; k++)
-        TRY(score_share(history, actual_ref_s, k, &score, a, err));
+        TRY(score_share(history, actual_ref_s, k, &score, a));
     if (history->count > 0)
-        TRY(score_shape(history, &score, a, err));
+        TRY(score_shape(history, &score, a));
     *out = score;
     return OK;
 }

@@ -51,7 +51,7 @@ struct progress_application {
  * ERR_TOO_LARGE: the arena is full. */
 enum error_code progress_score_of(const struct progress_history *history,
                                   double actual_ref_s, struct progress_score *out,
-                                  struct arena *a, struct error *err);
+                                  struct arena *a);
 
 /* Whether fits were worse than extrapolations, over enough tasks. NULL: not known. */
 bool progress_fit_loses(const struct progress_application *known);

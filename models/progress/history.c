@@ -131,13 +131,12 @@ size_t progress_thin(struct progress_point *points, size_t count, size_t max_poi
 
 enum error_code progress_history_of(const struct progress_sample *samples, size_t count,
                                     size_t max_points, struct progress_history *out,
-                                    struct arena *a, struct error *err)
+                                    struct arena *a)
 {
     struct report *reports = NEW(a, struct report, count + 1);
     struct progress_point *points = NEW(a, struct progress_point, count + 1);
     struct progress_history history = {.points = points};
 
-    (void)err;
     for (size_t i = 0; i < count; i++)
         reports[i] = (struct report){samples[i], i};
     qsort(reports, count, sizeof(*reports), by_time);

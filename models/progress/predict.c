@@ -348,7 +348,7 @@ static enum error_code predict(const struct progress_in *in, struct progress_out
 }
 
 enum error_code progress_predict(const struct progress_in *in, struct progress_out *out,
-                                 struct arena *a, struct error *err)
+                                 struct arena *a)
 {
     struct progress_out answer = {.source = PROGRESS_FROM_none};
     struct progress_in believed = *in;
@@ -357,8 +357,7 @@ enum error_code progress_predict(const struct progress_in *in, struct progress_o
     answer.estimate_ref_s = answer.extrapolated_ref_s = (double)NAN;
     answer.low_ref_s = answer.high_ref_s = answer.residual_stddev_s = (double)NAN;
     if (in->options.screen && !in->options.strict_seed && !in->history.finished)
-        TRY(progress_screen(&in->history, &believed.history, &answer.dropped_count, a,
-                            err));
+        progress_screen(&in->history, &believed.history, &answer.dropped_count, a);
     TRY(predict(&believed, &answer, a));
     *out = answer;
     return OK;

@@ -89,13 +89,12 @@ struct progress_history {
  * caller's fault. O(n log n). ERR_TOO_LARGE: the arena is full. */
 enum error_code progress_history_of(const struct progress_sample *samples, size_t count,
                                     size_t max_points, struct progress_history *out,
-                                    struct arena *a, struct error *err);
+                                    struct arena *a);
 
 /* Leaves out reports that cannot be true beside their neighbours (screen.c); *dropped:
  * how many. Of fewer than five none. O(n log n). */
-enum error_code progress_screen(const struct progress_history *in,
-                                struct progress_history *out, size_t *dropped,
-                                struct arena *a, struct error *err);
+void progress_screen(const struct progress_history *in, struct progress_history *out,
+                     size_t *dropped, struct arena *a);
 
 /* Drops every other point of the older half until there are at most `max_points` >= 2;
  * returns the number left. For callers that grow a history point by point. */
@@ -257,7 +256,7 @@ struct progress_out {
  * with varpro, for both functions together; up to 5000 for each with simplex; the
  * calibrated interval 100 more (350 at k_min). */
 enum error_code progress_predict(const struct progress_in *in, struct progress_out *out,
-                                 struct arena *a, struct error *err);
+                                 struct arena *a);
 
 /* Share of true values that the interval aims at. */
 #define PROGRESS_INTERVAL_LEVEL 0.9

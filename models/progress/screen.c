@@ -36,20 +36,18 @@ static double distance(const double *l, size_t count, size_t i)
     return l[i] - sort_median(others, used);
 }
 
-enum error_code progress_screen(const struct progress_history *in,
-                                struct progress_history *out, size_t *dropped,
-                                struct arena *a, struct error *err)
+void progress_screen(const struct progress_history *in, struct progress_history *out,
+                     size_t *dropped, struct arena *a)
 {
     size_t n = in->count, kept = 0;
     struct progress_point *points = NEW(a, struct progress_point, n);
     double *l = NEW(a, double, n), *d = NEW(a, double, n), *sizes = NEW(a, double, n);
     double limit;
 
-    (void)err;
     *dropped = 0;
     *out = *in;
     if (n < LEAST)
-        return OK;
+        return;
     for (size_t i = 0; i < n; i++)
         l[i] = log(in->points[i].estimate_ref_s);
     for (size_t i = 0; i < n; i++)
@@ -61,5 +59,4 @@ enum error_code progress_screen(const struct progress_history *in,
     *dropped = n - kept;
     out->points = points;
     out->count = kept;
-    return OK;
 }

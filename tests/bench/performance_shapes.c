@@ -313,8 +313,8 @@ static void port_one(struct trial *t, size_t row, const struct perf_model_set *r
     apps_check(perf_port(reference, ours, 7, theirs, 7, 1, &porting, t->a, &err), &err);
     if (porting.outcome != PERF_READY)
         bench_stop("no porting: %s", perf_status_names[porting.outcome]);
-    apps_check(perf_ported_set(reference, &porting, &fixed, t->a, &err), &err);
-    apps_check(perf_ported_set(reference, &porting, &adapting, t->a, &err), &err);
+    apps_check(perf_ported_set(reference, &porting, &fixed, t->a), &err);
+    apps_check(perf_ported_set(reference, &porting, &adapting, t->a), &err);
     for (size_t i = 0; i < PORT_PREDICTIONS; i++) {
         const struct perf_sample *s = &t->runs[APPS_TRAINING + i].whole;
         struct perf_update update;

@@ -172,7 +172,7 @@ static void port_exactly(struct arena *a)
         }
     apps_check(perf_port(&set, dedicated[0], 7, dedicated[1], 7, 1, &porting, a, &err),
                &err);
-    apps_check(perf_ported_set(&set, &porting, &ported, a, &err), &err);
+    apps_check(perf_ported_set(&set, &porting, &ported, a), &err);
     for (int i = 0; i < G1_QUERIES; i++) {
         struct perf_query q = g1_query(TRUTH_A, &state);
         struct perf_prediction p;

@@ -115,7 +115,7 @@ static struct progress_out predict(const struct progress_point *points, size_t c
     in.history.sample_count = count;
     in.history.count = progress_thin(copy, count, in.options.max_points);
     in.history.work_known = true;
-    if (progress_predict(&in, &out, a, &err) != OK)
+    if (progress_predict(&in, &out, a) != OK)
         bench_stop("no prediction: %s", err.text);
     return out;
 }
