@@ -84,7 +84,7 @@ struct multicluster {
         co_snapshot s = snapshot();
 
         REQUIRE(co_grid_create(&s, "/snapshot", &grid, arena, &err) == OK);
-        REQUIRE(co_history_create(&grid, &history, arena, &err) == OK);
+        REQUIRE(co_history_create(&grid, &history, arena) == OK);
         available.resize(grid.site_count);
         co_available_all(&grid, available.data());
         return *this;

@@ -185,7 +185,7 @@ TEST_CASE("every policy keeps to the rules on random grids", "[coallocation][pro
             random_grid(m, r);
             random_job(j, m, r, barred);
             co_history before = m.history;
-            REQUIRE(co_history_create(&m.grid, &m.history, m.arena, nullptr) == OK);
+            REQUIRE(co_history_create(&m.grid, &m.history, m.arena) == OK);
             co_placement p = place(m, j);
             m.history = before;
             co_placement again = place(m, j);

@@ -88,7 +88,7 @@ TEST_CASE("L is chosen by what placements came to, numbers by hand", "[coallocat
     test_arena a;
     error err{};
 
-    REQUIRE(co_choose_l(&in, &out, a, &err) == OK);
+    co_choose_l(&in, &out, a);
     CHECK(out.learnt);
     CHECK(out.l == 0.75);
     CHECK(out.ends == 150);
@@ -99,24 +99,24 @@ TEST_CASE("L is chosen by what placements came to, numbers by hand", "[coallocat
     CHECK(out.candidates[1].cost_processor_s == Approx(5760).epsilon(1e-12));
 
     in.requeue_cost_s = 2000; // being placed again is dear: claim earlier
-    REQUIRE(co_choose_l(&in, &out, a, &err) == OK);
+    co_choose_l(&in, &out, a);
     CHECK(out.l == 0.5);
     CHECK(out.candidates[0].cost_processor_s == Approx(9984).epsilon(1e-12));
     CHECK(out.candidates[1].cost_processor_s == Approx(16000).epsilon(1e-12));
 
     in.ftt_s = in.requeue_cost_s = 0; // all alike: the nearest to the given one
-    REQUIRE(co_choose_l(&in, &out, a, &err) == OK);
+    co_choose_l(&in, &out, a);
     CHECK(out.l == 0.5);
     in.given_l = 0.7;
-    REQUIRE(co_choose_l(&in, &out, a, &err) == OK);
+    co_choose_l(&in, &out, a);
     CHECK(out.l == 0.75);
 
     in.min_samples = 1000;
-    REQUIRE(co_choose_l(&in, &out, a, &err) == OK);
+    co_choose_l(&in, &out, a);
     CHECK_FALSE(out.learnt);
     CHECK(out.l == 0.7);
     in.count = 0;
-    REQUIRE(co_choose_l(&in, &out, a, &err) == OK);
+    co_choose_l(&in, &out, a);
     CHECK_FALSE(out.learnt);
 }
 
@@ -148,16 +148,16 @@ TEST_CASE("reported transfers correct the time of a link", "[coallocation]")
     const co_link_bias biases[] = {{0, 1, 15, log(2)}};
 
     CHECK(co_transfer_s(&g.grid, 1, 0, 1e9) == 11);
-    REQUIRE(co_correct_links(&g.grid, biases, 1, 5, g.a, &g.err) == OK);
+    co_correct_links(&g.grid, biases, 1, 5, g.a);
     // All links: 15 / 20 of ln 2; this one: (15 + 5 * 0.75) / 20 of it.
     CHECK(co_transfer_s(&g.grid, 1, 0, 1e9) == Approx(11 * pow(2, 0.9375)));
     CHECK(co_transfer_s(&g.grid, 0, 1, 1e9) == Approx(11 * pow(2, 0.75)));
     CHECK(co_transfer_s(&g.grid, 2, 1, 1e9) == Approx(11 * pow(2, 0.75)));
 
     small_grid plain(10);
-    REQUIRE(co_correct_links(&plain.grid, nullptr, 0, 0, plain.a, &plain.err) == OK);
+    co_correct_links(&plain.grid, nullptr, 0, 0, plain.a);
     CHECK(co_transfer_s(&plain.grid, 1, 0, 1e9) == 11);
-    REQUIRE(co_correct_links(&plain.grid, biases, 1, 0, plain.a, &plain.err) == OK);
+    co_correct_links(&plain.grid, biases, 1, 0, plain.a);
     CHECK(co_transfer_s(&plain.grid, 1, 0, 1e9) == Approx(22));
 }
 
@@ -214,7 +214,7 @@ struct fuzzy_case {
                        wishes.size(), nullptr};
         co_fuzzy_out out{};
         error err{};
-        REQUIRE(co_fuzzy_slot(&in, &out, a, &err) == OK);
+        REQUIRE(co_fuzzy_slot(&in, &out, a) == OK);
         return out;
     }
 };

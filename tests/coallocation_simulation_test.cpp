@@ -60,7 +60,7 @@ struct experiment {
     {
         co_sim_out out{};
         if (!in.jobs)
-            REQUIRE(co_workload_draw(&draw, &in.jobs, &in.job_count, a, &err) == OK);
+            REQUIRE(co_workload_draw(&draw, &in.jobs, &in.job_count, a) == OK);
         enum error_code code = co_simulate(&in, &out, a, &err);
         INFO(err.text);
         REQUIRE(code == OK);
@@ -183,7 +183,7 @@ TEST_CASE("streams have the means of coallocation.md 20", "[coallocation][simula
         const co_sim_job *jobs;
         size_t count, high = 0;
         e.draw.job_count = 20000;
-        REQUIRE(co_workload_draw(&e.draw, &jobs, &count, e.a, &e.err) == OK);
+        REQUIRE(co_workload_draw(&e.draw, &jobs, &count, e.a) == OK);
         REQUIRE(count == 20000);
         CHECK(jobs[0].submit_s == 0);
         std::map<std::pair<size_t, size_t>, size_t> sizes;

@@ -415,14 +415,14 @@ TEST_CASE("trees of links are recognised, others are not", "[parallel]")
         parallel_in in{};
         in.machines = &m;
         in.model = &model;
-        REQUIRE(search_create(&in, &s, a, &err) == OK);
-        REQUIRE(exact_tree(&s, &structured, &err) == OK);
+        REQUIRE(search_create(&in, &s, a) == OK);
+        REQUIRE(exact_tree(&s, &structured) == OK);
         CAPTURE(shape_number);
         CHECK(structured == (shape_number >= UPLINKS));
         // One link that does not fit makes it no tree.
         c.link(5, 9, c.links[5 * c.n + 9] + (shape_number == EQUAL ? -1 : 1));
-        REQUIRE(search_create(&in, &s, a, &err) == OK);
-        REQUIRE(exact_tree(&s, &structured, &err) == OK);
+        REQUIRE(search_create(&in, &s, a) == OK);
+        REQUIRE(exact_tree(&s, &structured) == OK);
         CHECK_FALSE(structured);
     }
 }
@@ -639,9 +639,9 @@ TEST_CASE("the clique search finds a largest clique", "[parallel][property]")
         clique_search c;
         double density = unit(&state);
 
-        REQUIRE(link_graph_create(n, &g, a, &err) == OK);
-        REQUIRE(graph_scratch_create(n, &w, a, &err) == OK);
-        REQUIRE(clique_search_create(n, &c, a, &err) == OK);
+        link_graph_create(n, &g, a);
+        graph_scratch_create(n, &w, a);
+        clique_search_create(n, &c, a);
         g.count = n;
         for (size_t x = 0; x < n; x++)
             for (size_t y = x + 1; y < n; y++)
@@ -670,13 +670,13 @@ TEST_CASE("the clique search finds a largest clique", "[parallel][property]")
         c.need = 1;
         c.enough = n;
         c.node_cap = 1000000;
-        REQUIRE(clique_search_run(&c, &g, nullptr, &w, a, &err) == OK);
+        clique_search_run(&c, &g, nullptr, &w, a);
         CHECK(c.found == largest);
         for (size_t x = 0; x < c.found; x++)
             for (size_t y = 0; y < x; y++)
                 CHECK(bit_has(&g.row[c.member[x] * g.words], c.member[y]));
         c.need = largest + 1;
-        REQUIRE(clique_search_run(&c, &g, nullptr, &w, a, &err) == OK);
+        clique_search_run(&c, &g, nullptr, &w, a);
         CHECK(c.found == 0);
         CHECK_FALSE(c.cut);
     }
@@ -822,7 +822,7 @@ sites_out decide(std::vector<test_site *> sites, const char *name, arena *a,
         problems[k].site = sites[k]->get();
         REQUIRE(site_machines_make(problems[k].site, "", &problems[k].machines, a,
                                    &err) == OK);
-        REQUIRE(site_scale_model(problems[k].site, &model, &models[k], a, &err) == OK);
+        REQUIRE(site_scale_model(problems[k].site, &model, &models[k], a) == OK);
         problems[k].model = &models[k];
     }
     in.sites = problems.data();

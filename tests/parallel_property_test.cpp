@@ -459,7 +459,7 @@ TEST_CASE("streams of random numbers are named by the site", "[parallel]")
     parallel_search s{};
     x.in.seed = 12;
     x.in.site_id = "iisc";
-    REQUIRE(search_create(&x.input(model), &s, a, &err) == OK);
+    REQUIRE(search_create(&x.input(model), &s, a) == OK);
     CHECK(s.random == (12 ^ hash_fnv1a("parallel.iisc")));
     CHECK(s.perturb == (12 ^ hash_fnv1a("perturbation.iisc")));
 }
@@ -472,9 +472,9 @@ TEST_CASE("a set that changes has the minima of its members", "[parallel][proper
     parallel_search s{};
     parallel_set set{}, copy{};
     error err{};
-    REQUIRE(search_create(&x->c.input(x->model), &s, a, &err) == OK);
-    REQUIRE(set_create(&s, &set, &err) == OK);
-    REQUIRE(set_create(&s, &copy, &err) == OK);
+    REQUIRE(search_create(&x->c.input(x->model), &s, a) == OK);
+    set_create(&s, &set);
+    set_create(&s, &copy);
     auto check = [&](struct set_minima m, std::vector<size_t> list) {
         CHECK(m.cpu == search_least_cpu(&s, list.data(), list.size()));
         CHECK(m.bandwidth_mbps == search_least_link(&s, list.data(), list.size()));

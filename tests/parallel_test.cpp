@@ -59,7 +59,7 @@ struct scene {
     explicit scene(const fixture &f)
         : c(f.cpu, f.links), model({{1000, 2, f.comm, 2, 2}}), a(size_t{1} << 22)
     {
-        REQUIRE(search_create(&c.input(model), &s, a, &err) == OK);
+        REQUIRE(search_create(&c.input(model), &s, a) == OK);
     }
     double time_s(const members &set) const
     {
@@ -118,7 +118,7 @@ TEST_CASE("the score is the model's time, exact to rounding", "[parallel]")
     test_arena a;
     parallel_search s{};
     error err{};
-    REQUIRE(search_create(&c.input(md), &s, a, &err) == OK);
+    REQUIRE(search_create(&c.input(md), &s, a) == OK);
     CHECK(search_score(&s, 256, 0.7, 20) == Approx(90.274004).margin(5e-7));
     CHECK(search_score(&s, 1, 0.5, HUGE_VAL) == Approx(0.00149 * 2048 * 2048 / 0.5));
     CHECK(search_score(&s, 2, 0.5, 0) == HUGE_VAL);
@@ -130,7 +130,7 @@ TEST_CASE("the score is the model's time, exact to rounding", "[parallel]")
             for (int b = 1; b <= 8; b++) {
                 model_of sum(
                     {{100, p, 50, b, 18 - p}, {7, 2, 3, 2, 7}, {9, 0, 0, -1, 0}});
-                REQUIRE(search_create(&c.input(sum), &s, a, &err) == OK);
+                REQUIRE(search_create(&c.input(sum), &s, a) == OK);
                 for (double mbps : {0.02, 0.9, 3.0, 5000.0})
                     for (size_t n : {1, 2, 3, 100, 256})
                         CHECK(search_score(&s, n, 0.3, mbps) ==
@@ -143,7 +143,7 @@ TEST_CASE("the score is the model's time, exact to rounding", "[parallel]")
     SECTION("an invalid time is infinite and counted")
     {
         model_of broken({{-1e9, 2, 6144, 2, 7}});
-        REQUIRE(search_create(&c.input(broken), &s, a, &err) == OK);
+        REQUIRE(search_create(&c.input(broken), &s, a) == OK);
         CHECK(search_try(&s, 2, 1, 10) == HUGE_VAL);
         CHECK(search_try(&s, 2, 1, 0) == HUGE_VAL); // no link: not the model's fault
         CHECK(s.invalid_count == 1);
@@ -267,7 +267,7 @@ TEST_CASE("the mapping follows the worked cases", "[parallel]")
     for (auto &c : cases) {
         scene x(*c.f);
         mapping m{};
-        REQUIRE(mapping_create(&x.s, &m, &x.err) == OK);
+        mapping_create(&x.s, &m);
         mapping_find(&x.s, c.cpu, c.mbps, &m);
         members got(m.members, m.members + m.count);
         std::sort(got.begin(), got.end());
@@ -296,8 +296,8 @@ TEST_CASE("fixture A: each column of the grid", "[parallel]")
     scene x(A);
     box_grid g{};
     mapping m{};
-    REQUIRE(grid_create(&x.s, false, &g, &x.err) == OK);
-    REQUIRE(mapping_create(&x.s, &m, &x.err) == OK);
+    REQUIRE(grid_create(&x.s, false, &g) == OK);
+    mapping_create(&x.s, &m);
     REQUIRE(g.cpu_levels == 8);
     REQUIRE(g.bandwidth_levels == 5);
     for (size_t i = 0; i < 8; i++)
@@ -312,7 +312,7 @@ TEST_CASE("fixture A: the first boxes of Box Elimination", "[parallel]")
     scene x(A);
     box_grid g{};
     size_t left[OCTANTS], sum = 0;
-    REQUIRE(grid_create(&x.s, true, &g, &x.err) == OK);
+    REQUIRE(grid_create(&x.s, true, &g) == OK);
     grid_point cell = grid_cell(&g, 0.5, 60, 3);
     CHECK(cell.i == 3);
     CHECK(cell.j == 3);

@@ -114,7 +114,7 @@ struct eight_phases {
     eight_phases()
     {
         REQUIRE(plan_table_create(&source.source, 8, nullptr, &table, a, &err) == OK);
-        REQUIRE(plan_work_create(8, 200, &work, a, &err) == OK);
+        plan_work_create(8, 200, &work, a);
         in = {&table, 1, 8, 300, option.data(), 1, "plan.genetic", &work};
     }
     double reverse_fitness(const markers &at)

@@ -19,13 +19,11 @@ static int by_shortage(const void *left, const void *right)
     return (a->site > b->site) - (a->site < b->site);
 }
 
-enum error_code co_advise(const struct co_grid *grid, size_t processors, double slowdown,
-                          double max_slowdown, struct co_advised *out, struct arena *a,
-                          struct error *err)
+void co_advise(const struct co_grid *grid, size_t processors, double slowdown,
+               double max_slowdown, struct co_advised *out, struct arena *a)
 {
     struct co_watch *watch = NEW(a, struct co_watch, grid->site_count);
 
-    (void)err;
     *out = (struct co_advised){.site = CO_NONE, .watch = watch};
     for (size_t s = 0; s < grid->site_count; s++) {
         size_t available = co_available(grid, s);
@@ -47,7 +45,6 @@ enum error_code co_advise(const struct co_grid *grid, size_t processors, double 
     if (out->advice != CO_ADVICE_WAIT)
         out->watch_count = 0;
     qsort(watch, out->watch_count, sizeof(*watch), by_shortage);
-    return OK;
 }
 
 /* ---- acquiring several sites ---- */
@@ -65,13 +62,11 @@ static int by_id(const void *left, const void *right)
     return order != 0 ? order : (a->position > b->position) - (a->position < b->position);
 }
 
-enum error_code co_acquire_order(enum co_acquire_mode mode, const char *const *site_ids,
-                                 size_t count, size_t **order, struct arena *a,
-                                 struct error *err)
+void co_acquire_order(enum co_acquire_mode mode, const char *const *site_ids,
+                      size_t count, size_t **order, struct arena *a)
 {
     struct named_site *list = NEW(a, struct named_site, count);
 
-    (void)err;
     *order = NEW(a, size_t, count);
     for (size_t i = 0; i < count; i++)
         list[i] = (struct named_site){site_ids[i], i};
@@ -79,7 +74,6 @@ enum error_code co_acquire_order(enum co_acquire_mode mode, const char *const *s
         qsort(list, count, sizeof(*list), by_id);
     for (size_t i = 0; i < count; i++)
         (*order)[i] = list[i].position;
-    return OK;
 }
 
 /* ---- copying popular files ---- */
@@ -144,16 +138,14 @@ static bool has_replica(const struct co_grid_file *file, size_t site)
     return false;
 }
 
-enum error_code co_popular_files(const struct co_grid *grid,
-                                 const struct co_access *accesses, size_t access_count,
-                                 size_t most, const struct co_popular **list,
-                                 size_t *count, struct arena *a, struct error *err)
+void co_popular_files(const struct co_grid *grid, const struct co_access *accesses,
+                      size_t access_count, size_t most, const struct co_popular **list,
+                      size_t *count, struct arena *a)
 {
     struct reads *reads = NEW(a, struct reads, access_count);
     struct co_popular *out = NEW(a, struct co_popular, access_count);
     size_t *sites = NEW(a, size_t, access_count), kept;
 
-    (void)err;
     for (size_t i = 0; i < access_count; i++)
         reads[i] =
             (struct reads){accesses[i].file, accesses[i].site, accesses[i].count, 0};
@@ -172,5 +164,4 @@ enum error_code co_popular_files(const struct co_grid *grid,
             sites[(size_t)(last->sites - sites) + last->site_count++] = reads[i].site;
     }
     *list = out;
-    return OK;
 }

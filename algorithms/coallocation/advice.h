@@ -31,9 +31,8 @@ struct co_advised {
 /* A site fits: use it. Else, if splitting slows the job down by no more than
  * max_slowdown, and all sites together have room: co-allocate. Else wait. Sites whose
  * processors_total is less than the job are not watched. */
-enum error_code co_advise(const struct co_grid *grid, size_t processors, double slowdown,
-                          double max_slowdown, struct co_advised *out, struct arena *a,
-                          struct error *err);
+void co_advise(const struct co_grid *grid, size_t processors, double slowdown,
+               double max_slowdown, struct co_advised *out, struct arena *a);
 
 /* ---- acquiring several sites one after the other ---- */
 
@@ -44,9 +43,8 @@ enum co_acquire_mode {
 extern const char *const co_acquire_mode_names[];
 
 /* Positions of the sites in the order of acquiring: as given, or by name. */
-enum error_code co_acquire_order(enum co_acquire_mode mode, const char *const *site_ids,
-                                 size_t count, size_t **order, struct arena *a,
-                                 struct error *err);
+void co_acquire_order(enum co_acquire_mode mode, const char *const *site_ids,
+                      size_t count, size_t **order, struct arena *a);
 
 /* ---- copying popular files (Ranganathan and Foster) ---- */
 
@@ -63,9 +61,8 @@ struct co_popular {
 };
 
 /* Files by decreasing number of reads, ties to the lower index, at most `most`. */
-enum error_code co_popular_files(const struct co_grid *grid,
-                                 const struct co_access *accesses, size_t access_count,
-                                 size_t most, const struct co_popular **list,
-                                 size_t *count, struct arena *a, struct error *err);
+void co_popular_files(const struct co_grid *grid, const struct co_access *accesses,
+                      size_t access_count, size_t most, const struct co_popular **list,
+                      size_t *count, struct arena *a);
 
 #endif

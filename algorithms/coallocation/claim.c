@@ -260,7 +260,7 @@ static enum error_code attempt_create(struct attempt *t)
     t->fate = NEW(t->arena, enum fate, count);
     t->moves = NEW(t->arena, struct co_claim_move, count);
     if (!in->history)
-        TRY(co_history_create(in->grid, &t->history, t->arena, t->err));
+        TRY(co_history_create(in->grid, &t->history, t->arena));
     sort_components(t);
     for (size_t s = 0; s < sites; s++) {
         bool usable = in->grid->sites[s].usable;

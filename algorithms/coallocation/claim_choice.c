@@ -26,14 +26,13 @@ static bool is_better(const struct co_l_candidate *x, const struct co_l_candidat
     return fabs(x->l - given_l) < fabs(y->l - given_l);
 }
 
-enum error_code co_choose_l(const struct co_l_choice_in *in, struct co_l_choice *out,
-                            struct arena *a, struct error *err)
+void co_choose_l(const struct co_l_choice_in *in, struct co_l_choice *out,
+                 struct arena *a)
 {
     struct co_l_candidate *list = NEW(a, struct co_l_candidate, in->count);
     struct co_l_choice choice = {.l = in->given_l, .candidates = list};
     double all_ends = 0, all_successes = 0, overall;
 
-    (void)err;
     for (size_t i = 0; i < in->count; i++) {
         choice.ends += in->list[i].ends;
         all_ends += in->list[i].all_ends;
@@ -60,5 +59,4 @@ enum error_code co_choose_l(const struct co_l_choice_in *in, struct co_l_choice 
     if (choice.learnt)
         choice.l = list[choice.chosen].l;
     *out = choice;
-    return OK;
 }

@@ -60,7 +60,7 @@ struct co_l_choice {
 };
 
 /* O(n log n). */
-enum error_code co_choose_l(const struct co_l_choice_in *in, struct co_l_choice *out,
-                            struct arena *a, struct error *err);
+void co_choose_l(const struct co_l_choice_in *in, struct co_l_choice *out,
+                 struct arena *a);
 
 #endif

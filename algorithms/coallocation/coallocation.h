@@ -141,10 +141,8 @@ void co_hold(const struct co_placement *placement, size_t *available);
 
 /* The transfers of a placement: one for each whole file and pair of sites, one for each
  * chunk; none inside a site. In the order of the components. */
-enum error_code co_transfers(const struct co_grid *grid,
-                             const struct co_placement *placement,
-                             const struct co_transfer **list, size_t *count,
-                             struct arena *a, struct error *err);
+void co_transfers(const struct co_grid *grid, const struct co_placement *placement,
+                  const struct co_transfer **list, size_t *count, struct arena *a);
 
 /* ---- policies ---- */
 

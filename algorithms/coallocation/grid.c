@@ -456,11 +456,10 @@ void co_replica_all(const struct co_grid *grid, size_t file, double bytes, doubl
 }
 
 enum error_code co_history_create(const struct co_grid *grid, struct co_history *out,
-                                  struct arena *a, struct error *err)
+                                  struct arena *a)
 {
     size_t count = grid->site_count * grid->site_count;
 
-    (void)err;
     *out = (struct co_history){grid->site_count, NULL};
     if (!grid->history)
         return OK;

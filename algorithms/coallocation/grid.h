@@ -180,9 +180,8 @@ struct co_link_bias {
 /* Corrects T of each link: times the factor exp(b), where b is the mean of its transfers,
  * drawn by a weight of so many transfers towards that of all links of the list, which is
  * drawn so towards 0; links without any get the latter. */
-enum error_code co_correct_links(struct co_grid *grid, const struct co_link_bias *list,
-                                 size_t count, double prior_weight, struct arena *a,
-                                 struct error *err);
+void co_correct_links(struct co_grid *grid, const struct co_link_bias *list, size_t count,
+                      double prior_weight, struct arena *a);
 
 /* Share of the instants of a series after which a value did not fall for horizon_s,
  * (n + 1) / (all + 2); NAN: no instant has so much after it. at_s ascends. O(count^2) at
@@ -199,6 +198,6 @@ struct co_history {
 
 /* A copy of the grid's own that placements may change. */
 enum error_code co_history_create(const struct co_grid *grid, struct co_history *out,
-                                  struct arena *a, struct error *err);
+                                  struct arena *a);
 
 #endif

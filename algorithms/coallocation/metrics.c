@@ -409,14 +409,12 @@ enum error_code co_metrics(const struct co_metrics_in *in, struct co_metrics *ou
     return OK;
 }
 
-enum error_code co_cumulative(const struct co_run_job *jobs, size_t job_count,
-                              const double *at_s, size_t count, size_t *started_by,
-                              struct arena *a, struct error *err)
+void co_cumulative(const struct co_run_job *jobs, size_t job_count, const double *at_s,
+                   size_t count, size_t *started_by, struct arena *a)
 {
     double *start_s = NEW(a, double, job_count);
     size_t known = 0;
 
-    (void)err;
     for (size_t j = 0; j < job_count; j++)
         if (!isnan(jobs[j].start_s))
             start_s[known++] = jobs[j].start_s;
@@ -434,5 +432,4 @@ enum error_code co_cumulative(const struct co_run_job *jobs, size_t job_count,
         }
         started_by[i] = low;
     }
-    return OK;
 }

@@ -124,9 +124,8 @@ enum error_code co_metrics(const struct co_metrics_in *in, struct co_metrics *ou
 double co_skew(const struct co_run_placement *placement);
 
 /* Jobs that run or have ended by each instant: started_by[count]. O(n log n). */
-enum error_code co_cumulative(const struct co_run_job *jobs, size_t job_count,
-                              const double *at_s, size_t count, size_t *started_by,
-                              struct arena *a, struct error *err);
+void co_cumulative(const struct co_run_job *jobs, size_t job_count, const double *at_s,
+                   size_t count, size_t *started_by, struct arena *a);
 
 /* The p-th percentile (0 .. 100) of sorted values, linear between order statistics; NAN
  * of none. */

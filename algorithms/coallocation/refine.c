@@ -9,15 +9,13 @@
 
 #include <math.h>
 
-enum error_code co_correct_links(struct co_grid *grid, const struct co_link_bias *list,
-                                 size_t count, double prior_weight, struct arena *a,
-                                 struct error *err)
+void co_correct_links(struct co_grid *grid, const struct co_link_bias *list, size_t count,
+                      double prior_weight, struct arena *a)
 {
     size_t n = grid->site_count;
     double sum = 0, all = 0, overall;
     double *log_factor = NEW(a, double, n *n);
 
-    (void)err;
     for (size_t i = 0; i < count; i++) {
         sum += list[i].count * list[i].mean_log_ratio;
         all += list[i].count;
@@ -35,7 +33,6 @@ enum error_code co_correct_links(struct co_grid *grid, const struct co_link_bias
         if (grid->latency_s)
             grid->latency_s[i] *= exp(log_factor[i]);
     }
-    return OK;
 }
 
 double co_stay_ratio(const double *at_s, const double *value, size_t count,

@@ -222,7 +222,7 @@ enum error_code co_scan(const struct co_scan_in *in,
                      .placed_before = NEW(a, size_t, in->job_count)};
 
     if (!in->history)
-        TRY(co_history_create(in->grid, &s.history, a, err));
+        TRY(co_history_create(in->grid, &s.history, a));
     for (size_t i = 0; i < in->job_count; i++) {
         answer.jobs[i].tries = in->jobs[i].tries;
         answer.jobs[i].overtaken = in->jobs[i].overtaken;

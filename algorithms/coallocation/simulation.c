@@ -98,7 +98,7 @@ static enum error_code make_grid(struct sim *s)
     }
     TRY(co_grid_create(&snapshot, "/grid", &s->grid, s->a, s->err));
     TRY(s->err->code);
-    return co_history_create(&s->grid, &s->history, s->a, s->err);
+    return co_history_create(&s->grid, &s->history, s->a);
 }
 
 static enum error_code begin(struct sim *s)

@@ -99,12 +99,11 @@ enum error_code co_common_slot(const struct co_slot_site *sites, size_t site_cou
     return OK;
 }
 
-enum error_code co_window_overlap(const struct co_window *windows, size_t count,
-                                  size_t *position, struct arena *a, struct error *err)
+void co_window_overlap(const struct co_window *windows, size_t count, size_t *position,
+                       struct arena *a)
 {
     struct placed_window *list;
 
-    (void)err;
     sorted(windows, count, &list, a);
     *position = SIZE_MAX;
     for (size_t i = 1; i < count; i++) {
@@ -113,5 +112,4 @@ enum error_code co_window_overlap(const struct co_window *windows, size_t count,
         if (list[i].window.start_s < list[i - 1].window.end_s)
             *position = list[later].position;
     }
-    return OK;
 }

@@ -30,8 +30,8 @@ enum error_code co_common_slot(const struct co_slot_site *sites, size_t site_cou
                                double *start_s, struct arena *a, struct error *err);
 
 /* Position of a window that overlaps an earlier one of the list; SIZE_MAX: none does. */
-enum error_code co_window_overlap(const struct co_window *windows, size_t count,
-                                  size_t *position, struct arena *a, struct error *err);
+void co_window_overlap(const struct co_window *windows, size_t count, size_t *position,
+                       struct arena *a);
 
 /* ---- fuzzy reservations (slot_fuzzy.c) ---- */
 
@@ -104,7 +104,7 @@ struct co_fuzzy_out {
  * fewest. O(criteria * sizes * W * (S log S + V)) with W windows in all, V of one site
  * in the duration. */
 enum error_code co_fuzzy_slot(const struct co_fuzzy_in *in, struct co_fuzzy_out *out,
-                              struct arena *a, struct error *err);
+                              struct arena *a);
 
 /* Times as fast as on one processor, by Amdahl: 1 / (serial + (1 - serial) / n). */
 double co_speedup_amdahl(double serial_ratio, double processors);

@@ -326,13 +326,12 @@ static enum error_code fill(struct search *s, struct co_fuzzy_out *out, struct a
 }
 
 enum error_code co_fuzzy_slot(const struct co_fuzzy_in *in, struct co_fuzzy_out *out,
-                              struct arena *a, struct error *err)
+                              struct arena *a)
 {
     struct search s = {.in = in};
     struct candidate before = {.size = 0};
     bool found = false;
 
-    (void)err;
     assert(in->wish_count <= CO_SLOT_CRITERION_COUNT);
     *out = (struct co_fuzzy_out){.start_s = NAN, .end_s = NAN, .processors = NAN};
     out->cost = (double)NAN;

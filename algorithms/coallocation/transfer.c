@@ -222,16 +222,13 @@ static size_t list_moves(const struct co_grid *grid, const struct co_placement *
     return count;
 }
 
-enum error_code co_transfers(const struct co_grid *grid,
-                             const struct co_placement *placement,
-                             const struct co_transfer **list, size_t *count,
-                             struct arena *a, struct error *err)
+void co_transfers(const struct co_grid *grid, const struct co_placement *placement,
+                  const struct co_transfer **list, size_t *count, struct arena *a)
 {
     struct move *moves = NEW(a, struct move, placement->component_count);
     struct co_transfer *out;
     size_t total, kept = 0;
 
-    (void)err;
     total = list_moves(grid, placement, moves);
     qsort(moves, total, sizeof(*moves), by_file);
     for (size_t i = 0; i < total; i++)
@@ -244,5 +241,4 @@ enum error_code co_transfers(const struct co_grid *grid,
         out[i] = moves[i].transfer;
     *list = out;
     *count = kept;
-    return OK;
 }

@@ -177,7 +177,7 @@ static void draw_job(const struct co_workload_in *in, const struct stream *s,
 
 enum error_code co_workload_draw(const struct co_workload_in *in,
                                  const struct co_sim_job **jobs, size_t *count,
-                                 struct arena *a, struct error *err)
+                                 struct arena *a)
 {
     const struct stream *s = &streams[in->kind];
     struct draws d = {
@@ -195,7 +195,6 @@ enum error_code co_workload_draw(const struct co_workload_in *in,
     size_t *order = NEW(a, size_t, in->site_count);
     double now_s = 0;
 
-    (void)err;
     for (size_t i = 0; i < in->site_count; i++)
         order[i] = i;
     for (size_t i = 0; i < wanted; i++) {

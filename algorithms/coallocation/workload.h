@@ -60,7 +60,7 @@ struct co_workload_in {
 /* Draws a stream. The same seed gives the same jobs for every policy. */
 enum error_code co_workload_draw(const struct co_workload_in *in,
                                  const struct co_sim_job **jobs, size_t *count,
-                                 struct arena *a, struct error *err);
+                                 struct arena *a);
 
 /* Mean processor-seconds of a job; jobs a minute at that capacity. */
 double co_workload_mean_work(enum co_workload_kind kind);

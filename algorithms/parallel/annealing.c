@@ -124,15 +124,15 @@ static void anneal(struct annealing *x, size_t p, const struct parallel_set *fir
 }
 
 enum error_code sa_run(struct parallel_search *s, const double *param,
-                       const size_t *order, struct error *err)
+                       const size_t *order)
 {
     struct annealing x = {.s = s, .param = param};
     struct parallel_set first;
     size_t *machines = NEW(s->arena, size_t, s->n);
     size_t least = s->min_procs > 2 ? s->min_procs : 2;
 
-    TRY(set_create(s, &x.current, err));
-    TRY(set_create(s, &first, err));
+    set_create(s, &x.current);
+    set_create(s, &first);
     for (size_t i = 0; i < s->n; i++)
         machines[i] = i;
     if (order)

@@ -69,6 +69,6 @@ double *sa_keys(const struct parallel_search *s);
  * member and another machine while the temperature falls. Sets begin with the first
  * machines of `order`, or NULL: at random. */
 enum error_code sa_run(struct parallel_search *s, const double *param,
-                       const size_t *order, struct error *err);
+                       const size_t *order);
 
 #endif

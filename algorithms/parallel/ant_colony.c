@@ -231,7 +231,7 @@ static void march(struct colony *c)
             return;
 }
 
-static enum error_code prepare(struct colony *c, struct error *err)
+static void prepare(struct colony *c)
 {
     struct arena *a = c->s->arena;
     size_t n = c->s->n;
@@ -248,7 +248,7 @@ static enum error_code prepare(struct colony *c, struct error *err)
     for (size_t k = 0; k < c->ant_count; k++) {
         c->ants[k].machines = NEW(a, size_t, n);
     }
-    return set_create(c->s, &c->set, err);
+    set_create(c->s, &c->set);
 }
 
 enum error_code parallel_ant_colony(struct parallel_search *s, const double *param,
@@ -257,7 +257,8 @@ enum error_code parallel_ant_colony(struct parallel_search *s, const double *par
     struct colony c = {.s = s, .param = param};
     size_t least = s->min_procs > 2 ? s->min_procs : 2;
 
-    TRY(prepare(&c, err));
+    (void)err;
+    prepare(&c);
     for (c.p = s->n; c.p >= least && !search_stop_now(s); c.p--)
         march(&c);
     return OK;

@@ -20,6 +20,6 @@
  * so far when s->in->budget is spent. Reads from *s what search_create() set, changes
  * nothing there. O(n^2) with structure, else O(n^2) a box, mostly far less. */
 enum error_code parallel_bound(const struct parallel_search *s, double score_s,
-                               double *bound_s, struct error *err);
+                               double *bound_s);
 
 #endif

@@ -285,7 +285,7 @@ static enum error_code plant(struct tree *t, struct error *err)
     return OK;
 }
 
-static enum error_code prepare(struct tree *t, double max_level_nodes, struct error *err)
+static void prepare(struct tree *t, double max_level_nodes)
 {
     struct arena *a = t->s->arena;
     size_t n = t->s->n;
@@ -296,7 +296,7 @@ static enum error_code prepare(struct tree *t, double max_level_nodes, struct er
     t->words = (n + WORD_BITS - 1) / WORD_BITS;
     t->machines = NEW(a, size_t, n);
     t->ranks = NEW(a, struct keyed_machine, n);
-    return set_create(t->s, &t->set, err);
+    set_create(t->s, &t->set);
 }
 
 enum error_code parallel_branch_and_bound(struct parallel_search *s, const double *param,
@@ -304,7 +304,7 @@ enum error_code parallel_branch_and_bound(struct parallel_search *s, const doubl
 {
     struct tree t = {.s = s};
 
-    TRY(prepare(&t, param[MAX_LEVEL_NODES], err));
+    prepare(&t, param[MAX_LEVEL_NODES]);
     if (search_stop_now(s))
         return OK;
     TRY(plant(&t, err));

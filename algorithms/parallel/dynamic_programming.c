@@ -121,10 +121,11 @@ enum error_code parallel_dynamic_programming(struct parallel_search *s,
     struct growth g = {.s = s, .width = 1};
     size_t fastest = search_fastest(s);
 
+    (void)err;
     (void)param;
     for (size_t i = 0; i < BEAM; i++) {
-        TRY(set_create(s, &g.sets[i], err));
-        TRY(set_create(s, &g.sets[BEAM + i], err));
+        set_create(s, &g.sets[i]);
+        set_create(s, &g.sets[BEAM + i]);
         g.beam[i] = &g.sets[i];
         g.next[i] = &g.sets[BEAM + i];
     }

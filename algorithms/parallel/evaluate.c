@@ -74,11 +74,10 @@ static void fill_tables(struct parallel_search *s)
 }
 
 enum error_code search_create(const struct parallel_in *in, struct parallel_search *s,
-                              struct arena *a, struct error *err)
+                              struct arena *a)
 {
     size_t n = in->machines->count;
 
-    (void)err;
     assert(n > 0);
     *s = (struct parallel_search){
         .in = in,
@@ -275,10 +274,8 @@ void random_choose(uint64_t *state, size_t *items, size_t n, size_t count)
 
 /* ---- a set that changes ---- */
 
-enum error_code set_create(const struct parallel_search *s, struct parallel_set *set,
-                           struct error *err)
+void set_create(const struct parallel_search *s, struct parallel_set *set)
 {
-    (void)err;
     *set = (struct parallel_set){
         .search = s,
         .order = NEW(s->arena, size_t, s->n),
@@ -288,7 +285,6 @@ enum error_code set_create(const struct parallel_search *s, struct parallel_set 
     for (size_t i = 0; i < s->n; i++)
         set->order[i] = set->position[i] = i;
     set_clear(set);
-    return OK;
 }
 
 void set_clear(struct parallel_set *set)

@@ -59,7 +59,7 @@ struct parallel_search {
 
 /* A run that has found nothing yet. */
 enum error_code search_create(const struct parallel_in *in, struct parallel_search *s,
-                              struct arena *a, struct error *err);
+                              struct arena *a);
 
 /* The same input, found nothing, counted nothing; streams from their beginning. For
  * a policy that runs others. Shares the tables, has a record of its own. */
@@ -188,8 +188,7 @@ struct parallel_set {
 };
 
 /* An empty set. */
-enum error_code set_create(const struct parallel_search *s, struct parallel_set *set,
-                           struct error *err);
+void set_create(const struct parallel_search *s, struct parallel_set *set);
 
 void set_clear(struct parallel_set *set);
 void set_load(struct parallel_set *set, const size_t *members, size_t count);

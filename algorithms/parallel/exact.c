@@ -48,14 +48,15 @@ enum error_code parallel_exact(struct parallel_search *s, const double *param,
     bool structured;
     double bound_s;
 
+    (void)err;
     s->perturbation_ignored = true;
     try_fastest(s);
-    TRY(exact_tree(s, &structured, err));
+    TRY(exact_tree(s, &structured));
     if (structured && !s->stopped) {
         s->bound_s = s->best_s;
         return OK;
     }
-    TRY(exact_boxes(s, &options, s->in->known_s, &bound_s, err));
+    TRY(exact_boxes(s, &options, s->in->known_s, &bound_s));
     s->bound_s = bound_s;
     s->stopped =
         bound_s < fmin(s->best_s, s->in->known_s > 0 ? s->in->known_s : HUGE_VAL);

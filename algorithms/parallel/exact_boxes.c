@@ -310,14 +310,14 @@ static int ascending(const void *left, const void *right)
 
 /* A box with one pair of values: the sizes that would be better, and a clique of such a
  * size. */
-static enum error_code settle(struct boxes *x, const struct box *box, struct error *err)
+static void settle(struct boxes *x, const struct box *box)
 {
     struct clique_search *c = &x->clique;
     double limit = limit_s(x);
 
     if (x->options->bound_only) {
         x->kept_s = fmin(x->kept_s, box->bound_s);
-        return OK;
+        return;
     }
     c->need = 0;
     for (size_t p = x->p_min; p <= box->most; p++) {
@@ -328,33 +328,31 @@ static enum error_code settle(struct boxes *x, const struct box *box, struct err
     }
     x->kept_s = fmin(x->kept_s, limit); /* the other sizes score as much or more */
     if (c->need == 0)
-        return OK;
+        return;
     make_graph(x, box);
-    TRY(clique_search_run(c, &x->graph, x->s->in->budget, &x->scratch, x->s->arena, err));
+    clique_search_run(c, &x->graph, x->s->in->budget, &x->scratch, x->s->arena);
     search_charge(x->s, c->nodes * x->graph.count);
     qsort(c->member, c->found, sizeof(*c->member), ascending);
     memcpy(x->member, c->member, c->found * sizeof(*c->member));
     try_clique(x, c->found);
     if (c->cut)
         x->kept_s = fmin(x->kept_s, box->bound_s);
-    return OK;
 }
 
-static enum error_code boxes_create(struct boxes *x, struct error *err)
+static void boxes_create(struct boxes *x)
 {
     struct arena *a = x->s->arena;
 
     exact_levels_create(x->s, &x->levels, a);
-    TRY(link_graph_create(x->s->n, &x->graph, a, err));
-    TRY(graph_scratch_create(x->s->n, &x->scratch, a, err));
+    link_graph_create(x->s->n, &x->graph, a);
+    graph_scratch_create(x->s->n, &x->scratch, a);
     if (!x->options->bound_only)
-        TRY(clique_search_create(x->s->n, &x->clique, a, err));
+        clique_search_create(x->s->n, &x->clique, a);
     x->clique.node_cap = x->options->max_clique_nodes;
     x->room = 256;
     x->heap = NEW(a, struct box, x->room);
     x->member = NEW(a, uint32_t, x->s->n);
     x->machines = NEW(a, size_t, x->s->n);
-    return OK;
 }
 
 static enum error_code begin(struct boxes *x)
@@ -392,7 +390,7 @@ static double bound_of_all(const struct parallel_search *s, size_t p_min)
 }
 
 enum error_code exact_boxes(struct parallel_search *s, const struct exact_options *o,
-                            double known_s, double *bound, struct error *err)
+                            double known_s, double *bound)
 {
     struct boxes x = {
         .s = s,
@@ -407,14 +405,14 @@ enum error_code exact_boxes(struct parallel_search *s, const struct exact_option
         *bound = bound_of_all(s, x.p_min);
         return OK;
     }
-    TRY(boxes_create(&x, err));
+    boxes_create(&x);
     TRY(begin(&x));
     while (x.count > 0 && x.heap[0].bound_s < limit_s(&x) && !search_stop_now(s)) {
         struct box box = pop(&x);
 
         s->iterations++;
         if (box.cpu_low == box.cpu_high && box.link_low == box.link_high)
-            TRY(settle(&x, &box, err));
+            settle(&x, &box);
         else
             TRY(split(&x, &box));
         if (o->max_boxes && s->iterations >= o->max_boxes)

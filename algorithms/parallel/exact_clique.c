@@ -31,15 +31,14 @@ static void level_create(size_t n, struct clique_level *level, struct arena *a)
     level->colour = NEW(a, uint32_t, n);
 }
 
-enum error_code clique_search_create(size_t size_max, struct clique_search *c,
-                                     struct arena *a, struct error *err)
+void clique_search_create(size_t size_max, struct clique_search *c, struct arena *a)
 {
     *c = (struct clique_search){.size_max = size_max};
     c->member = NEW(a, uint32_t, size_max);
     c->original = NEW(a, uint32_t, size_max);
     c->current = NEW(a, uint32_t, size_max);
     c->level = NEW(a, struct clique_level, size_max + 1);
-    return link_graph_create(size_max, &c->graph, a, err);
+    link_graph_create(size_max, &c->graph, a);
 }
 
 /* original[]: from behind, the vertex of least degree in what is left of the graph. */
@@ -162,13 +161,11 @@ static bool descend(struct clique_search *c, size_t depth, size_t v, size_t *bes
     return true;
 }
 
-enum error_code clique_search_run(struct clique_search *c, const struct link_graph *g,
-                                  struct budget *budget, struct graph_scratch *w,
-                                  struct arena *a, struct error *err)
+void clique_search_run(struct clique_search *c, const struct link_graph *g,
+                       struct budget *budget, struct graph_scratch *w, struct arena *a)
 {
     size_t depth = 0, best = c->need - 1;
 
-    (void)err;
     c->found = 0;
     c->nodes = 0;
     c->cut = false;
@@ -185,12 +182,12 @@ enum error_code clique_search_run(struct clique_search *c, const struct link_gra
 
         if (level->left == 0 || depth + level->colour[level->left - 1] <= best) {
             if (depth == 0)
-                return OK;
+                return;
             depth--;
             continue;
         }
         if (best >= c->enough || spent(c, budget))
-            return OK;
+            return;
         if (!c->level[depth + 1].branch)
             level_create(c->size_max, &c->level[depth + 1], a);
         if (descend(c, depth, level->branch[--level->left], &best, w))

@@ -10,27 +10,21 @@
 
 #include <string.h>
 
-enum error_code link_graph_create(size_t n, struct link_graph *g, struct arena *a,
-                                  struct error *err)
+void link_graph_create(size_t n, struct link_graph *g, struct arena *a)
 {
-    (void)err;
     g->count = 0;
     g->words = (n + 63) / 64;
     g->row = NEW(a, uint64_t, n * g->words);
     g->degree = NEW(a, uint32_t, n);
-    return OK;
 }
 
-enum error_code graph_scratch_create(size_t n, struct graph_scratch *w, struct arena *a,
-                                     struct error *err)
+void graph_scratch_create(size_t n, struct graph_scratch *w, struct arena *a)
 {
-    (void)err;
     w->order = NEW(a, uint32_t, n);
     w->place = NEW(a, uint32_t, n);
     w->number = NEW(a, uint32_t, n + 1);
     w->left = NEW(a, uint64_t, (n + 63) / 64);
     w->other = NEW(a, uint64_t, (n + 63) / 64);
-    return OK;
 }
 
 static size_t lowest_bit(uint64_t word)

@@ -21,8 +21,7 @@
 /* Whether the link of each pair is the narrowest on the way between them through some
  * tree: then records the best set in *s. All alike, and the worse of two uplinks, are
  * such trees. Not structured: *s is as it was, but for the work charged. */
-enum error_code exact_tree(struct parallel_search *s, bool *structured,
-                           struct error *err);
+enum error_code exact_tree(struct parallel_search *s, bool *structured);
 
 /* ---- graphs ---- */
 
@@ -82,11 +81,9 @@ struct clique_search {
     struct clique_level *level;
 };
 
-enum error_code clique_search_create(size_t size_max, struct clique_search *c,
-                                     struct arena *a, struct error *err);
-enum error_code clique_search_run(struct clique_search *c, const struct link_graph *g,
-                                  struct budget *budget, struct graph_scratch *w,
-                                  struct arena *a, struct error *err);
+void clique_search_create(size_t size_max, struct clique_search *c, struct arena *a);
+void clique_search_run(struct clique_search *c, const struct link_graph *g,
+                       struct budget *budget, struct graph_scratch *w, struct arena *a);
 
 /* ---- levels ---- */
 
@@ -110,10 +107,8 @@ void exact_levels_graph(const struct exact_levels *v, size_t cpu_index, size_t l
                         struct link_graph *g);
 
 /* Room for a graph of n vertices, and to work in it. */
-enum error_code link_graph_create(size_t n, struct link_graph *g, struct arena *a,
-                                  struct error *err);
-enum error_code graph_scratch_create(size_t n, struct graph_scratch *w, struct arena *a,
-                                     struct error *err);
+void link_graph_create(size_t n, struct link_graph *g, struct arena *a);
+void graph_scratch_create(size_t n, struct graph_scratch *w, struct arena *a);
 
 /* ---- boxes ---- */
 
@@ -127,6 +122,6 @@ struct exact_options {
  * *s, or `known_s`), or the budget is spent; better sets are recorded in *s.
  * *bound_s <= the least of both, and no set scores less. */
 enum error_code exact_boxes(struct parallel_search *s, const struct exact_options *o,
-                            double known_s, double *bound_s, struct error *err);
+                            double known_s, double *bound_s);
 
 #endif

@@ -183,14 +183,13 @@ static enum error_code try_classes(struct parallel_search *s, struct edge *edges
     return OK;
 }
 
-enum error_code exact_tree(struct parallel_search *s, bool *structured, struct error *err)
+enum error_code exact_tree(struct parallel_search *s, bool *structured)
 {
     struct edge *best = NEW(s->arena, struct edge, s->n);
     struct edge *edges = NEW(s->arena, struct edge, s->n);
     size_t *inside = NEW(s->arena, size_t, s->n);
     bool *has = NEW(s->arena, bool, s->n);
 
-    (void)err;
     search_charge(s, s->n + s->n * (s->n - 1) / 2);
     *structured = span(s, best, inside, has, edges);
     return *structured ? try_classes(s, edges) : OK;

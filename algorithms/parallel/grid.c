@@ -58,12 +58,11 @@ static void fill_columns(const struct parallel_search *s, bool holes, struct box
 }
 
 enum error_code grid_create(const struct parallel_search *s, bool holes,
-                            struct box_grid *g, struct error *err)
+                            struct box_grid *g)
 {
     double cpu_max = s->cpu[search_fastest(s)], bandwidth_max;
     double cpu_levels, bandwidth_levels;
 
-    (void)err;
     *g = (struct box_grid){.cpu_min = cpu_max, .cpu_step = CPU_STEP, .n = s->n};
     if (!link_range(s, &g->bandwidth_min_mbps, &bandwidth_max))
         return OK;

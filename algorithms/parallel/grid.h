@@ -31,7 +31,7 @@ enum { OCTANTS = 8 };
 
 /* All points; holes: room for grid_take_out(). */
 enum error_code grid_create(const struct parallel_search *s, bool holes,
-                            struct box_grid *g, struct error *err);
+                            struct box_grid *g);
 
 static inline double grid_cpu(const struct box_grid *g, size_t i)
 {

@@ -16,9 +16,10 @@ enum error_code parallel_grid_exhaustive(struct parallel_search *s, const double
     struct box_grid grid;
     struct mapping mapping;
 
+    (void)err;
     (void)param;
-    TRY(grid_create(s, false, &grid, err));
-    TRY(mapping_create(s, &mapping, err));
+    TRY(grid_create(s, false, &grid));
+    mapping_create(s, &mapping);
     for (size_t i = 0; i < grid.cpu_levels; i++) {
         for (size_t j = 0; j < grid.bandwidth_levels && !search_stop_now(s); j++) {
             mapping_find(s, grid_cpu(&grid, i), grid_bandwidth_mbps(&grid, j), &mapping);

@@ -7,10 +7,8 @@
 
 #include <stdlib.h>
 
-enum error_code mapping_create(const struct parallel_search *s, struct mapping *m,
-                               struct error *err)
+void mapping_create(const struct parallel_search *s, struct mapping *m)
 {
-    (void)err;
     *m = (struct mapping){
         .members = NEW(s->arena, size_t, s->n),
         .removed = NEW(s->arena, size_t, s->n),
@@ -18,7 +16,6 @@ enum error_code mapping_create(const struct parallel_search *s, struct mapping *
         .sum_mbps = NEW(s->arena, double, s->n),
         .inside = NEW(s->arena, bool, s->n),
     };
-    return OK;
 }
 
 /* Machines with the cpu, their violations and the sums of their links. */

@@ -23,8 +23,7 @@ struct mapping {
     double *sum_mbps;
 };
 
-enum error_code mapping_create(const struct parallel_search *s, struct mapping *m,
-                               struct error *err);
+void mapping_create(const struct parallel_search *s, struct mapping *m);
 
 /* Machines with cpu >= cpu_ratio; those with the most links below bandwidth_mbps are
  * removed until none is left, then put back where all links reach it. O(n^2). Charges

@@ -138,8 +138,7 @@ static struct parallel_out nothing(const struct policy *policy)
 #define EARLY_BOUND_SHARE 0.1 /* of the time, at most */
 
 /* When the time ends a bound is wanted that is worth something: it is made before. */
-static enum error_code bound_early(const struct parallel_search *s, double *bound_s,
-                                   struct error *err)
+static enum error_code bound_early(const struct parallel_search *s, double *bound_s)
 {
     struct parallel_search early = *s;
     struct parallel_in in = *s->in;
@@ -150,12 +149,11 @@ static enum error_code bound_early(const struct parallel_search *s, double *boun
         return OK;
     in.budget = &budget;
     early.in = &in;
-    return parallel_bound(&early, HUGE_VAL, bound_s, err);
+    return parallel_bound(&early, HUGE_VAL, bound_s);
 }
 
 static enum error_code answer(const struct parallel_search *run, double early_bound_s,
-                              struct parallel_search *both, struct parallel_out *out,
-                              struct error *err)
+                              struct parallel_search *both, struct parallel_out *out)
 {
     if (both->best_s < HUGE_VAL)
         describe_set(both, out);
@@ -163,7 +161,7 @@ static enum error_code answer(const struct parallel_search *run, double early_bo
         out->algorithm = both->algorithm;
     out->lower_bound_s = run->bound_s;
     if (isnan(run->bound_s))
-        TRY(parallel_bound(both, out->score_s, &out->lower_bound_s, err));
+        TRY(parallel_bound(both, out->score_s, &out->lower_bound_s));
     if (run->stopped)
         out->lower_bound_s = fmax(out->lower_bound_s, fmin(early_bound_s, out->score_s));
     out->evaluations = both->evaluations;
@@ -187,11 +185,11 @@ enum error_code parallel_decide(const struct parallel_in *in, const struct polic
     double bound_s;
 
     if (in->machines->count > 0 && in->machines->count >= in->min_procs) {
-        TRY(search_create(in, &run, a, err));
-        TRY(bound_early(&run, &bound_s, err));
+        TRY(search_create(in, &run, a));
+        TRY(bound_early(&run, &bound_s));
         TRY(parallel_fn_of(policy)(&run, param, err));
         pre_evaluate(&run, &both);
-        TRY(answer(&run, bound_s, &both, &x, err));
+        TRY(answer(&run, bound_s, &both, &x));
     }
     *out = x;
     return OK;

@@ -23,5 +23,5 @@ enum error_code parallel_simulated_annealing(struct parallel_search *s,
     const double *key = sa_keys(s);
     size_t *order = key ? search_order(s, key) : NULL;
 
-    return order ? sa_run(s, param, order, err) : fail_memory(err);
+    return order ? sa_run(s, param, order) : fail_memory(err);
 }

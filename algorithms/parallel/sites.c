@@ -307,12 +307,10 @@ enum error_code site_machines_make(const struct site *site, const char *pointer,
 }
 
 enum error_code site_scale_model(const struct site *site, const struct perf_terms *model,
-                                 struct perf_terms *scaled, struct arena *a,
-                                 struct error *err)
+                                 struct perf_terms *scaled, struct arena *a)
 {
     struct perf_term *terms = NEW(a, struct perf_term, model->term_count);
 
-    (void)err;
     for (size_t i = 0; i < model->term_count; i++) {
         terms[i] = model->terms[i];
         terms[i].comp_s *= site->cpu_scaling_factor;

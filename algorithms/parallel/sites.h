@@ -39,8 +39,7 @@ enum error_code site_machines_make(const struct site *site, const char *pointer,
 
 /* The model on the site's hardware: terms (and single_s) times the two factors. */
 enum error_code site_scale_model(const struct site *site, const struct perf_terms *model,
-                                 struct perf_terms *scaled, struct arena *a,
-                                 struct error *err);
+                                 struct perf_terms *scaled, struct arena *a);
 
 /* machines / cpu_scaling_factor * share of the machines with more than 0.35 of their
  * cpu: how strong a site is (spec 7.3). Deviation: the source multiplies by the factor,

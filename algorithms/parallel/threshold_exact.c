@@ -28,7 +28,7 @@ enum error_code parallel_threshold_exact(struct parallel_search *s, const double
         search_charge(s, 1);
         search_keep(s, search_score(s, 1, s->cpu[fastest], HUGE_VAL), &fastest, 1);
     }
-    TRY(exact_tree(s, &structured, err));
+    TRY(exact_tree(s, &structured));
     if (structured && !s->stopped)
         s->bound_s = s->best_s;
     return OK;

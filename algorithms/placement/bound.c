@@ -241,7 +241,7 @@ static enum error_code bound_of_rows(struct placement_plan *plan, double bound_s
         if (ticks_spent(ticks, p->resource_count))
             return OK;
     }
-    TRY(prices_find(&rows, ticks, &found, plan->arena, err));
+    TRY(prices_find(&rows, ticks, &found, plan->arena));
     note_priced(plan, &found);
     return OK;
 }
@@ -305,7 +305,7 @@ static void find_sets(const struct placement_plan *plan, double bound_s, struct 
 
 /* The work of classes has no waits of slots one by one: they count as they are now. */
 static enum error_code bound_of_work(struct placement_plan *plan, double bound_s,
-                                     struct ticks *ticks, struct error *err)
+                                     struct ticks *ticks)
 {
     struct sets s = {0};
     struct prices found = {.floor = bound_s};
@@ -329,7 +329,7 @@ static enum error_code bound_of_work(struct placement_plan *plan, double bound_s
                 (struct prices_wait){k, bound_s, s.wait_work[k] / bound_s};
     rows = (struct prices_problem){s.class_count, s.count, time_s,
                                    s.speed,       waits,   wait_count};
-    TRY(prices_find(&rows, ticks, &found, plan->arena, err));
+    TRY(prices_find(&rows, ticks, &found, plan->arena));
     note_priced(plan, &found);
     return OK;
 }
@@ -367,7 +367,7 @@ static enum error_code find_bounds(struct placement_plan *plan, struct ticks *ti
     else if (p->has_matrix)
         TRY(bound_of_rows(plan, longest_s, ticks, err));
     else
-        TRY(bound_of_work(plan, longest_s, ticks, err));
+        TRY(bound_of_work(plan, longest_s, ticks));
     if (!p->has_capacity || ticks_ask(ticks))
         return OK;
     needs_s = longest_s = bound_list_best(&plan->bounds);

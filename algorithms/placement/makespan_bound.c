@@ -131,14 +131,14 @@ static struct prices_problem priced_problem(const struct makespan_field *f,
                                    .wait_count = f->wait_count};
 }
 
-enum error_code makespan_price(struct makespan_field *f, bool fast, struct error *err)
+enum error_code makespan_price(struct makespan_field *f, bool fast)
 {
     struct prices_problem p = priced_problem(f, f->time);
 
     f->open = f->time;
     f->prices.floor = f->longest;
-    TRY(fast ? prices_find_fast(&p, f->ticks, &f->prices, f->arena, err)
-             : prices_find(&p, f->ticks, &f->prices, f->arena, err));
+    TRY(fast ? prices_find_fast(&p, f->ticks, &f->prices, f->arena)
+             : prices_find(&p, f->ticks, &f->prices, f->arena));
     note_priced(f, BOUND_PRICED, &f->prices, HUGE_VAL);
     return OK;
 }
@@ -167,13 +167,12 @@ static bool keep_shorter(const struct makespan_field *f, double upper, double *o
 
 /* The value of prices on all pairs: they may be better than those that were found there.
  */
-static enum error_code value_on_all(struct makespan_field *f, const struct prices *found,
-                                    struct error *err)
+static enum error_code value_on_all(struct makespan_field *f, const struct prices *found)
 {
     struct prices_problem p = priced_problem(f, f->time);
     struct prices all = {found->price, 0, f->longest};
 
-    TRY(prices_improve(&p, 1, 1, 1, f->ticks, &all, f->arena, err));
+    TRY(prices_improve(&p, 1, 1, 1, f->ticks, &all, f->arena));
     note_priced(f, BOUND_PRICED, &all, HUGE_VAL);
     return OK;
 }
@@ -206,14 +205,14 @@ enum error_code makespan_eliminate(struct makespan_field *f, double upper, bool 
     if (fast)
         found.price = f->prices.price;
     TRY(fast ? prices_improve(&p, PRICES_ROUNDS_FAST, WARM_FIRST_ETA, WARM_LAST_ETA,
-                              f->ticks, &found, f->arena, err)
-             : prices_find(&p, f->ticks, &found, f->arena, err));
+                              f->ticks, &found, f->arena)
+             : prices_find(&p, f->ticks, &found, f->arena));
     note_priced(f, BOUND_ELIMINATED, &found, upper);
     if (f->ticks->spent)
         return OK;
     f->prices = found;
     f->open = room;
-    return value_on_all(f, &found, err);
+    return value_on_all(f, &found);
 }
 
 enum error_code makespan_close(struct makespan_field *f, double upper, struct error *err)
@@ -233,7 +232,7 @@ enum error_code makespan_close(struct makespan_field *f, double upper, struct er
         double before = found.floor;
 
         TRY(prices_improve(&p, CLOSING_ROUNDS, found.price ? CLOSING_FIRST_ETA : 0.3,
-                           CLOSING_LAST_ETA, f->ticks, &found, f->arena, err));
+                           CLOSING_LAST_ETA, f->ticks, &found, f->arena));
         note_priced(f, BOUND_ELIMINATED, &found, upper);
         if (found.floor <= before * (1 + 1e-6) || found.floor >= upper)
             break;
@@ -251,7 +250,7 @@ enum error_code makespan_bound(const struct makespan_problem *problem, double up
     *out = (struct bound_list){0};
     makespan_field_create(problem, &ticks, &f, a);
     if (!ticks_ask(&ticks)) {
-        TRY(makespan_price(&f, false, err));
+        TRY(makespan_price(&f, false));
         makespan_tighten(&f);
     }
     if (!ticks.spent && upper_s < HUGE_VAL &&

@@ -42,7 +42,7 @@ void makespan_field_create(const struct makespan_problem *problem, struct ticks 
                            struct makespan_field *f, struct arena *a);
 
 /* Prices on the open pairs from equal ones, and the bound they give. */
-enum error_code makespan_price(struct makespan_field *f, bool fast, struct error *err);
+enum error_code makespan_price(struct makespan_field *f, bool fast);
 
 /* Closes the pairs that no plan shorter than `upper` units uses and prices the rest:
  * f->bounds gets what follows, and f->open and f->prices change with it unless that

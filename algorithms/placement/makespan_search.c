@@ -233,7 +233,7 @@ static enum error_code eliminate(struct search *s, struct error *err)
 }
 
 /* Equal prices, when there is no time for better ones. */
-static enum error_code price_equal(struct search *s, struct error *err)
+static enum error_code price_equal(struct search *s)
 {
     struct makespan_field *f = &s->field;
     struct prices_problem p = {.row_count = f->job_count,
@@ -243,7 +243,7 @@ static enum error_code price_equal(struct search *s, struct error *err)
                                .wait_count = f->wait_count};
 
     f->prices = (struct prices){.floor = f->longest};
-    return prices_improve(&p, 1, 1, 1, &s->ticks, &f->prices, f->arena, err);
+    return prices_improve(&p, 1, 1, 1, &s->ticks, &f->prices, f->arena);
 }
 
 static enum error_code find_start(struct search *s, struct error *err)
@@ -251,9 +251,9 @@ static enum error_code find_start(struct search *s, struct error *err)
     enum bound_effort effort = s->ask->effort;
 
     if (effort == EFFORT_NONE) {
-        TRY(price_equal(s, err));
+        TRY(price_equal(s));
     } else {
-        TRY(makespan_price(&s->field, true, err));
+        TRY(makespan_price(&s->field, true));
         makespan_tighten(&s->field);
     }
     if (s->ticks.spent)

@@ -305,7 +305,7 @@ enum error_code placement_decide(const struct placement_in *in,
     bound = policy_bind(policy, options, option_count, values, err);
     TRY(problem_prepare(in, values, p, a, err));
     TRY(bound); /* after the request, so that the mistakes of both are reported */
-    TRY(plan_create(p, plan, a, err));
+    plan_create(p, plan, a);
     plan->algorithm = policy->name;
     TRY(read_initial(policy, p, plan, err));
     TRY(placement_fn_of(policy)(p, param, plan, a, err));
@@ -316,11 +316,11 @@ enum error_code placement_decide(const struct placement_in *in,
                      "not_repeatable: the time limit ended %s; another run may place "
                      "other jobs before it",
                      plan->algorithm);
-    TRY(plan_number_slots(plan, err));
+    plan_number_slots(plan);
     if (!plan->hold_slots)
         due_order(plan);
     ran = policy_find(placement_policies, plan->algorithm);
-    TRY(unused_warn(
-        p, &(struct unused_in){ran ? ran : policy, options, option_count, "jobs"}, err));
+    unused_warn(p,
+                &(struct unused_in){ran ? ran : policy, options, option_count, "jobs"});
     return placement_answer(plan, needs_estimates(policy, param), out, err);
 }

@@ -412,10 +412,9 @@ static void create_files(struct placement_plan *plan)
     pair_map_create(plan->arrivals, count, plan->arena);
 }
 
-enum error_code plan_create(struct placement_problem *p, struct placement_plan *plan,
-                            struct arena *a, struct error *err)
+void plan_create(struct placement_problem *p, struct placement_plan *plan,
+                 struct arena *a)
 {
-    (void)err;
     *plan = (struct placement_plan){
         .problem = p, .arena = a, .cut = p->cut, .until = LIST_SHARE};
     plan->resources = NEW(a, struct plan_resource, p->resource_count);
@@ -439,7 +438,6 @@ enum error_code plan_create(struct placement_problem *p, struct placement_plan *
     if (p->has_capacity || p->has_release)
         create_holes(plan);
     plan_reset(plan);
-    return OK;
 }
 
 /* ---- completion times ---- */
@@ -857,16 +855,15 @@ static size_t number_slot(struct numbering *n, const struct stand *s)
     return slot;
 }
 
-enum error_code plan_number_slots(struct placement_plan *plan, struct error *err)
+void plan_number_slots(struct placement_plan *plan)
 {
     const struct placement_problem *p = plan->problem;
     size_t count = plan->placed_count, most = 0;
     struct stand *list;
     struct numbering n = {0};
 
-    (void)err;
     if (!seeks_holes(plan))
-        return OK;
+        return;
     for (size_t pos = 0; pos < p->resource_count; pos++)
         if (p->resources[pos].busy_count > most)
             most = p->resources[pos].busy_count;
@@ -885,7 +882,6 @@ enum error_code plan_number_slots(struct placement_plan *plan, struct error *err
             start_numbering(&n, &p->resources[list[k].pos]);
         plan->entries[list[k].job].slot = number_slot(&n, &list[k]);
     }
-    return OK;
 }
 
 /* Asks the clock when there was enough work since. */

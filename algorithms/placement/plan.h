@@ -113,8 +113,8 @@ struct placement_plan {
 };
 
 /* An empty plan. O(m + n). */
-enum error_code plan_create(struct placement_problem *p, struct placement_plan *plan,
-                            struct arena *a, struct error *err);
+void plan_create(struct placement_problem *p, struct placement_plan *plan,
+                 struct arena *a);
 
 /* Takes everything back. O(m + n). */
 void plan_reset(struct placement_plan *plan);
@@ -132,7 +132,7 @@ bool plan_can_run(const struct placement_plan *plan, size_t job, size_t pos);
 
 /* Gives each placed job the lowest slot of its resource that is free at its start. Only
  * where there are holes; elsewhere placing does. */
-enum error_code plan_number_slots(struct placement_plan *plan, struct error *err);
+void plan_number_slots(struct placement_plan *plan);
 
 /* Places the job; without a finite fit there it stays without a place. */
 enum error_code plan_place(struct placement_plan *plan, size_t job, size_t pos,

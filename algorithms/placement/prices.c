@@ -171,11 +171,10 @@ static void make_ascent(const struct prices_problem *p, struct ticks *ticks,
 
 enum error_code prices_improve(const struct prices_problem *p, size_t rounds,
                                double first_eta, double last_eta, struct ticks *ticks,
-                               struct prices *out, struct arena *a, struct error *err)
+                               struct prices *out, struct arena *a)
 {
     struct ascent s;
 
-    (void)err;
     make_ascent(p, ticks, out, &s, a);
     climb(&s, rounds, first_eta, last_eta);
     *out = (struct prices){s.price, s.value, s.floor};
@@ -186,7 +185,7 @@ enum error_code prices_improve(const struct prices_problem *p, size_t rounds,
 static enum error_code find_by_sample(const struct prices_problem *p, size_t stride,
                                       size_t all_rounds, const double *all_eta,
                                       struct ticks *ticks, struct prices *out,
-                                      struct arena *a, struct error *err)
+                                      struct arena *a)
 {
     struct ascent s;
 
@@ -194,37 +193,36 @@ static enum error_code find_by_sample(const struct prices_problem *p, size_t str
     s.stride = stride;
     climb(&s, PRICES_ROUNDS, FIRST_ETA, LAST_ETA);
     out->price = s.price;
-    return prices_improve(p, all_rounds, all_eta[0], all_eta[1], ticks, out, a, err);
+    return prices_improve(p, all_rounds, all_eta[0], all_eta[1], ticks, out, a);
 }
 
 enum error_code prices_find(const struct prices_problem *p, struct ticks *ticks,
-                            struct prices *out, struct arena *a, struct error *err)
+                            struct prices *out, struct arena *a)
 {
     static const double all_eta[] = {0.3, 0.003};
     size_t cell_count = p->row_count * p->column_count, all_rounds;
 
     out->price = NULL;
     if (cell_count <= WHOLE_CELLS)
-        return prices_improve(p, PRICES_ROUNDS, FIRST_ETA, LAST_ETA, ticks, out, a, err);
+        return prices_improve(p, PRICES_ROUNDS, FIRST_ETA, LAST_ETA, ticks, out, a);
     all_rounds = ALL_CELLS / cell_count;
     if (all_rounds < ALL_ROUNDS_MIN)
         all_rounds = ALL_ROUNDS_MIN;
     return find_by_sample(p, cell_count / SAMPLE_CELLS, all_rounds, all_eta, ticks, out,
-                          a, err);
+                          a);
 }
 
 enum error_code prices_find_fast(const struct prices_problem *p, struct ticks *ticks,
-                                 struct prices *out, struct arena *a, struct error *err)
+                                 struct prices *out, struct arena *a)
 {
     static const double all_eta[] = {0.03, 0.003};
     size_t cell_count = p->row_count * p->column_count;
     size_t stride = cell_count / FAST_SAMPLE_CELLS;
 
     if (cell_count > WHOLE_CELLS)
-        return prices_find(p, ticks, out, a, err);
+        return prices_find(p, ticks, out, a);
     out->price = NULL;
     if (stride < 2)
-        return prices_improve(p, PRICES_ROUNDS_FAST, FIRST_ETA, LAST_ETA, ticks, out, a,
-                              err);
-    return find_by_sample(p, stride, FAST_ALL_ROUNDS, all_eta, ticks, out, a, err);
+        return prices_improve(p, PRICES_ROUNDS_FAST, FIRST_ETA, LAST_ETA, ticks, out, a);
+    return find_by_sample(p, stride, FAST_ALL_ROUNDS, all_eta, ticks, out, a);
 }

@@ -46,18 +46,18 @@ enum { PRICES_ROUNDS = 240, PRICES_ROUNDS_FAST = 60 };
  * than 2^20 cells by as many on a part of the rows, then some over all. O(rounds *
  * cells); when the clock ends it, what was found so far counts. */
 enum error_code prices_find(const struct prices_problem *p, struct ticks *ticks,
-                            struct prices *out, struct arena *a, struct error *err);
+                            struct prices *out, struct arena *a);
 
 /* The same in a quarter of the time: PRICES_ROUNDS_FAST rounds, or a part of the rows
  * from 2^16 cells on. */
 enum error_code prices_find_fast(const struct prices_problem *p, struct ticks *ticks,
-                                 struct prices *out, struct arena *a, struct error *err);
+                                 struct prices *out, struct arena *a);
 
 /* Goes on from out->price, which must belong to a problem of as many columns: `rounds`
  * more, the steps of the prices falling from `first_eta` to `last_eta`. 1 round values
  * the prices as they are. */
 enum error_code prices_improve(const struct prices_problem *p, size_t rounds,
                                double first_eta, double last_eta, struct ticks *ticks,
-                               struct prices *out, struct arena *a, struct error *err);
+                               struct prices *out, struct arena *a);
 
 #endif

@@ -186,15 +186,13 @@ static void rate_without_share(const struct placement_problem *p, struct rated *
     }
 }
 
-enum error_code priority_jobs(struct placement_problem *p, double *priority,
-                              struct error *err)
+void priority_jobs(struct placement_problem *p, double *priority)
 {
     struct rated *rated = NEW(p->arena, struct rated, p->job_count);
     struct user_state *users = NEW(p->arena, struct user_state, p->user_count);
     size_t count = problem_pending(p);
     double max_share;
 
-    (void)err;
     max_share = max_share_of(p, users);
     rate_without_share(p, rated);
     sort_rated(rated, count, p->order);
@@ -209,10 +207,9 @@ enum error_code priority_jobs(struct placement_problem *p, double *priority,
         p->order[i] = rated[i].job;
         priority[rated[i].job] = rated[i].priority;
     }
-    return OK;
 }
 
-enum error_code priority_job_order(struct placement_problem *p, struct error *err)
+void priority_job_order(struct placement_problem *p)
 {
     double *priority;
 
@@ -220,9 +217,9 @@ enum error_code priority_job_order(struct placement_problem *p, struct error *er
     for (size_t i = 0; i < p->job_count; i++)
         p->order[i] = i;
     if ((int)p->common[COMMON_JOB_ORDER] == ORDER_PLAIN)
-        return OK;
+        return;
     priority = NEW(p->arena, double, p->job_count);
-    return priority_jobs(p, priority, err);
+    priority_jobs(p, priority);
 }
 
 /* ---- resources ---- */

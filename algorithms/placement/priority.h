@@ -23,11 +23,10 @@ void priority_prepare(struct placement_problem *p);
 bool priority_banned(const struct placement_problem *p, size_t job, size_t pos);
 
 /* Fills p->order: pending jobs as job_order says, then those that run. O(n log n). */
-enum error_code priority_job_order(struct placement_problem *p, struct error *err);
+void priority_job_order(struct placement_problem *p);
 
 /* Jobs' priorities (spec 4.1) by job index; fills p->order as well. */
-enum error_code priority_jobs(struct placement_problem *p, double *priority,
-                              struct error *err);
+void priority_jobs(struct placement_problem *p, double *priority);
 
 /* Priorities (spec 4.2) of `count` candidate positions with their ranks (NAN counts
  * as 0) for the job's user. O(count). */

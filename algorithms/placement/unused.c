@@ -333,17 +333,14 @@ static void warn_options(struct placement_problem *p, const struct unused_in *in
                      count == 1 ? "it" : "them");
 }
 
-enum error_code unused_warn(struct placement_problem *p, const struct unused_in *in,
-                            struct error *err)
+void unused_warn(struct placement_problem *p, const struct unused_in *in)
 {
     unsigned looks = looks_of(p, in->policy);
 
-    (void)err;
     warn_objective(p, in, looks);
     warn_jobs(p, in, looks);
     warn_needs(p, in);
     warn_resources(p);
     warn_users(p, looks);
     warn_options(p, in, looks);
-    return OK;
 }

@@ -15,7 +15,6 @@ struct unused_in {
 /* One warning for each member (of any number of jobs or resources) and for the options
  * that the policy does not use; deadlines and priorities are no part of its objective.
  * O(n + m). */
-enum error_code unused_warn(struct placement_problem *p, const struct unused_in *in,
-                            struct error *err);
+void unused_warn(struct placement_problem *p, const struct unused_in *in);
 
 #endif

@@ -87,12 +87,11 @@ static int by_index(const void *a, const void *b)
     return (*x > *y) - (*x < *y);
 }
 
-enum error_code plan_machines_add(struct plan_machines *m, const size_t *members,
-                                  size_t count, size_t *schedule, struct error *err)
+void plan_machines_add(struct plan_machines *m, const size_t *members, size_t count,
+                       size_t *schedule)
 {
     size_t *copy = NEW(m->arena, size_t, count);
 
-    (void)err;
     if (m->schedule_count == m->schedule_size) {
         size_t size = m->schedule_size ? 2 * m->schedule_size : 64;
         struct schedule *grown =
@@ -106,7 +105,6 @@ enum error_code plan_machines_add(struct plan_machines *m, const size_t *members
     qsort(copy, count, sizeof(copy[0]), by_index);
     m->schedules[m->schedule_count] = (struct schedule){copy, count, 0, 0, 0};
     *schedule = m->schedule_count++;
-    return OK;
 }
 
 const size_t *plan_machines_members(const struct plan_machines *m, size_t schedule,
@@ -221,7 +219,7 @@ static enum error_code run_policy(struct plan_machines *m, const struct parallel
                                   const struct policy *policy, const double *param,
                                   struct parallel_search *s, struct error *err)
 {
-    TRY(search_create(in, s, m->in.scratch, err));
+    TRY(search_create(in, s, m->in.scratch));
     TRY(parallel_fn_of(policy)(s, param, err));
     return in->pre_evaluate || s->best_s == HUGE_VAL ? look_at_both(s) : OK;
 }
@@ -266,7 +264,7 @@ static enum error_code find_best(struct plan_machines *m, size_t first, size_t l
     TRY(ask(m, &model, &s, &part, &in, err));
     if (!(s.best_s < HUGE_VAL))
         return OK;
-    TRY(plan_machines_add(m, s.best, s.best_count, &out->schedule, err));
+    plan_machines_add(m, s.best, s.best_count, &out->schedule);
     /* without the perturbation that the policy may have compared with */
     out->time_s = time_on(m, out->schedule, first, last);
     out->bound_s = s.bound_s > 0 ? fmin(s.bound_s, out->time_s) : 0;
@@ -374,7 +372,6 @@ static double bound(void *context, size_t first, size_t last, double known_s)
     struct plan_machines *m = context;
     struct perf_terms model = sum_of(m, first, last);
     size_t n = m->in.machines->count;
-    struct error err = {.arena = m->in.scratch};
     double bound_s = 0, better_s = 0;
 
     if (n && (m->bound_count || make_limits(m)))
@@ -385,8 +382,8 @@ static double bound(void *context, size_t first, size_t last, double known_s)
         struct parallel_search s;
 
         in.perturbation_ratio = 0;
-        if (search_create(&in, &s, m->in.scratch, &err) == OK &&
-            parallel_bound(&s, known_s, &better_s, &err) == OK)
+        if (search_create(&in, &s, m->in.scratch) == OK &&
+            parallel_bound(&s, known_s, &better_s) == OK)
             bound_s = fmax(bound_s, better_s);
     }
     arena_reset(m->in.scratch);
@@ -395,14 +392,12 @@ static double bound(void *context, size_t first, size_t last, double known_s)
 
 /* ---- the source ---- */
 
-enum error_code plan_machines_create(const struct plan_machines_in *in,
-                                     struct plan_machines **machines,
-                                     struct plan_source *source, struct arena *a,
-                                     struct error *err)
+void plan_machines_create(const struct plan_machines_in *in,
+                          struct plan_machines **machines, struct plan_source *source,
+                          struct arena *a)
 {
     struct plan_machines *m = NEW(a, struct plan_machines, 1);
 
-    (void)err;
     *m = (struct plan_machines){.in = *in, .version = 1, .arena = a};
     add_models(m);
     if (in->keeps_answers) {
@@ -410,5 +405,4 @@ enum error_code plan_machines_create(const struct plan_machines_in *in,
     }
     *source = (struct plan_source){m, best, time_on, bound, same, wait_s};
     *machines = m;
-    return OK;
 }

@@ -36,17 +36,16 @@ struct plan_machines_in {
 struct plan_machines;
 
 /* A source. What it keeps lives in `a`. */
-enum error_code plan_machines_create(const struct plan_machines_in *in,
-                                     struct plan_machines **machines,
-                                     struct plan_source *source, struct arena *a,
-                                     struct error *err);
+void plan_machines_create(const struct plan_machines_in *in,
+                          struct plan_machines **machines, struct plan_source *source,
+                          struct arena *a);
 
 /* Loads have changed: schedules are the same machines as before, their times not. */
 void plan_machines_forget(struct plan_machines *m);
 
 /* Adds a schedule, distinct machines by index: the one an application is on. */
-enum error_code plan_machines_add(struct plan_machines *m, const size_t *members,
-                                  size_t count, size_t *schedule, struct error *err);
+void plan_machines_add(struct plan_machines *m, const size_t *members, size_t count,
+                       size_t *schedule);
 
 /* The machines of a schedule, ascending. */
 const size_t *plan_machines_members(const struct plan_machines *m, size_t schedule,

@@ -96,11 +96,9 @@ double plan_table_bound(const struct plan_table *table, size_t first, size_t las
 
 /* ---- work ---- */
 
-enum error_code plan_work_create(size_t phase_count, size_t population,
-                                 struct plan_work *work, struct arena *a,
-                                 struct error *err)
+void plan_work_create(size_t phase_count, size_t population, struct plan_work *work,
+                      struct arena *a)
 {
-    (void)err;
     *work = (struct plan_work){
         .phase_count = phase_count,
         .population = population,
@@ -116,7 +114,6 @@ enum error_code plan_work_create(size_t phase_count, size_t population,
         .kept = NEW(a, bool, population *phase_count),
         .kept_fitness = NEW(a, double, population),
     };
-    return OK;
 }
 
 /* ---- answers ---- */

@@ -101,9 +101,8 @@ struct plan_work {
     double *kept_fitness;
 };
 
-enum error_code plan_work_create(size_t phase_count, size_t population,
-                                 struct plan_work *work, struct arena *a,
-                                 struct error *err);
+void plan_work_create(size_t phase_count, size_t population, struct plan_work *work,
+                      struct arena *a);
 
 struct plan_site_in {
     struct plan_table *table;

@@ -201,11 +201,9 @@ static void close_group(struct queue_group *g, double *waits)
     g->p90_wait_s = percentile(waits, g->job_count, 90);
 }
 
-enum error_code queue_tabulate(const struct queue_replay_in *in,
-                               const struct queue_replay_out *out,
-                               enum queue_grouping grouping, size_t rows_max,
-                               struct queue_table *table, struct arena *a,
-                               struct error *err)
+void queue_tabulate(const struct queue_replay_in *in, const struct queue_replay_out *out,
+                    enum queue_grouping grouping, size_t rows_max,
+                    struct queue_table *table, struct arena *a)
 {
     struct member *members = NEW(a, struct member, in->job_count);
     struct span *spans = NEW(a, struct span, in->job_count);
@@ -213,7 +211,6 @@ enum error_code queue_tabulate(const struct queue_replay_in *in,
     struct queue_group *groups;
     size_t count, rows;
 
-    (void)err;
     count = list_members(in, out, grouping, members);
     count = list_spans(in, out, members, count, spans);
     rows = count < rows_max ? count : rows_max;
@@ -228,5 +225,4 @@ enum error_code queue_tabulate(const struct queue_replay_in *in,
             close_group(g, waits);
     }
     *table = (struct queue_table){groups, rows + (count > rows), count - rows};
-    return OK;
 }

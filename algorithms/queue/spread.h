@@ -59,10 +59,8 @@ enum error_code queue_spread(const struct queue_replay_in *in,
                              struct error *err);
 
 /* At most rows_max groups, and the others. */
-enum error_code queue_tabulate(const struct queue_replay_in *in,
-                               const struct queue_replay_out *out,
-                               enum queue_grouping grouping, size_t rows_max,
-                               struct queue_table *table, struct arena *a,
-                               struct error *err);
+void queue_tabulate(const struct queue_replay_in *in, const struct queue_replay_out *out,
+                    enum queue_grouping grouping, size_t rows_max,
+                    struct queue_table *table, struct arena *a);
 
 #endif

@@ -265,7 +265,7 @@ static enum error_code make_plan(struct problem_round *p, placement_fn *run,
         .budget = budget,
     };
     TRY(problem_prepare(in, param, problem, p->arena, p->err));
-    TRY(plan_create(problem, plan, p->arena, p->err));
+    plan_create(problem, plan, p->arena);
     if (run == placement_identical_optimum && identical_obstacle(problem))
         run = placement_mct;
     TRY(run(problem, param + COMMON_COUNT, plan, p->arena, p->err));

@@ -198,7 +198,7 @@ enum error_code claim_l_choose(struct request *rq, const struct claim_l_request 
 
     TRY(look_up(rq, in, question, &kept));
     sum_up(&kept, outcomes);
-    TRY(co_choose_l(&choice_in, &choice, rq->arena, rq->err));
+    co_choose_l(&choice_in, &choice, rq->arena);
     *warning = NULL;
     if (kept.unavailable)
         *warning = "history_unavailable: the stored claim attempts cannot be read now; L "

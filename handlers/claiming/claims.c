@@ -534,8 +534,7 @@ static enum error_code fill_moves(struct claim_call *c,
     }
     c->answer->replaced_components = moves;
     c->answer->move_count = count;
-    TRY(co_transfers(&c->world.grid, &moved, &transfers, &count, c->rq->arena,
-                     c->rq->err));
+    co_transfers(&c->world.grid, &moved, &transfers, &count, c->rq->arena);
     c->answer->transfer_count = count;
     return co_transfers_fill(&c->world.grid, transfers, count, &c->answer->transfers,
                              c->rq->arena, c->rq->err);
@@ -629,7 +628,7 @@ static enum error_code look_up(struct claim_call *c)
                   &c->warnings[1]));
     if (c->body->l_choice)
         TRY(choose_l(c));
-    TRY(co_history_create(&c->world.grid, &c->history, c->rq->arena, c->rq->err));
+    TRY(co_history_create(&c->world.grid, &c->history, c->rq->arena));
     if (c->body->history_table == CO_HISTORY_PERSISTED)
         TRY(co_history_load(c->rq, &c->world.grid, &c->history));
     c->in.history = &c->history;

@@ -404,7 +404,7 @@ static enum error_code run_scan(struct scan_call *c)
             &q->jobs[first + i], q->requests[first + i].placement_tries,
             q->requests[first + i].overtaken_count, q->requests[first + i].queue_entry_s};
     co_available_all(&c->world.grid, available);
-    TRY(co_history_create(&c->world.grid, &history, c->rq->arena, c->rq->err));
+    TRY(co_history_create(&c->world.grid, &history, c->rq->arena));
     if (persisted)
         TRY(co_history_load(c->rq, &c->world.grid, &history));
     TRY(co_scan(&in, &options, available, &c->scan, c->rq->arena, c->rq->err));

@@ -91,9 +91,9 @@ enum error_code queue_spread_read(const struct queue_replay_in *in,
 
     TRY(queue_spread(in, played, spread, &ran, run, err));
     out->percentiles = ran ? spread : NULL;
-    TRY(queue_tabulate(in, played, QUEUE_BY_SIZE, rows_max, &table, run, err));
+    queue_tabulate(in, played, QUEUE_BY_SIZE, rows_max, &table, run);
     TRY(read_table(&table, QUEUE_BY_SIZE, &out->by_size, &out->by_size_count, a, err));
-    TRY(queue_tabulate(in, played, QUEUE_BY_USER, rows_max, &table, run, err));
+    queue_tabulate(in, played, QUEUE_BY_USER, rows_max, &table, run);
     out->rest_count = table.rest_count;
     return read_table(&table, QUEUE_BY_USER, &out->by_user, &out->by_user_count, a, err);
 }

@@ -129,8 +129,8 @@ enum error_code post_coallocation_advice(struct request *rq, const void *in, voi
                 "/slowdown");
     TRY(co_world_read(body->snapshot, &plain, body->now_s, &world, rq->arena, rq->err));
     TRY(rq->err->code);
-    TRY(co_advise(&world.grid, body->processors, answer->slowdown, body->max_slowdown,
-                  &advised, rq->arena, rq->err));
+    co_advise(&world.grid, body->processors, answer->slowdown, body->max_slowdown,
+              &advised, rq->arena);
     watch = NEW(rq->arena, struct watched, advised.watch_count);
     for (size_t i = 0; i < advised.watch_count; i++)
         watch[i] = (struct watched){world.grid.sites[advised.watch[i].site].id,
@@ -257,8 +257,7 @@ enum error_code post_acquire_plans(struct request *rq, const void *in, void *out
     TRY(decision_begin(rq, &body->decision, &answer->decision));
     co_plain_decision(&body->decision, rq->err);
     TRY(check_acquired(body, has, rq->arena, rq->err));
-    TRY(co_acquire_order(body->mode, body->site_ids, body->site_count, &order, rq->arena,
-                         rq->err));
+    co_acquire_order(body->mode, body->site_ids, body->site_count, &order, rq->arena);
     answer->action = ACQUIRE_DONE;
     for (size_t i = 0; i < body->site_count; i++) {
         names[i] = body->site_ids[order[i]];
@@ -400,8 +399,8 @@ enum error_code post_replication_advice(struct request *rq, const void *in, void
     plain = co_plain_decision(&body->decision, rq->err);
     TRY(co_world_read(body->snapshot, &plain, body->now_s, &world, rq->arena, rq->err));
     TRY(read_accesses(body, &world.grid, accesses, rq->err));
-    TRY(co_popular_files(&world.grid, accesses, body->access_count, body->file_count,
-                         &files, &answer->file_count, rq->arena, rq->err));
+    co_popular_files(&world.grid, accesses, body->access_count, body->file_count, &files,
+                     &answer->file_count, rq->arena);
     list = NEW(rq->arena, struct popular, answer->file_count);
     for (size_t i = 0; i < answer->file_count; i++) {
         const char **sites = NEW(rq->arena, const char *, files[i].site_count);

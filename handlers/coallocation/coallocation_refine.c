@@ -294,7 +294,7 @@ static enum error_code use_biases(struct refining *r)
     }
     for (size_t i = 0; i < n * n; i++)
         before[i] = r->grid->bandwidth_mbps[i];
-    TRY(co_correct_links(r->grid, list, count, r->in->prior_weight, a, r->rq->err));
+    co_correct_links(r->grid, list, count, r->in->prior_weight, a);
     for (size_t i = 0; i < count; i++) {
         size_t link = list[i].from * n + list[i].to;
 

@@ -279,7 +279,7 @@ static enum error_code check_windows(const struct plans_request *body, struct ar
             if (!(site->windows[i].end_s > site->windows[i].start_s))
                 mistake(err, ITEM_OUT_OF_BOUNDS, "must be after start_s",
                         "/sites/%zu/windows/%zu/end_s", s, i);
-        TRY(co_window_overlap(site->windows, site->window_count, &overlap, a, err));
+        co_window_overlap(site->windows, site->window_count, &overlap, a);
         if (overlap != SIZE_MAX)
             mistake(err, ITEM_OVERLAP, "overlaps another window of this site",
                     "/sites/%zu/windows/%zu", s, overlap);
@@ -625,7 +625,7 @@ static enum error_code plan_fuzzy(struct planning *p)
     TRY(list_sizes(p, &counts, &sizes, &in.size_count));
     list_sites(body, &in.sites, p->rq->arena);
     in.sizes = sizes;
-    TRY(co_fuzzy_slot(&in, &slot, p->rq->arena, p->rq->err));
+    TRY(co_fuzzy_slot(&in, &slot, p->rq->arena));
     if (slot.found)
         TRY(fill_fuzzy(p, &slot));
     else if (counts.count)

@@ -124,7 +124,7 @@ static enum error_code prepare(struct work *w)
     co_available_all(&w->world.grid, w->available);
     w->proven = true;
     w->worst_gap_ratio = (double)NAN;
-    return co_history_create(&w->world.grid, &w->history, a, w->rq->err);
+    return co_history_create(&w->world.grid, &w->history, a);
 }
 
 /* The history table, if it is a stored one. */

@@ -418,7 +418,8 @@ static enum error_code fill_cumulative(const struct evaluation_request *body,
     struct cumulative_answer *rows = NEW(a, struct cumulative_answer, count);
     size_t *by = NEW(a, size_t, count);
 
-    TRY(co_cumulative(jobs, body->job_count, body->cumulative_at_s, count, by, a, err));
+    (void)err;
+    co_cumulative(jobs, body->job_count, body->cumulative_at_s, count, by, a);
     for (size_t i = 0; i < count; i++)
         rows[i] = (struct cumulative_answer){body->cumulative_at_s[i], by[i]};
     out->cumulative = rows;

@@ -91,7 +91,7 @@ static enum error_code site_model(struct schedule_call *call, size_t k)
     }
     TRY(read_given(call, k, plain));
     call->problems[k].model = own ? plain : scaled;
-    return own ? OK : site_scale_model(site, plain, scaled, rq->arena, rq->err);
+    return own ? OK : site_scale_model(site, plain, scaled, rq->arena);
 }
 
 enum error_code schedule_models(struct schedule_call *call)

@@ -155,7 +155,7 @@ static enum error_code make_model(struct plan_call *call, size_t s, size_t k, bo
     }
     return at->phases[k - 1] ? OK
                              : site_scale_model(&at->given->site, &call->models[k - 1],
-                                                model, rq->arena, rq->err);
+                                                model, rq->arena);
 }
 
 enum error_code plan_models_find(struct plan_call *call, size_t *missing)

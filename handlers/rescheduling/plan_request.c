@@ -305,7 +305,7 @@ static enum error_code make_source(struct plan_call *call, size_t s, size_t miss
     if (call->sites[s].unseen || missing ||
         at->usable.machines.count < call->job->min_processors)
         return leave_out(call, s, missing);
-    TRY(plan_machines_create(
+    plan_machines_create(
         &(struct plan_machines_in){
             .machines = &at->usable.machines,
             .queue_wait_s = at->usable.queue_wait_s,
@@ -323,7 +323,7 @@ static enum error_code make_source(struct plan_call *call, size_t s, size_t miss
             .budget = call->in.budget,
             .scratch = call->scratch,
         },
-        &at->machines, &call->sources[s], rq->arena, rq->err));
+        &at->machines, &call->sources[s], rq->arena);
     call->sites[s].source = &call->sources[s];
     return OK;
 }
@@ -387,8 +387,9 @@ static enum error_code make_current(struct plan_call *call)
     }
     if (call->current_gone || !at->machines)
         return OK;
-    return plan_machines_add(at->machines, members, current->resource_count,
-                             &call->in.current.schedule, rq->err);
+    plan_machines_add(at->machines, members, current->resource_count,
+                      &call->in.current.schedule);
+    return OK;
 }
 
 /* ---- all of it ---- */

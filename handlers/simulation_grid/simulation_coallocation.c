@@ -350,7 +350,7 @@ static enum error_code play_run(struct playing *p)
         struct co_sim_out out;
 
         if (!p->body->job_request_count)
-            TRY(co_workload_draw(&s->draw, &s->in.jobs, &s->in.job_count, p->run, err));
+            TRY(co_workload_draw(&s->draw, &s->in.jobs, &s->in.job_count, p->run));
         s->in.policy = s->policies[i];
         s->in.param = s->param[i];
         TRY(co_simulate(&s->in, &out, p->run, err));

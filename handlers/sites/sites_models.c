@@ -204,7 +204,7 @@ enum error_code stored_model_read(const struct stored_model *model,
     TRY(site_terms_read(model->terms, model->term_count, "", &plain, a, err));
     plain.single_s = model->single_s;
     if (!own)
-        return site_scale_model(site, &plain, out, a, err);
+        return site_scale_model(site, &plain, out, a);
     *out = plain;
     return OK;
 }

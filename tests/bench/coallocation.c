@@ -384,7 +384,7 @@ static struct figures play(const struct experiment *e, uint64_t seed, struct are
     }
     for (size_t i = 0; i < grid.site_count; i++)
         draw.capacity += (double)grid.sites[i].processors;
-    check(co_workload_draw(&draw, &in.jobs, &in.job_count, a, &err), &err);
+    check(co_workload_draw(&draw, &in.jobs, &in.job_count, a), &err);
     check(co_simulate(&in, &out, a, &err), &err);
     return measure(&in, &out);
 }

@@ -100,7 +100,7 @@ static void measure(const struct policy *policy, bool history, struct arena *a,
         double began_s;
 
         arena_reset(run);
-        if (co_history_create(&grid, &pairs, run, &err) != OK)
+        if (co_history_create(&grid, &pairs, run) != OK)
             bench_stop("%s", err.text);
         began_s = bench_now_s();
         if (co_place(&in, &out, run, &err) != OK || (i == 0 && !out.placed))

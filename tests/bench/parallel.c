@@ -117,7 +117,7 @@ static double found_s(const struct setup *x, const struct parallel_machines *mac
     double values[PARAMS_MAX], time_s;
 
     if (!policy || policy_bind(policy, NULL, 0, values, &err) != OK ||
-        search_create(&in, &s, a, &err) != OK ||
+        search_create(&in, &s, a) != OK ||
         parallel_fn_of(policy)(&s, values + PARALLEL_COMMON_COUNT, &err) != OK)
         bench_stop("%s fails: %s", name, err.text);
     time_s = search_score(&s, s.best_count, search_least_cpu(&s, s.best, s.best_count),
