@@ -305,7 +305,7 @@ double optimum_s(request &r)
     workflow_plan plan{};
 
     REQUIRE(workflow_problem_make(r.build(), false, &problem, a, &err) == OK);
-    REQUIRE(workflow_plan_make(problem, &plan, a, &err) == OK);
+    REQUIRE(workflow_plan_make(problem, &plan, a) == OK);
     brute_force b{problem, &plan, std::vector<double>(problem->processor_count, 0.0),
                   std::vector<bool>(problem->task_count, false), HUGE_VAL};
     b.descend(0, 0);

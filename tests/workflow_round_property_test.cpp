@@ -164,9 +164,8 @@ struct sets_of {
             of.push_back(w.tasks[i].workflow);
         }
         bool *roots = NEW(a.a, bool, w.tasks.size());
-        REQUIRE(workflow_round_sets(first.data(), parents.data(), w.tasks.size(),
-                                    of.data(), w.rank.data(), w.final_sets, &list, &count,
-                                    roots, a, &err) == OK);
+        workflow_round_sets(first.data(), parents.data(), w.tasks.size(), of.data(),
+                            w.rank.data(), w.final_sets, &list, &count, roots, a, &err);
     }
 };
 

@@ -80,15 +80,15 @@ proof prove(request &r)
     s.arena = a;
     s.clock = workflow_clock_make(nullptr, 1);
     s.steps_most = HUGE_VAL;
-    REQUIRE(workflow_plan_make(problem, &plan, a, &err) == OK);
-    REQUIRE(workflow_order_make(problem, &s.best, a, &err) == OK);
+    REQUIRE(workflow_plan_make(problem, &plan, a) == OK);
+    workflow_order_make(problem, &s.best, a);
     REQUIRE(workflow_heft(problem, nullptr, &plan, a, &err) == OK);
     REQUIRE(workflow_order_of_plan(problem, &plan, &s.best, a, &err) == OK);
     s.best.makespan_s = workflow_plan_makespan_s(problem, &plan);
     REQUIRE(workflow_bound_parts(problem, EFFORT_FULL, &s.clock, &bound, &s.heads,
                                  &s.area, a, &err) == OK);
     s.grain_s = bound.grain_s;
-    REQUIRE(workflow_search_exact(&s, 1e6, &err) == OK);
+    workflow_search_exact(&s, 1e6);
     return {s.best.makespan_s, s.steps, s.exact_s == s.best.makespan_s};
 }
 
@@ -153,7 +153,7 @@ TEST_CASE("no bound is above the optimum", "[workflow][property]")
         double best_s = least_makespan_s(r), path_s = 0;
 
         REQUIRE(workflow_problem_make(r.build(), false, &problem, a, &err) == OK);
-        REQUIRE(workflow_heads_make(problem, &clock, &heads, a, &err) == OK);
+        REQUIRE(workflow_heads_make(problem, &clock, &heads, a) == OK);
         REQUIRE(workflow_area_make(problem, &heads, AREA_STEPS_MOST, &clock, &area, a,
                                    &err) == OK);
         for (size_t i = 0; i < problem->task_count; i++) {
@@ -225,7 +225,7 @@ TEST_CASE("what makes two processors, or two tasks, different", "[workflow]")
         size_t *same = nullptr;
 
         REQUIRE(workflow_problem_make(r.build(), slots, &problem, a, &err) == OK);
-        REQUIRE(workflow_equal_processors(problem, &clock, &same, a, &err) == OK);
+        workflow_equal_processors(problem, &clock, &same, a);
         return std::vector<size_t>(same, same + problem->processor_count);
     };
     using list = std::vector<size_t>;
@@ -403,11 +403,11 @@ TEST_CASE("insertion: what a move is estimated at, and what it comes to", "[work
     REQUIRE(workflow_problem_make(r.build(), false, &problem, a, &err) == OK);
     s.problem = problem;
     s.arena = a;
-    REQUIRE(workflow_order_make(problem, &s.best, a, &err) == OK);
+    workflow_order_make(problem, &s.best, a);
     std::copy(tasks, tasks + 5, s.best.task);
     std::copy(at, at + 5, s.best.processor);
-    REQUIRE(workflow_state_make(&state, &s, &err) == OK);
-    REQUIRE(workflow_state_load(&state, &s.best, &err) == OK);
+    workflow_state_make(&state, &s);
+    workflow_state_load(&state, &s.best);
     CHECK(state.makespan_s == 14);
     for (size_t i = 0; i < 5; i++) {
         CHECK(state.start_s[i] == starts_s[i]);
@@ -426,10 +426,10 @@ TEST_CASE("insertion: what a move is estimated at, and what it comes to", "[work
             follows_s = std::max(follows_s, state.rest_s[lane.task[x.spot]]);
         INFO(x.task << " at " << x.spot);
         CHECK(ready_s + workflow_state_time_s(&state, x.task, 1) + follows_s == x.est_s);
-        REQUIRE(workflow_state_put(&state, x.task, {1, x.spot}, 0, &err) == OK);
+        workflow_state_put(&state, x.task, {1, x.spot}, 0);
         workflow_state_work_out(&state);
         CHECK(state.makespan_s == x.comes_to_s);
-        REQUIRE(workflow_state_load(&state, &s.best, &err) == OK);
+        workflow_state_load(&state, &s.best);
     }
 }
 
@@ -452,13 +452,13 @@ TEST_CASE("a group moves with what hangs on it", "[workflow]")
     REQUIRE(workflow_problem_make(r.build(), false, &problem, a, &err) == OK);
     s.problem = problem;
     s.arena = a;
-    REQUIRE(workflow_order_make(problem, &s.best, a, &err) == OK);
+    workflow_order_make(problem, &s.best, a);
     std::copy(tasks, tasks + 4, s.best.task);
     std::copy(at, at + 4, s.best.processor);
-    REQUIRE(workflow_state_make(&state, &s, &err) == OK);
-    REQUIRE(workflow_state_load(&state, &s.best, &err) == OK);
+    workflow_state_make(&state, &s);
+    workflow_state_load(&state, &s.best);
     CHECK(state.makespan_s == 25);
-    REQUIRE(workflow_groups_make(&groups, &state, a, &err) == OK);
+    workflow_groups_make(&groups, &state, a);
     for (workflow_direction way : {WORKFLOW_CHILDREN, WORKFLOW_PARENTS}) {
         size_t task = way == WORKFLOW_CHILDREN ? 1 : 2, other = 3 - task;
 
@@ -470,7 +470,7 @@ TEST_CASE("a group moves with what hangs on it", "[workflow]")
         CHECK(move.to.processor == 0);
         CHECK(move.to.spot == 1);
     }
-    REQUIRE(workflow_group_put(&state, &move, &err) == OK);
+    workflow_group_put(&state, &move);
     workflow_state_work_out(&state);
     CHECK(state.makespan_s == 4);
 }
@@ -576,14 +576,14 @@ void check_moves(request &r, uint64_t seed, size_t &group_moves)
     for (size_t i = 0; i < problem->task_count; i++)
         if (!workflow_is_open(problem, i))
             s.begun_s = std::max(s.begun_s, problem->fixed_finish_s[i]);
-    REQUIRE(workflow_plan_make(problem, &plan, a, &err) == OK);
+    REQUIRE(workflow_plan_make(problem, &plan, a) == OK);
     REQUIRE(workflow_heft(problem, nullptr, &plan, a, &err) == OK);
-    REQUIRE(workflow_order_make(problem, &s.best, a, &err) == OK);
+    workflow_order_make(problem, &s.best, a);
     REQUIRE(workflow_order_of_plan(problem, &plan, &s.best, a, &err) == OK);
-    REQUIRE(workflow_state_make(&state, &s, &err) == OK);
-    REQUIRE(workflow_state_load(&state, &s.best, &err) == OK);
+    workflow_state_make(&state, &s);
+    workflow_state_load(&state, &s.best);
     check_times(problem, state);
-    REQUIRE(workflow_groups_make(&groups, &state, a, &err) == OK);
+    workflow_groups_make(&groups, &state, a);
     std::fill(groups.heavy, groups.heavy + problem->edge_count, true);
     groups.any = true;
     for (size_t k = 0; k < 40 && state.n > 0; k++) {
@@ -599,9 +599,9 @@ void check_moves(request &r, uint64_t seed, size_t &group_moves)
         workflow_groups_weigh(&groups, task, k % 2 ? WORKFLOW_CHILDREN : WORKFLOW_PARENTS,
                               &units, &group);
         if (group.est_s < HUGE_VAL)
-            REQUIRE(workflow_group_put(&state, &group, &err) == OK);
+            workflow_group_put(&state, &group);
         else
-            REQUIRE(workflow_state_put(&state, task, to, 0, &err) == OK);
+            workflow_state_put(&state, task, to, 0);
         group_moves += group.est_s < HUGE_VAL;
         workflow_state_work_out(&state);
         check_times(problem, state);

@@ -148,7 +148,7 @@ struct world {
         in.seed = seed;
         in.policy = b.policy;
         in.scratch = scratch;
-        REQUIRE(workflow_sim_grid_draw(&e.grid, seed, &in.grid, a, &err) == OK);
+        REQUIRE(workflow_sim_grid_draw(&e.grid, seed, &in.grid, a) == OK);
         REQUIRE(workflow_sim_workload_draw(&e.workload, &in.grid, e.settings.horizon_s,
                                            seed, &jobs, &in.job_count, a, &err) == OK);
         in.jobs = jobs;
@@ -169,7 +169,7 @@ struct world {
     {
         workflow_sim_job *jobs;
         arena_reset(a);
-        REQUIRE(workflow_sim_grid_draw(&e.grid, seed, &in.grid, a, &err) == OK);
+        REQUIRE(workflow_sim_grid_draw(&e.grid, seed, &in.grid, a) == OK);
         REQUIRE(workflow_sim_workload_draw(&e.workload, &in.grid, e.settings.horizon_s,
                                            seed, &jobs, count, a, &err) == OK);
         return jobs;
@@ -527,7 +527,7 @@ TEST_CASE("without memory it says so", "[workflow][simulation][memory]")
         in.policy = b.policy;
         error_code code = computed(a, &err, [&] {
             in.scratch = arena_create_beside(a, cap);
-            error_code drawn = workflow_sim_grid_draw(&e.grid, 1, &in.grid, a, &err);
+            error_code drawn = workflow_sim_grid_draw(&e.grid, 1, &in.grid, a);
             if (drawn == OK)
                 drawn = workflow_sim_workload_draw(&e.workload, &in.grid,
                                                    e.settings.horizon_s, 1, &jobs,
@@ -658,7 +658,7 @@ TEST_CASE("workflows have the shapes and lengths that are asked for",
     SECTION("too many")
     {
         w.e.workload.workflow_count = WORKFLOW_SIM_TASKS_MAX;
-        REQUIRE(workflow_sim_grid_draw(&w.e.grid, 1, &w.in.grid, w.a, &w.err) == OK);
+        REQUIRE(workflow_sim_grid_draw(&w.e.grid, 1, &w.in.grid, w.a) == OK);
         CHECK(workflow_sim_workload_count(&w.e.workload, &w.in.grid, 86400, &count,
                                           &w.err) == ERR_INVALID);
         CHECK(w.err.first->pointer == std::string("/workload"));

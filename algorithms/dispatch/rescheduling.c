@@ -62,17 +62,17 @@ static double cost_there_s(const struct round_work *w, size_t job, double left_m
     return cost_s + j->checkpoint_overhead_s;
 }
 
-static enum error_code move_job(struct round_work *w, size_t job, double min_gain_s)
+static void move_job(struct round_work *w, size_t job, double min_gain_s)
 {
     const struct round_job *j = &w->in->jobs[job];
     size_t replica = movable(j), best = NOWHERE, from, sharing;
     double best_s = HUGE_VAL, left_mi;
 
     if (replica == j->replica_count || work_is_finished(w->in, job))
-        return OK;
+        return;
     from = j->replicas[replica].resource;
     if (!w->in->resources[from].up)
-        return OK; /* nothing can be fetched from there */
+        return; /* nothing can be fetched from there */
     sharing = w->slots.job_count[from];
     left_mi = fmax(0, j->length_mi - j->replicas[replica].completed_mi);
     for (size_t r = 0; r < w->in->resource_count; r++) {
@@ -88,11 +88,11 @@ static enum error_code move_job(struct round_work *w, size_t job, double min_gai
     }
     if (best == NOWHERE || !(time_s(left_mi, w->in->resources[from].mips,
                                     sharing ? sharing : 1) > best_s + min_gain_s))
-        return OK;
+        return;
     slots_take(&w->slots, best);
     if (!j->replicas[replica].is_ghost)
         slots_give(&w->slots, from);
-    return work_act(
+    work_act(
         w, (struct round_action){
                .kind = ROUND_MIGRATE, .job = job, .replica = replica, .resource = best});
 }
@@ -109,7 +109,7 @@ enum error_code dispatch_rescheduling(const struct round_in *in, const double *p
     for (size_t job = 0; job < in->job_count; job++) {
         if (slots_free_cpus(&w.slots) == 0)
             break;
-        TRY(move_job(&w, job, param[OPTION_MIN_GAIN]));
+        move_job(&w, job, param[OPTION_MIN_GAIN]);
     }
     return work_end(&w, out);
 }

@@ -100,29 +100,28 @@ static size_t most_advanced(const struct round_job *j)
     return best;
 }
 
-static enum error_code cancel(struct round_work *w, size_t job, size_t replica,
-                              size_t resource, bool is_ghost)
+static void cancel(struct round_work *w, size_t job, size_t replica, size_t resource,
+                   bool is_ghost)
 {
     if (!is_ghost)
         slots_give(&w->slots, resource);
-    return work_act(w, (struct round_action){.kind = ROUND_CANCEL,
-                                             .job = job,
-                                             .replica = replica,
-                                             .resource = resource,
-                                             .reason = ROUND_MODE_SWITCH});
+    work_act(w, (struct round_action){.kind = ROUND_CANCEL,
+                                      .job = job,
+                                      .replica = replica,
+                                      .resource = resource,
+                                      .reason = ROUND_MODE_SWITCH});
 }
 
-static enum error_code turn_on(struct round_work *w, size_t job, size_t replica,
-                               size_t resource)
+static void turn_on(struct round_work *w, size_t job, size_t replica, size_t resource)
 {
-    return work_act(w, (struct round_action){.kind = ROUND_CHECKPOINT_ON,
-                                             .job = job,
-                                             .replica = replica,
-                                             .resource = resource});
+    work_act(w, (struct round_action){.kind = ROUND_CHECKPOINT_ON,
+                                      .job = job,
+                                      .replica = replica,
+                                      .resource = resource});
 }
 
 /* Copies that this round has started go, but for one if the job has no older. */
-static enum error_code reduce_started(struct round_work *w, size_t job, bool has_older)
+static void reduce_started(struct round_work *w, size_t job, bool has_older)
 {
     size_t keep = w->last_start[job]; /* lowest resource: all have done nothing yet */
 
@@ -133,14 +132,14 @@ static enum error_code reduce_started(struct round_work *w, size_t job, bool has
         struct round_action start = w->actions[i - 1];
 
         if (has_older || i != keep)
-            TRY(cancel(w, job, start.replica, start.resource, false));
+            cancel(w, job, start.replica, start.resource, false);
     }
     if (has_older || !keep)
-        return OK;
-    return turn_on(w, job, w->actions[keep - 1].replica, w->actions[keep - 1].resource);
+        return;
+    turn_on(w, job, w->actions[keep - 1].replica, w->actions[keep - 1].resource);
 }
 
-static enum error_code reduce(struct round_work *w, size_t job)
+static void reduce(struct round_work *w, size_t job)
 {
     const struct round_job *j = &w->in->jobs[job];
     size_t keep = most_advanced(j);
@@ -148,12 +147,12 @@ static enum error_code reduce(struct round_work *w, size_t job)
 
     for (size_t i = 0; i < j->replica_count; i++)
         if (i != keep && replica_is_active(&j->replicas[i]))
-            TRY(cancel(w, job, i, j->replicas[i].resource, j->replicas[i].is_ghost));
+            cancel(w, job, i, j->replicas[i].resource, j->replicas[i].is_ghost);
     if (w->last_start)
-        TRY(reduce_started(w, job, has_older));
+        reduce_started(w, job, has_older);
     if (!has_older || j->is_checkpointing)
-        return OK;
-    return turn_on(w, job, keep, j->replicas[keep].resource);
+        return;
+    turn_on(w, job, keep, j->replicas[keep].resource);
 }
 
 /* ---- rule 3 ---- */
@@ -221,18 +220,18 @@ static size_t draw_copied(struct pass *p)
     return job;
 }
 
-static enum error_code make_room(struct pass *p)
+static void make_room(struct pass *p)
 {
     size_t job;
 
     list_copied(p);
     p->may_start = p->copied_count > 0;
     if (!p->may_start)
-        return OK; /* rule 4 */
+        return; /* rule 4 */
     job = draw_copied(p);
     copied_add(p, job, false);
     p->is_reduced[job] = true;
-    return reduce(p->w, job);
+    reduce(p->w, job);
 }
 
 /* ---- the modes ---- */
@@ -244,15 +243,16 @@ static enum error_code start_waiting(struct pass *p)
     size_t resource;
 
     if (p->may_start && slots_free_cpus(&w->slots) == 0)
-        TRY(make_room(p));
+        make_room(p);
     if (!p->may_start || slots_free_cpus(&w->slots) == 0)
         return OK;
-    TRY(work_hold(w, p->job));
+    work_hold(w, p->job);
     TRY(work_place(w, PLACE_SPREAD, &resource));
     if (resource == NOWHERE)
         return OK;
-    TRY(work_start(w, p->job, 0, resource, w->in->jobs[p->job].has_checkpoint));
-    return turn_on(w, p->job, w->in->jobs[p->job].replica_count, resource);
+    work_start(w, p->job, 0, resource, w->in->jobs[p->job].has_checkpoint);
+    turn_on(w, p->job, w->in->jobs[p->job].replica_count, resource);
+    return OK;
 }
 
 static enum error_code checkpointing_mode(struct round_work *w)
@@ -271,7 +271,7 @@ static enum error_code checkpointing_mode(struct round_work *w)
         if (p.copied_sum && active > 1)
             copied_add(&p, p.job, false);
         if (active > 0)
-            TRY(reduce(w, p.job));
+            reduce(w, p.job);
         else
             TRY(start_waiting(&p));
     }
@@ -286,11 +286,12 @@ static enum error_code turn_off(struct round_work *w, size_t job, size_t active_
 
     if (!j->is_checkpointing || active_before != 1 || kept == j->replica_count)
         return OK;
-    return work_act(w, (struct round_action){.kind = ROUND_CHECKPOINT_OFF,
-                                             .job = job,
-                                             .replica = kept,
-                                             .resource = j->replicas[kept].resource,
-                                             .when_running = true});
+    work_act(w, (struct round_action){.kind = ROUND_CHECKPOINT_OFF,
+                                      .job = job,
+                                      .replica = kept,
+                                      .resource = j->replicas[kept].resource,
+                                      .when_running = true});
+    return OK;
 }
 
 /* Jobs under checkpointing whose further copies run. */
@@ -311,11 +312,10 @@ static enum error_code turn_off_copied(struct round_work *w)
             running += j->replicas[i].state == REPLICA_RUNNING;
         kept = most_advanced(j);
         if (running > 1)
-            TRY(work_act(w,
-                         (struct round_action){.kind = ROUND_CHECKPOINT_OFF,
-                                               .job = job,
-                                               .replica = kept,
-                                               .resource = j->replicas[kept].resource}));
+            work_act(w, (struct round_action){.kind = ROUND_CHECKPOINT_OFF,
+                                              .job = job,
+                                              .replica = kept,
+                                              .resource = j->replicas[kept].resource});
     }
     return OK;
 }
@@ -339,7 +339,7 @@ static enum error_code replication_mode(struct round_work *w, const double *para
     bool by_action = param[OPTION_MODE_DECISION] == DECIDE_BY_ACTION;
 
     if (by_action)
-        TRY(work_follow(w));
+        work_follow(w);
     TRY(work_fill(w, rules, by_action, turn_off));
     if (by_action && slots_free_cpus(&w->slots) < rules->free_cpu_limit)
         w->out.mode = ROUND_CHECKPOINTING;

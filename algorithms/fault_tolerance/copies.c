@@ -202,13 +202,12 @@ static void follow_others(struct copies *c, const struct copy *list, size_t firs
     }
 }
 
-enum error_code copies_follow(struct copies *c, const struct copy *list, size_t count,
-                              bool *is_good, struct arena *a, struct error *err)
+void copies_follow(struct copies *c, const struct copy *list, size_t count, bool *is_good,
+                   struct arena *a)
 {
     double shortest_s = HUGE_VAL, steps, *work = NULL;
     size_t first = 0;
 
-    (void)err;
     *is_good = true;
     for (size_t i = 0; i < count; i++) {
         *is_good = *is_good && list[i].plan.count <= COPIES_SEGMENTS_MAX;
@@ -220,13 +219,13 @@ enum error_code copies_follow(struct copies *c, const struct copy *list, size_t 
     steps = RUNS_FIRST * list[first].plan.expected_s / c->step_s;
     *is_good = *is_good && steps < COPIES_STEPS_MAX;
     if (!*is_good)
-        return OK;
+        return;
     for (c->step_count = (size_t)steps + 2;; c->step_count *= 2) {
         make_room(c, count, &work, a);
         follow(&list[first], c, work, &c->course[first]);
         if (budget_step(c->budget, c->step_count)) {
             *is_good = false;
-            return OK;
+            return;
         }
         if (c->course[first].left[c->step_count - 1] < LEFT_MIN ||
             2 * c->step_count > COPIES_STEPS_MAX)
@@ -238,7 +237,6 @@ enum error_code copies_follow(struct copies *c, const struct copy *list, size_t 
     if (*is_good)
         follow_others(c, list, first, work);
     *is_good = *is_good && !budget_step(c->budget, 0);
-    return OK;
 }
 
 struct copies_figures copies_together(const struct copies *c, size_t count)

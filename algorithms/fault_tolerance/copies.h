@@ -53,8 +53,8 @@ struct copies {
  * none of them ends within COPIES_STEPS_MAX steps, or one has more than
  * COPIES_SEGMENTS_MAX segments, or the budget is spent. O(count * steps * segments).
  * ERR_TOO_LARGE when the arena is full. */
-enum error_code copies_follow(struct copies *c, const struct copy *list, size_t count,
-                              bool *is_good, struct arena *a, struct error *err);
+void copies_follow(struct copies *c, const struct copy *list, size_t count, bool *is_good,
+                   struct arena *a);
 
 struct copies_figures {
     double time_s, cost_s;

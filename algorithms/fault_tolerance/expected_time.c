@@ -180,9 +180,8 @@ static void rank_hosts(const struct pricing *p, struct hosts *plain, struct host
 }
 
 /* Starts copies on the hosts behind the active ones. */
-static enum error_code start_copies(struct round_work *w, size_t job,
-                                    const struct hosts *hosts, size_t active,
-                                    size_t wanted, bool is_checkpointed)
+static void start_copies(struct round_work *w, size_t job, const struct hosts *hosts,
+                         size_t active, size_t wanted, bool is_checkpointed)
 {
     const struct round_job *j = &w->in->jobs[job];
 
@@ -193,34 +192,31 @@ static enum error_code start_copies(struct round_work *w, size_t job,
                                       .resource = hosts->resource[i],
                                       .from_checkpoint = j->has_checkpoint};
 
-        TRY(work_act(w, action));
-        TRY(work_take(w, action.resource));
+        work_act(w, action);
+        work_take(w, action.resource);
         if (is_checkpointed) {
             action.kind = ROUND_CHECKPOINT_ON;
             action.from_checkpoint = false;
-            TRY(work_act(w, action));
+            work_act(w, action);
         }
     }
-    return OK;
 }
 
 /* Copies that are active already follow the choice. */
-static enum error_code switch_active(struct round_work *w, size_t job,
-                                     bool is_checkpointed)
+static void switch_active(struct round_work *w, size_t job, bool is_checkpointed)
 {
     const struct round_job *j = &w->in->jobs[job];
 
     for (size_t i = 0; i < j->replica_count && j->is_checkpointing != is_checkpointed;
          i++) {
         if (replica_is_active(&j->replicas[i]))
-            TRY(work_act(w, (struct round_action){.kind = is_checkpointed
-                                                              ? ROUND_CHECKPOINT_ON
-                                                              : ROUND_CHECKPOINT_OFF,
-                                                  .job = job,
-                                                  .replica = i,
-                                                  .resource = j->replicas[i].resource}));
+            work_act(w,
+                     (struct round_action){.kind = is_checkpointed ? ROUND_CHECKPOINT_ON
+                                                                   : ROUND_CHECKPOINT_OFF,
+                                           .job = job,
+                                           .replica = i,
+                                           .resource = j->replicas[i].resource});
     }
-    return OK;
 }
 
 /* The job has one host at least in each order. */
@@ -235,7 +231,7 @@ static enum error_code compare(const struct pricing *p, size_t job,
     double limit_s;
     size_t count;
 
-    TRY(remedy_compare(&in, p->work, options, &count, w->arena, w->err));
+    TRY(remedy_compare(&in, p->work, options, &count, w->arena));
     *c = (struct round_choice){
         .job = job,
         .execution_s = plain->copy[0].job.work_s,
@@ -267,7 +263,7 @@ static enum error_code decide_job(const struct pricing *p, size_t job,
     const struct remedy_option *chosen;
     bool is_saved;
 
-    TRY(work_hold(w, job));
+    work_hold(w, job);
     rank_hosts(p, &plain, &saved);
     *is_seen = plain.count > 0;
     w->targets[job] = 1;
@@ -286,9 +282,9 @@ static enum error_code decide_job(const struct pricing *p, size_t job,
         c->mean_failure_interval_s = saved.copy[0].job.mean_s;
     }
     w->targets[job] = chosen->replicas;
-    TRY(switch_active(w, job, is_saved));
-    return start_copies(w, job, is_saved ? &saved : &plain, active, chosen->replicas,
-                        is_saved);
+    switch_active(w, job, is_saved);
+    start_copies(w, job, is_saved ? &saved : &plain, active, chosen->replicas, is_saved);
+    return OK;
 }
 
 /* Work of a copy that starts now: from the image, which holds what the leader has

@@ -76,7 +76,7 @@ struct copy remedy_copy(const struct finite_job *job, bool is_saved);
  * to call. ERR_TOO_LARGE when the arena is full. */
 enum error_code remedy_compare(const struct remedy_in *in, struct copies *work,
                                struct remedy_option *options, size_t *count,
-                               struct arena *a, struct error *err);
+                               struct arena *a);
 
 /* The option of least time among those that cost at most max_cost_s (NAN: no
  * limit) and take at most copies_max copies, where each copy more must save

@@ -28,10 +28,11 @@ static enum error_code turn_on(struct round_work *w, size_t job, size_t active_b
     (void)active_before;
     if (!w->in->can_checkpoint)
         return OK;
-    return work_act(w, (struct round_action){.kind = ROUND_CHECKPOINT_ON,
-                                             .job = job,
-                                             .replica = start->replica,
-                                             .resource = start->resource});
+    work_act(w, (struct round_action){.kind = ROUND_CHECKPOINT_ON,
+                                      .job = job,
+                                      .replica = start->replica,
+                                      .resource = start->resource});
+    return OK;
 }
 
 enum error_code fault_tolerance_migration(const struct round_in *in, const double *param,

@@ -76,7 +76,7 @@ static struct remedy_option alone(const struct copy *copy, enum remedy remedy)
 static enum error_code together(const struct remedy_in *in, const struct copy *copies,
                                 enum remedy remedy, struct copies *work,
                                 struct remedy_option *options, size_t *count,
-                                struct arena *a, struct error *err)
+                                struct arena *a)
 {
     double harmed = 1 - unharmed(&copies[0]);
     bool is_good = false;
@@ -84,7 +84,7 @@ static enum error_code together(const struct remedy_in *in, const struct copy *c
     if (in->copies_max < 2)
         return OK;
     if (copies[0].job.work_s > 0)
-        TRY(copies_follow(work, copies, in->copies_max, &is_good, a, err));
+        copies_follow(work, copies, in->copies_max, &is_good, a);
     for (size_t k = 2; k <= in->copies_max; k++) {
         struct remedy_option o = {
             .remedy = remedy,
@@ -125,14 +125,14 @@ static bool is_same(const struct remedy_in *in)
 
 enum error_code remedy_compare(const struct remedy_in *in, struct copies *work,
                                struct remedy_option *options, size_t *count,
-                               struct arena *a, struct error *err)
+                               struct arena *a)
 {
     *count = 0;
     options[(*count)++] = alone(&in->plain[0], REMEDY_NONE);
     options[(*count)++] = alone(&in->saved[0], REMEDY_CHECKPOINTING);
-    TRY(together(in, in->plain, REMEDY_REPLICATION, work, options, count, a, err));
+    TRY(together(in, in->plain, REMEDY_REPLICATION, work, options, count, a));
     if (!is_same(in))
-        return together(in, in->saved, REMEDY_BOTH, work, options, count, a, err);
+        return together(in, in->saved, REMEDY_BOTH, work, options, count, a);
     for (size_t k = 2; k <= in->copies_max; k++, (*count)++) {
         options[*count] = options[*count - (in->copies_max - 1)];
         options[*count].remedy = REMEDY_BOTH;

@@ -562,17 +562,14 @@ static void warn_unused(const struct gridway_run *run, struct placement_problem 
     }
 }
 
-static enum error_code warn_all(const struct gridway_run *run,
-                                struct placement_problem *p,
-                                const struct gridway_verdict *verdicts, struct error *err)
+static void warn_all(const struct gridway_run *run, struct placement_problem *p,
+                     const struct gridway_verdict *verdicts)
 {
-    (void)err;
     warn_failed(run, p, verdicts);
     warn_slots(run, p);
     warn_unused(run, p);
     unused_warn(p, &(struct unused_in){policy_find(placement_policies, "gridway"),
                                        run->options, run->option_count, "pending"});
-    return OK;
 }
 
 static enum error_code run_round(struct gridway_run *run, struct placement_problem *p,
@@ -588,7 +585,7 @@ static enum error_code run_round(struct gridway_run *run, struct placement_probl
     TRY(placement_answer(run->plan, estimates, &out->pending, err));
     gridway_run_begin(run);
     TRY(decide_jobs(run, verdicts, &out->objective, err));
-    TRY(warn_all(run, p, verdicts, err));
+    warn_all(run, p, verdicts);
     sum_up(verdicts, in->job_count, &out->objective);
     out->jobs = verdicts;
     out->job_count = in->job_count;

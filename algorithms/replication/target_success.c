@@ -116,7 +116,7 @@ static enum error_code find_needed(struct round_work *w, double allowed, double 
         TRY(work_place(w, PLACE_SPREAD, &resource));
         if (resource == NOWHERE)
             break;
-        TRY(work_take(w, resource));
+        work_take(w, resource);
         product *= 1 - copy_survival(w, s->job, resource);
     }
     for (size_t i = first; i < w->held_count; i++)
@@ -135,7 +135,7 @@ static enum error_code decide_job(struct round_work *w, size_t job, const double
 
     *s = (struct round_success){.job = job,
                                 .replica_count = work_active_count(&w->in->jobs[job])};
-    TRY(work_hold(w, job));
+    work_hold(w, job);
     for (size_t i = 0; product > allowed && !is_stuck &&
                        s->replica_count < (size_t)param[OPTION_REPLICAS_MAX];
          i++) {
@@ -148,7 +148,7 @@ static enum error_code decide_job(struct round_work *w, size_t job, const double
         is_stuck = resource == NOWHERE;
         if (is_stuck)
             break;
-        TRY(work_start(w, job, i, resource, false));
+        work_start(w, job, i, resource, false);
         product *= 1 - copy_survival(w, job, resource);
         s->replica_count++;
     }

@@ -17,16 +17,15 @@ static void follow_start(struct round_work *w, size_t action)
     *last = action + 1;
 }
 
-enum error_code work_follow(struct round_work *w)
+void work_follow(struct round_work *w)
 {
     if (w->last_start)
-        return OK;
+        return;
     w->last_start = NEW(w->arena, size_t, w->in->job_count);
     w->earlier_start = NEW(w->arena, size_t, w->action_size);
     for (size_t i = 0; i < w->action_count; i++)
         if (w->actions[i].kind == ROUND_START)
             follow_start(w, i);
-    return OK;
 }
 
 size_t work_started_count(const struct round_work *w, size_t job)
@@ -48,17 +47,16 @@ static void grow_actions(struct round_work *w)
     w->action_size = size;
 }
 
-enum error_code work_act(struct round_work *w, struct round_action action)
+void work_act(struct round_work *w, struct round_action action)
 {
     if (w->action_count == w->action_size)
         grow_actions(w);
     w->actions[w->action_count++] = action;
     if (w->last_start && action.kind == ROUND_START)
         follow_start(w, w->action_count - 1);
-    return OK;
 }
 
-static enum error_code cancel_rest(struct round_work *w, size_t job)
+static void cancel_rest(struct round_work *w, size_t job)
 {
     const struct round_job *j = &w->in->jobs[job];
 
@@ -67,15 +65,14 @@ static enum error_code cancel_rest(struct round_work *w, size_t job)
 
         if (!replica_is_active(r))
             continue;
-        TRY(work_act(w, (struct round_action){.kind = ROUND_CANCEL,
-                                              .job = job,
-                                              .replica = i,
-                                              .resource = r->resource,
-                                              .reason = ROUND_JOB_FINISHED}));
+        work_act(w, (struct round_action){.kind = ROUND_CANCEL,
+                                          .job = job,
+                                          .replica = i,
+                                          .resource = r->resource,
+                                          .reason = ROUND_JOB_FINISHED});
         if (!r->is_ghost)
             slots_give(&w->slots, r->resource);
     }
-    return OK;
 }
 
 enum error_code work_begin(struct round_work *w, const struct round_in *in,
@@ -86,7 +83,7 @@ enum error_code work_begin(struct round_work *w, const struct round_in *in,
     TRY(slots_create(&w->slots, in, unit == CAPACITY_RESOURCE, a, err));
     for (size_t job = 0; in->has_finished && job < in->job_count; job++)
         if (work_is_finished(in, job))
-            TRY(cancel_rest(w, job));
+            cancel_rest(w, job);
     w->out.free_cpus = slots_free_cpus(&w->slots);
     w->out.status = DECISION_FEASIBLE;
     return OK;
@@ -103,7 +100,7 @@ static void hold_one(struct round_work *w, size_t resource)
     w->held[w->held_count++] = resource;
 }
 
-enum error_code work_hold(struct round_work *w, size_t job)
+void work_hold(struct round_work *w, size_t job)
 {
     const struct round_job *j = &w->in->jobs[job];
 
@@ -115,7 +112,6 @@ enum error_code work_hold(struct round_work *w, size_t job)
     for (size_t i = w->last_start ? w->last_start[job] : 0; i;
          i = w->earlier_start[i - 1])
         hold_one(w, w->actions[i - 1].resource);
-    return OK;
 }
 
 static bool is_held(const struct round_work *w, size_t resource)
@@ -184,22 +180,21 @@ enum error_code work_place(struct round_work *w, enum placement_rule rule,
     return OK;
 }
 
-enum error_code work_take(struct round_work *w, size_t resource)
+void work_take(struct round_work *w, size_t resource)
 {
     hold_one(w, resource);
     slots_take(&w->slots, resource);
-    return OK;
 }
 
-enum error_code work_start(struct round_work *w, size_t job, size_t i, size_t resource,
-                           bool from_checkpoint)
+void work_start(struct round_work *w, size_t job, size_t i, size_t resource,
+                bool from_checkpoint)
 {
-    TRY(work_act(w, (struct round_action){.kind = ROUND_START,
-                                          .job = job,
-                                          .replica = w->in->jobs[job].replica_count + i,
-                                          .resource = resource,
-                                          .from_checkpoint = from_checkpoint}));
-    return work_take(w, resource);
+    work_act(w, (struct round_action){.kind = ROUND_START,
+                                      .job = job,
+                                      .replica = w->in->jobs[job].replica_count + i,
+                                      .resource = resource,
+                                      .from_checkpoint = from_checkpoint});
+    work_take(w, resource);
 }
 
 /* ---- the loop ---- */
@@ -254,7 +249,7 @@ static enum error_code fill_job(struct round_work *w, const struct fill_rules *r
 
     if (count >= limit_now(w, rules))
         return OK;
-    TRY(work_hold(w, job));
+    work_hold(w, job);
     for (size_t i = 0; count < limit_now(w, rules); i++, count++, active++) {
         size_t resource;
 
@@ -264,8 +259,7 @@ static enum error_code fill_job(struct round_work *w, const struct fill_rules *r
         TRY(work_place(w, rules->placement, &resource));
         if (resource == NOWHERE)
             return OK; /* postponed */
-        TRY(work_start(w, job, i, resource,
-                       j->has_checkpoint && from_image(rules, active)));
+        work_start(w, job, i, resource, j->has_checkpoint && from_image(rules, active));
         if (started)
             TRY(started(w, job, active));
     }
@@ -334,8 +328,8 @@ enum error_code work_load_rules(const struct round_in *in, const double *param,
 
 /* The reasons of one job that is below its target; false: it is not. `cancelled`
  * replicas of it are gone. */
-static enum error_code explain_job(struct round_work *w, size_t job, size_t cancelled,
-                                   struct round_wait *wait, bool *is_below)
+static void explain_job(struct round_work *w, size_t job, size_t cancelled,
+                        struct round_wait *wait, bool *is_below)
 {
     const struct round_job *j = &w->in->jobs[job];
     size_t before = w->counts_active ? work_active_count(j) : j->started_count;
@@ -344,24 +338,23 @@ static enum error_code explain_job(struct round_work *w, size_t job, size_t canc
     *is_below = before + work_started_count(w, job) <
                 w->out.targets[job] + (w->counts_active ? cancelled : 0);
     if (!*is_below)
-        return OK;
+        return;
     *wait = (struct round_wait){.job = job};
     if (w->slots.up_count == 0) {
         wait->count[ROUND_NO_RESOURCE_UP] = w->in->resource_count;
-        return OK;
+        return;
     }
     if (w->starts_max && j->started_count + work_started_count(w, job) >= w->starts_max) {
         wait->count[ROUND_RESTART_LIMIT] = w->slots.up_count;
-        return OK;
+        return;
     }
-    TRY(work_hold(w, job));
+    work_hold(w, job);
     for (size_t i = 0; i < w->held_count; i++)
         held_open += slots_is_open(&w->slots, w->held[i]);
     wait->count[ROUND_NO_FREE_SLOT] = w->slots.up_count - w->slots.open_count;
     wait->count[ROUND_HOLDS_REPLICA] = held_open;
     if (held_open < w->slots.open_count)
         wait->count[ROUND_BELOW_LIMIT] = w->slots.open_count - held_open;
-    return OK;
 }
 
 static enum error_code explain(struct round_work *w)
@@ -373,7 +366,7 @@ static enum error_code explain(struct round_work *w)
 
     if (!waits || !targets || !cancelled)
         return fail_memory(w->err);
-    TRY(work_follow(w));
+    work_follow(w);
     for (size_t i = 0; i < w->action_count; i++)
         cancelled[w->actions[i].job] += w->actions[i].kind == ROUND_CANCEL;
     for (size_t job = 0; !w->targets && job < count; job++)
@@ -383,7 +376,7 @@ static enum error_code explain(struct round_work *w)
         bool is_below = false;
 
         if (!work_is_finished(w->in, job))
-            TRY(explain_job(w, job, cancelled[job], &waits[wait_count], &is_below));
+            explain_job(w, job, cancelled[job], &waits[wait_count], &is_below);
         wait_count += is_below;
     }
     w->out.waits = waits;

@@ -81,14 +81,14 @@ static inline bool work_is_finished(const struct round_in *in, size_t job)
 }
 
 /* From now on w knows which starts belong to which job. */
-enum error_code work_follow(struct round_work *w);
+void work_follow(struct round_work *w);
 
 /* Starts of a job in this round; needs work_follow(). */
 size_t work_started_count(const struct round_work *w, size_t job);
 
 /* Makes w->held the resources of the job's active replicas in the input and, after
  * work_follow(), of those that this round has started. */
-enum error_code work_hold(struct round_work *w, size_t job);
+void work_hold(struct round_work *w, size_t job);
 
 static inline struct held work_held(const struct round_work *w)
 {
@@ -114,14 +114,14 @@ enum error_code work_place(struct round_work *w, enum placement_rule rule,
                            size_t *resource);
 
 /* A replica of the current job, the i-th that this round starts of it, i from 0. */
-enum error_code work_start(struct round_work *w, size_t job, size_t i, size_t resource,
-                           bool from_checkpoint);
+void work_start(struct round_work *w, size_t job, size_t i, size_t resource,
+                bool from_checkpoint);
 
 /* The current job holds the resource and one of its slots, without an action. */
-enum error_code work_take(struct round_work *w, size_t resource);
+void work_take(struct round_work *w, size_t resource);
 
 /* Any action; slots are the caller's business. */
-enum error_code work_act(struct round_work *w, struct round_action action);
+void work_act(struct round_work *w, struct round_action action);
 
 /* Jobs in order, each filled to the limit before the next. When `stop_below_limit`
  * it ends as soon as CA < CL. `started` (may be NULL) is called after each start with

@@ -37,11 +37,11 @@ static enum error_code add_copies(struct round_work *w, size_t count)
         started = work_started_count(w, job);
         if (w->in->jobs[job].started_count + started != count)
             continue;
-        TRY(work_hold(w, job));
+        work_hold(w, job);
         TRY(work_place(w, PLACE_SPREAD, &resource));
         if (resource == NOWHERE)
             continue;
-        TRY(work_start(w, job, started, resource, false));
+        work_start(w, job, started, resource, false);
     }
     return OK;
 }
@@ -62,7 +62,7 @@ enum error_code replication_wqr(const struct round_in *in, const double *param,
     w.target = replicas_max;
     TRY(work_fill(&w, &first, false, NULL));
     if (slots_free_cpus(&w.slots) > 0) { /* so the queue is empty */
-        TRY(work_follow(&w));
+        work_follow(&w);
         for (size_t count = 1; count < replicas_max; count++)
             TRY(add_copies(&w, count));
     }

@@ -83,7 +83,7 @@ static enum error_code best_of_three(const struct workflow_problem *problem,
 
         if (too_large(problem, candidates[k], a))
             continue;
-        TRY(workflow_plan_make(problem, &next, a, err));
+        TRY(workflow_plan_make(problem, &next, a));
         TRY(run_policy(problem, policy_find(workflow_policies, candidates[k]), &next, a,
                        err));
         results = arena_printf(a, "%s%s%s %g s", results, k ? ", " : "", candidates[k],
@@ -127,7 +127,7 @@ static enum error_code improve(const struct workflow_problem *problem,
     struct workflow_plan next;
     bool gained;
 
-    TRY(workflow_plan_make(problem, &next, a, err));
+    TRY(workflow_plan_make(problem, &next, a));
     TRY(run_search(problem, param, SEARCH_STEPS, &next, a, err));
     because = arena_printf(a, "%s, search %g s", plan->because,
                            workflow_plan_makespan_s(problem, &next));

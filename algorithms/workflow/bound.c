@@ -157,14 +157,13 @@ static double longest_way_s(const struct workflow_problem *problem,
 /* The two terms of the spec; what the time does not reach counts nothing. */
 static enum error_code plain_bounds(const struct workflow_problem *problem,
                                     struct workflow_clock *clock,
-                                    struct workflow_bound *b, struct arena *a,
-                                    struct error *err)
+                                    struct workflow_bound *b, struct arena *a)
 {
     struct looker l = {.problem = problem, .fastest = fastest_of(problem)};
     double *finish_s = NEW(a, double, problem->task_count);
     double work_s = 0;
 
-    TRY(workflow_plan_make(problem, &l.idle, a, err));
+    TRY(workflow_plan_make(problem, &l.idle, a));
     clock->part.left += GRACE_UNITS;
     for (size_t k = 0; k < problem->task_count; k++) {
         size_t i = problem->topological[k];
@@ -205,11 +204,11 @@ workflow_bound_parts(const struct workflow_problem *problem, enum bound_effort e
 
     *heads = (struct workflow_heads){0};
     *area = (struct workflow_area){0};
-    TRY(plain_bounds(problem, clock, &b, a, err));
+    TRY(plain_bounds(problem, clock, &b, a));
     b.path_s = b.critical_path_s;
     b.work_s = b.area_s;
     if (effort != EFFORT_NONE && !clock->spent) {
-        TRY(workflow_heads_make(problem, clock, heads, a, err));
+        TRY(workflow_heads_make(problem, clock, heads, a));
         TRY(workflow_area_make(problem, heads, area_steps[effort], clock, area, a, err));
         b.path_s = fmax(b.path_s, longest_way_s(problem, heads, clock));
         b.work_s = fmax(b.work_s, area->area_s);

@@ -123,7 +123,7 @@ static enum error_code make_repairer(struct repairer *r)
     r->waits_for = NEW(a, size_t, problem->task_count);
     r->ready = NEW(a, size_t, problem->task_count);
     r->free_s = NEW(a, double, problem->processor_count);
-    return workflow_plan_make(problem, &r->empty, a, r->c->err);
+    return workflow_plan_make(problem, &r->empty, a);
 }
 
 /* Links the rows of each processor, but those that take no time, and counts what every
@@ -193,7 +193,7 @@ static enum error_code measure(struct checker *c, const struct workflow_check_ou
 {
     struct workflow_bound bound;
 
-    TRY(workflow_plan_make(c->problem, &c->plan, c->a, c->err));
+    TRY(workflow_plan_make(c->problem, &c->plan, c->a));
     for (size_t k = 0; k < c->rows.run_count; k++) {
         const struct workflow_run *run = &c->rows.runs[k];
 

@@ -96,8 +96,9 @@ enum error_code workflow_cpop(const struct workflow_problem *problem, const doub
     double *priority, *down;
     size_t fastest, task, length = 0;
 
+    (void)err;
     (void)param;
-    TRY(workflow_ranks(problem, &priority, &down, a, err));
+    workflow_ranks(problem, &priority, &down, a);
     for (size_t i = 0; i < problem->task_count; i++)
         priority[i] += down[i];
     find_path(problem, priority, critical);

@@ -389,8 +389,7 @@ static void note_placeable(const struct workflow_problem *problem,
 
 enum error_code workflow_heads_make(const struct workflow_problem *problem,
                                     struct workflow_clock *clock,
-                                    struct workflow_heads *heads, struct arena *a,
-                                    struct error *err)
+                                    struct workflow_heads *heads, struct arena *a)
 {
     size_t n = problem->task_count, processors = problem->processor_count;
     double looks = (double)problem->edge_count * (double)processors * (double)processors;
@@ -413,7 +412,7 @@ enum error_code workflow_heads_make(const struct workflow_problem *problem,
     heads->head_s = NEW(a, double, n *processors);
     heads->tail_s = NEW(a, double, n *processors);
     m.time_s = NEW(a, double, n *processors);
-    TRY(workflow_plan_make(problem, &empty, a, err));
+    TRY(workflow_plan_make(problem, &empty, a));
     note_quickest(&m);
     if (!note_times(&m) || !make_heads(&m, &empty) || !make_tails(&m)) {
         heads->head_s = heads->tail_s = NULL;

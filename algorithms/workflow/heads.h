@@ -27,7 +27,6 @@ struct workflow_heads {
 #define HEADS_PAIRS_MOST 1.2e7
 enum error_code workflow_heads_make(const struct workflow_problem *problem,
                                     struct workflow_clock *clock,
-                                    struct workflow_heads *heads, struct arena *a,
-                                    struct error *err);
+                                    struct workflow_heads *heads, struct arena *a);
 
 #endif

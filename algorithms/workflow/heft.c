@@ -36,8 +36,9 @@ enum error_code workflow_heft(const struct workflow_problem *problem, const doub
     size_t count = 0;
     double *up;
 
+    (void)err;
     (void)param;
-    TRY(workflow_ranks(problem, &up, NULL, a, err));
+    workflow_ranks(problem, &up, NULL, a);
     for (size_t i = 0; i < problem->task_count; i++)
         if (workflow_is_open(problem, i))
             list[count++] = (struct ranked){up[i], problem->position[i], i};

@@ -187,9 +187,9 @@ static enum error_code compact(struct reader *r, struct error *err)
     for (size_t i = 0; i < problem->task_count; i++)
         if (!workflow_is_open(problem, i) && problem->fixed_finish_s[i] < HUGE_VAL)
             begun_s = fmax(begun_s, problem->fixed_finish_s[i]);
-    TRY(workflow_order_make(problem, &order, r->a, err));
+    workflow_order_make(problem, &order, r->a);
     TRY(workflow_order_of_plan(problem, r->plan, &order, r->a, err));
-    TRY(workflow_plan_make(problem, tight, r->a, err));
+    TRY(workflow_plan_make(problem, tight, r->a));
     TRY(workflow_order_plan(problem, &order, begun_s, tight, r->a));
     if (workflow_plan_makespan_s(problem, tight) <=
         workflow_plan_makespan_s(problem, r->plan))
@@ -274,7 +274,7 @@ enum error_code workflow_initial_read(struct workflow_problem *problem, struct a
     for (size_t k = 0; k < r.rows.run_count; k++)
         untimed += isnan(r.rows.runs[k].start_s) ? 1 : 0;
     TRY(warn_of_rows(&r, untimed));
-    TRY(workflow_plan_make(problem, r.plan, a, err));
+    TRY(workflow_plan_make(problem, r.plan, a));
     find_no_slot(&r, &fault);
     if (!fault.kind)
         find_missing(&r, &fault);

@@ -43,17 +43,15 @@ static void rank_down(const struct workflow_problem *problem, double *down)
     }
 }
 
-enum error_code workflow_ranks(const struct workflow_problem *problem, double **up,
-                               double **down, struct arena *a, struct error *err)
+void workflow_ranks(const struct workflow_problem *problem, double **up, double **down,
+                    struct arena *a)
 {
-    (void)err;
     *up = NEW(a, double, problem->task_count);
     rank_up(problem, *up);
     if (!down)
-        return OK;
+        return;
     *down = NEW(a, double, problem->task_count);
     rank_down(problem, *down);
-    return OK;
 }
 
 /* ---- queue: a binary heap ---- */

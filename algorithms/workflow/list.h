@@ -12,8 +12,8 @@
 #include "algorithms/workflow/problem.h"
 
 /* rank_u and, unless NULL, rank_d of all tasks. O(tasks + edges). */
-enum error_code workflow_ranks(const struct workflow_problem *problem, double **up,
-                               double **down, struct arena *a, struct error *err);
+void workflow_ranks(const struct workflow_problem *problem, double **up, double **down,
+                    struct arena *a);
 
 /* Tasks whose parents are all planned: largest priority first (tie: lowest number). */
 struct workflow_queue {

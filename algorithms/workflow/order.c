@@ -9,17 +9,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum error_code workflow_order_make(const struct workflow_problem *problem,
-                                    struct workflow_order *order, struct arena *a,
-                                    struct error *err)
+void workflow_order_make(const struct workflow_problem *problem,
+                         struct workflow_order *order, struct arena *a)
 {
-    (void)err;
     *order = (struct workflow_order){.makespan_s = HUGE_VAL};
     order->task = NEW(a, size_t, problem->open_count);
     order->processor = NEW(a, size_t, problem->task_count);
     for (size_t k = 0; k < problem->open_count; k++)
         order->task[k] = WORKFLOW_NONE;
-    return OK;
 }
 
 /* ---- from a plan: Kahn's algorithm, the least key first ---- */

@@ -43,9 +43,8 @@ static inline double workflow_start_s(const struct workflow_problem *problem, si
 }
 
 /* Room for one; the tasks are none. */
-enum error_code workflow_order_make(const struct workflow_problem *problem,
-                                    struct workflow_order *order, struct arena *a,
-                                    struct error *err);
+void workflow_order_make(const struct workflow_problem *problem,
+                         struct workflow_order *order, struct arena *a);
 
 /* The plan's open tasks by (start, finish, place in the topological order), parents
  * first whatever rounding did to the plan's times. O(tasks log tasks + edges). */

@@ -77,12 +77,10 @@ void workflow_plan_clear(const struct workflow_problem *problem,
 }
 
 enum error_code workflow_plan_make(const struct workflow_problem *problem,
-                                   struct workflow_plan *plan, struct arena *a,
-                                   struct error *err)
+                                   struct workflow_plan *plan, struct arena *a)
 {
     size_t n = problem->task_count;
 
-    (void)err;
     *plan = (struct workflow_plan){
         .status = DECISION_FEASIBLE,
         .clock = workflow_clock_make(problem->in->budget, WORKFLOW_LIST_SHARE),

@@ -180,8 +180,7 @@ struct workflow_plan {
 /* An empty plan in which all fixed tasks stand. What fixed tasks occupy is part of the
  * processors' blocked intervals. */
 enum error_code workflow_plan_make(const struct workflow_problem *problem,
-                                   struct workflow_plan *plan, struct arena *a,
-                                   struct error *err);
+                                   struct workflow_plan *plan, struct arena *a);
 
 /* When a task could start on a processor as far as release, inputs and parents go.
  * HUGE_VAL: never, also when a parent has no place. O(parents + files). */

@@ -148,14 +148,13 @@ static void in_units(const struct workflow_task *given, struct workflow_task *ou
 
 /* What the reports say: *whole and *done in units, NAN: nothing. */
 static enum error_code read_reports(const struct workflow_problem *problem, size_t task,
-                                    double *whole, double *done, struct error *err)
+                                    double *whole, double *done)
 {
     struct progress_history h = {0}, believed = {0};
     struct workflow_reports r;
     struct workflow_task t;
     size_t dropped = 0;
 
-    (void)err;
     in_units(problem->tasks[task], &t, problem->arena);
     workflow_reports_of(&t, unit_share(problem, task), &r, problem->arena);
     if (r.count > 0)
@@ -223,13 +222,12 @@ static double units_left(const struct workflow_task *t, double whole, double don
 }
 
 enum error_code workflow_left_of(const struct workflow_problem *problem, size_t task,
-                                 double speed_mips, struct workflow_left *out,
-                                 struct error *err)
+                                 double speed_mips, struct workflow_left *out)
 {
     const struct workflow_task *t = problem->tasks[task];
     double given = t->etc_count ? 1 : t->estimate_ref_s, reported, done;
 
-    TRY(read_reports(problem, task, &reported, &done, err));
+    TRY(read_reports(problem, task, &reported, &done));
     *out = (struct workflow_left){
         .whole = isnan(reported) ? given : fmax(reported, 0),
         .begun = done > 0 || t->progress_pct > 0,
@@ -412,7 +410,7 @@ static bool has_begun(const struct workflow_task *t)
 }
 
 /* Run times of tasks that have begun, from their own reports. */
-static enum error_code trust_reports(struct workflow_problem *problem, struct error *err)
+static enum error_code trust_reports(struct workflow_problem *problem)
 {
     for (size_t i = 0; i < problem->task_count; i++) {
         const struct workflow_task *t = problem->tasks[i];
@@ -421,7 +419,7 @@ static enum error_code trust_reports(struct workflow_problem *problem, struct er
 
         if (has_run_time(t) || !has_begun(t))
             continue;
-        TRY(read_reports(problem, i, &own.time_ref_s, &done, err));
+        TRY(read_reports(problem, i, &own.time_ref_s, &done));
         if (own.time_ref_s >= 0 && own.time_ref_s < HUGE_VAL)
             set_run_time(problem, i, &own);
     }
@@ -475,7 +473,7 @@ enum error_code workflow_guess_run_times(struct workflow_problem *problem,
     size_t n = problem->task_count;
 
     problem->parts->guessed = NEW(problem->arena, bool, n);
-    TRY(trust_reports(problem, err));
+    TRY(trust_reports(problem));
     list_donors(&g);
     if (g.missing == 0)
         return OK;

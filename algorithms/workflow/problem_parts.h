@@ -72,8 +72,7 @@ double workflow_work_now(const struct workflow_task *task,
 
 /* What is left of a task on its resource of that speed. */
 enum error_code workflow_left_of(const struct workflow_problem *problem, size_t task,
-                                 double speed_mips, struct workflow_left *out,
-                                 struct error *err);
+                                 double speed_mips, struct workflow_left *out);
 
 /* ---- problem_dag.c ---- */
 

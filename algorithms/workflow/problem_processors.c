@@ -89,7 +89,7 @@ static enum error_code find_end(const struct reader *r, size_t task, double *end
     const struct resource *given = &r->problem->in->snapshot->resources[resource];
     struct workflow_left *left = &r->problem->parts->left[task];
 
-    TRY(workflow_left_of(r->problem, task, speed_of(given, r->slots), left, r->err));
+    TRY(workflow_left_of(r->problem, task, speed_of(given, r->slots), left));
     if (!isnan(t->finish_s)) {
         left->remaining_s = t->finish_s > 0 ? t->finish_s : OVERDUE_S;
         left->source = "finish_s";

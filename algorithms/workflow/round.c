@@ -307,7 +307,7 @@ static int compare_numbers(const void *left, const void *right)
     return *l < *r ? -1 : *l > *r;
 }
 
-static enum error_code make_sets(struct wf_request *rq)
+static void make_sets(struct wf_request *rq)
 {
     const struct workflow_problem *p = &rq->problem;
     size_t *parents = NEW(rq->arena, size_t, p->edge_count);
@@ -319,13 +319,12 @@ static enum error_code make_sets(struct wf_request *rq)
     for (size_t i = 0; i < p->task_count; i++)
         qsort(parents + p->parent_first[i], p->parent_first[i + 1] - p->parent_first[i],
               sizeof(*parents), compare_numbers);
-    TRY(workflow_round_sets(p->parent_first, parents, p->task_count, p->workflow_of,
-                            rq->plain.workflow_rank, rq->param[WF_FINAL_TASK_AS_SET] != 0,
-                            &sets, &rq->plain.set_count, free_root, rq->arena, rq->err));
+    workflow_round_sets(p->parent_first, parents, p->task_count, p->workflow_of,
+                        rq->plain.workflow_rank, rq->param[WF_FINAL_TASK_AS_SET] != 0,
+                        &sets, &rq->plain.set_count, free_root, rq->arena, rq->err);
     for (size_t i = 0; i < p->task_count; i++)
         rq->tasks[i].free_root = free_root[i];
     rq->plain.sets = sets;
-    return OK;
 }
 
 /* ---- what is not used ---- */
@@ -382,7 +381,7 @@ static enum error_code number(struct wf_request *rq)
     rq->plain.stage_s = stage_s;
     rq->plain.context = &rq->problem;
     rank_workflows(rq);
-    TRY(make_sets(rq));
+    make_sets(rq);
     TRY(wf_estimate_tasks(rq));
     TRY(warn_unused(rq));
     return workflow_report_ends(&rq->problem,

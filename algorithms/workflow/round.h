@@ -260,10 +260,10 @@ enum error_code workflow_round_run(const struct workflow_plain *plain,
  * `final_sets` the tasks
  * without children of a workflow are one too, the last of it, with no children. Fills
  * free_root[task_count] as well. O(edges + tasks log tasks). */
-enum error_code workflow_round_sets(const size_t *parent_first, const size_t *parents,
-                                    size_t task_count, const size_t *workflow_of,
-                                    const size_t *workflow_rank, bool final_sets,
-                                    struct workflow_plain_set **sets, size_t *set_count,
-                                    bool *free_root, struct arena *a, struct error *err);
+void workflow_round_sets(const size_t *parent_first, const size_t *parents,
+                         size_t task_count, const size_t *workflow_of,
+                         const size_t *workflow_rank, bool final_sets,
+                         struct workflow_plain_set **sets, size_t *set_count,
+                         bool *free_root, struct arena *a, struct error *err);
 
 #endif

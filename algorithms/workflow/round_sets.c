@@ -161,11 +161,11 @@ static void mark_roots(struct builder *b, bool *free_root)
     }
 }
 
-enum error_code workflow_round_sets(const size_t *parent_first, const size_t *parents,
-                                    size_t task_count, const size_t *workflow_of,
-                                    const size_t *workflow_rank, bool final_sets,
-                                    struct workflow_plain_set **sets, size_t *set_count,
-                                    bool *free_root, struct arena *a, struct error *err)
+void workflow_round_sets(const size_t *parent_first, const size_t *parents,
+                         size_t task_count, const size_t *workflow_of,
+                         const size_t *workflow_rank, bool final_sets,
+                         struct workflow_plain_set **sets, size_t *set_count,
+                         bool *free_root, struct arena *a, struct error *err)
 {
     struct builder b = {
         .graph = {parent_first, parents, task_count, workflow_of, workflow_rank},
@@ -188,5 +188,4 @@ enum error_code workflow_round_sets(const size_t *parent_first, const size_t *pa
     mark_roots(&b, free_root);
     *sets = b.sets;
     *set_count = b.set_count;
-    return OK;
 }

@@ -190,18 +190,16 @@ static enum error_code start(struct workflow_searching *s, double wanted,
 
 /* ---- */
 
-static enum error_code run_parts(struct workflow_searching *s, enum bound_effort effort,
-                                 struct error *err)
+static void run_parts(struct workflow_searching *s, enum bound_effort effort)
 {
     double looks = (double)s->problem->open_count + (double)s->problem->edge_count + 1;
 
     if (!workflow_search_done(s))
-        TRY(workflow_search_local(s, fmax(1, floor(FIRST_WORK / looks)), err));
+        workflow_search_local(s, fmax(1, floor(FIRST_WORK / looks)));
     if (!workflow_search_done(s) && effort == EFFORT_FULL)
-        TRY(workflow_search_exact(s, EXACT_NODES, err));
+        workflow_search_exact(s, EXACT_NODES);
     if (!workflow_search_done(s))
-        TRY(workflow_search_local(s, HUGE_VAL, err));
-    return OK;
+        workflow_search_local(s, HUGE_VAL);
 }
 
 /* What was kept back of the time goes into bounds; no step follows. */
@@ -258,8 +256,8 @@ enum error_code workflow_search(const struct workflow_problem *problem,
 
     s.clock = workflow_clock_make(problem->in->budget, (closes ? 1 - CLOSING_SHARE : 1) -
                                                            answer_share(problem));
-    TRY(workflow_plan_make(problem, &s.listed, a, err));
-    TRY(workflow_order_make(problem, &s.best, a, err));
+    TRY(workflow_plan_make(problem, &s.listed, a));
+    workflow_order_make(problem, &s.best, a);
     s.steps_most = steps_allowed(problem, param[SEARCH_MAX_STEPS]);
     TRY(start(&s, param[SEARCH_START], plan, err));
     TRY(workflow_bound_parts(problem, effort, &s.clock, &plan->bound, &s.heads, &s.area,
@@ -270,7 +268,7 @@ enum error_code workflow_search(const struct workflow_problem *problem,
     s.grain_s = plan->bound.grain_s;
     s.spent = s.spent || s.clock.spent;
     if (!s.spent && !(budget && budget->no_steps) && !workflow_search_done(&s))
-        TRY(run_parts(&s, effort, err));
+        run_parts(&s, effort);
     if (closes)
         TRY(close_bounds(&s, plan, err));
     TRY(workflow_order_plan(problem, &s.best, s.begun_s, plan, a));

@@ -589,8 +589,7 @@ static size_t count_tasks(const struct workflow_searching *s)
     return placed == count ? count : 0;
 }
 
-enum error_code workflow_search_exact(struct workflow_searching *s, double nodes,
-                                      struct error *err)
+void workflow_search_exact(struct workflow_searching *s, double nodes)
 {
     struct exact x = {.s = s,
                       .problem = s->problem,
@@ -604,9 +603,9 @@ enum error_code workflow_search_exact(struct workflow_searching *s, double nodes
     size_t *number, *same_as;
 
     if (x.n > EXACT_TASKS_MOST || x.processors > EXACT_PROCESSORS_MOST || x.n == 0)
-        return OK;
+        return;
     make_exact(&x);
-    TRY(workflow_equal_processors(s->problem, &s->clock, &same_as, s->arena, err));
+    workflow_equal_processors(s->problem, &s->clock, &same_as, s->arena);
     x.same_as = same_as;
     number = NEW(s->arena, size_t, s->problem->task_count);
     copies = NEW(s->arena, double, x.n *x.n *x.processors);
@@ -619,5 +618,4 @@ enum error_code workflow_search_exact(struct workflow_searching *s, double nodes
     explore(&x, list, copies);
     if (x.complete)
         s->exact_s = s->bound_s = fmax(s->bound_s, s->best.makespan_s);
-    return OK;
 }

@@ -25,20 +25,18 @@
 #define HEAVY_OF_TRANSFERS 0.5
 #define HEAVY_OF_TIMES     2
 
-enum error_code workflow_groups_make(struct workflow_groups *groups,
-                                     const struct workflow_state *state, struct arena *a,
-                                     struct error *err)
+void workflow_groups_make(struct workflow_groups *groups,
+                          const struct workflow_state *state, struct arena *a)
 {
     const struct workflow_problem *problem = state->problem;
     double transfers_s = 0, times_s = 0, least_s;
 
-    (void)err;
     *groups = (struct workflow_groups){.state = state};
     groups->heavy = NEW(a, bool, problem->edge_count);
     groups->member = NEW(a, double, problem->task_count);
     groups->near = NEW(a, double, problem->processor_count);
     if (problem->edge_count == 0)
-        return OK; /* nothing hangs on anything */
+        return; /* nothing hangs on anything */
     for (size_t e = 0; e < problem->edge_count; e++)
         transfers_s += workflow_mean_transfer_s(problem, &problem->edges[e]);
     for (size_t i = 0; i < problem->task_count; i++)
@@ -50,7 +48,6 @@ enum error_code workflow_groups_make(struct workflow_groups *groups,
             workflow_mean_transfer_s(problem, &problem->edges[e]) > least_s;
         groups->any = groups->any || groups->heavy[e];
     }
-    return OK;
 }
 
 /* ---- which tasks ---- */
@@ -276,9 +273,8 @@ size_t workflow_groups_weigh(struct workflow_groups *groups, size_t task,
 
 /* Members behind the new place come from the first to the last, those before it from the
  * last to the first: so none passes another. */
-enum error_code workflow_group_put(struct workflow_state *state,
-                                   const struct workflow_group_move *move,
-                                   struct error *err)
+void workflow_group_put(struct workflow_state *state,
+                        const struct workflow_group_move *move)
 {
     const struct workflow_group *group = &move->group;
     const struct workflow_lane *lane = &state->lanes[move->to.processor];
@@ -289,12 +285,9 @@ enum error_code workflow_group_put(struct workflow_state *state,
     while (split < group->count && state->place[group->task[split]] < place)
         split++;
     for (size_t k = split; k-- > 0; place = state->place[group->task[k]])
-        TRY(workflow_state_put(state, group->task[k], (struct workflow_spot){p, spot},
-                               place, err));
+        workflow_state_put(state, group->task[k], (struct workflow_spot){p, spot}, place);
     spot += split;
     place = split > 0 ? state->place[group->task[split - 1]] + 1 : place;
     for (size_t k = split; k < group->count; k++, spot++, place++)
-        TRY(workflow_state_put(state, group->task[k], (struct workflow_spot){p, spot},
-                               place, err));
-    return OK;
+        workflow_state_put(state, group->task[k], (struct workflow_spot){p, spot}, place);
 }

@@ -33,9 +33,8 @@ struct workflow_group_move {
     double est_s;            /* the longest way through any of it */
 };
 
-enum error_code workflow_groups_make(struct workflow_groups *groups,
-                                     const struct workflow_state *state, struct arena *a,
-                                     struct error *err);
+void workflow_groups_make(struct workflow_groups *groups,
+                          const struct workflow_state *state, struct arena *a);
 
 /* The best move of a task's group, behind the task or before it, to where it has parents
  * or children; into *best if that has a larger estimate. Returns the places weighed. */
@@ -45,8 +44,7 @@ size_t workflow_groups_weigh(struct workflow_groups *groups, size_t task,
                              struct workflow_group_move *best);
 
 /* Puts a group where it was weighed; times are still to be worked out. */
-enum error_code workflow_group_put(struct workflow_state *state,
-                                   const struct workflow_group_move *move,
-                                   struct error *err);
+void workflow_group_put(struct workflow_state *state,
+                        const struct workflow_group_move *move);
 
 #endif

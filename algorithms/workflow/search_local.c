@@ -353,16 +353,15 @@ static void keep_best(struct local *l)
     workflow_search_improved(l->s);
 }
 
-static enum error_code make_move(struct local *l, const struct move *move,
-                                 struct error *err)
+static void make_move(struct local *l, const struct move *move)
 {
     size_t count = move->group ? move->group->group.count : 1;
     size_t stay = STAY_LEAST + l->path_count / 4;
 
     if (move->group)
-        TRY(workflow_group_put(&l->now, move->group, err));
+        workflow_group_put(&l->now, move->group);
     else
-        TRY(workflow_state_put(&l->now, move->task, move->to, 0, err));
+        workflow_state_put(&l->now, move->task, move->to, 0);
     workflow_state_work_out(&l->now);
     l->step++;
     stay += rng_index(&l->rng, STAY_MORE);
@@ -370,7 +369,6 @@ static enum error_code make_move(struct local *l, const struct move *move,
         l->stays_until[move->group ? move->group->group.task[k] : move->task] =
             l->step + (double)stay;
     keep_best(l);
-    return OK;
 }
 
 static bool next_step(struct local *l)
@@ -382,32 +380,31 @@ static bool next_step(struct local *l)
 }
 
 /* From the best again, with some random changes. */
-static enum error_code kick(struct local *l, double last, struct error *err)
+static void kick(struct local *l, double last)
 {
     size_t moves = KICK_LEAST + rng_index(&l->rng, KICK_MOST - KICK_LEAST + 1);
     struct move move;
 
-    TRY(workflow_state_load(&l->now, &l->s->best, err));
+    workflow_state_load(&l->now, &l->s->best);
     l->improved_at = l->step;
     note_free(l);
     for (size_t k = 0; k < moves && l->s->steps < last; k++)
         if (random_move(l, &move) && next_step(l))
-            TRY(make_move(l, &move, err));
-    return OK;
+            make_move(l, &move);
 }
 
 /* ---- start ---- */
 
-static enum error_code make_local(struct local *l, struct error *err)
+static void make_local(struct local *l)
 {
     const struct workflow_problem *problem = l->s->problem;
     size_t n = problem->task_count, processors = problem->processor_count, *same_as;
     struct arena *a = l->s->arena;
 
-    TRY(workflow_state_make(&l->now, l->s, err));
+    workflow_state_make(&l->now, l->s);
     if (l->s->spent)
-        return OK;
-    TRY(workflow_groups_make(&l->groups, &l->now, a, err));
+        return;
+    workflow_groups_make(&l->groups, &l->now, a);
     l->path = NEW(a, size_t, n);
     l->stays_until = NEW(a, double, n);
     l->candidates = NEW(a, size_t, processors);
@@ -422,34 +419,31 @@ static enum error_code make_local(struct local *l, struct error *err)
     for (size_t p = 0; p < processors; p++)
         add_candidate(l, p);
     if (l->candidate_count <= PLAIN_PROCESSORS)
-        return OK;
-    TRY(workflow_equal_processors(problem, &l->s->clock, &same_as, a, err));
+        return;
+    workflow_equal_processors(problem, &l->s->clock, &same_as, a);
     l->same_as = same_as;
-    return OK;
 }
 
-enum error_code workflow_search_local(struct workflow_searching *s, double steps,
-                                      struct error *err)
+void workflow_search_local(struct workflow_searching *s, double steps)
 {
     struct local l = {.s = s};
     double last = s->steps + steps, patience;
     struct workflow_group_move group;
     struct move move;
 
-    TRY(make_local(&l, err));
+    make_local(&l);
     if (s->spent || l.now.n == 0 || l.candidate_count == 0)
-        return OK;
+        return;
     patience = fmin(PATIENCE_MOST + (double)l.now.n,
                     PATIENCE_LEAST + PATIENCE_MORE * (double)l.now.n);
     l.rng = rng_stream(s->problem->in->seed + (uint64_t)s->steps, "workflow.search");
-    TRY(workflow_state_load(&l.now, &s->best, err));
+    workflow_state_load(&l.now, &s->best);
     while (s->steps < last && !workflow_search_done(s) && next_step(&l)) {
         if (find_move(&l, &move, &group) || random_move(&l, &move))
-            TRY(make_move(&l, &move, err));
+            make_move(&l, &move);
         else
             l.step++;
         if (!(l.now.makespan_s < HUGE_VAL) || l.step - l.improved_at > patience)
-            TRY(kick(&l, last, err));
+            kick(&l, last);
     }
-    return OK;
 }

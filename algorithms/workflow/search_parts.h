@@ -83,11 +83,9 @@ static inline double workflow_search_goal_s(const struct workflow_searching *s)
  * rule out; at most `nodes` of them. Sets exact_s and bound_s to the makespan if it gets
  * through. */
 enum { EXACT_TASKS_MOST = 32, EXACT_PROCESSORS_MOST = 32 };
-enum error_code workflow_search_exact(struct workflow_searching *s, double nodes,
-                                      struct error *err);
+void workflow_search_exact(struct workflow_searching *s, double nodes);
 
 /* search_local.c: moves one task at a time, `steps` times. */
-enum error_code workflow_search_local(struct workflow_searching *s, double steps,
-                                      struct error *err);
+void workflow_search_local(struct workflow_searching *s, double steps);
 
 #endif

@@ -243,13 +243,12 @@ static void shift(struct workflow_state *state, size_t task, size_t to)
     state->place[task] = to;
 }
 
-enum error_code workflow_state_put(struct workflow_state *state, size_t task,
-                                   struct workflow_spot to, size_t low, struct error *err)
+void workflow_state_put(struct workflow_state *state, size_t task,
+                        struct workflow_spot to, size_t low)
 {
     struct workflow_moved *moved = &state->moved[state->moved_count];
     size_t old_place = state->place[task], spot = to.spot, behind, high;
 
-    (void)err;
     assert(state->moved_count < WORKFLOW_MOVED_MOST);
     *moved = (struct workflow_moved){.task = task,
                                      .old_next = state->behind[task],
@@ -273,7 +272,6 @@ enum error_code workflow_state_put(struct workflow_state *state, size_t task,
     moved->next = state->behind[task];
     moved->previous = state->before[task];
     state->moved_count++;
-    return OK;
 }
 
 void workflow_state_work_out(struct workflow_state *state)
@@ -358,12 +356,10 @@ size_t workflow_state_critical(const struct workflow_state *state, struct rng *r
 
 /* ---- start ---- */
 
-enum error_code workflow_state_load(struct workflow_state *state,
-                                    const struct workflow_order *order, struct error *err)
+void workflow_state_load(struct workflow_state *state, const struct workflow_order *order)
 {
     const struct workflow_problem *problem = state->problem;
 
-    (void)err;
     for (size_t p = 0; p < problem->processor_count; p++)
         state->lanes[p].count = 0;
     for (size_t i = 0; i < problem->task_count; i++) {
@@ -390,7 +386,6 @@ enum error_code workflow_state_load(struct workflow_state *state,
     work_out_heads(state, 0);
     work_out_rests(state, state->n);
     work_out_makespan(state);
-    return OK;
 }
 
 /* False: the time is up. */
@@ -454,8 +449,7 @@ static void fill_arcs(struct workflow_state *state)
     }
 }
 
-enum error_code workflow_state_make(struct workflow_state *state,
-                                    struct workflow_searching *s, struct error *err)
+void workflow_state_make(struct workflow_state *state, struct workflow_searching *s)
 {
     const struct workflow_problem *problem = s->problem;
     size_t n = problem->task_count, processors = problem->processor_count;
@@ -465,7 +459,6 @@ enum error_code workflow_state_make(struct workflow_state *state,
                                .begun_s = s->begun_s,
                                .arena = a};
 
-    (void)err;
     while (x.n < problem->open_count && s->best.task[x.n] != WORKFLOW_NONE)
         x.n++;
     x.order = NEW(a, size_t, x.n);
@@ -496,5 +489,4 @@ enum error_code workflow_state_make(struct workflow_state *state,
     if (!s->spent)
         fill_arcs(&x);
     *state = x;
-    return OK;
 }

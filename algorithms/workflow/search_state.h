@@ -64,20 +64,17 @@ struct workflow_spot {
 };
 
 /* Room, and tables. s->spent: the time is up, and it is of no use. */
-enum error_code workflow_state_make(struct workflow_state *state,
-                                    struct workflow_searching *s, struct error *err);
+void workflow_state_make(struct workflow_state *state, struct workflow_searching *s);
 
 /* Takes an order over, all times from scratch. */
-enum error_code workflow_state_load(struct workflow_state *state,
-                                    const struct workflow_order *order,
-                                    struct error *err);
+void workflow_state_load(struct workflow_state *state,
+                         const struct workflow_order *order);
 
 /* Moves a task, in the order not before place `low`. The spot must be allowed: behind all
  * its parents and before all its children. After at most WORKFLOW_MOVED_MOST of them the
  * times have to be worked out. */
-enum error_code workflow_state_put(struct workflow_state *state, size_t task,
-                                   struct workflow_spot to, size_t low,
-                                   struct error *err);
+void workflow_state_put(struct workflow_state *state, size_t task,
+                        struct workflow_spot to, size_t low);
 void workflow_state_work_out(struct workflow_state *state);
 
 /* Places of the order that the task may not pass: its last parent's + 1, and its first

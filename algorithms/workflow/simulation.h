@@ -65,7 +65,7 @@ struct workflow_sim_grid_setting {
 
 enum error_code workflow_sim_grid_draw(const struct workflow_sim_grid_setting *setting,
                                        uint64_t seed, struct workflow_sim_grid *out,
-                                       struct arena *a, struct error *err);
+                                       struct arena *a);
 
 /* ---- the workflows ---- */
 
@@ -161,8 +161,7 @@ enum error_code workflow_sim_workload_draw(const struct workflow_sim_workload *w
 
 /* *at: a task that waits for itself by way of others; WORKFLOW_SIM_NONE: none does.
  * O(tasks + dependencies). */
-enum error_code workflow_sim_cycle(const struct workflow_sim_job *job, size_t *at,
-                                   struct arena *a, struct error *err);
+void workflow_sim_cycle(const struct workflow_sim_job *job, size_t *at, struct arena *a);
 
 /* ---- a run ---- */
 

@@ -291,13 +291,11 @@ static void make_children(const struct workflow_sim_job *g, size_t **first,
             (*children)[next[g->parents[e]]++] = t;
 }
 
-enum error_code workflow_sim_cycle(const struct workflow_sim_job *job, size_t *at,
-                                   struct arena *a, struct error *err)
+void workflow_sim_cycle(const struct workflow_sim_job *job, size_t *at, struct arena *a)
 {
     size_t count = job->task_count, found = 0, *first, *children;
     size_t *left = NEW(a, size_t, count), *order = NEW(a, size_t, count);
 
-    (void)err;
     make_children(job, &first, &children, a);
     for (size_t t = 0; t < count; t++) {
         left[t] = job->parent_first[t + 1] - job->parent_first[t];
@@ -312,19 +310,18 @@ enum error_code workflow_sim_cycle(const struct workflow_sim_job *job, size_t *a
     for (size_t t = count; t-- > 0;)
         if (left[t] > 0)
             *at = t;
-    return OK;
 }
 
 /* Parent sets, with members and children by their number in the job. */
-static enum error_code make_sets(struct wsim *s, struct wsim_job *job)
+static void make_sets(struct wsim *s, struct wsim_job *job)
 {
     const struct workflow_sim_job *g = job->given;
     size_t *zeros = NEW(s->a, size_t, g->task_count + 1);
 
     job->free_root = NEW(s->a, bool, g->task_count);
-    return workflow_round_sets(g->parent_first, g->parents, g->task_count, zeros, zeros,
-                               s->final_sets, &job->sets, &job->set_count, job->free_root,
-                               s->a, s->err);
+    workflow_round_sets(g->parent_first, g->parents, g->task_count, zeros, zeros,
+                        s->final_sets, &job->sets, &job->set_count, job->free_root, s->a,
+                        s->err);
 }
 
 static enum error_code begin_job(struct wsim *s, size_t index, size_t *number)
@@ -333,7 +330,7 @@ static enum error_code begin_job(struct wsim *s, size_t index, size_t *number)
     const struct workflow_sim_job *g = &s->in->jobs[index];
     size_t at;
 
-    TRY(workflow_sim_cycle(g, &at, s->a, s->err));
+    workflow_sim_cycle(g, &at, s->a);
     if (at != WORKFLOW_SIM_NONE)
         return invalid(s->err, "/workflows", ITEM_CYCLE,
                        "tasks of workflow %zu wait for each other", index);
@@ -357,7 +354,8 @@ static enum error_code begin_job(struct wsim *s, size_t index, size_t *number)
         t->news.rng = rng_stream(s->in->seed, name);
     }
     make_children(g, &job->child_first, &job->children, s->a);
-    return make_sets(s, job);
+    make_sets(s, job);
+    return OK;
 }
 
 enum error_code wsim_jobs_begin(struct wsim *s)

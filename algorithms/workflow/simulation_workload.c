@@ -34,7 +34,7 @@ static double uniform(struct rng *r, double low, double high)
 
 enum error_code workflow_sim_grid_draw(const struct workflow_sim_grid_setting *setting,
                                        uint64_t seed, struct workflow_sim_grid *out,
-                                       struct arena *a, struct error *err)
+                                       struct arena *a)
 {
     struct rng speeds = rng_stream(seed, "workflow.grid");
     struct rng loads = rng_stream(seed, "workflow.load");
@@ -43,7 +43,6 @@ enum error_code workflow_sim_grid_draw(const struct workflow_sim_grid_setting *s
     struct workflow_sim_resource *list = NEW(a, struct workflow_sim_resource, count);
     double *latency_s = NEW(a, double, sites *sites);
 
-    (void)err;
     for (size_t i = 0; i < count; i++) {
         double mips = uniform(&speeds, setting->mips_min, setting->mips_max);
         bool loaded = rng_uniform(&loads) < setting->loaded_ratio;

@@ -135,15 +135,14 @@ static void note_neighbours(struct comparing *c)
         c->linked = isnan(problem->edges[e].transfer_s) && problem->edges[e].bytes > 0;
 }
 
-enum error_code workflow_equal_processors(const struct workflow_problem *problem,
-                                          struct workflow_clock *clock, size_t **same_as,
-                                          struct arena *a, struct error *err)
+void workflow_equal_processors(const struct workflow_problem *problem,
+                               struct workflow_clock *clock, size_t **same_as,
+                               struct arena *a)
 {
     size_t count = problem->processor_count, class_count = 0;
     struct comparing c = {.problem = problem, .clock = clock};
     size_t *same = NEW(a, size_t, count), *classes = NEW(a, size_t, count);
 
-    (void)err;
     c.of_resource = NEW(a, size_t, problem->in->snapshot->resource_count);
     c.on_site = NEW(a, size_t, problem->parts->site_count + 1);
     c.hash = NEW(a, uint64_t, count);
@@ -152,7 +151,7 @@ enum error_code workflow_equal_processors(const struct workflow_problem *problem
         same[p] = p;
     note_neighbours(&c);
     if (!hash_columns(&c))
-        return OK;
+        return;
     for (size_t p = 0; p < count; p++) {
         for (size_t k = 0; k < class_count && same[p] == p; k++)
             if (workflow_tick(clock, 1) && equal(&c, classes[k], p))
@@ -160,7 +159,6 @@ enum error_code workflow_equal_processors(const struct workflow_problem *problem
         if (same[p] == p)
             classes[class_count++] = p;
     }
-    return OK;
 }
 
 /* ---- tasks ---- */

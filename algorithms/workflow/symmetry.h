@@ -13,9 +13,9 @@
 
 /* same_as[p]: the lowest processor that is equal to p; without time p itself.
  * O(tasks * processors + classes * processors) where hashes differ when columns do. */
-enum error_code workflow_equal_processors(const struct workflow_problem *problem,
-                                          struct workflow_clock *clock, size_t **same_as,
-                                          struct arena *a, struct error *err);
+void workflow_equal_processors(const struct workflow_problem *problem,
+                               struct workflow_clock *clock, size_t **same_as,
+                               struct arena *a);
 
 /* O(processors + parents + children). */
 bool workflow_equal_tasks(const struct workflow_problem *problem, size_t i, size_t j);

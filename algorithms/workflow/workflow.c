@@ -202,7 +202,7 @@ enum error_code workflow_decide(const struct workflow_in *in, const struct polic
     TRY(workflow_problem_make(in, values[SLOTS] != 0, &problem, a, err));
     TRY(bound); /* after the request, so that the mistakes of both are reported */
     TRY(read_initial(policy, problem, a, err));
-    TRY(workflow_plan_make(problem, &plan, a, err));
+    TRY(workflow_plan_make(problem, &plan, a));
     plan.algorithm = policy->name;
     TRY(workflow_fn_of(policy)(problem, values + COMMON_COUNT, &plan, a, err));
     TRY(workflow_answer(problem, &plan, &answer, a, err));

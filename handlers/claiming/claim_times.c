@@ -93,8 +93,9 @@ static enum error_code choose_l(struct request *rq, const struct timeline_reques
     TRY(claim_l_choose(rq, body->l_choice, &question, chosen, &warning));
     *l = chosen->l_value;
     answer->l_choice = chosen;
-    return co_add_warning(warning, &answer->decision.warnings,
-                          &answer->decision.warning_count, rq->arena, rq->err);
+    co_add_warning(warning, &answer->decision.warnings, &answer->decision.warning_count,
+                   rq->arena);
+    return OK;
 }
 
 enum { TIMELINE_MIN_INTERVAL, TIMELINE_ZERO_L_INTERVAL, TIMELINE_PARAM_COUNT };

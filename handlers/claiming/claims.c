@@ -507,8 +507,7 @@ static void names_of(const struct claim_call *c, const size_t *list, size_t coun
     *out_count = count;
 }
 
-static enum error_code fill_moves(struct claim_call *c,
-                                  const struct co_claim_out *decided)
+static void fill_moves(struct claim_call *c, const struct co_claim_out *decided)
 {
     size_t count = decided->move_count;
     struct claim_move *moves = NEW(c->rq->arena, struct claim_move, count);
@@ -536,12 +535,11 @@ static enum error_code fill_moves(struct claim_call *c,
     c->answer->move_count = count;
     co_transfers(&c->world.grid, &moved, &transfers, &count, c->rq->arena);
     c->answer->transfer_count = count;
-    return co_transfers_fill(&c->world.grid, transfers, count, &c->answer->transfers,
-                             c->rq->arena, c->rq->err);
+    co_transfers_fill(&c->world.grid, transfers, count, &c->answer->transfers,
+                      c->rq->arena);
 }
 
-static enum error_code fill_sites(struct claim_call *c,
-                                  const struct co_claim_out *decided)
+static void fill_sites(struct claim_call *c, const struct co_claim_out *decided)
 {
     const struct co_grid *grid = &c->world.grid;
     struct co_site_processors *deltas =
@@ -563,12 +561,11 @@ static enum error_code fill_sites(struct claim_call *c,
     c->answer->preempt_jobs = stops;
     c->answer->preemption_count = decided->preemption_count;
     c->answer->history_pair_count = decided->added_count;
-    return co_pairs_fill(grid, decided->added, decided->added_count,
-                         &c->answer->history_pairs_added, c->rq->arena, c->rq->err);
+    co_pairs_fill(grid, decided->added, decided->added_count,
+                  &c->answer->history_pairs_added, c->rq->arena);
 }
 
-static enum error_code fill_claim(struct claim_call *c,
-                                  const struct co_claim_out *decided)
+static void fill_claim(struct claim_call *c, const struct co_claim_out *decided)
 {
     struct claim_answer *out = c->answer;
 
@@ -586,14 +583,13 @@ static enum error_code fill_claim(struct claim_call *c,
              &out->abort_count);
     names_of(c, decided->requeue, decided->requeue_count, &out->requeue_components,
              &out->requeue_count);
-    TRY(fill_moves(c, decided));
-    TRY(fill_sites(c, decided));
-    TRY(co_world_warnings(&c->world, &out->decision.warnings,
-                          &out->decision.warning_count, c->rq->arena, c->rq->err));
+    fill_moves(c, decided);
+    fill_sites(c, decided);
+    co_world_warnings(&c->world, &out->decision.warnings, &out->decision.warning_count,
+                      c->rq->arena);
     for (size_t i = 0; i < 2; i++)
-        TRY(co_add_warning(c->warnings[i], &out->decision.warnings,
-                           &out->decision.warning_count, c->rq->arena, c->rq->err));
-    return OK;
+        co_add_warning(c->warnings[i], &out->decision.warnings,
+                       &out->decision.warning_count, c->rq->arena);
 }
 
 /* ---- mode claim: what is stored ---- */
@@ -676,7 +672,7 @@ static enum error_code claim(struct request *rq, const void *in, void *out)
     TRY(look_up(c));
     TRY(co_claim(&c->in, &c->options, &decided, rq->arena, rq->err));
     TRY(save_history(c, &decided));
-    TRY(fill_claim(c, &decided));
+    fill_claim(c, &decided);
     decision_end(rq, "incremental", status_of(&decided), &c->answer->decision);
     return OK;
 }

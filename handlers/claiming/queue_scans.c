@@ -432,24 +432,21 @@ static enum error_code fill_placed(struct scan_call *c, size_t i, size_t *left,
         &lists->placements[c->answer->placement_count++], c->rq->arena, c->rq->err);
 }
 
-static enum error_code fill_refused(struct scan_call *c, size_t i,
-                                    struct answer_lists *lists)
+static void fill_refused(struct scan_call *c, size_t i, struct answer_lists *lists)
 {
     const struct queue *q = &c->queues[c->level];
     const struct co_job_request *request = &q->requests[scanned_first(c) + i];
     enum co_scan_outcome outcome = c->scan.jobs[i].outcome;
     struct scan_answer *out = c->answer;
 
-    TRY(co_unplaced_fill(&c->world, request, &c->scan.jobs[i].placement,
-                         &lists->unplaced[out->unplaced_count++], c->rq->arena,
-                         c->rq->err));
+    co_unplaced_fill(&c->world, request, &c->scan.jobs[i].placement,
+                     &lists->unplaced[out->unplaced_count++], c->rq->arena);
     if (outcome == CO_SCAN_PROMOTED)
         lists->promoted[out->promoted_count++] =
             (struct promotion){request->id, (int)c->level, (int)co_level_above(c->level)};
     if (outcome == CO_SCAN_TRIES || outcome == CO_SCAN_WAITED)
         lists->failed[out->failed_count++] =
             (struct failure){request->id, co_scan_outcome_names[outcome]};
-    return OK;
 }
 
 /* Whether a scanned job is still in some queue. */
@@ -494,7 +491,7 @@ static enum error_code fill_scan(struct scan_call *c)
             co_hold(&job->placement, left);
             TRY(fill_placed(c, i, left, &lists));
         } else if (job->outcome != CO_SCAN_NOT_REACHED) {
-            TRY(fill_refused(c, i, &lists));
+            fill_refused(c, i, &lists);
         }
         if (stays(job))
             lists.counts[out->count_count++] = (struct job_counts){
@@ -544,7 +541,7 @@ static void fill_queues(struct scan_call *c)
     fill_queue(c, CO_SUPER_LOW, &out->super_low, &out->super_low_count);
 }
 
-static enum error_code fill_warnings(struct scan_call *c)
+static void fill_warnings(struct scan_call *c)
 {
     const struct weights *w = &c->body->weights;
     const struct co_scan_weights weights = {
@@ -552,14 +549,12 @@ static enum error_code fill_warnings(struct scan_call *c)
     struct decision_answer *out = &c->answer->decision;
 
     if (c->snapshot)
-        TRY(co_world_warnings(&c->world, &out->warnings, &out->warning_count,
-                              c->rq->arena, c->rq->err));
-    TRY(co_add_warning(c->history_warning, &out->warnings, &out->warning_count,
-                       c->rq->arena, c->rq->err));
+        co_world_warnings(&c->world, &out->warnings, &out->warning_count, c->rq->arena);
+    co_add_warning(c->history_warning, &out->warnings, &out->warning_count, c->rq->arena);
     if (co_scan_weights_ordered(&weights))
-        return OK;
-    return co_add_warning("weight_order: n_h >= n_l, n_1 >= n_2 and n_3 >= n_4 are usual",
-                          &out->warnings, &out->warning_count, c->rq->arena, c->rq->err);
+        return;
+    co_add_warning("weight_order: n_h >= n_l, n_1 >= n_2 and n_3 >= n_4 are usual",
+                   &out->warnings, &out->warning_count, c->rq->arena);
 }
 
 enum error_code post_queue_scans(struct request *rq, const void *in, void *out)
@@ -587,7 +582,7 @@ enum error_code post_queue_scans(struct request *rq, const void *in, void *out)
     c->answer->next_scan_s =
         (c->snapshot ? c->world.now_s : c->body->now_s) + c->value[CO_SCAN_INTERVAL_S];
     fill_queues(c);
-    TRY(fill_warnings(c));
+    fill_warnings(c);
     decision_end(rq, co_scan_policies[0].name, DECISION_FEASIBLE, &c->answer->decision);
     return OK;
 }

@@ -141,8 +141,8 @@ enum error_code post_coallocation_advice(struct request *rq, const void *in, voi
     answer->available = advised.available;
     answer->watch = watch;
     answer->watch_count = advised.watch_count;
-    TRY(co_world_warnings(&world, &answer->decision.warnings,
-                          &answer->decision.warning_count, rq->arena, rq->err));
+    co_world_warnings(&world, &answer->decision.warnings, &answer->decision.warning_count,
+                      rq->arena);
     decision_end(rq, "co_allocate_or_not", DECISION_FEASIBLE, &answer->decision);
     return OK;
 }
@@ -411,8 +411,8 @@ enum error_code post_replication_advice(struct request *rq, const void *in, void
                                    files[i].access_count, sites, files[i].site_count};
     }
     answer->files = list;
-    TRY(co_world_warnings(&world, &answer->decision.warnings,
-                          &answer->decision.warning_count, rq->arena, rq->err));
+    co_world_warnings(&world, &answer->decision.warnings, &answer->decision.warning_count,
+                      rq->arena);
     decision_end(rq, "popular_files", DECISION_FEASIBLE, &answer->decision);
     return OK;
 }

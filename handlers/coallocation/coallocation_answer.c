@@ -176,35 +176,29 @@ const struct json_object co_unplaced_answer_json = {
 
 /* ---- from indexes to names ---- */
 
-enum error_code co_pairs_fill(const struct co_grid *grid, const struct co_pair *pairs,
-                              size_t count, const struct co_named_pair **out,
-                              struct arena *a, struct error *err)
+void co_pairs_fill(const struct co_grid *grid, const struct co_pair *pairs, size_t count,
+                   const struct co_named_pair **out, struct arena *a)
 {
     struct co_named_pair *list = NEW(a, struct co_named_pair, count);
 
-    (void)err;
     for (size_t i = 0; i < count; i++)
         list[i] = (struct co_named_pair){grid->sites[pairs[i].execution_site].id,
                                          grid->sites[pairs[i].file_site].id};
     *out = list;
-    return OK;
 }
 
-enum error_code co_transfers_fill(const struct co_grid *grid,
-                                  const struct co_transfer *transfers, size_t count,
-                                  const struct co_transfer_answer **out, struct arena *a,
-                                  struct error *err)
+void co_transfers_fill(const struct co_grid *grid, const struct co_transfer *transfers,
+                       size_t count, const struct co_transfer_answer **out,
+                       struct arena *a)
 {
     struct co_transfer_answer *list = NEW(a, struct co_transfer_answer, count);
 
-    (void)err;
     for (size_t i = 0; i < count; i++)
         list[i] = (struct co_transfer_answer){
             grid->files[transfers[i].file].id, grid->sites[transfers[i].from_site].id,
             grid->sites[transfers[i].to_site].id, transfers[i].bytes,
             transfers[i].estimated_s};
     *out = list;
-    return OK;
 }
 
 /* ---- a placement ---- */
@@ -364,20 +358,18 @@ co_placement_fill(const struct co_world *world, const struct co_job_request *req
     fill_components(&f);
     TRY(fill_launch(&f));
     fill_sites(&f, available);
-    TRY(co_pairs_fill(&world->grid, placement->added, placement->added_count,
-                      &out->history_pairs_added, a, err));
+    co_pairs_fill(&world->grid, placement->added, placement->added_count,
+                  &out->history_pairs_added, a);
     co_transfers(&world->grid, placement, &transfers, &out->transfer_count, a);
-    return co_transfers_fill(&world->grid, transfers, out->transfer_count,
-                             &out->transfers, a, err);
+    co_transfers_fill(&world->grid, transfers, out->transfer_count, &out->transfers, a);
+    return OK;
 }
 
 /* ---- a refusal ---- */
 
-enum error_code co_unplaced_fill(const struct co_world *world,
-                                 const struct co_job_request *request,
-                                 const struct co_placement *placement,
-                                 struct co_unplaced_answer *out, struct arena *a,
-                                 struct error *err)
+void co_unplaced_fill(const struct co_world *world, const struct co_job_request *request,
+                      const struct co_placement *placement,
+                      struct co_unplaced_answer *out, struct arena *a)
 {
     struct co_reason_answer *reasons = NEW(a, struct co_reason_answer, CO_REASON_COUNT);
     struct co_nearest_miss_answer *miss = NULL;
@@ -402,6 +394,6 @@ enum error_code co_unplaced_fill(const struct co_world *world,
             world->grid.sites[placement->nearest_site].id, placement->processors_short};
         out->nearest_miss = miss;
     }
-    return co_pairs_fill(&world->grid, placement->added, placement->added_count,
-                         &out->history_pairs_added, a, err);
+    co_pairs_fill(&world->grid, placement->added, placement->added_count,
+                  &out->history_pairs_added, a);
 }

@@ -350,15 +350,13 @@ void co_world_check_options(const struct co_world *world, struct error *err)
 
 /* ---- warnings ---- */
 
-enum error_code co_world_warnings(const struct co_world *world,
-                                  const char *const **warnings, size_t *count,
-                                  struct arena *a, struct error *err)
+void co_world_warnings(const struct co_world *world, const char *const **warnings,
+                       size_t *count, struct arena *a)
 {
     const struct co_grid *grid = &world->grid;
     const char *first[2] = {NULL, NULL}, **list = NEW(a, const char *, 2);
     size_t sites[2] = {0, 0};
 
-    (void)err;
     for (size_t s = 0; s < grid->site_count; s++) {
         double measured_s = grid->sites[s].source->measured_at_s;
         bool odd[2] = {grid->sites[s].inconsistent,
@@ -381,7 +379,6 @@ enum error_code co_world_warnings(const struct co_world *world,
             sites[i], first[i]);
     }
     *warnings = list;
-    return OK;
 }
 
 /* ---- reading a job ---- */

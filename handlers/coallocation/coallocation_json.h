@@ -109,9 +109,8 @@ void co_world_check_options(const struct co_world *world, struct error *err);
 
 /* What is odd about the sites, as warnings inconsistent_site and stale_site. *list grows
  * to hold them. */
-enum error_code co_world_warnings(const struct co_world *world,
-                                  const char *const **warnings, size_t *count,
-                                  struct arena *a, struct error *err);
+void co_world_warnings(const struct co_world *world, const char *const **warnings,
+                       size_t *count, struct arena *a);
 
 /* Makes a struct co_job of a request's, `pointer` says where it is ("/jobs/3"). Notes
  * every mistake; *out is complete only if there was none. */
@@ -214,19 +213,15 @@ co_placement_fill(const struct co_world *world, const struct co_job_request *req
                   struct arena *a, struct error *err);
 
 /* A refused one. */
-enum error_code co_unplaced_fill(const struct co_world *world,
-                                 const struct co_job_request *request,
-                                 const struct co_placement *placement,
-                                 struct co_unplaced_answer *out, struct arena *a,
-                                 struct error *err);
+void co_unplaced_fill(const struct co_world *world, const struct co_job_request *request,
+                      const struct co_placement *placement,
+                      struct co_unplaced_answer *out, struct arena *a);
 
 /* Pairs and transfers with names instead of indexes. */
-enum error_code co_pairs_fill(const struct co_grid *grid, const struct co_pair *pairs,
-                              size_t count, const struct co_named_pair **out,
-                              struct arena *a, struct error *err);
-enum error_code co_transfers_fill(const struct co_grid *grid,
-                                  const struct co_transfer *transfers, size_t count,
-                                  const struct co_transfer_answer **out, struct arena *a,
-                                  struct error *err);
+void co_pairs_fill(const struct co_grid *grid, const struct co_pair *pairs, size_t count,
+                   const struct co_named_pair **out, struct arena *a);
+void co_transfers_fill(const struct co_grid *grid, const struct co_transfer *transfers,
+                       size_t count, const struct co_transfer_answer **out,
+                       struct arena *a);
 
 #endif

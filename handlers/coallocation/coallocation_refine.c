@@ -275,7 +275,7 @@ static void use_links(struct refining *r)
 
 /* ---- transfers ---- */
 
-static enum error_code use_biases(struct refining *r)
+static void use_biases(struct refining *r)
 {
     struct arena *a = r->rq->arena;
     size_t n = r->grid->site_count, count = 0;
@@ -304,7 +304,6 @@ static enum error_code use_biases(struct refining *r)
                 before[link] / r->grid->bandwidth_mbps[link], (uint64_t)list[i].count};
     }
     r->basis->transfer_biases = rows;
-    return OK;
 }
 
 /* ---- idle processors ---- */
@@ -380,7 +379,7 @@ enum error_code co_refine(struct request *rq, const struct co_from_history *in,
     if (in->links)
         use_links(&r);
     if (in->transfer_bias)
-        TRY(use_biases(&r));
+        use_biases(&r);
     if (!isnan(in->idle_horizon_s))
         use_idle(&r);
     if (found_nothing(&r))
@@ -389,18 +388,16 @@ enum error_code co_refine(struct request *rq, const struct co_from_history *in,
     return OK;
 }
 
-enum error_code co_add_warning(const char *text, const char *const **list, size_t *count,
-                               struct arena *a, struct error *err)
+void co_add_warning(const char *text, const char *const **list, size_t *count,
+                    struct arena *a)
 {
     const char **longer;
 
-    (void)err;
     if (!text)
-        return OK;
+        return;
     longer = NEW(a, const char *, *count + 1);
     for (size_t i = 0; i < *count; i++)
         longer[i] = (*list)[i];
     longer[(*count)++] = text;
     *list = longer;
-    return OK;
 }

@@ -67,7 +67,7 @@ enum error_code co_refine(struct request *rq, const struct co_from_history *in,
                           const char **warning);
 
 /* One more at the end of a list of warnings; NULL: nothing happens. */
-enum error_code co_add_warning(const char *text, const char *const **list, size_t *count,
-                               struct arena *a, struct error *err);
+void co_add_warning(const char *text, const char *const **list, size_t *count,
+                    struct arena *a);
 
 #endif

@@ -323,8 +323,8 @@ static void check_request(const struct plans_request *body, struct error *err)
 /* ---- durations ---- */
 
 /* How long the job runs on so many processors; NAN: not known. */
-static enum error_code duration_of(const struct planning *p, double processors,
-                                   double *duration_s, struct duration_answer *basis)
+static void duration_of(const struct planning *p, double processors, double *duration_s,
+                        struct duration_answer *basis)
 {
     const struct plans_request *body = p->body;
     bool scaled = !isnan(body->reference_processors);
@@ -335,8 +335,8 @@ static enum error_code duration_of(const struct planning *p, double processors,
     if (scaled)
         basis->processors = body->reference_processors;
     if (body->duration_from)
-        TRY(co_run_time_of(&p->runs, body->duration_from, basis->processors, &told_s,
-                           &samples, p->rq->arena, p->rq->err));
+        co_run_time_of(&p->runs, body->duration_from, basis->processors, &told_s,
+                       &samples, p->rq->arena);
     basis->samples = samples;
     if (told_s > 0)
         basis->basis = DURATION_EXECUTIONS;
@@ -344,18 +344,17 @@ static enum error_code duration_of(const struct planning *p, double processors,
     if (scaled)
         *duration_s *=
             speedup_of(body, body->reference_processors) / speedup_of(body, processors);
-    return OK;
 }
 
-static enum error_code say_duration(const struct planning *p, double processors)
+static void say_duration(const struct planning *p, double processors)
 {
     struct duration_answer *basis = NEW(p->rq->arena, struct duration_answer, 1);
     struct decision_answer *out = &p->answer->decision;
     const char *warning = NULL;
 
-    TRY(duration_of(p, processors, &p->answer->duration_s, basis));
+    duration_of(p, processors, &p->answer->duration_s, basis);
     if (!p->body->duration_from)
-        return OK;
+        return;
     p->answer->duration_basis = basis;
     if (p->runs.unavailable)
         warning = "history_unavailable: the stored executions cannot be read now; "
@@ -363,8 +362,7 @@ static enum error_code say_duration(const struct planning *p, double processors)
     else if (basis->basis == DURATION_GIVEN)
         warning = "few_samples: too few executions on so many processors; duration_s is "
                   "used";
-    return co_add_warning(warning, &out->warnings, &out->warning_count, p->rq->arena,
-                          p->rq->err);
+    co_add_warning(warning, &out->warnings, &out->warning_count, p->rq->arena);
 }
 
 /* ---- components ---- */
@@ -430,7 +428,7 @@ static enum error_code plan_components(struct planning *p)
     TRY(p->rq->err->code);
     if (body->duration_from)
         TRY(co_run_times_find(p->rq, body->duration_from, &p->runs));
-    TRY(say_duration(p, total));
+    say_duration(p, total);
     out->processors = total;
     if (!isnan(out->duration_s))
         TRY(co_common_slot(needs, body->site_count, out->duration_s, body->earliest_s,
@@ -531,8 +529,8 @@ static void list_counts(const struct plans_request *body, struct counts *out,
         out->list[out->count++] = n;
 }
 
-static enum error_code list_sizes(const struct planning *p, const struct counts *counts,
-                                  struct co_fuzzy_size **sizes, size_t *size_count)
+static void list_sizes(const struct planning *p, const struct counts *counts,
+                       struct co_fuzzy_size **sizes, size_t *size_count)
 {
     struct co_fuzzy_size *list = NEW(p->rq->arena, struct co_fuzzy_size, counts->count);
     struct duration_answer basis;
@@ -541,12 +539,11 @@ static enum error_code list_sizes(const struct planning *p, const struct counts 
     for (size_t i = 0; i < counts->count; i++) {
         double duration_s;
 
-        TRY(duration_of(p, counts->list[i], &duration_s, &basis));
+        duration_of(p, counts->list[i], &duration_s, &basis);
         if (duration_s > 0 && isfinite(duration_s))
             list[(*size_count)++] = (struct co_fuzzy_size){counts->list[i], duration_s};
     }
     *sizes = list;
-    return OK;
 }
 
 /* Whether nothing better can have been passed over: see co_fuzzy_slot(). */
@@ -562,13 +559,13 @@ static bool is_exact(const struct co_fuzzy_in *in)
            (in->max_sites >= in->site_count && !by_sites);
 }
 
-static enum error_code fill_fuzzy(struct planning *p, const struct co_fuzzy_out *slot)
+static void fill_fuzzy(struct planning *p, const struct co_fuzzy_out *slot)
 {
     struct plans_answer *out = p->answer;
     struct co_reservation_answer *list =
         NEW(p->rq->arena, struct co_reservation_answer, slot->part_count);
 
-    TRY(say_duration(p, slot->processors));
+    say_duration(p, slot->processors);
     out->start_s = slot->start_s;
     out->end_s = slot->end_s;
     out->processors = slot->processors;
@@ -579,7 +576,6 @@ static enum error_code fill_fuzzy(struct planning *p, const struct co_fuzzy_out 
                                                  slot->start_s, out->duration_s};
     out->reservations = list;
     out->reservation_count = slot->part_count;
-    return OK;
 }
 
 static void list_sites(const struct plans_request *body,
@@ -622,14 +618,14 @@ static enum error_code plan_fuzzy(struct planning *p)
     if (body->duration_from)
         TRY(co_run_times_find(p->rq, body->duration_from, &p->runs));
     list_counts(body, &counts, p->rq->arena);
-    TRY(list_sizes(p, &counts, &sizes, &in.size_count));
+    list_sizes(p, &counts, &sizes, &in.size_count);
     list_sites(body, &in.sites, p->rq->arena);
     in.sizes = sizes;
     TRY(co_fuzzy_slot(&in, &slot, p->rq->arena));
     if (slot.found)
-        TRY(fill_fuzzy(p, &slot));
+        fill_fuzzy(p, &slot);
     else if (counts.count)
-        TRY(say_duration(p, counts.list[0]));
+        say_duration(p, counts.list[0]);
     if (!slot.found)
         p->answer->duration_s = (double)NAN;
     if (is_exact(&in))

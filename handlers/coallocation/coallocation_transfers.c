@@ -175,10 +175,10 @@ enum error_code post_transfer_estimates(struct request *rq, const void *in, void
     list_estimates(&world.grid, wanted, file, bytes, answer, rq->arena);
     for (size_t i = 0; i < answer->estimate_count; i++)
         reached = reached || !isnan(answer->estimates[i].transfer_time_s);
-    TRY(co_world_warnings(&world, &answer->decision.warnings,
-                          &answer->decision.warning_count, rq->arena, rq->err));
-    TRY(co_add_warning(warning, &answer->decision.warnings,
-                       &answer->decision.warning_count, rq->arena, rq->err));
+    co_world_warnings(&world, &answer->decision.warnings, &answer->decision.warning_count,
+                      rq->arena);
+    co_add_warning(warning, &answer->decision.warnings, &answer->decision.warning_count,
+                   rq->arena);
     decision_end(rq, "transfer_estimates",
                  reached ? DECISION_OPTIMAL : DECISION_INFEASIBLE, &answer->decision);
     return OK;

@@ -145,8 +145,7 @@ static enum error_code refuse(struct work *w, size_t i,
 {
     struct co_unplaced_answer *out = &w->unplaced[w->answer->unplaced_count++];
 
-    TRY(co_unplaced_fill(&w->world, &w->body->jobs[i], placement, out, w->rq->arena,
-                         w->rq->err));
+    co_unplaced_fill(&w->world, &w->body->jobs[i], placement, out, w->rq->arena);
     if (w->rq->service)
         metrics_unplaced(w->rq->service->metrics, out->reason, 1);
     w->proven = false;
@@ -206,14 +205,12 @@ static enum decision_status status_of(const struct work *w)
     return w->proven && !w->body->split_only ? DECISION_OPTIMAL : DECISION_FEASIBLE;
 }
 
-static enum error_code warn(struct work *w, const char *of_history)
+static void warn(struct work *w, const char *of_history)
 {
     struct decision_answer *out = &w->answer->decision;
 
-    TRY(co_world_warnings(&w->world, &out->warnings, &out->warning_count, w->rq->arena,
-                          w->rq->err));
-    return co_add_warning(of_history, &out->warnings, &out->warning_count, w->rq->arena,
-                          w->rq->err);
+    co_world_warnings(&w->world, &out->warnings, &out->warning_count, w->rq->arena);
+    co_add_warning(of_history, &out->warnings, &out->warning_count, w->rq->arena);
 }
 
 enum error_code post_coallocations(struct request *rq, const void *in, void *out)
@@ -236,7 +233,7 @@ enum error_code post_coallocations(struct request *rq, const void *in, void *out
     if (w.pair_uses)
         TRY(co_history_save(rq, &w.world.grid, w.pair_uses));
     list_remaining(&w);
-    TRY(warn(&w, warning));
+    warn(&w, warning);
     w.answer->placements = w.placements;
     w.answer->unplaced = w.unplaced;
     rq->gap_ratio = w.worst_gap_ratio;

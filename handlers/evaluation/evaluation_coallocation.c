@@ -409,22 +409,19 @@ static enum error_code fill_lists(const struct evaluation_request *body,
     return OK;
 }
 
-static enum error_code fill_cumulative(const struct evaluation_request *body,
-                                       const struct co_run_job *jobs,
-                                       struct evaluation_answer *out, struct arena *a,
-                                       struct error *err)
+static void fill_cumulative(const struct evaluation_request *body,
+                            const struct co_run_job *jobs, struct evaluation_answer *out,
+                            struct arena *a)
 {
     size_t count = body->cumulative_count;
     struct cumulative_answer *rows = NEW(a, struct cumulative_answer, count);
     size_t *by = NEW(a, size_t, count);
 
-    (void)err;
     co_cumulative(jobs, body->job_count, body->cumulative_at_s, count, by, a);
     for (size_t i = 0; i < count; i++)
         rows[i] = (struct cumulative_answer){body->cumulative_at_s[i], by[i]};
     out->cumulative = rows;
     out->cumulative_count = count;
-    return OK;
 }
 
 enum error_code evaluate_coallocation(struct request *rq, const void *in, void *out)
@@ -449,7 +446,7 @@ enum error_code evaluate_coallocation(struct request *rq, const void *in, void *
     answer->started_count = answer->of.started_count;
     answer->finished_count = answer->of.finished_count;
     TRY(fill_lists(body, jobs, answer, rq->arena, rq->err));
-    TRY(fill_cumulative(body, jobs, answer, rq->arena, rq->err));
+    fill_cumulative(body, jobs, answer, rq->arena);
     decision_end(rq, "coallocation", DECISION_FEASIBLE, &answer->decision);
     return OK;
 }

@@ -652,7 +652,7 @@ static enum error_code check_jobs(struct work *w)
     for (size_t i = 0; i < w->body->job_count; i++)
         named += (w->body->jobs[i].resource_id != NULL) + w->body->jobs[i].resource_count;
     if (named > 0 || w->snapshot)
-        TRY(histories_begin(w->snapshot, named, &w->histories, w->rq->arena, w->rq->err));
+        histories_begin(w->snapshot, named, &w->histories, w->rq->arena);
     histories_check(&w->histories, w->rq->err);
     for (size_t i = 0; i < w->body->job_count; i++) {
         const struct checkpoint_job *job = &w->body->jobs[i];

@@ -478,7 +478,7 @@ enum error_code round_call_begin(struct round_call *call, struct request *rq,
     TRY(decision_snapshot(rq, body->snapshot, body->snapshot_id, true, &call->snapshot));
     if (!call->policy)
         return rq->err->code;
-    TRY(histories_begin(call->snapshot, 0, &call->histories, rq->arena, rq->err));
+    histories_begin(call->snapshot, 0, &call->histories, rq->arena);
     histories_check(&call->histories, rq->err);
     take_resources(call, &place_of);
     take_jobs(call, place_of);

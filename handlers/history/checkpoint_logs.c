@@ -145,13 +145,11 @@ enum error_code post_checkpoint_logs(struct request *rq, const void *in, void *o
     return OK;
 }
 
-static enum error_code take_list(const struct checkpoint_log *list, size_t count,
-                                 struct logs_page *page, struct arena *a,
-                                 struct error *err)
+static void take_list(const struct checkpoint_log *list, size_t count,
+                      struct logs_page *page, struct arena *a)
 {
     struct log_record *records = NEW(a, struct log_record, count);
 
-    (void)err;
     for (size_t i = 0; i < count; i++) {
         records[i].log = list[i];
         records[i].action =
@@ -159,7 +157,6 @@ static enum error_code take_list(const struct checkpoint_log *list, size_t count
     }
     page->checkpoint_logs = records;
     page->log_count = count;
-    return OK;
 }
 
 enum error_code get_checkpoint_logs(struct request *rq, const void *in, void *out)
@@ -184,6 +181,6 @@ enum error_code get_checkpoint_logs(struct request *rq, const void *in, void *ou
     TRY(request_db(rq, &db));
     TRY(store_checkpoint_logs_read(db, rq->principal.tenant, &filter, &part, &list,
                                    &count, &page->next_page_token, rq->arena, rq->err));
-    TRY(take_list(list, count, page, rq->arena, rq->err));
+    take_list(list, count, page, rq->arena);
     return page_link(rq, page->next_page_token);
 }

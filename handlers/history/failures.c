@@ -424,13 +424,13 @@ static enum error_code list_resources(struct statistics_work *w, struct db_sessi
     size_t count;
 
     if (w->query->resource_id) {
-        TRY(histories_begin(NULL, 1, &w->histories, w->rq->arena, w->rq->err));
+        histories_begin(NULL, 1, &w->histories, w->rq->arena);
         histories_find(&w->histories, w->query->resource_id, true);
         return OK;
     }
     TRY(store_peers(db, w->rq->principal.tenant, "[]", true, STATISTICS_RESOURCES_MAX,
                     &all, &count, w->rq->arena, w->rq->err));
-    TRY(histories_begin(NULL, count, &w->histories, w->rq->arena, w->rq->err));
+    histories_begin(NULL, count, &w->histories, w->rq->arena);
     for (size_t i = 0; i < count; i++)
         histories_find(&w->histories, all[i].resource_id, true);
     if (count < STATISTICS_RESOURCES_MAX)

@@ -87,24 +87,20 @@ static void limit_window(struct fitted_core *core, const struct drift_rule *rule
     core->sums.down_start -= core->sums.down_start < over ? core->sums.down_start : over;
 }
 
-enum error_code core_create_empty(struct fitted_model *m, struct arena *a,
-                                  struct error *err)
+void core_create_empty(struct fitted_model *m, struct arena *a)
 {
     const struct perf_range none = {(double)NAN, (double)NAN};
 
-    (void)err;
     m->core = NEW(a, struct fitted_core, 1);
     for (size_t i = 0; i < FITTED_INPUTS_MAX; i++)
         m->core->range[i] = none;
     m->core->change_factor = m->core->change_at_s = (double)NAN;
-    return OK;
 }
 
-enum error_code core_create(struct fitted_model *m, const struct fitted_run *runs,
-                            const enum fitted_verdict *verdict, size_t count,
-                            struct arena *a, struct error *err)
+void core_create(struct fitted_model *m, const struct fitted_run *runs,
+                 const enum fitted_verdict *verdict, size_t count, struct arena *a)
 {
-    TRY(core_create_empty(m, a, err));
+    core_create_empty(m, a);
     for (size_t i = 0; i < count; i++) {
         if (verdict[i] != RUN_FIT && (verdict[i] != RUN_OUTLIER || runs[i].run.outlier))
             continue;
@@ -113,7 +109,6 @@ enum error_code core_create(struct fitted_model *m, const struct fitted_run *run
     }
     limit_window(m->core, rule_of(m));
     m->core->sums.up_start = m->core->sums.down_start = m->core->row_count;
-    return OK;
 }
 
 /* ---- what is told of it ---- */
@@ -172,17 +167,14 @@ static void take_notes(struct fitted_core *core)
 /* ---- training ---- */
 
 /* Lists of combinations that live in the scratch arena move to where they stay. */
-static enum error_code keep_lists(struct fitted_model *m, struct arena *a,
-                                  struct error *err)
+static void keep_lists(struct fitted_model *m, struct arena *a)
 {
     struct perf_model_set copy;
 
-    (void)err;
     if (m->kind != MODEL_COMPREHENSIVE)
-        return OK;
+        return;
     perf_set_copy(&m->set, &copy, a);
     m->set = copy;
-    return OK;
 }
 
 static size_t count_outliers(const struct fitted_core *core)
@@ -234,7 +226,7 @@ enum error_code core_train(struct fitted_model *m, const struct fitted_room *roo
     trained.core = m->core;
     trained.outlier_count += count_outliers(m->core);
     trained.unusable_count = m->unusable_count;
-    TRY(keep_lists(&trained, room->a, err));
+    keep_lists(&trained, room->a);
     *m = trained;
     return measure(m, room, err);
 }
@@ -248,7 +240,7 @@ static enum error_code reform(struct fitted_model *m, const struct fitted_room *
     arena_reset(room->scratch);
     runs = core_training_rows(m->core, CORE_ROWS_WEIGHED, &count, room->scratch);
     TRY(fitted_reform(m, runs, count, room->budget, room->scratch, err));
-    TRY(keep_lists(m, room->a, err));
+    keep_lists(m, room->a);
     return measure(m, room, err);
 }
 

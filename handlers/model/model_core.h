@@ -66,13 +66,11 @@ struct fitted_room {
 };
 
 /* Gives a model that was just trained its memory: rows, errors, ranges. */
-enum error_code core_create(struct fitted_model *m, const struct fitted_run *runs,
-                            const enum fitted_verdict *verdict, size_t count,
-                            struct arena *a, struct error *err);
+void core_create(struct fitted_model *m, const struct fitted_run *runs,
+                 const enum fitted_verdict *verdict, size_t count, struct arena *a);
 
 /* An empty memory, for a model that is still to be trained. */
-enum error_code core_create_empty(struct fitted_model *m, struct arena *a,
-                                  struct error *err);
+void core_create_empty(struct fitted_model *m, struct arena *a);
 
 /* Trains the model from what it remembers. *done false: no model came of it, and why is
  * in *reason; the old one stays. */
@@ -111,8 +109,7 @@ void core_place_of(const struct fitted_model *m, const struct perf_query *query,
 
 /* The interval of a level, by groups. */
 enum error_code core_interval(const struct fitted_core *core, double level,
-                              struct fitted_interval *out, struct arena *a,
-                              struct error *err);
+                              struct fitted_interval *out, struct arena *a);
 
 /* ---- for this folder's parts of it ---- */
 

@@ -446,16 +446,14 @@ enum error_code core_measure(struct fitted_model *m, struct arena *a,
     if (!m->reason && !(m->kind == MODEL_COMPREHENSIVE && m->set.reference))
         TRY(validate(m, runs, count, budget, scratch, err));
     core->since_measured = 0;
-    return core_interval(core, 0.6827, &core->judge, scratch, err);
+    return core_interval(core, 0.6827, &core->judge, scratch);
 }
 
 enum error_code core_interval(const struct fitted_core *core, double level,
-                              struct fitted_interval *out, struct arena *a,
-                              struct error *err)
+                              struct fitted_interval *out, struct arena *a)
 {
     struct fitted_interval interval = {.level = level, .by_group = true};
 
-    (void)err;
     interval.low_ratio = interval.high_ratio = (double)NAN;
     for (size_t g = 0; g < LOG_GROUP_COUNT; g++) {
         struct log_set set;

@@ -125,7 +125,7 @@ static enum error_code fill_fit(struct request *rq, const struct fit_request *in
                                 const struct fitted_model *m, struct fit_answer *out)
 {
     TRY(warn_of_fit(rq, m, out));
-    TRY(model_summary_of(m, NULL, &out->summary, rq->arena, rq->err));
+    model_summary_of(m, NULL, &out->summary, rq->arena);
     if (m->reason) {
         struct fit_reason *row = NEW(rq->arena, struct fit_reason, 1);
 

@@ -601,7 +601,7 @@ enum error_code fitted_train(enum model_kind kind, const struct model_settings *
     TRY(fit_screened(kind, settings, screened, count, budget, out, verdict, a, err));
     if (out->reason)
         return OK;
-    TRY(core_create(out, runs, verdict, count, a, err));
+    core_create(out, runs, verdict, count, a);
     return core_measure(out, a, a, budget, err);
 }
 
@@ -698,7 +698,7 @@ enum error_code fitted_interval(const struct fitted_model *m, double level,
     struct prediction_interval unit = {0};
 
     if (m->core && !is_ported)
-        return core_interval(m->core, level, out, a, err);
+        return core_interval(m->core, level, out, a);
     ratios_in_order(&m->errors, latest);
     *out = (struct fitted_interval){.level = level};
     out->low_ratio = out->high_ratio = (double)NAN;

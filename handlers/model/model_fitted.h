@@ -222,9 +222,8 @@ double fitted_recent_appe_pct(const struct fitted_model *m);
 
 /* All that is to be kept of it, but its settings; with_runs: also the runs that it
  * remembers, without which it predicts as well but cannot learn of a change. */
-enum error_code fitted_pack(const struct fitted_model *m, bool with_runs,
-                            const double **packed, size_t *count, struct arena *a,
-                            struct error *err);
+void fitted_pack(const struct fitted_model *m, bool with_runs, const double **packed,
+                 size_t *count, struct arena *a);
 
 /* The settings stay as they were given. ERR_INVALID: these are not such numbers. */
 enum error_code fitted_unpack(enum model_kind kind, const struct model_settings *settings,

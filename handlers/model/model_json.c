@@ -402,15 +402,12 @@ static struct model_range range_of(struct perf_range range)
     return (struct model_range){range.low, range.high};
 }
 
-enum error_code model_summary_of(const struct fitted_model *m,
-                                 const char *reference_model_id,
-                                 struct model_summary *out, struct arena *a,
-                                 struct error *err)
+void model_summary_of(const struct fitted_model *m, const char *reference_model_id,
+                      struct model_summary *out, struct arena *a)
 {
     struct model_porting *porting = NULL;
     struct model_change *change = NULL;
 
-    (void)err;
     if (m->core && m->core->change_count > 0) {
         change = NEW(a, struct model_change, 1);
         *change = (struct model_change){m->core->change_at_s, m->core->change_factor,
@@ -450,7 +447,6 @@ enum error_code model_summary_of(const struct fitted_model *m,
         .change_count = m->core ? m->core->change_count : 0,
         .change = change,
     };
-    return OK;
 }
 
 const char *model_unused_inputs(const struct fitted_model *m, struct arena *a,
@@ -655,7 +651,7 @@ enum error_code model_packed_text(const struct fitted_model *m, const char **tex
     struct db_bytes bytes;
     size_t count;
 
-    TRY(fitted_pack(m, false, &numbers, &count, a, err));
+    fitted_pack(m, false, &numbers, &count, a);
     bytes = store_numbers(numbers, count, a);
     *text = bytes.data ? base64url_encode(bytes.data, bytes.length, a) : NULL;
     return *text ? OK : fail_memory(err);

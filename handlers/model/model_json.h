@@ -116,10 +116,8 @@ struct model_summary {
 extern const struct json_object model_summary_json;
 
 /* reference_model_id: of a ported model, NULL when there is none. */
-enum error_code model_summary_of(const struct fitted_model *m,
-                                 const char *reference_model_id,
-                                 struct model_summary *out, struct arena *a,
-                                 struct error *err);
+void model_summary_of(const struct fitted_model *m, const char *reference_model_id,
+                      struct model_summary *out, struct arena *a);
 
 /* A model that leaves out inputs that it was given: which, as a warning; NULL: none does,
  * or no memory, which *err says. */

@@ -175,9 +175,9 @@ enum error_code model_write(struct db_session *db, const struct store_model *mod
     const double *numbers;
     size_t count;
 
-    TRY(fitted_pack(fitted, true, &numbers, &count, a, err));
+    fitted_pack(fitted, true, &numbers, &count, a);
     version.numbers = store_numbers(numbers, count, a);
-    TRY(model_summary_of(fitted, reference_model_id, &summary, a, err));
+    model_summary_of(fitted, reference_model_id, &summary, a);
     json_print(&model_summary_json, &summary, &b);
     text_add(&b, "", 1);
     if (b.failed || !version.numbers.data)
@@ -537,7 +537,7 @@ static enum error_code learn_remembering(struct learning *l, struct arena *scrat
     if (!starting)
         out->learnt_count = l->news_count;
     if (starting)
-        TRY(core_create_empty(&l->fitted, l->rq->arena, l->rq->err));
+        core_create_empty(&l->fitted, l->rq->arena);
     TRY(learn_batch(l, &room, &batch));
     if (starting) /* nobody was told what it said on the way */
         l->fitted.errors = (struct fitted_errors){0};

@@ -381,21 +381,18 @@ static void walk_model(struct walk *w, struct fitted_model *m)
         walk_core(w, m);
 }
 
-enum error_code fitted_pack(const struct fitted_model *m, bool with_runs,
-                            const double **packed, size_t *count, struct arena *a,
-                            struct error *err)
+void fitted_pack(const struct fitted_model *m, bool with_runs, const double **packed,
+                 size_t *count, struct arena *a)
 {
     struct fitted_model copy = *m;
     struct walk w = {.with_runs = with_runs, .a = a};
 
-    (void)err;
     walk_model(&w, &copy); /* how many */
     w.out = NEW(a, double, w.at);
     *count = w.at;
     w.at = 0;
     walk_model(&w, &copy);
     *packed = w.out;
-    return OK;
 }
 
 static bool is_size(double x)

@@ -625,12 +625,10 @@ static void start_answer(const struct remaining_request *in, struct remaining_an
 /* The reports of the request or the stored ones, as a history. */
 static enum error_code read_history(const struct remaining_request *in,
                                     const struct looked_up *stored, size_t max_points,
-                                    struct progress_history *out, struct arena *a,
-                                    struct error *err)
+                                    struct progress_history *out, struct arena *a)
 {
     struct progress_sample *list;
 
-    (void)err;
     if (!in->samples)
         return progress_history_of(stored->samples, stored->sample_count, max_points, out,
                                    a);
@@ -675,7 +673,7 @@ enum error_code predict_remaining(struct request *rq, const void *in, void *out)
     start_answer(body, answer);
     TRY(look_up(rq, body, &stored));
     TRY(read_history(body, &stored, question.options.max_points, &question.history,
-                     rq->arena, rq->err));
+                     rq->arena));
     read_functions(body, &question, rq->arena);
     if (body->previous) {
         question.previous_count = body->previous->sample_count;

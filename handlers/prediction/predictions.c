@@ -839,7 +839,7 @@ static enum error_code name_models(struct predicting *p)
         names[i] = (struct named_model){p->models[i].id, p->models[i].state,
                                         model_kind_names[p->models[i].fitted.kind],
                                         p->models[i].version};
-    TRY(model_summary_of(m, NULL, &s, p->rq->arena, p->rq->err));
+    model_summary_of(m, NULL, &s, p->rq->arena);
     *basis = (struct basis){
         s.sample_count,        s.unseen_count,   s.unseen_appe_pct, s.recent_appe_pct,
         s.fit_appe_pct,        s.cross_appe_pct, s.problem_size,    s.processors,

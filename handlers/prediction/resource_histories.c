@@ -22,13 +22,11 @@ struct histories_options histories_options_preset(void)
                                       .to_s = NAN};
 }
 
-enum error_code histories_begin(const struct snapshot *snapshot, size_t expected,
-                                struct resource_histories *out, struct arena *a,
-                                struct error *err)
+void histories_begin(const struct snapshot *snapshot, size_t expected,
+                     struct resource_histories *out, struct arena *a)
 {
     size_t count = snapshot ? snapshot->resource_count : 0;
 
-    (void)err;
     *out = (struct resource_histories){.count = count, .now_s = NAN};
     out->list = NEW(a, struct resource_history, snapshot ? count : expected);
     name_index_create(&out->index, snapshot ? count : expected, a);
@@ -37,7 +35,6 @@ enum error_code histories_begin(const struct snapshot *snapshot, size_t expected
         out->list[i].resource = &snapshot->resources[i];
         name_index_add(&out->index, out->list[i].id, i);
     }
-    return OK;
 }
 
 size_t histories_find(struct resource_histories *h, const char *id, bool add)
@@ -163,15 +160,13 @@ static bool says_history(const struct resource *r)
                  r->failure_times_s);
 }
 
-static enum error_code take_times(const struct resource *r, double now_s,
-                                  struct resource_history *out, struct arena *a,
-                                  struct error *err)
+static void take_times(const struct resource *r, double now_s,
+                       struct resource_history *out, struct arena *a)
 {
     struct failure_interval *list =
         NEW(a, struct failure_interval, r->failure_time_count);
     size_t count = 0;
 
-    (void)err;
     out->gap_s = NEW(a, double, r->failure_time_count);
     for (size_t i = 0; i < r->failure_time_count; i++)
         if (!isnan(r->failure_times_s[i]))
@@ -179,17 +174,15 @@ static enum error_code take_times(const struct resource *r, double now_s,
                 (struct failure_interval){r->failure_times_s[i], r->failure_times_s[i]};
     reliability_of(list, count, r->observed_since_s, now_s, &out->reliability, out->gap_s,
                    &out->gap_count, a);
-    return OK;
 }
 
 /* The single figures win over the list of times. */
-static enum error_code take_given(const struct resource *r, double now_s,
-                                  struct resource_history *out, struct arena *a,
-                                  struct error *err)
+static void take_given(const struct resource *r, double now_s,
+                       struct resource_history *out, struct arena *a)
 {
     struct reliability *known = &out->reliability;
 
-    TRY(take_times(r, now_s, out, a, err));
+    take_times(r, now_s, out, a);
     if (!isnan(r->last_failure_at_s)) {
         known->last_failure_at_s = r->last_failure_at_s;
         if (known->failure_count == 0)
@@ -207,7 +200,6 @@ static enum error_code take_given(const struct resource *r, double now_s,
     known->uptime_total_s =
         isnan(r->uptime_total_s) ? now_s - known->observed_since_s : r->uptime_total_s;
     known->uptime_total_s -= reliability_uptime_s(known, now_s);
-    return OK;
 }
 
 /* ---- what is stored ---- */
@@ -409,8 +401,7 @@ static size_t cut(struct at_risk_row *rows, size_t count, double *since_s)
     return count - 1;
 }
 
-static enum error_code take_stored(const struct stored *s, size_t i, double now_s,
-                                   struct arena *a, struct error *err)
+static void take_stored(const struct stored *s, size_t i, double now_s, struct arena *a)
 {
     struct resource_history *out = s->list[i];
     size_t count = s->first ? s->first[i + 1] - s->first[i] : 0, failure_count;
@@ -427,7 +418,6 @@ static enum error_code take_stored(const struct stored *s, size_t i, double now_
         .component = s->component,
     };
 
-    (void)err;
     out->gap_s = NEW(a, double, count);
     if (out->resource && !isnan(out->resource->observed_since_s))
         in.from_s = out->resource->observed_since_s;
@@ -441,7 +431,6 @@ static enum error_code take_stored(const struct stored *s, size_t i, double now_
     failure_count = failures_of(in.rows, count, list);
     reliability_of(list, failure_count, out->risk.from_s, now_s, &out->reliability,
                    out->gap_s, &out->gap_count, a);
-    return OK;
 }
 
 /* As query(), or notes that the database is away. */
@@ -518,7 +507,7 @@ static enum error_code read_peers(struct request *rq, struct resource_histories 
     if (s.count > 0)
         TRY(query(rq, h->now_s, &s));
     for (size_t i = 0; i < s.count; i++) {
-        TRY(take_stored(&s, i, h->now_s, rq->arena, rq->err));
+        take_stored(&s, i, h->now_s, rq->arena);
         out->list[own++] = s.list[i];
     }
     for (size_t i = 0; i < h->count; i++)
@@ -775,7 +764,7 @@ static enum error_code read_stored(struct request *rq, struct resource_histories
     else if (s.count > 0)
         TRY(query_or_do_without(rq, h, &s));
     for (size_t i = 0; i < s.count; i++)
-        TRY(take_stored(&s, i, h->now_s, rq->arena, rq->err));
+        take_stored(&s, i, h->now_s, rq->arena);
     if (!replayed && !h->unavailable && s.count > 0)
         TRY(find_priors(rq, h, options));
     if (!replayed && (by_clock || s.count > 0))
@@ -925,8 +914,7 @@ enum error_code histories_read(struct request *rq, struct resource_histories *h,
     }
     for (size_t i = 0; i < h->count; i++)
         if (h->list[i].wanted && says_history(h->list[i].resource))
-            TRY(take_given(h->list[i].resource, h->now_s, &h->list[i], rq->arena,
-                           rq->err));
+            take_given(h->list[i].resource, h->now_s, &h->list[i], rq->arena);
     TRY(read_stored(rq, h, options));
     if (with_sites)
         sum_up_sites(h, &sites, estimator_of(options), rq->arena);

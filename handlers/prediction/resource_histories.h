@@ -60,9 +60,8 @@ struct histories_options {
 struct histories_options histories_options_preset(void);
 
 /* All resources of the snapshot, none wanted; without one, room for `expected` ids. */
-enum error_code histories_begin(const struct snapshot *snapshot, size_t expected,
-                                struct resource_histories *out, struct arena *a,
-                                struct error *err);
+void histories_begin(const struct snapshot *snapshot, size_t expected,
+                     struct resource_histories *out, struct arena *a);
 
 /* Position of a resource; with `add` a new one gets one. Else NAME_NOT_FOUND. */
 size_t histories_find(struct resource_histories *h, const char *id, bool add);

@@ -369,7 +369,7 @@ static enum error_code check_current(struct plan_call *call)
     return OK;
 }
 
-static enum error_code make_current(struct plan_call *call)
+static void make_current(struct plan_call *call)
 {
     struct request *rq = call->rq;
     const struct plan_current_request *current = call->job->current;
@@ -377,7 +377,7 @@ static enum error_code make_current(struct plan_call *call)
     size_t *members;
 
     if (!current)
-        return OK;
+        return;
     members = NEW(rq->arena, size_t, current->resource_count);
     at = &call->at[call->in.current.site];
     call->current_gone = current->resource_count == 0;
@@ -386,10 +386,9 @@ static enum error_code make_current(struct plan_call *call)
         call->current_gone = members[i] == SIZE_MAX;
     }
     if (call->current_gone || !at->machines)
-        return OK;
+        return;
     plan_machines_add(at->machines, members, current->resource_count,
                       &call->in.current.schedule);
-    return OK;
 }
 
 /* ---- all of it ---- */
@@ -436,7 +435,8 @@ enum error_code plan_call_begin(struct plan_call *call, struct request *rq,
     TRY(check_body(call, further));
     TRY(make_sources(call));
     TRY(plan_costs_learn(call));
-    return make_current(call);
+    make_current(call);
+    return OK;
 }
 
 void plan_call_end(struct plan_call *call)

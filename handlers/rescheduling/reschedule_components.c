@@ -432,8 +432,8 @@ static enum error_code find_thresholds(struct error_call *c)
                              &warning));
     c->answer->site_thresholds = list;
     c->answer->threshold_count = number;
-    return co_add_warning(warning, &out->warnings, &out->warning_count, c->rq->arena,
-                          c->rq->err);
+    co_add_warning(warning, &out->warnings, &out->warning_count, c->rq->arena);
+    return OK;
 }
 
 static void count_sites(struct error_call *c)

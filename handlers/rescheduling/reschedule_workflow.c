@@ -45,8 +45,7 @@ enum error_code reschedule_workflow_round(struct request *rq, const void *in, vo
     if (choose) {
         answer->because =
             "without an algorithm: " WORKFLOW_ROUND_AUTO ", which moves the longest only";
-        TRY(workflow_round_auto_options(decision, &options, &option_count, rq->arena,
-                                        rq->err));
+        workflow_round_auto_options(decision, &options, &option_count, rq->arena);
     }
     TRY(workflow_call_begin(&call, rq, body));
     return workflow_round_answer_fill(&call, policy, options, option_count,

@@ -562,7 +562,7 @@ static enum error_code check_cycle(const struct graph *g,
 {
     size_t at;
 
-    TRY(workflow_sim_cycle(job, &at, a, g->err));
+    workflow_sim_cycle(job, &at, a);
     if (at != WORKFLOW_SIM_NONE)
         mistake(g->err, ITEM_CYCLE, "this task waits for itself, by way of others",
                 "/workflows/%zu/tasks/%zu/depends_on", g->w, at);
@@ -800,7 +800,7 @@ static enum error_code check_drawn_jobs(const struct wf_sim_setting *s, struct a
     if (s->grid)
         grid = *s->grid;
     else
-        TRY(workflow_sim_grid_draw(&s->experiment.grid, 0, &grid, a, err));
+        TRY(workflow_sim_grid_draw(&s->experiment.grid, 0, &grid, a));
     code = workflow_sim_workload_count(&s->experiment.workload, &grid,
                                        s->experiment.settings.horizon_s, &count, err);
     return code == ERR_INVALID ? OK : code;
@@ -847,7 +847,7 @@ enum error_code wf_sim_draw(const struct wf_sim_setting *s, uint64_t seed,
     if (s->grid)
         in->grid = *s->grid;
     else
-        TRY(workflow_sim_grid_draw(&e->grid, seed, &in->grid, a, err));
+        TRY(workflow_sim_grid_draw(&e->grid, seed, &in->grid, a));
     if (s->body->workflow_count) {
         in->job_count = s->body->workflow_count;
         TRY(given_jobs(s, seed, &jobs, a, err));

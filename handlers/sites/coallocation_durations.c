@@ -102,23 +102,20 @@ static int by_number(const void *left, const void *right)
     return (*x > *y) - (*x < *y);
 }
 
-enum error_code co_run_time_of(const struct co_run_times *runs,
-                               const struct co_duration_request *in, double processors,
-                               double *run_time_s, size_t *samples, struct arena *a,
-                               struct error *err)
+void co_run_time_of(const struct co_run_times *runs, const struct co_duration_request *in,
+                    double processors, double *run_time_s, size_t *samples,
+                    struct arena *a)
 {
     double *list = NEW(a, double, runs->count);
     size_t count = 0;
 
-    (void)err;
     for (size_t i = 0; i < runs->count; i++)
         if (runs->processors[i] == processors)
             list[count++] = runs->run_time_s[i];
     *samples = count;
     *run_time_s = (double)NAN;
     if (count == 0 || (double)count < in->min_samples)
-        return OK;
+        return;
     qsort(list, count, sizeof(*list), by_number);
     *run_time_s = co_percentile(list, count, 100 * in->quantile);
-    return OK;
 }

@@ -30,9 +30,8 @@ enum error_code co_run_times_find(struct request *rq,
 
 /* Quantile of the run times on so many processors, linear between them; *samples counts
  * them. NAN: they are too few. */
-enum error_code co_run_time_of(const struct co_run_times *runs,
-                               const struct co_duration_request *in, double processors,
-                               double *run_time_s, size_t *samples, struct arena *a,
-                               struct error *err);
+void co_run_time_of(const struct co_run_times *runs, const struct co_duration_request *in,
+                    double processors, double *run_time_s, size_t *samples,
+                    struct arena *a);
 
 #endif

@@ -293,8 +293,7 @@ static enum error_code make_model(struct looking *l, const struct store_model_no
     out->version = (double)now->version.version;
     out->terms = rows;
     out->error_pct = fitted_unseen_appe_pct(&fitted);
-    return site_reach_of_fitted(&fitted, &out->reach, &out->reach_count, rq->arena,
-                                rq->err);
+    return site_reach_of_fitted(&fitted, &out->reach, &out->reach_count, rq->arena);
 }
 
 /* A model that was made, for a wanted one. */

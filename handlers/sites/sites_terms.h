@@ -16,6 +16,6 @@ bool site_terms_ignore_machines(const struct fitted_model *m);
 
 /* What the model's runs allow to say, as the numbers of a struct stored_reach. */
 enum error_code site_reach_of_fitted(const struct fitted_model *m, const double **out,
-                                     size_t *count, struct arena *a, struct error *err);
+                                     size_t *count, struct arena *a);
 
 #endif

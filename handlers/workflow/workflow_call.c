@@ -272,14 +272,12 @@ struct oddities {
 };
 
 static enum error_code look_at_samples(const struct workflow_task *task,
-                                       struct oddities *odd, struct arena *a,
-                                       struct error *err)
+                                       struct oddities *odd, struct arena *a)
 {
     size_t count = task->progress_sample_count;
     struct progress_history history, believed;
     size_t dropped;
 
-    (void)err;
     if (count == 0)
         return OK;
     TRY(progress_history_of(task->progress_samples, count, count + 1, &history, a));
@@ -303,8 +301,7 @@ static enum error_code warn_of_samples(struct workflow_call *call)
 
     for (size_t w = 0; w < call->in.workflow_count; w++)
         for (size_t i = 0; i < call->in.workflows[w].task_count; i++)
-            TRY(look_at_samples(&call->in.workflows[w].tasks[i], &odd, rq->arena,
-                                rq->err));
+            TRY(look_at_samples(&call->in.workflows[w].tasks[i], &odd, rq->arena));
     for (size_t bit = 0; bit < PROGRESS_WARN_COUNT; bit++) {
         if (odd.count[bit])
             TRY(workflow_call_warn(call,
@@ -371,9 +368,8 @@ static size_t append(const char **list, size_t at, const char *const *more, size
     return at + count;
 }
 
-enum error_code workflow_call_warnings(const struct workflow_call *call,
-                                       const char *const *warnings, size_t count,
-                                       struct decision_answer *out)
+void workflow_call_warnings(const struct workflow_call *call, const char *const *warnings,
+                            size_t count, struct decision_answer *out)
 {
     const struct workflow_import *import = call->import;
     size_t of_file = import ? import->warning_count : 0;
@@ -386,7 +382,6 @@ enum error_code workflow_call_warnings(const struct workflow_call *call,
     n = append(list, n, call->warnings, call->warning_count);
     out->warning_count = append(list, n, warnings, count);
     out->warnings = list;
-    return OK;
 }
 
 static bool is_same_task(const struct workflow_unplaced *left,

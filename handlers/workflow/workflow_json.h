@@ -124,9 +124,8 @@ enum error_code workflow_call_warn(struct workflow_call *call, const char *forma
     __attribute__((format(printf, 2, 3)));
 
 /* Warnings of the file, the request and what was decided, into the answer. */
-enum error_code workflow_call_warnings(const struct workflow_call *call,
-                                       const char *const *warnings, size_t count,
-                                       struct decision_answer *out);
+void workflow_call_warnings(const struct workflow_call *call, const char *const *warnings,
+                            size_t count, struct decision_answer *out);
 
 /* ---- answers ---- */
 

@@ -215,16 +215,14 @@ const struct json_object workflow_moves_answer_json = {
     "WorkflowMoves", "What to do now with tasks that run",
     sizeof(struct workflow_round_answer), moves_rows};
 
-enum error_code workflow_round_auto_options(const struct decision_request *decision,
-                                            const struct named_value **options,
-                                            size_t *option_count, struct arena *a,
-                                            struct error *err)
+void workflow_round_auto_options(const struct decision_request *decision,
+                                 const struct named_value **options, size_t *option_count,
+                                 struct arena *a)
 {
     size_t count = decision->option_count;
     struct named_value *list = NEW(a, struct named_value, count + 1);
     bool given = false;
 
-    (void)err;
     for (size_t i = 0; i < count; i++) {
         list[i] = decision->options[i];
         given = given || strcmp(list[i].name, "balance") == 0;
@@ -234,7 +232,6 @@ enum error_code workflow_round_auto_options(const struct decision_request *decis
             .name = "balance", .type = VALUE_TEXT, .text = "longest_only"};
     *options = list;
     *option_count = count;
-    return OK;
 }
 
 enum error_code workflow_round_answer_fill(const struct workflow_call *call,
@@ -248,8 +245,8 @@ enum error_code workflow_round_answer_fill(const struct workflow_call *call,
 
     TRY(workflow_round(&call->in, policy, options, option_count, steps, &out->round,
                        rq->arena, rq->err));
-    TRY(workflow_call_warnings(call, out->round.warnings, out->round.warning_count,
-                               &out->decision));
+    workflow_call_warnings(call, out->round.warnings, out->round.warning_count,
+                           &out->decision);
     TRY(workflow_unplaced_answer(call, out->round.unplaced, out->round.unplaced_count,
                                  &out->unplaced, &out->unplaced_count));
     out->import = call->import;

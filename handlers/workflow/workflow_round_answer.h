@@ -24,10 +24,9 @@ extern const char *const workflow_round_event[]; /* its one event */
 /* What `auto` means for workflows that run: this algorithm, with the option `balance`
  * longest_only unless the request says something else. */
 #define WORKFLOW_ROUND_AUTO "balanced"
-enum error_code workflow_round_auto_options(const struct decision_request *decision,
-                                            const struct named_value **options,
-                                            size_t *option_count, struct arena *a,
-                                            struct error *err);
+void workflow_round_auto_options(const struct decision_request *decision,
+                                 const struct named_value **options, size_t *option_count,
+                                 struct arena *a);
 
 /* Decides a round and fills *out but for `because`, after workflow_call_begin(). */
 enum error_code workflow_round_answer_fill(const struct workflow_call *call,

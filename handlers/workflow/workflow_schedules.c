@@ -308,8 +308,8 @@ static enum error_code choose_round(const struct workflow_body *body,
         "option moves: a round of " WORKFLOW_ROUND_AUTO ", which moves the longest only";
     out->policy = NULL;
     out->round = policy_find(workflow_round_policies, WORKFLOW_ROUND_AUTO);
-    return workflow_round_auto_options(&left, &out->options, &out->option_count,
-                                       rq->arena, rq->err);
+    workflow_round_auto_options(&left, &out->options, &out->option_count, rq->arena);
+    return OK;
 }
 
 /* What `auto` is, and what it leaves out. */
@@ -352,8 +352,8 @@ static enum error_code schedule(const struct workflow_call *call,
                         &out->plan, rq->arena, rq->err));
     if (out->plan.check_failure)
         decision_check_failed(rq);
-    TRY(workflow_call_warnings(call, out->plan.warnings, out->plan.warning_count,
-                               &out->decision));
+    workflow_call_warnings(call, out->plan.warnings, out->plan.warning_count,
+                           &out->decision);
     TRY(workflow_unplaced_answer(call, out->plan.unplaced, out->plan.unplaced_count,
                                  &out->unplaced, &out->unplaced_count));
     out->import = call->import;

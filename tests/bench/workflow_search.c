@@ -165,13 +165,13 @@ static struct run measure(const struct workflow *flow, size_t processors, double
         .wan_mbps = NAN, .wan_latency_s = NAN, .lan_mbps = NAN, .lan_latency_s = NAN};
     watch.begin_s = began_s = cpu_s();
     if (workflow_problem_make(&in, false, &problem, a, &err) != OK ||
-        workflow_plan_make(problem, &heft, a, &err) != OK ||
+        workflow_plan_make(problem, &heft, a) != OK ||
         workflow_heft(problem, NULL, &heft, a, &err) != OK ||
         params_bind(search->params, NULL, 0, param, &err) != OK)
         bench_stop("%s", err.text);
     run.heft_s = workflow_plan_makespan_s(problem, &heft);
     watch.begin_s = began_s = cpu_s();
-    if (workflow_plan_make(problem, &plan, a, &err) != OK ||
+    if (workflow_plan_make(problem, &plan, a) != OK ||
         workflow_fn_of(search)(problem, param, &plan, a, &err) != OK ||
         workflow_answer(problem, &plan, &out, a, &err) != OK)
         bench_stop("%s", err.text);

@@ -43,7 +43,7 @@ static struct workflow_sim_out play_seed(const struct play *p, const double *par
 
     in.policy = (struct workflow_sim_policy){
         policy_find(workflow_round_policies, p->policy), param, false};
-    if (workflow_sim_grid_draw(&e->grid, seed, &in.grid, run, &err) != OK ||
+    if (workflow_sim_grid_draw(&e->grid, seed, &in.grid, run) != OK ||
         workflow_sim_workload_draw(&e->workload, &in.grid, e->settings.horizon_s, seed,
                                    &jobs, &in.job_count, run, &err) != OK)
         bench_stop("%s", err.text);
