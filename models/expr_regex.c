@@ -283,7 +283,7 @@ static const char *parse_alternatives(struct builder *b, struct part *out)
     return problem;
 }
 
-/* The automaton with sets as short as they can be; NULL without memory. */
+/* The automaton with sets as short as they can be. */
 static const struct expr_regex *finish(const struct builder *b, const struct part *whole,
                                        struct arena *a)
 {

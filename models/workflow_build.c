@@ -856,7 +856,7 @@ static void critical_path(const struct workflow_builder *b, double *longest_s)
     }
 }
 
-/* What was not used, as one repair; detail NULL: no memory. */
+/* What was not used, as one repair. */
 static struct workflow_repaired left_out_repair(const struct workflow_builder *b)
 {
     struct workflow_repaired r = {"left_out", "Members that are not used:", 0};

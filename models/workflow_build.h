@@ -103,7 +103,6 @@ struct workflow_source {
     void (*locate)(uint64_t at, char *pointer, size_t size);
 };
 
-/* NULL without memory. */
 struct workflow_builder *workflow_builder_open(const struct workflow_source *source,
                                                struct arena *a, struct error *err);
 

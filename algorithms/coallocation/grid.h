@@ -128,8 +128,7 @@ struct co_grid {
 
 /* Checks what a snapshot says and notes every mistake in *err with its pointer below
  * `pointer` ("/snapshot"): unknown and repeated sites, files and pairs of sites, sizes
- * that disagree, processors that are no whole numbers. Anything else than mistakes of
- * the caller (no memory) is returned at once. O(S^2 + links + replicas log). */
+ * that disagree, processors that are no whole numbers. O(S^2 + links + replicas log). */
 enum error_code co_grid_create(const struct co_snapshot *in, const char *pointer,
                                struct co_grid *out, struct arena *a, struct error *err);
 

@@ -124,7 +124,6 @@ struct sim {
 
 /* ---- simulation.c ---- */
 
-/* Fails without memory. */
 enum error_code sim_event(struct sim *s, double at_s, enum event_kind kind, size_t index,
                           size_t size, size_t epoch);
 

@@ -179,7 +179,7 @@ static const char *site_of(const struct checker *c, size_t resource)
     return r->site_id ? r->site_id : arena_printf(c->arena, PREFIX "host/%s", r->id);
 }
 
-/* Adds a file at one site; NO_INDEX without memory. */
+/* Adds a file at one site. */
 static size_t add_file(const struct checker *c, const char *what, size_t i, double bytes,
                        const char *site_id)
 {

@@ -62,7 +62,7 @@ extern const char *const sa_break_names[];
 bool sa_accepts(double current_s, double new_s, double temperature, uint64_t *random);
 
 /* Keys by which the first set of each size is chosen: the time on one machine, with
- * the communication over the mean of its links. n values; NULL without memory. */
+ * the communication over the mean of its links. n values. */
 double *sa_keys(const struct parallel_search *s);
 
 /* For each size from n down to max(2, min_procs): the first set, then exchanges of a

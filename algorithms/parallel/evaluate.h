@@ -135,7 +135,7 @@ struct keyed_machine {
 
 void keyed_sort(struct keyed_machine *items, size_t count);
 
-/* All machines in order, n indexes; NULL without memory. By key; by falling cpu. */
+/* All machines in order, n indexes. By key; by falling cpu. */
 size_t *search_order(const struct parallel_search *s, const double *key);
 size_t *search_by_cpu(const struct parallel_search *s);
 

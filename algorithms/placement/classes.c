@@ -63,7 +63,7 @@ static enum filter right_filter(const struct filters *f, size_t job, size_t pos)
     return f->zero && f->zero[pos] ? FILTER_PRIORITY_ZERO : FILTER_PASSED;
 }
 
-/* NULL without memory. *cut: the time was up before all was looked at. */
+/* *cut: the time was up before all was looked at. */
 static const struct rights *find_rights(struct filters *f, size_t right, size_t job,
                                         bool *cut)
 {

@@ -16,7 +16,7 @@
 struct clauses;
 
 /* For requirements whose names do not depend on the job: list[0 .. count-1], NULL
- * and repeated ones are passed over. NULL without memory. */
+ * and repeated ones are passed over. */
 struct clauses *clauses_create(const struct placement_problem *p,
                                const struct expr *const *list, size_t count);
 

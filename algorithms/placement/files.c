@@ -111,7 +111,7 @@ static void append_variable(struct resolver *v, size_t job, const char *arch,
     append(t, value, strlen(value));
 }
 
-/* The name with its variables replaced, in the arena; NULL: no memory or too long. */
+/* The name with its variables replaced, in the arena; NULL: too long. */
 static const char *expand(struct resolver *v, size_t job, const char *arch,
                           const char *name)
 {

@@ -50,11 +50,11 @@ struct free_profile_hold {
     double add_s, until_s, time_s;
 };
 
-/* All of it free from time 0 on; false without memory. */
+/* All of it free from time 0 on. */
 bool free_profile_reset(struct free_profile *p, const struct amounts *all,
                         struct arena *a);
 
-/* Takes the amounts from start_s to end_s (HUGE_VAL: for ever); false without memory. */
+/* Takes the amounts from start_s to end_s (HUGE_VAL: for ever). */
 bool free_profile_take(struct free_profile *p, double start_s, double end_s,
                        const struct amounts *taken, struct arena *a);
 

@@ -29,7 +29,7 @@ struct need_counts {
 
 struct need_counter;
 
-/* NULL without memory. `estimate`: a job must have an estimate. O(m log m). */
+/* `estimate`: a job must have an estimate. O(m log m). */
 struct need_counter *need_counter_create(const struct placement_problem *p, bool estimate,
                                          struct arena *a);
 

@@ -18,7 +18,7 @@ struct pair_map {
     size_t mask, count;
 };
 
-/* An empty map for up to `expected` pairs; false without memory. */
+/* An empty map for up to `expected` pairs. */
 static inline bool pair_map_create(struct pair_map *map, size_t expected, struct arena *a)
 {
     size_t size = 16;

@@ -36,7 +36,7 @@ enum error_code portfolio_run(struct portfolio *pf, struct placement_plan *plan,
 enum error_code portfolio_decode(struct placement_plan *plan, const size_t *order,
                                  struct error *err);
 
-/* "mct 31 s, sufferage 29 s": all that were tried. NULL without memory. */
+/* "mct 31 s, sufferage 29 s": all that were tried. */
 const char *portfolio_text(const struct portfolio *pf);
 
 #endif

@@ -219,7 +219,7 @@ double problem_transfer_s(const struct placement_problem *p, size_t file, size_t
 double problem_output_s(const struct placement_problem *p, const struct problem_job *job,
                         size_t pos);
 
-/* Adds a warning; false without memory. */
+/* Adds a warning. */
 bool problem_warn(struct placement_problem *p, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

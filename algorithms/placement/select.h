@@ -37,7 +37,7 @@ size_t select_column(const struct placement_problem *p, const struct expr *e,
                      size_t name);
 size_t select_column_count(const struct placement_problem *p);
 
-/* The column's values by position, before anything is placed; NULL without memory. */
+/* The column's values by position, before anything is placed. */
 const struct expr_value *select_column_values(const struct placement_problem *p,
                                               size_t column);
 

@@ -309,7 +309,7 @@ static int falling(const void *a, const void *b)
 
 /* cpu_at[P]: the P-th greatest cpu. link_at[P]: the P-th greatest, over the machines, of
  * the (P-1)-th greatest link that the machine has: P machines whose links all reach b
- * are P machines with P-1 such links each. False: there is no time, or no memory.
+ * are P machines with P-1 such links each. False: there is no time.
  * O(n^2 log n). */
 static bool make_limits(struct plan_machines *m)
 {

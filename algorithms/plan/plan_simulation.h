@@ -31,7 +31,7 @@ extern const char *const plan_application_names[];
 enum { PLAN_SUBSTITUTE_PHASES = 30 };
 
 /* Phases of a substitute for clusters of about `machines` machines, `merged` of its 30
- * phases taken as one (1 .. 30). *count: how many. NULL without memory. */
+ * phases taken as one (1 .. 30). *count: how many. */
 struct perf_terms *plan_substitute(enum plan_application application, double machines,
                                    size_t merged, size_t *count, struct arena *a);
 

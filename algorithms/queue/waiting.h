@@ -16,7 +16,7 @@ struct min_tree {
     size_t leaf_count;
 };
 
-/* All empty; false without memory. */
+/* All empty. */
 bool min_tree_create(struct min_tree *t, size_t count, struct arena *a);
 
 void min_tree_set(struct min_tree *t, size_t position, double value);

@@ -28,7 +28,7 @@ struct slots {
 };
 
 /* Counts and index of resources that stay, for round_in.kept. `a` must outlive all
- * rounds. NULL without memory. */
+ * rounds. */
 struct slots_kept *slots_keep(size_t resource_count, struct arena *a);
 
 /* The resource will be another in the next round: up, mips, n_max or job_count. O(1);

@@ -13,7 +13,7 @@ static double seconds(int64_t ms)
 
 /* ---- rows ---- */
 
-/* The rows, with room for one more; NULL without memory. They grow by doubling. */
+/* The rows, with room for one more. They grow by doubling. */
 static void *with_room(struct sim *s, void *rows, size_t row_bytes, size_t count,
                        size_t *size)
 {

@@ -501,7 +501,7 @@ void storages_list(struct sim *s, struct sim_run_out *out);
 
 void job_submit(struct sim *s, const struct sim_job *given);
 
-/* A new replica on the host, which has room. NULL: no memory. */
+/* A new replica on the host, which has room. */
 struct replica *job_assign(struct sim *s, struct grid_job *job, struct host *h,
                            bool from_image);
 

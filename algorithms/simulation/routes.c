@@ -357,7 +357,7 @@ static bool grow_paths(struct sim *s)
     return true;
 }
 
-/* NULL: not wanted, or no memory. */
+/* NULL: not wanted. */
 static struct path *path_of(struct sim *s, size_t from, size_t to)
 {
     struct path *path;

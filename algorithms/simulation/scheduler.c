@@ -46,7 +46,7 @@ static void move_entries(struct sim *s, size_t to, size_t from, size_t count)
     memmove(s->list_active + to, s->list_active + from, count);
 }
 
-/* An array of the list in a larger one; NULL: no memory. */
+/* An array of the list in a larger one. */
 static void *enlarged(struct sim *s, const void *old, size_t width, size_t size)
 {
     char *larger = arena_alloc(s->arena, width, size);

@@ -81,7 +81,7 @@ struct workload workload_blank(enum workload_generator generator)
     return w;
 }
 
-/* A copy in `a`; NULL without memory. */
+/* A copy in `a`. */
 static const struct distribution *keep(struct distribution d, struct arena *a)
 {
     struct distribution *kept = NEW(a, struct distribution, 1);

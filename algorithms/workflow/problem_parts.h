@@ -76,7 +76,7 @@ enum error_code workflow_left_of(const struct workflow_problem *problem, size_t 
 
 /* ---- problem_dag.c ---- */
 
-/* Edges, children, order. Mistakes are collected; fails without memory only. */
+/* Edges, children, order. Mistakes are collected. */
 void workflow_read_edges(struct workflow_problem *problem, struct error *err);
 
 /* ---- problem_links.c ---- */

@@ -36,7 +36,7 @@ static double finite_s(double value)
     return value < HUGE_VAL && value > -HUGE_VAL ? value : (double)NAN;
 }
 
-/* Ids of tasks by number; NULL without memory. */
+/* Ids of tasks by number. */
 static const char *const *names_of(const struct answer *w, const size_t *tasks,
                                    size_t count)
 {

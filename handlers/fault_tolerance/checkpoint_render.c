@@ -33,7 +33,7 @@ const struct json_object checkpoint_rendered_json = {
     "RenderedCheckpoint", "The interval as settings of other tools",
     sizeof(struct checkpoint_rendered), rendered_rows};
 
-/* A tool's text; NULL: it has none for this. false: without memory. */
+/* A tool's text; NULL: it has none for this. */
 typedef bool render_fn(double interval_s, double saving_s, const char **text,
                        struct arena *a);
 

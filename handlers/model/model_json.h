@@ -129,8 +129,7 @@ const char *model_unused_inputs(const struct fitted_model *m, struct arena *a,
 void model_unused_settings(enum model_kind kind, const struct model_settings *s,
                            const char *at, const char **warning, struct arena *a);
 
-/* Which runs a kind needs to be trained, and how many of these it can use, in words;
- * NULL: no memory. */
+/* Which runs a kind needs to be trained, and how many of these it can use, in words. */
 const char *model_needs(enum model_kind kind, const struct model_settings *settings,
                         const struct fitted_run *runs, size_t count, struct arena *a);
 

@@ -635,7 +635,7 @@ static size_t extreme_row(const struct drawing *d, bool busiest, const size_t *l
     return best;
 }
 
-/* "name 95 %, ..." of some rows; NULL without memory. */
+/* "name 95 %, ..." of some rows. */
 static const char *extreme_rows(const struct drawing *d, bool busiest)
 {
     size_t rows = d->chart->row_count, count = rows < BUSIEST ? rows : BUSIEST;

@@ -466,7 +466,7 @@ static void list_unplaced(const struct request *rq, enum unplaced_form form,
     plan->unplaced_count = 0;
 }
 
-/* The rows alone; NULL without memory. */
+/* The rows alone. */
 static const struct placement_initial *initial_of(const struct placements_request *body,
                                                   struct arena *a)
 {

@@ -10,7 +10,7 @@
 #include "algorithms/simulation/simulation.h"
 #include "service/db.h"
 
-/* All of a run that has ended, with its rows. data NULL: no memory. */
+/* All of a run that has ended, with its rows. data */
 struct db_bytes simulation_pack(const struct sim_run_out *run, struct arena *a);
 
 /* The other way round, in the arena. false: it is not one of this program's. */

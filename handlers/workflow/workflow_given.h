@@ -15,7 +15,7 @@ struct workflow_given_row {
 /* Of a schedule to be judged, and of one to start from; struct workflow_given_row. */
 extern const struct json_object workflow_evaluation_row_json, workflow_initial_row_json;
 
-/* What is looked at. NULL without memory. */
+/* What is looked at. */
 const struct workflow_given *workflow_given_of(const struct workflow_given_row *rows,
                                                size_t count, struct arena *a);
 

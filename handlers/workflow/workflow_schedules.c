@@ -362,7 +362,7 @@ static enum error_code schedule(const struct workflow_call *call,
     return OK;
 }
 
-/* The answer's struct of a kind; *decision is its envelope. NULL without memory. */
+/* The answer's struct of a kind; *decision is its envelope. */
 static void *new_answer(struct any_answer *answer, enum answer_kind kind,
                         const struct decision_answer *decision, struct arena *a)
 {
