@@ -405,7 +405,6 @@ TEST_CASE("problem sizes are spread evenly", "[accuracy]")
 TEST_CASE("the next runs are those the models disagree on", "[accuracy]")
 {
     test_arena a;
-    error err = collecting_error(a);
     const double exponents[] = {1, 2, -1}; // the last cannot say
     const run_candidate candidates[] = {
         {2, 2, 1, 100},   {1, 4, 1, 100},  {100, 2, 1, 100},
@@ -435,7 +434,6 @@ TEST_CASE("the next runs are those the models disagree on", "[accuracy]")
 TEST_CASE("combinations of the performance model choose runs, too", "[accuracy]")
 {
     test_arena a;
-    error err = collecting_error(a);
     perf_combination list[2] = {};
     for (auto &c : list) {
         c.comp_mask = 1U << 7; // N^2 / (cpu P), W3's computation

@@ -104,7 +104,6 @@ TEST_CASE("who waits watches what each site lacks", "[coallocation][boundary]")
 {
     coallocation_support::clusters c({3, 7, 5}, {});
     co_advised out{};
-    error err = collecting_error(c.a);
 
     co_advise(&c.grid, 8, 2, 1.25, &out, c.a);
     CHECK(out.advice == CO_ADVICE_WAIT);

@@ -15,7 +15,6 @@ static reliability of(const std::vector<failure_interval> &failures, double sinc
                       double now_s, std::vector<double> *gaps = nullptr)
 {
     test_arena a;
-    error err{};
     reliability r{};
     size_t gap_count = 0;
     std::vector<double> gap_s(failures.size() + 1);

@@ -86,7 +86,6 @@ TEST_CASE("L is chosen by what placements came to, numbers by hand", "[coallocat
     co_l_choice_in in{list, 3, 0.25, 32, 400, 400, 10, 20};
     co_l_choice out{};
     test_arena a;
-    error err{};
 
     co_choose_l(&in, &out, a);
     CHECK(out.learnt);
@@ -213,7 +212,6 @@ struct fuzzy_case {
                        earliest_s,    latest_end_s, max_sites,    wishes.data(),
                        wishes.size(), nullptr};
         co_fuzzy_out out{};
-        error err{};
         REQUIRE(co_fuzzy_slot(&in, &out, a) == OK);
         return out;
     }

@@ -488,7 +488,6 @@ TEST_CASE("one transfer for a whole file on a site, one for each chunk", "[coall
         parallel_job j("CF");
         const co_transfer *list;
         size_t count;
-        error err{};
 
         example_6a(m);
         m.files.push_back({"f", 4e9, chunk ? CO_CHUNK : CO_WHOLE, nullptr, 0});

@@ -40,7 +40,6 @@ struct story {
         test_arena a;
         at_risk_in in{};
         at_risk out{};
-        error err{};
 
         in.rows = rows.data();
         in.row_count = rows.size();

@@ -231,7 +231,6 @@ struct compared {
     explicit compared(const std::vector<finite_job> &jobs)
     {
         std::vector<copy> plain, saved;
-        error err{};
 
         for (auto &job : jobs) {
             plain.push_back(remedy_copy(&job, false));
@@ -357,7 +356,6 @@ TEST_CASE("courses of copies leave nothing out, equal ones or not",
     for (bool is_saved : {true, false}) {
         test_arena a;
         copies c{};
-        error err{};
         bool is_good = false;
         std::vector<copy> list;
 

@@ -472,7 +472,6 @@ TEST_CASE("worked examples of bounds: grain, pigeonhole, elimination", "[makespa
         CHECK(search_steps(m, 100).optimal);
         prices_problem p{3, 2, m.time_s.data(), nullptr, nullptr, 0};
         test_arena a;
-        error err{};
         ticks clock{};
 
         clock.until = 1;

@@ -403,7 +403,6 @@ TEST_CASE("trees of links are recognised, others are not", "[parallel]")
 
     for (int shape_number = 0; shape_number < SHAPES; shape_number++) {
         test_arena a;
-        error err{};
         cluster c(40);
         bool structured = false;
         parallel_search s;
@@ -632,7 +631,6 @@ TEST_CASE("the clique search finds a largest clique", "[parallel][property]")
 
     for (int i = 0; i < 200; i++) {
         test_arena a;
-        error err{};
         size_t n = 2 + pick(&state, 13);
         link_graph g;
         graph_scratch w;

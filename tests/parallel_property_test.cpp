@@ -455,7 +455,6 @@ TEST_CASE("streams of random numbers are named by the site", "[parallel]")
     model_of model({{1000, 2, 6000, 2, 2}});
     cluster x(4);
     test_arena a;
-    error err{};
     parallel_search s{};
     x.in.seed = 12;
     x.in.site_id = "iisc";
@@ -471,7 +470,6 @@ TEST_CASE("a set that changes has the minima of its members", "[parallel][proper
     test_arena a;
     parallel_search s{};
     parallel_set set{}, copy{};
-    error err{};
     REQUIRE(search_create(&x->c.input(x->model), &s, a) == OK);
     set_create(&s, &set);
     set_create(&s, &copy);

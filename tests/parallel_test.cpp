@@ -117,7 +117,6 @@ TEST_CASE("the score is the model's time, exact to rounding", "[parallel]")
     model_of md({{0.00149 * 2048 * 2048, 2, 3.0 * 2048, 2, 7}});
     test_arena a;
     parallel_search s{};
-    error err{};
     REQUIRE(search_create(&c.input(md), &s, a) == OK);
     CHECK(search_score(&s, 256, 0.7, 20) == Approx(90.274004).margin(5e-7));
     CHECK(search_score(&s, 1, 0.5, HUGE_VAL) == Approx(0.00149 * 2048 * 2048 / 0.5));

@@ -17,7 +17,6 @@ using learned = struct perf_update; // a function has the same name
 perf_model_set copy_of(const perf_model_set &set, arena *a)
 {
     perf_model_set out{};
-    error err{};
     perf_set_copy(&set, &out, a);
     return out;
 }

@@ -39,7 +39,6 @@ struct example {
     }
     progress_out predict(arena *a)
     {
-        error err = collecting_error(a);
         progress_out out{};
         in.history.points = points.data();
         in.history.count = in.history.sample_count = points.size();
@@ -319,7 +318,6 @@ TEST_CASE("progress: the constant has to be beaten by enough", "[progress]")
 TEST_CASE("progress: reports are sorted, cleaned and thinned", "[progress]")
 {
     test_arena a;
-    error err = collecting_error(a);
     progress_history h{};
     std::vector<progress_sample> s = {
         {300, 30, 2, 0, 1, NONE}, {100, 0, 1, 0, 1, NONE},  {200, 10, 1, 0.5, 1, NONE},
@@ -437,7 +435,6 @@ TEST_CASE("progress: any reports give finite answers", "[progress][property]")
     rng r = rng_create(5);
     for (int round = 0; round < 300; round++) {
         test_arena a;
-        error err = collecting_error(a);
         size_t count = rng_index(&r, 25);
         std::vector<progress_sample> samples;
         double size = std::pow(10, 40 * rng_uniform(&r) - 20);
@@ -555,7 +552,6 @@ TEST_CASE("progress: options are checked", "[progress]")
 TEST_CASE("progress: what finished tasks teach", "[progress]")
 {
     test_arena a;
-    error err = collecting_error(a);
     std::vector<progress_point> points;
     for (int i = 1; i <= 100; i++) {
         double w = 20.0 * i;
@@ -607,7 +603,6 @@ TEST_CASE("progress: what finished tasks teach", "[progress]")
 TEST_CASE("one bad report changes no prediction", "[progress]")
 {
     test_arena a;
-    error err = collecting_error(a);
     std::vector<double> estimates{1556, 1344, 1251, 1142, 1123, 1063, 1069, 1018};
     auto predict = [&](bool screen) {
         std::vector<progress_sample> list;
