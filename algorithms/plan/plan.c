@@ -306,8 +306,8 @@ static void fill_warnings(const struct plan_run *run, struct plan_out *out)
     for (size_t s = 0; s < run->in->site_count; s++) {
         if (!out->site_why[s])
             continue;
-        warnings[count] = arena_printf(run->arena, "site_left_out: site '%.100s': %s",
-                                       run->in->sites[s].id, out->site_why[s]);
+        warnings[count++] = arena_printf(run->arena, "site_left_out: site '%.100s': %s",
+                                         run->in->sites[s].id, out->site_why[s]);
     }
     if (run->single_better)
         warnings[count++] =

@@ -370,7 +370,7 @@ void co_world_warnings(const struct co_world *world, const char *const **warning
     for (size_t i = 0; i < 2; i++) {
         if (sites[i] == 0)
             continue;
-        list[*count] = arena_printf(
+        list[(*count)++] = arena_printf(
             a,
             i == 0 ? "inconsistent_site: %zu site(s), first '%.256s', have more busy and "
                      "erroneous processors than processors; they count as full"
