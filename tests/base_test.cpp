@@ -9,12 +9,87 @@ extern "C" {
 TEST_CASE("an arena stops at its cap", "[base]")
 {
     test_arena a(4096);
-    CHECK(arena_alloc(a, 1, 1000) != nullptr);
-    CHECK(arena_alloc(a, 1, 4000) == nullptr);
-    CHECK(arena_alloc(a, SIZE_MAX / 2, 3) == nullptr);
+    CHECK(arena_try(a, 1, 1000) != nullptr);
+    CHECK(arena_try(a, 1, 4000) == nullptr);
+    CHECK(arena_try(a, SIZE_MAX / 2, 3) == nullptr);
     arena_reset(a);
     CHECK(arena_used_bytes(a) == 0);
-    CHECK(arena_alloc(a, 1, 4000) != nullptr);
+    CHECK(arena_try(a, 1, 4000) != nullptr);
+}
+
+namespace
+{
+struct lent { // what a lender has given and not yet got back
+    size_t bytes = 0;
+    arena_lease lease{
+        [](void *context, size_t bytes) {
+            static_cast<lent *>(context)->bytes += bytes;
+            return true;
+        },
+        [](void *context, size_t bytes) { static_cast<lent *>(context)->bytes -= bytes; },
+        this, false, false};
+};
+
+struct greedy { // takes memory for ever; each level begins a computation of its own
+    arena *a;
+    int depth;
+    int left_count;
+    int after_count;
+};
+
+void take_all(void *context)
+{
+    auto *x = static_cast<greedy *>(context);
+
+    arena_create_beside(x->a, 1 << 20);
+    if (x->depth-- > 0) {
+        x->left_count += !arena_run(x->a, take_all, x);
+        arena_try(x->a, 1, 16); // goes on with what is left
+        x->after_count++;
+        return;
+    }
+    for (;;)
+        arena_alloc(x->a, 1, 100000);
+}
+} // namespace
+
+TEST_CASE("a computation without memory is left, with the arenas that it created",
+          "[base]")
+{
+    lent l;
+    test_arena a(10 << 20);
+    greedy x{a, 0, 0, 0};
+
+    arena_set_lease(a, &l.lease);
+    CHECK_FALSE(arena_run(a, take_all, &x));
+    CHECK(arena_try(a, 1, 1 << 20) == nullptr);
+    CHECK(l.bytes > (9u << 20));
+    arena_reset(a);
+    CHECK(l.bytes == 0);
+
+    // The innermost of three leaves only itself.
+    arena *kept = arena_create_beside(a, 4 << 20);
+    CHECK(arena_try(kept, 1, 1 << 20) != nullptr);
+    x.depth = 2;
+    CHECK(arena_run(a, take_all, &x));
+    CHECK(x.left_count == 1);
+    CHECK(x.after_count == 2);
+    CHECK(arena_used_bytes(kept) >= (1u << 20));
+    arena_close(kept);
+    arena_reset(a);
+    CHECK(l.bytes == 0);
+
+    // In a computation of the one, what comes from the other ends it as well.
+    struct pair {
+        arena *beside;
+    } p{arena_create_beside(a, 1000)};
+    CHECK_FALSE(arena_run(
+        a,
+        [](void *context) {
+            arena_printf(static_cast<pair *>(context)->beside, "%2000d", 1);
+        },
+        &p));
+    CHECK(arena_used_bytes(p.beside) == 0);
 }
 
 TEST_CASE("arena memory is zeroed and aligned, also after a reset", "[base]")
@@ -22,7 +97,7 @@ TEST_CASE("arena memory is zeroed and aligned, also after a reset", "[base]")
     test_arena a;
     for (int round = 0; round < 2; round++) {
         for (size_t size : {70000, 1, 7, 16, 100, 3 << 20}) {
-            auto *p = static_cast<unsigned char *>(arena_alloc(a, size, 1));
+            auto *p = static_cast<unsigned char *>(arena_try(a, size, 1));
             REQUIRE(p != nullptr);
             CHECK(reinterpret_cast<uintptr_t>(p) % 16 == 0);
             CHECK(std::all_of(p, p + size, [](unsigned char c) { return c == 0; }));
@@ -35,11 +110,11 @@ TEST_CASE("arena memory is zeroed and aligned, also after a reset", "[base]")
 TEST_CASE("what was handed out last grows where it is", "[base]")
 {
     arena *a = arena_create(1 << 20);
-    char *p = static_cast<char *>(arena_alloc(a, 1, 100));
+    char *p = static_cast<char *>(arena_try(a, 1, 100));
     memcpy(p, "kept", 5);
     size_t size = 100;
     for (; size < 400000; size *= 2) {
-        p = static_cast<char *>(arena_extend(a, p, 1, size, 2 * size));
+        p = static_cast<char *>(arena_try_extend(a, p, 1, size, 2 * size));
         REQUIRE(p != nullptr);
         CHECK(std::string(p) == "kept");
         CHECK(p[size] == 0);
@@ -47,15 +122,15 @@ TEST_CASE("what was handed out last grows where it is", "[base]")
         p[2 * size - 1] = 1;
     }
     CHECK(arena_used_bytes(a) < 2 * size); // what it was before does not count as well
-    CHECK(arena_extend(a, p, 1, size, 2u << 20) == nullptr);
-    char *other = static_cast<char *>(arena_alloc(a, 1, 10));
-    char *moved = static_cast<char *>(arena_extend(a, p, 1, 100, 200));
+    CHECK(arena_try_extend(a, p, 1, size, 2u << 20) == nullptr);
+    char *other = static_cast<char *>(arena_try(a, 1, 10));
+    char *moved = static_cast<char *>(arena_try_extend(a, p, 1, 100, 200));
     REQUIRE(moved != nullptr); // it was not the last any more
     CHECK(moved != p);
     CHECK(std::string(moved) == "kept");
     CHECK(std::string(p) == "kept");
     other[9] = 1;
-    CHECK(arena_extend(a, nullptr, 1, 0, 10) != nullptr);
+    CHECK(arena_try_extend(a, nullptr, 1, 0, 10) != nullptr);
     arena_close(a);
 }
 

@@ -72,19 +72,19 @@ TEST_CASE("an arena asks for a lease beyond its first blocks and gives it back",
     test_arena a;
 
     arena_set_lease(a, &l.lease);
-    CHECK(arena_alloc(a, 1, 10000) != nullptr);
-    CHECK(arena_alloc(a, 1, 20000) != nullptr);
+    CHECK(arena_try(a, 1, 10000) != nullptr);
+    CHECK(arena_try(a, 1, 20000) != nullptr);
     CHECK(l.taken_count == 0); // what every request may have
-    CHECK(arena_alloc(a, 1, MIB) != nullptr);
+    CHECK(arena_try(a, 1, MIB) != nullptr);
     CHECK(l.lent_bytes > MIB - 64 * KIB);
     CHECK(l.lent_bytes <= MIB + 64 * KIB);
     size_t before = l.lent_bytes;
-    CHECK(arena_alloc(a, 1, 20 * MIB) == nullptr);
+    CHECK(arena_try(a, 1, 20 * MIB) == nullptr);
     CHECK(arena_lacks_lease(a));
     CHECK(l.lent_bytes == before);
-    CHECK(arena_alloc(a, 1, 100) != nullptr);
+    CHECK(arena_try(a, 1, 100) != nullptr);
     CHECK(arena_lacks_lease(a)); // what was refused, not what was asked last
-    CHECK(arena_alloc(a, 1, size_t{2} << 30) == nullptr);
+    CHECK(arena_try(a, 1, size_t{2} << 30) == nullptr);
     CHECK_FALSE(arena_lacks_lease(a)); // that was the cap
     arena_reset(a);
     CHECK(l.lent_bytes == 0);
@@ -97,12 +97,12 @@ TEST_CASE("arenas of one request ask the same lender", "[lease]")
     test_arena a;
 
     arena_set_lease(a, &l.lease);
-    REQUIRE(arena_alloc(a, 1, 2 * MIB) != nullptr);
+    REQUIRE(arena_try(a, 1, 2 * MIB) != nullptr);
     arena *beside = arena_create_beside(a, 1 << 30);
     REQUIRE(beside != nullptr);
-    CHECK(arena_alloc(beside, 1, MIB) != nullptr);
+    CHECK(arena_try(beside, 1, MIB) != nullptr);
     CHECK(l.lent_bytes > 3 * MIB - 200 * KIB);
-    CHECK(arena_alloc(beside, 1, 2 * MIB) == nullptr);
+    CHECK(arena_try(beside, 1, 2 * MIB) == nullptr);
     CHECK(arena_lacks_lease(a));
     arena_close(beside);
     CHECK(l.lent_bytes < 2 * MIB + 64 * KIB);
@@ -117,10 +117,10 @@ TEST_CASE("lack of a lease is told from a request that is too large", "[lease]")
     error err = collecting_error(a);
 
     arena_set_lease(a, &l.lease);
-    CHECK(arena_alloc(a, 1, 2 * MIB) == nullptr);
+    CHECK(arena_try(a, 1, 2 * MIB) == nullptr);
     CHECK(fail_memory(&err) == ERR_TOO_LARGE);
     CHECK(err.lacks_lease);
-    CHECK(arena_alloc(a, 1, 20 * MIB) == nullptr);
+    CHECK(arena_try(a, 1, 20 * MIB) == nullptr);
     CHECK(fail_memory(&err) == ERR_TOO_LARGE);
     CHECK_FALSE(err.lacks_lease);
     CHECK_THAT(err.text, Catch::Contains("GRIDPLAN_REQUEST_MEMORY_BYTES"));
@@ -132,11 +132,11 @@ TEST_CASE("what says why all else is refused needs no lease", "[lease]")
     test_arena a;
 
     arena_set_lease(a, &l.lease);
-    CHECK(arena_alloc(a, 1, 200 * KIB) == nullptr);
+    CHECK(arena_try(a, 1, 200 * KIB) == nullptr);
     arena_allow_overdraft(a, true);
-    CHECK(arena_alloc(a, 1, 200 * KIB) != nullptr);
+    CHECK(arena_try(a, 1, 200 * KIB) != nullptr);
     arena_allow_overdraft(a, false);
-    CHECK(arena_alloc(a, 1, 500 * KIB) == nullptr);
+    CHECK(arena_try(a, 1, 500 * KIB) == nullptr);
     arena_reset(a);
     CHECK(l.lent_bytes == 0);
 }
@@ -147,9 +147,9 @@ TEST_CASE("a large thing that nobody uses any more takes its block along", "[lea
     test_arena a;
 
     arena_set_lease(a, &l.lease);
-    void *kept = arena_alloc(a, 1, 100);
+    void *kept = arena_try(a, 1, 100);
     size_t used = arena_used_bytes(a);
-    void *large = arena_alloc(a, 1, 8 * MIB);
+    void *large = arena_try(a, 1, 8 * MIB);
     REQUIRE(kept);
     REQUIRE(large);
     arena_give(a, kept, 1, 100); // not the last: nothing happens
@@ -157,11 +157,11 @@ TEST_CASE("a large thing that nobody uses any more takes its block along", "[lea
     arena_give(a, large, 1, 8 * MIB);
     CHECK(arena_used_bytes(a) == used);
     CHECK(l.lent_bytes == 0);
-    auto *again = static_cast<unsigned char *>(arena_alloc(a, 1, 100));
+    auto *again = static_cast<unsigned char *>(arena_try(a, 1, 100));
     REQUIRE(again);
     memset(again, 7, 100);
     arena_give(a, again, 1, 100);
-    again = static_cast<unsigned char *>(arena_alloc(a, 1, 100));
+    again = static_cast<unsigned char *>(arena_try(a, 1, 100));
     CHECK(std::all_of(again, again + 100, [](unsigned char c) { return c == 0; }));
     arena_give(a, nullptr, 1, 100);
 }
@@ -173,11 +173,12 @@ TEST_CASE("a thing grows over the bounds of how blocks are made", "[lease]")
     size_t size = 1;
 
     arena_set_lease(a, &l.lease);
-    auto *p = static_cast<unsigned char *>(arena_alloc(a, 1, size));
+    auto *p = static_cast<unsigned char *>(arena_try(a, 1, size));
     REQUIRE(p);
     *p = 9;
     for (; size < 20 * MIB; size = size * 3 / 2 + 1) {
-        p = static_cast<unsigned char *>(arena_extend(a, p, 1, size, size * 3 / 2 + 1));
+        p = static_cast<unsigned char *>(
+            arena_try_extend(a, p, 1, size, size * 3 / 2 + 1));
         REQUIRE(p);
         REQUIRE(*p == 9);
         REQUIRE(std::all_of(p + size, p + size * 3 / 2 + 1,
@@ -185,7 +186,7 @@ TEST_CASE("a thing grows over the bounds of how blocks are made", "[lease]")
         p[size] = p[size * 3 / 2] = 0;
     }
     CHECK(l.lent_bytes < 32 * MIB); // in place: never the old and the new
-    CHECK(arena_extend(a, p, 1, size, 65 * MIB) == nullptr);
+    CHECK(arena_try_extend(a, p, 1, size, 65 * MIB) == nullptr);
     CHECK(arena_lacks_lease(a));
     CHECK(*p == 9); // and it is still there
     p[size - 1] = 1;
@@ -222,7 +223,7 @@ TEST_CASE("whatever is taken, extended and given, leases and contents are right"
             case 1:
                 if (last) {
                     auto *p = static_cast<unsigned char *>(
-                        arena_extend(a, last->p, 1, last->size, last->size + size));
+                        arena_try_extend(a, last->p, 1, last->size, last->size + size));
                     if (!p)
                         break;
                     REQUIRE(std::all_of(p + last->size, p + last->size + size,
@@ -239,7 +240,7 @@ TEST_CASE("whatever is taken, extended and given, leases and contents are right"
                 }
                 break;
             default: {
-                auto *p = static_cast<unsigned char *>(arena_alloc(a, 1, size));
+                auto *p = static_cast<unsigned char *>(arena_try(a, 1, size));
                 if (!p)
                     break;
                 REQUIRE(std::all_of(p, p + size, [](unsigned char c) { return c == 0; }));
@@ -264,13 +265,13 @@ TEST_CASE("an arena goes back to a mark", "[lease]")
     arena_set_lease(a, &l.lease);
     for (size_t before : {size_t{0}, size_t{100}, 20 * KIB, MIB}) {
         if (before)
-            memset(arena_alloc(a, 1, before), 3, before);
+            memset(arena_try(a, 1, before), 3, before);
         size_t used = arena_used_bytes(a), lent = l.lent_bytes;
         struct arena_mark mark = arena_mark(a);
         for (int round = 0; round < 3; round++) {
             for (int i = 0; i < 20; i++) {
                 size_t size = 1 + random() % (300 * KIB);
-                auto *p = static_cast<unsigned char *>(arena_alloc(a, 1, size));
+                auto *p = static_cast<unsigned char *>(arena_try(a, 1, size));
                 REQUIRE(p);
                 REQUIRE(std::all_of(p, p + size, [](unsigned char c) { return c == 0; }));
                 memset(p, 7, size);
@@ -289,7 +290,7 @@ TEST_CASE("an arena takes smaller steps when larger ones are refused", "[lease]"
     size_t count = 0;
 
     arena_set_lease(a, &l.lease);
-    while (arena_alloc(a, 1, 10000))
+    while (arena_try(a, 1, 10000))
         count++;
     CHECK(arena_lacks_lease(a));
     CHECK(count * 10000 > 10 * MIB - 100 * KIB); // nearly all of it is used
@@ -301,11 +302,11 @@ TEST_CASE("resident memory follows the leases", "[lease]")
     test_arena a;
 
     arena_set_lease(a, &l.lease);
-    REQUIRE(arena_alloc(a, 1, 1000) != nullptr);
+    REQUIRE(arena_try(a, 1, 1000) != nullptr);
     size_t before = resident_now_bytes();
     for (int round = 0; round < 3; round++) {
         for (int i = 0; i < 96; i++)
-            memset(arena_alloc(a, 1, MIB), 1, MIB);
+            memset(arena_try(a, 1, MIB), 1, MIB);
         CHECK(resident_now_bytes() > before + 90 * MIB);
         CHECK(l.lent_bytes < 128 * MIB);
         arena_reset(a);
@@ -522,7 +523,7 @@ struct computation {
         work_memory_enter(&memory, &job);
         enum error_code code = work_memory_reserve(&memory, reserved_bytes, &err);
         if (code == OK && taken_bytes)
-            arena_alloc(a, 1, taken_bytes);
+            arena_try(a, 1, taken_bytes);
         work_memory_leave(&memory);
         runs++;
     }
