@@ -31,7 +31,9 @@ struct place {
 struct reader {
     struct arena *arena; /* lists and copied texts */
     struct error *err;
-    bool copy_texts; /* the tree goes before the struct does */
+    bool copy_texts;              /* the tree goes before the struct does */
+    struct json_renames *renames; /* NULL: nobody wants to know */
+    double factor; /* of the former name that is being read; 0: numbers as they are */
 };
 
 static _Thread_local struct arena *tree_arena;
@@ -174,11 +176,19 @@ static void wrong_type(struct reader *r, const struct place *p, const cJSON *v,
 static void read_object(struct reader *r, const struct json_object *table, const cJSON *v,
                         const struct place *p, char *base);
 
+/* A hundredth is not a double, but a hundred is: 35 % are 0.35 to the last bit. */
+static double scaled(double number, double factor)
+{
+    if (!(factor > 0))
+        return number;
+    return factor < 1 ? number / (1 / factor) : number * factor;
+}
+
 /* A number within the row's bounds; false when a mistake was noted. */
 static bool read_number(struct reader *r, const struct json_field *f, const cJSON *v,
                         const struct place *p, double *number)
 {
-    double d = v->valuedouble;
+    double d = scaled(v->valuedouble, r->factor);
 
     if (!cJSON_IsNumber(v)) {
         wrong_type(r, p, v, "a number");
@@ -678,17 +688,80 @@ static void unknown_member(struct reader *r, const struct json_object *table,
     json_hint_member(table, p->name, &value, r->err);
 }
 
-/* Members mostly come in the order of the rows: look from the last hit on. */
+/* The row's former name; NULL: it has not this one. */
+static const struct json_alias *find_alias(const struct json_field *f, const char *name)
+{
+    for (const struct json_alias *alias = f->aliases; alias && alias->name; alias++)
+        if (strcmp(alias->name, name) == 0)
+            return alias;
+    return NULL;
+}
+
+/* Members mostly come in the order of the rows: look from the last hit on. Then it may be
+ * a former name. */
 static size_t find_field(const struct json_object *table, size_t count, const char *name,
                          size_t from)
 {
-    for (size_t k = 0; k < count; k++) {
-        size_t i = from + k < count ? from + k : from + k - count;
+    size_t i;
 
+    for (size_t k = 0; k < count; k++) {
+        i = from + k < count ? from + k : from + k - count;
         if (strcmp(table->fields[i].name, name) == 0)
             return i;
     }
-    return count;
+    for (i = 0; i < count && !find_alias(&table->fields[i], name);)
+        i++;
+    return i;
+}
+
+/* Adds the former name to the list, once. */
+static void note_rename(struct reader *r, const char *old, const char *now)
+{
+    struct json_renames *all = r->renames;
+    struct json_rename *one, **end;
+
+    if (!all)
+        return;
+    all->total_count++;
+    for (end = &all->first; *end; end = &(*end)->next)
+        if (strcmp((*end)->old, old) == 0 && strcmp((*end)->now, now) == 0)
+            return;
+    one = TRY_NEW(r->arena, struct json_rename, 1);
+    if (!one) {
+        fail_memory(r->err);
+        return;
+    }
+    *one = (struct json_rename){old, now, NULL};
+    *end = one;
+    all->pair_count++;
+}
+
+/* A member is there under two names: refuses both. */
+static void refuse_names(struct reader *r, const struct place *up, const char *first,
+                         const char *second)
+{
+    const char *const names[] = {first, second};
+
+    for (size_t i = 0; i < 2; i++) {
+        struct place here = {up, names[i], 0};
+
+        mistake(r, &here, ITEM_CONFLICT, "'%.60s' and '%.60s' are the same member",
+                names[0], names[1]);
+    }
+}
+
+/* The row was read already, from an element before `e`. */
+static void refuse_second(struct reader *r, const struct json_field *f,
+                          const cJSON *first, const cJSON *e, const struct place *p)
+{
+    struct place here = {p, e->string, 0};
+
+    while (strcmp(first->string, f->name) != 0 && !find_alias(f, first->string))
+        first = first->next;
+    if (strcmp(first->string, e->string) == 0)
+        mistake(r, &here, ITEM_DUPLICATE, "the member is there twice");
+    else
+        refuse_names(r, p, first->string, e->string);
 }
 
 /* The kind of an object without the member: as the second one says, else the first. */
@@ -710,13 +783,45 @@ static size_t hinted_kind(const struct json_field *f, const cJSON *v)
     return 0;
 }
 
-/* The kind that the row's member names, or what speaks for it; SIZE_MAX: a mistake. */
+/* The member that tells the kind, under whatever name; NULL: there is none. False: it is
+ * there under two. */
+static bool find_property(struct reader *r, const struct json_field *f, const cJSON *v,
+                          const struct place *p, cJSON **property)
+{
+    *property = cJSON_GetObjectItemCaseSensitive(v, f->name);
+    for (const struct json_alias *old = f->aliases; old && old->name; old++) {
+        cJSON *former = cJSON_GetObjectItemCaseSensitive(v, old->name);
+
+        if (former && *property) {
+            refuse_names(r, p, (*property)->string, old->name);
+            return false;
+        }
+        if (former)
+            *property = former;
+    }
+    return true;
+}
+
+/* The table of the kind knows the member by its present name alone. */
+static bool rename_property(struct reader *r, const struct json_field *f, cJSON *property)
+{
+    const struct json_alias *old = find_alias(f, property->string);
+
+    if (!old)
+        return true;
+    note_rename(r, old->name, f->name);
+    property->string = arena_try_text(r->arena, f->name, strlen(f->name));
+    if (!property->string)
+        fail_memory(r->err);
+    return property->string;
+}
+
+/* The kind that the member `name` says, or what speaks for it; SIZE_MAX: a mistake. */
 static size_t find_kind(struct reader *r, const struct json_field *f, const cJSON *v,
-                        const struct place *p)
+                        const cJSON *name, const struct place *p)
 {
     const struct json_kind *kinds = f->kinds;
-    const cJSON *name = cJSON_GetObjectItemCaseSensitive(v, f->name);
-    struct place here = {p, f->name, 0};
+    struct place here = {p, name ? name->string : f->name, 0};
     const char *known[FIELDS_MAX];
     char hint[NAMES_HINT_BYTES];
     size_t count = 0;
@@ -742,9 +847,13 @@ static void read_kind(struct reader *r, const struct json_field *f, const cJSON 
                       const struct place *p, char *base)
 {
     struct json_of_kind *to = (void *)(base + f->offset);
-    size_t kind = find_kind(r, f, v, p);
+    cJSON *property;
+    size_t kind;
 
-    if (kind == SIZE_MAX)
+    if (!find_property(r, f, v, p, &property))
+        return;
+    kind = find_kind(r, f, v, property, p);
+    if (kind == SIZE_MAX || (property && !rename_property(r, f, property)))
         return;
     to->kind = kind;
     to->value = arena_try(r->arena, f->kinds[kind].of->size, 1);
@@ -762,6 +871,22 @@ static char sentence_part(const char *text)
         text[0] >= 'A' && text[0] <= 'Z' && (text[1] == ' ' || islower(text[1]));
 
     return is_word ? (char)(text[0] | 0x20) : text[0];
+}
+
+/* A member under its name, or under a former one. */
+static void read_named(struct reader *r, const struct json_field *f, const cJSON *e,
+                       const struct place *p, char *base)
+{
+    const struct json_alias *old =
+        strcmp(f->name, e->string) == 0 ? NULL : find_alias(f, e->string);
+
+    if (old) {
+        note_rename(r, old->name, f->name);
+        r->factor = old->factor;
+    }
+    read_member(r, f, e, p, base);
+    if (old)
+        r->factor = 0;
 }
 
 static void read_object(struct reader *r, const struct json_object *table, const cJSON *v,
@@ -792,10 +917,10 @@ static void read_object(struct reader *r, const struct json_object *table, const
         if (i == count) {
             unknown_member(r, table, e, &here);
         } else if (seen & (uint64_t)1 << i) {
-            mistake(r, &here, ITEM_DUPLICATE, "the member is there twice");
+            refuse_second(r, &table->fields[i], v->child, e, p);
         } else {
             seen |= (uint64_t)1 << i;
-            read_member(r, &table->fields[i], e, &here, base);
+            read_named(r, &table->fields[i], e, &here, base);
             next = i + 1 < count ? i + 1 : 0;
         }
     }
@@ -813,13 +938,13 @@ enum { LARGE_BYTES = 1024 * 1024 };
 /* The tree of a large text is several times as large as what is read from it: it goes
  * before the request is answered. Until then it counts as the request's. */
 static enum error_code read_large(const struct json_object *table, const char *text,
-                                  size_t length, void *out, struct arena *a,
-                                  struct error *err)
+                                  size_t length, void *out, struct json_renames *renames,
+                                  struct arena *a, struct error *err)
 {
     size_t cap_bytes = arena_cap_bytes(a), used_bytes = arena_used_bytes(a), tree_bytes;
     struct arena *trees =
         arena_create_beside(a, cap_bytes > used_bytes ? cap_bytes - used_bytes : 0);
-    struct reader r = {a, err, true};
+    struct reader r = {.arena = a, .err = err, .copy_texts = true, .renames = renames};
     enum error_code code;
     cJSON *tree;
 
@@ -839,24 +964,26 @@ static enum error_code read_large(const struct json_object *table, const char *t
 }
 
 enum error_code json_read(const struct json_object *table, const char *text,
-                          size_t length, void *out, struct arena *a, struct error *err)
+                          size_t length, void *out, struct json_renames *renames,
+                          struct arena *a, struct error *err)
 {
-    struct reader r = {a, err, false};
+    struct reader r = {.arena = a, .err = err, .renames = renames};
     cJSON *tree;
 
     memset(out, 0, table->size);
     if (length >= LARGE_BYTES)
-        return read_large(table, text, length, out, a, err);
+        return read_large(table, text, length, out, renames, a, err);
     TRY(json_tree(text, length, &tree, a, err));
     read_object(&r, table, tree, NULL, out);
     return err->code;
 }
 
 enum error_code json_read_list(const struct json_object *table, const char *text,
-                               size_t length, struct json_lines *out, struct arena *a,
+                               size_t length, struct json_lines *out,
+                               struct json_renames *renames, struct arena *a,
                                struct error *err)
 {
-    struct reader r = {a, err, false};
+    struct reader r = {.arena = a, .err = err, .renames = renames};
     struct place here = {NULL, NULL, 0};
     size_t n = 0;
     cJSON *tree;
@@ -911,7 +1038,8 @@ static bool read_line(const struct json_object *table, const char *line, size_t 
                       struct reader *r, struct error *all)
 {
     struct error one = {.arena = scratch};
-    struct reader reader = {r->arena, &one, true};
+    struct reader reader = {
+        .arena = r->arena, .err = &one, .copy_texts = true, .renames = r->renames};
     cJSON *tree;
 
     if (json_tree(line, bytes, &tree, scratch, &one) == OK)
@@ -931,13 +1059,14 @@ static bool read_line(const struct json_object *table, const char *line, size_t 
 }
 
 enum error_code json_read_lines(const struct json_object *table, const char *text,
-                                size_t length, struct json_lines *out, struct arena *a,
+                                size_t length, struct json_lines *out,
+                                struct json_renames *renames, struct arena *a,
                                 struct error *err)
 {
     size_t room = count_lines(text, length);
     struct arena *scratch = arena_create_beside(a, arena_cap_bytes(a));
     struct error refused = {.arena = a};
-    struct reader r = {a, err, true};
+    struct reader r = {.arena = a, .err = err, .renames = renames};
     uint64_t line_number = 1;
     char *items = arena_try(a, table->size, room);
     uint64_t *line = TRY_NEW(a, uint64_t, room);
@@ -1030,10 +1159,11 @@ static cJSON *query_value(const struct json_field *f, const char *text)
 
 enum error_code json_read_query(const struct json_object *table,
                                 const struct query_pair *pairs, size_t pair_count,
-                                void *out, struct arena *a, struct error *err)
+                                void *out, struct json_renames *renames, struct arena *a,
+                                struct error *err)
 {
     struct place here = {NULL, NULL, IN_QUERY};
-    struct reader r = {a, err, false};
+    struct reader r = {.arena = a, .err = err, .renames = renames};
     size_t count = fields_count(table);
     cJSON *object;
 
@@ -1087,7 +1217,7 @@ static void check_repeats(struct reader *r, const cJSON *v, const struct place *
 enum error_code json_merge_patch(const char *target, const char *patch,
                                  const char **merged, struct arena *a, struct error *err)
 {
-    struct reader r = {a, err, false};
+    struct reader r = {.arena = a, .err = err};
     cJSON *t, *p;
     const char *text;
 

@@ -16,6 +16,9 @@
  * JSON_KIND_BY names another member for that; with JSON_KIND_HINTED the values of a
  * second member tell the kind of an object that lacks it.
  *
+ * A member may have former names (JSON_WAS): the reader takes them as the member, and
+ * tells the caller; they are neither printed nor described.
+ *
  * Printing: a member without a value is left out when its row is JSON_OPTIONAL, and null
  * when it is JSON_MAY_BE_NULL. No value is: NAN; a NULL text, RAW or object pointer; an
  * empty list (without JSON_OPTIONAL it is []); an INTEGER of JSON_NO_INTEGER and a CHOICE
@@ -94,6 +97,13 @@ struct json_of_kind {
     void *value; /* the struct of its table; printing NULL: {} */
 };
 
+/* A former name of a member, or one of others. */
+struct json_alias {
+    const char *name;
+    double factor; /* NUMBER, INTEGER, NUMBERS: what its values are multiplied by; 0: as
+                      they are */
+};
+
 struct json_field {
     const char *name;              /* JSON name, the C member's */
     const char *doc;               /* one line: meaning, unit, default */
@@ -109,6 +119,7 @@ struct json_field {
     size_t count_offset; /* of the count, a size_t */
     enum json_type type;
     unsigned flags;
+    const struct json_alias *aliases; /* ended by {0}; NULL: none */
 };
 
 struct json_object {
@@ -127,110 +138,135 @@ struct json_object {
 #define JSON_EXACT \
     9007199254740991.0 /* largest integer that JSON carries safely: 2^53 - 1 */
 
-#define JSON_NUMBER(T, m, lo, hi, dflt, flag, text)                            \
-    {                                                                          \
-        .name = #m, .doc = text, .type = JSON_TYPE_NUMBER,                     \
-        .offset = JSON_AT(T, m, double), .min = lo, .max = hi, .preset = dflt, \
-        .flags = flag                                                          \
+/* Behind the text of a row: former names, as JSON_WAS({"run_s", 0}, {"run_ms", 0.001}).
+ */
+#define JSON_WAS(...)                      \
+    .aliases = (const struct json_alias[]) \
+    {                                      \
+        __VA_ARGS__,                       \
+        {                                  \
+            0                              \
+        }                                  \
     }
-#define JSON_INTEGER(T, m, lo, hi, dflt, flag, text)                             \
-    {                                                                            \
-        .name = #m, .doc = text, .type = JSON_TYPE_INTEGER,                      \
-        .offset = JSON_AT(T, m, uint64_t), .min = lo, .max = hi, .preset = dflt, \
-        .flags = flag                                                            \
+
+#define JSON_NUMBER(T, m, lo, hi, dflt, flag, ...)                              \
+    {                                                                           \
+        .name = #m, .type = JSON_TYPE_NUMBER, .offset = JSON_AT(T, m, double),  \
+        .min = lo, .max = hi, .preset = dflt, .flags = flag, .doc = __VA_ARGS__ \
     }
-#define JSON_BOOLEAN(T, m, dflt, flag, text)                         \
-    {                                                                \
-        .name = #m, .doc = text, .type = JSON_TYPE_BOOLEAN,          \
-        .offset = JSON_AT(T, m, bool), .preset = dflt, .flags = flag \
+#define JSON_INTEGER(T, m, lo, hi, dflt, flag, ...)                               \
+    {                                                                             \
+        .name = #m, .type = JSON_TYPE_INTEGER, .offset = JSON_AT(T, m, uint64_t), \
+        .min = lo, .max = hi, .preset = dflt, .flags = flag, .doc = __VA_ARGS__   \
     }
-#define JSON_TEXT(T, m, flag, text)                                                      \
-    {                                                                                    \
-        .name = #m, .doc = text, .type = JSON_TYPE_TEXT,                                 \
-        .offset = JSON_AT(T, m, const char *), .max = JSON_TEXT_MAX_BYTES, .flags = flag \
+#define JSON_BOOLEAN(T, m, dflt, flag, ...)                                   \
+    {                                                                         \
+        .name = #m, .type = JSON_TYPE_BOOLEAN, .offset = JSON_AT(T, m, bool), \
+        .preset = dflt, .flags = flag, .doc = __VA_ARGS__                     \
     }
-#define JSON_ID(T, m, flag, text)                                                  \
+#define JSON_TEXT(T, m, flag, ...)                                                 \
     {                                                                              \
-        .name = #m, .doc = text, .type = JSON_TYPE_TEXT,                           \
-        .offset = JSON_AT(T, m, const char *), .min = 1, .max = 256, .flags = flag \
+        .name = #m, .type = JSON_TYPE_TEXT, .offset = JSON_AT(T, m, const char *), \
+        .max = JSON_TEXT_MAX_BYTES, .flags = flag, .doc = __VA_ARGS__              \
     }
-#define JSON_CHOICE(T, m, names, dflt, flag, text)                               \
+#define JSON_ID(T, m, flag, ...)                                                   \
+    {                                                                              \
+        .name = #m, .type = JSON_TYPE_TEXT, .offset = JSON_AT(T, m, const char *), \
+        .min = 1, .max = 256, .flags = flag, .doc = __VA_ARGS__                    \
+    }
+#define JSON_CHOICE(T, m, names, dflt, flag, ...)                                \
     {                                                                            \
-        .name = #m, .doc = text, .type = JSON_TYPE_CHOICE, .choices = names,     \
-        .preset = dflt,                                                          \
+        .name = #m, .type = JSON_TYPE_CHOICE, .choices = names, .preset = dflt,  \
         .offset = offsetof(T, m) +                                               \
                   0 * sizeof(char[sizeof(((T *)0)->m) == sizeof(int) ? 1 : -1]), \
-        .flags = flag                                                            \
+        .flags = flag, .doc = __VA_ARGS__                                        \
     }
 /* A TEXT of an answer that is one of these names today. */
-#define JSON_WORD(T, m, names, flag, text)                                 \
-    {                                                                      \
-        .name = #m, .doc = text, .type = JSON_TYPE_TEXT, .choices = names, \
-        .offset = JSON_AT(T, m, const char *), .flags = (flag) | JSON_OPEN \
+#define JSON_WORD(T, m, names, flag, ...)                                   \
+    {                                                                       \
+        .name = #m, .type = JSON_TYPE_TEXT, .choices = names,               \
+        .offset = JSON_AT(T, m, const char *), .flags = (flag) | JSON_OPEN, \
+        .doc = __VA_ARGS__                                                  \
     }
 /* `m` without the trailing _s of the C member: observed_at for observed_at_s. */
-#define JSON_INSTANT(T, m, flag, text)                                    \
-    {                                                                     \
-        .name = #m, .doc = text, .type = JSON_TYPE_INSTANT,               \
-        .offset = JSON_AT(T, m##_s, double), .preset = NAN, .flags = flag \
+#define JSON_INSTANT(T, m, flag, ...)                                               \
+    {                                                                               \
+        .name = #m, .type = JSON_TYPE_INSTANT, .offset = JSON_AT(T, m##_s, double), \
+        .preset = NAN, .flags = flag, .doc = __VA_ARGS__                            \
     }
-#define JSON_OBJECT(T, m, ctype, table, flag, text)                \
-    {                                                              \
-        .name = #m, .doc = text, .type = JSON_TYPE_OBJECT,         \
-        .offset = JSON_AT(T, m, ctype), .of = table, .flags = flag \
+#define JSON_OBJECT(T, m, ctype, table, flag, ...)                            \
+    {                                                                         \
+        .name = #m, .type = JSON_TYPE_OBJECT, .offset = JSON_AT(T, m, ctype), \
+        .of = table, .flags = flag, .doc = __VA_ARGS__                        \
     }
-#define JSON_LIST(T, m, counter, ctype, table, hi, flag, text)               \
-    {                                                                        \
-        .name = #m, .doc = text, .type = JSON_TYPE_LIST,                     \
-        .offset = JSON_AT(T, m, const ctype *),                              \
-        .count_offset = JSON_AT(T, counter, size_t), .of = table, .max = hi, \
-        .flags = flag                                                        \
+#define JSON_LIST(T, m, counter, ctype, table, hi, flag, ...)                       \
+    {                                                                               \
+        .name = #m, .type = JSON_TYPE_LIST, .offset = JSON_AT(T, m, const ctype *), \
+        .count_offset = JSON_AT(T, counter, size_t), .of = table, .max = hi,        \
+        .flags = flag, .doc = __VA_ARGS__                                           \
     }
 /* Every element between lo and hi; the length is bounded by JSON_LIST_MAX. */
-#define JSON_NUMBERS(T, m, counter, lo, hi, flag, text)                                  \
-    {                                                                                    \
-        .name = #m, .doc = text, .type = JSON_TYPE_NUMBERS,                              \
-        .offset = JSON_AT(T, m, const double *),                                         \
-        .count_offset = JSON_AT(T, counter, size_t), .min = lo, .max = hi, .flags = flag \
+#define JSON_NUMBERS(T, m, counter, lo, hi, flag, ...)                                  \
+    {                                                                                   \
+        .name = #m, .type = JSON_TYPE_NUMBERS, .offset = JSON_AT(T, m, const double *), \
+        .count_offset = JSON_AT(T, counter, size_t), .min = lo, .max = hi,              \
+        .flags = flag, .doc = __VA_ARGS__                                               \
     }
-#define JSON_TEXTS(T, m, counter, hi, flag, text)                             \
-    {                                                                         \
-        .name = #m, .doc = text, .type = JSON_TYPE_TEXTS,                     \
-        .offset = JSON_AT(T, m, const char *const *),                         \
-        .count_offset = JSON_AT(T, counter, size_t), .max = hi, .flags = flag \
-    }
-#define JSON_VALUES(T, m, counter, flag, text)                                 \
+#define JSON_TEXTS(T, m, counter, hi, flag, ...)                               \
     {                                                                          \
-        .name = #m, .doc = text, .type = JSON_TYPE_VALUES,                     \
-        .offset = JSON_AT(T, m, const struct named_value *),                   \
-        .count_offset = JSON_AT(T, counter, size_t), .max = 256, .flags = flag \
+        .name = #m, .type = JSON_TYPE_TEXTS,                                   \
+        .offset = JSON_AT(T, m, const char *const *),                          \
+        .count_offset = JSON_AT(T, counter, size_t), .max = hi, .flags = flag, \
+        .doc = __VA_ARGS__                                                     \
     }
-#define JSON_RAW(T, m, flag, text)                           \
-    {                                                        \
-        .name = #m, .doc = text, .type = JSON_TYPE_RAW,      \
-        .offset = JSON_AT(T, m, const char *), .flags = flag \
+#define JSON_VALUES(T, m, counter, flag, ...)                                   \
+    {                                                                           \
+        .name = #m, .type = JSON_TYPE_VALUES,                                   \
+        .offset = JSON_AT(T, m, const struct named_value *),                    \
+        .count_offset = JSON_AT(T, counter, size_t), .max = 256, .flags = flag, \
+        .doc = __VA_ARGS__                                                      \
+    }
+#define JSON_RAW(T, m, flag, ...)                                                 \
+    {                                                                             \
+        .name = #m, .type = JSON_TYPE_RAW, .offset = JSON_AT(T, m, const char *), \
+        .flags = flag, .doc = __VA_ARGS__                                         \
     }
 /* The only row of its table: objects are told apart by their member `kind`, or another.
  */
-#define JSON_KIND(T, m, table, text) JSON_KIND_BY(T, m, kind, table, text)
-#define JSON_KIND_BY(T, m, member, table, text)                      \
-    {                                                                \
-        .name = #member, .doc = text, .type = JSON_TYPE_KIND,        \
-        .offset = JSON_AT(T, m, struct json_of_kind), .kinds = table \
+#define JSON_KIND(T, m, table, ...) JSON_KIND_BY(T, m, kind, table, __VA_ARGS__)
+#define JSON_KIND_BY(T, m, member, table, ...)                                           \
+    {                                                                                    \
+        .name = #member, .type = JSON_TYPE_KIND,                                         \
+        .offset = JSON_AT(T, m, struct json_of_kind), .kinds = table, .doc = __VA_ARGS__ \
     }
 /* Without the member, `second` says the kind, by the rows of `hint_table`; without both,
  * or with another value, the first kind is meant. */
-#define JSON_KIND_HINTED(T, m, member, table, second, hint_table, text) \
+#define JSON_KIND_HINTED(T, m, member, table, second, hint_table, ...)  \
     {                                                                   \
-        .name = #member, .doc = text, .type = JSON_TYPE_KIND,           \
+        .name = #member, .type = JSON_TYPE_KIND,                        \
         .offset = JSON_AT(T, m, struct json_of_kind), .kinds = table,   \
-        .hint_member = #second, .hints = hint_table                     \
+        .hint_member = #second, .hints = hint_table, .doc = __VA_ARGS__ \
     }
 
+/* What reading took under former names, each pair of names once, as they came. */
+struct json_rename {
+    const char *old, *now;
+    struct json_rename *next;
+};
+
+/* {0} to begin with; several texts may be read into one. */
+struct json_renames {
+    struct json_rename *first;
+    size_t pair_count;
+    size_t total_count; /* members */
+};
+
 /* Reads `length` bytes of JSON into *out, a struct of table->size bytes, which
- * is zeroed and filled with presets first. Texts and lists live in `a`. */
+ * is zeroed and filled with presets first. Texts and lists live in `a`, as does what is
+ * added to *renames (NULL: nobody wants to know, as with what is stored). */
 enum error_code json_read(const struct json_object *table, const char *text,
-                          size_t length, void *out, struct arena *a, struct error *err);
+                          size_t length, void *out, struct json_renames *renames,
+                          struct arena *a, struct error *err);
 
 /* The bodies of bulk ingest: JSON, or NDJSON with an object a line, each on its
  * own; empty lines are skipped. */
@@ -245,12 +281,14 @@ struct json_lines {
 
 /* A JSON array of objects, or one object: all of them, or what is wrong. */
 enum error_code json_read_list(const struct json_object *table, const char *text,
-                               size_t length, struct json_lines *out, struct arena *a,
+                               size_t length, struct json_lines *out,
+                               struct json_renames *renames, struct arena *a,
                                struct error *err);
 
 /* NDJSON: what can be read, and what is wrong with the other lines. */
 enum error_code json_read_lines(const struct json_object *table, const char *text,
-                                size_t length, struct json_lines *out, struct arena *a,
+                                size_t length, struct json_lines *out,
+                                struct json_renames *renames, struct arena *a,
                                 struct error *err);
 
 /* Query parameters are a struct too: numbers, booleans, instants, choices and
@@ -261,7 +299,8 @@ struct query_pair {
 };
 enum error_code json_read_query(const struct json_object *table,
                                 const struct query_pair *pairs, size_t pair_count,
-                                void *out, struct arena *a, struct error *err);
+                                void *out, struct json_renames *renames, struct arena *a,
+                                struct error *err);
 
 /* The tree of `text`, which cJSON makes in the arena; what it refuses: as above. */
 struct cJSON;

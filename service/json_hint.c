@@ -325,18 +325,58 @@ static const struct {
     {"nice", "priority"},
 };
 
+/* The names of a table's members; behind them former ones, with the member's. */
 struct known {
     const char *names[KNOWN_MAX];
-    size_t count;
+    const struct json_field *members[KNOWN_MAX];
+    const struct json_alias *former[KNOWN_MAX];
+    size_t count;     /* of members */
+    size_t all_count; /* with former names */
 };
 
-/* The table's own text of the name; NULL: it has no such member. */
+static void add_former(struct known *known, const struct json_field *f)
+{
+    for (const struct json_alias *old = f->aliases; old && old->name; old++) {
+        size_t i = known->all_count;
+
+        if (i == KNOWN_MAX)
+            return;
+        known->names[i] = old->name;
+        known->members[i] = f;
+        known->former[i] = old;
+        known->all_count++;
+    }
+}
+
+static void list_names(const struct json_object *table, struct known *known)
+{
+    for (const struct json_field *f = table->fields; f->type != JSON_END; f++)
+        if (known->count < KNOWN_MAX)
+            known->names[known->count++] = f->name;
+    known->all_count = known->count;
+    for (const struct json_field *f = table->fields; f->type != JSON_END; f++)
+        add_former(known, f);
+}
+
+/* Which of the names it is, SIZE_MAX: none. */
+static size_t find_any(const struct known *known, const char *name)
+{
+    size_t i = 0;
+
+    while (i < known->all_count && strcmp(known->names[i], name) != 0)
+        i++;
+    return i < known->all_count ? i : SIZE_MAX;
+}
+
+/* The table's own text of the name, or that of a member which had this name and was
+ * counted alike; NULL: it has no such member. */
 static const char *find(const struct known *known, const char *name)
 {
-    for (size_t i = 0; i < known->count; i++)
-        if (strcmp(known->names[i], name) == 0)
-            return known->names[i];
-    return NULL;
+    size_t i = find_any(known, name);
+
+    if (i == SIZE_MAX || i < known->count)
+        return i == SIZE_MAX ? NULL : known->names[i];
+    return known->former[i]->factor > 0 ? NULL : known->members[i]->name;
 }
 
 static const char *foreign_member(const char *word)
@@ -482,6 +522,23 @@ static void name_all(struct known *known, struct error *err)
     error_allow(err, NULL, known->names, known->count);
 }
 
+/* The nearest name; a number under a former one is told as it would have to be here. */
+static void hint_nearest(const struct known *known, const char *name,
+                         const struct json_value *value, struct error *err)
+{
+    size_t i = find_any(known, name);
+    const struct json_alias *old = i < known->count ? NULL : known->former[i];
+    const char *member = old ? known->members[i]->name : name;
+    char here[40];
+
+    if (old && old->factor > 0 && value->is_number)
+        error_hint(err, "did you mean '%s'? Here: %s", member,
+                   number_text(value->number * old->factor, here, sizeof(here)));
+    else
+        error_hint(err, "did you mean '%s'?", member);
+    allow(member, err);
+}
+
 void json_hint_member(const struct json_object *table, const char *name,
                       const struct json_value *value, struct error *err)
 {
@@ -489,9 +546,7 @@ void json_hint_member(const struct json_object *table, const char *name,
     char snake[NAME_BYTES];
     const char *member;
 
-    for (const struct json_field *f = table->fields; f->type != JSON_END; f++)
-        if (known.count < KNOWN_MAX)
-            known.names[known.count++] = f->name;
+    list_names(table, &known);
     if (!snake_case(name, snake)) {
         name_all(&known, err);
         return;
@@ -505,11 +560,9 @@ void json_hint_member(const struct json_object *table, const char *name,
     if (by_unit(&known, snake, value, err) ||
         by_foreign_word(&known, snake, name, value, err))
         return;
-    member = names_nearest(snake, known.names, known.count);
-    if (!member) {
+    member = names_nearest(snake, known.names, known.all_count);
+    if (!member)
         name_all(&known, err);
-        return;
-    }
-    error_hint(err, "did you mean '%s'?", member);
-    allow(member, err);
+    else
+        hint_nearest(&known, member, value, err);
 }

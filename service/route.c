@@ -779,8 +779,9 @@ static enum error_code bind_bulk(struct request *rq, const struct content *body,
     const char *type = rq->message->content_type;
     bool is_json = !type || is_type(type, "application/json");
 
-    return (is_json ? json_read_list : json_read_lines)(
-        rq->route->request, body->text, body->length, in, rq->arena, rq->err);
+    return (is_json ? json_read_list : json_read_lines)(rq->route->request, body->text,
+                                                        body->length, in, &rq->renames,
+                                                        rq->arena, rq->err);
 }
 
 /* Binds the body to a new struct as the route says. */
@@ -804,8 +805,8 @@ static enum error_code bind_body(struct request *rq, const struct content *body,
     else if (bulk)
         TRY(bind_bulk(rq, body, *in));
     else
-        TRY(json_read(rq->route->request, body->text, body->length, *in, rq->arena,
-                      rq->err));
+        TRY(json_read(rq->route->request, body->text, body->length, *in, &rq->renames,
+                      rq->arena, rq->err));
     rq->parse_s = clock_monotonic_s() - begin_s;
     return OK;
 }
@@ -827,10 +828,64 @@ static enum error_code bind_query(struct request *rq)
         return fail_memory(rq->err);
     rq->query = query;
     return json_read_query(&table, rq->message->query, rq->message->query_count, query,
-                           rq->arena, rq->err);
+                           &rq->renames, rq->arena, rq->err);
 }
 
 /* ---- running the handler ---- */
+
+/* Where an answer says what the client should know: its row "warnings", and the struct
+ * that has it. NULL: it has none. */
+static const struct json_field *find_warnings(const struct json_object *table, void *out,
+                                              char **base)
+{
+    const struct json_of_kind *of;
+    const struct json_field *f;
+
+    *base = out;
+    if (table && table->fields->type == JSON_TYPE_KIND) {
+        of = (void *)(*base + table->fields->offset);
+        *base = of->value;
+        table = table->fields->kinds[of->kind].of;
+    }
+    if (!table || !*base)
+        return NULL;
+    for (f = table->fields; f->type != JSON_END; f++)
+        if (f->type == JSON_TYPE_TEXTS && strcmp(f->name, "warnings") == 0)
+            return f;
+    return NULL;
+}
+
+/* Counts the members that came under old names, and adds a warning for each name. */
+static enum error_code tell_renames(struct request *rq)
+{
+    char *base;
+    const struct json_field *f = find_warnings(rq->route->response, rq->out, &base);
+    const struct json_rename *old = rq->renames.first;
+    const char *const *before;
+    const char **warnings;
+    size_t count;
+
+    if (!rq->replay)
+        metrics_renamed(rq->service->metrics, rq->renames.total_count);
+    if (!f || !old)
+        return OK;
+    before = *(const char *const *const *)(void *)(base + f->offset);
+    count = *(size_t *)(void *)(base + f->count_offset);
+    warnings = TRY_NEW(rq->arena, const char *, count + rq->renames.pair_count);
+    if (!warnings)
+        return fail_memory(rq->err);
+    for (size_t i = 0; i < count; i++)
+        warnings[i] = before[i];
+    for (; old; old = old->next) {
+        warnings[count] =
+            arena_try_printf(rq->arena, "renamed: '%s' is now '%s'", old->old, old->now);
+        if (!warnings[count++])
+            return fail_memory(rq->err);
+    }
+    *(const char *const **)(void *)(base + f->offset) = warnings;
+    *(size_t *)(void *)(base + f->count_offset) = count;
+    return OK;
+}
 
 /* A part of the domain at work: what it computes takes memory without asking. */
 struct part {
@@ -871,7 +926,8 @@ static enum error_code run_handler(struct request *rq, const void *in)
     rq->out = table ? arena_try(rq->arena, table->size, 1) : NULL;
     if (table && !rq->out)
         return fail_memory(rq->err);
-    return run(&(struct part){.run = call_handler, .rq = rq, .in = in});
+    TRY(run(&(struct part){.run = call_handler, .rq = rq, .in = in}));
+    return tell_renames(rq);
 }
 
 static enum error_code call_publish(struct request *rq, const struct part *part)
@@ -1515,6 +1571,7 @@ enum error_code request_replay(struct request *rq, const char *path, const char 
         return fail(rq->err, ERR_CONFLICT, "",
                     "'%.100s' makes no decisions in this version", path);
     again.reply = &reply;
+    again.renames = (struct json_renames){0};
     again.replay = true;
     again.cpu_began_s = NAN; /* what it uses is charged with the request's own */
     again.snapshot_document = snapshot_document;

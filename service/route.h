@@ -188,6 +188,7 @@ struct request {
     double cpu_charged_at_s;          /* monotonic clock */
     const char *path_value[ROUTE_PATH_VALUES_MAX]; /* of {names}, in their order */
     const void *query;                             /* bound by route->query, or NULL */
+    struct json_renames renames;                   /* members that came under old names */
     const char *body;                              /* decompressed; NULL: none */
     size_t body_length;
     struct db_session *db; /* opened by request_db() */

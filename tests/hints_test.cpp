@@ -86,7 +86,7 @@ mistake first(const json_object *table, const std::string &members)
     thing t;
     mistake m{};
 
-    json_read(table, text.data(), text.size(), &t, a, &err);
+    json_read(table, text.data(), text.size(), &t, nullptr, a, &err);
     m.count = err.item_count;
     if (!err.first)
         return m;

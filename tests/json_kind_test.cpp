@@ -79,7 +79,7 @@ std::string kind_of(const std::string &text)
     fruit f{};
     std::string out;
 
-    if (json_read(fruit_table(), text.data(), text.size(), &f, a, &err) == OK)
+    if (json_read(fruit_table(), text.data(), text.size(), &f, nullptr, a, &err) == OK)
         return std::to_string(f.of.kind);
     for (const error_item *e = err.first; e; e = e->next)
         out += (out.empty() ? "" : ", ") + std::string(e->pointer) + " " +

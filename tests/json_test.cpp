@@ -82,7 +82,8 @@ outcome read_point(const std::string &text, point *out = nullptr)
     point p;
     error err = collecting_error(a);
     outcome o{};
-    o.code = json_read(point_table(), text.data(), text.size(), out ? out : &p, a, &err);
+    o.code = json_read(point_table(), text.data(), text.size(), out ? out : &p, nullptr,
+                       a, &err);
     o.text = err.text;
     for (error_item *i = err.first; i; i = i->next)
         o.pointers.push_back(std::string(i->pointer) + " " + item_kinds[i->code].name);
@@ -259,8 +260,8 @@ TEST_CASE("NDJSON: good lines are read, bad ones are named", "[json]")
     json_lines lines{};
     std::string text =
         "{\"x_s\":1,\"name\":\"a\"}\r\n\n{\"x_s\":\"2\"}\n[]\n{\n{\"x_s\":3}";
-    REQUIRE(json_read_lines(point_table(), text.data(), text.size(), &lines, a, &err) ==
-            OK);
+    REQUIRE(json_read_lines(point_table(), text.data(), text.size(), &lines, nullptr, a,
+                            &err) == OK);
     const point *p = static_cast<const point *>(lines.items);
     REQUIRE(lines.count == 2);
     CHECK(std::string(p[0].name) == "a");
@@ -280,12 +281,12 @@ TEST_CASE("query parameters are bound like members", "[json]")
     point p;
     query_pair good[] = {
         {"x_s", "1.5"}, {"name", "12"}, {"flag", "true"}, {"colour", "green"}};
-    REQUIRE(json_read_query(point_table(), good, 4, &p, a, &err) == OK);
+    REQUIRE(json_read_query(point_table(), good, 4, &p, nullptr, a, &err) == OK);
     CHECK(p.x_s == 1.5);
     CHECK(std::string(p.name) == "12");
     CHECK(p.flag);
     query_pair bad[] = {{"x_s", "1x"}, {"flag", "yes"}, {"x_s", "2"}, {"nam", ""}};
-    CHECK(json_read_query(point_table(), bad, 4, &p, a, &err) == ERR_INVALID);
+    CHECK(json_read_query(point_table(), bad, 4, &p, nullptr, a, &err) == ERR_INVALID);
     CHECK(err.item_count == 4);
     CHECK(std::string(err.first->pointer) == "?/x_s");
 }
@@ -341,7 +342,8 @@ TEST_CASE("reading fails cleanly at every memory cap", "[json][memory]")
         test_arena a(cap);
         error err = collecting_error(a);
         point p;
-        error_code code = json_read(point_table(), text.data(), text.size(), &p, a, &err);
+        error_code code =
+            json_read(point_table(), text.data(), text.size(), &p, nullptr, a, &err);
         if (code == OK)
             break;
         REQUIRE(code == ERR_TOO_LARGE);
@@ -355,7 +357,8 @@ TEST_CASE("a large text leaves no tree behind", "[json]")
     point p;
     error err = collecting_error(a);
     std::string text = large_point();
-    REQUIRE(json_read(point_table(), text.data(), text.size(), &p, a, &err) == OK);
+    REQUIRE(json_read(point_table(), text.data(), text.size(), &p, nullptr, a, &err) ==
+            OK);
     std::fill(text.begin(), text.end(), 'x');
     CHECK(std::string(p.name) == "kept");
     REQUIRE(p.tag_count == 2);
@@ -365,7 +368,7 @@ TEST_CASE("a large text leaves no tree behind", "[json]")
     REQUIRE(p.list_count == 2);
     CHECK(p.list[1] == 2);
     text = large_point() + "!";
-    CHECK(json_read(point_table(), text.data(), text.size(), &p, a, &err) ==
+    CHECK(json_read(point_table(), text.data(), text.size(), &p, nullptr, a, &err) ==
           ERR_MALFORMED);
     // The tree counts while it is there.
     arena *tight = arena_create(4096);
@@ -374,7 +377,7 @@ TEST_CASE("a large text leaves no tree behind", "[json]")
         many += i ? ",1" : "1";
     many += "]}";
     error full = collecting_error(a);
-    CHECK(json_read(point_table(), many.data(), many.size(), &p, tight, &full) ==
+    CHECK(json_read(point_table(), many.data(), many.size(), &p, nullptr, tight, &full) ==
           ERR_TOO_LARGE);
     CHECK(arena_cap_bytes(tight) == 4096);
     arena_close(tight);

@@ -362,7 +362,7 @@ TEST_CASE("null is taken where the description says so, and nowhere else",
             std::vector<char> out(t->size);
             bool wrong = false;
 
-            json_read(t, text.c_str(), text.size(), out.data(), a, &err);
+            json_read(t, text.c_str(), text.size(), out.data(), nullptr, a, &err);
             for (const error_item *i = err.first; i; i = i->next)
                 wrong |= std::string(i->pointer) == std::string("/") + f->name;
             bool may = allows_null(schema[f->name]);

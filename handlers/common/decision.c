@@ -145,7 +145,7 @@ enum error_code decision_snapshot(struct request *rq, const struct snapshot *giv
     stored = NEW(rq->arena, struct snapshot, 1);
     *snapshot = stored;
     return json_read(&snapshot_json, rq->snapshot_document, strlen(rq->snapshot_document),
-                     stored, rq->arena, rq->err);
+                     stored, NULL, rq->arena, rq->err);
 }
 
 enum error_code decision_lookup(struct request *rq, const char *name,
@@ -159,7 +159,7 @@ enum error_code decision_lookup(struct request *rq, const char *name,
     TRY(json_member(rq->history_document, name, &text, rq->arena, rq->err));
     if (!text)
         return OK;
-    TRY(json_read(table, text, strlen(text), out, rq->arena, rq->err));
+    TRY(json_read(table, text, strlen(text), out, NULL, rq->arena, rq->err));
     *found = true;
     return OK;
 }

@@ -54,7 +54,7 @@ enum error_code stored_settings(const struct store_model *model, enum model_kind
                     model->kind);
     *kind = (enum model_kind)k;
     return json_read(&model_settings_json, model->settings, strlen(model->settings),
-                     settings, a, err);
+                     settings, NULL, a, err);
 }
 
 enum error_code stored_fitted(const struct store_model *model,

@@ -973,7 +973,7 @@ enum error_code queue_schedule_find(struct request *rq, const char *answer,
     *swf = NULL;
     TRY(json_member(answer, "results", &results, rq->arena, rq->err));
     if (results && json_read_list(&stored_result_json, results, strlen(results), &list,
-                                  rq->arena, &(struct error){.code = OK}) != OK)
+                                  NULL, rq->arena, &(struct error){.code = OK}) != OK)
         list.count = 0; /* of another kind */
     for (size_t i = 0; i < list.count && !*swf; i++) {
         const struct stored_result *result = (const struct stored_result *)list.items + i;

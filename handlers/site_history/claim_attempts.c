@@ -139,7 +139,7 @@ static enum error_code read_set(const char *text, struct attempt *out, struct ar
     const char *object = arena_printf(a, "{\"site_ids\":%s}", text);
     struct attempt read;
 
-    TRY(json_read(&set_json, object, strlen(object), &read, a, err));
+    TRY(json_read(&set_json, object, strlen(object), &read, NULL, a, err));
     out->site_ids = read.site_ids;
     out->site_count = read.site_count;
     return OK;

@@ -147,8 +147,8 @@ static enum error_code check_document(struct request *rq, const char *text, size
 {
     struct snapshot snapshot;
 
-    TRY(json_read(&snapshot_json, length ? text : "", length, &snapshot, rq->arena,
-                  rq->err));
+    TRY(json_read(&snapshot_json, length ? text : "", length, &snapshot, &rq->renames,
+                  rq->arena, rq->err));
     *document = arena_text(rq->arena, text, length);
     return OK;
 }

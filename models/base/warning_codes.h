@@ -78,6 +78,7 @@
     X(processors_ignored, "The times of the model do not depend on the machines")      \
     X(promise_broken, "Jobs do not start when they were promised to")                  \
     X(queue_wait_unknown, "A site has no history of its queue; its wait counts as 0")  \
+    X(renamed, "A member or parameter of the request has another name now")            \
     X(requested_raised, "Requested times were raised to the run times")                \
     X(resource_unusable, "Resources without available CPU are left out")               \
     X(resources_cut, "Only the first resources were looked at")                        \

@@ -103,9 +103,9 @@ static void measure_body(const char *what, const char *text, size_t length,
     else
         text_add(&body, text, length);
     text_addf(&body, "}");
-    code = body.failed
-               ? fail_memory(&err)
-               : json_read(&request_json, body.data, body.length, &request, a, &err);
+    code = body.failed ? fail_memory(&err)
+                       : json_read(&request_json, body.data, body.length, &request, NULL,
+                                   a, &err);
     if (code == OK)
         code = workflow_import_read(&request.import, &out, a, &err);
     report(what, began_s, a, length, &out, code, &err);

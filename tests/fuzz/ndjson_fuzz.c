@@ -38,7 +38,7 @@ static void round_trip(const struct sample *s, struct arena *a)
     json_print(&table, s, &first);
     if (first.failed)
         return;
-    if (json_read(&table, first.data, first.length, &again, a, &err) != OK) {
+    if (json_read(&table, first.data, first.length, &again, NULL, a, &err) != OK) {
         if (err.code != ERR_TOO_LARGE)
             abort();
         return;
@@ -57,7 +57,8 @@ int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size)
 
     for (size_t i = 0; i < size; i++)
         newlines += data[i] == '\n';
-    if (a && json_read_lines(&table, (const char *)data, size, &lines, a, &err) == OK) {
+    if (a &&
+        json_read_lines(&table, (const char *)data, size, &lines, NULL, a, &err) == OK) {
         const struct sample *list = lines.items;
 
         if (lines.count + lines.refused_count > newlines)
