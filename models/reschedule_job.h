@@ -95,7 +95,7 @@ struct reschedule_job {
     size_t sample_count;
     double job_cpu_ratio, idle_cpu_ratio; /* of its host, 0..1; NAN: not known */
     double queued_output_bytes; /* on its host, to be fetched before it is left */
-    double run_s;               /* since its last start, >= 0; NAN: not known */
+    double elapsed_s;           /* since its last start, >= 0; NAN: not known */
     double last_moved_s_ago;    /* >= 0; NAN: never */
 };
 

@@ -116,8 +116,8 @@ TEST_CASE("who waits watches what each site lacks", "[coallocation][boundary]")
 
 TEST_CASE("a run time on the threshold has the higher level", "[coallocation][boundary]")
 {
-    auto level = [](double runtime_s) {
-        return co_priority_by_runtime(runtime_s, co_runtime_thresholds_s,
+    auto level = [](double run_time_s) {
+        return co_priority_by_runtime(run_time_s, co_runtime_thresholds_s,
                                       CO_RUNTIME_THRESHOLDS);
     };
 

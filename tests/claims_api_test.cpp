@@ -349,7 +349,7 @@ TEST_CASE("levels of jobs that are accepted, coallocation.md 4", "[api][coalloca
     api service;
     json body =
         R"({"now_s":0,"job":{"id":"j","state":"submitted","job_class":"occasional",
-                    "group":"night","estimated_runtime_s":600},"event":"accepted"})"_json;
+                    "group":"night","estimate_s":600},"event":"accepted"})"_json;
     CHECK(answer(service, steps, body)["queue"] == "high");
     body["levels"] = R"({"policy":"runtime"})"_json;
     CHECK(answer(service, steps, body)["queue"] == "high");

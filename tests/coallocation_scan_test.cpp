@@ -112,12 +112,12 @@ struct queue {
 TEST_CASE("levels by run time, group and class, coallocation.md 4", "[coallocation]")
 {
     struct {
-        double runtime_s;
+        double run_time_s;
         co_level want;
     } cases[] = {{300, CO_SUPER_HIGH}, {600, CO_HIGH},        {1800, CO_HIGH},
                  {14400, CO_LOW},      {14401, CO_SUPER_LOW}, {NAN, CO_SUPER_LOW}};
     for (const auto &c : cases)
-        CHECK(co_priority_by_runtime(c.runtime_s, co_runtime_thresholds_s, 3) == c.want);
+        CHECK(co_priority_by_runtime(c.run_time_s, co_runtime_thresholds_s, 3) == c.want);
     const co_group_level groups[] = {{"demo", CO_HIGH}, {"night", CO_SUPER_LOW}};
     co_level level = CO_LOW;
     CHECK(co_priority_by_group("night", groups, 2, &level));
@@ -434,7 +434,7 @@ std::string step(co_flow_state state, co_flow_event event,
     in.jct_s = 1300;
     in.jst_s = 1400;
     in.next_jct_s = 1375;
-    in.max_runtime_s = NAN;
+    in.max_run_time_s = NAN;
     in.l = 0.75;
     in.l_decrement = 0.25;
     in.atomic = true;
@@ -486,7 +486,7 @@ TEST_CASE("the rows of coallocation.md 11", "[coallocation]")
     CHECK(step(CO_CLAIMING, CO_EVENT_CLAIM_FAIL) == "failed: abort_started report");
     CHECK(step(CO_LAUNCHING, CO_EVENT_COMPONENTS_STARTED) == "running:");
     CHECK(step(CO_LAUNCHING, CO_EVENT_COMPONENTS_STARTED, [](co_flow_in &in) {
-              in.max_runtime_s = 900;
+              in.max_run_time_s = 900;
           }) == "running: set_timer@1900");
     CHECK(step(CO_RUNNING, CO_EVENT_SOFT_ERROR) ==
           "in_placement_queue: abort_job free_processors enqueue");

@@ -72,7 +72,7 @@ struct experiment {
         for (size_t j = 0; j < in.job_count; j++)
             for (size_t c = 0; c < in.jobs[j].component_count; c++)
                 sum +=
-                    static_cast<double>(in.jobs[j].processors[c]) * in.jobs[j].runtime_s;
+                    static_cast<double>(in.jobs[j].processors[c]) * in.jobs[j].run_time_s;
         return sum;
     }
 };
@@ -136,13 +136,13 @@ double mean_over(size_t seeds, const std::function<void(experiment &)> &change,
     return sum / static_cast<double>(seeds);
 }
 
-co_sim_job given(const char *id, double submit_s, double runtime_s,
+co_sim_job given(const char *id, double submit_s, double run_time_s,
                  const std::vector<size_t> &processors)
 {
     co_sim_job job{};
     job.id = id;
     job.submit_s = submit_s;
-    job.runtime_s = runtime_s;
+    job.run_time_s = run_time_s;
     job.level = CO_HIGH;
     job.processors = processors.data();
     job.component_count = processors.size();
@@ -275,7 +275,7 @@ TEST_CASE("a run of any policy and stream keeps the books",
                 const co_run_job &job = out.records[j];
                 CHECK(job.start_s >= job.submit_s);
                 CHECK(job.finish_s - job.start_s ==
-                      Approx(e.in.jobs[j].runtime_s).epsilon(1e-9));
+                      Approx(e.in.jobs[j].run_time_s).epsilon(1e-9));
                 CHECK(job.claim_tries >= 1);
                 CHECK(job.placement_tries >= static_cast<double>(job.placement_count));
             }
@@ -555,7 +555,7 @@ TEST_CASE("local jobs that come in between make claims move and pre-empt",
     check_capacity(e, out);
     for (size_t j = 0; j < 100; j++)
         CHECK(out.records[j].finish_s - out.records[j].start_s ==
-              Approx(e.in.jobs[j].runtime_s).epsilon(1e-9));
+              Approx(e.in.jobs[j].run_time_s).epsilon(1e-9));
 
     // Claims that give up after one try fail the job.
     set.claim.max_tries = 1;
@@ -573,7 +573,7 @@ TEST_CASE("what cannot run ends too", "[coallocation][simulation]")
 
     e.in.jobs = jobs.data();
     e.in.job_count = jobs.size();
-    e.in.settings.max_runtime_s = 900;
+    e.in.settings.max_run_time_s = 900;
     co_sim_out out = e.play();
     CHECK(out.never_fit_count == 1);
     CHECK(out.failed_count == 1);
@@ -628,7 +628,7 @@ TEST_CASE("kind coallocation of POST /v1/simulations", "[api][coallocation][simu
     REQUIRE(r["jobs"].size() == 3);
     CHECK(r["jobs"][0]["job_id"] == "wide");
     CHECK(r["jobs"][0]["co_allocated_ratio"] == 1);
-    CHECK(r["jobs"][0]["runtime_s"] == 750); // 600 s on two sites
+    CHECK(r["jobs"][0]["run_time_s"] == 750); // 600 s on two sites
     CHECK(r["figures"]["background_load_ratio"]["mean"] == 0);
 
     json body = {{"kind", "coallocation"}, {"time_limit_s", 1e-9}, {"runs", 50}};
@@ -683,6 +683,6 @@ TEST_CASE("mistakes in a simulation of co-allocation", "[api][coallocation][simu
     body["grid"]["preset"] = "four_by_32";
     CHECK(pointers(body) == list{"/grid/sites"});
     body["jobs"][0]["components"][0]["processors"] = -1;
-    body["jobs"][0]["runtime_s"] = 1e308;
+    body["jobs"][0]["run_time_s"] = 1e308;
     CHECK(pointers(body).size() == 2);
 }

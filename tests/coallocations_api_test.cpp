@@ -163,7 +163,7 @@ TEST_CASE("reservations, chunks, split_only and warnings", "[api][coallocation]"
     body["snapshot"]["sites"][4]["supports_reservation"] = true;
     body["snapshot"]["sites"][1]["measured_at"] = 969;
     body["snapshot"]["sites"][2]["processors_busy"] = 33;
-    body["jobs"][0]["estimated_runtime_s"] = 100;
+    body["jobs"][0]["estimate_s"] = 100;
     for (int i = 0; i < 4; i++)
         body["jobs"][0]["components"][i]["chunk_bytes"] = 1e9;
     body["snapshot"]["files"][0]["mode"] = "chunk";
@@ -357,11 +357,11 @@ TEST_CASE("advice follows coallocation.md 15", "[api][coallocation]")
     CHECK(j["slowdown"].get<double>() == Approx(6.2286).epsilon(1e-4));
     CHECK(j["available"] == 116);
     CHECK(j["watch"] == json::parse(R"([{"site_id":"E","processors_short":8}])"));
-    body["co_allocated_runtime_s"] = 40;
+    body["co_allocated_run_time_s"] = 40;
     CHECK(answer("/advice", body)["advice"] == "co_allocate");
     body["processors"] = 40;
     CHECK(answer("/advice", body)["advice"] == "single_site");
-    body.erase("single_runtime_s");
+    body.erase("single_run_time_s");
     api a;
     CHECK(a.post("/v1/coallocations/advice", body.dump()).pointers() ==
           std::vector<std::string>{"/slowdown"});

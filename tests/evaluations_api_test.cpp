@@ -87,7 +87,7 @@ TEST_CASE("shares of the processors, coallocation.md 16",
     CHECK(f["gained_s"] == 300);
     CHECK(f["wasted_s"] == 100);
     CHECK(f["waiting_s"] == 460);
-    CHECK(f["runtime_s"] == 192);
+    CHECK(f["run_time_s"] == 192);
     CHECK(f["spread_ratio"] == 1);
     CHECK(f["co_allocated_ratio"] == 1);
     CHECK(f["failure_ratio"] == 0);
@@ -205,7 +205,7 @@ TEST_CASE("what is not known stays out of the figures", "[api][coallocation][eva
     CHECK(answer["jobs"][1]["figures"]["placement_s"].is_null());
     CHECK(answer["jobs"][2]["figures"]["spread_ratio"] == 0.25);
     CHECK(answer["jobs"][2]["figures"]["start_overhead_s"] == 5);
-    CHECK(answer["jobs"][2]["figures"]["runtime_s"].is_null());
+    CHECK(answer["jobs"][2]["figures"]["run_time_s"].is_null());
     CHECK(answer["mean"]["start_overhead_s"] == 5);
     CHECK(answer["max_queue_length"] == 2);
     CHECK(answer["sizes"].size() == 2);

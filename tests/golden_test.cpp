@@ -148,7 +148,7 @@ json queue_log(size_t jobs, uint64_t processors)
         list.push_back({{"id", "j" + std::to_string(i)},
                         {"submit_s", submit_s},
                         {"processors", 1 + d.below(d.below(4) ? 8 : processors)},
-                        {"run_s", run_s},
+                        {"run_time_s", run_s},
                         {"requested_s", run_s * (double)(1 + d.below(4))}});
     }
     return list;
@@ -253,7 +253,7 @@ TEST_CASE("every co-allocation policy reaches its recorded response",
     for (size_t i = 0; i < 40; i++)
         split["jobs"].push_back({{"id", "j" + std::to_string(i)},
                                  {"submit_s", (double)(60 * i)},
-                                 {"runtime_s", (double)(60 + d.below(600))},
+                                 {"run_time_s", (double)(60 + d.below(600))},
                                  {"request_type", "flexible"},
                                  {"components", {{{"processors", 1 + d.below(60)}}}}});
     scores.add(flexible, "mean response of 40 flexible jobs",

@@ -467,7 +467,7 @@ TEST_CASE("a decision under a key is made once, its answer drawn as asked",
 
     // A text that the answer has; one that it has not.
     std::string queue = R"({"kind":"queue","processors":4,"policies":["fcfs"],"jobs":[)"
-                        R"({"id":"1","submit_s":0,"processors":2,"run_s":10}]})";
+                        R"({"id":"1","submit_s":0,"processors":2,"run_time_s":10}]})";
     std::string text_key = unique_key(), json_key = unique_key();
     const std::map<std::string, std::string> plain = {{"accept", "text/plain"}};
     api_reply swf = a.keyed(text_key, queue, plain, "/v1/simulations");

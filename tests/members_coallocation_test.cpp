@@ -31,7 +31,7 @@ TEST_CASE("several sites are worth it up to a slowdown", "[coallocation]")
     json r = members::example("co-allocate-or-not");
     const std::string path = "/v1/coallocations/advice";
 
-    r["co_allocated_runtime_s"] = 60; // 1.71 times as long
+    r["co_allocated_run_time_s"] = 60; // 1.71 times as long
     CHECK(answer(path, r)["advice"] == "wait");
     CHECK(answer(path, with(r, "/max_slowdown", 1.7))["advice"] == "wait");
     CHECK(answer(path, with(r, "/max_slowdown", 1.72))["advice"] == "co_allocate");
@@ -190,7 +190,7 @@ TEST_CASE("reservations last longer than the estimate", "[coallocation]")
 
     for (json &site : r["snapshot"]["sites"])
         site["supports_reservation"] = true;
-    r["jobs"][0]["estimated_runtime_s"] = 1000;
+    r["jobs"][0]["estimate_s"] = 1000;
     CHECK(duration(0) == Approx(1000));
     CHECK(duration(0.5) == Approx(1500));
 }

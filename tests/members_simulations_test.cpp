@@ -61,8 +61,9 @@ TEST_CASE("load from outside takes speed away", "[simulation]")
     const std::string load = "/sites/0/resources/0/load";
 
     r = with(r, load, {{"interval_s", 60}});
-    CHECK(growth(r, load + "/initial_fraction", 0, 0.9, "metrics", "job_run_s") > 100);
-    CHECK(growth(r, load + "/change_percent", 1, 100, "metrics", "job_run_s") > 100);
+    CHECK(growth(r, load + "/initial_fraction", 0, 0.9, "metrics", "job_run_time_s") >
+          100);
+    CHECK(growth(r, load + "/change_percent", 1, 100, "metrics", "job_run_time_s") > 100);
 }
 
 TEST_CASE("no more jobs are listed than asked for", "[simulation]")
@@ -84,8 +85,8 @@ TEST_CASE("Lublin's parameters change what is drawn", "[simulation]")
     // The daily cycle is another one.
     CHECK(growth(r, "/workload/lublin/anum", 8, 12, "metrics", "job_wait_s") != 0);
     // Share of short run times, pa + pb: 0.78, none, all.
-    CHECK(growth(r, "/workload/lublin/pa", 0, -1, "metrics", "job_run_s") > 500);
-    CHECK(growth(r, "/workload/lublin/pa", 0, 1, "metrics", "job_run_s") < -100);
+    CHECK(growth(r, "/workload/lublin/pa", 0, -1, "metrics", "job_run_time_s") > 500);
+    CHECK(growth(r, "/workload/lublin/pa", 0, 1, "metrics", "job_run_time_s") < -100);
 }
 
 TEST_CASE("a set of Lublin's parameters replaces that of a preset", "[simulation]")
@@ -186,15 +187,15 @@ TEST_CASE("local jobs load clusters and come before claims", "[simulation]")
     CHECK(growth(r, "/settings/local_ratio", 0, 2, "figures", "background_load_ratio") >
           0.1);
     // Longer ones and rarer looks: the same load on average, but another course.
-    CHECK(growth(r, "/settings/local_runtime_s", 30, 3000, "figures",
+    CHECK(growth(r, "/settings/local_run_time_s", 30, 3000, "figures",
                  "background_load_ratio") == Approx(0).margin(0.02));
-    CHECK(growth(r, "/settings/local_runtime_s", 30, 3000, "figures", "wasted_ratio") !=
+    CHECK(growth(r, "/settings/local_run_time_s", 30, 3000, "figures", "wasted_ratio") !=
           0);
     CHECK(growth(r, "/settings/monitor_interval_s", 5, 300, "figures", "wasted_ratio") !=
           0);
 
     r["settings"] = json::parse(
-        R"({"background_lower_ratio": 0.7, "local_ratio": 1.2, "local_runtime_s": 1000})");
+        R"({"background_lower_ratio": 0.7, "local_ratio": 1.2, "local_run_time_s": 1000})");
     CHECK(growth(r, "/settings/local_priority", true, false, "figures",
                  "job_load_ratio") > 0);
 

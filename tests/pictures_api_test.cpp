@@ -160,7 +160,7 @@ TEST_CASE("simulations are drawn by their rows of jobs", "[api][pictures]")
 
     api_reply none = a.call("POST", "/v1/simulations", R"({"kind":"queue",
         "processors":2,"policies":["fcfs"],"jobs":[
-        {"id":"a","submit_s":0,"processors":1,"run_s":1}]})",
+        {"id":"a","submit_s":0,"processors":1,"run_time_s":1}]})",
                             {{"accept", svg}});
     CHECK(none.status == 406);
     CHECK(none.json()["detail"].get<std::string>().find("per_job") != std::string::npos);
@@ -183,7 +183,7 @@ TEST_CASE("wide clusters are drawn as lines of processors", "[api][pictures]")
     for (int i = 0; i < 500; i++)
         jobs += (i ? "," : "") + std::string(R"({"id":"j)") + std::to_string(i) +
                 R"(","submit_s":)" + std::to_string(i) + R"(,"processors":)" +
-                std::to_string(1 + i * 37 % 9000) + R"(,"run_s":)" +
+                std::to_string(1 + i * 37 % 9000) + R"(,"run_time_s":)" +
                 std::to_string(100 + i % 50) + "}";
     api_reply r = a.call("POST", "/v1/simulations",
                          R"({"kind":"queue","processors":10000,"policies":["easy"],

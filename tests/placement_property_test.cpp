@@ -121,7 +121,7 @@ const job &job_of(const world &w, const placement &x)
 
 double done_s(const placement &x)
 {
-    return x.start_s + x.stage_in_s + x.execution_s;
+    return x.start_s + x.stage_in_s + x.run_time_s;
 }
 
 void check_slots(const world &w, const placement_out &out)
@@ -132,7 +132,7 @@ void check_slots(const world &w, const placement_out &out)
         const job &j = job_of(w, x);
         size_t index = static_cast<size_t>(&h - w.resources.data());
         double time_s = j.etc_count ? j.etc_s[index] : j.estimate_ref_s / h.mips_total;
-        CHECK(x.execution_s == Approx(time_s).epsilon(1e-12).margin(1e-300));
+        CHECK(x.run_time_s == Approx(time_s).epsilon(1e-12).margin(1e-300));
         CHECK(std::isfinite(x.finish_s));
         CHECK(x.finish_s >= done_s(x) * (1 - 1e-12));
         CHECK(x.start_s >= std::max(j.release_s, h.ready_s));
@@ -204,7 +204,7 @@ std::string everything(const placement_out &out)
         const placement &x = out.placements[i];
         char line[200];
         snprintf(line, sizeof(line), " %zu %a %a %a %a", static_cast<size_t>(x.slot),
-                 x.start_s, x.stage_in_s, x.execution_s, x.bytes_moved);
+                 x.start_s, x.stage_in_s, x.run_time_s, x.bytes_moved);
         s += line;
     }
     char line[200];

@@ -79,7 +79,7 @@ TEST_CASE("the order of a slot changes neither its end nor other jobs", "[placem
             for (size_t i = 0; i < x.placement_count; i++) {
                 const placement &p = x.placements[i];
                 CHECK(std::string(p.resource_id) == y.placements[i].resource_id);
-                CHECK(p.finish_s - p.start_s == Approx(p.execution_s).margin(1e-9));
+                CHECK(p.finish_s - p.start_s == Approx(p.run_time_s).margin(1e-9));
                 for (size_t k = 0; k < i; k++) {
                     const placement &q = x.placements[k];
                     if (std::string(p.resource_id) == q.resource_id && p.slot == q.slot)

@@ -386,7 +386,7 @@ TEST_CASE("a name that is none of a list: the list, nearest first", "[api][probl
          R"({"kind":"grid","preset":"nowhere","compare":[{"algorithm":"fcfs"}]})",
          "/preset", ""},
         {"/v1/simulations",
-         R"({"kind":"queue","processors":1,"jobs":[{"run_s":1}],"policies":["eesy"]})",
+         R"({"kind":"queue","processors":1,"jobs":[{"run_time_s":1}],"policies":["eesy"]})",
          "/policies/0", "easy"},
     };
 

@@ -112,8 +112,8 @@ TEST_CASE("all mistakes of a queue are told at once", "[queue][api]")
     api_reply r = a.post("/v1/queue-orders", R"({"processors": 4, "algorithm": "eazy",
         "options": {"depth": 3},
         "jobs": [{"id": "j", "processors": 1, "estimate_s": 1}],
-        "running": [{"id": "a", "processors": 3, "end_s": 9},
-                    {"id": "b", "processors": 2, "end_s": 9}],
+        "running": [{"id": "a", "processors": 3, "expected_end_s": 9},
+                    {"id": "b", "processors": 2, "expected_end_s": 9}],
         "reservations": [{"id": "x", "processors": 3, "start_s": 1, "end_s": 5},
                          {"id": "y", "processors": 2, "start_s": 4, "end_s": 6},
                          {"id": "z", "processors": 1, "start_s": 6, "end_s": 6}]})");
@@ -148,7 +148,7 @@ json promising(double now_s, json running)
 
 json running(const char *id, int processors, double end_s)
 {
-    return {{"id", id}, {"processors", processors}, {"end_s", end_s}};
+    return {{"id", id}, {"processors", processors}, {"expected_end_s", end_s}};
 }
 
 // The code and all of each warning begin alike.
@@ -197,7 +197,7 @@ TEST_CASE("promises go out and come back", "[queue][api]")
           "keeps the start that it was promised; nobody is in its way now");
 
     // R2 says that it takes longer. J1 waits for J3 too, which moves up after it.
-    later["running"][0]["end_s"] = 120;
+    later["running"][0]["expected_end_s"] = 120;
     later["options"] = {{"compress", true}};
     json broken = a.post("/v1/queue-orders", later.dump()).json();
     INFO(broken.dump(1));
@@ -242,16 +242,16 @@ TEST_CASE("what a queue says against itself is refused, or answered and said",
         {"id": "free", "processors": 8, "start_s": 6000, "end_s": 7000}])");
     json answer = a.post("/v1/queue-orders", body.dump()).json();
     INFO(answer.dump(1));
-    CHECK(
-        warnings(answer) ==
-        std::vector<std::string>{
-            "submitted_later: 2 job(s), first /jobs/1/submit_s, are submitted after "
-            "now_s; that counts as now_s",
-            "overdue: 1 running job(s), first /running/0/end_s, should have ended; they "
-            "are taken to end a second from now",
-            "ignored: 1 reservation(s), first /reservations/0, are over",
-            "overcommitted: 1 reservation(s), first /reservations/1, take processors "
-            "that running jobs hold at that time; there nothing starts"});
+    CHECK(warnings(answer) ==
+          std::vector<std::string>{
+              "submitted_later: 2 job(s), first /jobs/1/submit_s, are submitted after "
+              "now_s; that counts as now_s",
+              "overdue: 1 running job(s), first /running/0/expected_end_s, should have "
+              "ended; they "
+              "are taken to end a second from now",
+              "ignored: 1 reservation(s), first /reservations/0, are over",
+              "overcommitted: 1 reservation(s), first /reservations/1, take processors "
+              "that running jobs hold at that time; there nothing starts"});
 }
 
 TEST_CASE("a job that does not say how long it takes is unplaced", "[queue][api]")
@@ -328,7 +328,7 @@ TEST_CASE("a simulation of a queue compares policies", "[queue][api]")
     CHECK(answer["results"][0]["policy"] == "fcfs");
     CHECK(answer["results"][1]["job_count"] == 4);
     CHECK(answer["results"][1]["jobs"][3]["job_id"] == "small");
-    CHECK(answer["results"][1]["jobs"][3]["end_s"] == 610);
+    CHECK(answer["results"][1]["jobs"][3]["finish_s"] == 610);
     CHECK(answer["ranking"].size() == 4);
     CHECK(answer["ranking"][3] == "fcfs");
     for (const char *figure :
@@ -467,9 +467,9 @@ TEST_CASE("jobs in any order come out as a log in order", "[queue][api]")
     api a;
     json answer = a.post("/v1/simulations", R"({"kind": "queue", "processors": 4,
         "policies": ["fcfs"], "as_swf": true, "per_job": true, "job_rows_max": 2,
-        "jobs": [{"submit_s": 9, "run_s": 1, "requested_s": 1},
-                 {"submit_s": 3, "run_s": 1, "requested_s": 1},
-                 {"submit_s": 5, "run_s": 1, "requested_s": 1, "processors": 5}]})")
+        "jobs": [{"submit_s": 9, "run_time_s": 1, "requested_s": 1},
+                 {"submit_s": 3, "run_time_s": 1, "requested_s": 1},
+                 {"submit_s": 5, "run_time_s": 1, "requested_s": 1, "processors": 5}]})")
                       .json();
 
     INFO(answer.dump(1));
@@ -555,11 +555,11 @@ TEST_CASE("mistakes of a simulation of a queue", "[queue][api]")
     CHECK(pointers(R"({"kind": 3})") == list{"/kind"});
     CHECK(pointers(R"({"kind": "queue"})") == list{"/workload_id"});
     CHECK(pointers(R"({"kind": "queue", "policies": ["easy", "eazy", "easy"],
-                       "jobs": [{"run_s": 1}], "swf": ""})") ==
+                       "jobs": [{"run_time_s": 1}], "swf": ""})") ==
           list{"/policies/1", "/policies/2", "/jobs"});
-    CHECK(pointers(R"({"kind": "queue", "jobs": [{"run_s": 1}]})") ==
+    CHECK(pointers(R"({"kind": "queue", "jobs": [{"run_time_s": 1}]})") ==
           list{"/processors"});
-    CHECK(pointers(R"({"kind": "queue", "processors": 3, "jobs": [{"run_s": 1}],
+    CHECK(pointers(R"({"kind": "queue", "processors": 3, "jobs": [{"run_time_s": 1}],
             "reservations": [{"processors": 4, "start_s": 1, "end_s": 2}]})") ==
           list{"/reservations/0"});
     CHECK(pointers(R"({"kind": "queue", "processors": 3, "swf": "no log"})") ==
@@ -587,8 +587,8 @@ TEST_CASE("jobs wider than the cluster are counted, not run", "[queue][api]")
     api a;
     json answer =
         a.post("/v1/simulations", R"({"kind": "queue", "processors": 4, "jobs": [
-                             {"id": "wide", "processors": 5, "run_s": 1},
-                             {"processors": 4, "run_s": 1}]})")
+                             {"id": "wide", "processors": 5, "run_time_s": 1},
+                             {"processors": 4, "run_time_s": 1}]})")
             .json();
 
     CHECK(answer["never_fit_count"] == 1);
@@ -726,7 +726,7 @@ TEST_CASE("a replay that takes long is cancelled, and keeps what is done", "[que
 
     for (int i = 0; i < 60000; i++)
         jobs.push_back({{"processors", 1 + i * 7 % 60},
-                        {"run_s", 100 + i % 97},
+                        {"run_time_s", 100 + i % 97},
                         {"requested_s", 1000 + i * 13 % 991}});
     json body = {{"kind", "queue"},
                  {"processors", 100},

@@ -311,7 +311,7 @@ void check_plan(const scene &w, const queue_out &out, const queue_out &all)
         used.change(start_s, end_s, -int64_t(wide));
     };
     for (const queue_running &r : w.running)
-        hold(w.in.now_s, r.end_s, r.processors);
+        hold(w.in.now_s, r.expected_end_s, r.processors);
     for (const queue_reservation &r : w.reservations)
         hold(r.start_s, r.end_s, r.processors);
     for (size_t i = 0; i < w.jobs.size(); i++) {

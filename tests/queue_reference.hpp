@@ -279,7 +279,7 @@ inline std::vector<queue_verdict> conservative(const queue_in &in)
     }
     for (size_t i = 0; i < in.running_count; i++) {
         auto &r = in.running[i];
-        double end_s = r.end_s > in.now_s ? r.end_s : in.now_s + 1;
+        double end_s = r.expected_end_s > in.now_s ? r.expected_end_s : in.now_s + 1;
 
         plan.take(in.now_s, end_s, int64_t(r.processors));
         fixed.take(in.now_s, end_s, int64_t(r.processors));

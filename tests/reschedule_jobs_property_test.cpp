@@ -239,7 +239,7 @@ struct many {
             j.resource_id = hosts[i % host_count].id;
             j.work_done_ref_s = static_cast<double>(i % 900);
             j.event = static_cast<int>(i % (EVENT_NONE + 1));
-            j.job_cpu_ratio = j.idle_cpu_ratio = j.run_s = j.last_moved_s_ago = NAN;
+            j.job_cpu_ratio = j.idle_cpu_ratio = j.elapsed_s = j.last_moved_s_ago = NAN;
             jobs.push_back(j);
         }
         snap.resources = hosts.data();
@@ -335,11 +335,11 @@ TEST_CASE("all mistakes about running jobs come at once", "[api][reschedule_jobs
     CHECK(pointers(R"([{"id":"j"}])") == set{"/jobs/0/resource_id"});
     CHECK(pointers(R"([{"id":"j","resource_id":"a","estimate_ref_s":5,
                         "work_done_ref_s":6}])") == set{"/jobs/0/work_done_ref_s"});
-    CHECK(pointers(R"([{"id":"j","resource_id":"a","work_done_ref_s":-1,"run_s":-1,
+    CHECK(pointers(R"([{"id":"j","resource_id":"a","work_done_ref_s":-1,"elapsed_s":-1,
                         "suspended_s":-1,"queued_output_bytes":-1,
                         "last_moved_s_ago":-1,"job_cpu_ratio":1.5,
                         "estimate_ref_s":-4}])") ==
-          set{"/jobs/0/work_done_ref_s", "/jobs/0/run_s", "/jobs/0/suspended_s",
+          set{"/jobs/0/work_done_ref_s", "/jobs/0/elapsed_s", "/jobs/0/suspended_s",
               "/jobs/0/queued_output_bytes", "/jobs/0/last_moved_s_ago",
               "/jobs/0/job_cpu_ratio", "/jobs/0/estimate_ref_s"});
     CHECK(pointers(R"([{"id":"j","resource_id":"a","estimate_ref_s":9,

@@ -783,7 +783,7 @@ TEST_CASE("cool-down and run time keep a job where it is", "[reschedule_jobs][ap
     json moved = {{"event", "resource_discovered"},
                   {"work_done_ref_s", 0},
                   {"last_moved_s_ago", 50},
-                  {"run_s", 400}};
+                  {"elapsed_s", 400}};
     auto on = [&](json options, json more = json::object()) {
         json m = moved;
         m.update(more);

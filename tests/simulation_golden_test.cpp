@@ -94,8 +94,8 @@ TEST_CASE("checkpoint intervals: fault-tolerance.md 9.4", "[simulation][golden]"
     CHECK(mean[0].checkpoints_per_job > mean[1].checkpoints_per_job);
     // (f), (g)
     CHECK(periodic[0].job_length_mi < periodic[1].job_length_mi);
-    CHECK(periodic[0].job_run_s > periodic[1].job_run_s);
-    CHECK(mean[0].job_run_s < periodic[0].job_run_s);
+    CHECK(periodic[0].job_run_time_s > periodic[1].job_run_time_s);
+    CHECK(mean[0].job_run_time_s < periodic[0].job_run_time_s);
 }
 
 enum { FCFS, TWO, THREE, BY_LOAD, BY_FAILURE, MEAN_FAILURE, COMBINED, POLICIES };
@@ -175,7 +175,7 @@ TEST_CASE("replication, checkpoints, both: fault-tolerance.md 9.5",
         CHECK(m[FCFS].jobs_done < m[TWO].jobs_done);
         CHECK(m[TWO].jobs_done <= m[THREE].jobs_done);
         CHECK(m[THREE].jobs_done <= 1.01 * m[BY_LOAD].jobs_done);
-        CHECK(m[MEAN_FAILURE].job_run_s > m[COMBINED].job_run_s);
+        CHECK(m[MEAN_FAILURE].job_run_time_s > m[COMBINED].job_run_time_s);
         CHECK(m[COMBINED].jobs_done == Approx(m[BY_FAILURE].jobs_done).epsilon(0.01));
     }
 }

@@ -97,7 +97,7 @@ TEST_CASE("equal sharing follows simulator.md 4", "[simulation]")
             sim_run_out out =
                 run_scenario(g.prepare().s, bound_policy(), 1, g.a, everything);
             for (uint64_t i = 0; i < 3; i++)
-                CHECK(row_of(out, i).end_s == c.end_s[i]);
+                CHECK(row_of(out, i).finish_s == c.end_s[i]);
             CHECK(out.metrics.processed_mi == Approx(7 + c.j2_mi).epsilon(1e-12));
             CHECK(resource_of(out, "cr1").non_idle_s == c.end_s[0]);
             CHECK(resource_of(out, "cr1").fully_loaded_s == 3);
@@ -113,10 +113,10 @@ TEST_CASE("fraction sharing follows simulator.md 4", "[simulation]")
     pin_to_first(g);
     g.s.stop_time_s = 100;
     sim_run_out out = run_scenario(g.prepare().s, bound_policy(), 1, g.a, everything);
-    CHECK(row_of(out, 0).end_s == 10);
-    CHECK(row_of(out, 1).end_s == 10);
+    CHECK(row_of(out, 0).finish_s == 10);
+    CHECK(row_of(out, 1).finish_s == 10);
     CHECK(row_of(out, 2).start_s == 10); // it waits until it fits
-    CHECK(row_of(out, 2).end_s == Approx(10 + 40 / 3.0).margin(0.001));
+    CHECK(row_of(out, 2).finish_s == Approx(10 + 40 / 3.0).margin(0.001));
 }
 
 // ---- end to end: simulator.md 15 ----
@@ -138,9 +138,9 @@ TEST_CASE("D1 of simulator.md 15", "[simulation]")
     bound_policy p;
     d1(g, 1000);
     sim_run_out out = run_scenario(g.prepare().s, p.round("fjbcr"), 1, g.a, everything);
-    CHECK(row_of(out, 0).end_s == 600);
-    CHECK(row_of(out, 1).end_s == 660);
-    CHECK(row_of(out, 2).end_s == 960);
+    CHECK(row_of(out, 0).finish_s == 600);
+    CHECK(row_of(out, 1).finish_s == 660);
+    CHECK(row_of(out, 2).finish_s == 960);
     CHECK(std::string(row_of(out, 0).resource_id) == "CR2");
     CHECK(std::string(row_of(out, 1).resource_id) == "CR1");
     CHECK(out.metrics.job_turnaround_s == Approx(706.6666667));
@@ -163,9 +163,9 @@ TEST_CASE("D2 of simulator.md 15: detection and migration", "[simulation]")
     g.groups[1].traces = g.trace({{300, 500}});
     sim_run_out out =
         run_scenario(g.prepare().s, p.round("migration"), 1, g.a, everything);
-    CHECK(row_of(out, 0).end_s == 1260);
-    CHECK(row_of(out, 1).end_s == 1020);
-    CHECK(row_of(out, 2).end_s == 1140);
+    CHECK(row_of(out, 0).finish_s == 1260);
+    CHECK(row_of(out, 1).finish_s == 1020);
+    CHECK(row_of(out, 2).finish_s == 1140);
     CHECK(resource_of(out, "CR1").processed_mi == Approx(1200));
     CHECK(resource_of(out, "CR2").processed_mi == Approx(1680));
     CHECK(out.metrics.useful_mi == Approx(2400));
@@ -181,7 +181,7 @@ TEST_CASE("D3 of simulator.md 15: nobody notices", "[simulation]")
     d1(g, 2000);
     g.groups[1].traces = g.trace({{300, 500}});
     sim_run_out out = run_scenario(g.prepare().s, p.round("fjbcr"), 1, g.a, everything);
-    CHECK(row_of(out, 1).end_s == 660);
+    CHECK(row_of(out, 1).finish_s == 660);
     CHECK(out.metrics.jobs_done == 1);
     CHECK(out.metrics.jobs_lost == 2);
     CHECK(row_of(out, 0).state == SIM_JOB_LOST);
@@ -225,7 +225,7 @@ TEST_CASE("D4: the restart timeline of fault-tolerance.md 4", "[simulation]")
     CHECK(logged(out, SIM_LOG_CHECKPOINT_STORED, true) ==
           std::vector<double>{1800, 3600, 5400});
     CHECK(logged(out, SIM_LOG_JOB_RUN, false) == std::vector<double>{0, 5420});
-    CHECK(row_of(out, 0).end_s == 9025);
+    CHECK(row_of(out, 0).finish_s == 9025);
     CHECK(row_of(out, 0).checkpoint_count == 3);
     CHECK(row_of(out, 0).processed_mi == Approx(4990 + 3600));
 }
@@ -235,7 +235,7 @@ TEST_CASE("an image on its way is lost with its resource", "[simulation]")
     test_grid g;
     sim_run_out out = d4(g, 3615);
     CHECK(logged(out, SIM_LOG_JOB_RUN, true) == std::vector<double>{0, 1800});
-    CHECK(row_of(out, 0).end_s == 5420 + 5400 + 2 * 5);
+    CHECK(row_of(out, 0).finish_s == 5420 + 5400 + 2 * 5);
 }
 
 TEST_CASE("D6 of simulator.md 15: slots are reserved during the input", "[simulation]")
@@ -251,9 +251,9 @@ TEST_CASE("D6 of simulator.md 15: slots are reserved during the input", "[simula
     sim_run_out out = run_scenario(g.prepare().s, p.round("fjbcr"), 1, g.a, everything);
     CHECK(logged(out, SIM_LOG_JOB_START, false) == std::vector<double>{60, 60, 120});
     CHECK(logged(out, SIM_LOG_JOB_RUN, false) == std::vector<double>{160, 160, 220});
-    CHECK(row_of(out, 0).end_s == 700);
-    CHECK(row_of(out, 1).end_s == 760);
-    CHECK(row_of(out, 2).end_s == 1060);
+    CHECK(row_of(out, 0).finish_s == 700);
+    CHECK(row_of(out, 1).finish_s == 760);
+    CHECK(row_of(out, 2).finish_s == 1060);
 }
 
 TEST_CASE("availability follows fault-tolerance.md 2.2", "[simulation]")
@@ -323,7 +323,7 @@ TEST_CASE("an incarnation reveals a short outage", "[simulation]")
     p.round("failure_detection_replication", {option("replicas", 1)});
     sim_run_out out = short_outage(g, p, SIM_DETECTION_INCARNATION);
     CHECK(out.metrics.failures_detected == 1);
-    CHECK(row_of(out, 0).end_s == 2200); // from scratch at the round of 1200
+    CHECK(row_of(out, 0).finish_s == 2200); // from scratch at the round of 1200
     CHECK(row_of(out, 0).started_count == 2);
 }
 
@@ -333,7 +333,7 @@ TEST_CASE("the loss of a job under checkpointing is always noticed", "[simulatio
     bound_policy p;
     p.round("migration").checkpoint("periodic", {option("initial_interval_s", 300)});
     sim_run_out out = short_outage(g, p, SIM_DETECTION_POLL);
-    CHECK(row_of(out, 0).end_s == 1200 + 1000 - 600); // from the image of 600
+    CHECK(row_of(out, 0).finish_s == 1200 + 1000 - 600); // from the image of 600
 }
 
 TEST_CASE("hosts that fail alike are drawn to a site that is as they are", "[simulation]")
@@ -393,7 +393,7 @@ TEST_CASE("a running job moves to a faster resource", "[simulation]")
     CHECK(out.metrics.migrations == 1);
     CHECK(logged(out, SIM_LOG_JOB_MIGRATE, true) == std::vector<double>{99});
     // 10 s for the checkpoint, 2 s for input and image together, then 901 MI at 4 MIPS
-    CHECK(row_of(out, 0).end_s == Approx(112 + 901 / 4.0).margin(0.001));
+    CHECK(row_of(out, 0).finish_s == Approx(112 + 901 / 4.0).margin(0.001));
 }
 
 TEST_CASE("the middleware takes its time", "[simulation]")
@@ -409,7 +409,7 @@ TEST_CASE("the middleware takes its time", "[simulation]")
     g.s.stop_time_s = 1000;
     sim_run_out out = run_scenario(g.prepare().s, p.round("fjbcr"), 1, g.a, everything);
     CHECK(row_of(out, 0).start_s == 3);
-    CHECK(row_of(out, 0).end_s == 107);
+    CHECK(row_of(out, 0).finish_s == 107);
 }
 
 TEST_CASE("load from outside slows a resource", "[simulation]")
@@ -421,7 +421,7 @@ TEST_CASE("load from outside slows a resource", "[simulation]")
     g.s.stop_time_s = 1000;
     sim_run_out out = run_scenario(g.prepare().s, bound_policy(), 1, g.a, everything);
     // 50 by 50, 70 by 60, none until 100, then 0.5 MIPS
-    CHECK(row_of(out, 0).end_s == 160);
+    CHECK(row_of(out, 0).finish_s == 160);
 }
 
 // ---- network: simulator.md 6 ----
@@ -463,7 +463,7 @@ TEST_CASE("transfers in a shared network follow simulator.md 6", "[simulation]")
         pin_to_first(g);
         shared_network(g, 5);
         sim_run_out out = run_scenario(g.prepare().s, bound_policy(), 1, g.a, everything);
-        CHECK(row_of(out, 0).end_s == Approx(3200.007).margin(1e-9));
+        CHECK(row_of(out, 0).finish_s == Approx(3200.007).margin(1e-9));
     }
     SECTION("two of equal round trips")
     {
@@ -474,8 +474,8 @@ TEST_CASE("transfers in a shared network follow simulator.md 6", "[simulation]")
         pin_to_first(g);
         shared_network(g, HUGE_VAL);
         sim_run_out out = run_scenario(g.prepare().s, bound_policy(), 1, g.a, everything);
-        CHECK(row_of(out, 0).end_s == Approx(16.007).margin(1e-9));
-        CHECK(row_of(out, 1).end_s == Approx(24.007).margin(1e-9));
+        CHECK(row_of(out, 0).finish_s == Approx(16.007).margin(1e-9));
+        CHECK(row_of(out, 1).finish_s == Approx(24.007).margin(1e-9));
     }
     SECTION("alone")
     {
@@ -488,8 +488,8 @@ TEST_CASE("transfers in a shared network follow simulator.md 6", "[simulation]")
         g.s.network.wan_latency_s = distribution_constant(0);
         g.s.network.lan_latency_s = 0;
         sim_run_out out = run_scenario(g.prepare().s, bound_policy(), 1, g.a, everything);
-        CHECK(row_of(out, 0).end_s == 800);
-        CHECK(row_of(out, 1).end_s == Approx(2000.8));
+        CHECK(row_of(out, 0).finish_s == 800);
+        CHECK(row_of(out, 1).finish_s == Approx(2000.8));
     }
 }
 
@@ -665,10 +665,10 @@ TEST_CASE("copies go where transfer and run end first", "[simulation]")
     spread.round("migration");
     earliest.round("migration", {option("placement", "earliest")});
     sim_run_out out = run_scenario(g.s, spread, 1, g.a, everything);
-    CHECK(row_of(out, 0).end_s == Approx(1650)); // the fastest first
+    CHECK(row_of(out, 0).finish_s == Approx(1650)); // the fastest first
     out = run_scenario(g.s, earliest, 1, g.a, everything);
-    CHECK(row_of(out, 0).end_s == Approx(108));
-    CHECK(row_of(out, 1).end_s == Approx(50.016));
+    CHECK(row_of(out, 0).finish_s == Approx(108));
+    CHECK(row_of(out, 1).finish_s == Approx(50.016));
 }
 
 TEST_CASE("rounds of combined need not look at jobs that only wait", "[simulation]")

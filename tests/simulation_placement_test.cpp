@@ -220,13 +220,13 @@ TEST_CASE("the time until the input is there counts", "[simulation]")
     p.round("mct");
     // slow: 80 + 100 = 180; fast: 90, then 180: a tie, which goes to the first
     sim_run_out out = run_scenario(g.prepare().s, p, 1, g.a, everything);
-    CHECK(row_of(out, 0).end_s == 90);
-    CHECK(row_of(out, 1).end_s == 180);
+    CHECK(row_of(out, 0).finish_s == 90);
+    CHECK(row_of(out, 1).finish_s == 180);
     CHECK(std::string(row_of(out, 1).resource_id) == "fast");
     // with an image of 1 GB more on the way nothing changes: there is none yet
     g.s.network.bandwidth_mbps = 1000; // 8 s: fast 18, 36; slow 108
     out = run_scenario(g.s, p, 1, g.a, everything);
-    CHECK(row_of(out, 1).end_s == 36);
+    CHECK(row_of(out, 1).finish_s == 36);
 }
 
 TEST_CASE("a lost job waits again and goes on from its image", "[simulation]")
@@ -241,9 +241,9 @@ TEST_CASE("a lost job waits again and goes on from its image", "[simulation]")
     anew.round("mct");
     images.round("mct").checkpoint("periodic", {option("initial_interval_s", 200)});
     sim_run_out out = run_scenario(g.s, anew, 1, g.a, everything);
-    CHECK(row_of(out, 0).end_s == 1600); // b is up at 600
+    CHECK(row_of(out, 0).finish_s == 1600); // b is up at 600
     out = run_scenario(g.s, images, 1, g.a, everything);
-    CHECK(row_of(out, 0).end_s == 1200); // 400 of 1000 were kept
+    CHECK(row_of(out, 0).finish_s == 1200); // 400 of 1000 were kept
     CHECK(out.metrics.jobs_lost == 0);
 }
 

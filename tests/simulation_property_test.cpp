@@ -187,9 +187,9 @@ TEST_CASE("every run keeps the rules", "[simulation][property]")
                     CHECK(row.start_s >= row.arrival_s);
                 if (row.state != SIM_JOB_DONE)
                     continue;
-                CHECK(row.end_s >= row.start_s);
+                CHECK(row.finish_s >= row.start_s);
                 // no resource is faster than 4 MIPS
-                CHECK(row.end_s - row.start_s >= row.length_mi / 4 - 0.002);
+                CHECK(row.finish_s - row.start_s >= row.length_mi / 4 - 0.002);
                 CHECK(row.processed_mi >= row.length_mi * (1 - 1e-9));
             }
 

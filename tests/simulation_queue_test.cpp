@@ -58,7 +58,7 @@ TEST_CASE("pinned jobs queue for their resource", "[simulation]")
     g.s.stop_when_done = true;
     sim_run_out out = run_scenario(g.prepare().s, bound_policy(), 1, g.a, everything);
     for (uint64_t i = 0; i < 4; i++)
-        CHECK(row_of(out, i).end_s == 25.0 * (double)(i + 1));
+        CHECK(row_of(out, i).finish_s == 25.0 * (double)(i + 1));
     CHECK(out.metrics.simulated_s == 100);
 }
 
@@ -81,7 +81,7 @@ TEST_CASE("checkpointing takes the time of fault-tolerance.md 7.4",
         g.s.stop_when_done = true;
         p.round("migration").checkpoint("periodic", {option("initial_interval_s", w)});
         sim_metrics m = run_scenario(g.prepare().s, p, seed, g.a).metrics;
-        times.push_back(m.job_run_s);
+        times.push_back(m.job_run_time_s);
         costs.push_back(m.non_idle_percent / 100 * m.simulated_s);
     }
     double x = std::exp(R / M) * std::expm1((w + C) / M);

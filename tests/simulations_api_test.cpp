@@ -222,7 +222,7 @@ TEST_CASE("the hand-computed day of three jobs is what the service says",
     REQUIRE(jobs.size() == 3);
     for (auto &j : jobs) {
         double end_s = j["job_id"] == "A" ? 600 : j["job_id"] == "B" ? 660 : 960;
-        CHECK(j["end_s"].get<double>() == Approx(end_s).epsilon(1e-9));
+        CHECK(j["finish_s"].get<double>() == Approx(end_s).epsilon(1e-9));
         CHECK(j["state"] == "done");
     }
 }
@@ -248,7 +248,7 @@ TEST_CASE("jobs that name their resource run there, without any scheduler",
         REQUIRE(result["jobs"].size() == 3);
         for (auto &j : result["jobs"]) {
             double end_s = j["job_id"] == "J1" ? 10 : j["job_id"] == "J2" ? 9 : 7;
-            CHECK(j["end_s"].get<double>() == Approx(end_s).epsilon(1e-9));
+            CHECK(j["finish_s"].get<double>() == Approx(end_s).epsilon(1e-9));
             CHECK(j["resource_id"] == "CR");
         }
     }
@@ -1205,9 +1205,9 @@ TEST_CASE("links and routes one by one", "[simulations][api]")
     json answer = a.post("/v1/simulations", body.dump()).json();
     INFO(answer.dump().substr(0, 4000));
     json result = answer["results"][0];
-    CHECK(result["jobs"][0]["end_s"].get<double>() == Approx(26.007).margin(1e-6));
+    CHECK(result["jobs"][0]["finish_s"].get<double>() == Approx(26.007).margin(1e-6));
     // its output alone: 4 s and the latency
-    CHECK(result["jobs"][1]["end_s"].get<double>() == Approx(38.014).margin(1e-6));
+    CHECK(result["jobs"][1]["finish_s"].get<double>() == Approx(38.014).margin(1e-6));
     REQUIRE(result["paths"].size() == 3);
     CHECK(result["paths"][0]["from_node_id"] == "B");
     CHECK(result["paths"][0]["to_node_id"] == "store");

@@ -291,7 +291,7 @@ TEST_CASE("snapshots changed through both replicas lose no change", "[system][db
                   .json()
                   .at("placements")
                   .at(0)
-                  .at("execution_s") == Approx(10.0));
+                  .at("run_time_s") == Approx(10.0));
     report(REPORT(done << " changes, " << stale << " refused as stale"));
     r.stop();
 }

@@ -74,7 +74,7 @@ std::string job_log(int count)
     for (int i = 0; i < count; i++)
         body["jobs"].push_back({{"submit_s", 20 * i},
                                 {"processors", 1 + i * 37 % 48},
-                                {"run_s", 60 + i * 7919 % 1500},
+                                {"run_time_s", 60 + i * 7919 % 1500},
                                 {"requested_s", 60 + i * 7919 % 1500 + i % 5 * 300}});
     return body.dump();
 }

@@ -109,8 +109,8 @@ static void claim_fail(const struct co_flow_in *in, struct co_flow_out *out)
 static void components_started(const struct co_flow_in *in, struct co_flow_out *out)
 {
     out->next = CO_RUNNING;
-    if (!isnan(in->max_runtime_s))
-        act_at(out, CO_DO_SET_TIMER, in->now_s + in->max_runtime_s);
+    if (!isnan(in->max_run_time_s))
+        act_at(out, CO_DO_SET_TIMER, in->now_s + in->max_run_time_s);
 }
 
 static void error_step(const struct co_flow_in *in, enum co_error_group group,

@@ -95,7 +95,7 @@ struct co_flow_in {
     double now_s;
     size_t tries, max_tries; /* placement tries with this one; SIZE_MAX: no limit */
     double ftt_s, jct_s, jst_s, next_jct_s;
-    double max_runtime_s; /* NAN: no limit */
+    double max_run_time_s; /* NAN: no limit */
     double l, l_decrement, l_min;
     bool atomic, handles_soft, handles_application;
 };

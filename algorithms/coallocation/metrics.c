@@ -165,7 +165,7 @@ static struct co_job_figures figures_of(const struct co_run_job *job)
     for (size_t i = 0; i < FIGURES; i++)
         f.value[i] = (double)NAN;
     f.named.waiting_s = job->start_s - job->submit_s;
-    f.named.runtime_s = job->finish_s - job->start_s;
+    f.named.run_time_s = job->finish_s - job->start_s;
     f.named.start_overhead_s = job->start_s - job->deployed_s;
     f.named.placement_tries = job->placement_tries;
     f.named.claim_tries = job->claim_tries;

@@ -67,7 +67,7 @@ struct co_metrics_in {
     X(waiting_s, "From submission to the start of the run that ended (TWT)")           \
     X(start_delay_s, "Job start time of the run that ended less that of the first "    \
                      "placement")                                                      \
-    X(runtime_s, "From start to end")                                                  \
+    X(run_time_s, "From start to end")                                                 \
     X(start_overhead_s, "From deploying to start (STO)")                               \
     X(spread_ratio, "Execution sites over components, the last time; 1 with a single " \
                     "component")                                                       \

@@ -11,11 +11,11 @@
 const char *const co_priority_policy_names[] = {"class", "runtime", "group", NULL};
 const double co_runtime_thresholds_s[CO_RUNTIME_THRESHOLDS] = {300, 1800, 14400};
 
-enum co_level co_priority_by_runtime(double runtime_s, const double *threshold_s,
+enum co_level co_priority_by_runtime(double run_time_s, const double *threshold_s,
                                      size_t threshold_count)
 {
     for (size_t i = 0; i < threshold_count && i < CO_LEVEL_COUNT - 1; i++)
-        if (runtime_s <= threshold_s[i])
+        if (run_time_s <= threshold_s[i])
             return (enum co_level)(CO_LEVEL_COUNT - 1 - i);
     return CO_SUPER_LOW;
 }

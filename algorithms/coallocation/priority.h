@@ -20,7 +20,7 @@ extern const double co_runtime_thresholds_s[CO_RUNTIME_THRESHOLDS]; /* 300 1800 
 
 /* The higher the level the shorter the job: up to threshold_s[0] (inclusive) the
  * highest, beyond the last the least. NAN: the least. Thresholds ascend. */
-enum co_level co_priority_by_runtime(double runtime_s, const double *threshold_s,
+enum co_level co_priority_by_runtime(double run_time_s, const double *threshold_s,
                                      size_t threshold_count);
 
 struct co_group_level {

@@ -68,7 +68,7 @@ struct co_sim_background {
     double add_ratio;          /* dummies up to lower_ratio + this */
     double upper_ratio;        /* dummies are removed above it */
     double local_ratio;        /* local jobs come at this share of lower_ratio */
-    double local_runtime_s;    /* mean, > 0 */
+    double local_run_time_s;   /* mean, > 0 */
     double monitor_interval_s; /* > 0 */
 };
 
@@ -85,8 +85,8 @@ struct co_sim_settings {
     double unusable_cooldown_s; /* until it is taken back; infinite: never */
     bool avoid_failed_sites;    /* a job that failed avoids the site, if it can */
     bool local_priority;        /* a waiting local job bars claims at its site */
-    double max_runtime_s;       /* longer runs are ended and have failed; infinite: no
-                                   limit */
+    double max_run_time_s;      /* longer runs are ended and have failed; infinite: no
+                                  limit */
     double slowdown_ratio;      /* run time on several sites over that on one; > 0 */
     size_t backlog;   /* > 0: jobs arrive so that as many wait all the time, not at their
                          times; maximal_utilisation_ratio is measured */

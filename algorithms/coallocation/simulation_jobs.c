@@ -471,7 +471,7 @@ static bool on_several_sites(const struct sim_job *job)
 
 static double run_s(const struct sim *s, const struct sim_job *job)
 {
-    return job->source->runtime_s * (on_several_sites(job) ? s->set->slowdown_ratio : 1);
+    return job->source->run_time_s * (on_several_sites(job) ? s->set->slowdown_ratio : 1);
 }
 
 static void avoid(struct sim *s, struct sim_job *job, size_t site)
@@ -534,7 +534,7 @@ enum error_code sim_launch(struct sim *s, size_t j)
     }
     job->state = JOB_RUNNING;
     job->start_s = s->now_s;
-    return sim_event(s, s->now_s + fmin(run_s(s, job), s->set->max_runtime_s), EVENT_END,
+    return sim_event(s, s->now_s + fmin(run_s(s, job), s->set->max_run_time_s), EVENT_END,
                      j, 0, job->epoch);
 }
 
@@ -542,7 +542,7 @@ enum error_code sim_end(struct sim *s, size_t j)
 {
     struct sim_job *job = &s->jobs[j];
 
-    if (run_s(s, job) > s->set->max_runtime_s) {
+    if (run_s(s, job) > s->set->max_run_time_s) {
         give_up(s, j, &s->out.failed_count);
     } else {
         job->finish_s = s->now_s;

@@ -39,7 +39,7 @@ struct event_heap {
 /* A local job that waits. */
 struct local_job {
     size_t processors;
-    double runtime_s, arrived_s;
+    double run_time_s, arrived_s;
 };
 
 struct sim_site {

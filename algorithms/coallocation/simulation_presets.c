@@ -77,7 +77,7 @@ struct co_sim_settings co_sim_presets(enum co_workload_kind kind)
         .error_threshold = CO_ERROR_THRESHOLD,
         .unusable_cooldown_s = HUGE_VAL,
         .local_priority = true,
-        .max_runtime_s = HUGE_VAL,
+        .max_run_time_s = HUGE_VAL,
         .slowdown_ratio = 1,
         .horizon_s = 30 * 86400.0,
     };

@@ -2,7 +2,7 @@
  *
  * A cluster of P processors gets local jobs at the rate
  *
- *     local_ratio * lower_ratio * P / (7.5 * local_runtime_s)
+ *     local_ratio * lower_ratio * P / (7.5 * local_run_time_s)
  *
  * (7.5: mean of 2, 4, 8, 16), which alone would keep it below lower_ratio; dummies make
  * up the rest. Sizes that would not fit beside them are left out, on small sites only.
@@ -41,7 +41,7 @@ enum error_code sim_sites_begin(struct sim *s)
         const struct co_sim_site *source = &s->in->grid.sites[s->grid.source_index[i]];
         char *name = arena_printf(s->a, "coallocation.local.%s", source->id);
         double rate_per_s = b->local_ratio * b->lower_ratio * (double)source->processors /
-                            (LOCAL_MEAN_SIZE * b->local_runtime_s);
+                            (LOCAL_MEAN_SIZE * b->local_run_time_s);
 
         s->sites[i] = (struct sim_site){
             .processors = source->processors,
@@ -89,7 +89,7 @@ enum error_code sim_local_arrival(struct sim *s, size_t at)
     struct sim_site *site = &s->sites[at];
     struct local_job job = {
         local_sizes[rng_index(&site->rng, LOCAL_SIZES)],
-        exponential(&site->rng, s->set->background.local_runtime_s),
+        exponential(&site->rng, s->set->background.local_run_time_s),
         s->now_s,
     };
 
@@ -112,9 +112,9 @@ enum error_code sim_local_start(struct sim *s, size_t at)
         site->queue_head++;
         site->queue_count--;
         site->local += job.processors;
-        s->local_response_s += s->now_s + job.runtime_s - job.arrived_s;
+        s->local_response_s += s->now_s + job.run_time_s - job.arrived_s;
         s->local_count++;
-        TRY(sim_event(s, s->now_s + job.runtime_s, EVENT_LOCAL_END, at, job.processors,
+        TRY(sim_event(s, s->now_s + job.run_time_s, EVENT_LOCAL_END, at, job.processors,
                       0));
     }
     return OK;

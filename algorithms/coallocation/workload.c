@@ -30,7 +30,7 @@ enum { SIZES_MAX = 9, FILES_MAX = 3 };
 
 struct job_size {
     size_t components, processors;
-    double runtime_s;
+    double run_time_s;
 };
 
 struct stream {
@@ -107,7 +107,7 @@ double co_workload_mean_work(enum co_workload_kind kind)
 
     for (size_t i = 0; i < s->size_count; i++)
         sum += (double)(s->sizes[i].components * s->sizes[i].processors) *
-               s->sizes[i].runtime_s;
+               s->sizes[i].run_time_s;
     return sum / (double)s->size_count;
 }
 
@@ -160,7 +160,7 @@ static void draw_job(const struct co_workload_in *in, const struct stream *s,
     job->id = arena_printf(a, "j%zu", number);
     for (size_t c = 0; c < size->components; c++)
         processors[c] = size->processors;
-    job->runtime_s = size->runtime_s;
+    job->run_time_s = size->run_time_s;
     job->processors = processors;
     job->component_count = size->components;
     job->type = in->type;

@@ -33,8 +33,8 @@ extern const char *const co_workload_names[]; /* ended by NULL */
 
 struct co_sim_job {
     const char *id;
-    double submit_s, runtime_s; /* >= 0, > 0 */
-    enum co_request_type type;  /* flexible: of the sum of its components */
+    double submit_s, run_time_s; /* >= 0, > 0 */
+    enum co_request_type type;   /* flexible: of the sum of its components */
     enum co_level level;
     bool distinct;            /* components on different sites */
     const size_t *processors; /* of each component */

@@ -122,7 +122,7 @@ static enum gridway_reason kept_back(const struct gridway_run *run,
         return REASON_SUSPENDED_SHORTLY;
     if (c->given->last_moved_s_ago < param[GRIDWAY_COOL_DOWN])
         return REASON_COOLING_DOWN;
-    if (c->rank_test && c->given->run_s >= param[GRIDWAY_MAX_RUN])
+    if (c->rank_test && c->given->elapsed_s >= param[GRIDWAY_MAX_RUN])
         return REASON_RAN_TOO_LONG;
     return isnan(c->stay_s) ? REASON_NO_ESTIMATE : REASON_NO_EVENT;
 }

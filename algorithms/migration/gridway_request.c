@@ -154,7 +154,7 @@ static void check_job(const struct checker *c, size_t i)
     check_number(c, i, "work_done_ref_s", job->work_done_ref_s, DBL_MAX, false);
     check_number(c, i, "suspended_s", job->suspended_s, LARGEST, false);
     check_number(c, i, "queued_output_bytes", job->queued_output_bytes, LARGEST, false);
-    check_number(c, i, "run_s", job->run_s, LARGEST, true);
+    check_number(c, i, "elapsed_s", job->elapsed_s, LARGEST, true);
     check_number(c, i, "last_moved_s_ago", job->last_moved_s_ago, LARGEST, true);
     check_number(c, i, "job_cpu_ratio", job->job_cpu_ratio, 1, true);
     check_number(c, i, "idle_cpu_ratio", job->idle_cpu_ratio, 1, true);

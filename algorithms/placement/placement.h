@@ -71,7 +71,7 @@ struct placement {
     uint64_t slot;
     double start_s;           /* the slot is taken: stage-in begins */
     double stage_in_s;        /* until the last input file is there */
-    double execution_s;       /* NAN: not known (policy gridway only) */
+    double run_time_s;        /* NAN: not known (policy gridway only) */
     double finish_s;          /* outputs have arrived at the home site; NAN: not known */
     double rank;              /* NAN: undefined or not used by this policy */
     double bytes_moved;       /* input bytes that this job staged */

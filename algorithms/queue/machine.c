@@ -81,7 +81,7 @@ static enum error_code add_reservations(struct machine *m, const struct queue_in
 
 double machine_running_end_s(const struct queue_running *running, double now_s)
 {
-    return running->end_s > now_s ? running->end_s : now_s + OVERDUE_S;
+    return running->expected_end_s > now_s ? running->expected_end_s : now_s + OVERDUE_S;
 }
 
 static int by_end(const void *a, const void *b)

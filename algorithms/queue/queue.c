@@ -241,7 +241,8 @@ static enum error_code note_starts(struct decision *d)
 
     TRY(find_starts(d, start_s));
     for (size_t i = 0; i < d->in->running_count; i++)
-        out->makespan_s = fmax(out->makespan_s, fmax(0, d->in->running[i].end_s - now_s));
+        out->makespan_s =
+            fmax(out->makespan_s, fmax(0, d->in->running[i].expected_end_s - now_s));
     for (size_t i = 0; i < d->in->job_count; i++) {
         struct queue_verdict *v = &out->verdicts[d->given[i]];
 
@@ -266,7 +267,7 @@ static double lower_bound(const struct queue_in *in)
     double area = 0, longest_s = 0, wide_s = 0;
 
     for (size_t i = 0; i < in->running_count; i++) {
-        double left_s = fmax(0, in->running[i].end_s - in->now_s);
+        double left_s = fmax(0, in->running[i].expected_end_s - in->now_s);
 
         area += left_s * (double)in->running[i].processors;
         longest_s = fmax(longest_s, left_s);

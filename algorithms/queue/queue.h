@@ -99,7 +99,7 @@ struct queue_job {
 /* A running job. One that should have ended already is taken to end a second from
  * now (ours). */
 struct queue_running {
-    double end_s; /* by its estimate */
+    double expected_end_s; /* by its estimate */
     uint64_t processors;
 };
 

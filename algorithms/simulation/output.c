@@ -66,7 +66,7 @@ void sim_note_job(struct sim *s, const struct grid_job *job, enum sim_job_state 
         .length_mi = job->length_mi,
         .arrival_s = seconds(job->arrival_ms),
         .start_s = job->started_count ? seconds(job->first_start_ms) : (double)NAN,
-        .end_s = state == SIM_JOB_DONE ? sim_now_s(s) : (double)NAN,
+        .finish_s = state == SIM_JOB_DONE ? sim_now_s(s) : (double)NAN,
         .resource_id = state == SIM_JOB_DONE ? host->name : NULL,
         .started_count = job->started_count,
         .failed_count = job->failed_count,
@@ -227,7 +227,7 @@ static void fill_jobs(const struct sim *s, struct sim_metrics *m, uint64_t left,
     m->jobs_per_hour = ratio(3600 * done, span_s);
     m->job_turnaround_s = ratio(t->turnaround_s, done);
     m->job_wait_s = ratio(t->wait_s, (double)t->assigned);
-    m->job_run_s = ratio(t->run_s, done);
+    m->job_run_time_s = ratio(t->run_s, done);
     m->job_execution_s = ratio(t->execution_s, done);
     m->job_length_mi = ratio(t->length_mi, done);
     m->failed_length_mi = ratio(t->failed_length_mi, (double)t->failed_jobs);

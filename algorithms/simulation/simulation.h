@@ -271,7 +271,7 @@ struct sim_policy {
     X(migrations, "Running jobs that were moved")                                        \
     X(job_turnaround_s, "Mean time from submission to stored output")                    \
     X(job_wait_s, "Mean time from submission to the first assignment")                   \
-    X(job_run_s, "Mean time from the first assignment to stored output")                 \
+    X(job_run_time_s, "Mean time from the first assignment to stored output")            \
     X(job_execution_s, "Mean time the finished replica was on its resource, from its "   \
                        "start to the end of its work")                                   \
     X(job_length_mi, "Mean length of jobs done")                                         \
@@ -378,7 +378,7 @@ struct sim_job_row {
     enum sim_job_state state;
     double length_mi;
     double arrival_s;
-    double start_s, end_s;              /* first assignment, completion; NAN: none */
+    double start_s, finish_s;           /* first assignment, completion; NAN: none */
     const char *resource_id;            /* of the replica that finished; NULL: none */
     size_t started_count, failed_count; /* replicas */
     size_t checkpoint_count;

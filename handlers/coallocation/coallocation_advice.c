@@ -36,7 +36,7 @@ struct advice_request {
     double now_s;
     const struct co_snapshot *snapshot;
     uint64_t processors;
-    double single_runtime_s, co_allocated_runtime_s, slowdown; /* NAN: not given */
+    double single_run_time_s, co_allocated_run_time_s, slowdown; /* NAN: not given */
     double max_slowdown;
 };
 
@@ -63,10 +63,11 @@ static const struct json_field advice_rows[] = {
     JSON_OBJECT(T, snapshot, const struct co_snapshot *, &co_snapshot_json,
                 JSON_POINTER | JSON_REQUIRED, "Clusters"),
     JSON_INTEGER(T, processors, 1, 1e9, 0, JSON_REQUIRED, "What the job needs in all"),
-    JSON_NUMBER(T, single_runtime_s, 0, 1e12, NAN, JSON_NULLABLE | JSON_ABOVE_MIN,
-                "Its run time on one site"),
-    JSON_NUMBER(T, co_allocated_runtime_s, 0, 1e12, NAN, JSON_NULLABLE | JSON_ABOVE_MIN,
-                "Its run time over several sites"),
+    JSON_NUMBER(T, single_run_time_s, 0, 1e12, NAN, JSON_NULLABLE | JSON_ABOVE_MIN,
+                "Its run time on one site", JSON_WAS({"single_runtime_s", 0})),
+    JSON_NUMBER(T, co_allocated_run_time_s, 0, 1e12, NAN, JSON_NULLABLE | JSON_ABOVE_MIN,
+                "Its run time over several sites",
+                JSON_WAS({"co_allocated_runtime_s", 0})),
     JSON_NUMBER(T, slowdown, 0, 1e12, NAN, JSON_NULLABLE | JSON_ABOVE_MIN,
                 "The second over the first, instead of both"),
     JSON_NUMBER(T, max_slowdown, 0, 1e12, CO_SLOWDOWN_WORTH, JSON_ABOVE_MIN,
@@ -120,12 +121,12 @@ enum error_code post_coallocation_advice(struct request *rq, const void *in, voi
     TRY(decision_begin(rq, &body->decision, &answer->decision));
     plain = co_plain_decision(&body->decision, rq->err);
     answer->slowdown = isnan(body->slowdown)
-                           ? body->co_allocated_runtime_s / body->single_runtime_s
+                           ? body->co_allocated_run_time_s / body->single_run_time_s
                            : body->slowdown;
     if (isnan(answer->slowdown))
         mistake(rq->err, ITEM_REQUIRED,
-                "the member is missing: give it, or both single_runtime_s and "
-                "co_allocated_runtime_s",
+                "the member is missing: give it, or both single_run_time_s and "
+                "co_allocated_run_time_s",
                 "/slowdown");
     TRY(co_world_read(body->snapshot, &plain, body->now_s, &world, rq->arena, rq->err));
     TRY(rq->err->code);

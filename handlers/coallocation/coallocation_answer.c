@@ -234,7 +234,7 @@ static void fill_component(const struct filling *f, size_t i,
     reserve = NEW(f->arena, struct co_reservation_answer, 1);
     *reserve = (struct co_reservation_answer){
         site->id, component->processors, f->out->jst_s,
-        f->request->estimated_runtime_s * (1 + f->world->common[CO_RESERVATION_MARGIN])};
+        f->request->estimate_s * (1 + f->world->common[CO_RESERVATION_MARGIN])};
     out->reserve = reserve;
 }
 

@@ -41,7 +41,7 @@ struct flow_job {
     double ftt_s, jct_s, jst_s, next_jct_s, l_value;
     int priority, job_class;
     const char *group;
-    double estimated_runtime_s;
+    double estimate_s;
 };
 
 struct flow_levels {
@@ -57,7 +57,7 @@ struct flow_capabilities {
 };
 
 struct flow_limits {
-    double max_placement_tries, max_runtime_s, l_decrement, l_min;
+    double max_placement_tries, max_run_time_s, l_decrement, l_min;
 };
 
 struct flow_request {
@@ -109,8 +109,9 @@ static const struct json_field flow_job_rows[] = {
     JSON_CHOICE(T, job_class, co_job_class_names, CO_LOW, 0,
                 "Stands for the levels super_low, low, high, super_high; default batch"),
     JSON_ID(T, group, JSON_NULLABLE, "Group of its user"),
-    JSON_NUMBER(T, estimated_runtime_s, 0, TIME_MAX_S, NAN, JSON_NULLABLE,
-                "How long it runs; default: not known, the least level"),
+    JSON_NUMBER(T, estimate_s, 0, TIME_MAX_S, NAN, JSON_NULLABLE,
+                "How long it runs; default: not known, the least level",
+                JSON_WAS({"estimated_runtime_s", 0})),
     {0},
 };
 #undef T
@@ -135,8 +136,9 @@ static const struct json_object flow_capabilities_json = {
 static const struct json_field limits_rows[] = {
     JSON_NUMBER(T, max_placement_tries, 0, 1e12, NAN, JSON_NULLABLE,
                 "A job fails with the try after so many; default: never"),
-    JSON_NUMBER(T, max_runtime_s, 0, TIME_MAX_S, NAN, JSON_NULLABLE,
-                "A job is aborted after so long; default: never"),
+    JSON_NUMBER(T, max_run_time_s, 0, TIME_MAX_S, NAN, JSON_NULLABLE,
+                "A job is aborted after so long; default: never",
+                JSON_WAS({"max_runtime_s", 0})),
     JSON_NUMBER(T, l_decrement, 0, 1, 0.25, 0,
                 "What L loses when a start was missed; default 0.25"),
     JSON_NUMBER(T, l_min, 0, 1, 0, 0, "Least L; default 0"),
@@ -288,7 +290,7 @@ static enum co_level level_of(const struct flow_job *job,
     if (job->priority >= 0)
         return (enum co_level)job->priority;
     if (levels->policy == CO_BY_RUNTIME)
-        return co_priority_by_runtime(job->estimated_runtime_s, thresholds_s,
+        return co_priority_by_runtime(job->estimate_s, thresholds_s,
                                       CO_RUNTIME_THRESHOLDS);
     if (levels->policy == CO_BY_CLASS)
         return (enum co_level)job->job_class;
@@ -312,7 +314,7 @@ static struct co_flow_in flow_in(const struct flow_request *body)
         .jct_s = job->jct_s,
         .jst_s = job->jst_s,
         .next_jct_s = job->next_jct_s,
-        .max_runtime_s = body->limits.max_runtime_s,
+        .max_run_time_s = body->limits.max_run_time_s,
         .l = job->l_value,
         .l_decrement = body->limits.l_decrement,
         .l_min = body->limits.l_min,

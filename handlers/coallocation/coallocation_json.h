@@ -60,7 +60,7 @@ struct co_job_request {
     const char *const *avoid_site_ids;
     size_t avoid_site_count;
     bool avoid_sites_soft;
-    double estimated_runtime_s;          /* NAN: not given */
+    double estimate_s;                   /* NAN: not given */
     double submit_time_s, queue_entry_s; /* NAN: not given */
     const struct co_component_request *components;
     size_t component_count;

@@ -96,7 +96,8 @@ static bool take_number(struct entry *e, const char *name, struct json_walk *w)
         {"start_s", &e->start_s},
         {"estimated_start_s", &e->start_s},
         {"finish_s", &e->finish_s},
-        {"end_s", &e->finish_s},
+        {"expected_end_s", &e->finish_s},
+        {"end_s", &e->finish_s}, /* what was stored under former names */
         {"slot", &e->slot},
         {"processors", &e->processors},
         {"estimate_s", &e->length_s},

@@ -90,12 +90,14 @@ const struct json_object placement_usage_json = {
     usage_rows};
 
 #define T struct initial_row
-#define READ_OVER(m)                                                                     \
-    {                                                                                    \
-        .name = #m, .doc = "As an answer has it; not looked at",                         \
-        .type = JSON_TYPE_NUMBER, .offset = JSON_AT(T, ignored_s, double),               \
-        .min = -JSON_LARGEST, .max = JSON_LARGEST, .preset = NAN, .flags = JSON_NULLABLE \
+#define READ_OVER(m, was)                                                  \
+    {                                                                      \
+        .name = #m, .doc = "As an answer has it; not looked at",           \
+        .type = JSON_TYPE_NUMBER, .offset = JSON_AT(T, ignored_s, double), \
+        .min = -JSON_LARGEST, .max = JSON_LARGEST, .preset = NAN,          \
+        .flags = JSON_NULLABLE, .aliases = was                             \
     }
+static const struct json_alias was_execution[] = {{"execution_s", 0}, {0}};
 static const struct json_field initial_rows[] = {
     {.name = "job_id",
      .doc = "The job",
@@ -126,12 +128,12 @@ static const struct json_field initial_rows[] = {
      .max = JSON_LARGEST,
      .preset = NAN,
      .flags = JSON_NULLABLE},
-    READ_OVER(stage_in_s),
-    READ_OVER(execution_s),
-    READ_OVER(finish_s),
-    READ_OVER(rank),
-    READ_OVER(bytes_moved),
-    READ_OVER(late_s),
+    READ_OVER(stage_in_s, NULL),
+    READ_OVER(run_time_s, was_execution),
+    READ_OVER(finish_s, NULL),
+    READ_OVER(rank, NULL),
+    READ_OVER(bytes_moved, NULL),
+    READ_OVER(late_s, NULL),
     JSON_TEXTS(T, files, file_count, 0, JSON_NULLABLE,
                "As an answer has it; not looked at"),
     {0},
@@ -180,7 +182,7 @@ static const struct json_field placement_rows[] = {
     JSON_NUMBER(T, start_s, 0, 0, 0, 0,
                 "The slot is taken and stage-in begins, seconds from now"),
     JSON_NUMBER(T, stage_in_s, 0, 0, 0, 0, "Time until the last input file is there"),
-    JSON_NUMBER(T, execution_s, 0, 0, 0, JSON_MAY_BE_NULL, "Run time; null: no estimate"),
+    JSON_NUMBER(T, run_time_s, 0, 0, 0, JSON_MAY_BE_NULL, "Run time; null: no estimate"),
     JSON_NUMBER(T, finish_s, 0, 0, 0, JSON_MAY_BE_NULL,
                 "Done and outputs at home, seconds from now; null: no estimate"),
     JSON_NUMBER(T, rank, 0, 0, 0, JSON_OPTIONAL, "Value of the rank expression"),

@@ -49,11 +49,11 @@ struct queue_orders_request {
     size_t reservation_count;
 };
 
-#define SECONDS(T, label, member, lo, dflt, flag, text)                   \
-    {                                                                     \
-        .name = #label, .doc = text, .type = JSON_TYPE_NUMBER, .min = lo, \
-        .max = QUEUE_TIME_MAX_S, .preset = dflt, .flags = flag,           \
-        .offset = JSON_AT(T, member.label, double)                        \
+#define SECONDS(T, label, member, lo, dflt, flag, ...)                                \
+    {                                                                                 \
+        .name = #label, .type = JSON_TYPE_NUMBER, .min = lo, .max = QUEUE_TIME_MAX_S, \
+        .preset = dflt, .flags = flag, .offset = JSON_AT(T, member.label, double),    \
+        .doc = __VA_ARGS__                                                            \
     }
 #define PROCESSORS(T, member, text)                                              \
     {                                                                            \
@@ -85,9 +85,10 @@ static const struct json_object job_json = {"QueueJob", "A waiting job",
 static const struct json_field running_rows[] = {
     JSON_ID(T, id, JSON_REQUIRED, "Name, unique among all jobs"),
     PROCESSORS(T, running, "Processors that it has"),
-    SECONDS(T, end_s, running, -QUEUE_TIME_MAX_S, 0, JSON_REQUIRED,
+    SECONDS(T, expected_end_s, running, -QUEUE_TIME_MAX_S, 0, JSON_REQUIRED,
             "When it ends by its estimate; one that should have ended is taken to end a "
-            "second from now"),
+            "second from now",
+            JSON_WAS({"end_s", 0})),
     {0},
 };
 #undef T
@@ -430,7 +431,7 @@ static enum error_code warn_times(struct deciding *d)
         if (body->jobs[i].job.submit_s > body->now_s)
             count_one(&later, i);
     for (size_t i = 0; i < body->running_count; i++)
-        if (!(body->running[i].running.end_s > body->now_s))
+        if (!(body->running[i].running.expected_end_s > body->now_s))
             count_one(&overdue, i);
     for (size_t i = 0; i < body->reservation_count; i++)
         if (!(body->reservations[i].reservation.end_s > body->now_s))
@@ -441,10 +442,11 @@ static enum error_code warn_times(struct deciding *d)
                           "submitted after now_s; that counts as now_s",
                           later.count, later.first));
     if (overdue.count)
-        TRY(decision_warn(d->rq, out,
-                          "overdue: %zu running job(s), first /running/%zu/end_s, should "
-                          "have ended; they are taken to end a second from now",
-                          overdue.count, overdue.first));
+        TRY(decision_warn(
+            d->rq, out,
+            "overdue: %zu running job(s), first /running/%zu/expected_end_s, should "
+            "have ended; they are taken to end a second from now",
+            overdue.count, overdue.first));
     if (past.count)
         TRY(decision_warn(
             d->rq, out, "ignored: %zu reservation(s), first /reservations/%zu, are over",

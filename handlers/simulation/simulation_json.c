@@ -711,7 +711,7 @@ static const struct json_field job_row_rows[] = {
     ROW_NUMBER(length_mi, 0, "Its work"),
     ROW_NUMBER(arrival_s, 0, "Arrival"),
     ROW_NUMBER(start_s, JSON_MAY_BE_NULL, "First assignment; null: none"),
-    ROW_NUMBER(end_s, JSON_MAY_BE_NULL, "Completion; null: none"),
+    ROW_NUMBER(finish_s, JSON_MAY_BE_NULL, "Completion; null: none"),
     {.name = "resource_id",
      .doc = "Where the replica ran that finished",
      .type = JSON_TYPE_TEXT,

@@ -123,7 +123,7 @@ static void pack_job(struct packing *p, void *at)
     PACK(p, row->length_mi);
     PACK(p, row->arrival_s);
     PACK(p, row->start_s);
-    PACK(p, row->end_s);
+    PACK(p, row->finish_s);
     pack_text(p, &row->resource_id);
     PACK(p, row->started_count);
     PACK(p, row->failed_count);

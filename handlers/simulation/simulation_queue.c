@@ -29,7 +29,7 @@ enum {
 /* A job that is given. */
 struct log_job {
     const char *id;
-    double submit_s, run_s, requested_s;
+    double submit_s, run_time_s, requested_s;
     uint64_t processors;
 };
 
@@ -54,17 +54,17 @@ struct queue_simulation {
 static const char *const kinds[] = {"queue", NULL};
 static const char *const estimates[] = {"requested", "actual", NULL};
 
-#define SECONDS(T, m, dflt, flag, text) \
-    JSON_NUMBER(T, m, 0, QUEUE_TIME_MAX_S, dflt, flag, text)
+#define SECONDS(T, m, dflt, flag, ...) \
+    JSON_NUMBER(T, m, 0, QUEUE_TIME_MAX_S, dflt, flag, __VA_ARGS__)
 
 #define T struct log_job
 static const struct json_field job_rows[] = {
     JSON_ID(T, id, JSON_NULLABLE, "Name; comes back with per_job"),
     SECONDS(T, submit_s, 0, 0, "When it arrives; default 0"),
     JSON_INTEGER(T, processors, 1, JSON_EXACT, 1, 0, "Processors it needs; default 1"),
-    SECONDS(T, run_s, 0, JSON_REQUIRED, "How long it runs"),
+    SECONDS(T, run_time_s, 0, JSON_REQUIRED, "How long it runs", JSON_WAS({"run_s", 0})),
     SECONDS(T, requested_s, NAN, JSON_NULLABLE,
-            "Run time that the user asks for; default: run_s"),
+            "Run time that the user asks for; default: run_time_s"),
     {0},
 };
 #undef T
@@ -172,7 +172,7 @@ const struct json_object queue_simulation_request_json = {
 
 struct job_row {
     const char *job_id;
-    double number, submit_s, start_s, end_s;
+    double number, submit_s, start_s, finish_s;
     uint64_t processors;
 };
 
@@ -219,7 +219,7 @@ static const struct json_field job_row_rows[] = {
     JSON_INTEGER(T, processors, 0, JSON_EXACT, 0, 0, "Processors it needs"),
     JSON_NUMBER(T, submit_s, 0, 0, 0, 0, "When it arrived"),
     JSON_NUMBER(T, start_s, 0, 0, 0, JSON_MAY_BE_NULL, "When it started; null: never"),
-    JSON_NUMBER(T, end_s, 0, 0, 0, JSON_MAY_BE_NULL,
+    JSON_NUMBER(T, finish_s, 0, 0, 0, JSON_MAY_BE_NULL,
                 "When it ended; null: it never started"),
     {0},
 };
@@ -400,7 +400,7 @@ static enum error_code take_jobs(struct playing *p)
 #undef X
         jobs[i].number = (double)(i + 1);
         jobs[i].submit_s = job->submit_s;
-        jobs[i].run_s = job->run_s;
+        jobs[i].run_s = job->run_time_s;
         jobs[i].requested_s = job->requested_s;
         jobs[i].processors = jobs[i].requested_processors = (double)job->processors;
     }
@@ -551,7 +551,7 @@ static void list_jobs(const struct playing *p, const struct queue_replay_out *ou
             .number = job->number,
             .submit_s = job->submit_s,
             .start_s = out->start_s[i],
-            .end_s = out->start_s[i] + out->run_s[i],
+            .finish_s = out->start_s[i] + out->run_s[i],
             .processors = (uint64_t)fmin(ceil(swf_processors(job)), JSON_EXACT),
         };
     }

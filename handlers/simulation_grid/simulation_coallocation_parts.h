@@ -24,7 +24,7 @@ struct co_sim_component_request {
 
 struct co_sim_job_request {
     const char *id;
-    double submit_s, runtime_s;
+    double submit_s, run_time_s;
     int request_type, priority; /* enum co_request_type, enum co_level */
     int component_site_rule;    /* enum co_site_rule */
     const struct co_sim_component_request *components;
@@ -52,7 +52,7 @@ struct co_sim_grid_request {
 /* NAN, -1 and 0 (counts): as the stream's experiment had. */
 struct co_sim_settings_request {
     double background_lower_ratio, background_add_ratio, background_upper_ratio;
-    double local_ratio, local_runtime_s, monitor_interval_s;
+    double local_ratio, local_run_time_s, monitor_interval_s;
     int scan_mode;
     double scan_interval_s;
     uint64_t n_h, n_l, n_1, n_2, n_3, n_4;
@@ -63,7 +63,7 @@ struct co_sim_settings_request {
     uint64_t error_threshold;
     double unusable_cooldown_s;
     bool avoid_failed_sites, local_priority;
-    double max_runtime_s, slowdown_ratio;
+    double max_run_time_s, slowdown_ratio;
     uint64_t backlog;
     double warmup_s, horizon_s;
 };

@@ -35,8 +35,8 @@ static const struct json_object component_json = {
 static const struct json_field job_rows[] = {
     JSON_ID(T, id, JSON_REQUIRED, "Its name"),
     JSON_NUMBER(T, submit_s, 0, SECONDS_MAX, 0, 0, "When it arrives; default 0"),
-    JSON_NUMBER(T, runtime_s, 0, SECONDS_MAX, 0, JSON_REQUIRED | JSON_ABOVE_MIN,
-                "How long it runs, on one site"),
+    JSON_NUMBER(T, run_time_s, 0, SECONDS_MAX, 0, JSON_REQUIRED | JSON_ABOVE_MIN,
+                "How long it runs, on one site", JSON_WAS({"runtime_s", 0})),
     JSON_CHOICE(T, request_type, co_request_type_names, CO_NON_FIXED, 0,
                 "flexible: the sum of its components is split anew; default non_fixed"),
     JSON_CHOICE(T, priority, co_level_names, CO_HIGH, 0, "Its level; default high"),
@@ -85,8 +85,8 @@ static const struct json_object grid_json = {
     "CoallocationSimulationGrid", "Clusters and their links",
     sizeof(struct co_sim_grid_request), grid_rows};
 
-#define PRESET(m, lo, hi, flag, text) \
-    JSON_NUMBER(T, m, lo, hi, NAN, JSON_NULLABLE | (flag), text)
+#define PRESET(m, lo, hi, flag, ...) \
+    JSON_NUMBER(T, m, lo, hi, NAN, JSON_NULLABLE | (flag), __VA_ARGS__)
 #define WEIGHT(m, text) JSON_INTEGER(T, m, 1, CO_WEIGHT_MAX, 0, JSON_BOUND_ONLY, text)
 #define T               struct co_sim_settings_request
 static const struct json_field settings_rows[] = {
@@ -99,8 +99,8 @@ static const struct json_field settings_rows[] = {
            "one"),
     PRESET(local_ratio, 0, 10, 0,
            "Local jobs that arrive, as a share of the lower load; default 0.7"),
-    PRESET(local_runtime_s, 0, SECONDS_MAX, JSON_ABOVE_MIN,
-           "Mean run time of local jobs; default 300"),
+    PRESET(local_run_time_s, 0, SECONDS_MAX, JSON_ABOVE_MIN,
+           "Mean run time of local jobs; default 300", JSON_WAS({"local_runtime_s", 0})),
     PRESET(monitor_interval_s, 0, SECONDS_MAX, JSON_ABOVE_MIN,
            "How often the load is controlled; default 30"),
     JSON_CHOICE(T, scan_mode, scan_modes, NOT_GIVEN, 0,
@@ -149,8 +149,9 @@ static const struct json_field settings_rows[] = {
                  "A job that failed avoids the site, if it can; default false"),
     JSON_BOOLEAN(T, local_priority, 1, 0,
                  "Local jobs that wait come before claims; default true"),
-    PRESET(max_runtime_s, 0, SECONDS_MAX, JSON_ABOVE_MIN,
-           "Longer runs are ended, and have failed; default: none"),
+    PRESET(max_run_time_s, 0, SECONDS_MAX, JSON_ABOVE_MIN,
+           "Longer runs are ended, and have failed; default: none",
+           JSON_WAS({"max_runtime_s", 0})),
     PRESET(slowdown_ratio, 0.01, 1000, 0,
            "Run time on several sites over that on one; default 1"),
     JSON_INTEGER(T, backlog, 0, CO_SIM_JOBS_MAX, 0, 0,
@@ -382,7 +383,7 @@ static enum error_code read_jobs(const struct co_sim_request *body,
         jobs[j] = (struct co_sim_job){
             .id = in->id,
             .submit_s = in->submit_s,
-            .runtime_s = in->runtime_s,
+            .run_time_s = in->run_time_s,
             .type = (enum co_request_type)in->request_type,
             .level = (enum co_level)in->priority,
             .distinct = in->component_site_rule == CO_SITES_DISTINCT,
@@ -427,7 +428,7 @@ static void read_background(const struct co_sim_settings_request *in,
         out->upper_ratio = fmin(1, out->lower_ratio + 0.1);
     take(in->background_upper_ratio, &out->upper_ratio);
     take(in->local_ratio, &out->local_ratio);
-    take(in->local_runtime_s, &out->local_runtime_s);
+    take(in->local_run_time_s, &out->local_run_time_s);
     take(in->monitor_interval_s, &out->monitor_interval_s);
     if (out->upper_ratio < out->lower_ratio)
         invalid(err, "/settings/background_upper_ratio", ITEM_OUT_OF_BOUNDS,
@@ -481,7 +482,7 @@ static void read_settings(const struct co_sim_settings_request *in,
     take(in->unusable_cooldown_s, &out->unusable_cooldown_s);
     out->avoid_failed_sites = in->avoid_failed_sites;
     out->local_priority = in->local_priority;
-    take(in->max_runtime_s, &out->max_runtime_s);
+    take(in->max_run_time_s, &out->max_run_time_s);
     take(in->slowdown_ratio, &out->slowdown_ratio);
     out->backlog = (size_t)in->backlog;
     take(in->warmup_s, &out->warmup_s);

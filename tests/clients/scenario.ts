@@ -10,7 +10,7 @@ export const queue = {
     kind: "queue" as const,
     processors: 4,
     policies: ["easy"],
-    jobs: [{ id: "a", submit_s: 0, processors: 2, run_s: 60 }],
+    jobs: [{ id: "a", submit_s: 0, processors: 2, run_time_s: 60 }],
 };
 export const interval = {
     algorithm: "none",
