@@ -13,8 +13,8 @@
  *
  * A table whose only row is a JSON_KIND stands for one of several objects: the
  * member "kind" of the JSON says which, and without it the first is meant.
- * JSON_KIND_BY names another member for that; with JSON_KIND_HINTED the values of a
- * second member tell the kind of an object that lacks it.
+ * With JSON_KIND_HINTED the values of a second member tell the kind of an object that
+ * lacks it.
  *
  * A member may have former names (JSON_WAS): the reader takes them as the member, and
  * tells the caller; they are neither printed nor described.
@@ -231,19 +231,17 @@ struct json_object {
         .name = #m, .type = JSON_TYPE_RAW, .offset = JSON_AT(T, m, const char *), \
         .flags = flag, .doc = __VA_ARGS__                                         \
     }
-/* The only row of its table: objects are told apart by their member `kind`, or another.
- */
-#define JSON_KIND(T, m, table, ...) JSON_KIND_BY(T, m, kind, table, __VA_ARGS__)
-#define JSON_KIND_BY(T, m, member, table, ...)                                           \
+/* The only row of its table: objects are told apart by their member `kind`. */
+#define JSON_KIND(T, m, table, ...)                                                      \
     {                                                                                    \
-        .name = #member, .type = JSON_TYPE_KIND,                                         \
+        .name = "kind", .type = JSON_TYPE_KIND,                                          \
         .offset = JSON_AT(T, m, struct json_of_kind), .kinds = table, .doc = __VA_ARGS__ \
     }
 /* Without the member, `second` says the kind, by the rows of `hint_table`; without both,
  * or with another value, the first kind is meant. */
-#define JSON_KIND_HINTED(T, m, member, table, second, hint_table, ...)  \
+#define JSON_KIND_HINTED(T, m, table, second, hint_table, ...)          \
     {                                                                   \
-        .name = #member, .type = JSON_TYPE_KIND,                        \
+        .name = "kind", .type = JSON_TYPE_KIND,                         \
         .offset = JSON_AT(T, m, struct json_of_kind), .kinds = table,   \
         .hint_member = #second, .hints = hint_table, .doc = __VA_ARGS__ \
     }

@@ -331,7 +331,7 @@ TEST_CASE("a claim chooses its L by the claims on its sites", "[api][claims][db]
     add(10, sites, 1, "start_all");
     post(service, attempts, list, 201);
 
-    json body = {{"mode", "timeline"},
+    json body = {{"kind", "timeline"},
                  {"jpt_s", 1000},
                  {"ftt_s", 400},
                  {"l_value", 0.25},

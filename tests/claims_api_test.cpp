@@ -51,7 +51,7 @@ TEST_CASE("the claim of coallocation.md 9.2", "[api][coallocation]")
 {
     api service;
     json got = answer(service, claims, claim_example("claim-incremental"));
-    CHECK(got["mode"] == "claim");
+    CHECK(got["kind"] == "claim");
     CHECK(got["status"] == "feasible");
     CHECK(got["decision"] == "start_all");
     CHECK(got["fraction_f"].get<double>() == Approx(1.0 / 3).epsilon(1e-12));
@@ -121,7 +121,7 @@ TEST_CASE("timelines and the claiming queue", "[api][coallocation]")
 {
     api service;
     json got = answer(service, claims, claim_example("claim-timeline"));
-    CHECK(got["mode"] == "timeline");
+    CHECK(got["kind"] == "timeline");
     CHECK(got["jst_s"] == 1400);
     CHECK(got["claim_times_s"].size() == 9);
     CHECK(got["claim_times_s"][0] == 1200);
@@ -132,9 +132,9 @@ TEST_CASE("timelines and the claiming queue", "[api][coallocation]")
     CHECK(got["due_count"] == 2);
     CHECK(got["next_jct_s"] == 1320);
 
-    CHECK(mistakes(service, claims, {{"mode", "timeline"}}) == texts{"/ftt_s", "/jpt_s"});
-    CHECK(mistakes(service, claims, {{"mode", "tomorrow"}}) == texts{"/mode"});
-    json long_one = R"({"mode":"timeline","jpt_s":0,"ftt_s":1e12,"l_value":0})"_json;
+    CHECK(mistakes(service, claims, {{"kind", "timeline"}}) == texts{"/ftt_s", "/jpt_s"});
+    CHECK(mistakes(service, claims, {{"kind", "tomorrow"}}) == texts{"/kind"});
+    json long_one = R"({"kind":"timeline","jpt_s":0,"ftt_s":1e12,"l_value":0})"_json;
     CHECK(service.post(claims, long_one.dump()).status == 413);
 }
 
@@ -202,7 +202,8 @@ TEST_CASE("a scan of coallocation.md 10", "[api][coallocation]")
     REQUIRE(got["unplaced"].size() == 1);
     CHECK(got["unplaced"][0]["job_id"] == "J1");
     CHECK(got["unplaced"][0]["placement_tries"] == 3);
-    CHECK(got["promoted"] == R"([{"job_id":"J1","from":"high","to":"super_high"}])"_json);
+    CHECK(got["promoted"] ==
+          R"([{"job_id":"J1","from_level":"high","to_level":"super_high"}])"_json);
     CHECK(got["queues_after"]["super_high"] == texts{"J1"});
     CHECK(got["queues_after"]["high"].empty());
     CHECK(got["queues_after"]["low"] == texts{"J4"});
@@ -416,7 +417,7 @@ TEST_CASE("a soft error counts, and the job goes elsewhere", "[api][coallocation
     api service;
     json body = claim_example("migration-component_error");
     json got = answer(service, events, body);
-    CHECK(got["event"] == "component_error");
+    CHECK(got["kind"] == "component_error");
     CHECK(got["algorithm"] == "component_error");
     CHECK(got["actions"] == texts{"abort_job", "restart_job"});
     CHECK(got["avoid_site_ids"] == texts{"Delft"});
@@ -487,7 +488,7 @@ TEST_CASE("mistakes in events are named all at once", "[api][coallocation]")
     body = claim_example("migration-component_error");
     body["error"].erase("component_id");
     CHECK(mistakes(service, events, body) == texts{"/error/component_id"});
-    CHECK(mistakes(service, events, {{"event", "earthquake"}}) == texts{"/event"});
+    CHECK(mistakes(service, events, {{"kind", "earthquake"}}) == texts{"/kind"});
     body = claim_example("migration-runner_liveness");
     body["runners"][1]["job_id"] = "j1";
     body["options"]["timeout_s"] = -1;

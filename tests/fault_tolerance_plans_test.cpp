@@ -90,8 +90,8 @@ TEST_CASE("migration restarts elsewhere from the image", "[api][fault_tolerance]
     json answer = service.post(path, example("migration").dump()).json();
     CHECK(actions(answer) == texts{"start j1 cr2", "checkpoint_on j1 cr2", "start j2 cr2",
                                    "checkpoint_on j2 cr2"});
-    CHECK(answer["actions"][0]["from"] == "checkpoint");
-    CHECK(answer["actions"][2]["from"] == "scratch");
+    CHECK(answer["actions"][0]["start_from"] == "checkpoint");
+    CHECK(answer["actions"][2]["start_from"] == "scratch");
     CHECK(answer["actions"][1]["interval_s"] == 1800);
     CHECK(answer["lost"].empty());
 }

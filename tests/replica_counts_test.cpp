@@ -65,7 +65,7 @@ TEST_CASE("replica counts follow example E of fault-tolerance.md 6.4",
           texts{"start j1 cr1", "start j1 cr2", "start j2 cr1", "start j3 cr2"});
     CHECK(answer["actions"][1]["replica_index"] == 1);
     CHECK(answer["actions"][1]["site_id"] == "s2");
-    CHECK(answer["actions"][1]["from"] == "scratch");
+    CHECK(answer["actions"][1]["start_from"] == "scratch");
     CHECK(answer["replica_counts"][0] ==
           json({{"job_id", "j1"}, {"active", 2}, {"target", 2}}));
     CHECK(answer["replica_counts"][3]["active"] == 0);

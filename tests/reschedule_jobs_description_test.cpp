@@ -5,13 +5,13 @@
 TEST_CASE("exactly one kind of the description fits a body", "[api][reschedule_jobs]")
 {
     const std::pair<const char *, bool> cases[] = {
-        // Without `event` the service guesses; the description promises nothing then.
+        // Without `kind` the service guesses; the description promises nothing then.
         {R"({"snapshot":{"resources":[]},"jobs":[],"algorithm":"gridway"})", false},
-        {R"({"event":"running_jobs","snapshot":{"resources":[]},"jobs":[],"pending":[]})",
+        {R"({"kind":"running_jobs","snapshot":{"resources":[]},"jobs":[],"pending":[]})",
          true},
-        {R"({"event":"phase_end","snapshot":{"resources":[]},"jobs":[],"pending":[]})",
+        {R"({"kind":"phase_end","snapshot":{"resources":[]},"jobs":[],"pending":[]})",
          false},
-        {R"({"event":"burnt","snapshot":{"resources":[]},"jobs":[]})", false},
+        {R"({"kind":"burnt","snapshot":{"resources":[]},"jobs":[]})", false},
     };
     for (const auto &[body, fits] : cases) {
         INFO(body);
@@ -19,7 +19,7 @@ TEST_CASE("exactly one kind of the description fits a body", "[api][reschedule_j
     }
 }
 
-TEST_CASE("a body without event is told by its algorithm", "[api][reschedule_jobs]")
+TEST_CASE("a body without kind is told by its algorithm", "[api][reschedule_jobs]")
 {
     api service;
     auto pointers = [&](const char *body) {
@@ -33,17 +33,17 @@ TEST_CASE("a body without event is told by its algorithm", "[api][reschedule_job
     CHECK(has(pointers(R"({"pending":[]})"), "/pending"));
     CHECK(has(pointers(R"({"pending":[],"algorithm":"multi_phase"})"), "/pending"));
     CHECK_FALSE(has(pointers(R"({"pending":[],"algorithm":"gridway"})"), "/pending"));
-    CHECK_FALSE(has(pointers(R"({"pending":[],"event":"running_jobs"})"), "/pending"));
+    CHECK_FALSE(has(pointers(R"({"pending":[],"kind":"running_jobs"})"), "/pending"));
 
     api_reply r = service.post("/v1/reschedules",
-                               R"({"event":"running_jobs","algorithm":"auto",
+                               R"({"kind":"running_jobs","algorithm":"auto",
                                    "snapshot":{"resources":[]},"jobs":[]})");
     CHECK(r.status == 200);
-    CHECK(r.json()["event"] == "running_jobs");
+    CHECK(r.json()["kind"] == "running_jobs");
     CHECK(r.json()["algorithm"] == "gridway");
     CHECK(r.json()["status"] == "feasible");
     r = service.post("/v1/reschedules",
-                     R"({"event":"running_jobs","algorithm":"multi_phase",
+                     R"({"kind":"running_jobs","algorithm":"multi_phase",
                          "snapshot":{"resources":[]},"jobs":[]})");
     CHECK(r.pointers() == std::vector<std::string>{"/algorithm"});
 }

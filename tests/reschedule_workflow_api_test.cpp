@@ -19,14 +19,14 @@ TEST_CASE("step 2 alone moves as a whole round does", "[api][workflow][reschedul
     api a;
     json body = example("migration-workflow_round");
     json j = answered(a, path, body);
-    CHECK(j["event"] == "workflow_round");
+    CHECK(j["kind"] == "workflow_round");
     CHECK(j["algorithm"] == "balanced");
     CHECK(moves_of(j) == std::vector<std::string>{"migrate a CR1 CR2 5000.007",
                                                   "migrate b CR0 CR1 3416.002"});
     CHECK_FALSE(j.contains("placements"));
     CHECK_FALSE(j.contains("because"));
     json round = body;
-    round.erase("event");
+    round.erase("kind");
     json whole = answered(a, "/v1/workflow-schedules", round);
     CHECK(j["reschedules"] == whole["reschedules"]);
     CHECK(j["parent_sets"] == whole["parent_sets"]);
@@ -47,7 +47,7 @@ TEST_CASE("every dynamic policy means a round of workflows",
         INFO(p->name);
         body["algorithm"] = p->name;
         json j = answered(a, path, body);
-        CHECK(j["event"] == "workflow_round");
+        CHECK(j["kind"] == "workflow_round");
         CHECK(j["algorithm"] == p->name);
         if (!(p->flags & WORKFLOW_ROUND_MOVES))
             CHECK(j["reschedules"].empty());
@@ -60,7 +60,7 @@ TEST_CASE("with the event the algorithm may be missing", "[api][workflow][resche
     api a;
     json body = example("migration-workflow_round");
     body.erase("algorithm");
-    body["event"] = "workflow_round";
+    body["kind"] = "workflow_round";
     json j = answered(a, path, body);
     CHECK(moves_of(j) == std::vector<std::string>{"migrate a CR1 CR2 5000.007"});
     CHECK(j["because"].get<std::string>().find("longest") != std::string::npos);

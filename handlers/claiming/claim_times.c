@@ -15,14 +15,14 @@
 #define INSTANT_S(T, m, flag, text) \
     JSON_NUMBER(T, m, -TIME_MAX_S, TIME_MAX_S, NAN, flag, text)
 
-static const char *const timeline_mode[] = {"timeline", NULL};
-static const char *const queue_mode[] = {"queue", NULL};
+static const char *const timeline_kind[] = {"timeline", NULL};
+static const char *const queue_kind[] = {"queue", NULL};
 
-/* ---- mode timeline ---- */
+/* ---- kind timeline ---- */
 
 struct timeline_request {
     struct decision_request decision;
-    int mode;
+    int kind;
     double jpt_s, ftt_s, l_value;
     const char *const *site_ids;
     size_t site_count;
@@ -32,7 +32,7 @@ struct timeline_request {
 
 struct timeline_answer {
     struct decision_answer decision;
-    int mode;
+    int kind;
     double jst_s;
     const double *claim_times_s;
     size_t claim_time_count;
@@ -41,7 +41,7 @@ struct timeline_answer {
 
 #define T struct timeline_request
 static const struct json_field timeline_rows[] = {
-    JSON_CHOICE(T, mode, timeline_mode, 0, JSON_REQUIRED,
+    JSON_CHOICE(T, kind, timeline_kind, 0, JSON_REQUIRED,
                 "timeline: when a job would be claimed, if no try succeeds"),
     INSTANT_S(T, jpt_s, JSON_REQUIRED, "When it is placed"),
     JSON_NUMBER(T, ftt_s, 0, TIME_MAX_S, 0, JSON_REQUIRED,
@@ -62,7 +62,7 @@ const struct json_object claim_timeline_request_json = {
 
 #define T struct timeline_answer
 static const struct json_field timeline_answer_rows[] = {
-    JSON_CHOICE(T, mode, timeline_mode, 0, 0, "timeline"),
+    JSON_CHOICE(T, kind, timeline_kind, 0, 0, "timeline"),
     DECISION_ANSWER_ROWS(T),
     JSON_NUMBER(T, jst_s, 0, 0, 0, 0, "When it starts"),
     JSON_NUMBERS(T, claim_times_s, claim_time_count, 0, 0, 0,
@@ -133,7 +133,7 @@ enum error_code claim_timeline(struct request *rq, const void *in, void *out)
     return OK;
 }
 
-/* ---- mode queue ---- */
+/* ---- kind queue ---- */
 
 struct waiting_job {
     const char *id;
@@ -142,7 +142,7 @@ struct waiting_job {
 
 struct queue_request {
     struct decision_request decision;
-    int mode;
+    int kind;
     double now_s;
     const struct waiting_job *jobs;
     size_t job_count;
@@ -150,7 +150,7 @@ struct queue_request {
 
 struct queue_answer {
     struct decision_answer decision;
-    int mode;
+    int kind;
     const char *const *job_ids;
     size_t job_count;
     uint64_t due_count;
@@ -172,7 +172,7 @@ static const struct json_object waiting_json = {"ClaimWaitingJob",
 
 #define T struct queue_request
 static const struct json_field queue_rows[] = {
-    JSON_CHOICE(T, mode, queue_mode, 0, JSON_REQUIRED,
+    JSON_CHOICE(T, kind, queue_kind, 0, JSON_REQUIRED,
                 "queue: in which order jobs are claimed"),
     INSTANT_S(T, now_s, JSON_REQUIRED, "The present"),
     JSON_LIST(T, jobs, job_count, struct waiting_job, &waiting_json, CO_JOBS_MAX,
@@ -186,7 +186,7 @@ const struct json_object claim_queue_request_json = {
 
 #define T struct queue_answer
 static const struct json_field queue_answer_rows[] = {
-    JSON_CHOICE(T, mode, queue_mode, 0, 0, "queue"),
+    JSON_CHOICE(T, kind, queue_kind, 0, 0, "queue"),
     DECISION_ANSWER_ROWS(T),
     JSON_TEXTS(T, job_ids, job_count, 0, 0,
                "By claiming time, then submission, then name"),

@@ -1,6 +1,6 @@
 /* claims.c - POST /v1/claims: getting the processors of a placed job.
  *
- * By the member `mode`: claim, one try of the claiming policy for one job (here);
+ * By the member `kind`: claim, one try of the claiming policy for one job (here);
  * timeline and queue (claim_times.c).
  *
  * Source: spec coallocation.md 8, 9.
@@ -24,7 +24,7 @@ enum { COMPONENTS_MAX = 10000, RUNNING_MAX = 100000, PARTS_MAX = 1000 };
 #define PROCESSORS_MAX 1e9
 #define TIME_MAX_S     1e12
 
-/* ---- mode claim: the request ---- */
+/* ---- kind claim: the request ---- */
 
 struct claim_component {
     const char *id;
@@ -68,7 +68,7 @@ struct claim_running {
 
 struct claim_request {
     struct decision_request decision;
-    int mode;
+    int kind;
     double now_s;
     const struct co_snapshot *snapshot;
     const char *snapshot_id;
@@ -80,7 +80,7 @@ struct claim_request {
     size_t running_job_count;
 };
 
-static const char *const claim_mode[] = {"claim", NULL};
+static const char *const claim_kind[] = {"claim", NULL};
 enum { WAITING, STARTED };
 static const char *const states[] = {"waiting", "started", NULL};
 
@@ -178,7 +178,7 @@ static const struct json_object running_json = {
 
 #define T struct claim_request
 static const struct json_field claim_rows[] = {
-    JSON_CHOICE(T, mode, claim_mode, 0, 0, "claim, the default: one try for one job"),
+    JSON_CHOICE(T, kind, claim_kind, 0, 0, "claim, the default: one try for one job"),
     INSTANT_S(T, now_s, JSON_NULLABLE,
               "The present, on the scale of all times; default: the snapshot's taken_at"),
     JSON_OBJECT(T, snapshot, const struct co_snapshot *, &co_snapshot_json, JSON_POINTER,
@@ -198,7 +198,7 @@ static const struct json_object claim_request_json = {
     "ClaimRequest", "A job whose claiming time has come", sizeof(struct claim_request),
     claim_rows};
 
-/* ---- mode claim: the answer ---- */
+/* ---- kind claim: the answer ---- */
 
 struct claim_move {
     const char *component_id, *from_site_id, *site_id, *file_site_id;
@@ -212,7 +212,7 @@ struct claim_preemption {
 
 struct claim_answer {
     struct decision_answer decision;
-    int mode;
+    int kind;
     const char *job_id;
     enum co_claim_decision verdict;
     double fraction_f;
@@ -269,7 +269,7 @@ static const struct json_object preemption_json = {
 
 #define T struct claim_answer
 static const struct json_field claim_answer_rows[] = {
-    JSON_CHOICE(T, mode, claim_mode, 0, 0, "claim"),
+    JSON_CHOICE(T, kind, claim_kind, 0, 0, "claim"),
     DECISION_ANSWER_ROWS(T),
     JSON_TEXT(T, job_id, 0, "The job"),
     {.name = "decision",
@@ -314,7 +314,7 @@ static const struct json_object claim_answer_json = {
     "ClaimAnswer", "What starts now, and where", sizeof(struct claim_answer),
     claim_answer_rows};
 
-/* ---- mode claim: reading ---- */
+/* ---- kind claim: reading ---- */
 
 struct claim_call {
     struct request *rq;
@@ -494,7 +494,7 @@ static enum error_code read_claim(struct claim_call *c)
     return OK;
 }
 
-/* ---- mode claim: answering ---- */
+/* ---- kind claim: answering ---- */
 
 static void names_of(const struct claim_call *c, const size_t *list, size_t count,
                      const char *const **out, size_t *out_count)
@@ -592,7 +592,7 @@ static void fill_claim(struct claim_call *c, const struct co_claim_out *decided)
                        &out->decision.warning_count, c->rq->arena);
 }
 
-/* ---- mode claim: what is stored ---- */
+/* ---- kind claim: what is stored ---- */
 
 /* L by what became of earlier claims on the sites of the job. */
 static enum error_code choose_l(struct claim_call *c)
@@ -677,29 +677,29 @@ static enum error_code claim(struct request *rq, const void *in, void *out)
     return OK;
 }
 
-/* ---- modes ---- */
+/* ---- kinds ---- */
 
-/* Every mode: name, body, answer, handler; a body without `mode` means the first. */
-#define CLAIM_MODES(X)                                                                   \
+/* Every kind: name, body, answer, handler; a body without `kind` means the first. */
+#define CLAIM_KINDS(X)                                                                   \
     X(claim, claim_request_json, claim_answer_json, claim)                               \
     X(timeline, claim_timeline_request_json, claim_timeline_answer_json, claim_timeline) \
     X(queue, claim_queue_request_json, claim_queue_answer_json, claim_queue)
 
 static const struct json_kind request_kinds[] = {
 #define X(name, request, answer, run) {#name, &request},
-    CLAIM_MODES(X)
+    CLAIM_KINDS(X)
 #undef X
         {0},
 };
 static const struct json_kind answer_kinds[] = {
 #define X(name, request, answer, run) {#name, &answer},
-    CLAIM_MODES(X)
+    CLAIM_KINDS(X)
 #undef X
         {0},
 };
 static handler_fn *const runs[] = {
 #define X(name, request, answer, run) run,
-    CLAIM_MODES(X)
+    CLAIM_KINDS(X)
 #undef X
 };
 
@@ -709,19 +709,20 @@ struct claims {
 
 #define T struct claims
 static const struct json_field request_rows[] = {
-    JSON_KIND_BY(T, of, mode, request_kinds, "What is asked; default claim"),
+    JSON_KIND(T, of, request_kinds, "What is asked; default claim",
+              JSON_WAS({"mode", 0})),
     {0},
 };
 static const struct json_field answer_rows[] = {
-    JSON_KIND_BY(T, of, mode, answer_kinds, "What was asked"),
+    JSON_KIND(T, of, answer_kinds, "What was asked"),
     {0},
 };
 #undef T
 const struct json_object claims_request_json = {
-    "ClaimsRequest", "A claim, a timeline or a queue; its member mode says which",
+    "ClaimsRequest", "A claim, a timeline or a queue; its member kind says which",
     sizeof(struct claims), request_rows};
 const struct json_object claims_answer_json = {
-    "ClaimsAnswer", "What came out, by the mode", sizeof(struct claims), answer_rows};
+    "ClaimsAnswer", "What came out, by the kind", sizeof(struct claims), answer_rows};
 
 enum error_code post_claims(struct request *rq, const void *in, void *out)
 {

@@ -109,7 +109,7 @@ const struct json_object queue_scans_request_json = {
 
 struct promotion {
     const char *job_id;
-    int from, to;
+    int from_level, to_level;
 };
 
 struct failure {
@@ -148,8 +148,9 @@ struct scan_answer {
 #define T struct promotion
 static const struct json_field promotion_rows[] = {
     JSON_TEXT(T, job_id, 0, "The job"),
-    JSON_CHOICE(T, from, co_level_names, 0, 0, "Its level so far"),
-    JSON_CHOICE(T, to, co_level_names, 0, 0, "Its level now; it is at the tail there"),
+    JSON_CHOICE(T, from_level, co_level_names, 0, 0, "Its level so far"),
+    JSON_CHOICE(T, to_level, co_level_names, 0, 0,
+                "Its level now; it is at the tail there"),
     {0},
 };
 #undef T
@@ -526,7 +527,7 @@ static void fill_queue(struct scan_call *c, enum co_level level, const char *con
             ids[(*list_count)++] = q->requests[i].id;
     }
     for (size_t i = 0; i < c->answer->promoted_count; i++)
-        if (c->answer->promoted[i].to == (int)level)
+        if (c->answer->promoted[i].to_level == (int)level)
             ids[(*list_count)++] = c->answer->promoted[i].job_id;
     *list = ids;
 }

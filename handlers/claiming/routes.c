@@ -16,7 +16,7 @@ const struct route claiming_routes[] = {
      "get another site from where they are still in time, which jobs of lower priority "
      "give way, and when to try again. At its start an atomic job gets all or nothing "
      "and "
-     "is placed again. mode timeline: when the tries would be; mode queue: the order of "
+     "is placed again. kind timeline: when the tries would be; kind queue: the order of "
      "the claiming queue.",
      "claim-"},
     {"POST", "/v1/queue-scans", "decideQueueScans", TAG_COALLOCATION, post_queue_scans,

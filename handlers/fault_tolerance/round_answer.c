@@ -16,7 +16,7 @@ static const struct json_field action_rows[] = {
                 "One that this answer starts: its place behind the job's replicas"),
     JSON_TEXT(T, resource_id, 0, "Where the replica is or goes"),
     JSON_TEXT(T, site_id, JSON_OPTIONAL, "Its site"),
-    JSON_TEXT(T, from, JSON_OPTIONAL, "start: scratch or checkpoint"),
+    JSON_TEXT(T, start_from, JSON_OPTIONAL, "start: scratch or checkpoint"),
     JSON_TEXT(T, reason, JSON_OPTIONAL, "cancel: job_finished or mode_switch"),
     JSON_TEXT(T, when, JSON_OPTIONAL,
               "checkpoint_on, checkpoint_off: now, or replica_running: when the replica "
@@ -259,7 +259,7 @@ static enum error_code fill_actions(struct round_call *call, struct round_answer
             .next_request_in_s = NAN,
         };
         if (action->kind == ROUND_START)
-            list[i].from = action->from_checkpoint ? "checkpoint" : "scratch";
+            list[i].start_from = action->from_checkpoint ? "checkpoint" : "scratch";
         if (action->kind == ROUND_CHECKPOINT_ON || action->kind == ROUND_CHECKPOINT_OFF)
             list[i].when = action->when_running ? "replica_running" : "now";
         if (action->kind == ROUND_CHECKPOINT_ON && call->checkpoint)

@@ -77,8 +77,8 @@ struct round_answer_action {
     const char *job_id, *replica_id;
     double replica_index; /* NAN: the replica has an id */
     const char *resource_id, *site_id;
-    const char *from, *reason, *when;     /* NULL: no part of this action */
-    double interval_s, next_request_in_s; /* NAN: likewise */
+    const char *start_from, *reason, *when; /* NULL: no part of this action */
+    double interval_s, next_request_in_s;   /* NAN: likewise */
 };
 
 struct round_answer_count {

@@ -25,8 +25,8 @@ enum { COMPONENTS_MAX = 10000, RUNNERS_MAX = 100000 };
 #define INSTANT_S(T, m, flag, text) \
     JSON_NUMBER(T, m, -TIME_MAX_S, TIME_MAX_S, NAN, flag, text)
 
-static const char *const error_event[] = {"component_error", NULL};
-static const char *const liveness_event[] = {"runner_liveness", NULL};
+static const char *const error_kind[] = {"component_error", NULL};
+static const char *const liveness_kind[] = {"runner_liveness", NULL};
 
 /* ---- component_error: the request ---- */
 
@@ -65,7 +65,7 @@ struct site_counter {
 
 struct error_request {
     struct decision_request decision;
-    int event;
+    int kind;
     double now_s;
     struct failed_job job;
     struct failure error;
@@ -151,7 +151,7 @@ static const struct json_object counter_json = {
 
 #define T struct error_request
 static const struct json_field error_request_rows[] = {
-    JSON_CHOICE(T, event, error_event, 0, JSON_REQUIRED, "component_error"),
+    JSON_CHOICE(T, kind, error_kind, 0, JSON_REQUIRED, "component_error"),
     INSTANT_S(T, now_s, JSON_REQUIRED, "The present, on the scale of all times"),
     JSON_OBJECT(T, job, struct failed_job, &job_json, JSON_REQUIRED, "The job"),
     JSON_OBJECT(T, error, struct failure, &failure_json, JSON_REQUIRED, "The error"),
@@ -183,7 +183,7 @@ struct requeue {
 
 struct error_answer {
     struct decision_answer decision;
-    int event;
+    int kind;
     const char *job_id;
     const char *const *actions;
     size_t action_count;
@@ -218,7 +218,7 @@ static const struct json_object requeue_json = {
 
 #define T struct error_answer
 static const struct json_field error_answer_rows[] = {
-    JSON_CHOICE(T, event, error_event, 0, 0, "component_error"),
+    JSON_CHOICE(T, kind, error_kind, 0, 0, "component_error"),
     DECISION_ANSWER_ROWS(T),
     JSON_TEXT(T, job_id, 0, "The job"),
     JSON_TEXTS(T, actions, action_count, 0, 0, "What to do, in this order"),
@@ -549,7 +549,7 @@ enum error_code reschedule_component_error(struct request *rq, const void *in, v
     enum error_code code;
 
     TRY(decision_begin(rq, decision, &c.answer->decision));
-    check_algorithm(decision->algorithm, error_event[0], rq->err);
+    check_algorithm(decision->algorithm, error_kind[0], rq->err);
     code = params_bind(migration_component_error_params, decision->options,
                        decision->option_count, c.param, rq->err);
     if (code != OK && code != ERR_INVALID)
@@ -558,7 +558,7 @@ enum error_code reschedule_component_error(struct request *rq, const void *in, v
     TRY(read_counters(&c));
     TRY(rq->err->code);
     TRY(decide_error(&c));
-    decision_end(rq, error_event[0], DECISION_FEASIBLE, &c.answer->decision);
+    decision_end(rq, error_kind[0], DECISION_FEASIBLE, &c.answer->decision);
     return OK;
 }
 
@@ -578,7 +578,7 @@ struct runner {
 
 struct liveness_request {
     struct decision_request decision;
-    int event;
+    int kind;
     double now_s;
     const struct runner *runners;
     size_t runner_count;
@@ -586,7 +586,7 @@ struct liveness_request {
 
 struct liveness_answer {
     struct decision_answer decision;
-    int event;
+    int kind;
     const char *const *dead_job_ids;
     size_t dead_count;
     const struct co_site_processors *freed_processors;
@@ -618,7 +618,7 @@ static const struct json_object runner_json = {"Runner", "A runner that is asked
 
 #define T struct liveness_request
 static const struct json_field liveness_rows[] = {
-    JSON_CHOICE(T, event, liveness_event, 0, JSON_REQUIRED, "runner_liveness"),
+    JSON_CHOICE(T, kind, liveness_kind, 0, JSON_REQUIRED, "runner_liveness"),
     INSTANT_S(T, now_s, JSON_REQUIRED, "The present, on the scale of all times"),
     JSON_LIST(T, runners, runner_count, struct runner, &runner_json, RUNNERS_MAX,
               JSON_REQUIRED, "The runners"),
@@ -632,7 +632,7 @@ const struct json_object runner_liveness_request_json = {
 
 #define T struct liveness_answer
 static const struct json_field liveness_answer_rows[] = {
-    JSON_CHOICE(T, event, liveness_event, 0, 0, "runner_liveness"),
+    JSON_CHOICE(T, kind, liveness_kind, 0, 0, "runner_liveness"),
     DECISION_ANSWER_ROWS(T),
     JSON_TEXTS(T, dead_job_ids, dead_count, 0, 0,
                "Jobs whose runners have crashed, in the order of the request"),
@@ -675,7 +675,7 @@ enum error_code reschedule_runner_liveness(struct request *rq, const void *in, v
     size_t parts;
 
     TRY(decision_begin(rq, &body->decision, &answer->decision));
-    check_algorithm(body->decision.algorithm, liveness_event[0], rq->err);
+    check_algorithm(body->decision.algorithm, liveness_kind[0], rq->err);
     TRY(read_runners(rq, body, &parts));
     TRY(params_bind(migration_runner_liveness_params, body->decision.options,
                     body->decision.option_count, param, rq->err));
@@ -693,6 +693,6 @@ enum error_code reschedule_runner_liveness(struct request *rq, const void *in, v
     answer->dead_job_ids = dead;
     answer->freed_processors = sums.list;
     answer->freed_count = sums.count;
-    decision_end(rq, liveness_event[0], DECISION_FEASIBLE, &answer->decision);
+    decision_end(rq, liveness_kind[0], DECISION_FEASIBLE, &answer->decision);
     return OK;
 }

@@ -15,11 +15,11 @@
 enum { HISTORY_MAX = 1000, EVENTS_MAX = 16, SAMPLES_MAX = 100000 };
 #define TIME_MAX_S 1e12
 
-static const char *const running_event[] = {"running_jobs", NULL};
+static const char *const running_kind[] = {"running_jobs", NULL};
 
 struct running_jobs_request {
     struct decision_request decision;
-    int event;
+    int kind;
     const struct snapshot *snapshot;
     const char *snapshot_id;
     const struct reschedule_job *jobs;
@@ -34,7 +34,7 @@ struct running_jobs_request {
 
 struct running_jobs_answer {
     struct decision_answer decision;
-    int event;
+    int kind;
     struct gridway_out out;
 };
 
@@ -150,7 +150,7 @@ static const struct json_object running_job_json = {
 
 #define T struct running_jobs_request
 static const struct json_field request_rows[] = {
-    JSON_CHOICE(T, event, running_event, 0, 0,
+    JSON_CHOICE(T, kind, running_kind, 0, 0,
                 "running_jobs; may be left out with algorithm gridway"),
     JSON_OBJECT(T, snapshot, const struct snapshot *, &snapshot_json, JSON_POINTER,
                 "Resources, links and files as they are now"),
@@ -284,7 +284,7 @@ static const struct json_object objective_json = {
         .count_offset = JSON_AT(T, out.counter, size_t), .of = table \
     }
 static const struct json_field answer_rows[] = {
-    JSON_CHOICE(T, event, running_event, 0, 0, "running_jobs"),
+    JSON_CHOICE(T, kind, running_kind, 0, 0, "running_jobs"),
     DECISION_ANSWER_ROWS(T),
     OUT_LIST(jobs, job_count, jobs, struct gridway_verdict, &verdict_json,
              "What is to be done with each running job, in the order of the request"),

@@ -11,11 +11,11 @@
 
 struct round_request {
     struct workflow_body body;
-    int event; /* only "workflow_round" */
+    int kind; /* only "workflow_round" */
 };
 
 static const struct json_field request_rows[] = {
-    JSON_CHOICE(struct round_request, event, workflow_round_event, 0, 0,
+    JSON_CHOICE(struct round_request, kind, workflow_round_kind, 0, 0,
                 "workflow_round: tasks of workflows run; what the algorithms of the "
                 "family workflow_round mean"),
     WORKFLOW_GRID_ROWS,

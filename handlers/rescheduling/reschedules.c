@@ -3,9 +3,9 @@
  * application.
  *
  * To add a kind: its two tables of members and its handler, in a file of its own with a
- * header; a row in RESCHEDULE_EVENTS; its name as the only choice of the member `event`
+ * header; a row in RESCHEDULE_EVENTS; its name as the only choice of the member `kind`
  * in both tables (not required in the request if an algorithm implies it). Algorithms
- * that imply the kind when a body has no `event` get a row each in RESCHEDULE_ALGORITHMS:
+ * that imply the kind when a body has no `kind` get a row each in RESCHEDULE_ALGORITHMS:
  * X(NAME, KIND). Their policies have rows in algorithms/migration/migration.h, so that
  * GET /v1/algorithms lists them, and an example each.
  */
@@ -22,12 +22,12 @@
 
 struct phase_end_request {
     struct plan_request plan;
-    int event;
+    int kind;
 };
 
 struct reschedules_answer {
     struct decision_answer decision;
-    int event;
+    int kind;
     enum migration_decision verdict;
     const char *reason;
     const struct plan_answer_interval *target; /* NULL: it stays */
@@ -35,7 +35,7 @@ struct reschedules_answer {
     struct plan_answer_part part;
 };
 
-static const char *const phase_end_event[] = {"phase_end", NULL};
+static const char *const phase_end_kind[] = {"phase_end", NULL};
 
 /* ---- the body ---- */
 
@@ -80,7 +80,7 @@ static const struct json_field request_rows[] = {
     JSON_LIST(T, jobs, job_count, struct plan_job_request, &job_json, 1, JSON_REQUIRED,
               "The application: one"),
     DECISION_REQUEST_ROWS(T),
-    JSON_CHOICE(struct phase_end_request, event, phase_end_event, 0, 0,
+    JSON_CHOICE(struct phase_end_request, kind, phase_end_kind, 0, 0,
                 "phase_end, the default: a phase of a multi-phase application is over"),
     {0},
 };
@@ -93,7 +93,7 @@ static const struct json_object phase_end_request_json = {
 
 #define T struct reschedules_answer
 static const struct json_field answer_rows[] = {
-    JSON_CHOICE(T, event, phase_end_event, 0, 0, "phase_end"),
+    JSON_CHOICE(T, kind, phase_end_kind, 0, 0, "phase_end"),
     DECISION_ANSWER_ROWS(T),
     {.name = "decision",
      .doc = "keep: go on; replan: go on by the new plan; migrate: stop, and go on at the "
@@ -243,7 +243,7 @@ static enum error_code reschedule_phase_end(struct request *rq, const void *in, 
 
 /* ---- events ---- */
 
-/* Every event: name, body, answer, handler; a body without `event` means the one that its
+/* Every event: name, body, answer, handler; a body without `kind` means the one that its
  * algorithm implies, else the first. */
 #define RESCHEDULE_EVENTS(X)                                                          \
     X(phase_end, phase_end_request_json, phase_end_answer_json, reschedule_phase_end) \
@@ -295,21 +295,22 @@ struct reschedule {
 
 #define T struct reschedule
 static const struct json_field any_request_rows[] = {
-    JSON_KIND_HINTED(T, of, event, request_kinds, algorithm, request_hints,
-                     "What happened; default: what the algorithm is for, else phase_end"),
+    JSON_KIND_HINTED(T, of, request_kinds, algorithm, request_hints,
+                     "What happened; default: what the algorithm is for, else phase_end",
+                     JSON_WAS({"event", 0})),
     {0},
 };
 static const struct json_field any_answer_rows[] = {
-    JSON_KIND_BY(T, of, event, answer_kinds, "What happened"),
+    JSON_KIND(T, of, answer_kinds, "What happened"),
     {0},
 };
 #undef T
 const struct json_object reschedules_request_json = {
     "RescheduleRequest",
-    "What happened to running jobs; its member event says what, else its algorithm",
+    "What happened to running jobs; its member kind says what, else its algorithm",
     sizeof(struct reschedule), any_request_rows};
 const struct json_object reschedules_answer_json = {
-    "RescheduleAnswer", "What to do, by the event", sizeof(struct reschedule),
+    "RescheduleAnswer", "What to do, by the kind", sizeof(struct reschedule),
     any_answer_rows};
 
 enum error_code post_reschedules(struct request *rq, const void *in, void *out)

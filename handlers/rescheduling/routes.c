@@ -12,7 +12,7 @@ const struct route rescheduling_routes[] = {
      &reschedules_request_json, &reschedules_answer_json, NULL, WORK_COMPUTE,
      SCOPE_DECIDE, ROUTE_DECISION | ROUTE_IDEMPOTENT_KEY | ROUTE_LONG | ROUTE_LOOKS_UP,
      "What happens to running jobs after an event?",
-     "event phase_end, the default: at the end of a phase of a multi-phase application "
+     "kind phase_end, the default: at the end of a phase of a multi-phase application "
      "keep it, give it a new plan, or migrate it, and where to. It moves when a machine "
      "is "
      "gone, at the stop phase of its plan, or when predictions fail, if that saves time. "

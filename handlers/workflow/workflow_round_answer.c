@@ -4,7 +4,7 @@
 #include <string.h>
 
 static const char *const kinds[] = {"round", NULL};
-const char *const workflow_round_event[] = {"workflow_round", NULL};
+const char *const workflow_round_kind[] = {"workflow_round", NULL};
 
 #define TASK_ROWS(T)                                                              \
     JSON_TEXT(T, workflow_id, JSON_OPTIONAL, "Its workflow, if that has a name"), \
@@ -196,11 +196,11 @@ static const struct json_field answer_rows[] = {
 };
 static const struct json_field moves_rows[] = {
     DECISION_ANSWER_ROWS(T),
-    {.name = "event",
+    {.name = "kind",
      .doc = "workflow_round",
      .type = JSON_TYPE_CHOICE,
      .offset = JSON_AT(T, kind, int),
-     .choices = workflow_round_event},
+     .choices = workflow_round_kind},
     MOVE_ROWS,
     DECISION_END_ROWS(T),
     {0},

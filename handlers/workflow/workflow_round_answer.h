@@ -19,7 +19,7 @@ extern const struct json_object workflow_action_json; /* of struct workflow_acti
 
 /* What step 2 says of it, as an answer of POST /v1/reschedules. */
 extern const struct json_object workflow_moves_answer_json;
-extern const char *const workflow_round_event[]; /* its one event */
+extern const char *const workflow_round_kind[]; /* its one kind */
 
 /* What `auto` means for workflows that run: this algorithm, with the option `balance`
  * longest_only unless the request says something else. */
