@@ -13,8 +13,7 @@
 
 enum {
     SCHEMAS_MAX = 1024,
-    DOCUMENT_MAX_BYTES = 1 << 26, /* what printing it takes */
-    API_REVISION = 1              /* raised by each addition to a released description */
+    DOCUMENT_MAX_BYTES = 1 << 26 /* what printing it takes */
 };
 
 /* What a table describes here; the same rows mean different things in the two. */

@@ -4,6 +4,9 @@
 
 #include "service/route.h"
 
+/* Raised by each addition to a released description. */
+enum { API_REVISION = 1 };
+
 /* A file below openapi/examples/, built into the program; ended by {0}. */
 struct openapi_example {
     const char *name; /* "placements-plain.json" */

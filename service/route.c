@@ -16,6 +16,7 @@
 #include "service/log.h"
 #include "service/metrics.h"
 #include "service/nearest.h"
+#include "service/openapi.h"
 #include "service/problem.h"
 #include "service/service.h"
 #include "service/store.h"
@@ -987,8 +988,9 @@ static enum error_code keep_decision(struct request *rq, struct db_session *db,
     unsigned char digest[SHA256_BYTES];
     struct store_decision decision = {
         .decision_id = rq->decision_id,
-        .route = rq->route->path,
+        .endpoint = rq->route->path,
         .algorithm = rq->algorithm,
+        .api_revision = API_REVISION,
         .status = decision_status_names[rq->decision_status],
         .seed = rq->seed,
         .request = arena_try_text(rq->arena, body->text, body->length),

@@ -185,7 +185,7 @@ enum error_code store_snapshot_delete(struct db_session *s, const char *tenant,
 struct store_decision {
     const char *decision_id; /* UUID */
     double created_at_s;     /* instant; set by the database */
-    const char *route;       /* path template */
+    const char *endpoint;    /* path template */
     const char *algorithm;   /* NULL: none */
     const char *status;      /* "optimal", "feasible", "infeasible", "cut" */
     uint64_t seed;
@@ -194,6 +194,7 @@ struct store_decision {
     const char *snapshot_document; /* what snapshot_id meant then; NULL: not named */
     const char *history_document;  /* JSON of what else was looked up; NULL: nothing */
     const char *answer;            /* JSON; NULL in lists */
+    double api_revision; /* of the release that decided; NAN: before they were counted */
 };
 
 /* ERR_CONFLICT if there is one of that id. */
@@ -206,10 +207,10 @@ enum error_code store_decision_read(struct db_session *s, const char *tenant,
                                     const char *decision_id, struct store_decision *out,
                                     struct arena *a, struct error *err);
 
-/* Newest first, made in [from, to); route NULL: any. */
+/* Newest first, made in [from, to); endpoint NULL: any. */
 enum error_code store_decisions_list(struct db_session *s, const char *tenant,
-                                     const char *route, double from_at_s, double to_at_s,
-                                     const struct store_page *page,
+                                     const char *endpoint, double from_at_s,
+                                     double to_at_s, const struct store_page *page,
                                      const struct store_decision **list, size_t *count,
                                      const char **next_token, struct arena *a,
                                      struct error *err);

@@ -8,7 +8,7 @@
 static const struct db_column columns[] = {
     DB_COLUMN(struct store_decision, decision_id, DB_UUID),
     DB_COLUMN(struct store_decision, created_at_s, DB_INSTANT),
-    DB_COLUMN(struct store_decision, route, DB_TEXT),
+    DB_COLUMN(struct store_decision, endpoint, DB_TEXT),
     DB_COLUMN(struct store_decision, algorithm, DB_TEXT),
     DB_COLUMN(struct store_decision, status, DB_TEXT),
     DB_COLUMN(struct store_decision, seed, DB_INTEGER),
@@ -17,6 +17,7 @@ static const struct db_column columns[] = {
     DB_COLUMN(struct store_decision, snapshot_document, DB_TEXT),
     DB_COLUMN(struct store_decision, history_document, DB_TEXT),
     DB_COLUMN(struct store_decision, answer, DB_TEXT),
+    DB_COLUMN(struct store_decision, api_revision, DB_NUMBER),
     {0},
 };
 
@@ -26,20 +27,23 @@ static const struct db_column columns[] = {
 
 static const struct db_statement insert_decision = {
     "insert_decision",
-    "INSERT INTO decision (tenant, " DECISION_HEAD ", " DECISION_BODY ")"
-    " VALUES ($1, $2, now(), $3, $4, $5, $6, $7, $8, $9, $10, $11)"
+    "INSERT INTO decision (tenant, " DECISION_HEAD ", " DECISION_BODY ", api_revision)"
+    " VALUES ($1, $2, now(), $3, $4, $5, $6, $7, $8, $9, $10, $11,"
+    " $12::double precision::integer)"
     " ON CONFLICT DO NOTHING",
     0};
 
 static const struct db_statement select_decision = {
     "select_decision",
-    "SELECT " DECISION_HEAD ", " DECISION_BODY " FROM decision"
+    "SELECT " DECISION_HEAD ", " DECISION_BODY ", api_revision::double precision"
+    " FROM decision"
     " WHERE tenant = $1 AND decision_id = $2",
     DB_REPEATABLE};
 
 static const struct db_statement select_decisions = {
     "select_decisions",
-    "SELECT " DECISION_HEAD ", NULL::text, NULL::text, NULL::text, NULL::text"
+    "SELECT " DECISION_HEAD ", NULL::text, NULL::text, NULL::text, NULL::text,"
+    " api_revision::double precision"
     " FROM decision"
     " WHERE tenant = $1 AND created_at >= $2 AND created_at < $3"
     " AND (created_at, decision_id) < ($4, $5) AND ($6::text IS NULL OR route = $6)"
@@ -54,11 +58,12 @@ enum error_code store_decision_create(struct db_session *s, const char *tenant,
     if (!uuid_is(d->decision_id))
         return fail(err, ERR_INVALID, "/decision_id", "not a UUID");
     TRY(db_run(s, &insert_decision,
-               DB_PARAMS(db_text(tenant), db_uuid(d->decision_id), db_text(d->route),
+               DB_PARAMS(db_text(tenant), db_uuid(d->decision_id), db_text(d->endpoint),
                          db_text(d->algorithm), db_text(d->status), db_integer(d->seed),
                          db_bytes(d->request_sha256.data, d->request_sha256.length),
                          db_text(d->request), db_text(d->snapshot_document),
-                         db_text(d->history_document), db_text(d->answer)),
+                         db_text(d->history_document), db_text(d->answer),
+                         db_number(d->api_revision)),
                &stored, err));
     if (stored == 0)
         return fail(err, ERR_CONFLICT, "/decision_id", "there is a decision %s already",
@@ -81,8 +86,8 @@ enum error_code store_decision_read(struct db_session *s, const char *tenant,
 }
 
 enum error_code store_decisions_list(struct db_session *s, const char *tenant,
-                                     const char *route, double from_at_s, double to_at_s,
-                                     const struct store_page *page,
+                                     const char *endpoint, double from_at_s,
+                                     double to_at_s, const struct store_page *page,
                                      const struct store_decision **list, size_t *count,
                                      const char **next_token, struct arena *a,
                                      struct error *err)
@@ -98,7 +103,7 @@ enum error_code store_decisions_list(struct db_session *s, const char *tenant,
                 DB_PARAMS(db_text(tenant),
                           db_instant(isnan(from_at_s) ? -HUGE_VAL : from_at_s),
                           db_instant(isnan(to_at_s) ? HUGE_VAL : to_at_s),
-                          db_instant(before_at_s), db_uuid(before_id), db_text(route),
+                          db_instant(before_at_s), db_uuid(before_id), db_text(endpoint),
                           db_integer(page->limit + 1)),
                 columns, sizeof(*rows), (void **)&rows, &row_count, a, err));
     if (row_count > page->limit) {

@@ -709,7 +709,7 @@ TEST_CASE("texts that look like SQL are only texts", "[api][db]")
             CHECK(same(at(r, "load_samples.0.to_resource_id"), q));
             // In queries and paths, as they are.
             CHECK(service.get("/v1/load-samples?resource_id=" + text).status == 200);
-            CHECK(service.get("/v1/decisions?route=" + text).status == 200);
+            CHECK(service.get("/v1/decisions?endpoint=" + text).status == 200);
             CHECK(service.get("/v1/load-samples?page_token=" + text).status == 422);
             CHECK(service.get("/v1/snapshots/" + text).status == 404);
             CHECK(service.get("/v1/decisions/" + text).status == 404);
@@ -1064,7 +1064,7 @@ TEST_CASE("a snapshot without a name gets one", "[api][db]")
     CHECK(r.status == 201);
     CHECK(text_at(r.body, "id").size() == 36);
     CHECK(service.get(r.headers["Location"]).status == 200);
-    auto ids = all_pages(service, "/v1/snapshots?page_size=1", "snapshots", "id");
+    auto ids = all_pages(service, "/v1/snapshots?page_size=1", "items", "id");
     CHECK(std::count(ids.begin(), ids.end(), at(r.body, "id")) == 1);
     CHECK(std::is_sorted(ids.begin(), ids.end()));
 }
@@ -1187,7 +1187,7 @@ TEST_CASE("a stored decision is read and replayed", "[api][db]")
     CHECK(read.status == 200);
     CHECK(at(read.body, "request") == request);
     CHECK(at(read.body, "answer") == made.body);
-    CHECK(text_at(read.body, "route") == "/v1/placements");
+    CHECK(text_at(read.body, "endpoint") == "/v1/placements");
     CHECK(number_at(read.body, "seed") == 7);
     api_reply replay = service.post("/v1/decisions/" + id + "/replay", "");
     CHECK(replay.status == 200);
@@ -1198,10 +1198,10 @@ TEST_CASE("a stored decision is read and replayed", "[api][db]")
     // It stored nothing.
     std::string again = text_at(replay.body, "answer.decision_id");
     CHECK(service.get("/v1/decisions/" + again).status == 404);
-    auto ids = all_pages(service, "/v1/decisions?page_size=2&route=/v1/placements",
-                         "decisions", "decision_id");
+    auto ids = all_pages(service, "/v1/decisions?page_size=2&endpoint=placements",
+                         "items", "decision_id");
     CHECK(std::count(ids.begin(), ids.end(), json_text(id)) == 1);
-    CHECK(size_at(service.get("/v1/decisions?route=/v1/nothing").body, "decisions") == 0);
+    CHECK(size_at(service.get("/v1/decisions?endpoint=/v1/nothing").body, "items") == 0);
     CHECK(service.get("/v1/decisions/" + unique("")).status == 404);
     CHECK(service.post("/v1/decisions/nothing/replay", "").status == 404);
 }

@@ -3,7 +3,9 @@
 
 #include "handlers/common/page.h"
 #include "handlers/pictures/pictures.h"
+#include "service/openapi.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,12 +30,12 @@ static const char *const bound_pointers[] = {"/objective/lower_bound_s",
 struct decisions_query {
     struct page_query page;
     struct range_query range;
-    const char *route;
+    const char *endpoint;
 };
 
 struct decisions_page {
-    const struct store_decision *decisions;
-    size_t decision_count;
+    const struct store_decision *items;
+    size_t item_count;
     const char *next_page_token;
 };
 
@@ -44,13 +46,17 @@ struct replay_answer {
     size_t difference_count;
     const char *const *ignored;
     size_t ignored_count;
+    const char *const *warnings;
+    size_t warning_count;
     const char *answer; /* JSON */
 };
 
 #define T struct decisions_query
 static const struct json_field query_rows[] = {
-    JSON_ID(T, route, 0,
-            "Decisions of this endpoint only, as /v1/placements; default: all"),
+    JSON_ID(
+        T, endpoint, 0,
+        "Decisions of this endpoint only, as /v1/placements or placements; default: all",
+        JSON_WAS({"route", 0})),
     RANGE_ROWS(T),
     PAGE_ROWS(T),
     {0},
@@ -64,7 +70,7 @@ const struct json_object decisions_query_json = {
 #define INFO_ROWS                                                        \
     JSON_TEXT(T, decision_id, 0, "UUID of the decision"),                \
         JSON_INSTANT(T, created_at, 0, "When it was stored"),            \
-        JSON_TEXT(T, route, 0, "Endpoint that decided"),                 \
+        JSON_TEXT(T, endpoint, 0, "Endpoint that decided"),              \
         JSON_TEXT(T, algorithm, JSON_OPTIONAL, "Policy that decided"),   \
         JSON_TEXT(T, status, 0, "optimal, feasible, infeasible or cut"), \
         JSON_INTEGER(T, seed, 0, JSON_EXACT, 0, 0, "Seed of the random numbers")
@@ -98,7 +104,7 @@ const struct json_object stored_decision_json = {
 
 #define T struct decisions_page
 static const struct json_field page_rows[] = {
-    JSON_LIST(T, decisions, decision_count, struct store_decision, &info_json, 0, 0,
+    JSON_LIST(T, items, item_count, struct store_decision, &info_json, 0, 0,
               "The decisions, newest first"),
     NEXT_PAGE_ROW(T),
     {0},
@@ -111,11 +117,16 @@ const struct json_object decisions_page_json = {"DecisionsPage",
 #define T struct replay_answer
 static const struct json_field replay_rows[] = {
     JSON_TEXT(T, decision_id, 0, "The stored decision"),
-    JSON_BOOLEAN(T, identical, 0, 0, "Whether the new answer is the stored one"),
+    JSON_BOOLEAN(T, identical, 0, 0,
+                 "Whether the new answer is the stored one; false also when they were "
+                 "not compared: see warnings"),
     JSON_TEXTS(T, differences, difference_count, DIFFERENCES_MAX, 0,
                "JSON Pointers to what differs: the first 100"),
     JSON_TEXTS(T, ignored, ignored_count, 16, 0,
                "Members of the answer that were not compared"),
+    JSON_TEXTS(T, warnings, warning_count, 0, JSON_OPTIONAL,
+               "earlier_release: it was decided under an earlier description, and the "
+               "answers are not compared"),
     JSON_RAW(T, answer, 0, "The new answer"),
     {0},
 };
@@ -124,19 +135,25 @@ const struct json_object replay_answer_json = {
     "ReplayAnswer", "A stored request answered again, and compared",
     sizeof(struct replay_answer), replay_rows};
 
+/* "placements" is "/v1/placements"; NULL: any. */
+static const char *whole_endpoint(const char *given, struct arena *a)
+{
+    return !given || given[0] == '/' ? given : arena_printf(a, "/v1/%s", given);
+}
+
 enum error_code get_decisions(struct request *rq, const void *in, void *out)
 {
     const struct decisions_query *query = rq->query;
     struct decisions_page *page = out;
     struct store_page part = page_of(&query->page);
     struct db_session *db;
+    const char *endpoint = whole_endpoint(query->endpoint, rq->arena);
 
     (void)in;
     TRY(range_check(&query->range, rq->err));
     TRY(request_db(rq, &db));
-    TRY(store_decisions_list(db, rq->principal.tenant, query->route,
-                             query->range.from_at_s, query->range.to_at_s, &part,
-                             &page->decisions, &page->decision_count,
+    TRY(store_decisions_list(db, rq->principal.tenant, endpoint, query->range.from_at_s,
+                             query->range.to_at_s, &part, &page->items, &page->item_count,
                              &page->next_page_token, rq->arena, rq->err));
     return page_link(rq, page->next_page_token);
 }
@@ -297,6 +314,24 @@ static enum error_code compare(const struct store_decision *stored, enum again a
     return OK;
 }
 
+/* Members may have had other names and units then: what differs would say nothing. */
+static void tell_release(const struct store_decision *stored,
+                         struct replay_answer *replay, struct arena *a)
+{
+    const char **warning = NEW(a, const char *, 1);
+
+    *warning =
+        isnan(stored->api_revision)
+            ? "earlier_release: it was decided by a release before API revision 1; "
+              "the answers are not compared"
+            : arena_printf(a,
+                           "earlier_release: it was decided under API revision "
+                           "%.0f, this is %d; the answers are not compared",
+                           stored->api_revision, API_REVISION);
+    replay->warnings = warning;
+    replay->warning_count = 1;
+}
+
 enum error_code post_decision_replay(struct request *rq, const void *in, void *out)
 {
     struct replay_answer *replay = out;
@@ -311,8 +346,11 @@ enum error_code post_decision_replay(struct request *rq, const void *in, void *o
                             rq->arena, rq->err));
     TRY(request_again(&stored, &body, &again, rq->arena, rq->err));
     rq->no_steps = again == AGAIN_NO_STEPS;
-    TRY(request_replay(rq, stored.route, body, stored.snapshot_document,
+    TRY(request_replay(rq, stored.endpoint, body, stored.snapshot_document,
                        stored.history_document, &replay->answer));
     replay->decision_id = stored.decision_id;
-    return compare(&stored, again, replay, rq->arena, rq->err);
+    if (stored.api_revision == API_REVISION)
+        return compare(&stored, again, replay, rq->arena, rq->err);
+    tell_release(&stored, replay, rq->arena);
+    return OK;
 }

@@ -18,6 +18,8 @@
       "The time limit ended the search; the rest was given out in turn")               \
     X(deadlines_not_in_objective,                                                      \
       "Jobs have deadlines that are no part of the objective")                         \
+    X(earlier_release,                                                                 \
+      "The decision is of an earlier release; answers are not compared")               \
     X(failed_host,                                                                     \
       "Jobs run on a resource that has failed, without the event that says so")        \
     X(failure_trace, "How a failure trace was laid on the resources")                  \
