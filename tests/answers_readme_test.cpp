@@ -83,7 +83,7 @@ std::set<std::string> families(const gridplan &g)
     std::set<std::string> names;
     nlohmann::json list = g.get("/v1/algorithms").json();
 
-    for (const nlohmann::json &algorithm : list["algorithms"])
+    for (const nlohmann::json &algorithm : list["items"])
         names.insert(algorithm["family"].get<std::string>());
     CHECK(names.size() > 10);
     return names;

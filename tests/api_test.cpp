@@ -120,7 +120,7 @@ TEST_CASE("a reader can look up where each algorithm comes from", "[api]")
 {
     static const std::regex letter(R"((^|[^.\w])[A-Z]($|[^.\w]))");
     api a;
-    json list = a.get("/v1/algorithms").json()["algorithms"];
+    json list = a.get("/v1/algorithms").json()["items"];
     std::set<std::string> titles;
     for (const json &algorithm : list) {
         INFO(algorithm["family"] << " " << algorithm["name"]);
@@ -159,7 +159,7 @@ TEST_CASE("every algorithm is listed, takes its defaults, and repeats itself",
           "[api][property]")
 {
     api a;
-    json list = a.get("/v1/algorithms").json()["algorithms"];
+    json list = a.get("/v1/algorithms").json()["items"];
     CHECK(list.size() >= 17);
     for (const json &algorithm : list) {
         std::string name = algorithm["name"], path = algorithm["endpoint"];
@@ -231,7 +231,7 @@ TEST_CASE("every algorithm has an example, with the worked makespan", "[api]")
         {"search", 25},     {"identical_optimum", 40},
         {"xsufferage", 85}, {"auto", 80}};
     api a;
-    json list = a.get("/v1/algorithms").json()["algorithms"];
+    json list = a.get("/v1/algorithms").json()["items"];
     for (const json &algorithm : list) {
         std::string name = algorithm["name"], family = algorithm["family"];
         INFO(example_of(algorithm));

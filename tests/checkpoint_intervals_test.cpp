@@ -465,7 +465,7 @@ TEST_CASE("a checkpoint policy lists the options that it reads", "[api][checkpoi
     nlohmann::json all = service.get("/v1/algorithms?family=checkpoint").json();
     std::map<std::string, std::set<std::string>> options;
 
-    for (const auto &algorithm : all["algorithms"])
+    for (const auto &algorithm : all["items"])
         for (const auto &option : algorithm["options"])
             if (algorithm["family"] == "checkpoint")
                 options[algorithm["name"]].insert(option["name"]);

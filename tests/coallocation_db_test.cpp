@@ -102,18 +102,18 @@ TEST_CASE("replicas are stored, replaced, read in pages and forgotten",
 
     json page = answer_of(
         service.get(std::string(catalogue) + "?file_id=" + f + "&page_size=1"), 200);
-    REQUIRE(page["replicas"].size() == 1);
-    CHECK(page["replicas"][0]["site_id"] == "A");
-    CHECK(page["replicas"][0]["bytes"] == 4);
-    CHECK(page["replicas"][0].contains("updated_at"));
-    CHECK_FALSE(page["replicas"][0].contains("url"));
+    REQUIRE(page["items"].size() == 1);
+    CHECK(page["items"][0]["site_id"] == "A");
+    CHECK(page["items"][0]["bytes"] == 4);
+    CHECK(page["items"][0].contains("updated_at"));
+    CHECK_FALSE(page["items"][0].contains("url"));
     page = answer_of(service.get(std::string(catalogue) + "?file_id=" + f +
                                  "&page_size=1&page_token=" +
                                  page["next_page_token"].get<std::string>()),
                      200);
-    REQUIRE(page["replicas"].size() == 1);
-    CHECK(page["replicas"][0]["bytes"] == 6);
-    CHECK(page["replicas"][0]["url"] == "gsiftp://b.example/f");
+    REQUIRE(page["items"].size() == 1);
+    CHECK(page["items"][0]["bytes"] == 6);
+    CHECK(page["items"][0]["url"] == "gsiftp://b.example/f");
     CHECK_FALSE(page.contains("next_page_token"));
 
     std::string files;
@@ -121,7 +121,7 @@ TEST_CASE("replicas are stored, replaced, read in pages and forgotten",
     do { // the whole catalogue, one by one: other tests may have files in it
         page =
             answer_of(service.get(std::string(catalogue) + "?page_size=1" + token), 200);
-        for (const json &r : page["replicas"])
+        for (const json &r : page["items"])
             if (r["file_id"] == f || r["file_id"] == g)
                 files += r["file_id"] == f ? "f" : "g";
         token = "&page_token=" + page.value("next_page_token", "");

@@ -147,7 +147,7 @@ TEST_CASE("every option of a family is in a test or an example of it", "[coverag
     std::map<std::pair<std::string, std::string>, words> options;
     std::string missing;
 
-    const json list = service.get("/v1/algorithms").json()["algorithms"];
+    const json list = service.get("/v1/algorithms").json()["items"];
     for (const json &algorithm : list)
         for (const json &option : algorithm["options"])
             options[{algorithm["family"], option["name"]}].insert(algorithm["name"]);

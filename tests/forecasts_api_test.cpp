@@ -55,8 +55,8 @@ TEST_CASE("forecasts follow W10 from stored samples", "[forecast][api][db]")
     api a(test_database_url());
     std::string id = store_w10(a);
     json f = get(a, "/v1/forecasts?resource_id=" + id + at(T0 + 3600));
-    REQUIRE(f["forecasts"].size() == 2);
-    const json &cpu = f["forecasts"][0], &link = f["forecasts"][1];
+    REQUIRE(f["items"].size() == 2);
+    const json &cpu = f["items"][0], &link = f["items"][1];
     CHECK(cpu["measure"] == "cpu_available_ratio");
     CHECK(cpu["value"].get<double>() == Approx(0.5469182187).epsilon(1e-9));
     CHECK(cpu["forecaster"] == "exp_15");
@@ -69,11 +69,11 @@ TEST_CASE("forecasts follow W10 from stored samples", "[forecast][api][db]")
     CHECK(link["to_resource_id"] == id + "-b");
     CHECK(link["value"].get<double>() == Approx(54.69182187).epsilon(1e-9));
     CHECK(get(a, "/v1/forecasts?resource_id=" + id + "&to_resource_id=" + id + "-b" +
-                     at(T0 + 3600))["forecasts"]
+                     at(T0 + 3600))["items"]
               .size() == 1);
     // Steady load: nothing to doubt.
     json steady = get(a, "/v1/forecasts?resource_id=" + id + "-b" + at(T0 + 3600));
-    CHECK(steady["forecasts"][0]["low"] == steady["forecasts"][0]["high"]);
+    CHECK(steady["items"][0]["low"] == steady["items"][0]["high"]);
 }
 
 TEST_CASE("a forecast knows only what was complete then", "[forecast][api][db]")
@@ -82,14 +82,14 @@ TEST_CASE("a forecast knows only what was complete then", "[forecast][api][db]")
     api a(test_database_url());
     std::string id = store_w10(a);
     std::string target = "/v1/forecasts?resource_id=" + id;
-    CHECK(get(a, target + at(T0 + 3599))["forecasts"][0]["bucket_count"] == 5);
-    CHECK(get(a, target + at(T0 + 600))["forecasts"][0]["bucket_count"] == 1);
-    CHECK(get(a, target + at(T0 + 600))["forecasts"][0]["low"].is_null());
-    CHECK(get(a, target + at(T0 + 599))["forecasts"].empty());
+    CHECK(get(a, target + at(T0 + 3599))["items"][0]["bucket_count"] == 5);
+    CHECK(get(a, target + at(T0 + 600))["items"][0]["bucket_count"] == 1);
+    CHECK(get(a, target + at(T0 + 600))["items"][0]["low"].is_null());
+    CHECK(get(a, target + at(T0 + 599))["items"].empty());
     CHECK(get(a, target + at(T0 + 3600) +
-                     "&history_s=1200")["forecasts"][0]["bucket_count"] == 2);
-    CHECK(get(a, target)["forecasts"].empty()); // long ago
-    CHECK(get(a, "/v1/forecasts?resource_id=none" + at(T0))["forecasts"].empty());
+                     "&history_s=1200")["items"][0]["bucket_count"] == 2);
+    CHECK(get(a, target)["items"].empty()); // long ago
+    CHECK(get(a, "/v1/forecasts?resource_id=none" + at(T0))["items"].empty());
 }
 
 TEST_CASE("forecasts of all resources come in pages", "[forecast][api][db]")
@@ -102,7 +102,7 @@ TEST_CASE("forecasts of all resources come in pages", "[forecast][api][db]")
     do {
         json f = get(a, "/v1/forecasts?page_size=2" + at(T0 + 3600) +
                             (token.empty() ? "" : "&page_token=" + token));
-        for (const json &row : f["forecasts"])
+        for (const json &row : f["items"])
             if (!row.contains("to_resource_id"))
                 seen.push_back(row["resource_id"]);
         token = f.value("next_page_token", "");

@@ -34,7 +34,7 @@ std::vector<std::string> policies(api &a, const std::string &family,
     std::vector<std::string> names;
 
     const json list = a.get("/v1/algorithms").json();
-    for (const json &p : list["algorithms"])
+    for (const json &p : list["items"])
         if (p["family"] == family && !except.count(p["name"].get<std::string>()))
             names.push_back(p["name"].get<std::string>());
     REQUIRE_FALSE(names.empty());

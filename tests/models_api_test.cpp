@@ -182,9 +182,9 @@ TEST_CASE("a model is made from stored executions, trained, and predicts",
           p["run_time_s"]);
 
     json samples = m.done(m.get("/v1/models/" + id + "/samples?page_size=7"), 200);
-    CHECK(samples["samples"].size() == 7);
-    CHECK(samples["samples"][0]["verdict"] == "fit");
-    CHECK(samples["samples"][0]["version"] == 1);
+    CHECK(samples["items"].size() == 7);
+    CHECK(samples["items"][0]["verdict"] == "fit");
+    CHECK(samples["items"][0]["version"] == 1);
     CHECK(samples.contains("next_page_token"));
     m.done(m.call("DELETE", "/v1/models/" + id), 204);
     CHECK(m.get("/v1/models/" + id).status == 404);
@@ -307,8 +307,8 @@ TEST_CASE("each further execution is predicted, then learnt", "[models][api][db]
         now["summary"]["unseen_appe_pct"].get<double>() ==
         Approx(100 * std::fabs(predicted_s - more[45].run_time_s) / more[45].run_time_s));
     json samples = m.done(m.get("/v1/models/" + id + "/samples?page_size=1"), 200);
-    CHECK(samples["samples"][0]["predicted_s"].get<double>() == Approx(predicted_s));
-    CHECK(samples["samples"][0]["predicted_version"] == 1);
+    CHECK(samples["items"][0]["predicted_s"].get<double>() == Approx(predicted_s));
+    CHECK(samples["items"][0]["predicted_version"] == 1);
 
     // 54 predictions later the list was formed anew, and the interval rests on them.
     std::vector<known_run> rest;
@@ -389,7 +389,7 @@ TEST_CASE("a roll-back brings an earlier version back", "[models][api][db]")
     CHECK(learnt["version"] == 5);
     CHECK(m.read(id)["summary"]["sample_count"] == 61);
     CHECK(m.command(id, "roll-back", {{"version", 3}}, 409)["status"] == 409);
-    json versions = m.done(m.get("/v1/models/" + id + "/versions"), 200)["versions"];
+    json versions = m.done(m.get("/v1/models/" + id + "/versions"), 200)["items"];
     REQUIRE(versions.size() == 5);
     CHECK(versions[0]["version"] == 5);
     CHECK(versions[0]["parent_version"] == 1);
@@ -463,15 +463,15 @@ TEST_CASE("there is one model of a subject, and lists come in pages", "[models][
         json page = m.done(m.get("/v1/models?page_size=3&application_id=" + app +
                                  (token.empty() ? "" : "&page_token=" + token)),
                            200);
-        for (const json &model : page["models"])
+        for (const json &model : page["items"])
             ids.push_back(model["id"]);
         token = page.value("next_page_token", "");
     } while (!token.empty());
     CHECK(ids ==
           std::vector<std::string>{app + "-a", app + "-b", app + "-c", app + "-d"});
-    CHECK(m.done(m.get("/v1/models?kind=linear&application_id=" + app), 200)["models"]
+    CHECK(m.done(m.get("/v1/models?kind=linear&application_id=" + app), 200)["items"]
               .size() == 1);
-    CHECK(m.done(m.get("/v1/models?state=trained&application_id=" + app), 200)["models"]
+    CHECK(m.done(m.get("/v1/models?state=trained&application_id=" + app), 200)["items"]
               .empty());
     // The same request again, and again with its key.
     json body = {{"application_id", app}, {"site_id", "there"}};
@@ -554,7 +554,7 @@ TEST_CASE("runs of one, none, alike or absurd leave a model that says so",
     m.store(executions_of({far}, app, 300));
     CHECK(m.command(id, "refine")["outcome"]["cause"] == "refine");
     CHECK(m.done(m.get("/v1/models/" + id + "/samples?page_size=1"),
-                 200)["samples"][0]["verdict"] == "outlier");
+                 200)["items"][0]["verdict"] == "outlier");
     json p = m.done(m.post("/v1/predictions", question(id).dump()), 200);
     CHECK(p["run_time_s"].get<double>() ==
           Approx(known_time_s(1200, 4, 0.7, 60)).epsilon(0.05));
@@ -619,7 +619,7 @@ TEST_CASE("a stored model follows run times that change", "[models][api][db]")
     CHECK(now["summary"]["change_count"].get<int>() >= 1);
     CHECK(now["summary"]["change"].contains("at"));
     json samples = m.done(m.get("/v1/models/" + id + "/samples?page_size=100"), 200);
-    for (const json &s : samples["samples"])
+    for (const json &s : samples["items"])
         CHECK(s["verdict"] == "fit"); // what was an outlier is none any more
     p = m.done(m.post("/v1/predictions", ask.dump()), 200);
     double time_s = p["run_time_s"];
@@ -661,7 +661,7 @@ TEST_CASE("a stored model is not moved by one hung run", "[models][api][db]")
     m.store(executions_of(line_runs(1, 1000, 4), app, 100));
     m.command(id, "refine");
     CHECK(m.done(m.get("/v1/models/" + id + "/samples?page_size=1"),
-                 200)["samples"][0]["verdict"] == "outlier");
+                 200)["items"][0]["verdict"] == "outlier");
     for (int round = 0; round < 2; round++) {
         json p = m.done(m.post("/v1/predictions", ask.dump()), 200);
         for (auto member : {"run_time_s", "run_time_low_s", "run_time_high_s"})
@@ -1060,9 +1060,9 @@ TEST_CASE("models learn by themselves, by two replicas each run once",
           100);
     CHECK(now["version"].get<int>() <= 42);
     json samples = one.done(one.get("/v1/models/" + id + "/samples?page_size=1000"), 200);
-    REQUIRE(samples["samples"].size() == 100);
+    REQUIRE(samples["items"].size() == 100);
     size_t predicted = 0;
-    for (const json &s : samples["samples"])
+    for (const json &s : samples["items"])
         predicted += s.contains("predicted_s");
     CHECK(predicted == 40);
     // What was learnt bit by bit is what a training of all would know.

@@ -866,7 +866,7 @@ TEST_CASE("a simulation without a client has the same result as one with",
     CHECK(comparable(end["result"]) == comparable(direct));
     CHECK(end["events_executed"] == direct["events_executed"]);
     // It is in the list, without its result, and can be deleted once.
-    json list = a.get("/v1/simulations?status=done").json()["simulations"];
+    json list = a.get("/v1/simulations?status=done").json()["items"];
     REQUIRE(list.size() == 1);
     CHECK(list[0]["id"] == end["id"]);
     CHECK_FALSE(list[0].contains("result"));
@@ -924,7 +924,7 @@ TEST_CASE("bad scenarios are refused before they are queued", "[simulations][db]
     body["workload_id"] = "nothing";
     body["failure_trace_id"] = "nothing";
     CHECK(a.post_async(body).pointers() == std::vector<std::string>{"/workload_id"});
-    CHECK(a.get("/v1/simulations").json()["simulations"].empty());
+    CHECK(a.get("/v1/simulations").json()["items"].empty());
 }
 
 TEST_CASE("what goes wrong without a client is told", "[simulations][db]")
@@ -982,7 +982,7 @@ TEST_CASE("an Idempotency-Key queues a simulation once", "[simulations][db]")
     CHECK(two.status == 202);
     CHECK(one.headers["Location"] == two.headers["Location"]);
     a.wait_for(one.headers["Location"], "done");
-    CHECK(a.get("/v1/simulations").json()["simulations"].size() == 1);
+    CHECK(a.get("/v1/simulations").json()["items"].size() == 1);
 }
 
 TEST_CASE("a log in Standard Workload Format is stored and simulated",
@@ -1011,7 +1011,7 @@ TEST_CASE("a log in Standard Workload Format is stored and simulated",
     CHECK(a.call("POST", "/v1/workloads?id=log", swf, AS_TEXT).status == 409);
     CHECK(a.get("/v1/workloads/log").json() == info);
     CHECK(a.get("/v1/workloads/log/document").body == swf);
-    CHECK(a.get("/v1/workloads").json()["workloads"].size() == 1);
+    CHECK(a.get("/v1/workloads").json()["items"].size() == 1);
     json body = d1();
     body.erase("workload");
     body.erase("stop");
@@ -1080,7 +1080,7 @@ TEST_CASE("a failure trace is stored and laid over the resources", "[simulations
     body["sites"][0]["id"] = "other";
     answer = a.post("/v1/simulations", body.dump()).json();
     CHECK_THAT(joined(answer["warnings"]), Catch::Contains("the order of names"));
-    CHECK(a.get("/v1/failure-traces").json()["failure_traces"].size() == 1);
+    CHECK(a.get("/v1/failure-traces").json()["items"].size() == 1);
     CHECK(a.call("DELETE", "/v1/failure-traces/t").status == 204);
 }
 
@@ -1151,7 +1151,7 @@ TEST_CASE("placement policies schedule a simulated grid", "[simulations][api]")
           comparable(answer));
 
     // Every one of the table by its name, with its options at their defaults.
-    json list = a.get("/v1/algorithms").json()["algorithms"];
+    json list = a.get("/v1/algorithms").json()["items"];
     body["compare"] = json::array();
     body["runs"] = 1;
     for (const json &algorithm : list)

@@ -242,7 +242,7 @@ TEST_CASE("any replica answers for any simulation", "[system][db]")
         CHECK(state(two, l)["result"]["results"] ==
               state(one, locations[0])["result"]["results"]);
     }
-    CHECK(one.get("/v1/simulations?page_size=3").json()["simulations"].size() == 3);
+    CHECK(one.get("/v1/simulations?page_size=3").json()["items"].size() == 3);
     one.stop();
     two.stop();
 }

@@ -1,6 +1,7 @@
 /* page.c - lists in pages and ranges of time: what their queries share. */
 #include "handlers/common/page.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 const char *const page_orders[] = {"asc", "desc", NULL};
@@ -8,6 +9,29 @@ const char *const page_orders[] = {"asc", "desc", NULL};
 struct store_page page_of(const struct page_query *query)
 {
     return (struct store_page){query->page_token, (size_t)query->page_size};
+}
+
+enum error_code page_cut(struct request *rq, const struct page_query *query, size_t count,
+                         size_t *first, size_t *page_count, const char **next_page_token)
+{
+    const char *token = query->page_token;
+    size_t digits = token ? strspn(token, "0123456789") : 0;
+
+    *first = 0;
+    *next_page_token = NULL;
+    if (token && (token[digits] || digits > 9))
+        return invalid(rq->err, "?/page_token", ITEM_MALFORMED,
+                       "this is no page token of this list");
+    if (token)
+        *first = (size_t)strtoull(token, NULL, 10);
+    if (*first > count)
+        *first = count;
+    *page_count = count - *first;
+    if (*page_count <= query->page_size)
+        return OK;
+    *page_count = (size_t)query->page_size;
+    *next_page_token = arena_printf(rq->arena, "%zu", *first + *page_count);
+    return page_link(rq, *next_page_token);
 }
 
 enum error_code range_check(const struct range_query *range, struct error *err)

@@ -2,9 +2,9 @@
  *
  * A query struct T gets parameters by having the member and the rows:
  *
- *     struct page_query page;    PAGE_ROWS(T)     page_size, page_token
- *     struct range_query range;  RANGE_ROWS(T)    from, to
- *     int order;                 ORDER_ROW(T)     order
+ *     struct page_query page;    PAGE_ROWS(T)     page_size, page_token;
+ * LARGE_PAGE_ROWS(T): 1000 elements unless they say less struct range_query range;
+ * RANGE_ROWS(T)    from, to int order;                 ORDER_ROW(T)     order
  */
 #ifndef GRIDPLAN_PAGE_H
 #define GRIDPLAN_PAGE_H
@@ -27,14 +27,17 @@ struct range_query {
 enum page_order { PAGE_OLDEST_FIRST, PAGE_NEWEST_FIRST };
 extern const char *const page_orders[]; /* "asc", "desc" */
 
-#define PAGE_ROWS(T)                                                                 \
+#define PAGE_ROWS(T)       PAGE_ROWS_OF(T, PAGE_SIZE_PRESET, "100")
+#define LARGE_PAGE_ROWS(T) PAGE_ROWS_OF(T, PAGE_SIZE_MAX, "1000")
+
+#define PAGE_ROWS_OF(T, dflt, text)                                                  \
     {.name = "page_size",                                                            \
-     .doc = "Elements of a page at most; default 100",                               \
+     .doc = "Elements of a page at most; default " text,                             \
      .type = JSON_TYPE_INTEGER,                                                      \
      .offset = JSON_AT(T, page.page_size, uint64_t),                                 \
      .min = 1,                                                                       \
      .max = PAGE_SIZE_MAX,                                                           \
-     .preset = PAGE_SIZE_PRESET},                                                    \
+     .preset = dflt},                                                                \
     {                                                                                \
         .name = "page_token",                                                        \
         .doc = "next_page_token of the page before, with the same other "            \
@@ -67,6 +70,11 @@ extern const char *const page_orders[]; /* "asc", "desc" */
 
 /* What store.h needs to know of a page. */
 struct store_page page_of(const struct page_query *query);
+
+/* The part of a list of `count` elements that is a page: from `*first` on, `*page_count`
+ * of them. The token, NULL on the last page, says where the next begins. */
+enum error_code page_cut(struct request *rq, const struct page_query *query, size_t count,
+                         size_t *first, size_t *page_count, const char **next_page_token);
 
 /* Adds the mistake that a range ends before it begins. */
 enum error_code range_check(const struct range_query *range, struct error *err);

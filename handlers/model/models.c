@@ -238,14 +238,14 @@ const struct json_object learnt_model_json = {
     sizeof(struct model_answer), learnt_rows};
 
 struct models_page {
-    const struct model_answer *models;
-    size_t model_count;
+    const struct model_answer *items;
+    size_t item_count;
     const char *next_page_token;
 };
 
 #define T struct models_page
 static const struct json_field models_page_rows[] = {
-    JSON_LIST(T, models, model_count, struct model_answer, &model_info_json, 0, 0,
+    JSON_LIST(T, items, item_count, struct model_answer, &model_info_json, 0, 0,
               "The models by id"),
     NEXT_PAGE_ROW(T),
     {0},
@@ -297,14 +297,14 @@ const struct json_object model_version_json = {
     "ModelVersion", "A version of a model", sizeof(struct version_answer), version_rows};
 
 struct versions_page {
-    const struct version_answer *versions;
-    size_t version_count;
+    const struct version_answer *items;
+    size_t item_count;
     const char *next_page_token;
 };
 
 #define T struct versions_page
 static const struct json_field versions_page_rows[] = {
-    JSON_LIST(T, versions, version_count, struct version_answer, &version_info_json, 0, 0,
+    JSON_LIST(T, items, item_count, struct version_answer, &version_info_json, 0, 0,
               "The versions, newest first"),
     NEXT_PAGE_ROW(T),
     {0},
@@ -339,14 +339,14 @@ static const struct json_object sample_json = {"ModelSample",
                                                sizeof(struct store_sample), sample_rows};
 
 struct samples_page {
-    const struct store_sample *samples;
-    size_t sample_count;
+    const struct store_sample *items;
+    size_t item_count;
     const char *next_page_token;
 };
 
 #define T struct samples_page
 static const struct json_field samples_page_rows[] = {
-    JSON_LIST(T, samples, sample_count, struct store_sample, &sample_json, 0, 0,
+    JSON_LIST(T, items, item_count, struct store_sample, &sample_json, 0, 0,
               "The executions, newest first"),
     NEXT_PAGE_ROW(T),
     {0},
@@ -465,12 +465,11 @@ enum error_code get_models(struct request *rq, const void *in, void *out)
     (void)in;
     TRY(request_db(rq, &db));
     TRY(store_models_list(db, rq->principal.tenant, &filter, &part, &list,
-                          &page->model_count, &page->next_page_token, rq->arena,
-                          rq->err));
-    answers = NEW(rq->arena, struct model_answer, page->model_count);
-    for (size_t i = 0; i < page->model_count; i++)
+                          &page->item_count, &page->next_page_token, rq->arena, rq->err));
+    answers = NEW(rq->arena, struct model_answer, page->item_count);
+    for (size_t i = 0; i < page->item_count; i++)
         answers[i].model = list[i];
-    page->models = answers;
+    page->items = answers;
     return page_link(rq, page->next_page_token);
 }
 
@@ -548,12 +547,12 @@ enum error_code get_model_versions(struct request *rq, const void *in, void *out
     TRY(store_model_read(db, rq->principal.tenant, rq->path_value[0], &model, rq->arena,
                          rq->err));
     TRY(store_model_versions_list(db, rq->principal.tenant, rq->path_value[0], &part,
-                                  &list, &page->version_count, &page->next_page_token,
+                                  &list, &page->item_count, &page->next_page_token,
                                   rq->arena, rq->err));
-    answers = NEW(rq->arena, struct version_answer, page->version_count);
-    for (size_t i = 0; i < page->version_count; i++)
+    answers = NEW(rq->arena, struct version_answer, page->item_count);
+    for (size_t i = 0; i < page->item_count; i++)
         answers[i].version = list[i];
-    page->versions = answers;
+    page->items = answers;
     return page_link(rq, page->next_page_token);
 }
 
@@ -602,8 +601,8 @@ enum error_code get_model_samples(struct request *rq, const void *in, void *out)
     TRY(store_model_read(db, rq->principal.tenant, rq->path_value[0], &model, rq->arena,
                          rq->err));
     TRY(store_model_samples_list(db, rq->principal.tenant, rq->path_value[0], &part,
-                                 &page->samples, &page->sample_count,
-                                 &page->next_page_token, rq->arena, rq->err));
+                                 &page->items, &page->item_count, &page->next_page_token,
+                                 rq->arena, rq->err));
     return page_link(rq, page->next_page_token);
 }
 

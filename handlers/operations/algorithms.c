@@ -15,6 +15,7 @@
 #include "algorithms/replication/replication.h"
 #include "algorithms/simulation/vm.h"
 #include "algorithms/workflow/round.h"
+#include "handlers/common/page.h"
 #include "models/progress/progress.h"
 
 #include <string.h>
@@ -84,11 +85,13 @@ struct algorithm {
 };
 
 struct algorithms_answer {
-    const struct algorithm *algorithms;
-    size_t algorithm_count;
+    const struct algorithm *items;
+    size_t item_count;
+    const char *next_page_token;
 };
 
 struct algorithms_query {
+    struct page_query page;
     const char *family;
 };
 
@@ -158,8 +161,9 @@ static const struct json_object algorithm_json = {
 
 #define T struct algorithms_answer
 static const struct json_field answer_rows[] = {
-    JSON_LIST(T, algorithms, algorithm_count, struct algorithm, &algorithm_json, 0, 0,
-              "All policies, by family and name"),
+    JSON_LIST(T, items, item_count, struct algorithm, &algorithm_json, 0, 0,
+              "The policies, by family and name"),
+    NEXT_PAGE_ROW(T),
     {0},
 };
 #undef T
@@ -170,6 +174,7 @@ const struct json_object algorithms_answer_json = {
 #define T struct algorithms_query
 static const struct json_field query_rows[] = {
     JSON_TEXT(T, family, 0, "Only this family"),
+    LARGE_PAGE_ROWS(T),
     {0},
 };
 #undef T
@@ -236,24 +241,26 @@ static void fill_sources(const struct policy *policy, struct algorithm *out,
 
 static bool is_wanted(const struct family *family, const struct algorithms_query *query)
 {
-    return !query || !query->family || strcmp(query->family, family->name) == 0;
+    return !query->family || strcmp(query->family, family->name) == 0;
 }
 
 enum error_code get_algorithms(struct request *rq, const void *in, void *out)
 {
     struct algorithms_answer *answer = out;
+    const struct algorithms_query *query = rq->query;
     struct algorithm *list;
-    size_t count = 0;
+    size_t first, count = 0;
 
     (void)in;
     for (const struct family *f = families; f->name; f++)
-        if (is_wanted(f, rq->query))
+        if (is_wanted(f, query))
             count += policies_count(f->policies);
     list = NEW(rq->arena, struct algorithm, count);
-    answer->algorithms = list;
-    answer->algorithm_count = count;
+    TRY(page_cut(rq, &query->page, count, &first, &answer->item_count,
+                 &answer->next_page_token));
+    answer->items = list + first;
     for (const struct family *f = families; f->name; f++) {
-        if (!is_wanted(f, rq->query))
+        if (!is_wanted(f, query))
             continue;
         for (const struct policy *p = f->policies; p->name; p++, list++) {
             *list = (struct algorithm){.family = f->name,

@@ -75,8 +75,8 @@ static const struct json_object forecast_json = {
 
 struct forecasts_page {
     double at_s, horizon_s, interval_level;
-    const struct forecast_row *forecasts;
-    size_t forecast_count;
+    const struct forecast_row *items;
+    size_t item_count;
     const char *const *warnings;
     size_t warning_count;
     const char *next_page_token;
@@ -87,7 +87,7 @@ static const struct json_field page_rows[] = {
     JSON_INSTANT(T, at, 0, "Instant of the forecasts"),
     JSON_NUMBER(T, horizon_s, 0, 0, 0, 0, "Length of the averages"),
     JSON_NUMBER(T, interval_level, 0, 0, 0, 0, "Share of the cases in the interval"),
-    JSON_LIST(T, forecasts, forecast_count, struct forecast_row, &forecast_json, 0, 0,
+    JSON_LIST(T, items, item_count, struct forecast_row, &forecast_json, 0, 0,
               "By resource_id; those without samples in the history are left out"),
     JSON_TEXTS(T, warnings, warning_count, 0, 0, "What was left out, with counts"),
     NEXT_PAGE_ROW(T),
@@ -172,7 +172,7 @@ static enum error_code fill_warnings(struct request *rq,
     const char **list = NEW(rq->arena, const char *, 1);
 
     page->warnings = list;
-    if (silent == 0 && (page->forecast_count > 0 || !query->resource_id))
+    if (silent == 0 && (page->item_count > 0 || !query->resource_id))
         return OK;
     list[0] = silent > 0
                   ? arena_printf(rq->arena,
@@ -209,16 +209,16 @@ enum error_code get_forecasts(struct request *rq, const void *in, void *out)
                                rq->err));
     rows = NEW(rq->arena, struct forecast_row, series_count + 1);
     for (size_t i = 0; i < series_count; i++) {
-        struct forecast_row *row = &rows[page->forecast_count];
+        struct forecast_row *row = &rows[page->item_count];
 
         if (!is_wanted(query, &series[i]))
             continue;
         forecast(&series[i], page->at_s - query->history_s, page->at_s,
                  query->interval_level, row);
-        page->forecast_count += row->bucket_count > 0;
+        page->item_count += row->bucket_count > 0;
         silent += row->bucket_count == 0;
     }
-    page->forecasts = rows;
+    page->items = rows;
     TRY(fill_warnings(rq, query, silent, page));
     return page_link(rq, page->next_page_token);
 }

@@ -37,8 +37,8 @@ struct list_query {
 };
 
 struct simulations_page {
-    const struct store_simulation *simulations;
-    size_t simulation_count;
+    const struct store_simulation *items;
+    size_t item_count;
     const char *next_page_token;
 };
 
@@ -55,8 +55,8 @@ const struct json_object simulations_query_json = {"SimulationsQuery",
 
 #define T struct simulations_page
 static const struct json_field page_rows[] = {
-    JSON_LIST(T, simulations, simulation_count, struct store_simulation,
-              &simulation_info_json, 0, 0, "The simulations, newest first"),
+    JSON_LIST(T, items, item_count, struct store_simulation, &simulation_info_json, 0, 0,
+              "The simulations, newest first"),
     NEXT_PAGE_ROW(T),
     {0},
 };
@@ -482,11 +482,10 @@ enum error_code get_simulations(struct request *rq, const void *in, void *out)
 
     (void)in;
     TRY(request_db(rq, &db));
-    TRY(store_simulations_list(db, rq->principal.tenant,
-                               query->status == ANY_STATUS ? NULL
-                                                           : statuses[query->status],
-                               &part, &page->simulations, &page->simulation_count,
-                               &page->next_page_token, rq->arena, rq->err));
+    TRY(store_simulations_list(
+        db, rq->principal.tenant,
+        query->status == ANY_STATUS ? NULL : statuses[query->status], &part, &page->items,
+        &page->item_count, &page->next_page_token, rq->arena, rq->err));
     return page_link(rq, page->next_page_token);
 }
 

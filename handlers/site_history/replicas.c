@@ -16,8 +16,8 @@ struct replicas_query {
 };
 
 struct replicas_page {
-    const struct store_replica *replicas;
-    size_t replica_count;
+    const struct store_replica *items;
+    size_t item_count;
     const char *next_page_token;
 };
 
@@ -63,8 +63,8 @@ const struct json_object replicas_query_json = {
 
 #define T struct replicas_page
 static const struct json_field page_rows[] = {
-    JSON_LIST(T, replicas, replica_count, struct store_replica, &stored_replica_json, 0,
-              0, "The copies by file_id, then by site_id"),
+    JSON_LIST(T, items, item_count, struct store_replica, &stored_replica_json, 0, 0,
+              "The copies by file_id, then by site_id"),
     NEXT_PAGE_ROW(T),
     {0},
 };
@@ -125,7 +125,7 @@ enum error_code get_replicas(struct request *rq, const void *in, void *out)
     (void)in;
     TRY(request_db(rq, &db));
     TRY(store_replicas_read(db, rq->principal.tenant, query->file_id, query->site_id,
-                            &part, &page->replicas, &page->replica_count,
+                            &part, &page->items, &page->item_count,
                             &page->next_page_token, rq->arena, rq->err));
     return page_link(rq, page->next_page_token);
 }

@@ -69,11 +69,11 @@ const struct json_object failure_trace_info_json = {
 
 #define T struct uploads_page
 static const struct json_field page_rows[] = {
-    {.name = "failure_traces",
+    {.name = "items",
      .doc = "The traces by id",
      .type = JSON_TYPE_LIST,
-     .offset = JSON_AT(T, uploads, const struct store_trace *),
-     .count_offset = JSON_AT(T, upload_count, size_t),
+     .offset = JSON_AT(T, items, const struct store_trace *),
+     .count_offset = JSON_AT(T, item_count, size_t),
      .of = &failure_trace_info_json},
     NEXT_PAGE_ROW(T),
     {0},

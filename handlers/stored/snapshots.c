@@ -18,8 +18,8 @@ struct list_query {
 };
 
 struct snapshots_page {
-    const struct store_snapshot *snapshots;
-    size_t snapshot_count;
+    const struct store_snapshot *items;
+    size_t item_count;
     const char *next_page_token;
 };
 
@@ -75,8 +75,8 @@ const struct json_object stored_snapshot_json = {
 
 #define T struct snapshots_page
 static const struct json_field page_rows[] = {
-    JSON_LIST(T, snapshots, snapshot_count, struct store_snapshot, &snapshot_info_json, 0,
-              0, "The snapshots by id"),
+    JSON_LIST(T, items, item_count, struct store_snapshot, &snapshot_info_json, 0, 0,
+              "The snapshots by id"),
     NEXT_PAGE_ROW(T),
     {0},
 };
@@ -191,8 +191,8 @@ enum error_code get_snapshots(struct request *rq, const void *in, void *out)
 
     (void)in;
     TRY(request_db(rq, &db));
-    TRY(store_snapshots_list(db, rq->principal.tenant, &part, &page->snapshots,
-                             &page->snapshot_count, &page->next_page_token, rq->arena,
+    TRY(store_snapshots_list(db, rq->principal.tenant, &part, &page->items,
+                             &page->item_count, &page->next_page_token, rq->arena,
                              rq->err));
     return page_link(rq, page->next_page_token);
 }

@@ -107,9 +107,8 @@ enum error_code upload_list(struct request *rq, enum store_trace_kind kind,
     struct db_session *db;
 
     TRY(request_db(rq, &db));
-    TRY(store_traces_list(db, rq->principal.tenant, kind, &part, &page->uploads,
-                          &page->upload_count, &page->next_page_token, rq->arena,
-                          rq->err));
+    TRY(store_traces_list(db, rq->principal.tenant, kind, &part, &page->items,
+                          &page->item_count, &page->next_page_token, rq->arena, rq->err));
     return page_link(rq, page->next_page_token);
 }
 

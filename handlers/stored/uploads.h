@@ -28,8 +28,8 @@ extern const struct json_object upload_skip_json;
 extern const struct json_object upload_mistake_json;
 
 struct uploads_page {
-    const struct store_trace *uploads;
-    size_t upload_count;
+    const struct store_trace *items;
+    size_t item_count;
     const char *next_page_token;
 };
 

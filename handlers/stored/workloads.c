@@ -68,11 +68,11 @@ const struct json_object workload_info_json = {"WorkloadInfo", "A stored job log
 
 #define T struct uploads_page
 static const struct json_field page_rows[] = {
-    {.name = "workloads",
+    {.name = "items",
      .doc = "The workloads by id",
      .type = JSON_TYPE_LIST,
-     .offset = JSON_AT(T, uploads, const struct store_trace *),
-     .count_offset = JSON_AT(T, upload_count, size_t),
+     .offset = JSON_AT(T, items, const struct store_trace *),
+     .count_offset = JSON_AT(T, item_count, size_t),
      .of = &workload_info_json},
     NEXT_PAGE_ROW(T),
     {0},
