@@ -209,6 +209,26 @@ static bool read_number(struct reader *r, const struct json_field *f, const cJSO
     return true;
 }
 
+/* The percent of which it is the ratio: 0.07 times 100 is not quite 7. */
+static double percent_of(double ratio)
+{
+    double percent = ratio * 100, decimal;
+    char digits[32];
+
+    snprintf(digits, sizeof(digits), "%.15g", percent);
+    decimal = strtod(digits, NULL);
+    return decimal / 100 < ratio || decimal / 100 > ratio ? percent : decimal;
+}
+
+static void read_ratio(struct reader *r, const struct json_field *f, const cJSON *v,
+                       const struct place *p, double *percent)
+{
+    double ratio;
+
+    if (read_number(r, f, v, p, &ratio))
+        *percent = percent_of(ratio);
+}
+
 static void read_integer(struct reader *r, const struct json_field *f, const cJSON *v,
                          const struct place *p, void *at)
 {
@@ -595,7 +615,10 @@ static void read_member(struct reader *r, const struct json_field *f, const cJSO
         return;
     switch (f->type) {
     case JSON_TYPE_NUMBER:
-        read_number(r, f, v, p, at);
+        if (f->flags & JSON_PERCENT)
+            read_ratio(r, f, v, p, at);
+        else
+            read_number(r, f, v, p, at);
         break;
     case JSON_TYPE_INTEGER:
         read_integer(r, f, v, p, at);

@@ -74,7 +74,8 @@ enum json_flag {
     JSON_OPEN = 256,       /* CHOICE, TEXT with choices: of an answer; a later version may
                               know more words */
     JSON_BOUND_ONLY = 512, /* the preset means "not given": the description has none */
-    JSON_OR_TEXT = 1024    /* LIST: reading: a string stands for {first member: string} */
+    JSON_OR_TEXT = 1024,   /* LIST: reading: a string stands for {first member: string} */
+    JSON_PERCENT = 2048    /* NUMBER: a ratio, of which the C member is the percent */
 };
 
 struct json_object;
@@ -153,6 +154,14 @@ struct json_object {
     {                                                                           \
         .name = #m, .type = JSON_TYPE_NUMBER, .offset = JSON_AT(T, m, double),  \
         .min = lo, .max = hi, .preset = dflt, .flags = flag, .doc = __VA_ARGS__ \
+    }
+/* A ratio, named `ratio`, 0.25 where the C member is 25 (percent); bounds are the
+ * ratio's. */
+#define JSON_RATIO(T, ratio, m, lo, hi, flag, ...)                                 \
+    {                                                                              \
+        .name = #ratio, .type = JSON_TYPE_NUMBER, .offset = JSON_AT(T, m, double), \
+        .min = lo, .max = hi, .preset = NAN, .flags = (flag) | JSON_PERCENT,       \
+        .doc = __VA_ARGS__                                                         \
     }
 #define JSON_INTEGER(T, m, lo, hi, dflt, flag, ...)                               \
     {                                                                             \

@@ -423,7 +423,7 @@ static void print_member(const struct json_object *table, const struct json_fiel
 
     switch (f->type) {
     case JSON_TYPE_NUMBER:
-        json_print_number(number_at(f, base), b);
+        json_print_number(number_at(f, base) / (f->flags & JSON_PERCENT ? 100 : 1), b);
         break;
     case JSON_TYPE_INTEGER:
         print_whole(*(const uint64_t *)at, false, b);

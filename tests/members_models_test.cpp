@@ -34,7 +34,7 @@ TEST_CASE("combinations are ranked by the metric", "[performance]")
     json by_appe = fit(example, "selection_metric", "appe")["summary"];
 
     CHECK(by_error["standard_error"] < by_appe["standard_error"]);
-    CHECK(by_appe["fit_appe_pct"] < by_error["fit_appe_pct"]);
+    CHECK(by_appe["fit_appe_ratio"] < by_error["fit_appe_ratio"]);
 }
 
 TEST_CASE("more functions mean more fits", "[performance]")

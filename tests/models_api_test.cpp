@@ -167,7 +167,7 @@ TEST_CASE("a model is made from stored executions, trained, and predicts",
     json now = m.read(id);
     CHECK(now["combinations"][0]["f_comp_mask"] == 128);
     CHECK(now["summary"]["sample_count"] == 60);
-    CHECK(now["summary"]["cross_appe_pct"].get<double>() < 1e-3);
+    CHECK(now["summary"]["cross_appe_ratio"].get<double>() < 1e-5);
     CHECK(now["settings"]["profile"] == "robust");
     p = m.done(m.post("/v1/predictions", question(id).dump()), 200);
     CHECK(p["run_time_s"].get<double>() ==
@@ -304,7 +304,7 @@ TEST_CASE("each further execution is predicted, then learnt", "[models][api][db]
     CHECK(now["summary"]["sample_count"] == 61);
     CHECK(now["summary"]["unseen_count"] == 1);
     CHECK(
-        now["summary"]["unseen_appe_pct"].get<double>() ==
+        100 * now["summary"]["unseen_appe_ratio"].get<double>() ==
         Approx(100 * std::fabs(predicted_s - more[45].run_time_s) / more[45].run_time_s));
     json samples = m.done(m.get("/v1/models/" + id + "/samples?page_size=1"), 200);
     CHECK(samples["items"][0]["predicted_s"].get<double>() == Approx(predicted_s));

@@ -81,7 +81,7 @@ TEST_CASE("a fit of noise-free runs finds the functions and predicts", "[models]
     CHECK(f["combinations"][0]["coefficients"][0].get<double>() ==
           Approx(2e-4).epsilon(1e-6));
     CHECK(f["summary"]["sample_count"] == 60);
-    CHECK(f["summary"]["cross_appe_pct"].get<double>() < 1e-3);
+    CHECK(f["summary"]["cross_appe_ratio"].get<double>() < 1e-5);
     CHECK(f["summary"]["problem_size"]["low"] == 500);
     json p = predict(a, with(question(2000, 8, 0.5, 40), {{"model", model_of(f)}}));
     CHECK(p["status"] == "feasible");
@@ -195,7 +195,7 @@ TEST_CASE("every kind is fitted, packed, and predicts the same unpacked",
         json f = fit(a, body);
         INFO(f.dump().substr(0, 500));
         REQUIRE(f["status"] == "feasible");
-        CHECK(f["summary"]["fit_appe_pct"].get<double>() >= 0);
+        CHECK(f["summary"]["fit_appe_ratio"].get<double>() >= 0);
         json direct = predict(a, with(question(900, 2, 0.6, 50), {{"model", body}}));
         json packed =
             predict(a, with(question(900, 2, 0.6, 50), {{"model", model_of(f)}}));
@@ -413,9 +413,9 @@ TEST_CASE("evaluations give W15 and the errors of pairs", "[models][api]")
     api_reply r = a.post("/v1/model-evaluations", body.dump());
     INFO(r.body);
     REQUIRE(r.status == 200);
-    CHECK(r.json()["appe_pct"].get<double>() == Approx(10).epsilon(1e-12));
-    CHECK(r.json()["bias_pct"].get<double>() == Approx(0).margin(1e-12));
-    CHECK(r.json()["max_loss_pct"].get<double>() == Approx(3.8117).epsilon(1e-4));
+    CHECK(r.json()["appe_ratio"].get<double>() == Approx(0.1).epsilon(1e-12));
+    CHECK(r.json()["bias_ratio"].get<double>() == Approx(0).margin(1e-12));
+    CHECK(r.json()["max_loss_ratio"].get<double>() == Approx(0.038117).epsilon(1e-4));
     CHECK(r.json()["losses"][0]["processors"] == 4);
     CHECK(a.post("/v1/model-evaluations", "{}").status == 422);
     CHECK(a.post("/v1/model-evaluations", R"({"pairs":[{"actual_s":0,"predicted_s":1}]})")

@@ -77,11 +77,11 @@ TEST_CASE("mistakes in a round of workflows", "[api][workflow][reschedule]")
     api a;
     json body = example("migration-workflow_round");
     json &tasks = body["workflows"][0]["tasks"];
-    tasks[1]["progress_pct"] = 120;
+    tasks[1]["progress_ratio"] = 1.2;
     tasks[2]["resource_id"] = nullptr;
     CHECK(refused(a, path, body) ==
-          std::set<std::string>{"/workflows/0/tasks/1/progress_pct"});
-    tasks[1]["progress_pct"] = 20;
+          std::set<std::string>{"/workflows/0/tasks/1/progress_ratio"});
+    tasks[1]["progress_ratio"] = 0.2;
     tasks[1]["resource_id"] = "CR9";
     CHECK(refused(a, path, body) ==
           std::set<std::string>{"/workflows/0/tasks/1/resource_id",

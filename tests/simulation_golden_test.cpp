@@ -189,7 +189,7 @@ TEST_CASE("regression values of one run", "[simulation][golden]")
     sim_metrics m = preset.mean(p, 1);
     CHECK(m.jobs_submitted == 1000);
     CHECK(m.jobs_done + m.jobs_lost + m.jobs_left == 1000);
-    CHECK(m.availability_percent == Approx(90).margin(4));
+    CHECK(m.availability_ratio == Approx(0.9).margin(0.04));
     CHECK(m.jobs_lost == 0);
 }
 

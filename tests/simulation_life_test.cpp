@@ -148,8 +148,8 @@ TEST_CASE("D1 of simulator.md 15", "[simulation]")
     CHECK(out.metrics.job_wait_s == Approx(140 / 3.0));
     CHECK(resource_of(out, "CR1").non_idle_s == 600);
     CHECK(resource_of(out, "CR2").non_idle_s == 900);
-    CHECK(out.metrics.non_idle_percent == Approx(75));
-    CHECK(out.metrics.fully_loaded_percent == Approx(24));
+    CHECK(out.metrics.non_idle_ratio == Approx(0.75));
+    CHECK(out.metrics.fully_loaded_ratio == Approx(0.24));
     CHECK(resource_of(out, "CR1").processed_mi == Approx(600));
     CHECK(resource_of(out, "CR2").processed_mi == Approx(1800));
     CHECK(out.metrics.makespan_s == 950);
@@ -169,7 +169,7 @@ TEST_CASE("D2 of simulator.md 15: detection and migration", "[simulation]")
     CHECK(resource_of(out, "CR1").processed_mi == Approx(1200));
     CHECK(resource_of(out, "CR2").processed_mi == Approx(1680));
     CHECK(out.metrics.useful_mi == Approx(2400));
-    CHECK(out.metrics.availability_percent == Approx(95));
+    CHECK(out.metrics.availability_ratio == Approx(0.95));
     CHECK(out.metrics.failures_detected == 2);
     CHECK(out.metrics.jobs_lost == 0);
 }
@@ -263,15 +263,15 @@ TEST_CASE("availability follows fault-tolerance.md 2.2", "[simulation]")
     g.add("cr2", 1, 1);
     g.s.stop_time_s = 86400;
     sim_run_out out = run_scenario(g.prepare().s, bound_policy(), 1, g.a, everything);
-    CHECK(resource_of(out, "cr1").availability_percent ==
-          Approx(99.42129629629629).epsilon(1e-14));
-    CHECK(out.metrics.availability_percent == Approx(99.71064814814815).epsilon(1e-14));
+    CHECK(resource_of(out, "cr1").availability_ratio ==
+          Approx(0.9942129629629629).epsilon(1e-14));
+    CHECK(out.metrics.availability_ratio == Approx(0.9971064814814815).epsilon(1e-14));
 
     test_grid open; // still down at the end, down from the start
     open.add("cr1", 1, 1).traces = open.trace({{-50, 25}, {20, 50}, {75, UNSAID}});
     open.s.stop_time_s = 100;
     out = run_scenario(open.prepare().s, bound_policy(), 1, open.a, everything);
-    CHECK(out.metrics.availability_percent == Approx(25));
+    CHECK(out.metrics.availability_ratio == Approx(0.25));
 }
 
 TEST_CASE("a job that ends when its resource fails is done", "[simulation]")

@@ -166,15 +166,15 @@ TEST_CASE("every run keeps the rules", "[simulation][property]")
             CHECK(processed_mi == Approx(m.processed_mi).epsilon(1e-9).margin(1e-6));
             for (size_t i = 0; i < out.resource_count; i++) {
                 rows_mi += out.resources[i].processed_mi;
-                if (!std::isnan(out.resources[i].availability_percent)) {
-                    availability += out.resources[i].availability_percent;
+                if (!std::isnan(out.resources[i].availability_ratio)) {
+                    availability += out.resources[i].availability_ratio;
                     there++;
                 }
                 CHECK(out.resources[i].non_idle_s <= g.s.stop_time_s * (1 + 1e-12));
                 CHECK(out.resources[i].fully_loaded_s <= out.resources[i].non_idle_s);
             }
             CHECK(rows_mi == Approx(m.processed_mi).epsilon(1e-9).margin(1e-6));
-            CHECK(availability / (double)there == Approx(m.availability_percent));
+            CHECK(availability / (double)there == Approx(m.availability_ratio));
             CHECK(m.useful_mi <= m.processed_mi * (1 + 1e-9) + 1e-6);
 
             // every job ends in one way
@@ -241,8 +241,7 @@ TEST_CASE("the log agrees with the figures", "[simulation][property]")
                 else if (row.failures == 0 && row.downtime_s > 0 && down_s == 0)
                     down_s = row.downtime_s; // down from the start to the end
                 CHECK(row.downtime_s == Approx(down_s).margin(1e-6));
-                CHECK(row.availability_percent ==
-                      Approx(100 * (1 - down_s / span_s)).margin(1e-6));
+                CHECK(row.availability_ratio == Approx(1 - down_s / span_s).margin(1e-8));
             }
         }
 }

@@ -299,7 +299,7 @@ TEST_CASE("what-if: resources of a snapshot fail as they did", "[simulations][ap
     body["now_s"] = 4000;
     answer = a.post("/v1/simulations", body.dump()).json();
     CHECK_THAT(joined(answer["warnings"]), Catch::Contains("up again at once"));
-    CHECK(mean_of(answer, 0, "availability_percent") == 100);
+    CHECK(mean_of(answer, 0, "availability_ratio") == 1);
     // Histories that make no sense, and those at the edge.
     body["snapshot"]["resources"][0]["failure_count"] = 2.5;
     CHECK(has(a.post("/v1/simulations", body.dump()).pointers(),
@@ -1071,8 +1071,8 @@ TEST_CASE("a failure trace is stored and laid over the resources", "[simulations
     INFO(answer.dump().substr(0, 2000));
     // The run begins with the trace's first failure: s-2 is down from 100 and 8900 on.
     CHECK(mean_of(answer, 0, "failures") == 2);
-    CHECK(mean_of(answer, 0, "availability_percent") ==
-          Approx(100 - 100 * 900.0 / 4 / 40000).epsilon(1e-9));
+    CHECK(mean_of(answer, 0, "availability_ratio") ==
+          Approx(1 - 900.0 / 4 / 40000).epsilon(1e-9));
     CHECK_THAT(joined(answer["warnings"]), Catch::Contains("by their names"));
     body["failure_trace_from"] = 8000;
     answer = a.post("/v1/simulations", body.dump()).json();
@@ -1215,7 +1215,7 @@ TEST_CASE("links and routes one by one", "[simulations][api]")
     CHECK(result["paths"][0]["jobs_allocated"] == 0);
     CHECK(result["paths"][1]["to_node_id"] == "A");
     CHECK(result["paths"][1]["jobs_allocated"] == 1);
-    CHECK(result["paths"][1]["jobs_allocated_percent"] == 50);
+    CHECK(result["paths"][1]["jobs_allocated_ratio"] == 0.5);
     CHECK(result["paths"][2]["transfer_count"] == 1);
     REQUIRE(result["storages"].size() == 1);
     CHECK(result["storages"][0]["storage_id"] == "SR");

@@ -433,7 +433,7 @@ TEST_CASE("a static algorithm goes on from what has begun", "[api][workflow]")
                              {"status", "running"},
                              {"resource_id", "p0"},
                              {"start_s", -2},
-                             {"progress_pct", 25}},
+                             {"progress_ratio", 0.25}},
                             {{"id", "c"},
                              {"etc_s", {2, 2}},
                              {"depends_on", {{{"task_id", "a"}, {"transfer_s", 1}}}}}});
@@ -526,8 +526,8 @@ TEST_CASE("values of tasks are checked", "[api][workflow]")
         json changes;
         const char *member;
     } cases[] = {
-        {{{"progress_pct", -1}}, "progress_pct"},
-        {{{"progress_pct", 100.5}}, "progress_pct"},
+        {{{"progress_ratio", -1}}, "progress_ratio"},
+        {{{"progress_ratio", 1.005}}, "progress_ratio"},
         {{{"elapsed_s", -1}}, "elapsed_s"},
         {{{"estimate_ref_s", -1}}, "estimate_ref_s"},
         {{{"input_bytes", -1}}, "input_bytes"},
@@ -544,9 +544,9 @@ TEST_CASE("values of tasks are checked", "[api][workflow]")
         {{{"input_file_ids", {"none"}}}, "input_file_ids/0"},
         {{{"depends_on", {{{"task_id", "none"}}}}}, "depends_on/0/task_id"},
         {{{"depends_on", {{{"task_id", "t"}}}}}, "depends_on/0/task_id"},
-        {{{"progress_samples", {{{"elapsed_s", 1}, {"progress_pct", 101}}}}},
-         "progress_samples/0/progress_pct"},
-        {{{"progress_samples", {{{"elapsed_s", -1}, {"progress_pct", 1}}}}},
+        {{{"progress_samples", {{{"elapsed_s", 1}, {"progress_ratio", 1.01}}}}},
+         "progress_samples/0/progress_ratio"},
+        {{{"progress_samples", {{{"elapsed_s", -1}, {"progress_ratio", 0.01}}}}},
          "progress_samples/0/elapsed_s"},
         {{{"runtime", 1}}, "runtime"},
     };
@@ -567,9 +567,9 @@ TEST_CASE("numbers below and above what can be, all at once, workflows.md 5.8",
 {
     api a;
     json body = with_tasks(
-        {{{"id", "a"}, {"progress_pct", -1}, {"elapsed_s", -1}, {"input_bytes", -1}},
+        {{{"id", "a"}, {"progress_ratio", -1}, {"elapsed_s", -1}, {"input_bytes", -1}},
          {{"id", "b"},
-          {"progress_pct", 100.5},
+          {"progress_ratio", 1.005},
           {"output_bytes", -1},
           {"checkpoint_bytes", -1},
           {"since_last_move_s", -1},
@@ -581,9 +581,9 @@ TEST_CASE("numbers below and above what can be, all at once, workflows.md 5.8",
           std::set<std::string>{
               "/snapshot/resources/0/mips_total", "/snapshot/resources/1/mips_external",
               "/workflow/tasks/0/elapsed_s", "/workflow/tasks/0/input_bytes",
-              "/workflow/tasks/0/progress_pct", "/workflow/tasks/1/checkpoint_bytes",
+              "/workflow/tasks/0/progress_ratio", "/workflow/tasks/1/checkpoint_bytes",
               "/workflow/tasks/1/depends_on/0/bytes", "/workflow/tasks/1/output_bytes",
-              "/workflow/tasks/1/progress_pct", "/workflow/tasks/1/since_last_move_s"});
+              "/workflow/tasks/1/progress_ratio", "/workflow/tasks/1/since_last_move_s"});
 }
 
 TEST_CASE("the description tells every reason to leave a task where it is",
@@ -689,12 +689,12 @@ TEST_CASE("a task without a place has reasons, and so have its children",
 TEST_CASE("progress that runs backwards is taken, with a warning", "[api][workflow]")
 {
     api a;
-    json body = running_with({{"progress_pct", 20},
+    json body = running_with({{"progress_ratio", 0.2},
                               {"elapsed_s", 30},
                               {"progress_samples",
-                               {{{"elapsed_s", 10}, {"progress_pct", 30}},
-                                {{"elapsed_s", 20}, {"progress_pct", 25}},
-                                {{"elapsed_s", 30}, {"progress_pct", 20}}}}});
+                               {{{"elapsed_s", 10}, {"progress_ratio", 0.3}},
+                                {{"elapsed_s", 20}, {"progress_ratio", 0.25}},
+                                {{"elapsed_s", 30}, {"progress_ratio", 0.2}}}}});
     json j = answered(a, path, body);
     REQUIRE(j["warnings"].size() == 1);
     CHECK(j["warnings"][0].get<std::string>().find("1 task, first 't'") !=

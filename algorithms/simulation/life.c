@@ -364,7 +364,7 @@ static void place_session(struct sim *s, struct grid_job *job)
         return;
     }
     h = &s->hosts[resource];
-    s->totals.demand += 100 * job->mips_required / h->mips_total;
+    s->totals.demand += job->mips_required / h->mips_total;
     s->totals.demand_count++;
     job_assign(s, job, h, false);
 }

@@ -91,9 +91,8 @@ static void list_resources(struct sim *s, struct sim_run_out *out)
             .resource_id = h->name,
             .site_id = s->scenario->sites[h->group->site],
             .mips_total = h->mips_total,
-            .availability_percent = h->is_there && span_s > 0
-                                        ? 100 * (1 - h->stats.down_s / span_s)
-                                        : (double)NAN,
+            .availability_ratio =
+                h->is_there && span_s > 0 ? 1 - h->stats.down_s / span_s : (double)NAN,
             .downtime_s = h->stats.down_s,
             .non_idle_s = h->stats.non_idle_s,
             .fully_loaded_s = h->stats.fully_loaded_s,
@@ -184,9 +183,9 @@ static struct host_sums sum_hosts(struct sim *s)
         if (!h->is_there || span_s <= 0)
             continue;
         sums.count++;
-        sums.availability += 100 * (1 - h->stats.down_s / span_s);
-        sums.non_idle += 100 * h->stats.non_idle_s / span_s;
-        sums.fully_loaded += 100 * h->stats.fully_loaded_s / span_s;
+        sums.availability += 1 - h->stats.down_s / span_s;
+        sums.non_idle += h->stats.non_idle_s / span_s;
+        sums.fully_loaded += h->stats.fully_loaded_s / span_s;
         sums.jobs += h->stats.job_s / span_s;
         sums.processed_mi += h->stats.processed_mi;
         sums.possible_mi += h->stats.possible_mi;
@@ -241,7 +240,7 @@ static void fill_jobs(const struct sim *s, struct sim_metrics *m, uint64_t left,
     m->light_sessions_accepted = (double)t->light_accepted;
     m->heavy_sessions = (double)t->heavy;
     m->heavy_sessions_accepted = (double)t->heavy_accepted;
-    m->cpu_demand_percent = ratio(t->demand, t->demand_count);
+    m->cpu_demand_ratio = ratio(t->demand, t->demand_count);
     m->fairness_ratio = fairness(s);
 }
 
@@ -276,14 +275,14 @@ static void fill_hosts(struct sim *s, struct sim_metrics *m)
 {
     struct host_sums sums = sum_hosts(s);
 
-    m->availability_percent = ratio(sums.availability, sums.count);
-    m->non_idle_percent = ratio(sums.non_idle, sums.count);
-    m->fully_loaded_percent = ratio(sums.fully_loaded, sums.count);
+    m->availability_ratio = ratio(sums.availability, sums.count);
+    m->non_idle_ratio = ratio(sums.non_idle, sums.count);
+    m->fully_loaded_ratio = ratio(sums.fully_loaded, sums.count);
     m->jobs_on_resource = ratio(sums.jobs, sums.count);
     m->processed_mi = sums.processed_mi;
     m->useful_ratio = ratio(m->useful_mi, sums.processed_mi);
     m->processed_ratio = ratio(sums.processed_mi, m->submitted_mi);
-    m->utilisation_percent = ratio(100 * sums.processed_mi, sums.possible_mi);
+    m->utilisation_ratio = ratio(sums.processed_mi, sums.possible_mi);
 }
 
 enum error_code sim_close(struct sim *s, struct sim_run_out *out)

@@ -417,8 +417,7 @@ void paths_list(struct sim *s, struct sim_run_out *out)
             .from_node_id = node_name(s, path->from),
             .to_node_id = node_name(s, path->to),
             .jobs_allocated = path->jobs,
-            .jobs_allocated_percent =
-                all > 0 ? 100 * (double)path->jobs / all : (double)NAN,
+            .jobs_allocated_ratio = all > 0 ? (double)path->jobs / all : (double)NAN,
             .transfer_count = path->transfers,
             .bytes = path->bytes,
         };

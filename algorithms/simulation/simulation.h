@@ -281,7 +281,7 @@ struct sim_policy {
                            "jobs done")                                                  \
     X(checkpoints_taken, "Checkpoints taken")                                            \
     X(checkpoints_omitted, "Requests that a checkpoint policy turned down")              \
-    X(availability_percent, "Mean over resources of their time up")                      \
+    X(availability_ratio, "Mean over resources of their time up")                        \
     X(failures, "Failures of resources")                                                 \
     X(failures_detected, "Replicas that the scheduler found failed")                     \
     X(submitted_mi, "Work submitted")                                                    \
@@ -290,15 +290,15 @@ struct sim_policy {
     X(useful_ratio, "Work of jobs done, of work processed")                              \
     X(useful_work_fraction, "Work of jobs done, of work submitted")                      \
     X(processed_ratio, "Work processed, of work submitted")                              \
-    X(utilisation_percent, "Work processed, of what all resources could have done up")   \
-    X(non_idle_percent, "Mean over resources of the time with a job")                    \
-    X(fully_loaded_percent, "Mean over resources of the time with n_max jobs")           \
+    X(utilisation_ratio, "Work processed, of what all resources could have done up")     \
+    X(non_idle_ratio, "Mean over resources of the time with a job")                      \
+    X(fully_loaded_ratio, "Mean over resources of the time with n_max jobs")             \
     X(jobs_on_resource, "Mean number of jobs running on a resource")                     \
     X(light_sessions, "Sessions at or below the light threshold")                        \
     X(light_sessions_accepted, "Of these, placed")                                       \
     X(heavy_sessions, "Sessions above the light threshold")                              \
     X(heavy_sessions_accepted, "Of these, placed")                                       \
-    X(cpu_demand_percent, "Mean share of a resource that accepted jobs demand")          \
+    X(cpu_demand_ratio, "Mean share of a resource that accepted jobs demand")            \
     X(fairness_ratio, "Jain index of the work done for each user; 1: equal")             \
     X(input_bytes, "Input brought to resources")                                         \
     X(output_bytes, "Output brought to storage")                                         \
@@ -335,7 +335,7 @@ static inline double sim_metric(const struct sim_metrics *m, enum sim_metric met
 struct sim_resource_row {
     const char *resource_id, *site_id;
     double mips_total;
-    double availability_percent, downtime_s;
+    double availability_ratio, downtime_s;
     double non_idle_s, fully_loaded_s;
     double processed_mi;
     uint64_t failures;
@@ -357,7 +357,7 @@ struct sim_storage_row {
 struct sim_path_row {
     const char *from_node_id, *to_node_id;
     uint64_t jobs_allocated;
-    double jobs_allocated_percent; /* of all assignments; NAN: there are none */
+    double jobs_allocated_ratio; /* of all assignments; NAN: there are none */
     uint64_t transfer_count;
     double bytes;
 };

@@ -252,7 +252,7 @@ static const struct json_field loss_rows[] = {
     JSON_NUMBER(T, processors, 0, 0, 0, 0, "Processors likewise"),
     JSON_NUMBER(T, chosen_s, 0, 0, 0, 0, "How long that ran"),
     JSON_NUMBER(T, best_s, 0, 0, 0, 0, "How long the best one ran"),
-    JSON_NUMBER(T, loss_pct, 0, 0, 0, 0, "How much longer, of the best"),
+    JSON_RATIO(T, loss_ratio, loss_pct, 0, 0, 0, "How much longer, of the best"),
     {0},
 };
 #undef T
@@ -263,16 +263,17 @@ static const struct json_object loss_json = {"EvaluationLoss",
 #define T struct evaluation_answer
 static const struct json_field evaluation_answer_rows[] = {
     JSON_INTEGER(T, pair_count, 0, JSON_EXACT, 0, 0, "Pairs that were given"),
-    JSON_NUMBER(T, appe_pct, 0, 0, 0, 0, "Mean of |actual - predicted| / actual"),
-    JSON_NUMBER(T, ppe_sd_pct, 0, 0, 0, 0, "Its standard deviation"),
-    JSON_NUMBER(T, below_30_pct, 0, 0, 0, 0, "Share of the pairs with less than 30 %"),
-    JSON_NUMBER(T, below_40_pct, 0, 0, 0, 0, "Likewise than 40 %"),
-    JSON_NUMBER(T, bias_pct, 0, 0, 0, 0, "Mean with its sign; above 0: too long"),
-    JSON_NUMBER(T, worst_ppe_pct, 0, 0, 0, 0, "The greatest"),
-    JSON_NUMBER(T, median_ppe_pct, 0, 0, 0, 0, "The median"),
+    JSON_RATIO(T, appe_ratio, appe_pct, 0, 0, 0, "Mean of |actual - predicted| / actual"),
+    JSON_RATIO(T, ppe_sd_ratio, ppe_sd_pct, 0, 0, 0, "Its standard deviation"),
+    JSON_RATIO(T, below_30_ratio, below_30_pct, 0, 0, 0,
+               "Share of the pairs with less than 30 %"),
+    JSON_RATIO(T, below_40_ratio, below_40_pct, 0, 0, 0, "Likewise than 40 %"),
+    JSON_RATIO(T, bias_ratio, bias_pct, 0, 0, 0, "Mean with its sign; above 0: too long"),
+    JSON_RATIO(T, worst_ppe_ratio, worst_ppe_pct, 0, 0, 0, "The greatest"),
+    JSON_RATIO(T, median_ppe_ratio, median_ppe_pct, 0, 0, 0, "The median"),
     JSON_LIST(T, losses, loss_count, struct loss_answer, &loss_json, 0, 0,
               "Of each group of configurations"),
-    JSON_NUMBER(T, max_loss_pct, 0, 0, 0, 0, "The greatest of the losses"),
+    JSON_RATIO(T, max_loss_ratio, max_loss_pct, 0, 0, 0, "The greatest of the losses"),
     {0},
 };
 #undef T

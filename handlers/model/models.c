@@ -492,6 +492,52 @@ static enum error_code tell_needs(struct request *rq, struct db_session *db,
     return *out ? OK : fail_memory(rq->err);
 }
 
+/* A member in percent becomes the ratio that it is today. */
+static enum error_code renew_member(const char **object, const char *old, const char *now,
+                                    struct arena *a, struct error *err)
+{
+    struct text_buffer b = {.arena = a};
+    const char *percent;
+
+    TRY(json_member(*object, old, &percent, a, err));
+    if (!percent)
+        return OK;
+    if (strcmp(percent, "null") == 0)
+        text_addf(&b, "null");
+    else
+        json_print_number(strtod(percent, NULL) / 100, &b);
+    if (b.failed)
+        return fail_memory(err);
+    TRY(json_replace_member(*object, strlen(*object), old, NULL, object, a, err));
+    return json_replace_member(*object, strlen(*object), now, b.data, object, a, err);
+}
+
+/* Summaries are stored as they were printed: release 1.0.0 had other names. */
+static enum error_code renew_summary(const char **summary, struct arena *a,
+                                     struct error *err)
+{
+    static const char *const of_model[][2] = {{"fit_appe_pct", "fit_appe_ratio"},
+                                              {"cross_appe_pct", "cross_appe_ratio"},
+                                              {"unseen_appe_pct", "unseen_appe_ratio"},
+                                              {"recent_appe_pct", "recent_appe_ratio"}};
+    static const char *const of_porting[][2] = {
+        {"goodness_reference_pct", "goodness_reference_ratio"},
+        {"goodness_target_pct", "goodness_target_ratio"}};
+    const char *porting;
+
+    if (!*summary || !strstr(*summary, "_pct\""))
+        return OK;
+    for (size_t i = 0; i < sizeof(of_model) / sizeof(of_model[0]); i++)
+        TRY(renew_member(summary, of_model[i][0], of_model[i][1], a, err));
+    TRY(json_member(*summary, "porting", &porting, a, err));
+    if (!porting)
+        return OK;
+    for (size_t i = 0; i < sizeof(of_porting) / sizeof(of_porting[0]); i++)
+        TRY(renew_member(&porting, of_porting[i][0], of_porting[i][1], a, err));
+    return json_replace_member(*summary, strlen(*summary), "porting", porting, summary, a,
+                               err);
+}
+
 enum error_code get_model(struct request *rq, const void *in, void *out)
 {
     const struct model_query *query = rq->query;
@@ -512,7 +558,7 @@ enum error_code get_model(struct request *rq, const void *in, void *out)
     model_details_of(&fitted, (size_t)query->combinations, &answer->details, rq->arena);
     answer->combinations_total = answer->details.combinations_total;
     answer->summary = now.version.summary;
-    return OK;
+    return renew_summary(&answer->summary, rq->arena, rq->err);
 }
 
 enum error_code delete_model(struct request *rq, const void *in, void *out)
@@ -553,6 +599,8 @@ enum error_code get_model_versions(struct request *rq, const void *in, void *out
     for (size_t i = 0; i < page->item_count; i++)
         answers[i].version = list[i];
     page->items = answers;
+    for (size_t i = 0; i < page->item_count; i++)
+        TRY(renew_summary(&answers[i].version.summary, rq->arena, rq->err));
     return page_link(rq, page->next_page_token);
 }
 
@@ -585,7 +633,7 @@ enum error_code get_model_version(struct request *rq, const void *in, void *out)
     TRY(stored_fitted(&model, &answer->version, &fitted, rq->arena, rq->err));
     model_details_of(&fitted, (size_t)query->combinations, &answer->details, rq->arena);
     answer->combinations_total = answer->details.combinations_total;
-    return OK;
+    return renew_summary(&answer->version.summary, rq->arena, rq->err);
 }
 
 enum error_code get_model_samples(struct request *rq, const void *in, void *out)

@@ -81,9 +81,9 @@ static const struct json_field schedule_rows[] = {
     JSON_NUMBER(T, score_s, 0, 0, 0, 0, "Sum of the two: what is minimised"),
     JSON_TEXT(T, model_id, JSON_OPTIONAL, "The stored model that was used"),
     JSON_NUMBER(T, model_version, 0, 0, 0, JSON_OPTIONAL, "Its version"),
-    JSON_NUMBER(T, model_error_pct, 0, 0, 0, JSON_OPTIONAL,
-                "Its mean error on runs that it had not seen, percent: sets whose scores "
-                "differ by less are as good"),
+    JSON_RATIO(T, unseen_appe_ratio, model_error_pct, 0, 0, JSON_OPTIONAL,
+               "Its mean error on runs that it had not seen: sets whose scores "
+               "differ by less are as good"),
     JSON_NUMBER(T, model_error_ratio, 0, 0, 0, JSON_OPTIONAL,
                 "Its usual error for such a question, by which predicted_execution_s may "
                 "well be off"),

@@ -79,7 +79,7 @@ static void pack_resource(struct packing *p, void *at)
     pack_text(p, &row->resource_id);
     pack_text(p, &row->site_id);
     PACK(p, row->mips_total);
-    PACK(p, row->availability_percent);
+    PACK(p, row->availability_ratio);
     PACK(p, row->downtime_s);
     PACK(p, row->non_idle_s);
     PACK(p, row->fully_loaded_s);
@@ -108,7 +108,7 @@ static void pack_path(struct packing *p, void *at)
     pack_text(p, &row->from_node_id);
     pack_text(p, &row->to_node_id);
     PACK(p, row->jobs_allocated);
-    PACK(p, row->jobs_allocated_percent);
+    PACK(p, row->jobs_allocated_ratio);
     PACK(p, row->transfer_count);
     PACK(p, row->bytes);
 }

@@ -44,8 +44,8 @@ static const struct json_object edge_json = {
 static const struct json_field sample_rows[] = {
     JSON_NUMBER(T, elapsed_s, 0, JSON_LARGEST, NAN, JSON_REQUIRED,
                 "Run time of the task when it was read"),
-    JSON_NUMBER(T, progress_pct, 0, 100, NAN, JSON_REQUIRED,
-                "Share of its work that was done, in percent"),
+    JSON_RATIO(T, progress_ratio, progress_pct, 0, 1, JSON_REQUIRED,
+               "Share of its work that was done", JSON_WAS({"progress_pct", 0.01})),
     JSON_NUMBER(T, mips_total, 0, JSON_LARGEST, NAN, JSON_NULLABLE,
                 "Speed of its resource then; default 1"),
     JSON_NUMBER(T, mips_external, 0, JSON_LARGEST, NAN, JSON_NULLABLE,
@@ -100,8 +100,8 @@ static const struct json_field task_rows[] = {
             "When it began, seconds from now: 0 or less; default: not known"),
     INSTANT(T, finish_s, JSON_NULLABLE,
             "When it was done, or when a running one will be, seconds from now"),
-    JSON_NUMBER(T, progress_pct, 0, 100, NAN, JSON_NULLABLE,
-                "Share of its work that is done, in percent"),
+    JSON_RATIO(T, progress_ratio, progress_pct, 0, 1, JSON_NULLABLE,
+               "Share of its work that is done", JSON_WAS({"progress_pct", 0.01})),
     SECONDS(T, elapsed_s, JSON_NULLABLE, "Run time so far"),
     SECONDS(
         T, work_done_ref_s, JSON_NULLABLE,
