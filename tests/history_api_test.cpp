@@ -655,8 +655,7 @@ TEST_CASE("a compressed body and a key work for every bulk route", "[api][db]")
             CHECK(first.status == 201);
             CHECK(again.body == first.body);
         }
-    CHECK(size_at(service.get("/v1/executions?application_id=" + id).body,
-                  "executions") <= 1);
+    CHECK(size_at(service.get("/v1/executions?application_id=" + id).body, "items") <= 1);
     CHECK(size_at(service.get("/v1/failures?resource_id=" + id).body, "failures") <= 1);
 }
 
@@ -700,9 +699,9 @@ TEST_CASE("texts that look like SQL are only texts", "[api][db]")
                 return count == 0;
             };
             std::string r = service.get("/v1/executions?application_id=" + id).body;
-            CHECK(same(at(r, "executions.0.execution_id"), q));
-            CHECK(same(at(r, "executions.0.site_id"), q));
-            CHECK(same(at(r, "executions.0.parameters"), "{" + q + ":" + q + "}"));
+            CHECK(same(at(r, "items.0.execution_id"), q));
+            CHECK(same(at(r, "items.0.site_id"), q));
+            CHECK(same(at(r, "items.0.parameters"), "{" + q + ":" + q + "}"));
             r = service.get("/v1/failures?resource_id=" + id).body;
             CHECK(same(at(r, "failures.0.cause"), q));
             r = service.get("/v1/load-samples?resource_id=" + id).body;
@@ -856,12 +855,12 @@ TEST_CASE("observations say how long a resource did not fail", "[api][db]")
                             "\"component_count\":2}");
     CHECK(pointers(r) == "/to_at /component_count");
     r = service.get("/v1/observations?resource_id=" + id);
-    CHECK(number_at(r.body, "observations.0.component_count") == 1);
-    CHECK(at(r.body, "observations.1.to_at").empty());
-    CHECK(at(r.body, "observations.2").empty());
+    CHECK(number_at(r.body, "items.0.component_count") == 1);
+    CHECK(at(r.body, "items.1.to_at").empty());
+    CHECK(at(r.body, "items.2").empty());
     r = service.get("/v1/observations?resource_id=" + id + "&at=1000100000");
-    CHECK(text_at(r.body, "observations.0.from_at") == "2001-09-09T01:46:40Z");
-    CHECK(at(r.body, "observations.1").empty());
+    CHECK(text_at(r.body, "items.0.from_at") == "2001-09-09T01:46:40Z");
+    CHECK(at(r.body, "items.1").empty());
     r = service.call("DELETE", "/v1/observations?from_at=1000400000&resource_id=" + id,
                      "");
     CHECK(r.status == 204);
@@ -954,20 +953,20 @@ TEST_CASE("executions are stored once", "[api][db]")
     CHECK(mixed.status == 200);
     CHECK(number_at(mixed.body, "stored") == 2);
     api_reply r = service.get("/v1/executions?application_id=" + app);
-    REQUIRE(size_at(r.body, "executions") == 3);
-    std::string e = at(r.body, "executions.0");
+    REQUIRE(size_at(r.body, "items") == 3);
+    std::string e = at(r.body, "items.0");
     CHECK(text_at(e, "execution_id") == run);
     CHECK(number_at(e, "processors") == 8);
     CHECK(number_at(e, "exit_code") == -9);
     CHECK(number_at(e, "parameters.n") == 100);
     CHECK(at(e, "phase_index") == "");
     CHECK(at(e, "dedicated") == "false");
-    CHECK(all_pages(service, "/v1/executions?page_size=2&application_id=" + app,
-                    "executions", "execution_id")
+    CHECK(all_pages(service, "/v1/executions?page_size=2&application_id=" + app, "items",
+                    "execution_id")
               .size() == 3);
     CHECK(
         size_at(service.get("/v1/executions?site_id=nowhere&application_id=" + app).body,
-                "executions") == 0);
+                "items") == 0);
 }
 
 TEST_CASE("NDJSON of executions may be partly stored", "[api][db]")

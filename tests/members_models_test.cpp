@@ -89,7 +89,7 @@ TEST_CASE("a limit far above the estimates is not believed", "[progress]")
 
     REQUIRE(r["samples"].size() == 8);
     for (size_t i = 0; i < 8; i++)
-        r["samples"][i]["progress_pct"] = percent[i];
+        r["samples"][i]["progress_ratio"] = percent[i] / 100;
     CHECK(source(1000) == "fit");
     CHECK(source(2) == "fallback");
 }

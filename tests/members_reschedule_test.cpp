@@ -134,13 +134,13 @@ TEST_CASE("the fit of a running task's estimate has options", "[workflow]")
     for (size_t i = 0; i < 8; i++)
         samples.push_back({{"elapsed_s", 200 * (i + 1)},
                            {"work_done_ref_s", 100 * (i + 1)},
-                           {"progress_pct", percent[i]},
+                           {"progress_ratio", percent[i] / 100},
                            {"mips_total", 1},
                            {"mips_external", 0},
                            {"job_count", 1}});
     json &task = r["workflows"][0]["tasks"][1];
     task.erase("work_done_ref_s");
-    task.erase("progress_pct");
+    task.erase("progress_ratio");
     task["progress_samples"] = samples;
     r["options"] = {{"predictor", "fit"}};
     auto estimate = [&](const char *option, const json &value) {
@@ -177,12 +177,12 @@ TEST_CASE("oscillation is looked for in the last reports", "[workflow]")
     REQUIRE(r["algorithm"] == "balanced");
     json &task = r["workflows"][0]["tasks"][1];
     task.erase("work_done_ref_s");
-    task.erase("progress_pct");
+    task.erase("progress_ratio");
     task["progress_samples"] = json::array();
     for (size_t i = 0; i < 10; i++)
         task["progress_samples"].push_back({{"elapsed_s", 100 * (i + 1)},
                                             {"work_done_ref_s", 100 * (i + 1)},
-                                            {"progress_pct", percent[i]},
+                                            {"progress_ratio", percent[i] / 100},
                                             {"mips_total", 1},
                                             {"mips_external", 0},
                                             {"job_count", 1}});

@@ -289,7 +289,7 @@ TEST_CASE("each further execution is predicted, then learnt", "[models][api][db]
     CHECK(answer["models"][0]["version"] == 1);
     double predicted_s = answer["models"][0]["predicted_s"];
     CHECK(
-        answer["models"][0]["ppe_pct"].get<double>() ==
+        100 * answer["models"][0]["ppe_ratio"].get<double>() ==
         Approx(100 * std::fabs(predicted_s - more[45].run_time_s) / more[45].run_time_s));
     // Once more: stored once, learnt once.
     answer = m.done(m.post("/v1/executions", single.dump()), 200);
@@ -800,8 +800,7 @@ TEST_CASE("the load of a run is worked out from what was measured", "[models][ap
                 {"resource_ids", {"n1", "n2", "n3"}},
                 {"load_samples", samples}};
     m.done(m.post("/v1/executions", run.dump()), 201);
-    json stored =
-        m.done(m.get("/v1/executions?application_id=" + app), 200)["executions"][0];
+    json stored = m.done(m.get("/v1/executions?application_id=" + app), 200)["items"][0];
     CHECK(stored["cpu_available_ratio"].get<double>() == Approx(0.5).epsilon(1e-12));
     CHECK(stored["bandwidth_mbps"].get<double>() == Approx(50).epsilon(1e-12));
 
@@ -882,7 +881,7 @@ TEST_CASE("a run without a load takes what is stored of its machines",
                Catch::StartsWith("not_learnt: 1 of 6 records"));
     std::map<std::string, json> stored;
     json list = m.done(m.get("/v1/executions?application_id=" + app), 200);
-    for (const json &e : list["executions"])
+    for (const json &e : list["items"])
         stored[e["execution_id"].get<std::string>().substr(app.size())] = e;
     CHECK(stored["-1"]["processors"] == 3);
     CHECK(stored["-1"]["resource_id"] == n + "1");

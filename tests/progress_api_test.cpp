@@ -166,15 +166,15 @@ TEST_CASE("remaining time: what is wrong is said, all at once", "[progress][api]
         json body;
         std::vector<std::string> pointers;
     } cases[] = {
-        {question({{{"elapsed_s", -1}, {"progress_pct", 101}, {"job_count", 0.5}},
-                   {{"progress_pct", -1}}}),
-         {"/samples/0/elapsed_s", "/samples/0/progress_pct", "/samples/0/job_count",
-          "/samples/1/progress_pct", "/samples/1/elapsed_s"}},
+        {question({{{"elapsed_s", -1}, {"progress_ratio", 1.01}, {"job_count", 0.5}},
+                   {{"progress_ratio", -1}}}),
+         {"/samples/0/elapsed_s", "/samples/0/progress_ratio", "/samples/0/job_count",
+          "/samples/1/progress_ratio", "/samples/1/elapsed_s"}},
         {question({{{"elapsed_s", 1}},
-                   {{"elapsed_s", 1}, {"progress_pct", 1}, {"done_count", 1}},
+                   {{"elapsed_s", 1}, {"progress_ratio", 0.01}, {"done_count", 1}},
                    {{"elapsed_s", 1}, {"simulated_s", 1}},
                    {{"elapsed_s", 1}, {"total_count", 1}}}),
-         {"/samples/0/progress_pct", "/samples/1/progress_pct",
+         {"/samples/0/progress_ratio", "/samples/1/progress_ratio",
           "/samples/2/simulated_total_s", "/samples/3/done_count"}},
         {question(json::array(), {{"functions", {{{"name", "psi3"}}}}}),
          {"/functions/0/name"}},

@@ -92,13 +92,12 @@ TEST_CASE("reports are stored, read in pages, and predicted from", "[progress][d
 
     std::string target = std::string(samples_path) + "?page_size=5&task_id=" + task;
     json page = answer_of(service.get(target), 200);
-    REQUIRE(page["progress_samples"].size() == 5);
-    CHECK(page["progress_samples"][0]["extrapolated_ref_s"].get<double>() ==
-          Approx(1556));
+    REQUIRE(page["items"].size() == 5);
+    CHECK(page["items"][0]["extrapolated_ref_s"].get<double>() == Approx(1556));
     page = answer_of(
         service.get(target + "&page_token=" + page["next_page_token"].get<std::string>()),
         200);
-    CHECK(page["progress_samples"].size() == 3);
+    CHECK(page["items"].size() == 3);
 
     json r = predict(service, {{"task_id", task}, {"store", true}});
     CHECK(r["estimate_ref_s"].get<double>() == Approx(1010.001).epsilon(1e-6));
@@ -272,7 +271,7 @@ TEST_CASE("old reports and their tasks are deleted", "[progress][db]")
           404);
     json page =
         answer_of(service.get(std::string(samples_path) + "?task_id=" + task), 200);
-    CHECK(page["progress_samples"].empty());
+    CHECK(page["items"].empty());
 }
 
 TEST_CASE("decisions about workflows use the stored reports of running tasks",

@@ -490,7 +490,7 @@ TEST_CASE("a batch site waits as its stored executions did",
     runs[4].erase("queue_wait_s");
     post(service, "/v1/executions", runs, 201);
     json listed =
-        answer_of(service.get("/v1/executions?application_id=" + app), 200)["executions"];
+        answer_of(service.get("/v1/executions?application_id=" + app), 200)["items"];
     CHECK(listed[0]["queue_wait_s"] == 100);
     CHECK(listed[4].count("queue_wait_s") == 0);
 

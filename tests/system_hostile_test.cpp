@@ -750,11 +750,11 @@ TEST_CASE("SQL in strings is stored and comes back unchanged", "[system][db]")
         auto run = g.get("/v1/executions?application_id=" + escaped(own) +
                          "&site_id=" + escaped(evil))
                        .json();
-        REQUIRE(run.at("executions").size() == 1);
+        REQUIRE(run.at("items").size() == 1);
         for (const char *name : {"site_id", "resource_id"})
-            CHECK(run["executions"][0].at(name) == evil);
-        CHECK(run["executions"][0].at("execution_id") == own);
-        CHECK(run["executions"][0].at("parameters") == nlohmann::json({{evil, evil}}));
+            CHECK(run["items"][0].at(name) == evil);
+        CHECK(run["items"][0].at("execution_id") == own);
+        CHECK(run["items"][0].at("parameters") == nlohmann::json({{evil, evil}}));
 
         nlohmann::json grid = {
             {"home_site_id", evil},

@@ -226,8 +226,7 @@ TEST_CASE("history put in through one replica is read through the other", "[syst
     }
     for (auto *g : both) {
         CHECK(list_size(g->port, "/v1/failures?resource_id=" + id, "failures") == 40);
-        CHECK(list_size(g->port, "/v1/executions?application_id=" + id, "executions") ==
-              40);
+        CHECK(list_size(g->port, "/v1/executions?application_id=" + id, "items") == 40);
     }
     // A page token of one is understood by the other.
     std::string target = "/v1/load-samples?page_size=15&resource_id=" + id;

@@ -53,8 +53,8 @@ struct executions_query {
 };
 
 struct executions_page {
-    const struct execution *executions;
-    size_t execution_count;
+    const struct execution *items;
+    size_t item_count;
     const char *next_page_token;
 };
 
@@ -139,7 +139,7 @@ static const struct json_field model_rows[] = {
     JSON_INTEGER(T, version, 0, JSON_EXACT, 0, 0, "Version that predicts now; 0: none"),
     JSON_NUMBER(T, predicted_s, 0, 0, 0, JSON_OPTIONAL,
                 "What it would have predicted for the load that the run had"),
-    JSON_NUMBER(T, ppe_pct, 0, 0, 0, JSON_OPTIONAL, "The error of that"),
+    JSON_RATIO(T, ppe_ratio, ppe_pct, 0, 0, JSON_OPTIONAL, "The error of that"),
     JSON_TEXT(T, reason, JSON_OPTIONAL, "Why it has no prediction"),
     {0},
 };
@@ -210,7 +210,7 @@ const struct json_object executions_query_json = {
 
 #define T struct executions_page
 static const struct json_field page_rows[] = {
-    JSON_LIST(T, executions, execution_count, struct execution, &execution_json, 0, 0,
+    JSON_LIST(T, items, item_count, struct execution, &execution_json, 0, 0,
               "The executions by started_at"),
     NEXT_PAGE_ROW(T),
     {0},
@@ -470,8 +470,8 @@ enum error_code get_executions(struct request *rq, const void *in, void *out)
     (void)in;
     TRY(range_check(&query->range, rq->err));
     TRY(request_db(rq, &db));
-    TRY(store_executions_read(db, rq->principal.tenant, &filter, &part, &page->executions,
-                              &page->execution_count, &page->next_page_token, rq->arena,
+    TRY(store_executions_read(db, rq->principal.tenant, &filter, &part, &page->items,
+                              &page->item_count, &page->next_page_token, rq->arena,
                               rq->err));
     return page_link(rq, page->next_page_token);
 }

@@ -17,8 +17,8 @@ struct observations_query {
 };
 
 struct observations_page {
-    const struct observation *observations;
-    size_t observation_count;
+    const struct observation *items;
+    size_t item_count;
     const char *next_page_token;
 };
 
@@ -68,8 +68,8 @@ const struct json_object observations_query_json = {
 
 #define T struct observations_page
 static const struct json_field page_rows[] = {
-    JSON_LIST(T, observations, observation_count, struct observation, &observation_json,
-              0, 0, "The observations by from_at"),
+    JSON_LIST(T, items, item_count, struct observation, &observation_json, 0, 0,
+              "The observations by from_at"),
     NEXT_PAGE_ROW(T),
     {0},
 };
@@ -189,15 +189,15 @@ enum error_code get_observations(struct request *rq, const void *in, void *out)
     TRY(range_check(&query->range, rq->err));
     TRY(request_db(rq, &db));
     TRY(store_observations_read(db, rq->principal.tenant, &filter, query->site_id,
-                                query->at_s, &part, &rows, &page->observation_count,
+                                query->at_s, &part, &rows, &page->item_count,
                                 &page->next_page_token, rq->arena, rq->err));
-    list = NEW(rq->arena, struct observation, page->observation_count);
-    for (size_t i = 0; i < page->observation_count; i++) {
+    list = NEW(rq->arena, struct observation, page->item_count);
+    for (size_t i = 0; i < page->item_count; i++) {
         list[i] = rows[i];
         if (!*list[i].component)
             list[i].component = NULL;
     }
-    page->observations = list;
+    page->items = list;
     return page_link(rq, page->next_page_token);
 }
 

@@ -28,8 +28,8 @@ struct samples_query {
 };
 
 struct samples_page {
-    const struct store_progress_sample *progress_samples;
-    size_t progress_sample_count;
+    const struct store_progress_sample *items;
+    size_t item_count;
     const char *next_page_token;
 };
 
@@ -66,7 +66,7 @@ static const struct json_field sample_rows[] = {
     JSON_TEXT(T, task_id, 0, "The task"),
     JSON_TEXT(T, application_id, JSON_OPTIONAL, "What runs"),
     PROGRESS_REPORT_NUMBER(T, elapsed_s, sample., 0, 0, 0, "Run time so far"),
-    PROGRESS_REPORT_NUMBER(T, progress_pct, sample., 0, 0, 0, "Percent done"),
+    PROGRESS_REPORT_RATIO(T, sample., 0, 0, "Share that is done"),
     PROGRESS_REPORT_NUMBER(T, mips_total, sample., JSON_OPTIONAL, 0, 0,
                            "Speed of the resource"),
     PROGRESS_REPORT_NUMBER(T, mips_external, sample., JSON_OPTIONAL, 0, 0,
@@ -101,8 +101,8 @@ const struct json_object progress_samples_query_json = {
 
 #define T struct samples_page
 static const struct json_field page_rows[] = {
-    JSON_LIST(T, progress_samples, progress_sample_count, struct store_progress_sample,
-              &stored_json, 0, 0, "The reports by received_at"),
+    JSON_LIST(T, items, item_count, struct store_progress_sample, &stored_json, 0, 0,
+              "The reports by received_at"),
     NEXT_PAGE_ROW(T),
     {0},
 };
@@ -182,7 +182,7 @@ const struct json_object progress_application_answer_json = {
 #define T struct progress_sample
 static const struct json_field point_rows[] = {
     PROGRESS_REPORT_NUMBER(T, elapsed_s, , 0, 0, JSON_LARGEST, "Run time so far"),
-    PROGRESS_REPORT_NUMBER(T, progress_pct, , 0, 0, 100, "Percent done"),
+    PROGRESS_REPORT_RATIO(T, , 0, 1, "Share that is done"),
     PROGRESS_REPORT_NUMBER(T, mips_total, , JSON_OPTIONAL, 0, JSON_LARGEST, "Speed"),
     PROGRESS_REPORT_NUMBER(T, mips_external, , JSON_OPTIONAL, 0, JSON_LARGEST,
                            "Load from outside"),
@@ -199,17 +199,17 @@ const struct json_object progress_point_json = {
 
 struct progress_mistake progress_report_mistake(const struct progress_report *r)
 {
-    bool pct = !isnan(r->sample.progress_pct);
+    bool ratio = !isnan(r->sample.progress_pct);
     bool simulated = !isnan(r->simulated_s) || !isnan(r->simulated_total_s);
     bool runs = !isnan(r->done_count) || !isnan(r->total_count);
 
-    if (pct + simulated + runs == 0)
-        return (struct progress_mistake){"progress_pct", ITEM_REQUIRED,
-                                         "give progress_pct, or simulated_s with "
+    if (ratio + simulated + runs == 0)
+        return (struct progress_mistake){"progress_ratio", ITEM_REQUIRED,
+                                         "give progress_ratio, or simulated_s with "
                                          "simulated_total_s, or done_count with "
                                          "total_count"};
-    if (pct + simulated + runs > 1)
-        return (struct progress_mistake){pct ? "progress_pct" : "simulated_s",
+    if (ratio + simulated + runs > 1)
+        return (struct progress_mistake){ratio ? "progress_ratio" : "simulated_s",
                                          ITEM_CONFLICT,
                                          "give the progress in one form only"};
     if (simulated && (isnan(r->simulated_s) || isnan(r->simulated_total_s)))
@@ -361,9 +361,9 @@ enum error_code get_progress_samples(struct request *rq, const void *in, void *o
     (void)in;
     TRY(range_check(&query->range, rq->err));
     TRY(request_db(rq, &db));
-    TRY(store_progress_samples_read(
-        db, rq->principal.tenant, query->task_id, &filter, &part, &page->progress_samples,
-        &page->progress_sample_count, &page->next_page_token, rq->arena, rq->err));
+    TRY(store_progress_samples_read(db, rq->principal.tenant, query->task_id, &filter,
+                                    &part, &page->items, &page->item_count,
+                                    &page->next_page_token, rq->arena, rq->err));
     return page_link(rq, page->next_page_token);
 }
 

@@ -22,18 +22,24 @@ struct progress_report {
         .offset = offsetof(T, kind m), .min = lo, .max = hi, .preset = NAN, \
         .flags = flag                                                       \
     }
+#define PROGRESS_REPORT_RATIO(T, kind, flag, hi, text)                      \
+    {                                                                       \
+        .name = "progress_ratio", .doc = text, .type = JSON_TYPE_NUMBER,    \
+        .offset = offsetof(T, kind progress_pct), .max = hi, .preset = NAN, \
+        .flags = (flag) | JSON_PERCENT, JSON_WAS({"progress_pct", 0.01})    \
+    }
 #define PROGRESS_REPORT_ROWS(T, at)                                                      \
     PROGRESS_REPORT_NUMBER(T, elapsed_s, at sample., JSON_REQUIRED, 0, JSON_LARGEST,     \
                            "Run time of the task so far"),                               \
-        PROGRESS_REPORT_NUMBER(T, progress_pct, at sample., JSON_NULLABLE, 0, 100,       \
-                               "Percent of the task that is done"),                      \
+        PROGRESS_REPORT_RATIO(T, at sample., JSON_NULLABLE, 1,                           \
+                              "Share of the task that is done"),                         \
         PROGRESS_REPORT_NUMBER(T, simulated_s, at, JSON_NULLABLE, 0, JSON_LARGEST,       \
-                               "In place of progress_pct: time that a simulation has "   \
+                               "In place of progress_ratio: time that a simulation has " \
                                "reached"),                                               \
         PROGRESS_REPORT_NUMBER(T, simulated_total_s, at, JSON_NULLABLE | JSON_ABOVE_MIN, \
                                0, JSON_LARGEST, "... and the time at which it ends"),    \
         PROGRESS_REPORT_NUMBER(T, done_count, at, JSON_NULLABLE, 0, JSON_LARGEST,        \
-                               "In place of progress_pct: runs that are done"),          \
+                               "In place of progress_ratio: runs that are done"),        \
         PROGRESS_REPORT_NUMBER(T, total_count, at, JSON_NULLABLE | JSON_ABOVE_MIN, 0,    \
                                JSON_LARGEST, "... and all runs of the task"),            \
         PROGRESS_REPORT_NUMBER(T, mips_total, at sample., JSON_NULLABLE, 0,              \
