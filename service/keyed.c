@@ -45,8 +45,8 @@ static enum error_code check_key(const struct request *rq)
     for (size_t i = 0; i < length && !bad; i++)
         bad = (unsigned char)key[i] < ' ' || key[i] == 127;
     if (bad)
-        return fail(
-            rq->err, ERR_MALFORMED, "",
+        return fail_header(
+            rq->err, ERR_MALFORMED, "Idempotency-Key", ITEM_MALFORMED,
             "Idempotency-Key must have 1 to %d characters, none of them a control "
             "character",
             KEYED_KEY_MAX_BYTES);

@@ -335,8 +335,12 @@ TEST_CASE("without a database this process keeps the keys of decisions",
                   "/v1/load-samples")
               .status == 503);
     // A key is 1 to 255 characters.
-    for (std::string key : {std::string(), std::string(256, 'k'), std::string("a\tb")})
-        CHECK(a.keyed(key, placement).status == 400);
+    for (std::string key : {std::string(), std::string(256, 'k'), std::string("a\tb")}) {
+        api_reply refused = a.keyed(key, placement);
+        CHECK(refused.status == 400);
+        CHECK(refused.json()["errors"][0]["in"] == "header");
+        CHECK(refused.json()["errors"][0]["name"] == "Idempotency-Key");
+    }
     CHECK(a.keyed(std::string(255, 'k'), placement).status == 200);
 }
 
