@@ -81,6 +81,7 @@ struct metrics {
     struct series_table decisions, reasons;
     struct histogram model_error;
     struct histogram estimates[WORK_COMPUTE + 1];
+    uint64_t renamed_count;
     struct asked asked[ASKED_MAX];
     size_t asked_count;
     struct route_counts counts[]; /* one more than routes: none fitted */
@@ -224,6 +225,12 @@ void metrics_model_error(struct metrics *m, double error_ratio)
 {
     if (m && !isnan(error_ratio))
         observe(&m->model_error, ratio_bounds, error_ratio);
+}
+
+void metrics_renamed(struct metrics *m, size_t count)
+{
+    if (m)
+        add(&m->renamed_count, count);
 }
 
 bool metrics_add(struct metrics *m, enum metric_type type, const char *name,
@@ -473,6 +480,9 @@ static void print_process(const struct metrics *m, const struct printer *p)
               "Members of answers that had no value although they are described as never "
               "null.",
               (double)json_broken_promises());
+    print_one(p, "counter", "gridplan_renamed_members_total", "",
+              "Members of requests that were called by a name of earlier releases.",
+              (double)get(&m->renamed_count));
     print_one(p, "counter", "log_lines_dropped_total", "",
               "Log lines lost because nobody read stderr.", (double)log_dropped_count());
 }

@@ -37,6 +37,9 @@ void metrics_estimate(struct metrics *m, const struct route *route, double ratio
 /* model_error_ratio: relative error of a prediction against what came. */
 void metrics_model_error(struct metrics *m, double error_ratio);
 
+/* gridplan_renamed_members_total: members of a request that had an old name. */
+void metrics_renamed(struct metrics *m, size_t count);
+
 /* A number that is asked for when the metrics are printed. Register all before
  * the server starts. `labels`: "" or e.g. "pool=\"compute\""; the texts must
  * stay. Rows of one name must follow each other. */

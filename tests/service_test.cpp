@@ -705,6 +705,9 @@ TEST_CASE("metrics are printed in both formats", "[service][metrics]")
     metrics_decision(m, &metric_routes[1], "a\"b\\c\n", 0.02, NAN);
     metrics_unplaced(m, "memory_bytes", 3);
     metrics_check_failure(m, &metric_routes[1]);
+    metrics_renamed(m, 2);
+    metrics_renamed(m, 1);
+    metrics_renamed(nullptr, 1);
     metrics_add(
         m, METRIC_COUNTER, "things_total", "", "Things.", [](void *) { return 7.0; },
         nullptr);
@@ -730,6 +733,7 @@ TEST_CASE("metrics are printed in both formats", "[service][metrics]")
              "algorithm=\"a\\\"b\\\\c\\n\"",
              "jobs_unplaced_total{reason=\"memory_bytes\"} 3\n",
              "gridplan_check_failures_total{endpoint=\"/v1/a\"} 1\n",
+             "gridplan_renamed_members_total 3\n",
              "things_total 7\n",
              "depth{pool=\"x\"} 1.5\n",
              "build_info{version=\"",
