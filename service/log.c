@@ -321,9 +321,16 @@ void log_write_request(enum log_level level, const char *request_id, const char 
     va_end(args);
 }
 
+enum log_level log_request_level(const struct log_access *access)
+{
+    if (access->status >= 500)
+        return LOG_WARNING;
+    return access->is_probe ? LOG_DEBUG : LOG_INFO;
+}
+
 void log_request(const struct log_access *access)
 {
-    enum log_level level = access->status >= 500 ? LOG_WARNING : LOG_INFO;
+    enum log_level level = log_request_level(access);
     uint64_t us = (uint64_t)(access->duration_s * 1e6 + 0.5);
     struct line l;
 

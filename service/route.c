@@ -1155,6 +1155,18 @@ static void make_request_id(const char *given, char *id)
         uuid_make(id);
 }
 
+/* Of a request that was refused whole nothing was stored. */
+static void count_rows(const struct request *rq)
+{
+    struct metrics_rows rows = rq->ingested;
+
+    if (!rq->route || !(rq->route->flags & ROUTE_BULK) || rq->reply->status >= 500)
+        return;
+    if (rq->reply->status >= 400)
+        rows = (struct metrics_rows){.refused_count = rows.refused_count};
+    metrics_ingested(rq->service->metrics, rq->route, &rows);
+}
+
 /* The line in the log and the counts in the metrics. */
 static void account(const struct request *rq)
 {
@@ -1179,9 +1191,11 @@ static void account(const struct request *rq)
 
     metrics_request(rq->service->metrics, rq->route, rq->reply->status, duration_s);
     if (rq->algorithm && rq->reply->status == 200)
-        metrics_decision(rq->service->metrics, rq->route, rq->algorithm, duration_s,
-                         rq->gap_ratio);
-    if (!log_wants(LOG_INFO) && rq->reply->status < 500)
+        metrics_decision(rq->service->metrics, rq->route, rq->algorithm,
+                         rq->decision_status, duration_s, rq->gap_ratio);
+    count_rows(rq);
+    access.is_probe = rq->route && rq->route->flags & ROUTE_PROBE;
+    if (!log_wants(log_request_level(&access)))
         return;
     if (traced)
         access.trace_id = arena_try_text(rq->arena, rq->message->traceparent + 3, 32);

@@ -141,7 +141,7 @@ struct server {
         REQUIRE(config_read(no_environment, flags.data(), &c, a, &err) == OK);
         s.config = &c;
         s.routes = door_routes;
-        s.metrics = metrics_create(door_routes);
+        s.metrics = metrics_create(false);
         s.auth = auth_create(c.auth_required, c.unknown_keys_per_address_per_s,
                              find_in_list, &keys);
         s.governor = test_governor(1, 16);
