@@ -15,6 +15,8 @@
 
 #include "handlers/model/model_core.h"
 #include "models/base/names.h"
+#include "service/metrics.h"
+#include "service/service.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -211,6 +213,7 @@ struct learning {
     size_t news_count;
     bool train_due, reform_due;
     struct learnt_result result;
+    const struct learn_outcome *out; /* what the request is answered */
 };
 
 static void conclude(struct learning *l, const char *cause,
@@ -628,6 +631,27 @@ static enum error_code learn_from_stored(struct learning *l, struct learn_outcom
     return learn_news(l, out);
 }
 
+/* What was predicted for the new runs before they were learnt, against what they took. */
+static void count_errors(const struct learning *l, size_t new_count)
+{
+    for (size_t i = 0; i < new_count && i < l->news_count; i++)
+        metrics_model_error(l->rq->service->metrics, l->model.kind,
+                            fabs(l->news[i].predicted_s - l->news[i].run_time_s) /
+                                l->news[i].run_time_s);
+}
+
+/* That the model is written, or that nothing came of it. */
+static void count_refit(const struct learning *l, enum error_code code)
+{
+    const char *cause = l->out->cause;
+    const char *result = code != OK ? "failed" : cause ? cause : "none";
+
+    metrics_refit(l->rq->service->metrics, l->model.kind, result,
+                  request_elapsed_s(l->rq));
+    if (code == OK)
+        count_errors(l, l->out->learnt_count);
+}
+
 /* Not a thing that goes away by itself: others come first for a while. */
 static void postpone(const struct learning *l, enum error_code code)
 {
@@ -650,7 +674,7 @@ enum error_code model_is_busy(struct request *rq, const char *model_id)
 enum error_code model_learn(struct request *rq, const char *model_id,
                             struct learn_outcome *out)
 {
-    struct learning l = {.rq = rq};
+    struct learning l = {.rq = rq, .out = out};
     enum error_code code;
     bool found = false;
 
@@ -670,9 +694,13 @@ enum error_code model_learn(struct request *rq, const char *model_id,
     if (code == OK)
         code = write_result(&l, l.db);
     if (code == OK)
-        return db_commit(l.db, rq->err);
-    db_rollback(l.db);
-    postpone(&l, code);
+        code = db_commit(l.db, rq->err);
+    else {
+        db_rollback(l.db);
+        postpone(&l, code);
+    }
+    if (found)
+        count_refit(&l, code);
     return code;
 }
 
@@ -691,7 +719,11 @@ static enum error_code publish_training(struct request *rq, struct db_session *d
         *rq->err = (struct error){.arena = rq->err->arena};
         return model_is_busy(rq, l->model.model_id);
     }
-    return code == OK ? write_result(l, db) : code;
+    if (code == OK)
+        code = write_result(l, db);
+    if (code == OK)
+        count_refit(l, code);
+    return code;
 }
 
 enum error_code model_train_at_publish(struct request *rq, const char *model_id,
@@ -700,6 +732,7 @@ enum error_code model_train_at_publish(struct request *rq, const char *model_id,
     struct learning *l = NEW(rq->arena, struct learning, 1);
 
     l->rq = rq;
+    l->out = out;
     *out = (struct learn_outcome){0};
     TRY(request_db(rq, &l->db));
     TRY(store_model_read(l->db, rq->principal.tenant, model_id, &l->model, rq->arena,
