@@ -94,14 +94,40 @@ static enum error_code read_path_values(struct request *rq)
     return OK;
 }
 
+/* The row whose path has no {names}, by halves; NULL: none, or the table is not sorted.
+ */
+static const struct route *find_literal(const struct route *table, const char *method,
+                                        const char *path)
+{
+    size_t low = 0, high = 0;
+
+    while (table[high].method)
+        high++;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (strcmp(table[middle].path, path) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (; table[low].method && strcmp(table[low].path, path) == 0; low++)
+        if (strcmp(table[low].method, method) == 0)
+            return &table[low];
+    return NULL;
+}
+
 const struct route *route_find(const struct route *table, const char *method,
                                const char *path, char *allow, enum error_code *code)
 {
     const char *wanted = strcmp(method, "HEAD") == 0 ? "GET" : method;
-    const struct route *found = NULL;
+    const struct route *found = find_literal(table, wanted, path);
     bool path_exists = false;
 
     allow[0] = 0;
+    *code = OK;
+    if (found)
+        return found;
     for (const struct route *r = table; r->method; r++) {
         bool literal;
 
