@@ -8,6 +8,7 @@
 #include "service/clock.h"
 #include "service/config.h"
 #include "service/door.h"
+#include "service/etag.h"
 #include "service/governor.h"
 #include "service/gzip.h"
 #include "service/hash.h"
@@ -1072,21 +1073,13 @@ const char *route_reply_header(const struct reply *reply, const char *name)
     return NULL;
 }
 
-/* Whether an If-None-Match header names the tag. */
-static bool names_tag(const char *header, const char *tag)
-{
-    const char *at = strstr(header, tag);
-
-    return strcmp(header, "*") == 0 || (at && strchr(", \t", at[strlen(tag)]));
-}
-
 static void apply_conditions(struct request *rq)
 {
     const char *tag = route_reply_header(rq->reply, "ETag");
     bool reads = strcmp(rq->route->method, "GET") == 0;
 
-    if (!reads || !tag || !rq->message->if_none_match || rq->reply->status != 200 ||
-        !names_tag(rq->message->if_none_match, tag))
+    if (!reads || !tag || rq->reply->status != 200 ||
+        !etag_matches_weakly(rq->message->if_none_match, tag))
         return;
     if (rq->reply->body_length >= GZIP_REPLY_MIN_BYTES)
         reply_header_add(rq->reply, "Vary", "Accept-Encoding"); /* as with the body */

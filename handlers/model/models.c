@@ -4,6 +4,7 @@
 #include "handlers/common/page.h"
 #include "handlers/model/model_learn.h"
 #include "handlers/stored/stored_name.h"
+#include "service/etag.h"
 #include "service/refits.h"
 #include "service/service.h"
 #include "service/stored_hint.h"
@@ -386,7 +387,7 @@ static enum error_code expected_generation(struct request *rq, struct db_session
     tag = arena_printf(rq->arena, "\"g%llu-%llx\"", (unsigned long long)m.generation,
                        (unsigned long long)llround(m.created_at_s * 1e6));
     *expected = m.generation;
-    if (strstr(if_match, tag))
+    if (etag_matches(if_match, tag))
         return OK;
     return fail(
         rq->err, ERR_STALE, "",
