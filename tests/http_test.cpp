@@ -1260,6 +1260,32 @@ TEST_CASE("probes and scrapes are in the log when everything is, or when they fa
     CHECK_THAT(down.text, Catch::Contains("\"route\":\"/readyz\""));
 }
 
+TEST_CASE("the largest owners are told on the listener of operators only",
+          "[http][program]")
+{
+    program alone({}), p({"--admin-bind", "127.0.0.1"});
+    REQUIRE(alone.port > 0);
+    REQUIRE(p.port > 0);
+    std::string admin = "probes and metrics alone on 127.0.0.1 port ";
+    while (p.text.find(admin) == std::string::npos && p.read_more())
+        ;
+    REQUIRE(p.text.find(admin) != std::string::npos);
+    client first(p.port),
+        second(atoi(p.text.c_str() + p.text.find(admin) + admin.size())),
+        only(alone.port);
+
+    REQUIRE(first.put(get("/metrics")));
+    CHECK(first.get().status == 404);
+    REQUIRE(second.put(get("/metrics")));
+    std::string told = second.get().body;
+    CHECK_THAT(told, Catch::Contains("\ngridplan_owner_jobs{owner=\"other\",") &&
+                         Catch::Contains("\ngridplan_http_connections "));
+    REQUIRE(only.put(get("/metrics")));
+    answer r = only.get();
+    CHECK(r.status == 200);
+    CHECK_THAT(r.body, !Catch::Contains("owner_jobs") && !Catch::Contains("owner="));
+}
+
 TEST_CASE("a second signal stops the server at once", "[http][program]")
 {
     program p({});
