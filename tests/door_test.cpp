@@ -792,6 +792,9 @@ TEST_CASE(
                 CHECK(connection.is_closed(5));
             }
         }
+    client nameless(s.port()); // the library's own words
+    REQUIRE(nameless.put("POST /tell HTTP/1.1\r\n" + json + two + "\r\n"));
+    CHECK(nameless.get(10).status == 400);
     // A page may read; what it may see of that the browser decides by the origin.
     client c(s.port());
     CHECK(ask(c, get("/tell", "Origin: https://evil.example\r\n")).status == 200);
