@@ -317,7 +317,8 @@ TEST_CASE("half requests whose client goes away leave nothing", "[system]")
         i % 2 ? c.reset() : c.hang_up();
     }
     CHECK(eventually([&] { return g.metric("gridplan_http_connections") == 1; }));
-    CHECK(eventually([&] { return g.metric("gridplan_worker_running{pool=\"compute\"}") == 0; }));
+    CHECK(eventually(
+        [&] { return g.metric("gridplan_worker_running{pool=\"compute\"}") == 0; }));
     check_healthy(g, "half requests");
     g.stop();
 }
