@@ -15,6 +15,7 @@
 #include <stdio.h>
 
 enum config_auth { CONFIG_AUTH_AUTO, CONFIG_AUTH_ON, CONFIG_AUTH_OFF };
+enum config_metrics_names { CONFIG_METRICS_NEW, CONFIG_METRICS_BOTH };
 
 /* type, name, default, least, most (of a number), choices of a CHOICE, customary
  * environment variable, documentation. To add a setting, add its row. */
@@ -80,6 +81,10 @@ enum config_auth { CONFIG_AUTH_AUTO, CONFIG_AUTH_ON, CONFIG_AUTH_OFF };
       "decompression; not less than max_body_bytes, not more than a request's memory")   \
     X(COUNT, memory_bytes, "0", 0, 1e13, NULL, NULL,                                     \
       "Memory for all requests together; 0: 60 % of what the process may have")          \
+    X(CHOICE, metrics_names, "new", 0, 0, "new|both", NULL,                              \
+      "Names in /metrics; both: those of the release before too, which the next one "    \
+      "has "                                                                             \
+      "no more")                                                                         \
     X(COUNT, partitions_ahead_months, "3", 0, 24, NULL, NULL,                            \
       "History partitions made ahead of time")                                           \
     X(COUNT, port, "8080", 0, 65535, NULL, "PORT", "TCP port; 0: any free one")          \

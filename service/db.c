@@ -268,7 +268,7 @@ static bool is_crowded(const char *message)
            strstr(message, "remaining connection slots");
 }
 
-/* Does with one connection less than there would have been, for a while. */
+/* Does with the connections that there are, for a while: one less than was wanted. */
 static void shrink(struct db *db)
 {
     pthread_mutex_lock(&db->mutex);
@@ -597,6 +597,8 @@ static enum error_code wait_for(struct db_session *s, double until_s, bool sendi
 
 #define LOCK_TIMED_OUT "55P03"
 
+#define NO_CONNECTIONS "the database has too many connections; try again"
+
 /* Our error for the server's five letters (PostgreSQL, appendix A). The first
  * row that fits counts. */
 static const struct sqlstate {
@@ -623,6 +625,8 @@ static const struct sqlstate {
     {"42703", ERR_UNAVAILABLE, REPAIR_NONE, "a column is missing: run the migrations"},
     {"08", ERR_UNAVAILABLE, REPAIR_CONNECTION, "the connection was lost; try again"},
     {"53100", ERR_UNAVAILABLE, REPAIR_NONE, "the database's disk is full; try again"},
+    {"53300", ERR_UNAVAILABLE, REPAIR_CONNECTION, NO_CONNECTIONS},
+    {"53400", ERR_UNAVAILABLE, REPAIR_CONNECTION, NO_CONNECTIONS},
     {"53", ERR_UNAVAILABLE, REPAIR_NONE, "the database is out of resources; try again"},
     {"23503", ERR_CONFLICT, REPAIR_NONE, "what it names does not exist, or no more"},
     {"23505", ERR_CONFLICT, REPAIR_NONE, "there is one like it already"},
@@ -707,6 +711,8 @@ static enum error_code translate(struct db_session *s, const char *name,
     s->spoiled = s->in_transaction;
     if (row->repair == REPAIR_CONNECTION)
         disconnect(s->db, s->connection);
+    if (strcmp(row->text, NO_CONNECTIONS) == 0)
+        shrink(s->db);
     if (row->code == ERR_UNAVAILABLE || strcmp(sqlstate, LOCK_TIMED_OUT) == 0)
         return fail_later(err, row->code, 1, row->text);
     if (row->code == ERR_CONFLICT && constraint)

@@ -294,6 +294,7 @@ static void refuse(struct exchange *x)
         .method = m->method,
         .route = x->route ? x->route->path : NULL,
         .error = x->err.text,
+        .is_probe = x->route && x->route->flags & ROUTE_PROBE,
         .status = x->reply.status,
         .duration_s = duration_s,
         .body_bytes = x->body.length,
@@ -942,6 +943,8 @@ static void computed(void *context, enum governor_answer answer)
 {
     struct exchange *x = context;
 
+    if (answer == GOVERNOR_OK || answer == GOVERNOR_BUSY)
+        metrics_queue_wait(x->http->service->metrics, x->route, x->job.wait_s);
     if (answer != GOVERNOR_OK)
         refuse_work(x, answer);
     else if (x->needs == ROUTE_ANSWERED)

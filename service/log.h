@@ -44,13 +44,15 @@ struct log_access {
     const char *decision_id;
     const char *algorithm;
     const char *error; /* for a status >= 400: what was wrong */
+    bool is_probe;     /* of what is asked all the time, by machines */
     int status;
     double duration_s;
     size_t body_bytes; /* of the request */
     size_t reply_bytes;
 };
 
-/* Level info; a status >= 500 is a warning. */
+/* Info; a probe debug; a status >= 500 a warning. */
+enum log_level log_request_level(const struct log_access *access);
 void log_request(const struct log_access *access);
 
 /* Lines dropped since the start. */

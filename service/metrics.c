@@ -1,8 +1,9 @@
 /* metrics.c - what is counted, for Prometheus.
  *
- * Counters are 64-bit and added to atomically; sums of seconds and ratios are
- * kept in billionths, so that they are counters too. A table of series is
- * filled under a lock and read without: a slot's `ready` is set last.
+ * A family has chains of series, one for each combination of labels that has been seen.
+ * A series is added under a lock, at the front of its chain, and stays: chains are read
+ * without the lock. Counters are 64-bit and added to atomically; sums of seconds and
+ * ratios are kept in billionths, so that they are counters too.
  */
 #include "service/metrics.h"
 
@@ -11,83 +12,150 @@
 #include "service/governor.h"
 #include "service/log.h"
 
+#include <dirent.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 enum {
     STATUS_FIRST = 100,
     STATUS_COUNT = 500,
-    BUCKETS_MAX = 20,
-    NAME_SIZE = 64,
-    SERIES_SLOTS = 512, /* power of two */
-    SERIES_MAX = 256,   /* what is beyond is "other" */
+    STATUS_SIZE = 12, /* of it as a text */
+    LABELS_MAX = 3,
+    CHAIN_COUNT = 128, /* power of two */
     ASKED_MAX = 64,
 };
 
 static const double BILLION = 1e9;
 
-/* Upper bounds, ended by 0. */
-static const double duration_bounds_s[] = {
-    0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1,
-    0.25,   0.5,     1,      2.5,   5,      10,    30,   60,    300,  0};
-static const double ratio_bounds[] = {0.0001, 0.001, 0.0025, 0.005, 0.01, 0.02,
-                                      0.05,   0.1,   0.2,    0.5,   1,    0};
+/* What all names begin with; names without it are those of the release before. */
+#define PREFIX "gridplan_"
+
+/* Upper bounds of buckets, ended by INFINITY. */
+static const double request_bounds_s[] = {0.001, 0.003, 0.01, 0.03, 0.1, 0.3,
+                                          1,     3,     10,   30,   100, INFINITY};
+static const double decision_bounds_s[] = {
+    0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, INFINITY};
+static const double wait_bounds_s[] = {0.001, 0.01, 0.1, 1, 10, INFINITY};
+static const double gap_bounds[] = {0, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, INFINITY};
+static const double error_bounds[] = {0.01, 0.03, 0.1, 0.2, 0.3, 0.5, 1, INFINITY};
 static const double estimate_bounds[] = {0.01, 0.05, 0.1, 0.25, 0.5, 0.75,
-                                         1,    1.5,  2,   4,    8,   0};
+                                         1,    1.5,  2,   4,    8,   INFINITY};
+static const double former_bounds_s[] = {
+    0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1,
+    0.25,   0.5,     1,      2.5,   5,      10,    30,   60,    300,  INFINITY};
+static const double former_ratio_bounds[] = {
+    0.0001, 0.001, 0.0025, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, INFINITY};
 static const char *const work_names[] = {"inline", "query", "compute"};
 
-struct histogram {
-    uint64_t
-        bucket_counts[BUCKETS_MAX]; /* not cumulative; the last one: above all bounds */
-    uint64_t sum_billionths;
+/* What of a series is shown. */
+enum family_type { EVENTS, SECONDS, HISTOGRAM };
+
+/* Symbol, type, name, labels, bounds, help. Those without the prefix are shown only
+ * under GRIDPLAN_METRICS_NAMES=both. Labels come from closed tables. */
+#define FAMILIES(X)                                                                      \
+    X(HTTP_REQUESTS, EVENTS, PREFIX "http_requests_total", ("route", "code"), NULL,      \
+      "Requests answered.")                                                              \
+    X(HTTP_DURATION, HISTOGRAM, PREFIX "http_request_duration_seconds", ("work"),        \
+      request_bounds_s, "Time from a request's header to its answer.")                   \
+    X(HTTP_SECONDS, SECONDS, PREFIX "http_request_seconds_total", ("route"), NULL,       \
+      "Time from requests' headers to their answers, added up.")                         \
+    X(DECISION_DURATION, HISTOGRAM, PREFIX "decision_duration_seconds", ("endpoint"),    \
+      decision_bounds_s, "Time to make a decision.")                                     \
+    X(DECISIONS, EVENTS, PREFIX "decisions_total", ("endpoint", "algorithm"), NULL,      \
+      "Decisions made.")                                                                 \
+    X(DECISION_SECONDS, SECONDS, PREFIX "decision_seconds_total",                        \
+      ("endpoint", "algorithm"), NULL, "Time to make decisions, added up.")              \
+    X(DECISION_STATUS, EVENTS, PREFIX "decision_status_total", ("endpoint", "status"),   \
+      NULL, "How decisions ended.")                                                      \
+    X(DECISION_GAP, HISTOGRAM, PREFIX "decision_gap_ratio", ("endpoint"), gap_bounds,    \
+      "How far a decision may be from optimal.")                                         \
+    X(UNPLACED, EVENTS, PREFIX "jobs_unplaced_total", ("reason"), NULL,                  \
+      "Jobs that found no resource.")                                                    \
+    X(CHECK_FAILURES, EVENTS, PREFIX "check_failures_total", ("endpoint"), NULL,         \
+      "Plans that the independent checker refused.")                                     \
+    X(MODEL_ERROR, HISTOGRAM, PREFIX "model_error_ratio", ("kind"), error_bounds,        \
+      "Relative error of the run times that models predicted, once they were observed.") \
+    X(FORECAST_ERROR, HISTOGRAM, PREFIX "forecast_error_ratio", ("method"),              \
+      error_bounds,                                                                      \
+      "Mean absolute error so far of what forecasts a load, relative to "                \
+      "the forecast.")                                                                   \
+    X(INGESTED, EVENTS, PREFIX "ingest_rows_total", ("history", "result"), NULL,         \
+      "Records of histories that were sent.")                                            \
+    X(REFITS, EVENTS, PREFIX "refits_total", ("kind", "result"), NULL,                   \
+      "Times a model was to learn what is new.")                                         \
+    X(REFIT_SECONDS, SECONDS, PREFIX "refit_seconds_total", ("kind", "result"), NULL,    \
+      "Time that learning took, added up.")                                              \
+    X(QUEUE_WAIT, HISTOGRAM, PREFIX "worker_queue_wait_seconds", ("work"),               \
+      wait_bounds_s, "Time that a request waited for a worker or for memory.")           \
+    X(MEMORY_ESTIMATE, HISTOGRAM, PREFIX "memory_estimate_ratio", ("work"),              \
+      estimate_bounds, "Memory that requests took, of what they were guessed to take.")  \
+    X(FORMER_REQUESTS, EVENTS, "http_requests_total", ("route", "method", "code"), NULL, \
+      "Requests answered.")                                                              \
+    X(FORMER_DURATION, HISTOGRAM, "http_request_duration_seconds", ("route", "method"),  \
+      former_bounds_s, "Time from a request's header to its answer.")                    \
+    X(FORMER_DECISIONS, HISTOGRAM, "decision_duration_seconds",                          \
+      ("endpoint", "algorithm"), former_bounds_s, "Time to make a decision.")            \
+    X(FORMER_GAP, HISTOGRAM, "decision_gap_ratio", ("endpoint", "algorithm"),            \
+      former_ratio_bounds, "How far a decision may be from optimal.")                    \
+    X(FORMER_UNPLACED, EVENTS, "jobs_unplaced_total", ("reason"), NULL,                  \
+      "Jobs that found no resource.")                                                    \
+    X(FORMER_ERROR, HISTOGRAM, "model_error_ratio", (NULL), former_ratio_bounds,         \
+      "Relative error of predicted run times against observed ones.")
+
+enum family_id {
+#define X(symbol, ...) symbol,
+    FAMILIES(X)
+#undef X
+        FAMILY_COUNT
 };
 
-struct route_counts {
-    uint64_t status_counts[STATUS_COUNT];
-    uint64_t check_failure_count;
-    struct histogram duration;
+struct family {
+    enum family_type type;
+    const char *name;
+    const char *labels[LABELS_MAX]; /* NULL behind the last */
+    const double *bounds;           /* of a histogram */
+    const char *help;
 };
 
-/* One combination of labels. */
+#define UNWRAP(...) __VA_ARGS__
+static const struct family families[] = {
+#define X(symbol, type, name, labels, bounds, help) \
+    {type, name, {UNWRAP labels}, bounds, help},
+    FAMILIES(X)
+#undef X
+};
+
+/* One combination of labels. Their values are behind it, each ended by NUL. */
 struct series {
-    bool ready;
-    const struct route *route; /* NULL: the name is the only label */
-    char name[NAME_SIZE];
-    uint64_t count;
-    struct histogram duration, gap;
+    struct series *next;
+    const char *values[LABELS_MAX]; /* NULL behind the last */
+    uint64_t count, sum_billionths;
+    uint64_t bucket_counts[]; /* of a histogram; not cumulative */
 };
 
-struct series_table {
-    pthread_mutex_t lock; /* for adding */
-    size_t used_count;
-    struct series slots[SERIES_SLOTS];
-};
-
-struct asked {
-    enum metric_type type;
-    const char *name, *labels, *help;
-    metric_fn *read;
-    void *context;
+struct chains {
+    size_t series_count;               /* atomic */
+    struct series *first[CHAIN_COUNT]; /* read with __atomic_load_n */
 };
 
 struct metrics {
-    const struct route *routes;
-    size_t route_count;
+    bool with_former;
     double started_at_s;
-    struct series_table decisions, reasons;
-    struct histogram model_error;
-    struct histogram estimates[WORK_COMPUTE + 1];
+    pthread_mutex_t lock; /* for adding series */
+    struct chains chains[FAMILY_COUNT];
+    uint64_t dropped_count; /* events of series that were not added */
     uint64_t renamed_count;
-    struct asked asked[ASKED_MAX];
+    char status_texts[STATUS_COUNT][STATUS_SIZE];
+    struct metric_row asked[ASKED_MAX];
     size_t asked_count;
-    struct route_counts counts[]; /* one more than routes: none fitted */
 };
 
-/* ---- counting ---- */
+/* ---- series ---- */
 
 static void add(uint64_t *counter, uint64_t n)
 {
@@ -99,32 +167,134 @@ static uint64_t get(const uint64_t *counter)
     return __atomic_load_n(counter, __ATOMIC_RELAXED);
 }
 
-static void observe(struct histogram *h, const double *bounds, double value)
+static bool is_former(const struct family *family)
 {
-    size_t i = 0;
-
-    value = fmin(fmax(value, 0), 1e6); /* also NAN */
-    while (bounds[i] > 0 && value > bounds[i])
-        i++;
-    add(&h->bucket_counts[i], 1);
-    add(&h->sum_billionths, (uint64_t)(value * BILLION));
+    return strncmp(family->name, PREFIX, strlen(PREFIX)) != 0;
 }
 
-struct metrics *metrics_create(const struct route *route_table)
+static size_t bucket_count(const struct family *family)
 {
-    struct metrics *m;
     size_t n = 0;
 
-    while (route_table[n].method)
+    if (!family->bounds)
+        return 0;
+    while (isfinite(family->bounds[n]))
         n++;
-    m = calloc(1, sizeof(*m) + (n + 1) * sizeof(m->counts[0]));
+    return n + 1;
+}
+
+static struct series *find(struct series *const *chain, const char *const *values)
+{
+    for (struct series *s = __atomic_load_n(chain, __ATOMIC_ACQUIRE); s; s = s->next) {
+        size_t i = 0;
+
+        while (i < LABELS_MAX && values[i] && strcmp(s->values[i], values[i]) == 0)
+            i++;
+        if (i == LABELS_MAX || !values[i])
+            return s;
+    }
+    return NULL;
+}
+
+static struct series *series_create(const struct family *family,
+                                    const char *const *values)
+{
+    size_t counters = bucket_count(family), bytes = 0;
+    struct series *s;
+    char *text;
+
+    for (size_t i = 0; i < LABELS_MAX && values[i]; i++)
+        bytes += strlen(values[i]) + 1;
+    s = calloc(1, sizeof(*s) + counters * sizeof(s->bucket_counts[0]) + bytes);
+    if (!s)
+        return NULL;
+    text = (char *)&s->bucket_counts[counters];
+    for (size_t i = 0; i < LABELS_MAX && values[i]; i++) {
+        size_t size = strlen(values[i]) + 1;
+
+        memcpy(text, values[i], size);
+        s->values[i] = text;
+        text += size;
+    }
+    return s;
+}
+
+/* Adds the series unless another thread was faster. NULL: there are too many. */
+static struct series *series_add(struct metrics *m, enum family_id id,
+                                 struct series **chain, const char *const *values)
+{
+    struct series *s;
+
+    pthread_mutex_lock(&m->lock);
+    s = find(chain, values);
+    if (!s && m->chains[id].series_count < METRICS_SERIES_MAX) {
+        s = series_create(&families[id], values);
+        if (s) {
+            __atomic_fetch_add(&m->chains[id].series_count, 1, __ATOMIC_RELAXED);
+            s->next = *chain;
+            __atomic_store_n(chain, s, __ATOMIC_RELEASE);
+        }
+    }
+    pthread_mutex_unlock(&m->lock);
+    return s;
+}
+
+/* `values`: LABELS_MAX of them, NULL behind the last. */
+static struct series *series_of(struct metrics *m, enum family_id id,
+                                const char *const *values)
+{
+    struct series **chain;
+    struct series *s;
+    size_t hash = 0;
+
+    for (size_t i = 0; i < LABELS_MAX && values[i]; i++)
+        hash = hash * 31 + (size_t)hash_fnv1a(values[i]);
+    chain = &m->chains[id].first[hash % CHAIN_COUNT];
+    s = find(chain, values);
+    return s ? s : series_add(m, id, chain, values);
+}
+
+/* `n` events in the series with these labels, of which `value` is the sum or, of a
+ * histogram, one value. */
+static void note(struct metrics *m, enum family_id id, const char *const *values,
+                 uint64_t n, double value)
+{
+    const double *bounds = families[id].bounds;
+    struct series *s;
+    size_t i = 0;
+
+    if (!m->with_former && is_former(&families[id]))
+        return;
+    s = series_of(m, id, values);
+    if (!s) {
+        add(&m->dropped_count, n);
+        return;
+    }
+    value = fmin(fmax(value, 0), 1e6); /* also NAN */
+    add(&s->count, n);
+    add(&s->sum_billionths, (uint64_t)(value * BILLION));
+    if (!bounds)
+        return;
+    while (value > bounds[i])
+        i++;
+    add(&s->bucket_counts[i], n);
+}
+
+#define LABELS(...) ((const char *const[LABELS_MAX]){__VA_ARGS__})
+
+/* ---- counting ---- */
+
+struct metrics *metrics_create(bool with_former)
+{
+    struct metrics *m = calloc(1, sizeof(*m));
+
     if (!m)
         return NULL;
-    m->routes = route_table;
-    m->route_count = n;
+    m->with_former = with_former;
     m->started_at_s = clock_wall_s();
-    pthread_mutex_init(&m->decisions.lock, NULL);
-    pthread_mutex_init(&m->reasons.lock, NULL);
+    for (int i = 0; i < STATUS_COUNT; i++)
+        snprintf(m->status_texts[i], STATUS_SIZE, "%d", STATUS_FIRST + i);
+    pthread_mutex_init(&m->lock, NULL);
     return m;
 }
 
@@ -132,99 +302,114 @@ void metrics_close(struct metrics *m)
 {
     if (!m)
         return;
-    pthread_mutex_destroy(&m->reasons.lock);
-    pthread_mutex_destroy(&m->decisions.lock);
+    for (size_t id = 0; id < FAMILY_COUNT; id++)
+        for (size_t i = 0; i < CHAIN_COUNT; i++)
+            for (struct series *s = m->chains[id].first[i], *next; s; s = next) {
+                next = s->next;
+                free(s);
+            }
+    pthread_mutex_destroy(&m->lock);
     free(m);
 }
 
 void metrics_request(struct metrics *m, const struct route *route, int status,
                      double duration_s)
 {
-    struct route_counts *counts;
+    const char *path = route ? route->path : "none";
+    const char *method = route ? route->method : "any";
+    const char *code;
 
     if (!m || status < STATUS_FIRST || status >= STATUS_FIRST + STATUS_COUNT)
         return;
-    counts = &m->counts[route ? (size_t)(route - m->routes) : m->route_count];
-    add(&counts->status_counts[status - STATUS_FIRST], 1);
-    observe(&counts->duration, duration_bounds_s, duration_s);
-}
-
-/* The slot of these labels, or the free one where they belong. */
-static struct series *series_slot(struct series_table *table, const struct route *route,
-                                  const char *name)
-{
-    size_t i = (size_t)(hash_fnv1a(name) ^ (uintptr_t)route / sizeof(struct route));
-
-    for (;; i++) {
-        struct series *s = &table->slots[i % SERIES_SLOTS];
-
-        if (!__atomic_load_n(&s->ready, __ATOMIC_ACQUIRE) ||
-            (s->route == route && strncmp(s->name, name, NAME_SIZE - 1) == 0))
-            return s;
-    }
-}
-
-static struct series *series_find(struct series_table *table, const struct route *route,
-                                  const char *name)
-{
-    struct series *s = series_slot(table, route, name);
-
-    if (__atomic_load_n(&s->ready, __ATOMIC_ACQUIRE))
-        return s;
-    pthread_mutex_lock(&table->lock);
-    s = series_slot(table, route, name);
-    if (!s->ready && table->used_count >= SERIES_MAX) { /* `other` is there, or fits */
-        route = NULL;
-        name = "other";
-        s = series_slot(table, route, name);
-    }
-    if (!s->ready) {
-        s->route = route;
-        snprintf(s->name, sizeof(s->name), "%s", name);
-        table->used_count++;
-        __atomic_store_n(&s->ready, true, __ATOMIC_RELEASE);
-    }
-    pthread_mutex_unlock(&table->lock);
-    return s;
+    code = m->status_texts[status - STATUS_FIRST];
+    note(m, HTTP_REQUESTS, LABELS(path, code), 1, 0);
+    note(m, HTTP_DURATION, LABELS(work_names[route ? route->work : WORK_INLINE]), 1,
+         duration_s);
+    note(m, HTTP_SECONDS, LABELS(path), 1, duration_s);
+    note(m, FORMER_REQUESTS, LABELS(path, method, code), 1, 0);
+    note(m, FORMER_DURATION, LABELS(path, method), 1, duration_s);
 }
 
 void metrics_decision(struct metrics *m, const struct route *route, const char *algorithm,
-                      double duration_s, double gap_ratio)
+                      enum decision_status status, double duration_s, double gap_ratio)
 {
-    struct series *s;
+    const char *endpoint = route->path;
 
     if (!m)
         return;
-    s = series_find(&m->decisions, route, algorithm ? algorithm : "");
-    observe(&s->duration, duration_bounds_s, duration_s);
-    if (!isnan(gap_ratio))
-        observe(&s->gap, ratio_bounds, gap_ratio);
+    note(m, DECISION_DURATION, LABELS(endpoint), 1, duration_s);
+    note(m, DECISIONS, LABELS(endpoint, algorithm), 1, 0);
+    note(m, DECISION_SECONDS, LABELS(endpoint, algorithm), 1, duration_s);
+    note(m, DECISION_STATUS, LABELS(endpoint, decision_status_names[status]), 1, 0);
+    note(m, FORMER_DECISIONS, LABELS(endpoint, algorithm), 1, duration_s);
+    if (isnan(gap_ratio))
+        return;
+    note(m, DECISION_GAP, LABELS(endpoint), 1, gap_ratio);
+    note(m, FORMER_GAP, LABELS(endpoint, algorithm), 1, gap_ratio);
 }
 
 void metrics_unplaced(struct metrics *m, const char *reason, size_t count)
 {
-    if (m && count > 0)
-        add(&series_find(&m->reasons, NULL, reason)->count, count);
+    if (!m || count == 0)
+        return;
+    note(m, UNPLACED, LABELS(reason), count, 0);
+    note(m, FORMER_UNPLACED, LABELS(reason), count, 0);
 }
 
 void metrics_check_failure(struct metrics *m, const struct route *route)
 {
     if (m)
-        add(&m->counts[route ? (size_t)(route - m->routes) : m->route_count]
-                 .check_failure_count,
-            1);
+        note(m, CHECK_FAILURES, LABELS(route->path), 1, 0);
 }
 
 void metrics_estimate(struct metrics *m, const struct route *route, double ratio)
 {
     if (m && route)
-        observe(&m->estimates[route->work], estimate_bounds, ratio);
+        note(m, MEMORY_ESTIMATE, LABELS(work_names[route->work]), 1, ratio);
 }
 
-void metrics_model_error(struct metrics *m, double error_ratio)
+void metrics_queue_wait(struct metrics *m, const struct route *route, double wait_s)
+{
+    if (m && route)
+        note(m, QUEUE_WAIT, LABELS(work_names[route->work]), 1, wait_s);
+}
+
+void metrics_model_error(struct metrics *m, const char *kind, double error_ratio)
+{
+    if (!m || isnan(error_ratio))
+        return;
+    note(m, MODEL_ERROR, LABELS(kind), 1, error_ratio);
+    note(m, FORMER_ERROR, LABELS(NULL), 1, error_ratio);
+}
+
+void metrics_forecast_error(struct metrics *m, const char *method, double error_ratio)
 {
     if (m && !isnan(error_ratio))
-        observe(&m->model_error, ratio_bounds, error_ratio);
+        note(m, FORECAST_ERROR, LABELS(method), 1, error_ratio);
+}
+
+void metrics_ingested(struct metrics *m, const struct route *route,
+                      const struct metrics_rows *rows)
+{
+    const char *history = strrchr(route->path, '/') + 1;
+
+    if (!m)
+        return;
+    if (rows->stored_count)
+        note(m, INGESTED, LABELS(history, "stored"), rows->stored_count, 0);
+    if (rows->duplicate_count)
+        note(m, INGESTED, LABELS(history, "duplicate"), rows->duplicate_count, 0);
+    if (rows->refused_count)
+        note(m, INGESTED, LABELS(history, "refused"), rows->refused_count, 0);
+}
+
+void metrics_refit(struct metrics *m, const char *kind, const char *result,
+                   double duration_s)
+{
+    if (!m)
+        return;
+    note(m, REFITS, LABELS(kind, result), 1, 0);
+    note(m, REFIT_SECONDS, LABELS(kind, result), 1, duration_s);
 }
 
 void metrics_renamed(struct metrics *m, size_t count)
@@ -233,12 +418,11 @@ void metrics_renamed(struct metrics *m, size_t count)
         add(&m->renamed_count, count);
 }
 
-bool metrics_add(struct metrics *m, enum metric_type type, const char *name,
-                 const char *labels, const char *help, metric_fn *read, void *context)
+bool metrics_add(struct metrics *m, const struct metric_row *row)
 {
     if (m->asked_count == ASKED_MAX)
         return false;
-    m->asked[m->asked_count++] = (struct asked){type, name, labels, help, read, context};
+    m->asked[m->asked_count++] = *row;
     return true;
 }
 
@@ -281,164 +465,82 @@ static void print_label(struct text_buffer *out, const char *name, const char *v
     text_add(out, "\"", 1);
 }
 
-/* 0.25, 1.0: OpenMetrics wants floats to look like floats. */
-static void print_bound(struct text_buffer *out, double bound)
+/* name_part{labels} and a blank; without labels the name alone. */
+static void print_name(struct text_buffer *out, const struct family *family,
+                       const struct series *s, const char *part, double bound)
 {
-    text_addf(out, bound == floor(bound) ? "%.1f" : "%g", bound);
+    char separator = '{';
+
+    text_addf(out, "%s%s", family->name, part);
+    for (size_t i = 0; i < LABELS_MAX && family->labels[i]; i++, separator = ',') {
+        text_add(out, &separator, 1);
+        print_label(out, family->labels[i], s->values[i]);
+    }
+    if (!isnan(bound)) { /* 0.25, 1.0: OpenMetrics wants floats to look like floats */
+        text_addf(out, "%cle=\"", separator);
+        if (isfinite(bound))
+            text_addf(out, bound == floor(bound) ? "%.1f" : "%g", bound);
+        else
+            text_add(out, "+Inf", 4);
+        text_add(out, "\"", 1);
+        separator = ',';
+    }
+    text_add(out, separator == '{' ? " " : "} ", separator == '{' ? 1 : 2);
 }
 
-/* `labels`: "" or with a comma behind. */
-static void print_histogram(struct text_buffer *out, const char *name, const char *labels,
-                            const struct histogram *h, const double *bounds)
+static void print_histogram(struct text_buffer *out, const struct family *family,
+                            const struct series *s)
 {
     uint64_t total = 0;
-    int length = (int)strlen(labels);
-    size_t above = 0;
 
-    for (; bounds[above] > 0; above++) {
-        total += get(&h->bucket_counts[above]);
-        text_addf(out, "%s_bucket{%sle=\"", name, labels);
-        print_bound(out, bounds[above]);
-        text_addf(out, "\"} %llu\n", (unsigned long long)total);
+    for (size_t i = 0; i < bucket_count(family); i++) {
+        total += get(&s->bucket_counts[i]);
+        print_name(out, family, s, "_bucket", family->bounds[i]);
+        text_addf(out, "%llu\n", (unsigned long long)total);
     }
-    total += get(&h->bucket_counts[above]);
-    text_addf(out, "%s_bucket{%sle=\"+Inf\"} %llu\n", name, labels,
-              (unsigned long long)total);
-    if (length > 0) /* without the comma */
-        text_addf(out, "%s_sum{%.*s} %.9g\n%s_count{%.*s} %llu\n", name, length - 1,
-                  labels, (double)get(&h->sum_billionths) / BILLION, name, length - 1,
-                  labels, (unsigned long long)total);
+    print_name(out, family, s, "_sum", (double)NAN);
+    text_addf(out, "%.9g\n", (double)get(&s->sum_billionths) / BILLION);
+    print_name(out, family, s, "_count", (double)NAN);
+    text_addf(out, "%llu\n", (unsigned long long)total);
+}
+
+static void print_series(struct text_buffer *out, const struct family *family,
+                         const struct series *s)
+{
+    if (family->type == HISTOGRAM) {
+        print_histogram(out, family, s);
+        return;
+    }
+    print_name(out, family, s, "", (double)NAN);
+    if (family->type == SECONDS)
+        text_addf(out, "%.9g\n", (double)get(&s->sum_billionths) / BILLION);
     else
-        text_addf(out, "%s_sum %.9g\n%s_count %llu\n", name,
-                  (double)get(&h->sum_billionths) / BILLION, name,
-                  (unsigned long long)total);
+        text_addf(out, "%llu\n", (unsigned long long)get(&s->count));
 }
 
-static bool is_empty(const struct histogram *h)
+static void print_counted(const struct metrics *m, const struct printer *p)
 {
-    for (size_t i = 0; i < BUCKETS_MAX; i++)
-        if (get(&h->bucket_counts[i]))
-            return false;
-    return true;
-}
+    for (size_t id = 0; id < FAMILY_COUNT; id++) {
+        const struct family *family = &families[id];
 
-/* Labels as a text of their own, in the arena of the output; "" without memory. */
-static const char *labels_of(const struct printer *p, const char *first,
-                             const char *first_value, const char *second,
-                             const char *second_value)
-{
-    struct text_buffer labels = {.arena = p->out->arena};
-
-    print_label(&labels, first, first_value);
-    text_add(&labels, ",", 1);
-    if (second) {
-        print_label(&labels, second, second_value);
-        text_add(&labels, ",", 1);
-    }
-    text_add(&labels, "", 1);
-    return labels.failed ? "" : labels.data;
-}
-
-static const char *route_name(const struct metrics *m, size_t i)
-{
-    return i < m->route_count ? m->routes[i].path : "none";
-}
-
-/* Routes of one path, one for each method, are one label: the method is another. */
-static const char *method_name(const struct metrics *m, size_t i)
-{
-    return i < m->route_count ? m->routes[i].method : "any";
-}
-
-static void print_check_failures(const struct metrics *m, const struct printer *p)
-{
-    print_family(p, "gridplan_check_failures_total", "counter",
-                 "Plans that the independent checker refused.");
-    for (size_t i = 0; i <= m->route_count; i++) {
-        uint64_t n = get(&m->counts[i].check_failure_count);
-
-        if (!n)
+        if (__atomic_load_n(&m->chains[id].series_count, __ATOMIC_RELAXED) == 0)
             continue;
-        text_add(p->out, "gridplan_check_failures_total{", 30);
-        print_label(p->out, "endpoint", route_name(m, i));
-        text_addf(p->out, "} %llu\n", (unsigned long long)n);
+        print_family(p, family->name, family->type == HISTOGRAM ? "histogram" : "counter",
+                     family->help);
+        for (size_t i = 0; i < CHAIN_COUNT; i++)
+            for (const struct series *s =
+                     __atomic_load_n(&m->chains[id].first[i], __ATOMIC_ACQUIRE);
+                 s; s = s->next)
+                print_series(p->out, family, s);
     }
 }
 
-static void print_requests(const struct metrics *m, const struct printer *p)
-{
-    print_family(p, "http_requests_total", "counter", "Requests answered.");
-    for (size_t i = 0; i <= m->route_count; i++)
-        for (size_t code = 0; code < STATUS_COUNT; code++) {
-            uint64_t n = get(&m->counts[i].status_counts[code]);
-
-            if (n)
-                text_addf(
-                    p->out, "http_requests_total{%scode=\"%zu\"} %llu\n",
-                    labels_of(p, "route", route_name(m, i), "method", method_name(m, i)),
-                    code + STATUS_FIRST, (unsigned long long)n);
-        }
-    print_family(p, "http_request_duration_seconds", "histogram",
-                 "Time from a request's header to its answer.");
-    for (size_t i = 0; i <= m->route_count; i++)
-        if (!is_empty(&m->counts[i].duration))
-            print_histogram(
-                p->out, "http_request_duration_seconds",
-                labels_of(p, "route", route_name(m, i), "method", method_name(m, i)),
-                &m->counts[i].duration, duration_bounds_s);
-}
-
-static void print_decisions(const struct metrics *m, const struct printer *p)
-{
-    print_family(p, "decision_duration_seconds", "histogram", "Time to make a decision.");
-    for (size_t i = 0; i < SERIES_SLOTS; i++) {
-        const struct series *s = &m->decisions.slots[i];
-
-        if (__atomic_load_n(&s->ready, __ATOMIC_ACQUIRE))
-            print_histogram(p->out, "decision_duration_seconds",
-                            labels_of(p, "endpoint", s->route ? s->route->path : "other",
-                                      "algorithm", s->name),
-                            &s->duration, duration_bounds_s);
-    }
-    print_family(p, "decision_gap_ratio", "histogram",
-                 "How far a decision may be from optimal.");
-    for (size_t i = 0; i < SERIES_SLOTS; i++) {
-        const struct series *s = &m->decisions.slots[i];
-
-        if (__atomic_load_n(&s->ready, __ATOMIC_ACQUIRE) && !is_empty(&s->gap))
-            print_histogram(p->out, "decision_gap_ratio",
-                            labels_of(p, "endpoint", s->route ? s->route->path : "other",
-                                      "algorithm", s->name),
-                            &s->gap, ratio_bounds);
-    }
-    print_family(p, "jobs_unplaced_total", "counter", "Jobs that found no resource.");
-    for (size_t i = 0; i < SERIES_SLOTS; i++) {
-        const struct series *s = &m->reasons.slots[i];
-
-        if (!__atomic_load_n(&s->ready, __ATOMIC_ACQUIRE))
-            continue;
-        text_add(p->out, "jobs_unplaced_total{", 20);
-        print_label(p->out, "reason", s->name);
-        text_addf(p->out, "} %llu\n", (unsigned long long)get(&s->count));
-    }
-    print_check_failures(m, p);
-    print_family(p, "gridplan_memory_estimate_ratio", "histogram",
-                 "Memory that requests took, of what they were guessed to take.");
-    for (size_t i = 0; i <= WORK_COMPUTE; i++)
-        if (!is_empty(&m->estimates[i]))
-            print_histogram(p->out, "gridplan_memory_estimate_ratio",
-                            labels_of(p, "work", work_names[i], NULL, NULL),
-                            &m->estimates[i], estimate_bounds);
-    print_family(p, "model_error_ratio", "histogram",
-                 "Relative error of predicted run times against observed ones.");
-    print_histogram(p->out, "model_error_ratio", "", &m->model_error, ratio_bounds);
-}
-
-static double resident_bytes(void)
+static double resident_bytes(void *unused)
 {
     FILE *file = fopen("/proc/self/statm", "re");
     size_t total = 0, resident = 0;
 
+    (void)unused;
     if (!file)
         return 0;
     if (fscanf(file, "%zu %zu", &total, &resident) != 2)
@@ -447,52 +549,134 @@ static double resident_bytes(void)
     return (double)resident * (double)sysconf(_SC_PAGESIZE);
 }
 
-static double cpu_s(void)
+static double cpu_s(void *unused)
 {
     struct timespec t;
 
+    (void)unused;
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec / BILLION;
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-static void print_one(const struct printer *p, const char *type, const char *name,
-                      const char *labels, const char *help, double value)
+/* Those of /proc/self/fd, but for ".", ".." and the one that reads it. */
+static double open_fds(void *unused)
 {
-    if (help)
-        print_family(p, name, type, help);
-    if (*labels)
-        text_addf(p->out, "%s{%s} %.15g\n", name, labels, value);
-    else
-        text_addf(p->out, "%s %.15g\n", name, value);
+    DIR *directory = opendir("/proc/self/fd");
+    double count = -3;
+
+    (void)unused;
+    if (!directory)
+        return 0;
+    while (readdir(directory))
+        count++;
+    closedir(directory);
+    return count;
 }
 
-static void print_process(const struct metrics *m, const struct printer *p)
+static double max_fds(void *unused)
 {
-    print_one(p, "gauge", "build_info", "version=\"" GRIDPLAN_VERSION "\"",
-              "The version that runs.", 1);
-    print_one(p, "gauge", "process_start_time_seconds", "",
-              "When the process started, since the epoch.", m->started_at_s);
-    print_one(p, "gauge", "process_resident_memory_bytes", "", "Memory in use.",
-              resident_bytes());
-    print_one(p, "counter", "process_cpu_seconds_total", "", "Processor time used.",
-              cpu_s());
-    print_one(p, "counter", "gridplan_contract_violations_total", "",
-              "Members of answers that had no value although they are described as never "
-              "null.",
-              (double)json_broken_promises());
-    print_one(p, "counter", "gridplan_renamed_members_total", "",
-              "Members of requests that were called by a name of earlier releases.",
-              (double)get(&m->renamed_count));
-    print_one(p, "counter", "log_lines_dropped_total", "",
-              "Log lines lost because nobody read stderr.", (double)log_dropped_count());
+    struct rlimit limit;
+
+    (void)unused;
+    return getrlimit(RLIMIT_NOFILE, &limit) == 0 ? (double)limit.rlim_cur : 0;
+}
+
+static double one(void *unused)
+{
+    (void)unused;
+    return 1;
+}
+
+static double log_dropped(void *unused)
+{
+    (void)unused;
+    return (double)log_dropped_count();
+}
+
+static double broken_promises(void *unused)
+{
+    (void)unused;
+    return (double)json_broken_promises();
+}
+
+static double read_counter(void *counter)
+{
+    return (double)get(counter);
+}
+
+static double read_number(void *number)
+{
+    return *(const double *)number;
+}
+
+/* Under its name of now, or that of the release before. */
+static void print_rows(const struct printer *p, const struct metric_row *rows,
+                       size_t count, bool by_former_name)
+{
+    const char *family = "";
+
+    for (size_t i = 0; i < count; i++) {
+        const struct metric_row *row = &rows[i];
+        const char *name = row->name + (by_former_name ? strlen(PREFIX) : 0);
+
+        if (by_former_name && !row->had_no_prefix)
+            continue;
+        if (strcmp(family, row->name) != 0)
+            print_family(p, name, row->type == METRIC_COUNTER ? "counter" : "gauge",
+                         row->help);
+        if (*row->labels)
+            text_addf(p->out, "%s{%s} %.15g\n", name, row->labels,
+                      row->read(row->context));
+        else
+            text_addf(p->out, "%s %.15g\n", name, row->read(row->context));
+        family = row->name;
+    }
+}
+
+/* What every process has. */
+static void print_process(struct metrics *m, const struct printer *p)
+{
+    const struct metric_row rows[] = {
+        {METRIC_GAUGE, PREFIX "build_info", "version=\"" GRIDPLAN_VERSION "\"",
+         "The version that runs.", one, NULL, true},
+        {METRIC_GAUGE, "process_start_time_seconds", "",
+         "When the process started, since the epoch.", read_number, &m->started_at_s,
+         false},
+        {METRIC_GAUGE, "process_resident_memory_bytes", "", "Memory in use.",
+         resident_bytes, NULL, false},
+        {METRIC_COUNTER, "process_cpu_seconds_total", "", "Processor time used.", cpu_s,
+         NULL, false},
+        {METRIC_GAUGE, "process_open_fds", "", "File descriptors that are open.",
+         open_fds, NULL, false},
+        {METRIC_GAUGE, "process_max_fds", "", "File descriptors at most.", max_fds, NULL,
+         false},
+        {METRIC_COUNTER, PREFIX "contract_violations_total", "",
+         "Members of answers that had no value although they are described as never "
+         "null.",
+         broken_promises, NULL, false},
+        {METRIC_COUNTER, PREFIX "renamed_members_total", "",
+         "Members of requests that were called by a name of earlier releases.",
+         read_counter, &m->renamed_count, false},
+        {METRIC_COUNTER, PREFIX "metrics_dropped_total", "",
+         "Events not counted, because their family has too many series.", read_counter,
+         &m->dropped_count, false},
+        {METRIC_COUNTER, PREFIX "log_lines_dropped_total", "",
+         "Log lines lost because nobody read stderr.", log_dropped, NULL, true},
+    };
+    size_t count = sizeof(rows) / sizeof(rows[0]);
+
+    print_rows(p, rows, count, false);
+    if (m->with_former)
+        print_rows(p, rows, count, true);
 }
 
 /* One series of an owner. */
 static void print_owner(const struct printer *p, const char *owner, const char *work,
                         const char *state, size_t count)
 {
-    text_addf(p->out, "gridplan_owner_jobs{%sstate=\"%s\"} %zu\n",
-              labels_of(p, "owner", owner, "work", work), state, count);
+    text_addf(p->out, PREFIX "owner_jobs{");
+    print_label(p->out, "owner", owner);
+    text_addf(p->out, ",work=\"%s\",state=\"%s\"} %zu\n", work, state, count);
 }
 
 static void print_owner_states(const struct printer *p, const char *work,
@@ -528,28 +712,21 @@ static void print_queue_owners(const struct printer *p, const char *work,
 
 static void print_owners(const struct printer *p, const struct governor_stats *governor)
 {
-    print_family(p, "gridplan_owner_jobs", "gauge",
+    print_family(p, PREFIX "owner_jobs", "gauge",
                  "What the largest tenants or addresses have under way.");
     print_queue_owners(p, work_names[WORK_COMPUTE], &governor->queues[GOVERNOR_COMPUTE]);
     print_queue_owners(p, work_names[WORK_QUERY], &governor->queues[GOVERNOR_QUERY]);
 }
 
-void metrics_print(const struct metrics *m, const struct governor_stats *governor,
+void metrics_print(struct metrics *m, const struct governor_stats *governor,
                    bool openmetrics, struct text_buffer *out)
 {
     const struct printer p = {out, openmetrics};
-    const char *family = "";
 
-    print_requests(m, &p);
-    print_decisions(m, &p);
-    for (size_t i = 0; i < m->asked_count; i++) {
-        const struct asked *row = &m->asked[i];
-
-        print_one(&p, row->type == METRIC_COUNTER ? "counter" : "gauge", row->name,
-                  row->labels, strcmp(family, row->name) == 0 ? NULL : row->help,
-                  row->read(row->context));
-        family = row->name;
-    }
+    print_counted(m, &p);
+    print_rows(&p, m->asked, m->asked_count, false);
+    if (m->with_former)
+        print_rows(&p, m->asked, m->asked_count, true);
     print_process(m, &p);
     if (governor)
         print_owners(&p, governor);

@@ -8,6 +8,7 @@
 #include "service/clock.h"
 #include "service/config.h"
 #include "service/door.h"
+#include "service/etag.h"
 #include "service/governor.h"
 #include "service/gzip.h"
 #include "service/hash.h"
@@ -95,14 +96,40 @@ static enum error_code read_path_values(struct request *rq)
     return OK;
 }
 
+/* The row whose path has no {names}, by halves; NULL: none, or the table is not sorted.
+ */
+static const struct route *find_literal(const struct route *table, const char *method,
+                                        const char *path)
+{
+    size_t low = 0, high = 0;
+
+    while (table[high].method)
+        high++;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (strcmp(table[middle].path, path) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (; table[low].method && strcmp(table[low].path, path) == 0; low++)
+        if (strcmp(table[low].method, method) == 0)
+            return &table[low];
+    return NULL;
+}
+
 const struct route *route_find(const struct route *table, const char *method,
                                const char *path, char *allow, enum error_code *code)
 {
     const char *wanted = strcmp(method, "HEAD") == 0 ? "GET" : method;
-    const struct route *found = NULL;
+    const struct route *found = find_literal(table, wanted, path);
     bool path_exists = false;
 
     allow[0] = 0;
+    *code = OK;
+    if (found)
+        return found;
     for (const struct route *r = table; r->method; r++) {
         bool literal;
 
@@ -1104,21 +1131,13 @@ const char *route_reply_header(const struct reply *reply, const char *name)
     return NULL;
 }
 
-/* Whether an If-None-Match header names the tag. */
-static bool names_tag(const char *header, const char *tag)
-{
-    const char *at = strstr(header, tag);
-
-    return strcmp(header, "*") == 0 || (at && strchr(", \t", at[strlen(tag)]));
-}
-
 static void apply_conditions(struct request *rq)
 {
     const char *tag = route_reply_header(rq->reply, "ETag");
     bool reads = strcmp(rq->route->method, "GET") == 0;
 
-    if (!reads || !tag || !rq->message->if_none_match || rq->reply->status != 200 ||
-        !names_tag(rq->message->if_none_match, tag))
+    if (!reads || !tag || rq->reply->status != 200 ||
+        !etag_matches_weakly(rq->message->if_none_match, tag))
         return;
     if (rq->reply->body_length >= GZIP_REPLY_MIN_BYTES)
         reply_header_add(rq->reply, "Vary", "Accept-Encoding"); /* as with the body */
@@ -1213,6 +1232,18 @@ static void make_request_id(const char *given, char *id)
         uuid_make(id);
 }
 
+/* Of a request that was refused whole nothing was stored. */
+static void count_rows(const struct request *rq)
+{
+    struct metrics_rows rows = rq->ingested;
+
+    if (!rq->route || !(rq->route->flags & ROUTE_BULK) || rq->reply->status >= 500)
+        return;
+    if (rq->reply->status >= 400)
+        rows = (struct metrics_rows){.refused_count = rows.refused_count};
+    metrics_ingested(rq->service->metrics, rq->route, &rows);
+}
+
 /* The line in the log and the counts in the metrics. */
 static void account(const struct request *rq)
 {
@@ -1237,9 +1268,11 @@ static void account(const struct request *rq)
 
     metrics_request(rq->service->metrics, rq->route, rq->reply->status, duration_s);
     if (rq->algorithm && rq->reply->status == 200)
-        metrics_decision(rq->service->metrics, rq->route, rq->algorithm, duration_s,
-                         rq->gap_ratio);
-    if (!log_wants(LOG_INFO) && rq->reply->status < 500)
+        metrics_decision(rq->service->metrics, rq->route, rq->algorithm,
+                         rq->decision_status, duration_s, rq->gap_ratio);
+    count_rows(rq);
+    access.is_probe = rq->route && rq->route->flags & ROUTE_PROBE;
+    if (!log_wants(log_request_level(&access)))
         return;
     if (traced)
         access.trace_id = arena_try_text(rq->arena, rq->message->traceparent + 3, 32);

@@ -61,7 +61,8 @@ enum route_flag {
     ROUTE_RUN = 1 << 18, /* work without a client: GET says Retry-After while it goes
                             on; DELETE ends it (202) or removes it (204) */
     ROUTE_TELLS_STATE = 1 << 19, /* 503 has the answer too: the state */
-    ROUTE_PROBE = 1 << 20,       /* on the listener for probes and metrics too; */
+    ROUTE_PROBE = 1 << 20,       /* on the listener for probes and metrics too, and in
+                                    the log only when it goes wrong; */
     ROUTE_METRICS = 1 << 21,     /* when there is one, on the first one no more */
 };
 
@@ -149,6 +150,11 @@ enum route_next {
     ROUTE_NEEDS_TIME      /* call again in KEYED_POLL_S, in a slot for queries */
 };
 
+/* What became of the records of a bulk route. */
+struct metrics_rows {
+    size_t stored_count, duplicate_count, refused_count;
+};
+
 struct raw_body {
     const char *text; /* as it came, decompressed, with a NUL behind it */
     size_t length;
@@ -218,6 +224,7 @@ struct request {
     const struct store_parts *parts; /* likewise: what is complete of it already, and
                                         where to leave more; NULL: nowhere */
     double gap_ratio;                /* for metrics; NAN: none */
+    struct metrics_rows ingested;    /* for metrics: of a bulk route */
     enum answer_form form;           /* set by request_answer_as() */
     struct raw_body drawn;           /* the answer in that form; text NULL: JSON only */
     void *out;                       /* what the route's response table prints */

@@ -397,19 +397,11 @@ KEY_STAT(read_keys_waiting, waiting_count)
 KEY_STAT(read_replays, replay_count)
 KEY_STAT(read_takeovers, takeover_count)
 
-struct metric_row {
-    enum metric_type type;
-    const char *name, *labels, *help;
-    metric_fn *read;
-    void *context; /* NULL: left out */
-};
-
 static void add_rows(struct metrics *m, const struct metric_row *rows, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        if (rows[i].context)
-            metrics_add(m, rows[i].type, rows[i].name, rows[i].labels, rows[i].help,
-                        rows[i].read, rows[i].context);
+        if (rows[i].context) /* else there is nothing to ask */
+            metrics_add(m, &rows[i]);
 }
 
 /* Of Idempotency-Keys, and of the database's bad days. */
@@ -418,30 +410,31 @@ static void add_key_metrics(struct service *s)
     const struct metric_row rows[] = {
         {METRIC_GAUGE, "gridplan_keys_held", "",
          "Computations under an Idempotency-Key under way.", read_keys_held,
-         s->idempotency},
+         s->idempotency, false},
         {METRIC_GAUGE, "gridplan_keys_waiting", "",
          "Requests that wait for the answer to their Idempotency-Key.", read_keys_waiting,
-         s->idempotency},
+         s->idempotency, false},
         {METRIC_COUNTER, "gridplan_replays_total", "",
-         "Answers given again to an Idempotency-Key.", read_replays, s->idempotency},
+         "Answers given again to an Idempotency-Key.", read_replays, s->idempotency,
+         false},
         {METRIC_COUNTER, "gridplan_takeovers_total", "",
          "Keys taken over from replicas that were silent.", read_takeovers,
-         s->idempotency},
+         s->idempotency, false},
         {METRIC_COUNTER, "gridplan_db_waits_shed_total", "",
          "Requests refused at once as many waited long for a connection.", read_shed,
-         s->db},
+         s->db, false},
         {METRIC_COUNTER, "gridplan_partition_retries_total", "",
          "Statements that met a partition being made, and were sent again.",
-         read_partition_retries, s->db},
+         read_partition_retries, s->db, false},
         {METRIC_COUNTER, "gridplan_partition_rows_moved_total", "",
          "Rows moved out of a default partition to one that was made after them.",
-         read_moved_rows, s->db ? s : NULL},
+         read_moved_rows, s->db ? s : NULL, false},
         {METRIC_COUNTER, "gridplan_check_escaped_total", "",
          "Values that the database refused and the service had let through.",
-         read_checks_escaped, s->db},
+         read_checks_escaped, s->db, false},
         {METRIC_COUNTER, "gridplan_commits_unconfirmed_total", "",
          "Transactions of which no confirmation came, of the standby or at all.",
-         read_unconfirmed, s->db},
+         read_unconfirmed, s->db, false},
     };
 
     add_rows(s->metrics, rows, sizeof(rows) / sizeof(rows[0]));
@@ -451,31 +444,33 @@ static void add_governor_metrics(struct service *s)
 {
     const struct metric_row rows[] = {
         {METRIC_GAUGE, "gridplan_compute_parked", "",
-         "Computations that have begun and wait for others.", read_parked, s->governor},
+         "Computations that have begun and wait for others.", read_parked, s->governor,
+         false},
         {METRIC_GAUGE, "gridplan_compute_threads", "", "Threads behind the workers.",
-         read_threads, s->governor},
+         read_threads, s->governor, false},
         {METRIC_COUNTER, "gridplan_compute_looks_total", "",
-         "Times a computation was charged for what it used.", read_looks, s->governor},
+         "Times a computation was charged for what it used.", read_looks, s->governor,
+         false},
         {METRIC_COUNTER, "gridplan_compute_parkings_total", "",
-         "Times a computation was parked.", read_parkings, s->governor},
+         "Times a computation was parked.", read_parkings, s->governor, false},
         {METRIC_GAUGE, "gridplan_compute_spread_seconds", "",
          "By how much one owner with work is ahead of another, in weighted processor "
          "time.",
-         read_spread, s->governor},
+         read_spread, s->governor, false},
         {METRIC_GAUGE, "gridplan_memory_leased_bytes", "pool=\"body\"",
-         "Memory that requests hold.", read_body_leases, s->governor},
+         "Memory that requests hold.", read_body_leases, s->governor, false},
         {METRIC_GAUGE, "gridplan_memory_leased_bytes", "pool=\"work\"",
-         "Memory that requests hold.", read_work_leases, s->governor},
+         "Memory that requests hold.", read_work_leases, s->governor, false},
         {METRIC_COUNTER, "gridplan_memory_refused_total", "pool=\"body\",status=\"503\"",
-         "Requests and leases refused.", read_body_busy, s->governor},
+         "Requests and leases refused.", read_body_busy, s->governor, false},
         {METRIC_COUNTER, "gridplan_memory_refused_total", "pool=\"body\",status=\"413\"",
-         "Requests and leases refused.", read_body_large, s->governor},
+         "Requests and leases refused.", read_body_large, s->governor, false},
         {METRIC_COUNTER, "gridplan_memory_refused_total", "pool=\"work\",status=\"503\"",
-         "Requests and leases refused.", read_work_busy, s->governor},
+         "Requests and leases refused.", read_work_busy, s->governor, false},
         {METRIC_COUNTER, "gridplan_memory_refused_total", "pool=\"work\",status=\"413\"",
-         "Requests and leases refused.", read_work_large, s->governor},
+         "Requests and leases refused.", read_work_large, s->governor, false},
         {METRIC_COUNTER, "gridplan_memory_refused_total", "pool=\"work\",status=\"429\"",
-         "Requests and leases refused.", read_work_limited, s->governor},
+         "Requests and leases refused.", read_work_limited, s->governor, false},
     };
 
     add_rows(s->metrics, rows, sizeof(rows) / sizeof(rows[0]));
@@ -484,46 +479,46 @@ static void add_governor_metrics(struct service *s)
 static void add_metrics(struct service *s, struct http *http)
 {
     const struct metric_row rows[] = {
-        {METRIC_GAUGE, "http_connections", "", "Open connections.", read_connections,
-         http},
-        {METRIC_GAUGE, "http_requests_in_flight", "", "Requests under way.",
-         read_requests, http},
-        {METRIC_GAUGE, "http_body_memory_bytes", "", "Memory in use for large bodies.",
-         read_body_bytes, http},
-        {METRIC_COUNTER, "http_slow_connections_closed_total", "",
+        {METRIC_GAUGE, "gridplan_http_connections", "", "Open connections.",
+         read_connections, http, true},
+        {METRIC_GAUGE, "gridplan_http_requests_in_flight", "", "Requests under way.",
+         read_requests, http, true},
+        {METRIC_GAUGE, "gridplan_http_body_memory_bytes", "",
+         "Memory in use for large bodies.", read_body_bytes, http, true},
+        {METRIC_COUNTER, "gridplan_http_slow_connections_closed_total", "",
          "Connections closed because they were too slow or idle too long.", read_slow,
-         http},
-        {METRIC_COUNTER, "http_idle_connections_closed_total", "",
-         "Idle connections closed to make room.", read_idle, http},
-        {METRIC_COUNTER, "http_clients_gone_total", "",
-         "Requests whose client hung up while they ran.", read_gone, http},
-        {METRIC_COUNTER, "http_requests_refused_total", "",
-         "Requests refused because a queue was full.", read_refused, http},
-        {METRIC_GAUGE, "worker_queue_depth", "pool=\"compute\"", "Requests that wait.",
-         read_queued, s->governor},
-        {METRIC_GAUGE, "worker_queue_depth", "pool=\"query\"", "Requests that wait.",
-         read_queries_queued, s->governor},
-        {METRIC_GAUGE, "worker_running", "pool=\"compute\"", "Requests that run.",
-         read_computing, s->governor},
-        {METRIC_GAUGE, "worker_running", "pool=\"query\"", "Requests that run.",
-         read_querying, s->governor},
-        {METRIC_GAUGE, "simulations_running", "",
+         http, true},
+        {METRIC_COUNTER, "gridplan_http_idle_connections_closed_total", "",
+         "Idle connections closed to make room.", read_idle, http, true},
+        {METRIC_COUNTER, "gridplan_http_clients_gone_total", "",
+         "Requests whose client hung up while they ran.", read_gone, http, true},
+        {METRIC_COUNTER, "gridplan_http_requests_refused_total", "",
+         "Requests refused because a queue was full.", read_refused, http, true},
+        {METRIC_GAUGE, "gridplan_worker_queue_depth", "pool=\"compute\"",
+         "Requests that wait.", read_queued, s->governor, true},
+        {METRIC_GAUGE, "gridplan_worker_queue_depth", "pool=\"query\"",
+         "Requests that wait.", read_queries_queued, s->governor, true},
+        {METRIC_GAUGE, "gridplan_worker_running", "pool=\"compute\"",
+         "Requests that run.", read_computing, s->governor, true},
+        {METRIC_GAUGE, "gridplan_worker_running", "pool=\"query\"", "Requests that run.",
+         read_querying, s->governor, true},
+        {METRIC_GAUGE, "gridplan_simulations_running", "",
          "Simulations without a client that this process plays.", read_simulations,
-         s->db ? s : NULL},
-        {METRIC_GAUGE, "db_pool_size", "", "Database connections at most.",
-         read_pool_size, s->db},
-        {METRIC_GAUGE, "db_pool_connected", "", "Database connections that are open.",
-         read_connected, s->db},
-        {METRIC_GAUGE, "db_pool_in_use", "", "Database connections in use.", read_in_use,
-         s->db},
-        {METRIC_COUNTER, "db_statements_total", "", "Statements sent.", read_statements,
-         s->db},
-        {METRIC_COUNTER, "db_statement_failures_total", "", "Statements that failed.",
-         read_statement_failures, s->db},
-        {METRIC_COUNTER, "db_pool_waits_total", "", "Times a connection was waited for.",
-         read_waits, s->db},
-        {METRIC_COUNTER, "db_connections_lost_total", "",
-         "Database connections that broke.", read_lost, s->db},
+         s->db ? s : NULL, true},
+        {METRIC_GAUGE, "gridplan_db_pool_size", "", "Database connections at most.",
+         read_pool_size, s->db, true},
+        {METRIC_GAUGE, "gridplan_db_pool_connected", "",
+         "Database connections that are open.", read_connected, s->db, true},
+        {METRIC_GAUGE, "gridplan_db_pool_in_use", "", "Database connections in use.",
+         read_in_use, s->db, true},
+        {METRIC_COUNTER, "gridplan_db_statements_total", "", "Statements sent.",
+         read_statements, s->db, true},
+        {METRIC_COUNTER, "gridplan_db_statement_failures_total", "",
+         "Statements that failed.", read_statement_failures, s->db, true},
+        {METRIC_COUNTER, "gridplan_db_pool_waits_total", "",
+         "Times a connection was waited for.", read_waits, s->db, true},
+        {METRIC_COUNTER, "gridplan_db_connections_lost_total", "",
+         "Database connections that broke.", read_lost, s->db, true},
     };
 
     add_rows(s->metrics, rows, sizeof(rows) / sizeof(rows[0]));
@@ -582,7 +577,7 @@ static enum error_code open_service(struct service *s, struct error *err)
     keys.db = s->db;
     keys.governor = s->governor;
     TRY(idempotency_create(&keys, &s->idempotency, err));
-    s->metrics = metrics_create(s->routes);
+    s->metrics = metrics_create(config->metrics_names == CONFIG_METRICS_BOTH);
     s->auth = auth_create(config->auth_required, config->unknown_keys_per_address_per_s,
                           s->db ? find_key : NULL, s->db);
     s->limits = ratelimit_create(RATE_BUCKETS);

@@ -6,6 +6,7 @@
 #include "tests/answers.hpp"
 #include "tests/api.hpp"
 #include "tests/database.hpp"
+#include "tests/exposition.hpp"
 #include "tests/system.hpp"
 
 #include <algorithm>
@@ -127,5 +128,8 @@ TEST_CASE("the answers to all examples are the recorded ones", "[answers][db]")
         api_reply reply = a.call(r->method, r->path, request_of(path));
         found.add(path.stem(), reply.status, reply.headers["Content-Type"], reply.body);
     }
+    std::string metrics = a.get("/metrics").body;
+    CHECK(check_exposition(metrics) <= 1500);
+    CHECK(metrics.size() <= 150 * 1024);
     found.check();
 }

@@ -73,7 +73,7 @@ class api
         service_.routes = routes();
         service_.description = test_document();
         service_.draw = answer_form_draw;
-        service_.metrics = metrics_create(routes());
+        service_.metrics = metrics_create(false);
         if (!database.empty()) {
             db_options options{};
             size_t applied = 0;

@@ -65,6 +65,7 @@ TEST_CASE("what the database refuses is told apart, and not in its words", "[db]
         {"23503", "", ERR_CONFLICT, ""},
         {"53100", "", ERR_UNAVAILABLE, ""},
         {"53300", "", ERR_UNAVAILABLE, ""},
+        {"53400", "", ERR_UNAVAILABLE, ""},
         {"25006", "", ERR_UNAVAILABLE, ""},
         {"57014", "", ERR_UNAVAILABLE, ""},
         {"57P01", "", ERR_UNAVAILABLE, ""},
@@ -410,6 +411,82 @@ TEST_CASE("a keyed request that meets a partition being made is run again", "[ap
                            table + "; DROP SEQUENCE " + table)
                               .c_str(),
                           &err));
+}
+
+static db_options small_pool()
+{
+    db_options o = test_db_options();
+
+    o.pool_size = 4;
+    o.wait_timeout_s = 0.3;
+    return o;
+}
+
+TEST_CASE("a statement for which the server has no connection costs the pool one", "[db]")
+{
+    NEED_DATABASE();
+    for (const char *sqlstate : {"53300", "53400"}) {
+        INFO(sqlstate);
+        test_db d(small_pool());
+        std::vector<std::unique_ptr<test_session>> held;
+        test_session s(d);
+        error err{};
+
+        for (int i = 0; i < 3; i++) {
+            held.push_back(std::make_unique<test_session>(d));
+            REQUIRE_OK(db_begin(*held.back(), &err));
+        }
+        CHECK(db_execute(s, raise("53200").c_str(), &err) == ERR_UNAVAILABLE);
+        CHECK(stats_of(d).connected_count == 4);
+        CHECK(db_execute(s, raise(sqlstate).c_str(), &err) == ERR_UNAVAILABLE);
+        CHECK(stats_of(d).connected_count == 3);
+        CHECK(db_execute(s, "SELECT 1", &err) != OK); // there are three for a while
+        CHECK(stats_of(d).connected_count == 3);
+        db_rollback(*held[0]);
+        CHECK(db_execute(s, "SELECT 1", &err) == OK);
+
+        // But never none.
+        test_db one(small_pool());
+        test_session t(one);
+        for (int i = 0; i < 3; i++) {
+            CHECK(db_execute(t, raise(sqlstate).c_str(), &err) == ERR_UNAVAILABLE);
+            CHECK(db_execute(t, "SELECT 1", &err) == OK);
+        }
+    }
+}
+
+// How many connections the database takes: `more` than it has, or any.
+static void limit_connections(db_session *s, const char *more)
+{
+    error err{};
+    const std::string sql =
+        std::string("DO $$ BEGIN EXECUTE format('ALTER DATABASE %I CONNECTION LIMIT %s',"
+                    " current_database(), ") +
+        more + "); END $$";
+
+    REQUIRE_OK(db_execute(s, sql.c_str(), &err));
+}
+
+TEST_CASE("a pool that gets no further connection does with those it has", "[db]")
+{
+    NEED_DATABASE();
+    store_fixture f;
+    error &err = f.err;
+    test_db d(small_pool());
+    test_session a(d), b(d), c(d);
+
+    limit_connections(f.s, "2 + (SELECT count(*) FROM pg_stat_activity"
+                           " WHERE datname = current_database())");
+    bool has_two = db_begin(a, &err) == OK && db_begin(b, &err) == OK;
+    error_code third = db_begin(c, &err);
+    limit_connections(f.s, "-1");
+    CHECK(has_two);
+    CHECK(third != OK);
+    usleep(300000); // so that a server that was merely away would be asked again
+    CHECK(db_begin(c, &err) != OK);
+    CHECK(stats_of(d).connected_count == 2);
+    db_rollback(b);
+    CHECK(db_begin(c, &err) == OK);
 }
 
 TEST_CASE("nobody takes the whole pool while others wait", "[db]")

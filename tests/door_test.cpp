@@ -141,7 +141,7 @@ struct server {
         REQUIRE(config_read(no_environment, flags.data(), &c, a, &err) == OK);
         s.config = &c;
         s.routes = door_routes;
-        s.metrics = metrics_create(door_routes);
+        s.metrics = metrics_create(false);
         s.auth = auth_create(c.auth_required, c.unknown_keys_per_address_per_s,
                              find_in_list, &keys);
         s.governor = test_governor(1, 16);
@@ -792,6 +792,9 @@ TEST_CASE(
                 CHECK(connection.is_closed(5));
             }
         }
+    client nameless(s.port()); // the library's own words
+    REQUIRE(nameless.put("POST /tell HTTP/1.1\r\n" + json + two + "\r\n"));
+    CHECK(nameless.get(10).status == 400);
     // A page may read; what it may see of that the browser decides by the origin.
     client c(s.port());
     CHECK(ask(c, get("/tell", "Origin: https://evil.example\r\n")).status == 200);

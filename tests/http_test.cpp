@@ -195,7 +195,7 @@ struct server {
         REQUIRE(config_read(no_environment, flags.data(), &c, a, &err) == OK);
         s.config = &c;
         s.routes = test_routes;
-        s.metrics = metrics_create(test_routes);
+        s.metrics = metrics_create(false);
         governor_options options = governor_options_of(&c);
         s.governor = governor_create(&options);
         s.lookups = worker_pool_create("lookup", lookups_at_once(c.query_workers),
@@ -1206,10 +1206,14 @@ TEST_CASE("the program starts without a database and ends with SIGTERM",
     REQUIRE(c.put(get("/metrics")));
     std::string metrics = c.get().body;
     for (const char *name :
-         {"http_connections 1\n", "worker_queue_depth{pool=\"compute\"} 0\n",
-          "build_info{",
-          "http_requests_total{route=\"/livez\",method=\"GET\",code=\"200\"} 1\n"})
+         {"\ngridplan_http_connections 1\n",
+          "\ngridplan_worker_queue_depth{pool=\"compute\"} 0\n",
+          "\ngridplan_build_info{version=",
+          "\ngridplan_http_requests_total{route=\"/livez\",code=\"200\"} 1\n"})
         CHECK_THAT(metrics, Catch::Contains(name));
+    CHECK_THAT(metrics, !Catch::Contains("\nhttp_connections"));
+    REQUIRE(c.put(get("/v1/algorithms")));
+    CHECK(c.get().status == 200);
     kill(p.pid, SIGHUP);
     REQUIRE(c.put(get("/livez")));
     CHECK(c.get().status == 200);
@@ -1217,8 +1221,69 @@ TEST_CASE("the program starts without a database and ends with SIGTERM",
     int status = p.end();
     CHECK(WIFEXITED(status));
     CHECK(WEXITSTATUS(status) == 0);
-    CHECK_THAT(p.text, Catch::Contains("\"route\":\"/livez\"") &&
+    CHECK_THAT(p.text, Catch::Contains("\"route\":\"/v1/algorithms\"") &&
                            Catch::Contains("\"msg\":\"ended\""));
+    for (const char *probe : {"/livez", "/readyz", "/metrics"})
+        CHECK_THAT(p.text, !Catch::Contains("\"route\":\"" + std::string(probe) + "\""));
+}
+
+TEST_CASE("probes and scrapes are in the log when everything is, or when they fail",
+          "[http][program]")
+{
+    program p({"--log-level", "debug", "--metrics-names", "both"});
+    REQUIRE(p.port > 0);
+    client c(p.port);
+
+    for (const char *probe : {"/livez", "/readyz", "/metrics"}) {
+        REQUIRE(c.put(get(probe)));
+        CHECK(c.get().status == 200);
+    }
+    REQUIRE(c.put(get("/metrics")));
+    CHECK_THAT(
+        c.get().body,
+        Catch::Contains("\nhttp_connections 1\n") &&
+            Catch::Contains("\ngridplan_http_connections 1\n") &&
+            Catch::Contains("\nhttp_requests_total{route=\"/livez\",method=\"GET\","
+                            "code=\"200\"} 1\n"));
+    kill(p.pid, SIGTERM);
+    p.end();
+    for (const char *probe : {"/livez", "/readyz", "/metrics"})
+        CHECK_THAT(p.text, Catch::Contains("\"route\":\"" + std::string(probe) + "\""));
+
+    program down({"--database", "postgresql://127.0.0.1:1/x"});
+    REQUIRE(down.port > 0);
+    client d(down.port);
+    REQUIRE(d.put(get("/readyz")));
+    CHECK(d.get().status == 503);
+    kill(down.pid, SIGTERM);
+    down.end();
+    CHECK_THAT(down.text, Catch::Contains("\"route\":\"/readyz\""));
+}
+
+TEST_CASE("the largest owners are told on the listener of operators only",
+          "[http][program]")
+{
+    program alone({}), p({"--admin-bind", "127.0.0.1"});
+    REQUIRE(alone.port > 0);
+    REQUIRE(p.port > 0);
+    std::string admin = "probes and metrics alone on 127.0.0.1 port ";
+    while (p.text.find(admin) == std::string::npos && p.read_more())
+        ;
+    REQUIRE(p.text.find(admin) != std::string::npos);
+    client first(p.port),
+        second(atoi(p.text.c_str() + p.text.find(admin) + admin.size())),
+        only(alone.port);
+
+    REQUIRE(first.put(get("/metrics")));
+    CHECK(first.get().status == 404);
+    REQUIRE(second.put(get("/metrics")));
+    std::string told = second.get().body;
+    CHECK_THAT(told, Catch::Contains("\ngridplan_owner_jobs{owner=\"other\",") &&
+                         Catch::Contains("\ngridplan_http_connections "));
+    REQUIRE(only.put(get("/metrics")));
+    answer r = only.get();
+    CHECK(r.status == 200);
+    CHECK_THAT(r.body, !Catch::Contains("owner_jobs") && !Catch::Contains("owner="));
 }
 
 TEST_CASE("a second signal stops the server at once", "[http][program]")

@@ -1,5 +1,6 @@
 // service_test.cpp - the modules of service/ that need neither socket nor database:
 // settings, worker pool, gzip, rate limiter, keys, metrics, log, identifiers.
+#include "exposition.hpp"
 #include "support.hpp"
 
 #include <atomic>
@@ -7,6 +8,7 @@
 #include <cmath>
 #include <cstring>
 #include <memory>
+#include <regex>
 #include <set>
 #include <sstream>
 #include <thread>
@@ -637,7 +639,7 @@ static const route metric_routes[] = {
     {},
 };
 
-static std::string metrics_text(const metrics *m, bool openmetrics,
+static std::string metrics_text(metrics *m, bool openmetrics,
                                 const struct governor_stats *owners = nullptr)
 {
     test_arena a;
@@ -652,7 +654,7 @@ static std::string metrics_text(const metrics *m, bool openmetrics,
 TEST_CASE("the largest owners have series of their own, and no more than so many",
           "[service][metrics]")
 {
-    metrics *m = metrics_create(metric_routes);
+    metrics *m = metrics_create(false);
     auto stats = std::make_unique<struct governor_stats>();
     governor_queue_stats &queue = stats->queues[GOVERNOR_COMPUTE];
 
@@ -693,92 +695,215 @@ TEST_CASE("the largest owners have series of their own, and no more than so many
     metrics_close(m);
 }
 
-TEST_CASE("metrics are printed in both formats", "[service][metrics]")
+static void add_row(metrics *m, enum metric_type type, const char *name,
+                    const char *labels, metric_fn *read, bool had_no_prefix)
 {
-    metrics *m = metrics_create(metric_routes);
-    REQUIRE(m);
+    metric_row row{type, name, labels, "Things.", read, nullptr, had_no_prefix};
 
+    CHECK(metrics_add(m, &row));
+}
+
+/* Some of everything. */
+static void count_some(metrics *m)
+{
+    metrics_rows rows{3, 2, 1};
+
+    metrics_request(m, &metric_routes[0], 200, 0.002);
     metrics_request(m, &metric_routes[1], 200, 0.003);
     metrics_request(m, &metric_routes[1], 200, 400);
     metrics_request(m, nullptr, 404, 0.0001);
-    metrics_decision(m, &metric_routes[1], "min_min", 0.02, 0.004);
-    metrics_decision(m, &metric_routes[1], "a\"b\\c\n", 0.02, NAN);
+    metrics_decision(m, &metric_routes[1], "min_min", DECISION_OPTIMAL, 0.02, 0);
+    metrics_decision(m, &metric_routes[1], "min_min", DECISION_CUT, 0.04, 0.004);
+    metrics_decision(m, &metric_routes[1], "a\"b\\c\n", DECISION_CUT, 0.02, NAN);
     metrics_unplaced(m, "memory_bytes", 3);
+    metrics_unplaced(m, "none", 0);
     metrics_check_failure(m, &metric_routes[1]);
+    metrics_estimate(m, &metric_routes[1], 0.5);
+    metrics_queue_wait(m, &metric_routes[1], 0.05);
+    metrics_model_error(m, "linear", 0.25);
+    metrics_model_error(m, "linear", NAN);
+    metrics_forecast_error(m, "mean", 0.15);
+    metrics_ingested(m, &metric_routes[1], &rows);
+    rows = {1, 0, 0};
+    metrics_ingested(m, &metric_routes[1], &rows);
+    metrics_refit(m, "linear", "refine", 0.5);
     metrics_renamed(m, 2);
     metrics_renamed(m, 1);
+    add_row(
+        m, METRIC_COUNTER, "gridplan_things_total", "", [](void *) { return 7.0; },
+        false);
+    add_row(
+        m, METRIC_GAUGE, "gridplan_depth", "pool=\"x\"", [](void *) { return 1.5; },
+        true);
+    add_row(
+        m, METRIC_GAUGE, "gridplan_depth", "pool=\"y\"", [](void *) { return 2.5; },
+        true);
+}
+
+TEST_CASE("metrics are printed in both formats", "[service][metrics]")
+{
+    metrics *m = metrics_create(false);
+    REQUIRE(m);
+    count_some(m);
     metrics_renamed(nullptr, 1);
-    metrics_add(
-        m, METRIC_COUNTER, "things_total", "", "Things.", [](void *) { return 7.0; },
-        nullptr);
-    metrics_add(
-        m, METRIC_GAUGE, "depth", "pool=\"x\"", "Depth.", [](void *) { return 1.5; },
-        nullptr);
-    metrics_add(
-        m, METRIC_GAUGE, "depth", "pool=\"y\"", "Depth.", [](void *) { return 2.5; },
-        nullptr);
+    metrics_unplaced(nullptr, "x", 1);
+    metrics_request(nullptr, nullptr, 200, 1);
 
     std::string text = metrics_text(m, false), open = metrics_text(m, true);
     for (const char *line : {
-             "http_requests_total{route=\"/v1/a\",method=\"POST\",code=\"200\"} 2\n",
-             "http_requests_total{route=\"none\",method=\"any\",code=\"404\"} 1\n",
-             "http_request_duration_seconds_bucket{route=\"/v1/"
-             "a\",method=\"POST\",le=\"0.0025\"} 0\n",
-             "http_request_duration_seconds_bucket{route=\"/v1/"
-             "a\",method=\"POST\",le=\"300.0\"} 1\n",
-             "http_request_duration_seconds_bucket{route=\"/v1/"
-             "a\",method=\"POST\",le=\"+Inf\"} 2\n",
-             "http_request_duration_seconds_count{route=\"/v1/a\",method=\"POST\"} 2\n",
-             "decision_gap_ratio_count{endpoint=\"/v1/a\",algorithm=\"min_min\"} 1\n",
-             "algorithm=\"a\\\"b\\\\c\\n\"",
-             "jobs_unplaced_total{reason=\"memory_bytes\"} 3\n",
+             "gridplan_http_requests_total{route=\"/v1/a\",code=\"200\"} 3\n",
+             "gridplan_http_requests_total{route=\"none\",code=\"404\"} 1\n",
+             "gridplan_http_request_duration_seconds_bucket{work=\"inline\",le=\"0.001\"}"
+             " 1\n",
+             "gridplan_http_request_duration_seconds_bucket{work=\"inline\",le=\"0.003\"}"
+             " 3\n",
+             "gridplan_http_request_duration_seconds_bucket{work=\"inline\",le=\"100.0\"}"
+             " 3\n",
+             "gridplan_http_request_duration_seconds_bucket{work=\"inline\",le=\"+Inf\"} "
+             "4\n",
+             "gridplan_http_request_duration_seconds_count{work=\"inline\"} 4\n",
+             "gridplan_http_request_seconds_total{route=\"/v1/a\"} 400.005\n",
+             "gridplan_decision_duration_seconds_bucket{endpoint=\"/v1/a\",le=\"0.03\"} "
+             "2\n",
+             "gridplan_decisions_total{endpoint=\"/v1/a\",algorithm=\"min_min\"} 2\n",
+             "gridplan_decisions_total{endpoint=\"/v1/a\",algorithm=\"a\\\"b\\\\c\\n\"} "
+             "1\n",
+             "gridplan_decision_seconds_total{endpoint=\"/v1/a\",algorithm=\"min_min\"} "
+             "0.06\n",
+             "gridplan_decision_status_total{endpoint=\"/v1/a\",status=\"cut\"} 2\n",
+             "gridplan_decision_status_total{endpoint=\"/v1/a\",status=\"optimal\"} 1\n",
+             "gridplan_decision_gap_ratio_bucket{endpoint=\"/v1/a\",le=\"0.0\"} 1\n",
+             "gridplan_decision_gap_ratio_bucket{endpoint=\"/v1/a\",le=\"0.01\"} 2\n",
+             "gridplan_decision_gap_ratio_count{endpoint=\"/v1/a\"} 2\n",
+             "gridplan_jobs_unplaced_total{reason=\"memory_bytes\"} 3\n",
              "gridplan_check_failures_total{endpoint=\"/v1/a\"} 1\n",
+             "gridplan_memory_estimate_ratio_count{work=\"inline\"} 1\n",
+             "gridplan_worker_queue_wait_seconds_bucket{work=\"inline\",le=\"0.1\"} 1\n",
+             "gridplan_model_error_ratio_bucket{kind=\"linear\",le=\"0.2\"} 0\n",
+             "gridplan_model_error_ratio_bucket{kind=\"linear\",le=\"0.3\"} 1\n",
+             "gridplan_forecast_error_ratio_bucket{method=\"mean\",le=\"0.2\"} 1\n",
+             "gridplan_ingest_rows_total{history=\"a\",result=\"stored\"} 4\n",
+             "gridplan_ingest_rows_total{history=\"a\",result=\"duplicate\"} 2\n",
+             "gridplan_ingest_rows_total{history=\"a\",result=\"refused\"} 1\n",
+             "gridplan_refits_total{kind=\"linear\",result=\"refine\"} 1\n",
+             "gridplan_refit_seconds_total{kind=\"linear\",result=\"refine\"} 0.5\n",
              "gridplan_renamed_members_total 3\n",
-             "things_total 7\n",
-             "depth{pool=\"x\"} 1.5\n",
-             "build_info{version=\"",
+             "gridplan_metrics_dropped_total 0\n",
+             "gridplan_contract_violations_total 0\n",
+             "gridplan_things_total 7\n",
+             "gridplan_depth{pool=\"x\"} 1.5\n",
+             "gridplan_build_info{version=\"",
          }) {
         CHECK_THAT(text, Catch::Contains(line));
         CHECK_THAT(open, Catch::Contains(line));
     }
-    CHECK_THAT(text, Catch::Contains("# TYPE things_total counter\n"));
+    CHECK_THAT(text, !Catch::Contains("reason=\"none\""));
+    CHECK_THAT(text, Catch::Contains("# TYPE gridplan_things_total counter\n"));
     CHECK_THAT(text, !Catch::Contains("# EOF"));
-    CHECK_THAT(open, Catch::Contains("# TYPE things counter\n"));
+    CHECK_THAT(open, Catch::Contains("# TYPE gridplan_things counter\n"));
     CHECK_THAT(open, Catch::EndsWith("# EOF\n"));
     CHECK(metrics_wants_openmetrics(
         "application/openmetrics-text;version=1.0.0,text/plain;q=0.5"));
     CHECK_FALSE(metrics_wants_openmetrics(nullptr));
-
-    // Every family is described once, and has its samples together.
-    std::istringstream lines(open);
-    std::set<std::string> families;
-    for (std::string line; std::getline(lines, line);)
-        if (line.rfind("# TYPE ", 0) == 0)
-            CHECK(families.insert(line.substr(7, line.find(' ', 7) - 7)).second);
+    check_exposition(text);
+    for (size_t at = 0; (at = text.find("# TYPE ", at)) != std::string::npos; at++)
+        CHECK((text.compare(at + 7, 9, "gridplan_") == 0 ||
+               text.compare(at + 7, 8, "process_") == 0));
     metrics_close(m);
 }
 
-TEST_CASE("the number of series is bounded", "[service][metrics]")
+TEST_CASE("open files are counted", "[service][metrics]")
 {
-    metrics *m = metrics_create(metric_routes);
+    metrics *m = metrics_create(false);
+    auto number = [&](const char *name) {
+        std::string text = metrics_text(m, false);
+        size_t at = text.find("\n" + std::string(name) + " ");
 
-    for (int i = 0; i < 2000; i++) {
-        metrics_unplaced(m, ("reason-" + std::to_string(i)).c_str(), 1);
-        metrics_decision(m, &metric_routes[1], std::to_string(i).c_str(), 1, 0.1);
+        REQUIRE(at != std::string::npos);
+        return std::stod(text.substr(at + strlen(name) + 2));
+    };
+    double before = number("process_open_fds");
+    int ends[2];
+
+    CHECK(before >= 3);
+    CHECK(number("process_max_fds") > before);
+    REQUIRE(pipe(ends) == 0);
+    CHECK(number("process_open_fds") == before + 2);
+    close(ends[0]);
+    close(ends[1]);
+    CHECK(number("process_open_fds") == before);
+    metrics_close(m);
+}
+
+TEST_CASE("the names of the release before are kept beside the new ones",
+          "[service][metrics]")
+{
+    metrics *m = metrics_create(true);
+    count_some(m);
+    std::string text = metrics_text(m, false), open = metrics_text(m, true);
+
+    for (const char *line : {
+             "\nhttp_requests_total{route=\"/v1/a\",method=\"POST\",code=\"200\"} 2\n",
+             "\nhttp_requests_total{route=\"none\",method=\"any\",code=\"404\"} 1\n",
+             "\nhttp_request_duration_seconds_bucket{route=\"/v1/"
+             "a\",method=\"POST\",le=\"0.0025\"} 0\n",
+             "\nhttp_request_duration_seconds_bucket{route=\"/v1/"
+             "a\",method=\"POST\",le=\"300.0\"} 1\n",
+             "\nhttp_request_duration_seconds_count{route=\"/v1/a\",method=\"POST\"} 2\n",
+             "\ndecision_duration_seconds_count{endpoint=\"/v1/"
+             "a\",algorithm=\"min_min\"} 2\n",
+             "\ndecision_gap_ratio_count{endpoint=\"/v1/a\",algorithm=\"min_min\"} 2\n",
+             "\njobs_unplaced_total{reason=\"memory_bytes\"} 3\n",
+             "\nmodel_error_ratio_count 1\n",
+             "\ndepth{pool=\"x\"} 1.5\ndepth{pool=\"y\"} 2.5\n",
+             "\nbuild_info{version=\"",
+             "\nlog_lines_dropped_total 0\n",
+             "\ngridplan_decisions_total{endpoint=\"/v1/a\",algorithm=\"min_min\"} 2\n",
+         }) {
+        CHECK_THAT(text, Catch::Contains(line));
+        CHECK_THAT(open, Catch::Contains(line));
+    }
+    CHECK_THAT(text, !Catch::Contains("\nthings_total"));
+    check_exposition(text);
+    metrics_close(m);
+}
+
+static size_t occurrences(const std::string &text, const char *part)
+{
+    size_t count = 0;
+
+    for (size_t at = 0; (at = text.find(part, at)) != std::string::npos; at++)
+        count++;
+    return count;
+}
+
+TEST_CASE("the number of series of a family is bounded", "[service][metrics]")
+{
+    metrics *m = metrics_create(false);
+
+    for (int i = 0; i < METRICS_SERIES_MAX + 5; i++) {
+        metrics_unplaced(m, ("reason-" + std::to_string(i)).c_str(), 2);
+        metrics_decision(m, &metric_routes[1], std::to_string(i).c_str(),
+                         DECISION_OPTIMAL, 1, 0.1);
     }
     std::string text = metrics_text(m, false);
-    size_t count = 0;
-    for (size_t at = 0; (at = text.find("jobs_unplaced_total{", at)) != std::string::npos;
-         at++)
-        count++;
-    CHECK(count <= 257);
-    CHECK_THAT(text, Catch::Contains("jobs_unplaced_total{reason=\"other\"} 174"));
+
+    CHECK(occurrences(text, "\ngridplan_jobs_unplaced_total{") == METRICS_SERIES_MAX);
+    CHECK(occurrences(text, "\ngridplan_decisions_total{") == METRICS_SERIES_MAX);
+    // 5 times 2 jobs, 5 decisions and the 5 sums of their times
+    CHECK_THAT(text, Catch::Contains("\ngridplan_metrics_dropped_total 20\n"));
+    CHECK_THAT(text,
+               Catch::Contains("gridplan_decision_duration_seconds_count{endpoint=\"/v1/"
+                               "a\"} 2005\n"));
+    metrics_unplaced(m, "reason-7", 1); // those that are there go on
+    CHECK_THAT(metrics_text(m, false),
+               Catch::Contains("gridplan_jobs_unplaced_total{reason=\"reason-7\"} 3\n"));
     metrics_close(m);
 }
 
 TEST_CASE("counting by many threads loses nothing", "[service][metrics]")
 {
-    metrics *m = metrics_create(metric_routes);
+    metrics *m = metrics_create(false);
     std::vector<std::thread> threads;
 
     for (int t = 0; t < 4; t++)
@@ -791,8 +916,7 @@ TEST_CASE("counting by many threads loses nothing", "[service][metrics]")
     for (auto &t : threads)
         t.join();
     std::string text = metrics_text(m, false);
-    CHECK_THAT(text,
-               Catch::Contains("{route=\"/v1/a\",method=\"GET\",code=\"200\"} 4000\n"));
+    CHECK_THAT(text, Catch::Contains("{route=\"/v1/a\",code=\"200\"} 4000\n"));
     CHECK_THAT(text, Catch::Contains("jobs_unplaced_total{reason=\"7\"} 400\n"));
     metrics_close(m);
 }

@@ -20,7 +20,7 @@ void check_healthy(const gridplan &g, const char *after)
     CHECK(g.get("/livez").status == 200);
     CHECK(g.post("/v1/checkpoint-intervals", checkpoint_body()).status == 200);
     CHECK(g.post("/v1/placements", placement_body()).status == 200);
-    CHECK(eventually([&] { return g.metric("http_body_memory_bytes") == 0; }));
+    CHECK(eventually([&] { return g.metric("gridplan_http_body_memory_bytes") == 0; }));
     size_t bytes = 0;
     CHECK(eventually([&] { return (bytes = resident_bytes(g.pid)) < SANE_BYTES; }, 10));
     CAPTURE(bytes / MIB);
@@ -300,7 +300,7 @@ TEST_CASE("slow clients and half requests are closed in time and cost others not
     report(REPORT("200 slow clients closed within " << now_s() - begin_s << " s, "
                                                     << answered << " others answered"));
     CHECK(answered > 0);
-    CHECK(g.metric("http_slow_connections_closed_total") >= 150);
+    CHECK(g.metric("gridplan_http_slow_connections_closed_total") >= 150);
     check_healthy(g, "slow clients");
     g.stop();
 }
@@ -316,8 +316,9 @@ TEST_CASE("half requests whose client goes away leave nothing", "[system]")
         REQUIRE(c.put(whole.substr(0, (size_t)i * whole.size() / 400)));
         i % 2 ? c.reset() : c.hang_up();
     }
-    CHECK(eventually([&] { return g.metric("http_connections") == 1; }));
-    CHECK(eventually([&] { return g.metric("worker_running{pool=\"compute\"}") == 0; }));
+    CHECK(eventually([&] { return g.metric("gridplan_http_connections") == 1; }));
+    CHECK(eventually(
+        [&] { return g.metric("gridplan_worker_running{pool=\"compute\"}") == 0; }));
     check_healthy(g, "half requests");
     g.stop();
 }
@@ -344,7 +345,7 @@ TEST_CASE("thousands of idle connections keep nobody out", "[system]")
     CHECK(g.post("/v1/checkpoint-intervals", checkpoint_body()).status == 200);
     double took_s = now_s() - begin_s;
     CHECK(took_s < 2);
-    double reached = g.metric("http_connections");
+    double reached = g.metric("gridplan_http_connections");
     size_t peak = resident_bytes(g.pid);
     report(REPORT(reached << " connections reached (limit of files " << files.rlim_cur
                           << "), a new one answered in " << took_s * 1e3 << " ms, "
@@ -357,7 +358,7 @@ TEST_CASE("thousands of idle connections keep nobody out", "[system]")
     CHECK(good == (want + 98) / 100);
     for (auto &c : idle)
         c.reset();
-    CHECK(eventually([&] { return g.metric("http_connections") == 1; }));
+    CHECK(eventually([&] { return g.metric("gridplan_http_connections") == 1; }));
     check_healthy(g, "idle connections");
     g.stop();
 }
@@ -373,7 +374,7 @@ TEST_CASE("more connections than are allowed: old idle ones make room", "[system
         served += idle.back().call(request("GET", "/livez"), 20).status == 200;
     }
     CHECK(served == 400);
-    CHECK(g.metric("http_idle_connections_closed_total") >= 300);
+    CHECK(g.metric("gridplan_http_idle_connections_closed_total") >= 300);
     check_healthy(g, "too many connections");
     g.stop();
 }

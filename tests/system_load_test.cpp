@@ -8,7 +8,7 @@ namespace
 std::vector<client> start_searches(const gridplan &g, size_t count, double time_limit_s)
 {
     std::vector<client> clients;
-    double before = g.metric("worker_running{pool=\"compute\"}");
+    double before = g.metric("gridplan_worker_running{pool=\"compute\"}");
 
     for (size_t i = 0; i < count; i++) {
         clients.emplace_back(g.port);
@@ -16,7 +16,7 @@ std::vector<client> start_searches(const gridplan &g, size_t count, double time_
             request("POST", "/v1/placements", search_body(time_limit_s))));
     }
     REQUIRE(eventually([&] {
-        return g.metric("worker_running{pool=\"compute\"}") == before + (double)count;
+        return g.metric("gridplan_worker_running{pool=\"compute\"}") == before + (double)count;
     }));
     return clients;
 }
@@ -54,7 +54,7 @@ TEST_CASE("searches on all workers delay nobody else", "[system]")
     checkpoint.report_as("POST /v1/checkpoint-intervals");
     CHECK(percentile(livez.all_s, 1) < 2);
     CHECK(percentile(checkpoint.all_s, 1) < 2);
-    CHECK(g.metric("worker_running{pool=\"compute\"}") == 2); // they still search
+    CHECK(g.metric("gridplan_worker_running{pool=\"compute\"}") == 2); // they still search
     for (auto &s : searches)
         s.hang_up();
     g.stop();
@@ -75,7 +75,7 @@ TEST_CASE("one client's searches do not keep another's small request waiting", "
         REQUIRE(searches.back().put(request("POST", "/v1/placements", search_body(2))));
     }
     REQUIRE(eventually(
-        [&] { return g.metric("worker_queue_depth{pool=\"compute\"}") == 8; }));
+        [&] { return g.metric("gridplan_worker_queue_depth{pool=\"compute\"}") == 8; }));
     begin_s = now_s();
     REQUIRE(alice.call(request("POST", "/v1/workflow-schedules", heft)).status == 200);
     took_s = now_s() - begin_s;
@@ -83,14 +83,14 @@ TEST_CASE("one client's searches do not keep another's small request waiting", "
         REPORT("a small HEFT behind ten searches of another client: " << took_s << " s"));
     // The first two may have ended on a slow machine; all of bob's first come, first
     // served would be eight.
-    CHECK(g.metric("worker_queue_depth{pool=\"compute\"}") +
-              g.metric("worker_running{pool=\"compute\"}") +
+    CHECK(g.metric("gridplan_worker_queue_depth{pool=\"compute\"}") +
+              g.metric("gridplan_worker_running{pool=\"compute\"}") +
               g.metric("gridplan_compute_parked") >=
           8);
     for (auto &s : searches)
         s.hang_up();
     REQUIRE(eventually(
-        [&] { return g.metric("worker_queue_depth{pool=\"compute\"}") == 0; }));
+        [&] { return g.metric("gridplan_worker_queue_depth{pool=\"compute\"}") == 0; }));
     g.stop();
 }
 
@@ -101,7 +101,7 @@ TEST_CASE("what does not fit the queue of searches is refused at once; a client 
     gridplan g({"--compute-workers", "2", "--compute-queue-length", "2"});
     auto running = start_searches(g, 2, 30);
     std::vector<client> waiting;
-    auto depth = [&] { return g.metric("worker_queue_depth{pool=\"compute\"}"); };
+    auto depth = [&] { return g.metric("gridplan_worker_queue_depth{pool=\"compute\"}"); };
 
     for (int i = 0; i < 2; i++) {
         waiting.emplace_back(g.port);
@@ -114,7 +114,7 @@ TEST_CASE("what does not fit the queue of searches is refused at once; a client 
     CHECK(refused.status == 503);
     CHECK(atoi(refused.field("Retry-After").c_str()) >= 1);
     CHECK(refused.json().at("status") == 503);
-    CHECK(g.metric("http_requests_refused_total") == 1);
+    CHECK(g.metric("gridplan_http_requests_refused_total") == 1);
 
     // The two that wait get the workers that the two that run give up.
     begin_s = now_s();
@@ -123,8 +123,8 @@ TEST_CASE("what does not fit the queue of searches is refused at once; a client 
     for (auto &w : waiting)
         CHECK(w.get().status == 200);
     CHECK(now_s() - begin_s < 5 * SLOWER);
-    CHECK(eventually([&] { return g.metric("worker_running{pool=\"compute\"}") == 0; }));
-    CHECK(g.metric("http_clients_gone_total") == 2);
+    CHECK(eventually([&] { return g.metric("gridplan_worker_running{pool=\"compute\"}") == 0; }));
+    CHECK(g.metric("gridplan_http_clients_gone_total") == 2);
     g.stop();
 }
 

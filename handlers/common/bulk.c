@@ -167,6 +167,7 @@ enum error_code bulk_accept(struct request *rq, const struct json_lines *in,
     struct bulk_check whole = {
         .now_s = clock_wall_s(), .in_list = !in->is_single, .err = rq->err};
 
+    rq->ingested = (struct metrics_rows){.refused_count = in->count + in->refused_count};
     if (in->line)
         return accept_lines(rq, in, item_bytes, check, items, count, answer);
     check_items(&whole, in, item_bytes, check, NULL);
@@ -180,6 +181,7 @@ void bulk_stored(struct request *rq, size_t stored, struct bulk_answer *answer)
 {
     answer->stored = stored;
     answer->duplicates = answer->received - answer->refused - stored;
+    rq->ingested = (struct metrics_rows){stored, answer->duplicates, answer->refused};
     if (stored > 0 && stored == answer->received)
         rq->reply->status = 201;
 }

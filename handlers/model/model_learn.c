@@ -15,12 +15,15 @@
 
 #include "handlers/model/model_core.h"
 #include "models/base/names.h"
+#include "service/metrics.h"
+#include "service/service.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 static const double RETRY_S = 60; /* after a failure that is not the executions' */
+enum { TRAIN_ATTEMPTS = 3 };
 
 #define T struct learn_outcome
 static const struct json_field outcome_rows[] = {
@@ -211,6 +214,7 @@ struct learning {
     size_t news_count;
     bool train_due, reform_due;
     struct learnt_result result;
+    const struct learn_outcome *out; /* what the request is answered */
 };
 
 static void conclude(struct learning *l, const char *cause,
@@ -628,6 +632,27 @@ static enum error_code learn_from_stored(struct learning *l, struct learn_outcom
     return learn_news(l, out);
 }
 
+/* What was predicted for the new runs before they were learnt, against what they took. */
+static void count_errors(const struct learning *l, size_t new_count)
+{
+    for (size_t i = 0; i < new_count && i < l->news_count; i++)
+        metrics_model_error(l->rq->service->metrics, l->model.kind,
+                            fabs(l->news[i].predicted_s - l->news[i].run_time_s) /
+                                l->news[i].run_time_s);
+}
+
+/* That the model is written, or that nothing came of it. */
+static void count_refit(const struct learning *l, enum error_code code)
+{
+    const char *cause = l->out->cause;
+    const char *result = code != OK ? "failed" : cause ? cause : "none";
+
+    metrics_refit(l->rq->service->metrics, l->model.kind, result,
+                  request_elapsed_s(l->rq));
+    if (code == OK)
+        count_errors(l, l->out->learnt_count);
+}
+
 /* Not a thing that goes away by itself: others come first for a while. */
 static void postpone(const struct learning *l, enum error_code code)
 {
@@ -650,7 +675,7 @@ enum error_code model_is_busy(struct request *rq, const char *model_id)
 enum error_code model_learn(struct request *rq, const char *model_id,
                             struct learn_outcome *out)
 {
-    struct learning l = {.rq = rq};
+    struct learning l = {.rq = rq, .out = out};
     enum error_code code;
     bool found = false;
 
@@ -670,36 +695,70 @@ enum error_code model_learn(struct request *rq, const char *model_id,
     if (code == OK)
         code = write_result(&l, l.db);
     if (code == OK)
-        return db_commit(l.db, rq->err);
-    db_rollback(l.db);
-    postpone(&l, code);
+        code = db_commit(l.db, rq->err);
+    else {
+        db_rollback(l.db);
+        postpone(&l, code);
+    }
+    if (found)
+        count_refit(&l, code);
     return code;
 }
 
-/* publish_fn: the model as it was read, trained. Its training is asked for first, which
- * locks it and looks whether it is the same. */
-static enum error_code publish_training(struct request *rq, struct db_session *db,
+/* Writes what was learnt from the model as it was read, in the caller's transaction.
+ * ERR_STALE: it is not the same any more. Its training is asked for first, which locks
+ * it. */
+static enum error_code write_training(struct db_session *db, void *context,
+                                      struct error *err)
+{
+    struct learning *l = context;
+    const char *tenant = l->rq->principal.tenant;
+    struct store_model now;
+
+    (void)err; /* the request's */
+    TRY(store_model_train(db, tenant, l->model.model_id, l->model.generation, &now,
+                          l->rq->arena, l->rq->err));
+    return write_result(l, db);
+}
+
+/* The same of what was refined. */
+static enum error_code write_refinement(struct db_session *db, struct learning *l)
+{
+    struct request *rq = l->rq;
+    struct store_model now;
+    bool found = false;
+
+    TRY(store_model_lock(db, rq->principal.tenant, l->model.model_id, &found, &now,
+                         rq->arena, rq->err));
+    if (!found || now.generation != l->model.generation)
+        return fail(rq->err, ERR_STALE, "", "the model has changed meanwhile");
+    return write_result(l, db);
+}
+
+/* publish_fn */
+static enum error_code publish_learning(struct request *rq, struct db_session *db,
                                         void *context)
 {
     struct learning *l = context;
-    struct store_model now;
-    enum error_code code =
-        store_model_train(db, rq->principal.tenant, l->model.model_id,
-                          l->model.generation, &now, rq->arena, rq->err);
+    enum error_code code = l->model.train_requested ? write_training(db, l, rq->err)
+                                                    : write_refinement(db, l);
 
     if (code == ERR_STALE) {
         *rq->err = (struct error){.arena = rq->err->arena};
         return model_is_busy(rq, l->model.model_id);
     }
-    return code == OK ? write_result(l, db) : code;
+    if (code == OK)
+        count_refit(l, code);
+    return code;
 }
 
-enum error_code model_train_at_publish(struct request *rq, const char *model_id,
-                                       uint64_t expected, struct learn_outcome *out)
+/* Reads the model and learns, without a transaction. */
+static enum error_code learn_aside(struct learning *l, const char *model_id, bool train,
+                                   uint64_t expected, struct learn_outcome *out)
 {
-    struct learning *l = NEW(rq->arena, struct learning, 1);
+    struct request *rq = l->rq;
 
-    l->rq = rq;
+    l->out = out;
     *out = (struct learn_outcome){0};
     TRY(request_db(rq, &l->db));
     TRY(store_model_read(l->db, rq->principal.tenant, model_id, &l->model, rq->arena,
@@ -707,7 +766,41 @@ enum error_code model_train_at_publish(struct request *rq, const char *model_id,
     if (expected && l->model.generation != expected)
         return fail(rq->err, ERR_STALE, "",
                     "the model has changed since its ETag was looked at; read it again");
-    l->model.train_requested = true;
-    TRY(learn_from_stored(l, out));
-    return request_at_publish(rq, publish_training, l);
+    l->model.train_requested = l->model.train_requested || train;
+    return learn_from_stored(l, out);
+}
+
+enum error_code model_learn_at_publish(struct request *rq, const char *model_id,
+                                       bool train, uint64_t expected,
+                                       struct learn_outcome *out)
+{
+    struct learning *l = NEW(rq->arena, struct learning, 1);
+
+    l->rq = rq;
+    TRY(learn_aside(l, model_id, train, expected, out));
+    return request_at_publish(rq, publish_learning, l);
+}
+
+enum error_code model_train(struct request *rq, const char *model_id, uint64_t expected,
+                            struct learn_outcome *out)
+{
+    struct store_model asked;
+    struct db_session *db;
+
+    for (int i = 0; i < TRAIN_ATTEMPTS; i++) {
+        struct learning l = {.rq = rq};
+        enum error_code code;
+
+        TRY(learn_aside(&l, model_id, true, expected, out));
+        code = db_transaction(l.db, write_training, &l, rq->err);
+        if (code != ERR_STALE || expected) {
+            count_refit(&l, code);
+            return code;
+        }
+        *rq->err = (struct error){.arena = rq->err->arena};
+    }
+    TRY(request_db(rq, &db));
+    TRY(store_model_train(db, rq->principal.tenant, model_id, 0, &asked, rq->arena,
+                          rq->err));
+    return model_is_busy(rq, model_id);
 }

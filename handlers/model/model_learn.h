@@ -31,11 +31,18 @@ extern const struct json_object learn_outcome_json;
 enum error_code model_learn(struct request *rq, const char *model_id,
                             struct learn_outcome *out);
 
-/* Trains the model for a request with an Idempotency-Key: no connection is held while it
- * computes, and what came of it is written by request_at_publish(). That is ERR_CONFLICT
- * when the model has changed meanwhile. `expected`: its generation; 0: any. */
-enum error_code model_train_at_publish(struct request *rq, const char *model_id,
-                                       uint64_t expected, struct learn_outcome *out);
+/* Trains the model anew. No connection is held while it computes; when the model has
+ * changed meanwhile it begins again, and after some times asks for a training in the
+ * background: ERR_CONFLICT. `expected`: its generation, else ERR_STALE; 0: any. */
+enum error_code model_train(struct request *rq, const char *model_id, uint64_t expected,
+                            struct learn_outcome *out);
+
+/* For a request with an Idempotency-Key: the same, or with `train` false what
+ * model_learn() does. What came of it is written by request_at_publish(), which is
+ * ERR_CONFLICT when the model has changed meanwhile. */
+enum error_code model_learn_at_publish(struct request *rq, const char *model_id,
+                                       bool train, uint64_t expected,
+                                       struct learn_outcome *out);
 
 /* ERR_CONFLICT: somebody else is at it, and will be done in a second or so. */
 enum error_code model_is_busy(struct request *rq, const char *model_id);

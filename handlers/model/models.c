@@ -4,6 +4,7 @@
 #include "handlers/common/page.h"
 #include "handlers/model/model_learn.h"
 #include "handlers/stored/stored_name.h"
+#include "service/etag.h"
 #include "service/refits.h"
 #include "service/service.h"
 #include "service/stored_hint.h"
@@ -386,7 +387,7 @@ static enum error_code expected_generation(struct request *rq, struct db_session
     tag = arena_printf(rq->arena, "\"g%llu-%llx\"", (unsigned long long)m.generation,
                        (unsigned long long)llround(m.created_at_s * 1e6));
     *expected = m.generation;
-    if (strstr(if_match, tag))
+    if (etag_matches(if_match, tag))
         return OK;
     return fail(
         rq->err, ERR_STALE, "",
@@ -670,19 +671,9 @@ enum error_code post_model_roll_back(struct request *rq, const void *in, void *o
 
 /* ---- train, refine, port ---- */
 
-/* Learns now; the model after it is in *answer. */
-static enum error_code learn(struct request *rq, struct db_session *db,
-                             struct model_answer *answer)
-{
-    TRY(model_learn(rq, rq->path_value[0], &answer->outcome));
-    TRY(store_model_read(db, rq->principal.tenant, rq->path_value[0], &answer->model,
-                         rq->arena, rq->err));
-    return add_etag(rq, &answer->model);
-}
-
-/* publish_fn: the model as it is after its training. */
-static enum error_code tell_trained(struct request *rq, struct db_session *db,
-                                    void *context)
+/* publish_fn: the model as it is after what was learnt. */
+static enum error_code tell_learnt(struct request *rq, struct db_session *db,
+                                   void *context)
 {
     struct model_answer *answer = context;
     bool is_first = !answer->model.model_id; /* it may be published again */
@@ -702,21 +693,30 @@ enum error_code post_model_train(struct request *rq, const void *in, void *out)
     TRY(request_db(rq, &db));
     TRY(expected_generation(rq, db, &expected));
     if (rq->attempt) {
-        TRY(model_train_at_publish(rq, rq->path_value[0], expected, &answer->outcome));
-        return request_at_publish(rq, tell_trained, answer);
+        TRY(model_learn_at_publish(rq, rq->path_value[0], true, expected,
+                                   &answer->outcome));
+        return request_at_publish(rq, tell_learnt, answer);
     }
-    TRY(store_model_train(db, rq->principal.tenant, rq->path_value[0], expected,
-                          &answer->model, rq->arena, rq->err));
-    return learn(rq, db, answer);
+    TRY(model_train(rq, rq->path_value[0], expected, &answer->outcome));
+    return tell_learnt(rq, db, answer);
 }
 
 enum error_code post_model_refine(struct request *rq, const void *in, void *out)
 {
+    struct model_answer *answer = out;
     struct db_session *db;
+    uint64_t expected = 0;
 
     (void)in;
     TRY(request_db(rq, &db));
-    return learn(rq, db, out);
+    TRY(expected_generation(rq, db, &expected));
+    if (rq->attempt) {
+        TRY(model_learn_at_publish(rq, rq->path_value[0], false, expected,
+                                   &answer->outcome));
+        return request_at_publish(rq, tell_learnt, answer);
+    }
+    TRY(model_learn(rq, rq->path_value[0], &answer->outcome));
+    return tell_learnt(rq, db, answer);
 }
 
 /* The runs that were given, or the stored dedicated ones of the model. */
@@ -799,16 +799,24 @@ static enum error_code learn_own(struct request *rq, struct db_session *db,
     return OK;
 }
 
-/* In the transaction that has locked the target. */
-static enum error_code port_locked(struct request *rq, struct db_session *db,
-                                   const struct port_request *body,
-                                   const struct store_model *target,
-                                   struct learn_outcome *outcome)
-{
-    struct fitted_model reference, ported;
-    struct fitted_run *ours, *theirs;
-    size_t our_count, their_count, outcome_count;
+/* A model that is carried over, to be written. */
+struct porting {
+    const struct port_request *body;
+    struct store_model target; /* as it was read */
+    struct fitted_model ported;
     struct store_sample *samples;
+    size_t sample_count;
+    struct learn_outcome *outcome;
+};
+
+static enum error_code port(struct request *rq, struct db_session *db, struct porting *p)
+{
+    const struct port_request *body = p->body;
+    const struct store_model *target = &p->target;
+    struct learn_outcome *outcome = p->outcome;
+    struct fitted_model reference;
+    struct fitted_run *ours, *theirs;
+    size_t our_count, their_count;
     struct model_settings settings;
     enum model_kind kind;
 
@@ -821,43 +829,70 @@ static enum error_code port_locked(struct request *rq, struct db_session *db,
                   body->reference_run_count, "/reference_runs", &ours, &our_count));
     TRY(port_runs(rq, db, &settings, target->model_id, body->target_runs,
                   body->target_run_count, "/target_runs", &theirs, &their_count));
-    TRY(fitted_port(&reference, ours, our_count, theirs, their_count, &ported, rq->arena,
-                    rq->err));
+    TRY(fitted_port(&reference, ours, our_count, theirs, their_count, &p->ported,
+                    rq->arena, rq->err));
     outcome->version = target->version;
-    outcome->reason = ported.reason;
-    if (ported.reason)
+    outcome->reason = p->ported.reason;
+    if (p->ported.reason)
         return OK;
     outcome->cause = "port";
     outcome->version = target->last_version + 1;
-    TRY(learn_own(rq, db, target, &ported, &samples, &outcome_count));
-    outcome->learnt_count = outcome_count;
-    return model_write(db, target, &ported, "port", body->reference_model_id, samples,
-                       outcome_count, rq->arena, rq->err);
+    TRY(learn_own(rq, db, target, &p->ported, &p->samples, &p->sample_count));
+    outcome->learnt_count = p->sample_count;
+    return OK;
+}
+
+/* publish_fn, in a transaction: if the target is still the same. */
+static enum error_code write_port(struct request *rq, struct db_session *db,
+                                  void *context)
+{
+    const struct porting *p = context;
+    struct store_model now;
+
+    TRY(store_model_await(db, rq->principal.tenant, rq->path_value[0], &now, rq->arena,
+                          rq->err));
+    if (now.generation != p->target.generation)
+        return model_is_busy(rq, now.model_id);
+    if (p->ported.reason)
+        return OK;
+    return model_write(db, &p->target, &p->ported, "port", p->body->reference_model_id,
+                       p->samples, p->sample_count, rq->arena, rq->err);
+}
+
+/* Without an Idempotency-Key: a transaction of its own. */
+static enum error_code write_port_now(struct request *rq, struct db_session *db,
+                                      struct porting *p)
+{
+    enum error_code code;
+
+    TRY(db_begin(db, rq->err));
+    code = write_port(rq, db, p);
+    if (code == OK)
+        return db_commit(db, rq->err);
+    db_rollback(db);
+    return code;
 }
 
 enum error_code post_model_port(struct request *rq, const void *in, void *out)
 {
     struct model_answer *answer = out;
+    struct porting *p = NEW(rq->arena, struct porting, 1);
     struct db_session *db;
-    struct store_model target;
-    enum error_code code;
     uint64_t expected;
 
+    p->body = in;
+    p->outcome = &answer->outcome;
     TRY(request_db(rq, &db));
     TRY(expected_generation(rq, db, &expected));
-    TRY(db_begin(db, rq->err));
-    code = store_model_await(db, rq->principal.tenant, rq->path_value[0], &target,
-                             rq->arena, rq->err);
-    if (code == OK && expected && target.generation != expected)
-        code = fail(rq->err, ERR_STALE, "", "the model has changed; read it again");
-    if (code == OK)
-        code = port_locked(rq, db, in, &target, &answer->outcome);
-    if (code == OK)
-        code = db_commit(db, rq->err);
-    else
-        db_rollback(db);
-    TRY(code);
-    TRY(store_model_read(db, rq->principal.tenant, rq->path_value[0], &answer->model,
+    TRY(store_model_read(db, rq->principal.tenant, rq->path_value[0], &p->target,
                          rq->arena, rq->err));
-    return add_etag(rq, &answer->model);
+    if (expected && p->target.generation != expected)
+        return fail(rq->err, ERR_STALE, "", "the model has changed; read it again");
+    TRY(port(rq, db, p));
+    if (rq->attempt) {
+        TRY(request_at_publish(rq, write_port, p));
+        return request_at_publish(rq, tell_learnt, answer);
+    }
+    TRY(write_port_now(rq, db, p));
+    return tell_learnt(rq, db, answer);
 }

@@ -43,17 +43,21 @@ const struct route model_routes[] = {
      NULL},
     {"POST", "/v1/models/{model_id}/port", "portModel", TAG_MODELS, post_model_port,
      &model_port_json, &learnt_model_json, NULL, WORK_COMPUTE, SCOPE_INGEST,
-     ROUTE_VERSIONED, "Carry over a model from another site",
+     ROUTE_VERSIONED | ROUTE_IDEMPOTENT_KEY | ROUTE_LONG,
+     "Carry over a model from another site",
      "Two factors, found from a few dedicated runs on both sites, carry the computation "
      "and the communication of a trained comprehensive model over to this one, which "
      "then learns its own executions. The outcome has a reason when that is not "
-     "possible. If-Match is honoured.",
+     "possible. 409 when the model changes meanwhile; send it again. If-Match is "
+     "honoured.",
      NULL},
     {"POST", "/v1/models/{model_id}/refine", "refineModel", TAG_MODELS, post_model_refine,
      NULL, &learnt_model_json, NULL, WORK_COMPUTE, SCOPE_INGEST,
-     ROUTE_UPKEEP | ROUTE_VERSIONED, "Let a model learn what waits",
+     ROUTE_UPKEEP | ROUTE_VERSIONED | ROUTE_IDEMPOTENT_KEY | ROUTE_LONG,
+     "Let a model learn what waits",
      "What the service does by itself in the background: every execution that is new is "
-     "predicted, then learnt. 409 while another replica is at it.",
+     "predicted, then learnt. 409 while another replica is at it, under an "
+     "Idempotency-Key also when the model changes meanwhile. If-Match is honoured.",
      NULL},
     {"POST", "/v1/models/{model_id}/roll-back", "rollBackModel", TAG_MODELS,
      post_model_roll_back, &model_roll_back_json, &model_info_json, NULL, WORK_QUERY,
@@ -72,9 +76,8 @@ const struct route model_routes[] = {
      ROUTE_VERSIONED | ROUTE_IDEMPOTENT_KEY | ROUTE_LONG, "Train a model anew",
      "From its latest 2000 executions, those left out by a roll-back too. Predictions go "
      "on with the version before. The outcome has a reason when there is no model. 409 "
-     "while another replica is at it; the training then follows by itself. Under an "
-     "Idempotency-Key 409 also when the model changes meanwhile; send it again. If-Match "
-     "is honoured.",
+     "while others change the model all the time; the training then follows by itself, "
+     "but under an Idempotency-Key: send it again. If-Match is honoured.",
      NULL},
     {"GET", "/v1/models/{model_id}/versions", "listModelVersions", TAG_MODELS,
      get_model_versions, NULL, &model_versions_page_json, &model_page_query_json,

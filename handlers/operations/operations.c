@@ -3,6 +3,7 @@
 
 #include "service/config.h"
 #include "service/db.h"
+#include "service/etag.h"
 #include "service/governor.h"
 #include "service/gzip.h"
 #include "service/hash.h"
@@ -144,12 +145,6 @@ enum error_code get_metrics(struct request *rq, const void *in, void *out)
     return OK;
 }
 
-/* Whether an If-None-Match header names the tag. */
-static bool names_tag(const char *header, const char *tag)
-{
-    return header && (strstr(header, tag) || strcmp(header, "*") == 0);
-}
-
 enum error_code get_openapi(struct request *rq, const void *in, void *out)
 {
     const struct openapi_document *d = rq->service->description;
@@ -161,13 +156,13 @@ enum error_code get_openapi(struct request *rq, const void *in, void *out)
     if (is_packed)
         text = &d->packed;
     /* It may have been sent in the other encoding. */
-    if (names_tag(known, d->plain.etag))
+    if (etag_matches_weakly(known, d->plain.etag))
         text = &d->plain;
-    else if (names_tag(known, d->packed.etag))
+    else if (etag_matches_weakly(known, d->packed.etag))
         text = &d->packed;
     reply_header_add(rq->reply, "ETag", text->etag);
     reply_header_add(rq->reply, "Vary", "Accept-Encoding");
-    if (names_tag(known, text->etag)) {
+    if (etag_matches_weakly(known, text->etag)) {
         rq->reply->status = 304;
         return OK;
     }

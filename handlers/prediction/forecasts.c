@@ -215,6 +215,7 @@ enum error_code get_forecasts(struct request *rq, const void *in, void *out)
             continue;
         forecast(&series[i], page->at_s - query->history_s, page->at_s,
                  query->interval_level, row);
+        loads_count_error(rq, (enum forecaster)row->forecaster, row->value, row->mae);
         page->item_count += row->bucket_count > 0;
         silent += row->bucket_count == 0;
     }

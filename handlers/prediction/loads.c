@@ -4,6 +4,8 @@
 #include "handlers/common/decision.h"
 #include "handlers/history/load_samples.h"
 #include "service/clock.h"
+#include "service/metrics.h"
+#include "service/service.h"
 #include "service/store_model.h"
 
 #define T struct load_row
@@ -172,4 +174,12 @@ void loads_answer(const struct load_forecast *forecast, struct load_answer *out,
         .missing = forecast->missing,
         .missing_count = forecast->missing_listed,
     };
+}
+
+void loads_count_error(const struct request *rq, enum forecaster forecaster, double value,
+                       double mae)
+{
+    if (value > 0)
+        metrics_forecast_error(rq->service->metrics, forecaster_names[forecaster],
+                               mae / value);
 }

@@ -107,4 +107,9 @@ extern const struct json_object load_answer_json;
 void loads_answer(const struct load_forecast *forecast, struct load_answer *out,
                   struct arena *a);
 
+/* For the metrics: a forecast of `value`, by a forecaster that was wrong by `mae` so far.
+ */
+void loads_count_error(const struct request *rq, enum forecaster forecaster, double value,
+                       double mae);
+
 #endif

@@ -634,6 +634,11 @@ static enum error_code use_forecast(struct predicting *p, bool *done)
     struct load_answer *loads = NEW(p->rq->arena, struct load_answer, 1);
 
     loads_answer(&p->forecast, loads, p->rq->arena);
+    for (size_t i = 0; i < p->forecast.resource_count; i++) {
+        const struct resource_forecast *r = &p->forecast.resources[i];
+
+        loads_count_error(p->rq, r->forecaster, r->value, r->mae);
+    }
     p->out->loads = loads;
     *done = p->forecast.reason != NULL;
     if (*done)

@@ -4,6 +4,7 @@
 #include "handlers/common/page.h"
 #include "handlers/common/snapshot_json.h"
 #include "handlers/stored/stored_name.h"
+#include "service/etag.h"
 
 #include <string.h>
 
@@ -107,23 +108,6 @@ static bool matches_any(const struct message *m)
     return !m->if_match || strcmp(m->if_match, "*") == 0;
 }
 
-/* Whether a list of tags, as If-Match has it, names `tag`; weak ones never do. */
-static bool names_tag(const char *list, const char *tag)
-{
-    size_t length = strlen(tag);
-
-    for (const char *p = list; *p;) {
-        size_t entry;
-
-        p += strspn(p, ", \t");
-        entry = strcspn(p, ", \t");
-        if (entry == length && strncmp(p, tag, length) == 0)
-            return true;
-        p += entry;
-    }
-    return false;
-}
-
 /* ERR_STALE unless If-Match names the stored version, or any, or is missing. */
 static enum error_code check_if_match(struct request *rq,
                                       const struct store_snapshot *stored)
@@ -133,7 +117,7 @@ static enum error_code check_if_match(struct request *rq,
     if (matches_any(rq->message))
         return OK;
     etag_of(stored, &tag, rq);
-    if (names_tag(rq->message->if_match, tag))
+    if (etag_matches(rq->message->if_match, tag))
         return OK;
     return fail(rq->err, ERR_STALE, "",
                 "the snapshot has changed: If-Match was %.80s, its ETag is %s; read it "

@@ -1,5 +1,6 @@
 /* uploads.c - what /v1/workloads and /v1/failure-traces have in common. */
 #include "handlers/stored/uploads.h"
+#include "service/etag.h"
 
 #include <math.h>
 #include <string.h>
@@ -53,11 +54,16 @@ struct upload {
 
 /* A strong ETag: what was stored under the name does not change, but another may be
  * stored there when it is deleted. A transaction that is tried again takes its own. */
+static const char *etag_of(const struct request *rq, const struct store_trace *t)
+{
+    return arena_printf(rq->arena, "\"%llx\"",
+                        (unsigned long long)llround(t->created_at_s * 1e6));
+}
+
 static void add_etag(struct request *rq, const struct store_trace *t)
 {
     struct reply *reply = rq->reply;
-    const char *tag = arena_printf(rq->arena, "\"%llx\"",
-                                   (unsigned long long)llround(t->created_at_s * 1e6));
+    const char *tag = etag_of(rq, t);
 
     for (size_t i = 0; i < reply->header_count; i++) {
         if (strcmp(reply->headers[i].name, "ETag") != 0)
@@ -138,11 +144,31 @@ enum error_code upload_document(struct request *rq, enum store_trace_kind kind)
     return OK;
 }
 
+/* ERR_STALE unless If-Match names what is stored, or any, or is missing. */
+static enum error_code check_if_match(struct request *rq, struct db_session *db,
+                                      enum store_trace_kind kind)
+{
+    const char *if_match = rq->message->if_match, *tag;
+    struct store_trace stored;
+
+    if (!if_match)
+        return OK;
+    TRY(store_trace_read(db, rq->principal.tenant, kind, rq->path_value[0], false,
+                         &stored, rq->arena, rq->err));
+    tag = etag_of(rq, &stored);
+    if (etag_matches(if_match, tag))
+        return OK;
+    return fail(rq->err, ERR_STALE, "",
+                "another is stored there now: If-Match was %.80s, its ETag is %s",
+                if_match, tag);
+}
+
 enum error_code upload_delete(struct request *rq, enum store_trace_kind kind)
 {
     struct db_session *db;
 
     TRY(request_db(rq, &db));
+    TRY(check_if_match(rq, db, kind));
     TRY(store_trace_delete(db, rq->principal.tenant, kind, rq->path_value[0], rq->err));
     rq->reply->status = 204;
     return OK;

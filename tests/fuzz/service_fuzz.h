@@ -41,7 +41,7 @@ static inline struct service *fuzz_service(void)
     service.config = &config;
     service.routes = routes();
     service.description = &description;
-    service.metrics = metrics_create(routes());
+    service.metrics = metrics_create(true);
     return &service;
 }
 

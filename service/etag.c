@@ -1,0 +1,46 @@
+/* etag.c - lists of entity tags. */
+#include "service/etag.h"
+
+#include <stddef.h>
+#include <string.h>
+
+/* Bytes of the element that begins at `p`. A comma within quotes does not end it. */
+static size_t element_length(const char *p)
+{
+    bool quoted = false;
+    size_t n = 0;
+
+    for (; p[n] && (quoted || p[n] != ','); n++)
+        quoted ^= p[n] == '"';
+    while (n > 0 && strchr(" \t", p[n - 1]))
+        n--;
+    return n;
+}
+
+static bool names(const char *list, const char *tag, bool weakly)
+{
+    size_t length = strlen(tag);
+
+    for (const char *p = list ? list : ""; *p;) {
+        size_t n;
+
+        p += strspn(p, ", \t");
+        if (weakly && strncmp(p, "W/\"", 3) == 0)
+            p += 2;
+        n = element_length(p);
+        if (n == length && strncmp(p, tag, n) == 0)
+            return true;
+        p += n;
+    }
+    return false;
+}
+
+bool etag_matches(const char *list, const char *tag)
+{
+    return list && (strcmp(list, "*") == 0 || names(list, tag, false));
+}
+
+bool etag_matches_weakly(const char *list, const char *tag)
+{
+    return list && (strcmp(list, "*") == 0 || names(list, tag, true));
+}

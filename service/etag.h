@@ -1,0 +1,15 @@
+/* etag.h - whether a condition of a request names the version that there is (RFC 9110,
+ * 8.8.3 and 13.1). */
+#ifndef GRIDPLAN_ETAG_H
+#define GRIDPLAN_ETAG_H
+
+#include <stdbool.h>
+
+/* Whether `list`, a value of If-Match, names the strong tag `tag` ("\"g1-5\"") or is *.
+ * W/ in front makes another tag, which never matches. NULL: no. */
+bool etag_matches(const char *list, const char *tag);
+
+/* The same of If-None-Match, where W/ makes no difference. */
+bool etag_matches_weakly(const char *list, const char *tag);
+
+#endif
