@@ -536,6 +536,37 @@ TEST_CASE("what is kept from round to round decides as what is counted afresh",
     }
 }
 
+TEST_CASE("jobs that are as they should be are passed by eight at a time",
+          "[replication]")
+{
+    rng r = rng_stream(1, "replication_test.settled");
+    for (size_t size : {0, 1, 7, 8, 9, 16, 31, 100})
+        for (int i = 0; i < 40; i++) {
+            std::vector<uint8_t> settled(size);
+            for (auto &bits : settled)
+                bits = (uint8_t)(rng_index(&r, 20) ? 3 : rng_index(&r, 4));
+            round_in in{};
+            in.job_count = size;
+            in.settled = settled.data();
+            for (uint8_t bit : {ROUND_KEEPS_ONE, ROUND_KEEPS_COPIES})
+                for (size_t job = 0; job < size; job++) {
+                    size_t seen = 5, found = work_next_unsettled(&in, bit, job, &seen);
+                    REQUIRE(found <= size);
+                    REQUIRE(seen == 5 + (found - job));
+                    for (size_t k = job; k < found; k++)
+                        REQUIRE((settled[k] & bit) == bit);
+                    bool near = size - found < 8; // or one of the next is not settled
+                    for (size_t k = found; k < found + 8 && !near; k++)
+                        near = (settled[k] & bit) != bit;
+                    REQUIRE(near);
+                }
+            in.settled = nullptr; // it may be any job
+            size_t seen = 0;
+            CHECK(work_next_unsettled(&in, ROUND_KEEPS_ONE, size / 2, &seen) == size / 2);
+            CHECK(seen == 0);
+        }
+}
+
 TEST_CASE("the next job with few copies is found among the counts", "[replication]")
 {
     rng r = rng_stream(1, "replication_test.counts");

@@ -16,7 +16,7 @@ namespace
 
 constexpr size_t RESOURCES = 8192, TASKS_MOST = 64;
 // Of the least bounds so much is worked out in any case.
-constexpr double GRACE_LOOKS = 2e5;
+constexpr double GRACE_LOOKS = 5e4;
 
 // Run times, a row for each task, and how many of their pages are read after `close`.
 struct guarded_table {

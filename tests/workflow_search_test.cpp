@@ -4,6 +4,7 @@
 #include <algorithm>
 
 extern "C" {
+#include "algorithms/workflow/search_anew.h"
 #include "algorithms/workflow/search_groups.h"
 #include "algorithms/workflow/symmetry.h"
 }
@@ -557,6 +558,35 @@ void check_times(const workflow_problem *problem, const workflow_state &state)
     }
 }
 
+const size_t *all_usable(void *context, size_t, size_t *count)
+{
+    const auto *usable = static_cast<const std::vector<size_t> *>(context);
+
+    *count = usable->size();
+    return usable->data();
+}
+
+// Parts that are placed anew: only what was drawn may be elsewhere.
+void check_anew(const workflow_problem *problem, workflow_state &state, rng &d, arena *a)
+{
+    std::vector<size_t> usable;
+    workflow_anew anew{};
+
+    for (size_t p = 0; p < problem->processor_count; p++)
+        if (problem->processors[p].usable)
+            usable.push_back(p);
+    workflow_anew_make(&anew, &state, a);
+    for (size_t k = 0; k < 4 && state.n > 0; k++) {
+        std::vector<size_t> before(state.at, state.at + problem->task_count);
+
+        workflow_anew_place(&anew, &d, all_usable, &usable);
+        REQUIRE(anew.count > 0);
+        check_times(problem, state);
+        for (size_t i = 0; i < problem->task_count; i++)
+            REQUIRE((anew.drawn[i] || state.at[i] == before[i]));
+    }
+}
+
 void check_moves(request &r, uint64_t seed, size_t &group_moves)
 {
     workflow_groups groups{};
@@ -606,6 +636,7 @@ void check_moves(request &r, uint64_t seed, size_t &group_moves)
         workflow_state_work_out(&state);
         check_times(problem, state);
     }
+    check_anew(problem, state, d, a);
 }
 
 } // namespace

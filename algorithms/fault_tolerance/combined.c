@@ -21,7 +21,8 @@
  * mode_decision and switch_hysteresis are ours, and so is a limit that is a share
  * of the grid.
  * Cost: O(jobs + resources + changes * k (log resources + log jobs)); of the jobs only
- * those up to the last with replicas where that is known and no CPU is left.
+ * those up to the last with replicas where that is known and no CPU is left, and eight at
+ * a time those of which it is known that they are as they should be (round_in.settled).
  */
 #include "algorithms/fault_tolerance/fault_tolerance.h"
 #include "algorithms/replication/work.h"
@@ -183,6 +184,13 @@ static bool may_end(const struct round_work *w, size_t seen)
     return !w->last_start && work_has_seen_all(w->in, seen);
 }
 
+/* The first from `job` on, or one shortly before, that may not be as rule 1 leaves it.
+ * Copies that were started in this round may be anybody's. */
+static size_t next_to_reduce(const struct round_work *w, size_t job, size_t *seen)
+{
+    return w->last_start ? job : work_next_unsettled(w->in, ROUND_KEEPS_ONE, job, seen);
+}
+
 /* The jobs behind the current one; those before it have one copy at most. */
 static void list_copied(struct pass *p)
 {
@@ -191,9 +199,11 @@ static void list_copied(struct pass *p)
 
     if (p->copied_sum)
         return;
-    while (first < in->job_count && !may_end(p->w, seen) && !is_copied(p->w, first)) {
+    for (;; first++) {
+        first = next_to_reduce(p->w, first, &seen);
+        if (first >= in->job_count || may_end(p->w, seen) || is_copied(p->w, first))
+            break;
         seen += in->jobs[first].replica_count > 0;
-        first++;
     }
     if (first >= in->job_count || may_end(p->w, seen))
         return; /* none: the usual case under load */
@@ -262,7 +272,8 @@ static enum error_code checkpointing_mode(struct round_work *w)
     for (; p.job < w->in->job_count; p.job++) {
         size_t active;
 
-        if (!p.may_start && may_end(w, p.seen_count))
+        p.job = next_to_reduce(w, p.job, &p.seen_count);
+        if (p.job >= w->in->job_count || (!p.may_start && may_end(w, p.seen_count)))
             return OK; /* the others wait, and go on waiting */
         p.seen_count += w->in->jobs[p.job].replica_count > 0;
         if (work_is_finished(w->in, p.job) || (p.copied_sum && p.is_reduced[p.job]))
@@ -300,11 +311,13 @@ static enum error_code turn_off_copied(struct round_work *w)
     size_t seen = 0;
 
     for (size_t job = 0; job < w->in->job_count; job++) {
-        const struct round_job *j = &w->in->jobs[job];
+        const struct round_job *j;
         size_t running = 0, kept;
 
-        if (work_has_seen_all(w->in, seen))
+        job = work_next_unsettled(w->in, ROUND_KEEPS_COPIES, job, &seen);
+        if (job >= w->in->job_count || work_has_seen_all(w->in, seen))
             return OK;
+        j = &w->in->jobs[job];
         seen += j->replica_count > 0;
         if (!j->is_checkpointing || work_is_finished(w->in, job))
             continue;

@@ -69,7 +69,7 @@ struct pricing {
 static struct finite_job job_on(const struct pricing *p, size_t resource, double left_mi,
                                 size_t sharing)
 {
-    const struct round_resource *r = &p->w->in->resources[resource];
+    const struct round_resource *r = round_show(p->w->in, resource);
     double c = p->job->checkpoint_overhead_s;
     struct finite_job job = {
         .mean_s = fmax(r->mean_failure_interval_s, CHECKPOINT_SHORTEST_S),

@@ -32,7 +32,8 @@ struct round_resource {
     double mips;      /* without outside load's share, >= 0 */
     size_t n_max;     /* most jobs at once */
     size_t job_count; /* jobs there now; may exceed n_max */
-    /* For target_success and expected_time; NAN: unknown. */
+    /* For target_success and expected_time, which ask for them by round_show(); NAN:
+     * unknown. */
     double mean_failure_interval_s;        /* MF, >= 0 */
     double uptime_s;                       /* since the last restore, >= 0 */
     double weibull_shape, weibull_scale_s; /* of the times between failures, > 0 */
@@ -74,6 +75,13 @@ enum round_mode { ROUND_MODE_NONE, ROUND_REPLICATION, ROUND_CHECKPOINTING };
 
 enum { ROUND_COUNT_MAX = 255 };
 
+/* Jobs with replicas at which combined need not look, bits of round_in.settled. */
+enum {
+    ROUND_KEEPS_ONE = 1,    /* one replica, which is active and takes checkpoints, or it
+                               changes nothing to turn them on */
+    ROUND_KEEPS_COPIES = 2, /* takes no checkpoints, or has one replica at most */
+};
+
 struct round_in {
     double now_s;
     const struct round_resource *resources; /* by id */
@@ -86,6 +94,7 @@ struct round_in {
     /* Of each job its started_count and its active replicas, ROUND_COUNT_MAX at most: the
      * next job with few is found in them quicker than among the jobs. NULL: not kept. */
     const uint8_t *started_counts, *active_counts;
+    const uint8_t *settled;      /* ROUND_KEEPS_ of each job; NULL: not kept */
     uint64_t random_state;       /* of splitmix64: the seed, then what a round returned */
     enum round_mode mode_before; /* of the last round; policy combined */
     bool has_finished;   /* jobs may have a finished replica: their others are cancelled
@@ -97,6 +106,8 @@ struct round_in {
     double (*transfer_s)(const void *context, size_t job, size_t resource);
     /* Likewise, from a start until the job runs; placement. NULL: no time. */
     double (*stage_in_s)(const void *context, size_t job, size_t resource);
+    /* Brings what is known of a resource's failures up to date; NULL: it is. */
+    void (*show_reliability)(const void *context, size_t resource);
     const void *context;
     struct slots_kept *kept; /* of the same resources in the rounds before
                                 (replication/slots.h): what has changed in them was told
@@ -192,7 +203,7 @@ enum round_flag {
     ROUND_RESTARTS = 2,    /* a start may be from_checkpoint: keep the images */
     ROUND_CHECKPOINTS = 4, /* says itself when checkpointing goes on and off */
     ROUND_RELIABILITY = 8, /* reads the mean failure intervals and times up of resources:
-                              without it they need not be worked out for each round */
+                              without it they need not be known */
     ROUND_PROGRESS = 16,   /* likewise completed_mi of replicas that run */
 };
 
@@ -203,6 +214,15 @@ static inline round_fn *round_fn_of(const struct policy *policy)
 }
 
 /* ---- shared with callers ---- */
+
+/* A resource, with what is known of its failures now. */
+static inline const struct round_resource *round_show(const struct round_in *in,
+                                                      size_t resource)
+{
+    if (in->show_reliability)
+        in->show_reliability(in->context, resource);
+    return &in->resources[resource];
+}
 
 /* TRANSFERRING or RUNNING. */
 static inline bool replica_is_active(const struct round_replica *r)

@@ -16,7 +16,9 @@
  *
  * Source: spec fault-tolerance.md 7.3, beyond the seeds. A resource of which
  * nothing is known counts as p = 0.
- * Cost: O(jobs + resources + copies * k log resources).
+ * Cost: O(jobs + resources + copies * k log resources). Without explain, and where it is
+ * kept how many copies each job has, jobs with replicas_max of them are passed by, and so
+ * not looked at: the status is of the others.
  */
 #include "algorithms/replication/replication.h"
 #include "algorithms/replication/work.h"
@@ -85,13 +87,14 @@ static double all_fail(const struct round_work *w, size_t job)
 
     for (size_t i = 0; i < j->replica_count; i++) {
         const struct round_replica *r = &j->replicas[i];
-        const struct round_resource *resource = &w->in->resources[r->resource];
+        const struct round_resource *resource;
         size_t sharing = w->slots.job_count[r->resource];
 
-        if (replica_is_active(r))
-            product *=
-                1 - survival(resource, time_s(j->length_mi - r->completed_mi,
-                                              resource->mips, sharing ? sharing : 1));
+        if (!replica_is_active(r))
+            continue;
+        resource = round_show(w->in, r->resource);
+        product *= 1 - survival(resource, time_s(j->length_mi - r->completed_mi,
+                                                 resource->mips, sharing ? sharing : 1));
     }
     return product;
 }
@@ -99,7 +102,7 @@ static double all_fail(const struct round_work *w, size_t job)
 /* That a copy just put on the resource lives through the whole job. */
 static double copy_survival(const struct round_work *w, size_t job, size_t resource)
 {
-    const struct round_resource *r = &w->in->resources[resource];
+    const struct round_resource *r = round_show(w->in, resource);
 
     return survival(
         r, time_s(w->in->jobs[job].length_mi, r->mips, w->slots.job_count[resource]));
@@ -173,24 +176,34 @@ enum error_code replication_target_success(const struct round_in *in, const doub
                                            struct round_out *out, struct arena *a,
                                            struct error *err)
 {
-    struct round_success *successes = NEW(a, struct round_success, in->job_count);
+    size_t replicas_max = (size_t)param[OPTION_REPLICAS_MAX];
+    struct round_success *successes = NULL, one;
     struct round_work w;
     size_t count = 0;
 
     TRY(work_begin(&w, in, (enum capacity_unit)param[OPTION_CAPACITY_UNIT], a, err));
     w.counts_active = true;
-    w.starts_max =
-        work_starts_max((size_t)param[OPTION_REPLICAS_MAX], param[OPTION_MAX_RESTARTS]);
-    w.targets = NEW(a, size_t, in->job_count);
+    w.starts_max = work_starts_max(replicas_max, param[OPTION_MAX_RESTARTS]);
+    if (in->explain) {
+        successes = NEW(a, struct round_success, in->job_count);
+        w.targets = NEW(a, size_t, in->job_count);
+    }
     for (size_t job = 0; job < in->job_count; job++) {
-        struct round_success *s = &successes[count];
+        struct round_success *s = successes ? &successes[count] : &one;
 
-        if (!in->explain && slots_free_cpus(&w.slots) == 0)
-            break;
+        if (!in->explain) {
+            if (slots_free_cpus(&w.slots) == 0)
+                break;
+            job = work_next_below(in, true, job, replicas_max);
+            if (job == in->job_count)
+                break; /* all have as many as they may have */
+        }
         if (work_is_finished(in, job))
             continue;
         TRY(decide_job(&w, job, param, s));
-        w.targets[job] = target_of(s, (size_t)param[OPTION_REPLICAS_MAX]);
+        if (!successes)
+            continue;
+        w.targets[job] = target_of(s, replicas_max);
         count++;
     }
     w.out.successes = successes;

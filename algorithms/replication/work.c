@@ -220,6 +220,21 @@ size_t work_next_below(const struct round_in *in, bool counts_active, size_t job
     return job;
 }
 
+size_t work_next_unsettled(const struct round_in *in, uint8_t bit, size_t job,
+                           size_t *seen)
+{
+    const uint64_t each = 0x0101010101010101 * (uint64_t)bit;
+    uint64_t eight;
+
+    for (; in->settled && job + sizeof(eight) <= in->job_count; job += sizeof(eight)) {
+        memcpy(&eight, in->settled + job, sizeof(eight));
+        if ((eight & each) != each)
+            break;
+        *seen += sizeof(eight);
+    }
+    return job;
+}
+
 static size_t limit_now(const struct round_work *w, const struct fill_rules *rules)
 {
     return slots_free_cpus(&w->slots) >= rules->free_cpu_limit ? rules->replicas_max

@@ -100,6 +100,12 @@ static inline struct held work_held(const struct round_work *w)
 size_t work_next_below(const struct round_in *in, bool counts_active, size_t job,
                        size_t limit);
 
+/* Passes jobs from `job` on that have the bit of round_in.settled, eight at a time: of
+ * the eight from the result on one may not have it. *seen grows by their number: all have
+ * replicas. */
+size_t work_next_unsettled(const struct round_in *in, uint8_t bit, size_t job,
+                           size_t *seen);
+
 /* No job behind the first `seen` with replicas has any. */
 static inline bool work_has_seen_all(const struct round_in *in, size_t seen)
 {

@@ -299,7 +299,7 @@ struct sim {
     size_t open_count;        /* resources up, as seen, with a free slot */
     struct round_job *list;
     struct grid_job **listed;
-    uint8_t *list_started, *list_active; /* counts of round_in */
+    uint8_t *list_started, *list_active, *list_settled; /* as in round_in */
     size_t list_head, list_end, list_size;
     size_t held_count; /* jobs in the list with replicas */
     struct listed_job *touched;

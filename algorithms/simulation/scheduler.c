@@ -44,6 +44,7 @@ static void move_entries(struct sim *s, size_t to, size_t from, size_t count)
     memmove(s->listed + to, s->listed + from, count * sizeof(struct grid_job *));
     memmove(s->list_started + to, s->list_started + from, count);
     memmove(s->list_active + to, s->list_active + from, count);
+    memmove(s->list_settled + to, s->list_settled + from, count);
 }
 
 /* An array of the list in a larger one. */
@@ -63,8 +64,9 @@ static bool enlarge(struct sim *s, size_t size)
     struct grid_job **listed = enlarged(s, s->listed, sizeof(struct grid_job *), size);
     uint8_t *started = enlarged(s, s->list_started, 1, size);
     uint8_t *active = enlarged(s, s->list_active, 1, size);
+    uint8_t *settled = enlarged(s, s->list_settled, 1, size);
 
-    if (!list || !listed || !started || !active) {
+    if (!list || !listed || !started || !active || !settled) {
         sim_fail_memory(s);
         return false;
     }
@@ -72,6 +74,7 @@ static bool enlarge(struct sim *s, size_t size)
     s->listed = listed;
     s->list_started = started;
     s->list_active = active;
+    s->list_settled = settled;
     s->list_size = size;
     return true;
 }
@@ -146,6 +149,27 @@ static uint8_t count_byte(size_t count)
     return (uint8_t)(count < ROUND_COUNT_MAX ? count : ROUND_COUNT_MAX);
 }
 
+/* A round that has nothing to do need not be waited for, either. */
+static bool plans_at_once(const struct sim *s)
+{
+    const struct sim_overhead *o = &s->scenario->overhead;
+
+    return o->is_query_s + o->prediction_s + o->scheduling_s <= 0;
+}
+
+/* All replicas that are shown are active. Where nobody takes checkpoints it does nothing
+ * to turn them on. */
+static uint8_t settled_bits(const struct sim *s, const struct round_job *entry)
+{
+    size_t copies = entry->replica_count;
+    bool saved = entry->is_checkpointing || (!s->policy->checkpoint && plans_at_once(s));
+    bool keeps_one = copies == 1 && saved;
+    bool keeps_copies = copies > 0 && (copies == 1 || !entry->is_checkpointing);
+
+    return (uint8_t)((keeps_one ? ROUND_KEEPS_ONE : 0) |
+                     (keeps_copies ? ROUND_KEEPS_COPIES : 0));
+}
+
 static void write_entry(struct sim *s, struct grid_job *job)
 {
     const struct sim_scenario *c = s->scenario;
@@ -169,6 +193,7 @@ static void write_entry(struct sim *s, struct grid_job *job)
     };
     for (size_t i = 0; i < job->replica_count; i++)
         entry->is_checkpointing |= job->replicas[i]->checkpoints;
+    s->list_settled[at] = settled_bits(s, entry);
 }
 
 static void write_touched(struct sim *s)
@@ -398,15 +423,14 @@ static bool is_idle(const struct sim *s)
     return s->open_count == 0 || s->list_head == s->list_end;
 }
 
-static void show_reliability(struct sim *s)
+static void show_reliability(const void *context, size_t resource)
 {
-    for (size_t i = 0; i < s->host_count; i++) {
-        const struct reliability *r = &s->hosts[i].reliability;
+    const struct sim *s = context;
+    const struct reliability *r = &s->hosts[resource].reliability;
 
-        s->resources[i].mean_failure_interval_s =
-            reliability_mean_s(r, MF_CENSORED, sim_now_s(s));
-        s->resources[i].uptime_s = reliability_uptime_s(r, sim_now_s(s));
-    }
+    s->resources[resource].mean_failure_interval_s =
+        reliability_mean_s(r, MF_CENSORED, sim_now_s(s));
+    s->resources[resource].uptime_s = reliability_uptime_s(r, sim_now_s(s));
 }
 
 static double transfer_s(const void *context, size_t job, size_t resource)
@@ -454,11 +478,13 @@ static void decide(struct sim *s)
         .held_job_count = s->held_count,
         .started_counts = s->list ? s->list_started + s->list_head : NULL,
         .active_counts = s->list ? s->list_active + s->list_head : NULL,
+        .settled = s->list ? s->list_settled + s->list_head : NULL,
         .random_state = s->random_state,
         .mode_before = s->mode,
         .can_checkpoint = s->policy->checkpoint != NULL,
         .transfer_s = transfer_s,
         .stage_in_s = stages_in(s) ? stage_in_s : NULL,
+        .show_reliability = s->flags & ROUND_RELIABILITY ? show_reliability : NULL,
         .context = s,
         .kept = s->slots,
         .budget = s->budget,
@@ -498,8 +524,6 @@ void scheduler_round(struct sim *s)
         return;
     }
     sim_log(s, SIM_LOG_SCHEDULER_RUN, NULL, NULL, (double)NAN);
-    if (s->flags & ROUND_RELIABILITY)
-        show_reliability(s);
     if (s->flags & ROUND_PROGRESS && !(s->scenario->is_interval_s > 0))
         information_see_progress(s);
     write_touched(s);

@@ -22,7 +22,7 @@
 #include <stdlib.h>
 
 /* Looks that are made when the time is up already: a fraction of a millisecond. */
-#define GRACE_UNITS 200000
+#define GRACE_UNITS 50000
 
 struct looker {
     const struct workflow_problem *problem;

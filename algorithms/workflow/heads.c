@@ -41,7 +41,7 @@ struct making {
     double *time_s;          /* [task * processors + processor]; HUGE_VAL: not there */
     struct neighbour *list;  /* room for the most neighbours of a task */
     struct least_two *least; /* [task] */
-    bool pairs;              /* every pair of processors is looked at */
+    bool pairs;              /* every pair of processors is looked at, where links tell */
     bool alone;              /* one processor each resource */
     double least_s_per_byte, least_latency_s;
     struct workflow_clock *clock;
@@ -210,7 +210,7 @@ static bool tick(const struct making *m, size_t neighbours)
     double processors = (double)m->problem->processor_count;
 
     return workflow_tick(m->clock, (1 + (double)neighbours) * processors *
-                                       (m->pairs ? 1 + processors / 4 : 1));
+                                       (m->pairs ? 1 + processors : 1));
 }
 
 static bool note_times(struct making *m)
@@ -357,6 +357,15 @@ static size_t most_neighbours(const struct workflow_problem *problem)
     return most;
 }
 
+/* Some transfer depends on where its two ends are. */
+static bool follows_links(const struct workflow_problem *problem)
+{
+    for (size_t e = 0; e < problem->edge_count; e++)
+        if (isnan(problem->edges[e].transfer_s))
+            return true;
+    return false;
+}
+
 static bool one_processor_each(const struct workflow_problem *problem)
 {
     for (size_t p = 1; p < problem->processor_count; p++)
@@ -395,7 +404,7 @@ enum error_code workflow_heads_make(const struct workflow_problem *problem,
     double looks = (double)problem->edge_count * (double)processors * (double)processors;
     struct making m = {.problem = problem,
                        .heads = heads,
-                       .pairs = looks <= HEADS_PAIRS_MOST,
+                       .pairs = looks <= HEADS_PAIRS_MOST && follows_links(problem),
                        .clock = clock};
     struct workflow_plan empty;
 

@@ -76,6 +76,28 @@ void workflow_plan_clear(const struct workflow_problem *problem,
         fix_task(problem, plan, i);
 }
 
+/* Looks for each task and edge that follow a list: those placed in haste, bounds, the
+ * search's orders, checks, rows. */
+#define AFTER_LIST_LOOKS 900.0
+#define LIST_SHARE_LEAST 0.4
+
+double workflow_share_of_limit(const struct workflow_problem *problem, double looks)
+{
+    double times = (double)problem->open_count + (double)problem->edge_count;
+
+    if (!problem->in->time_limit_given || !(problem->in->time_limit_s > 0))
+        return 0;
+    return looks * times / WORKFLOW_LOOKS_PER_S / problem->in->time_limit_s;
+}
+
+/* Of the budget; then the rest is placed in haste. */
+static double list_share(const struct workflow_problem *problem)
+{
+    double after = workflow_share_of_limit(problem, AFTER_LIST_LOOKS);
+
+    return fmax(LIST_SHARE_LEAST, fmin(WORKFLOW_LIST_SHARE, 1 - after));
+}
+
 enum error_code workflow_plan_make(const struct workflow_problem *problem,
                                    struct workflow_plan *plan, struct arena *a)
 {
@@ -83,7 +105,7 @@ enum error_code workflow_plan_make(const struct workflow_problem *problem,
 
     *plan = (struct workflow_plan){
         .status = DECISION_FEASIBLE,
-        .clock = workflow_clock_make(problem->in->budget, WORKFLOW_LIST_SHARE),
+        .clock = workflow_clock_make(problem->in->budget, list_share(problem)),
     };
     plan->processor = NEW(a, size_t, n);
     plan->start_s = NEW(a, double, n);

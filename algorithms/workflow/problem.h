@@ -215,6 +215,10 @@ void workflow_plan_clear(const struct workflow_problem *problem,
                          struct workflow_plan *plan);
 
 /* Last finish of the plan, >= 0. */
+/* The share of the time limit that so many looks at each task and edge take; 0: there is
+ * no limit. */
+double workflow_share_of_limit(const struct workflow_problem *problem, double looks);
+
 double workflow_plan_makespan_s(const struct workflow_problem *problem,
                                 const struct workflow_plan *plan);
 

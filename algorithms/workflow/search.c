@@ -46,11 +46,9 @@ static double steps_allowed(const struct workflow_problem *problem, double max_s
     return fmax(1, floor(DEFAULT_WORK / looks));
 }
 
-/* Looks at a pair of task and processor, for each kind of effort, and how many a second.
- */
+/* Looks at a pair of task and processor, for each kind of effort. */
 #define FULL_LOOKS    540.0
 #define FAST_LOOKS    60.0
-#define LOOKS_PER_S   1.2e9
 #define EFFORT_SHARE  0.3 /* of the time limit */
 #define CLOSING_SHARE 0.2 /* kept back for bounds after the search */
 
@@ -61,13 +59,7 @@ static double steps_allowed(const struct workflow_problem *problem, double max_s
 /* Share of the limit that is kept back to make the answer. */
 static double answer_share(const struct workflow_problem *problem)
 {
-    double looks = ANSWER_LOOKS *
-                   ((double)problem->open_count + (double)problem->edge_count) /
-                   LOOKS_PER_S;
-
-    if (!problem->in->time_limit_given || !(problem->in->time_limit_s > 0))
-        return 0;
-    return fmin(ANSWER_MOST, looks / problem->in->time_limit_s);
+    return fmin(ANSWER_MOST, workflow_share_of_limit(problem, ANSWER_LOOKS));
 }
 
 /* What is asked for, else what leaves most of the time to the search. */
@@ -80,10 +72,11 @@ static enum bound_effort effort_of(const struct workflow_problem *problem, doubl
     if (asked > 0)
         return (enum bound_effort)(asked - 1);
     if (!problem->in->time_limit_given || !(limit_s > 0) ||
-        FULL_LOOKS * pairs / LOOKS_PER_S <= EFFORT_SHARE * limit_s)
+        FULL_LOOKS * pairs / WORKFLOW_LOOKS_PER_S <= EFFORT_SHARE * limit_s)
         return EFFORT_FULL;
-    return FAST_LOOKS * pairs / LOOKS_PER_S <= EFFORT_SHARE * limit_s ? EFFORT_FAST
-                                                                      : EFFORT_NONE;
+    return FAST_LOOKS * pairs / WORKFLOW_LOOKS_PER_S <= EFFORT_SHARE * limit_s
+               ? EFFORT_FAST
+               : EFFORT_NONE;
 }
 
 /* ---- list plans ---- */
@@ -210,6 +203,8 @@ static enum error_code close_bounds(struct workflow_searching *s,
         workflow_clock_make(s->problem->in->budget, 1 - answer_share(s->problem));
     struct workflow_bound bound;
 
+    if (!workflow_tick(&clock, 0))
+        return OK; /* as late as that the little that it looks at would add nothing */
     TRY(workflow_bound_parts(s->problem, EFFORT_FULL, &clock, &bound, &s->heads, &s->area,
                              s->arena, err));
     bound.path_s = fmax(bound.path_s, plan->bound.path_s);

@@ -13,7 +13,11 @@
  * (search_groups.h). The move of the least estimate is made, better or not, and what it
  * moves stays for a while.
  * When nothing better has come for long, the search goes on from the best, with some
- * random changes. Where a task takes no time it has one place, without neighbours.
+ * random changes. Where edges are heavy (search_groups.h) and tasks at most REBUILT_MOST
+ * such small changes lead back: there a part of the schedule is placed anew
+ * (search_anew.h), sooner, and of the best of the last trip, if that is at most SLACK
+ * worse than what the trip began with.
+ * Where a task takes no time it has one place, without neighbours.
  *
  * Source: spec search.md 5.2, 5.3; the neighbourhood and its estimate are those of tabu
  * search for the job shop (Taillard 1994). Random numbers: stream "workflow.search".
@@ -22,6 +26,7 @@
  * Above PLAIN_PROCESSORS processors, of equal ones (symmetry.h) only those of the task,
  * its parents and children, and the two whose last task ends first are tried.
  */
+#include "algorithms/workflow/search_anew.h"
 #include "algorithms/workflow/search_groups.h"
 #include "algorithms/workflow/symmetry.h"
 
@@ -38,8 +43,12 @@ enum {
     PATIENCE_MOST = 2000, /* and the number of tasks */
     KICK_LEAST = 3,
     KICK_MOST = 10,
+    REBUILT_MOST = 300,
     PLAIN_PROCESSORS = 32
 };
+
+#define REBUILT_PATIENCE 0.5 /* for each task, besides PATIENCE_LEAST */
+#define SLACK            0.003
 
 struct local {
     struct workflow_searching *s;
@@ -58,6 +67,9 @@ struct local {
         *has_child; /* [resource]: as seen_for, for the task that is weighed */
     double weighings;
     struct workflow_groups groups;
+    bool rebuilds;
+    struct workflow_anew anew;
+    struct workflow_order base, trip; /* what the trip began with, its best */
     struct rng rng;
 };
 
@@ -338,18 +350,28 @@ static bool random_move(struct local *l, struct move *move)
 
 /* ---- steps ---- */
 
+static void copy_now(struct local *l, struct workflow_order *to)
+{
+    size_t tasks = l->now.problem->task_count;
+
+    memcpy(to->task, l->now.order, l->now.n * sizeof(*to->task));
+    memcpy(to->processor, l->now.at, tasks * sizeof(*to->processor));
+    to->makespan_s = l->now.makespan_s;
+    l->now.units += (double)tasks / 4;
+}
+
 static void keep_best(struct local *l)
 {
-    struct workflow_order *best = &l->s->best;
-    const struct workflow_problem *problem = l->now.problem;
+    double less = 1 - 1e-12;
 
-    if (!(l->now.makespan_s < best->makespan_s * (1 - 1e-12)))
+    if (l->rebuilds && l->now.makespan_s < l->trip.makespan_s * less) {
+        copy_now(l, &l->trip);
+        l->improved_at = l->step;
+    }
+    if (!(l->now.makespan_s < l->s->best.makespan_s * less))
         return;
-    memcpy(best->task, l->now.order, l->now.n * sizeof(*best->task));
-    memcpy(best->processor, l->now.at, problem->task_count * sizeof(*best->processor));
-    best->makespan_s = l->now.makespan_s;
+    copy_now(l, &l->s->best);
     l->improved_at = l->step;
-    l->now.units += (double)problem->task_count / 4;
     workflow_search_improved(l->s);
 }
 
@@ -393,6 +415,44 @@ static void kick(struct local *l, double last)
             make_move(l, &move);
 }
 
+/* workflow_choices_fn. */
+static const size_t *choices_of(void *context, size_t task, size_t *count)
+{
+    struct local *l = context;
+
+    list_candidates(l, task);
+    *count = l->candidate_count;
+    return l->candidates;
+}
+
+/* A part of it anew; from where, the last trip says. */
+static void rebuild(struct local *l, double last)
+{
+    if (l->trip.makespan_s < HUGE_VAL &&
+        l->trip.makespan_s <= l->base.makespan_s * (1 + SLACK)) {
+        struct workflow_order base = l->trip;
+
+        l->trip = l->base;
+        l->base = base;
+    }
+    workflow_state_load(&l->now, &l->base);
+    l->trip.makespan_s = HUGE_VAL;
+    l->improved_at = l->step;
+    if (l->s->steps >= last || !next_step(l))
+        return;
+    note_free(l);
+    workflow_anew_place(&l->anew, &l->rng, choices_of, l);
+    keep_best(l);
+}
+
+static void restart(struct local *l, double last)
+{
+    if (l->rebuilds)
+        rebuild(l, last);
+    else
+        kick(l, last);
+}
+
 /* ---- start ---- */
 
 static void make_local(struct local *l)
@@ -405,6 +465,10 @@ static void make_local(struct local *l)
     if (l->s->spent)
         return;
     workflow_groups_make(&l->groups, &l->now, a);
+    l->rebuilds = l->groups.any && l->now.n <= REBUILT_MOST;
+    workflow_anew_make(&l->anew, &l->now, a);
+    workflow_order_make(problem, &l->base, a);
+    workflow_order_make(problem, &l->trip, a);
     l->path = NEW(a, size_t, n);
     l->stays_until = NEW(a, double, n);
     l->candidates = NEW(a, size_t, processors);
@@ -435,15 +499,18 @@ void workflow_search_local(struct workflow_searching *s, double steps)
     if (s->spent || l.now.n == 0 || l.candidate_count == 0)
         return;
     patience = fmin(PATIENCE_MOST + (double)l.now.n,
-                    PATIENCE_LEAST + PATIENCE_MORE * (double)l.now.n);
+                    PATIENCE_LEAST + (l.rebuilds ? REBUILT_PATIENCE : PATIENCE_MORE) *
+                                         (double)l.now.n);
     l.rng = rng_stream(s->problem->in->seed + (uint64_t)s->steps, "workflow.search");
     workflow_state_load(&l.now, &s->best);
+    copy_now(&l, &l.base);
+    l.base.makespan_s = s->best.makespan_s;
     while (s->steps < last && !workflow_search_done(s) && next_step(&l)) {
         if (find_move(&l, &move, &group) || random_move(&l, &move))
             make_move(&l, &move);
         else
             l.step++;
         if (!(l.now.makespan_s < HUGE_VAL) || l.step - l.improved_at > patience)
-            kick(&l, last);
+            restart(&l, last);
     }
 }

@@ -8,7 +8,8 @@
 
 #include "models/base/budget.h"
 
-#define WORKFLOW_LIST_SHARE 0.8 /* of the budget; then the rest is placed in haste */
+#define WORKFLOW_LIST_SHARE  0.8 /* of the budget at most is what list policies take */
+#define WORKFLOW_LOOKS_PER_S 1.2e9
 
 struct workflow_clock {
     struct budget part; /* of the budget */
