@@ -764,10 +764,15 @@ TEST_CASE("policies decide the same without counts, and read what they say they 
                 .checkpoint("periodic", {option("initial_interval_s", 100)});
             other.run = reinterpret_cast<policy_fn *>(poorer);
             again.policy.round = &other;
+            // This one looks hours ahead for each job, which takes half a minute there.
+            bool shorter = strcmp(asked->name, "expected_time") == 0 && is_shorter();
+            g.s.stop_time_s = shorter ? 2500 : 8000;
             for (uint64_t seed : {1, 2}) {
+                if (shorter && seed > 1)
+                    continue;
                 sim_run_out x = run_scenario(g.s, p, seed, g.a),
                             y = run_scenario(g.s, again, seed, g.a);
-                CHECK(x.metrics.jobs_done > 30);
+                CHECK(x.metrics.jobs_done > (shorter ? 10 : 30));
                 CHECK(x.event_hash == y.event_hash);
                 CHECK(memcmp(&x.metrics, &y.metrics, sizeof(x.metrics)) == 0);
             }
