@@ -6,9 +6,9 @@
 #include "tests/answers.hpp"
 #include "tests/api.hpp"
 #include "tests/database.hpp"
+#include "tests/examples.hpp"
 #include "tests/system.hpp"
 
-#include <algorithm>
 #include <fstream>
 #include <sstream>
 
@@ -19,17 +19,6 @@ namespace
 
 // What goes on until its time is over would never answer the same twice: steps instead.
 const std::map<std::string, size_t> steps_of = {{"placement-braun", 2000}};
-
-std::vector<std::filesystem::path> examples()
-{
-    std::vector<std::filesystem::path> list;
-
-    for (const auto &entry :
-         std::filesystem::directory_iterator(GRIDPLAN_SOURCE_DIR "/openapi/examples"))
-        list.push_back(entry.path());
-    std::sort(list.begin(), list.end());
-    return list;
-}
 
 const route *route_of(const std::string &name)
 {
@@ -119,7 +108,7 @@ TEST_CASE("the answers to all examples are the recorded ones", "[answers][db]")
     api a(test_database_url());
     recorded_answers found("examples");
 
-    for (const std::filesystem::path &path : examples()) {
+    for (const std::filesystem::path &path : example_requests()) {
         const route *r = route_of(path.stem());
 
         INFO(path.stem());

@@ -1,8 +1,8 @@
 // predictions_api_test.cpp - fits, predictions, evaluations and plans that need no
 // database, through route_answer().
+#include "tests/examples.hpp"
 #include "tests/model_support.hpp"
 
-#include <filesystem>
 #include <fstream>
 #include <sstream>
 
@@ -466,10 +466,9 @@ TEST_CASE("examples of models are answered", "[models][api]")
 {
     api a;
     size_t count = 0;
-    for (const auto &entry :
-         std::filesystem::directory_iterator(GRIDPLAN_SOURCE_DIR "/openapi/examples")) {
-        std::string name = entry.path().filename().string();
-        std::ifstream file(entry.path());
+    for (const std::filesystem::path &example : example_requests()) {
+        std::string name = example.filename().string();
+        std::ifstream file(example);
         std::stringstream text;
         text << file.rdbuf();
         const char *path = name.rfind("prediction-", 0) == 0   ? "/v1/predictions"
