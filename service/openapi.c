@@ -668,6 +668,17 @@ bool openapi_is_example(const struct route *r, const char *name)
            (r->example || name[length] == 0 || name[length] == '-');
 }
 
+/* A body that is a text, as JSON. NULL: no memory. */
+static const char *quoted(const char *text, struct text_buffer *b)
+{
+    struct text_buffer json = {.arena = b->arena};
+
+    json_print_text(text, &json);
+    if (json.failed)
+        b->failed = true;
+    return json.data;
+}
+
 /* False: it is too large to be shown, or there was no memory. */
 static bool read_pair(const struct route *r, const struct openapi_example *e,
                       struct pair *pair, struct text_buffer *b)
@@ -679,7 +690,9 @@ static bool read_pair(const struct route *r, const struct openapi_example *e,
     for (int side = 0; side < ROLES; side++) {
         size_t length = 0;
 
-        pair->sides[side] = compact(texts[side], b);
+        pair->sides[side] = r->flags & ROUTE_TEXT_BODY && side == IN_REQUEST
+                                ? quoted(texts[side], b)
+                                : compact(texts[side], b);
         if (pair->sides[side])
             length = strlen(pair->sides[side]);
         if (!pair->sides[side] || length > EXAMPLE_MAX_BYTES)

@@ -196,7 +196,8 @@ TEST_CASE("every example of the description is answered", "[api]")
         warnings.insert(row["code"]);
     for (const example &e : examples()) {
         INFO(e.name);
-        if (!e.row || !e.row->example || e.row->work == WORK_QUERY)
+        if (!e.row || !e.row->example || e.row->work == WORK_QUERY ||
+            e.body.find("\"store\"") != std::string::npos)
             continue; // with the tests that have a database
         api_reply r = a.call(e.method, e.target, e.body, e.headers);
         INFO(r.body.substr(0, 500));
