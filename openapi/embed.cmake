@@ -1,21 +1,43 @@
 # Writes the examples as a C file: cmake -D FOLDER=openapi/examples -D OUTPUT=x.c -P embed.cmake
-# Large ones are left out: the description would only grow.
-file(GLOB files "${FOLDER}/*.json")
-list(SORT files)
+# Of refused requests, of other answers than 200 and 201, and large ones are left out: the
+# description has none of them.
+file(GLOB answers "${FOLDER}/*.answer.json")
+list(SORT answers)
 set(texts "")
 set(rows "")
 set(number 0)
-foreach(file IN LISTS files)
-    file(SIZE "${file}" size)
-    if(size GREATER 8192)
+
+# Sets `name` to that of the file's text, NULL without a file.
+function(embed file name)
+    set(${name} NULL PARENT_SCOPE)
+    if(EXISTS "${file}")
+        file(READ "${file}" hex HEX)
+        string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," bytes "${hex}")
+        math(EXPR number "${number} + 1")
+        set(number ${number} PARENT_SCOPE)
+        set(texts "${texts}static const unsigned char text_${number}[] = {${bytes}0};\n" PARENT_SCOPE)
+        set(${name} "(const char *)text_${number}" PARENT_SCOPE)
+    endif()
+endfunction()
+
+foreach(answer IN LISTS answers)
+    get_filename_component(name "${answer}" NAME_WE)
+    set(request "${FOLDER}/${name}.json")
+    if(NOT EXISTS "${request}")
+        set(request "${FOLDER}/${name}.txt")
+    endif()
+    set(size 0)
+    if(EXISTS "${request}")
+        file(SIZE "${request}" size)
+    endif()
+    file(SIZE "${answer}" answer_size)
+    if(name MATCHES "^error-" OR EXISTS "${FOLDER}/${name}.status" OR size GREATER 8192
+        OR answer_size GREATER 8192)
         continue()
     endif()
-    math(EXPR number "${number} + 1")
-    get_filename_component(name "${file}" NAME)
-    file(READ "${file}" hex HEX)
-    string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," bytes "${hex}")
-    string(APPEND texts "static const unsigned char text_${number}[] = {${bytes}0};\n")
-    string(APPEND rows "    {\"${name}\", (const char *)text_${number}},\n")
+    embed("${request}" request_text)
+    embed("${answer}" answer_text)
+    string(APPEND rows "    {\"${name}\", ${request_text}, ${answer_text}},\n")
 endforeach()
 file(WRITE "${OUTPUT}.new" "/* Generated from openapi/examples/ by openapi/embed.cmake. */
 #include \"service/openapi.h\"

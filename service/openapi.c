@@ -649,34 +649,100 @@ static const char *kind_of(const struct route *r, const char *text, struct arena
     return "";
 }
 
+/* A pair that is shown. */
+struct pair {
+    const struct openapi_example *example;
+    const char *kind, *sides[ROLES];
+    size_t length;
+};
+
 enum { KINDS_MAX = 32 };
 
-/* One of each kind. */
-static void print_examples(const struct route *r, const struct description *d)
+bool openapi_is_example(const struct route *r, const char *name)
 {
-    size_t length = r->example ? strlen(r->example) : 0, count = 0;
-    const char *kinds[KINDS_MAX];
+    const char *prefix = r->example ? r->example : r->operation;
+    size_t length = prefix ? strlen(prefix) : 0;
 
-    for (const struct openapi_example *e = openapi_examples; length && e->name; e++) {
-        size_t end = strlen(e->name) - strlen(".json"), i = 0;
-        const char *text;
+    return length > 0 && strncmp(name, prefix, length) == 0 &&
+           (r->example || name[length] == 0 || name[length] == '-');
+}
 
-        if (strncmp(e->name, r->example, length) != 0 || count == KINDS_MAX)
-            continue;
-        text = compact(e->text, d->b);
-        if (!text || strlen(text) > EXAMPLE_MAX_BYTES)
-            continue;
-        kinds[count] = kind_of(r, text, d->b->arena);
-        while (i < count && strcmp(kinds[i], kinds[count]) != 0)
-            i++;
-        if (i < count)
-            continue;
-        text_addf(d->b, count++ ? "," : ",\"examples\":{");
-        line(d, 5);
-        text_addf(d->b, "\"%.*s\":{\"value\":%s}", (int)end, e->name, text);
+/* A body that is a text, as JSON. NULL: no memory. */
+static const char *quoted(const char *text, struct text_buffer *b)
+{
+    struct text_buffer json = {.arena = b->arena};
+
+    json_print_text(text, &json);
+    if (json.failed)
+        b->failed = true;
+    return json.data;
+}
+
+/* False: it is too large to be shown, or there was no memory. */
+static bool read_pair(const struct route *r, const struct openapi_example *e,
+                      struct pair *pair, struct text_buffer *b)
+{
+    const char *texts[ROLES] = {
+        [IN_REQUEST] = e->request ? e->request : "", [IN_ANSWER] = e->answer};
+
+    *pair = (struct pair){.example = e};
+    for (int side = 0; side < ROLES; side++) {
+        size_t length = 0;
+
+        pair->sides[side] = r->flags & ROUTE_TEXT_BODY && side == IN_REQUEST
+                                ? quoted(texts[side], b)
+                                : compact(texts[side], b);
+        if (pair->sides[side])
+            length = strlen(pair->sides[side]);
+        if (!pair->sides[side] || length > EXAMPLE_MAX_BYTES)
+            return false;
+        pair->length += length;
     }
-    if (count)
-        text_addf(d->b, "}");
+    pair->kind = kind_of(r, pair->sides[IN_REQUEST], b->arena);
+    return true;
+}
+
+/* The shortest pair of each kind; their number. */
+static size_t choose_pairs(const struct route *r, struct pair pairs[KINDS_MAX],
+                           struct text_buffer *b)
+{
+    size_t count = 0;
+
+    for (const struct openapi_example *e = openapi_examples; e->name; e++) {
+        struct pair pair;
+        size_t i = 0;
+
+        if (!openapi_is_example(r, e->name) || !read_pair(r, e, &pair, b))
+            continue;
+        while (i < count && strcmp(pairs[i].kind, pair.kind) != 0)
+            i++;
+        if (i == KINDS_MAX)
+            continue;
+        if (i == count || pair.length < pairs[i].length)
+            pairs[i] = pair;
+        count += i == count;
+    }
+    return count;
+}
+
+/* One of each kind, on this side. */
+static void print_examples(const struct route *r, enum role side, int depth,
+                           const struct description *d)
+{
+    struct pair pairs[KINDS_MAX];
+    size_t count = choose_pairs(r, pairs, d->b);
+    bool first = true;
+
+    for (size_t i = 0; i < count; i++) {
+        if (!*pairs[i].sides[side])
+            continue;
+        text_addf(d->b, first ? ",\"examples\":{" : ",");
+        line(d, depth);
+        text_addf(d->b, "\"%s\":{\"value\":%s}", pairs[i].example->name,
+                  pairs[i].sides[side]);
+        first = false;
+    }
+    text_addf(d->b, first ? "" : "}");
 }
 
 /* What stands in the member of a text, and a short one. */
@@ -858,7 +924,7 @@ static void print_body(const struct route *r, const struct description *d)
         text_addf(b, "{\"type\":\"%s\"}",
                   r->flags & ROUTE_TEXT_BODY ? "string" : "object");
     }
-    print_examples(r, d);
+    print_examples(r, IN_REQUEST, 5, d);
     text_addf(b, "}}}");
     print_other_bodies(r, d);
 }
@@ -909,10 +975,15 @@ static void print_success(const struct route *r, int status, const char *doc, bo
     if (table) {
         text_addf(b, ",\"content\":{\"application/json\":{\"schema\":");
         print_ref(table, IN_ANSWER, d);
+        if (first)
+            print_examples(r, IN_ANSWER, 5, d);
         text_addf(b, "}}");
     } else if (r->flags & ROUTE_RAW_REPLY && status == 200) {
-        text_addf(b, ",\"content\":{\"%s\":{\"schema\":{\"type\":\"%s\"}}}",
+        text_addf(b, ",\"content\":{\"%s\":{\"schema\":{\"type\":\"%s\"}",
                   text ? "text/plain" : "application/json", text ? "string" : "object");
+        if (!text)
+            print_examples(r, IN_ANSWER, 5, d);
+        text_addf(b, "}}");
     }
     text_addf(b, "}");
 }

@@ -7,15 +7,21 @@
 /* Raised by each addition to a released description. */
 enum { API_REVISION = 1 };
 
-/* A file below openapi/examples/, built into the program; ended by {0}. */
+/* A pair below openapi/examples/, built into the program; ended by {0}. Not those of
+ * refused requests, and no large ones. */
 struct openapi_example {
-    const char *name; /* "placements-plain.json" */
-    const char *text;
+    const char *name;    /* "placement-plain" */
+    const char *request; /* NULL: it has no body */
+    const char *answer;
 };
 extern const struct openapi_example openapi_examples[];
 
+/* Whether an example of this name belongs to the route: the name begins with what its row
+ * says or, where that says nothing, with the name of the operation. */
+bool openapi_is_example(const struct route *route, const char *name);
+
 /* OpenAPI 3.1 as JSON: every route of the table with its parameters, bodies and
- * answers, and of each kind the first example whose name begins with the route's. */
+ * answers, and the shortest example of each kind. */
 void openapi_print(const struct route *routes, struct text_buffer *b);
 
 /* The same with a line for each member of a schema, attribute of an operation and

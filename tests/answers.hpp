@@ -4,8 +4,9 @@
 //     found.add("placement-mct", 200, "application/json", body);
 //     found.check();
 //
-// The answers are compared with tests/golden/answers/GROUP/, by tests/answers, which
-// knows what differs by nature. With GRIDPLAN_RECORD set they are recorded instead.
+// The answers are compared with tests/golden/answers/GROUP/, those of examples with
+// openapi/examples/NAME.answer.json, by tests/answers, which knows what differs by
+// nature. With GRIDPLAN_RECORD set they are recorded instead.
 #pragma once
 #include <catch2/catch.hpp>
 
@@ -44,8 +45,9 @@ class recorded_answers
     {
         const char *verb = getenv("GRIDPLAN_RECORD") ? " --record " : " --check ";
         std::string command = GRIDPLAN_SOURCE_DIR "/tests/answers" + std::string(verb) +
-                              folder_ + " " GRIDPLAN_SOURCE_DIR "/tests/golden/answers/" +
-                              group_;
+                              folder_ + " " GRIDPLAN_SOURCE_DIR +
+                              (group_ == "examples" ? "/openapi/examples"
+                                                    : "/tests/golden/answers/" + group_);
 
         INFO("what differs is printed above; if it is meant: GRIDPLAN_RECORD=1 ./test -R "
              "answers");

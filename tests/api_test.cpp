@@ -1,7 +1,7 @@
 // api_test.cpp - the API without a database: decisions, errors, conventions.
 #include "tests/api.hpp"
+#include "tests/examples.hpp"
 
-#include <filesystem>
 #include <fstream>
 #include <regex>
 #include <set>
@@ -194,22 +194,15 @@ TEST_CASE("every example of the description is answered", "[api]")
     const json codes = a.get("/v1/errors").json();
     for (const json &row : codes["warning_codes"])
         warnings.insert(row["code"]);
-    for (const auto &entry :
-         std::filesystem::directory_iterator(GRIDPLAN_SOURCE_DIR "/openapi/examples")) {
-        std::string name = entry.path().filename().string();
-        const route *found = nullptr;
-        for (const route *r = routes(); r->method; r++)
-            if (r->example && name.rfind(r->example, 0) == 0)
-                found = r;
-        INFO(name);
-        REQUIRE(found != nullptr);
-        if (found->work == WORK_QUERY)
+    for (const example &e : examples()) {
+        INFO(e.name);
+        if (!e.row || !e.row->example || e.row->work == WORK_QUERY ||
+            e.body.find("\"store\"") != std::string::npos)
             continue; // with the tests that have a database
-        api_reply r = a.call(found->method, found->path, file_text(entry.path()));
+        api_reply r = a.call(e.method, e.target, e.body, e.headers);
         INFO(r.body.substr(0, 500));
         CHECK(r.status == 200);
-        CHECK(request_mistakes(found->method, found->path, file_text(entry.path())) ==
-              "");
+        CHECK(request_mistakes(e.method, e.target, e.body) == "");
         const json sent = r.json().value("warnings", json::array());
         for (const json &warning : sent) {
             std::string text = warning.get<std::string>();

@@ -1,30 +1,18 @@
 // pictures_api_test.cpp - other tools' files in, pictures out: content types and Accept.
 #include "tests/api.hpp"
 #include "tests/database.hpp"
+#include "tests/examples.hpp"
 #include "tests/picture_support.hpp"
 
 #include <cstdlib>
 #include <fstream>
 #include <sstream>
 
-extern "C" {
-#include "service/openapi.h"
-}
-
 namespace
 {
 
 const char *svg = "image/svg+xml";
 const char *dot = "text/vnd.graphviz";
-
-std::string example(const std::string &name)
-{
-    for (const openapi_example *e = openapi_examples; e->name; e++)
-        if (name + ".json" == e->name)
-            return e->text;
-    FAIL("no example " << name);
-    return "";
-}
 
 const char *dax_file = R"(<adag>
  <job id="split" runtime="4"><uses file="f" link="output" size="125000000"/></job>
@@ -66,8 +54,9 @@ TEST_CASE("Accept takes the form of the highest quality, JSON among equals",
     for (auto &c : cases)
         DYNAMIC_SECTION(c.accept)
         {
-            api_reply r = a.call("POST", "/v1/placements", example("placement-min_min"),
-                                 {{"accept", c.accept}});
+            api_reply r =
+                a.call("POST", "/v1/placements", example_file("placement-min_min.json"),
+                       {{"accept", c.accept}});
 
             CHECK(r.status == c.status);
             CHECK(r.headers["Content-Type"] == c.type);
@@ -81,10 +70,10 @@ TEST_CASE("Accept takes the form of the highest quality, JSON among equals",
 TEST_CASE("a placement is drawn, with idle resources", "[api][pictures]")
 {
     api a;
-    auto json = a.post("/v1/placements", example("placement-min_min")).json();
-    picture p(
-        a.call("POST", "/v1/placements", example("placement-min_min"), {{"accept", svg}})
-            .body);
+    auto json = a.post("/v1/placements", example_file("placement-min_min.json")).json();
+    picture p(a.call("POST", "/v1/placements", example_file("placement-min_min.json"),
+                     {{"accept", svg}})
+                  .body);
 
     CHECK(p.bars() == json["placements"].size());
     for (const auto &job : json["placements"]) {
@@ -121,7 +110,8 @@ TEST_CASE("problems stay problems, whatever is accepted", "[api][pictures]")
 TEST_CASE("a batch queue is drawn on its processors, from now on", "[api][pictures]")
 {
     api a;
-    picture p(a.call("POST", "/v1/queue-orders", example("queue-easy"), {{"accept", svg}})
+    picture p(a.call("POST", "/v1/queue-orders", example_file("queue-easy.json"),
+                     {{"accept", svg}})
                   .body);
 
     CHECK(p.has_text("Batch queue by easy"));
@@ -132,27 +122,29 @@ TEST_CASE("a batch queue is drawn on its processors, from now on", "[api][pictur
         CHECK(p.y_of(id) > 0);
     CHECK(p.has_title("r1\n0 s \xe2\x80\x93 100 s\nfor 100 s\n50 processors, runs"));
     for (const char *name : {"queue-fcfs", "queue-conservative", "queue-first_fit"})
-        picture(
-            a.call("POST", "/v1/queue-orders", example(name), {{"accept", svg}}).body);
+        picture(a.call("POST", "/v1/queue-orders",
+                       example_file(name + std::string(".json")), {{"accept", svg}})
+                    .body);
 }
 
 TEST_CASE("simulations are drawn by their rows of jobs", "[api][pictures]")
 {
     api a;
-    picture queue(
-        a.call("POST", "/v1/simulations", example("simulation-queue"), {{"accept", svg}})
-            .body);
+    picture queue(a.call("POST", "/v1/simulations", example_file("simulation-queue.json"),
+                         {{"accept", svg}})
+                      .body);
     CHECK(queue.has_text("Simulation: fcfs"));
     CHECK(queue.has_text("wide"));
     CHECK(queue.bars() >= 4);
 
-    picture grid(
-        a.call("POST", "/v1/simulations", example("simulation-jobs"), {{"accept", svg}})
-            .body);
+    picture grid(a.call("POST", "/v1/simulations", example_file("simulation-jobs.json"),
+                        {{"accept", svg}})
+                     .body);
     CHECK(grid.has_text("CR1"));
     CHECK(grid.bars() == 1); // two of its jobs are lost: no end
 
-    picture flows(a.call("POST", "/v1/simulations", example("simulation-workflow-given"),
+    picture flows(a.call("POST", "/v1/simulations",
+                         example_file("simulation-workflow-given.json"),
                          {{"accept", svg}})
                       .body);
     CHECK(flows.has_text("fast"));
@@ -346,7 +338,7 @@ TEST_CASE("what was stored as JSON is drawn later", "[api][pictures][db]")
 {
     NEED_DATABASE();
     api a(test_database_url());
-    auto request = nlohmann::json::parse(example("placement-min_min"));
+    auto request = nlohmann::json::parse(example_file("placement-min_min.json"));
 
     request["store"] = true;
     api_reply posted =
@@ -366,12 +358,13 @@ TEST_CASE("what was stored as JSON is drawn later", "[api][pictures][db]")
 
     // The same key gives the same answer again, drawn as it was.
     for (int i = 0; i < 2; i++) {
-        api_reply once = a.call("POST", "/v1/placements", example("placement-min_min"),
-                                {{"accept", svg}, {"idempotency_key", location}});
+        api_reply once =
+            a.call("POST", "/v1/placements", example_file("placement-min_min.json"),
+                   {{"accept", svg}, {"idempotency_key", location}});
         CHECK(picture(once.body).bars() == picture(posted.body).bars());
         CHECK(once.headers["Content-Type"] == svg);
     }
-    request = nlohmann::json::parse(example("workflow-heft"));
+    request = nlohmann::json::parse(example_file("workflow-heft.json"));
     request["store"] = true;
     location = a.post("/v1/workflow-schedules", request.dump()).headers["Location"];
     REQUIRE(location != "");

@@ -1,8 +1,8 @@
 // predictions_api_test.cpp - fits, predictions, evaluations and plans that need no
 // database, through route_answer().
+#include "tests/examples.hpp"
 #include "tests/model_support.hpp"
 
-#include <filesystem>
 #include <fstream>
 #include <sstream>
 
@@ -466,22 +466,14 @@ TEST_CASE("examples of models are answered", "[models][api]")
 {
     api a;
     size_t count = 0;
-    for (const auto &entry :
-         std::filesystem::directory_iterator(GRIDPLAN_SOURCE_DIR "/openapi/examples")) {
-        std::string name = entry.path().filename().string();
-        std::ifstream file(entry.path());
-        std::stringstream text;
-        text << file.rdbuf();
-        const char *path = name.rfind("prediction-", 0) == 0   ? "/v1/predictions"
-                           : name.rfind("model-fit-", 0) == 0  ? "/v1/model-fits"
-                           : name.rfind("experiment-", 0) == 0 ? "/v1/experiment-plans"
-                           : name.rfind("model-evaluation", 0) == 0
-                               ? "/v1/model-evaluations"
-                               : nullptr;
-        if (!path)
+    for (const example &e : examples()) {
+        static const std::set<std::string> paths = {"/v1/predictions", "/v1/model-fits",
+                                                    "/v1/experiment-plans",
+                                                    "/v1/model-evaluations"};
+        if (!e.row || paths.count(e.target) == 0)
             continue;
-        api_reply r = a.post(path, text.str());
-        INFO(name << " " << r.body.substr(0, 500));
+        api_reply r = a.post(e.target, e.body);
+        INFO(e.name << " " << r.body.substr(0, 500));
         CHECK(r.status == 200);
         if (r.json().contains("status"))
             CHECK(r.json()["status"] != "infeasible");

@@ -763,9 +763,14 @@ TEST_CASE("policies decide the same without counts, and read what they say they 
 
             INFO(asked->name);
             other.run = reinterpret_cast<policy_fn *>(poorer);
+            // This one looks hours ahead for each job, which takes half a minute there.
+            bool shorter = strcmp(asked->name, "expected_time") == 0 && is_shorter();
+            g.s.stop_time_s = shorter ? 2500 : 8000;
             for (uint64_t seed : {1, 2}) {
                 bound_policy p, again;
 
+                if (shorter && seed > 1)
+                    continue;
                 for (bound_policy *x : {&p, &again}) {
                     x->round(asked->name);
                     if (seed % 2) // without, nobody takes any
@@ -774,7 +779,7 @@ TEST_CASE("policies decide the same without counts, and read what they say they 
                 again.policy.round = &other;
                 sim_run_out x = run_scenario(g.s, p, seed, g.a),
                             y = run_scenario(g.s, again, seed, g.a);
-                CHECK(x.metrics.jobs_done > 30);
+                CHECK(x.metrics.jobs_done > (shorter ? 10 : 30));
                 CHECK(x.event_hash == y.event_hash);
                 CHECK(memcmp(&x.metrics, &y.metrics, sizeof(x.metrics)) == 0);
             }

@@ -36,6 +36,12 @@ inline bool is_sanitized()
 #endif
 }
 
+// Where what is slow under a sanitizer may do less: the release build's tests do it all.
+inline bool is_shorter()
+{
+    return is_sanitized() && !is_long_run();
+}
+
 // What a test gives an algorithm to ask; used nullptr: no limit in time.
 inline budget make_budget(double (*used)(void *), void *context, size_t max_steps = 0)
 {

@@ -21,9 +21,9 @@ if grep -q '^GRIDPLAN_SANITIZE:.*=.' "$build/CMakeCache.txt"; then
     echo "valgrind: $build has sanitizers; it needs a build without" >&2
     exit 2
 fi
-# One file of tests on each core: those that have such cases at all.
+# One file of tests on each core: those that have such cases at all, large ones first.
 start=$SECONDS
-if ! grep -l '\[api\]' tests/*_test.cpp | sed 's,.*/,,; s,\.cpp$,,' | xargs -P "$(nproc)" -I '{}' \
+if ! grep -l '\[api\]' tests/*_test.cpp | xargs ls -S | sed 's,.*/,,; s,\.cpp$,,' | xargs -P "$(nproc)" -I '{}' \
     valgrind --quiet --error-exitcode=99 --leak-check=full --show-leak-kinds=definite,indirect,possible \
     --errors-for-leak-kinds=definite,indirect,possible \
     "$build/tests/gridplan_tests" -\# "[#{}]$tests"; then
