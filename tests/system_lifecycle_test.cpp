@@ -147,8 +147,8 @@ TEST_CASE("while it ends the program is not ready, and searches are cut short wh
 
     REQUIRE(ready.call(request("GET", "/readyz")).status == 200);
     REQUIRE(search.put(request("POST", "/v1/placements", search_body(60))));
-    REQUIRE(
-        eventually([&] { return g.metric("gridplan_worker_running{pool=\"compute\"}") == 1; }));
+    REQUIRE(eventually(
+        [&] { return g.metric("gridplan_worker_running{pool=\"compute\"}") == 1; }));
     double begin_s = now_s();
     g.send_signal(SIGTERM);
     REQUIRE(eventually([&] { return client(g.port).fd < 0; }));

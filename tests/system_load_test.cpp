@@ -16,7 +16,8 @@ std::vector<client> start_searches(const gridplan &g, size_t count, double time_
             request("POST", "/v1/placements", search_body(time_limit_s))));
     }
     REQUIRE(eventually([&] {
-        return g.metric("gridplan_worker_running{pool=\"compute\"}") == before + (double)count;
+        return g.metric("gridplan_worker_running{pool=\"compute\"}") ==
+               before + (double)count;
     }));
     return clients;
 }
@@ -54,7 +55,8 @@ TEST_CASE("searches on all workers delay nobody else", "[system]")
     checkpoint.report_as("POST /v1/checkpoint-intervals");
     CHECK(percentile(livez.all_s, 1) < 2);
     CHECK(percentile(checkpoint.all_s, 1) < 2);
-    CHECK(g.metric("gridplan_worker_running{pool=\"compute\"}") == 2); // they still search
+    CHECK(g.metric("gridplan_worker_running{pool=\"compute\"}") ==
+          2); // they still search
     for (auto &s : searches)
         s.hang_up();
     g.stop();
@@ -101,7 +103,9 @@ TEST_CASE("what does not fit the queue of searches is refused at once; a client 
     gridplan g({"--compute-workers", "2", "--compute-queue-length", "2"});
     auto running = start_searches(g, 2, 30);
     std::vector<client> waiting;
-    auto depth = [&] { return g.metric("gridplan_worker_queue_depth{pool=\"compute\"}"); };
+    auto depth = [&] {
+        return g.metric("gridplan_worker_queue_depth{pool=\"compute\"}");
+    };
 
     for (int i = 0; i < 2; i++) {
         waiting.emplace_back(g.port);
@@ -123,7 +127,8 @@ TEST_CASE("what does not fit the queue of searches is refused at once; a client 
     for (auto &w : waiting)
         CHECK(w.get().status == 200);
     CHECK(now_s() - begin_s < 5 * SLOWER);
-    CHECK(eventually([&] { return g.metric("gridplan_worker_running{pool=\"compute\"}") == 0; }));
+    CHECK(eventually(
+        [&] { return g.metric("gridplan_worker_running{pool=\"compute\"}") == 0; }));
     CHECK(g.metric("gridplan_http_clients_gone_total") == 2);
     g.stop();
 }
