@@ -60,9 +60,6 @@ struct store_filter {
 enum error_code store_load_samples(struct db_session *s, const char *tenant,
                                    const struct load_sample *list, size_t count,
                                    struct error *err);
-enum error_code store_failures(struct db_session *s, const char *tenant,
-                               const struct failure *list, size_t count,
-                               struct error *err);
 
 /* A run that is stored already (same execution_id and phase_index) is left
  * alone; *stored counts the new ones. execution_id must not be NULL. */
@@ -98,12 +95,6 @@ enum error_code store_load_samples_read(struct db_session *s, const char *tenant
                                         const struct load_sample **list, size_t *count,
                                         const char **next_token, struct arena *a,
                                         struct error *err);
-enum error_code store_failures_read(struct db_session *s, const char *tenant,
-                                    const struct store_filter *filter,
-                                    const struct store_page *page,
-                                    const struct failure **list, size_t *count,
-                                    const char **next_token, struct arena *a,
-                                    struct error *err);
 enum error_code store_executions_read(struct db_session *s, const char *tenant,
                                       const struct store_filter *filter,
                                       const struct store_page *page,

@@ -2,6 +2,7 @@
  *
  * The five tables, and those of store_claim.c, are read alike: see store_read.h.
  */
+#include "service/records/records.h"
 #include "service/store_read.h"
 #include "service/store_token.h"
 
@@ -192,74 +193,11 @@ enum error_code store_load_intervals(struct db_session *s, const char *tenant,
 
 /* ---- failures ---- */
 
-#define FAILURE_COLUMNS                                                           \
-    "resource_id, down_at, up_at, cause, component, kind, site_id, detected_at, " \
-    "boot_id,"                                                                    \
-    " level"
-
-struct failure_row {
-    struct failure failure;
-    uint64_t row_id;
-};
-
-#define FAILURE_COLUMN_ROWS                                   \
-    DB_COLUMN(struct failure, resource_id, DB_TEXT),          \
-        DB_COLUMN(struct failure, down_at_s, DB_INSTANT),     \
-        DB_COLUMN(struct failure, up_at_s, DB_INSTANT),       \
-        DB_COLUMN(struct failure, cause, DB_TEXT),            \
-        DB_COLUMN(struct failure, component, DB_TEXT),        \
-        DB_COLUMN(struct failure, kind, DB_TEXT),             \
-        DB_COLUMN(struct failure, site_id, DB_TEXT),          \
-        DB_COLUMN(struct failure, detected_at_s, DB_INSTANT), \
-        DB_COLUMN(struct failure, boot_id, DB_TEXT),          \
-        DB_COLUMN(struct failure, level, DB_WHOLE)
-
-static const struct db_column failure_columns[] = {FAILURE_COLUMN_ROWS, {0}};
-static const struct db_column failure_row_columns[] = {
-    FAILURE_COLUMN_ROWS, DB_COLUMN(struct failure_row, row_id, DB_INTEGER), {0}};
-
-static const struct db_statement copy_failures = {
-    "copy_failures",
-    "COPY failure (tenant, " FAILURE_COLUMNS ") FROM STDIN (FORMAT binary)", 0};
-
-static const struct db_statement failure_reads[HISTORY_READ_KINDS] =
-    HISTORY_READS("failure", FAILURE_COLUMNS, "down_at", "resource_id", "");
-
-static const struct history failure_history = {
-    failure_reads,
-    failure_row_columns,
-    sizeof(struct failure_row),
-    sizeof(struct failure),
-    offsetof(struct failure_row, failure.down_at_s),
-    offsetof(struct failure_row, row_id),
-};
-
 static const struct db_statement close_failures = {
     "close_failures",
     "UPDATE failure SET up_at = $3"
     " WHERE tenant = $1 AND resource_id = $2 AND up_at IS NULL AND down_at <= $3",
     DB_REPEATABLE};
-
-#define OVERLAPPING(name, which)                                                   \
-    {                                                                              \
-        name,                                                                      \
-            "SELECT " FAILURE_COLUMNS " FROM failure WHERE tenant = $1"            \
-            " AND down_at < $3 AND (up_at IS NULL OR up_at > $2 OR down_at >= $2)" \
-            " " which " ORDER BY down_at, row_id LIMIT $4",                        \
-            DB_REPEATABLE                                                          \
-    }
-
-static const struct db_statement overlapping =
-    OVERLAPPING("overlapping", "AND resource_id = $5");
-static const struct db_statement overlapping_any = OVERLAPPING("overlapping_any", "");
-
-enum error_code store_failures(struct db_session *s, const char *tenant,
-                               const struct failure *list, size_t count,
-                               struct error *err)
-{
-    return db_copy(s, &copy_failures, tenant, failure_columns, sizeof(*list), list, count,
-                   err);
-}
 
 enum error_code store_failure_close(struct db_session *s, const char *tenant,
                                     const char *resource_id, double up_at_s,
@@ -270,28 +208,7 @@ enum error_code store_failure_close(struct db_session *s, const char *tenant,
                   closed, err);
 }
 
-static void name_kinds(struct failure *list, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        list[i].kind_code = failure_kind_of(list[i].kind);
-}
-
-enum error_code store_failures_read(struct db_session *s, const char *tenant,
-                                    const struct store_filter *filter,
-                                    const struct store_page *page,
-                                    const struct failure **list, size_t *count,
-                                    const char **next_token, struct arena *a,
-                                    struct error *err)
-{
-    static const char *const more[] = {NULL, NULL};
-    void *rows;
-
-    TRY(history_read_page(s, tenant, &failure_history, filter, filter->resource_id, more,
-                          page, &rows, count, next_token, a, err));
-    name_kinds(rows, *count);
-    *list = rows;
-    return OK;
-}
+#define OVERLAPS "down_at < $3 AND (up_at IS NULL OR up_at > $2 OR down_at >= $2)"
 
 enum error_code store_failures_overlapping(struct db_session *s, const char *tenant,
                                            const char *resource_id, double from_at_s,
@@ -299,16 +216,18 @@ enum error_code store_failures_overlapping(struct db_session *s, const char *ten
                                            size_t *count, bool *cut, struct arena *a,
                                            struct error *err)
 {
+    const struct db_param any[] = {db_instant(from_at_s), db_instant(to_at_s), {0}};
+    const struct db_param one[] = {
+        db_instant(from_at_s), db_instant(to_at_s), db_text(resource_id), {0}};
     size_t row_count;
     void *rows;
 
-    TRY(db_rows(s, resource_id ? &overlapping : &overlapping_any,
-                DB_PARAMS(db_text(tenant), db_instant(from_at_s), db_instant(to_at_s),
-                          db_integer(STORE_PAGE_MAX + 1), db_text(resource_id)),
-                failure_columns, sizeof(struct failure), &rows, &row_count, a, err));
+    TRY(record_select(s, tenant, &failure_record,
+                      resource_id ? OVERLAPS " AND resource_id = $4" : OVERLAPS,
+                      resource_id ? one : any, STORE_PAGE_MAX + 1, &rows, &row_count, a,
+                      err));
     *cut = row_count > STORE_PAGE_MAX;
     *count = *cut ? STORE_PAGE_MAX : row_count;
-    name_kinds(rows, *count);
     *list = rows;
     return OK;
 }

@@ -270,8 +270,8 @@ TEST_CASE("a replay decides with what was looked up", "[api][checkpoint][db]")
     };
     double now_s = clock_wall_s();
     for (int i = 0; i < 6; i++)
-        fail_at(a, now_s - 90000.25 + 7001.3 * i * (1 + i % 2),
-                now_s - 89000.7 + 7001.3 * i * (1 + i % 2));
+        fail_at(a, now_s - 90000.25 + 5001.3 * i * (2 + i % 2),
+                now_s - 89000.7 + 5001.3 * i * (2 + i % 2));
     fail_at(b, now_s - 5000, 0);
     store(service, logs, taken(a, now_s - 10, 3.7));
 

@@ -13,6 +13,7 @@
 extern "C" {
 #include "service/db.h"
 #include "service/migrate.h"
+#include "service/records/records.h"
 #include "service/store.h"
 }
 
@@ -113,6 +114,38 @@ struct store_fixture {
         INFO(err.text);            \
         REQUIRE(code_ == OK);      \
     } while (0)
+
+// Stores structs of a record, of which none may be refused; *stored (if asked for) are
+// the new ones.
+inline error_code record_add(db_session *s, const char *tenant, const record *r,
+                             const void *list, size_t count, arena *a, error *err,
+                             size_t *stored = nullptr)
+{
+    record_stored out{};
+    error_code code =
+        record_store(s, tenant, r, list, count, RECORD_REFUSE, true, &out, a, err);
+    if (code == OK && out.refused_count > 0)
+        return fail(err, ERR_CONFLICT, "", "%zu are stored otherwise", out.refused_count);
+    if (stored)
+        *stored = out.stored;
+    return code;
+}
+
+// All of a record's rows.
+inline record_filter all_records()
+{
+    record_filter f{};
+    f.from_at_s = f.to_at_s = NAN;
+    return f;
+}
+
+// Adds: only those with this value.
+inline void filter_by(record_filter &f, const record *r, const char *name,
+                      const void *like)
+{
+    f.like = like;
+    f.columns |= 1u << record_place(r, name);
+}
 
 // A new, empty database beside the given one.
 struct own_database {

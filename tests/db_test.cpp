@@ -989,7 +989,6 @@ TEST_CASE("behind PgBouncer in transaction mode everything works", "[db]")
                     one.resource_id = name.c_str();
                     one.down_at_s = 1764000000;
                     one.up_at_s = one.detected_at_s = one.level = NAN;
-                    one.kind = "failure";
                     store_snapshot snapshot{};
                     struct db_bytes hash = {(const unsigned char *)"", 1};
                     store_answer answer{};
@@ -998,7 +997,7 @@ TEST_CASE("behind PgBouncer in transaction mode everything works", "[db]")
                     good += db_begin(s, &own) == OK &&
                             store_answer_find(s, "t", name.c_str(), "r", hash, &found,
                                               &answer, s.a, &own) == OK &&
-                            !found && store_failures(s, "t", &one, 1, &own) == OK &&
+                            !found && record_add(s, "t", &failure_record, &one, 1, s.a, &own) == OK &&
                             store_snapshot_create(s, "t", name.c_str(), "{}", &snapshot,
                                                   s.a, &own) == OK &&
                             store_answer_save(s, "t", name.c_str(), "r", hash, &answer,

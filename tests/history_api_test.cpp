@@ -418,7 +418,8 @@ TEST_CASE("load samples come back as they were stored", "[api][db]")
                                 "\"memory_available_bytes\":null}]");
 
     CHECK(one.status == 201);
-    CHECK(one.body == "{\"received\":1,\"stored\":1,\"refused\":0,\"errors\":[]}");
+    CHECK(one.body == "{\"received\":1,\"stored\":1,\"duplicates\":0,\"replaced\":0,"
+                      "\"refused\":0,\"errors\":[]}");
     CHECK(two.status == 201);
     CHECK(number_at(two.body, "stored") == 2);
     CHECK(service.get("/v1/load-samples?resource_id=" + id).body ==
@@ -759,7 +760,7 @@ TEST_CASE("failure statistics understand overlapping and open failures", "[api][
     struct {
         const char *down, *up;
     } rows[] = {{"1000", "1600"},
-                {"1000", "1000"},
+                {"1000,\"component\":\"fan\"", "1000"},
                 {"1500", "2000"},
                 {"5000", "5600"},
                 {"9000", "null"}};

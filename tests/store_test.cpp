@@ -284,7 +284,7 @@ TEST_CASE("failures: overlap, closing, order", "[store][db]")
     error &err = f.err;
     auto row = [](const char *id, double down_s, double up_s, const char *cause,
                   const char *component) {
-        return failure{id,  down_s, up_s,    cause, component, "failure", FAILURE_FAILURE,
+        return failure{id,  down_s, up_s,    cause, component, FAILURE_FAILURE,
                        "s", down_s, nullptr, NAN};
     };
     const failure given[] = {
@@ -292,7 +292,7 @@ TEST_CASE("failures: overlap, closing, order", "[store][db]")
         row("b", 150, 160, nasty, nasty),       row("a", 400, 400, "blink", nullptr),
         row("a", 50, 60, "before", nullptr),    row(nasty, 500, NAN, nullptr, nullptr),
     };
-    REQUIRE_OK(store_failures(f.s, f.tenant, given, 6, &err));
+    REQUIRE_OK(record_add(f.s, f.tenant, &failure_record, given, 6, f.a, &err));
 
     const failure *list;
     size_t count;
@@ -318,12 +318,12 @@ TEST_CASE("failures: overlap, closing, order", "[store][db]")
     CHECK(closed == 1);
 
     const char *next;
-    store_filter filter = all();
+    record_filter filter = all_records();
     store_page page{nullptr, 4};
-    filter.resource_id = "a";
+    filter_by(filter, &failure_record, "resource_id", &given[0]);
     filter.newest_first = true;
-    REQUIRE_OK(store_failures_read(f.s, f.tenant, &filter, &page, &list, &count, &next,
-                                   f.a, &err));
+    REQUIRE_OK(record_read(f.s, f.tenant, &failure_record, &filter, &page,
+                           (const void **)&list, &count, &next, f.a, &err));
     REQUIRE(count == 4);
     CHECK_FALSE(next);
     CHECK(list[0].down_at_s == 400);
@@ -647,9 +647,8 @@ TEST_CASE("an idempotency key gives the same answer again", "[store][db]")
     one.resource_id = "a";
     one.down_at_s = 1;
     one.up_at_s = 2;
-    one.kind = "failure";
     one.detected_at_s = one.level = NAN;
-    REQUIRE_OK(store_failures(f.s, f.tenant, &one, 1, &err));
+    REQUIRE_OK(record_add(f.s, f.tenant, &failure_record, &one, 1, f.a, &err));
     SECTION("rolled back: neither is there")
     {
         REQUIRE_OK(store_answer_save(f.s, f.tenant, nasty, route, hash, &answer, &err));

@@ -102,7 +102,7 @@ const struct json_object checkpoint_logs_page_json = {
     "CheckpointLogsPage", "A page of checkpoint logs", sizeof(struct logs_page),
     page_rows};
 
-static void check_log(struct bulk_check *check, const void *item)
+static void check_log(struct record_check *check, const void *item)
 {
     const struct log_record *record = item;
     const struct checkpoint_log *log = &record->log;
@@ -116,11 +116,11 @@ static void check_log(struct bulk_check *check, const void *item)
         {"bytes", log->bytes},
     };
 
-    bulk_check_instant(check, "requested_at", log->requested_at_s);
+    record_check_instant(check, "requested_at", log->requested_at_s);
     for (size_t i = 0; i < sizeof(costs) / sizeof(costs[0]); i++)
         if (record->action == LOG_OMIT && !isnan(costs[i].value))
-            bulk_mistake(check, costs[i].name, ITEM_CONFLICT,
-                         "a checkpoint that was omitted has no such figure");
+            record_mistake(check, costs[i].name, ITEM_CONFLICT,
+                           "a checkpoint that was omitted has no such figure");
 }
 
 enum error_code post_checkpoint_logs(struct request *rq, const void *in, void *out)
@@ -128,10 +128,13 @@ enum error_code post_checkpoint_logs(struct request *rq, const void *in, void *o
     const struct log_record *records;
     struct checkpoint_log *list;
     struct db_session *db;
+    struct bulk_items given;
     const void *items;
     size_t count, stored;
 
-    TRY(bulk_accept(rq, in, sizeof(*records), check_log, &items, &count, out));
+    TRY(bulk_accept(rq, in, sizeof(*records), check_log, &given, out));
+    items = given.list;
+    count = given.count;
     records = items;
     list = NEW(rq->arena, struct checkpoint_log, count);
     for (size_t i = 0; i < count; i++) {
@@ -141,8 +144,7 @@ enum error_code post_checkpoint_logs(struct request *rq, const void *in, void *o
     TRY(request_db(rq, &db));
     TRY(store_checkpoint_logs(db, rq->principal.tenant, list, count, &stored, rq->arena,
                               rq->err));
-    bulk_stored(rq, stored, out);
-    return OK;
+    return bulk_stored(rq, &given, &(struct record_stored){.stored = stored}, out);
 }
 
 static void take_list(const struct checkpoint_log *list, size_t count,

@@ -236,47 +236,48 @@ static enum error_code read_load(const struct sent_execution *in, struct min_avg
     return min_avg_of_run(&question, out, a, err);
 }
 
-static void check_load(struct bulk_check *check, const struct sent_execution *in)
+static void check_load(struct record_check *check, const struct sent_execution *in)
 {
     struct error found = {.arena = check->err->arena};
     struct min_avg ignored;
 
     if (in->resource_ids && in->resource_count == 0)
-        bulk_mistake(check, "resource_ids", ITEM_TOO_SHORT, "give at least one machine");
+        record_mistake(check, "resource_ids", ITEM_TOO_SHORT,
+                       "give at least one machine");
     if (!in->load_samples)
         return;
     if (in->load_sample_count == 0)
-        bulk_mistake(check, "load_samples", ITEM_REQUIRED, "give at least one sample");
+        record_mistake(check, "load_samples", ITEM_REQUIRED, "give at least one sample");
     else if (!in->resource_ids || in->resource_count == 0)
-        bulk_mistake(check, "resource_ids", ITEM_REQUIRED,
-                     "load_samples need the machines that the run used");
+        record_mistake(check, "resource_ids", ITEM_REQUIRED,
+                       "load_samples need the machines that the run used");
     else if (!isnan(in->run.cpu_available_ratio) || !isnan(in->run.bandwidth_mbps))
-        bulk_mistake(check, "load_samples", ITEM_CONFLICT,
-                     "give either load_samples, or cpu_available_ratio and "
-                     "bandwidth_mbps");
+        record_mistake(check, "load_samples", ITEM_CONFLICT,
+                       "give either load_samples, or cpu_available_ratio and "
+                       "bandwidth_mbps");
     else if (read_load(in, &ignored, check->err->arena, &found) == ERR_INVALID)
         for (const struct error_item *item = found.first; item; item = item->next) {
             bool is_sample = strncmp(item->pointer, "/samples/", 9) == 0;
 
-            bulk_mistake(check,
-                         arena_printf(check->err->arena, "%s%s", is_sample ? "load_" : "",
-                                      item->pointer + 1),
-                         item->code, "%s", item->detail);
+            record_mistake(check,
+                           arena_printf(check->err->arena, "%s%s",
+                                        is_sample ? "load_" : "", item->pointer + 1),
+                           item->code, "%s", item->detail);
         }
 }
 
-static void check_execution(struct bulk_check *check, const void *item)
+static void check_execution(struct record_check *check, const void *item)
 {
     const struct sent_execution *in = item;
     const struct execution *e = &in->run;
 
-    bulk_check_instant(check, "started_at", e->started_at_s);
-    bulk_check_whole(check, "phase_index", e->phase_index);
-    bulk_check_whole(check, "processors", e->processors);
-    bulk_check_whole(check, "exit_code", e->exit_code);
-    bulk_check_whole(check, "model_version", e->model_version);
+    record_check_instant(check, "started_at", e->started_at_s);
+    record_check_whole(check, "phase_index", e->phase_index);
+    record_check_whole(check, "processors", e->processors);
+    record_check_whole(check, "exit_code", e->exit_code);
+    record_check_whole(check, "model_version", e->model_version);
     if (e->parameters && e->parameters[0] != '{')
-        bulk_mistake(check, "parameters", ITEM_WRONG_TYPE, "must be an object");
+        record_mistake(check, "parameters", ITEM_WRONG_TYPE, "must be an object");
     check_load(check, in);
 }
 
@@ -435,18 +436,22 @@ enum error_code post_executions(struct request *rq, const void *in, void *out)
     struct executions_answer *answer = out;
     struct execution *list = NULL;
     struct db_session *db;
+    struct bulk_items given;
     const void *items;
     size_t count, stored;
 
-    TRY(bulk_accept(rq, in, sizeof(struct sent_execution), check_execution, &items,
-                    &count, &answer->bulk));
+    TRY(bulk_accept(rq, in, sizeof(struct sent_execution), check_execution, &given,
+                    &answer->bulk));
+    items = given.list;
+    count = given.count;
     TRY(complete(items, count, &list, rq->arena, rq->err));
     TRY(request_db(rq, &db));
     TRY(fill_loads(rq, db, items, list, count, answer));
     TRY(fill_warnings(rq, list, count, answer));
     TRY(store_executions(db, rq->principal.tenant, list, count, &stored, rq->arena,
                          rq->err));
-    bulk_stored(rq, stored, &answer->bulk);
+    TRY(bulk_stored(rq, &given, &(struct record_stored){.stored = stored},
+                    &answer->bulk));
     explain_single(rq, db, in, list, answer);
     refits_wake(__atomic_load_n(&rq->service->refits, __ATOMIC_ACQUIRE));
     return OK;

@@ -145,30 +145,31 @@ const struct json_object load_aggregates_json = {
     "LoadAggregates", "Statistics of load samples", sizeof(struct aggregates),
     aggregates_rows};
 
-static void check_sample(struct bulk_check *check, const void *item)
+static void check_sample(struct record_check *check, const void *item)
 {
     const struct load_sample *s = item;
 
-    bulk_check_instant(check, "observed_at", s->observed_at_s);
+    record_check_instant(check, "observed_at", s->observed_at_s);
     if (isnan(s->cpu_available_ratio) && isnan(s->memory_available_bytes) &&
         isnan(s->bandwidth_mbps) && isnan(s->latency_s))
-        bulk_mistake(check, "", ITEM_NO_MEASURE,
-                     "one of cpu_available_ratio, memory_available_bytes, "
-                     "bandwidth_mbps and latency_s is needed");
+        record_mistake(check, "", ITEM_NO_MEASURE,
+                       "one of cpu_available_ratio, memory_available_bytes, "
+                       "bandwidth_mbps and latency_s is needed");
 }
 
 enum error_code post_load_samples(struct request *rq, const void *in, void *out)
 {
     struct db_session *db;
+    struct bulk_items given;
     const void *items;
     size_t count;
 
-    TRY(bulk_accept(rq, in, sizeof(struct load_sample), check_sample, &items, &count,
-                    out));
+    TRY(bulk_accept(rq, in, sizeof(struct load_sample), check_sample, &given, out));
+    items = given.list;
+    count = given.count;
     TRY(request_db(rq, &db));
     TRY(store_load_samples(db, rq->principal.tenant, items, count, rq->err));
-    bulk_stored(rq, count, out);
-    return OK;
+    return bulk_stored(rq, &given, &(struct record_stored){.stored = count}, out);
 }
 
 enum error_code get_load_samples(struct request *rq, const void *in, void *out)

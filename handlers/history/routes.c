@@ -9,6 +9,24 @@
 #include "handlers/common/tags.h"
 #include "handlers/history/load_samples.h"
 #include "handlers/history/progress_samples.h"
+#include "handlers/history/records.h"
+#include "service/records/records.h"
+
+#define WHOLE_OR_LINES                                                                  \
+    " An object or an array is stored whole or not at all; of NDJSON the good lines "   \
+    "are "                                                                              \
+    "stored and the bad ones refused, each with its line. 201: all are new; 200: some " \
+    "were refused or stored before; 422: nothing is stored."
+
+const struct history histories[] = {
+    {&failure_record, "/v1/failures", "Failure", "Failures", "failures", "failures",
+     TAG_FAULT_TOLERANCE, "Failures by down_at, in pages; quick with resource_id.",
+     "Times in which resources were down; without up_at a failure is open until a "
+     "recovery ends it. Resource, component and down_at are its natural "
+     "key." WHOLE_OR_LINES,
+     NULL, NULL, NULL, NULL},
+    {0},
+};
 
 const struct route history_routes[] = {
     {"GET", "/v1/checkpoint-logs", "listCheckpointLogs", TAG_FAULT_TOLERANCE,
@@ -17,8 +35,8 @@ const struct route history_routes[] = {
      "Requests for checkpoints by requested_at, in pages; quick with application_id.",
      NULL},
     {"POST", "/v1/checkpoint-logs", "addCheckpointLogs", TAG_FAULT_TOLERANCE,
-     post_checkpoint_logs, &checkpoint_log_json, &bulk_unique_answer_json, NULL,
-     WORK_QUERY, SCOPE_INGEST, ROUTE_BULK | ROUTE_IDEMPOTENT_KEY, "Store checkpoint logs",
+     post_checkpoint_logs, &checkpoint_log_json, &bulk_answer_json, NULL, WORK_QUERY,
+     SCOPE_INGEST, ROUTE_BULK | ROUTE_IDEMPOTENT_KEY, "Store checkpoint logs",
      "What jobs did when they asked for a checkpoint, and what it cost: the intervals of "
      "later jobs of the application are decided from that. An object or an array is "
      "stored whole or not at all; of NDJSON the good lines are stored and the bad ones "
@@ -41,17 +59,6 @@ const struct route history_routes[] = {
      "line. 201: all are new; 200: some were refused or stored before; 422: nothing is "
      "stored. A run with the execution_id and phase_index of a stored one is left as it "
      "is and counted in duplicates.",
-     NULL},
-    {"GET", "/v1/failures", "listFailures", TAG_FAULT_TOLERANCE, get_failures, NULL,
-     &failures_page_json, &failures_query_json, WORK_QUERY, SCOPE_DECIDE | SCOPE_INGEST,
-     0, "List failures", "Failures by down_at, in pages; quick with resource_id.", NULL},
-    {"POST", "/v1/failures", "addFailures", TAG_FAULT_TOLERANCE, post_failures,
-     &failure_json, &bulk_answer_json, NULL, WORK_QUERY, SCOPE_INGEST,
-     ROUTE_BULK | ROUTE_IDEMPOTENT_KEY, "Store failures",
-     "Times in which resources were down; without up_at a failure is open until a "
-     "recovery ends it. An object or an array is stored whole or not at all; of NDJSON "
-     "the good lines are stored and the bad ones refused, each with its line. 201: all "
-     "are stored; 200: some lines were refused; 422: nothing is stored.",
      NULL},
     {"POST", "/v1/failures/recoveries", "recordRecovery", TAG_FAULT_TOLERANCE,
      post_recovery, &recovery_json, &recovery_answer_json, NULL, WORK_QUERY, SCOPE_INGEST,

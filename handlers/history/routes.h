@@ -4,7 +4,7 @@
 
 #include "service/route.h"
 
-/* Sorted by path, ended by {0}. */
+/* Sorted by path, ended by {0}. Those of the records themselves: records.h. */
 extern const struct route history_routes[];
 
 /* ---- checkpoint_logs.c - /v1/checkpoint-logs: checkpoints that were asked for. */
@@ -13,7 +13,7 @@ extern const struct json_object checkpoint_log_json;
 extern const struct json_object checkpoint_logs_query_json;
 extern const struct json_object checkpoint_logs_page_json;
 
-/* POST /v1/checkpoint-logs (bulk): answers bulk_unique_answer_json of bulk.h. */
+/* POST /v1/checkpoint-logs (bulk): answers bulk_answer_json of bulk.h. */
 handler_fn post_checkpoint_logs;
 
 /* GET /v1/checkpoint-logs */
@@ -33,21 +33,12 @@ handler_fn post_executions;
 /* GET /v1/executions */
 handler_fn get_executions;
 
-/* ---- failures.c - /v1/failures: when resources were down, and what that says. */
+/* ---- failures.c - below /v1/failures: who is up again, and what a history says. */
 
-extern const struct json_object failure_json;
-extern const struct json_object failures_query_json;
-extern const struct json_object failures_page_json;
 extern const struct json_object recovery_json;
 extern const struct json_object recovery_answer_json;
 extern const struct json_object failure_statistics_query_json;
 extern const struct json_object failure_statistics_json;
-
-/* POST /v1/failures (bulk): answers bulk_answer_json of bulk.h. */
-handler_fn post_failures;
-
-/* GET /v1/failures */
-handler_fn get_failures;
 
 /* POST /v1/failures/recoveries: a resource is up again. */
 handler_fn post_recovery;

@@ -147,15 +147,15 @@ static enum error_code read_set(const char *text, struct attempt *out, struct ar
 
 /* ---- handlers ---- */
 
-static void check_attempt(struct bulk_check *check, const void *item)
+static void check_attempt(struct record_check *check, const void *item)
 {
     const struct attempt *t = item;
 
-    bulk_check_instant(check, "attempted_at", t->attempted_at_s);
-    bulk_check_whole(check, "processors", t->processors);
-    bulk_check_whole(check, "claim_tries", t->claim_tries);
+    record_check_instant(check, "attempted_at", t->attempted_at_s);
+    record_check_whole(check, "processors", t->processors);
+    record_check_whole(check, "claim_tries", t->claim_tries);
     if (t->site_count == 0)
-        bulk_mistake(check, "site_ids", ITEM_REQUIRED, "the list is empty");
+        record_mistake(check, "site_ids", ITEM_REQUIRED, "the list is empty");
 }
 
 enum error_code post_claim_attempts(struct request *rq, const void *in, void *out)
@@ -163,10 +163,13 @@ enum error_code post_claim_attempts(struct request *rq, const void *in, void *ou
     const struct attempt *records;
     struct store_claim_attempt *list;
     struct db_session *db;
+    struct bulk_items given;
     const void *items;
     size_t count, stored;
 
-    TRY(bulk_accept(rq, in, sizeof(*records), check_attempt, &items, &count, out));
+    TRY(bulk_accept(rq, in, sizeof(*records), check_attempt, &given, out));
+    items = given.list;
+    count = given.count;
     records = items;
     list = NEW(rq->arena, struct store_claim_attempt, count);
     for (size_t i = 0; i < count; i++) {
@@ -182,8 +185,7 @@ enum error_code post_claim_attempts(struct request *rq, const void *in, void *ou
     TRY(request_db(rq, &db));
     TRY(store_claim_attempts(db, rq->principal.tenant, list, count, &stored, rq->arena,
                              rq->err));
-    bulk_stored(rq, stored, out);
-    return OK;
+    return bulk_stored(rq, &given, &(struct record_stored){.stored = stored}, out);
 }
 
 static enum co_claim_decision decision_of(const char *name)

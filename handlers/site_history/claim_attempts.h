@@ -8,7 +8,7 @@ extern const struct json_object claim_attempt_json;
 extern const struct json_object claim_attempts_query_json;
 extern const struct json_object claim_attempts_page_json;
 
-/* POST /v1/claim-attempts (bulk): answers bulk_unique_answer_json of bulk.h. */
+/* POST /v1/claim-attempts (bulk): answers bulk_answer_json of bulk.h. */
 handler_fn post_claim_attempts;
 
 /* GET /v1/claim-attempts */

@@ -76,27 +76,28 @@ static const struct json_field page_rows[] = {
 const struct json_object reschedule_events_page_json = {
     "RescheduleEventsPage", "A page of moves", sizeof(struct events_page), page_rows};
 
-static void check_event(struct bulk_check *check, const void *item)
+static void check_event(struct record_check *check, const void *item)
 {
     const struct reschedule_event *e = item;
 
-    bulk_check_instant(check, "moved_at", e->moved_at_s);
-    bulk_check_whole(check, "phase", e->phase);
+    record_check_instant(check, "moved_at", e->moved_at_s);
+    record_check_whole(check, "phase", e->phase);
 }
 
 enum error_code post_reschedule_events(struct request *rq, const void *in, void *out)
 {
     struct db_session *db;
+    struct bulk_items given;
     const void *items;
     size_t count, stored;
 
-    TRY(bulk_accept(rq, in, sizeof(struct reschedule_event), check_event, &items, &count,
-                    out));
+    TRY(bulk_accept(rq, in, sizeof(struct reschedule_event), check_event, &given, out));
+    items = given.list;
+    count = given.count;
     TRY(request_db(rq, &db));
     TRY(store_reschedule_events(db, rq->principal.tenant, items, count, &stored,
                                 rq->arena, rq->err));
-    bulk_stored(rq, stored, out);
-    return OK;
+    return bulk_stored(rq, &given, &(struct record_stored){.stored = stored}, out);
 }
 
 enum error_code get_reschedule_events(struct request *rq, const void *in, void *out)

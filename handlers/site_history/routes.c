@@ -15,7 +15,7 @@ const struct route site_history_routes[] = {
      WORK_QUERY, SCOPE_DECIDE | SCOPE_INGEST, 0, "List claim attempts",
      "Tries to claim by attempted_at, in pages; quick with job_id.", NULL},
     {"POST", "/v1/claim-attempts", "addClaimAttempts", TAG_COALLOCATION,
-     post_claim_attempts, &claim_attempt_json, &bulk_unique_answer_json, NULL, WORK_QUERY,
+     post_claim_attempts, &claim_attempt_json, &bulk_answer_json, NULL, WORK_QUERY,
      SCOPE_INGEST, ROUTE_BULK | ROUTE_IDEMPOTENT_KEY, "Store claim attempts",
      "What became of the tries of placed jobs to get their processors: claims that ask "
      "for it choose their L by that. An object or an array is stored whole or not at "
@@ -33,7 +33,7 @@ const struct route site_history_routes[] = {
      0, "List copies of files",
      "The catalogue by file_id, then by site_id, in pages; quick with file_id.", NULL},
     {"POST", "/v1/replicas", "addReplicas", TAG_COALLOCATION, post_replicas,
-     &replica_record_json, &bulk_unique_answer_json, NULL, WORK_QUERY, SCOPE_INGEST,
+     &replica_record_json, &bulk_answer_json, NULL, WORK_QUERY, SCOPE_INGEST,
      ROUTE_BULK | ROUTE_IDEMPOTENT_KEY, "Store copies of files",
      "Adds copies to the catalogue, or replaces what it has of the same file and site. "
      "An object or an array is stored whole or not at all; of NDJSON the good lines are "
@@ -47,8 +47,8 @@ const struct route site_history_routes[] = {
      "List moves of running applications",
      "Moves by moved_at, in pages; quick with run_id.", NULL},
     {"POST", "/v1/reschedule-events", "addRescheduleEvents", TAG_PARALLEL,
-     post_reschedule_events, &reschedule_event_json, &bulk_unique_answer_json, NULL,
-     WORK_QUERY, SCOPE_INGEST, ROUTE_BULK | ROUTE_IDEMPOTENT_KEY,
+     post_reschedule_events, &reschedule_event_json, &bulk_answer_json, NULL, WORK_QUERY,
+     SCOPE_INGEST, ROUTE_BULK | ROUTE_IDEMPOTENT_KEY,
      "Store moves of running applications",
      "What moves cost: plans that are not told take the mean of the reported moves from "
      "the one site to the other, or inside the site. An object or an array is stored "

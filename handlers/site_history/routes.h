@@ -15,7 +15,7 @@ extern const struct json_object replicas_page_json;
 extern const struct json_object replicas_delete_query_json;
 extern const struct json_object replicas_deleted_json;
 
-/* POST /v1/replicas (bulk): answers bulk_unique_answer_json of bulk.h. */
+/* POST /v1/replicas (bulk): answers bulk_answer_json of bulk.h. */
 handler_fn post_replicas;
 
 /* GET /v1/replicas */
@@ -30,7 +30,7 @@ extern const struct json_object reschedule_event_json;
 extern const struct json_object reschedule_events_query_json;
 extern const struct json_object reschedule_events_page_json;
 
-/* POST /v1/reschedule-events (bulk): answers bulk_unique_answer_json of bulk.h. */
+/* POST /v1/reschedule-events (bulk): answers bulk_answer_json of bulk.h. */
 handler_fn post_reschedule_events;
 
 /* GET /v1/reschedule-events */

@@ -74,31 +74,32 @@ const struct json_object site_errors_page_json = {"SiteErrorsPage",
                                                   "A page of reports about sites",
                                                   sizeof(struct errors_page), page_rows};
 
-static void check_report(struct bulk_check *check, const void *item)
+static void check_report(struct record_check *check, const void *item)
 {
     const struct store_site_error *e = item;
 
-    bulk_check_instant(check, "observed_at", e->observed_at_s);
-    bulk_check_whole(check, "error_count", e->error_count);
-    bulk_check_whole(check, "start_count", e->start_count);
-    bulk_check_whole(check, "consecutive_errors", e->consecutive_errors);
+    record_check_instant(check, "observed_at", e->observed_at_s);
+    record_check_whole(check, "error_count", e->error_count);
+    record_check_whole(check, "start_count", e->start_count);
+    record_check_whole(check, "consecutive_errors", e->consecutive_errors);
     if (e->error_count == 0 && e->start_count == 0)
-        bulk_mistake(check, "error_count", ITEM_REQUIRED,
-                     "neither an error nor a good start: there is nothing to report");
+        record_mistake(check, "error_count", ITEM_REQUIRED,
+                       "neither an error nor a good start: there is nothing to report");
 }
 
 enum error_code post_site_errors(struct request *rq, const void *in, void *out)
 {
     struct db_session *db;
+    struct bulk_items given;
     const void *items;
     size_t count;
 
-    TRY(bulk_accept(rq, in, sizeof(struct store_site_error), check_report, &items, &count,
-                    out));
+    TRY(bulk_accept(rq, in, sizeof(struct store_site_error), check_report, &given, out));
+    items = given.list;
+    count = given.count;
     TRY(request_db(rq, &db));
     TRY(store_site_errors(db, rq->principal.tenant, items, count, rq->err));
-    bulk_stored(rq, count, out);
-    return OK;
+    return bulk_stored(rq, &given, &(struct record_stored){.stored = count}, out);
 }
 
 enum error_code get_site_errors(struct request *rq, const void *in, void *out)

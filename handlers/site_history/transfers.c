@@ -70,28 +70,29 @@ static const struct json_field page_rows[] = {
 const struct json_object transfers_page_json = {"TransfersPage", "A page of transfers",
                                                 sizeof(struct transfers_page), page_rows};
 
-static void check_transfer(struct bulk_check *check, const void *item)
+static void check_transfer(struct record_check *check, const void *item)
 {
     const struct store_transfer *t = item;
 
-    bulk_check_instant(check, "finished_at", t->finished_at_s);
+    record_check_instant(check, "finished_at", t->finished_at_s);
     if (strcmp(t->from_site_id, t->to_site_id) == 0)
-        bulk_mistake(check, "to_site_id", ITEM_CONFLICT,
-                     "nothing is copied inside a site: it must be another one");
+        record_mistake(check, "to_site_id", ITEM_CONFLICT,
+                       "nothing is copied inside a site: it must be another one");
 }
 
 enum error_code post_transfers(struct request *rq, const void *in, void *out)
 {
     struct db_session *db;
+    struct bulk_items given;
     const void *items;
     size_t count;
 
-    TRY(bulk_accept(rq, in, sizeof(struct store_transfer), check_transfer, &items, &count,
-                    out));
+    TRY(bulk_accept(rq, in, sizeof(struct store_transfer), check_transfer, &given, out));
+    items = given.list;
+    count = given.count;
     TRY(request_db(rq, &db));
     TRY(store_transfers(db, rq->principal.tenant, items, count, rq->err));
-    bulk_stored(rq, count, out);
-    return OK;
+    return bulk_stored(rq, &given, &(struct record_stored){.stored = count}, out);
 }
 
 enum error_code get_transfers(struct request *rq, const void *in, void *out)
