@@ -147,6 +147,27 @@ inline void filter_by(record_filter &f, const record *r, const char *name,
     f.columns |= 1u << record_place(r, name);
 }
 
+// Load samples of the filter's resources and instants.
+inline error_code samples_read(db_session *s, const char *tenant, const store_filter *f,
+                               const store_page *page, const load_sample **list,
+                               size_t *count, const char **next, arena *a, error *err)
+{
+    load_sample like{};
+    record_filter filter{};
+
+    like.resource_id = f->resource_id;
+    like.to_resource_id = f->to_resource_id;
+    if (f->resource_id)
+        filter_by(filter, &load_sample_record, "resource_id", &like);
+    if (f->to_resource_id)
+        filter_by(filter, &load_sample_record, "to_resource_id", &like);
+    filter.from_at_s = f->from_at_s;
+    filter.to_at_s = f->to_at_s;
+    filter.newest_first = f->newest_first;
+    return record_read(s, tenant, &load_sample_record, &filter, page, (const void **)list,
+                       count, next, a, err);
+}
+
 // A new, empty database beside the given one.
 struct own_database {
     std::string name, url;

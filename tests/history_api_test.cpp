@@ -522,8 +522,9 @@ TEST_CASE("pages lead to the end of a list, both ways", "[api][db]")
         return;
     api service(database());
     std::string id = unique("host"), body;
-    for (int i = 0; i < 25; i++) // some at the same instant
-        body += sample(id, T0 + i / 3, i / 100.0) + "\n";
+    for (int i = 0; i < 25; i++) // some at the same instant: of other links
+        body += "{\"to_resource_id\":\"" + std::string(1, char('a' + i)) + "\"," +
+                sample(id, T0 + i / 3, i / 100.0).substr(1) + "\n";
     REQUIRE(service.call("POST", "/v1/load-samples", body, ndjson).status == 201);
 
     std::string target = "/v1/load-samples?resource_id=" + id;
@@ -549,7 +550,7 @@ TEST_CASE("the Link header leads to the next page", "[api][db]")
     std::string id = unique("host");
     REQUIRE(service
                 .post("/v1/load-samples",
-                      "[" + sample(id, T0, 0) + "," + sample(id, T0, 1) + "]")
+                      "[" + sample(id, T0, 0) + "," + sample(id, T0 + 1, 1) + "]")
                 .status == 201);
     api_reply first = service.get("/v1/load-samples?resource_id=" + id +
                                   "&from=2000-01-01T00:00:00Z&page_size=1");

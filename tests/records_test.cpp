@@ -69,18 +69,78 @@ std::string sum(const json &answer)
 
 std::vector<sample> samples()
 {
-    std::string id = fresh("r");
+    std::string id = fresh("r"), at = "2026-10-01T00:00:00Z";
     return {
+        {"/v1/checkpoint-logs",
+         "checkpoint_logs",
+         "overhead_s",
+         {{"job_id", id},
+          {"application_id", id},
+          {"requested_at", at},
+          {"action", "take"}},
+         4,
+         5,
+         "job_id=" + id + "&requested_at=" + at},
+        {"/v1/claim-attempts",
+         "claim_attempts",
+         "decision",
+         {{"job_id", id},
+          {"attempted_at", at},
+          {"site_ids", {"b", "a", "b"}},
+          {"processors", 4},
+          {"l_value", 0.5},
+          {"decision", "wait"}},
+         "fail",
+         "start_all",
+         "job_id=" + id + "&attempted_at=" + at},
         {"/v1/failures",
          "failures",
          "cause",
          {{"resource_id", id},
           {"component", "disk"},
-          {"down_at", "2026-10-01T00:00:00Z"},
+          {"down_at", at},
           {"up_at", "2026-10-01T01:00:00Z"}},
          "power",
          "network",
-         "resource_id=" + id + "&component=disk&down_at=2026-10-01T00:00:00Z"},
+         "resource_id=" + id + "&component=disk&down_at=" + at},
+        {"/v1/load-samples",
+         "load_samples",
+         "latency_s",
+         {{"resource_id", id}, {"observed_at", at}, {"latency_s", 1}},
+         0.25,
+         0.5,
+         "resource_id=" + id + "&observed_at=" + at + "&measures=latency_s"},
+        {"/v1/reschedule-events",
+         "reschedule_events",
+         "cost_s",
+         {{"run_id", id},
+          {"from_site_id", "a"},
+          {"to_site_id", "b"},
+          {"cost_s", 1},
+          {"moved_at", at}},
+         10,
+         30,
+         "run_id=" + id + "&moved_at=" + at},
+        {"/v1/site-errors",
+         "site_errors",
+         "error_count",
+         {{"site_id", id}, {"job_id", "j"}, {"observed_at", at}},
+         2,
+         3,
+         "site_id=" + id + "&job_id=j&observed_at=" + at},
+        {"/v1/transfers",
+         "transfers",
+         "actual_s",
+         {{"from_site_id", id},
+          {"to_site_id", "b"},
+          {"file_id", "f"},
+          {"bytes", 1},
+          {"estimated_s", 1},
+          {"actual_s", 1},
+          {"finished_at", at}},
+         2,
+         3,
+         "from_site_id=" + id + "&to_site_id=b&file_id=f&finished_at=" + at},
     };
 }
 } // namespace
@@ -260,4 +320,68 @@ TEST_CASE("doubles of earlier times go when keys become unique", "[records][db]"
                        "SELECT count(*) FROM double_record"
                        " WHERE record ->> 'resource_id' = 'b'") == 1);
     CHECK(query_number(s, s.a, "SELECT count(*) FROM double_record") == 1);
+}
+
+TEST_CASE("samples of other measures are other samples", "[records][db]")
+{
+    NEED_DATABASE();
+    fixture service;
+    std::string id = fresh("s"), path = "/v1/load-samples";
+    json cpu = {{"resource_id", id}, {"observed_at", 1000}, {"cpu_available_ratio", 0.5}};
+    json link = {{"resource_id", id}, {"observed_at", 1000}, {"latency_s", 0.5}};
+    json to = link;
+    to["to_resource_id"] = "b";
+
+    CHECK(service.add(path, json::array({cpu, link, to, cpu}), 200)["stored"] == 3);
+    std::string key =
+        path + "?resource_id=" + id + "&observed_at=1000&measures=latency_s";
+    CHECK(service.patch(key, {{"latency_s", 0.25}}, 200)["latency_s"] == 0.25);
+    json problem =
+        service.patch(key, {{"latency_s", nullptr}, {"bandwidth_mbps", 1}}, 422);
+    CHECK(problem["errors"].size() == 2); // both measures: it would be another sample
+    CHECK(problem["errors"][0]["code"] == "not_allowed");
+    problem = service.remove(path + "?resource_id=" + id + "&measures=speed", 422);
+    CHECK(problem["errors"][0]["code"] == "not_a_choice");
+    CHECK(
+        service.remove(path + "?resource_id=" + id + "&measures=latency_s,bandwidth_mbps",
+                       200)["deleted"] == 0);
+    CHECK(service.remove(path + "?resource_id=" + id + "&to_resource_id=b",
+                         200)["deleted"] == 1);
+    CHECK(service.remove(path + "?resource_id=" + id + "&from=999&to=1001",
+                         200)["deleted"] == 2);
+}
+
+TEST_CASE("the mean cost of moves follows corrections", "[records][db]")
+{
+    NEED_DATABASE();
+    fixture service;
+    std::string id = fresh("run"), site = fresh("site"), path = "/v1/reschedule-events";
+    auto move = [&](int number, double cost_s) {
+        return json{{"run_id", id},
+                    {"from_site_id", site},
+                    {"to_site_id", "b"},
+                    {"cost_s", cost_s},
+                    {"moved_at", number * 100}};
+    };
+    auto mean = [&] {
+        test_db d;
+        test_session s(d);
+        return query_number(s, s.a,
+                            ("SELECT coalesce((SELECT mean_cost_s FROM reschedule_cost"
+                             " WHERE from_site_id = '" +
+                             site + "'), -1)")
+                                .c_str());
+    };
+
+    service.add(path, json::array({move(1, 10), move(2, 20), move(3, 60)}), 201);
+    CHECK(mean() == Approx(30));
+    service.patch(path + "?run_id=" + id + "&moved_at=300", {{"cost_s", 90}}, 200);
+    CHECK(mean() == Approx(40));
+    CHECK(service.add(path + "?on_conflict=replace", move(3, 30), 200)["replaced"] == 1);
+    CHECK(mean() == Approx(20));
+    CHECK(service.remove(path + "?run_id=" + id + "&from=100&to=200", 200)["deleted"] ==
+          1);
+    CHECK(mean() == Approx(25));
+    CHECK(service.remove(path + "?from_site_id=" + site, 200)["deleted"] == 2);
+    CHECK(mean() == -1);
 }

@@ -7,18 +7,6 @@
 /* Sorted by path, ended by {0}. Those of the records themselves: records.h. */
 extern const struct route history_routes[];
 
-/* ---- checkpoint_logs.c - /v1/checkpoint-logs: checkpoints that were asked for. */
-
-extern const struct json_object checkpoint_log_json;
-extern const struct json_object checkpoint_logs_query_json;
-extern const struct json_object checkpoint_logs_page_json;
-
-/* POST /v1/checkpoint-logs (bulk): answers bulk_answer_json of bulk.h. */
-handler_fn post_checkpoint_logs;
-
-/* GET /v1/checkpoint-logs */
-handler_fn get_checkpoint_logs;
-
 /* ---- executions.c - /v1/executions: observed runs of applications. */
 
 extern const struct json_object execution_json;

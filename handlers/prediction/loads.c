@@ -2,8 +2,8 @@
 #include "handlers/prediction/loads.h"
 
 #include "handlers/common/decision.h"
-#include "handlers/history/load_samples.h"
 #include "service/clock.h"
+#include "service/records/records.h"
 #include "service/store_model.h"
 
 #define T struct load_row

@@ -677,10 +677,10 @@ enum error_code record_read(struct db_session *s, const char *tenant,
     struct text_buffer b = {.arena = a};
     struct db_statement statement;
     struct condition c;
+    const char *next = NULL; /* the caller may give the place of page->token */
     size_t row_count;
     void *rows;
 
-    *next_token = NULL;
     begin_condition(tenant, record, filter, a, &c);
     add_range(record, filter->from_at_s, filter->to_at_s, &c);
     if (page->token) {
@@ -705,10 +705,11 @@ enum error_code record_read(struct db_session *s, const char *tenant,
                 err));
     *count = page_count(page, row_count);
     if (row_count > page->limit)
-        TRY(token_of(record, &l, (char *)rows + (*count - 1) * l.row_size, next_token, a,
+        TRY(token_of(record, &l, (char *)rows + (*count - 1) * l.row_size, &next, a,
                      err));
     TRY(unpack(record, &l, rows, *count, a, err));
     *list = rows;
+    *next_token = next;
     return OK;
 }
 
