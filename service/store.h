@@ -169,6 +169,18 @@ enum error_code store_decisions_list(struct db_session *s, const char *tenant,
                                      const char **next_token, struct arena *a,
                                      struct error *err);
 
+/* ERR_NOT_FOUND. */
+enum error_code store_decision_remove(struct db_session *s, const char *tenant,
+                                      const char *decision_id, struct error *err);
+
+/* Those of such a list, the oldest first, STORE_REMOVED_MAX at most; *more: there is
+ * more. `only_count`: how many that would be. */
+enum { STORE_REMOVED_MAX = 100000 };
+enum error_code store_decisions_remove(struct db_session *s, const char *tenant,
+                                       const char *route, double from_at_s,
+                                       double to_at_s, bool only_count, size_t *removed,
+                                       bool *more, struct arena *a, struct error *err);
+
 /* ---- keys ---- */
 
 struct store_key {

@@ -385,3 +385,27 @@ TEST_CASE("the mean cost of moves follows corrections", "[records][db]")
     CHECK(service.remove(path + "?from_site_id=" + site, 200)["deleted"] == 2);
     CHECK(mean() == -1);
 }
+
+TEST_CASE("stored decisions can be removed", "[records][db]")
+{
+    NEED_DATABASE();
+    fixture service;
+    json body = {{"snapshot", {{"resources", {{{"id", "m"}}}}}},
+                 {"jobs", {{{"id", "a"}, {"estimate_ref_s", 5}}}},
+                 {"store", true}};
+    std::string id = service.add("/v1/placements", body, 200)["decision_id"];
+    std::string path = "/v1/decisions/" + id, all = "/v1/decisions?route=/v1/placements";
+
+    service.ask("GET", path, nullptr, 200);
+    service.remove(path, 204);
+    service.remove(path, 404);
+    service.remove("/v1/decisions/none", 404);
+    service.ask("GET", path, nullptr, 404);
+    CHECK(service.remove("/v1/decisions", 422)["errors"][0]["code"] == "required");
+    for (int i = 0; i < 2; i++)
+        service.add("/v1/placements", body, 200);
+    CHECK(service.remove(all + "&dry_run=true", 200)["deleted"] >= 2);
+    CHECK(service.remove(all + "&to=1000", 200)["deleted"] == 0);
+    CHECK(service.remove(all, 200)["deleted"] >= 2);
+    CHECK(service.remove(all, 200) == json{{"deleted", 0}});
+}

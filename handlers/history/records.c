@@ -1,9 +1,8 @@
 /* records.c - the routes of stored records: their tables, and the handlers of all. */
 #include "handlers/history/records.h"
 
-#include "handlers/common/tags.h"
+#include "handlers/common/removal.h"
 #include "service/clock.h"
-#include "service/log.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -64,18 +63,6 @@ static const struct json_field conflict_rows[] = {
 const struct json_object conflict_query_json = {
     "ConflictQuery", "How a record that is stored already is taken",
     sizeof(struct record_query), conflict_rows};
-
-#define T struct removed_answer
-static const struct json_field removed_rows[] = {
-    JSON_INTEGER(T, deleted, 0, JSON_EXACT, 0, 0,
-                 "Records that were removed; of a dry run: that would be"),
-    JSON_BOOLEAN(T, more, 0, JSON_OPTIONAL,
-                 "There are more: call again; left out: there are none"),
-    {0},
-};
-#undef T
-const struct json_object removed_answer_json = {
-    "RemovedAnswer", "What was removed", sizeof(struct removed_answer), removed_rows};
 
 static const struct json_field next_page_row = NEXT_PAGE_ROW(struct record_page);
 
@@ -334,15 +321,6 @@ static enum error_code add_records(struct request *rq, const void *in, void *out
     for (size_t i = 0; i < items.count; i++)
         TRY(record->complete(list + i * record->json->size, rq->arena, rq->err));
     return records_store(rq, record, list, &items, out);
-}
-
-void log_correction(const struct request *rq, size_t count)
-{
-    const char *key_id = rq->principal.key_id;
-
-    log_write_request(LOG_INFO, rq->id, "corrected: %s %s, %zu record(s), key %s, of %s",
-                      rq->route->method, rq->route->path, count,
-                      *key_id ? key_id : "none", rq->principal.tenant);
 }
 
 /* One change of a record. */

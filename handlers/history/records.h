@@ -50,19 +50,4 @@ enum error_code record_patch(struct request *rq, const struct record *record,
                              const struct record_filter *filter, const void *in,
                              void *out);
 
-/* One line of the log for each correction. */
-void log_correction(const struct request *rq, size_t count);
-
-/* What a DELETE of many answers. */
-struct removed_answer {
-    uint64_t deleted;
-    bool more;
-};
-extern const struct json_object removed_answer_json;
-
-/* Its row for parameters of DELETE with a member dry_run. */
-#define DRY_RUN_ROW(T)             \
-    JSON_BOOLEAN(T, dry_run, 0, 0, \
-                 "Only count what would be removed, and remove nothing; default false")
-
 #endif
