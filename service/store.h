@@ -56,28 +56,11 @@ struct store_filter {
     bool newest_first;
 };
 
-/* A run that is stored already (same execution_id and phase_index) is left
- * alone; *stored counts the new ones. execution_id must not be NULL. */
-enum error_code store_executions(struct db_session *s, const char *tenant,
-                                 const struct execution *list, size_t count,
-                                 size_t *stored, struct arena *a, struct error *err);
-
 /* Ends the failures of a resource that are still open and began before the
  * instant; *closed counts them. */
 enum error_code store_failure_close(struct db_session *s, const char *tenant,
                                     const char *resource_id, double up_at_s,
                                     size_t *closed, struct error *err);
-
-/* In the order of time (observed_at, down_at, started_at, requested_at, moved_at).
- * *next_token is NULL on the last page. Without a resource_id (executions and
- * checkpoint logs: application_id; moves: run_id) the cost grows with the number of rows
- * in the range, not with the page. */
-enum error_code store_executions_read(struct db_session *s, const char *tenant,
-                                      const struct store_filter *filter,
-                                      const struct store_page *page,
-                                      const struct execution **list, size_t *count,
-                                      const char **next_token, struct arena *a,
-                                      struct error *err);
 
 /* Statistics of one measure for each interval of `step_s` seconds (>= 0.001)
  * that has samples, from filter->from_at_s (an interval begins there; neither

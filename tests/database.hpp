@@ -119,11 +119,11 @@ struct store_fixture {
 // the new ones.
 inline error_code record_add(db_session *s, const char *tenant, const record *r,
                              const void *list, size_t count, arena *a, error *err,
-                             size_t *stored = nullptr)
+                             size_t *stored = nullptr,
+                             record_policy policy = RECORD_REFUSE)
 {
     record_stored out{};
-    error_code code =
-        record_store(s, tenant, r, list, count, RECORD_REFUSE, true, &out, a, err);
+    error_code code = record_store(s, tenant, r, list, count, policy, true, &out, a, err);
     if (code == OK && out.refused_count > 0)
         return fail(err, ERR_CONFLICT, "", "%zu are stored otherwise", out.refused_count);
     if (stored)

@@ -941,15 +941,17 @@ TEST_CASE("executions are stored once", "[api][db]")
         service.post("/v1/executions", body(run, ",\"parameters\":{\"n\":100},"
                                                  "\"processors\":8,"
                                                  "\"exit_code\":-9"));
-    api_reply again = service.post("/v1/executions", body(run, ""));
-    api_reply mixed = service.post("/v1/executions", "[" + body(run, "") + "," +
-                                                         body(run, ",\"phase_index\":0") +
-                                                         "," + body("", "") + "]");
+    api_reply again = service.post("/v1/executions?on_conflict=keep", body(run, ""));
+    api_reply mixed =
+        service.post("/v1/executions?on_conflict=keep",
+                     "[" + body(run, "") + "," + body(run, ",\"phase_index\":0") + "," +
+                         body("", "") + "]");
 
     CHECK(first.status == 201);
     CHECK(first.body ==
-          "{\"received\":1,\"stored\":1,\"duplicates\":0,\"refused\":0,"
-          "\"errors\":[],\"load_filled_count\":0,\"warnings\":[\"not_learnt: 1 of 1 "
+          "{\"received\":1,\"stored\":1,\"duplicates\":0,\"replaced\":0,"
+          "\"refused\":0,\"errors\":[],\"load_filled_count\":0,\"warnings\":[\"not_"
+          "learnt: 1 of 1 "
           "records have an exit_code other than 0: no model learns them\"]}");
     CHECK(again.status == 200);
     CHECK(number_at(again.body, "duplicates") == 1);

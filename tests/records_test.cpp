@@ -217,8 +217,10 @@ TEST_CASE("each record is stored once, changed and removed by its key", "[record
             CHECK(changed[s.member] == s.second);
             CHECK(service.add(path, other, 200)["duplicates"] == 1);
             CHECK(service.patch(at_key, {{s.member, s.second}}, 200) == changed);
-            size_t cut = s.key.find('&') == std::string::npos ? 0 : s.key.find('&') + 1;
-            problem = service.patch(path + "?" + s.key.substr(cut), json::object(), 422);
+            size_t cut = s.key.find('&');
+            problem = service.patch(
+                cut == std::string::npos ? path : path + "?" + s.key.substr(cut + 1),
+                json::object(), 422);
             CHECK(problem["errors"][0]["code"] == "required");
             CHECK(problem["errors"][0]["in"] == "query");
             std::string member = s.key.substr(0, s.key.find('='));
@@ -408,4 +410,43 @@ TEST_CASE("stored decisions can be removed", "[records][db]")
     CHECK(service.remove(all + "&to=1000", 200)["deleted"] == 0);
     CHECK(service.remove(all, 200)["deleted"] >= 2);
     CHECK(service.remove(all, 200) == json{{"deleted", 0}});
+}
+
+TEST_CASE("an execution is corrected by its name, and models follow", "[records][db]")
+{
+    NEED_DATABASE();
+    fixture service;
+    std::string id = fresh("app"), run = fresh("run"), path = "/v1/executions/" + run;
+    json model = {{"id", id}, {"application_id", id}, {"kind", "linear"}};
+    json body = {{"execution_id", run},        {"application_id", id},
+                 {"started_at", 1000},         {"run_time_s", 10},
+                 {"problem_size", 4},          {"processors", 2},
+                 {"cpu_available_ratio", 0.5}, {"parameters", {{"n", 1}}}};
+    auto learnt = [&] {
+        return service.ask("GET", "/v1/models/" + id + "/samples", nullptr, 200);
+    };
+
+    service.add("/v1/models", model, 201);
+    service.add("/v1/executions", body, 201);
+    body["phase_index"] = 1;
+    service.add("/v1/executions", body, 201);
+    INFO(learnt().dump());
+    REQUIRE(learnt().dump().find("\"run_time_s\":10") != std::string::npos);
+    json changed =
+        service.patch(path, {{"run_time_s", 20}, {"parameters", {{"m", 2}}}}, 200);
+    CHECK(changed["run_time_s"] == 20);
+    CHECK(changed["parameters"] == json{{"n", 1}, {"m", 2}});
+    CHECK_FALSE(changed.contains("phase_index"));
+    CHECK(learnt().dump().find("\"run_time_s\":20") != std::string::npos);
+    CHECK(learnt().dump().find("\"run_time_s\":10") == std::string::npos);
+    CHECK(service.patch(path + "?phase_index=1", {{"started_at", 2000}},
+                        200)["phase_index"] == 1);
+    CHECK(service.patch(path, {{"phase_index", 2}}, 422)["errors"][0]["code"] ==
+          "not_allowed");
+    service.patch(path, {{"run_time_s", -1}}, 422);
+    service.patch(path + "?phase_index=7", json::object(), 404);
+    service.remove(path, 204);
+    service.remove(path, 404);
+    CHECK(learnt().dump().find(run) == std::string::npos);
+    service.remove(path + "?phase_index=1", 204);
 }

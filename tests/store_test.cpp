@@ -365,20 +365,26 @@ TEST_CASE("executions: equal names are stored once", "[store][db]")
     phase.phase_index = 0;
     execution given[] = {whole, later, full, phase};
     size_t stored;
-    REQUIRE_OK(store_executions(f.s, f.tenant, given, 4, &stored, f.a, &err));
+    REQUIRE_OK(record_add(f.s, f.tenant, &execution_record, given, 4, f.a, &err, &stored,
+                          RECORD_KEEP));
     CHECK(stored == 3);
-    REQUIRE_OK(store_executions(f.s, f.tenant, given, 4, &stored, f.a, &err));
+    REQUIRE_OK(record_add(f.s, f.tenant, &execution_record, given, 4, f.a, &err, &stored,
+                          RECORD_KEEP));
     CHECK(stored == 0);
-    REQUIRE_OK(store_executions(f.s, "of another tenant", given, 1, &stored, f.a, &err));
-    REQUIRE_OK(store_executions(f.s, f.tenant, given, 0, &stored, f.a, &err));
+    REQUIRE_OK(record_add(f.s, "of another tenant", &execution_record, given, 1, f.a,
+                          &err, &stored));
+    REQUIRE_OK(
+        record_add(f.s, f.tenant, &execution_record, given, 0, f.a, &err, &stored));
 
     const execution *list;
     size_t count;
     const char *next;
-    store_filter filter = all();
+    record_filter filter = all_records();
+    execution like = whole;
+    like.site_id = "elsewhere";
     store_page page{nullptr, 100};
-    REQUIRE_OK(store_executions_read(f.s, f.tenant, &filter, &page, &list, &count, &next,
-                                     f.a, &err));
+    REQUIRE_OK(record_read(f.s, f.tenant, &execution_record, &filter, &page,
+                           (const void **)&list, &count, &next, f.a, &err));
     REQUIRE(count == 3);
     const execution &got = list[2];
     CHECK(same(got.execution_id, nasty));
@@ -405,17 +411,18 @@ TEST_CASE("executions: equal names are stored once", "[store][db]")
     CHECK_FALSE(list[0].parameters);
     CHECK(std::isnan(list[0].exit_code));
     CHECK(std::isnan(list[0].queue_wait_s));
-    filter.application_id = "app";
-    REQUIRE_OK(store_executions_read(f.s, f.tenant, &filter, &page, &list, &count, &next,
-                                     f.a, &err));
+    filter_by(filter, &execution_record, "application_id", &like);
+    REQUIRE_OK(record_read(f.s, f.tenant, &execution_record, &filter, &page,
+                           (const void **)&list, &count, &next, f.a, &err));
     CHECK(count == 2);
-    filter.site_id = "elsewhere";
-    REQUIRE_OK(store_executions_read(f.s, f.tenant, &filter, &page, &list, &count, &next,
-                                     f.a, &err));
+    filter_by(filter, &execution_record, "site_id", &like);
+    REQUIRE_OK(record_read(f.s, f.tenant, &execution_record, &filter, &page,
+                           (const void **)&list, &count, &next, f.a, &err));
     CHECK(count == 0);
     given[0].parameters = "{no json";
     given[0].execution_id = "run 2";
-    CHECK(store_executions(f.s, f.tenant, given, 1, &stored, f.a, &err) == ERR_INVALID);
+    CHECK(record_add(f.s, f.tenant, &execution_record, given, 1, f.a, &err, &stored) ==
+          ERR_INVALID);
 }
 
 TEST_CASE("snapshots change only from the generation that was read", "[store][db]")

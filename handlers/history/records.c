@@ -3,6 +3,8 @@
 
 #include "handlers/common/removal.h"
 #include "service/clock.h"
+#include "service/refits.h"
+#include "service/service.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -323,6 +325,13 @@ static enum error_code add_records(struct request *rq, const void *in, void *out
     return records_store(rq, record, list, &items, out);
 }
 
+/* Models may have learnt what is different now. */
+static void note_correction(const struct request *rq, size_t count)
+{
+    log_correction(rq, count);
+    refits_wake(__atomic_load_n(&rq->service->refits, __ATOMIC_ACQUIRE));
+}
+
 /* One change of a record. */
 struct changing {
     struct request *rq;
@@ -393,7 +402,7 @@ enum error_code record_patch(struct request *rq, const struct record *record,
         return fail_memory(rq->err);
     TRY(request_db(rq, &db));
     TRY(db_transaction(db, change_stored, &c, rq->err));
-    log_correction(rq, 1);
+    note_correction(rq, 1);
     return OK;
 }
 
@@ -432,6 +441,6 @@ static enum error_code remove_records(struct request *rq, const void *in, void *
                       &answer->more, rq->arena, rq->err));
     answer->deleted = removed;
     if (!query->dry_run)
-        log_correction(rq, removed);
+        note_correction(rq, removed);
     return OK;
 }

@@ -34,6 +34,15 @@ const struct history histories[] = {
      "for it choose their L by that. job_id and attempted_at are the natural "
      "key." WHOLE_OR_LINES,
      "attempt-", NULL, NULL, NULL},
+    {&execution_record, "/v1/executions", "Execution", "Executions", "executions",
+     "executions", TAG_MODELS,
+     "Observed runs by started_at, in pages; quick with application_id.",
+     "Observed runs of applications. The models of the application at the site learn "
+     "those that ended well, in the background; of a single run the answer says what "
+     "they would have predicted. The load during the run is given, or worked out from "
+     "load_samples. execution_id and phase_index are the natural key; a run that differs "
+     "in its load alone counts as stored before." WHOLE_OR_LINES,
+     NULL, &sent_execution_json, &executions_answer_json, post_executions},
     {&failure_record, "/v1/failures", "Failure", "Failures", "failures", "failures",
      TAG_FAULT_TOLERANCE, "Failures by down_at, in pages; quick with resource_id.",
      "Times in which resources were down; without up_at a failure is open until a "
@@ -72,21 +81,16 @@ const struct history histories[] = {
 };
 
 const struct route history_routes[] = {
-    {"GET", "/v1/executions", "listExecutions", TAG_MODELS, get_executions, NULL,
-     &executions_page_json, &executions_query_json, WORK_QUERY,
-     SCOPE_DECIDE | SCOPE_INGEST, 0, "List executions",
-     "Observed runs by started_at, in pages; quick with application_id.", NULL},
-    {"POST", "/v1/executions", "addExecutions", TAG_MODELS, post_executions,
-     &sent_execution_json, &executions_answer_json, NULL, WORK_QUERY, SCOPE_INGEST,
-     ROUTE_BULK | ROUTE_IDEMPOTENT_KEY, "Store executions",
-     "Observed runs of applications. The models of the application at the site learn "
-     "those that ended well, in the background; of a single run the answer says what "
-     "they would have predicted. The load during the run is given, or worked out from "
-     "load_samples. An object or an array is stored whole or not at "
-     "all; of NDJSON the good lines are stored and the bad ones refused, each with its "
-     "line. 201: all are new; 200: some were refused or stored before; 422: nothing is "
-     "stored. A run with the execution_id and phase_index of a stored one is left as it "
-     "is and counted in duplicates.",
+    {"DELETE", "/v1/executions/{execution_id}", "deleteExecution", TAG_MODELS,
+     delete_execution, NULL, NULL, &execution_phase_json, WORK_QUERY, SCOPE_INGEST,
+     ROUTE_LOOKS_UP, "Remove an execution",
+     "Models that had learnt it forget it, and are trained anew.", NULL},
+    {"PATCH", "/v1/executions/{execution_id}", "changeExecutionById", TAG_MODELS,
+     patch_execution, NULL, &execution_json, &execution_phase_json, WORK_QUERY,
+     SCOPE_INGEST, ROUTE_MERGE_PATCH | ROUTE_LOOKS_UP, "Correct an execution",
+     "It gets other values by a merge patch (RFC 7396); its id and phase stay. Models "
+     "that "
+     "had learnt it are trained anew.",
      NULL},
     {"POST", "/v1/failures/recoveries", "recordRecovery", TAG_FAULT_TOLERANCE,
      post_recovery, &recovery_json, &recovery_answer_json, NULL, WORK_QUERY, SCOPE_INGEST,

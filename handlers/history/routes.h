@@ -9,17 +9,16 @@ extern const struct route history_routes[];
 
 /* ---- executions.c - /v1/executions: observed runs of applications. */
 
-extern const struct json_object execution_json;
 extern const struct json_object sent_execution_json;    /* what is stored */
 extern const struct json_object executions_answer_json; /* and what that means */
-extern const struct json_object executions_query_json;
-extern const struct json_object executions_page_json;
+extern const struct json_object execution_phase_json;
 
 /* POST /v1/executions (bulk) */
 handler_fn post_executions;
 
-/* GET /v1/executions */
-handler_fn get_executions;
+/* PATCH and DELETE /v1/executions/{execution_id} */
+handler_fn patch_execution;
+handler_fn delete_execution;
 
 /* ---- failures.c - below /v1/failures: who is up again, and what a history says. */
 

@@ -245,13 +245,13 @@ bool record_same(const struct record *record, size_t place, const void *left,
 /* ---- texts of statements ---- */
 
 /* The columns of rows that are written, with something before each name. */
-static void add_names(const struct record *record, const char *before,
-                      struct text_buffer *b)
+static void add_names_but(const struct record *record, unsigned left_out,
+                          const char *before, struct text_buffer *b)
 {
     bool first = true;
 
     for (const struct record_column *c = record->columns; c->name; c++) {
-        if (c->role & RECORD_GENERATED)
+        if (c->role & left_out)
             continue;
         if (c->role & RECORD_MINUS_ONE && strcmp(before, "n.") == 0)
             text_addf(b, "%scoalesce(n.%s, -1)", first ? "" : ", ", c->name);
@@ -259,6 +259,12 @@ static void add_names(const struct record *record, const char *before,
             text_addf(b, "%s%s%s", first ? "" : ", ", before, c->name);
         first = false;
     }
+}
+
+static void add_names(const struct record *record, const char *before,
+                      struct text_buffer *b)
+{
+    add_names_but(record, RECORD_GENERATED, before, b);
 }
 
 /* " FROM unnest($2, $3 ...) WITH ORDINALITY AS n (resource_id, ..., place)" */
@@ -347,13 +353,14 @@ static void add_span(const struct record *record, const void *list, size_t count
         text_addf(b, " AND s.%s BETWEEN '%s' AND '%s'", record->at, from, to);
 }
 
-/* " AND (n.a, n.b) IS DISTINCT FROM (s.a, s.b)" */
-static void add_differ(const struct record *record, struct text_buffer *b)
+/* " AND (n.a, n.b) IS DISTINCT FROM (s.a, s.b)", but for columns of these roles. */
+static void add_differ(const struct record *record, unsigned left_out,
+                       struct text_buffer *b)
 {
     text_addf(b, " AND (");
-    add_names(record, "n.", b);
+    add_names_but(record, RECORD_GENERATED | left_out, "n.", b);
     text_addf(b, ") IS DISTINCT FROM (");
-    add_names(record, "s.", b);
+    add_names_but(record, RECORD_GENERATED | left_out, "s.", b);
     text_addf(b, ")");
 }
 
@@ -464,7 +471,7 @@ static enum error_code find_differing(struct db_session *s, const struct storing
     add_key_match(record, &b);
     add_span(record, w->items, w->count, &b);
     text_addf(&b, " WHERE true");
-    add_differ(record, &b);
+    add_differ(record, RECORD_FILLED, &b);
     text_addf(&b, " ORDER BY 1");
     TRY(statement_of(record, "compare", &b, DB_REPEATABLE, &statement, err));
     TRY(db_list_rows(s, &statement, w->tenant, w->layout.columns, w->layout.row_size,
@@ -495,7 +502,7 @@ static enum error_code replace(struct db_session *s, const struct storing *w,
     text_addf(&b, ", place DESC) AS n WHERE");
     add_key_match(record, &b);
     add_span(record, w->items, w->count, &b);
-    add_differ(record, &b);
+    add_differ(record, 0, &b);
     TRY(statement_of(record, "replace", &b, DB_REPEATABLE, &statement, err));
     return run_list(s, w, &statement, replaced, err);
 }

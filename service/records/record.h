@@ -46,6 +46,8 @@ enum record_role {
     RECORD_FILTER = 8,       /* lists can be asked for one value of it */
     RECORD_MINUS_ONE = 16,   /* none (NAN) is -1 in the column */
     RECORD_GENERATED = 32,   /* set by the database */
+    RECORD_FILLED =
+        64, /* may be worked out when it is stored: sent again it may differ */
     RECORD_IN_KEY = RECORD_KEY | RECORD_KEY_OR_EMPTY | RECORD_KEY_MEASURE
 };
 
