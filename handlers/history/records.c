@@ -317,8 +317,6 @@ static enum error_code add_records(struct request *rq, const void *in, void *out
     if (!record->complete)
         return records_store(rq, record, items.list, &items, out);
     list = arena_alloc(rq->arena, record->json->size, items.count + 1);
-    if (!list)
-        return fail_memory(rq->err);
     memcpy(list, items.list, record->json->size * items.count);
     for (size_t i = 0; i < items.count; i++)
         TRY(record->complete(list + i * record->json->size, rq->arena, rq->err));
@@ -380,8 +378,6 @@ static enum error_code change_stored(struct db_session *db, void *context,
     void *stored = arena_alloc(a, c->record->json->size, 1);
     bool found;
 
-    if (!stored)
-        return fail_memory(err);
     TRY(record_lock(db, tenant, c->record, &c->filter, stored, &found, a, err));
     if (!found)
         return fail(err, ERR_NOT_FOUND, "", "no such record is stored");
@@ -398,8 +394,6 @@ enum error_code record_patch(struct request *rq, const struct record *record,
     struct db_session *db;
 
     c.patch = arena_text(rq->arena, body->text ? body->text : "", body->length);
-    if (!c.patch)
-        return fail_memory(rq->err);
     TRY(request_db(rq, &db));
     TRY(db_transaction(db, change_stored, &c, rq->err));
     note_correction(rq, 1);

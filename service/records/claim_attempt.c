@@ -71,7 +71,7 @@ static int by_name(const void *left, const void *right)
 static enum error_code sort_sites(void *item, struct arena *a, struct error *err)
 {
     struct claim_attempt *t = item;
-    const char **sorted = NEW(a, const char *, t->site_count + 1);
+    const char **sorted = TRY_NEW(a, const char *, t->site_count + 1);
     size_t count = 0;
 
     if (!sorted)

@@ -126,7 +126,7 @@ static enum error_code pack(const struct record *record, struct layout *l,
         l->row_size = l->item_size;
         return OK;
     }
-    rows = arena_alloc(a, l->row_size, count + 1);
+    rows = arena_try(a, l->row_size, count + 1);
     if (!rows)
         return fail_memory(err);
     for (size_t i = 0; i < count; i++) {
@@ -157,8 +157,8 @@ static enum error_code read_texts(const struct record *record, const struct json
 {
     const struct json_field fields[] = {*f, {0}};
     const struct json_object table = {record->table, "", record->json->size, fields};
-    const char *object = arena_printf(a, "{\"%s\":%s}", f->name, text);
-    char *read = arena_alloc(a, table.size, 1);
+    const char *object = arena_try_printf(a, "{\"%s\":%s}", f->name, text);
+    char *read = arena_try(a, table.size, 1);
 
     if (!object || !read)
         return fail_memory(err);
@@ -370,7 +370,7 @@ static enum error_code statement_of(const struct record *record, const char *wha
 {
     if (b->failed)
         return fail_memory(err);
-    *out = (struct db_statement){arena_printf(b->arena, "%s_%s", what, record->table),
+    *out = (struct db_statement){arena_try_printf(b->arena, "%s_%s", what, record->table),
                                  b->data, flags | DB_ONCE};
     return out->name ? OK : fail_memory(err);
 }
