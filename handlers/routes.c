@@ -5,6 +5,7 @@
 #include "handlers/coallocation/routes.h"
 #include "handlers/evaluation/routes.h"
 #include "handlers/fault_tolerance/routes.h"
+#include "handlers/history/records.h"
 #include "handlers/history/routes.h"
 #include "handlers/model/routes.h"
 #include "handlers/operations/routes.h"
@@ -41,16 +42,23 @@ static int compare(const void *a, const void *b)
     return by_path ? by_path : strcmp(x->method, y->method);
 }
 
+static size_t add(const struct route *room, size_t count)
+{
+    for (const struct route *r = room; r->method; r++) {
+        if (count == ROUTES_MAX)
+            abort(); /* raise it */
+        memcpy(&joined[count++], r, sizeof(*r));
+    }
+    return count;
+}
+
 static void join(void)
 {
     size_t count = 0;
 
     for (size_t i = 0; i < sizeof(rooms) / sizeof(rooms[0]); i++)
-        for (const struct route *r = rooms[i]; r->method; r++) {
-            if (count == ROUTES_MAX)
-                abort(); /* raise it */
-            memcpy(&joined[count++], r, sizeof(*r));
-        }
+        count = add(rooms[i], count);
+    count = add(history_record_routes(), count);
     qsort(joined, count, sizeof(joined[0]), compare);
 }
 

@@ -23,8 +23,7 @@ struct failure {
     double up_at_s;        /* instant, >= down_at_s; NAN: still down */
     const char *cause;     /* free text: "hardware", "network" ...; NULL: not known */
     const char *component; /* the part that failed; NULL: the whole resource */
-    const char *kind;      /* a name of failure_kind_names, and which it is */
-    enum failure_kind kind_code;
+    enum failure_kind kind;
     const char *site_id;  /* NULL: not known, likewise the next */
     double detected_at_s; /* instant; NAN: not known */
     const char *boot_id;  /* of the boot that it ended */

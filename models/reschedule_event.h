@@ -2,6 +2,8 @@
 #ifndef GRIDPLAN_RESCHEDULE_EVENT_H
 #define GRIDPLAN_RESCHEDULE_EVENT_H
 
+enum { RESCHEDULE_PHASES_MAX = 1000 }; /* of an application */
+
 /* NAN is "not known" unless said otherwise. */
 struct reschedule_event {
     const char *run_id;        /* the run of the application; never NULL */

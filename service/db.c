@@ -991,7 +991,8 @@ static enum error_code send_statement(struct db_session *s, struct work *w,
                                       struct error *err)
 {
     struct connection *c = s->connection;
-    bool prepared = s->db->options.prepared && w->statement && !w->copy_columns;
+    bool prepared = s->db->options.prepared && w->statement && !w->copy_columns &&
+                    !(w->statement->flags & DB_ONCE);
     int sent;
 
     if (prepared && !is_prepared(c, w->statement)) {
@@ -1379,22 +1380,19 @@ static unsigned char *put_array(unsigned char *to, const struct db_column *colum
     return to;
 }
 
-enum error_code db_run_list(struct db_session *s, const struct db_statement *statement,
-                            const char *tenant, const struct db_column *columns,
-                            size_t row_size, const void *list, size_t row_count,
-                            size_t *affected, struct arena *a, struct error *err)
+/* $1 is the tenant, the others are arrays. */
+static enum error_code bind_list(struct work *w, const char *tenant,
+                                 const struct db_column *columns, size_t row_size,
+                                 const void *list, size_t row_count, struct arena *a,
+                                 struct error *err)
 {
-    struct work w = {.name = statement->name,
-                     .statement = statement,
-                     .sql = statement->sql,
-                     .repeatable = statement->flags & DB_REPEATABLE,
-                     .param_count = 1,
-                     .oids = {db_type_oid(DB_TEXT)},
-                     .values = {tenant}};
     size_t size = 0;
     unsigned char *to;
 
     TRY(db_values_check(columns, row_size, list, row_count, err));
+    w->param_count = 1;
+    w->oids[0] = db_type_oid(DB_TEXT);
+    w->values[0] = tenant;
     for (const struct db_column *c = columns; c->type != DB_END; c++) {
         size += 20;
         for (size_t i = 0; i < row_count; i++)
@@ -1408,17 +1406,53 @@ enum error_code db_run_list(struct db_session *s, const struct db_statement *sta
     for (const struct db_column *c = columns; c->type != DB_END; c++) {
         unsigned char *from = to;
 
-        assert(w.param_count < DB_PARAMS_MAX);
+        assert(w->param_count < DB_PARAMS_MAX);
         to = put_array(from, c, row_size, list, row_count);
-        w.oids[w.param_count] = db_type_array_oid(c->type);
-        w.values[w.param_count] = (const char *)from;
-        w.lengths[w.param_count] = (int)(to - from);
-        w.formats[w.param_count] = 1;
-        w.param_count++;
+        w->oids[w->param_count] = db_type_array_oid(c->type);
+        w->values[w->param_count] = (const char *)from;
+        w->lengths[w->param_count] = (int)(to - from);
+        w->formats[w->param_count] = 1;
+        w->param_count++;
     }
+    return OK;
+}
+
+enum error_code db_run_list(struct db_session *s, const struct db_statement *statement,
+                            const char *tenant, const struct db_column *columns,
+                            size_t row_size, const void *list, size_t row_count,
+                            size_t *affected, struct arena *a, struct error *err)
+{
+    struct work w = {.name = statement->name,
+                     .statement = statement,
+                     .sql = statement->sql,
+                     .repeatable = statement->flags & DB_REPEATABLE};
+
+    TRY(bind_list(&w, tenant, columns, row_size, list, row_count, a, err));
     TRY(perform(s, &w, err));
     if (affected)
         *affected = w.affected;
+    return OK;
+}
+
+enum error_code db_list_rows(struct db_session *s, const struct db_statement *statement,
+                             const char *tenant, const struct db_column *columns,
+                             size_t row_size, const void *list, size_t row_count,
+                             const struct db_column *answer_columns, size_t answer_size,
+                             void **answer, size_t *answer_count, struct arena *a,
+                             struct error *err)
+{
+    struct work w = {.name = statement->name,
+                     .statement = statement,
+                     .sql = statement->sql,
+                     .repeatable = statement->flags & DB_REPEATABLE,
+                     .columns = answer_columns,
+                     .row_size = answer_size,
+                     .arena = a};
+
+    TRY(bind_list(&w, tenant, columns, row_size, list, row_count, a, err));
+    TRY(perform(s, &w, err));
+    *answer = w.list;
+    *answer_count = w.count;
     return OK;
 }
 

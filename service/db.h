@@ -227,7 +227,8 @@ struct db_column {
     }
 
 enum db_flag {
-    DB_REPEATABLE = 1 /* sending it twice does no harm: reads, idempotent writes */
+    DB_REPEATABLE = 1, /* sending it twice does no harm: reads, idempotent writes */
+    DB_ONCE = 2        /* made for this call: the server does not keep it */
 };
 
 struct db_statement {
@@ -267,6 +268,14 @@ enum error_code db_run_list(struct db_session *s, const struct db_statement *sta
                             const char *tenant, const struct db_column *columns,
                             size_t row_size, const void *list, size_t count,
                             size_t *affected, struct arena *a, struct error *err);
+
+/* As db_run_list(), for what answers with rows: as db_rows(). */
+enum error_code db_list_rows(struct db_session *s, const struct db_statement *statement,
+                             const char *tenant, const struct db_column *columns,
+                             size_t row_size, const void *list, size_t count,
+                             const struct db_column *answer_columns, size_t answer_size,
+                             void **answer, size_t *answer_count, struct arena *a,
+                             struct error *err);
 
 /* Any SQL without values, several statements too; for migrations and upkeep. */
 enum error_code db_execute(struct db_session *s, const char *sql, struct error *err);

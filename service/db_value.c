@@ -327,12 +327,15 @@ enum error_code db_values_check(const struct db_column *columns, size_t row_size
         for (size_t i = 0; i < count; i++) {
             double at_s = as_double((const char *)list + i * row_size + c->offset);
             char pointer[64];
+            size_t length;
 
             if (isnan(at_s) || (at_s >= FIRST_AT_S && at_s < END_AT_S))
                 continue;
             /* The member without its unit: observed_at for observed_at_s. */
-            snprintf(pointer, sizeof(pointer), "/%zu/%.*s", i, (int)strlen(c->name) - 2,
-                     c->name);
+            length = strlen(c->name);
+            if (length > 2 && strcmp(c->name + length - 2, "_s") == 0)
+                length -= 2;
+            snprintf(pointer, sizeof(pointer), "/%zu/%.*s", i, (int)length, c->name);
             code = invalid(err, pointer, ITEM_OUT_OF_BOUNDS,
                            "not between the years 1 and 9999");
         }

@@ -22,8 +22,9 @@
  * Printing: a member without a value is left out when its row is JSON_OPTIONAL, and null
  * when it is JSON_MAY_BE_NULL. No value is: NAN; a NULL text, RAW or object pointer; an
  * empty list (without JSON_OPTIONAL it is []); an INTEGER of JSON_NO_INTEGER and a CHOICE
- * of -1. A row with neither flag promises a value: see json_broken_promises(). Numbers
- * read back the same; those with more than nine decimals have 17 digits.
+ * of -1; a BOOLEAN of a JSON_OPTIONAL row that is false. A row with neither flag promises
+ * a value: see json_broken_promises(). Numbers read back the same; those with more than
+ * nine decimals have 17 digits.
  */
 #ifndef GRIDPLAN_JSON_H
 #define GRIDPLAN_JSON_H

@@ -393,6 +393,8 @@ static bool has_value(const struct json_field *f, const char *base)
                (uint64_t)JSON_EXACT;
     case JSON_TYPE_CHOICE:
         return *(const int *)(const void *)(base + f->offset) >= 0;
+    case JSON_TYPE_BOOLEAN:
+        return !(f->flags & JSON_OPTIONAL) || *(const bool *)(base + f->offset);
     case JSON_TYPE_TEXT:
     case JSON_TYPE_RAW:
         return text_at(f, base) != NULL;

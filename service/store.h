@@ -56,73 +56,11 @@ struct store_filter {
     bool newest_first;
 };
 
-/* Stores all rows or none. */
-enum error_code store_load_samples(struct db_session *s, const char *tenant,
-                                   const struct load_sample *list, size_t count,
-                                   struct error *err);
-enum error_code store_failures(struct db_session *s, const char *tenant,
-                               const struct failure *list, size_t count,
-                               struct error *err);
-
-/* A run that is stored already (same execution_id and phase_index) is left
- * alone; *stored counts the new ones. execution_id must not be NULL. */
-enum error_code store_executions(struct db_session *s, const char *tenant,
-                                 const struct execution *list, size_t count,
-                                 size_t *stored, struct arena *a, struct error *err);
-
-/* As store_executions(), for logs of the same job_id and requested_at_s. */
-enum error_code store_checkpoint_logs(struct db_session *s, const char *tenant,
-                                      const struct checkpoint_log *list, size_t count,
-                                      size_t *stored, struct arena *a, struct error *err);
-
-/* As store_executions(), for moves of the same run_id and moved_at_s. New ones join the
- * running means that store_move_costs() gives. */
-enum error_code store_reschedule_events(struct db_session *s, const char *tenant,
-                                        const struct reschedule_event *list, size_t count,
-                                        size_t *stored, struct arena *a,
-                                        struct error *err);
-
 /* Ends the failures of a resource that are still open and began before the
  * instant; *closed counts them. */
 enum error_code store_failure_close(struct db_session *s, const char *tenant,
                                     const char *resource_id, double up_at_s,
                                     size_t *closed, struct error *err);
-
-/* In the order of time (observed_at, down_at, started_at, requested_at, moved_at).
- * *next_token is NULL on the last page. Without a resource_id (executions and
- * checkpoint logs: application_id; moves: run_id) the cost grows with the number of rows
- * in the range, not with the page. */
-enum error_code store_load_samples_read(struct db_session *s, const char *tenant,
-                                        const struct store_filter *filter,
-                                        const struct store_page *page,
-                                        const struct load_sample **list, size_t *count,
-                                        const char **next_token, struct arena *a,
-                                        struct error *err);
-enum error_code store_failures_read(struct db_session *s, const char *tenant,
-                                    const struct store_filter *filter,
-                                    const struct store_page *page,
-                                    const struct failure **list, size_t *count,
-                                    const char **next_token, struct arena *a,
-                                    struct error *err);
-enum error_code store_executions_read(struct db_session *s, const char *tenant,
-                                      const struct store_filter *filter,
-                                      const struct store_page *page,
-                                      const struct execution **list, size_t *count,
-                                      const char **next_token, struct arena *a,
-                                      struct error *err);
-
-enum error_code store_checkpoint_logs_read(struct db_session *s, const char *tenant,
-                                           const struct store_filter *filter,
-                                           const struct store_page *page,
-                                           const struct checkpoint_log **list,
-                                           size_t *count, const char **next_token,
-                                           struct arena *a, struct error *err);
-enum error_code store_reschedule_events_read(struct db_session *s, const char *tenant,
-                                             const struct store_filter *filter,
-                                             const struct store_page *page,
-                                             const struct reschedule_event **list,
-                                             size_t *count, const char **next_token,
-                                             struct arena *a, struct error *err);
 
 /* Statistics of one measure for each interval of `step_s` seconds (>= 0.001)
  * that has samples, from filter->from_at_s (an interval begins there; neither
@@ -214,6 +152,18 @@ enum error_code store_decisions_list(struct db_session *s, const char *tenant,
                                      const struct store_decision **list, size_t *count,
                                      const char **next_token, struct arena *a,
                                      struct error *err);
+
+/* ERR_NOT_FOUND. */
+enum error_code store_decision_remove(struct db_session *s, const char *tenant,
+                                      const char *decision_id, struct error *err);
+
+/* Those of such a list, the oldest first, STORE_REMOVED_MAX at most; *more: there is
+ * more. `only_count`: how many that would be. */
+enum { STORE_REMOVED_MAX = 100000 };
+enum error_code store_decisions_remove(struct db_session *s, const char *tenant,
+                                       const char *route, double from_at_s,
+                                       double to_at_s, bool only_count, size_t *removed,
+                                       bool *more, struct arena *a, struct error *err);
 
 /* ---- keys ---- */
 

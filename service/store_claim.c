@@ -1,77 +1,7 @@
 /* store_claim.c - what became of claims, of components on their sites, of transfers. */
 #include "service/store_claim.h"
 
-#include "service/store_read.h"
-
 /* ---- tries to claim ---- */
-
-#define ATTEMPT_COLUMNS                                                             \
-    "job_id, attempted_at, site_ids, processors, l_value, claim_tries, fraction_f," \
-    " ftt_s, decision"
-
-struct attempt_row {
-    struct store_claim_attempt attempt;
-    uint64_t row_id;
-};
-
-#define ATTEMPT_COLUMN_ROWS                                                \
-    DB_COLUMN(struct store_claim_attempt, job_id, DB_TEXT),                \
-        DB_COLUMN(struct store_claim_attempt, attempted_at_s, DB_INSTANT), \
-        DB_COLUMN(struct store_claim_attempt, site_ids, DB_JSON),          \
-        DB_COLUMN(struct store_claim_attempt, processors, DB_WHOLE),       \
-        DB_COLUMN(struct store_claim_attempt, l_value, DB_NUMBER),         \
-        DB_COLUMN(struct store_claim_attempt, claim_tries, DB_WHOLE),      \
-        DB_COLUMN(struct store_claim_attempt, fraction_f, DB_NUMBER),      \
-        DB_COLUMN(struct store_claim_attempt, ftt_s, DB_NUMBER),           \
-        DB_COLUMN(struct store_claim_attempt, decision, DB_TEXT)
-
-static const struct db_column attempt_columns[] = {ATTEMPT_COLUMN_ROWS, {0}};
-static const struct db_column attempt_row_columns[] = {
-    ATTEMPT_COLUMN_ROWS, DB_COLUMN(struct attempt_row, row_id, DB_INTEGER), {0}};
-
-static const struct db_statement insert_attempts = {
-    "insert_claim_attempts",
-    "INSERT INTO claim_attempt (tenant, " ATTEMPT_COLUMNS ")"
-    " SELECT $1, * FROM unnest($2, $3, $4, $5, $6, $7, $8, $9, $10)"
-    " ON CONFLICT DO NOTHING",
-    DB_REPEATABLE};
-
-static const struct db_statement attempt_reads[HISTORY_READ_KINDS] =
-    HISTORY_READS("claim_attempt", ATTEMPT_COLUMNS, "attempted_at", "job_id",
-                  " AND ($8::text IS NULL OR site_ids ? $8)");
-
-static const struct history attempt_history = {
-    attempt_reads,
-    attempt_row_columns,
-    sizeof(struct attempt_row),
-    sizeof(struct store_claim_attempt),
-    offsetof(struct attempt_row, attempt.attempted_at_s),
-    offsetof(struct attempt_row, row_id),
-};
-
-enum error_code store_claim_attempts(struct db_session *s, const char *tenant,
-                                     const struct store_claim_attempt *list, size_t count,
-                                     size_t *stored, struct arena *a, struct error *err)
-{
-    return db_run_list(s, &insert_attempts, tenant, attempt_columns, sizeof(*list), list,
-                       count, stored, a, err);
-}
-
-enum error_code store_claim_attempts_read(struct db_session *s, const char *tenant,
-                                          const struct store_filter *filter,
-                                          const struct store_page *page,
-                                          const struct store_claim_attempt **list,
-                                          size_t *count, const char **next_token,
-                                          struct arena *a, struct error *err)
-{
-    const char *const more[] = {filter->site_id, NULL};
-    void *rows;
-
-    TRY(history_read_page(s, tenant, &attempt_history, filter, filter->job_id, more, page,
-                          &rows, count, next_token, a, err));
-    *list = rows;
-    return OK;
-}
 
 static const struct db_column outcome_columns[] = {
     DB_COLUMN(struct store_claim_outcome, same_sites, DB_BOOLEAN),
@@ -119,70 +49,6 @@ enum error_code store_claim_outcomes(struct db_session *s, const char *tenant,
 
 /* ---- errors of sites ---- */
 
-#define ERROR_COLUMNS                                                     \
-    "site_id, observed_at, error_count, start_count, consecutive_errors," \
-    " unusable, job_id, message"
-
-struct error_row {
-    struct store_site_error report;
-    uint64_t row_id;
-};
-
-#define ERROR_COLUMN_ROWS                                                 \
-    DB_COLUMN(struct store_site_error, site_id, DB_TEXT),                 \
-        DB_COLUMN(struct store_site_error, observed_at_s, DB_INSTANT),    \
-        DB_COLUMN(struct store_site_error, error_count, DB_WHOLE),        \
-        DB_COLUMN(struct store_site_error, start_count, DB_WHOLE),        \
-        DB_COLUMN(struct store_site_error, consecutive_errors, DB_WHOLE), \
-        DB_COLUMN(struct store_site_error, unusable, DB_BOOLEAN),         \
-        DB_COLUMN(struct store_site_error, job_id, DB_TEXT),              \
-        DB_COLUMN(struct store_site_error, message, DB_TEXT)
-
-static const struct db_column error_columns[] = {ERROR_COLUMN_ROWS, {0}};
-static const struct db_column error_row_columns[] = {
-    ERROR_COLUMN_ROWS, DB_COLUMN(struct error_row, row_id, DB_INTEGER), {0}};
-
-static const struct db_statement copy_errors = {
-    "copy_site_errors",
-    "COPY site_error (tenant, " ERROR_COLUMNS ") FROM STDIN (FORMAT binary)", 0};
-
-static const struct db_statement error_reads[HISTORY_READ_KINDS] =
-    HISTORY_READS("site_error", ERROR_COLUMNS, "observed_at", "site_id",
-                  " AND ($8::text IS NULL OR job_id = $8)");
-
-static const struct history error_history = {
-    error_reads,
-    error_row_columns,
-    sizeof(struct error_row),
-    sizeof(struct store_site_error),
-    offsetof(struct error_row, report.observed_at_s),
-    offsetof(struct error_row, row_id),
-};
-
-enum error_code store_site_errors(struct db_session *s, const char *tenant,
-                                  const struct store_site_error *list, size_t count,
-                                  struct error *err)
-{
-    return db_copy(s, &copy_errors, tenant, error_columns, sizeof(*list), list, count,
-                   err);
-}
-
-enum error_code store_site_errors_read(struct db_session *s, const char *tenant,
-                                       const struct store_filter *filter,
-                                       const struct store_page *page,
-                                       const struct store_site_error **list,
-                                       size_t *count, const char **next_token,
-                                       struct arena *a, struct error *err)
-{
-    const char *const more[] = {filter->job_id, NULL};
-    void *rows;
-
-    TRY(history_read_page(s, tenant, &error_history, filter, filter->site_id, more, page,
-                          &rows, count, next_token, a, err));
-    *list = rows;
-    return OK;
-}
-
 static const struct db_column starts_columns[] = {
     DB_COLUMN(struct store_site_starts, site, DB_NUMBER),
     DB_COLUMN(struct store_site_starts, error_count, DB_NUMBER),
@@ -221,70 +87,6 @@ enum error_code store_site_starts_find(struct db_session *s, const char *tenant,
 }
 
 /* ---- transfers ---- */
-
-#define TRANSFER_COLUMNS                                                       \
-    "from_site_id, to_site_id, file_id, job_id, bytes, estimated_s, actual_s," \
-    " finished_at"
-
-struct transfer_row {
-    struct store_transfer transfer;
-    uint64_t row_id;
-};
-
-#define TRANSFER_COLUMN_ROWS                                      \
-    DB_COLUMN(struct store_transfer, from_site_id, DB_TEXT),      \
-        DB_COLUMN(struct store_transfer, to_site_id, DB_TEXT),    \
-        DB_COLUMN(struct store_transfer, file_id, DB_TEXT),       \
-        DB_COLUMN(struct store_transfer, job_id, DB_TEXT),        \
-        DB_COLUMN(struct store_transfer, bytes, DB_NUMBER),       \
-        DB_COLUMN(struct store_transfer, estimated_s, DB_NUMBER), \
-        DB_COLUMN(struct store_transfer, actual_s, DB_NUMBER),    \
-        DB_COLUMN(struct store_transfer, finished_at_s, DB_INSTANT)
-
-static const struct db_column transfer_columns[] = {TRANSFER_COLUMN_ROWS, {0}};
-static const struct db_column transfer_row_columns[] = {
-    TRANSFER_COLUMN_ROWS, DB_COLUMN(struct transfer_row, row_id, DB_INTEGER), {0}};
-
-static const struct db_statement copy_transfers = {
-    "copy_transfers",
-    "COPY transfer_actual (tenant, " TRANSFER_COLUMNS ") FROM STDIN (FORMAT binary)", 0};
-
-static const struct db_statement transfer_reads[HISTORY_READ_KINDS] =
-    HISTORY_READS("transfer_actual", TRANSFER_COLUMNS, "finished_at", "from_site_id",
-                  " AND ($8::text IS NULL OR to_site_id = $8)");
-
-static const struct history transfer_history = {
-    transfer_reads,
-    transfer_row_columns,
-    sizeof(struct transfer_row),
-    sizeof(struct store_transfer),
-    offsetof(struct transfer_row, transfer.finished_at_s),
-    offsetof(struct transfer_row, row_id),
-};
-
-enum error_code store_transfers(struct db_session *s, const char *tenant,
-                                const struct store_transfer *list, size_t count,
-                                struct error *err)
-{
-    return db_copy(s, &copy_transfers, tenant, transfer_columns, sizeof(*list), list,
-                   count, err);
-}
-
-enum error_code store_transfers_read(struct db_session *s, const char *tenant,
-                                     const struct store_filter *filter,
-                                     const struct store_page *page,
-                                     const struct store_transfer **list, size_t *count,
-                                     const char **next_token, struct arena *a,
-                                     struct error *err)
-{
-    const char *const more[] = {filter->to_site_id, NULL};
-    void *rows;
-
-    TRY(history_read_page(s, tenant, &transfer_history, filter, filter->from_site_id,
-                          more, page, &rows, count, next_token, a, err));
-    *list = rows;
-    return OK;
-}
 
 static const struct db_column bias_columns[] = {
     DB_COLUMN(struct store_link_bias, from, DB_INTEGER),

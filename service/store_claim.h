@@ -1,6 +1,6 @@
 /* store_claim.h - what became of claims, of components on their sites, of transfers.
  *
- * As store.h, whose rules hold here; the pages are read by its store_filter. For
+ * As store.h, whose rules hold here; for their pages see records/. For
  * decisions, which ask for all sites at once, `ids` is a JSON array of site ids, and only
  * what happened in [from, to) counts, of much of it the latest.
  *
@@ -12,33 +12,6 @@
 #include "service/store.h"
 
 /* ---- tries to claim ---- */
-
-struct store_claim_attempt {
-    const char *job_id;
-    double attempted_at_s; /* instant */
-    const char *site_ids;  /* JSON array, each once, sorted bytewise */
-    double processors;     /* whole, >= 1 */
-    double l_value;        /* 0..1 */
-    double claim_tries;    /* whole, >= 1 */
-    double fraction_f;     /* 0..1; NAN: not known */
-    double ftt_s;          /* >= 0; NAN: not known */
-    const char *decision;  /* as co_claim_decision_names */
-};
-
-/* Those of the same job_id and attempted_at_s as a stored one are left alone; *stored
- * counts the new ones. */
-enum error_code store_claim_attempts(struct db_session *s, const char *tenant,
-                                     const struct store_claim_attempt *list, size_t count,
-                                     size_t *stored, struct arena *a, struct error *err);
-
-/* By attempted_at; filters job_id and site_id. Without a job_id the cost grows with the
- * rows in the range. */
-enum error_code store_claim_attempts_read(struct db_session *s, const char *tenant,
-                                          const struct store_filter *filter,
-                                          const struct store_page *page,
-                                          const struct store_claim_attempt **list,
-                                          size_t *count, const char **next_token,
-                                          struct arena *a, struct error *err);
 
 enum { STORE_L_STEPS = 20 }; /* L is counted in steps of 1 / this */
 
@@ -67,18 +40,6 @@ struct store_site_error {
     const char *job_id, *message; /* NULL: not known */
 };
 
-enum error_code store_site_errors(struct db_session *s, const char *tenant,
-                                  const struct store_site_error *list, size_t count,
-                                  struct error *err);
-
-/* By observed_at; filters site_id and job_id. */
-enum error_code store_site_errors_read(struct db_session *s, const char *tenant,
-                                       const struct store_filter *filter,
-                                       const struct store_page *page,
-                                       const struct store_site_error **list,
-                                       size_t *count, const char **next_token,
-                                       struct arena *a, struct error *err);
-
 struct store_site_starts {
     double site; /* index into the ids; NAN: all sites together */
     double error_count, start_count;
@@ -100,18 +61,6 @@ struct store_transfer {
     double estimated_s, actual_s; /* > 0 */
     double finished_at_s;         /* instant */
 };
-
-enum error_code store_transfers(struct db_session *s, const char *tenant,
-                                const struct store_transfer *list, size_t count,
-                                struct error *err);
-
-/* By finished_at; filters from_site_id and to_site_id. Quick with the first. */
-enum error_code store_transfers_read(struct db_session *s, const char *tenant,
-                                     const struct store_filter *filter,
-                                     const struct store_page *page,
-                                     const struct store_transfer **list, size_t *count,
-                                     const char **next_token, struct arena *a,
-                                     struct error *err);
 
 struct store_link_bias {
     uint64_t from, to; /* indexes into the ids */

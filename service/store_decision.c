@@ -118,3 +118,65 @@ enum error_code store_decisions_list(struct db_session *s, const char *tenant,
     *next_token = next;
     return OK;
 }
+
+static const struct db_statement delete_decision = {
+    "delete_decision", "DELETE FROM decision WHERE tenant = $1 AND decision_id = $2",
+    DB_REPEATABLE};
+
+enum error_code store_decision_remove(struct db_session *s, const char *tenant,
+                                      const char *decision_id, struct error *err)
+{
+    size_t removed = 0;
+
+    if (uuid_is(decision_id))
+        TRY(db_run(s, &delete_decision, DB_PARAMS(db_text(tenant), db_uuid(decision_id)),
+                   &removed, err));
+    if (removed == 0)
+        return fail(err, ERR_NOT_FOUND, "", "no such decision is stored");
+    return OK;
+}
+
+/* $1 tenant, $2 from, $3 to, $4 route or null, $5 how many. */
+#define WHICH_DECISIONS                                  \
+    "SELECT decision_id FROM decision WHERE tenant = $1" \
+    " AND created_at >= $2 AND created_at < $3"          \
+    " AND ($4::text IS NULL OR route = $4) ORDER BY created_at LIMIT $5"
+
+static const struct db_statement delete_decisions = {
+    "delete_decisions",
+    "DELETE FROM decision WHERE tenant = $1 AND decision_id = ANY(ARRAY(" WHICH_DECISIONS
+    "))",
+    0};
+static const struct db_statement count_decisions = {
+    "count_decisions", "SELECT count(*) FROM (" WHICH_DECISIONS ") AS found",
+    DB_REPEATABLE};
+static const struct db_column count_columns[] = {{"count", DB_INTEGER, 0}, {0}};
+
+enum error_code store_decisions_remove(struct db_session *s, const char *tenant,
+                                       const char *route, double from_at_s,
+                                       double to_at_s, bool only_count, size_t *removed,
+                                       bool *more, struct arena *a, struct error *err)
+{
+    struct db_param which[] = {db_text(tenant),
+                               db_instant(isnan(from_at_s) ? -HUGE_VAL : from_at_s),
+                               db_instant(isnan(to_at_s) ? HUGE_VAL : to_at_s),
+                               db_text(route),
+                               db_integer(STORE_REMOVED_MAX),
+                               {0}};
+    uint64_t count = 0;
+    bool found;
+
+    *removed = 0;
+    if (!only_count)
+        TRY(db_run(s, &delete_decisions, which, removed, err));
+    *more = false;
+    if (!only_count && *removed < STORE_REMOVED_MAX)
+        return OK;
+    which[4] = db_integer(STORE_REMOVED_MAX + 1);
+    TRY(db_row(s, &count_decisions, which, count_columns, sizeof(count), &count, &found,
+               a, err));
+    *more = only_count ? count > STORE_REMOVED_MAX : count > 0;
+    if (only_count)
+        *removed = *more ? STORE_REMOVED_MAX : count;
+    return OK;
+}

@@ -2,6 +2,7 @@
  *
  * The five tables, and those of store_claim.c, are read alike: see store_read.h.
  */
+#include "service/records/records.h"
 #include "service/store_read.h"
 #include "service/store_token.h"
 
@@ -70,68 +71,6 @@ enum error_code history_read_page(struct db_session *s, const char *tenant,
 
 /* ---- load samples ---- */
 
-#define LOAD_COLUMNS                                                 \
-    "resource_id, to_resource_id, observed_at, cpu_available_ratio," \
-    " memory_available_bytes, bandwidth_mbps, latency_s"
-
-struct load_row {
-    struct load_sample sample;
-    uint64_t row_id;
-};
-
-#define LOAD_COLUMN_ROWS                                                  \
-    DB_COLUMN(struct load_sample, resource_id, DB_TEXT),                  \
-        DB_COLUMN(struct load_sample, to_resource_id, DB_TEXT),           \
-        DB_COLUMN(struct load_sample, observed_at_s, DB_INSTANT),         \
-        DB_COLUMN(struct load_sample, cpu_available_ratio, DB_NUMBER),    \
-        DB_COLUMN(struct load_sample, memory_available_bytes, DB_NUMBER), \
-        DB_COLUMN(struct load_sample, bandwidth_mbps, DB_NUMBER),         \
-        DB_COLUMN(struct load_sample, latency_s, DB_NUMBER)
-
-static const struct db_column load_columns[] = {LOAD_COLUMN_ROWS, {0}};
-static const struct db_column load_row_columns[] = {
-    LOAD_COLUMN_ROWS, DB_COLUMN(struct load_row, row_id, DB_INTEGER), {0}};
-
-static const struct db_statement copy_load = {
-    "copy_load", "COPY load_sample (tenant, " LOAD_COLUMNS ") FROM STDIN (FORMAT binary)",
-    0};
-
-static const struct db_statement load_reads[HISTORY_READ_KINDS] =
-    HISTORY_READS("load_sample", LOAD_COLUMNS, "observed_at", "resource_id",
-                  " AND ($8::text IS NULL OR to_resource_id = $8)");
-
-static const struct history load_history = {
-    load_reads,
-    load_row_columns,
-    sizeof(struct load_row),
-    sizeof(struct load_sample),
-    offsetof(struct load_row, sample.observed_at_s),
-    offsetof(struct load_row, row_id),
-};
-
-enum error_code store_load_samples(struct db_session *s, const char *tenant,
-                                   const struct load_sample *list, size_t count,
-                                   struct error *err)
-{
-    return db_copy(s, &copy_load, tenant, load_columns, sizeof(*list), list, count, err);
-}
-
-enum error_code store_load_samples_read(struct db_session *s, const char *tenant,
-                                        const struct store_filter *filter,
-                                        const struct store_page *page,
-                                        const struct load_sample **list, size_t *count,
-                                        const char **next_token, struct arena *a,
-                                        struct error *err)
-{
-    const char *const more[] = {filter->to_resource_id, NULL};
-    void *rows;
-
-    TRY(history_read_page(s, tenant, &load_history, filter, filter->resource_id, more,
-                          page, &rows, count, next_token, a, err));
-    *list = rows;
-    return OK;
-}
-
 static const struct db_column interval_columns[] = {
     DB_COLUMN(struct load_interval, start_at_s, DB_INSTANT),
     DB_COLUMN(struct load_interval, sample_count, DB_INTEGER),
@@ -192,74 +131,11 @@ enum error_code store_load_intervals(struct db_session *s, const char *tenant,
 
 /* ---- failures ---- */
 
-#define FAILURE_COLUMNS                                                           \
-    "resource_id, down_at, up_at, cause, component, kind, site_id, detected_at, " \
-    "boot_id,"                                                                    \
-    " level"
-
-struct failure_row {
-    struct failure failure;
-    uint64_t row_id;
-};
-
-#define FAILURE_COLUMN_ROWS                                   \
-    DB_COLUMN(struct failure, resource_id, DB_TEXT),          \
-        DB_COLUMN(struct failure, down_at_s, DB_INSTANT),     \
-        DB_COLUMN(struct failure, up_at_s, DB_INSTANT),       \
-        DB_COLUMN(struct failure, cause, DB_TEXT),            \
-        DB_COLUMN(struct failure, component, DB_TEXT),        \
-        DB_COLUMN(struct failure, kind, DB_TEXT),             \
-        DB_COLUMN(struct failure, site_id, DB_TEXT),          \
-        DB_COLUMN(struct failure, detected_at_s, DB_INSTANT), \
-        DB_COLUMN(struct failure, boot_id, DB_TEXT),          \
-        DB_COLUMN(struct failure, level, DB_WHOLE)
-
-static const struct db_column failure_columns[] = {FAILURE_COLUMN_ROWS, {0}};
-static const struct db_column failure_row_columns[] = {
-    FAILURE_COLUMN_ROWS, DB_COLUMN(struct failure_row, row_id, DB_INTEGER), {0}};
-
-static const struct db_statement copy_failures = {
-    "copy_failures",
-    "COPY failure (tenant, " FAILURE_COLUMNS ") FROM STDIN (FORMAT binary)", 0};
-
-static const struct db_statement failure_reads[HISTORY_READ_KINDS] =
-    HISTORY_READS("failure", FAILURE_COLUMNS, "down_at", "resource_id", "");
-
-static const struct history failure_history = {
-    failure_reads,
-    failure_row_columns,
-    sizeof(struct failure_row),
-    sizeof(struct failure),
-    offsetof(struct failure_row, failure.down_at_s),
-    offsetof(struct failure_row, row_id),
-};
-
 static const struct db_statement close_failures = {
     "close_failures",
     "UPDATE failure SET up_at = $3"
     " WHERE tenant = $1 AND resource_id = $2 AND up_at IS NULL AND down_at <= $3",
     DB_REPEATABLE};
-
-#define OVERLAPPING(name, which)                                                   \
-    {                                                                              \
-        name,                                                                      \
-            "SELECT " FAILURE_COLUMNS " FROM failure WHERE tenant = $1"            \
-            " AND down_at < $3 AND (up_at IS NULL OR up_at > $2 OR down_at >= $2)" \
-            " " which " ORDER BY down_at, row_id LIMIT $4",                        \
-            DB_REPEATABLE                                                          \
-    }
-
-static const struct db_statement overlapping =
-    OVERLAPPING("overlapping", "AND resource_id = $5");
-static const struct db_statement overlapping_any = OVERLAPPING("overlapping_any", "");
-
-enum error_code store_failures(struct db_session *s, const char *tenant,
-                               const struct failure *list, size_t count,
-                               struct error *err)
-{
-    return db_copy(s, &copy_failures, tenant, failure_columns, sizeof(*list), list, count,
-                   err);
-}
 
 enum error_code store_failure_close(struct db_session *s, const char *tenant,
                                     const char *resource_id, double up_at_s,
@@ -270,28 +146,7 @@ enum error_code store_failure_close(struct db_session *s, const char *tenant,
                   closed, err);
 }
 
-static void name_kinds(struct failure *list, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        list[i].kind_code = failure_kind_of(list[i].kind);
-}
-
-enum error_code store_failures_read(struct db_session *s, const char *tenant,
-                                    const struct store_filter *filter,
-                                    const struct store_page *page,
-                                    const struct failure **list, size_t *count,
-                                    const char **next_token, struct arena *a,
-                                    struct error *err)
-{
-    static const char *const more[] = {NULL, NULL};
-    void *rows;
-
-    TRY(history_read_page(s, tenant, &failure_history, filter, filter->resource_id, more,
-                          page, &rows, count, next_token, a, err));
-    name_kinds(rows, *count);
-    *list = rows;
-    return OK;
-}
+#define OVERLAPS "down_at < $3 AND (up_at IS NULL OR up_at > $2 OR down_at >= $2)"
 
 enum error_code store_failures_overlapping(struct db_session *s, const char *tenant,
                                            const char *resource_id, double from_at_s,
@@ -299,252 +154,18 @@ enum error_code store_failures_overlapping(struct db_session *s, const char *ten
                                            size_t *count, bool *cut, struct arena *a,
                                            struct error *err)
 {
+    const struct db_param any[] = {db_instant(from_at_s), db_instant(to_at_s), {0}};
+    const struct db_param one[] = {
+        db_instant(from_at_s), db_instant(to_at_s), db_text(resource_id), {0}};
     size_t row_count;
     void *rows;
 
-    TRY(db_rows(s, resource_id ? &overlapping : &overlapping_any,
-                DB_PARAMS(db_text(tenant), db_instant(from_at_s), db_instant(to_at_s),
-                          db_integer(STORE_PAGE_MAX + 1), db_text(resource_id)),
-                failure_columns, sizeof(struct failure), &rows, &row_count, a, err));
+    TRY(record_select(s, tenant, &failure_record,
+                      resource_id ? OVERLAPS " AND resource_id = $4" : OVERLAPS,
+                      resource_id ? one : any, STORE_PAGE_MAX + 1, &rows, &row_count, a,
+                      err));
     *cut = row_count > STORE_PAGE_MAX;
     *count = *cut ? STORE_PAGE_MAX : row_count;
-    name_kinds(rows, *count);
-    *list = rows;
-    return OK;
-}
-
-/* ---- executions ---- */
-
-/* phase_index first: it needs another expression in each direction. */
-#define EXECUTION_COLUMNS                                                         \
-    "execution_id, application_id, site_id, resource_id, parameters, started_at," \
-    " run_time_s, problem_size, processors, cpu_available_ratio, bandwidth_mbps," \
-    " memory_peak_bytes, exit_code, queue_wait_s, predicted_s, model_version,"    \
-    " dedicated, outlier"
-
-struct execution_row {
-    struct execution execution;
-    uint64_t row_id;
-};
-
-#define EXECUTION_COLUMN_ROWS                                        \
-    DB_COLUMN(struct execution, phase_index, DB_WHOLE),              \
-        DB_COLUMN(struct execution, execution_id, DB_TEXT),          \
-        DB_COLUMN(struct execution, application_id, DB_TEXT),        \
-        DB_COLUMN(struct execution, site_id, DB_TEXT),               \
-        DB_COLUMN(struct execution, resource_id, DB_TEXT),           \
-        DB_COLUMN(struct execution, parameters, DB_JSON),            \
-        DB_COLUMN(struct execution, started_at_s, DB_INSTANT),       \
-        DB_COLUMN(struct execution, run_time_s, DB_NUMBER),          \
-        DB_COLUMN(struct execution, problem_size, DB_NUMBER),        \
-        DB_COLUMN(struct execution, processors, DB_WHOLE),           \
-        DB_COLUMN(struct execution, cpu_available_ratio, DB_NUMBER), \
-        DB_COLUMN(struct execution, bandwidth_mbps, DB_NUMBER),      \
-        DB_COLUMN(struct execution, memory_peak_bytes, DB_NUMBER),   \
-        DB_COLUMN(struct execution, exit_code, DB_WHOLE),            \
-        DB_COLUMN(struct execution, queue_wait_s, DB_NUMBER),        \
-        DB_COLUMN(struct execution, predicted_s, DB_NUMBER),         \
-        DB_COLUMN(struct execution, model_version, DB_WHOLE),        \
-        DB_COLUMN(struct execution, dedicated, DB_BOOLEAN),          \
-        DB_COLUMN(struct execution, outlier, DB_BOOLEAN)
-
-static const struct db_column execution_columns[] = {EXECUTION_COLUMN_ROWS, {0}};
-static const struct db_column execution_row_columns[] = {
-    EXECUTION_COLUMN_ROWS, DB_COLUMN(struct execution_row, row_id, DB_INTEGER), {0}};
-
-/* Of equal runs in one list the first is kept. */
-static const struct db_statement insert_executions = {
-    "insert_executions",
-    "INSERT INTO execution (tenant, phase_index, " EXECUTION_COLUMNS ")"
-    " SELECT DISTINCT ON (execution_id, coalesce(phase_index, -1))"
-    " $1, coalesce(phase_index, -1), " EXECUTION_COLUMNS
-    " FROM unnest($2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17,"
-    " $18, $19, $20) WITH ORDINALITY AS new (phase_index, " EXECUTION_COLUMNS ", place)"
-    " WHERE NOT EXISTS (SELECT FROM execution AS old WHERE old.tenant = $1"
-    " AND old.execution_id = new.execution_id"
-    " AND old.phase_index = coalesce(new.phase_index, -1))"
-    " ORDER BY execution_id, coalesce(phase_index, -1), place ON CONFLICT DO NOTHING",
-    DB_REPEATABLE};
-
-static const struct db_statement execution_reads[HISTORY_READ_KINDS] =
-    HISTORY_READS("execution", "nullif(phase_index, -1), " EXECUTION_COLUMNS,
-                  "started_at", "application_id",
-                  " AND ($8::text IS NULL OR resource_id = $8)"
-                  " AND ($9::text IS NULL OR site_id = $9)");
-
-static const struct history execution_history = {
-    execution_reads,
-    execution_row_columns,
-    sizeof(struct execution_row),
-    sizeof(struct execution),
-    offsetof(struct execution_row, execution.started_at_s),
-    offsetof(struct execution_row, row_id),
-};
-
-enum error_code store_executions(struct db_session *s, const char *tenant,
-                                 const struct execution *list, size_t count,
-                                 size_t *stored, struct arena *a, struct error *err)
-{
-    return db_run_list(s, &insert_executions, tenant, execution_columns, sizeof(*list),
-                       list, count, stored, a, err);
-}
-
-enum error_code store_executions_read(struct db_session *s, const char *tenant,
-                                      const struct store_filter *filter,
-                                      const struct store_page *page,
-                                      const struct execution **list, size_t *count,
-                                      const char **next_token, struct arena *a,
-                                      struct error *err)
-{
-    const char *const more[] = {filter->resource_id, filter->site_id};
-    void *rows;
-
-    TRY(history_read_page(s, tenant, &execution_history, filter, filter->application_id,
-                          more, page, &rows, count, next_token, a, err));
-    *list = rows;
-    return OK;
-}
-
-/* ---- checkpoint logs ---- */
-
-#define LOG_COLUMNS                                                     \
-    "job_id, application_id, resource_id, requested_at, action,"        \
-    " interval_before_s, interval_after_s, overhead_s, stored_after_s," \
-    " restart_s, bytes"
-
-struct log_row {
-    struct checkpoint_log log;
-    uint64_t row_id;
-};
-
-#define LOG_COLUMN_ROWS                                                 \
-    DB_COLUMN(struct checkpoint_log, job_id, DB_TEXT),                  \
-        DB_COLUMN(struct checkpoint_log, application_id, DB_TEXT),      \
-        DB_COLUMN(struct checkpoint_log, resource_id, DB_TEXT),         \
-        DB_COLUMN(struct checkpoint_log, requested_at_s, DB_INSTANT),   \
-        DB_COLUMN(struct checkpoint_log, action, DB_TEXT),              \
-        DB_COLUMN(struct checkpoint_log, interval_before_s, DB_NUMBER), \
-        DB_COLUMN(struct checkpoint_log, interval_after_s, DB_NUMBER),  \
-        DB_COLUMN(struct checkpoint_log, overhead_s, DB_NUMBER),        \
-        DB_COLUMN(struct checkpoint_log, stored_after_s, DB_NUMBER),    \
-        DB_COLUMN(struct checkpoint_log, restart_s, DB_NUMBER),         \
-        DB_COLUMN(struct checkpoint_log, bytes, DB_NUMBER)
-
-static const struct db_column log_columns[] = {LOG_COLUMN_ROWS, {0}};
-static const struct db_column log_row_columns[] = {
-    LOG_COLUMN_ROWS, DB_COLUMN(struct log_row, row_id, DB_INTEGER), {0}};
-
-static const struct db_statement insert_logs = {
-    "insert_checkpoint_logs",
-    "INSERT INTO checkpoint_log (tenant, " LOG_COLUMNS ")"
-    " SELECT $1, * FROM unnest($2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)"
-    " ON CONFLICT DO NOTHING",
-    DB_REPEATABLE};
-
-static const struct db_statement log_reads[HISTORY_READ_KINDS] =
-    HISTORY_READS("checkpoint_log", LOG_COLUMNS, "requested_at", "application_id",
-                  " AND ($8::text IS NULL OR resource_id = $8)"
-                  " AND ($9::text IS NULL OR job_id = $9)");
-
-static const struct history log_history = {
-    log_reads,
-    log_row_columns,
-    sizeof(struct log_row),
-    sizeof(struct checkpoint_log),
-    offsetof(struct log_row, log.requested_at_s),
-    offsetof(struct log_row, row_id),
-};
-
-enum error_code store_checkpoint_logs(struct db_session *s, const char *tenant,
-                                      const struct checkpoint_log *list, size_t count,
-                                      size_t *stored, struct arena *a, struct error *err)
-{
-    return db_run_list(s, &insert_logs, tenant, log_columns, sizeof(*list), list, count,
-                       stored, a, err);
-}
-
-enum error_code store_checkpoint_logs_read(struct db_session *s, const char *tenant,
-                                           const struct store_filter *filter,
-                                           const struct store_page *page,
-                                           const struct checkpoint_log **list,
-                                           size_t *count, const char **next_token,
-                                           struct arena *a, struct error *err)
-{
-    const char *const more[] = {filter->resource_id, filter->job_id};
-    void *rows;
-
-    TRY(history_read_page(s, tenant, &log_history, filter, filter->application_id, more,
-                          page, &rows, count, next_token, a, err));
-    *list = rows;
-    return OK;
-}
-
-/* ---- moves of running applications ---- */
-
-#define EVENT_COLUMNS                                                    \
-    "run_id, from_site_id, to_site_id, phase, checkpoint_bytes, cost_s," \
-    " predicted_saving_s, moved_at"
-
-struct event_row {
-    struct reschedule_event event;
-    uint64_t row_id;
-};
-
-#define EVENT_COLUMN_ROWS                                                  \
-    DB_COLUMN(struct reschedule_event, run_id, DB_TEXT),                   \
-        DB_COLUMN(struct reschedule_event, from_site_id, DB_TEXT),         \
-        DB_COLUMN(struct reschedule_event, to_site_id, DB_TEXT),           \
-        DB_COLUMN(struct reschedule_event, phase, DB_WHOLE),               \
-        DB_COLUMN(struct reschedule_event, checkpoint_bytes, DB_NUMBER),   \
-        DB_COLUMN(struct reschedule_event, cost_s, DB_NUMBER),             \
-        DB_COLUMN(struct reschedule_event, predicted_saving_s, DB_NUMBER), \
-        DB_COLUMN(struct reschedule_event, moved_at_s, DB_INSTANT)
-
-static const struct db_column event_columns[] = {EVENT_COLUMN_ROWS, {0}};
-static const struct db_column event_row_columns[] = {
-    EVENT_COLUMN_ROWS, DB_COLUMN(struct event_row, row_id, DB_INTEGER), {0}};
-
-static const struct db_statement insert_events = {
-    "insert_reschedule_events",
-    "INSERT INTO reschedule_event (tenant, " EVENT_COLUMNS ")"
-    " SELECT $1, * FROM unnest($2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT DO NOTHING",
-    DB_REPEATABLE};
-
-static const struct db_statement event_reads[HISTORY_READ_KINDS] =
-    HISTORY_READS("reschedule_event", EVENT_COLUMNS, "moved_at", "run_id",
-                  " AND ($8::text IS NULL OR from_site_id = $8)"
-                  " AND ($9::text IS NULL OR to_site_id = $9)");
-
-static const struct history event_history = {
-    event_reads,
-    event_row_columns,
-    sizeof(struct event_row),
-    sizeof(struct reschedule_event),
-    offsetof(struct event_row, event.moved_at_s),
-    offsetof(struct event_row, row_id),
-};
-
-enum error_code store_reschedule_events(struct db_session *s, const char *tenant,
-                                        const struct reschedule_event *list, size_t count,
-                                        size_t *stored, struct arena *a,
-                                        struct error *err)
-{
-    return db_run_list(s, &insert_events, tenant, event_columns, sizeof(*list), list,
-                       count, stored, a, err);
-}
-
-enum error_code store_reschedule_events_read(struct db_session *s, const char *tenant,
-                                             const struct store_filter *filter,
-                                             const struct store_page *page,
-                                             const struct reschedule_event **list,
-                                             size_t *count, const char **next_token,
-                                             struct arena *a, struct error *err)
-{
-    const char *const more[] = {filter->from_site_id, filter->to_site_id};
-    void *rows;
-
-    TRY(history_read_page(s, tenant, &event_history, filter, filter->run_id, more, page,
-                          &rows, count, next_token, a, err));
     *list = rows;
     return OK;
 }

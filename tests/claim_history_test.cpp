@@ -6,6 +6,7 @@
 #include <fstream>
 
 extern "C" {
+#include "models/claim_attempt.h"
 #include "service/clock.h"
 #include "service/maintenance.h"
 #include "service/store_claim.h"
@@ -62,8 +63,8 @@ json renamed(json body, const std::string &prefix)
     return body;
 }
 
-json claim_attempt(const std::string &job, double at_s, const json &sites, double l,
-                   const char *decision)
+json attempt_of(const std::string &job, double at_s, const json &sites, double l,
+                const char *decision)
 {
     return {{"job_id", job},   {"attempted_at", at_s}, {"site_ids", sites},
             {"processors", 8}, {"l_value", l},         {"decision", decision}};
@@ -111,9 +112,9 @@ TEST_CASE("claim attempts are stored once, read in pages, filtered", "[api][clai
     NEED_DATABASE();
     api service(test_database_url());
     std::string j = fresh("j"), k = fresh("k"), site = fresh("s");
-    json list = {claim_attempt(j, NOW_S, {"B", site, "B"}, 0.75, "wait"),
-                 claim_attempt(j, NOW_S + 60, {site, "B"}, 0.75, "start_all"),
-                 claim_attempt(k, NOW_S + 30, {"B"}, 0.5, "requeue_placement")};
+    json list = {attempt_of(j, NOW_S, {"B", site, "B"}, 0.75, "wait"),
+                 attempt_of(j, NOW_S + 60, {site, "B"}, 0.75, "start_all"),
+                 attempt_of(k, NOW_S + 30, {"B"}, 0.5, "requeue_placement")};
     list[1]["claim_tries"] = 2;
     list[1]["fraction_f"] = 0.5;
     list[1]["ftt_s"] = 400;
@@ -125,25 +126,22 @@ TEST_CASE("claim attempts are stored once, read in pages, filtered", "[api][clai
         return answer_of(service.get(std::string(attempts) + query), 200);
     };
     json page = get("?job_id=" + j + "&page_size=1");
-    REQUIRE(page["claim_attempts"].size() == 1);
-    json first = page["claim_attempts"][0];
+    REQUIRE(page["items"].size() == 1);
+    json first = page["items"][0];
     CHECK(first["site_ids"] == json({"B", site}));
     CHECK(first["decision"] == "wait");
     CHECK(first["claim_tries"] == 1);
     CHECK_FALSE(first.contains("ftt_s"));
     page = get("?job_id=" + j +
                "&page_size=1&page_token=" + page["next_page_token"].get<std::string>());
-    CHECK(page["claim_attempts"][0]["decision"] == "start_all");
-    CHECK(page["claim_attempts"][0]["ftt_s"] == 400);
-    CHECK(page["claim_attempts"][0]["claim_tries"] == 2);
+    CHECK(page["items"][0]["decision"] == "start_all");
+    CHECK(page["items"][0]["ftt_s"] == 400);
+    CHECK(page["items"][0]["claim_tries"] == 2);
     CHECK_FALSE(page.contains("next_page_token"));
-    CHECK(get("?site_id=" + site)["claim_attempts"].size() == 2);
-    CHECK(get("?site_id=" + site + "&order=desc")["claim_attempts"][0]["decision"] ==
-          "start_all");
-    CHECK(
-        get("?job_id=" + k + "&from=1795219230&to=1795219231")["claim_attempts"].size() ==
-        1);
-    CHECK(get("?job_id=" + k + "&to=1795219230")["claim_attempts"].empty());
+    CHECK(get("?site_id=" + site)["items"].size() == 2);
+    CHECK(get("?site_id=" + site + "&order=desc")["items"][0]["decision"] == "start_all");
+    CHECK(get("?job_id=" + k + "&from=1795219230&to=1795219231")["items"].size() == 1);
+    CHECK(get("?job_id=" + k + "&to=1795219230")["items"].empty());
     CHECK(service.get(std::string(attempts) + "?from=2&to=1").status == 422);
 }
 
@@ -164,18 +162,20 @@ TEST_CASE("errors of sites and transfers are stored and read", "[api][claims][db
 
     CHECK(post(service, reports, list, 201)["stored"] == 2);
     json page = answer_of(service.get(std::string(reports) + "?site_id=" + site), 200);
-    REQUIRE(page["site_errors"].size() == 2);
-    CHECK(page["site_errors"][0]["error_count"] == 1);
-    CHECK(page["site_errors"][0]["unusable"] == false);
-    CHECK(page["site_errors"][1]["start_count"] == 7);
-    CHECK(page["site_errors"][1]["message"] == "x");
+    REQUIRE(page["items"].size() == 2);
+    CHECK(page["items"][0]["error_count"] == 1);
+    CHECK(page["items"][0]["unusable"] == false);
+    CHECK(page["items"][1]["start_count"] == 7);
+    CHECK(page["items"][1]["message"] == "x");
     page = answer_of(service.get(std::string(reports) + "?site_id=" + site + "&job_id=j"),
                      200);
-    CHECK(page["site_errors"].size() == 1);
+    CHECK(page["items"].size() == 1);
 
     json one = {{"from_site_id", site}, {"to_site_id", other}, {"bytes", 1e9},
                 {"estimated_s", 10},    {"actual_s", 20},      {"finished_at", NOW_S}};
-    std::string lines = one.dump() + "\n{\"from_site_id\": 1}\n" + one.dump() + "\n";
+    json two = one;
+    two["file_id"] = "f";
+    std::string lines = one.dump() + "\n{\"from_site_id\": 1}\n" + two.dump() + "\n";
     api_reply r =
         service.call("POST", moved, lines, {{"content_type", "application/x-ndjson"}});
     CHECK(answer_of(r, 200)["stored"] == 2);
@@ -184,15 +184,16 @@ TEST_CASE("errors of sites and transfers are stored and read", "[api][claims][db
     page = answer_of(service.get(std::string(moved) + "?from_site_id=" + site +
                                  "&to_site_id=" + other),
                      200);
-    REQUIRE(page["transfers"].size() == 2);
-    CHECK(page["transfers"][0]["actual_s"] == 20);
+    REQUIRE(page["items"].size() == 2);
+    CHECK(page["items"][0]["actual_s"] == 20);
     // Safe to send again.
+    one["job_id"] = "j";
     for (int i = 0; i < 2; i++)
         CHECK(
             service.call("POST", moved, one.dump(), {{"idempotency_key", site}}).status ==
             201);
     page = answer_of(service.get(std::string(moved) + "?from_site_id=" + site), 200);
-    CHECK(page["transfers"].size() == 3);
+    CHECK(page["items"].size() == 3);
     for (const char *name : {"attempt-two", "site-error-delft", "transferred-one"}) {
         json body = example(name);
         const char *path = name[0] == 'a' ? attempts : name[0] == 's' ? reports : moved;
@@ -208,11 +209,11 @@ TEST_CASE("wrong reports are refused all at once, and nothing is stored",
     NEED_DATABASE();
     api service(test_database_url());
     std::string j = fresh("j");
-    json bad = claim_attempt(j, NOW_S, json::array(), 1.5, "perhaps");
+    json bad = attempt_of(j, NOW_S, json::array(), 1.5, "perhaps");
     bad["processors"] = 0;
     bad["claim_tries"] = 0;
     bad["fraction_f"] = -1;
-    json list = {claim_attempt(j, NOW_S, {"A"}, 1, "wait"), bad};
+    json list = {attempt_of(j, NOW_S, {"A"}, 1, "wait"), bad};
     auto mistakes = [&](const char *path, const json &body) {
         api_reply r = service.post(path, body.dump());
         CHECK(r.status == 422);
@@ -224,11 +225,10 @@ TEST_CASE("wrong reports are refused all at once, and nothing is stored",
     CHECK(mistakes(attempts, list) == texts{"/1/claim_tries", "/1/decision",
                                             "/1/fraction_f", "/1/l_value",
                                             "/1/processors"});
-    json odd = claim_attempt(j, 4e9, json::array(), 1, "wait");
+    json odd = attempt_of(j, 4e9, json::array(), 1, "wait");
     odd["processors"] = 1.5;
     CHECK(mistakes(attempts, odd) == texts{"/attempted_at", "/processors", "/site_ids"});
-    CHECK(answer_of(service.get(std::string(attempts) + "?job_id=" + j),
-                    200)["claim_attempts"]
+    CHECK(answer_of(service.get(std::string(attempts) + "?job_id=" + j), 200)["items"]
               .empty());
     CHECK(
         mistakes(reports, {{"site_id", ""}, {"observed_at", 4e9}, {"error_count", -1}}) ==
@@ -250,7 +250,8 @@ TEST_CASE("tenants have reports of their own; old months go", "[store][claims][d
     NEED_DATABASE();
     store_fixture a, b;
     error &err = a.err;
-    const store_claim_attempt try_one{"j", NOW_S, "[\"A\"]", 1, 0.5, 1, NAN, NAN, "fail"};
+    const char *const sites[] = {"A"};
+    const claim_attempt try_one{"j", NOW_S, sites, 1, 1, 0.5, 1, NAN, NAN, CLAIM_FAIL};
     const store_site_error report{"A", NOW_S, 1, 2, NAN, false, nullptr, nullptr};
     const store_transfer transfer{"A", "B", nullptr, nullptr, 1, 1, exp(1), NOW_S};
     const store_claim_outcome *outcomes;
@@ -258,9 +259,10 @@ TEST_CASE("tenants have reports of their own; old months go", "[store][claims][d
     const store_link_bias *biases;
     size_t count;
 
-    REQUIRE_OK(store_claim_attempts(a.s, a.tenant, &try_one, 1, &count, a.a, &err));
-    REQUIRE_OK(store_site_errors(a.s, a.tenant, &report, 1, &err));
-    REQUIRE_OK(store_transfers(a.s, a.tenant, &transfer, 1, &err));
+    REQUIRE_OK(
+        record_add(a.s, a.tenant, &claim_attempt_record, &try_one, 1, a.a, &err, &count));
+    REQUIRE_OK(record_add(a.s, a.tenant, &site_error_record, &report, 1, a.a, &err));
+    REQUIRE_OK(record_add(a.s, a.tenant, &transfer_record, &transfer, 1, a.a, &err));
     for (store_fixture *f : {&a, &b}) {
         size_t want = f == &a;
         REQUIRE_OK(store_claim_outcomes(f->s, f->tenant, "[\"A\"]", NOW_S, NOW_S + 1,
@@ -320,7 +322,7 @@ TEST_CASE("a claim chooses its L by the claims on its sites", "[api][claims][db]
     json list = json::array();
     auto add = [&](size_t count, const json &sites, double l, const char *decision) {
         for (size_t i = 0; i < count; i++)
-            list.push_back(claim_attempt(fresh("j"), NOW_S - 100, sites, l, decision));
+            list.push_back(attempt_of(fresh("j"), NOW_S - 100, sites, l, decision));
     };
     json sites = {p + "B", p + "A"};
     add(38, sites, 0.5, "start_all");
@@ -450,9 +452,10 @@ TEST_CASE("thresholds of sites come from their reports", "[api][claims][db]")
     NEED_DATABASE();
     api service(test_database_url());
     std::string bad = fresh("bad"), good = fresh("good"), few = fresh("few");
+    double ago_s = 10;
     auto report = [&](const std::string &site, int errors, int starts) {
         return json{{"site_id", site},
-                    {"observed_at", NOW_S - 10},
+                    {"observed_at", NOW_S - ago_s++},
                     {"error_count", errors},
                     {"start_count", starts}};
     };
@@ -547,7 +550,7 @@ TEST_CASE("links and their biases come from the history", "[api][claims][db]")
                         {"bytes", 1},
                         {"estimated_s", 10 + i},
                         {"actual_s", 2 * (10 + i)},
-                        {"finished_at", NOW_S - 50}});
+                        {"finished_at", NOW_S - 50 - i}});
     post(service, moved, list, 201);
     body["from_history"]["transfer_bias"] = true;
     j = post(service, places, body);

@@ -13,6 +13,7 @@
 extern "C" {
 #include "service/db.h"
 #include "service/migrate.h"
+#include "service/records/records.h"
 #include "service/store.h"
 }
 
@@ -113,6 +114,59 @@ struct store_fixture {
         INFO(err.text);            \
         REQUIRE(code_ == OK);      \
     } while (0)
+
+// Stores structs of a record, of which none may be refused; *stored (if asked for) are
+// the new ones.
+inline error_code record_add(db_session *s, const char *tenant, const record *r,
+                             const void *list, size_t count, arena *a, error *err,
+                             size_t *stored = nullptr,
+                             record_policy policy = RECORD_REFUSE)
+{
+    record_stored out{};
+    error_code code = record_store(s, tenant, r, list, count, policy, true, &out, a, err);
+    if (code == OK && out.refused_count > 0)
+        return fail(err, ERR_CONFLICT, "", "%zu are stored otherwise", out.refused_count);
+    if (stored)
+        *stored = out.stored;
+    return code;
+}
+
+// All of a record's rows.
+inline record_filter all_records()
+{
+    record_filter f{};
+    f.from_at_s = f.to_at_s = NAN;
+    return f;
+}
+
+// Adds: only those with this value.
+inline void filter_by(record_filter &f, const record *r, const char *name,
+                      const void *like)
+{
+    f.like = like;
+    f.columns |= 1u << record_place(r, name);
+}
+
+// Load samples of the filter's resources and instants.
+inline error_code samples_read(db_session *s, const char *tenant, const store_filter *f,
+                               const store_page *page, const load_sample **list,
+                               size_t *count, const char **next, arena *a, error *err)
+{
+    load_sample like{};
+    record_filter filter{};
+
+    like.resource_id = f->resource_id;
+    like.to_resource_id = f->to_resource_id;
+    if (f->resource_id)
+        filter_by(filter, &load_sample_record, "resource_id", &like);
+    if (f->to_resource_id)
+        filter_by(filter, &load_sample_record, "to_resource_id", &like);
+    filter.from_at_s = f->from_at_s;
+    filter.to_at_s = f->to_at_s;
+    filter.newest_first = f->newest_first;
+    return record_read(s, tenant, &load_sample_record, &filter, page, (const void **)list,
+                       count, next, a, err);
+}
 
 // A new, empty database beside the given one.
 struct own_database {

@@ -123,9 +123,12 @@ TEST_CASE("a row that meets a partition being made is sent again", "[db]")
             load_sample list[20];
             for (int i = 0; i < 20; i++) {
                 list[i] = sample_of("r", 0.5);
-                list[i].observed_at_s = 1000000000 + 2678400.0 * (i % 12);
+                list[i].observed_at_s =
+                    1000000000 + 2678400.0 * (i % 12) + i / 12 + 2 * (stored + refused);
             }
-            (store_load_samples(s, f.tenant, list, 20, &e) == OK ? stored : refused)++;
+            (record_add(s, f.tenant, &load_sample_record, list, 20, s.a, &e) == OK
+                 ? stored
+                 : refused)++;
         }
     });
     maintenance_options o{};
@@ -297,9 +300,10 @@ TEST_CASE("a quarter of a million late rows are moved while requests go on", "[d
         test_session s(late.d);
         while (!done) {
             load_sample one = sample_of("new", 0.5);
+            one.observed_at_s += 1e-3 * (stored + refused);
             error own{};
             double start_s = clock_monotonic_s();
-            if (store_load_samples(s, "u", &one, 1, &own) == OK)
+            if (record_add(s, "u", &load_sample_record, &one, 1, s.a, &own) == OK)
                 stored++;
             else
                 refused++;

@@ -555,7 +555,7 @@ TEST_CASE("partitions are made ahead, filled and dropped", "[db]")
     };
     const load_sample samples[] = {at(now_s), at(now_s + 30 * 86400),
                                    at(832000000 /* 1996 */), at(now_s - 100 * 86400)};
-    REQUIRE_OK(store_load_samples(s, "t", samples, 4, &err));
+    REQUIRE_OK(record_add(s, "t", &load_sample_record, samples, 4, s.a, &err));
     CHECK(query_number(s, s.a, "SELECT count(*) FROM load_sample_default") == 4);
 
     maintenance_options o{};
@@ -591,7 +591,7 @@ TEST_CASE("partitions are made ahead, filled and dropped", "[db]")
           3);
     // Both months of a row at the border.
     const load_sample border[] = {at(1764547200 - 1e-6), at(1764547200)};
-    REQUIRE_OK(store_load_samples(s, "t", border, 2, &err));
+    REQUIRE_OK(record_add(s, "t", &load_sample_record, border, 2, s.a, &err));
     CHECK(query_number(s, s.a, "SELECT count(*) FROM load_sample_2025_11") == 2);
     CHECK(query_number(s, s.a, "SELECT count(*) FROM load_sample_2025_12") == 2);
 
@@ -656,10 +656,11 @@ TEST_CASE("upkeep does not make ingest wait for long", "[db]")
     std::thread ingest([&] {
         test_session s(d);
         while (!done) {
-            const load_sample one = {"r", nullptr, 1764000000, 1, NAN, NAN, NAN};
+            const load_sample one = {"r", nullptr, 1764000000.0 + stored, 1, NAN,
+                                     NAN, NAN};
             error own{};
             double start_s = clock_s();
-            stored += store_load_samples(s, "t", &one, 1, &own) == OK;
+            stored += record_add(s, "t", &load_sample_record, &one, 1, s.a, &own) == OK;
             longest_s = std::max(longest_s, clock_s() - start_s);
         }
     });
@@ -781,7 +782,8 @@ TEST_CASE("a million rows in one COPY", "[db]")
                    NAN,
                    NAN};
     double start_s = clock_s();
-    REQUIRE_OK(store_load_samples(f.s, f.tenant, rows.data(), count, &err));
+    REQUIRE_OK(
+        record_add(f.s, f.tenant, &load_sample_record, rows.data(), count, f.a, &err));
     WARN("COPY of 10^6 load samples: " << (int)((double)count / (clock_s() - start_s))
                                        << " rows/s");
     CHECK(query_number(
@@ -795,8 +797,8 @@ TEST_CASE("a million rows in one COPY", "[db]")
     store_filter filter{};
     filter.from_at_s = filter.to_at_s = NAN;
     store_page page{nullptr, 200000};
-    REQUIRE_OK(store_load_samples_read(f.s, f.tenant, &filter, &page, &list, &got, &next,
-                                       f.a, &err));
+    REQUIRE_OK(
+        samples_read(f.s, f.tenant, &filter, &page, &list, &got, &next, f.a, &err));
     CHECK(got == 200000);
     CHECK(next);
     REQUIRE_OK(db_execute(
@@ -830,11 +832,12 @@ TEST_CASE("what was acknowledged survives kill -9; the pool recovers, and does n
                 error own{};
                 error_code code;
                 if (number % 2) {
-                    code = store_load_samples(s, "t", &one, 1, &own);
+                    code = record_add(s, "t", &load_sample_record, &one, 1, s.a, &own);
                 } else {
                     code = db_begin(s, &own);
                     if (code == OK)
-                        code = store_load_samples(s, "t", &one, 1, &own);
+                        code =
+                            record_add(s, "t", &load_sample_record, &one, 1, s.a, &own);
                     if (code == OK)
                         code = db_commit(s, &own);
                 }
@@ -877,8 +880,7 @@ TEST_CASE("what was acknowledged survives kill -9; the pool recovers, and does n
     store_filter filter{};
     filter.from_at_s = filter.to_at_s = NAN;
     store_page page{nullptr, 1000000};
-    REQUIRE_OK(
-        store_load_samples_read(s, "t", &filter, &page, &list, &count, &next, s.a, &err));
+    REQUIRE_OK(samples_read(s, "t", &filter, &page, &list, &count, &next, s.a, &err));
     std::vector<bool> stored((size_t)next_number);
     for (size_t i = 0; i < count; i++)
         stored[(size_t)atoi(list[i].resource_id)] = true;
@@ -989,24 +991,25 @@ TEST_CASE("behind PgBouncer in transaction mode everything works", "[db]")
                     one.resource_id = name.c_str();
                     one.down_at_s = 1764000000;
                     one.up_at_s = one.detected_at_s = one.level = NAN;
-                    one.kind = "failure";
                     store_snapshot snapshot{};
                     struct db_bytes hash = {(const unsigned char *)"", 1};
                     store_answer answer{};
                     bool found = true;
                     size_t closed = 0;
-                    good += db_begin(s, &own) == OK &&
-                            store_answer_find(s, "t", name.c_str(), "r", hash, &found,
-                                              &answer, s.a, &own) == OK &&
-                            !found && store_failures(s, "t", &one, 1, &own) == OK &&
-                            store_snapshot_create(s, "t", name.c_str(), "{}", &snapshot,
-                                                  s.a, &own) == OK &&
-                            store_answer_save(s, "t", name.c_str(), "r", hash, &answer,
+                    good +=
+                        db_begin(s, &own) == OK &&
+                        store_answer_find(s, "t", name.c_str(), "r", hash, &found,
+                                          &answer, s.a, &own) == OK &&
+                        !found &&
+                        record_add(s, "t", &failure_record, &one, 1, s.a, &own) == OK &&
+                        store_snapshot_create(s, "t", name.c_str(), "{}", &snapshot, s.a,
                                               &own) == OK &&
-                            db_commit(s, &own) == OK &&
-                            store_failure_close(s, "t", name.c_str(), 1764000001, &closed,
-                                                &own) == OK &&
-                            closed == 1;
+                        store_answer_save(s, "t", name.c_str(), "r", hash, &answer,
+                                          &own) == OK &&
+                        db_commit(s, &own) == OK &&
+                        store_failure_close(s, "t", name.c_str(), 1764000001, &closed,
+                                            &own) == OK &&
+                        closed == 1;
                 }
             });
         for (auto &t : threads)

@@ -418,7 +418,8 @@ TEST_CASE("load samples come back as they were stored", "[api][db]")
                                 "\"memory_available_bytes\":null}]");
 
     CHECK(one.status == 201);
-    CHECK(one.body == "{\"received\":1,\"stored\":1,\"refused\":0,\"errors\":[]}");
+    CHECK(one.body == "{\"received\":1,\"stored\":1,\"duplicates\":0,\"replaced\":0,"
+                      "\"refused\":0,\"errors\":[]}");
     CHECK(two.status == 201);
     CHECK(number_at(two.body, "stored") == 2);
     CHECK(service.get("/v1/load-samples?resource_id=" + id).body ==
@@ -433,7 +434,7 @@ TEST_CASE("load samples come back as they were stored", "[api][db]")
               ",\"to_resource_id\":\"b\",\"observed_at\":\"2023-11-14T22:13:40Z\","
               "\"bandwidth_mbps\":1000,\"latency_s\":0.001}]}");
     CHECK(size_at(service.get("/v1/load-samples?to_resource_id=b&resource_id=" + id).body,
-                  "load_samples") == 1);
+                  "items") == 1);
     CHECK(service.post("/v1/load-samples", "[]").status == 200);
 }
 
@@ -448,8 +449,7 @@ TEST_CASE("one bad element keeps an array from being stored", "[api][db]")
 
     CHECK(r.status == 422);
     CHECK(pointers(r) == "/1/observed_at");
-    CHECK(size_at(service.get("/v1/load-samples?resource_id=" + id).body,
-                  "load_samples") == 0);
+    CHECK(size_at(service.get("/v1/load-samples?resource_id=" + id).body, "items") == 0);
 }
 
 TEST_CASE("the good lines of NDJSON are stored and the bad ones named", "[api][db]")
@@ -487,8 +487,7 @@ TEST_CASE("the good lines of NDJSON are stored and the bad ones named", "[api][d
         CHECK(text_at(e, "pointer") == want[i].pointer);
         CHECK(text_at(e, "code") == want[i].code);
     }
-    CHECK(size_at(service.get("/v1/load-samples?resource_id=" + id).body,
-                  "load_samples") == 2);
+    CHECK(size_at(service.get("/v1/load-samples?resource_id=" + id).body, "items") == 2);
 }
 
 TEST_CASE("a hundred thousand lines are stored, and 100 mistakes listed", "[api][db]")
@@ -521,20 +520,21 @@ TEST_CASE("pages lead to the end of a list, both ways", "[api][db]")
         return;
     api service(database());
     std::string id = unique("host"), body;
-    for (int i = 0; i < 25; i++) // some at the same instant
-        body += sample(id, T0 + i / 3, i / 100.0) + "\n";
+    for (int i = 0; i < 25; i++) // some at the same instant: of other links
+        body += "{\"to_resource_id\":\"" + std::string(1, char('a' + i)) + "\"," +
+                sample(id, T0 + i / 3, i / 100.0).substr(1) + "\n";
     REQUIRE(service.call("POST", "/v1/load-samples", body, ndjson).status == 201);
 
     std::string target = "/v1/load-samples?resource_id=" + id;
-    auto up = all_pages(service, target + "&page_size=10", "load_samples",
-                        "cpu_available_ratio");
-    auto down = all_pages(service, target + "&page_size=5&order=desc", "load_samples",
+    auto up =
+        all_pages(service, target + "&page_size=10", "items", "cpu_available_ratio");
+    auto down = all_pages(service, target + "&page_size=5&order=desc", "items",
                           "cpu_available_ratio");
     REQUIRE(up.size() == 25);
     for (int i = 0; i < 25; i++)
         CHECK(std::stod(up[size_t(i)]) == Approx(i / 100.0));
     CHECK(std::vector<std::string>(up.rbegin(), up.rend()) == down);
-    CHECK(all_pages(service, target + "&from=1700000002&to=1700000004", "load_samples",
+    CHECK(all_pages(service, target + "&from=1700000002&to=1700000004", "items",
                     "observed_at")
               .size() == 6);
     CHECK(service.get(target + "&page_token=x").status == 422);
@@ -548,7 +548,7 @@ TEST_CASE("the Link header leads to the next page", "[api][db]")
     std::string id = unique("host");
     REQUIRE(service
                 .post("/v1/load-samples",
-                      "[" + sample(id, T0, 0) + "," + sample(id, T0, 1) + "]")
+                      "[" + sample(id, T0, 0) + "," + sample(id, T0 + 1, 1) + "]")
                 .status == 201);
     api_reply first = service.get("/v1/load-samples?resource_id=" + id +
                                   "&from=2000-01-01T00:00:00Z&page_size=1");
@@ -618,8 +618,7 @@ TEST_CASE("a request with the same Idempotency-Key is done once", "[api][db]")
     CHECK(again.body == first.body);
     CHECK(other.status == 422);
     CHECK(elsewhere.status == 422);
-    CHECK(size_at(service.get("/v1/load-samples?resource_id=" + id).body,
-                  "load_samples") == 1);
+    CHECK(size_at(service.get("/v1/load-samples?resource_id=" + id).body, "items") == 1);
 }
 
 TEST_CASE("a compressed body and a key work for every bulk route", "[api][db]")
@@ -744,8 +743,8 @@ TEST_CASE("failures are stored, listed and closed", "[api][db]")
                         ",\"up_at\":\"1970-01-01T01:33:20Z\",\"closed_count\":1}");
     r = service.get("/v1/failures?resource_id=" + id + "&order=desc&page_size=1");
     CHECK(text_at(r.body, "failures.0.up_at") == "1970-01-01T01:33:20Z");
-    CHECK(all_pages(service, "/v1/failures?resource_id=" + id + "&page_size=1",
-                    "failures", "down_at")
+    CHECK(all_pages(service, "/v1/failures?resource_id=" + id + "&page_size=1", "items",
+                    "down_at")
               .size() == 2);
 }
 
@@ -758,7 +757,7 @@ TEST_CASE("failure statistics understand overlapping and open failures", "[api][
     struct {
         const char *down, *up;
     } rows[] = {{"1000", "1600"},
-                {"1000", "1000"},
+                {"1000,\"component\":\"fan\"", "1000"},
                 {"1500", "2000"},
                 {"5000", "5600"},
                 {"9000", "null"}};
@@ -938,15 +937,17 @@ TEST_CASE("executions are stored once", "[api][db]")
         service.post("/v1/executions", body(run, ",\"parameters\":{\"n\":100},"
                                                  "\"processors\":8,"
                                                  "\"exit_code\":-9"));
-    api_reply again = service.post("/v1/executions", body(run, ""));
-    api_reply mixed = service.post("/v1/executions", "[" + body(run, "") + "," +
-                                                         body(run, ",\"phase_index\":0") +
-                                                         "," + body("", "") + "]");
+    api_reply again = service.post("/v1/executions?on_conflict=keep", body(run, ""));
+    api_reply mixed =
+        service.post("/v1/executions?on_conflict=keep",
+                     "[" + body(run, "") + "," + body(run, ",\"phase_index\":0") + "," +
+                         body("", "") + "]");
 
     CHECK(first.status == 201);
     CHECK(first.body ==
-          "{\"received\":1,\"stored\":1,\"duplicates\":0,\"refused\":0,"
-          "\"errors\":[],\"load_filled_count\":0,\"warnings\":[\"not_learnt: 1 of 1 "
+          "{\"received\":1,\"stored\":1,\"duplicates\":0,\"replaced\":0,"
+          "\"refused\":0,\"errors\":[],\"load_filled_count\":0,\"warnings\":[\"not_"
+          "learnt: 1 of 1 "
           "records have an exit_code other than 0: no model learns them\"]}");
     CHECK(again.status == 200);
     CHECK(number_at(again.body, "duplicates") == 1);

@@ -47,7 +47,8 @@ struct shelf : store_fixture {
         e.phase_index = e.problem_size = e.cpu_available_ratio = e.bandwidth_mbps = NAN;
         e.memory_peak_bytes = e.predicted_s = e.model_version = NAN;
         e.exit_code = exit_code;
-        REQUIRE_OK(store_executions(s, tenant, &e, 1, &stored, a, &err));
+        REQUIRE_OK(record_add(s, tenant, &execution_record, &e, 1, a, &err, &stored,
+                              RECORD_KEEP));
     }
     store_model read()
     {
@@ -190,7 +191,8 @@ TEST_CASE("one refines at a time, and executions do not wait for it", "[models][
     e.run_time_s = e.processors = 1;
     e.phase_index = e.problem_size = e.cpu_available_ratio = e.bandwidth_mbps = NAN;
     e.memory_peak_bytes = e.exit_code = e.predicted_s = e.model_version = NAN;
-    REQUIRE_OK(store_executions(other, x.tenant, &e, 1, &stored, other.a, &x.err));
+    REQUIRE_OK(
+        record_add(other, x.tenant, &execution_record, &e, 1, other.a, &x.err, &stored));
     CHECK(stored == 1);
     db_rollback(x.s);
     CHECK(x.read().news_count == 1);
@@ -334,7 +336,7 @@ TEST_CASE("models made while executions are stored miss none", "[models][db][thr
                 e.phase_index = e.problem_size = e.cpu_available_ratio = NAN;
                 e.bandwidth_mbps = e.memory_peak_bytes = e.exit_code = NAN;
                 e.predicted_s = e.model_version = NAN;
-                store_executions(s, x.tenant, &e, 1, &stored, s.a, &failed);
+                record_add(s, x.tenant, &execution_record, &e, 1, s.a, &failed, &stored);
             }
         });
     std::this_thread::sleep_for(std::chrono::milliseconds(5));

@@ -100,15 +100,15 @@ TEST_CASE("load samples come back bit for bit", "[store][db]")
         {"a", nullptr, 253402300799.0, 0.5, NAN, NAN, NAN}, // the end of 9999
         {"a", nullptr, 820454400.0, 0.25, NAN, NAN, NAN},   // 1996
     };
-    REQUIRE_OK(store_load_samples(f.s, f.tenant, given, 6, &err));
+    REQUIRE_OK(record_add(f.s, f.tenant, &load_sample_record, given, 6, f.a, &err));
 
     const load_sample *list;
     size_t count;
     const char *next;
     store_filter filter = all();
     store_page page{nullptr, 100};
-    REQUIRE_OK(store_load_samples_read(f.s, f.tenant, &filter, &page, &list, &count,
-                                       &next, f.a, &err));
+    REQUIRE_OK(
+        samples_read(f.s, f.tenant, &filter, &page, &list, &count, &next, f.a, &err));
     REQUIRE(count == 6);
     CHECK_FALSE(next);
     const size_t order[] = {3, 5, 0, 1, 2, 4};
@@ -124,19 +124,19 @@ TEST_CASE("load samples come back bit for bit", "[store][db]")
     }
     filter.resource_id = "a";
     filter.to_resource_id = "b";
-    REQUIRE_OK(store_load_samples_read(f.s, f.tenant, &filter, &page, &list, &count,
-                                       &next, f.a, &err));
+    REQUIRE_OK(
+        samples_read(f.s, f.tenant, &filter, &page, &list, &count, &next, f.a, &err));
     CHECK(count == 1);
     // The range: from is in, to is out.
     filter.to_resource_id = nullptr;
     filter.from_at_s = T0;
     filter.to_at_s = T0 + 1e-6;
-    REQUIRE_OK(store_load_samples_read(f.s, f.tenant, &filter, &page, &list, &count,
-                                       &next, f.a, &err));
+    REQUIRE_OK(
+        samples_read(f.s, f.tenant, &filter, &page, &list, &count, &next, f.a, &err));
     CHECK(count == 1);
     // Nobody else's.
-    REQUIRE_OK(store_load_samples_read(f.s, "other", &filter, &page, &list, &count, &next,
-                                       f.a, &err));
+    REQUIRE_OK(
+        samples_read(f.s, "other", &filter, &page, &list, &count, &next, f.a, &err));
     CHECK(count == 0);
 }
 
@@ -147,7 +147,8 @@ TEST_CASE("an instant that makes no sense is refused, and nothing is stored",
     store_fixture f;
     const load_sample given[] = {sample("a", T0, 1), sample("a", 1e300, 1),
                                  sample("a", HUGE_VAL, 1), sample("a", -1e12, 1)};
-    REQUIRE(store_load_samples(f.s, f.tenant, given, 4, &f.err) == ERR_INVALID);
+    REQUIRE(record_add(f.s, f.tenant, &load_sample_record, given, 4, f.a, &f.err) ==
+            ERR_INVALID);
     CHECK(f.err.item_count == 3);
     CHECK(std::string(f.err.first->pointer) == "/1/observed_at");
     CHECK(query_number(
@@ -157,10 +158,12 @@ TEST_CASE("an instant that makes no sense is refused, and nothing is stored",
     // NULL where there must be none, or no UTF-8: the statement fails as a whole.
     error err{};
     const load_sample missing[] = {sample("a", T0, 1), sample(nullptr, T0, 1)};
-    CHECK(store_load_samples(f.s, f.tenant, missing, 2, &err) == ERR_INVALID);
+    CHECK(record_add(f.s, f.tenant, &load_sample_record, missing, 2, f.a, &err) ==
+          ERR_INVALID);
     const load_sample latin[] = {sample("a", T0, 1), sample("\xe9", T0, 1)};
-    CHECK(store_load_samples(f.s, f.tenant, latin, 2, &err) == ERR_INVALID);
-    CHECK(store_load_samples(f.s, f.tenant, given, 0, &err) == OK);
+    CHECK(record_add(f.s, f.tenant, &load_sample_record, latin, 2, f.a, &err) ==
+          ERR_INVALID);
+    CHECK(record_add(f.s, f.tenant, &load_sample_record, given, 0, f.a, &err) == OK);
     CHECK(query_number(
               f.s, f.a,
               ("SELECT count(*) FROM load_sample WHERE tenant = '" + f.tenant_text + "'")
@@ -173,10 +176,15 @@ TEST_CASE("pages give every row once, in both directions", "[store][db]")
     store_fixture f;
     error &err = f.err;
     std::vector<load_sample> given;
+    std::vector<std::string> links;
     for (int i = 0; i < 100; i++)
-        given.push_back(
-            sample(i % 2 ? "a" : "b", T0 + i / 10, i / 128.0)); // tens at an instant
-    REQUIRE_OK(store_load_samples(f.s, f.tenant, given.data(), given.size(), &err));
+        links.push_back({char('a' + i / 10), char('a' + i % 10)});
+    for (int i = 0; i < 100; i++) { // tens at an instant, in the order of their keys
+        given.push_back(sample(i % 10 < 5 ? "a" : "b", T0 + i / 10, i / 128.0));
+        given.back().to_resource_id = links[size_t(i)].c_str();
+    }
+    REQUIRE_OK(record_add(f.s, f.tenant, &load_sample_record, given.data(), given.size(),
+                          f.a, &err));
     for (bool newest_first : {false, true})
         for (const char *id : {(const char *)nullptr, "a"})
             for (size_t limit : {1, 7, 50, 100}) {
@@ -189,9 +197,8 @@ TEST_CASE("pages give every row once, in both directions", "[store][db]")
                 do {
                     const load_sample *list;
                     size_t count;
-                    REQUIRE_OK(store_load_samples_read(f.s, f.tenant, &filter, &page,
-                                                       &list, &count, &page.token, f.a,
-                                                       &err));
+                    REQUIRE_OK(samples_read(f.s, f.tenant, &filter, &page, &list, &count,
+                                            &page.token, f.a, &err));
                     REQUIRE(count <= limit);
                     REQUIRE((count == limit || !page.token));
                     for (size_t i = 0; i < count; i++)
@@ -199,7 +206,7 @@ TEST_CASE("pages give every row once, in both directions", "[store][db]")
                 } while (page.token);
                 std::vector<double> want;
                 for (int i = 0; i < 100; i++)
-                    if (!id || i % 2)
+                    if (!id || i % 10 < 5)
                         want.push_back(i);
                 if (newest_first)
                     std::reverse(want.begin(), want.end());
@@ -220,8 +227,8 @@ TEST_CASE("a page token that no page gave is refused", "[store][db]")
         error err = collecting_error(f.a);
         store_page page{token, 10};
         CAPTURE(token);
-        CHECK(store_load_samples_read(f.s, f.tenant, &filter, &page, &list, &count, &next,
-                                      f.a, &err) == ERR_INVALID);
+        CHECK(samples_read(f.s, f.tenant, &filter, &page, &list, &count, &next, f.a,
+                           &err) == ERR_INVALID);
         CHECK(std::string(err.field) == "?/page_token");
     }
 }
@@ -238,7 +245,8 @@ TEST_CASE("intervals hold mean, extremes and percentiles", "[store][db]")
     given.push_back({"a", nullptr, 1700000000 + 140.0, NAN, 5, NAN, NAN});
     given.push_back({"a", "b", 1700000000 + 150.0, NAN, NAN, 7, 0.25});
     given.push_back(sample("b", 1700000000 + 1, 0.9));
-    REQUIRE_OK(store_load_samples(f.s, f.tenant, given.data(), given.size(), &err));
+    REQUIRE_OK(record_add(f.s, f.tenant, &load_sample_record, given.data(), given.size(),
+                          f.a, &err));
 
     const load_interval *list;
     size_t count;
@@ -284,7 +292,7 @@ TEST_CASE("failures: overlap, closing, order", "[store][db]")
     error &err = f.err;
     auto row = [](const char *id, double down_s, double up_s, const char *cause,
                   const char *component) {
-        return failure{id,  down_s, up_s,    cause, component, "failure", FAILURE_FAILURE,
+        return failure{id,  down_s, up_s,    cause, component, FAILURE_FAILURE,
                        "s", down_s, nullptr, NAN};
     };
     const failure given[] = {
@@ -292,7 +300,7 @@ TEST_CASE("failures: overlap, closing, order", "[store][db]")
         row("b", 150, 160, nasty, nasty),       row("a", 400, 400, "blink", nullptr),
         row("a", 50, 60, "before", nullptr),    row(nasty, 500, NAN, nullptr, nullptr),
     };
-    REQUIRE_OK(store_failures(f.s, f.tenant, given, 6, &err));
+    REQUIRE_OK(record_add(f.s, f.tenant, &failure_record, given, 6, f.a, &err));
 
     const failure *list;
     size_t count;
@@ -318,12 +326,12 @@ TEST_CASE("failures: overlap, closing, order", "[store][db]")
     CHECK(closed == 1);
 
     const char *next;
-    store_filter filter = all();
+    record_filter filter = all_records();
     store_page page{nullptr, 4};
-    filter.resource_id = "a";
+    filter_by(filter, &failure_record, "resource_id", &given[0]);
     filter.newest_first = true;
-    REQUIRE_OK(store_failures_read(f.s, f.tenant, &filter, &page, &list, &count, &next,
-                                   f.a, &err));
+    REQUIRE_OK(record_read(f.s, f.tenant, &failure_record, &filter, &page,
+                           (const void **)&list, &count, &next, f.a, &err));
     REQUIRE(count == 4);
     CHECK_FALSE(next);
     CHECK(list[0].down_at_s == 400);
@@ -357,20 +365,26 @@ TEST_CASE("executions: equal names are stored once", "[store][db]")
     phase.phase_index = 0;
     execution given[] = {whole, later, full, phase};
     size_t stored;
-    REQUIRE_OK(store_executions(f.s, f.tenant, given, 4, &stored, f.a, &err));
+    REQUIRE_OK(record_add(f.s, f.tenant, &execution_record, given, 4, f.a, &err, &stored,
+                          RECORD_KEEP));
     CHECK(stored == 3);
-    REQUIRE_OK(store_executions(f.s, f.tenant, given, 4, &stored, f.a, &err));
+    REQUIRE_OK(record_add(f.s, f.tenant, &execution_record, given, 4, f.a, &err, &stored,
+                          RECORD_KEEP));
     CHECK(stored == 0);
-    REQUIRE_OK(store_executions(f.s, "of another tenant", given, 1, &stored, f.a, &err));
-    REQUIRE_OK(store_executions(f.s, f.tenant, given, 0, &stored, f.a, &err));
+    REQUIRE_OK(record_add(f.s, "of another tenant", &execution_record, given, 1, f.a,
+                          &err, &stored));
+    REQUIRE_OK(
+        record_add(f.s, f.tenant, &execution_record, given, 0, f.a, &err, &stored));
 
     const execution *list;
     size_t count;
     const char *next;
-    store_filter filter = all();
+    record_filter filter = all_records();
+    execution like = whole;
+    like.site_id = "elsewhere";
     store_page page{nullptr, 100};
-    REQUIRE_OK(store_executions_read(f.s, f.tenant, &filter, &page, &list, &count, &next,
-                                     f.a, &err));
+    REQUIRE_OK(record_read(f.s, f.tenant, &execution_record, &filter, &page,
+                           (const void **)&list, &count, &next, f.a, &err));
     REQUIRE(count == 3);
     const execution &got = list[2];
     CHECK(same(got.execution_id, nasty));
@@ -397,17 +411,18 @@ TEST_CASE("executions: equal names are stored once", "[store][db]")
     CHECK_FALSE(list[0].parameters);
     CHECK(std::isnan(list[0].exit_code));
     CHECK(std::isnan(list[0].queue_wait_s));
-    filter.application_id = "app";
-    REQUIRE_OK(store_executions_read(f.s, f.tenant, &filter, &page, &list, &count, &next,
-                                     f.a, &err));
+    filter_by(filter, &execution_record, "application_id", &like);
+    REQUIRE_OK(record_read(f.s, f.tenant, &execution_record, &filter, &page,
+                           (const void **)&list, &count, &next, f.a, &err));
     CHECK(count == 2);
-    filter.site_id = "elsewhere";
-    REQUIRE_OK(store_executions_read(f.s, f.tenant, &filter, &page, &list, &count, &next,
-                                     f.a, &err));
+    filter_by(filter, &execution_record, "site_id", &like);
+    REQUIRE_OK(record_read(f.s, f.tenant, &execution_record, &filter, &page,
+                           (const void **)&list, &count, &next, f.a, &err));
     CHECK(count == 0);
     given[0].parameters = "{no json";
     given[0].execution_id = "run 2";
-    CHECK(store_executions(f.s, f.tenant, given, 1, &stored, f.a, &err) == ERR_INVALID);
+    CHECK(record_add(f.s, f.tenant, &execution_record, given, 1, f.a, &err, &stored) ==
+          ERR_INVALID);
 }
 
 TEST_CASE("snapshots change only from the generation that was read", "[store][db]")
@@ -647,9 +662,8 @@ TEST_CASE("an idempotency key gives the same answer again", "[store][db]")
     one.resource_id = "a";
     one.down_at_s = 1;
     one.up_at_s = 2;
-    one.kind = "failure";
     one.detected_at_s = one.level = NAN;
-    REQUIRE_OK(store_failures(f.s, f.tenant, &one, 1, &err));
+    REQUIRE_OK(record_add(f.s, f.tenant, &failure_record, &one, 1, f.a, &err));
     SECTION("rolled back: neither is there")
     {
         REQUIRE_OK(store_answer_save(f.s, f.tenant, nasty, route, hash, &answer, &err));
@@ -697,8 +711,11 @@ TEST_CASE("reading needs memory only up to the arena's cap", "[store][db][memory
     NEED_DATABASE();
     store_fixture f;
     error &err = f.err;
-    std::vector<load_sample> given(300, sample(nasty, T0, 1));
-    REQUIRE_OK(store_load_samples(f.s, f.tenant, given.data(), given.size(), &err));
+    std::vector<load_sample> given;
+    for (int i = 0; i < 300; i++)
+        given.push_back(sample(nasty, T0 + i, 1));
+    REQUIRE_OK(record_add(f.s, f.tenant, &load_sample_record, given.data(), given.size(),
+                          f.a, &err));
     size_t cap = 0, refused = 0;
     for (;; cap += 1000) {
         test_arena a(cap);
@@ -708,8 +725,8 @@ TEST_CASE("reading needs memory only up to the arena's cap", "[store][db][memory
         store_filter filter = all();
         store_page page{nullptr, 200};
         error own{};
-        error_code code = store_load_samples_read(f.s, f.tenant, &filter, &page, &list,
-                                                  &count, &next, a, &own);
+        error_code code =
+            samples_read(f.s, f.tenant, &filter, &page, &list, &count, &next, a, &own);
         if (code == OK)
             break;
         INFO(own.text);

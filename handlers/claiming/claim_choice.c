@@ -3,8 +3,9 @@
 
 #include "algorithms/coallocation/claim_choice.h"
 #include "handlers/common/decision.h"
-#include "handlers/site_history/claim_attempts.h"
+#include "models/claim_attempt.h"
 #include "service/clock.h"
+#include "service/records/records.h"
 #include "service/store_claim.h"
 
 #define KEPT "claim_outcomes"
@@ -99,6 +100,27 @@ static const struct json_object kept_json = {"KeptClaimOutcomes",
                                              "The claim attempts of a decision",
                                              sizeof(struct kept), kept_rows};
 
+/* The sites as they are stored: a JSON array of them, each once, sorted. */
+static enum error_code site_set(const struct claim_l_question *question,
+                                const char **text, struct arena *a, struct error *err)
+{
+    struct claim_attempt t = {.site_ids = question->site_ids,
+                              .site_count = question->site_count};
+    struct text_buffer b = {.arena = a};
+
+    TRY(claim_attempt_record.complete(&t, a, err));
+    text_add(&b, "[", 1);
+    for (size_t i = 0; i < t.site_count; i++) {
+        text_add(&b, ",", i > 0);
+        json_print_text(t.site_ids[i], &b);
+    }
+    text_add(&b, "]", 1);
+    if (b.failed)
+        return fail_memory(err);
+    *text = b.data;
+    return OK;
+}
+
 static enum error_code query(struct request *rq, const struct claim_l_request *in,
                              const struct claim_l_question *question, struct kept *out)
 {
@@ -106,8 +128,7 @@ static enum error_code query(struct request *rq, const struct claim_l_request *i
     struct db_session *db;
     const char *sites;
 
-    TRY(claim_site_set(question->site_ids, question->site_count, &sites, rq->arena,
-                       rq->err));
+    TRY(site_set(question, &sites, rq->arena, rq->err));
     TRY(request_db(rq, &db));
     return store_claim_outcomes(db, rq->principal.tenant, sites, at_s - in->window_s,
                                 at_s, &out->outcomes, &out->outcome_count, rq->arena,

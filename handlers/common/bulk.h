@@ -2,11 +2,13 @@
  *
  * A JSON object or array is stored whole or not at all: 201, or 422 with every
  * mistake. Of NDJSON the good lines are stored and the bad ones refused: 201
- * when all were good, 200 when some were, 422 when none was.
+ * when all were good, 200 when some were, 422 when none was. 200 also when records were
+ * there already.
  */
 #ifndef GRIDPLAN_BULK_H
 #define GRIDPLAN_BULK_H
 
+#include "service/records/record.h"
 #include "service/route.h"
 
 enum { BULK_ERRORS_MAX = 100 }; /* of an answer */
@@ -20,44 +22,53 @@ struct bulk_error {
 };
 
 struct bulk_answer {
-    uint64_t received, stored, duplicates, refused; /* records */
+    uint64_t received, stored, duplicates, replaced, refused; /* records */
     const struct bulk_error *errors;
     size_t error_count;
 };
 
 extern const struct json_object bulk_error_json;
-extern const struct json_object bulk_answer_json;        /* without duplicates */
-extern const struct json_object bulk_unique_answer_json; /* with them */
+extern const struct json_object bulk_answer_json;
 
-/* What the check of one record knows, and where its mistakes go. */
-struct bulk_check {
-    double now_s;      /* instant */
-    bool in_list;      /* pointers begin with the record's index */
-    size_t index;      /* of the record */
-    uint64_t line;     /* of NDJSON, from 1: then pointers begin in that line; else 0 */
-    struct error *err; /* collects the mistakes */
+/* The rows of a struct T that begins with a struct bulk_answer. */
+#define BULK_COUNT(m, text)                                 \
+    {                                                       \
+        .name = #m, .doc = text, .type = JSON_TYPE_INTEGER, \
+        .offset = offsetof(struct bulk_answer, m)           \
+    }
+#define BULK_ROWS                                                                     \
+    BULK_COUNT(received, "Records in the body"),                                      \
+        BULK_COUNT(stored, "Records stored and committed"),                           \
+        BULK_COUNT(duplicates, "Records that were stored already: left as they are"), \
+        BULK_COUNT(replaced, "Stored records that have these values now"),            \
+        BULK_COUNT(refused, "Lines of NDJSON refused"),                               \
+    {                                                                                 \
+        .name = "errors",                                                             \
+        .doc = "What was wrong with the refused lines: the first 100 mistakes",       \
+        .type = JSON_TYPE_LIST, .offset = offsetof(struct bulk_answer, errors),       \
+        .count_offset = offsetof(struct bulk_answer, error_count),                    \
+        .of = &bulk_error_json, .max = BULK_ERRORS_MAX                                \
+    }
+
+/* The records of a body that may be stored. */
+struct bulk_items {
+    const void *list;
+    size_t count;
+    const uint64_t *line; /* of NDJSON, of each; NULL: the body was JSON ... */
+    bool is_single;       /* ... and an object, not an array */
 };
-typedef void bulk_check_fn(struct bulk_check *check, const void *item);
-
-/* For checks: notes a mistake in a member; "" means the record itself. */
-void bulk_mistake(struct bulk_check *check, const char *member, enum item_code code,
-                  const char *format, ...) __attribute__((format(printf, 4, 5)));
-
-/* Notes an instant that is too far ahead of the clock; NAN is none and good. */
-void bulk_check_instant(struct bulk_check *check, const char *member, double at_s);
-
-/* Notes a number that is not whole; NAN is none and good. */
-void bulk_check_whole(struct bulk_check *check, const char *member, double number);
 
 /* Checks the records (structs of `item_bytes`), which a table has read: *items
- * are those to store, *answer has all but `stored`. Fails when nothing may be
- * stored. */
+ * are those to store, *answer has received and refused. Fails when nothing may be
+ * stored. `check` NULL: their rows say all. */
 enum error_code bulk_accept(struct request *rq, const struct json_lines *in,
-                            size_t item_bytes, bulk_check_fn *check, const void **items,
-                            size_t *count, struct bulk_answer *answer);
+                            size_t item_bytes, record_check_fn *check,
+                            struct bulk_items *items, struct bulk_answer *answer);
 
-/* After `stored` of the accepted records are new: completes the answer, and sets
- * its status. */
-void bulk_stored(struct request *rq, size_t stored, struct bulk_answer *answer);
+/* What became of the accepted records: completes the answer, and sets its status. Fails
+ * when none may be stored, as some are stored with other values. */
+enum error_code bulk_stored(struct request *rq, const struct bulk_items *items,
+                            const struct record_stored *stored,
+                            struct bulk_answer *answer);
 
 #endif

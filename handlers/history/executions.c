@@ -2,19 +2,20 @@
 #include "handlers/history/routes.h"
 
 #include "handlers/common/bulk.h"
-#include "handlers/common/page.h"
+#include "handlers/common/removal.h"
 #include "handlers/history/execution_loads.h"
-#include "handlers/history/load_samples.h"
+#include "handlers/history/records.h"
 #include "handlers/model/model_learn.h"
 #include "models/forecast/min_avg.h"
 #include "models/performance/accuracy.h"
+#include "service/records/execution.h"
+#include "service/records/records.h"
 #include "service/refits.h"
 #include "service/service.h"
 #include "service/uuid.h"
 
 #include <string.h>
 
-#define WHOLE_MAX 2147483647.0 /* what a column of type integer holds */
 enum { LOAD_SAMPLES_MAX = 100000, LOAD_RESOURCES_MAX = 2048 };
 
 /* An execution as it is sent: with the load that was measured during it, from which
@@ -45,74 +46,13 @@ struct executions_answer {
     size_t warning_count;
 };
 
-struct executions_query {
-    struct page_query page;
-    struct range_query range;
-    int order;
-    const char *application_id, *resource_id, *site_id;
-};
-
-struct executions_page {
-    const struct execution *items;
-    size_t item_count;
-    const char *next_page_token;
-};
-
-/* Of struct execution, and of a struct whose first member is one. NULLABLE: what is read
- * may be null. */
-#define T struct execution
-#define EXECUTION_ROWS(NULLABLE)                                                         \
-    JSON_ID(T, execution_id, NULLABLE,                                                   \
-            "The caller's name of the run; a run of the same name and phase_index is "   \
-            "stored once; default: a UUID"),                                             \
-        JSON_ID(T, application_id, JSON_REQUIRED, "The application that ran"),           \
-        JSON_ID(T, site_id, NULLABLE | JSON_OPTIONAL, "Where it ran"),                   \
-        JSON_ID(T, resource_id, NULLABLE | JSON_OPTIONAL,                                \
-                "The machine, or the first of several"),                                 \
-        JSON_RAW(T, parameters, NULLABLE | JSON_OPTIONAL,                                \
-                 "What it was started with: an object of any members"),                  \
-        JSON_INSTANT(T, started_at, JSON_REQUIRED, "When it started"),                   \
-        JSON_NUMBER(T, run_time_s, 0, JSON_LARGEST, NAN, JSON_REQUIRED | JSON_ABOVE_MIN, \
-                    "How long it ran"),                                                  \
-        JSON_NUMBER(T, phase_index, 0, WHOLE_MAX, NAN, NULLABLE | JSON_OPTIONAL,         \
-                    "Phase that this is about, from 0; default: the whole run"),         \
-        JSON_NUMBER(T, problem_size, 0, JSON_LARGEST, NAN,                               \
-                    NULLABLE | JSON_OPTIONAL | JSON_ABOVE_MIN,                           \
-                    "Size of the problem: N of the model"),                              \
-        JSON_NUMBER(T, processors, 1, WHOLE_MAX, NAN, 0,                                 \
-                    "Processors used; default: as many as resource_ids, or 1"),          \
-        JSON_NUMBER(T, cpu_available_ratio, 0, 1, NAN,                                   \
-                    NULLABLE | JSON_OPTIONAL | JSON_ABOVE_MIN,                           \
-                    "Share of the CPU that it got: least of the machines' means"),       \
-        JSON_NUMBER(T, bandwidth_mbps, 0, JSON_LARGEST, NAN,                             \
-                    NULLABLE | JSON_OPTIONAL | JSON_ABOVE_MIN,                           \
-                    "Bandwidth that it had: least of the links' means"),                 \
-        JSON_NUMBER(T, memory_peak_bytes, 0, JSON_LARGEST, NAN,                          \
-                    NULLABLE | JSON_OPTIONAL, "Most memory that it used"),               \
-        JSON_NUMBER(T, exit_code, -WHOLE_MAX, WHOLE_MAX, NAN, NULLABLE | JSON_OPTIONAL,  \
-                    "How it ended; 0: success"),                                         \
-        JSON_NUMBER(T, queue_wait_s, 0, JSON_LARGEST, NAN, NULLABLE | JSON_OPTIONAL,     \
-                    "How long it waited in a batch queue before it started; later jobs " \
-                    "of the site are expected to wait as long"),                         \
-        JSON_NUMBER(T, predicted_s, 0, JSON_LARGEST, NAN,                                \
-                    NULLABLE | JSON_OPTIONAL | JSON_ABOVE_MIN,                           \
-                    "Run time that had been predicted"),                                 \
-        JSON_NUMBER(T, model_version, 0, WHOLE_MAX, NAN, NULLABLE | JSON_OPTIONAL,       \
-                    "Version of the model that predicted it"),                           \
-        JSON_BOOLEAN(T, dedicated, 0, 0,                                                 \
-                     "Nothing else ran on the machines; default false"),                 \
-        JSON_BOOLEAN(T, outlier, 0, 0,                                                   \
-                     "Predicted much too badly: left out of robust fits; default false")
-static const struct json_field execution_rows[] = {
-    EXECUTION_ROWS(0),
-    {0},
-};
-#define S struct sent_execution
+#define EXECUTION_NULLABLE JSON_NULLABLE
+#define S                  struct sent_execution
 static const struct json_field sent_rows[] = {
-    EXECUTION_ROWS(JSON_NULLABLE),
-    JSON_TEXTS(S, resource_ids, resource_count, LOAD_RESOURCES_MAX, 0,
-               "The machines that it ran on; without a load its load is taken from the "
-               "load samples stored of these, or of resource_id"),
+    EXECUTION_ROWS(RECORD_FIELD) JSON_TEXTS(
+        S, resource_ids, resource_count, LOAD_RESOURCES_MAX, 0,
+        "The machines that it ran on; without a load its load is taken from the "
+        "load samples stored of these, or of resource_id"),
     JSON_LIST(S, load_samples, load_sample_count, struct load_sample, &load_sample_json,
               LOAD_SAMPLES_MAX, 0,
               "Load of the machines and of the links between them while it ran, instead "
@@ -123,15 +63,26 @@ static const struct json_field sent_rows[] = {
     {0},
 };
 #undef S
-#undef T
-const struct json_object execution_json = {
-    "Execution", "An observed run of an application, or of one of its phases",
-    sizeof(struct execution), execution_rows};
 const struct json_object sent_execution_json = {
     "ExecutionCreate",
     "An observed run of an application, or of one of its phases, perhaps with the load "
     "that was measured",
     sizeof(struct sent_execution), sent_rows};
+
+struct execution_phase {
+    double phase_index;
+};
+
+#define T struct execution_phase
+static const struct json_field phase_rows[] = {
+    JSON_NUMBER(T, phase_index, 0, EXECUTION_WHOLE_MAX, NAN, 0,
+                "The phase, from 0; default: the whole run"),
+    {0},
+};
+#undef T
+const struct json_object execution_phase_json = {
+    "ExecutionPhase", "Which part of the run", sizeof(struct execution_phase),
+    phase_rows};
 
 #define T struct execution_model
 static const struct json_field model_rows[] = {
@@ -150,28 +101,7 @@ static const struct json_object model_json = {"ExecutionModel",
 
 #define T struct executions_answer
 static const struct json_field answer_rows[] = {
-    {.name = "received",
-     .doc = "Records in the body",
-     .type = JSON_TYPE_INTEGER,
-     .offset = offsetof(T, bulk.received)},
-    {.name = "stored",
-     .doc = "Records stored and committed",
-     .type = JSON_TYPE_INTEGER,
-     .offset = offsetof(T, bulk.stored)},
-    {.name = "duplicates",
-     .doc = "Records that were stored already: left as they are",
-     .type = JSON_TYPE_INTEGER,
-     .offset = offsetof(T, bulk.duplicates)},
-    {.name = "refused",
-     .doc = "Lines of NDJSON refused",
-     .type = JSON_TYPE_INTEGER,
-     .offset = offsetof(T, bulk.refused)},
-    {.name = "errors",
-     .doc = "What was wrong with the refused lines: the first 100 mistakes",
-     .type = JSON_TYPE_LIST,
-     .offset = offsetof(T, bulk.errors),
-     .count_offset = offsetof(T, bulk.error_count),
-     .of = &bulk_error_json},
+    BULK_ROWS,
     JSON_INTEGER(
         T, load_filled_count, 0, JSON_EXACT, 0, 0,
         "Records without a load whose cpu_available_ratio, and bandwidth_mbps as "
@@ -193,32 +123,6 @@ const struct json_object executions_answer_json = {
     "ExecutionsAnswer", "What was stored, and what it means to the models",
     sizeof(struct executions_answer), answer_rows};
 
-#define T struct executions_query
-static const struct json_field query_rows[] = {
-    JSON_ID(T, application_id, 0, "Runs of this application only; default: any"),
-    JSON_ID(T, resource_id, 0, "Runs on this machine only; default: any"),
-    JSON_ID(T, site_id, 0, "Runs at this site only; default: any"),
-    RANGE_ROWS(T),
-    ORDER_ROW(T),
-    PAGE_ROWS(T),
-    {0},
-};
-#undef T
-const struct json_object executions_query_json = {
-    "ExecutionsQuery", "Which executions, by started_at", sizeof(struct executions_query),
-    query_rows};
-
-#define T struct executions_page
-static const struct json_field page_rows[] = {
-    JSON_LIST(T, items, item_count, struct execution, &execution_json, 0, 0,
-              "The executions by started_at"),
-    NEXT_PAGE_ROW(T),
-    {0},
-};
-#undef T
-const struct json_object executions_page_json = {
-    "ExecutionsPage", "A page of executions", sizeof(struct executions_page), page_rows};
-
 /* The load of the run, from what was measured. */
 static enum error_code read_load(const struct sent_execution *in, struct min_avg *out,
                                  struct arena *a, struct error *err)
@@ -236,47 +140,41 @@ static enum error_code read_load(const struct sent_execution *in, struct min_avg
     return min_avg_of_run(&question, out, a, err);
 }
 
-static void check_load(struct bulk_check *check, const struct sent_execution *in)
+static void check_load(struct record_check *check, const struct sent_execution *in)
 {
     struct error found = {.arena = check->err->arena};
     struct min_avg ignored;
 
     if (in->resource_ids && in->resource_count == 0)
-        bulk_mistake(check, "resource_ids", ITEM_TOO_SHORT, "give at least one machine");
+        record_mistake(check, "resource_ids", ITEM_TOO_SHORT,
+                       "give at least one machine");
     if (!in->load_samples)
         return;
     if (in->load_sample_count == 0)
-        bulk_mistake(check, "load_samples", ITEM_REQUIRED, "give at least one sample");
+        record_mistake(check, "load_samples", ITEM_REQUIRED, "give at least one sample");
     else if (!in->resource_ids || in->resource_count == 0)
-        bulk_mistake(check, "resource_ids", ITEM_REQUIRED,
-                     "load_samples need the machines that the run used");
+        record_mistake(check, "resource_ids", ITEM_REQUIRED,
+                       "load_samples need the machines that the run used");
     else if (!isnan(in->run.cpu_available_ratio) || !isnan(in->run.bandwidth_mbps))
-        bulk_mistake(check, "load_samples", ITEM_CONFLICT,
-                     "give either load_samples, or cpu_available_ratio and "
-                     "bandwidth_mbps");
+        record_mistake(check, "load_samples", ITEM_CONFLICT,
+                       "give either load_samples, or cpu_available_ratio and "
+                       "bandwidth_mbps");
     else if (read_load(in, &ignored, check->err->arena, &found) == ERR_INVALID)
         for (const struct error_item *item = found.first; item; item = item->next) {
             bool is_sample = strncmp(item->pointer, "/samples/", 9) == 0;
 
-            bulk_mistake(check,
-                         arena_printf(check->err->arena, "%s%s", is_sample ? "load_" : "",
-                                      item->pointer + 1),
-                         item->code, "%s", item->detail);
+            record_mistake(check,
+                           arena_printf(check->err->arena, "%s%s",
+                                        is_sample ? "load_" : "", item->pointer + 1),
+                           item->code, "%s", item->detail);
         }
 }
 
-static void check_execution(struct bulk_check *check, const void *item)
+static void check_execution(struct record_check *check, const void *item)
 {
     const struct sent_execution *in = item;
-    const struct execution *e = &in->run;
 
-    bulk_check_instant(check, "started_at", e->started_at_s);
-    bulk_check_whole(check, "phase_index", e->phase_index);
-    bulk_check_whole(check, "processors", e->processors);
-    bulk_check_whole(check, "exit_code", e->exit_code);
-    bulk_check_whole(check, "model_version", e->model_version);
-    if (e->parameters && e->parameters[0] != '{')
-        bulk_mistake(check, "parameters", ITEM_WRONG_TYPE, "must be an object");
+    execution_check(check, &in->run);
     check_load(check, in);
 }
 
@@ -434,44 +332,62 @@ enum error_code post_executions(struct request *rq, const void *in, void *out)
 {
     struct executions_answer *answer = out;
     struct execution *list = NULL;
+    struct bulk_items given;
     struct db_session *db;
-    const void *items;
-    size_t count, stored;
 
-    TRY(bulk_accept(rq, in, sizeof(struct sent_execution), check_execution, &items,
-                    &count, &answer->bulk));
-    TRY(complete(items, count, &list, rq->arena, rq->err));
+    TRY(bulk_accept(rq, in, sizeof(struct sent_execution), check_execution, &given,
+                    &answer->bulk));
+    TRY(complete(given.list, given.count, &list, rq->arena, rq->err));
     TRY(request_db(rq, &db));
-    TRY(fill_loads(rq, db, items, list, count, answer));
-    TRY(fill_warnings(rq, list, count, answer));
-    TRY(store_executions(db, rq->principal.tenant, list, count, &stored, rq->arena,
-                         rq->err));
-    bulk_stored(rq, stored, &answer->bulk);
+    TRY(fill_loads(rq, db, given.list, list, given.count, answer));
+    TRY(fill_warnings(rq, list, given.count, answer));
+    TRY(records_store(rq, &execution_record, list, &given, &answer->bulk));
     explain_single(rq, db, in, list, answer);
     refits_wake(__atomic_load_n(&rq->service->refits, __ATOMIC_ACQUIRE));
     return OK;
 }
 
-enum error_code get_executions(struct request *rq, const void *in, void *out)
+/* ---- one run by its name ---- */
+
+static struct record_filter filter_of(const struct request *rq, struct execution *like)
 {
-    const struct executions_query *query = rq->query;
-    struct executions_page *page = out;
-    struct store_page part = page_of(&query->page);
-    struct store_filter filter = {
-        .resource_id = query->resource_id,
-        .application_id = query->application_id,
-        .site_id = query->site_id,
-        .from_at_s = query->range.from_at_s,
-        .to_at_s = query->range.to_at_s,
-        .newest_first = query->order == PAGE_NEWEST_FIRST,
+    const struct execution_phase *query = rq->query;
+
+    like->execution_id = rq->path_value[0];
+    like->phase_index = query->phase_index;
+    return (struct record_filter){
+        .like = like,
+        .columns = 1u << record_place(&execution_record, "execution_id") |
+                   1u << record_place(&execution_record, "phase_index"),
+        .from_at_s = NAN,
+        .to_at_s = NAN,
     };
+}
+
+enum error_code patch_execution(struct request *rq, const void *in, void *out)
+{
+    struct execution like = {0};
+    struct record_filter filter = filter_of(rq, &like);
+
+    return record_patch(rq, &execution_record, &filter, in, out);
+}
+
+enum error_code delete_execution(struct request *rq, const void *in, void *out)
+{
+    struct execution like = {0};
+    struct record_filter filter = filter_of(rq, &like);
     struct db_session *db;
+    size_t removed;
+    bool more;
 
     (void)in;
-    TRY(range_check(&query->range, rq->err));
+    (void)out;
     TRY(request_db(rq, &db));
-    TRY(store_executions_read(db, rq->principal.tenant, &filter, &part, &page->items,
-                              &page->item_count, &page->next_page_token, rq->arena,
-                              rq->err));
-    return page_link(rq, page->next_page_token);
+    TRY(record_remove(db, rq->principal.tenant, &execution_record, &filter, false,
+                      &removed, &more, rq->arena, rq->err));
+    if (removed == 0)
+        return fail(rq->err, ERR_NOT_FOUND, "", "no such execution is stored");
+    log_correction(rq, removed);
+    rq->reply->status = 204;
+    return OK;
 }

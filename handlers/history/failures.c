@@ -1,29 +1,16 @@
-/* failures.c - /v1/failures: when resources were down, and what that says. */
+/* failures.c - below /v1/failures: resources that are up again, and what a history says.
+ *
+ * The failures themselves: records.c. */
 #include "handlers/history/routes.h"
 
-#include "handlers/common/bulk.h"
 #include "handlers/common/page.h"
 #include "handlers/prediction/resource_histories.h"
 #include "models/failure_stats.h"
 #include "service/clock.h"
+#include "service/records/record_check.h"
 #include "service/store_reliability.h"
 
 #include <string.h>
-
-enum { LEVEL_MAX = 6 };
-
-struct failures_query {
-    struct page_query page;
-    struct range_query range;
-    int order;
-    const char *resource_id;
-};
-
-struct failures_page {
-    const struct failure *failures;
-    size_t failure_count;
-    const char *next_page_token;
-};
 
 struct recovery {
     const char *resource_id;
@@ -62,59 +49,6 @@ struct statistics {
 
 /* In the order of enum failure_model. */
 static const char *const models[] = {"none", "exponential", "lognormal", "weibull", NULL};
-
-#define T struct failure
-static const struct json_field failure_rows[] = {
-    JSON_ID(T, resource_id, JSON_REQUIRED, "The resource that failed"),
-    JSON_INSTANT(T, down_at, JSON_REQUIRED, "When it went down"),
-    JSON_INSTANT(T, up_at, JSON_NULLABLE | JSON_MAY_BE_NULL,
-                 "When it was up again, not before down_at; null: still down"),
-    JSON_TEXT(T, cause, JSON_NULLABLE | JSON_OPTIONAL,
-              "Free text: hardware, network ..."),
-    JSON_TEXT(T, component, JSON_NULLABLE | JSON_OPTIONAL,
-              "The part that failed; default: the whole resource"),
-    {.name = "kind",
-     .doc = "failure: it kills the jobs of the resource, and counts; maintenance: the "
-            "resource is not at risk meanwhile; degraded: neither; default failure",
-     .type = JSON_TYPE_CHOICE,
-     .choices = failure_kind_names,
-     .offset = offsetof(T, kind_code)},
-    JSON_ID(T, site_id, JSON_NULLABLE | JSON_OPTIONAL, "Site of the resource"),
-    JSON_INSTANT(T, detected_at, JSON_NULLABLE | JSON_OPTIONAL,
-                 "When it was noticed, not before down_at"),
-    JSON_TEXT(T, boot_id, JSON_NULLABLE | JSON_OPTIONAL, "Boot that it ended"),
-    JSON_NUMBER(T, level, 1, LEVEL_MAX, NAN, JSON_NULLABLE | JSON_OPTIONAL,
-                "Lowest level of checkpoints that survives it"),
-    {0},
-};
-#undef T
-_Static_assert(sizeof(enum failure_kind) == sizeof(int), "a choice is an int");
-const struct json_object failure_json = {"Failure", "A time in which a resource was down",
-                                         sizeof(struct failure), failure_rows};
-
-#define T struct failures_query
-static const struct json_field query_rows[] = {
-    JSON_ID(T, resource_id, 0, "Failures of this resource only; default: any"),
-    RANGE_ROWS(T),
-    ORDER_ROW(T),
-    PAGE_ROWS(T),
-    {0},
-};
-#undef T
-const struct json_object failures_query_json = {
-    "FailuresQuery", "Which failures, by down_at", sizeof(struct failures_query),
-    query_rows};
-
-#define T struct failures_page
-static const struct json_field page_rows[] = {
-    JSON_LIST(T, failures, failure_count, struct failure, &failure_json, 0, 0,
-              "The failures by down_at"),
-    NEXT_PAGE_ROW(T),
-    {0},
-};
-#undef T
-const struct json_object failures_page_json = {"FailuresPage", "A page of failures",
-                                               sizeof(struct failures_page), page_rows};
 
 #define T struct recovery
 static const struct json_field recovery_rows[] = {
@@ -322,71 +256,15 @@ const struct json_object failure_statistics_json = {
     "FailureStatistics", "What a history of failures says about a resource",
     sizeof(struct statistics), statistics_rows};
 
-static void check_failure(struct bulk_check *check, const void *item)
-{
-    const struct failure *f = item;
-
-    bulk_check_instant(check, "down_at", f->down_at_s);
-    bulk_check_instant(check, "up_at", f->up_at_s);
-    bulk_check_instant(check, "detected_at", f->detected_at_s);
-    bulk_check_whole(check, "level", f->level);
-    if (f->up_at_s < f->down_at_s)
-        bulk_mistake(check, "up_at", ITEM_OUT_OF_BOUNDS, "up_at is before down_at");
-    if (f->detected_at_s < f->down_at_s)
-        bulk_mistake(check, "detected_at", ITEM_OUT_OF_BOUNDS,
-                     "detected_at is before down_at");
-}
-
-enum error_code post_failures(struct request *rq, const void *in, void *out)
-{
-    struct failure *list;
-    struct db_session *db;
-    const void *items;
-    size_t count;
-
-    TRY(bulk_accept(rq, in, sizeof(struct failure), check_failure, &items, &count, out));
-    list = NEW(rq->arena, struct failure, count);
-    for (size_t i = 0; i < count; i++) {
-        list[i] = ((const struct failure *)items)[i];
-        list[i].kind = failure_kind_names[list[i].kind_code];
-    }
-    TRY(request_db(rq, &db));
-    TRY(store_failures(db, rq->principal.tenant, list, count, rq->err));
-    bulk_stored(rq, count, out);
-    return OK;
-}
-
-enum error_code get_failures(struct request *rq, const void *in, void *out)
-{
-    const struct failures_query *query = rq->query;
-    struct failures_page *page = out;
-    struct store_page part = page_of(&query->page);
-    struct store_filter filter = {
-        .resource_id = query->resource_id,
-        .from_at_s = query->range.from_at_s,
-        .to_at_s = query->range.to_at_s,
-        .newest_first = query->order == PAGE_NEWEST_FIRST,
-    };
-    struct db_session *db;
-
-    (void)in;
-    TRY(range_check(&query->range, rq->err));
-    TRY(request_db(rq, &db));
-    TRY(store_failures_read(db, rq->principal.tenant, &filter, &part, &page->failures,
-                            &page->failure_count, &page->next_page_token, rq->arena,
-                            rq->err));
-    return page_link(rq, page->next_page_token);
-}
-
 enum error_code post_recovery(struct request *rq, const void *in, void *out)
 {
     const struct recovery *body = in;
     struct recovery_answer *answer = out;
-    struct bulk_check check = {.now_s = clock_wall_s(), .err = rq->err};
+    struct record_check check = {.now_s = clock_wall_s(), .err = rq->err};
     struct db_session *db;
     size_t closed;
 
-    bulk_check_instant(&check, "up_at", body->up_at_s);
+    record_check_instant(&check, "up_at", body->up_at_s);
     if (rq->err->code != OK)
         return rq->err->code;
     TRY(request_db(rq, &db));
@@ -548,7 +426,7 @@ static size_t keep_asked(struct statistics_work *w, const struct failure *list,
             continue;
         if (w->query->component && strcmp(component, w->query->component) != 0)
             continue;
-        if (list[i].kind_code == FAILURE_FAILURE)
+        if (list[i].kind == FAILURE_FAILURE)
             out[used++] = (struct failure_interval){list[i].down_at_s, list[i].up_at_s};
     }
     return used;

@@ -1,7 +1,6 @@
-/* load_samples.c - /v1/load-samples: observed load of resources and links. */
+/* load_samples.c - /v1/load-samples/aggregates: what samples say together. */
 #include "handlers/history/load_samples.h"
 
-#include "handlers/common/bulk.h"
 #include "handlers/common/page.h"
 #include "service/clock.h"
 
@@ -9,19 +8,6 @@ enum { DAY_S = 86400 };
 
 static const char *const measures[] = {"cpu_available_ratio", "memory_available_bytes",
                                        "bandwidth_mbps", "latency_s", NULL};
-
-struct samples_query {
-    struct page_query page;
-    struct range_query range;
-    int order;
-    const char *resource_id, *to_resource_id;
-};
-
-struct samples_page {
-    const struct load_sample *load_samples;
-    size_t load_sample_count;
-    const char *next_page_token;
-};
 
 struct aggregates_query {
     struct range_query range;
@@ -38,51 +24,6 @@ struct aggregates {
     const struct load_interval *intervals;
     size_t interval_count;
 };
-
-#define T struct load_sample
-static const struct json_field sample_rows[] = {
-    JSON_ID(T, resource_id, JSON_REQUIRED, "The resource, or where the link begins"),
-    JSON_ID(T, to_resource_id, JSON_NULLABLE | JSON_OPTIONAL,
-            "Where the link ends; default: the sample is of the resource itself"),
-    JSON_INSTANT(T, observed_at, JSON_REQUIRED, "When it was observed"),
-    JSON_NUMBER(T, cpu_available_ratio, 0, 1, NAN, JSON_NULLABLE | JSON_OPTIONAL,
-                "Share of the CPU that a new job would get"),
-    JSON_NUMBER(T, memory_available_bytes, 0, JSON_LARGEST, NAN,
-                JSON_NULLABLE | JSON_OPTIONAL, "Memory that a new job could use"),
-    JSON_NUMBER(T, bandwidth_mbps, 0, JSON_LARGEST, NAN, JSON_NULLABLE | JSON_OPTIONAL,
-                "Available bandwidth in 10^6 bits per second"),
-    JSON_NUMBER(T, latency_s, 0, JSON_LARGEST, NAN, JSON_NULLABLE | JSON_OPTIONAL,
-                "Latency in seconds"),
-    {0},
-};
-#undef T
-const struct json_object load_sample_json = {
-    "LoadSample", "What was observed of a resource or a link; one measure at least",
-    sizeof(struct load_sample), sample_rows};
-
-#define T struct samples_query
-static const struct json_field query_rows[] = {
-    JSON_ID(T, resource_id, 0, "Samples of this resource only; default: any"),
-    JSON_ID(T, to_resource_id, 0, "Samples of the link to this resource; default: any"),
-    RANGE_ROWS(T),
-    ORDER_ROW(T),
-    PAGE_ROWS(T),
-    {0},
-};
-#undef T
-const struct json_object load_samples_query_json = {
-    "LoadSamplesQuery", "Which load samples", sizeof(struct samples_query), query_rows};
-
-#define T struct samples_page
-static const struct json_field page_rows[] = {
-    JSON_LIST(T, load_samples, load_sample_count, struct load_sample, &load_sample_json,
-              0, 0, "The samples by observed_at"),
-    NEXT_PAGE_ROW(T),
-    {0},
-};
-#undef T
-const struct json_object load_samples_page_json = {
-    "LoadSamplesPage", "A page of load samples", sizeof(struct samples_page), page_rows};
 
 #define T struct aggregates_query
 static const struct json_field aggregates_query_rows[] = {
@@ -144,55 +85,6 @@ static const struct json_field aggregates_rows[] = {
 const struct json_object load_aggregates_json = {
     "LoadAggregates", "Statistics of load samples", sizeof(struct aggregates),
     aggregates_rows};
-
-static void check_sample(struct bulk_check *check, const void *item)
-{
-    const struct load_sample *s = item;
-
-    bulk_check_instant(check, "observed_at", s->observed_at_s);
-    if (isnan(s->cpu_available_ratio) && isnan(s->memory_available_bytes) &&
-        isnan(s->bandwidth_mbps) && isnan(s->latency_s))
-        bulk_mistake(check, "", ITEM_NO_MEASURE,
-                     "one of cpu_available_ratio, memory_available_bytes, "
-                     "bandwidth_mbps and latency_s is needed");
-}
-
-enum error_code post_load_samples(struct request *rq, const void *in, void *out)
-{
-    struct db_session *db;
-    const void *items;
-    size_t count;
-
-    TRY(bulk_accept(rq, in, sizeof(struct load_sample), check_sample, &items, &count,
-                    out));
-    TRY(request_db(rq, &db));
-    TRY(store_load_samples(db, rq->principal.tenant, items, count, rq->err));
-    bulk_stored(rq, count, out);
-    return OK;
-}
-
-enum error_code get_load_samples(struct request *rq, const void *in, void *out)
-{
-    const struct samples_query *query = rq->query;
-    struct samples_page *page = out;
-    struct store_page part = page_of(&query->page);
-    struct store_filter filter = {
-        .resource_id = query->resource_id,
-        .to_resource_id = query->to_resource_id,
-        .from_at_s = query->range.from_at_s,
-        .to_at_s = query->range.to_at_s,
-        .newest_first = query->order == PAGE_NEWEST_FIRST,
-    };
-    struct db_session *db;
-
-    (void)in;
-    TRY(range_check(&query->range, rq->err));
-    TRY(request_db(rq, &db));
-    TRY(store_load_samples_read(db, rq->principal.tenant, &filter, &part,
-                                &page->load_samples, &page->load_sample_count,
-                                &page->next_page_token, rq->arena, rq->err));
-    return page_link(rq, page->next_page_token);
-}
 
 enum error_code get_load_aggregates(struct request *rq, const void *in, void *out)
 {

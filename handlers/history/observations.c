@@ -89,18 +89,18 @@ static const struct json_field key_rows[] = {
 const struct json_object observation_key_query_json = {
     "ObservationKey", "Which observation", sizeof(struct observation_key), key_rows};
 
-static void check_observation(struct bulk_check *check, const void *item)
+static void check_observation(struct record_check *check, const void *item)
 {
     const struct observation *o = item;
 
-    bulk_check_instant(check, "from_at", o->from_at_s);
-    bulk_check_instant(check, "to_at", o->to_at_s);
-    bulk_check_whole(check, "component_count", o->component_count);
+    record_check_instant(check, "from_at", o->from_at_s);
+    record_check_instant(check, "to_at", o->to_at_s);
+    record_check_whole(check, "component_count", o->component_count);
     if (o->to_at_s <= o->from_at_s)
-        bulk_mistake(check, "to_at", ITEM_OUT_OF_BOUNDS, "to_at is not after from_at");
+        record_mistake(check, "to_at", ITEM_OUT_OF_BOUNDS, "to_at is not after from_at");
     if (o->component && o->component_count > 1)
-        bulk_mistake(check, "component_count", ITEM_CONFLICT,
-                     "a component that has a name is one");
+        record_mistake(check, "component_count", ITEM_CONFLICT,
+                       "a component that has a name is one");
 }
 
 static int compare(const void *a, const void *b)
@@ -121,7 +121,7 @@ static enum error_code check_overlaps(struct request *rq, const struct observati
                                       size_t count)
 {
     const struct observation **sorted = NEW(rq->arena, const struct observation *, count);
-    struct bulk_check check = {.in_list = true, .err = rq->err};
+    struct record_check check = {.in_list = true, .err = rq->err};
 
     for (size_t i = 0; i < count; i++)
         sorted[i] = &list[i];
@@ -135,8 +135,8 @@ static enum error_code check_overlaps(struct request *rq, const struct observati
             before->to_at_s <= o->from_at_s)
             continue;
         check.index = (size_t)(o - list);
-        bulk_mistake(&check, "from_at", ITEM_CONFLICT,
-                     "overlaps another observation of the same resource in this body");
+        record_mistake(&check, "from_at", ITEM_CONFLICT,
+                       "overlaps another observation of the same resource in this body");
     }
     return rq->err->code;
 }
@@ -146,10 +146,13 @@ enum error_code post_observations(struct request *rq, const void *in, void *out)
     const struct observation *items;
     struct observation *list;
     struct db_session *db;
+    struct bulk_items given;
     const void *accepted;
     size_t count, stored;
 
-    TRY(bulk_accept(rq, in, sizeof(*list), check_observation, &accepted, &count, out));
+    TRY(bulk_accept(rq, in, sizeof(*list), check_observation, &given, out));
+    accepted = given.list;
+    count = given.count;
     items = accepted;
     list = NEW(rq->arena, struct observation, count);
     for (size_t i = 0; i < count; i++) {
@@ -166,8 +169,7 @@ enum error_code post_observations(struct request *rq, const void *in, void *out)
                        "an observation overlaps one that is stored of the same resource "
                        "and component with another from_at: close that one first, or "
                        "delete it");
-    bulk_stored(rq, stored, out);
-    return OK;
+    return bulk_stored(rq, &given, &(struct record_stored){.stored = stored}, out);
 }
 
 enum error_code get_observations(struct request *rq, const void *in, void *out)

@@ -234,13 +234,13 @@ struct progress_sample progress_report_sample(const struct progress_report *r)
     return s;
 }
 
-static void check_sample(struct bulk_check *check, const void *item)
+static void check_sample(struct record_check *check, const void *item)
 {
     const struct sent_sample *s = item;
     struct progress_mistake m = progress_report_mistake(&s->report);
 
     if (m.member)
-        bulk_mistake(check, m.member, m.code, "%s", m.text);
+        record_mistake(check, m.member, m.code, "%s", m.text);
 }
 
 /* ---- scores ---- */
@@ -328,18 +328,20 @@ enum error_code post_progress_samples(struct request *rq, const void *in, void *
     const struct sent_sample *sent;
     struct db_session *db;
     struct error before;
+    struct bulk_items given;
     const void *items;
     size_t count;
 
-    TRY(bulk_accept(rq, in, sizeof(struct sent_sample), check_sample, &items, &count,
-                    out));
+    TRY(bulk_accept(rq, in, sizeof(struct sent_sample), check_sample, &given, out));
+    items = given.list;
+    count = given.count;
     sent = items;
     list = NEW(rq->arena, struct store_progress_sample, count + 1);
     for (size_t i = 0; i < count; i++)
         list[i] = stored_of(&sent[i]);
     TRY(request_db(rq, &db));
     TRY(store_progress_samples(db, rq->principal.tenant, list, count, rq->err));
-    bulk_stored(rq, count, out);
+    TRY(bulk_stored(rq, &given, &(struct record_stored){.stored = count}, out));
     before = *rq->err;
     if (score_pending(rq, db) != OK) /* they are stored: the next one tries again */
         *rq->err = before;

@@ -9,49 +9,85 @@
 #include "handlers/common/tags.h"
 #include "handlers/history/load_samples.h"
 #include "handlers/history/progress_samples.h"
+#include "handlers/history/records.h"
+#include "service/records/records.h"
 
-const struct route history_routes[] = {
-    {"GET", "/v1/checkpoint-logs", "listCheckpointLogs", TAG_FAULT_TOLERANCE,
-     get_checkpoint_logs, NULL, &checkpoint_logs_page_json, &checkpoint_logs_query_json,
-     WORK_QUERY, SCOPE_DECIDE | SCOPE_INGEST, 0, "List checkpoint logs",
-     "Requests for checkpoints by requested_at, in pages; quick with application_id.",
-     NULL},
-    {"POST", "/v1/checkpoint-logs", "addCheckpointLogs", TAG_FAULT_TOLERANCE,
-     post_checkpoint_logs, &checkpoint_log_json, &bulk_unique_answer_json, NULL,
-     WORK_QUERY, SCOPE_INGEST, ROUTE_BULK | ROUTE_IDEMPOTENT_KEY, "Store checkpoint logs",
+#define WHOLE_OR_LINES                                                                  \
+    " An object or an array is stored whole or not at all; of NDJSON the good lines "   \
+    "are "                                                                              \
+    "stored and the bad ones refused, each with its line. 201: all are new; 200: some " \
+    "were refused or stored before; 422: nothing is stored."
+
+const struct history histories[] = {
+    {&checkpoint_log_record, "/v1/checkpoint-logs", "CheckpointLog", "CheckpointLogs",
+     "checkpoint logs", TAG_FAULT_TOLERANCE,
+     "Requests for checkpoints by requested_at, in pages; quick with job_id or "
+     "application_id.",
      "What jobs did when they asked for a checkpoint, and what it cost: the intervals of "
-     "later jobs of the application are decided from that. An object or an array is "
-     "stored whole or not at all; of NDJSON the good lines are stored and the bad ones "
-     "refused, each with its line. 201: all are new; 200: some were refused or stored "
-     "before; 422: nothing is stored. A log with the job_id and requested_at of a stored "
-     "one is left as it is and counted in duplicates.",
-     NULL},
-    {"GET", "/v1/executions", "listExecutions", TAG_MODELS, get_executions, NULL,
-     &executions_page_json, &executions_query_json, WORK_QUERY,
-     SCOPE_DECIDE | SCOPE_INGEST, 0, "List executions",
-     "Observed runs by started_at, in pages; quick with application_id.", NULL},
-    {"POST", "/v1/executions", "addExecutions", TAG_MODELS, post_executions,
-     &sent_execution_json, &executions_answer_json, NULL, WORK_QUERY, SCOPE_INGEST,
-     ROUTE_BULK | ROUTE_IDEMPOTENT_KEY, "Store executions",
+     "later jobs of the application are decided from that. job_id and requested_at are "
+     "the natural key." WHOLE_OR_LINES,
+     NULL, NULL, NULL, NULL},
+    {&claim_attempt_record, "/v1/claim-attempts", "ClaimAttempt", "ClaimAttempts",
+     "claim attempts", TAG_COALLOCATION,
+     "Tries to claim by attempted_at, in pages; quick with job_id.",
+     "What became of the tries of placed jobs to get their processors: claims that ask "
+     "for it choose their L by that. job_id and attempted_at are the natural "
+     "key." WHOLE_OR_LINES,
+     "attempt-", NULL, NULL, NULL},
+    {&execution_record, "/v1/executions", "Execution", "Executions", "executions",
+     TAG_MODELS, "Observed runs by started_at, in pages; quick with application_id.",
      "Observed runs of applications. The models of the application at the site learn "
      "those that ended well, in the background; of a single run the answer says what "
      "they would have predicted. The load during the run is given, or worked out from "
-     "load_samples. An object or an array is stored whole or not at "
-     "all; of NDJSON the good lines are stored and the bad ones refused, each with its "
-     "line. 201: all are new; 200: some were refused or stored before; 422: nothing is "
-     "stored. A run with the execution_id and phase_index of a stored one is left as it "
-     "is and counted in duplicates.",
-     NULL},
-    {"GET", "/v1/failures", "listFailures", TAG_FAULT_TOLERANCE, get_failures, NULL,
-     &failures_page_json, &failures_query_json, WORK_QUERY, SCOPE_DECIDE | SCOPE_INGEST,
-     0, "List failures", "Failures by down_at, in pages; quick with resource_id.", NULL},
-    {"POST", "/v1/failures", "addFailures", TAG_FAULT_TOLERANCE, post_failures,
-     &failure_json, &bulk_answer_json, NULL, WORK_QUERY, SCOPE_INGEST,
-     ROUTE_BULK | ROUTE_IDEMPOTENT_KEY, "Store failures",
+     "load_samples. execution_id and phase_index are the natural key; a run that differs "
+     "in its load alone counts as stored before." WHOLE_OR_LINES,
+     NULL, &sent_execution_json, &executions_answer_json, post_executions},
+    {&failure_record, "/v1/failures", "Failure", "Failures", "failures",
+     TAG_FAULT_TOLERANCE, "Failures by down_at, in pages; quick with resource_id.",
      "Times in which resources were down; without up_at a failure is open until a "
-     "recovery ends it. An object or an array is stored whole or not at all; of NDJSON "
-     "the good lines are stored and the bad ones refused, each with its line. 201: all "
-     "are stored; 200: some lines were refused; 422: nothing is stored.",
+     "recovery ends it. resource_id, component and down_at are the natural "
+     "key." WHOLE_OR_LINES,
+     NULL, NULL, NULL, NULL},
+    {&load_sample_record, "/v1/load-samples", "LoadSample", "LoadSamples", "load samples",
+     TAG_LOAD, "Load samples by observed_at, in pages; quick with resource_id.",
+     "Observations of resources and links; each has one measure at least. resource_id, "
+     "to_resource_id, observed_at and which measures there are make the natural "
+     "key." WHOLE_OR_LINES,
+     NULL, NULL, NULL, NULL},
+    {&reschedule_event_record, "/v1/reschedule-events", "RescheduleEvent",
+     "RescheduleEvents", "moves of running applications", TAG_PARALLEL,
+     "Moves by moved_at, in pages; quick with run_id.",
+     "What moves cost: plans that are not told take the mean of the reported moves from "
+     "the one site to the other, or inside the site; of those that are corrected or "
+     "removed too. run_id and moved_at are the natural key." WHOLE_OR_LINES,
+     NULL, NULL, NULL, NULL},
+    {&site_error_record, "/v1/site-errors", "SiteError", "SiteErrors", "errors of sites",
+     TAG_COALLOCATION, "Reports by observed_at, in pages; quick with site_id.",
+     "How many components failed by the fault of a site, and how many started well: "
+     "component_error of POST /v1/reschedules takes its thresholds from that when it is "
+     "asked to. site_id, job_id and observed_at are the natural key." WHOLE_OR_LINES,
+     "site-error-", NULL, NULL, NULL},
+    {&transfer_record, "/v1/transfers", "Transfer", "Transfers", "transfers",
+     TAG_COALLOCATION,
+     "Copies of files by finished_at, in pages; quick with from_site_id.",
+     "How long copies of files took, beside what was estimated: decisions about parallel "
+     "jobs correct their estimates by that when they are asked to. from_site_id, "
+     "to_site_id, file_id, job_id and finished_at are the natural key." WHOLE_OR_LINES,
+     "transferred-", NULL, NULL, NULL},
+    {0},
+};
+
+const struct route history_routes[] = {
+    {"DELETE", "/v1/executions/{execution_id}", "deleteExecution", TAG_MODELS,
+     delete_execution, NULL, NULL, &execution_phase_json, WORK_QUERY, SCOPE_INGEST,
+     ROUTE_LOOKS_UP, "Remove an execution",
+     "Models that had learnt it forget it, and are trained anew.", NULL},
+    {"PATCH", "/v1/executions/{execution_id}", "changeExecutionById", TAG_MODELS,
+     patch_execution, NULL, &execution_json, &execution_phase_json, WORK_QUERY,
+     SCOPE_INGEST, ROUTE_MERGE_PATCH | ROUTE_LOOKS_UP, "Correct an execution",
+     "It gets other values by a merge patch (RFC 7396); its id and phase stay. Models "
+     "that "
+     "had learnt it are trained anew.",
      NULL},
     {"POST", "/v1/failures/recoveries", "recordRecovery", TAG_FAULT_TOLERANCE,
      post_recovery, &recovery_json, &recovery_answer_json, NULL, WORK_QUERY, SCOPE_INGEST,
@@ -69,18 +105,6 @@ const struct route history_routes[] = {
      "simultaneous and open failures are understood. mtbf_bayes_s is the mean time that "
      "decisions use: from the time at risk, the failures in it, and what the other hosts "
      "of the site teach.",
-     NULL},
-    {"GET", "/v1/load-samples", "listLoadSamples", TAG_LOAD, get_load_samples, NULL,
-     &load_samples_page_json, &load_samples_query_json, WORK_QUERY,
-     SCOPE_DECIDE | SCOPE_INGEST, 0, "List load samples",
-     "Load samples by observed_at, in pages; quick with resource_id.", NULL},
-    {"POST", "/v1/load-samples", "addLoadSamples", TAG_LOAD, post_load_samples,
-     &load_sample_json, &bulk_answer_json, NULL, WORK_QUERY, SCOPE_INGEST,
-     ROUTE_BULK | ROUTE_IDEMPOTENT_KEY, "Store load samples",
-     "Observations of resources and links; each has one measure at least. An object or "
-     "an array is stored whole or not at all; of NDJSON the good lines are stored and "
-     "the bad ones refused, each with its line. 201: all are stored; 200: some lines "
-     "were refused; 422: nothing is stored.",
      NULL},
     {"GET", "/v1/load-samples/aggregates", "getLoadAggregates", TAG_LOAD,
      get_load_aggregates, NULL, &load_aggregates_json, &load_aggregates_query_json,

@@ -4,50 +4,28 @@
 
 #include "service/route.h"
 
-/* Sorted by path, ended by {0}. */
+/* Sorted by path, ended by {0}. Those of the records themselves: records.h. */
 extern const struct route history_routes[];
-
-/* ---- checkpoint_logs.c - /v1/checkpoint-logs: checkpoints that were asked for. */
-
-extern const struct json_object checkpoint_log_json;
-extern const struct json_object checkpoint_logs_query_json;
-extern const struct json_object checkpoint_logs_page_json;
-
-/* POST /v1/checkpoint-logs (bulk): answers bulk_unique_answer_json of bulk.h. */
-handler_fn post_checkpoint_logs;
-
-/* GET /v1/checkpoint-logs */
-handler_fn get_checkpoint_logs;
 
 /* ---- executions.c - /v1/executions: observed runs of applications. */
 
-extern const struct json_object execution_json;
 extern const struct json_object sent_execution_json;    /* what is stored */
 extern const struct json_object executions_answer_json; /* and what that means */
-extern const struct json_object executions_query_json;
-extern const struct json_object executions_page_json;
+extern const struct json_object execution_phase_json;
 
 /* POST /v1/executions (bulk) */
 handler_fn post_executions;
 
-/* GET /v1/executions */
-handler_fn get_executions;
+/* PATCH and DELETE /v1/executions/{execution_id} */
+handler_fn patch_execution;
+handler_fn delete_execution;
 
-/* ---- failures.c - /v1/failures: when resources were down, and what that says. */
+/* ---- failures.c - below /v1/failures: who is up again, and what a history says. */
 
-extern const struct json_object failure_json;
-extern const struct json_object failures_query_json;
-extern const struct json_object failures_page_json;
 extern const struct json_object recovery_json;
 extern const struct json_object recovery_answer_json;
 extern const struct json_object failure_statistics_query_json;
 extern const struct json_object failure_statistics_json;
-
-/* POST /v1/failures (bulk): answers bulk_answer_json of bulk.h. */
-handler_fn post_failures;
-
-/* GET /v1/failures */
-handler_fn get_failures;
 
 /* POST /v1/failures/recoveries: a resource is up again. */
 handler_fn post_recovery;

@@ -2,9 +2,9 @@
 #include "handlers/prediction/loads.h"
 
 #include "handlers/common/decision.h"
-#include "handlers/history/load_samples.h"
 #include "service/clock.h"
 #include "service/metrics.h"
+#include "service/records/records.h"
 #include "service/service.h"
 #include "service/store_model.h"
 

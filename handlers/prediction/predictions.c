@@ -10,11 +10,11 @@
 
 #include "handlers/common/decision.h"
 #include "handlers/common/kinds.h"
-#include "handlers/history/load_samples.h"
 #include "handlers/model/model_core.h"
 #include "handlers/prediction/loads.h"
 #include "handlers/prediction/prediction_models.h"
 #include "handlers/prediction/prediction_remaining.h"
+#include "service/records/records.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -94,7 +94,7 @@ const struct json_object replicas_deleted_json = {
     deleted_rows};
 
 /* Everything about a replica is in its table. */
-static void check_replica(struct bulk_check *check, const void *item)
+static void check_replica(struct record_check *check, const void *item)
 {
     (void)check;
     (void)item;
@@ -103,16 +103,17 @@ static void check_replica(struct bulk_check *check, const void *item)
 enum error_code post_replicas(struct request *rq, const void *in, void *out)
 {
     struct db_session *db;
+    struct bulk_items given;
     const void *items;
     size_t count, stored;
 
-    TRY(bulk_accept(rq, in, sizeof(struct store_replica), check_replica, &items, &count,
-                    out));
+    TRY(bulk_accept(rq, in, sizeof(struct store_replica), check_replica, &given, out));
+    items = given.list;
+    count = given.count;
     TRY(request_db(rq, &db));
     TRY(store_replicas(db, rq->principal.tenant, items, count, &stored, rq->arena,
                        rq->err));
-    bulk_stored(rq, stored, out);
-    return OK;
+    return bulk_stored(rq, &given, &(struct record_stored){.stored = stored}, out);
 }
 
 enum error_code get_replicas(struct request *rq, const void *in, void *out)

@@ -2,6 +2,7 @@
 #include "handlers/stored/routes.h"
 
 #include "handlers/common/page.h"
+#include "handlers/common/removal.h"
 #include "handlers/pictures/pictures.h"
 #include "service/openapi.h"
 
@@ -31,6 +32,12 @@ struct decisions_query {
     struct page_query page;
     struct range_query range;
     const char *endpoint;
+};
+
+struct decisions_removal {
+    struct range_query range;
+    const char *route;
+    bool dry_run;
 };
 
 struct decisions_page {
@@ -65,6 +72,18 @@ static const struct json_field query_rows[] = {
 const struct json_object decisions_query_json = {
     "DecisionsQuery", "Which decisions, newest first", sizeof(struct decisions_query),
     query_rows};
+
+#define T struct decisions_removal
+static const struct json_field removal_rows[] = {
+    JSON_ID(T, route, 0, "Decisions of this endpoint only; default: of any"),
+    RANGE_ROWS(T),
+    DRY_RUN_ROW(T),
+    {0},
+};
+#undef T
+const struct json_object decisions_removal_json = {
+    "DecisionsRemoval", "Which decisions to remove, by when they were stored",
+    sizeof(struct decisions_removal), removal_rows};
 
 #define T struct store_decision
 #define INFO_ROWS                                                        \
@@ -171,6 +190,42 @@ enum error_code get_decision(struct request *rq, const void *in, void *out)
                ? picture_stored(rq, stored->request, stored->snapshot_document,
                                 stored->answer)
                : OK;
+}
+
+enum error_code delete_decision(struct request *rq, const void *in, void *out)
+{
+    struct db_session *db;
+
+    (void)in;
+    (void)out;
+    TRY(request_db(rq, &db));
+    TRY(store_decision_remove(db, rq->principal.tenant, rq->path_value[0], rq->err));
+    log_correction(rq, 1);
+    rq->reply->status = 204;
+    return OK;
+}
+
+enum error_code delete_decisions(struct request *rq, const void *in, void *out)
+{
+    const struct decisions_removal *query = rq->query;
+    struct removed_answer *answer = out;
+    struct db_session *db;
+    size_t removed;
+
+    (void)in;
+    TRY(range_check(&query->range, rq->err));
+    if (!query->route && isnan(query->range.from_at_s) && isnan(query->range.to_at_s))
+        return invalid(rq->err, "?/route", ITEM_REQUIRED,
+                       "say which decisions: route, from or to at least");
+    TRY(request_db(rq, &db));
+    TRY(store_decisions_remove(db, rq->principal.tenant, query->route,
+                               query->range.from_at_s, query->range.to_at_s,
+                               query->dry_run, &removed, &answer->more, rq->arena,
+                               rq->err));
+    answer->deleted = removed;
+    if (!query->dry_run)
+        log_correction(rq, removed);
+    return OK;
 }
 
 static bool was_cut(const struct store_decision *stored)

@@ -5,6 +5,7 @@
  */
 #include "handlers/stored/routes.h"
 
+#include "handlers/common/removal.h"
 #include "handlers/common/snapshot_json.h"
 #include "handlers/common/tags.h"
 #include "handlers/stored/failure_traces.h"
@@ -12,12 +13,22 @@
 #include "handlers/stored/workloads.h"
 
 const struct route stored_routes[] = {
+    {"DELETE", "/v1/decisions", "deleteDecisions", TAG_DECISIONS, delete_decisions, NULL,
+     &removed_answer_json, &decisions_removal_json, WORK_QUERY, SCOPE_INGEST, 0,
+     "Remove stored decisions",
+     "Those of an endpoint or of a range of time; 100,000 at most, and then `more` is "
+     "true. None is no failure.",
+     NULL},
     {"GET", "/v1/decisions", "listDecisions", TAG_DECISIONS, get_decisions, NULL,
      &decisions_page_json, &decisions_query_json, WORK_QUERY, SCOPE_DECIDE | SCOPE_INGEST,
      0, "List stored decisions",
      "The decisions whose requests said `store`, newest first, in pages, without their "
      "requests and answers.",
      NULL},
+    {"DELETE", "/v1/decisions/{decision_id}", "deleteDecision", TAG_DECISIONS,
+     delete_decision, NULL, NULL, NULL, WORK_QUERY, SCOPE_INGEST, 0,
+     "Remove a stored decision",
+     "With its request, its answer and all that it looked up.", NULL},
     {"GET", "/v1/decisions/{decision_id}", "getDecision", TAG_DECISIONS, get_decision,
      NULL, &stored_decision_json, NULL, WORK_QUERY, SCOPE_DECIDE | SCOPE_INGEST,
      ROUTE_ANSWERS_CHART, "Read a stored decision",

@@ -30,6 +30,11 @@ handler_fn get_decisions;
 /* GET /v1/decisions/{decision_id}: answers stored_decision_json. */
 handler_fn get_decision;
 
+/* DELETE /v1/decisions, and one */
+extern const struct json_object decisions_removal_json;
+handler_fn delete_decisions;
+handler_fn delete_decision;
+
 /* POST /v1/decisions/{decision_id}/replay: no body; answers replay_answer_json. */
 handler_fn post_decision_replay;
 

@@ -8,6 +8,7 @@
  */
 #include "service/maintenance.h"
 #include "service/migrate.h"
+#include "service/records/records.h"
 #include "service/store.h"
 
 #include <math.h>
@@ -45,16 +46,21 @@ static void check(enum error_code code, const struct error *err)
 static void *write_rows(void *context)
 {
     const struct writer *w = context;
-    struct arena *a = arena_create(SIZE_MAX);
+    struct arena *a = arena_create(SIZE_MAX), *rows = arena_create(SIZE_MAX);
     struct db_session *s = db_session_create(w->db, NULL, a);
     struct error err = {.code = OK};
+    struct record_stored stored;
 
     for (size_t i = 0; i < w->row_count; i += w->batch) {
         size_t count = w->row_count - i < w->batch ? w->row_count - i : w->batch;
 
-        check(store_load_samples(s, "bench", w->rows + i, count, &err), &err);
+        arena_reset(rows);
+        check(record_store(s, "bench", &load_sample_record, w->rows + i, count,
+                           RECORD_REFUSE, true, &stored, rows, &err),
+              &err);
     }
     db_session_close(s);
+    arena_close(rows);
     arena_close(a);
     return NULL;
 }
@@ -85,18 +91,23 @@ static void run(struct db *db, struct db_session *s, const struct load_sample *r
 
 static void read_back(struct db_session *s, struct arena *a)
 {
-    struct store_filter filter = {.resource_id = "host-17.example.org",
+    const struct load_sample like = {.resource_id = "host-17.example.org"};
+    struct record_filter which = {.like = &like,
+                                  .columns = 1, /* resource_id */
                                   .from_at_s = FIRST_AT_S,
                                   .to_at_s = FIRST_AT_S + ROWS / RESOURCES};
+    struct store_filter filter = {.resource_id = like.resource_id,
+                                  .from_at_s = which.from_at_s,
+                                  .to_at_s = which.to_at_s};
     struct store_page page = {NULL, 1000};
     const struct load_interval *intervals;
-    const struct load_sample *list;
+    const void *list;
     struct error err = {.code = OK};
     size_t count;
     double start_s = now_s();
 
-    check(store_load_samples_read(s, "bench", &filter, &page, &list, &count, &page.token,
-                                  a, &err),
+    check(record_read(s, "bench", &load_sample_record, &which, &page, &list, &count,
+                      &page.token, a, &err),
           &err);
     printf("a page of %zu: %.1f ms\n", count, (now_s() - start_s) * 1e3);
     start_s = now_s();

@@ -30,7 +30,7 @@ async function main() {
     const first = s.need("page", (await api.listFailures({ query })).data);
     const second = s.need("second page", (await api.listFailures(
         { query: { ...query, page_token: first.next_page_token } })).data);
-    s.expect("pages", [first.failures.length, second.failures.length, second.next_page_token],
+    s.expect("pages", [first.items.length, second.items.length, second.next_page_token],
         [2, 1, undefined]);
 
     const path = { snapshot_id: s.name };

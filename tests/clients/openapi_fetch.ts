@@ -32,7 +32,7 @@ async function main() {
     const first = s.need("page", (await api.GET("/v1/failures", { params: { query } })).data);
     const second = s.need("second page", (await api.GET("/v1/failures", { params: { query:
         { ...query, page_token: first.next_page_token } } })).data);
-    s.expect("pages", [first.failures.length, second.failures.length, second.next_page_token],
+    s.expect("pages", [first.items.length, second.items.length, second.next_page_token],
         [2, 1, undefined]);
 
     const path = { snapshot_id: s.name };

@@ -41,7 +41,7 @@ async function main() {
         { ...query, page_token: first.data.next_page_token });
     if (second.status !== 200)
         return s.expect("second page", second.status, 200);
-    s.expect("pages", [first.data.failures.length, second.data.failures.length,
+    s.expect("pages", [first.data.items.length, second.data.items.length,
         second.data.next_page_token], [2, 1, undefined]);
 
     const made = await api.replaceSnapshot(s.name, s.snapshot);
