@@ -514,7 +514,7 @@ TEST_CASE("decisions come back byte for byte, newest first", "[store][db]")
         store_decision d{};
         std::string id = "01234567-89ab-cdef-0123-45678901234" + std::to_string(i);
         d.decision_id = id.c_str();
-        d.route = i % 2 ? "/v1/placements" : nasty;
+        d.endpoint = i % 2 ? "/v1/placements" : nasty;
         d.algorithm = i == 0 ? nullptr : nasty;
         d.status = "feasible";
         d.seed = 9007199254740991;
