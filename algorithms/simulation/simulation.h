@@ -479,6 +479,9 @@ struct sim_summary {
 
 struct sim_summary sim_summarise(const double *values, size_t count);
 
+/* Likewise of values[0], values[step], values[2 * step] ... */
+struct sim_summary sim_summarise_every(const double *values, size_t count, size_t step);
+
 /* Every metric over the runs; `out` has SIM_METRIC_COUNT elements. */
 void sim_aggregate(const struct sim_metrics *runs, size_t run_count,
                    struct sim_summary *out);

@@ -48,14 +48,19 @@ static void end(struct sim_summary *all)
         all->mean = (double)NAN;
 }
 
-struct sim_summary sim_summarise(const double *values, size_t count)
+struct sim_summary sim_summarise_every(const double *values, size_t count, size_t step)
 {
     struct sim_summary all = {0};
 
     for (size_t i = 0; i < count; i++)
-        add(&all, values[i]);
+        add(&all, values[i * step]);
     end(&all);
     return all;
+}
+
+struct sim_summary sim_summarise(const double *values, size_t count)
+{
+    return sim_summarise_every(values, count, 1);
 }
 
 void sim_aggregate(const struct sim_metrics *runs, size_t run_count,

@@ -1,0 +1,14 @@
+/* experiment.h - the experiments of simulations, played for a request. */
+#ifndef GRIDPLAN_EXPERIMENT_H
+#define GRIDPLAN_EXPERIMENT_H
+
+#include "algorithms/simulation/experiment.h"
+#include "service/route.h"
+
+/* Plays it within rq->budget, keeps rq->progress up to date, and leaves games that have
+ * ended in rq->parts; those that are there are not played again. Fills `budget`, `game`,
+ * `scratch` and `owner` of *in, which must last as long as *out. */
+enum error_code simulation_experiment(struct request *rq, struct experiment_in *in,
+                                      struct experiment *out);
+
+#endif
