@@ -247,6 +247,15 @@ TEST_CASE("games of co-allocation that are kept are not played again either",
     check_kept_with_rows(a, body, 2);
 }
 
+TEST_CASE("runs of phases that are kept are not played again either",
+          "[simulations][api]")
+{
+    api a;
+    json want = check_kept(a, file_json("simulation-multi_phase.json"), 1);
+    CHECK(want["results"].size() == 5);
+    CHECK(want["results"][0]["mean_s"] > 0);
+}
+
 TEST_CASE("the hand-computed day of three jobs is what the service says",
           "[simulations][api]")
 {
