@@ -271,3 +271,19 @@ TEST_CASE("what cannot be used of an earlier owner is played again", "[experimen
         CHECK(t.played == std::vector<std::pair<size_t, size_t>>{{0, 0}, {0, 1}});
     }
 }
+
+TEST_CASE("rows rank by their keys, then by name", "[experiment]")
+{
+    const double nan = std::nan("");
+    const char *names[] = {"d", "c", "b", "a", "e"};
+    const double values[] = {5, 0, 1, 9, 0, 7, 5, 0, 1, 5, 0, 0, 5, 0, nan};
+    const experiment_key keys[] = {{0, true}, {2, false}};
+    size_t order[5];
+
+    experiment_rank(values, 5, 3, keys, 2, names, order);
+    CHECK(std::vector<size_t>(order, order + 4) == std::vector<size_t>{1, 3, 2, 0});
+    CHECK(order[4] == 4); // not known: by name
+    experiment_rank(values, 2, 3, keys + 1, 1, names, order);
+    CHECK(order[0] == 0);
+    experiment_rank(values, 0, 3, keys, 2, names, order);
+}

@@ -135,6 +135,7 @@ static enum error_code play_game(struct playing *p, size_t label)
         .scratch = in->scratch,
         .run_figures = run_figures,
         .figures = run_figures + label * e->figure_count,
+        .events_before = e->event_count,
     };
     if (!find_game(p)) {
         p->game.is_cut = budget_spent(&p->budget); /* short games never ask */
@@ -187,4 +188,41 @@ struct sim_summary experiment_summary(const struct experiment *e, size_t label,
 {
     return sim_summarise_every(&e->figures[label * e->figure_count + figure],
                                e->runs_done, e->in->label_count * e->figure_count);
+}
+
+/* ---- ranks ---- */
+
+struct ranking {
+    const double *values;
+    size_t figure_count;
+    const struct experiment_key *keys;
+    size_t key_count;
+    const char *const *names;
+};
+
+static bool ranks_before(const struct ranking *r, size_t a, size_t b)
+{
+    for (size_t k = 0; k < r->key_count; k++) {
+        double x = r->values[a * r->figure_count + r->keys[k].figure];
+        double y = r->values[b * r->figure_count + r->keys[k].figure];
+
+        if (x < y || x > y)
+            return (x > y) == r->keys[k].more_is_better;
+    }
+    return strcmp(r->names[a], r->names[b]) < 0;
+}
+
+void experiment_rank(const double *values, size_t count, size_t figure_count,
+                     const struct experiment_key *keys, size_t key_count,
+                     const char *const *names, size_t *order)
+{
+    struct ranking r = {values, figure_count, keys, key_count, names};
+
+    for (size_t i = 0; i < count; i++) {
+        size_t at = i;
+
+        for (; at > 0 && ranks_before(&r, i, order[at - 1]); at--)
+            order[at] = order[at - 1];
+        order[at] = i;
+    }
 }

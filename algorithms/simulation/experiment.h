@@ -40,6 +40,7 @@ struct experiment_game {
     double *figures;               /* to be filled: [figure], of all: [label][figure] */
     bool is_cut;                   /* to be said: it was not ended, and does not count */
     struct sim_progress progress;  /* to be kept: also asked when the budget is */
+    uint64_t events_before;        /* of all games before this one */
     struct experiment_bytes rest;  /* for a later owner, besides figures; stays until the
                                       next game */
 };
@@ -97,5 +98,17 @@ double experiment_figure(const struct experiment *e, size_t run, size_t label,
 /* Over the complete runs in which it is known. */
 struct sim_summary experiment_summary(const struct experiment *e, size_t label,
                                       size_t figure);
+
+/* What decides between two: a figure. */
+struct experiment_key {
+    size_t figure;
+    bool more_is_better;
+};
+
+/* Positions of `count` rows values[count][figure_count], best first: by the first key in
+ * which they differ, then by name. */
+void experiment_rank(const double *values, size_t count, size_t figure_count,
+                     const struct experiment_key *keys, size_t key_count,
+                     const char *const *names, size_t *order);
 
 #endif
