@@ -256,6 +256,45 @@ TEST_CASE("runs of phases that are kept are not played again either",
     CHECK(want["results"][0]["mean_s"] > 0);
 }
 
+TEST_CASE("policies of a log that are kept are not played again either",
+          "[simulations][api]")
+{
+    api a;
+    kept_play whole, rest;
+    json body = {
+        {"kind", "queue"},       {"processors", 16}, {"policies", {"easy", "fcfs"}},
+        {"per_job", true},       {"as_swf", true},   {"jobs", json::array()},
+        {"cut_at_request", true}};
+    for (int i = 0; i < 60; i++)
+        body["jobs"].push_back({{"submit_s", 20 * i},
+                                {"processors", 1 + i * 37 % 17}, // some never fit
+                                {"run_s", 60 + i * 7919 % 1500},
+                                {"requested_s", 60 + i * 7919 % 1000}});
+    json want = comparable(whole.run(a.handle(), body, {}, false));
+    CHECK(want["never_fit_count"] > 0);
+    CHECK(want["results"][0]["jobs"].size() == 60);
+    REQUIRE(whole.left.size() == 2);
+    CHECK(whole.progress.ratio == 1);
+    CHECK(whole.progress.event_count == 240);
+    CHECK(want == comparable(json::parse(a.post("/v1/simulations", body.dump()).body)));
+
+    // With both nothing is played, with one the other.
+    CHECK(comparable(rest.run(a.handle(), body, whole.left, true)) == want);
+    CHECK(rest.left.empty());
+    std::vector<store_part> some(whole.left.begin(), whole.left.begin() + 1);
+    json cut = rest.run(a.handle(), body, some, true);
+    CHECK(cut["status"] == "cut");
+    CHECK(cut["ranking"] == json::array({"easy"}));
+    CHECK(comparable(rest.run(a.handle(), body, some, false)) == want);
+    REQUIRE(rest.left.size() == 1);
+    CHECK(rest.left[0].number == 1);
+
+    // What is damaged is played again.
+    some[0].content.length -= 8;
+    CHECK(comparable(rest.run(a.handle(), body, some, false)) == want);
+    CHECK(rest.left.size() == 2);
+}
+
 TEST_CASE("the hand-computed day of three jobs is what the service says",
           "[simulations][api]")
 {

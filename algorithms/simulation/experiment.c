@@ -88,11 +88,11 @@ static bool find_game(struct playing *p)
         return false;
     data = content.data;
     memcpy(&head, data, sizeof(head));
+    memcpy(p->game.figures, data + sizeof(head), figures_length(p));
     rest = (struct experiment_bytes){data + length, content.length - length};
     if (head.mark != p->mark ||
         !(in->take ? in->take(in->context, &p->game, rest) : rest.length == 0))
         return false;
-    memcpy(p->game.figures, data + sizeof(head), figures_length(p));
     p->game.progress.events = head.event_count;
     return true;
 }

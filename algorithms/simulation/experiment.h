@@ -48,8 +48,8 @@ struct experiment_game {
 /* Plays a game. What fails ends the experiment. */
 typedef enum error_code experiment_play_fn(void *context, struct experiment_game *game);
 
-/* Takes the rest of a game that an earlier owner has ended; false: it is none of this
- * program's, the game is played. */
+/* Takes the rest of a game that an earlier owner has ended, beside its figures; false: it
+ * is none of this program's, the game is played. */
 typedef bool experiment_take_fn(void *context, const struct experiment_game *game,
                                 struct experiment_bytes rest);
 
