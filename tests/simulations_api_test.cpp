@@ -198,6 +198,9 @@ json check_kept(api &a, json body, size_t games_per_run)
         json cut = rest.run(a.handle(), body, some, true);
         CHECK(cut["runs_done"] == count / games_per_run);
         CHECK(cut["status"] == "cut");
+        CHECK(joined(cut["warnings"])
+                  .find("when " + std::to_string(count / games_per_run) +
+                        " of 3 runs were complete") != std::string::npos);
         CHECK(comparable(rest.run(a.handle(), body, some, false)) == want);
         REQUIRE(rest.left.size() == 3 * games_per_run - count);
         CHECK(rest.left[0].number == count);
@@ -285,6 +288,8 @@ TEST_CASE("policies of a log that are kept are not played again either",
     json cut = rest.run(a.handle(), body, some, true);
     CHECK(cut["status"] == "cut");
     CHECK(cut["ranking"] == json::array({"easy"}));
+    CHECK(joined(cut["warnings"]).find("when 1 of 2 policies were done") !=
+          std::string::npos);
     CHECK(comparable(rest.run(a.handle(), body, some, false)) == want);
     REQUIRE(rest.left.size() == 1);
     CHECK(rest.left[0].number == 1);

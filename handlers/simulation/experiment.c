@@ -47,3 +47,15 @@ enum error_code simulation_experiment(struct request *rq, struct experiment_in *
     in->owner = NULL;
     return code;
 }
+
+enum error_code simulation_warn_cut(struct request *rq, const struct experiment *played,
+                                    const char *what, struct decision_answer *out)
+{
+    if (!played->is_cut)
+        return OK;
+    return decision_warn(rq, out,
+                         "time_limit: the time was up, or the simulation was cancelled, "
+                         "when %zu of %zu %s; with Prefer: respond-async it may take "
+                         "longer",
+                         played->runs_done, played->in->run_count, what);
+}

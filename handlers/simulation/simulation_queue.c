@@ -747,7 +747,7 @@ static enum error_code warn_input(struct playing *p)
 }
 
 /* Of what came out. */
-static enum error_code warn_outcome(struct playing *p, bool is_cut)
+static enum error_code warn_outcome(struct playing *p)
 {
     uint64_t rest = 0;
 
@@ -759,12 +759,6 @@ static enum error_code warn_outcome(struct playing *p, bool is_cut)
             "truncated: by_user has its first %llu users, and a row for the "
             "others, see /table_rows_max",
             (unsigned long long)p->body->table_rows_max));
-    if (is_cut)
-        TRY(decision_warn(p->rq, &p->answer->decision,
-                          "time_limit: the time was up, or the simulation was "
-                          "cancelled, when %zu of %zu policies were done; with "
-                          "Prefer: respond-async it may take longer",
-                          p->answer->result_count, p->policy_count));
     return OK;
 }
 
@@ -909,7 +903,8 @@ static enum error_code play(struct playing *p)
     p->answer->name = p->body->name;
     p->answer->processors = p->in.processors;
     p->answer->job_count = p->in.job_count;
-    TRY(warn_outcome(p, played.is_cut));
+    TRY(warn_outcome(p));
+    TRY(simulation_warn_cut(p->rq, &played, "policies were done", &p->answer->decision));
     rank(p, &played);
     decision_end(p->rq, "simulation",
                  played.is_cut                                  ? DECISION_CUT

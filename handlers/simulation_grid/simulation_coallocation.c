@@ -450,6 +450,7 @@ enum error_code simulate_coallocation(struct request *rq, const void *in, void *
     p->results = NEW(rq->arena, struct policy_answer, p->setting.policy_count);
     experiment.label_count = p->setting.policy_count;
     TRY(simulation_experiment(rq, &experiment, &played));
+    TRY(simulation_warn_cut(rq, &played, "runs were complete", &answer->decision));
     fill_answer(p, &played, answer);
     return OK;
 }

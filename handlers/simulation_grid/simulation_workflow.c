@@ -291,6 +291,7 @@ enum error_code simulate_workflows(struct request *rq, const void *in, void *out
     p->results = NEW(rq->arena, struct label_answer, p->setting.label_count);
     experiment.label_count = p->setting.label_count;
     TRY(simulation_experiment(rq, &experiment, &played));
+    TRY(simulation_warn_cut(rq, &played, "runs were complete", &answer->decision));
     fill_answer(p, &played, answer);
     return OK;
 }
