@@ -21,13 +21,14 @@ struct short_preset {
     sim_metrics mean(const bound_policy &p, uint64_t seeds)
     {
         std::vector<sim_metrics> runs;
-        sim_summary all[SIM_METRIC_COUNT];
         sim_metrics m{};
         for (uint64_t seed = 1; seed <= seeds; seed++)
             runs.push_back(run_scenario(s, p, seed, a).metrics);
-        sim_aggregate(runs.data(), runs.size(), all);
         for (size_t i = 0; i < SIM_METRIC_COUNT; i++)
-            reinterpret_cast<double *>(&m)[i] = all[i].mean;
+            reinterpret_cast<double *>(&m)[i] =
+                sim_summarise_every(reinterpret_cast<double *>(runs.data()) + i,
+                                    runs.size(), SIM_METRIC_COUNT)
+                    .mean;
         return m;
     }
 };

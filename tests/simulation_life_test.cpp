@@ -514,36 +514,13 @@ TEST_CASE("means and variances follow simulator.md 12", "[simulation]")
     CHECK(sim_summarise(with_gaps, 4).mean == 2);
 }
 
-TEST_CASE("every metric is aggregated", "[simulation]")
+TEST_CASE("metrics are named by their table", "[simulation]")
 {
-    sim_metrics runs[2] = {};
-    sim_summary all[SIM_METRIC_COUNT];
-    runs[0].jobs_done = 2;
-    runs[1].jobs_done = 4;
-    runs[0].simulated_s = 8;
-    sim_aggregate(runs, 2, all);
-    CHECK(all[SIM_METRIC_jobs_done].mean == 3);
-    CHECK(all[SIM_METRIC_simulated_s].mean == 4);
+    double values[] = {2, 100, 4, 200, 9, 300};
+    CHECK(sim_summarise_every(values, 3, 2).mean == 5);
+    CHECK(sim_summarise_every(values + 1, 2, 2).mean == 150);
     CHECK(std::string(sim_metric_rows[SIM_METRIC_jobs_done].name) == "jobs_done");
     CHECK(sim_metric_rows[SIM_METRIC_COUNT].name == nullptr);
-}
-
-TEST_CASE("labels rank by jobs done, then lost, then name", "[simulation]")
-{
-    const char *labels[] = {"d", "c", "b", "a"};
-    sim_metrics m[4] = {};
-    sim_summary all[4][SIM_METRIC_COUNT];
-    const sim_summary *summaries[4];
-    size_t order[4];
-    double done[] = {5, 9, 5, 5}, lost[] = {1, 7, 1, 0};
-    for (size_t i = 0; i < 4; i++) {
-        m[i].jobs_done = done[i];
-        m[i].jobs_lost = lost[i];
-        sim_aggregate(&m[i], 1, all[i]);
-        summaries[i] = all[i];
-    }
-    sim_rank(labels, summaries, 4, order);
-    CHECK(std::vector<size_t>(order, order + 4) == std::vector<size_t>{1, 3, 2, 0});
 }
 
 TEST_CASE("a star by links and routes is the short form", "[simulation][property]")

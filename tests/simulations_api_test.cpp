@@ -172,34 +172,132 @@ TEST_CASE("runs that are kept are not played again, and the answer is the same",
     CHECK(rest.left.size() == 1);
 }
 
+namespace
+{
+// Three runs, whose games are kept, and not played again by who has them. Returns the
+// answer.
+json check_kept(api &a, json body, size_t games_per_run)
+{
+    kept_play whole, rest;
+    body["runs"] = 3;
+    json want = comparable(whole.run(a.handle(), body, {}, false));
+    CHECK(want["runs_done"] == 3);
+    REQUIRE(whole.left.size() == 3 * games_per_run);
+    CHECK(whole.progress.ratio == 1);
+    CHECK(want == comparable(json::parse(a.post("/v1/simulations", body.dump()).body)));
+
+    // With all of them nothing is played: a simulation that is cancelled is complete.
+    CHECK(comparable(rest.run(a.handle(), body, whole.left, true)) == want);
+    CHECK(rest.left.empty());
+    CHECK(rest.progress.run_count == 3);
+
+    // With some, what is missing is played.
+    for (size_t count = 1; count < 3 * games_per_run; count++) {
+        std::vector<store_part> some(whole.left.begin(),
+                                     whole.left.begin() + (long)count);
+        json cut = rest.run(a.handle(), body, some, true);
+        CHECK(cut["runs_done"] == count / games_per_run);
+        CHECK(cut["status"] == "cut");
+        CHECK(joined(cut["warnings"])
+                  .find("when " + std::to_string(count / games_per_run) +
+                        " of 3 runs were complete") != std::string::npos);
+        CHECK(comparable(rest.run(a.handle(), body, some, false)) == want);
+        REQUIRE(rest.left.size() == 3 * games_per_run - count);
+        CHECK(rest.left[0].number == count);
+    }
+    return want;
+}
+
+// Rows of the first run are not kept: it is played again.
+void check_kept_with_rows(api &a, json body, size_t games_per_run)
+{
+    kept_play whole, rest;
+    body["runs"] = 3;
+    json want = comparable(whole.run(a.handle(), body, {}, false));
+    CHECK(whole.left.size() == 2 * games_per_run);
+    CHECK(comparable(rest.run(a.handle(), body, whole.left, false)) == want);
+    CHECK(rest.left.empty());
+}
+} // namespace
+
 TEST_CASE("games of workflows that are kept are not played again either",
           "[simulations][api]")
 {
     api a;
     json body = file_json("simulation-workflow-given.json");
-    kept_play whole, rest;
-    body["runs"] = 3;
     body["per_workflow"] = false;
     body.erase("algorithm"); // the three that are compared without
-    json want = comparable(whole.run(a.handle(), body, {}, false));
-    size_t labels = want["results"].size();
-    REQUIRE(labels >= 2);
-    REQUIRE(whole.left.size() == 3 * labels);
+    json want = check_kept(a, body, 3);
     CHECK(want["results"][0]["figures"]["mean_makespan_s"]["mean"] > 0);
+    body["per_workflow"] = true;
+    check_kept_with_rows(a, body, 3);
+}
+
+TEST_CASE("games of co-allocation that are kept are not played again either",
+          "[simulations][api]")
+{
+    api a;
+    json body = file_json("simulation-coallocation.json");
+    body["job_count"] = 20;
+    body["policies"] = {"close_to_files", "worst_fit"};
+    json want = check_kept(a, body, 2);
+    CHECK(want["job_count"] == 20);
+    uint64_t jobs = 0;
+    for (auto &size : want["results"][1]["sizes"])
+        jobs += size["job_count"].get<uint64_t>();
+    CHECK(jobs == 60);
+    body["per_job"] = true;
+    check_kept_with_rows(a, body, 2);
+}
+
+TEST_CASE("runs of phases that are kept are not played again either",
+          "[simulations][api]")
+{
+    api a;
+    json want = check_kept(a, file_json("simulation-multi_phase.json"), 1);
+    CHECK(want["results"].size() == 5);
+    CHECK(want["results"][0]["mean_s"] > 0);
+}
+
+TEST_CASE("policies of a log that are kept are not played again either",
+          "[simulations][api]")
+{
+    api a;
+    kept_play whole, rest;
+    json body = {
+        {"kind", "queue"},       {"processors", 16}, {"policies", {"easy", "fcfs"}},
+        {"per_job", true},       {"as_swf", true},   {"jobs", json::array()},
+        {"cut_at_request", true}};
+    for (int i = 0; i < 60; i++)
+        body["jobs"].push_back({{"submit_s", 20 * i},
+                                {"processors", 1 + i * 37 % 17}, // some never fit
+                                {"run_s", 60 + i * 7919 % 1500},
+                                {"requested_s", 60 + i * 7919 % 1000}});
+    json want = comparable(whole.run(a.handle(), body, {}, false));
+    CHECK(want["never_fit_count"] > 0);
+    CHECK(want["results"][0]["jobs"].size() == 60);
+    REQUIRE(whole.left.size() == 2);
+    CHECK(whole.progress.ratio == 1);
+    CHECK(whole.progress.event_count == 240);
+    CHECK(want == comparable(json::parse(a.post("/v1/simulations", body.dump()).body)));
+
+    // With both nothing is played, with one the other.
     CHECK(comparable(rest.run(a.handle(), body, whole.left, true)) == want);
     CHECK(rest.left.empty());
-    std::vector<store_part> some(whole.left.begin(),
-                                 whole.left.begin() + (long)labels + 1);
-    CHECK(rest.run(a.handle(), body, some, true)["runs_done"] == 1);
+    std::vector<store_part> some(whole.left.begin(), whole.left.begin() + 1);
+    json cut = rest.run(a.handle(), body, some, true);
+    CHECK(cut["status"] == "cut");
+    CHECK(cut["ranking"] == json::array({"easy"}));
+    CHECK(joined(cut["warnings"]).find("when 1 of 2 policies were done") !=
+          std::string::npos);
     CHECK(comparable(rest.run(a.handle(), body, some, false)) == want);
-    CHECK(rest.left.size() == 2 * labels - 1);
+    REQUIRE(rest.left.size() == 1);
+    CHECK(rest.left[0].number == 1);
 
-    // Rows of the first run are not kept: it is played again.
-    body["per_workflow"] = true;
-    want = comparable(whole.run(a.handle(), body, {}, false));
-    CHECK(whole.left.size() == 2 * labels);
-    CHECK(comparable(rest.run(a.handle(), body, whole.left, false)) == want);
-    CHECK(rest.left.empty());
+    // What is damaged is played again.
+    some[0].content.length -= 8;
+    CHECK(comparable(rest.run(a.handle(), body, some, false)) == want);
+    CHECK(rest.left.size() == 2);
 }
 
 TEST_CASE("the hand-computed day of three jobs is what the service says",

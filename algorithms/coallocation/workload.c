@@ -175,6 +175,11 @@ static void draw_job(const struct co_workload_in *in, const struct stream *s,
         draw_sites(d, order, in->site_count, size->components, &job->sites, a);
 }
 
+size_t co_workload_job_count(const struct co_workload_in *in)
+{
+    return in->job_count ? in->job_count : streams[in->kind].job_count;
+}
+
 enum error_code co_workload_draw(const struct co_workload_in *in,
                                  const struct co_sim_job **jobs, size_t *count,
                                  struct arena *a)
@@ -190,7 +195,7 @@ enum error_code co_workload_draw(const struct co_workload_in *in,
     double gap_s = isnan(in->mean_gap_s)
                        ? 1 / co_workload_rate_per_s(in->kind, in->capacity)
                        : in->mean_gap_s;
-    size_t wanted = in->job_count ? in->job_count : s->job_count;
+    size_t wanted = co_workload_job_count(in);
     struct co_sim_job *list = NEW(a, struct co_sim_job, wanted);
     size_t *order = NEW(a, size_t, in->site_count);
     double now_s = 0;

@@ -57,6 +57,9 @@ struct co_workload_in {
     uint64_t seed;
 };
 
+/* Jobs of a stream. */
+size_t co_workload_job_count(const struct co_workload_in *in);
+
 /* Draws a stream. The same seed gives the same jobs for every policy. */
 enum error_code co_workload_draw(const struct co_workload_in *in,
                                  const struct co_sim_job **jobs, size_t *count,

@@ -335,8 +335,7 @@ static enum error_code run_policy(struct sim *sim, const struct plan_sim_policy 
 }
 
 /* Remade policies run first: the others meet the epochs of the first of them. */
-static enum error_code run_all(struct sim *sim, double *time_s, double *expected_s,
-                               size_t *moves)
+static enum error_code run_all(struct sim *sim, struct plan_sim_run *played)
 {
     const struct plan_sim_in *in = sim->in;
     bool any = false;
@@ -344,12 +343,14 @@ static enum error_code run_all(struct sim *sim, double *time_s, double *expected
     for (int pass = 0; pass < 2; pass++) {
         for (size_t p = 0; p < in->policy_count && !sim->stopped; p++) {
             bool remade = in->policies[p].mode == PLAN_SIM_REMADE;
+            size_t moves = 0;
 
             if (remade != (pass == 0))
                 continue;
             any = any || remade;
-            TRY(run_policy(sim, &in->policies[p], &time_s[p], &moves[p]));
-            expected_s[p] = sim->expected_s;
+            TRY(run_policy(sim, &in->policies[p], &played[p].time_s, &moves));
+            played[p].expected_s = sim->expected_s;
+            played[p].move_count = (double)moves;
         }
         if (pass == 0 && !any && in->redraw == PLAN_REDRAW_INTERVAL) {
             double reference_s;
@@ -362,89 +363,66 @@ static enum error_code run_all(struct sim *sim, double *time_s, double *expected
     return OK;
 }
 
+enum error_code plan_simulate(const struct plan_sim_in *in, size_t run,
+                              struct plan_sim_run *played, bool *is_cut, struct arena *a,
+                              struct error *err)
+{
+    struct sim sim = {.in = in, .run = run, .arena = a, .err = err};
+
+    TRY(make_run(&sim));
+    TRY(run_all(&sim, played));
+    *is_cut = sim.stopped;
+    return OK;
+}
+
 /* ---- all runs ---- */
 
-/* Sums of one policy. */
-struct tally {
-    double time_s, expected_s, ratio, min_s, max_s;
-    size_t moves, wins;
-};
-
-static void add_run(struct tally *tally, size_t policies, const double *time_s,
-                    const double *expected_s, const size_t *moves)
+static void add_run(const struct plan_sim_run *played, size_t policies,
+                    struct plan_sim_result *sums)
 {
     size_t best = 0;
 
     for (size_t p = 1; p < policies; p++)
-        if (time_s[p] < time_s[best])
+        if (played[p].time_s < played[best].time_s)
             best = p;
     for (size_t p = 0; p < policies; p++) {
-        struct tally *t = &tally[p];
+        struct plan_sim_result *t = &sums[p];
+        double time_s = played[p].time_s;
 
-        t->min_s = t->time_s > 0 ? fmin(t->min_s, time_s[p]) : time_s[p];
-        t->max_s = fmax(t->max_s, time_s[p]);
-        t->time_s += time_s[p];
-        t->expected_s += expected_s[p];
-        t->ratio += time_s[p] / time_s[best];
-        t->moves += moves[p];
+        t->min_s = t->mean_s > 0 ? fmin(t->min_s, time_s) : time_s;
+        t->max_s = fmax(t->max_s, time_s);
+        t->mean_s += time_s;
+        t->expected_mean_s += played[p].expected_s;
+        t->mean_ratio += time_s / played[best].time_s;
+        t->mean_moves += played[p].move_count;
         t->wins += p == best ? 1U : 0U;
     }
 }
 
-static struct plan_sim_result result_of(const struct tally *tally, const double *time_s,
-                                        size_t runs)
+/* Of the sums; `played` are those of the policy, `step` apart. */
+static void end_result(const struct plan_sim_run *played, size_t runs, size_t step,
+                       struct plan_sim_result *r)
 {
-    double n = (double)runs, mean_s = tally->time_s / n, squares = 0;
+    double n = (double)runs, squares = 0;
 
-    for (size_t i = 0; i < runs; i++)
-        squares += (time_s[i] - mean_s) * (time_s[i] - mean_s);
-    return (struct plan_sim_result){
-        .mean_s = mean_s,
-        .sd_s = runs > 1 ? sqrt(squares / (n - 1)) : (double)NAN,
-        .min_s = tally->min_s,
-        .max_s = tally->max_s,
-        .expected_mean_s = tally->expected_s / n,
-        .mean_ratio = tally->ratio / n,
-        .mean_moves = (double)tally->moves / n,
-        .wins = tally->wins,
-    };
-}
+    r->mean_s /= n;
+    r->expected_mean_s /= n;
+    r->mean_ratio /= n;
+    r->mean_moves /= n;
+    for (size_t i = 0; i < runs; i++) {
+        double off_s = played[i * step].time_s - r->mean_s;
 
-static enum error_code one_run(const struct plan_sim_in *in, size_t run, double *time_s,
-                               double *expected_s, size_t *moves, bool *complete,
-                               struct error *err)
-{
-    struct sim sim = {.in = in, .run = run, .arena = in->run_arena, .err = err};
-    enum error_code code = make_run(&sim);
-
-    if (code == OK)
-        code = run_all(&sim, time_s, expected_s, moves);
-    *complete = code == OK && !sim.stopped;
-    arena_reset(in->run_arena);
-    return code;
-}
-
-enum error_code plan_simulate(const struct plan_sim_in *in, struct plan_sim_out *out,
-                              struct arena *a, struct error *err)
-{
-    size_t n = in->policy_count, done = 0;
-    struct plan_sim_result *results = NEW(a, struct plan_sim_result, n);
-    struct tally *tally = NEW(a, struct tally, n);
-    double *all_s = NEW(a, double, n * in->run_count);
-    double *time_s = NEW(a, double, n), *expected_s = NEW(a, double, n);
-    size_t *moves = NEW(a, size_t, n);
-
-    for (bool complete; done < in->run_count; done++) {
-        memset(moves, 0, n * sizeof(moves[0]));
-        TRY(one_run(in, done, time_s, expected_s, moves, &complete, err));
-        if (!complete)
-            break;
-        add_run(tally, n, time_s, expected_s, moves);
-        for (size_t p = 0; p < n; p++)
-            all_s[p * in->run_count + done] = time_s[p];
+        squares += off_s * off_s;
     }
-    for (size_t p = 0; p < n && done; p++)
-        results[p] = result_of(&tally[p], all_s + p * in->run_count, done);
-    *out = (struct plan_sim_out){results, all_s, done};
-    return OK;
+    r->sd_s = runs > 1 ? sqrt(squares / (n - 1)) : (double)NAN;
+}
+
+void plan_sim_summarise(const struct plan_sim_run *played, size_t runs, size_t policies,
+                        struct plan_sim_result *results)
+{
+    memset(results, 0, policies * sizeof(results[0]));
+    for (size_t i = 0; i < runs; i++)
+        add_run(played + i * policies, policies, results);
+    for (size_t p = 0; p < policies; p++)
+        end_result(played + p, runs, policies, &results[p]);
 }

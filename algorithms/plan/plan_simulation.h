@@ -73,16 +73,33 @@ struct plan_sim_in {
     enum plan_redraw redraw;
     const struct plan_sim_policy *policies;
     size_t policy_count;  /* >= 1 */
-    size_t run_count;     /* >= 1 */
     const double *option; /* of plan_common_params, bound */
     const struct policy *scheduler;
     const double *scheduler_param;
     uint64_t seed;
     struct budget *budget;
-    struct arena *run_arena; /* emptied after each run */
-    struct arena *scratch;   /* emptied after each question to the scheduler */
+    struct arena *scratch; /* emptied after each question to the scheduler */
 };
 
+/* Figures of a policy in a run: name, meaning. */
+#define PLAN_SIM_FIGURES(X)                                        \
+    X(time_s, "Time of the application")                           \
+    X(expected_s, "What was predicted at the start; NAN: nothing") \
+    X(move_count, "Moves")
+struct plan_sim_run {
+#define X(name, doc) double name;
+    PLAN_SIM_FIGURES(X)
+#undef X
+};
+
+/* Plays run number `run`, with grids and loads of its own, under every policy. Fills
+ * played[policy_count]; *is_cut: the budget ended, nothing else counts. The memory in the
+ * arena may go afterwards. Errors: as plan_decide(). */
+enum error_code plan_simulate(const struct plan_sim_in *in, size_t run,
+                              struct plan_sim_run *played, bool *is_cut, struct arena *a,
+                              struct error *err);
+
+/* One policy over the runs. */
 struct plan_sim_result {
     double mean_s, sd_s; /* total time over the runs; sd NAN with one run */
     double min_s, max_s;
@@ -92,14 +109,8 @@ struct plan_sim_result {
     size_t wins; /* runs in which no policy before it was as fast, none after faster */
 };
 
-struct plan_sim_out {
-    const struct plan_sim_result *results; /* of each policy */
-    const double *time_s;                  /* [policy * run_count + run] */
-    size_t runs_done;                      /* fewer than asked for: the budget ended */
-};
-
-/* Errors: as plan_decide(). */
-enum error_code plan_simulate(const struct plan_sim_in *in, struct plan_sim_out *out,
-                              struct arena *a, struct error *err);
+/* Fills results[policies] of played[runs][policies], runs >= 1. */
+void plan_sim_summarise(const struct plan_sim_run *played, size_t runs, size_t policies,
+                        struct plan_sim_result *results);
 
 #endif

@@ -31,14 +31,14 @@ static uint64_t processors_of(const struct swf_job *job)
     return (uint64_t)fmin(ceil(swf_processors(job)), QUEUE_PROCESSORS_MAX + 1);
 }
 
-static double run_of(const struct queue_replay_in *in, const struct swf_job *job)
+double queue_replay_run_s(const struct queue_replay_in *in, const struct swf_job *job)
 {
     return in->cut_at_request ? fmin(job->run_s, job->requested_s) : job->run_s;
 }
 
 static double estimate_of(const struct queue_replay_in *in, const struct swf_job *job)
 {
-    double run_s = run_of(in, job);
+    double run_s = queue_replay_run_s(in, job);
 
     return in->estimates == QUEUE_EXACT ? run_s : fmax(run_s, job->requested_s);
 }
@@ -70,7 +70,7 @@ static void prepare(struct replay *r, struct arena *a)
     for (size_t i = 0; i < in->job_count; i++) {
         const struct swf_job *job = &in->jobs[r->places[i].index];
 
-        r->run_s[i] = run_of(in, job);
+        r->run_s[i] = queue_replay_run_s(in, job);
         r->jobs[i] =
             (struct queue_job){job->submit_s, estimate_of(in, job), processors_of(job)};
     }

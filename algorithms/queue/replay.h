@@ -70,6 +70,9 @@ enum error_code queue_replay(const struct policy *policy,
                              struct queue_replay_out *out, struct arena *a,
                              struct error *err);
 
+/* How long a job of the input runs. */
+double queue_replay_run_s(const struct queue_replay_in *in, const struct swf_job *job);
+
 /* The job as it ran in a replay: wait, run time and processors are those of the replay,
  * all else is as it was. One that never fits is as it was, without a wait, and cancelled,
  * so that the schedule reads back as the log. */

@@ -479,13 +479,8 @@ struct sim_summary {
 
 struct sim_summary sim_summarise(const double *values, size_t count);
 
-/* Every metric over the runs; `out` has SIM_METRIC_COUNT elements. */
-void sim_aggregate(const struct sim_metrics *runs, size_t run_count,
-                   struct sim_summary *out);
-
-/* Sorts the positions of labels by jobs done (mean), then fewer lost, then label. */
-void sim_rank(const char *const *labels, const struct sim_summary *const *summaries,
-              size_t count, size_t *order);
+/* Likewise of values[0], values[step], values[2 * step] ... */
+struct sim_summary sim_summarise_every(const double *values, size_t count, size_t step);
 
 /* ---- presets (presets.c, spec 14) ---- */
 

@@ -1,11 +1,10 @@
-/* simulation/summary.c - several runs: means, confidence intervals, ranks.
+/* simulation/summary.c - several runs: means, confidence intervals.
  *
- * Source: spec simulator.md 12 (batch aggregation), 13 (ranking).
+ * Source: spec simulator.md 12 (batch aggregation).
  */
 #include "algorithms/simulation/simulation.h"
 
 #include <math.h>
-#include <string.h>
 
 /* 97.5 % quantiles of Student's t for 1, 2 ... degrees of freedom (spec 12). */
 static const double t_quantiles[] = {12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365,
@@ -48,52 +47,17 @@ static void end(struct sim_summary *all)
         all->mean = (double)NAN;
 }
 
-struct sim_summary sim_summarise(const double *values, size_t count)
+struct sim_summary sim_summarise_every(const double *values, size_t count, size_t step)
 {
     struct sim_summary all = {0};
 
     for (size_t i = 0; i < count; i++)
-        add(&all, values[i]);
+        add(&all, values[i * step]);
     end(&all);
     return all;
 }
 
-void sim_aggregate(const struct sim_metrics *runs, size_t run_count,
-                   struct sim_summary *out)
+struct sim_summary sim_summarise(const double *values, size_t count)
 {
-    for (size_t m = 0; m < SIM_METRIC_COUNT; m++) {
-        struct sim_summary all = {0};
-
-        for (size_t i = 0; i < run_count; i++)
-            add(&all, sim_metric(&runs[i], (enum sim_metric)m));
-        end(&all);
-        out[m] = all;
-    }
-}
-
-static bool ranks_before(const char *const *labels,
-                         const struct sim_summary *const *summaries, size_t a, size_t b)
-{
-    double done_a = summaries[a][SIM_METRIC_jobs_done].mean;
-    double done_b = summaries[b][SIM_METRIC_jobs_done].mean;
-    double lost_a = summaries[a][SIM_METRIC_jobs_lost].mean;
-    double lost_b = summaries[b][SIM_METRIC_jobs_lost].mean;
-
-    if (done_a != done_b)
-        return done_a > done_b;
-    if (lost_a != lost_b)
-        return lost_a < lost_b;
-    return strcmp(labels[a], labels[b]) < 0;
-}
-
-void sim_rank(const char *const *labels, const struct sim_summary *const *summaries,
-              size_t count, size_t *order)
-{
-    for (size_t i = 0; i < count; i++) {
-        size_t at = i;
-
-        for (; at > 0 && ranks_before(labels, summaries, i, order[at - 1]); at--)
-            order[at] = order[at - 1];
-        order[at] = i;
-    }
+    return sim_summarise_every(values, count, 1);
 }

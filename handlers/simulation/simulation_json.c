@@ -515,7 +515,7 @@ static const struct json_field request_rows[] = {
      .max = 604800,
      .preset = NAN,
      .flags = JSON_NULLABLE | JSON_ABOVE_MIN},
-    JSON_CHOICE(T, seed_scheme, simulation_seed_schemes, SIMULATION_SEEDS_SPREAD, 0,
+    JSON_CHOICE(T, seed_scheme, experiment_seed_schemes, EXPERIMENT_SEEDS_SPREAD, 0,
                 "Seeds of the runs after the first: spread, so that neighbouring seeds "
                 "share no run; sequence: the seeds that follow; default spread"),
     JSON_BOOLEAN(T, ignore_width, false, 0,

@@ -1,10 +1,8 @@
-/* simulation_kept.c - runs of the grid simulator that are complete, as bytes.
+/* simulation_kept.c - rows of a run of the grid simulator, as bytes.
  *
  * One function for each kind of row says what is in it, in both directions.
  */
 #include "handlers/simulation/simulation_kept.h"
-
-#include "models/base/names.h"
 
 #include <string.h>
 
@@ -162,25 +160,8 @@ static const void *pack_rows(struct packing *p, const void *list, size_t *count,
     return rows;
 }
 
-/* Of the program and of what its metrics are. */
-static uint64_t mark(void)
+static void pack_all(struct packing *p, struct sim_run_out *run)
 {
-    uint64_t mark = hash_fnv1a(GRIDPLAN_VERSION) + sizeof(size_t);
-
-    for (const struct sim_metric_row *row = sim_metric_rows; row->name; row++)
-        mark = 31 * mark + hash_fnv1a(row->name);
-    return mark;
-}
-
-static void pack_run(struct packing *p, struct sim_run_out *run)
-{
-    uint64_t own = mark(), theirs = own;
-
-    PACK(p, theirs);
-    p->failed = p->failed || theirs != own;
-    PACK(p, run->truncated_s);
-    PACK(p, run->metrics);
-    PACK(p, run->event_hash);
     run->resources = pack_rows(p, run->resources, &run->resource_count,
                                sizeof(*run->resources), pack_resource);
     run->storages = pack_rows(p, run->storages, &run->storage_count,
@@ -191,23 +172,24 @@ static void pack_run(struct packing *p, struct sim_run_out *run)
     run->log = pack_rows(p, run->log, &run->log_count, sizeof(*run->log), pack_log);
 }
 
-struct db_bytes simulation_pack(const struct sim_run_out *run, struct arena *a)
+struct experiment_bytes simulation_pack(const struct sim_run_out *run, struct arena *a)
 {
     struct packing p = {.arena = a};
     struct sim_run_out copy = *run;
 
-    pack_run(&p, &copy);
-    return p.failed ? (struct db_bytes){NULL, 0} : (struct db_bytes){p.data, p.length};
+    pack_all(&p, &copy);
+    return (struct experiment_bytes){p.data, p.length};
 }
 
-bool simulation_unpack(struct db_bytes bytes, struct sim_run_out *run, struct arena *a)
+bool simulation_unpack(struct experiment_bytes bytes, struct sim_run_out *run,
+                       struct arena *a)
 {
     struct packing p = {.is_read = true, .length = bytes.length, .arena = a};
     struct sim_run_out read = {.status = DECISION_FEASIBLE};
 
     p.data = NEW(a, unsigned char, bytes.length);
     memcpy(p.data, bytes.data, bytes.length);
-    pack_run(&p, &read);
+    pack_all(&p, &read);
     if (p.failed || p.at != p.length)
         return false;
     *run = read;

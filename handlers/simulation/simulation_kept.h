@@ -1,19 +1,20 @@
-/* simulation_kept.h - runs of the grid simulator that are complete, as bytes: who takes a
- * simulation up need not play them again (store_simulation.h).
+/* simulation_kept.h - rows of a run of the grid simulator, as bytes: who takes a
+ * simulation up need not play it again (algorithms/simulation/experiment.h).
  *
- * The bytes are those of this machine's numbers, behind a mark of the program's version
- * and metrics: what another program wrote is not read, but played again.
+ * The bytes are those of this machine's numbers; the experiment sees to it that they are
+ * this program's.
  */
 #ifndef GRIDPLAN_SIMULATION_KEPT_H
 #define GRIDPLAN_SIMULATION_KEPT_H
 
-#include "algorithms/simulation/simulation.h"
-#include "service/db.h"
+#include "algorithms/simulation/experiment.h"
 
-/* All of a run that has ended, with its rows. data */
-struct db_bytes simulation_pack(const struct sim_run_out *run, struct arena *a);
+/* The rows of a run that has ended. */
+struct experiment_bytes simulation_pack(const struct sim_run_out *run, struct arena *a);
 
-/* The other way round, in the arena. false: it is not one of this program's. */
-bool simulation_unpack(struct db_bytes bytes, struct sim_run_out *run, struct arena *a);
+/* The other way round, in the arena: a run with nothing but rows. false: they are
+ * damaged. */
+bool simulation_unpack(struct experiment_bytes bytes, struct sim_run_out *run,
+                       struct arena *a);
 
 #endif

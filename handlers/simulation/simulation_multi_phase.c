@@ -3,6 +3,7 @@
 #include "handlers/simulation/simulation_multi_phase.h"
 
 #include "algorithms/plan/plan_simulation.h"
+#include "handlers/simulation/experiment.h"
 #include "handlers/simulation/simulations.h"
 #include "handlers/sites/sites_json.h"
 #include "models/base/names.h"
@@ -332,12 +333,10 @@ static enum error_code read_setting(struct request *rq,
         .application = (enum plan_application)body->application,
         .merged = body->merged_phases,
         .redraw = (enum plan_redraw)body->loads_change,
-        .run_count = body->runs,
         .option = s->option,
         .scheduler = scheduler_of(body, s->option),
         .scheduler_param = s->scheduler_param,
         .seed = body->decision.seed,
-        .budget = &rq->budget,
     };
     read_grid(&body->grid, &s->in.grid, rq->err);
     read_policies(rq, body, &s->in);
@@ -346,19 +345,48 @@ static enum error_code read_setting(struct request *rq,
     return policy_bind(s->in.scheduler, NULL, 0, s->scheduler_param, rq->err);
 }
 
-static enum error_code fill_answer(struct request *rq, const struct plan_sim_in *in,
-                                   const struct plan_sim_out *played,
-                                   struct multi_phase_simulation_answer *out)
-{
-    struct multi_phase_result *results =
-        NEW(rq->arena, struct multi_phase_result, in->policy_count);
+/* ---- playing ---- */
 
-    for (size_t p = 0; p < in->policy_count && played->runs_done; p++) {
-        const struct plan_sim_result *r = &played->results[p];
+static const char *const figure_names[] = {
+#define X(name, doc) #name,
+    PLAN_SIM_FIGURES(X)
+#undef X
+        NULL,
+};
+
+struct playing {
+    struct request *rq;
+    struct setting *setting;
+};
+
+/* A run under every policy: what one does the others meet. */
+static enum error_code play_run(void *context, struct experiment_game *game)
+{
+    struct playing *p = context;
+    struct plan_sim_in *in = &p->setting->in;
+
+    in->budget = game->budget;
+    in->scratch = game->scratch;
+    return plan_simulate(in, game->run, (struct plan_sim_run *)game->figures,
+                         &game->is_cut, game->arena, p->rq->err);
+}
+
+static void fill_answer(struct request *rq, const struct plan_sim_in *in,
+                        const struct experiment *played,
+                        struct multi_phase_simulation_answer *out)
+{
+    size_t count = played->runs_done ? in->policy_count : 0;
+    struct plan_sim_result *results = NEW(rq->arena, struct plan_sim_result, count);
+    struct multi_phase_result *rows = NEW(rq->arena, struct multi_phase_result, count);
+
+    plan_sim_summarise((const struct plan_sim_run *)played->figures, played->runs_done,
+                       count, results);
+    for (size_t p = 0; p < count; p++) {
+        const struct plan_sim_result *r = &results[p];
         enum plan_sim_mode mode = in->policies[p].mode;
         bool plans = mode == PLAN_SIM_FIXED || mode == PLAN_SIM_REMADE;
 
-        results[p] = (struct multi_phase_result){
+        rows[p] = (struct multi_phase_result){
             mode,
             plans ? in->policies[p].planner->name : NULL,
             r->mean_s,
@@ -372,32 +400,33 @@ static enum error_code fill_answer(struct request *rq, const struct plan_sim_in 
         };
     }
     out->runs_done = played->runs_done;
-    out->results = results;
-    out->result_count = played->runs_done ? in->policy_count : 0;
-    decision_end(rq, "multi_phase",
-                 played->runs_done < in->run_count ? DECISION_CUT : DECISION_FEASIBLE,
+    out->results = rows;
+    out->result_count = count;
+    decision_end(rq, "multi_phase", played->is_cut ? DECISION_CUT : DECISION_FEASIBLE,
                  &out->decision);
-    return OK;
 }
 
 enum error_code simulate_multi_phase(struct request *rq, const void *in, void *out)
 {
     const struct multi_phase_simulation *body = in;
     struct multi_phase_simulation_answer *answer = out;
-    struct plan_sim_out played;
     struct setting s = {0};
-    enum error_code code;
+    struct playing p = {rq, &s};
+    struct experiment_in experiment = {.figure_names = figure_names,
+                                       .run_count = body->runs,
+                                       .all_at_once = true,
+                                       .seed = body->decision.seed,
+                                       .play = play_run,
+                                       .context = &p};
+    struct experiment played;
 
     TRY(simulation_begin(rq, &body->decision, &answer->decision));
     TRY(read_setting(rq, body, &s));
     if (request_is_async(rq))
         return simulation_enqueue(rq, body->name);
-    s.in.run_arena = arena_create_beside(rq->arena, arena_cap_bytes(rq->arena));
-    s.in.scratch = arena_create_beside(rq->arena, arena_cap_bytes(rq->arena));
-    code = s.in.run_arena && s.in.scratch
-               ? plan_simulate(&s.in, &played, rq->arena, rq->err)
-               : fail_memory(rq->err);
-    arena_close(s.in.run_arena);
-    arena_close(s.in.scratch);
-    return code == OK ? fill_answer(rq, &s.in, &played, answer) : code;
+    experiment.label_count = s.in.policy_count;
+    TRY(simulation_experiment(rq, &experiment, &played));
+    TRY(simulation_warn_cut(rq, &played, "runs were complete", &answer->decision));
+    fill_answer(rq, &s.in, &played, answer);
+    return OK;
 }

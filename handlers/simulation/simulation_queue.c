@@ -2,6 +2,7 @@
 #include "handlers/simulation/simulation_queue.h"
 
 #include "handlers/claiming/queue_spread_json.h"
+#include "handlers/simulation/experiment.h"
 #include "handlers/simulation/simulations.h"
 #include "handlers/stored/uploads.h"
 #include "models/base/names.h"
@@ -309,10 +310,9 @@ struct playing {
     struct swf_header header;
     const struct swf_counts *counts; /* of a log; NULL: the jobs were given */
     const char *source;              /* member that has the jobs */
-    struct arena *run;               /* of a policy */
     const struct policy **policies;
     size_t policy_count;
-    size_t done_count;
+    struct policy_answer *results; /* of each */
 };
 
 static void count_skipped(struct playing *p, const struct swf_counts *counts)
@@ -581,12 +581,13 @@ enum { LINE_STEPS = 1024 }; /* what it costs to print one, about */
 
 /* The log as it ran, with the cluster's size and the number of its jobs in its head. */
 static enum error_code print_swf(const struct playing *p,
-                                 const struct queue_replay_out *out, const char **swf)
+                                 const struct queue_replay_out *out, const char **swf,
+                                 struct arena *scratch, struct error *err)
 {
     struct text_buffer b = {.arena = p->rq->arena};
-    struct swf_log log = {.jobs = NEW(p->run, struct swf_job, p->in.job_count),
+    struct swf_log log = {.jobs = NEW(scratch, struct swf_job, p->in.job_count),
                           .count = p->in.job_count,
-                          .arena = p->run};
+                          .arena = scratch};
     struct swf_header header = p->header;
     char line[1024];
 
@@ -602,13 +603,13 @@ static enum error_code print_swf(const struct playing *p,
     if (!is_sorted(p))
         swf_log_sort(&log);
     for (size_t i = 0; i < log.count; i++) {
-        TRY(json_go_on(LINE_STEPS, p->rq->err));
+        TRY(json_go_on(LINE_STEPS, err));
         text_add(&b, line, swf_print_job(&log.jobs[i], line, sizeof(line)));
         text_add(&b, "\n", 1);
     }
     text_add(&b, "", 1);
     if (b.failed)
-        return fail_memory(p->rq->err);
+        return fail_memory(err);
     *swf = b.data;
     return OK;
 }
@@ -746,7 +747,7 @@ static enum error_code warn_input(struct playing *p)
 }
 
 /* Of what came out. */
-static enum error_code warn_outcome(struct playing *p, bool is_cut)
+static enum error_code warn_outcome(struct playing *p)
 {
     uint64_t rest = 0;
 
@@ -758,111 +759,155 @@ static enum error_code warn_outcome(struct playing *p, bool is_cut)
             "truncated: by_user has its first %llu users, and a row for the "
             "others, see /table_rows_max",
             (unsigned long long)p->body->table_rows_max));
-    if (is_cut)
-        TRY(decision_warn(p->rq, &p->answer->decision,
-                          "time_limit: the time was up, or the simulation was "
-                          "cancelled, when %zu of %zu policies were done; with "
-                          "Prefer: respond-async it may take longer",
-                          p->done_count, p->policy_count));
     return OK;
 }
 
-/* ---- the order of the policies ---- */
+/* ---- playing: a run of the experiment is one of a policy, as nothing is drawn ---- */
 
-static int compare_results(const void *left, const void *right)
+/* The figures of a replay, and its counts. */
+enum {
+#define X(figure, meaning) FIGURE_##figure,
+    QUEUE_FIGURES(X)
+#undef X
+        FIGURE_JOBS,
+    FIGURE_NEVER_FIT,
+    FIGURE_COUNT
+};
+static const char *const figure_names[] = {
+#define X(figure, meaning) #figure,
+    QUEUE_FIGURES(X)
+#undef X
+        "job_count",
+    "never_fit_count",
+    NULL,
+};
+
+/* A replay that is watched: jobs arrive and end. */
+struct watched {
+    struct experiment_game *game;
+    size_t job_count;
+};
+
+static void note_ratio(void *context, double ratio)
 {
-    const struct policy_answer *l = *(const struct policy_answer *const *)left;
-    const struct policy_answer *r = *(const struct policy_answer *const *)right;
-    const double key[][2] = {
-        {l->figures.mean_bounded_slowdown, r->figures.mean_bounded_slowdown},
-        {l->figures.mean_wait_s, r->figures.mean_wait_s}};
+    const struct watched *w = context;
 
-    for (size_t i = 0; i < 2; i++)
-        if (key[i][0] < key[i][1] || key[i][0] > key[i][1])
-            return key[i][0] < key[i][1] ? -1 : 1;
-    return strcmp(l->policy, r->policy);
+    w->game->progress = (struct sim_progress){
+        .events = (uint64_t)(ratio * 2 * (double)w->job_count), .time_ratio = ratio};
 }
 
-static void rank(struct playing *p)
+/* Of all that is known of a replay, the answer. */
+static enum error_code fill_result(const struct playing *p,
+                                   const struct experiment_game *game,
+                                   const struct queue_replay_out *out, struct error *err)
 {
-    struct queue_simulation_answer *answer = p->answer;
-    const struct policy_answer **order =
-        NEW(p->rq->arena, const struct policy_answer *, answer->result_count);
-    const char **names = NEW(p->rq->arena, const char *, answer->result_count);
+    struct policy_answer *to = &p->results[game->run];
 
-    for (size_t i = 0; i < answer->result_count; i++)
-        order[i] = &answer->results[i];
-    qsort(order, answer->result_count, sizeof(*order), compare_results);
-    for (size_t i = 0; i < answer->result_count; i++)
-        names[i] = order[i]->policy;
-    answer->ranking = names;
-    answer->ranking_count = answer->result_count;
+    *to = (struct policy_answer){
+        .policy = p->policies[game->run]->name,
+        .job_count = out->run_count,
+        .never_fit_count = out->never_fit_count,
+        .figures = out->figures,
+    };
+    TRY(queue_spread_read(&p->in, out, (size_t)p->body->table_rows_max, &to->spread,
+                          game->arena, p->rq->arena, err));
+    if (p->body->per_job)
+        list_jobs(p, out, to);
+    if (p->body->as_swf || request_answer_form(p->rq) == ANSWER_TEXT)
+        TRY(print_swf(p, out, &to->swf, game->arena, err));
+    return OK;
 }
 
-/* ---- playing ---- */
-
-static void note_progress(void *context, double ratio)
+static enum error_code play_policy(void *context, struct experiment_game *game)
 {
     struct playing *p = context;
-    double done = ((double)p->done_count + ratio) / (double)p->policy_count;
-
-    if (p->rq->progress)
-        progress_write(
-            p->rq->progress,
-            (struct store_progress){
-                fmin(1, done),
-                (uint64_t)(done * 2 * (double)p->policy_count * (double)p->in.job_count),
-                p->done_count});
-}
-
-static enum error_code play_policy(struct playing *p, struct policy_answer *to,
-                                   bool *is_cut)
-{
-    const struct policy *policy = p->policies[p->done_count];
-    struct queue_replay_watch watch = {&p->rq->budget, note_progress, p};
+    struct watched watched = {game, p->in.job_count};
+    struct queue_replay_watch watch = {game->budget, note_ratio, &watched};
     struct queue_replay_out out;
 
-    arena_reset(p->run);
-    TRY(queue_replay(policy, &p->in, &watch, &out, p->run, p->rq->err));
-    *is_cut = out.is_cut;
+    TRY(queue_replay(p->policies[game->run], &p->in, &watch, &out, game->arena,
+                     p->rq->err));
+    game->is_cut = out.is_cut;
     if (out.is_cut)
         return OK;
-    *to = (struct policy_answer){
-        .policy = policy->name,
-        .job_count = out.run_count,
-        .never_fit_count = out.never_fit_count,
-        .figures = out.figures,
+#define X(figure, meaning) game->figures[FIGURE_##figure] = out.figures.figure;
+    QUEUE_FIGURES(X)
+#undef X
+    game->figures[FIGURE_JOBS] = (double)out.run_count;
+    game->figures[FIGURE_NEVER_FIT] = (double)out.never_fit_count;
+    note_ratio(&watched, 1);
+    game->rest =
+        (struct experiment_bytes){out.start_s, p->in.job_count * sizeof(out.start_s[0])};
+    return fill_result(p, game, &out, p->rq->err);
+}
+
+/* When each job started: the rest follows from the log. */
+static bool take_starts(void *context, const struct experiment_game *game,
+                        struct experiment_bytes rest)
+{
+    struct playing *p = context;
+    size_t count = p->in.job_count;
+    struct error here = {.code = OK};
+    struct queue_replay_out out = {
+        .run_count = (uint64_t)game->figures[FIGURE_JOBS],
+        .never_fit_count = (uint64_t)game->figures[FIGURE_NEVER_FIT],
+        .start_s = NEW(game->arena, double, count),
+        .run_s = NEW(game->arena, double, count),
     };
-    TRY(queue_spread_read(&p->in, &out, (size_t)p->body->table_rows_max, &to->spread,
-                          p->run, p->rq->arena, p->rq->err));
-    if (p->body->per_job)
-        list_jobs(p, &out, to);
-    if (p->body->as_swf || request_answer_form(p->rq) == ANSWER_TEXT)
-        TRY(print_swf(p, &out, &to->swf));
-    p->done_count++;
-    note_progress(p, 0);
-    return OK;
+
+    if (rest.length != count * sizeof(out.start_s[0]))
+        return false;
+    memcpy(out.start_s, rest.data, rest.length);
+    for (size_t i = 0; i < count; i++)
+        out.run_s[i] = queue_replay_run_s(&p->in, &p->in.jobs[i]);
+#define X(figure, meaning) out.figures.figure = game->figures[FIGURE_##figure];
+    QUEUE_FIGURES(X)
+#undef X
+    return fill_result(p, game, &out, &here) == OK;
+}
+
+static void rank(struct playing *p, const struct experiment *played)
+{
+    static const struct experiment_key keys[] = {{FIGURE_mean_bounded_slowdown, false},
+                                                 {FIGURE_mean_wait_s, false}};
+    size_t count = played->runs_done;
+    size_t *order = NEW(p->rq->arena, size_t, count);
+    const char **given = NEW(p->rq->arena, const char *, count);
+    const char **names = NEW(p->rq->arena, const char *, count);
+
+    for (size_t i = 0; i < count; i++)
+        given[i] = p->results[i].policy;
+    experiment_rank(played->figures, count, FIGURE_COUNT, keys, 2, given, order);
+    for (size_t i = 0; i < count; i++)
+        names[i] = given[order[i]];
+    p->answer->ranking = names;
+    p->answer->ranking_count = count;
 }
 
 static enum error_code play(struct playing *p)
 {
-    struct policy_answer *results =
-        NEW(p->rq->arena, struct policy_answer, p->policy_count);
-    bool is_cut = false;
+    struct experiment_in experiment = {.figure_names = figure_names,
+                                       .label_count = 1,
+                                       .run_count = p->policy_count,
+                                       .play = play_policy,
+                                       .take = take_starts,
+                                       .context = p};
+    struct experiment played;
 
+    p->results = NEW(p->rq->arena, struct policy_answer, p->policy_count);
     list_never_fits(p);
     TRY(warn_input(p));
-    while (p->done_count < p->policy_count && !is_cut)
-        TRY(play_policy(p, &results[p->done_count], &is_cut));
-    p->answer->results = results;
-    p->answer->result_count = p->done_count;
+    TRY(simulation_experiment(p->rq, &experiment, &played));
+    p->answer->results = p->results;
+    p->answer->result_count = played.runs_done;
     p->answer->name = p->body->name;
     p->answer->processors = p->in.processors;
     p->answer->job_count = p->in.job_count;
-    TRY(warn_outcome(p, is_cut));
-    rank(p);
+    TRY(warn_outcome(p));
+    TRY(simulation_warn_cut(p->rq, &played, "policies were done", &p->answer->decision));
+    rank(p, &played);
     decision_end(p->rq, "simulation",
-                 is_cut                                         ? DECISION_CUT
+                 played.is_cut                                  ? DECISION_CUT
                  : p->answer->never_fit_count < p->in.job_count ? DECISION_FEASIBLE
                                                                 : DECISION_INFEASIBLE,
                  &p->answer->decision);
@@ -883,7 +928,6 @@ enum error_code simulate_queue(struct request *rq, const void *in, void *out)
     struct queue_simulation_answer *answer = out;
     struct playing p = {.rq = rq, .body = body, .answer = answer};
     bool text = request_answer_form(rq) == ANSWER_TEXT && !request_is_async(rq);
-    enum error_code code;
 
     TRY(simulation_begin(rq, &body->decision, &answer->decision));
     if (text && (body->policy_count != 1 || body->decision.store))
@@ -894,11 +938,7 @@ enum error_code simulate_queue(struct request *rq, const void *in, void *out)
     TRY(prepare(&p));
     if (request_is_async(rq))
         return simulation_enqueue(rq, body->name);
-    p.run = arena_create_beside(rq->arena, arena_cap_bytes(rq->arena));
-    code = p.run ? play(&p) : fail_memory(rq->err);
-    arena_close(p.run);
-    if (code != OK)
-        return code;
+    TRY(play(&p));
     if (text && answer->result_count == 0)
         return fail(rq->err, ERR_BUSY, "",
                     "the time was up before the policy was done; give time_limit_s, or "

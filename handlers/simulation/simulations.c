@@ -210,7 +210,7 @@ static enum error_code play(struct request *rq, const struct simulation_request 
         .labels = labels,
         .label_count = body->compare_count,
         .seed = body->decision.seed,
-        .seed_scheme = (enum simulation_seeds)body->seed_scheme,
+        .seed_scheme = (enum experiment_seeds)body->seed_scheme,
         .run_count = body->runs,
         .max_events = body->max_events,
         .wanted = {.per_resource = wanted->per_resource,
@@ -227,7 +227,7 @@ static enum error_code play(struct request *rq, const struct simulation_request 
     warn_truncated(&outcome, setting, rq->arena);
     seeds = NEW(rq->arena, double, outcome.runs_completed);
     for (uint64_t run = 0; run < outcome.runs_completed; run++)
-        seeds[run] = (double)simulation_seed(plan.seed, plan.seed_scheme, run);
+        seeds[run] = (double)experiment_seed(plan.seed, plan.seed_scheme, run);
     answer->seeds = seeds;
     answer->seed_count = outcome.runs_completed;
     answer->name = body->name;

@@ -7,9 +7,9 @@
  * in the body), and a handler, which begins with simulation_begin(), checks all that
  * there is to check, and then, if request_is_async(), returns simulation_enqueue().
  * Whoever takes it up, this replica or another, calls the handler again, without a
- * client: it polls rq->budget, which ends when the simulation is cancelled or the time
- * is up, and writes rq->progress if that is not NULL. What is complete it may leave in
- * rq->parts, if that is not NULL, and need not play it if it is there already. The status
+ * client: it plays by simulation_experiment() (experiment.h), which ends when the
+ * simulation is cancelled or the time is up, says how far it is, leaves what is complete
+ * for the next owner, and does not play again what an earlier one has left. The status
  * of its decision_end() is DECISION_CUT when it did not get to the end.
  *
  * POST answers when all is played, or when the time is up, with what is complete by

@@ -2,11 +2,12 @@
  * files on clusters with local jobs. */
 #include "handlers/simulation_grid/simulation_coallocation.h"
 
-#include "algorithms/simulation/simulation.h"
+#include "handlers/simulation/experiment.h"
 #include "handlers/simulation/simulation_json.h"
 #include "handlers/simulation/simulations.h"
 #include "handlers/simulation_grid/simulation_coallocation_parts.h"
-#include "service/store_simulation.h"
+
+#include <string.h>
 
 enum { SIZES_MAX = 200 };
 
@@ -33,6 +34,12 @@ enum {
     CO_JOB_FIGURES(X)
 #undef X
         JOB_COUNT
+};
+static const char *const figure_names[] = {
+#define X(name, doc) #name,
+    RUN_FIGURES(X) CO_JOB_FIGURES(X)
+#undef X
+        NULL,
 };
 
 struct run_figures {
@@ -198,7 +205,13 @@ const struct json_object coallocation_simulation_answer_json = {
     "CoallocationSimulationAnswer", "What the policies achieved", sizeof(struct answer),
     answer_rows};
 
-/* ---- figures over the runs ---- */
+/* ---- jobs by size, over the runs ---- */
+
+/* Jobs of one size in a game: what is kept of it besides its figures. */
+struct game_size {
+    uint64_t component_count, processors, job_count;
+    double figure[SIZE_COUNT];
+};
 
 /* Sums over the runs that have the figure, of jobs of one size. */
 struct size_sums {
@@ -208,10 +221,10 @@ struct size_sums {
 
 /* All runs of one policy. */
 struct collected {
-    double *run[RUN_COUNT]; /* [run] */
-    double *job[JOB_COUNT];
     struct size_sums sizes[SIZES_MAX];
     size_t size_count;
+    struct game_size game[SIZES_MAX]; /* of the present run */
+    size_t game_count;
 };
 
 struct playing {
@@ -220,84 +233,98 @@ struct playing {
     struct co_sim_setting setting;
     struct collected *of; /* each policy */
     struct policy_answer *results;
-    struct arena *run;
-    size_t runs_done;
-    bool is_cut;
 };
 
-static void make_lists(struct playing *p, double **lists, size_t count)
-{
-    for (size_t k = 0; k < count; k++) {
-        lists[k] = NEW(p->rq->arena, double, p->body->runs);
-    }
-}
-
-static void begin(struct playing *p)
-{
-    struct arena *a = p->rq->arena;
-    size_t count = p->setting.policy_count;
-
-    p->of = NEW(a, struct collected, count);
-    p->results = NEW(a, struct policy_answer, count);
-    for (size_t i = 0; i < count; i++) {
-        p->results[i].policy = p->setting.policies[i]->name;
-        make_lists(p, p->of[i].run, RUN_COUNT);
-        make_lists(p, p->of[i].job, JOB_COUNT);
-    }
-}
-
-static struct size_sums *sums_of(struct collected *to, const struct co_size_metrics *m)
+static struct size_sums *sums_of(struct collected *to, const struct game_size *size)
 {
     for (size_t i = 0; i < to->size_count; i++)
-        if (to->sizes[i].row.component_count == m->component_count &&
-            to->sizes[i].row.processors == m->processors)
+        if (to->sizes[i].row.component_count == size->component_count &&
+            to->sizes[i].row.processors == size->processors)
             return &to->sizes[i];
     if (to->size_count == SIZES_MAX)
         return NULL;
-    to->sizes[to->size_count].row.component_count = m->component_count;
-    to->sizes[to->size_count].row.processors = m->processors;
+    to->sizes[to->size_count].row.component_count = size->component_count;
+    to->sizes[to->size_count].row.processors = size->processors;
     return &to->sizes[to->size_count++];
 }
 
-static void collect_sizes(struct collected *to, const struct co_metrics *m)
+static void add_sizes(struct collected *to)
 {
-    for (size_t i = 0; i < m->size_count; i++) {
-        const struct co_size_metrics *size = &m->sizes[i];
+    for (size_t i = 0; i < to->game_count; i++) {
+        const struct game_size *size = &to->game[i];
         struct size_sums *sums = sums_of(to, size);
-        const double values[SIZE_COUNT] = {
-#define X(name, value, doc) size->value,
-            SIZE_FIGURES(X)
-#undef X
-        };
 
         if (!sums)
             return;
         sums->row.job_count += size->job_count;
         for (size_t k = 0; k < SIZE_COUNT; k++)
-            if (!isnan(values[k])) {
-                sums->row.figure[k] += values[k];
+            if (!isnan(size->figure[k])) {
+                sums->row.figure[k] += size->figure[k];
                 sums->count[k]++;
             }
     }
 }
 
-static void collect(struct collected *to, const struct co_sim_out *out, size_t run)
+/* The last game of a run makes it complete: its sizes count. */
+static void end_game(struct playing *p, size_t label)
+{
+    for (size_t i = 0; label + 1 == p->setting.policy_count && i <= label; i++)
+        add_sizes(&p->of[i]);
+}
+
+/* Of no more sizes than are told of. */
+static void note_sizes(struct collected *to, const struct co_metrics *m)
+{
+    to->game_count = m->size_count < SIZES_MAX ? m->size_count : SIZES_MAX;
+    for (size_t i = 0; i < to->game_count; i++) {
+        const struct co_size_metrics *size = &m->sizes[i];
+
+        to->game[i] = (struct game_size){
+            size->component_count,
+            size->processors,
+            size->job_count,
+            {
+#define X(name, value, doc) size->value,
+                SIZE_FIGURES(X)
+#undef X
+            },
+        };
+    }
+}
+
+static bool take_sizes(void *context, const struct experiment_game *game,
+                       struct experiment_bytes rest)
+{
+    struct playing *p = context;
+    struct collected *to = &p->of[game->label];
+
+    if (rest.length % sizeof(to->game[0]) || rest.length > sizeof(to->game))
+        return false;
+    to->game_count = rest.length / sizeof(to->game[0]);
+    if (rest.length)
+        memcpy(to->game, rest.data, rest.length);
+    end_game(p, game->label);
+    return true;
+}
+
+/* ---- playing ---- */
+
+static void collect(const struct co_sim_out *out, double *to)
 {
     const struct co_metrics *m = &out->metrics;
 
-#define X(name, doc) to->run[RUN_##name][run] = m->name;
+#define X(name, doc) to[RUN_##name] = m->name;
     CO_RUN_FIGURES(X)
 #undef X
-#define X(name, doc) to->run[RUN_##name][run] = (double)out->name;
+#define X(name, doc) to[RUN_##name] = (double)out->name;
     CO_SIM_FIGURES(X)
     CO_SIM_COUNTS(X)
 #undef X
-    to->run[RUN_started_count][run] = (double)m->started_count;
-    to->run[RUN_finished_count][run] = (double)m->finished_count;
-#define X(name, doc) to->job[JOB_##name][run] = m->mean.name;
+    to[RUN_started_count] = (double)m->started_count;
+    to[RUN_finished_count] = (double)m->finished_count;
+#define X(name, doc) to[RUN_COUNT + JOB_##name] = m->mean.name;
     CO_JOB_FIGURES(X)
 #undef X
-    collect_sizes(to, m);
 }
 
 static void list_jobs(struct playing *p, const struct co_sim_out *out,
@@ -325,46 +352,33 @@ static void list_jobs(struct playing *p, const struct co_sim_out *out,
     to->row_count = count;
 }
 
-/* ---- playing ---- */
-
-static void note_progress(struct playing *p, size_t policy)
+/* One policy in one run, where all meet the same jobs and local jobs. */
+static enum error_code play_game(void *context, struct experiment_game *game)
 {
-    size_t all = (size_t)p->body->runs * p->setting.policy_count;
-    size_t done = p->runs_done * p->setting.policy_count + policy;
-
-    if (p->rq->progress)
-        progress_write(
-            p->rq->progress,
-            (struct store_progress){(double)done / (double)all, done, p->runs_done});
-}
-
-/* One run under every policy; they meet the same jobs and local jobs. */
-static enum error_code play_run(struct playing *p)
-{
+    struct playing *p = context;
     struct co_sim_setting *s = &p->setting;
-    uint64_t seed = p->body->decision.seed + p->runs_done;
-    struct error *err = p->rq->err;
+    struct collected *to = &p->of[game->label];
+    struct co_sim_out out;
 
-    s->in.seed = s->draw.seed = seed;
-    for (size_t i = 0; i < s->policy_count; i++) {
-        struct co_sim_out out;
-
-        if (!p->body->job_request_count)
-            TRY(co_workload_draw(&s->draw, &s->in.jobs, &s->in.job_count, p->run));
-        s->in.policy = s->policies[i];
-        s->in.param = s->param[i];
-        TRY(co_simulate(&s->in, &out, p->run, err));
-        if (out.is_cut) {
-            p->is_cut = true;
-            return OK;
-        }
-        collect(&p->of[i], &out, p->runs_done);
-        if (p->body->per_job && p->runs_done == 0)
-            list_jobs(p, &out, &p->results[i]);
-        note_progress(p, i + 1);
-        arena_reset(p->run);
-    }
-    p->runs_done++;
+    s->in.seed = s->draw.seed = game->seed;
+    s->in.policy = s->policies[game->label];
+    s->in.param = s->param[game->label];
+    s->in.budget = game->budget;
+    s->in.scratch = game->scratch;
+    if (!p->body->job_request_count)
+        TRY(co_workload_draw(&s->draw, &s->in.jobs, &s->in.job_count, game->arena));
+    TRY(co_simulate(&s->in, &out, game->arena, p->rq->err));
+    game->is_cut = out.is_cut;
+    if (out.is_cut)
+        return OK;
+    collect(&out, game->figures);
+    note_sizes(to, &out.metrics);
+    end_game(p, game->label);
+    if (p->body->per_job && game->run == 0)
+        list_jobs(p, &out, &p->results[game->label]);
+    game->progress.events = 1;
+    game->rest =
+        (struct experiment_bytes){to->game, to->game_count * sizeof(to->game[0])};
     return OK;
 }
 
@@ -388,33 +402,27 @@ static void fill_sizes(struct playing *p, const struct collected *from,
     to->size_count = from->size_count;
 }
 
-static void fill_answer(struct playing *p, struct answer *out)
+static void fill_answer(struct playing *p, const struct experiment *played,
+                        struct answer *out)
 {
     for (size_t i = 0; i < p->setting.policy_count; i++) {
         struct policy_answer *to = &p->results[i];
 
+        to->policy = p->setting.policies[i]->name;
         for (size_t k = 0; k < RUN_COUNT; k++)
-            to->figures.figure[k] = sim_summarise(p->of[i].run[k], p->runs_done);
+            to->figures.figure[k] = experiment_summary(played, i, k);
         for (size_t k = 0; k < JOB_COUNT; k++)
-            to->job_means.figure[k] = sim_summarise(p->of[i].job[k], p->runs_done);
+            to->job_means.figure[k] = experiment_summary(played, i, RUN_COUNT + k);
         fill_sizes(p, &p->of[i], to);
     }
     out->name = p->body->name;
-    out->job_count = p->setting.in.job_count;
-    out->runs_done = p->runs_done;
+    out->job_count = p->body->job_request_count ? p->setting.in.job_count
+                                                : co_workload_job_count(&p->setting.draw);
+    out->runs_done = played->runs_done;
     out->results = p->results;
-    out->result_count = p->runs_done ? p->setting.policy_count : 0;
-    decision_end(p->rq, "coallocation", p->is_cut ? DECISION_CUT : DECISION_FEASIBLE,
+    out->result_count = played->runs_done ? p->setting.policy_count : 0;
+    decision_end(p->rq, "coallocation", played->is_cut ? DECISION_CUT : DECISION_FEASIBLE,
                  &out->decision);
-}
-
-static enum error_code play(struct playing *p, struct answer *out)
-{
-    begin(p);
-    while (p->runs_done < p->body->runs && !p->is_cut)
-        TRY(play_run(p));
-    fill_answer(p, out);
-    return OK;
 }
 
 enum error_code simulate_coallocation(struct request *rq, const void *in, void *out)
@@ -422,7 +430,15 @@ enum error_code simulate_coallocation(struct request *rq, const void *in, void *
     const struct co_sim_request *body = in;
     struct answer *answer = out;
     struct playing *p = NEW(rq->arena, struct playing, 1);
-    enum error_code code;
+    struct experiment_in experiment = {.figure_names = figure_names,
+                                       .run_count = body->runs,
+                                       .first_run_again = body->per_job,
+                                       .seed = body->decision.seed,
+                                       .seed_scheme = EXPERIMENT_SEEDS_SEQUENCE,
+                                       .play = play_game,
+                                       .take = take_sizes,
+                                       .context = p};
+    struct experiment played;
 
     TRY(simulation_begin(rq, &body->decision, &answer->decision));
     p->rq = rq;
@@ -430,11 +446,11 @@ enum error_code simulate_coallocation(struct request *rq, const void *in, void *
     TRY(co_sim_read(body, &p->setting, rq->arena, rq->err));
     if (request_is_async(rq))
         return simulation_enqueue(rq, body->name);
-    p->setting.in.budget = &rq->budget;
-    p->run = arena_create_beside(rq->arena, arena_cap_bytes(rq->arena));
-    p->setting.in.scratch = arena_create_beside(rq->arena, arena_cap_bytes(rq->arena));
-    code = p->run && p->setting.in.scratch ? play(p, answer) : fail_memory(rq->err);
-    arena_close(p->run);
-    arena_close(p->setting.in.scratch);
-    return code;
+    p->of = NEW(rq->arena, struct collected, p->setting.policy_count);
+    p->results = NEW(rq->arena, struct policy_answer, p->setting.policy_count);
+    experiment.label_count = p->setting.policy_count;
+    TRY(simulation_experiment(rq, &experiment, &played));
+    TRY(simulation_warn_cut(rq, &played, "runs were complete", &answer->decision));
+    fill_answer(p, &played, answer);
+    return OK;
 }

@@ -2,14 +2,10 @@
  * scheduled in rounds. */
 #include "handlers/simulation_grid/simulation_workflow.h"
 
-#include "algorithms/simulation/simulation.h"
+#include "handlers/simulation/experiment.h"
 #include "handlers/simulation/simulation_json.h"
 #include "handlers/simulation/simulations.h"
 #include "handlers/simulation_grid/simulation_workflow_parts.h"
-#include "models/base/names.h"
-#include "service/store_simulation.h"
-
-#include <string.h>
 
 /* ---- the answer ---- */
 
@@ -153,10 +149,9 @@ static const char *name_of(const char *id, const char *kind, size_t number,
     return id ? id : arena_printf(a, "%s%zu", kind, number);
 }
 
-static enum error_code list_tasks(const struct workflow_sim_in *in, size_t job,
-                                  const struct workflow_sim_out *out,
-                                  struct workflow_row *to, struct arena *a,
-                                  struct error *err)
+static void list_tasks(const struct workflow_sim_in *in, size_t job,
+                       const struct workflow_sim_out *out, struct workflow_row *to,
+                       struct arena *a)
 {
     const struct workflow_sim_job *g = &in->jobs[job];
     struct task_row *rows = NEW(a, struct task_row, g->task_count);
@@ -176,19 +171,15 @@ static enum error_code list_tasks(const struct workflow_sim_in *in, size_t job,
             .work_done_ref_s = row->work_ref_s,
             .move_count = row->moves,
         };
-        if (!rows[t].task_id || (on != WORKFLOW_SIM_NONE && !rows[t].resource_id))
-            return fail_memory(err);
     }
     to->tasks = rows;
     to->task_count = g->task_count;
-    return OK;
 }
 
 /* They outlive the run: all is copied. */
-static enum error_code list_workflows(const struct workflow_sim_in *in,
-                                      const struct workflow_sim_out *out,
-                                      struct label_answer *to, struct arena *a,
-                                      struct error *err)
+static void list_workflows(const struct workflow_sim_in *in,
+                           const struct workflow_sim_out *out, struct label_answer *to,
+                           struct arena *a)
 {
     size_t count = in->job_count < WF_SIM_ROWS_MAX ? in->job_count : WF_SIM_ROWS_MAX;
     struct workflow_row *rows = NEW(a, struct workflow_row, count);
@@ -201,194 +192,80 @@ static enum error_code list_workflows(const struct workflow_sim_in *in,
             .makespan_s = out->jobs[j].finish_s - in->jobs[j].arrival_s,
             .done_count = out->jobs[j].done_count,
         };
-        if (!rows[j].workflow_id)
-            return fail_memory(err);
-        TRY(list_tasks(in, j, out, &rows[j], a, err));
+        list_tasks(in, j, out, &rows[j], a);
     }
     to->workflows = rows;
     to->workflow_count = count;
-    return OK;
 }
 
 /* ---- playing ---- */
+
+static const char *const figure_names[] = {
+#define X(name, doc) #name,
+    RUN_FIGURES(X)
+#undef X
+        NULL,
+};
 
 struct playing {
     struct request *rq;
     const struct wf_sim_request *body;
     struct wf_sim_setting setting;
-    double *values[WF_SIM_POLICIES_MAX][RUN_COUNT]; /* [run] */
     struct label_answer *results;
-    struct arena *run, *scratch;
-    size_t runs_done, games_done; /* a game: one policy in one run */
-    size_t events_done;
-    double time_ratio; /* of the present game */
-    bool is_cut;
 };
 
-static enum error_code begin(struct playing *p)
+static void collect(const struct workflow_sim_out *out, struct experiment_game *game)
 {
-    struct arena *a = p->rq->arena;
+    double *to = game->figures;
 
-    p->results = NEW(a, struct label_answer, p->setting.label_count);
-    for (size_t i = 0; i < p->setting.label_count; i++) {
-        p->results[i].label = p->setting.labels[i].label;
-        p->results[i].algorithm = p->setting.labels[i].policy.policy->name;
-        for (size_t k = 0; k < RUN_COUNT; k++) {
-            p->values[i][k] = NEW(a, double, p->body->runs);
-            if (!p->values[i][k])
-                return fail_memory(p->rq->err);
-        }
-    }
-    return OK;
-}
-
-static void note_progress(const struct playing *p)
-{
-    double games = (double)((size_t)p->body->runs * p->setting.label_count);
-
-    if (p->rq->progress)
-        progress_write(p->rq->progress,
-                       (struct store_progress){
-                           fmin(1, ((double)p->games_done + p->time_ratio) / games),
-                           p->events_done, p->runs_done});
-}
-
-/* The request's clock, asked by the simulator; a good moment to say how far it is. */
-static double time_used(void *context)
-{
-    const struct playing *p = context;
-
-    note_progress(p);
-    return budget_used(&p->rq->budget);
-}
-
-static void collect(struct playing *p, size_t label, const struct workflow_sim_out *out)
-{
-    double *const *to = p->values[label];
-    size_t run = p->runs_done;
-
-#define X(name, doc) to[RUN_##name][run] = (double)out->name;
+#define X(name, doc) to[RUN_##name] = (double)out->name;
     WORKFLOW_SIM_FIGURES(X)
     WORKFLOW_SIM_COUNTS(X)
 #undef X
-    to[RUN_makespan_reduction_ratio][run] =
-        1 - out->mean_makespan_s / p->values[0][RUN_mean_makespan_s][run];
+    to[RUN_makespan_reduction_ratio] =
+        1 - out->mean_makespan_s / game->run_figures[RUN_mean_makespan_s];
+    game->progress.events = out->event_count;
 }
 
-/* A game that is complete, as bytes for who takes the simulation up: of another version
- * it is played again, and so is one whose tasks are listed. */
-struct kept_game {
-    uint64_t mark, event_count;
-    double value[RUN_COUNT];
-};
-
-static uint64_t mark(void)
+/* One policy in one run, where all meet the same grid, loads and workflows. */
+static enum error_code play_game(void *context, struct experiment_game *game)
 {
-    return hash_fnv1a("workflow " GRIDPLAN_VERSION) + sizeof(struct kept_game);
-}
-
-static bool is_listed(const struct playing *p)
-{
-    return p->body->per_workflow && p->runs_done == 0;
-}
-
-static void end_game(struct playing *p, size_t event_count)
-{
-    p->time_ratio = 0;
-    p->games_done++;
-    p->events_done += event_count;
-}
-
-/* As an earlier owner of the simulation has played it. */
-static bool find_game(struct playing *p, size_t label)
-{
-    const struct store_part *part = store_parts_find(p->rq->parts, p->games_done);
-    struct kept_game game;
-
-    if (!part || part->content.length != sizeof(game) || is_listed(p))
-        return false;
-    memcpy(&game, part->content.data, sizeof(game));
-    if (game.mark != mark())
-        return false;
-    for (size_t k = 0; k < RUN_COUNT; k++)
-        p->values[label][k][p->runs_done] = game.value[k];
-    end_game(p, (size_t)game.event_count);
-    return true;
-}
-
-/* For a later one; without memory it is played again then. */
-static void keep_game(const struct playing *p, size_t label, size_t event_count)
-{
-    struct kept_game *game = NULL;
-    struct store_part part = {.number = p->games_done};
-
-    if (p->rq->parts && !is_listed(p))
-        game = NEW(p->rq->arena, struct kept_game, 1);
-    if (!game)
-        return;
-    game->mark = mark();
-    game->event_count = event_count;
-    for (size_t k = 0; k < RUN_COUNT; k++)
-        game->value[k] = p->values[label][k][p->runs_done];
-    part.content = (struct db_bytes){(const unsigned char *)game, sizeof(*game)};
-    p->rq->parts->keep(p->rq->parts->context, &part);
-}
-
-static enum error_code play_game(struct playing *p, size_t label)
-{
-    struct budget budget = {.used = time_used, .context = p};
+    struct playing *p = context;
     struct workflow_sim_in in = {
-        .policy = p->setting.labels[label].policy,
-        .budget = &budget,
-        .time_ratio = &p->time_ratio,
-        .scratch = p->scratch,
+        .policy = p->setting.labels[game->label].policy,
+        .budget = game->budget,
+        .time_ratio = &game->progress.time_ratio,
+        .scratch = game->scratch,
     };
     struct workflow_sim_out out;
 
-    if (find_game(p, label))
+    in.policy.param = p->setting.labels[game->label].param;
+    TRY(wf_sim_draw(&p->setting, game->seed, &in, game->arena, p->rq->err));
+    TRY(workflow_simulate(&in, &out, game->arena, p->rq->err));
+    game->is_cut = out.is_cut;
+    if (out.is_cut)
         return OK;
-    in.policy.param = p->setting.labels[label].param;
-    TRY(wf_sim_draw(&p->setting, p->body->decision.seed + p->runs_done, &in, p->run,
-                    p->rq->err));
-    TRY(workflow_simulate(&in, &out, p->run, p->rq->err));
-    p->is_cut = out.is_cut;
-    if (p->is_cut)
-        return OK;
-    collect(p, label, &out);
-    if (p->body->per_workflow && p->runs_done == 0)
-        TRY(list_workflows(&in, &out, &p->results[label], p->rq->arena, p->rq->err));
-    keep_game(p, label, out.event_count);
-    end_game(p, out.event_count);
-    arena_reset(p->run);
+    collect(&out, game);
+    if (p->body->per_workflow && game->run == 0)
+        list_workflows(&in, &out, &p->results[game->label], p->rq->arena);
     return OK;
 }
 
-/* One run under every policy; they meet the same grid, loads and workflows. */
-static enum error_code play_run(struct playing *p)
+static void fill_answer(struct playing *p, const struct experiment *played,
+                        struct answer *out)
 {
-    for (size_t i = 0; i < p->setting.label_count && !p->is_cut; i++)
-        TRY(play_game(p, i));
-    p->runs_done += !p->is_cut;
-    note_progress(p);
-    return OK;
-}
-
-static enum error_code play(struct playing *p, struct answer *out)
-{
-    TRY(begin(p));
-    while (p->runs_done < p->body->runs && !p->is_cut)
-        TRY(play_run(p));
-    for (size_t i = 0; i < p->setting.label_count; i++)
+    for (size_t i = 0; i < p->setting.label_count; i++) {
+        p->results[i].label = p->setting.labels[i].label;
+        p->results[i].algorithm = p->setting.labels[i].policy.policy->name;
         for (size_t k = 0; k < RUN_COUNT; k++)
-            p->results[i].figures.figure[k] =
-                sim_summarise(p->values[i][k], p->runs_done);
+            p->results[i].figures.figure[k] = experiment_summary(played, i, k);
+    }
     out->name = p->body->name;
-    out->runs_done = p->runs_done;
+    out->runs_done = played->runs_done;
     out->results = p->results;
-    out->result_count = p->runs_done ? p->setting.label_count : 0;
-    decision_end(p->rq, "workflow", p->is_cut ? DECISION_CUT : DECISION_FEASIBLE,
+    out->result_count = played->runs_done ? p->setting.label_count : 0;
+    decision_end(p->rq, "workflow", played->is_cut ? DECISION_CUT : DECISION_FEASIBLE,
                  &out->decision);
-    return OK;
 }
 
 enum error_code simulate_workflows(struct request *rq, const void *in, void *out)
@@ -396,7 +273,14 @@ enum error_code simulate_workflows(struct request *rq, const void *in, void *out
     const struct wf_sim_request *body = in;
     struct answer *answer = out;
     struct playing *p = NEW(rq->arena, struct playing, 1);
-    enum error_code code;
+    struct experiment_in experiment = {.figure_names = figure_names,
+                                       .run_count = body->runs,
+                                       .first_run_again = body->per_workflow,
+                                       .seed = body->decision.seed,
+                                       .seed_scheme = EXPERIMENT_SEEDS_SEQUENCE,
+                                       .play = play_game,
+                                       .context = p};
+    struct experiment played;
 
     TRY(simulation_begin(rq, &body->decision, &answer->decision));
     p->rq = rq;
@@ -404,10 +288,10 @@ enum error_code simulate_workflows(struct request *rq, const void *in, void *out
     TRY(wf_sim_read(body, &p->setting, rq->arena, rq->err));
     if (request_is_async(rq))
         return simulation_enqueue(rq, body->name);
-    p->run = arena_create_beside(rq->arena, arena_cap_bytes(rq->arena));
-    p->scratch = arena_create_beside(rq->arena, arena_cap_bytes(rq->arena));
-    code = p->run && p->scratch ? play(p, answer) : fail_memory(rq->err);
-    arena_close(p->run);
-    arena_close(p->scratch);
-    return code;
+    p->results = NEW(rq->arena, struct label_answer, p->setting.label_count);
+    experiment.label_count = p->setting.label_count;
+    TRY(simulation_experiment(rq, &experiment, &played));
+    TRY(simulation_warn_cut(rq, &played, "runs were complete", &answer->decision));
+    fill_answer(p, &played, answer);
+    return OK;
 }

@@ -38,8 +38,7 @@ static void check(enum error_code code, const struct setting *s)
         bench_stop(s->err.text);
 }
 
-static struct plan_sim_in experiment(struct setting *s, enum plan_application application,
-                                     size_t runs)
+static struct plan_sim_in experiment(struct setting *s, enum plan_application application)
 {
     return (struct plan_sim_in){
         .application = application,
@@ -57,14 +56,29 @@ static struct plan_sim_in experiment(struct setting *s, enum plan_application ap
                 .cpu_min = 0.1,
                 .cpu_max = 1,
             },
-        .run_count = runs,
         .option = s->option,
         .scheduler = s->scheduler,
         .scheduler_param = s->scheduler_param,
         .seed = 1,
-        .run_arena = s->run,
         .scratch = s->scratch,
     };
+}
+
+/* All runs: [run][policy]. */
+static struct plan_sim_run *play(struct setting *s, const struct plan_sim_in *in,
+                                 size_t runs)
+{
+    struct plan_sim_run *played =
+        NEW(s->results, struct plan_sim_run, runs * in->policy_count);
+    bool is_cut;
+
+    for (size_t r = 0; r < runs; r++) {
+        check(
+            plan_simulate(in, r, played + r * in->policy_count, &is_cut, s->run, &s->err),
+            s);
+        arena_reset(s->run);
+    }
+    return played;
 }
 
 /* Mean and largest excess over `optimal`, both as plans that are made once. */
@@ -73,8 +87,8 @@ static void one_cluster(struct setting *s, enum plan_application application,
 {
     struct plan_sim_policy policies[PLANNERS + 1] = {
         {PLAN_SIM_FIXED, policy_find(plan_policies, "optimal")}};
-    struct plan_sim_in in = experiment(s, application, clusters);
-    struct plan_sim_out out;
+    struct plan_sim_in in = experiment(s, application);
+    const struct plan_sim_run *played;
 
     for (size_t p = 0; p < PLANNERS; p++)
         policies[p + 1] = (struct plan_sim_policy){
@@ -83,13 +97,14 @@ static void one_cluster(struct setting *s, enum plan_application application,
     in.grid.intra_cost_s = cost_s;
     in.policies = policies;
     in.policy_count = PLANNERS + 1;
-    check(plan_simulate(&in, &out, s->results, &s->err), s);
+    played = play(s, &in, clusters);
     printf("%-8s %6.0f", plan_application_names[application], cost_s);
     for (size_t p = 1; p <= PLANNERS; p++) {
         double sum = 0, largest = 0;
 
         for (size_t r = 0; r < clusters; r++) {
-            double excess = 100 * (out.time_s[p * clusters + r] / out.time_s[r] - 1);
+            const struct plan_sim_run *of = played + r * (PLANNERS + 1);
+            double excess = 100 * (of[p].time_s / of[0].time_s - 1);
 
             sum += excess;
             largest = fmax(largest, excess);
@@ -111,8 +126,8 @@ static void several_clusters(struct setting *s, size_t grids, size_t machines_ma
         {PLAN_SIM_SINGLE, NULL},
         {PLAN_SIM_NO_MODEL, NULL},
     };
-    struct plan_sim_in in = experiment(s, PLAN_APP_MD, grids);
-    struct plan_sim_out out;
+    struct plan_sim_in in = experiment(s, PLAN_APP_MD);
+    struct plan_sim_result results[sizeof(policies) / sizeof(policies[0])];
     enum { COUNT = sizeof(policies) / sizeof(policies[0]) };
 
     in.grid.sites_min = 5;
@@ -128,14 +143,14 @@ static void several_clusters(struct setting *s, size_t grids, size_t machines_ma
     in.policy_count = COUNT;
     s->option[PLAN_POPULATION] = 60;
     s->option[PLAN_GENERATIONS] = 20;
-    check(plan_simulate(&in, &out, s->results, &s->err), s);
+    plan_sim_summarise(play(s, &in, grids), grids, COUNT, results);
     for (size_t p = 0; p < COUNT; p++) {
-        const struct plan_sim_result *r = &out.results[p];
+        const struct plan_sim_result *r = &results[p];
 
         printf("%-8s %-12s %8.2f %8.2f %10.2f %6.1f %6zu %8.2f\n",
                plan_sim_mode_names[policies[p].mode],
                policies[p].planner ? policies[p].planner->name : "", r->mean_s / 3600,
-               r->sd_s / 3600, out.results[4].mean_s / r->mean_s, r->mean_moves, r->wins,
+               r->sd_s / 3600, results[4].mean_s / r->mean_s, r->mean_moves, r->wins,
                r->expected_mean_s / 3600);
     }
     fflush(stdout);

@@ -274,7 +274,8 @@ static void play_all(const struct sim_scenario *s, const struct bench_policy *p,
 
     for (size_t i = 0; i < seeds; i++)
         runs[i] = play(s, p, i + 1, &seconds);
-    sim_aggregate(runs, seeds, out);
+    for (size_t m = 0; m < SIM_METRIC_COUNT; m++)
+        out[m] = sim_summarise_every((const double *)runs + m, seeds, SIM_METRIC_COUNT);
 }
 
 /* fault-tolerance.md 9.1: jobs lost, short / medium / long, percent. */

@@ -1,0 +1,228 @@
+/* simulation/experiment.c - labels that are compared in several runs. */
+#include "algorithms/simulation/experiment.h"
+
+#include "models/base/names.h"
+#include "models/base/rng.h"
+
+#include <math.h>
+#include <string.h>
+
+const char *const experiment_seed_schemes[] = {"spread", "sequence", NULL};
+
+uint64_t experiment_seed(uint64_t seed, enum experiment_seeds scheme, uint64_t run)
+{
+    uint64_t state = seed, drawn = 0;
+
+    if (run == 0 || scheme == EXPERIMENT_SEEDS_SEQUENCE)
+        return seed + run;
+    for (uint64_t i = 0; i < run; i++)
+        drawn = splitmix64(&state);
+    return drawn >> 11;
+}
+
+/* What is under way. */
+struct playing {
+    struct experiment *e;
+    struct experiment_game game;
+    struct budget budget; /* of the games: asks the experiment's, and tells its owner */
+    size_t labels_at_once, games_per_run;
+    uint64_t mark; /* of the program and of what its figures are */
+    struct arena *arena;
+};
+
+static void note(const struct playing *p)
+{
+    const struct experiment *e = p->e;
+    double games = (double)(e->in->run_count * p->games_per_run);
+    double done = (double)e->games_done + p->game.progress.time_ratio;
+
+    e->in->owner->note(e->in->owner->context, fmin(1, done / games),
+                       e->event_count + p->game.progress.events, e->runs_done);
+}
+
+/* The clock, asked by the simulator; a good moment to say how far it is. */
+static double time_used(void *context)
+{
+    const struct playing *p = context;
+
+    note(p);
+    return budget_used(p->e->in->budget);
+}
+
+/* ---- for a later owner ---- */
+
+/* A game that has ended: this, its figures and its rest. */
+struct kept_head {
+    uint64_t mark, event_count;
+};
+
+static uint64_t mark_of(const struct experiment_in *in)
+{
+    uint64_t mark = hash_fnv1a(GRIDPLAN_VERSION) + sizeof(size_t);
+
+    for (const char *const *name = in->figure_names; *name; name++)
+        mark = 31 * mark + hash_fnv1a(*name);
+    return mark;
+}
+
+static size_t figures_length(const struct playing *p)
+{
+    return p->labels_at_once * p->e->figure_count * sizeof(double);
+}
+
+static bool is_kept(const struct playing *p)
+{
+    return p->e->in->owner->keep && (p->game.run > 0 || !p->e->in->first_run_again);
+}
+
+static bool find_game(struct playing *p)
+{
+    const struct experiment_in *in = p->e->in;
+    size_t length = sizeof(struct kept_head) + figures_length(p);
+    struct experiment_bytes content, rest;
+    struct kept_head head;
+    const char *data;
+
+    if (!is_kept(p) || !in->owner->find(in->owner->context, p->e->games_done, &content) ||
+        content.length < length)
+        return false;
+    data = content.data;
+    memcpy(&head, data, sizeof(head));
+    memcpy(p->game.figures, data + sizeof(head), figures_length(p));
+    rest = (struct experiment_bytes){data + length, content.length - length};
+    if (head.mark != p->mark ||
+        !(in->take ? in->take(in->context, &p->game, rest) : rest.length == 0))
+        return false;
+    p->game.progress.events = head.event_count;
+    return true;
+}
+
+/* Without memory it is played again then. */
+static void keep_game(const struct playing *p)
+{
+    const struct experiment_owner *owner = p->e->in->owner;
+    struct kept_head head = {p->mark, p->game.progress.events};
+    size_t length = sizeof(head) + figures_length(p) + p->game.rest.length;
+    char *data = is_kept(p) ? TRY_NEW(p->arena, char, length) : NULL;
+
+    if (!data)
+        return;
+    memcpy(data, &head, sizeof(head));
+    memcpy(data + sizeof(head), p->game.figures, figures_length(p));
+    if (p->game.rest.length)
+        memcpy(data + length - p->game.rest.length, p->game.rest.data,
+               p->game.rest.length);
+    owner->keep(owner->context, p->e->games_done,
+                (struct experiment_bytes){data, length});
+}
+
+/* ---- playing ---- */
+
+static enum error_code play_game(struct playing *p, size_t label)
+{
+    struct experiment *e = p->e;
+    const struct experiment_in *in = e->in;
+    double *run_figures = e->figures + e->runs_done * in->label_count * e->figure_count;
+
+    arena_reset(in->game);
+    arena_reset(in->scratch);
+    p->game = (struct experiment_game){
+        .run = e->runs_done,
+        .label = label,
+        .seed = experiment_seed(in->seed, in->seed_scheme, e->runs_done),
+        .budget = &p->budget,
+        .arena = in->game,
+        .scratch = in->scratch,
+        .run_figures = run_figures,
+        .figures = run_figures + label * e->figure_count,
+        .events_before = e->event_count,
+    };
+    if (!find_game(p)) {
+        p->game.is_cut = budget_spent(&p->budget); /* short games never ask */
+        if (!p->game.is_cut)
+            TRY(in->play(in->context, &p->game));
+        e->is_cut = p->game.is_cut;
+        if (!e->is_cut)
+            keep_game(p);
+    }
+    e->event_count += p->game.progress.events;
+    e->games_done += !e->is_cut;
+    p->game.progress = (struct sim_progress){0};
+    return OK;
+}
+
+enum error_code experiment_play(const struct experiment_in *in, struct experiment *out,
+                                struct arena *a)
+{
+    struct playing p = {.e = out, .arena = a, .mark = mark_of(in)};
+
+    *out = (struct experiment){.in = in};
+    while (in->figure_names[out->figure_count])
+        out->figure_count++;
+    out->figures = NEW(a, double, in->run_count * in->label_count * out->figure_count);
+    p.labels_at_once = in->all_at_once ? in->label_count : 1;
+    p.games_per_run = in->label_count / p.labels_at_once;
+    p.budget = *in->budget;
+    p.budget.used = time_used;
+    p.budget.context = &p;
+    p.budget.from = p.budget.span = 0; /* the experiment's has seen to that */
+    while (out->runs_done < in->run_count && !out->is_cut) {
+        for (size_t i = 0; i < p.games_per_run && !out->is_cut; i++)
+            TRY(play_game(&p, i));
+        out->runs_done += !out->is_cut;
+        note(&p);
+    }
+    return OK;
+}
+
+/* ---- over the runs ---- */
+
+double experiment_figure(const struct experiment *e, size_t run, size_t label,
+                         size_t figure)
+{
+    return e->figures[(run * e->in->label_count + label) * e->figure_count + figure];
+}
+
+struct sim_summary experiment_summary(const struct experiment *e, size_t label,
+                                      size_t figure)
+{
+    return sim_summarise_every(&e->figures[label * e->figure_count + figure],
+                               e->runs_done, e->in->label_count * e->figure_count);
+}
+
+/* ---- ranks ---- */
+
+struct ranking {
+    const double *values;
+    size_t figure_count;
+    const struct experiment_key *keys;
+    size_t key_count;
+    const char *const *names;
+};
+
+static bool ranks_before(const struct ranking *r, size_t a, size_t b)
+{
+    for (size_t k = 0; k < r->key_count; k++) {
+        double x = r->values[a * r->figure_count + r->keys[k].figure];
+        double y = r->values[b * r->figure_count + r->keys[k].figure];
+
+        if (x < y || x > y)
+            return (x > y) == r->keys[k].more_is_better;
+    }
+    return strcmp(r->names[a], r->names[b]) < 0;
+}
+
+void experiment_rank(const double *values, size_t count, size_t figure_count,
+                     const struct experiment_key *keys, size_t key_count,
+                     const char *const *names, size_t *order)
+{
+    struct ranking r = {values, figure_count, keys, key_count, names};
+
+    for (size_t i = 0; i < count; i++) {
+        size_t at = i;
+
+        for (; at > 0 && ranks_before(&r, i, order[at - 1]); at--)
+            order[at] = order[at - 1];
+        order[at] = i;
+    }
+}
