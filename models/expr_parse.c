@@ -545,8 +545,6 @@ static enum error_code parse_regexp(struct parser *p, const struct call *call)
     problem = expr_regex_compile(pattern.text, &regex, p->lex.arena);
     if (problem)
         return expr_mistake(&p->lex, pattern.at, "%s", problem);
-    if (!regex)
-        return fail_memory(p->lex.err);
     TRY(second_argument(p, call));
     TRY(parse_or(p));
     return emit(p, (struct expr_op){.code = OP_REGEX, .regex = regex});

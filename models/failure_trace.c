@@ -294,11 +294,9 @@ enum error_code failure_trace_end(struct failure_trace_reader *r, struct error *
 }
 
 /* NULL stays NULL. */
-static enum error_code copy_text(struct arena *a, const char *text, const char **copy,
-                                 struct error *err)
+static const char *copy_text(struct arena *a, const char *text)
 {
-    *copy = text ? arena_text(a, text, strlen(text)) : NULL;
-    return text && !*copy ? fail_memory(err) : OK;
+    return text ? arena_text(a, text, strlen(text)) : NULL;
 }
 
 enum error_code failure_log_add(void *context, const struct failure *failure,
@@ -307,6 +305,7 @@ enum error_code failure_log_add(void *context, const struct failure *failure,
     struct failure_log *log = context;
     struct failure copy = *failure;
 
+    (void)err;
     if (log->count == log->room) {
         size_t room = log->room ? 2 * log->room : 256;
         struct failure *failures =
@@ -315,9 +314,9 @@ enum error_code failure_log_add(void *context, const struct failure *failure,
         log->failures = failures;
         log->room = room;
     }
-    TRY(copy_text(log->arena, failure->resource_id, &copy.resource_id, err));
-    TRY(copy_text(log->arena, failure->cause, &copy.cause, err));
-    TRY(copy_text(log->arena, failure->component, &copy.component, err));
+    copy.resource_id = copy_text(log->arena, failure->resource_id);
+    copy.cause = copy_text(log->arena, failure->cause);
+    copy.component = copy_text(log->arena, failure->component);
     log->failures[log->count++] = copy;
     return OK;
 }

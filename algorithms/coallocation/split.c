@@ -532,8 +532,7 @@ static bool may_be_equal(const struct split *sp, size_t k)
     return room >= k;
 }
 
-static enum error_code split_equally(struct split *sp, struct co_placement *out,
-                                     struct arena *a, struct error *err)
+static void split_equally(struct split *sp, struct co_placement *out, struct arena *a)
 {
     const struct co_job *job = sp->job;
     const struct policy *policy =
@@ -556,15 +555,14 @@ static enum error_code split_equally(struct split *sp, struct co_placement *out,
         for (size_t i = 0; i < k; i++)
             add_part(sp, CO_NONE, job->total_processors / k);
         finish_parts(sp, a);
-        TRY(co_place_components(&in, policy, sp->parts, k, sp->avoid, out, a, err));
+        co_place_components(&in, policy, sp->parts, k, sp->avoid, out, a);
         co_merge_added(&earlier, out, a);
         if (out->placed || out->cut)
-            return OK;
+            return;
         earlier.added = out->added;
         earlier.added_count = out->added_count;
         *out = earlier;
     }
-    return OK;
 }
 
 enum error_code co_place_flexible(const struct co_place_in *in, bool avoid,
@@ -581,7 +579,7 @@ enum error_code co_place_flexible(const struct co_place_in *in, bool avoid,
                                  .nearest_site = CO_NONE};
     prepare(&sp, a);
     if (in->job->equal_components)
-        TRY(split_equally(&sp, out, a, err));
+        split_equally(&sp, out, a);
     else
         TRY(split_by_rule(&sp, out, a));
     if (!out->placed && !out->cut)

@@ -215,8 +215,7 @@ static bool branch(struct tree *t, size_t node)
 
 /* ---- levels ---- */
 
-static enum error_code make_room(const struct tree *t, struct level *l, size_t count,
-                                 struct error *err)
+static void make_room(const struct tree *t, struct level *l, size_t count)
 {
     struct arena *a = t->s->arena;
     size_t room = l->room ? l->room : FIRST_ROOM;
@@ -224,11 +223,10 @@ static enum error_code make_room(const struct tree *t, struct level *l, size_t c
     while (room < count)
         room *= 2;
     if (room == l->room)
-        return OK;
+        return;
     l->bits = NEW(a, uint64_t, room * t->words); /* what was there is not needed */
     l->hash = NEW(a, uint64_t, room);
-    l->room = l->bits && l->hash ? room : 0;
-    return l->room ? OK : fail_memory(err);
+    l->room = room;
 }
 
 /* The kept children in the order in which they were found. */
@@ -240,11 +238,11 @@ static void order_children(struct tree *t)
 }
 
 /* The children become the level. */
-static enum error_code descend(struct tree *t, struct error *err)
+static void descend(struct tree *t)
 {
     struct level next = t->below;
 
-    TRY(make_room(t, &next, t->count, err));
+    make_room(t, &next, t->count);
     order_children(t);
     t->bound_s = HUGE_VAL;
     for (size_t i = 0; i < t->count; i++) {
@@ -261,16 +259,15 @@ static enum error_code descend(struct tree *t, struct error *err)
     t->level = next;
     t->m--;
     t->s->iterations++;
-    return OK;
 }
 
 /* All machines as the first level. */
-static enum error_code plant(struct tree *t, struct error *err)
+static void plant(struct tree *t)
 {
     struct parallel_search *s = t->s;
     struct set_minima m;
 
-    TRY(make_room(t, &t->level, 1, err));
+    make_room(t, &t->level, 1);
     for (size_t i = 0; i < s->n; i++) {
         t->machines[i] = i;
         t->level.bits[i / WORD_BITS] |= 1ULL << i % WORD_BITS;
@@ -282,7 +279,6 @@ static enum error_code plant(struct tree *t, struct error *err)
     m = set_minima(&t->set, NO_MACHINE);
     t->bound_s = search_try(s, s->n, m.cpu, m.bandwidth_mbps);
     search_keep(s, t->bound_s, t->machines, s->n);
-    return OK;
 }
 
 static void prepare(struct tree *t, double max_level_nodes)
@@ -304,10 +300,11 @@ enum error_code parallel_branch_and_bound(struct parallel_search *s, const doubl
 {
     struct tree t = {.s = s};
 
+    (void)err;
     prepare(&t, param[MAX_LEVEL_NODES]);
     if (search_stop_now(s))
         return OK;
-    TRY(plant(&t, err));
+    plant(&t);
     while (t.m > s->min_procs) {
         t.count = t.sequence = 0;
         for (size_t i = 0; i < t.table_size; i++)
@@ -319,7 +316,7 @@ enum error_code parallel_branch_and_bound(struct parallel_search *s, const doubl
         }
         if (t.count == 0)
             return OK;
-        TRY(descend(&t, err));
+        descend(&t);
     }
     return OK;
 }

@@ -134,7 +134,7 @@ enum error_code machine_open(struct machine *m, const struct policy *policy,
     m->ends = NEW(a, struct job_end, in->job_count + in->running_count + 1);
     for (size_t i = 0; i < in->job_count; i++)
         m->start_s[i] = m->plan_s[i] = (double)NAN;
-    TRY(profile_create(&m->profile, in->now_s, in->processors, a, err));
+    profile_create(&m->profile, in->now_s, in->processors, a);
     waiting_create(&m->waiting, policy, in->jobs, in->job_count, a);
     if (queue_discipline_of(policy)->rule == QUEUE_CONSERVATIVE) {
         m->planned = NEW(a, uint64_t, in->job_count / 64 + 1);

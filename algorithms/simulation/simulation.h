@@ -228,9 +228,9 @@ struct sim_resource_name {
     size_t group;
     size_t number; /* in the group, from 0 */
 };
-enum error_code sim_resource_names(const struct sim_scenario *s,
-                                   const struct sim_resource_name **names, size_t *count,
-                                   struct arena *a, struct error *err);
+void sim_resource_names(const struct sim_scenario *s,
+                        const struct sim_resource_name **names, size_t *count,
+                        struct arena *a);
 
 /* ---- the policy ---- */
 

@@ -134,9 +134,6 @@ enum error_code workload_from_preset(const char *name, struct workload *w,
                                   ? daily_length(p->mean_length_mi)
                                   : distribution_constant(p->mean_length_mi),
                               a);
-    if (!made.checkpoint_bytes || (!isnan(p->bytes) && !made.input_bytes) ||
-        (!isnan(p->mean_length_mi) && !made.length_mi))
-        return fail_memory(err);
     *w = made;
     return OK;
 }

@@ -177,7 +177,7 @@ static enum error_code place_in_order(struct reader *r, struct fault *fault)
 /* ---- all of it ---- */
 
 /* Without needless waiting, unless that ends later. */
-static enum error_code compact(struct reader *r, struct error *err)
+static enum error_code compact(struct reader *r)
 {
     const struct workflow_problem *problem = r->problem;
     struct workflow_plan *tight = NEW(r->a, struct workflow_plan, 1);
@@ -188,7 +188,7 @@ static enum error_code compact(struct reader *r, struct error *err)
         if (!workflow_is_open(problem, i) && problem->fixed_finish_s[i] < HUGE_VAL)
             begun_s = fmax(begun_s, problem->fixed_finish_s[i]);
     workflow_order_make(problem, &order, r->a);
-    TRY(workflow_order_of_plan(problem, r->plan, &order, r->a, err));
+    workflow_order_of_plan(problem, r->plan, &order, r->a);
     TRY(workflow_plan_make(problem, tight, r->a));
     TRY(workflow_order_plan(problem, &order, begun_s, tight, r->a));
     if (workflow_plan_makespan_s(problem, tight) <=
@@ -225,12 +225,12 @@ static enum error_code warn_of_rows(struct reader *r, size_t untimed)
     size_t begun = r->rows.begun_count, timed = r->rows.run_count - untimed;
 
     if (begun)
-        TRY(workflow_warn(r->problem, r->err,
+        TRY(workflow_warn(r->problem,
                           "/initial: %zu row%s of tasks that have begun not looked at: "
                           "these are where the workflow says",
                           begun, begun == 1 ? "" : "s"));
     if (timed && untimed)
-        TRY(workflow_warn(r->problem, r->err,
+        TRY(workflow_warn(r->problem,
                           "/initial: start_s of %zu row%s not used: %zu ha%s none, and "
                           "all were placed in their order",
                           timed, timed == 1 ? "" : "s", untimed,
@@ -244,7 +244,7 @@ static enum error_code refuse(struct reader *r, const struct fault *fault)
     const char *on = "", *resource = "";
 
     if (!fault->kind)
-        return workflow_warn(r->problem, r->err,
+        return workflow_warn(r->problem,
                              "initial_refused: the time limit came before it had been "
                              "checked; the search began without it");
     if (fault->resource != WORKFLOW_NONE) {
@@ -252,7 +252,7 @@ static enum error_code refuse(struct reader *r, const struct fault *fault)
         resource = problem->in->snapshot->resources[fault->resource].id;
     }
     return workflow_warn(
-        r->problem, r->err,
+        r->problem,
         "initial_refused: task '%.80s'%s%.80s: %s; the search began without it",
         problem->tasks[fault->task]->id, on, resource, fault->kind);
 }
@@ -282,7 +282,7 @@ enum error_code workflow_initial_read(struct workflow_problem *problem, struct a
         TRY(untimed ? place_in_order(&r, &fault) : take_as_given(&r, &fault));
     if (fault.kind || r.clock.spent)
         return refuse(&r, &fault);
-    TRY(compact(&r, err));
+    TRY(compact(&r));
     problem->initial = r.plan;
     return OK;
 }

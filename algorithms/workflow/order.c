@@ -106,16 +106,13 @@ static void list_in_order(const struct workflow_problem *problem,
         order->task[count] = WORKFLOW_NONE;
 }
 
-enum error_code workflow_order_of_plan(const struct workflow_problem *problem,
-                                       const struct workflow_plan *plan,
-                                       struct workflow_order *order, struct arena *a,
-                                       struct error *err)
+void workflow_order_of_plan(const struct workflow_problem *problem,
+                            const struct workflow_plan *plan,
+                            struct workflow_order *order, struct arena *a)
 {
     struct ready_heap heap = {NEW(a, struct ready, problem->open_count), 0};
     size_t *waits_for = NEW(a, size_t, problem->task_count);
 
-    if (!heap.list || !waits_for)
-        return fail_memory(err);
     memcpy(order->processor, plan->processor,
            problem->task_count * sizeof(*order->processor));
     for (size_t i = 0; i < problem->task_count; i++) {
@@ -127,7 +124,6 @@ enum error_code workflow_order_of_plan(const struct workflow_problem *problem,
             push(&heap, ready_of(problem, plan, i));
     }
     list_in_order(problem, plan, &heap, waits_for, order);
-    return OK;
 }
 
 /* ---- times ---- */

@@ -154,7 +154,7 @@ static enum error_code warn_full(struct wf_request *rq, size_t resource)
 
     if (jobs <= slots)
         return OK;
-    return workflow_warn(&rq->problem, rq->err,
+    return workflow_warn(&rq->problem,
                          "resource '%.60s' has %zu tasks and %zu slots: they stay, "
                          "nothing is added",
                          r->id, jobs, slots);
@@ -182,7 +182,7 @@ static enum error_code number_resources(struct wf_request *rq)
         TRY(warn_full(rq, c));
     }
     if (rq->stale_count > 0)
-        TRY(workflow_warn(&rq->problem, rq->err,
+        TRY(workflow_warn(&rq->problem,
                           "%zu resources were observed more than max_age_s ago: they "
                           "get no task",
                           (size_t)rq->stale_count));
@@ -256,11 +256,11 @@ static enum error_code number_tasks(struct wf_request *rq)
     for (size_t i = 0; i < count; i++)
         number_task(rq, i, &lost, &matrix);
     if (lost)
-        TRY(workflow_warn(&rq->problem, rq->err,
+        TRY(workflow_warn(&rq->problem,
                           "tasks that run on a failed resource are started again, from "
                           "their checkpoints"));
     if (matrix)
-        TRY(workflow_warn(&rq->problem, rq->err,
+        TRY(workflow_warn(&rq->problem,
                           "a round counts in reference seconds: etc_s is not used"));
     return OK;
 }
@@ -343,18 +343,18 @@ static enum error_code warn_unused(struct wf_request *rq)
     for (size_t k = 0; k < in->window_count; k++)
         later += in->windows[k].from_s > 0 || in->windows[k].to_s > 0;
     if (ends > 0)
-        TRY(workflow_warn(&rq->problem, rq->err,
+        TRY(workflow_warn(&rq->problem,
                           "finish_s of %zu running task%s not used: a round counts on "
                           "progress and estimates",
                           ends, ends == 1 ? "" : "s"));
     if (later > 0)
-        TRY(workflow_warn(&rq->problem, rq->err,
+        TRY(workflow_warn(&rq->problem,
                           "/availability: %zu window%s begin or end later, which a round "
                           "does not look at",
                           later, later == 1 ? "" : "s"));
     if (unknown > 0)
         TRY(workflow_warn(
-            &rq->problem, rq->err,
+            &rq->problem,
             "%zu ready task%s no run time: each starts on a random resource", unknown,
             unknown == 1 ? " has" : "s have"));
     return OK;
@@ -364,7 +364,7 @@ static enum error_code warn_unused(struct wf_request *rq)
 
 static enum error_code number(struct wf_request *rq)
 {
-    TRY(workflow_read_links(&rq->problem, rq->err));
+    TRY(workflow_read_links(&rq->problem));
     number_processors(rq);
     TRY(number_tasks(rq));
     TRY(number_resources(rq));
@@ -384,8 +384,7 @@ static enum error_code number(struct wf_request *rq)
     make_sets(rq);
     TRY(wf_estimate_tasks(rq));
     TRY(warn_unused(rq));
-    return workflow_report_ends(&rq->problem,
-                                rq->err); /* what matters more comes first */
+    return workflow_report_ends(&rq->problem); /* what matters more comes first */
 }
 
 enum error_code workflow_round(const struct workflow_in *in, const struct policy *policy,

@@ -149,8 +149,6 @@ static inline double wsim_now_s(const struct wsim *s)
     return 1e-3 * (double)s->kernel.now_ms;
 }
 
-void wsim_fail_memory(struct wsim *s);
-
 /* ---- simulation_hosts.c ---- */
 
 void wsim_hosts_begin(struct wsim *s);

@@ -60,8 +60,7 @@ const struct policy workflow_policies[] = {
 };
 
 /* Where the answer has to say that less was planned than is there. */
-static enum error_code warn_of_slots(struct workflow_problem *problem, bool slots,
-                                     struct error *err)
+static enum error_code warn_of_slots(struct workflow_problem *problem, bool slots)
 {
     const struct snapshot *grid = problem->in->snapshot;
     size_t several = 0, shared = 0;
@@ -72,12 +71,12 @@ static enum error_code warn_of_slots(struct workflow_problem *problem, bool slot
                   grid->resources[i].sharing == SHARING_EQUAL;
     }
     if (several > 0 && !slots)
-        return workflow_warn(problem, err,
+        return workflow_warn(problem,
                              "/snapshot/resources: %zu ha%s more than one slot, and one "
                              "task at a time was planned on each: see the option slots",
                              several, several == 1 ? "s" : "ve");
     if (shared > 0 && slots)
-        return workflow_warn(problem, err,
+        return workflow_warn(problem,
                              "/snapshot/resources: slots of %zu share its speed: each "
                              "was planned with an equal part of it, also while others "
                              "are idle",
@@ -150,7 +149,7 @@ static enum error_code add_moves(struct workflow_problem *problem,
     workflow_find_moves(problem, plan, &rules, &out->reschedules, &out->reschedule_count,
                         &cut, a, err);
     if (cut)
-        TRY(workflow_warn(problem, err,
+        TRY(workflow_warn(problem,
                           "the time limit came before all moves were looked at"));
     return OK;
 }
@@ -173,16 +172,16 @@ static enum error_code read_initial(const struct policy *policy,
 /* What there was no time for. */
 static enum error_code warn_of_time(struct workflow_problem *problem,
                                     const struct workflow_plan *plan,
-                                    const struct workflow_out *out, struct error *err)
+                                    const struct workflow_out *out)
 {
     if (plan->in_turn_count > 0)
-        TRY(workflow_warn(problem, err,
+        TRY(workflow_warn(problem,
                           "cut_to_round_robin: the time limit ended %s; %zu task%s given "
                           "to the resources that can run them in turn",
                           plan->algorithm, plan->in_turn_count,
                           plan->in_turn_count == 1 ? " was" : "s were"));
     if (out->bound_skipped)
-        TRY(workflow_warn(problem, err,
+        TRY(workflow_warn(problem,
                           "bound_skipped: the time limit came before all bounds were "
                           "computed; those that are given hold"));
     return OK;
@@ -208,10 +207,10 @@ enum error_code workflow_decide(const struct workflow_in *in, const struct polic
     TRY(workflow_answer(problem, &plan, &answer, a, err));
     mark_rows(problem, &plan, &answer, a);
     TRY(add_moves(problem, &plan, values, &answer, a, err));
-    TRY(warn_of_slots(problem, values[SLOTS] != 0, err));
-    TRY(warn_of_time(problem, &plan, &answer, err));
+    TRY(warn_of_slots(problem, values[SLOTS] != 0));
+    TRY(warn_of_time(problem, &plan, &answer));
     if (answer.unplaced_count > 0)
-        TRY(workflow_warn(problem, err,
+        TRY(workflow_warn(problem,
                           "%zu of %zu tasks have no place, and makespan_s is that of the "
                           "others: see unplaced",
                           answer.unplaced_count, problem->task_count));

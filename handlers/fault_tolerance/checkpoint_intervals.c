@@ -395,7 +395,7 @@ static const struct policy *find_policy(const struct checkpoint_intervals_reques
 
 /* An option that the policy does not read is no mistake: a request can change its
  * policy and nothing else. But it is said. */
-static enum error_code warn_unused(struct work *w, const char *name)
+static void warn_unused(struct work *w, const char *name)
 {
     size_t index = 0;
 
@@ -403,13 +403,12 @@ static enum error_code warn_unused(struct work *w, const char *name)
            strcmp(w->policy->params[index].name, name) != 0)
         index++;
     if (index == CHECKPOINT_PARAM_COUNT || checkpoint_reads_option(w->policy, index))
-        return OK;
+        return;
     if (w->warning_count == UNUSED_MAX)
-        return OK;
-    w->warnings[w->warning_count] = arena_printf(
+        return;
+    w->warnings[w->warning_count++] = arena_printf(
         w->rq->arena, "option_unused: /options/%.64s has no part in algorithm %s", name,
         w->policy->name);
-    return w->warnings[w->warning_count++] ? OK : fail_memory(w->rq->err);
 }
 
 /* An option that is null is not set. */
@@ -424,7 +423,7 @@ static enum error_code bind_options(struct work *w)
         if (decision->options[i].type != VALUE_UNDEFINED)
             given[count++] = decision->options[i];
     for (size_t i = 0; i < count; i++)
-        TRY(warn_unused(w, given[i].name));
+        warn_unused(w, given[i].name);
     return params_bind(w->policy->params, given, count, w->param, w->rq->err);
 }
 
@@ -1083,8 +1082,9 @@ static enum error_code decide_job(struct work *w, const struct checkpoint_job *j
     if (w->body->render_count == 0)
         return OK;
     note_render(w, job, &in, out->out.interval_s, saving_s);
-    return checkpoint_render(w->body->render, w->body->render_count, out->out.interval_s,
-                             saving_s, &out->rendered, w->rq->arena, w->rq->err);
+    checkpoint_render(w->body->render, w->body->render_count, out->out.interval_s,
+                      saving_s, &out->rendered, w->rq->arena);
+    return OK;
 }
 
 enum error_code post_checkpoint_intervals(struct request *rq, const void *in, void *out)

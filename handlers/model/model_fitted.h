@@ -208,7 +208,7 @@ enum error_code fitted_port(const struct fitted_model *reference,
                             const struct fitted_run *reference_runs,
                             size_t reference_count, const struct fitted_run *target_runs,
                             size_t target_count, struct fitted_model *out,
-                            struct arena *a, struct error *err);
+                            struct arena *a);
 
 /* A model from combinations that a caller gives; best first. */
 void fitted_from_combinations(struct perf_combination *sorted, size_t sorted_count,

@@ -91,9 +91,9 @@ enum error_code schedule_warn(struct schedule_call *call, const char *format, ..
         call->warning_room = room;
     }
     va_start(args, format);
-    call->warnings[call->warning_count] = arena_vprintf(a, format, args);
+    call->warnings[call->warning_count++] = arena_vprintf(a, format, args);
     va_end(args);
-    return call->warnings[call->warning_count++] ? OK : fail_memory(call->rq->err);
+    return OK;
 }
 
 /* ---- policy ---- */
@@ -169,7 +169,7 @@ static enum error_code warn_of_site(struct schedule_call *call,
     struct request *rq = call->rq;
     struct site_warnings w;
 
-    TRY(site_warnings_of(p->site, &p->machines, &w, rq->arena, rq->err));
+    site_warnings_of(p->site, &p->machines, &w, rq->arena);
     for (size_t i = 0; i < w.count; i++)
         TRY(schedule_warn(call, "%s", w.list[i]));
     return OK;

@@ -92,8 +92,8 @@ enum error_code plan_models_read(struct plan_call *call)
 
 /* ---- stored models ---- */
 
-static enum error_code want(struct plan_call *call, size_t s, size_t k,
-                            struct stored_model_wanted *out)
+static void want(struct plan_call *call, size_t s, size_t k,
+                 struct stored_model_wanted *out)
 {
     const struct plan_phase_request *own = call->at[s].phases[k - 1];
     const struct plan_phase_request *given = own ? own : call->phases[k - 1];
@@ -102,13 +102,12 @@ static enum error_code want(struct plan_call *call, size_t s, size_t k,
     *out = (struct stored_model_wanted){.site_id = call->given[s].site.id,
                                         .phase = (double)k};
     if (!given)
-        return OK;
+        return;
     out->model_id = given->model.model_id;
     out->pointer = own ? arena_printf(a, "/snapshot/sites/%zu/phase_models/%zu/model_id",
                                       s, (size_t)(own - call->given[s].phase_models))
                        : arena_printf(a, "/jobs/0/phase_models/%zu/model_id",
                                       (size_t)(given - call->job->phase_models));
-    return out->pointer ? OK : fail_memory(call->rq->err);
 }
 
 /* The stored models into call->at[].stored. */
@@ -125,7 +124,7 @@ static enum error_code find_stored(struct plan_call *call)
     for (size_t s = 0; s < call->in.site_count; s++)
         for (size_t k = first; k <= last; k++)
             if (needs_stored(call, s, k))
-                TRY(want(call, s, k, &wanted[question.wanted_count++]));
+                want(call, s, k, &wanted[question.wanted_count++]);
     TRY(stored_models_find(rq, &question, &found));
     for (size_t s = 0; s < call->in.site_count; s++)
         for (size_t k = first; k <= last; k++)

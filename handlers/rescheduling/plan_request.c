@@ -79,9 +79,9 @@ enum error_code plan_call_warn(struct plan_call *call, const char *format, ...)
         call->warning_size = size;
     }
     va_start(args, format);
-    call->warnings[call->warning_count] = arena_vprintf(a, format, args);
+    call->warnings[call->warning_count++] = arena_vprintf(a, format, args);
     va_end(args);
-    return call->warnings[call->warning_count++] ? OK : fail_memory(call->rq->err);
+    return OK;
 }
 
 /* ---- options ---- */
@@ -228,7 +228,7 @@ static enum error_code warn_of_site(struct plan_call *call,
     struct request *rq = call->rq;
     struct site_warnings w;
 
-    TRY(site_warnings_of(&at->given->site, &at->usable, &w, rq->arena, rq->err));
+    site_warnings_of(&at->given->site, &at->usable, &w, rq->arena);
     for (size_t i = 0; i < w.count; i++)
         TRY(plan_call_warn(call, "%s", w.list[i]));
     return OK;
@@ -290,7 +290,7 @@ static enum error_code leave_out(struct plan_call *call, size_t s, size_t missin
             arena_printf(a, "%zu of its machines can be used, the job needs %llu",
                          call->at[s].usable.machines.count,
                          (unsigned long long)call->job->min_processors);
-    return call->sites[s].why ? OK : fail_memory(call->rq->err);
+    return OK;
 }
 
 /* Makes site `s` a source, or says why it is none. */

@@ -394,9 +394,7 @@ enum error_code simulate_multi_phase(struct request *rq, const void *in, void *o
         return simulation_enqueue(rq, body->name);
     s.in.run_arena = arena_create_beside(rq->arena, arena_cap_bytes(rq->arena));
     s.in.scratch = arena_create_beside(rq->arena, arena_cap_bytes(rq->arena));
-    code = s.in.run_arena && s.in.scratch
-               ? plan_simulate(&s.in, &played, rq->arena, rq->err)
-               : fail_memory(rq->err);
+    code = plan_simulate(&s.in, &played, rq->arena, rq->err);
     arena_close(s.in.run_arena);
     arena_close(s.in.scratch);
     return code == OK ? fill_answer(rq, &s.in, &played, answer) : code;

@@ -607,9 +607,7 @@ static enum error_code print_swf(const struct playing *p,
         text_add(&b, "\n", 1);
     }
     text_add(&b, "", 1);
-    if (b.failed)
-        return fail_memory(p->rq->err);
-    *swf = b.data;
+    *swf = text_end(&b);
     return OK;
 }
 
@@ -689,14 +687,12 @@ static enum error_code warn_lines(struct playing *p)
             text_addf(&reasons, "%s%s: %llu", reasons.length ? ", " : "",
                       swf_skip_names[i], (unsigned long long)c->skipped_by[i]);
     text_add(&reasons, "", 1);
-    if (reasons.failed)
-        return fail_memory(p->rq->err);
     if (c->skipped)
         TRY(decision_warn(p->rq, &p->answer->decision,
                           "skipped: %llu line(s) of %s, first line %llu, are no usable "
                           "jobs, %s",
                           (unsigned long long)c->skipped, p->source,
-                          (unsigned long long)c->issues[0].line, reasons.data));
+                          (unsigned long long)c->issues[0].line, text_end(&reasons)));
     if (c->unsorted)
         TRY(decision_warn(
             p->rq, &p->answer->decision,
@@ -895,7 +891,7 @@ enum error_code simulate_queue(struct request *rq, const void *in, void *out)
     if (request_is_async(rq))
         return simulation_enqueue(rq, body->name);
     p.run = arena_create_beside(rq->arena, arena_cap_bytes(rq->arena));
-    code = p.run ? play(&p) : fail_memory(rq->err);
+    code = play(&p);
     arena_close(p.run);
     if (code != OK)
         return code;

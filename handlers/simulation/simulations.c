@@ -260,9 +260,7 @@ static enum error_code reply_info(struct request *rq, int status,
     struct text_buffer b = {.arena = rq->arena};
 
     json_print(&simulation_info_json, now, &b);
-    if (b.failed)
-        return fail_memory(rq->err);
-    return reply_raw(rq, status, "application/json", b.data);
+    return reply_raw(rq, status, "application/json", text_end(&b));
 }
 
 /* Sleeps and asks until it has finished, or `wait_s` is over. */

@@ -433,7 +433,7 @@ enum error_code simulate_coallocation(struct request *rq, const void *in, void *
     p->setting.in.budget = &rq->budget;
     p->run = arena_create_beside(rq->arena, arena_cap_bytes(rq->arena));
     p->setting.in.scratch = arena_create_beside(rq->arena, arena_cap_bytes(rq->arena));
-    code = p->run && p->setting.in.scratch ? play(p, answer) : fail_memory(rq->err);
+    code = play(p, answer);
     arena_close(p->run);
     arena_close(p->setting.in.scratch);
     return code;

@@ -135,7 +135,7 @@ enum error_code simulation_failure_trace(struct building *b)
     TRY(read_failures(&l));
     make_outages(&l);
     TRY(sim_scenario_prepare(&prepared, "", b->a, b->err));
-    TRY(sim_resource_names(&prepared, &names, &count, b->a, b->err));
+    sim_resource_names(&prepared, &names, &count, b->a);
     lay(&l, names, count);
     return OK;
 }

@@ -153,10 +153,9 @@ static const char *name_of(const char *id, const char *kind, size_t number,
     return id ? id : arena_printf(a, "%s%zu", kind, number);
 }
 
-static enum error_code list_tasks(const struct workflow_sim_in *in, size_t job,
-                                  const struct workflow_sim_out *out,
-                                  struct workflow_row *to, struct arena *a,
-                                  struct error *err)
+static void list_tasks(const struct workflow_sim_in *in, size_t job,
+                       const struct workflow_sim_out *out, struct workflow_row *to,
+                       struct arena *a)
 {
     const struct workflow_sim_job *g = &in->jobs[job];
     struct task_row *rows = NEW(a, struct task_row, g->task_count);
@@ -176,19 +175,15 @@ static enum error_code list_tasks(const struct workflow_sim_in *in, size_t job,
             .work_done_ref_s = row->work_ref_s,
             .move_count = row->moves,
         };
-        if (!rows[t].task_id || (on != WORKFLOW_SIM_NONE && !rows[t].resource_id))
-            return fail_memory(err);
     }
     to->tasks = rows;
     to->task_count = g->task_count;
-    return OK;
 }
 
 /* They outlive the run: all is copied. */
-static enum error_code list_workflows(const struct workflow_sim_in *in,
-                                      const struct workflow_sim_out *out,
-                                      struct label_answer *to, struct arena *a,
-                                      struct error *err)
+static void list_workflows(const struct workflow_sim_in *in,
+                           const struct workflow_sim_out *out, struct label_answer *to,
+                           struct arena *a)
 {
     size_t count = in->job_count < WF_SIM_ROWS_MAX ? in->job_count : WF_SIM_ROWS_MAX;
     struct workflow_row *rows = NEW(a, struct workflow_row, count);
@@ -201,13 +196,10 @@ static enum error_code list_workflows(const struct workflow_sim_in *in,
             .makespan_s = out->jobs[j].finish_s - in->jobs[j].arrival_s,
             .done_count = out->jobs[j].done_count,
         };
-        if (!rows[j].workflow_id)
-            return fail_memory(err);
-        TRY(list_tasks(in, j, out, &rows[j], a, err));
+        list_tasks(in, j, out, &rows[j], a);
     }
     to->workflows = rows;
     to->workflow_count = count;
-    return OK;
 }
 
 /* ---- playing ---- */
@@ -225,7 +217,7 @@ struct playing {
     bool is_cut;
 };
 
-static enum error_code begin(struct playing *p)
+static void begin(struct playing *p)
 {
     struct arena *a = p->rq->arena;
 
@@ -235,11 +227,8 @@ static enum error_code begin(struct playing *p)
         p->results[i].algorithm = p->setting.labels[i].policy.policy->name;
         for (size_t k = 0; k < RUN_COUNT; k++) {
             p->values[i][k] = NEW(a, double, p->body->runs);
-            if (!p->values[i][k])
-                return fail_memory(p->rq->err);
         }
     }
-    return OK;
 }
 
 static void note_progress(const struct playing *p)
@@ -356,7 +345,7 @@ static enum error_code play_game(struct playing *p, size_t label)
         return OK;
     collect(p, label, &out);
     if (p->body->per_workflow && p->runs_done == 0)
-        TRY(list_workflows(&in, &out, &p->results[label], p->rq->arena, p->rq->err));
+        list_workflows(&in, &out, &p->results[label], p->rq->arena);
     keep_game(p, label, out.event_count);
     end_game(p, out.event_count);
     arena_reset(p->run);
@@ -375,7 +364,7 @@ static enum error_code play_run(struct playing *p)
 
 static enum error_code play(struct playing *p, struct answer *out)
 {
-    TRY(begin(p));
+    begin(p);
     while (p->runs_done < p->body->runs && !p->is_cut)
         TRY(play_run(p));
     for (size_t i = 0; i < p->setting.label_count; i++)
@@ -406,7 +395,7 @@ enum error_code simulate_workflows(struct request *rq, const void *in, void *out
         return simulation_enqueue(rq, body->name);
     p->run = arena_create_beside(rq->arena, arena_cap_bytes(rq->arena));
     p->scratch = arena_create_beside(rq->arena, arena_cap_bytes(rq->arena));
-    code = p->run && p->scratch ? play(p, answer) : fail_memory(rq->err);
+    code = play(p, answer);
     arena_close(p->run);
     arena_close(p->scratch);
     return code;

@@ -249,7 +249,7 @@ static enum error_code warn_of_model(struct looking *l, const char *model_id,
         l->warnings = GROW(a, l->warnings, const char *, l->warning_room, room);
         l->warning_room = room;
     }
-    l->warnings[l->warning_count] = arena_printf(
+    l->warnings[l->warning_count++] = arena_printf(
         a,
         is_constant ? "processors_ignored: the times of model '%.100s' depend on the "
                       "problem size alone: more machines make no difference to it"
@@ -257,7 +257,7 @@ static enum error_code warn_of_model(struct looking *l, const char *model_id,
                       "problem size; only trained models of the problem size, and of the "
                       "processors in the kinds comprehensive and scale_out, have",
         model_id);
-    return l->warnings[l->warning_count++] ? OK : fail_memory(l->rq->err);
+    return OK;
 }
 
 /* The terms of a fitted model; 0: it has none that can be used. */

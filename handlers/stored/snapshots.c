@@ -293,8 +293,6 @@ enum error_code patch_snapshot(struct request *rq, const void *in, void *out)
         body->length ? arena_text(rq->arena, body->text, body->length) : "";
     enum error_code code = ERR_STALE;
 
-    if (!patch)
-        return fail_memory(rq->err);
     for (int i = 0; i < PATCH_ATTEMPTS && code == ERR_STALE; i++) {
         *rq->err = (struct error){.arena = rq->err->arena};
         code = patch_once(rq, patch, out);

@@ -169,20 +169,16 @@ static enum error_code unless_mistake(enum error_code code)
     return code == ERR_INVALID ? OK : code;
 }
 
-static enum error_code make_snapshot(struct workflow_call *call,
-                                     const struct workflow_body *body)
+static void make_snapshot(struct workflow_call *call, const struct workflow_body *body)
 {
     struct arena *a = call->rq->arena;
     const struct snapshot *made = workflow_import_snapshot(&body->import, a);
     struct snapshot *snapshot = NEW(a, struct snapshot, 1);
 
-    if (!made || !snapshot)
-        return fail_memory(call->rq->err);
     *snapshot = *made;
     if (body->latency_s > 0)
         snapshot->network.wan_latency_s = body->latency_s;
     call->in.snapshot = snapshot;
-    return OK;
 }
 
 static enum error_code find_snapshot(struct workflow_call *call,
@@ -204,7 +200,8 @@ static enum error_code find_snapshot(struct workflow_call *call,
                 SNAPSHOT_RESOURCES_MAX);
         return OK;
     }
-    return make_snapshot(call, body);
+    make_snapshot(call, body);
+    return OK;
 }
 
 static enum error_code read_import(struct workflow_call *call,

@@ -121,7 +121,7 @@ static const char *ids_as_json(const struct silent *list, size_t count, struct a
         json_print_text(list[k].id, &b);
     }
     text_add(&b, "]", 2); /* with the NUL */
-    return b.failed ? NULL : b.data;
+    return text_end(&b);
 }
 
 /* Rows of one task follow each other. */
@@ -152,8 +152,6 @@ static enum error_code read_stored(struct request *rq, const struct silent *list
     size_t row_count;
     const char *ids = ids_as_json(list, count, rq->arena);
 
-    if (!ids)
-        return fail_memory(rq->err);
     TRY(request_db(rq, &db));
     TRY(store_progress_latest_find(db, rq->principal.tenant, ids,
                                    WORKFLOW_PROGRESS_SAMPLES_MAX, &rows, &row_count,

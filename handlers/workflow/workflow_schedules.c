@@ -372,13 +372,11 @@ static void *new_answer(struct any_answer *answer, enum answer_kind kind,
     answer->of.kind = kind;
     if (kind == SCHEDULE) {
         plan = NEW(a, struct workflow_schedule_answer, 1);
-        if (plan)
-            plan->decision = *decision;
+        plan->decision = *decision;
         answer->of.value = plan;
     } else {
         round = NEW(a, struct workflow_round_answer, 1);
-        if (round)
-            round->decision = *decision;
+        round->decision = *decision;
         answer->of.value = round;
     }
     return answer->of.value;
@@ -399,8 +397,6 @@ enum error_code post_workflow_schedules(struct request *rq, const void *in, void
     TRY(settle_auto(body, &call, &choice));
     TRY(reserve_tables(&call));
     answer = new_answer(out, choice.policy ? SCHEDULE : ROUND, &decision, rq->arena);
-    if (!answer)
-        return fail_memory(rq->err);
     if (choice.policy) {
         TRY(schedule(&call, &choice, answer));
         TRY(picture_graph(rq, &call.in,

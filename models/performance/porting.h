@@ -52,7 +52,7 @@ enum error_code perf_port(const struct perf_model_set *reference,
                           const struct perf_sample *reference_runs,
                           size_t reference_count, const struct perf_sample *target_runs,
                           size_t target_count, double single_processors,
-                          struct perf_porting *out, struct arena *a, struct error *err);
+                          struct perf_porting *out, struct arena *a);
 
 /* The target's set, state ported, version 1: the reference's lists without what they
  * saw, to be refitted by perf_update() with the target's runs, and the reference's

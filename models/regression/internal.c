@@ -123,8 +123,6 @@ bool regression_group(const struct regression_data *data, const size_t *runs,
     struct group_row *rows = NEW(a, struct group_row, count);
 
     *out = (struct run_groups){NEW(a, size_t, count), NEW(a, size_t, count + 1), 0};
-    if (!rows || !out->run || !out->start)
-        return false;
     for (size_t i = 0; i < count; i++)
         rows[i] = (struct group_row){data->inputs + runs[i] * data->input_count,
                                      data->input_count, runs[i]};

@@ -528,9 +528,9 @@ enum error_code regression_fit_normal_form(const struct regression_data *data,
     struct run_groups g;
     struct fit fit;
 
+    (void)err;
     (void)options;
-    if (!run || !room || !regression_group(data, run, report->used_count, &g, a))
-        return fail_memory(err);
+    regression_group(data, run, report->used_count, &g, a);
     report->reason = g.count == 0           ? REGRESSION_NO_DATA
                      : g.count < POINTS_MIN ? REGRESSION_TOO_FEW
                                             : REGRESSION_OK;
