@@ -12,6 +12,7 @@
  * equal, as here; it knows no limit of a level, and would go on to the empty set.
  */
 #include "algorithms/parallel/evaluate.h"
+#include "models/base/heap.h"
 
 #include <string.h>
 
@@ -94,30 +95,15 @@ static bool known(const struct tree *t, const struct child *c)
     return false;
 }
 
-static bool worse(const struct tree *t, size_t a, size_t b)
+static bool worse(const struct tree *t, const size_t *a, const size_t *b)
 {
-    const struct child *x = &t->children[t->heap[a]], *y = &t->children[t->heap[b]];
+    const struct child *x = &t->children[*a], *y = &t->children[*b];
 
     return x->score_s > y->score_s ||
            (x->score_s == y->score_s && x->sequence > y->sequence);
 }
 
-static void sift_down(struct tree *t, size_t at)
-{
-    for (;;) {
-        size_t top = at, moved;
-
-        for (size_t k = 2 * at + 1; k <= 2 * at + 2 && k < t->count; k++)
-            if (worse(t, k, top))
-                top = k;
-        if (top == at)
-            return;
-        moved = t->heap[at];
-        t->heap[at] = t->heap[top];
-        t->heap[top] = moved;
-        at = top;
-    }
-}
+HEAP_IN(worst, size_t, struct tree, worse)
 
 static void unlink_child(struct tree *t, size_t index)
 {
@@ -170,15 +156,15 @@ static void add_child(struct tree *t, struct child c)
         store(t, t->count, c);
         t->heap[t->count] = t->count;
         t->count++;
-        for (size_t i = t->count / 2; t->count == t->limit && i > 0; i--)
-            sift_down(t, i - 1);
+        if (t->count == t->limit)
+            worst_heapify(t, t->heap, t->count);
         return;
     }
     if (c.score_s >= t->children[t->heap[0]].score_s)
         return;
     unlink_child(t, t->heap[0]);
     store(t, t->heap[0], c);
-    sift_down(t, 0);
+    worst_first_changed(t, t->heap, t->count);
 }
 
 /* Evaluates all children of one set; false: the budget is spent. */
