@@ -296,17 +296,15 @@ void gridway_rename_pointers(const struct gridway_in *in, const struct error_ite
 
     for (struct error_item *e = after ? after->next : err->first; e; e = e->next) {
         size_t number;
-        const char *renamed;
         char *rest;
 
         if (strncmp(e->pointer, list, sizeof(list) - 1) != 0)
             continue;
         number = strtoull(e->pointer + sizeof(list) - 1, &rest, 10);
-        renamed = number < pending
-                      ? arena_printf(err->arena, "/pending/%zu%s", number, rest)
-                      : arena_printf(err->arena, "/jobs/%zu%s", number - pending, rest);
-        if (renamed)
-            e->pointer = renamed;
+        e->pointer =
+            number < pending
+                ? arena_printf(err->arena, "/pending/%zu%s", number, rest)
+                : arena_printf(err->arena, "/jobs/%zu%s", number - pending, rest);
     }
     if (err->first)
         snprintf(err->field, sizeof(err->field), "%s", err->first->pointer);

@@ -58,7 +58,7 @@ struct slots_kept *slots_keep(size_t resource_count, struct arena *a)
     kept->changed = NEW(a, size_t, resource_count);
     kept->count = resource_count;
     kept->arena = a;
-    return kept->shown && kept->is_changed && kept->changed ? kept : NULL;
+    return kept;
 }
 
 void slots_changed(struct slots_kept *kept, size_t resource)

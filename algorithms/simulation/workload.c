@@ -86,8 +86,7 @@ static const struct distribution *keep(struct distribution d, struct arena *a)
 {
     struct distribution *kept = NEW(a, struct distribution, 1);
 
-    if (kept)
-        *kept = d;
+    *kept = d;
     return kept;
 }
 

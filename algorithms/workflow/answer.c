@@ -182,7 +182,7 @@ static struct begin *list_begins(const struct workflow_problem *problem,
     struct begin *list = NEW(a, struct begin, problem->task_count);
 
     *count = 0;
-    for (size_t i = 0; list && i < problem->task_count; i++) {
+    for (size_t i = 0; i < problem->task_count; i++) {
         double start_s = plan->start_s[i];
 
         if (placed(plan, i) && (past || problem->tasks[i]->status != WORKFLOW_DONE))

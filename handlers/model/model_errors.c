@@ -166,7 +166,7 @@ struct fitted_run *core_training_rows(const struct fitted_core *core,
     double weight = drift_old_weight(core->row_count - core->old_count);
 
     *count = 0;
-    for (size_t i = 0; runs && i < core->row_count; i++) {
+    for (size_t i = 0; i < core->row_count; i++) {
         const struct fitted_row *row = &core->rows[i];
 
         if (i < core->old_count && which != CORE_ROWS_ALL_OLD &&

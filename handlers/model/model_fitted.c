@@ -287,7 +287,7 @@ static const struct perf_sample *samples_of(const struct fitted_run *runs, size_
 {
     struct perf_sample *list = NEW(a, struct perf_sample, count);
 
-    for (size_t i = 0; list && i < count; i++)
+    for (size_t i = 0; i < count; i++)
         list[i] = runs[i].run;
     return list;
 }

@@ -22,7 +22,7 @@ void simulation_warn(struct simulation_setting *setting, struct arena *a,
     vsnprintf(text, sizeof(text), format, args);
     va_end(args);
     kept = arena_text(a, text, strlen(text));
-    if (kept && setting->warning_count < SIMULATION_WARNINGS_MAX)
+    if (setting->warning_count < SIMULATION_WARNINGS_MAX)
         setting->warnings[setting->warning_count++] = kept;
 }
 

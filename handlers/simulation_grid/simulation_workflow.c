@@ -305,16 +305,15 @@ static bool find_game(struct playing *p, size_t label)
     return true;
 }
 
-/* For a later one; without memory it is played again then. */
+/* For a later one. */
 static void keep_game(const struct playing *p, size_t label, size_t event_count)
 {
-    struct kept_game *game = NULL;
+    struct kept_game *game;
     struct store_part part = {.number = p->games_done};
 
-    if (p->rq->parts && !is_listed(p))
-        game = NEW(p->rq->arena, struct kept_game, 1);
-    if (!game)
+    if (!p->rq->parts || is_listed(p))
         return;
+    game = NEW(p->rq->arena, struct kept_game, 1);
     game->mark = mark();
     game->event_count = event_count;
     for (size_t k = 0; k < RUN_COUNT; k++)

@@ -48,7 +48,7 @@ size_t *regression_usable_runs(const struct regression_data *data, bool positive
 {
     size_t *run = NEW(a, size_t, data->sample_count);
 
-    for (size_t i = 0; run && i < data->sample_count; i++) {
+    for (size_t i = 0; i < data->sample_count; i++) {
         const double *row = data->inputs + i * data->input_count;
 
         if (regression_usable(row, data->input_count, positive, data->time_s[i]))
