@@ -119,8 +119,8 @@ extern const struct json_object model_summary_json;
 void model_summary_of(const struct fitted_model *m, const char *reference_model_id,
                       struct model_summary *out, struct arena *a);
 
-/* A model that leaves out inputs that it was given: which, as a warning; NULL: none does,
- * or no memory, which *err says. */
+/* A model that leaves out inputs that it was given: which, as a warning; NULL: none does.
+ */
 const char *model_unused_inputs(const struct fitted_model *m, struct arena *a);
 
 /* Settings that the kind does not look at, or not with the others: one warning with the

@@ -83,7 +83,7 @@ enum error_code stored_fitted(const struct store_model *model,
         enum error_code code =
             fitted_unpack(kind, &settings, numbers, count, out, a, err);
 
-        if (code == OK || code == ERR_TOO_LARGE)
+        if (code == OK)
             return code;
     }
     *err = (struct error){.arena = err->arena};

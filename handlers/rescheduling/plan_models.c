@@ -13,11 +13,9 @@
 
 /* The models of a list by phase, and their times if they have any without the store.
  * Notes repeated, unknown and malformed ones. */
-static enum error_code read_list(struct plan_call *call,
-                                 const struct plan_phase_request *list, size_t count,
-                                 const char *pointer,
-                                 const struct plan_phase_request **phases,
-                                 struct perf_terms *models)
+static void read_list(struct plan_call *call, const struct plan_phase_request *list,
+                      size_t count, const char *pointer,
+                      const struct plan_phase_request **phases, struct perf_terms *models)
 {
     struct request *rq = call->rq;
 
@@ -38,10 +36,7 @@ static enum error_code read_list(struct plan_call *call,
         if (!list[i].model.model_id)
             site_model_read(&list[i].model, call->job->problem_size, at, &models[k - 1],
                             rq->arena, rq->err);
-        if (rq->err->code == ERR_TOO_LARGE)
-            return rq->err->code;
     }
-    return OK;
 }
 
 /* Does the phase need a stored model at the site? */
@@ -74,8 +69,8 @@ enum error_code plan_models_read(struct plan_call *call)
 
     call->phases = NEW(a, const struct plan_phase_request *, n);
     call->models = NEW(a, struct perf_terms, n);
-    TRY(read_list(call, call->job->phase_models, call->job->phase_model_count, "/jobs/0",
-                  call->phases, call->models));
+    read_list(call, call->job->phase_models, call->job->phase_model_count, "/jobs/0",
+              call->phases, call->models);
     for (size_t s = 0; s < call->in.site_count; s++) {
         struct plan_call_site *site = &call->at[s];
         char *pointer = arena_printf(a, "/snapshot/sites/%zu", s);
@@ -83,8 +78,8 @@ enum error_code plan_models_read(struct plan_call *call)
         site->phases = NEW(a, const struct plan_phase_request *, n);
         site->models = NEW(a, struct perf_terms, n);
         site->stored = NEW(a, const struct stored_model *, n);
-        TRY(read_list(call, site->given->phase_models, site->given->phase_model_count,
-                      pointer, site->phases, site->models));
+        read_list(call, site->given->phase_models, site->given->phase_model_count,
+                  pointer, site->phases, site->models);
     }
     check_size(call);
     return OK;

@@ -390,8 +390,6 @@ static enum error_code simulate_grid(struct request *rq, const void *in, void *o
 
     TRY(simulation_begin(rq, &body->decision, &answer->decision));
     simulation_policies(body, &labels, rq->arena, rq->err);
-    if (!labels) /* no memory */
-        return rq->err->code;
     code = simulation_scenario(rq, body, setting);
     if (code != OK && code != ERR_INVALID)
         return code;

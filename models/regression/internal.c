@@ -117,7 +117,7 @@ static int compare_rows(const void *a, const void *b)
     return order != 0 ? order : (x->run > y->run) - (x->run < y->run);
 }
 
-bool regression_group(const struct regression_data *data, const size_t *runs,
+void regression_group(const struct regression_data *data, const size_t *runs,
                       size_t count, struct run_groups *out, struct arena *a)
 {
     struct group_row *rows = NEW(a, struct group_row, count);
@@ -133,7 +133,6 @@ bool regression_group(const struct regression_data *data, const size_t *runs,
             out->start[out->count++] = i;
     }
     out->start[out->count] = count;
-    return true;
 }
 
 const char *regression_input_name(const char *const *names, size_t input, struct arena *a)

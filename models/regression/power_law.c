@@ -112,7 +112,7 @@ static void judge_series(struct work *w, size_t g)
     w->point[g].y = log(sort_median(w->scratch, left)); /* the middle ones are left */
 }
 
-/* Slope by Theil and Sen, from at most 400 of the series; false: no memory. */
+/* Slope by Theil and Sen, from at most 400 of the series. */
 static void median_slope(const struct work *w, double *slope, struct arena *a)
 {
     size_t step = w->groups.count / SERIES_MAX + 1, count = 0;
