@@ -412,7 +412,7 @@ static enum error_code close_bound(struct search *s)
 }
 
 /* The time was up before there was a field: all there is is what was known. */
-static enum error_code give_known(const struct search *s, struct makespan_answer *out)
+static void give_known(const struct search *s, struct makespan_answer *out)
 {
     const struct makespan_problem *problem = s->field.problem;
     double *load_s = NEW(s->field.arena, double, problem->machine_count);
@@ -427,7 +427,6 @@ static enum error_code give_known(const struct search *s, struct makespan_answer
         load_s[j] += problem->time_s[i * problem->machine_count + j];
         out->makespan_s = fmax(out->makespan_s, fmin(load_s[j], DBL_MAX));
     }
-    return OK;
 }
 
 static void give_answer(struct search *s, bool cut, struct makespan_answer *out)
@@ -457,8 +456,10 @@ enum error_code makespan_search(const struct makespan_problem *problem,
     bool cut;
 
     make_search(problem, ask, s, a);
-    if (s->ticks.spent)
-        return give_known(s, out);
+    if (s->ticks.spent) {
+        give_known(s, out);
+        return OK;
+    }
     if (!is_closed(s) && !ticks_ask(&s->ticks))
         TRY(find_start(s));
     if (!is_over(s) && problem->job_count <= MAKESPAN_EXACT_JOBS)

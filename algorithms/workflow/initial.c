@@ -216,45 +216,43 @@ static void find_no_slot(const struct reader *r, struct fault *fault)
                 continue;
         }
         *fault = (struct fault){"no_slot", run->task, run->resource};
-        return;
     }
 }
 
-static enum error_code warn_of_rows(struct reader *r, size_t untimed)
+static void warn_of_rows(struct reader *r, size_t untimed)
 {
     size_t begun = r->rows.begun_count, timed = r->rows.run_count - untimed;
 
     if (begun)
-        TRY(workflow_warn(r->problem,
-                          "/initial: %zu row%s of tasks that have begun not looked at: "
-                          "these are where the workflow says",
-                          begun, begun == 1 ? "" : "s"));
+        workflow_warn(r->problem,
+                      "/initial: %zu row%s of tasks that have begun not looked at: "
+                      "these are where the workflow says",
+                      begun, begun == 1 ? "" : "s");
     if (timed && untimed)
-        TRY(workflow_warn(r->problem,
-                          "/initial: start_s of %zu row%s not used: %zu ha%s none, and "
-                          "all were placed in their order",
-                          timed, timed == 1 ? "" : "s", untimed,
-                          untimed == 1 ? "s" : "ve"));
-    return OK;
+        workflow_warn(r->problem,
+                      "/initial: start_s of %zu row%s not used: %zu ha%s none, and "
+                      "all were placed in their order",
+                      timed, timed == 1 ? "" : "s", untimed, untimed == 1 ? "s" : "ve");
 }
 
-static enum error_code refuse(struct reader *r, const struct fault *fault)
+static void refuse(struct reader *r, const struct fault *fault)
 {
     const struct workflow_problem *problem = r->problem;
     const char *on = "", *resource = "";
 
-    if (!fault->kind)
-        return workflow_warn(r->problem,
-                             "initial_refused: the time limit came before it had been "
-                             "checked; the search began without it");
+    if (!fault->kind) {
+        workflow_warn(r->problem,
+                      "initial_refused: the time limit came before it had been "
+                      "checked; the search began without it");
+        return;
+    }
     if (fault->resource != WORKFLOW_NONE) {
         on = " on ";
         resource = problem->in->snapshot->resources[fault->resource].id;
     }
-    return workflow_warn(
-        r->problem,
-        "initial_refused: task '%.80s'%s%.80s: %s; the search began without it",
-        problem->tasks[fault->task]->id, on, resource, fault->kind);
+    workflow_warn(r->problem,
+                  "initial_refused: task '%.80s'%s%.80s: %s; the search began without it",
+                  problem->tasks[fault->task]->id, on, resource, fault->kind);
 }
 
 enum error_code workflow_initial_read(struct workflow_problem *problem, struct arena *a,
@@ -273,15 +271,17 @@ enum error_code workflow_initial_read(struct workflow_problem *problem, struct a
                             &r.rows, a, err));
     for (size_t k = 0; k < r.rows.run_count; k++)
         untimed += isnan(r.rows.runs[k].start_s) ? 1 : 0;
-    TRY(warn_of_rows(&r, untimed));
+    warn_of_rows(&r, untimed);
     TRY(workflow_plan_make(problem, r.plan, a));
     find_no_slot(&r, &fault);
     if (!fault.kind)
         find_missing(&r, &fault);
     if (!fault.kind && !r.clock.spent)
         TRY(untimed ? place_in_order(&r, &fault) : take_as_given(&r, &fault));
-    if (fault.kind || r.clock.spent)
-        return refuse(&r, &fault);
+    if (fault.kind || r.clock.spent) {
+        refuse(&r, &fault);
+        return OK;
+    }
     TRY(compact(&r));
     problem->initial = r.plan;
     return OK;

@@ -139,7 +139,7 @@ static inline bool workflow_is_open(const struct workflow_problem *problem, size
 }
 
 /* Adds a line for people to the answer; the first 63 are kept, then a count. */
-enum error_code workflow_warn(struct workflow_problem *problem, const char *format, ...)
+void workflow_warn(struct workflow_problem *problem, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 /* ---- plans ---- */

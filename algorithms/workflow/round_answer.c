@@ -306,7 +306,7 @@ static void rate(struct answer *w)
 }
 
 /* What there was no time for. */
-static enum error_code warn_of_time(struct wf_request *rq, const struct answer *w)
+static void warn_of_time(struct wf_request *rq, const struct answer *w)
 {
     const struct workflow_plain_out *found = w->plan->out;
     const struct budget *budget = w->plan->in->budget;
@@ -315,15 +315,14 @@ static enum error_code warn_of_time(struct wf_request *rq, const struct answer *
     for (size_t k = 0; k < found->start_count; k++)
         in_turn += found->starts[k].how == WF_HOW_IN_TURN;
     if (in_turn > 0)
-        TRY(workflow_warn(&rq->problem,
-                          "cut_to_round_robin: the time limit ended %s; %zu task%s given "
-                          "to resources with room in turn",
-                          rq->policy->name, in_turn, in_turn == 1 ? " was" : "s were"));
+        workflow_warn(&rq->problem,
+                      "cut_to_round_robin: the time limit ended %s; %zu task%s given "
+                      "to resources with room in turn",
+                      rq->policy->name, in_turn, in_turn == 1 ? " was" : "s were");
     if (budget && budget->spent)
-        TRY(workflow_warn(&rq->problem,
-                          "bound_skipped: the time limit came before lower_bound_s was "
-                          "computed for all tasks; it holds"));
-    return OK;
+        workflow_warn(&rq->problem,
+                      "bound_skipped: the time limit came before lower_bound_s was "
+                      "computed for all tasks; it holds");
 }
 
 static void set_status(struct answer *w, enum workflow_round_steps steps)
@@ -337,9 +336,9 @@ static void set_status(struct answer *w, enum workflow_round_steps steps)
         w->out->status = DECISION_CUT;
 }
 
-enum error_code wf_answer(struct wf_request *rq, const struct wf_plan *plan,
-                          const struct wf_before *before, enum workflow_round_steps steps,
-                          struct workflow_round_out *out)
+void wf_answer(struct wf_request *rq, const struct wf_plan *plan,
+               const struct wf_before *before, enum workflow_round_steps steps,
+               struct workflow_round_out *out)
 {
     struct answer w = {.rq = rq,
                        .plan = plan,
@@ -361,10 +360,9 @@ enum error_code wf_answer(struct wf_request *rq, const struct wf_plan *plan,
     list_estimates(&w);
     rate(&w);
     set_status(&w, steps);
-    TRY(warn_of_time(rq, &w));
+    warn_of_time(rq, &w);
     out->algorithm = rq->policy->name;
     out->stale_resources = rq->stale_count;
     out->warnings = rq->problem.warnings;
     out->warning_count = rq->problem.warning_count;
-    return OK;
 }

@@ -108,8 +108,8 @@ void core_place_of(const struct fitted_model *m, const struct perf_query *query,
                    const double *inputs, struct core_place *out);
 
 /* The interval of a level, by groups. */
-enum error_code core_interval(const struct fitted_core *core, double level,
-                              struct fitted_interval *out, struct arena *a);
+void core_interval(const struct fitted_core *core, double level,
+                   struct fitted_interval *out, struct arena *a);
 
 /* ---- for this folder's parts of it ---- */
 

@@ -697,8 +697,10 @@ enum error_code fitted_interval(const struct fitted_model *m, double level,
     };
     struct prediction_interval unit = {0};
 
-    if (m->core && !is_ported)
-        return core_interval(m->core, level, out, a);
+    if (m->core && !is_ported) {
+        core_interval(m->core, level, out, a);
+        return OK;
+    }
     ratios_in_order(&m->errors, latest);
     *out = (struct fitted_interval){.level = level};
     out->low_ratio = out->high_ratio = (double)NAN;

@@ -62,7 +62,7 @@ static void check_size(struct plan_call *call)
                 "the member is missing: a stored model needs it");
 }
 
-enum error_code plan_models_read(struct plan_call *call)
+void plan_models_read(struct plan_call *call)
 {
     struct arena *a = call->rq->arena;
     size_t n = call->job->phases;
@@ -82,7 +82,6 @@ enum error_code plan_models_read(struct plan_call *call)
                   pointer, site->phases, site->models);
     }
     check_size(call);
-    return OK;
 }
 
 /* ---- stored models ---- */

@@ -301,10 +301,9 @@ static enum error_code warn_of_samples(struct workflow_call *call)
             TRY(look_at_samples(&call->in.workflows[w].tasks[i], &odd, rq->arena));
     for (size_t bit = 0; bit < PROGRESS_WARN_COUNT; bit++) {
         if (odd.count[bit])
-            TRY(workflow_call_warn(call,
-                                   "progress samples of %zu task%s, first '%.100s': %s",
-                                   odd.count[bit], odd.count[bit] > 1 ? "s" : "",
-                                   odd.task_id[bit], progress_warning_texts[bit]));
+            workflow_call_warn(call, "progress samples of %zu task%s, first '%.100s': %s",
+                               odd.count[bit], odd.count[bit] > 1 ? "s" : "",
+                               odd.task_id[bit], progress_warning_texts[bit]);
     }
     return OK;
 }
@@ -343,7 +342,7 @@ enum error_code workflow_call_begin(struct workflow_call *call, struct request *
     return warn_of_samples(call);
 }
 
-enum error_code workflow_call_warn(struct workflow_call *call, const char *format, ...)
+void workflow_call_warn(struct workflow_call *call, const char *format, ...)
 {
     const char *text;
     va_list args;
@@ -353,7 +352,6 @@ enum error_code workflow_call_warn(struct workflow_call *call, const char *forma
     text = arena_vprintf(call->rq->arena, format, args);
     va_end(args);
     call->warnings[call->warning_count++] = text;
-    return OK;
 }
 
 /* ---- the answer ---- */

@@ -252,7 +252,7 @@ static void put_reports(struct workflow_call *call, const struct looked_up *l)
     }
 }
 
-static enum error_code take_away(struct workflow_call *call)
+static void take_away(struct workflow_call *call)
 {
     struct task_place at = {0};
     size_t total = task_total(call);
@@ -264,7 +264,6 @@ static enum error_code take_away(struct workflow_call *call)
         t->progress_pct = (double)NAN;
         t->progress_sample_count = 0;
     }
-    return OK;
 }
 
 enum error_code workflow_progress_read(struct workflow_call *call,
@@ -272,20 +271,21 @@ enum error_code workflow_progress_read(struct workflow_call *call,
 {
     struct looked_up l;
 
-    if (mode == WORKFLOW_PROGRESS_IGNORE)
-        return take_away(call);
+    if (mode == WORKFLOW_PROGRESS_IGNORE) {
+        take_away(call);
+        return OK;
+    }
     if (mode == WORKFLOW_PROGRESS_GIVEN)
         return OK;
     TRY(look_up(call, &l));
     put_reports(call, &l);
     if (l.away)
-        TRY(workflow_call_warn(call, "the database is away: stored progress of running "
-                                     "tasks was not used"));
+        workflow_call_warn(call, "the database is away: stored progress of running "
+                                 "tasks was not used");
     if (l.left_out)
-        TRY(workflow_call_warn(call,
-                               "stored progress of %llu running tasks was not looked up: "
-                               "another task has the same id, or they are more than %d",
-                               (unsigned long long)l.left_out,
-                               WORKFLOW_PROGRESS_TASKS_MAX));
+        workflow_call_warn(call,
+                           "stored progress of %llu running tasks was not looked up: "
+                           "another task has the same id, or they are more than %d",
+                           (unsigned long long)l.left_out, WORKFLOW_PROGRESS_TASKS_MAX);
     return OK;
 }
