@@ -8,6 +8,7 @@
  * Deviation: all jobs are atomic; a run that a preemption stops starts from nothing.
  */
 #include "algorithms/coallocation/simulation_parts.h"
+#include "models/base/heap.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -20,13 +21,13 @@ static bool before(const struct event *l, const struct event *r)
         return l->at_s < r->at_s;
     return l->kind != r->kind ? l->kind < r->kind : l->number < r->number;
 }
+HEAP(events, struct event, before)
 
 void sim_event(struct sim *s, double at_s, enum event_kind kind, size_t index,
                size_t size, size_t epoch)
 {
     struct event_heap *h = &s->events;
     struct event e = {at_s, kind, h->made++, index, size, epoch};
-    size_t i;
 
     if (h->count == h->capacity) {
         size_t wanted = h->capacity ? 2 * h->capacity : 256;
@@ -34,27 +35,7 @@ void sim_event(struct sim *s, double at_s, enum event_kind kind, size_t index,
         h->items = GROW(s->a, h->items, struct event, h->capacity, wanted);
         h->capacity = wanted;
     }
-    for (i = h->count++; i > 0 && before(&e, &h->items[(i - 1) / 2]); i = (i - 1) / 2)
-        h->items[i] = h->items[(i - 1) / 2];
-    h->items[i] = e;
-}
-
-static struct event pop(struct event_heap *h)
-{
-    struct event first = h->items[0], last = h->items[--h->count];
-    size_t i = 0;
-
-    for (size_t child = 1; child < h->count; child = 2 * i + 1) {
-        if (child + 1 < h->count && before(&h->items[child + 1], &h->items[child]))
-            child++;
-        if (!before(&h->items[child], &last))
-            break;
-        h->items[i] = h->items[child];
-        i = child;
-    }
-    if (h->count)
-        h->items[i] = last;
-    return first;
+    events_push(h->items, &h->count, e);
 }
 
 /* ---- beginning ---- */
@@ -239,7 +220,7 @@ static enum error_code play(struct sim *s)
 
     after_event(s, EVENT_MONITOR);
     while (s->done_count < s->in->job_count && s->events.count) {
-        struct event e = pop(&s->events);
+        struct event e = events_pop(s->events.items, &s->events.count);
 
         if (e.at_s > end_s) {
             pass_time(s, end_s);
