@@ -63,7 +63,7 @@ struct at_risk {
     size_t outside_count; /* failures outside every span: no part in it */
 };
 
-/* O(rows log rows + rows * spans). ERR_TOO_LARGE when the arena is full. */
+/* O(rows log rows + rows * spans). */
 void at_risk_of(const struct at_risk_in *in, struct at_risk *out, struct arena *a);
 
 #endif

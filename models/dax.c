@@ -101,11 +101,7 @@ static double number_of(struct reader *r, const char *text, const char *what)
 
 static const char *keep(struct reader *r, const char *text)
 {
-    const char *kept = arena_text(r->arena, text, strlen(text));
-
-    if (!kept)
-        stop(r, fail_memory(r->err));
-    return kept;
+    return arena_text(r->arena, text, strlen(text));
 }
 
 /* ---- elements ---- */
@@ -345,13 +341,17 @@ static enum error_code parse(struct reader *r, const char *text, size_t length)
     struct document d = {r, text, length, XML_STATUS_ERROR};
     enum XML_Error error;
 
-    if (!arena_run(r->arena, run_parser, &d))
-        return fail_memory(r->err);
+    if (!arena_run(r->arena, run_parser, &d)) {
+        XML_ParserFree(r->parser);
+        arena_leave(r->arena);
+    }
     if (d.status == XML_STATUS_OK || r->code != OK)
         return r->code;
     error = XML_GetErrorCode(r->parser);
-    if (error == XML_ERROR_NO_MEMORY)
-        return fail_memory(r->err);
+    if (error == XML_ERROR_NO_MEMORY) {
+        XML_ParserFree(r->parser);
+        arena_leave(r->arena);
+    }
     return workflow_mistake(r->b, line_of(r), ITEM_MALFORMED, "column %llu: not XML: %s",
                             (unsigned long long)XML_GetCurrentColumnNumber(r->parser) + 1,
                             XML_ErrorString(error));
@@ -367,11 +367,9 @@ enum error_code dax_read(const char *text, size_t length, const char *pointer,
     if (length > INT_MAX)
         return fail(err, ERR_TOO_LARGE, pointer, "the document has more than 2 GiB");
     r.b = workflow_builder_open(&source, a, err);
-    if (!r.b)
-        return fail_memory(err);
     r.parser = XML_ParserCreate("UTF-8");
     if (!r.parser)
-        return fail_memory(err);
+        arena_leave(a);
     XML_SetUserData(r.parser, &r);
     XML_SetElementHandler(r.parser, on_start, on_end);
     XML_SetCharacterDataHandler(r.parser, on_text);

@@ -134,7 +134,7 @@ struct expr_miss {
  * "0" for a job without an estimate). All memory is `a`'s, and so is *out; `text`
  * is not needed afterwards. ERR_INVALID: a mistake of kind "expression" at the
  * JSON pointer `pointer`, its detail beginning "column N: " with N counting bytes
- * from 1. ERR_TOO_LARGE: out of memory. */
+ * from 1. */
 enum error_code expr_parse(const char *text, enum expr_purpose purpose,
                            enum expr_dialect dialect, const char *pointer,
                            struct expr *out, struct arena *a, struct error *err);

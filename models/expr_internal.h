@@ -113,7 +113,7 @@ enum error_code expr_mistake(struct expr_lexer *lex, size_t at, const char *form
     __attribute__((format(printf, 3, 4)));
 
 /* Compiles a POSIX extended regular expression of at most EXPR_PATTERN_MAX bytes.
- * NULL and *out, which is NULL without memory; or else what is wrong with it. */
+ * NULL and *out; or else what is wrong with it. */
 const char *expr_regex_compile(const char *pattern, const struct expr_regex **out,
                                struct arena *a);
 

@@ -39,7 +39,7 @@ static enum error_code parse_sum(struct parser *p);
 
 /* Emitting. */
 
-static enum error_code emit(struct parser *p, struct expr_op op)
+static void emit(struct parser *p, struct expr_op op)
 {
     if (p->op_count == p->op_room) {
         size_t room = p->op_room ? p->op_room * 2 : 16;
@@ -50,17 +50,18 @@ static enum error_code emit(struct parser *p, struct expr_op op)
         p->op_room = room;
     }
     p->ops[p->op_count++] = op;
-    return OK;
 }
 
 static enum error_code emit_code(struct parser *p, enum expr_code code)
 {
-    return emit(p, (struct expr_op){.code = (uint8_t)code});
+    emit(p, (struct expr_op){.code = (uint8_t)code});
+    return OK;
 }
 
 static enum error_code emit_value(struct parser *p, struct expr_value value)
 {
-    return emit(p, (struct expr_op){.code = OP_LITERAL, .value = value});
+    emit(p, (struct expr_op){.code = OP_LITERAL, .value = value});
+    return OK;
 }
 
 /* Lets the skip at `from` go to the operation that comes next. */
@@ -216,9 +217,10 @@ static enum error_code emit_name(struct parser *p, const struct expr_token *toke
     size_t slot = 0;
 
     find_or_add_name(p, token, &slot);
-    return emit(p, (struct expr_op){.code = OP_NAME,
-                                    .integer = p->lex.dialect == EXPR_GRIDWAY,
-                                    .at = (uint32_t)slot});
+    emit(p, (struct expr_op){.code = OP_NAME,
+                             .integer = p->lex.dialect == EXPR_GRIDWAY,
+                             .at = (uint32_t)slot});
+    return OK;
 }
 
 /* Clauses: recorded at the outermost level only. */
@@ -329,14 +331,16 @@ static enum error_code emit_comparison(struct parser *p, size_t left, size_t rig
         b = swap;
         how = mirrored(how);
     } else if (!single || a.code != OP_NAME || !is_constant(&b)) {
-        return emit(p, (struct expr_op){.code = OP_COMPARE, .how = (uint8_t)how});
+        emit(p, (struct expr_op){.code = OP_COMPARE, .how = (uint8_t)how});
+        return OK;
     }
     p->op_count = left;
-    return emit(p, (struct expr_op){.code = OP_TEST,
-                                    .how = (uint8_t)how,
-                                    .integer = a.integer,
-                                    .at = a.at,
-                                    .value = b.value});
+    emit(p, (struct expr_op){.code = OP_TEST,
+                             .how = (uint8_t)how,
+                             .integer = a.integer,
+                             .at = a.at,
+                             .value = b.value});
+    return OK;
 }
 
 static enum error_code parse_comparison(struct parser *p)
@@ -473,14 +477,18 @@ static enum error_code after_argument(struct parser *p, struct call *call)
     call->count++;
     if (call->count > f->max_arguments)
         return wrong_count(p, call);
-    if (f->kind == MATH1)
-        return emit(p, (struct expr_op){.code = OP_MATH1, .math1 = f->math1});
+    if (f->kind == MATH1) {
+        emit(p, (struct expr_op){.code = OP_MATH1, .math1 = f->math1});
+        return OK;
+    }
     if (f->kind == IS_UNDEFINED)
         return emit_code(p, OP_IS_UNDEFINED);
     if (f->kind == IF_THEN_ELSE)
         return branch(p, call);
-    if (call->count > 1)
-        return emit(p, (struct expr_op){.code = OP_MATH2, .math2 = f->math2});
+    if (call->count > 1) {
+        emit(p, (struct expr_op){.code = OP_MATH2, .math2 = f->math2});
+        return OK;
+    }
     return f->kind == FOLD ? emit_code(p, OP_PLUS) : OK;
 }
 
@@ -545,11 +553,10 @@ static enum error_code parse_regexp(struct parser *p, const struct call *call)
     problem = expr_regex_compile(pattern.text, &regex, p->lex.arena);
     if (problem)
         return expr_mistake(&p->lex, pattern.at, "%s", problem);
-    if (!regex)
-        return fail_memory(p->lex.err);
     TRY(second_argument(p, call));
     TRY(parse_or(p));
-    return emit(p, (struct expr_op){.code = OP_REGEX, .regex = regex});
+    emit(p, (struct expr_op){.code = OP_REGEX, .regex = regex});
+    return OK;
 }
 
 static enum error_code unknown_function(struct parser *p, const struct expr_token *name)
@@ -694,7 +701,8 @@ static enum error_code parse_arithmetic(struct parser *p, parse_fn *operand,
 {
     TRY(take_operator(p));
     TRY(operand(p));
-    return emit(p, (struct expr_op){.code = OP_MATH2, .math2 = apply});
+    emit(p, (struct expr_op){.code = OP_MATH2, .math2 = apply});
+    return OK;
 }
 
 static enum error_code parse_term(struct parser *p)
@@ -743,9 +751,9 @@ static enum error_code parse_pattern(struct parser *p, size_t left, unsigned how
     if (strlen(token.text) > EXPR_PATTERN_MAX)
         return expr_mistake(&p->lex, token.at, "a pattern has at most %d bytes",
                             EXPR_PATTERN_MAX);
-    return emit(p, (struct expr_op){.code = OP_GLOB,
-                                    .how = (uint8_t)how,
-                                    .value = expr_text(token.text)});
+    emit(p, (struct expr_op){
+                .code = OP_GLOB, .how = (uint8_t)how, .value = expr_text(token.text)});
+    return OK;
 }
 
 /* name op literal */

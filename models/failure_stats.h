@@ -97,7 +97,7 @@ struct failure_stats {
  * any order. What lies outside the window is cut off: a failure that began
  * earlier counts as downtime from from_s on but not as a failure, one that ends
  * later is open. O(n log n). Fails with ERR_INVALID when the window's end lies
- * before its begin, ERR_TOO_LARGE when the arena is full. */
+ * before its begin. */
 enum error_code failure_stats_fit(const struct failure_interval *failures, size_t count,
                                   double from_s, double to_s, struct failure_stats *out,
                                   struct arena *a, struct error *err);

@@ -220,8 +220,8 @@ static enum failure_trace_refusal fta_row(struct line *line, struct row *row)
 
 /* ---- both ---- */
 
-static enum error_code refuse(struct failure_trace_reader *r, const struct line *line,
-                              enum failure_trace_refusal reason)
+static void refuse(struct failure_trace_reader *r, const struct line *line,
+                   enum failure_trace_refusal reason)
 {
     struct failure_trace_counts *c = &r->counts;
 
@@ -229,7 +229,6 @@ static enum error_code refuse(struct failure_trace_reader *r, const struct line 
     c->refused_by[reason]++;
     if (c->issue_count < FAILURE_TRACE_ISSUES_MAX)
         c->issues[c->issue_count++] = (struct failure_trace_issue){line->number, reason};
-    return OK;
 }
 
 /* A tab counts as a blank here. */
@@ -249,15 +248,21 @@ static enum error_code on_line(void *context, const struct line *given, struct e
     enum failure_trace_refusal why;
 
     r->counts.lines++;
-    if (line.too_long)
-        return refuse(r, &line, FAILURE_TRACE_REFUSED_TOO_LONG);
-    if (!is_text(line.text, line.length))
-        return refuse(r, &line, FAILURE_TRACE_REFUSED_NOT_TEXT);
+    if (line.too_long) {
+        refuse(r, &line, FAILURE_TRACE_REFUSED_TOO_LONG);
+        return OK;
+    }
+    if (!is_text(line.text, line.length)) {
+        refuse(r, &line, FAILURE_TRACE_REFUSED_NOT_TEXT);
+        return OK;
+    }
     if (strspn(line.text, " ") == line.length)
         return OK;
     why = r->format == FAILURE_TRACE_FTA ? fta_row(&line, &row) : lanl_row(&line, &row);
-    if (why != NOT_REFUSED)
-        return refuse(r, &line, why);
+    if (why != NOT_REFUSED) {
+        refuse(r, &line, why);
+        return OK;
+    }
     if (!row.is_failure) {
         r->counts.up += row.failure.resource_id != NULL;
         return OK;
@@ -294,11 +299,9 @@ enum error_code failure_trace_end(struct failure_trace_reader *r, struct error *
 }
 
 /* NULL stays NULL. */
-static enum error_code copy_text(struct arena *a, const char *text, const char **copy,
-                                 struct error *err)
+static const char *copy_text(struct arena *a, const char *text)
 {
-    *copy = text ? arena_text(a, text, strlen(text)) : NULL;
-    return text && !*copy ? fail_memory(err) : OK;
+    return text ? arena_text(a, text, strlen(text)) : NULL;
 }
 
 enum error_code failure_log_add(void *context, const struct failure *failure,
@@ -307,6 +310,7 @@ enum error_code failure_log_add(void *context, const struct failure *failure,
     struct failure_log *log = context;
     struct failure copy = *failure;
 
+    (void)err;
     if (log->count == log->room) {
         size_t room = log->room ? 2 * log->room : 256;
         struct failure *failures =
@@ -315,9 +319,9 @@ enum error_code failure_log_add(void *context, const struct failure *failure,
         log->failures = failures;
         log->room = room;
     }
-    TRY(copy_text(log->arena, failure->resource_id, &copy.resource_id, err));
-    TRY(copy_text(log->arena, failure->cause, &copy.cause, err));
-    TRY(copy_text(log->arena, failure->component, &copy.component, err));
+    copy.resource_id = copy_text(log->arena, failure->resource_id);
+    copy.cause = copy_text(log->arena, failure->cause);
+    copy.component = copy_text(log->arena, failure->component);
     log->failures[log->count++] = copy;
     return OK;
 }

@@ -115,21 +115,16 @@ const char *json_walk_member(struct json_walk *w)
 
 /* ---- strings ---- */
 
-static bool string_room(struct json_walk *w, size_t size)
+static void string_room(struct json_walk *w, size_t size)
 {
     size_t doubled = w->string_size ? w->string_size : STRING_FIRST_BYTES;
 
     if (size <= w->string_size)
-        return true;
+        return;
     while (doubled < size)
         doubled *= 2;
     w->string = NEW(w->arena, char, doubled);
-    w->string_size = w->string ? doubled : 0;
-    if (w->string)
-        return true;
-    w->no_memory = true;
-    refuse(w, "no memory");
-    return false;
+    w->string_size = doubled;
 }
 
 /* Length of the string that begins behind `at`, to its closing quote, as written. */
@@ -244,8 +239,9 @@ const char *json_walk_string(struct json_walk *w)
     }
     w->at++;
     length = written_length(w);
-    if (w->failed || !string_room(w, length + 1))
+    if (w->failed)
         return "";
+    string_room(w, length + 1);
     p = w->at;
     end = p + length;
     to = w->string;
@@ -405,8 +401,6 @@ enum error_code json_walk_end(struct json_walk *w, const char *pointer, struct e
         return OK;
     if (w->cancelled)
         return fail(err, ERR_CANCELLED, "", "the client went away");
-    if (w->no_memory)
-        return fail_memory(err);
     for (const char *p = w->start; p < w->at; p++) {
         column = *p == '\n' ? 1 : column + 1;
         line += *p == '\n';

@@ -33,8 +33,8 @@ struct json_walk {
     size_t string_size;
     size_t depth;
     bool first;  /* nothing of the innermost list or object was taken yet */
-    bool failed; /* `what` at `at`, `no_memory`, or `cancelled`: budget_read_on() */
-    bool no_memory, cancelled;
+    bool failed; /* `what` at `at`, or `cancelled`: budget_read_on() */
+    bool cancelled;
     const char *what;
 };
 

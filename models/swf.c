@@ -81,8 +81,7 @@ static void read_comment(struct swf_header *header, const struct line *line)
     }
 }
 
-static enum error_code skip(struct swf_reader *r, const struct line *line,
-                            enum swf_skip reason)
+static void skip(struct swf_reader *r, const struct line *line, enum swf_skip reason)
 {
     struct swf_counts *c = &r->counts;
 
@@ -90,7 +89,6 @@ static enum error_code skip(struct swf_reader *r, const struct line *line,
     c->skipped_by[reason]++;
     if (c->issue_count < SWF_ISSUES_MAX)
         c->issues[c->issue_count++] = (struct swf_issue){line->number, reason};
-    return OK;
 }
 
 /* Negative numbers stand for what is not known; so do some wild ones in real logs. */
@@ -109,12 +107,18 @@ static bool read_columns(char **fields, struct swf_job *job)
 static enum error_code on_job(struct swf_reader *r, const struct line *line,
                               const struct swf_job *job, struct error *err)
 {
-    if (isnan(job->submit_s))
-        return skip(r, line, SWF_SKIP_NO_ARRIVAL);
-    if (isnan(job->run_s))
-        return skip(r, line, SWF_SKIP_NO_RUN_TIME);
-    if (!(swf_processors(job) >= 1))
-        return skip(r, line, SWF_SKIP_NO_PROCESSORS);
+    if (isnan(job->submit_s)) {
+        skip(r, line, SWF_SKIP_NO_ARRIVAL);
+        return OK;
+    }
+    if (isnan(job->run_s)) {
+        skip(r, line, SWF_SKIP_NO_RUN_TIME);
+        return OK;
+    }
+    if (!(swf_processors(job) >= 1)) {
+        skip(r, line, SWF_SKIP_NO_PROCESSORS);
+        return OK;
+    }
     if (job->submit_s < r->latest_submit_s && r->counts.unsorted++ == 0)
         r->counts.first_unsorted_line = line->number;
     r->latest_submit_s = fmax(r->latest_submit_s, job->submit_s);
@@ -136,17 +140,25 @@ static enum error_code on_line(void *context, const struct line *line, struct er
         read_comment(&r->header, line);
         return OK;
     }
-    if (line->too_long)
-        return skip(r, line, SWF_SKIP_TOO_LONG);
-    if (strlen(line->text) != line->length)
-        return skip(r, line, SWF_SKIP_NOT_A_NUMBER);
+    if (line->too_long) {
+        skip(r, line, SWF_SKIP_TOO_LONG);
+        return OK;
+    }
+    if (strlen(line->text) != line->length) {
+        skip(r, line, SWF_SKIP_NOT_A_NUMBER);
+        return OK;
+    }
     count = line_fields(line->text, fields, SWF_COLUMN_COUNT);
     if (count == 0)
         return OK;
-    if (count < SWF_COLUMN_COUNT)
-        return skip(r, line, line->ended ? SWF_SKIP_TOO_FEW_COLUMNS : SWF_SKIP_CUT_LINE);
-    if (!read_columns(fields, &job))
-        return skip(r, line, line->ended ? SWF_SKIP_NOT_A_NUMBER : SWF_SKIP_CUT_LINE);
+    if (count < SWF_COLUMN_COUNT) {
+        skip(r, line, line->ended ? SWF_SKIP_TOO_FEW_COLUMNS : SWF_SKIP_CUT_LINE);
+        return OK;
+    }
+    if (!read_columns(fields, &job)) {
+        skip(r, line, line->ended ? SWF_SKIP_NOT_A_NUMBER : SWF_SKIP_CUT_LINE);
+        return OK;
+    }
     return on_job(r, line, &job, err);
 }
 

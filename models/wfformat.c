@@ -181,11 +181,7 @@ static const char *keep(struct reader *r, const char *text, char **kept, size_t 
 
     if (needed > *size) {
         *kept = NEW(r->arena, char, needed * 2);
-        *size = *kept ? needed * 2 : 0;
-        if (!*kept) {
-            check(r, fail_memory(r->err));
-            return "";
-        }
+        *size = needed * 2;
     }
     memcpy(*kept, text, needed);
     return *kept;

@@ -158,8 +158,6 @@ static enum error_code list_room(struct workflow_builder *b, struct list *list,
         return OK;
     items = list->items ? arena_grow(b->arena, list->items, item_size, list->size, size)
                         : arena_alloc(b->arena, item_size, size);
-    if (!items)
-        return fail_memory(b->err);
     list->items = items;
     list->size = size;
     return OK;
@@ -173,38 +171,34 @@ static enum error_code list_room(struct workflow_builder *b, struct list *list,
         (b)->list.count++;                                                          \
     } while (0)
 
-static enum error_code grow_symbols(struct workflow_builder *b)
+static void grow_symbols(struct workflow_builder *b)
 {
     size_t size = b->symbol_size ? b->symbol_size * 2 : 512;
     const char **grown =
         b->symbols ? GROW(b->arena, b->symbols, const char *, b->symbol_size, size)
                    : NEW(b->arena, const char *, size);
 
-    if (!grown || !name_index_create(&b->index, size, b->arena))
-        return fail_memory(b->err);
+    name_index_create(&b->index, size, b->arena);
     b->symbols = grown;
     b->symbol_size = size;
     for (size_t i = 0; i < b->symbol_count; i++)
         name_index_add(&b->index, b->symbols[i], i);
-    return OK;
 }
 
 /* The number of a text. */
-static enum error_code symbol(struct workflow_builder *b, const char *text,
-                              uint32_t *number)
+static void symbol(struct workflow_builder *b, const char *text, uint32_t *number)
 {
     size_t found = name_index_find(&b->index, text);
 
     if (found != NAME_NOT_FOUND) {
         *number = (uint32_t)found;
-        return OK;
+        return;
     }
     if (b->symbol_count == b->symbol_size)
-        TRY(grow_symbols(b));
+        grow_symbols(b);
     b->symbols[b->symbol_count] = arena_text(b->arena, text, strlen(text));
     name_index_add(&b->index, b->symbols[b->symbol_count], b->symbol_count);
     *number = (uint32_t)b->symbol_count++;
-    return OK;
 }
 
 void workflow_count(struct workflow_builder *b, enum workflow_repair kind, uint64_t count)
@@ -239,9 +233,9 @@ enum error_code workflow_add_task(struct workflow_builder *b, const char *id,
     if (strlen(id) > ID_MAX_BYTES)
         workflow_mistake(b, at, ITEM_TOO_LONG, "the id '%.40s...' has more than %d bytes",
                          id, ID_MAX_BYTES);
-    TRY(symbol(b, id, &added.id));
+    symbol(b, id, &added.id);
     if (label && *label)
-        TRY(symbol(b, label, &added.label));
+        symbol(b, label, &added.label);
     *task = b->tasks.count;
     ADD(b, tasks, added);
     return OK;
@@ -257,7 +251,7 @@ enum error_code workflow_add_run_time(struct workflow_builder *b, const char *id
 {
     struct run_time added = {0, run_time_s, at};
 
-    TRY(symbol(b, id, &added.id));
+    symbol(b, id, &added.id);
     ADD(b, run_times, added);
     return OK;
 }
@@ -273,7 +267,7 @@ enum error_code workflow_add_use(struct workflow_builder *b, size_t task,
 {
     struct use added = {0, (uint32_t)task, size_or_nan(bytes), (unsigned char)role};
 
-    TRY(symbol(b, file, &added.file));
+    symbol(b, file, &added.file);
     ADD(b, uses, added);
     return OK;
 }
@@ -283,7 +277,7 @@ enum error_code workflow_add_file(struct workflow_builder *b, const char *file,
 {
     struct declared added = {0, size_or_nan(bytes)};
 
-    TRY(symbol(b, file, &added.file));
+    symbol(b, file, &added.file);
     ADD(b, declared, added);
     return OK;
 }
@@ -294,8 +288,8 @@ enum error_code workflow_add_dependency(struct workflow_builder *b, const char *
 {
     struct mention added = {0, 0, transfer_s, at, side};
 
-    TRY(symbol(b, parent, &added.parent));
-    TRY(symbol(b, child, &added.child));
+    symbol(b, parent, &added.parent);
+    symbol(b, child, &added.child);
     ADD(b, mentions, added);
     return OK;
 }
@@ -652,8 +646,6 @@ static enum error_code add_implied(struct workflow_builder *b, const struct use 
         if (b->implied_count >= WORKFLOW_BUILD_TASKS_MAX)
             return too_many(b, "dependencies that only files show",
                             WORKFLOW_BUILD_TASKS_MAX);
-        if (!grown)
-            return fail_memory(b->err);
         b->implied = grown;
         b->implied_size = size;
     }
@@ -870,8 +862,7 @@ static struct workflow_repaired left_out_repair(const struct workflow_builder *b
     return r;
 }
 
-static enum error_code list_repairs(const struct workflow_builder *b,
-                                    struct workflow_import *out)
+static void list_repairs(const struct workflow_builder *b, struct workflow_import *out)
 {
     struct workflow_repaired *repairs =
         NEW(b->arena, struct workflow_repaired, WORKFLOW_REPAIR_COUNT + 1);
@@ -887,16 +878,13 @@ static enum error_code list_repairs(const struct workflow_builder *b,
     if (b->left_out_count)
         repairs[count++] = left_out_repair(b);
     for (size_t k = 0; k < count; k++) {
-        warnings[k] = arena_printf(b->arena, "%s: %s: %llu. %s", b->source.format,
-                                   repairs[k].kind, (unsigned long long)repairs[k].count,
-                                   repairs[k].detail ? repairs[k].detail : "");
-        if (!warnings[k] || !repairs[k].detail)
-            return fail_memory(b->err);
+        warnings[k] =
+            arena_printf(b->arena, "%s: %s: %llu. %s", b->source.format, repairs[k].kind,
+                         (unsigned long long)repairs[k].count, repairs[k].detail);
     }
     out->repairs = repairs;
     out->warnings = warnings;
     out->repair_count = out->warning_count = count;
-    return OK;
 }
 
 enum error_code workflow_build(struct workflow_builder *b, struct workflow_import *out)
@@ -917,7 +905,7 @@ enum error_code workflow_build(struct workflow_builder *b, struct workflow_impor
     TRY(join_files(b));
     fill_workflow(b, &built);
     critical_path(b, &built.critical_path_s);
-    TRY(list_repairs(b, &built));
+    list_repairs(b, &built);
     *out = built;
     return OK;
 }

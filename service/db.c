@@ -1203,6 +1203,11 @@ bool db_is_in_doubt(const struct db_session *s)
     return s->in_doubt;
 }
 
+bool db_lost_connection(const struct db_session *s)
+{
+    return s->repair == REPAIR_CONNECTION;
+}
+
 enum error_code db_begin(struct db_session *s, struct error *err)
 {
     const struct error before = *err;

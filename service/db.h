@@ -127,6 +127,10 @@ bool db_has_conflicted(const struct db_session *s);
  * about to. Who knows a row that tells may look it up. */
 bool db_is_in_doubt(const struct db_session *s);
 
+/* Whether the last failure was that of the connection: whoever can send all of it twice
+ * without harm may do so. */
+bool db_lost_connection(const struct db_session *s);
+
 /* Runs `run` between begin and commit; repeats all of it (up to 3 times) after
  * a deadlock or serialization failure, so `run` must start afresh. */
 typedef enum error_code db_transaction_fn(struct db_session *s, void *context,

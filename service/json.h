@@ -330,6 +330,10 @@ void text_add(struct text_buffer *b, const char *text, size_t length);
 void text_addf(struct text_buffer *b, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* The text, for computations only (arena.h): one that failed leaves them. NULL: nothing
+ * was added. */
+char *text_end(struct text_buffer *b);
+
 /* As it stands in a URL (RFC 3986); the slashes of a path stay. */
 void text_add_encoded(struct text_buffer *b, const char *text, bool is_path);
 

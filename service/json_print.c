@@ -80,6 +80,13 @@ void text_addf(struct text_buffer *b, const char *format, ...)
     va_end(args);
 }
 
+char *text_end(struct text_buffer *b)
+{
+    if (b->failed)
+        arena_leave(b->arena);
+    return b->data;
+}
+
 void text_add_encoded(struct text_buffer *b, const char *text, bool is_path)
 {
     for (const char *c = text; *c; c++) {

@@ -300,15 +300,16 @@ static double time_used(void *context)
 }
 
 /* What has to be done when the time is up may take that long when nobody waits for it any
- * more: a small answer is still made, and sent if the service ends. */
+ * more, and when it is the service that ends: then the answer is still sent. */
 #define FINISH_GRACE_S 0.03
+#define DRAIN_GRACE_S  1
 
 /* For what has to be done when the time is up. Without a client, what there is at the
  * end is wanted. */
 static double finish_used(void *context)
 {
     struct request *rq = context;
-    double now_s = clock_monotonic_s();
+    double now_s = clock_monotonic_s(), grace_s = FINISH_GRACE_S;
 
     admission_look(rq, now_s);
     governor_look(rq->message->job, now_s,
@@ -320,7 +321,9 @@ static double finish_used(void *context)
         return 0;
     if (rq->cancelled_at_s == 0)
         rq->cancelled_at_s = clock_monotonic_s();
-    return clock_monotonic_s() - rq->cancelled_at_s >= FINISH_GRACE_S ? 2 : 0;
+    if (__atomic_load_n(&rq->service->draining, __ATOMIC_RELAXED))
+        grace_s = DRAIN_GRACE_S;
+    return clock_monotonic_s() - rq->cancelled_at_s >= grace_s ? 2 : 0;
 }
 
 static void open_budget(struct request *rq)
@@ -983,6 +986,7 @@ enum error_code route_print(struct request *rq)
     if (!table || rq->reply->status == 204 || rq->reply->body)
         return OK;
     json_print(table, rq->out, &b);
+    TRY(json_go_on(0, rq->err));
     if (b.failed)
         return fail_memory(rq->err);
     rq->reply->content_type = "application/json";

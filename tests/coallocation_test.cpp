@@ -513,14 +513,12 @@ TEST_CASE("one component by itself, for claiming", "[coallocation]")
     const co_pair *added;
     size_t count;
     bool found, used[5] = {false, true, false, false, false};
-    error err{};
 
     example_6a(m);
     m.build();
     j.component(m, 8);
     co_place_in in{&m.grid, &j.job, m.available.data(), &m.history, nullptr};
-    REQUIRE(co_choose(&in, &j.components[0], used, &choice, &found, &added, &count,
-                      m.arena, &err) == OK);
+    co_choose(&in, &j.components[0], used, &choice, &found, &added, &count, m.arena);
     CHECK(found);
     CHECK(m.name(choice.site) == "B");
     CHECK(choice.transfer_s == 80);

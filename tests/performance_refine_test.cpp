@@ -304,7 +304,6 @@ static perf_model_set w13_reference(perf_combination *c)
 TEST_CASE("W13: factors from dedicated runs", "[performance]")
 {
     test_arena a;
-    error err{};
     perf_combination c;
     perf_model_set reference = w13_reference(&c);
     perf_porting port{};
@@ -322,7 +321,7 @@ TEST_CASE("W13: factors from dedicated runs", "[performance]")
     auto port_it = [&](double sign) {
         auto ours = runs_of(1, 1, 95, sign), theirs = runs_of(1.6, 1.3, 400, -sign);
         REQUIRE(perf_port(&reference, ours.data(), ours.size(), theirs.data(),
-                          theirs.size(), 1, &port, a, &err) == OK);
+                          theirs.size(), 1, &port, a) == OK);
         REQUIRE(port.outcome == PERF_READY);
         CHECK(port.cpu_factor == Approx(1.6).epsilon(1e-12));
     };
@@ -355,15 +354,14 @@ TEST_CASE("W13: factors from dedicated runs", "[performance]")
 TEST_CASE("a porting without what it needs says so", "[performance]")
 {
     test_arena a;
-    error err{};
     perf_combination c;
     perf_model_set reference = w13_reference(&c);
     perf_porting port{};
     std::vector<perf_sample> one = {dedicated(1000, 1, NAN, 200)};
     auto outcome = [&](const std::vector<perf_sample> &x,
                        const std::vector<perf_sample> &y) {
-        REQUIRE(perf_port(&reference, x.data(), x.size(), y.data(), y.size(), 1, &port, a,
-                          &err) == OK);
+        REQUIRE(perf_port(&reference, x.data(), x.size(), y.data(), y.size(), 1, &port,
+                          a) == OK);
         return port.outcome;
     };
     CHECK(outcome({}, {}) == PERF_INSUFFICIENT_SAMPLES);
@@ -385,7 +383,7 @@ TEST_CASE("a porting without what it needs says so", "[performance]")
     perf_combination twin = combination(1U << 7, 1U << 7, 2, 2, 2, {1e-4, 1});
     perf_model_set twins = inline_set(&twin);
     REQUIRE(perf_port(&twins, absurd.data(), absurd.size(), absurd.data(), absurd.size(),
-                      1, &port, a, &err) == OK);
+                      1, &port, a) == OK);
     CHECK(port.status == PERF_PORTING_NOT_IDENTIFIABLE);
     CHECK(port.bandwidth_factor == 1);
 }
@@ -393,7 +391,6 @@ TEST_CASE("a porting without what it needs says so", "[performance]")
 TEST_CASE("19.5: a model carried to another site", "[performance]")
 {
     test_arena a;
-    error err{};
     uint64_t state = 1;
     trained t = train(g1_runs(state, 0), perf_options_of(PERF_THESIS), a);
     auto target_s = [](double n, double p, double cpu, double bw) {
@@ -408,7 +405,7 @@ TEST_CASE("19.5: a model carried to another site", "[performance]")
     }
     perf_porting port{};
     REQUIRE(perf_port(&t.set, ours.data(), ours.size(), theirs.data(), theirs.size(), 1,
-                      &port, a, &err) == OK);
+                      &port, a) == OK);
     CHECK(port.cpu_factor == Approx(1.6).epsilon(1e-9));
     CHECK(port.bandwidth_factor == Approx(1.3).epsilon(1e-6));
 

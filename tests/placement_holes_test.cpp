@@ -196,10 +196,10 @@ TEST_CASE("a profile gives back what was free, and joins equal steps", "[placeme
     amounts all = {{4, 400, AMOUNT_UNLIMITED}}, need = {{1, 100, 7}};
     size_t looks = 0;
     free_profile_hold ten = {0, 0, 10}, none = {0, 0, 0};
-    REQUIRE(free_profile_reset(&p, &all, a));
+    free_profile_reset(&p, &all, a);
     CHECK(free_profile_fit(&p, &need, &ten, 3, HUGE_VAL, &looks) == 3);
     for (int i = 0; i < 4; i++)
-        REQUIRE(free_profile_take(&p, 10, 20, &need, a));
+        free_profile_take(&p, 10, 20, &need, a);
     CHECK(p.count == 3);
     CHECK(p.steps[1].free.of[AMOUNT_CPUS] == 0);
     CHECK(p.steps[1].free.of[AMOUNT_MEMORY] == AMOUNT_UNLIMITED);
@@ -210,9 +210,9 @@ TEST_CASE("a profile gives back what was free, and joins equal steps", "[placeme
     amounts nothing = {{0, 0, 0}};
     CHECK(free_profile_fit(&p, &nothing, &ten, 15, HUGE_VAL, &looks) == 15);
     for (int i = 0; i < 4; i++)
-        REQUIRE(free_profile_take(&p, 20, 30, &need, a)); // the same is free: one step
+        free_profile_take(&p, 20, 30, &need, a); // the same is free: one step
     CHECK(p.count == 3);
-    REQUIRE(free_profile_take(&p, 5, HUGE_VAL, &need, a)); // more than there is
+    free_profile_take(&p, 5, HUGE_VAL, &need, a); // more than there is
     CHECK(p.steps[2].free.of[AMOUNT_SLOTS] == -1);
     CHECK(free_profile_fit(&p, &nothing, &ten, 12, HUGE_VAL, &looks) == 12);
     amounts five = {{5, 0, 0}};

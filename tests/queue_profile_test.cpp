@@ -352,7 +352,7 @@ TEST_CASE("a profile of blocks answers as a list of steps does", "[queue][proper
             steps want(now_s, int64_t(processors));
             size_t wrong = 0;
 
-            REQUIRE(profile_create(&p, now_s, processors, a, &err) == OK);
+            profile_create(&p, now_s, processors, a);
             for (int i = 0; i < 500; i++) {
                 double begin_s = now_s + draw_time(&r, kind, most_s) - 3;
                 double end_s = begin_s + draw_time(&r, kind, most_s / 4);
@@ -399,7 +399,7 @@ TEST_CASE("a job that may move up goes where it would without its place",
         size_t wrong = 0, moved = 0;
         double most_s = kind == 1 ? 3000 : 1e9;
 
-        REQUIRE(profile_create(&p, 0, 50, a, &err) == OK);
+        profile_create(&p, 0, 50, a);
         for (int i = 0; i < 600; i++) {
             uint64_t k = 1 + rng_index(&r, 20);
             double length_s = 1 + draw_time(&r, kind, most_s / 30);

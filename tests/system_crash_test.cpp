@@ -35,7 +35,7 @@ std::map<std::string, int> read_back(const gridplan &g)
                                       (token.empty() ? "" : "&page_token=" + token)));
         REQUIRE(r.status == 200);
         auto page = r.json();
-        for (auto &s : page.at("load_samples"))
+        for (auto &s : page.at("items"))
             counts[s.at("resource_id")]++;
         token = page.contains("next_page_token") && page["next_page_token"].is_string()
                     ? page["next_page_token"]

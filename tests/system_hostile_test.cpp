@@ -723,16 +723,16 @@ TEST_CASE("SQL in strings is stored and comes back unchanged", "[system][db]")
         auto sample = g.get("/v1/load-samples?resource_id=" + escaped(own) +
                             "&to_resource_id=" + escaped(evil))
                           .json();
-        REQUIRE(sample.at("load_samples").size() == 1);
-        CHECK(sample["load_samples"][0].at("resource_id") == own);
-        CHECK(sample["load_samples"][0].at("to_resource_id") == evil);
+        REQUIRE(sample.at("items").size() == 1);
+        CHECK(sample["items"][0].at("resource_id") == own);
+        CHECK(sample["items"][0].at("to_resource_id") == evil);
 
         stored("/v1/failures", {{"resource_id", own},
                                 {"down_at", 1764000000},
                                 {"cause", evil},
                                 {"component", evil}});
         auto failure = g.get("/v1/failures?resource_id=" + escaped(own)).json();
-        REQUIRE(failure.at("failures").size() == 1);
+        REQUIRE(failure.at("items").size() == 1);
         CHECK(failure["failures"][0].at("cause") == evil);
         CHECK(failure["failures"][0].at("component") == evil);
         answer up = stored("/v1/failures/recoveries",

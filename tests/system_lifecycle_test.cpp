@@ -240,9 +240,8 @@ TEST_CASE("keys open what their scopes say, by Bearer and by Basic", "[system][d
             CHECK(g.get(open, c.header).status == 200);
     }
     // Tenants do not see each other.
-    CHECK(g.get("/v1/load-samples", bearer(ingest)).json().at("load_samples").size() ==
-          1);
-    CHECK(g.get("/v1/load-samples", bearer(decide)).json().at("load_samples").empty());
+    CHECK(g.get("/v1/load-samples", bearer(ingest)).json().at("items").size() == 1);
+    CHECK(g.get("/v1/load-samples", bearer(decide)).json().at("items").empty());
     // The key itself is nowhere in the log or the database.
     CHECK(occurrences(g.text(), decide.substr(16)) == 0);
     CHECK(sql(url, "SELECT count(*) FROM api_key k WHERE k::text LIKE '%" +

@@ -234,7 +234,7 @@ TEST_CASE("history put in through one replica is read through the other", "[syst
     page =
         r.two.get(target + "&page_token=" + page.at("next_page_token").get<std::string>())
             .json();
-    CHECK(page.at("load_samples").size() == 15);
+    CHECK(page.at("items").size() == 15);
     target = "/v1/failures/statistics?to=1764001000&resource_id=" + id;
     CHECK(r.one.get(target).json().at("failure_count") == 40);
     CHECK(r.one.get(target).body == r.two.get(target).body);

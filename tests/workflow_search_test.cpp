@@ -84,10 +84,10 @@ proof prove(request &r)
     REQUIRE(workflow_plan_make(problem, &plan, a) == OK);
     workflow_order_make(problem, &s.best, a);
     REQUIRE(workflow_heft(problem, nullptr, &plan, a, &err) == OK);
-    REQUIRE(workflow_order_of_plan(problem, &plan, &s.best, a, &err) == OK);
+    workflow_order_of_plan(problem, &plan, &s.best, a);
     s.best.makespan_s = workflow_plan_makespan_s(problem, &plan);
     REQUIRE(workflow_bound_parts(problem, EFFORT_FULL, &s.clock, &bound, &s.heads,
-                                 &s.area, a, &err) == OK);
+                                 &s.area, a) == OK);
     s.grain_s = bound.grain_s;
     workflow_search_exact(&s, 1e6);
     return {s.best.makespan_s, s.steps, s.exact_s == s.best.makespan_s};
@@ -155,8 +155,7 @@ TEST_CASE("no bound is above the optimum", "[workflow][property]")
 
         REQUIRE(workflow_problem_make(r.build(), false, &problem, a, &err) == OK);
         REQUIRE(workflow_heads_make(problem, &clock, &heads, a) == OK);
-        REQUIRE(workflow_area_make(problem, &heads, AREA_STEPS_MOST, &clock, &area, a,
-                                   &err) == OK);
+        workflow_area_make(problem, &heads, AREA_STEPS_MOST, &clock, &area, a);
         for (size_t i = 0; i < problem->task_count; i++) {
             double least_s = HUGE_VAL;
 
@@ -185,7 +184,7 @@ TEST_CASE("two parents meet: beside each other with a transfer, or one after the
     workflow_bound bound;
 
     REQUIRE(workflow_problem_make(r.build(), false, &problem, a, &err) == OK);
-    REQUIRE(workflow_bound_make(problem, &bound, a, &err) == OK);
+    REQUIRE(workflow_bound_make(problem, &bound, a) == OK);
     CHECK(bound.critical_path_s == 6);
     CHECK(bound.lower_bound_s == Approx(9).epsilon(1e-9));
     CHECK(search(r, 100).status == DECISION_OPTIMAL);
@@ -609,7 +608,7 @@ void check_moves(request &r, uint64_t seed, size_t &group_moves)
     REQUIRE(workflow_plan_make(problem, &plan, a) == OK);
     REQUIRE(workflow_heft(problem, nullptr, &plan, a, &err) == OK);
     workflow_order_make(problem, &s.best, a);
-    REQUIRE(workflow_order_of_plan(problem, &plan, &s.best, a, &err) == OK);
+    workflow_order_of_plan(problem, &plan, &s.best, a);
     workflow_state_make(&state, &s);
     workflow_state_load(&state, &s.best);
     check_times(problem, state);

@@ -208,8 +208,8 @@ static int by_reach(const void *left, const void *right)
                    &((const struct reached *)right)->time_s);
 }
 
-static enum error_code bound_flexible(const struct co_place_in *in, bool avoid,
-                                      double *bound_s, struct arena *a)
+static void bound_flexible(const struct co_place_in *in, bool avoid, double *bound_s,
+                           struct arena *a)
 {
     const struct co_job *job = in->job;
     struct co_component least = {
@@ -240,7 +240,6 @@ static enum error_code bound_flexible(const struct co_place_in *in, bool avoid,
             break;
         }
     }
-    return OK;
 }
 
 enum error_code co_bound(const struct co_place_in *in,
@@ -248,8 +247,10 @@ enum error_code co_bound(const struct co_place_in *in,
                          double *bound_s, struct arena *a, struct error *err)
 {
     (void)err;
-    if (in->job->type == CO_FLEXIBLE)
-        return bound_flexible(in, avoid, bound_s, a);
+    if (in->job->type == CO_FLEXIBLE) {
+        bound_flexible(in, avoid, bound_s, a);
+        return OK;
+    }
     bound_components(in, components, count, avoid, bound_s, a);
     return OK;
 }

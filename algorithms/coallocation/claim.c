@@ -315,8 +315,8 @@ static void note_added(struct attempt *t, const struct co_pair *pairs, size_t co
     t->added_count += count;
 }
 
-static enum error_code choose_site(struct attempt *t, size_t component,
-                                   struct co_choice *choice, bool *found)
+static void choose_site(struct attempt *t, size_t component, struct co_choice *choice,
+                        bool *found)
 {
     struct co_component alone = t->in->components[component];
     const struct co_place_in place = {
@@ -331,16 +331,15 @@ static enum error_code choose_site(struct attempt *t, size_t component,
 
     *found = false;
     if (alone.fixed_site != CO_NONE)
-        return OK;
+        return;
     if (budget_spent(t->in->budget)) {
         t->cut = true;
-        return OK;
+        return;
     }
     find_room(t, component);
-    TRY(co_choose(&place, &alone, t->used_by_others, choice, found, &added, &added_count,
-                  t->arena, t->err));
+    co_choose(&place, &alone, t->used_by_others, choice, found, &added, &added_count,
+              t->arena);
     note_added(t, added, added_count);
-    return OK;
 }
 
 static void move(struct attempt *t, size_t component, const struct co_choice *to)
@@ -469,32 +468,30 @@ static void preempt(struct attempt *t, size_t site, size_t processors, bool *don
 }
 
 /* Lines 4 to 14 for one component. */
-static enum error_code make_startable(struct attempt *t, size_t component,
-                                      bool may_preempt)
+static void make_startable(struct attempt *t, size_t component, bool may_preempt)
 {
     size_t processors = t->in->components[component].processors;
     struct co_choice choice = {CO_NONE, CO_NONE, 0};
     bool found, elsewhere, done = false;
     double ready_s;
 
-    TRY(choose_site(t, component, &choice, &found));
+    choose_site(t, component, &choice, &found);
     ready_s = found ? t->in->now_s + choice.transfer_s : HUGE_VAL;
     if (ready_s < t->in->jst_s ||
         (t->options->allow_start_equal && ready_s <= t->in->jst_s)) {
         move(t, component, &choice);
         start_now(t, component);
-        return OK;
+        return;
     }
     if (!may_preempt)
-        return OK;
+        return;
     elsewhere = found && t->options->preempt_site == CO_PREEMPT_REPLACEMENT;
     preempt(t, elsewhere ? choice.site : t->site[component], processors, &done);
     if (!done)
-        return OK;
+        return;
     if (elsewhere)
         move(t, component, &choice);
     start_now(t, component);
-    return OK;
 }
 
 /* ---- one try ---- */
@@ -510,7 +507,7 @@ static double threshold(const struct attempt *t)
 }
 
 /* All lines; *fraction is F. */
-static enum error_code run_try(struct attempt *t, bool may_preempt, double *fraction)
+static void run_try(struct attempt *t, bool may_preempt, double *fraction)
 {
     const struct co_claim_in *in = t->in;
     size_t count = in->component_count;
@@ -526,12 +523,11 @@ static enum error_code run_try(struct attempt *t, bool may_preempt, double *frac
     *fraction = (double)(t->before_count + t->now_count) / (double)count;
     if (*fraction < threshold(t)) {
         attempt_reset(t);
-        return OK;
+        return;
     }
     for (size_t i = 0; i < count; i++)
         if (t->fate[t->order[i]] == STUCK)
-            TRY(make_startable(t, t->order[i], may_preempt));
-    return OK;
+            make_startable(t, t->order[i], may_preempt);
 }
 
 static bool is_complete(const struct attempt *t)
@@ -539,13 +535,13 @@ static bool is_complete(const struct attempt *t)
     return t->before_count + t->now_count == t->in->component_count;
 }
 
-static enum error_code decide(struct attempt *t, struct co_claim_out *out)
+static void decide(struct attempt *t, struct co_claim_out *out)
 {
     const struct co_claim_in *in = t->in;
 
-    TRY(run_try(t, true, &out->fraction_f));
+    run_try(t, true, &out->fraction_f);
     if (!is_complete(t) && t->preemption_count && t->options->preempt_only_if_complete)
-        TRY(run_try(t, false, &out->fraction_f));
+        run_try(t, false, &out->fraction_f);
     if (is_complete(t))
         out->decision = CO_START_ALL;
     else if (out->tries > t->options->max_tries)
@@ -556,7 +552,6 @@ static enum error_code decide(struct attempt *t, struct co_claim_out *out)
         out->decision = t->now_count || is_final(in) ? CO_START_PARTIAL : CO_WAIT;
     if (out->decision == CO_CLAIM_FAIL || out->decision == CO_REQUEUE_PLACEMENT)
         attempt_reset(t);
-    return OK;
 }
 
 /* ---- the answer ---- */
@@ -665,7 +660,7 @@ enum error_code co_claim(const struct co_claim_in *in,
     if (!isnan(in->jct_s) && in->now_s < in->jct_s - CO_TIME_SLACK_S && !is_final(in)) {
         too_early(t, &answer);
     } else {
-        TRY(decide(t, &answer));
+        decide(t, &answer);
         fill(t, &answer);
     }
     *out = answer;

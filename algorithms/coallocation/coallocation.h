@@ -238,11 +238,9 @@ extern const struct param co_common_params[];
  * cluster_minimisation and distinct sites; NULL: none. *found false: no site. The pairs
  * that Close-to-Files adds go into *added. Only job->barred with CO_AVOIDED is passed
  * over if avoid_soft, once no other site will do. */
-enum error_code co_choose(const struct co_place_in *in,
-                          const struct co_component *component, const bool *used,
-                          struct co_choice *out, bool *found,
-                          const struct co_pair **added, size_t *added_count,
-                          struct arena *a, struct error *err);
+void co_choose(const struct co_place_in *in, const struct co_component *component,
+               const bool *used, struct co_choice *out, bool *found,
+               const struct co_pair **added, size_t *added_count, struct arena *a);
 
 /* ---- bound.c ---- */
 

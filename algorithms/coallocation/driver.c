@@ -214,11 +214,9 @@ static void take(struct co_state *s, const struct co_component *component,
     out->ftt_s = fmax(out->ftt_s, choice->transfer_s);
 }
 
-enum error_code co_place_components(const struct co_place_in *in,
-                                    const struct policy *policy,
-                                    const struct co_component *components, size_t count,
-                                    bool avoid, struct co_placement *out, struct arena *a,
-                                    struct error *err)
+void co_place_components(const struct co_place_in *in, const struct policy *policy,
+                         const struct co_component *components, size_t count, bool avoid,
+                         struct co_placement *out, struct arena *a)
 {
     struct co_state s;
     size_t *order;
@@ -261,7 +259,7 @@ enum error_code co_place_components(const struct co_place_in *in,
     }
     out->placed = (out->failed_component == CO_NONE && !out->cut) ||
                   (!in->job->atomic && out->placed_count >= in->job->min_placed);
-    return co_state_added(&s, &out->added, &out->added_count, err);
+    co_state_added(&s, &out->added, &out->added_count);
 }
 
 /* ---- one job ---- */
@@ -302,8 +300,8 @@ static enum error_code place_once(const struct co_place_in *in, bool avoid,
 
     if (job->type == CO_FLEXIBLE)
         return co_place_flexible(in, avoid, out, a, err);
-    TRY(co_place_components(in, job->policy, job->components, job->component_count, avoid,
-                            out, a, err));
+    co_place_components(in, job->policy, job->components, job->component_count, avoid,
+                        out, a);
     if (out->placed || out->cut || !job->atomic || job->param[CO_PACK_RETRY] == 0 ||
         job->component_count > PACK_MOST)
         return OK;
@@ -367,11 +365,9 @@ enum error_code co_place(const struct co_place_in *in, struct co_placement *out,
 
 /* ---- one component by itself ---- */
 
-enum error_code co_choose(const struct co_place_in *in,
-                          const struct co_component *component, const bool *used,
-                          struct co_choice *out, bool *found,
-                          const struct co_pair **added, size_t *added_count,
-                          struct arena *a, struct error *err)
+void co_choose(const struct co_place_in *in, const struct co_component *component,
+               const bool *used, struct co_choice *out, bool *found,
+               const struct co_pair **added, size_t *added_count, struct arena *a)
 {
     const struct policy *policy = in->job->policy;
     bool *candidate = NEW(a, bool, in->grid->site_count);
@@ -393,5 +389,5 @@ enum error_code co_choose(const struct co_place_in *in,
     }
     if (!*found)
         *out = (struct co_choice){CO_NONE, CO_NONE, HUGE_VAL};
-    return co_state_added(&s, added, added_count, err);
+    co_state_added(&s, added, added_count);
 }

@@ -11,6 +11,7 @@
  */
 #include "algorithms/coallocation/launch.h"
 
+#include "models/base/heap.h"
 #include "models/base/names.h"
 
 #include <stdio.h>
@@ -104,39 +105,11 @@ static void find_followers(const struct co_launch_in *in, struct topology *t,
             t->follower[next[in->components[i].after[k]]++] = i;
 }
 
-static void swap(size_t *x, size_t *y)
+static bool rank_before(const size_t *a, const size_t *b)
 {
-    size_t kept = *x;
-
-    *x = *y;
-    *y = kept;
+    return *a < *b;
 }
-
-static void heap_push(struct topology *t, size_t rank)
-{
-    size_t at = t->heap_count++;
-
-    t->heap[at] = rank;
-    for (; at > 0 && t->heap[(at - 1) / 2] > t->heap[at]; at = (at - 1) / 2)
-        swap(&t->heap[(at - 1) / 2], &t->heap[at]);
-}
-
-static size_t heap_pop(struct topology *t)
-{
-    size_t least = t->heap[0], at = 0;
-
-    t->heap[0] = t->heap[--t->heap_count];
-    for (;;) {
-        size_t child = 2 * at + 1;
-
-        if (child + 1 < t->heap_count && t->heap[child + 1] < t->heap[child])
-            child++;
-        if (child >= t->heap_count || t->heap[child] >= t->heap[at])
-            return least;
-        swap(&t->heap[child], &t->heap[at]);
-        at = child;
-    }
-}
+HEAP(ranks, size_t, rank_before)
 
 /* Puts the components of order[], by size, in an order in which they can go. */
 static enum error_code by_dependency(const struct co_launch_in *in, size_t *order,
@@ -151,14 +124,14 @@ static enum error_code by_dependency(const struct co_launch_in *in, size_t *orde
         t.rank[order[i]] = i;
     for (size_t i = 0; i < count; i++)
         if (t.open[i] == 0)
-            heap_push(&t, t.rank[i]);
+            ranks_push(t.heap, &t.heap_count, t.rank[i]);
     while (t.heap_count) {
-        size_t component = order[heap_pop(&t)];
+        size_t component = order[ranks_pop(t.heap, &t.heap_count)];
 
         sorted[done++] = component;
         for (size_t k = t.first[component]; k < t.first[component + 1]; k++)
             if (--t.open[t.follower[k]] == 0)
-                heap_push(&t, t.rank[t.follower[k]]);
+                ranks_push(t.heap, &t.heap_count, t.rank[t.follower[k]]);
     }
     for (size_t i = 0; i < count && done < count; i++) {
         char pointer[64];

@@ -18,7 +18,6 @@ struct co_cache {
     struct co_pair *added;
     size_t added_count, added_size;
     size_t last_site, last_file; /* of the last pairs */
-    bool failed;                 /* no memory for a pair */
     struct arena *arena;
 };
 
@@ -32,8 +31,7 @@ void co_state_reach(struct co_state *s, const struct co_component *component);
 void co_history_insert(struct co_state *s, size_t site);
 
 /* The pairs that were added, sorted, each once. */
-enum error_code co_state_added(struct co_state *s, const struct co_pair **list,
-                               size_t *count, struct error *err);
+void co_state_added(struct co_state *s, const struct co_pair **list, size_t *count);
 
 /* Why the job must not use a site; CO_NO_REASON: it may. */
 enum co_reason co_site_bar(const struct co_grid *grid, const struct co_job *job,
@@ -55,11 +53,9 @@ void co_component_order(const struct co_component *components, size_t count,
 
 /* Places components one by one; out->placed false: refused, with the reason. `avoid`:
  * not on the sites to avoid. */
-enum error_code co_place_components(const struct co_place_in *in,
-                                    const struct policy *policy,
-                                    const struct co_component *components, size_t count,
-                                    bool avoid, struct co_placement *out, struct arena *a,
-                                    struct error *err);
+void co_place_components(const struct co_place_in *in, const struct policy *policy,
+                         const struct co_component *components, size_t count, bool avoid,
+                         struct co_placement *out, struct arena *a);
 
 /* Both lists of pairs into the second: what a first try added stays in the history
  * table. */

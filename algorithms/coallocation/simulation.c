@@ -8,6 +8,7 @@
  * Deviation: all jobs are atomic; a run that a preemption stops starts from nothing.
  */
 #include "algorithms/coallocation/simulation_parts.h"
+#include "models/base/heap.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -20,13 +21,13 @@ static bool before(const struct event *l, const struct event *r)
         return l->at_s < r->at_s;
     return l->kind != r->kind ? l->kind < r->kind : l->number < r->number;
 }
+HEAP(events, struct event, before)
 
-enum error_code sim_event(struct sim *s, double at_s, enum event_kind kind, size_t index,
-                          size_t size, size_t epoch)
+void sim_event(struct sim *s, double at_s, enum event_kind kind, size_t index,
+               size_t size, size_t epoch)
 {
     struct event_heap *h = &s->events;
     struct event e = {at_s, kind, h->made++, index, size, epoch};
-    size_t i;
 
     if (h->count == h->capacity) {
         size_t wanted = h->capacity ? 2 * h->capacity : 256;
@@ -34,28 +35,7 @@ enum error_code sim_event(struct sim *s, double at_s, enum event_kind kind, size
         h->items = GROW(s->a, h->items, struct event, h->capacity, wanted);
         h->capacity = wanted;
     }
-    for (i = h->count++; i > 0 && before(&e, &h->items[(i - 1) / 2]); i = (i - 1) / 2)
-        h->items[i] = h->items[(i - 1) / 2];
-    h->items[i] = e;
-    return OK;
-}
-
-static struct event pop(struct event_heap *h)
-{
-    struct event first = h->items[0], last = h->items[--h->count];
-    size_t i = 0;
-
-    for (size_t child = 1; child < h->count; child = 2 * i + 1) {
-        if (child + 1 < h->count && before(&h->items[child + 1], &h->items[child]))
-            child++;
-        if (!before(&h->items[child], &last))
-            break;
-        h->items[i] = h->items[child];
-        i = child;
-    }
-    if (h->count)
-        h->items[i] = last;
-    return first;
+    events_push(h->items, &h->count, e);
 }
 
 /* ---- beginning ---- */
@@ -109,13 +89,13 @@ static enum error_code begin(struct sim *s)
     s->scan_due_s = (double)NAN;
     TRY(make_grid(s));
     sim_jobs_begin(s);
-    TRY(sim_sites_begin(s));
+    sim_sites_begin(s);
     if (!set->backlog)
         for (; s->next_job < s->in->job_count; s->next_job++)
-            TRY(sim_event(s, s->in->jobs[s->next_job].submit_s, EVENT_ARRIVAL,
-                          s->next_job, 0, 0));
+            sim_event(s, s->in->jobs[s->next_job].submit_s, EVENT_ARRIVAL, s->next_job, 0,
+                      0);
     if (!set->event_driven)
-        TRY(sim_event(s, s->now_s + set->scan_interval_s, EVENT_SCAN, 0, 0, 0));
+        sim_event(s, s->now_s + set->scan_interval_s, EVENT_SCAN, 0, 0, 0);
     return OK;
 }
 
@@ -159,23 +139,28 @@ static enum error_code play_event(struct sim *s, const struct event *e)
         return OK;
     switch (e->kind) {
     case EVENT_LOCAL_END:
-        return sim_local_end(s, e->index, e->size);
+        sim_local_end(s, e->index, e->size);
+        return OK;
     case EVENT_END:
-        return sim_end(s, e->index);
+        sim_end(s, e->index);
+        return OK;
     case EVENT_LAUNCH:
-        return sim_launch(s, e->index);
+        sim_launch(s, e->index);
+        return OK;
     case EVENT_READMIT:
         co_site_readmit(&s->sites[e->index].errors, s->set->unusable_cooldown_s,
                         s->now_s);
         return OK;
     case EVENT_LOCAL_ARRIVAL:
-        return sim_local_arrival(s, e->index);
+        sim_local_arrival(s, e->index);
+        return OK;
     case EVENT_ARRIVAL:
         return sim_arrival(s, e->index);
     case EVENT_CLAIM:
         return sim_claim(s, e->index);
     case EVENT_MONITOR:
-        return sim_monitor(s);
+        sim_monitor(s);
+        return OK;
     default:
         s->scan_due_s = (double)NAN;
         return sim_scan(s);
@@ -201,22 +186,21 @@ static double scan_after(const struct sim *s, enum event_kind kind)
 
 /* What follows an event: a scan where there is no clock for it, more jobs where a
  * backlog is kept. */
-static enum error_code after_event(struct sim *s, enum event_kind kind)
+static void after_event(struct sim *s, enum event_kind kind)
 {
     double scan_s = scan_after(s, kind);
     size_t waiting = queue_length(s);
 
     if (s->set->event_driven && waiting && !isnan(scan_s) && !(s->scan_due_s <= scan_s)) {
         s->scan_due_s = scan_s;
-        TRY(sim_event(s, scan_s, EVENT_SCAN, 0, 0, 0));
+        sim_event(s, scan_s, EVENT_SCAN, 0, 0, 0);
     }
     if (s->set->backlog && kind == EVENT_ARRIVAL)
         s->arriving--;
     while (waiting + s->arriving < s->set->backlog && s->next_job < s->in->job_count) {
-        TRY(sim_event(s, s->now_s, EVENT_ARRIVAL, s->next_job++, 0, 0));
+        sim_event(s, s->now_s, EVENT_ARRIVAL, s->next_job++, 0, 0);
         s->arriving++;
     }
-    return OK;
 }
 
 static bool budget_over(const struct sim *s)
@@ -234,9 +218,9 @@ static enum error_code play(struct sim *s)
 {
     double end_s = s->started_s + s->set->horizon_s;
 
-    TRY(after_event(s, EVENT_MONITOR));
+    after_event(s, EVENT_MONITOR);
     while (s->done_count < s->in->job_count && s->events.count) {
-        struct event e = pop(&s->events);
+        struct event e = events_pop(s->events.items, &s->events.count);
 
         if (e.at_s > end_s) {
             pass_time(s, end_s);
@@ -249,7 +233,7 @@ static enum error_code play(struct sim *s)
         s->out.event_count++;
         pass_time(s, e.at_s);
         TRY(play_event(s, &e));
-        TRY(after_event(s, e.kind));
+        after_event(s, e.kind);
         if (s->out.is_cut)
             return OK;
     }

@@ -101,11 +101,10 @@ static void refresh(struct sim *s, bool for_claim)
     }
 }
 
-static enum error_code start_local_jobs(struct sim *s)
+static void start_local_jobs(struct sim *s)
 {
     for (size_t i = 0; i < s->grid.site_count; i++)
-        TRY(sim_local_start(s, i));
-    return OK;
+        sim_local_start(s, i);
 }
 
 static void set_active(struct sim *s, size_t j, bool active)
@@ -189,8 +188,7 @@ static void add_record(struct sim *s, struct sim_job *job)
 }
 
 /* What lives in the scratch arena is copied. */
-static enum error_code take_placement(struct sim *s, size_t j,
-                                      const struct co_placement *p)
+static void take_placement(struct sim *s, size_t j, const struct co_placement *p)
 {
     struct sim_job *job = &s->jobs[j];
     size_t count = p->component_count;
@@ -218,12 +216,11 @@ static enum error_code take_placement(struct sim *s, size_t j,
     job->jpt_s = s->now_s;
     job->jst_s = co_jst_s(s->now_s, p->ftt_s);
     add_record(s, job);
-    return sim_event(s,
-                     co_first_claim_s(s->now_s, p->ftt_s, job->l, &s->set->claim.steps),
-                     EVENT_CLAIM, j, 0, job->epoch);
+    sim_event(s, co_first_claim_s(s->now_s, p->ftt_s, job->l, &s->set->claim.steps),
+              EVENT_CLAIM, j, 0, job->epoch);
 }
 
-static enum error_code take_scanned(struct sim *s, size_t j, const struct co_scanned *r)
+static void take_scanned(struct sim *s, size_t j, const struct co_scanned *r)
 {
     struct sim_job *job = &s->jobs[j];
 
@@ -231,18 +228,19 @@ static enum error_code take_scanned(struct sim *s, size_t j, const struct co_sca
     job->overtaken = r->overtaken;
     switch (r->outcome) {
     case CO_SCAN_PLACED:
-        return take_placement(s, j, &r->placement);
+        take_placement(s, j, &r->placement);
+        return;
     case CO_SCAN_PROMOTED:
         job->job.level = co_level_above(job->job.level);
         s->queues[job->job.level].items[s->queues[job->job.level].count++] = j;
         s->out.promotion_count++;
-        return OK;
+        return;
     case CO_SCAN_TRIES:
     case CO_SCAN_WAITED:
         give_up(s, j, &s->out.failed_count);
-        return OK;
+        return;
     default:
-        return OK;
+        return;
     }
 }
 
@@ -274,7 +272,7 @@ static enum error_code scan_queue(struct sim *s, enum co_level level, size_t fro
     for (size_t i = 0; i < count; i++) {
         size_t j = s->scanned[i];
 
-        TRY(take_scanned(s, j, &out.jobs[i]));
+        take_scanned(s, j, &out.jobs[i]);
         if (s->jobs[j].state == JOB_QUEUED && s->jobs[j].job.level == level)
             queue->items[kept++] = j;
     }
@@ -321,7 +319,8 @@ enum error_code sim_scan(struct sim *s)
     }
     if (s->set->event_driven)
         return OK;
-    return sim_event(s, s->now_s + s->set->scan_interval_s, EVENT_SCAN, 0, 0, 0);
+    sim_event(s, s->now_s + s->set->scan_interval_s, EVENT_SCAN, 0, 0, 0);
+    return OK;
 }
 
 /* ---- claiming ---- */
@@ -403,7 +402,7 @@ static void stop_all(struct sim *s, size_t j)
     set_active(s, j, false);
 }
 
-static enum error_code follow(struct sim *s, size_t j, const struct co_claim_out *out)
+static void follow(struct sim *s, size_t j, const struct co_claim_out *out)
 {
     struct sim_job *job = &s->jobs[j];
 
@@ -412,19 +411,20 @@ static enum error_code follow(struct sim *s, size_t j, const struct co_claim_out
     switch (out->decision) {
     case CO_START_ALL:
         job->state = JOB_CLAIMED;
-        return sim_event(s, fmax(s->now_s, job->jst_s), EVENT_LAUNCH, j, 0, job->epoch);
+        sim_event(s, fmax(s->now_s, job->jst_s), EVENT_LAUNCH, j, 0, job->epoch);
+        return;
     case CO_START_PARTIAL:
     case CO_WAIT:
-        return sim_event(s, out->next_jct_s, EVENT_CLAIM, j, 0, job->epoch);
+        sim_event(s, out->next_jct_s, EVENT_CLAIM, j, 0, job->epoch);
+        return;
     case CO_REQUEUE_PLACEMENT:
         stop_all(s, j);
         enqueue(s, j);
         s->out.requeue_count++;
-        return OK;
+        return;
     default:
         stop_all(s, j);
         give_up(s, j, &s->out.failed_count);
-        return OK;
     }
 }
 
@@ -454,9 +454,10 @@ enum error_code sim_claim(struct sim *s, size_t j)
     TRY(co_claim(&in, &s->set->claim, &out, s->in->scratch, s->err));
     preempt(s, &out, of);
     start_components(s, j, &out);
-    TRY(follow(s, j, &out));
+    follow(s, j, &out);
     arena_reset(s->in->scratch);
-    return start_local_jobs(s);
+    start_local_jobs(s);
+    return OK;
 }
 
 /* ---- running ---- */
@@ -485,18 +486,17 @@ static void avoid(struct sim *s, struct sim_job *job, size_t site)
 }
 
 /* One step of the clock late, so that rounding does not make it early. */
-static enum error_code readmit_later(struct sim *s, size_t at)
+static void readmit_later(struct sim *s, size_t at)
 {
     double cooldown_s = s->set->unusable_cooldown_s;
 
     if (isinf(cooldown_s))
-        return OK;
-    return sim_event(s, nextafter(s->now_s + cooldown_s, HUGE_VAL), EVENT_READMIT, at, 0,
-                     0);
+        return;
+    sim_event(s, nextafter(s->now_s + cooldown_s, HUGE_VAL), EVENT_READMIT, at, 0, 0);
 }
 
 /* Draws for each component whether its site errs. */
-static enum error_code draw_errors(struct sim *s, struct sim_job *job, bool *failed)
+static void draw_errors(struct sim *s, struct sim_job *job, bool *failed)
 {
     *failed = false;
     for (size_t c = 0; c < job->component_count; c++) {
@@ -512,33 +512,33 @@ static enum error_code draw_errors(struct sim *s, struct sim_job *job, bool *fai
         if (!co_site_error(&site->errors, s->set->error_threshold, s->now_s))
             continue;
         s->out.unusable_site_count++;
-        TRY(readmit_later(s, at));
+        readmit_later(s, at);
     }
-    return OK;
 }
 
-enum error_code sim_launch(struct sim *s, size_t j)
+void sim_launch(struct sim *s, size_t j)
 {
     struct sim_job *job = &s->jobs[j];
     struct co_run_placement *record = &job->records[job->record_count - 1];
     bool failed;
 
     record->started = true;
-    TRY(draw_errors(s, job, &failed));
+    draw_errors(s, job, &failed);
     if (failed) {
         record->failed_soft = true;
         s->out.soft_error_count++;
         release(s, j);
         enqueue(s, j);
-        return start_local_jobs(s);
+        start_local_jobs(s);
+        return;
     }
     job->state = JOB_RUNNING;
     job->start_s = s->now_s;
-    return sim_event(s, s->now_s + fmin(run_s(s, job), s->set->max_run_time_s), EVENT_END,
-                     j, 0, job->epoch);
+    sim_event(s, s->now_s + fmin(run_s(s, job), s->set->max_run_time_s), EVENT_END, j, 0,
+              job->epoch);
 }
 
-enum error_code sim_end(struct sim *s, size_t j)
+void sim_end(struct sim *s, size_t j)
 {
     struct sim_job *job = &s->jobs[j];
 
@@ -551,5 +551,5 @@ enum error_code sim_end(struct sim *s, size_t j)
         s->done_count++;
     }
     release(s, j);
-    return start_local_jobs(s);
+    start_local_jobs(s);
 }

@@ -124,8 +124,8 @@ struct sim {
 
 /* ---- simulation.c ---- */
 
-enum error_code sim_event(struct sim *s, double at_s, enum event_kind kind, size_t index,
-                          size_t size, size_t epoch);
+void sim_event(struct sim *s, double at_s, enum event_kind kind, size_t index,
+               size_t size, size_t epoch);
 
 /* ---- simulation_sites.c; `at`: index of a site ---- */
 
@@ -136,15 +136,15 @@ static inline size_t sim_idle(const struct sim_site *site)
     return busy < site->processors ? site->processors - busy : 0;
 }
 
-enum error_code sim_sites_begin(struct sim *s);
-enum error_code sim_local_arrival(struct sim *s, size_t at);
-enum error_code sim_local_end(struct sim *s, size_t at, size_t processors);
+void sim_sites_begin(struct sim *s);
+void sim_local_arrival(struct sim *s, size_t at);
+void sim_local_end(struct sim *s, size_t at, size_t processors);
 
 /* Local jobs take what is idle, first come first served. */
-enum error_code sim_local_start(struct sim *s, size_t at);
+void sim_local_start(struct sim *s, size_t at);
 
 /* The controller of the load; every monitor_interval_s. */
-enum error_code sim_monitor(struct sim *s);
+void sim_monitor(struct sim *s);
 
 /* ---- simulation_jobs.c ---- */
 
@@ -152,7 +152,7 @@ void sim_jobs_begin(struct sim *s);
 enum error_code sim_arrival(struct sim *s, size_t job);
 enum error_code sim_scan(struct sim *s);
 enum error_code sim_claim(struct sim *s, size_t job);
-enum error_code sim_launch(struct sim *s, size_t job);
-enum error_code sim_end(struct sim *s, size_t job);
+void sim_launch(struct sim *s, size_t job);
+void sim_end(struct sim *s, size_t job);
 
 #endif

@@ -22,17 +22,17 @@ static double exponential(struct rng *r, double mean)
     return -mean * log1p(-rng_uniform(r));
 }
 
-static enum error_code next_arrival(struct sim *s, size_t at)
+static void next_arrival(struct sim *s, size_t at)
 {
     struct sim_site *site = &s->sites[at];
 
     if (isinf(site->gap_s))
-        return OK;
-    return sim_event(s, s->now_s + exponential(&site->rng, site->gap_s),
-                     EVENT_LOCAL_ARRIVAL, at, 0, 0);
+        return;
+    sim_event(s, s->now_s + exponential(&site->rng, site->gap_s), EVENT_LOCAL_ARRIVAL, at,
+              0, 0);
 }
 
-enum error_code sim_sites_begin(struct sim *s)
+void sim_sites_begin(struct sim *s)
 {
     const struct co_sim_background *b = &s->set->background;
 
@@ -51,11 +51,10 @@ enum error_code sim_sites_begin(struct sim *s)
             .errors = CO_SITE_ERRORS,
             .exceeded_since_s = (double)NAN,
         };
-        TRY(next_arrival(s, i));
+        next_arrival(s, i);
     }
     if (b->lower_ratio > 0)
-        return sim_event(s, s->now_s, EVENT_MONITOR, 0, 0, 0);
-    return OK;
+        sim_event(s, s->now_s, EVENT_MONITOR, 0, 0, 0);
 }
 
 /* Room for one more behind the queue: what was served in front is given up first. */
@@ -84,7 +83,7 @@ static size_t filled(const struct sim *s, const struct sim_site *site)
     return (size_t)((b->lower_ratio + b->add_ratio) * (double)site->processors + 1e-9);
 }
 
-enum error_code sim_local_arrival(struct sim *s, size_t at)
+void sim_local_arrival(struct sim *s, size_t at)
 {
     struct sim_site *site = &s->sites[at];
     struct local_job job = {
@@ -93,15 +92,15 @@ enum error_code sim_local_arrival(struct sim *s, size_t at)
         s->now_s,
     };
 
-    TRY(next_arrival(s, at));
+    next_arrival(s, at);
     if (job.processors + filled(s, site) > site->processors)
-        return OK;
+        return;
     make_room(s, site);
     site->queue[site->queue_head + site->queue_count++] = job;
-    return sim_local_start(s, at);
+    sim_local_start(s, at);
 }
 
-enum error_code sim_local_start(struct sim *s, size_t at)
+void sim_local_start(struct sim *s, size_t at)
 {
     struct sim_site *site = &s->sites[at];
 
@@ -114,16 +113,14 @@ enum error_code sim_local_start(struct sim *s, size_t at)
         site->local += job.processors;
         s->local_response_s += s->now_s + job.run_time_s - job.arrived_s;
         s->local_count++;
-        TRY(sim_event(s, s->now_s + job.run_time_s, EVENT_LOCAL_END, at, job.processors,
-                      0));
+        sim_event(s, s->now_s + job.run_time_s, EVENT_LOCAL_END, at, job.processors, 0);
     }
-    return OK;
 }
 
-enum error_code sim_local_end(struct sim *s, size_t at, size_t processors)
+void sim_local_end(struct sim *s, size_t at, size_t processors)
 {
     s->sites[at].local -= processors;
-    return sim_local_start(s, at);
+    sim_local_start(s, at);
 }
 
 /* A site above the range with nothing that could be removed. */
@@ -139,7 +136,7 @@ static void note_exceeded(struct sim *s, struct sim_site *site, bool above)
         fmax(s->out.background_exceeded_s, s->now_s - site->exceeded_since_s);
 }
 
-enum error_code sim_monitor(struct sim *s)
+void sim_monitor(struct sim *s)
 {
     const struct co_sim_background *b = &s->set->background;
 
@@ -155,7 +152,7 @@ enum error_code sim_monitor(struct sim *s)
             site->dummy = 0;
         else if ((double)busy < b->lower_ratio * all && goal > busy)
             site->dummy += goal - busy < sim_idle(site) ? goal - busy : sim_idle(site);
-        TRY(sim_local_start(s, i));
+        sim_local_start(s, i);
     }
-    return sim_event(s, s->now_s + b->monitor_interval_s, EVENT_MONITOR, 0, 0, 0);
+    sim_event(s, s->now_s + b->monitor_interval_s, EVENT_MONITOR, 0, 0, 0);
 }

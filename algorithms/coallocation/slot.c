@@ -44,15 +44,12 @@ static void sorted(const struct co_window *windows, size_t count,
     *out = list;
 }
 
-static enum error_code join(const struct co_slot_site *site, struct stretches *out,
-                            struct arena *a, struct error *err)
+static void join(const struct co_slot_site *site, struct stretches *out, struct arena *a)
 {
     struct placed_window *list;
 
     sorted(site->windows, site->window_count, &list, a);
     *out = (struct stretches){NEW(a, struct stretch, site->window_count), 0, 0};
-    if (!out->list)
-        return fail_memory(err);
     for (size_t i = 0; i < site->window_count; i++) {
         const struct co_window *w = &list[i].window;
 
@@ -64,7 +61,6 @@ static enum error_code join(const struct co_slot_site *site, struct stretches *o
         else
             out->list[out->count++] = (struct stretch){w->start_s, w->end_s};
     }
-    return OK;
 }
 
 /* The first time from t_s on that fits the site; NAN: none. */
@@ -79,16 +75,16 @@ static double fit(struct stretches *s, double t_s, double duration_s)
     return (double)NAN;
 }
 
-enum error_code co_common_slot(const struct co_slot_site *sites, size_t site_count,
-                               double duration_s, double earliest_s, double latest_end_s,
-                               double *start_s, struct arena *a, struct error *err)
+void co_common_slot(const struct co_slot_site *sites, size_t site_count,
+                    double duration_s, double earliest_s, double latest_end_s,
+                    double *start_s, struct arena *a)
 {
     struct stretches *all = NEW(a, struct stretches, site_count);
     double t_s = earliest_s;
     size_t settled = 0;
 
     for (size_t i = 0; i < site_count; i++)
-        TRY(join(&sites[i], &all[i], a, err));
+        join(&sites[i], &all[i], a);
     for (size_t i = 0; settled < site_count && !isnan(t_s); i = (i + 1) % site_count) {
         double next_s = sites[i].processors > 0 ? fit(&all[i], t_s, duration_s) : t_s;
 
@@ -96,7 +92,6 @@ enum error_code co_common_slot(const struct co_slot_site *sites, size_t site_cou
         t_s = next_s;
     }
     *start_s = t_s + duration_s <= latest_end_s ? t_s : (double)NAN;
-    return OK;
 }
 
 void co_window_overlap(const struct co_window *windows, size_t count, size_t *position,

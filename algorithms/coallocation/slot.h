@@ -25,9 +25,9 @@ struct co_slot_site {
 };
 
 /* *start_s NAN: there is none. O(W log W + S W) for W windows in all. */
-enum error_code co_common_slot(const struct co_slot_site *sites, size_t site_count,
-                               double duration_s, double earliest_s, double latest_end_s,
-                               double *start_s, struct arena *a, struct error *err);
+void co_common_slot(const struct co_slot_site *sites, size_t site_count,
+                    double duration_s, double earliest_s, double latest_end_s,
+                    double *start_s, struct arena *a);
 
 /* Position of a window that overlaps an earlier one of the list; SIZE_MAX: none does. */
 void co_window_overlap(const struct co_window *windows, size_t count, size_t *position,

@@ -23,6 +23,7 @@
  * names, as all times are 0.
  */
 #include "algorithms/coallocation/parts.h"
+#include "models/base/heap.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -245,34 +246,7 @@ static bool is_before(const struct heap_part *a, const struct heap_part *b)
                                           : a->place < b->place;
 }
 
-static void sink(struct heap_part *heap, size_t count, size_t at)
-{
-    for (;;) {
-        size_t first = at;
-        struct heap_part swap;
-
-        for (size_t child = 2 * at + 1; child <= 2 * at + 2 && child < count; child++)
-            if (is_before(&heap[child], &heap[first]))
-                first = child;
-        if (first == at)
-            return;
-        swap = heap[at];
-        heap[at] = heap[first];
-        heap[first] = swap;
-        at = first;
-    }
-}
-
-static void rise(struct heap_part *heap, size_t at)
-{
-    while (at > 0 && is_before(&heap[at], &heap[(at - 1) / 2])) {
-        struct heap_part swap = heap[at];
-
-        heap[at] = heap[(at - 1) / 2];
-        heap[(at - 1) / 2] = swap;
-        at = (at - 1) / 2;
-    }
-}
+HEAP(parts, struct heap_part, is_before)
 
 static int by_place_and_size(const void *left, const void *right)
 {
@@ -286,27 +260,29 @@ static int by_place_and_size(const void *left, const void *right)
 /* Halves the largest components until there are enough; false: they get too small. */
 static void halve(struct split *sp, bool *done, struct arena *a)
 {
-    size_t wanted = sp->job->min_components, count = sp->part_count, place = 0;
+    size_t wanted = sp->job->min_components, count = 0, place = 0;
     struct heap_part *heap;
 
     *done = sp->part_count >= wanted;
     if (*done)
         return;
     heap = NEW(a, struct heap_part, wanted);
-    for (size_t i = 0; i < count; i++) {
+    while (count < sp->part_count) {
+        size_t i = count;
+
         place += i > 0 && sp->part_site[i] != sp->part_site[i - 1];
-        heap[i] = (struct heap_part){sp->parts[i].processors, place, sp->part_site[i]};
-        rise(heap, i);
+        parts_push(heap, &count,
+                   (struct heap_part){sp->parts[i].processors, place, sp->part_site[i]});
     }
     while (count < wanted) {
         size_t half = heap[0].processors / 2;
+        struct heap_part other = {half, heap[0].place, heap[0].site};
 
         if (half < least_size(sp->job) || sp->job->distinct)
             return;
-        heap[count] = (struct heap_part){half, heap[0].place, heap[0].site};
         heap[0].processors -= half;
-        sink(heap, count, 0);
-        rise(heap, count++);
+        parts_first_changed(heap, count);
+        parts_push(heap, &count, other);
     }
     qsort(heap, count, sizeof(*heap), by_place_and_size);
     sp->part_count = 0;
@@ -532,8 +508,7 @@ static bool may_be_equal(const struct split *sp, size_t k)
     return room >= k;
 }
 
-static enum error_code split_equally(struct split *sp, struct co_placement *out,
-                                     struct arena *a, struct error *err)
+static void split_equally(struct split *sp, struct co_placement *out, struct arena *a)
 {
     const struct co_job *job = sp->job;
     const struct policy *policy =
@@ -556,15 +531,14 @@ static enum error_code split_equally(struct split *sp, struct co_placement *out,
         for (size_t i = 0; i < k; i++)
             add_part(sp, CO_NONE, job->total_processors / k);
         finish_parts(sp, a);
-        TRY(co_place_components(&in, policy, sp->parts, k, sp->avoid, out, a, err));
+        co_place_components(&in, policy, sp->parts, k, sp->avoid, out, a);
         co_merge_added(&earlier, out, a);
         if (out->placed || out->cut)
-            return OK;
+            return;
         earlier.added = out->added;
         earlier.added_count = out->added_count;
         *out = earlier;
     }
-    return OK;
 }
 
 enum error_code co_place_flexible(const struct co_place_in *in, bool avoid,
@@ -581,7 +555,7 @@ enum error_code co_place_flexible(const struct co_place_in *in, bool avoid,
                                  .nearest_site = CO_NONE};
     prepare(&sp, a);
     if (in->job->equal_components)
-        TRY(split_equally(&sp, out, a, err));
+        split_equally(&sp, out, a);
     else
         TRY(split_by_rule(&sp, out, a));
     if (!out->placed && !out->cut)

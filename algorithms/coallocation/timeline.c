@@ -41,7 +41,7 @@ enum error_code co_claim_schedule(double jpt_s, double ftt_s, double l,
     size_t size = FIRST_TRIES, tries = 0;
     double *list = NEW(a, double, size);
 
-    while (list) {
+    for (;;) {
         list[tries++] = next_s;
         if (next_s >= jst_s) {
             *claim_s = list;
@@ -58,7 +58,6 @@ enum error_code co_claim_schedule(double jpt_s, double ftt_s, double l,
         }
         next_s = co_next_claim_s(next_s, jst_s, l, steps);
     }
-    return fail_memory(err);
 }
 
 /* The later one; NAN counts as no time. */

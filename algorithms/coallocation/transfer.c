@@ -83,10 +83,6 @@ static void add_pair(struct co_cache *cache, size_t execution_site, size_t file_
         struct co_pair *longer =
             GROW(cache->arena, cache->added, struct co_pair, cache->added_count, size);
 
-        if (!longer) {
-            cache->failed = true;
-            return;
-        }
         cache->added = longer;
         cache->added_size = size;
     }
@@ -135,17 +131,13 @@ static size_t sort_pairs(struct co_pair *list, size_t count)
     return kept;
 }
 
-enum error_code co_state_added(struct co_state *s, const struct co_pair **list,
-                               size_t *count, struct error *err)
+void co_state_added(struct co_state *s, const struct co_pair **list, size_t *count)
 {
     struct co_cache *cache = s->cache;
 
-    if (cache->failed)
-        return fail_memory(err);
     cache->added_count = sort_pairs(cache->added, cache->added_count);
     *list = cache->added;
     *count = cache->added_count;
-    return OK;
 }
 
 void co_merge_added(const struct co_placement *first, struct co_placement *second,

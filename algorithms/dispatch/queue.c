@@ -3,6 +3,7 @@
  * Cost: O(jobs + resources + starts * (log resources + log jobs)).
  */
 #include "algorithms/dispatch/queue.h"
+#include "models/base/heap.h"
 
 /* The first of the jobs from `job` on that was never started; job_count: none. */
 static size_t next_waiting(const struct round_in *in, size_t job)
@@ -33,38 +34,16 @@ struct heap {
 };
 
 /* Job i comes before job j; ties: first arrival. */
-static bool is_before(const struct heap *h, size_t i, size_t j)
+static bool is_before(const struct heap *h, const size_t *i, const size_t *j)
 {
-    double a = h->in->jobs[i].length_mi, b = h->in->jobs[j].length_mi;
+    double a = h->in->jobs[*i].length_mi, b = h->in->jobs[*j].length_mi;
 
     if (a != b)
         return h->order == QUEUE_LONGEST ? a > b : a < b;
-    return i < j;
+    return *i < *j;
 }
 
-static void sink(struct heap *h, size_t i)
-{
-    size_t job = h->jobs[i];
-
-    for (size_t child; (child = 2 * i + 1) < h->count; i = child) {
-        if (child + 1 < h->count && is_before(h, h->jobs[child + 1], h->jobs[child]))
-            child++;
-        if (!is_before(h, h->jobs[child], job))
-            break;
-        h->jobs[i] = h->jobs[child];
-    }
-    h->jobs[i] = job;
-}
-
-static size_t pop(struct heap *h)
-{
-    size_t first = h->jobs[0];
-
-    h->jobs[0] = h->jobs[--h->count];
-    if (h->count)
-        sink(h, 0);
-    return first;
-}
+HEAP_IN(jobs, size_t, struct heap, is_before)
 
 static enum error_code dispatch_by_length(struct round_work *w, enum queue_order order)
 {
@@ -74,10 +53,9 @@ static enum error_code dispatch_by_length(struct round_work *w, enum queue_order
     for (size_t job = next_waiting(w->in, 0); job < w->in->job_count;
          job = next_waiting(w->in, job + 1))
         h.jobs[h.count++] = job;
-    for (size_t i = h.count / 2; i-- > 0;)
-        sink(&h, i);
+    jobs_heapify(&h, h.jobs, h.count);
     while (h.count && slots_free_cpus(&w->slots) > 0)
-        TRY(start_fastest(w, pop(&h)));
+        TRY(start_fastest(w, jobs_pop(&h, h.jobs, &h.count)));
     return OK;
 }
 
@@ -102,5 +80,6 @@ enum error_code queue_round(const struct round_in *in, enum queue_order order,
     TRY(work_begin(&w, in, CAPACITY_SLOT, a, err));
     w.target = 1;
     TRY(queue_dispatch(&w, order));
-    return work_end(&w, out);
+    work_end(&w, out);
+    return OK;
 }

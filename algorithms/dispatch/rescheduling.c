@@ -111,5 +111,6 @@ enum error_code dispatch_rescheduling(const struct round_in *in, const double *p
             break;
         move_job(&w, job, param[OPTION_MIN_GAIN]);
     }
-    return work_end(&w, out);
+    work_end(&w, out);
+    return OK;
 }

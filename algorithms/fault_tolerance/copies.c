@@ -149,7 +149,7 @@ static void make_room(struct copies *c, size_t count, double **work, struct aren
 
     if (c->room < needed) {
         c->memory = NEW(a, double, needed);
-        c->room = c->memory ? needed : 0;
+        c->room = needed;
     }
     for (size_t i = 0; i < count; i++)
         c->course[i] = (struct copy_course){c->memory + 2 * i * c->step_count,

@@ -51,8 +51,7 @@ struct copies {
 /* Works out the courses of `count` copies, 1 .. COPIES_MAX, on a grid that is fine
  * enough for all and ends when the first of them is sure to be done. *is_good false:
  * none of them ends within COPIES_STEPS_MAX steps, or one has more than
- * COPIES_SEGMENTS_MAX segments, or the budget is spent. O(count * steps * segments).
- * ERR_TOO_LARGE when the arena is full. */
+ * COPIES_SEGMENTS_MAX segments, or the budget is spent. O(count * steps * segments). */
 void copies_follow(struct copies *c, const struct copy *list, size_t count, bool *is_good,
                    struct arena *a);
 

@@ -220,9 +220,9 @@ static void switch_active(struct round_work *w, size_t job, bool is_checkpointed
 }
 
 /* The job has one host at least in each order. */
-static enum error_code compare(const struct pricing *p, size_t job,
-                               const struct hosts *plain, const struct hosts *saved,
-                               const double *param, struct round_choice *c)
+static void compare(const struct pricing *p, size_t job, const struct hosts *plain,
+                    const struct hosts *saved, const double *param,
+                    struct round_choice *c)
 {
     struct round_work *w = p->w;
     struct remedy_option *options =
@@ -231,7 +231,7 @@ static enum error_code compare(const struct pricing *p, size_t job,
     double limit_s;
     size_t count;
 
-    TRY(remedy_compare(&in, p->work, options, &count, w->arena));
+    remedy_compare(&in, p->work, options, &count, w->arena);
     *c = (struct round_choice){
         .job = job,
         .execution_s = plain->copy[0].job.work_s,
@@ -248,13 +248,11 @@ static enum error_code compare(const struct pricing *p, size_t job,
     c->chosen =
         remedy_choose(options, count, limit_s, plain->count, param[OPTION_MIN_GAIN]);
     c->cheapest = remedy_cheapest(options, count, plain->count);
-    return OK;
 }
 
 /* *is_seen: there was a resource to compare remedies for. */
-static enum error_code decide_job(const struct pricing *p, size_t job,
-                                  const double *param, struct round_choice *c,
-                                  bool *is_seen)
+static void decide_job(const struct pricing *p, size_t job, const double *param,
+                       struct round_choice *c, bool *is_seen)
 {
     struct round_work *w = p->w;
     size_t active = work_active_count(p->job);
@@ -268,12 +266,12 @@ static enum error_code decide_job(const struct pricing *p, size_t job,
     *is_seen = plain.count > 0;
     w->targets[job] = 1;
     if (!*is_seen)
-        return OK;
-    TRY(compare(p, job, &plain, &saved, param, c));
+        return;
+    compare(p, job, &plain, &saved, param, c);
     if (c->chosen == SIZE_MAX) {
         w->out.status = DECISION_INFEASIBLE;
         w->targets[job] = active;
-        return OK;
+        return;
     }
     chosen = &c->options[c->chosen];
     is_saved = chosen->remedy == REMEDY_CHECKPOINTING || chosen->remedy == REMEDY_BOTH;
@@ -284,7 +282,6 @@ static enum error_code decide_job(const struct pricing *p, size_t job,
     w->targets[job] = chosen->replicas;
     switch_active(w, job, is_saved);
     start_copies(w, job, is_saved ? &saved : &plain, active, chosen->replicas, is_saved);
-    return OK;
 }
 
 /* Work of a copy that starts now: from the image, which holds what the leader has
@@ -321,10 +318,11 @@ enum error_code fault_tolerance_expected_time(const struct round_in *in,
             break;
         }
         if (!work_is_finished(in, job))
-            TRY(decide_job(&p, job, param, &choices[count], &is_seen));
+            decide_job(&p, job, param, &choices[count], &is_seen);
         count += is_seen;
     }
     w.out.choices = choices;
     w.out.choice_count = count;
-    return work_end(&w, out);
+    work_end(&w, out);
+    return OK;
 }

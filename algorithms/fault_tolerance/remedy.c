@@ -73,16 +73,15 @@ static struct remedy_option alone(const struct copy *copy, enum remedy remedy)
 }
 
 /* Options of 2 copies and more, of one kind. */
-static enum error_code together(const struct remedy_in *in, const struct copy *copies,
-                                enum remedy remedy, struct copies *work,
-                                struct remedy_option *options, size_t *count,
-                                struct arena *a)
+static void together(const struct remedy_in *in, const struct copy *copies,
+                     enum remedy remedy, struct copies *work,
+                     struct remedy_option *options, size_t *count, struct arena *a)
 {
     double harmed = 1 - unharmed(&copies[0]);
     bool is_good = false;
 
     if (in->copies_max < 2)
-        return OK;
+        return;
     if (copies[0].job.work_s > 0)
         copies_follow(work, copies, in->copies_max, &is_good, a);
     for (size_t k = 2; k <= in->copies_max; k++) {
@@ -104,7 +103,6 @@ static enum error_code together(const struct remedy_in *in, const struct copy *c
         }
         options[(*count)++] = o;
     }
-    return OK;
 }
 
 /* Where no checkpoint pays, `both` is replication. */
@@ -123,21 +121,21 @@ static bool is_same(const struct remedy_in *in)
     return true;
 }
 
-enum error_code remedy_compare(const struct remedy_in *in, struct copies *work,
-                               struct remedy_option *options, size_t *count,
-                               struct arena *a)
+void remedy_compare(const struct remedy_in *in, struct copies *work,
+                    struct remedy_option *options, size_t *count, struct arena *a)
 {
     *count = 0;
     options[(*count)++] = alone(&in->plain[0], REMEDY_NONE);
     options[(*count)++] = alone(&in->saved[0], REMEDY_CHECKPOINTING);
-    TRY(together(in, in->plain, REMEDY_REPLICATION, work, options, count, a));
-    if (!is_same(in))
-        return together(in, in->saved, REMEDY_BOTH, work, options, count, a);
+    together(in, in->plain, REMEDY_REPLICATION, work, options, count, a);
+    if (!is_same(in)) {
+        together(in, in->saved, REMEDY_BOTH, work, options, count, a);
+        return;
+    }
     for (size_t k = 2; k <= in->copies_max; k++, (*count)++) {
         options[*count] = options[*count - (in->copies_max - 1)];
         options[*count].remedy = REMEDY_BOTH;
     }
-    return OK;
 }
 
 static bool is_less(const struct remedy_option *a, const struct remedy_option *b)

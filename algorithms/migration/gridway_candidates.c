@@ -42,8 +42,6 @@ static double busy_slot_s(const struct gridway_run *run, size_t pos)
         return HUGE_VAL;
     if (!w->free_s) {
         w->free_s = NEW(run->arena, double, r->busy_count);
-        if (!w->free_s)
-            return HUGE_VAL;
         for (size_t k = 0; k < r->busy_count; k++)
             w->free_s[k] = r->busy[k].free_s;
         sort_numbers(w->free_s, r->busy_count);

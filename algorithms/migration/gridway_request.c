@@ -188,15 +188,13 @@ static size_t add_file(const struct checker *c, const char *what, size_t i, doub
     const char **sites = NEW(c->arena, const char *, 1);
     char *id = arena_printf(c->arena, PREFIX "%s/%zu", what, i);
 
-    if (!sites || !id || !site_id)
-        return NO_INDEX;
     sites[0] = site_id;
     files[s->file_count] =
         (struct file){.id = id, .bytes = bytes, .site_ids = sites, .site_count = 1};
     return s->file_count++;
 }
 
-static enum error_code add_files(const struct checker *c, size_t i)
+static void add_files(const struct checker *c, size_t i)
 {
     const struct reschedule_job *job = &c->in->jobs[i];
     struct gridway_request *r = c->request;
@@ -207,16 +205,11 @@ static enum error_code add_files(const struct checker *c, size_t i)
                                   : site_of(c, r->restart_host[i]);
 
         r->restart_file[i] = add_file(c, "restart", i, job->restart->bytes, site_id);
-        if (r->restart_file[i] == NO_INDEX)
-            return fail_memory(c->err);
     }
     if (job->queued_output_bytes > 0) {
         r->output_file[i] = add_file(c, "outputs", i, job->queued_output_bytes,
                                      site_of(c, r->present[i]));
-        if (r->output_file[i] == NO_INDEX)
-            return fail_memory(c->err);
     }
-    return OK;
 }
 
 /* Its wrapper has: it holds nothing any more. */
@@ -290,7 +283,7 @@ enum error_code gridway_request_make(const struct gridway_in *in,
         memcpy(files, s->files, s->file_count * sizeof(*files));
     request->snapshot.files = files;
     for (size_t i = 0; i < n && err->item_count == before; i++)
-        TRY(add_files(&c, i));
+        add_files(&c, i);
     copy_jobs(&c);
     return err->item_count > before ? ERR_INVALID : OK;
 }
@@ -303,17 +296,15 @@ void gridway_rename_pointers(const struct gridway_in *in, const struct error_ite
 
     for (struct error_item *e = after ? after->next : err->first; e; e = e->next) {
         size_t number;
-        const char *renamed;
         char *rest;
 
         if (strncmp(e->pointer, list, sizeof(list) - 1) != 0)
             continue;
         number = strtoull(e->pointer + sizeof(list) - 1, &rest, 10);
-        renamed = number < pending
-                      ? arena_printf(err->arena, "/pending/%zu%s", number, rest)
-                      : arena_printf(err->arena, "/jobs/%zu%s", number - pending, rest);
-        if (renamed)
-            e->pointer = renamed;
+        e->pointer =
+            number < pending
+                ? arena_printf(err->arena, "/pending/%zu%s", number, rest)
+                : arena_printf(err->arena, "/jobs/%zu%s", number - pending, rest);
     }
     if (err->first)
         snprintf(err->field, sizeof(err->field), "%s", err->first->pointer);

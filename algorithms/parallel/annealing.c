@@ -40,7 +40,7 @@ double *sa_keys(const struct parallel_search *s)
 {
     double *key = NEW(s->arena, double, s->n);
 
-    for (size_t i = 0; key && i < s->n; i++) {
+    for (size_t i = 0; i < s->n; i++) {
         double mean_mbps = mean_link(s, i);
 
         key[i] = s->cpu[i] > 0 ? s->comp1_s / s->cpu[i] : HUGE_VAL;
@@ -123,8 +123,7 @@ static void anneal(struct annealing *x, size_t p, const struct parallel_set *fir
         cool(x);
 }
 
-enum error_code sa_run(struct parallel_search *s, const double *param,
-                       const size_t *order)
+void sa_run(struct parallel_search *s, const double *param, const size_t *order)
 {
     struct annealing x = {.s = s, .param = param};
     struct parallel_set first;
@@ -142,5 +141,4 @@ enum error_code sa_run(struct parallel_search *s, const double *param,
             set_remove(&first, order[p]);
         anneal(&x, p, order ? &first : NULL, machines);
     }
-    return OK;
 }

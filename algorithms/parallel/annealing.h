@@ -68,7 +68,6 @@ double *sa_keys(const struct parallel_search *s);
 /* For each size from n down to max(2, min_procs): the first set, then exchanges of a
  * member and another machine while the temperature falls. Sets begin with the first
  * machines of `order`, or NULL: at random. */
-enum error_code sa_run(struct parallel_search *s, const double *param,
-                       const size_t *order);
+void sa_run(struct parallel_search *s, const double *param, const size_t *order);
 
 #endif

@@ -171,7 +171,7 @@ static void try_column(struct elimination *x, size_t i, size_t j, struct prefixe
     s->iterations++;
 }
 
-static enum error_code try_all_columns(struct elimination *x)
+static void try_all_columns(struct elimination *x)
 {
     struct parallel_search *s = x->s;
     struct prefixes pre = {
@@ -183,7 +183,6 @@ static enum error_code try_all_columns(struct elimination *x)
     for (size_t i = 0; i < x->grid.cpu_levels; i++)
         for (size_t j = 0; j < x->grid.bandwidth_levels && !search_stop_now(s); j++)
             try_column(x, i, j, &pre);
-    return OK;
 }
 
 enum error_code parallel_box_elimination(struct parallel_search *s, const double *param,
@@ -196,8 +195,10 @@ enum error_code parallel_box_elimination(struct parallel_search *s, const double
     mapping_create(s, &x.mapping);
     if (x.grid.cpu_levels == 0)
         return OK;
-    if (!s->monotone)
-        return try_all_columns(&x);
+    if (!s->monotone) {
+        try_all_columns(&x);
+        return OK;
+    }
     eliminate(&x);
     return OK;
 }

@@ -12,6 +12,7 @@
  * equal, as here; it knows no limit of a level, and would go on to the empty set.
  */
 #include "algorithms/parallel/evaluate.h"
+#include "models/base/heap.h"
 
 #include <string.h>
 
@@ -94,30 +95,15 @@ static bool known(const struct tree *t, const struct child *c)
     return false;
 }
 
-static bool worse(const struct tree *t, size_t a, size_t b)
+static bool worse(const struct tree *t, const size_t *a, const size_t *b)
 {
-    const struct child *x = &t->children[t->heap[a]], *y = &t->children[t->heap[b]];
+    const struct child *x = &t->children[*a], *y = &t->children[*b];
 
     return x->score_s > y->score_s ||
            (x->score_s == y->score_s && x->sequence > y->sequence);
 }
 
-static void sift_down(struct tree *t, size_t at)
-{
-    for (;;) {
-        size_t top = at, moved;
-
-        for (size_t k = 2 * at + 1; k <= 2 * at + 2 && k < t->count; k++)
-            if (worse(t, k, top))
-                top = k;
-        if (top == at)
-            return;
-        moved = t->heap[at];
-        t->heap[at] = t->heap[top];
-        t->heap[top] = moved;
-        at = top;
-    }
-}
+HEAP_IN(worst, size_t, struct tree, worse)
 
 static void unlink_child(struct tree *t, size_t index)
 {
@@ -170,15 +156,15 @@ static void add_child(struct tree *t, struct child c)
         store(t, t->count, c);
         t->heap[t->count] = t->count;
         t->count++;
-        for (size_t i = t->count / 2; t->count == t->limit && i > 0; i--)
-            sift_down(t, i - 1);
+        if (t->count == t->limit)
+            worst_heapify(t, t->heap, t->count);
         return;
     }
     if (c.score_s >= t->children[t->heap[0]].score_s)
         return;
     unlink_child(t, t->heap[0]);
     store(t, t->heap[0], c);
-    sift_down(t, 0);
+    worst_first_changed(t, t->heap, t->count);
 }
 
 /* Evaluates all children of one set; false: the budget is spent. */
@@ -215,8 +201,7 @@ static bool branch(struct tree *t, size_t node)
 
 /* ---- levels ---- */
 
-static enum error_code make_room(const struct tree *t, struct level *l, size_t count,
-                                 struct error *err)
+static void make_room(const struct tree *t, struct level *l, size_t count)
 {
     struct arena *a = t->s->arena;
     size_t room = l->room ? l->room : FIRST_ROOM;
@@ -224,11 +209,10 @@ static enum error_code make_room(const struct tree *t, struct level *l, size_t c
     while (room < count)
         room *= 2;
     if (room == l->room)
-        return OK;
+        return;
     l->bits = NEW(a, uint64_t, room * t->words); /* what was there is not needed */
     l->hash = NEW(a, uint64_t, room);
-    l->room = l->bits && l->hash ? room : 0;
-    return l->room ? OK : fail_memory(err);
+    l->room = room;
 }
 
 /* The kept children in the order in which they were found. */
@@ -240,11 +224,11 @@ static void order_children(struct tree *t)
 }
 
 /* The children become the level. */
-static enum error_code descend(struct tree *t, struct error *err)
+static void descend(struct tree *t)
 {
     struct level next = t->below;
 
-    TRY(make_room(t, &next, t->count, err));
+    make_room(t, &next, t->count);
     order_children(t);
     t->bound_s = HUGE_VAL;
     for (size_t i = 0; i < t->count; i++) {
@@ -261,16 +245,15 @@ static enum error_code descend(struct tree *t, struct error *err)
     t->level = next;
     t->m--;
     t->s->iterations++;
-    return OK;
 }
 
 /* All machines as the first level. */
-static enum error_code plant(struct tree *t, struct error *err)
+static void plant(struct tree *t)
 {
     struct parallel_search *s = t->s;
     struct set_minima m;
 
-    TRY(make_room(t, &t->level, 1, err));
+    make_room(t, &t->level, 1);
     for (size_t i = 0; i < s->n; i++) {
         t->machines[i] = i;
         t->level.bits[i / WORD_BITS] |= 1ULL << i % WORD_BITS;
@@ -282,7 +265,6 @@ static enum error_code plant(struct tree *t, struct error *err)
     m = set_minima(&t->set, NO_MACHINE);
     t->bound_s = search_try(s, s->n, m.cpu, m.bandwidth_mbps);
     search_keep(s, t->bound_s, t->machines, s->n);
-    return OK;
 }
 
 static void prepare(struct tree *t, double max_level_nodes)
@@ -304,10 +286,11 @@ enum error_code parallel_branch_and_bound(struct parallel_search *s, const doubl
 {
     struct tree t = {.s = s};
 
+    (void)err;
     prepare(&t, param[MAX_LEVEL_NODES]);
     if (search_stop_now(s))
         return OK;
-    TRY(plant(&t, err));
+    plant(&t);
     while (t.m > s->min_procs) {
         t.count = t.sequence = 0;
         for (size_t i = 0; i < t.table_size; i++)
@@ -319,7 +302,7 @@ enum error_code parallel_branch_and_bound(struct parallel_search *s, const doubl
         }
         if (t.count == 0)
             return OK;
-        TRY(descend(&t, err));
+        descend(&t);
     }
     return OK;
 }

@@ -20,7 +20,7 @@ static uint64_t stream_state(const struct parallel_in *in, const char *purpose,
     if (!in->site_id)
         return in->seed;
     name = arena_printf(a, "%s.%s", purpose, in->site_id);
-    return name ? in->seed ^ hash_fnv1a(name) : in->seed;
+    return in->seed ^ hash_fnv1a(name);
 }
 
 static bool communicates(const struct perf_term *t)

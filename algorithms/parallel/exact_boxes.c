@@ -20,6 +20,7 @@
  * fastest machines. Cost: O(n^2) a box; boxes without limit at worst.
  */
 #include "algorithms/parallel/exact_parts.h"
+#include "models/base/heap.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -61,13 +62,7 @@ static bool comes_before(const struct box *l, const struct box *r)
     return l->bound_s != r->bound_s ? l->bound_s < r->bound_s : l->made < r->made;
 }
 
-static void swap(struct box *l, struct box *r)
-{
-    struct box box = *l;
-
-    *l = *r;
-    *r = box;
-}
+HEAP(queue, struct box, comes_before)
 
 static enum error_code push(struct boxes *x, struct box box)
 {
@@ -76,32 +71,8 @@ static enum error_code push(struct boxes *x, struct box box)
         x->room *= 2;
     }
     box.made = x->made++;
-    x->heap[x->count] = box;
-    for (size_t i = x->count++; i > 0; i = (i - 1) / 2) {
-        if (!comes_before(&x->heap[i], &x->heap[(i - 1) / 2]))
-            break;
-        swap(&x->heap[i], &x->heap[(i - 1) / 2]);
-    }
+    queue_push(x->heap, &x->count, box);
     return OK;
-}
-
-static struct box pop(struct boxes *x)
-{
-    struct box top = x->heap[0];
-    size_t i = 0;
-
-    x->heap[0] = x->heap[--x->count];
-    for (;;) {
-        size_t least = i;
-
-        for (size_t child = 2 * i + 1; child <= 2 * i + 2 && child < x->count; child++)
-            if (comes_before(&x->heap[child], &x->heap[least]))
-                least = child;
-        if (least == i)
-            return top;
-        swap(&x->heap[i], &x->heap[least]);
-        i = least;
-    }
 }
 
 /* ---- recording ---- */
@@ -408,7 +379,7 @@ enum error_code exact_boxes(struct parallel_search *s, const struct exact_option
     boxes_create(&x);
     TRY(begin(&x));
     while (x.count > 0 && x.heap[0].bound_s < limit_s(&x) && !search_stop_now(s)) {
-        struct box box = pop(&x);
+        struct box box = queue_pop(x.heap, &x.count);
 
         s->iterations++;
         if (box.cpu_low == box.cpu_high && box.link_low == box.link_high)

@@ -1,5 +1,6 @@
 /* placement/batch.c - the machinery of min_min, max_min and the sufferages. */
 #include "algorithms/placement/batch_parts.h"
+#include "models/base/heap.h"
 
 static double estimate_of(const struct batch *b, size_t job)
 {
@@ -117,30 +118,14 @@ static bool stream_before(const struct batch_stream *a, const struct batch_strea
     return a->key < b->key || (a->key <= b->key && *a->jobs < *b->jobs);
 }
 
-static void sift(struct batch_stream *heap, size_t count, size_t i)
-{
-    struct batch_stream moved = heap[i];
-
-    for (;;) {
-        size_t child = 2 * i + 1;
-
-        if (child + 1 < count && stream_before(&heap[child + 1], &heap[child]))
-            child++;
-        if (child >= count || !stream_before(&heap[child], &moved))
-            break;
-        heap[i] = heap[child];
-        i = child;
-    }
-    heap[i] = moved;
-}
+HEAP(streams, struct batch_stream, stream_before)
 
 static enum error_code place_least(struct batch *b, struct error *err)
 {
     struct batch_stream *heap = b->streams;
     size_t count = b->count;
 
-    for (size_t i = count; i-- > 0;)
-        sift(heap, count, i); /* all bounds are 0 */
+    streams_heapify(heap, count); /* all bounds are 0 */
     while (count && !plan_spent(b->plan)) {
         struct batch_stream *top = &heap[0];
 
@@ -156,8 +141,7 @@ static enum error_code place_least(struct batch *b, struct error *err)
         }
         if (top->jobs == top->end)
             heap[0] = heap[--count];
-        if (count)
-            sift(heap, count, 0);
+        streams_first_changed(heap, count);
     }
     return OK;
 }

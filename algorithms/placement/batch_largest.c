@@ -50,7 +50,8 @@ static void put(struct largest *l, size_t at, size_t waiter)
     l->waiters[waiter].at = at;
 }
 
-/* Moves a waiter whose bound has changed to its place in the heap. */
+/* Moves a waiter whose bound has changed to its place in the heap, which is not one of
+ * base/heap.h: any waiter may move, so that each knows where it is. */
 static void restore(struct largest *l, size_t waiter)
 {
     size_t at = l->waiters[waiter].at;

@@ -220,7 +220,7 @@ static void note_priced(struct placement_plan *plan, const struct prices *found)
 }
 
 static enum error_code bound_of_rows(struct placement_plan *plan, double bound_s,
-                                     struct ticks *ticks, struct error *err)
+                                     struct ticks *ticks)
 {
     const struct placement_problem *p = plan->problem;
     struct prices_problem rows = {0};
@@ -231,8 +231,6 @@ static enum error_code bound_of_rows(struct placement_plan *plan, double bound_s
         return OK;
     make_columns(plan, bound_s, &rows);
     time_s = NEW(plan->arena, double, plan->placed_count * p->resource_count);
-    if (!time_s || !rows.slots)
-        return fail_memory(err);
     rows.time = time_s;
     for (size_t i = 0; i < p->job_count; i++) {
         if (plan->entries[i].pos == NO_INDEX)
@@ -343,17 +341,15 @@ static bool by_slots(const struct placement_plan *plan)
            (p->has_matrix || p->job_count * machines_count(p) <= ESTIMATES_MAX);
 }
 
-static enum error_code bound_of_slots(struct placement_plan *plan, struct ticks *ticks,
-                                      struct error *err)
+static enum error_code bound_of_slots(struct placement_plan *plan, struct ticks *ticks)
 {
     const struct placement_problem *p = plan->problem;
     bool eliminate = p->job_count * machines_count(p) <= ELIMINATE_MAX;
 
-    return machines_bound(plan, eliminate ? plan->makespan_s : HUGE_VAL, ticks, err);
+    return machines_bound(plan, eliminate ? plan->makespan_s : HUGE_VAL, ticks);
 }
 
-static enum error_code find_bounds(struct placement_plan *plan, struct ticks *ticks,
-                                   struct error *err)
+static enum error_code find_bounds(struct placement_plan *plan, struct ticks *ticks)
 {
     const struct placement_problem *p = plan->problem;
     double longest_s = 0, needs_s;
@@ -363,9 +359,9 @@ static enum error_code find_bounds(struct placement_plan *plan, struct ticks *ti
     if (ticks->spent)
         return OK;
     if (by_slots(plan))
-        TRY(bound_of_slots(plan, ticks, err));
+        TRY(bound_of_slots(plan, ticks));
     else if (p->has_matrix)
-        TRY(bound_of_rows(plan, longest_s, ticks, err));
+        TRY(bound_of_rows(plan, longest_s, ticks));
     else
         TRY(bound_of_work(plan, longest_s, ticks));
     if (!p->has_capacity || ticks_ask(ticks))
@@ -381,10 +377,11 @@ enum error_code bound_of(struct placement_plan *plan, struct error *err)
 {
     struct ticks ticks = {.budget = plan->problem->in->budget, .until = 1};
 
+    (void)err;
     if (plan->bounded || plan->placed_count == 0)
         return OK;
     plan->bounded = true;
-    TRY(find_bounds(plan, &ticks, err));
+    TRY(find_bounds(plan, &ticks));
     if (!plan->searched && ticks_ask(&ticks))
         problem_warn(plan->problem,
                      "bound_skipped: the time limit came before all bounds were "

@@ -136,8 +136,7 @@ static void count_requirement(const struct filters *f, struct problem_class *c)
             (size_t)__builtin_popcountll(c->rights[b] & ~c->mask[b] & ~f->no[b]);
 }
 
-static enum error_code filter_class(struct filters *f, struct problem_class *c,
-                                    size_t right, struct error *err)
+static void filter_class(struct filters *f, struct problem_class *c, size_t right)
 {
     struct placement_problem *p = f->p;
     const struct expr *e = select_requirement(p, c->example);
@@ -149,8 +148,6 @@ static enum error_code filter_class(struct filters *f, struct problem_class *c,
     if (!c->cut) {
         const struct rights *r = find_rights(f, right, c->example, &c->cut);
 
-        if (!r)
-            return fail_memory(err);
         c->rights = r->mask;
         memcpy(c->dropped, r->dropped, sizeof(c->dropped));
         memcpy(c->mask, c->rights, bytes);
@@ -160,20 +157,19 @@ static enum error_code filter_class(struct filters *f, struct problem_class *c,
         if (select_by_job(e))
             c->cut = !narrow_by_job(f, e, c->example, c->mask, f->no);
         else
-            TRY(clauses_narrow(f->clauses, e, c->mask, f->no, &c->cut, err));
+            clauses_narrow(f->clauses, e, c->mask, f->no, &c->cut);
     }
     if (c->cut) {
         p->cut = true;
         memset(c->mask, 0, bytes);
-        return OK;
+        return;
     }
     c->passed_count = bit_count(c->mask, p->block_count);
     if (e)
         count_requirement(f, c);
-    return OK;
 }
 
-static enum error_code find_filters(struct filters *f, struct error *err)
+static void find_filters(struct filters *f)
 {
     struct placement_problem *p = f->p;
     const struct snapshot *s = p->in->snapshot;
@@ -185,8 +181,6 @@ static enum error_code find_filters(struct filters *f, struct error *err)
 
     f->always = NEW(p->arena, enum filter, p->resource_count);
     f->zero = by_priority ? NEW(p->arena, bool, p->resource_count) : NULL;
-    if (!f->always || (by_priority && !f->zero))
-        return fail_memory(err);
     for (size_t pos = 0; pos < p->resource_count; pos++) {
         const struct resource *r = p->resources[pos].given;
         bool stale = s->taken_at_s - r->observed_at_s > state_ttl_s;
@@ -206,7 +200,6 @@ static enum error_code find_filters(struct filters *f, struct error *err)
     if (s->taken_at_s - s->list_observed_at_s > list_ttl_s)
         problem_warn(p, "stale_list: the list of resources is %g s old, more than %g s",
                      s->taken_at_s - s->list_observed_at_s, list_ttl_s);
-    return OK;
 }
 
 /* A number for the job's organisations, equal for equal lists. */
@@ -230,8 +223,7 @@ static size_t organisations_number(struct placement_problem *p, struct name_inde
     if (known != NAME_NOT_FOUND)
         return known;
     copy = arena_text(p->arena, text, used);
-    if (copy)
-        name_index_add(names, copy, fallback);
+    name_index_add(names, copy, fallback);
     return fallback;
 }
 
@@ -247,18 +239,17 @@ static size_t pairs_expected(const struct filters *f, bool by_user)
 }
 
 /* Room for one more class. */
-static bool make_room(struct placement_problem *p, size_t *room)
+static void make_room(struct placement_problem *p, size_t *room)
 {
     if (p->class_count < *room)
-        return true;
+        return;
     *room = *room ? 2 * *room : 16;
     p->classes = GROW(p->arena, p->classes, struct problem_class, p->class_count, *room);
-    return p->classes != NULL;
 }
 
 /* Jobs are of one class if the filters up to the requirement see no difference.
  * rights: of each class, a number for its jobs' user and organisations. */
-static enum error_code find_classes(struct filters *f, size_t *rights, struct error *err)
+static void find_classes(struct filters *f, size_t *rights)
 {
     struct placement_problem *p = f->p;
     struct name_index organisations;
@@ -286,14 +277,12 @@ static enum error_code find_classes(struct filters *f, size_t *rights, struct er
         j->job_class = pair_map_number(&classes, (size_t)(uintptr_t)e,
                                        right * (p->job_count + 1) + need);
         if (j->job_class == p->class_count) {
-            if (!make_room(p, &room))
-                return fail_memory(err);
+            make_room(p, &room);
             rights[p->class_count] = right;
             p->classes[p->class_count++].example = i;
         }
     }
     f->right_count = owners.count;
-    return OK;
 }
 
 static void read_clauses(struct filters *f)
@@ -309,18 +298,17 @@ static void read_clauses(struct filters *f)
     f->clauses = clauses_create(p, list, p->class_count);
 }
 
-enum error_code classes_make(struct placement_problem *p, struct error *err)
+void classes_make(struct placement_problem *p)
 {
     struct filters f = {.p = p};
     size_t *rights = NEW(p->arena, size_t, p->job_count);
 
-    TRY(find_filters(&f, err));
+    find_filters(&f);
     priority_prepare(p);
-    TRY(find_classes(&f, rights, err));
+    find_classes(&f, rights);
     f.rights = NEW(p->arena, struct rights, f.right_count);
     f.no = NEW(p->arena, uint64_t, p->block_count);
     read_clauses(&f);
     for (size_t c = 0; c < p->class_count; c++)
-        TRY(filter_class(&f, &p->classes[c], rights[c], err));
-    return OK;
+        filter_class(&f, &p->classes[c], rights[c]);
 }

@@ -12,6 +12,6 @@
 #include "algorithms/placement/problem.h"
 
 /* Fills p->classes and each job's job_class. Needs select_prepare(). */
-enum error_code classes_make(struct placement_problem *p, struct error *err);
+void classes_make(struct placement_problem *p);
 
 #endif

@@ -91,18 +91,16 @@ struct clauses *clauses_create(const struct placement_problem *p,
 
 /* ---- columns ---- */
 
-static bool need_numbers(struct clauses *s, size_t column)
+static void need_numbers(struct clauses *s, size_t column)
 {
     struct column *c = &s->columns[column];
     const struct expr_value *values = select_column_values(s->p, column);
     size_t room = s->p->block_count * BLOCK;
 
     if (c->numbers)
-        return true;
+        return;
     c->numbers = NEW(s->p->arena, double, room);
     c->known = NEW(s->p->arena, uint64_t, s->p->block_count);
-    if (!values || !c->numbers || !c->known)
-        return false;
     for (size_t pos = 0; pos < room; pos++) {
         bool number = pos < s->p->resource_count && (values[pos].type == VALUE_NUMBER ||
                                                      values[pos].type == VALUE_BOOLEAN);
@@ -110,20 +108,18 @@ static bool need_numbers(struct clauses *s, size_t column)
         c->numbers[pos] = number ? values[pos].number : (double)NAN;
         c->known[pos / BLOCK] |= (uint64_t)number << (pos % BLOCK);
     }
-    return true;
 }
 
-static bool need_scratch(struct clauses *s)
+static void need_scratch(struct clauses *s)
 {
     if (s->truths) {
         memset(s->texts.key, 0, s->texts.slot_count * sizeof(*s->texts.key));
         memset(s->numbers.places, 0, (s->numbers.mask + 1) * sizeof(*s->numbers.places));
-        return true;
+        return;
     }
     name_index_create(&s->texts, s->p->resource_count, s->p->arena);
     pair_map_create(&s->numbers, s->p->resource_count, s->p->arena);
     s->truths = NEW(s->p->arena, uint8_t, s->p->resource_count);
-    return s->truths != NULL;
 }
 
 /* The kind of a value; `next` if it is the first of its kind. */
@@ -145,18 +141,17 @@ static size_t kind_of(struct clauses *s, const struct expr_value *v, size_t next
     return place->value;
 }
 
-static bool need_kinds(struct clauses *s, size_t column)
+static void need_kinds(struct clauses *s, size_t column)
 {
     struct column *c = &s->columns[column];
     const struct expr_value *values = select_column_values(s->p, column);
     size_t count = s->p->resource_count;
 
     if (c->kinds)
-        return true;
+        return;
     c->kinds = NEW(s->p->arena, uint32_t, count);
     c->examples = NEW(s->p->arena, size_t, count);
-    if (!values || !c->kinds || !c->examples || !need_scratch(s))
-        return false;
+    need_scratch(s);
     for (size_t pos = 0; pos < count; pos++) {
         size_t kind = kind_of(s, &values[pos], c->kind_count);
 
@@ -164,7 +159,6 @@ static bool need_kinds(struct clauses *s, size_t column)
             c->examples[c->kind_count++] = pos;
         c->kinds[pos] = (uint32_t)kind;
     }
-    return true;
 }
 
 /* ---- sets of a clause ---- */
@@ -268,35 +262,29 @@ static bool one_slot(const struct clauses *s, size_t slot_count)
     return slot_count > 0;
 }
 
-static enum error_code evaluate(struct clauses *s, const struct expr *e, size_t clause,
-                                struct sets *sets, bool *cut, struct error *err)
+static void evaluate(struct clauses *s, const struct expr *e, size_t clause,
+                     struct sets *sets, bool *cut)
 {
     size_t slot_count = expr_clause_names(e, clause, s->slots);
     struct expr_threshold threshold;
     size_t first = slot_count ? select_column(s->p, e, s->slots[0]) : 0;
 
     if (expr_clause_threshold(e, clause, &threshold)) {
-        if (!need_numbers(s, first))
-            return fail_memory(err);
+        need_numbers(s, first);
         compare_numbers(s, &s->columns[first], &threshold, sets);
-        return OK;
+        return;
     }
     if (one_slot(s, slot_count)) {
-        if (!need_kinds(s, first))
-            return fail_memory(err);
+        need_kinds(s, first);
         *cut = !evaluate_kinds(s, e, clause, s->slots[0], sets);
-        return OK;
+        return;
     }
-    for (size_t i = 0; i < slot_count; i++)
-        if (!select_column_values(s->p, select_column(s->p, e, s->slots[i])))
-            return fail_memory(err);
     *cut = !evaluate_all(s, e, clause, slot_count, sets);
-    return OK;
 }
 
 /* The clause's sets, kept if other requirements have it too. */
-static enum error_code find_sets(struct clauses *s, const struct expr *e, size_t clause,
-                                 const struct sets **out, bool *cut, struct error *err)
+static void find_sets(struct clauses *s, const struct expr *e, size_t clause,
+                      const struct sets **out, bool *cut)
 {
     size_t number = name_index_find(&s->index, e->clauses[clause].text);
     size_t bytes = 2 * s->p->block_count * sizeof(uint64_t);
@@ -305,33 +293,31 @@ static enum error_code find_sets(struct clauses *s, const struct expr *e, size_t
 
     *out = kept;
     if (kept->yes)
-        return OK;
+        return;
     *out = &s->scratch;
     if (s->uses[number] > 1 && s->kept_bytes + bytes <= KEPT_BYTES_MAX) {
         make_sets(s, &made);
         s->kept_bytes += bytes;
         *out = kept;
     }
-    TRY(evaluate(s, e, clause, &made, cut, err));
+    evaluate(s, e, clause, &made, cut);
     if (*out == kept && !*cut)
         *kept = made;
-    return OK;
 }
 
-enum error_code clauses_narrow(struct clauses *s, const struct expr *e, uint64_t *yes,
-                               uint64_t *no, bool *cut, struct error *err)
+void clauses_narrow(struct clauses *s, const struct expr *e, uint64_t *yes, uint64_t *no,
+                    bool *cut)
 {
     *cut = false;
     for (size_t k = 0; k < e->clause_count; k++) {
         const struct sets *sets;
 
-        TRY(find_sets(s, e, k, &sets, cut, err));
+        find_sets(s, e, k, &sets, cut);
         if (*cut)
-            return OK;
+            return;
         for (size_t b = 0; b < s->p->block_count; b++) {
             yes[b] &= sets->yes[b];
             no[b] |= sets->no[b];
         }
     }
-    return OK;
 }

@@ -22,7 +22,7 @@ struct clauses *clauses_create(const struct placement_problem *p,
 
 /* Takes out of `yes` where the requirement is not true and adds to `no` where it is
  * false: words of BLOCK positions. *cut: the time was up, the sets are not right. */
-enum error_code clauses_narrow(struct clauses *s, const struct expr *e, uint64_t *yes,
-                               uint64_t *no, bool *cut, struct error *err);
+void clauses_narrow(struct clauses *s, const struct expr *e, uint64_t *yes, uint64_t *no,
+                    bool *cut);
 
 #endif

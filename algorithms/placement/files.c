@@ -135,9 +135,19 @@ static void unknown_file(struct resolver *v, size_t job, size_t k, const char *n
     invalid(v->err, pointer, ITEM_UNKNOWN_ID, "no file '%.100s' in snapshot.files", name);
 }
 
+static void long_name(struct resolver *v, size_t job, size_t k)
+{
+    char pointer[96];
+
+    snprintf(pointer, sizeof(pointer), "/jobs/%zu/input_file_ids/%zu", job, k);
+    invalid(v->err, pointer, ITEM_TOO_LONG,
+            "with its variables replaced the name has %zu bytes or more",
+            sizeof(((struct text *)0)->bytes));
+}
+
 /* Resolves name k of the job in every row; reports it if no row knows it. */
-static enum error_code resolve_name(struct resolver *v, size_t job, size_t k,
-                                    size_t row_count, size_t *files, const char **names)
+static void resolve_name(struct resolver *v, size_t job, size_t k, size_t row_count,
+                         size_t *files, const char **names)
 {
     const struct problem_job *j = &v->p->jobs[job];
     const char *given = j->given->input_file_ids[k];
@@ -145,7 +155,7 @@ static enum error_code resolve_name(struct resolver *v, size_t job, size_t k,
 
     if (!given) {
         unknown_file(v, job, k, "");
-        return OK;
+        return;
     }
     for (size_t row = 0; row < row_count; row++) {
         size_t at = row * j->file_count + k;
@@ -158,17 +168,18 @@ static enum error_code resolve_name(struct resolver *v, size_t job, size_t k,
         }
         if (strstr(given, "${"))
             names[at] = expand(v, job, j->by_arch ? v->p->archs[row] : "", given);
-        if (!names[at])
-            return fail_memory(v->err);
+        if (!names[at]) {
+            long_name(v, job, k);
+            return;
+        }
         files[at] = name_index_find(v->file_ids, names[at]);
         found = found || files[at] != NAME_NOT_FOUND;
     }
     if (!found && row_count)
         unknown_file(v, job, k, names[k]);
-    return OK;
 }
 
-static enum error_code resolve_job(struct resolver *v, size_t job)
+static void resolve_job(struct resolver *v, size_t job)
 {
     struct problem_job *j = &v->p->jobs[job];
     const struct job *given = j->given;
@@ -185,14 +196,13 @@ static enum error_code resolve_job(struct resolver *v, size_t job)
     }
     rows = j->by_arch ? v->p->arch_count : 1;
     if (rows && j->file_count > SIZE_MAX / rows)
-        return fail_memory(v->err);
+        arena_leave(v->p->arena);
     files = NEW(v->p->arena, size_t, rows * j->file_count);
     names = NEW(v->p->arena, const char *, rows * j->file_count);
     for (size_t k = 0; k < j->file_count; k++)
-        TRY(resolve_name(v, job, k, rows, files, names));
+        resolve_name(v, job, k, rows, files, names);
     j->files = files;
     j->names = variable ? names : NULL;
-    return OK;
 }
 
 enum error_code files_resolve(struct placement_problem *p,
@@ -208,6 +218,6 @@ enum error_code files_resolve(struct placement_problem *p,
 
     for (size_t i = 0; i < p->job_count; i++)
         if (p->jobs[i].given->input_file_count)
-            TRY(resolve_job(&v, i));
+            resolve_job(&v, i);
     return err->item_count > before ? ERR_INVALID : OK;
 }

@@ -35,28 +35,23 @@ int64_t amount_room(double amount, double scale)
     return (int64_t)units > least ? (int64_t)units : least;
 }
 
-static bool make_room(struct free_profile *p, size_t count, struct arena *a)
+static void make_room(struct free_profile *p, size_t count, struct arena *a)
 {
     size_t room = p->room ? 2 * p->room : 4;
 
     if (count <= p->room)
-        return true;
+        return;
     p->steps = p->room ? GROW(a, p->steps, struct free_profile_step, p->count, room)
                        : NEW(a, struct free_profile_step, room);
-    if (!p->steps)
-        return false;
     p->room = room;
-    return true;
 }
 
-bool free_profile_reset(struct free_profile *p, const struct amounts *all,
+void free_profile_reset(struct free_profile *p, const struct amounts *all,
                         struct arena *a)
 {
     p->count = 0;
-    if (!make_room(p, 1, a))
-        return false;
+    make_room(p, 1, a);
     p->steps[p->count++] = (struct free_profile_step){0, *all};
-    return true;
 }
 
 /* The step that holds at t_s >= 0. */
@@ -101,16 +96,15 @@ static void join(struct free_profile *p, size_t at)
     p->count--;
 }
 
-bool free_profile_take(struct free_profile *p, double start_s, double end_s,
+void free_profile_take(struct free_profile *p, double start_s, double end_s,
                        const struct amounts *taken, struct arena *a)
 {
     size_t first, end;
 
     if (!(start_s < end_s))
-        return true;
+        return;
     while (p->count + 2 > p->room)
-        if (!make_room(p, p->room + 1, a))
-            return false;
+        make_room(p, p->room + 1, a);
     first = split(p, start_s);
     end = end_s < HUGE_VAL ? split(p, end_s) : p->count;
     for (size_t i = first; i < end; i++)
@@ -125,7 +119,6 @@ bool free_profile_take(struct free_profile *p, double start_s, double end_s,
         }
     join(p, end);
     join(p, first);
-    return true;
 }
 
 static bool has_room(const struct free_profile_step *s, const struct amounts *need)

@@ -51,11 +51,11 @@ struct free_profile_hold {
 };
 
 /* All of it free from time 0 on. */
-bool free_profile_reset(struct free_profile *p, const struct amounts *all,
+void free_profile_reset(struct free_profile *p, const struct amounts *all,
                         struct arena *a);
 
 /* Takes the amounts from start_s to end_s (HUGE_VAL: for ever). */
-bool free_profile_take(struct free_profile *p, double start_s, double end_s,
+void free_profile_take(struct free_profile *p, double start_s, double end_s,
                        const struct amounts *taken, struct arena *a);
 
 /* The least start from `from_s` on at which the need is free as long as it is held;

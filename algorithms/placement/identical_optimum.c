@@ -12,6 +12,7 @@
  * Cost: O(m + n log m).
  */
 #include "algorithms/placement/identical.h"
+#include "models/base/heap.h"
 
 const struct param placement_identical_optimum_params[] = {{0}};
 
@@ -54,22 +55,7 @@ static bool before(const struct host *a, const struct host *b)
     return a->next_s < b->next_s || (a->next_s <= b->next_s && a->index < b->index);
 }
 
-static void sift_down(struct host *heap, size_t count, size_t i)
-{
-    struct host moved = heap[i];
-
-    for (;;) {
-        size_t child = 2 * i + 1;
-
-        if (child + 1 < count && before(&heap[child + 1], &heap[child]))
-            child++;
-        if (child >= count || !before(&heap[child], &moved))
-            break;
-        heap[i] = heap[child];
-        i = child;
-    }
-    heap[i] = moved;
-}
+HEAP(hosts, struct host, before)
 
 static size_t find_hosts(const struct placement_plan *plan, struct host *heap)
 {
@@ -87,8 +73,7 @@ static size_t find_hosts(const struct placement_plan *plan, struct host *heap)
                                           p->resources[pos].slot_count,
                                           0};
     }
-    for (size_t i = count; i-- > 0;)
-        sift_down(heap, count, i);
+    hosts_heapify(heap, count);
     return count;
 }
 
@@ -116,7 +101,7 @@ enum error_code placement_identical_optimum(const struct placement_problem *prob
         h->jobs++;
         height = h->jobs / h->slots + 1;
         h->next_s = (double)height * h->time_s;
-        sift_down(heap, count, 0);
+        hosts_first_changed(heap, count);
     }
     if (count)
         bound_list_note(&plan->bounds, BOUND_EXACT, plan->makespan_s);

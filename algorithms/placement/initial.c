@@ -122,8 +122,7 @@ static int by_start(const void *left, const void *right)
 }
 
 /* Says why the plan is not taken; NULL as a copy. */
-static enum error_code refuse(const struct reader *r, const struct row *row,
-                              const char *rule)
+static void refuse(const struct reader *r, const struct row *row, const char *rule)
 {
     const struct placement_initial *g = row->given;
 
@@ -132,7 +131,6 @@ static enum error_code refuse(const struct reader *r, const struct row *row,
                  "initial_refused: row %zu, job '%.80s' on '%.80s': %s; the search "
                  "began without it",
                  row->index, g->job_id, g->resource_id, rule);
-    return OK;
 }
 
 /* Places one row; *rule: what is wrong with it, NULL: nothing. */
@@ -188,8 +186,10 @@ enum error_code initial_read(struct placement_problem *p, struct placement_plan 
         const char *rule;
 
         TRY(place_row(&r, &r.rows[k], &rule, err));
-        if (rule)
-            return refuse(&r, &r.rows[k], rule);
+        if (rule) {
+            refuse(&r, &r.rows[k], rule);
+            return OK;
+        }
     }
     lay_aside(plan, out);
     return OK;

@@ -204,7 +204,7 @@ enum error_code machines_search(struct placement_plan *plan,
     question.limited = ask->limited;
     if (ask->initial)
         read_copy(&m, ask->initial, &question.initial);
-    TRY(makespan_search(&m.problem, &question, &answer, plan->arena, err));
+    TRY(makespan_search(&m.problem, &question, &answer, plan->arena));
     plan->steps = answer.steps;
     plan->cut = plan->cut || answer.cut;
     plan->bounds = answer.bounds;
@@ -213,7 +213,7 @@ enum error_code machines_search(struct placement_plan *plan,
 }
 
 enum error_code machines_bound(struct placement_plan *plan, double upper_s,
-                               struct ticks *ticks, struct error *err)
+                               struct ticks *ticks)
 {
     struct machines m = {.plan = plan};
     struct bound_list found = {0};
@@ -222,7 +222,7 @@ enum error_code machines_bound(struct placement_plan *plan, double upper_s,
     fill_rows(&m, plan->entries, plan->placed_count, ticks);
     if (ticks->spent)
         return OK;
-    TRY(makespan_bound(&m.problem, upper_s, ticks->budget, &found, plan->arena, err));
+    TRY(makespan_bound(&m.problem, upper_s, ticks->budget, &found, plan->arena));
     for (size_t k = 0; k < BOUND_KIND_COUNT; k++)
         if (found.known[k])
             bound_list_note(&plan->bounds, (enum bound_kind)k, found.value[k]);

@@ -35,6 +35,6 @@ enum error_code machines_search(struct placement_plan *plan,
 /* Adds the bounds of the kernel to plan->bounds; with elimination if upper_s, the
  * makespan of a plan, is finite. Where machines_bound_applies(). */
 enum error_code machines_bound(struct placement_plan *plan, double upper_s,
-                               struct ticks *ticks, struct error *err);
+                               struct ticks *ticks);
 
 #endif

@@ -31,7 +31,7 @@ struct makespan_problem {
  * job is always there. O(PRICES_ROUNDS * jobs * machines). */
 enum error_code makespan_bound(const struct makespan_problem *problem, double upper_s,
                                struct budget *budget, struct bound_list *out,
-                               struct arena *a, struct error *err);
+                               struct arena *a);
 
 /* What a search is asked. */
 struct makespan_ask {
@@ -65,8 +65,7 @@ struct makespan_answer {
  * below full it ends after 80 % of the time, and the rest goes into bounds. */
 enum error_code makespan_search(const struct makespan_problem *problem,
                                 const struct makespan_ask *ask,
-                                struct makespan_answer *out, struct arena *a,
-                                struct error *err);
+                                struct makespan_answer *out, struct arena *a);
 
 /* The effort that fits a clock of `limit_s` seconds (HUGE_VAL: none). */
 enum bound_effort makespan_effort(size_t job_count, size_t machine_count, double limit_s);

@@ -187,15 +187,12 @@ static double *other_room(struct makespan_field *f)
     return *room;
 }
 
-enum error_code makespan_eliminate(struct makespan_field *f, double upper, bool fast,
-                                   struct error *err)
+enum error_code makespan_eliminate(struct makespan_field *f, double upper, bool fast)
 {
     double *room = other_room(f);
     struct prices_problem p = priced_problem(f, room);
     struct prices found = {.floor = makespan_floor(f)};
 
-    if (!room)
-        return fail_memory(err);
     if (!keep_shorter(f, upper, room)) {
         note(f, BOUND_ELIMINATED, upper);
         return OK;
@@ -215,14 +212,12 @@ enum error_code makespan_eliminate(struct makespan_field *f, double upper, bool 
     return value_on_all(f, &found);
 }
 
-enum error_code makespan_close(struct makespan_field *f, double upper, struct error *err)
+enum error_code makespan_close(struct makespan_field *f, double upper)
 {
     double *room = other_room(f);
     struct prices_problem p = priced_problem(f, room);
     struct prices found = f->prices;
 
-    if (!room)
-        return fail_memory(err);
     if (!keep_shorter(f, upper, room)) {
         note(f, BOUND_ELIMINATED, upper);
         return OK;
@@ -242,7 +237,7 @@ enum error_code makespan_close(struct makespan_field *f, double upper, struct er
 
 enum error_code makespan_bound(const struct makespan_problem *problem, double upper_s,
                                struct budget *budget, struct bound_list *out,
-                               struct arena *a, struct error *err)
+                               struct arena *a)
 {
     struct ticks ticks = {.budget = budget, .until = 1};
     struct makespan_field f;
@@ -255,7 +250,7 @@ enum error_code makespan_bound(const struct makespan_problem *problem, double up
     }
     if (!ticks.spent && upper_s < HUGE_VAL &&
         makespan_floor(&f) < upper_s * f.scale * (1 - PRICES_SAFETY)) {
-        TRY(makespan_eliminate(&f, upper_s * f.scale, false, err));
+        TRY(makespan_eliminate(&f, upper_s * f.scale, false));
         makespan_tighten(&f);
     }
     *out = f.bounds;

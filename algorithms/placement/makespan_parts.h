@@ -48,11 +48,10 @@ enum error_code makespan_price(struct makespan_field *f, bool fast);
  * f->bounds gets what follows, and f->open and f->prices change with it unless that
  * proves that no plan is shorter, or the time is up. `fast`: a few rounds from the
  * present prices instead of all from equal ones. */
-enum error_code makespan_eliminate(struct makespan_field *f, double upper, bool fast,
-                                   struct error *err);
+enum error_code makespan_eliminate(struct makespan_field *f, double upper, bool fast);
 
 /* Goes on from the prices while the clock allows, for bounds alone; `upper` as above. */
-enum error_code makespan_close(struct makespan_field *f, double upper, struct error *err);
+enum error_code makespan_close(struct makespan_field *f, double upper);
 
 /* Bounds that follow from the times being multiples of something, and from more jobs than
  * machines. To be called after any of the above; what the time does not suffice for is

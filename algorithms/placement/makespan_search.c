@@ -222,12 +222,11 @@ static void fill(struct search *s)
     }
 }
 
-static enum error_code eliminate(struct search *s, struct error *err)
+static enum error_code eliminate(struct search *s)
 {
     s->eliminated_at = s->best_makespan;
     s->eliminations++;
-    TRY(makespan_eliminate(&s->field, s->best_makespan, s->ask->effort < EFFORT_FULL,
-                           err));
+    TRY(makespan_eliminate(&s->field, s->best_makespan, s->ask->effort < EFFORT_FULL));
     makespan_tighten(&s->field);
     return OK;
 }
@@ -246,7 +245,7 @@ static enum error_code price_equal(struct search *s)
     return prices_improve(&p, 1, 1, 1, &s->ticks, &f->prices, f->arena);
 }
 
-static enum error_code find_start(struct search *s, struct error *err)
+static enum error_code find_start(struct search *s)
 {
     enum bound_effort effort = s->ask->effort;
 
@@ -263,7 +262,7 @@ static enum error_code find_start(struct search *s, struct error *err)
          k < (effort == EFFORT_FULL ? 2 : effort == EFFORT_FAST) && !is_over(s); k++) {
         if (k > 0 && s->best_makespan > FALLEN * s->eliminated_at)
             break;
-        TRY(eliminate(s, err));
+        TRY(eliminate(s));
         if (!is_over(s))
             fill(s);
     }
@@ -315,7 +314,7 @@ static bool is_worth_elimination(const struct search *s, double before)
            s->best_makespan <= fallen * s->eliminated_at;
 }
 
-static enum error_code run(struct search *s, struct error *err)
+static enum error_code run(struct search *s)
 {
     struct makespan_walk *w = &s->walk;
     size_t shake_count = EPOCH_FIRST;
@@ -343,7 +342,7 @@ static enum error_code run(struct search *s, struct error *err)
                before > s->field.prices.value * (1 + TRAPPED_LONG);
         if (!is_worth_elimination(s, before) || is_over(s))
             continue;
-        TRY(eliminate(s, err));
+        TRY(eliminate(s));
         if (!is_over(s))
             TRY(makespan_pairs_choose(&s->field, s->best_makespan, &w->pairs));
     }
@@ -401,19 +400,19 @@ static void make_search(const struct makespan_problem *problem,
 }
 
 /* What the clock leaves when the search has ended goes into bounds. */
-static enum error_code close_bound(struct search *s, struct error *err)
+static enum error_code close_bound(struct search *s)
 {
     s->ticks.until = 1;
     s->ticks.spent = false;
     if (is_closed(s) || ticks_ask(&s->ticks))
         return OK;
-    TRY(makespan_close(&s->field, s->best_makespan, err));
+    TRY(makespan_close(&s->field, s->best_makespan));
     makespan_tighten(&s->field);
     return OK;
 }
 
 /* The time was up before there was a field: all there is is what was known. */
-static enum error_code give_known(const struct search *s, struct makespan_answer *out)
+static void give_known(const struct search *s, struct makespan_answer *out)
 {
     const struct makespan_problem *problem = s->field.problem;
     double *load_s = NEW(s->field.arena, double, problem->machine_count);
@@ -428,7 +427,6 @@ static enum error_code give_known(const struct search *s, struct makespan_answer
         load_s[j] += problem->time_s[i * problem->machine_count + j];
         out->makespan_s = fmax(out->makespan_s, fmin(load_s[j], DBL_MAX));
     }
-    return OK;
 }
 
 static void give_answer(struct search *s, bool cut, struct makespan_answer *out)
@@ -452,24 +450,25 @@ static void give_answer(struct search *s, bool cut, struct makespan_answer *out)
 
 enum error_code makespan_search(const struct makespan_problem *problem,
                                 const struct makespan_ask *ask,
-                                struct makespan_answer *out, struct arena *a,
-                                struct error *err)
+                                struct makespan_answer *out, struct arena *a)
 {
     struct search *s = NEW(a, struct search, 1);
     bool cut;
 
     make_search(problem, ask, s, a);
-    if (s->ticks.spent)
-        return give_known(s, out);
+    if (s->ticks.spent) {
+        give_known(s, out);
+        return OK;
+    }
     if (!is_closed(s) && !ticks_ask(&s->ticks))
-        TRY(find_start(s, err));
+        TRY(find_start(s));
     if (!is_over(s) && problem->job_count <= MAKESPAN_EXACT_JOBS)
         solve_small(s);
     if (!is_over(s))
-        TRY(run(s, err));
+        TRY(run(s));
     cut = s->ticks.spent;
     if (closes_bound(ask))
-        TRY(close_bound(s, err));
+        TRY(close_bound(s));
     give_answer(s, cut, out);
     return OK;
 }

@@ -9,6 +9,7 @@
  * a job that few suit.
  */
 #include "algorithms/placement/plan.h"
+#include "models/base/heap.h"
 
 const struct param placement_olb_params[] = {{0}};
 
@@ -24,51 +25,15 @@ struct line {
     size_t passed_count;
 };
 
-static bool goes_before(const struct line *l, size_t a, size_t b)
+static bool goes_before(const struct line *l, const size_t *a, const size_t *b)
 {
     const struct problem_resource *r = l->plan->problem->resources;
 
-    return l->key_s[a] < l->key_s[b] ||
-           (l->key_s[a] <= l->key_s[b] && r[a].index < r[b].index);
+    return l->key_s[*a] < l->key_s[*b] ||
+           (l->key_s[*a] <= l->key_s[*b] && r[*a].index < r[*b].index);
 }
 
-static void sift_down(struct line *l, size_t i)
-{
-    size_t moved = l->heap[i];
-
-    for (;;) {
-        size_t child = 2 * i + 1;
-
-        if (child + 1 < l->count && goes_before(l, l->heap[child + 1], l->heap[child]))
-            child++;
-        if (child >= l->count || !goes_before(l, l->heap[child], moved))
-            break;
-        l->heap[i] = l->heap[child];
-        i = child;
-    }
-    l->heap[i] = moved;
-}
-
-static void push(struct line *l, size_t pos)
-{
-    size_t i = l->count++;
-
-    while (i > 0 && goes_before(l, pos, l->heap[(i - 1) / 2])) {
-        l->heap[i] = l->heap[(i - 1) / 2];
-        i = (i - 1) / 2;
-    }
-    l->heap[i] = pos;
-}
-
-static size_t pop(struct line *l)
-{
-    size_t top = l->heap[0];
-
-    l->heap[0] = l->heap[--l->count];
-    if (l->count)
-        sift_down(l, 0);
-    return top;
-}
+HEAP_IN(line, size_t, struct line, goes_before)
 
 static void create(struct line *l, struct placement_plan *plan)
 {
@@ -80,7 +45,7 @@ static void create(struct line *l, struct placement_plan *plan)
     l->passed = NEW(plan->arena, size_t, count);
     for (size_t pos = 0; pos < count; pos++) {
         l->key_s[pos] = plan->earliest_s[pos];
-        push(l, pos);
+        line_push(l, l->heap, &l->count, pos);
     }
 }
 
@@ -120,18 +85,18 @@ static size_t earliest_in_line(struct line *l, size_t job)
 
         if (l->key_s[top] < l->plan->earliest_s[top]) {
             l->key_s[top] = l->plan->earliest_s[top];
-            sift_down(l, 0);
+            line_first_changed(l, l->heap, l->count);
             continue;
         }
         if (best.pos != NO_INDEX &&
             (l->key_s[top] > best.start_s ||
-             (l->key_s[top] >= best.start_s && goes_before(l, best.pos, top))))
+             (l->key_s[top] >= best.start_s && goes_before(l, &best.pos, &top))))
             break;
-        l->passed[l->passed_count++] = pop(l);
+        l->passed[l->passed_count++] = line_pop(l, l->heap, &l->count);
         consider(l->plan, job, top, &best);
     }
     while (l->passed_count)
-        push(l, l->passed[--l->passed_count]);
+        line_push(l, l->heap, &l->count, l->passed[--l->passed_count]);
     return best.pos;
 }
 

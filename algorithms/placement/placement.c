@@ -264,7 +264,7 @@ enum error_code placement_answer(struct placement_plan *plan, bool estimates,
 
     fill_placements(plan, &x);
     fill_loads(plan, &x);
-    TRY(reasons_fill(plan, estimates, &x, err));
+    reasons_fill(plan, estimates, &x);
     TRY(bound_of(plan, err));
     judge(plan, &x);
     TRY(confirm(plan, &x, err));

@@ -3,6 +3,7 @@
 
 #include "algorithms/placement/buckets.h"
 #include "algorithms/placement/pair_map.h"
+#include "models/base/heap.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -48,32 +49,7 @@ static bool slot_before(const struct problem_slot *a, const struct problem_slot 
     return a->free_s < b->free_s || (a->free_s <= b->free_s && a->slot < b->slot);
 }
 
-static void heap_down(struct problem_slot *heap, size_t count, size_t i)
-{
-    for (;;) {
-        size_t child = 2 * i + 1;
-        struct problem_slot moved = heap[i];
-
-        if (child + 1 < count && slot_before(&heap[child + 1], &heap[child]))
-            child++;
-        if (child >= count || !slot_before(&heap[child], &moved))
-            return;
-        heap[i] = heap[child];
-        heap[child] = moved;
-        i = child;
-    }
-}
-
-static void heap_push(struct problem_slot *heap, size_t *count, struct problem_slot slot)
-{
-    size_t i = (*count)++;
-
-    while (i > 0 && slot_before(&slot, &heap[(i - 1) / 2])) {
-        heap[i] = heap[(i - 1) / 2];
-        i = (i - 1) / 2;
-    }
-    heap[i] = slot;
-}
+HEAP(slots, struct problem_slot, slot_before)
 
 static bool has_fresh(const struct placement_plan *plan, size_t pos)
 {
@@ -381,7 +357,7 @@ void plan_reset(struct placement_plan *plan)
         r->fresh = given->free_slot;
         r->front_s = 0;
         for (size_t k = 0; k < given->busy_count && !plan->hold_slots; k++)
-            heap_push(r->heap, &r->heap_count, given->busy[k]);
+            slots_push(r->heap, &r->heap_count, given->busy[k]);
         if (given->capacity)
             hold_running(r, given, plan->hold_slots);
         note_earliest(plan, pos);
@@ -745,8 +721,7 @@ static size_t take_slot(struct placement_plan *plan, size_t pos)
     if (has_fresh(plan, pos) && first.slot == r->fresh) {
         r->fresh++;
     } else {
-        r->heap[0] = r->heap[--r->heap_count];
-        heap_down(r->heap, r->heap_count, 0);
+        slots_pop(r->heap, &r->heap_count);
     }
     return first.slot;
 }
@@ -780,7 +755,7 @@ enum error_code plan_place(struct placement_plan *plan, size_t job, size_t pos,
         plan->work += r->profile.count / 8;
     } else {
         if (!plan->hold_slots)
-            heap_push(r->heap, &r->heap_count, (struct problem_slot){end_s, e->slot});
+            slots_push(r->heap, &r->heap_count, (struct problem_slot){end_s, e->slot});
         if (given->capacity) {
             r->front_s = e->start_s;
             drop_ended(r);
@@ -831,16 +806,7 @@ static void start_numbering(struct numbering *n, const struct problem_resource *
     n->used_count = n->freed_count = 0;
     n->fresh = given->free_slot;
     for (size_t k = 0; k < given->busy_count; k++)
-        heap_push(n->used, &n->used_count, given->busy[k]);
-}
-
-static struct problem_slot heap_pop(struct problem_slot *heap, size_t *count)
-{
-    struct problem_slot top = heap[0];
-
-    heap[0] = heap[--*count];
-    heap_down(heap, *count, 0);
-    return top;
+        slots_push(n->used, &n->used_count, given->busy[k]);
 }
 
 static size_t number_slot(struct numbering *n, const struct stand *s)
@@ -848,10 +814,10 @@ static size_t number_slot(struct numbering *n, const struct stand *s)
     size_t slot;
 
     while (n->used_count && n->used[0].free_s <= s->start_s)
-        heap_push(n->freed, &n->freed_count,
-                  (struct problem_slot){0, heap_pop(n->used, &n->used_count).slot});
-    slot = n->freed_count ? heap_pop(n->freed, &n->freed_count).slot : n->fresh++;
-    heap_push(n->used, &n->used_count, (struct problem_slot){s->done_s, slot});
+        slots_push(n->freed, &n->freed_count,
+                   (struct problem_slot){0, slots_pop(n->used, &n->used_count).slot});
+    slot = n->freed_count ? slots_pop(n->freed, &n->freed_count).slot : n->fresh++;
+    slots_push(n->used, &n->used_count, (struct problem_slot){s->done_s, slot});
     return slot;
 }
 

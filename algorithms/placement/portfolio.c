@@ -201,12 +201,12 @@ const char *portfolio_text(const struct portfolio *pf)
     struct arena *a = pf->plan->arena;
     char *text = arena_printf(a, "%s", "");
 
-    for (size_t i = 0; i < pf->tried_count && text; i++) {
+    for (size_t i = 0; i < pf->tried_count; i++) {
         const struct portfolio_try *t = &pf->tried[i];
 
         text =
             arena_printf(a, "%s%s%s %.6g s", text, i ? ", " : "", t->name, t->makespan_s);
-        if (text && t->unplaced_count)
+        if (t->unplaced_count)
             text = arena_printf(a, "%s (%zu jobs left out)", text, t->unplaced_count);
     }
     return text;

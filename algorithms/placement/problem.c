@@ -693,7 +693,7 @@ enum error_code problem_prepare(const struct placement_in *in, const double *com
     if (p->has_files)
         read_archs(p);
     TRY(read_names(p, &files, err));
-    TRY(classes_make(p, err));
+    classes_make(p);
     make_streams(p);
     priority_job_order(p);
     return OK;

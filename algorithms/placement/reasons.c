@@ -416,19 +416,14 @@ static void list_groups(struct reasoner *w, const size_t *group_of,
     out->unplaced_class_count = filled;
 }
 
-static enum error_code create(struct reasoner *w, bool estimate, size_t unplaced,
-                              struct error *err)
+static void create(struct reasoner *w, bool estimate, size_t unplaced)
 {
     const struct placement_problem *p = w->plan->problem;
     size_t kinds = p->stream_count * PLAN_WAIT_COUNT;
 
     w->counter = need_counter_create(p, estimate, w->plan->arena);
     w->classes = NEW(w->plan->arena, struct class_reason, p->class_count);
-    if (!w->counter || !w->classes ||
-        !pair_map_create(&w->group_at, kinds < unplaced ? kinds : unplaced,
-                         w->plan->arena))
-        return fail_memory(err);
-    return OK;
+    pair_map_create(&w->group_at, kinds < unplaced ? kinds : unplaced, w->plan->arena);
 }
 
 /* What is left out of the reasons. */
@@ -448,8 +443,8 @@ static void warn_of_rest(const struct reasoner *w)
                      w->explained_count, w->explained_count + w->skipped_count);
 }
 
-enum error_code reasons_fill(const struct placement_plan *plan, bool estimate,
-                             struct placement_out *out, struct error *err)
+void reasons_fill(const struct placement_plan *plan, bool estimate,
+                  struct placement_out *out)
 {
     struct placement_problem *p = plan->problem;
     size_t count = problem_pending(p) - plan->placed_count, filled = 0;
@@ -460,16 +455,15 @@ enum error_code reasons_fill(const struct placement_plan *plan, bool estimate,
     out->unplaced = list;
     out->unplaced_count = count;
     if (count == 0)
-        return OK;
+        return;
     number = NEW(plan->arena, size_t, p->job_count);
     for (size_t i = 0; i < problem_pending(p); i++) {
         number[i] = filled;
         filled += plan->entries[i].pos == NO_INDEX;
     }
-    TRY(create(&w, estimate, count, err));
+    create(&w, estimate, count);
     for (size_t i = 0; i < p->stream_count; i++)
         explain_stream(&w, &p->streams[i], number, list, group_of);
     list_groups(&w, group_of, out);
     warn_of_rest(&w);
-    return OK;
 }

@@ -8,7 +8,7 @@
  * ones together: out->unplaced and out->unplaced_classes. `estimate`: the policy needs
  * run times. Jobs of a stream share their reasons; what a stream costs is in
  * need_counts.h. */
-enum error_code reasons_fill(const struct placement_plan *plan, bool estimate,
-                             struct placement_out *out, struct error *err);
+void reasons_fill(const struct placement_plan *plan, bool estimate,
+                  struct placement_out *out);
 
 #endif

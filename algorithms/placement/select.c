@@ -378,7 +378,7 @@ const struct expr_value *select_column_values(const struct placement_problem *p,
     if (s->derived[column])
         return s->derived[column];
     values = NEW(p->arena, struct expr_value, p->resource_count);
-    for (size_t pos = 0; values && pos < p->resource_count; pos++) {
+    for (size_t pos = 0; pos < p->resource_count; pos++) {
         struct select_state state = select_state_now(p, 0, pos);
 
         values[pos] = derived(p, (enum expr_name_kind)column, 0, pos, &state);

@@ -92,7 +92,7 @@ static struct perf_terms *scaled(const struct perf_terms *phases, size_t count,
 {
     struct perf_terms *copy = NEW(a, struct perf_terms, count);
 
-    for (size_t k = 0; copy && k < count; k++) {
+    for (size_t k = 0; k < count; k++) {
         struct perf_term *terms = NEW(a, struct perf_term, phases[k].term_count);
 
         for (size_t i = 0; i < phases[k].term_count; i++) {
@@ -152,7 +152,7 @@ static size_t *draw_sizes(struct sim *sim, struct rng *r, size_t *count)
 
     *count = draw_count(r, grid->sites_min, grid->sites_max);
     sizes = NEW(sim->arena, size_t, *count);
-    for (size_t s = 0; sizes && s < *count; s++)
+    for (size_t s = 0; s < *count; s++)
         sizes[s] = draw_count(r, grid->machines_min, grid->machines_max);
     return sizes;
 }

@@ -1,5 +1,6 @@
 /* queue/behind.c - a start for the jobs that there was no time to plan. */
 #include "algorithms/queue/behind.h"
+#include "models/base/heap.h"
 
 #include <math.h>
 
@@ -10,31 +11,11 @@ struct behind {
     double now_s;
 };
 
-static void push(struct behind *b, struct job_end end)
+static bool ends_before(const struct job_end *a, const struct job_end *b)
 {
-    size_t i = b->end_count++;
-
-    for (; i && end.at_s < b->ends[(i - 1) / 2].at_s; i = (i - 1) / 2)
-        b->ends[i] = b->ends[(i - 1) / 2];
-    b->ends[i] = end;
+    return a->at_s < b->at_s; /* one of two that end together serves as well */
 }
-
-static struct job_end pop(struct behind *b)
-{
-    struct job_end first = b->ends[0], last = b->ends[--b->end_count];
-    size_t i = 0;
-
-    for (size_t child = 1; child < b->end_count; child = 2 * i + 1) {
-        if (child + 1 < b->end_count && b->ends[child + 1].at_s < b->ends[child].at_s)
-            child++;
-        if (last.at_s <= b->ends[child].at_s)
-            break;
-        b->ends[i] = b->ends[child];
-        i = child;
-    }
-    b->ends[i] = last;
-    return first;
-}
+HEAP(ends, struct job_end, ends_before)
 
 enum error_code queue_place_behind(const struct machine *m, double *start_s,
                                    size_t *count)
@@ -52,14 +33,15 @@ enum error_code queue_place_behind(const struct machine *m, double *start_s,
         if (j->processors > most || !isnan(m->start_s[job]) || !isnan(m->plan_s[job]))
             continue;
         while (b.free < j->processors) {
-            struct job_end end = pop(&b);
+            struct job_end end = ends_pop(b.ends, &b.end_count);
 
             b.now_s = end.at_s;
             b.free += m->jobs[end.job].processors;
         }
         start_s[job] = b.now_s;
         b.free -= j->processors;
-        push(&b, (struct job_end){machine_end_s(b.now_s, j->estimate_s), job});
+        ends_push(b.ends, &b.end_count,
+                  (struct job_end){machine_end_s(b.now_s, j->estimate_s), job});
         (*count)++;
     }
     return OK;

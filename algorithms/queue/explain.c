@@ -132,7 +132,7 @@ static enum error_code survey(struct explaining *e)
     e->ends.list = NEW(m->arena, struct mark, most);
     e->begins.list = NEW(m->arena, struct mark, most);
     e->widths = NEW(m->arena, struct width, (size_t)1 << WIDTHS_BITS);
-    TRY(profile_create(&e->fixed, m->now_s, m->processors, m->arena, e->err));
+    profile_create(&e->fixed, m->now_s, m->processors, m->arena);
     TRY(survey_running(e));
     TRY(survey_reservations(e));
     for (size_t i = 0; i < m->job_count && !e->out->is_cut; i++)

@@ -1,5 +1,6 @@
 /* queue/machine.c - a cluster with its queue, played by events. */
 #include "algorithms/queue/machine.h"
+#include "models/base/heap.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -12,43 +13,11 @@ enum {
 
 /* ---- the heap of ends ---- */
 
-static void swap_ends(struct job_end *l, struct job_end *r)
+static bool ends_before(const struct job_end *a, const struct job_end *b)
 {
-    struct job_end kept = *l;
-
-    *l = *r;
-    *r = kept;
+    return a->at_s < b->at_s; /* what ends together is looked at together */
 }
-
-static void push_end(struct machine *m, struct job_end end)
-{
-    size_t i = m->end_count++;
-
-    m->ends[i] = end;
-    while (i && m->ends[i].at_s < m->ends[(i - 1) / 2].at_s) {
-        swap_ends(&m->ends[i], &m->ends[(i - 1) / 2]);
-        i = (i - 1) / 2;
-    }
-}
-
-static struct job_end pop_end(struct machine *m)
-{
-    struct job_end first = m->ends[0];
-    size_t i = 0;
-
-    m->ends[0] = m->ends[--m->end_count];
-    for (;;) {
-        size_t least = i;
-
-        for (size_t child = 2 * i + 1; child <= 2 * i + 2; child++)
-            if (child < m->end_count && m->ends[child].at_s < m->ends[least].at_s)
-                least = child;
-        if (least == i)
-            return first;
-        swap_ends(&m->ends[i], &m->ends[least]);
-        i = least;
-    }
-}
+HEAP(ends, struct job_end, ends_before)
 
 /* ---- the begin ---- */
 
@@ -100,7 +69,7 @@ static enum error_code add_running(struct machine *m, struct arena *a, struct er
     for (size_t i = 0; i < m->running_count; i++) {
         ends[i] = (struct job_end){machine_running_end_s(&m->running[i], m->now_s),
                                    m->job_count + i};
-        push_end(m, ends[i]);
+        ends_push(m->ends, &m->end_count, ends[i]);
     }
     qsort(ends, m->running_count, sizeof(*ends), by_end);
     for (size_t k = m->running_count; k-- > 0;) {
@@ -134,7 +103,7 @@ enum error_code machine_open(struct machine *m, const struct policy *policy,
     m->ends = NEW(a, struct job_end, in->job_count + in->running_count + 1);
     for (size_t i = 0; i < in->job_count; i++)
         m->start_s[i] = m->plan_s[i] = (double)NAN;
-    TRY(profile_create(&m->profile, in->now_s, in->processors, a, err));
+    profile_create(&m->profile, in->now_s, in->processors, a);
     waiting_create(&m->waiting, policy, in->jobs, in->job_count, a);
     if (queue_discipline_of(policy)->rule == QUEUE_CONSERVATIVE) {
         m->planned = NEW(a, uint64_t, in->job_count / 64 + 1);
@@ -172,7 +141,7 @@ void machine_start_planned(struct machine *m, size_t job)
 {
     m->start_s[job] = m->now_s;
     waiting_remove(&m->waiting, job);
-    push_end(m, (struct job_end){m->now_s + m->run_s[job], job});
+    ends_push(m->ends, &m->end_count, (struct job_end){m->now_s + m->run_s[job], job});
 }
 
 enum error_code machine_start(struct machine *m, size_t job, struct error *err)
@@ -238,7 +207,7 @@ enum error_code machine_step(struct machine *m, bool *more, struct error *err)
     while (m->wake_next < m->wake_count && m->wake_s[m->wake_next] <= now_s)
         m->wake_next++;
     while (m->end_count && m->ends[0].at_s <= now_s) {
-        TRY(end_job(m, pop_end(m).job, err));
+        TRY(end_job(m, ends_pop(m->ends, &m->end_count).job, err));
         machine_is_cut(m);
     }
     while (m->arrived_count < m->job_count &&

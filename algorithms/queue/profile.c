@@ -45,22 +45,18 @@ static void make_spans(struct profile *p)
     p->end = count;
 }
 
-enum error_code profile_create(struct profile *p, double now_s, uint64_t free,
-                               struct arena *a, struct error *err)
+void profile_create(struct profile *p, double now_s, uint64_t free, struct arena *a)
 {
     struct profile_block *b;
 
     *p = (struct profile){.now_s = now_s, .free = (int64_t)free, .arena = a};
     make_spans(p);
     b = new_block(p);
-    if (!b)
-        return fail_memory(err);
     b->at_s[0] = now_s;
     b->free[0] = p->free;
     b->end = 1;
     p->spans[0] = (struct profile_span){now_s, 0, p->free, p->free, b};
     p->end = 1;
-    return OK;
 }
 
 /* Least and most of a block, of which cells have changed. */
@@ -123,14 +119,12 @@ static void tidy(struct profile_block *b)
     b->end = kept + 1;
 }
 
-static enum error_code divide(struct profile *p, size_t at, struct error *err)
+static void divide(struct profile *p, size_t at)
 {
     struct profile_block *later = new_block(p), *b = p->spans[at].block;
     size_t half = (b->end - b->begin) / 2;
     size_t middle = b->begin + half;
 
-    if (!later)
-        return fail_memory(err);
     later->end = b->end - middle;
     memcpy(later->at_s, b->at_s + middle, later->end * sizeof(*b->at_s));
     memcpy(later->free, b->free + middle, later->end * sizeof(*b->free));
@@ -140,17 +134,16 @@ static enum error_code divide(struct profile *p, size_t at, struct error *err)
     p->spans[at + 1] = (struct profile_span){.add = p->spans[at].add, .block = later};
     sum_up(&p->spans[at]);
     sum_up(&p->spans[at + 1]);
-    return OK;
 }
 
 /* Room for the cuts of a change in the block of an instant. */
-static enum error_code make_room(struct profile *p, double at_s, struct error *err)
+static void make_room(struct profile *p, double at_s)
 {
     size_t at = span_at(p, at_s);
     struct profile_block *b = p->spans[at].block;
 
     if (b->end + CUTS <= PROFILE_CELLS)
-        return OK;
+        return;
     memmove(b->at_s, b->at_s + b->begin, (b->end - b->begin) * sizeof(*b->at_s));
     memmove(b->free, b->free + b->begin, (b->end - b->begin) * sizeof(*b->free));
     b->end -= b->begin;
@@ -158,9 +151,9 @@ static enum error_code make_room(struct profile *p, double at_s, struct error *e
     tidy(b);
     sum_up(&p->spans[at]);
     if (b->end <= TIDY_CELLS)
-        return OK;
+        return;
     make_spans(p);
-    return divide(p, span_at(p, at_s), err);
+    divide(p, span_at(p, at_s));
 }
 
 /* A cell at an instant from now on, for which there is room; returns where it is. */
@@ -209,22 +202,21 @@ static void change_only_block(struct profile *p, double start_s, double end_s,
     s->block->known = 0;
 }
 
-static enum error_code change(struct profile *p, double start_s, double end_s,
-                              int64_t delta, struct error *err)
+static void change(struct profile *p, double start_s, double end_s, int64_t delta)
 {
     size_t at;
 
     if (!(start_s > p->now_s))
         start_s = p->now_s;
     if (!(end_s > start_s))
-        return OK;
-    TRY(make_room(p, start_s, err));
-    TRY(make_room(p, end_s, err));
+        return;
+    make_room(p, start_s);
+    make_room(p, end_s);
     if (start_s == p->now_s)
         p->free += delta;
     if (p->end - p->begin == 1) {
         change_only_block(p, start_s, end_s, delta);
-        return OK;
+        return;
     }
     cut(p, start_s);
     cut(p, end_s);
@@ -244,19 +236,22 @@ static enum error_code change(struct profile *p, double start_s, double end_s,
         }
         p->work++;
     }
-    return OK;
 }
 
 enum error_code profile_take(struct profile *p, double start_s, double end_s,
                              uint64_t processors, struct error *err)
 {
-    return change(p, start_s, end_s, -(int64_t)processors, err);
+    (void)err;
+    change(p, start_s, end_s, -(int64_t)processors);
+    return OK;
 }
 
 enum error_code profile_give(struct profile *p, double start_s, double end_s,
                              uint64_t processors, struct error *err)
 {
-    return change(p, start_s, end_s, (int64_t)processors, err);
+    (void)err;
+    change(p, start_s, end_s, (int64_t)processors);
+    return OK;
 }
 
 void profile_advance(struct profile *p, double now_s)

@@ -52,8 +52,7 @@ struct profile {
     struct arena *arena;
 };
 
-enum error_code profile_create(struct profile *p, double now_s, uint64_t free,
-                               struct arena *a, struct error *err);
+void profile_create(struct profile *p, double now_s, uint64_t free, struct arena *a);
 
 /* `processors` less from start_s to end_s. */
 enum error_code profile_take(struct profile *p, double start_s, double end_s,

@@ -52,7 +52,7 @@ enum error_code queue_check(const struct queue_in *in, struct arena *a, struct e
         invalid(err, "/running", ITEM_CONFLICT,
                 "%llu processors are running jobs, and the cluster has %llu",
                 (unsigned long long)running, (unsigned long long)in->processors);
-    TRY(profile_create(&profile, in->now_s, in->processors, a, err));
+    profile_create(&profile, in->now_s, in->processors, a);
     for (size_t i = 0; i < in->reservation_count; i++) {
         const struct queue_reservation *r = &in->reservations[i];
         char pointer[64];
@@ -81,7 +81,7 @@ enum error_code queue_overlaps(const struct queue_in *in, struct queue_overlap *
     struct queue_overlap found = {0};
     struct profile profile;
 
-    TRY(profile_create(&profile, in->now_s, in->processors, a, err));
+    profile_create(&profile, in->now_s, in->processors, a);
     for (size_t i = 0; i < in->running_count; i++)
         TRY(profile_take(&profile, in->now_s,
                          machine_running_end_s(&in->running[i], in->now_s),
@@ -143,7 +143,7 @@ static bool is_sorted(const struct arrival *list, size_t count)
 }
 
 /* All that wait have arrived; the machine gets them in that order. */
-static enum error_code sort_jobs(struct decision *d)
+static void sort_jobs(struct decision *d)
 {
     const struct queue_in *in = d->in;
     size_t count = in->job_count;
@@ -152,8 +152,6 @@ static enum error_code sort_jobs(struct decision *d)
     double *promises = in->planned_start_s ? NEW(d->a, double, count) : NULL;
 
     d->given = NEW(d->a, size_t, count);
-    if (!arrivals || !jobs || !d->given || (in->planned_start_s && !promises))
-        return fail_memory(d->err);
     for (size_t i = 0; i < count; i++)
         arrivals[i] = (struct arrival){fmin(in->jobs[i].submit_s, in->now_s), i};
     if (!is_sorted(arrivals, count))
@@ -168,7 +166,6 @@ static enum error_code sort_jobs(struct decision *d)
     d->sorted = *in;
     d->sorted.jobs = jobs;
     d->sorted.planned_start_s = promises;
-    return OK;
 }
 
 static enum error_code open_machine(struct decision *d, const struct policy *policy)
@@ -296,7 +293,7 @@ enum error_code queue_decide(const struct policy *policy, const struct queue_in 
     };
     struct decision d = {.in = in, .out = &decided, .a = a, .err = err};
 
-    TRY(sort_jobs(&d));
+    sort_jobs(&d);
     TRY(open_machine(&d, policy));
     TRY(play_present(&d));
     d.budget = budget_part(d.in->budget, 0, EXPLAINED_RATIO);

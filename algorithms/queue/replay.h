@@ -63,7 +63,6 @@ struct queue_replay_watch {
     void *context;
 };
 
-/* Fails only with ERR_TOO_LARGE, when the arena is full. */
 enum error_code queue_replay(const struct policy *policy,
                              const struct queue_replay_in *in,
                              const struct queue_replay_watch *watch,

@@ -6,15 +6,14 @@
 
 /* ---- the tree ---- */
 
-bool min_tree_create(struct min_tree *t, size_t count, struct arena *a)
+void min_tree_create(struct min_tree *t, size_t count, struct arena *a)
 {
     t->leaf_count = 1;
     while (t->leaf_count < count)
         t->leaf_count *= 2;
     t->least = NEW(a, double, 2 * t->leaf_count);
-    for (size_t i = 0; t->least && i < 2 * t->leaf_count; i++)
+    for (size_t i = 0; i < 2 * t->leaf_count; i++)
         t->least[i] = HUGE_VAL;
-    return true;
 }
 
 void min_tree_set(struct min_tree *t, size_t position, double value)

@@ -17,7 +17,7 @@ struct min_tree {
 };
 
 /* All empty. */
-bool min_tree_create(struct min_tree *t, size_t count, struct arena *a);
+void min_tree_create(struct min_tree *t, size_t count, struct arena *a);
 
 void min_tree_set(struct min_tree *t, size_t position, double value);
 

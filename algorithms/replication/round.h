@@ -188,9 +188,8 @@ struct round_out {
 };
 
 /* Decides a round. param holds one value for each row of the policy's table.
- * Fails with ERR_TOO_LARGE when the arena is full, and with ERR_INVALID when two
- * options contradict each other (pointer "/options/NAME"). *out is valid as long
- * as the arena is not reset. */
+ * Fails with ERR_INVALID when two options contradict each other (pointer
+ * "/options/NAME"). *out is valid as long as the arena is not reset. */
 typedef enum error_code round_fn(const struct round_in *in, const double *param,
                                  struct round_out *out, struct arena *a,
                                  struct error *err);

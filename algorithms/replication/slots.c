@@ -58,7 +58,7 @@ struct slots_kept *slots_keep(size_t resource_count, struct arena *a)
     kept->changed = NEW(a, size_t, resource_count);
     kept->count = resource_count;
     kept->arena = a;
-    return kept->shown && kept->is_changed && kept->changed ? kept : NULL;
+    return kept;
 }
 
 void slots_changed(struct slots_kept *kept, size_t resource)
@@ -69,8 +69,8 @@ void slots_changed(struct slots_kept *kept, size_t resource)
     kept->changed[kept->changed_count++] = resource;
 }
 
-static enum error_code count_all(struct slots *s, const struct round_in *in,
-                                 bool by_resource, struct arena *a)
+static void count_all(struct slots *s, const struct round_in *in, bool by_resource,
+                      struct arena *a)
 {
     *s = (struct slots){.in = in, .by_resource = by_resource, .arena = a};
     s->job_count = NEW(a, size_t, in->resource_count);
@@ -84,7 +84,6 @@ static enum error_code count_all(struct slots *s, const struct round_in *in,
         s->open_count++;
         s->free_count += resource->n_max - resource->job_count;
     }
-    return OK;
 }
 
 bool slots_is_open(const struct slots *s, size_t resource)
@@ -319,7 +318,7 @@ static enum error_code go_on(struct slots_kept *kept, const struct round_in *in,
 
     assert(kept->count == in->resource_count);
     if (!kept->is_built) {
-        TRY(count_all(s, in, false, kept->arena));
+        count_all(s, in, false, kept->arena);
         TRY(slots_index(s, err));
         for (size_t r = 0; r < kept->count; r++)
             kept->shown[r] = in->resources[r];
@@ -341,8 +340,10 @@ static enum error_code go_on(struct slots_kept *kept, const struct round_in *in,
 enum error_code slots_create(struct slots *s, const struct round_in *in, bool by_resource,
                              struct arena *a, struct error *err)
 {
-    if (!in->kept)
-        return count_all(s, in, by_resource, a);
+    if (!in->kept) {
+        count_all(s, in, by_resource, a);
+        return OK;
+    }
     TRY(go_on(in->kept, in, err));
     *s = in->kept->state;
     s->by_resource = by_resource;

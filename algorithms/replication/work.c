@@ -309,7 +309,8 @@ enum error_code work_fill_round(const struct round_in *in, const struct fill_rul
     if (rules->free_cpu_limit > 1 || rules->replicas_min < rules->replicas_max)
         w.out.free_cpu_limit = rules->free_cpu_limit;
     TRY(work_fill(&w, rules, false, NULL));
-    return work_end(&w, out);
+    work_end(&w, out);
+    return OK;
 }
 
 enum error_code work_load_rules(const struct round_in *in, const double *param,
@@ -372,15 +373,13 @@ static void explain_job(struct round_work *w, size_t job, size_t cancelled,
         wait->count[ROUND_BELOW_LIMIT] = w->slots.open_count - held_open;
 }
 
-static enum error_code explain(struct round_work *w)
+static void explain(struct round_work *w)
 {
     size_t count = w->in->job_count, wait_count = 0;
     struct round_wait *waits = NEW(w->arena, struct round_wait, count);
     size_t *targets = w->targets ? w->targets : NEW(w->arena, size_t, count);
     size_t *cancelled = NEW(w->arena, size_t, count);
 
-    if (!waits || !targets || !cancelled)
-        return fail_memory(w->err);
     work_follow(w);
     for (size_t i = 0; i < w->action_count; i++)
         cancelled[w->actions[i].job] += w->actions[i].kind == ROUND_CANCEL;
@@ -396,7 +395,6 @@ static enum error_code explain(struct round_work *w)
     }
     w->out.waits = waits;
     w->out.wait_count = wait_count;
-    return OK;
 }
 
 /* A job that has no replica waits. */
@@ -408,15 +406,14 @@ static bool is_anyone_waiting(const struct round_in *in)
     return false;
 }
 
-enum error_code work_end(struct round_work *w, struct round_out *out)
+void work_end(struct round_work *w, struct round_out *out)
 {
     if (w->slots.up_count == 0 && is_anyone_waiting(w->in))
         w->out.status = DECISION_INFEASIBLE;
     if (w->in->explain)
-        TRY(explain(w));
+        explain(w);
     w->out.actions = w->actions;
     w->out.action_count = w->action_count;
     w->out.random_state = w->random_state;
     *out = w->out;
-    return OK;
 }

@@ -57,7 +57,7 @@ enum error_code work_begin(struct round_work *w, const struct round_in *in,
                            enum capacity_unit unit, struct arena *a, struct error *err);
 
 /* Fills *out, with reasons if asked for. */
-enum error_code work_end(struct round_work *w, struct round_out *out);
+void work_end(struct round_work *w, struct round_out *out);
 
 /* Active replicas of a job in the input. */
 static inline size_t work_active_count(const struct round_job *job)

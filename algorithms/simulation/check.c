@@ -151,7 +151,7 @@ static enum error_code check_names(const struct check *c)
     const struct sim_resource_name *names;
     size_t count;
 
-    TRY(sim_resource_names(c->s, &names, &count, c->arena, c->err));
+    sim_resource_names(c->s, &names, &count, c->arena);
     for (size_t i = 1; i < count; i++)
         if (strcmp(names[i - 1].id, names[i].id) == 0)
             invalid(c->err, c->s->groups[names[i].group].pointer, ITEM_DUPLICATE,
@@ -288,8 +288,6 @@ static enum error_code check_reach(const struct check *c)
                        s->network.route_count};
     size_t services = s->site_count;
 
-    if (!j.pairs)
-        return fail_memory(c->err);
     for (size_t i = 0; i < j.count; i++)
         j.pairs[i] = pair_of(s->network.routes[i].from, s->network.routes[i].to);
     if (j.count)

@@ -145,19 +145,14 @@ void host_on_work(struct sim *s, struct host *h)
 
 /* ---- who runs ---- */
 
-static bool grow_running(struct sim *s, struct host *h)
+static void grow_running(struct sim *s, struct host *h)
 {
     size_t size = h->running_size ? 2 * h->running_size : 2;
     struct replica **running =
         GROW(s->arena, h->running, struct replica *, h->running_count, size);
 
-    if (!running) {
-        sim_fail_memory(s);
-        return false;
-    }
     h->running = running;
     h->running_size = size;
-    return true;
 }
 
 static void begin_work(struct host *h, struct replica *r)
@@ -201,8 +196,8 @@ void host_run(struct sim *s, struct replica *r)
 {
     struct host *h = r->host;
 
-    if (h->running_count == h->running_size && !grow_running(s, h))
-        return;
+    if (h->running_count == h->running_size)
+        grow_running(s, h);
     host_advance(s, h);
     h->reserved_count--;
     r->mips = h->is_fraction ? r->job->mips_required : 1;
@@ -328,9 +323,9 @@ static const char *name_of(const struct sim_group *g, size_t number, struct aren
     return arena_printf(a, "%s%zu", g->id, g->first_number + number);
 }
 
-enum error_code sim_resource_names(const struct sim_scenario *s,
-                                   const struct sim_resource_name **names, size_t *count,
-                                   struct arena *a, struct error *err)
+void sim_resource_names(const struct sim_scenario *s,
+                        const struct sim_resource_name **names, size_t *count,
+                        struct arena *a)
 {
     struct sim_resource_name *list;
     size_t n = 0;
@@ -342,29 +337,24 @@ enum error_code sim_resource_names(const struct sim_scenario *s,
     for (size_t g = 0; g < s->group_count; g++) {
         for (size_t i = 0; i < s->groups[g].count; i++, n++) {
             list[n] = (struct sim_resource_name){name_of(&s->groups[g], i, a), g, i};
-            if (!list[n].id)
-                return fail_memory(err);
         }
     }
     qsort(list, n, sizeof(*list), compare_names);
     *names = list;
     *count = n;
-    return OK;
 }
 
 /* The stream ID.PURPOSE. */
-static bool stream_of(struct sim *s, const struct host *h, const char *purpose,
+static void stream_of(struct sim *s, const struct host *h, const char *purpose,
                       struct rng *stream)
 {
     const char *name = arena_printf(s->arena, "%s.%s", h->id, purpose);
 
-    if (name)
-        *stream = rng_stream(s->seed, name);
-    return name != NULL;
+    *stream = rng_stream(s->seed, name);
 }
 
-static enum error_code host_create(struct sim *s, struct host *h,
-                                   const struct sim_resource_name *name)
+static void host_create(struct sim *s, struct host *h,
+                        const struct sim_resource_name *name)
 {
     const struct sim_group *g = &s->scenario->groups[name->group];
     size_t position = name->number;
@@ -379,27 +369,26 @@ static enum error_code host_create(struct sim *s, struct host *h,
     h->trace = g->traces ? &g->traces[name->number] : NULL;
     h->n_max = g->n_max;
     h->is_fraction = g->sharing == SIM_SHARING_FRACTION;
-    if (!stream_of(s, h, "mips", &mips) || !stream_of(s, h, "failure", &h->failure) ||
-        !stream_of(s, h, "restore", &h->restore) || !stream_of(s, h, "load", &h->load) ||
-        !stream_of(s, h, "burst", &h->burst))
-        return fail_memory(s->err);
+    stream_of(s, h, "mips", &mips);
+    stream_of(s, h, "failure", &h->failure);
+    stream_of(s, h, "restore", &h->restore);
+    stream_of(s, h, "load", &h->load);
+    stream_of(s, h, "burst", &h->burst);
     h->mips_total = fmax(0, distribution_draw(&g->mips_total, &mips, &position));
     h->planned_ms = h->posted_ms = KERNEL_NEVER;
     h->slowed = failures_slowed(s, h);
     failures_create(s, h);
     kernel_post(&s->kernel, kernel_ms(g->register_s), EVENT_RESOURCE_ADD, h, 0);
-    return OK;
 }
 
-enum error_code hosts_create(struct sim *s)
+void hosts_create(struct sim *s)
 {
     const struct sim_resource_name *names;
 
-    TRY(sim_resource_names(s->scenario, &names, &s->host_count, s->arena, s->err));
+    sim_resource_names(s->scenario, &names, &s->host_count, s->arena);
     s->hosts = NEW(s->arena, struct host, s->host_count);
     for (size_t i = 0; i < s->host_count; i++) {
         s->hosts[i].index = i;
-        TRY(host_create(s, &s->hosts[i], &names[i]));
+        host_create(s, &s->hosts[i], &names[i]);
     }
-    return OK;
 }

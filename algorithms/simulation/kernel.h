@@ -60,7 +60,6 @@ struct kernel {
     struct event arrival; /* the next submission, beside the heap: it is soon, and would
                              go all the way up and down */
     bool has_arrival;
-    bool full; /* no memory: an event was lost */
     struct arena *arena;
 };
 

@@ -36,10 +36,6 @@ static struct grid_job *job_new(struct sim *s)
 
     if (!job) {
         job = NEW(s->arena, struct grid_job, CHUNK);
-        if (!job) {
-            sim_fail_memory(s);
-            return NULL;
-        }
         for (size_t i = 0; i < CHUNK; i++) {
             job[i].replicas = job[i].few_replicas;
             job[i].views = job[i].few_views;
@@ -84,10 +80,6 @@ static struct replica *replica_new(struct sim *s)
 
     if (!r) {
         r = NEW(s->arena, struct replica, CHUNK);
-        if (!r) {
-            sim_fail_memory(s);
-            return NULL;
-        }
         for (size_t i = 0; i < CHUNK; i++)
             r[i].next = i + 1 < CHUNK ? &r[i + 1] : NULL;
     }
@@ -130,7 +122,7 @@ static void unlink_from(struct replica **list, struct replica *r)
         r->next->previous = r->previous;
 }
 
-static bool append_replica(struct sim *s, struct grid_job *job, struct replica *r)
+static void append_replica(struct sim *s, struct grid_job *job, struct replica *r)
 {
     struct round_replica *view;
 
@@ -141,10 +133,6 @@ static bool append_replica(struct sim *s, struct grid_job *job, struct replica *
         struct round_replica *views =
             GROW(s->arena, job->views, struct round_replica, old, size);
 
-        if (!replicas || !views) {
-            sim_fail_memory(s);
-            return false;
-        }
         job->replicas = replicas;
         job->views = views;
         job->replica_size = size;
@@ -157,7 +145,6 @@ static bool append_replica(struct sim *s, struct grid_job *job, struct replica *
     s->held_count += job->is_listed && job->replica_count == 0;
     job->replica_count++;
     scheduler_touch(s, job);
-    return true;
 }
 
 static void remove_replica(struct sim *s, struct replica *r)
@@ -216,16 +203,13 @@ struct replica *job_assign(struct sim *s, struct grid_job *job, struct host *h,
     struct replica *r = replica_new(s);
     double wait_s = s->scenario->overhead.dispatch_s;
 
-    if (!r)
-        return NULL;
     r->job = job;
     r->host = h;
     r->from_image = from_image && job->has_image;
     r->assigned_ms = s->kernel.now_ms;
     r->checkpoints = s->policy->checkpoint && !(s->flags & ROUND_CHECKPOINTS) &&
                      !job->is_pinned && !job->is_session;
-    if (!append_replica(s, job, r))
-        return NULL;
+    append_replica(s, job, r);
     take_slot(s, r, h);
     s->totals.copies_started++;
     if (s->wanted->per_path)
@@ -394,8 +378,6 @@ void job_submit(struct sim *s, const struct sim_job *given)
 {
     struct grid_job *job = job_new(s);
 
-    if (!job)
-        return;
     fill(s, job, given);
     if (s->totals.submitted == 0 && job->is_counted)
         s->totals.first_arrival_ms = job->arrival_ms;

@@ -134,7 +134,7 @@ double network_estimate_s(const struct sim *s, const struct host *h, double byte
 
 /* ---- flows ---- */
 
-static bool attach(struct sim *s, struct transfer *t, size_t e)
+static void attach(struct sim *s, struct transfer *t, size_t e)
 {
     struct net_link *link = t->route.link[e];
 
@@ -143,16 +143,11 @@ static bool attach(struct sim *s, struct transfer *t, size_t e)
         struct transfer **flows =
             GROW(s->arena, link->flows, struct transfer *, link->flow_count, size);
 
-        if (!flows) {
-            sim_fail_memory(s);
-            return false;
-        }
         link->flows = flows;
         link->flow_size = size;
     }
     t->position[e] = link->flow_count;
     link->flows[link->flow_count++] = t;
-    return true;
 }
 
 static size_t place_of(const struct transfer *t, const struct net_link *link)
@@ -173,14 +168,14 @@ static void detach(struct transfer *t, size_t e)
     link->flows[t->position[e]] = last;
 }
 
-static bool grow_found(struct sim *s, size_t flows, size_t links)
+static void grow_found(struct sim *s, size_t flows, size_t links)
 {
     if (flows > s->found_size) {
         size_t size = 2 * flows;
 
         s->found = GROW(s->arena, s->found, struct transfer *, s->found_count, size);
         s->found_flows = NEW(s->arena, struct network_flow, size);
-        s->found_size = s->found && s->found_flows ? size : 0;
+        s->found_size = size;
     }
     if (links > s->found_link_size) {
         size_t size = 2 * links;
@@ -189,19 +184,15 @@ static bool grow_found(struct sim *s, size_t flows, size_t links)
             GROW(s->arena, s->found_links, struct net_link *, s->found_link_count, size);
         s->found_left = NEW(s->arena, double, size);
         s->found_weight = NEW(s->arena, double, size);
-        s->found_link_size =
-            s->found_links && s->found_left && s->found_weight ? size : 0;
+        s->found_link_size = size;
     }
-    if (flows <= s->found_size && links <= s->found_link_size)
-        return true;
-    sim_fail_memory(s);
-    return false;
 }
 
 static void find_link(struct sim *s, struct net_link *link)
 {
-    if (link->mark == s->mark || !grow_found(s, 0, s->found_link_count + 1))
+    if (link->mark == s->mark)
         return;
+    grow_found(s, 0, s->found_link_count + 1);
     link->mark = s->mark;
     link->mark_index = s->found_link_count;
     s->found_links[s->found_link_count++] = link;
@@ -219,8 +210,9 @@ static void find_component(struct sim *s, struct net_link *link)
         for (size_t f = 0; f < from->flow_count; f++) {
             struct transfer *t = from->flows[f];
 
-            if (t->mark == s->mark || !grow_found(s, s->found_count + 1, 0))
+            if (t->mark == s->mark)
                 continue;
+            grow_found(s, s->found_count + 1, 0);
             t->mark = s->mark;
             s->found[s->found_count++] = t;
             for (size_t e = 0; e < t->route.link_count; e++)
@@ -252,8 +244,6 @@ static void set_rate(struct sim *s, struct transfer *t, double rate_mbps)
 static void share_again(struct sim *s, struct net_link *link)
 {
     find_component(s, link);
-    if (s->failed)
-        return;
     for (size_t i = 0; i < s->found_link_count; i++)
         s->found_left[i] = s->found_links[i]->mbps;
     for (size_t i = 0; i < s->found_count; i++) {
@@ -279,8 +269,7 @@ static void begin_flow(struct sim *s, struct transfer *t, double bytes)
     t->rate_mbps = 0;
     t->updated_ms = s->kernel.now_ms;
     for (size_t e = 0; e < t->route.link_count; e++)
-        if (!attach(s, t, e))
-            return;
+        attach(s, t, e);
     if (t->route.link_count)
         share_again(s, t->route.link[0]);
     else
@@ -319,10 +308,6 @@ static struct transfer *transfer_new(struct sim *s)
 
     if (!t) {
         chunk = NEW(s->arena, struct transfer, CHUNK);
-        if (!chunk) {
-            sim_fail_memory(s);
-            return NULL;
-        }
         for (size_t i = 0; i < CHUNK; i++)
             chunk[i].next = i + 1 < CHUNK ? &chunk[i + 1] : NULL;
         t = chunk;
@@ -378,8 +363,6 @@ bool transfer_begin(struct sim *s, enum transfer_kind kind, struct replica *r,
     if (n->mode == SIM_NETWORK_NONE)
         return false;
     t = transfer_new(s);
-    if (!t)
-        return false;
     t->kind = kind;
     t->replica = r;
     t->progress_mi = progress_mi;

@@ -23,10 +23,7 @@ static void *with_room(struct sim *s, void *rows, size_t row_bytes, size_t count
     if (count < *size)
         return rows;
     rows = arena_grow(s->rows, rows, row_bytes, count, larger);
-    if (rows)
-        *size = larger;
-    else
-        sim_fail_memory(s);
+    *size = larger;
     return rows;
 }
 
@@ -36,8 +33,6 @@ void sim_write_log(struct sim *s, enum sim_log_kind kind, const struct grid_job 
     struct sim_log_row *log =
         with_room(s, s->log, sizeof(*log), s->log_count, &s->log_size);
 
-    if (!log)
-        return;
     s->log = log;
     s->log[s->log_count++] = (struct sim_log_row){
         .at_s = sim_now_s(s),
@@ -56,8 +51,6 @@ void sim_note_job(struct sim *s, const struct grid_job *job, enum sim_job_state 
     if (s->job_row_count >= s->wanted->job_rows_max)
         return;
     rows = with_room(s, s->job_rows, sizeof(*rows), s->job_row_count, &s->job_row_size);
-    if (!rows)
-        return;
     s->job_rows = rows;
     s->job_rows[s->job_row_count++] = (struct sim_job_row){
         .number = job->number + 1,

@@ -352,9 +352,6 @@ static inline void sim_count_work(struct sim *s, size_t things)
     s->work += things / THINGS_OF_AN_EVENT;
 }
 
-/* Notes that memory is used up. */
-void sim_fail_memory(struct sim *s);
-
 /* ---- output.c ---- */
 
 void sim_write_log(struct sim *s, enum sim_log_kind kind, const struct grid_job *job,
@@ -378,7 +375,7 @@ void storage_count(const struct sim *s, struct storage *storage, double bytes);
 
 /* ---- host.c ---- */
 
-enum error_code hosts_create(struct sim *s);
+void hosts_create(struct sim *s);
 
 /* Brings v and the figures up to now. */
 void host_advance(struct sim *s, struct host *h);
@@ -534,7 +531,7 @@ void checkpoint_on_done(struct sim *s, struct replica *r);
 
 /* ---- scheduler.c ---- */
 
-enum error_code scheduler_create(struct sim *s);
+void scheduler_create(struct sim *s);
 void scheduler_list(struct sim *s, struct grid_job *job);
 void scheduler_unlist(struct sim *s, struct grid_job *job);
 void scheduler_touch(struct sim *s, struct grid_job *job);

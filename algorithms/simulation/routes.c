@@ -340,21 +340,16 @@ static struct path *find_path(struct path *table, size_t size, size_t from, size
     return &table[at];
 }
 
-static bool grow_paths(struct sim *s)
+static void grow_paths(struct sim *s)
 {
     size_t size = s->path_size ? 2 * s->path_size : 64;
     struct path *table = NEW(s->arena, struct path, size);
 
-    if (!table) {
-        sim_fail_memory(s);
-        return false;
-    }
     for (size_t i = 0; i < s->path_size; i++)
         if (s->paths[i].jobs || s->paths[i].transfers)
             *find_path(table, size, s->paths[i].from, s->paths[i].to) = s->paths[i];
     s->paths = table;
     s->path_size = size;
-    return true;
 }
 
 /* NULL: not wanted. */
@@ -362,9 +357,10 @@ static struct path *path_of(struct sim *s, size_t from, size_t to)
 {
     struct path *path;
 
-    if (!s->wanted->per_path ||
-        (2 * (s->path_count + 1) > s->path_size && !grow_paths(s)))
+    if (!s->wanted->per_path)
         return NULL;
+    if (2 * (s->path_count + 1) > s->path_size)
+        grow_paths(s);
     path = find_path(s->paths, s->path_size, from, to);
     if (!path->jobs && !path->transfers)
         s->path_count++;

@@ -52,13 +52,13 @@ static void *enlarged(struct sim *s, const void *old, size_t width, size_t size)
 {
     char *larger = arena_alloc(s->arena, width, size);
 
-    if (larger && s->list_end > s->list_head)
+    if (s->list_end > s->list_head)
         memcpy(larger, (const char *)old + width * s->list_head,
                width * (s->list_end - s->list_head));
     return larger;
 }
 
-static bool enlarge(struct sim *s, size_t size)
+static void enlarge(struct sim *s, size_t size)
 {
     struct round_job *list = enlarged(s, s->list, sizeof(*list), size);
     struct grid_job **listed = enlarged(s, s->listed, sizeof(struct grid_job *), size);
@@ -66,40 +66,32 @@ static bool enlarge(struct sim *s, size_t size)
     uint8_t *active = enlarged(s, s->list_active, 1, size);
     uint8_t *settled = enlarged(s, s->list_settled, 1, size);
 
-    if (!list || !listed || !started || !active || !settled) {
-        sim_fail_memory(s);
-        return false;
-    }
     s->list = list;
     s->listed = listed;
     s->list_started = started;
     s->list_active = active;
     s->list_settled = settled;
     s->list_size = size;
-    return true;
 }
 
 /* Room for one more at the end. */
-static bool make_room(struct sim *s)
+static void make_room(struct sim *s)
 {
     size_t count = s->list_end - s->list_head, size = s->list_size;
 
     if (s->list_end < size)
-        return true;
-    if (s->list_head > size / 2) {
+        return;
+    if (s->list_head > size / 2)
         move_entries(s, 0, s->list_head, count);
-    } else if (!enlarge(s, size ? 2 * size : 256)) {
-        return false;
-    }
+    else
+        enlarge(s, size ? 2 * size : 256);
     s->list_head = 0;
     s->list_end = count;
-    return true;
 }
 
 void scheduler_list(struct sim *s, struct grid_job *job)
 {
-    if (!make_room(s))
-        return;
+    make_room(s);
     s->listed[s->list_end++] = job;
     job->is_listed = true;
     scheduler_touch(s, job);
@@ -133,10 +125,6 @@ void scheduler_touch(struct sim *s, struct grid_job *job)
         struct listed_job *touched =
             GROW(s->arena, s->touched, struct listed_job, s->touched_count, size);
 
-        if (!touched) {
-            sim_fail_memory(s);
-            return;
-        }
         s->touched = touched;
         s->touched_size = size;
     }
@@ -220,11 +208,6 @@ void scheduler_notice(struct sim *s, struct replica *r)
         s->noticed = GROW(s->arena, s->noticed, struct replica *, s->noticed_count, size);
         s->noticed_version =
             GROW(s->arena, s->noticed_version, uint32_t, s->noticed_count, size);
-        if (!s->noticed || !s->noticed_version) {
-            s->noticed_count = 0;
-            sim_fail_memory(s);
-            return;
-        }
         s->noticed_size = size;
     }
     r->is_noticed = true;
@@ -370,17 +353,13 @@ void scheduler_apply(struct sim *s)
     s->is_planned = false;
 }
 
-static bool keep_plan(struct sim *s, const struct round_out *out)
+static void keep_plan(struct sim *s, const struct round_out *out)
 {
     if (out->action_count > s->plan_size) {
         size_t size = 2 * out->action_count;
 
         s->plan = NEW(s->arena, struct planned_action, size);
-        s->plan_size = s->plan ? size : 0;
-        if (!s->plan) {
-            sim_fail_memory(s);
-            return false;
-        }
+        s->plan_size = size;
     }
     for (size_t i = 0; i < out->action_count; i++) {
         const struct round_action *a = &out->actions[i];
@@ -399,7 +378,6 @@ static bool keep_plan(struct sim *s, const struct round_out *out)
         };
     }
     s->plan_count = out->action_count;
-    return true;
 }
 
 static double planning_s(const struct sim *s)
@@ -501,8 +479,7 @@ static void decide(struct sim *s)
     s->is_cut = out.status == DECISION_CUT;
     s->random_state = out.random_state;
     s->mode = out.mode;
-    if (!keep_plan(s, &out))
-        return;
+    keep_plan(s, &out);
     if (planning_s(s) > 0 && s->plan_count > 0) {
         s->is_planned = true;
         kernel_post(&s->kernel, kernel_after(&s->kernel, planning_s(s)), EVENT_APPLY,
@@ -557,11 +534,10 @@ static size_t limit_of(const struct sim_policy *policy)
     return isnan(restarts) ? SIZE_MAX : (size_t)(copies + restarts);
 }
 
-enum error_code scheduler_create(struct sim *s)
+void scheduler_create(struct sim *s)
 {
     s->resources = NEW(s->arena, struct round_resource, s->host_count);
-    if (!s->resources || !arena_alloc(s->scratch, 1, SCRATCH_BYTES))
-        return fail_memory(s->err);
+    arena_alloc(s->scratch, 1, SCRATCH_BYTES);
     arena_reset(s->scratch); /* its first block is large now, and stays */
     for (size_t i = 0; i < s->host_count; i++)
         s->resources[i] = (struct round_resource){
@@ -576,12 +552,9 @@ enum error_code scheduler_create(struct sim *s)
     s->random_state = s->seed ^ hash_fnv1a("policy");
     s->replica_limit = 1;
     if (!s->policy->round)
-        return OK;
+        return;
     s->slots = slots_keep(s->host_count, s->arena);
-    if (!s->slots)
-        return fail_memory(s->err);
     s->flags = s->policy->round->flags;
     s->replica_limit = limit_of(s->policy);
     s->sees_running = (s->flags & (ROUND_DETECTS | ROUND_RESTARTS)) != 0;
-    return OK;
 }

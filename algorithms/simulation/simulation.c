@@ -44,12 +44,6 @@ struct sim_scenario sim_scenario_preset(void)
     };
 }
 
-void sim_fail_memory(struct sim *s)
-{
-    if (!s->failed)
-        s->failed = fail_memory(s->err);
-}
-
 /* ---- arrivals ---- */
 
 /* A run ends when the first job comes that its workload was truncated by: from then on
@@ -203,7 +197,7 @@ static void note_event(struct sim *s, const struct event *e)
 
 static bool is_over(const struct sim *s)
 {
-    return s->failed || s->stopped || s->kernel.full ||
+    return s->failed || s->stopped ||
            (s->scenario->stop_when_done && s->exhausted && isnan(s->truncated_s) &&
             s->alive_jobs == 0);
 }
@@ -226,8 +220,6 @@ static bool play(struct sim *s, struct budget *budget, struct sim_progress *prog
         if (s->is_cut)
             return false;
     }
-    if (s->kernel.full)
-        sim_fail_memory(s);
     if (!s->failed && !is_over(s))
         s->kernel.now_ms = s->kernel.end_ms; /* nothing more happens until then */
     return true;
@@ -273,9 +265,9 @@ static enum error_code create(struct sim *s)
         s->vm_mips = distribution_mean(w->mips_required);
     if (w->session_s)
         s->vm_session_s = distribution_mean(w->session_s);
-    TRY(hosts_create(s));
+    hosts_create(s);
     TRY(routes_create(s));
-    TRY(scheduler_create(s));
+    scheduler_create(s);
     hazards_create(s);
     TRY(create_vm(s));
     information_start(s);
@@ -328,10 +320,7 @@ enum error_code sim_run(const struct sim_scenario *scenario,
     };
     enum error_code code;
 
-    if (s.arena && s.scratch)
-        code = run(&s, budget, progress, out);
-    else
-        code = fail_memory(err);
+    code = run(&s, budget, progress, out);
     arena_close(s.arena);
     arena_close(s.scratch);
     return code;

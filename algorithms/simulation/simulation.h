@@ -228,9 +228,9 @@ struct sim_resource_name {
     size_t group;
     size_t number; /* in the group, from 0 */
 };
-enum error_code sim_resource_names(const struct sim_scenario *s,
-                                   const struct sim_resource_name **names, size_t *count,
-                                   struct arena *a, struct error *err);
+void sim_resource_names(const struct sim_scenario *s,
+                        const struct sim_resource_name **names, size_t *count,
+                        struct arena *a);
 
 /* ---- the policy ---- */
 
@@ -459,8 +459,8 @@ struct sim_run_out {
 /* Plays one run. `budget` (may be NULL) is polled; max_steps adds to max_events.
  * `wanted` and `progress` may be NULL. Working memory is private and given back; only
  * rows go into the arena, whose free space also bounds the working memory. Fails with
- * ERR_TOO_LARGE without memory and with what the workload, a distribution or a
- * policy's options make fail. The scenario must be prepared. */
+ * what the workload, a distribution or a policy's options make fail. The scenario must be
+ * prepared. */
 enum error_code sim_run(const struct sim_scenario *scenario,
                         const struct sim_policy *policy, uint64_t seed,
                         struct budget *budget, const struct sim_output *wanted,

@@ -86,8 +86,7 @@ static const struct distribution *keep(struct distribution d, struct arena *a)
 {
     struct distribution *kept = NEW(a, struct distribution, 1);
 
-    if (kept)
-        *kept = d;
+    *kept = d;
     return kept;
 }
 
@@ -134,9 +133,6 @@ enum error_code workload_from_preset(const char *name, struct workload *w,
                                   ? daily_length(p->mean_length_mi)
                                   : distribution_constant(p->mean_length_mi),
                               a);
-    if (!made.checkpoint_bytes || (!isnan(p->bytes) && !made.input_bytes) ||
-        (!isnan(p->mean_length_mi) && !made.length_mi))
-        return fail_memory(err);
     *w = made;
     return OK;
 }
@@ -196,8 +192,7 @@ static struct distribution length_preset(enum workload_generator generator)
 }
 
 /* Goes on after a mistake, so that all of them are found. */
-static enum error_code settle_all(struct workload *w, struct workload_place at,
-                                  struct arena *a)
+static void settle_all(struct workload *w, struct workload_place at, struct arena *a)
 {
     bool tornado = w->generator == WORKLOAD_TORNADO_BATCH;
     struct {
@@ -219,7 +214,7 @@ static enum error_code settle_all(struct workload *w, struct workload_place at,
 
     if (!w->checkpoint_overhead_s)
         count--; /* stays NULL: the rule by length */
-    for (size_t i = 0; i < count && code != ERR_TOO_LARGE; i++) {
+    for (size_t i = 0; i < count; i++) {
         enum error_code one = settle(rows[i].member, rows[i].name, rows[i].preset, at, a);
 
         code = one != OK ? one : code;
@@ -227,7 +222,6 @@ static enum error_code settle_all(struct workload *w, struct workload_place at,
     if (code == OK && !(distribution_mean(w->arrival_gap_s) > 0))
         workload_mistake(at, "arrival_gap_s", ITEM_OUT_OF_BOUNDS,
                          "its mean must be above 0");
-    return code;
 }
 
 static void settle_number(double *number, const char *name, double min, double max,
@@ -274,15 +268,12 @@ enum error_code workload_prepare(struct workload *w, const char *pointer, struct
     struct workload_place at = {pointer, err};
     struct workload made = *w;
     size_t found_before = err->item_count;
-    enum error_code code;
 
     assert((unsigned)w->generator < WORKLOAD_GENERATOR_COUNT);
     assert((unsigned)w->lublin.set < LUBLIN_SET_COUNT);
     lublin_complete(&made.lublin);
     settle_numbers(&made, at);
-    code = settle_all(&made, at, a);
-    if (code == ERR_TOO_LARGE)
-        return code;
+    settle_all(&made, at, a);
     if (makers[made.generator]->check)
         makers[made.generator]->check(&made, at);
     if (err->item_count > found_before)

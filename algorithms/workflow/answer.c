@@ -182,7 +182,7 @@ static struct begin *list_begins(const struct workflow_problem *problem,
     struct begin *list = NEW(a, struct begin, problem->task_count);
 
     *count = 0;
-    for (size_t i = 0; list && i < problem->task_count; i++) {
+    for (size_t i = 0; i < problem->task_count; i++) {
         double start_s = plan->start_s[i];
 
         if (placed(plan, i) && (past || problem->tasks[i]->status != WORKFLOW_DONE))
@@ -403,10 +403,9 @@ static struct workflow_unplaced why(const struct workflow_problem *problem,
     return u;
 }
 
-static enum error_code fill_unplaced(const struct workflow_problem *problem,
-                                     const struct workflow_plan *plan,
-                                     struct workflow_out *out, struct arena *a,
-                                     struct error *err)
+static void fill_unplaced(const struct workflow_problem *problem,
+                          const struct workflow_plan *plan, struct workflow_out *out,
+                          struct arena *a)
 {
     struct workflow_clock clock = workflow_clock_make(problem->in->budget, 1);
     struct workflow_unplaced *list;
@@ -421,11 +420,8 @@ static enum error_code fill_unplaced(const struct workflow_problem *problem,
     for (size_t i = 0; i < problem->task_count; i++) {
         if (placed(plan, i))
             continue;
-        list[count] = why(problem, plan, i, &clock, a);
-        if (!list[count++].detail)
-            return fail_memory(err);
+        list[count++] = why(problem, plan, i, &clock, a);
     }
-    return OK;
 }
 
 /* ---- bounds, and how the search went ---- */
@@ -539,13 +535,13 @@ enum error_code workflow_answer(const struct workflow_problem *problem,
     };
 
     if (!plan->bounded)
-        TRY(workflow_bound_make(problem, &s.bound, a, err));
+        TRY(workflow_bound_make(problem, &s.bound, a));
     s.bound.lower_bound_s = fmax(s.bound.lower_bound_s, plan->exact_s);
     TRY(settle(problem, plan, &s, a, err));
     x.check_failure = s.failure;
     x.bound_skipped = s.bound.skipped;
     fill_schedule(problem, s.plan, &x, a);
-    TRY(fill_unplaced(problem, s.plan, &x, a, err));
+    fill_unplaced(problem, s.plan, &x, a);
     fill_critical(problem, s.plan, &x, a);
     workflow_objective_of(problem, s.plan, &s.bound, s.valid, &x.objective, a);
     if (!s.failure)

@@ -266,11 +266,10 @@ static void note_work(const struct workflow_problem *problem,
         counts[i] = workflow_is_open(problem, i) && heads->placeable[i];
 }
 
-enum error_code workflow_area_make(const struct workflow_problem *problem,
-                                   const struct workflow_heads *heads, size_t steps,
-                                   struct workflow_clock *clock,
-                                   struct workflow_area *area, struct arena *a,
-                                   struct error *err)
+void workflow_area_make(const struct workflow_problem *problem,
+                        const struct workflow_heads *heads, size_t steps,
+                        struct workflow_clock *clock, struct workflow_area *area,
+                        struct arena *a)
 {
     size_t n = problem->task_count, processors = problem->processor_count;
     double looks = (double)n * (double)processors + 1;
@@ -282,19 +281,16 @@ enum error_code workflow_area_make(const struct workflow_problem *problem,
     s.weight = NEW(a, double, processors);
     s.load_s = NEW(a, double, processors);
     s.share_s = NEW(a, double, n);
-    if (!best.weight || !best.share_s || !counts || !s.weight || !s.load_s || !s.share_s)
-        return fail_memory(err);
     area->weight = best.weight;
     area->share_s = best.share_s;
     if (n == 0 || processors == 0)
-        return OK;
+        return;
     note_work(problem, heads, counts);
     if (!first_weights(&s))
-        return OK;
+        return;
     improve(&s, &best, (size_t)fmin((double)steps, AREA_WORK_MOST / looks));
     area->area_s = with_blocked_s(problem, best.weight, best.sum_s);
     if (heads->head_s && workflow_tick(clock, 0))
         sets_bound(problem, heads, best.share_s, clock, &area->area_s, a);
     area->area_s *= 1 - 1e-12; /* sums are rounded */
-    return OK;
 }

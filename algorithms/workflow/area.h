@@ -25,19 +25,19 @@ struct workflow_area {
  * the time is up count. */
 #define AREA_WORK_MOST  1e7
 #define AREA_STEPS_MOST 100
-enum error_code workflow_area_make(const struct workflow_problem *problem,
-                                   const struct workflow_heads *heads, size_t steps,
-                                   struct workflow_clock *clock,
-                                   struct workflow_area *area, struct arena *a,
-                                   struct error *err);
+void workflow_area_make(const struct workflow_problem *problem,
+                        const struct workflow_heads *heads, size_t steps,
+                        struct workflow_clock *clock, struct workflow_area *area,
+                        struct arena *a);
 
 /* workflow_bound_make(), and what it made it from. Effort `none`: critical path and area,
  * one look at each pair; `fast`: heads and tails, and a few steps for the prices; `full`:
  * many steps. Nothing is rounded up with `none`. */
-enum error_code
-workflow_bound_parts(const struct workflow_problem *problem, enum bound_effort effort,
-                     struct workflow_clock *clock, struct workflow_bound *bound,
-                     struct workflow_heads *heads, struct workflow_area *area,
-                     struct arena *a, struct error *err);
+enum error_code workflow_bound_parts(const struct workflow_problem *problem,
+                                     enum bound_effort effort,
+                                     struct workflow_clock *clock,
+                                     struct workflow_bound *bound,
+                                     struct workflow_heads *heads,
+                                     struct workflow_area *area, struct arena *a);
 
 #endif

@@ -194,11 +194,12 @@ static const size_t area_steps[] = {
     [EFFORT_FULL] = AREA_STEPS_MOST,
 };
 
-enum error_code
-workflow_bound_parts(const struct workflow_problem *problem, enum bound_effort effort,
-                     struct workflow_clock *clock, struct workflow_bound *bound,
-                     struct workflow_heads *heads, struct workflow_area *area,
-                     struct arena *a, struct error *err)
+enum error_code workflow_bound_parts(const struct workflow_problem *problem,
+                                     enum bound_effort effort,
+                                     struct workflow_clock *clock,
+                                     struct workflow_bound *bound,
+                                     struct workflow_heads *heads,
+                                     struct workflow_area *area, struct arena *a)
 {
     struct workflow_bound b = {0};
 
@@ -209,7 +210,7 @@ workflow_bound_parts(const struct workflow_problem *problem, enum bound_effort e
     b.work_s = b.area_s;
     if (effort != EFFORT_NONE && !clock->spent) {
         TRY(workflow_heads_make(problem, clock, heads, a));
-        TRY(workflow_area_make(problem, heads, area_steps[effort], clock, area, a, err));
+        workflow_area_make(problem, heads, area_steps[effort], clock, area, a);
         b.path_s = fmax(b.path_s, longest_way_s(problem, heads, clock));
         b.work_s = fmax(b.work_s, area->area_s);
     }
@@ -227,13 +228,11 @@ workflow_bound_parts(const struct workflow_problem *problem, enum bound_effort e
 }
 
 enum error_code workflow_bound_make(const struct workflow_problem *problem,
-                                    struct workflow_bound *bound, struct arena *a,
-                                    struct error *err)
+                                    struct workflow_bound *bound, struct arena *a)
 {
     struct workflow_clock clock = workflow_clock_make(problem->in->budget, 1);
     struct workflow_heads heads;
     struct workflow_area area;
 
-    return workflow_bound_parts(problem, EFFORT_FULL, &clock, bound, &heads, &area, a,
-                                err);
+    return workflow_bound_parts(problem, EFFORT_FULL, &clock, bound, &heads, &area, a);
 }

@@ -201,7 +201,7 @@ static enum error_code measure(struct checker *c, const struct workflow_check_ou
             workflow_plan_set(c->problem, &c->plan, run->task, c->taken[k], run->start_s,
                               run->finish_s);
     }
-    TRY(workflow_bound_make(c->problem, &bound, c->a, c->err));
+    TRY(workflow_bound_make(c->problem, &bound, c->a));
     workflow_objective_of(c->problem, &c->plan, &bound, of->valid, objective, c->a);
     return OK;
 }

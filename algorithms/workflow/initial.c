@@ -177,7 +177,7 @@ static enum error_code place_in_order(struct reader *r, struct fault *fault)
 /* ---- all of it ---- */
 
 /* Without needless waiting, unless that ends later. */
-static enum error_code compact(struct reader *r, struct error *err)
+static enum error_code compact(struct reader *r)
 {
     const struct workflow_problem *problem = r->problem;
     struct workflow_plan *tight = NEW(r->a, struct workflow_plan, 1);
@@ -188,7 +188,7 @@ static enum error_code compact(struct reader *r, struct error *err)
         if (!workflow_is_open(problem, i) && problem->fixed_finish_s[i] < HUGE_VAL)
             begun_s = fmax(begun_s, problem->fixed_finish_s[i]);
     workflow_order_make(problem, &order, r->a);
-    TRY(workflow_order_of_plan(problem, r->plan, &order, r->a, err));
+    workflow_order_of_plan(problem, r->plan, &order, r->a);
     TRY(workflow_plan_make(problem, tight, r->a));
     TRY(workflow_order_plan(problem, &order, begun_s, tight, r->a));
     if (workflow_plan_makespan_s(problem, tight) <=
@@ -216,45 +216,43 @@ static void find_no_slot(const struct reader *r, struct fault *fault)
                 continue;
         }
         *fault = (struct fault){"no_slot", run->task, run->resource};
-        return;
     }
 }
 
-static enum error_code warn_of_rows(struct reader *r, size_t untimed)
+static void warn_of_rows(struct reader *r, size_t untimed)
 {
     size_t begun = r->rows.begun_count, timed = r->rows.run_count - untimed;
 
     if (begun)
-        TRY(workflow_warn(r->problem, r->err,
-                          "/initial: %zu row%s of tasks that have begun not looked at: "
-                          "these are where the workflow says",
-                          begun, begun == 1 ? "" : "s"));
+        workflow_warn(r->problem,
+                      "/initial: %zu row%s of tasks that have begun not looked at: "
+                      "these are where the workflow says",
+                      begun, begun == 1 ? "" : "s");
     if (timed && untimed)
-        TRY(workflow_warn(r->problem, r->err,
-                          "/initial: start_s of %zu row%s not used: %zu ha%s none, and "
-                          "all were placed in their order",
-                          timed, timed == 1 ? "" : "s", untimed,
-                          untimed == 1 ? "s" : "ve"));
-    return OK;
+        workflow_warn(r->problem,
+                      "/initial: start_s of %zu row%s not used: %zu ha%s none, and "
+                      "all were placed in their order",
+                      timed, timed == 1 ? "" : "s", untimed, untimed == 1 ? "s" : "ve");
 }
 
-static enum error_code refuse(struct reader *r, const struct fault *fault)
+static void refuse(struct reader *r, const struct fault *fault)
 {
     const struct workflow_problem *problem = r->problem;
     const char *on = "", *resource = "";
 
-    if (!fault->kind)
-        return workflow_warn(r->problem, r->err,
-                             "initial_refused: the time limit came before it had been "
-                             "checked; the search began without it");
+    if (!fault->kind) {
+        workflow_warn(r->problem,
+                      "initial_refused: the time limit came before it had been "
+                      "checked; the search began without it");
+        return;
+    }
     if (fault->resource != WORKFLOW_NONE) {
         on = " on ";
         resource = problem->in->snapshot->resources[fault->resource].id;
     }
-    return workflow_warn(
-        r->problem, r->err,
-        "initial_refused: task '%.80s'%s%.80s: %s; the search began without it",
-        problem->tasks[fault->task]->id, on, resource, fault->kind);
+    workflow_warn(r->problem,
+                  "initial_refused: task '%.80s'%s%.80s: %s; the search began without it",
+                  problem->tasks[fault->task]->id, on, resource, fault->kind);
 }
 
 enum error_code workflow_initial_read(struct workflow_problem *problem, struct arena *a,
@@ -273,16 +271,18 @@ enum error_code workflow_initial_read(struct workflow_problem *problem, struct a
                             &r.rows, a, err));
     for (size_t k = 0; k < r.rows.run_count; k++)
         untimed += isnan(r.rows.runs[k].start_s) ? 1 : 0;
-    TRY(warn_of_rows(&r, untimed));
+    warn_of_rows(&r, untimed);
     TRY(workflow_plan_make(problem, r.plan, a));
     find_no_slot(&r, &fault);
     if (!fault.kind)
         find_missing(&r, &fault);
     if (!fault.kind && !r.clock.spent)
         TRY(untimed ? place_in_order(&r, &fault) : take_as_given(&r, &fault));
-    if (fault.kind || r.clock.spent)
-        return refuse(&r, &fault);
-    TRY(compact(&r, err));
+    if (fault.kind || r.clock.spent) {
+        refuse(&r, &fault);
+        return OK;
+    }
+    TRY(compact(&r));
     problem->initial = r.plan;
     return OK;
 }

@@ -1,5 +1,6 @@
 /* workflow/list.c - what the list schedulers share: ranks, a queue, the best place. */
 #include "algorithms/workflow/list.h"
+#include "models/base/heap.h"
 
 /* ---- ranks ---- */
 
@@ -54,43 +55,16 @@ void workflow_ranks(const struct workflow_problem *problem, double **up, double 
     rank_down(problem, *down);
 }
 
-/* ---- queue: a binary heap ---- */
+/* ---- queue ---- */
 
-static bool before(const struct workflow_queue *q, size_t a, size_t b)
+static bool before(const struct workflow_queue *q, const size_t *a, const size_t *b)
 {
-    if (q->priority[a] != q->priority[b])
-        return q->priority[a] > q->priority[b];
-    return a < b;
+    if (q->priority[*a] != q->priority[*b])
+        return q->priority[*a] > q->priority[*b];
+    return *a < *b;
 }
 
-static void add(struct workflow_queue *q, size_t task)
-{
-    size_t at = q->count++;
-
-    while (at > 0 && before(q, task, q->heap[(at - 1) / 2])) {
-        q->heap[at] = q->heap[(at - 1) / 2];
-        at = (at - 1) / 2;
-    }
-    q->heap[at] = task;
-}
-
-static size_t take(struct workflow_queue *q)
-{
-    size_t first = q->heap[0], last = q->heap[--q->count], at = 0;
-
-    for (;;) {
-        size_t child = 2 * at + 1;
-
-        if (child + 1 < q->count && before(q, q->heap[child + 1], q->heap[child]))
-            child++;
-        if (child >= q->count || !before(q, q->heap[child], last))
-            break;
-        q->heap[at] = q->heap[child];
-        at = child;
-    }
-    q->heap[at] = last;
-    return first;
-}
+HEAP_IN(tasks, size_t, struct workflow_queue, before)
 
 void workflow_queue_make(const struct workflow_problem *problem, const double *priority,
                          struct workflow_queue *queue, struct arena *a)
@@ -105,7 +79,7 @@ void workflow_queue_make(const struct workflow_problem *problem, const double *p
         for (size_t e = problem->parent_first[i]; e < problem->parent_first[i + 1]; e++)
             q.waits_for[i] += workflow_is_open(problem, problem->edges[e].parent);
         if (q.waits_for[i] == 0)
-            add(&q, i);
+            tasks_push(&q, q.heap, &q.count, i);
     }
     *queue = q;
 }
@@ -117,12 +91,12 @@ size_t workflow_queue_pop(struct workflow_queue *queue)
 
     if (queue->count == 0)
         return WORKFLOW_NONE;
-    task = take(queue);
+    task = tasks_pop(queue, queue->heap, &queue->count);
     for (size_t c = problem->child_first[task]; c < problem->child_first[task + 1]; c++) {
         size_t child = problem->edges[problem->child_edge[c]].child;
 
         if (workflow_is_open(problem, child) && --queue->waits_for[child] == 0)
-            add(queue, child);
+            tasks_push(queue, queue->heap, &queue->count, child);
     }
     return task;
 }

@@ -5,6 +5,7 @@
  * would end later than the plan that it was made from.
  */
 #include "algorithms/workflow/order.h"
+#include "models/base/heap.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -40,36 +41,7 @@ static bool comes_before(const struct ready *x, const struct ready *y)
     return x->position < y->position;
 }
 
-static void push(struct ready_heap *heap, struct ready r)
-{
-    size_t at = heap->count++;
-
-    while (at > 0 && comes_before(&r, &heap->list[(at - 1) / 2])) {
-        heap->list[at] = heap->list[(at - 1) / 2];
-        at = (at - 1) / 2;
-    }
-    heap->list[at] = r;
-}
-
-static size_t pop(struct ready_heap *heap)
-{
-    size_t first = heap->list[0].task, at = 0;
-    struct ready last = heap->list[--heap->count];
-
-    for (;;) {
-        size_t child = 2 * at + 1;
-
-        if (child + 1 < heap->count &&
-            comes_before(&heap->list[child + 1], &heap->list[child]))
-            child++;
-        if (child >= heap->count || !comes_before(&heap->list[child], &last))
-            break;
-        heap->list[at] = heap->list[child];
-        at = child;
-    }
-    heap->list[at] = last;
-    return first;
-}
+HEAP(ready, struct ready, comes_before)
 
 static bool takes_part(const struct workflow_problem *problem,
                        const struct workflow_plan *plan, size_t task)
@@ -91,7 +63,7 @@ static void list_in_order(const struct workflow_problem *problem,
     size_t count = 0;
 
     while (heap->count) {
-        size_t task = pop(heap);
+        size_t task = ready_pop(heap->list, &heap->count).task;
 
         order->task[count++] = task;
         for (size_t c = problem->child_first[task]; c < problem->child_first[task + 1];
@@ -99,23 +71,20 @@ static void list_in_order(const struct workflow_problem *problem,
             size_t child = problem->edges[problem->child_edge[c]].child;
 
             if (takes_part(problem, plan, child) && --waits_for[child] == 0)
-                push(heap, ready_of(problem, plan, child));
+                ready_push(heap->list, &heap->count, ready_of(problem, plan, child));
         }
     }
     for (; count < problem->open_count; count++)
         order->task[count] = WORKFLOW_NONE;
 }
 
-enum error_code workflow_order_of_plan(const struct workflow_problem *problem,
-                                       const struct workflow_plan *plan,
-                                       struct workflow_order *order, struct arena *a,
-                                       struct error *err)
+void workflow_order_of_plan(const struct workflow_problem *problem,
+                            const struct workflow_plan *plan,
+                            struct workflow_order *order, struct arena *a)
 {
     struct ready_heap heap = {NEW(a, struct ready, problem->open_count), 0};
     size_t *waits_for = NEW(a, size_t, problem->task_count);
 
-    if (!heap.list || !waits_for)
-        return fail_memory(err);
     memcpy(order->processor, plan->processor,
            problem->task_count * sizeof(*order->processor));
     for (size_t i = 0; i < problem->task_count; i++) {
@@ -124,10 +93,9 @@ enum error_code workflow_order_of_plan(const struct workflow_problem *problem,
         for (size_t e = problem->parent_first[i]; e < problem->parent_first[i + 1]; e++)
             waits_for[i] += takes_part(problem, plan, problem->edges[e].parent);
         if (waits_for[i] == 0)
-            push(&heap, ready_of(problem, plan, i));
+            ready_push(heap.list, &heap.count, ready_of(problem, plan, i));
     }
     list_in_order(problem, plan, &heap, waits_for, order);
-    return OK;
 }
 
 /* ---- times ---- */

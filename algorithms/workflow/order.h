@@ -48,10 +48,9 @@ void workflow_order_make(const struct workflow_problem *problem,
 
 /* The plan's open tasks by (start, finish, place in the topological order), parents
  * first whatever rounding did to the plan's times. O(tasks log tasks + edges). */
-enum error_code workflow_order_of_plan(const struct workflow_problem *problem,
-                                       const struct workflow_plan *plan,
-                                       struct workflow_order *order, struct arena *a,
-                                       struct error *err);
+void workflow_order_of_plan(const struct workflow_problem *problem,
+                            const struct workflow_plan *plan,
+                            struct workflow_order *order, struct arena *a);
 
 /* The order's times into start_s and finish_s ([task_count] each; free_s is work space,
  * [processor_count]); returns its makespan, at least begun_s. O(tasks + edges). */

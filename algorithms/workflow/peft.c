@@ -81,14 +81,15 @@ enum error_code workflow_peft(const struct workflow_problem *problem, const doub
     size_t n = problem->task_count, processors = problem->processor_count;
     double *priority = NEW(a, double, n);
     double *cost_s = NEW(a, double, processors);
-    double *oct_s =
-        processors && n > SIZE_MAX / processors ? NULL : NEW(a, double, n *processors);
+    double *oct_s;
     struct workflow_queue queue;
     size_t task;
 
+    (void)err;
     (void)param;
-    if (!priority || !cost_s || !oct_s)
-        return fail_memory(err);
+    if (processors && n > SIZE_MAX / processors)
+        arena_leave(a);
+    oct_s = NEW(a, double, n *processors);
     for (size_t k = n; k-- > 0;) {
         size_t i = problem->topological[k];
 

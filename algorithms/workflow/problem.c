@@ -14,8 +14,7 @@
 
 enum { WARNINGS_MAX = 64 };
 
-enum error_code workflow_warn(struct workflow_problem *problem, struct error *err,
-                              const char *format, ...)
+void workflow_warn(struct workflow_problem *problem, const char *format, ...)
 {
     va_list args;
 
@@ -25,14 +24,13 @@ enum error_code workflow_warn(struct workflow_problem *problem, struct error *er
     if (problem->warning_count == WARNINGS_MAX) {
         problem->warnings[WARNINGS_MAX - 1] = arena_printf(
             problem->arena, "and %zu more warnings", problem->warned - WARNINGS_MAX + 1);
-        return problem->warnings[WARNINGS_MAX - 1] ? OK : fail_memory(err);
+        return;
     }
     va_start(args, format);
     problem->warnings[problem->warning_count] =
         arena_vprintf(problem->arena, format, args);
     va_end(args);
     problem->warning_count++;
-    return OK;
 }
 
 /* ---- times ---- */
@@ -210,7 +208,7 @@ static void read_releases(struct workflow_problem *problem)
     problem->release_s = release_s;
 }
 
-enum error_code workflow_report_ends(struct workflow_problem *problem, struct error *err)
+void workflow_report_ends(struct workflow_problem *problem)
 {
     const struct workflow_in *in = problem->in;
     size_t task = 0;
@@ -225,13 +223,11 @@ enum error_code workflow_report_ends(struct workflow_problem *problem, struct er
         }
         if (roots <= 1 && ends <= 1)
             continue;
-        TRY(workflow_warn(
-            problem, err,
-            "several_ends: %s%.60s%s has %zu entry task%s and %zu exit task%s",
-            id ? "workflow '" : "the workflow", id ? id : "", id ? "'" : "", roots,
-            roots == 1 ? "" : "s", ends, ends == 1 ? "" : "s"));
+        workflow_warn(problem,
+                      "several_ends: %s%.60s%s has %zu entry task%s and %zu exit task%s",
+                      id ? "workflow '" : "the workflow", id ? id : "", id ? "'" : "",
+                      roots, roots == 1 ? "" : "s", ends, ends == 1 ? "" : "s");
     }
-    return OK;
 }
 
 enum error_code workflow_problem_make(const struct workflow_in *in, bool slots,
@@ -248,12 +244,12 @@ enum error_code workflow_problem_make(const struct workflow_in *in, bool slots,
     if (err->item_count > mistakes)
         return ERR_INVALID;
     TRY(workflow_guess_run_times(p, err));
-    TRY(workflow_read_links(p, err));
+    workflow_read_links(p);
     read_releases(p);
     TRY(workflow_read_processors(p, slots, err));
     mean_times(p);
     workflow_mean_links(p);
-    TRY(workflow_report_ends(p, err));
+    workflow_report_ends(p);
     *problem = p;
     return OK;
 }

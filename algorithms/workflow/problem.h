@@ -139,9 +139,8 @@ static inline bool workflow_is_open(const struct workflow_problem *problem, size
 }
 
 /* Adds a line for people to the answer; the first 63 are kept, then a count. */
-enum error_code workflow_warn(struct workflow_problem *problem, struct error *err,
-                              const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+void workflow_warn(struct workflow_problem *problem, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
 /* ---- plans ---- */
 
@@ -227,8 +226,7 @@ double workflow_plan_makespan_s(const struct workflow_problem *problem,
 /* No schedule of the problem ends before (workflows.md 8.1, and better: ours). What the
  * budget leaves no time for counts nothing. */
 enum error_code workflow_bound_make(const struct workflow_problem *problem,
-                                    struct workflow_bound *bound, struct arena *a,
-                                    struct error *err);
+                                    struct workflow_bound *bound, struct arena *a);
 
 /* ---- answer.c ---- */
 

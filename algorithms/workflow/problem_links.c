@@ -241,7 +241,7 @@ static bool moves_bytes(const struct workflow_problem *problem)
     return false;
 }
 
-enum error_code workflow_read_links(struct workflow_problem *problem, struct error *err)
+void workflow_read_links(struct workflow_problem *problem)
 {
     struct site_reader r;
 
@@ -252,10 +252,9 @@ enum error_code workflow_read_links(struct workflow_problem *problem, struct err
     make_dense(problem);
     time_files(problem);
     if (problem->parts->no_network && moves_bytes(problem))
-        TRY(workflow_warn(problem, err,
-                          "there are data to move but no snapshot.network: moving them "
-                          "takes no time"));
-    return OK;
+        workflow_warn(problem,
+                      "there are data to move but no snapshot.network: moving them "
+                      "takes no time");
 }
 
 /* ---- means ---- */

@@ -81,7 +81,7 @@ void workflow_read_edges(struct workflow_problem *problem, struct error *err);
 
 /* ---- problem_links.c ---- */
 
-enum error_code workflow_read_links(struct workflow_problem *problem, struct error *err);
+void workflow_read_links(struct workflow_problem *problem);
 
 /* Time to move bytes between two sites, in s. Nothing to move: 0. */
 double workflow_link_s(const struct workflow_problem *problem, double bytes, size_t from,
@@ -97,7 +97,7 @@ void workflow_mean_links(struct workflow_problem *problem);
 
 /* Several entry or exit tasks are fine, but worth a word (workflows.md 3.1): a warning
  * for each workflow that has them; needs edges. */
-enum error_code workflow_report_ends(struct workflow_problem *problem, struct error *err);
+void workflow_report_ends(struct workflow_problem *problem);
 
 /* ---- problem_processors.c ---- */
 

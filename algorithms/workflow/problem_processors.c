@@ -127,9 +127,9 @@ static enum error_code fix_tasks(struct reader *r)
         lost = lost || (running && !runs(r, i));
     }
     if (lost)
-        TRY(workflow_warn(problem, r->err,
-                          "tasks that run on a failed resource are scheduled again, from "
-                          "their checkpoints"));
+        workflow_warn(problem,
+                      "tasks that run on a failed resource are scheduled again, from "
+                      "their checkpoints");
     return OK;
 }
 

@@ -147,20 +147,20 @@ static void close_windows(struct wf_request *rq, bool *closed)
         }
 }
 
-static enum error_code warn_full(struct wf_request *rq, size_t resource)
+static void warn_full(struct wf_request *rq, size_t resource)
 {
     const struct resource *r = &rq->in->snapshot->resources[resource];
     size_t jobs = wf_job_count(rq, resource), slots = resource_slots(r);
 
     if (jobs <= slots)
-        return OK;
-    return workflow_warn(&rq->problem, rq->err,
-                         "resource '%.60s' has %zu tasks and %zu slots: they stay, "
-                         "nothing is added",
-                         r->id, jobs, slots);
+        return;
+    workflow_warn(&rq->problem,
+                  "resource '%.60s' has %zu tasks and %zu slots: they stay, "
+                  "nothing is added",
+                  r->id, jobs, slots);
 }
 
-static enum error_code number_resources(struct wf_request *rq)
+static void number_resources(struct wf_request *rq)
 {
     const struct snapshot *s = rq->in->snapshot;
     bool *closed = NEW(rq->arena, bool, s->resource_count);
@@ -179,14 +179,13 @@ static enum error_code number_resources(struct wf_request *rq)
             .usable = !s->resources[c].failed && !stale && !closed[c],
             .own_slots = !wf_shares(&s->resources[c]),
         };
-        TRY(warn_full(rq, c));
+        warn_full(rq, c);
     }
     if (rq->stale_count > 0)
-        TRY(workflow_warn(&rq->problem, rq->err,
-                          "%zu resources were observed more than max_age_s ago: they "
-                          "get no task",
-                          (size_t)rq->stale_count));
-    return OK;
+        workflow_warn(&rq->problem,
+                      "%zu resources were observed more than max_age_s ago: they "
+                      "get no task",
+                      (size_t)rq->stale_count);
 }
 
 /* ---- tasks ---- */
@@ -246,7 +245,7 @@ static void number_task(struct wf_request *rq, size_t task, bool *lost, bool *ma
     *matrix |= t->etc_count > 0;
 }
 
-static enum error_code number_tasks(struct wf_request *rq)
+static void number_tasks(struct wf_request *rq)
 {
     size_t count = rq->problem.task_count;
     bool lost = false, matrix = false;
@@ -256,13 +255,12 @@ static enum error_code number_tasks(struct wf_request *rq)
     for (size_t i = 0; i < count; i++)
         number_task(rq, i, &lost, &matrix);
     if (lost)
-        TRY(workflow_warn(&rq->problem, rq->err,
-                          "tasks that run on a failed resource are started again, from "
-                          "their checkpoints"));
+        workflow_warn(&rq->problem,
+                      "tasks that run on a failed resource are started again, from "
+                      "their checkpoints");
     if (matrix)
-        TRY(workflow_warn(&rq->problem, rq->err,
-                          "a round counts in reference seconds: etc_s is not used"));
-    return OK;
+        workflow_warn(&rq->problem,
+                      "a round counts in reference seconds: etc_s is not used");
 }
 
 /* ---- order and sets ---- */
@@ -329,7 +327,7 @@ static void make_sets(struct wf_request *rq)
 
 /* ---- what is not used ---- */
 
-static enum error_code warn_unused(struct wf_request *rq)
+static void warn_unused(struct wf_request *rq)
 {
     const struct workflow_in *in = rq->in;
     size_t ends = 0, later = 0, unknown = 0;
@@ -343,31 +341,29 @@ static enum error_code warn_unused(struct wf_request *rq)
     for (size_t k = 0; k < in->window_count; k++)
         later += in->windows[k].from_s > 0 || in->windows[k].to_s > 0;
     if (ends > 0)
-        TRY(workflow_warn(&rq->problem, rq->err,
-                          "finish_s of %zu running task%s not used: a round counts on "
-                          "progress and estimates",
-                          ends, ends == 1 ? "" : "s"));
+        workflow_warn(&rq->problem,
+                      "finish_s of %zu running task%s not used: a round counts on "
+                      "progress and estimates",
+                      ends, ends == 1 ? "" : "s");
     if (later > 0)
-        TRY(workflow_warn(&rq->problem, rq->err,
-                          "/availability: %zu window%s begin or end later, which a round "
-                          "does not look at",
-                          later, later == 1 ? "" : "s"));
+        workflow_warn(&rq->problem,
+                      "/availability: %zu window%s begin or end later, which a round "
+                      "does not look at",
+                      later, later == 1 ? "" : "s");
     if (unknown > 0)
-        TRY(workflow_warn(
-            &rq->problem, rq->err,
-            "%zu ready task%s no run time: each starts on a random resource", unknown,
-            unknown == 1 ? " has" : "s have"));
-    return OK;
+        workflow_warn(&rq->problem,
+                      "%zu ready task%s no run time: each starts on a random resource",
+                      unknown, unknown == 1 ? " has" : "s have");
 }
 
 /* ---- the round ---- */
 
 static enum error_code number(struct wf_request *rq)
 {
-    TRY(workflow_read_links(&rq->problem, rq->err));
+    workflow_read_links(&rq->problem);
     number_processors(rq);
-    TRY(number_tasks(rq));
-    TRY(number_resources(rq));
+    number_tasks(rq);
+    number_resources(rq);
     rq->plain.tasks = rq->tasks;
     rq->plain.task_count = rq->problem.task_count;
     rq->plain.resources = rq->resources;
@@ -383,9 +379,9 @@ static enum error_code number(struct wf_request *rq)
     rank_workflows(rq);
     make_sets(rq);
     TRY(wf_estimate_tasks(rq));
-    TRY(warn_unused(rq));
-    return workflow_report_ends(&rq->problem,
-                                rq->err); /* what matters more comes first */
+    warn_unused(rq);
+    workflow_report_ends(&rq->problem);
+    return OK; /* what matters more comes first */
 }
 
 enum error_code workflow_round(const struct workflow_in *in, const struct policy *policy,
@@ -408,7 +404,7 @@ enum error_code workflow_round(const struct workflow_in *in, const struct policy
     plan.carry_all = true;
     wf_note_before(rq, &plan, &before);
     TRY(wf_decide(&plan, policy, steps));
-    TRY(wf_answer(rq, &plan, &before, steps, &answer));
+    wf_answer(rq, &plan, &before, steps, &answer);
     *out = answer;
     return OK;
 }

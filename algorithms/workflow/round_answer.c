@@ -115,7 +115,7 @@ static struct workflow_action action_of(const struct answer *w,
     };
 }
 
-static enum error_code list_moves(struct answer *w)
+static void list_moves(struct answer *w)
 {
     const struct workflow_plain_out *found = w->plan->out;
     struct workflow_action *moves =
@@ -129,8 +129,6 @@ static enum error_code list_moves(struct answer *w)
             mover = found->moves[k].task;
         moves[k] = action_of(w, &found->moves[k], mover);
         moves[k].seq = k + 1;
-        if (!moves[k].parent_set || !moves[k].reason)
-            return fail_memory(w->err);
         w->out->objective.transfer_bytes += moves[k].transfer_bytes;
         if (moves[k].action == WORKFLOW_POSTPONE)
             postponed[w->out->postponed_count++] = moves[k];
@@ -138,7 +136,6 @@ static enum error_code list_moves(struct answer *w)
     w->out->reschedules = moves;
     w->out->reschedule_count = found->move_count;
     w->out->postponed = postponed;
-    return OK;
 }
 
 static void list_skips(struct answer *w)
@@ -179,7 +176,7 @@ static void list_starts(struct answer *w)
 }
 
 /* Tasks of a set are of one workflow. */
-static enum error_code list_carry(struct answer *w)
+static void list_carry(struct answer *w)
 {
     const struct workflow_plain_out *found = w->plan->out;
     size_t tasks = found->carry_count ? found->carry_first[found->carry_count] : 0;
@@ -194,12 +191,9 @@ static enum error_code list_carry(struct answer *w)
             .task_ids = names_of(w, found->carry + first, count),
             .task_count = count,
         };
-        if (!list[k].task_ids)
-            return fail_memory(w->err);
     }
     w->out->carry_over = list;
     w->out->carry_count = found->carry_count;
-    return OK;
 }
 
 static struct workflow_unplaced reason_against(const struct answer *w)
@@ -264,7 +258,7 @@ static const char *state_of(const struct answer *w, const struct workflow_plain_
     return done + running == s->member_count ? "running" : "waiting";
 }
 
-static enum error_code list_sets(struct answer *w)
+static void list_sets(struct answer *w)
 {
     const struct workflow_plain *plain = w->plan->in;
     struct workflow_set *list = NEW(w->arena, struct workflow_set, plain->set_count);
@@ -282,12 +276,9 @@ static enum error_code list_sets(struct answer *w)
             .max_remaining_before_s = w->before->set_max_s[p],
             .max_remaining_after_s = set_longest_s(w->plan, p),
         };
-        if (!list[p].members || !list[p].children)
-            return fail_memory(w->err);
     }
     w->out->parent_sets = list;
     w->out->set_count = plain->set_count;
-    return OK;
 }
 
 static void list_estimates(struct answer *w)
@@ -315,7 +306,7 @@ static void rate(struct answer *w)
 }
 
 /* What there was no time for. */
-static enum error_code warn_of_time(struct wf_request *rq, const struct answer *w)
+static void warn_of_time(struct wf_request *rq, const struct answer *w)
 {
     const struct workflow_plain_out *found = w->plan->out;
     const struct budget *budget = w->plan->in->budget;
@@ -324,15 +315,14 @@ static enum error_code warn_of_time(struct wf_request *rq, const struct answer *
     for (size_t k = 0; k < found->start_count; k++)
         in_turn += found->starts[k].how == WF_HOW_IN_TURN;
     if (in_turn > 0)
-        TRY(workflow_warn(&rq->problem, rq->err,
-                          "cut_to_round_robin: the time limit ended %s; %zu task%s given "
-                          "to resources with room in turn",
-                          rq->policy->name, in_turn, in_turn == 1 ? " was" : "s were"));
+        workflow_warn(&rq->problem,
+                      "cut_to_round_robin: the time limit ended %s; %zu task%s given "
+                      "to resources with room in turn",
+                      rq->policy->name, in_turn, in_turn == 1 ? " was" : "s were");
     if (budget && budget->spent)
-        TRY(workflow_warn(&rq->problem, rq->err,
-                          "bound_skipped: the time limit came before lower_bound_s was "
-                          "computed for all tasks; it holds"));
-    return OK;
+        workflow_warn(&rq->problem,
+                      "bound_skipped: the time limit came before lower_bound_s was "
+                      "computed for all tasks; it holds");
 }
 
 static void set_status(struct answer *w, enum workflow_round_steps steps)
@@ -346,9 +336,9 @@ static void set_status(struct answer *w, enum workflow_round_steps steps)
         w->out->status = DECISION_CUT;
 }
 
-enum error_code wf_answer(struct wf_request *rq, const struct wf_plan *plan,
-                          const struct wf_before *before, enum workflow_round_steps steps,
-                          struct workflow_round_out *out)
+void wf_answer(struct wf_request *rq, const struct wf_plan *plan,
+               const struct wf_before *before, enum workflow_round_steps steps,
+               struct workflow_round_out *out)
 {
     struct answer w = {.rq = rq,
                        .plan = plan,
@@ -360,20 +350,19 @@ enum error_code wf_answer(struct wf_request *rq, const struct wf_plan *plan,
 
     for (size_t i = 0; i < rq->plain.task_count; i++)
         w.ids[i] = rq->problem.tasks[i]->id;
-    TRY(list_moves(&w));
+    list_moves(&w);
     list_skips(&w);
     list_starts(&w);
-    TRY(list_carry(&w));
+    list_carry(&w);
     if ((steps & WORKFLOW_STEP_START) != 0)
         list_unplaced(&w);
-    TRY(list_sets(&w));
+    list_sets(&w);
     list_estimates(&w);
     rate(&w);
     set_status(&w, steps);
-    TRY(warn_of_time(rq, &w));
+    warn_of_time(rq, &w);
     out->algorithm = rq->policy->name;
     out->stale_resources = rq->stale_count;
     out->warnings = rq->problem.warnings;
     out->warning_count = rq->problem.warning_count;
-    return OK;
 }

@@ -19,6 +19,7 @@
  * (the source divides the available ones).
  */
 #include "algorithms/workflow/round_plan.h"
+#include "models/base/heap.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -92,33 +93,13 @@ static bool lot_before(const struct wf_lot *l, const struct wf_lot *r)
     return l->resource < r->resource;
 }
 
-static void sift_down(struct wf_groups *g, size_t at)
-{
-    struct wf_lot lot = g->lots[at];
-
-    for (;;) {
-        size_t child = 2 * at + 1;
-
-        if (child >= g->lot_count)
-            break;
-        if (child + 1 < g->lot_count && lot_before(&g->lots[child + 1], &g->lots[child]))
-            child++;
-        if (!lot_before(&g->lots[child], &lot))
-            break;
-        g->lots[at] = g->lots[child];
-        at = child;
-    }
-    g->lots[at] = lot;
-}
+HEAP(lots, struct wf_lot, lot_before)
 
 bool wf_lots_pop(struct wf_groups *groups, struct wf_lot *lot)
 {
     if (groups->lot_count == 0)
         return false;
-    *lot = groups->lots[0];
-    groups->lots[0] = groups->lots[--groups->lot_count];
-    if (groups->lot_count > 0)
-        sift_down(groups, 0);
+    *lot = lots_pop(groups->lots, &groups->lot_count);
     return true;
 }
 
@@ -237,6 +218,5 @@ void wf_lots_fill(struct wf_plan *plan, struct wf_groups *groups,
     for (size_t group = 0; group < groups->count; group++)
         if (q->longest || group != own)
             fill_group(plan, groups, q, group, &used);
-    for (size_t at = groups->lot_count / 2; at-- > 0;)
-        sift_down(groups, at);
+    lots_heapify(groups->lots, groups->lot_count);
 }

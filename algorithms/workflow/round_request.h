@@ -49,8 +49,8 @@ struct wf_before {
 void wf_note_before(const struct wf_request *rq, const struct wf_plan *plan,
                     struct wf_before *before);
 
-enum error_code wf_answer(struct wf_request *rq, const struct wf_plan *plan,
-                          const struct wf_before *before, enum workflow_round_steps steps,
-                          struct workflow_round_out *out);
+void wf_answer(struct wf_request *rq, const struct wf_plan *plan,
+               const struct wf_before *before, enum workflow_round_steps steps,
+               struct workflow_round_out *out);
 
 #endif

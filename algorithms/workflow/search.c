@@ -140,15 +140,14 @@ static bool affordable(const struct workflow_searching *s, size_t k, double firs
 }
 
 /* The list plan, or the request's if that is better, as an order into s->best. */
-static enum error_code start_from(struct workflow_searching *s, struct error *err)
+static void start_from(struct workflow_searching *s)
 {
     const struct workflow_plan *from = &s->listed, *given = s->problem->initial;
 
     if (given && is_better(s->problem, given, from))
         from = given;
-    TRY(workflow_order_of_plan(s->problem, from, &s->best, s->arena, err));
+    workflow_order_of_plan(s->problem, from, &s->best, s->arena);
     s->best.makespan_s = workflow_plan_makespan_s(s->problem, from);
-    return OK;
 }
 
 /* The best of the list plans, or with `wanted` above 0 that one's, into s->listed, and as
@@ -178,7 +177,8 @@ static enum error_code start(struct workflow_searching *s, double wanted,
     for (size_t i = 0; i < s->problem->task_count; i++)
         if (!workflow_is_open(s->problem, i) && s->problem->fixed_finish_s[i] < HUGE_VAL)
             s->begun_s = fmax(s->begun_s, s->problem->fixed_finish_s[i]);
-    return start_from(s, err);
+    start_from(s);
+    return OK;
 }
 
 /* ---- */
@@ -197,7 +197,7 @@ static void run_parts(struct workflow_searching *s, enum bound_effort effort)
 
 /* What was kept back of the time goes into bounds; no step follows. */
 static enum error_code close_bounds(struct workflow_searching *s,
-                                    struct workflow_plan *plan, struct error *err)
+                                    struct workflow_plan *plan)
 {
     struct workflow_clock clock =
         workflow_clock_make(s->problem->in->budget, 1 - answer_share(s->problem));
@@ -206,7 +206,7 @@ static enum error_code close_bounds(struct workflow_searching *s,
     if (!workflow_tick(&clock, 0))
         return OK; /* as late as that the little that it looks at would add nothing */
     TRY(workflow_bound_parts(s->problem, EFFORT_FULL, &clock, &bound, &s->heads, &s->area,
-                             s->arena, err));
+                             s->arena));
     bound.path_s = fmax(bound.path_s, plan->bound.path_s);
     bound.work_s = fmax(bound.work_s, plan->bound.work_s);
     bound.critical_path_s = fmax(bound.critical_path_s, plan->bound.critical_path_s);
@@ -256,7 +256,7 @@ enum error_code workflow_search(const struct workflow_problem *problem,
     s.steps_most = steps_allowed(problem, param[SEARCH_MAX_STEPS]);
     TRY(start(&s, param[SEARCH_START], plan, err));
     TRY(workflow_bound_parts(problem, effort, &s.clock, &plan->bound, &s.heads, &s.area,
-                             a, err));
+                             a));
     plan->bounded = true;
     plan->bound_effort = bound_effort_names[effort];
     s.bound_s = plan->bound.lower_bound_s;
@@ -265,7 +265,7 @@ enum error_code workflow_search(const struct workflow_problem *problem,
     if (!s.spent && !(budget && budget->no_steps) && !workflow_search_done(&s))
         run_parts(&s, effort);
     if (closes)
-        TRY(close_bounds(&s, plan, err));
+        TRY(close_bounds(&s, plan));
     TRY(workflow_order_plan(problem, &s.best, s.begun_s, plan, a));
     report(&s, plan);
     return OK;

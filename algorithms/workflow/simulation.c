@@ -13,12 +13,6 @@
 
 #include <math.h>
 
-void wsim_fail_memory(struct wsim *s)
-{
-    if (!s->failed)
-        s->failed = fail_memory(s->err);
-}
-
 /* ---- beginning ---- */
 
 /* What the scheduler is told of the network: inside a site two links, else three. */
@@ -143,8 +137,6 @@ static void play(struct wsim *s)
         }
         s->out.event_count++;
         play_event(s, &e);
-        if (s->kernel.full)
-            wsim_fail_memory(s);
     }
 }
 

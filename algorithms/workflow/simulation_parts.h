@@ -3,7 +3,7 @@
  * simulation.c plays the events, simulation_hosts.c has resources and their shares,
  * simulation_tasks.c the life of a task, simulation_transfers.c the network,
  * simulation_reports.c what tasks say of their progress, simulation_rounds.c the
- * scheduler. Who finds that memory is used up notes it in wsim.failed.
+ * scheduler. Who finds an error notes it in wsim.failed.
  */
 #ifndef GRIDPLAN_WORKFLOW_SIMULATION_PARTS_H
 #define GRIDPLAN_WORKFLOW_SIMULATION_PARTS_H
@@ -148,8 +148,6 @@ static inline double wsim_now_s(const struct wsim *s)
 {
     return 1e-3 * (double)s->kernel.now_ms;
 }
-
-void wsim_fail_memory(struct wsim *s);
 
 /* ---- simulation_hosts.c ---- */
 

@@ -27,10 +27,6 @@ static void keep_point(struct wsim *s, struct wsim_task *t, double elapsed_s)
         return;
     if (!n->points)
         n->points = NEW(s->a, struct progress_point, most + 1);
-    if (!n->points) {
-        wsim_fail_memory(s);
-        return;
-    }
     n->points[n->point_count++] =
         (struct progress_point){elapsed_s, n->reported_ref_s, n->estimate_ref_s};
     n->point_count = progress_thin(n->points, n->point_count, most);

@@ -208,10 +208,6 @@ static void keep_carry(struct wsim *s, const struct round *r,
         s->carry_first = NEW(s->a, size_t, s->carry_size + 1);
     }
     s->carry_count = 0;
-    if (!s->carry || !s->carry_first) {
-        wsim_fail_memory(s);
-        return;
-    }
     for (size_t i = 0; i < tasks; i++)
         s->carry[i] = r->tasks[out->carry[i]];
     for (size_t i = 0; out->carry_count && i <= out->carry_count; i++)

@@ -29,10 +29,6 @@ static void attach(struct wsim *s, struct wsim_task *t, struct wsim_link *link)
         struct wsim_task **flows =
             GROW(s->a, link->flows, struct wsim_task *, link->flow_count, size);
 
-        if (!flows) {
-            wsim_fail_memory(s);
-            return;
-        }
         link->flows = flows;
         link->flow_size = size;
     }
@@ -53,7 +49,7 @@ static void detach(struct wsim_task *t, size_t e)
 
 /* ---- shares ---- */
 
-static bool grow_found(struct wsim *s)
+static void grow_found(struct wsim *s)
 {
     size_t size = 2 * s->found_size + 64;
 
@@ -62,20 +58,14 @@ static bool grow_found(struct wsim *s)
     s->found_flows = NEW(s->a, struct network_flow, size);
     s->found_left = NEW(s->a, double, size);
     s->found_weight = NEW(s->a, double, size);
-    if (!s->found || !s->found_links || !s->found_flows || !s->found_left ||
-        !s->found_weight) {
-        wsim_fail_memory(s);
-        return false;
-    }
     s->found_size = size;
-    return true;
 }
 
 /* Room for two links and a flow more. */
-static bool has_room(struct wsim *s)
+static void make_room(struct wsim *s)
 {
-    return (s->found_link_count + 2 < s->found_size && s->found_count < s->found_size) ||
-           grow_found(s);
+    if (s->found_link_count + 2 >= s->found_size || s->found_count >= s->found_size)
+        grow_found(s);
 }
 
 static void find_link(struct wsim *s, struct wsim_link *link)
@@ -92,15 +82,15 @@ static void find_component(struct wsim *s, struct wsim_link *link)
 {
     s->mark++;
     s->found_count = s->found_link_count = 0;
-    if (!has_room(s))
-        return;
+    make_room(s);
     find_link(s, link);
     for (size_t i = 0; i < s->found_link_count; i++) {
         for (size_t f = 0; f < s->found_links[i]->flow_count; f++) {
             struct wsim_task *t = s->found_links[i]->flows[f];
 
-            if (t->flow.mark == s->mark || !has_room(s))
+            if (t->flow.mark == s->mark)
                 continue;
+            make_room(s);
             t->flow.mark = s->mark;
             s->found[s->found_count++] = t;
             for (size_t e = 0; e < t->flow.link_count; e++)
@@ -127,8 +117,6 @@ static void set_rate(struct wsim *s, struct wsim_task *t, double rate_mbps)
 static void share_again(struct wsim *s, struct wsim_link *link)
 {
     find_component(s, link);
-    if (s->failed)
-        return;
     for (size_t i = 0; i < s->found_link_count; i++)
         s->found_left[i] = s->in->grid.lan_mbps;
     for (size_t i = 0; i < s->found_count; i++) {

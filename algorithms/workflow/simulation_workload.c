@@ -193,8 +193,8 @@ struct layers {
     size_t level_count, task_count;
 };
 
-static enum error_code draw_layers(const struct workflow_sim_workload *w, struct rng *r,
-                                   struct layers *out, struct arena *a, struct error *err)
+static void draw_layers(const struct workflow_sim_workload *w, struct rng *r,
+                        struct layers *out, struct arena *a)
 {
     bool layered = w->shape == WORKFLOW_SIM_layered;
     size_t inner = w->parallelism, levels = layered ? w->levels - 2 : 1;
@@ -206,12 +206,9 @@ static enum error_code draw_layers(const struct workflow_sim_workload *w, struct
         inner = inner < levels ? levels : inner;
     }
     *out = (struct layers){NEW(a, size_t, levels + 3), levels + 2, inner + 2};
-    if (!out->first)
-        return fail_memory(err);
     for (size_t l = 0; l <= levels; l++)
         out->first[l + 1] = 1 + inner * l / levels;
     out->first[levels + 2] = inner + 2;
-    return OK;
 }
 
 /* One to three of the tasks of a level, ascending; returns how many. */
@@ -307,9 +304,8 @@ workflow_sim_task_draw(const struct workflow_sim_workload *workload, double nomi
     };
 }
 
-static enum error_code draw_job(const struct workflow_sim_workload *w, struct rng *r,
-                                struct workflow_sim_job *job, struct arena *a,
-                                struct error *err)
+static void draw_job(const struct workflow_sim_workload *w, struct rng *r,
+                     struct workflow_sim_job *job, struct arena *a)
 {
     struct workflow_sim_task *tasks;
     struct layers l;
@@ -317,14 +313,13 @@ static enum error_code draw_job(const struct workflow_sim_workload *w, struct rn
 
     if (w->sweep == WORKFLOW_SIM_parameter)
         of_workflow *= uniform(r, 1 - w->spread_ratio, 1 + w->spread_ratio);
-    TRY(draw_layers(w, r, &l, a, err));
+    draw_layers(w, r, &l, a);
     draw_edges(&l, r, job, a);
     tasks = NEW(a, struct workflow_sim_task, l.task_count);
     for (size_t t = 0; t < l.task_count; t++)
         tasks[t] = workflow_sim_task_draw(w, draw_length(w, of_workflow, r), r);
     job->tasks = tasks;
     job->task_count = l.task_count;
-    return OK;
 }
 
 enum error_code workflow_sim_workload_draw(const struct workflow_sim_workload *workload,
@@ -342,7 +337,7 @@ enum error_code workflow_sim_workload_draw(const struct workflow_sim_workload *w
     *jobs = NEW(a, struct workflow_sim_job, *count);
     for (size_t i = 0; i < *count; i++) {
         (*jobs)[i].arrival_s = at_s[i];
-        TRY(draw_job(workload, &r, &(*jobs)[i], a, err));
+        draw_job(workload, &r, &(*jobs)[i], a);
     }
     return OK;
 }

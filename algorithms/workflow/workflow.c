@@ -60,8 +60,7 @@ const struct policy workflow_policies[] = {
 };
 
 /* Where the answer has to say that less was planned than is there. */
-static enum error_code warn_of_slots(struct workflow_problem *problem, bool slots,
-                                     struct error *err)
+static void warn_of_slots(struct workflow_problem *problem, bool slots)
 {
     const struct snapshot *grid = problem->in->snapshot;
     size_t several = 0, shared = 0;
@@ -71,18 +70,20 @@ static enum error_code warn_of_slots(struct workflow_problem *problem, bool slot
         shared += resource_slots(&grid->resources[i]) > 1 &&
                   grid->resources[i].sharing == SHARING_EQUAL;
     }
-    if (several > 0 && !slots)
-        return workflow_warn(problem, err,
-                             "/snapshot/resources: %zu ha%s more than one slot, and one "
-                             "task at a time was planned on each: see the option slots",
-                             several, several == 1 ? "s" : "ve");
-    if (shared > 0 && slots)
-        return workflow_warn(problem, err,
-                             "/snapshot/resources: slots of %zu share its speed: each "
-                             "was planned with an equal part of it, also while others "
-                             "are idle",
-                             shared);
-    return OK;
+    if (several > 0 && !slots) {
+        workflow_warn(problem,
+                      "/snapshot/resources: %zu ha%s more than one slot, and one "
+                      "task at a time was planned on each: see the option slots",
+                      several, several == 1 ? "s" : "ve");
+        return;
+    }
+    if (shared > 0 && slots) {
+        workflow_warn(problem,
+                      "/snapshot/resources: slots of %zu share its speed: each "
+                      "was planned with an equal part of it, also while others "
+                      "are idle",
+                      shared);
+    }
 }
 
 /* When the input that is there last is sent; NAN: it is not moved, or none of a parent.
@@ -136,23 +137,20 @@ static void mark_rows(const struct workflow_problem *problem,
     out->schedule = rows;
 }
 
-static enum error_code add_moves(struct workflow_problem *problem,
-                                 const struct workflow_plan *plan, const double *values,
-                                 struct workflow_out *out, struct arena *a,
-                                 struct error *err)
+static void add_moves(struct workflow_problem *problem, const struct workflow_plan *plan,
+                      const double *values, struct workflow_out *out, struct arena *a,
+                      struct error *err)
 {
     const struct workflow_move_rules rules = {values[GAIN_MIN_S], values[GAIN_MIN_RATIO],
                                               values[RESTART_S]};
     bool cut = false;
 
     if ((int)values[MOVES] != MOVES_PAYING)
-        return OK;
+        return;
     workflow_find_moves(problem, plan, &rules, &out->reschedules, &out->reschedule_count,
                         &cut, a, err);
     if (cut)
-        TRY(workflow_warn(problem, err,
-                          "the time limit came before all moves were looked at"));
-    return OK;
+        workflow_warn(problem, "the time limit came before all moves were looked at");
 }
 
 /* The schedule to start from, which only searches can use. */
@@ -171,21 +169,19 @@ static enum error_code read_initial(const struct policy *policy,
 }
 
 /* What there was no time for. */
-static enum error_code warn_of_time(struct workflow_problem *problem,
-                                    const struct workflow_plan *plan,
-                                    const struct workflow_out *out, struct error *err)
+static void warn_of_time(struct workflow_problem *problem,
+                         const struct workflow_plan *plan, const struct workflow_out *out)
 {
     if (plan->in_turn_count > 0)
-        TRY(workflow_warn(problem, err,
-                          "cut_to_round_robin: the time limit ended %s; %zu task%s given "
-                          "to the resources that can run them in turn",
-                          plan->algorithm, plan->in_turn_count,
-                          plan->in_turn_count == 1 ? " was" : "s were"));
+        workflow_warn(problem,
+                      "cut_to_round_robin: the time limit ended %s; %zu task%s given "
+                      "to the resources that can run them in turn",
+                      plan->algorithm, plan->in_turn_count,
+                      plan->in_turn_count == 1 ? " was" : "s were");
     if (out->bound_skipped)
-        TRY(workflow_warn(problem, err,
-                          "bound_skipped: the time limit came before all bounds were "
-                          "computed; those that are given hold"));
-    return OK;
+        workflow_warn(problem,
+                      "bound_skipped: the time limit came before all bounds were "
+                      "computed; those that are given hold");
 }
 
 enum error_code workflow_decide(const struct workflow_in *in, const struct policy *policy,
@@ -207,14 +203,14 @@ enum error_code workflow_decide(const struct workflow_in *in, const struct polic
     TRY(workflow_fn_of(policy)(problem, values + COMMON_COUNT, &plan, a, err));
     TRY(workflow_answer(problem, &plan, &answer, a, err));
     mark_rows(problem, &plan, &answer, a);
-    TRY(add_moves(problem, &plan, values, &answer, a, err));
-    TRY(warn_of_slots(problem, values[SLOTS] != 0, err));
-    TRY(warn_of_time(problem, &plan, &answer, err));
+    add_moves(problem, &plan, values, &answer, a, err);
+    warn_of_slots(problem, values[SLOTS] != 0);
+    warn_of_time(problem, &plan, &answer);
     if (answer.unplaced_count > 0)
-        TRY(workflow_warn(problem, err,
-                          "%zu of %zu tasks have no place, and makespan_s is that of the "
-                          "others: see unplaced",
-                          answer.unplaced_count, problem->task_count));
+        workflow_warn(problem,
+                      "%zu of %zu tasks have no place, and makespan_s is that of the "
+                      "others: see unplaced",
+                      answer.unplaced_count, problem->task_count);
     answer.warnings = problem->warnings;
     answer.warning_count = problem->warning_count;
     *out = answer;

@@ -115,9 +115,7 @@ static enum error_code site_set(const struct claim_l_question *question,
         json_print_text(t.site_ids[i], &b);
     }
     text_add(&b, "]", 1);
-    if (b.failed)
-        return fail_memory(err);
-    *text = b.data;
+    *text = text_end(&b);
     return OK;
 }
 

@@ -481,9 +481,6 @@ static enum error_code fill_scan(struct scan_call *c)
     size_t *left = NEW(c->rq->arena, size_t, sites);
     struct scan_answer *out = c->answer;
 
-    if (!lists.placements || !lists.unplaced || !lists.promoted || !lists.failed ||
-        !lists.counts || !left)
-        return fail_memory(c->rq->err);
     co_available_all(&c->world.grid, left);
     for (size_t i = 0; i < count; i++) {
         const struct co_scanned *job = &c->scan.jobs[i];

@@ -62,22 +62,18 @@ static const char *key_of(const struct queue_group *g, enum queue_grouping group
     return isnan(g->key) ? "unknown" : arena_printf(a, "%.15g", g->key);
 }
 
-static enum error_code read_table(const struct queue_table *table,
-                                  enum queue_grouping grouping,
-                                  const struct queue_group_row **rows, size_t *count,
-                                  struct arena *a, struct error *err)
+static void read_table(const struct queue_table *table, enum queue_grouping grouping,
+                       const struct queue_group_row **rows, size_t *count,
+                       struct arena *a)
 {
     struct queue_group_row *list = NEW(a, struct queue_group_row, table->count);
 
     for (size_t i = 0; i < table->count; i++) {
         list[i] = (struct queue_group_row){key_of(&table->groups[i], grouping, a),
                                            table->groups[i]};
-        if (!list[i].key)
-            return fail_memory(err);
     }
     *rows = list;
     *count = table->count;
-    return OK;
 }
 
 enum error_code queue_spread_read(const struct queue_replay_in *in,
@@ -92,8 +88,9 @@ enum error_code queue_spread_read(const struct queue_replay_in *in,
     TRY(queue_spread(in, played, spread, &ran, run, err));
     out->percentiles = ran ? spread : NULL;
     queue_tabulate(in, played, QUEUE_BY_SIZE, rows_max, &table, run);
-    TRY(read_table(&table, QUEUE_BY_SIZE, &out->by_size, &out->by_size_count, a, err));
+    read_table(&table, QUEUE_BY_SIZE, &out->by_size, &out->by_size_count, a);
     queue_tabulate(in, played, QUEUE_BY_USER, rows_max, &table, run);
     out->rest_count = table.rest_count;
-    return read_table(&table, QUEUE_BY_USER, &out->by_user, &out->by_user_count, a, err);
+    read_table(&table, QUEUE_BY_USER, &out->by_user, &out->by_user_count, a);
+    return OK;
 }

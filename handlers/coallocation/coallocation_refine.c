@@ -161,10 +161,8 @@ static enum error_code query_biases(struct refining *r)
         json_print_text(grid->sites[s].id, &ids);
     }
     text_add(&ids, "]", 2); /* with the NUL */
-    if (ids.failed)
-        return fail_memory(r->rq->err);
     TRY(request_db(r->rq, &db));
-    TRY(store_link_biases(db, r->rq->principal.tenant, ids.data,
+    TRY(store_link_biases(db, r->rq->principal.tenant, text_end(&ids),
                           r->at_s - r->in->window_s, r->at_s, &rows, &count, r->rq->arena,
                           r->rq->err));
     list = NEW(r->rq->arena, struct kept_bias, count);

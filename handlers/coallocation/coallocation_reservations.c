@@ -431,8 +431,8 @@ static enum error_code plan_components(struct planning *p)
     say_duration(p, total);
     out->processors = total;
     if (!isnan(out->duration_s))
-        TRY(co_common_slot(needs, body->site_count, out->duration_s, body->earliest_s,
-                           body->latest_end_s, &out->start_s, p->rq->arena, p->rq->err));
+        co_common_slot(needs, body->site_count, out->duration_s, body->earliest_s,
+                       body->latest_end_s, &out->start_s, p->rq->arena);
     if (!isnan(out->start_s)) {
         out->cost = 0;
         fill_components(p, needs);

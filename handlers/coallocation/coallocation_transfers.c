@@ -343,11 +343,9 @@ static enum error_code look_in_catalogue(struct request *rq,
     if (asked == 0)
         return OK;
     text_add(&ids, "]", 2); /* with the NUL */
-    if (ids.failed)
-        return fail_memory(rq->err);
     TRY(request_db(rq, &db));
-    TRY(store_replicas_find(db, rq->principal.tenant, ids.data, &rows, &count, rq->arena,
-                            rq->err));
+    TRY(store_replicas_find(db, rq->principal.tenant, text_end(&ids), &rows, &count,
+                            rq->arena, rq->err));
     list = NEW(rq->arena, struct location, count);
     for (size_t i = 0; i < count; i++) {
         struct located *f = &found[place[rows[i].file]];

@@ -140,8 +140,7 @@ static enum error_code load_history(struct work *w)
     return co_history_load(w->rq, grid, &w->history);
 }
 
-static enum error_code refuse(struct work *w, size_t i,
-                              const struct co_placement *placement)
+static void refuse(struct work *w, size_t i, const struct co_placement *placement)
 {
     struct co_unplaced_answer *out = &w->unplaced[w->answer->unplaced_count++];
 
@@ -149,7 +148,6 @@ static enum error_code refuse(struct work *w, size_t i,
     if (w->rq->service)
         metrics_unplaced(w->rq->service->metrics, out->reason, 1);
     w->proven = false;
-    return OK;
 }
 
 static enum error_code place_job(struct work *w, size_t i)
@@ -164,15 +162,18 @@ static enum error_code place_job(struct work *w, size_t i)
 
     if (budget_spent(&w->rq->budget)) {
         w->cut = true;
-        return refuse(w, i, &placement);
+        refuse(w, i, &placement);
+        return OK;
     }
     TRY(co_place(&in, &placement, w->rq->arena, w->rq->err));
     w->cut = w->cut || placement.cut;
     if (w->pair_uses)
         co_history_count(placement.added, placement.added_count, w->world.grid.site_count,
                          w->pair_uses);
-    if (!placement.placed)
-        return refuse(w, i, &placement);
+    if (!placement.placed) {
+        refuse(w, i, &placement);
+        return OK;
+    }
     if (!w->body->split_only)
         co_hold(&placement, w->available);
     w->worst_gap_ratio = fmax(w->worst_gap_ratio, placement.gap_ratio);

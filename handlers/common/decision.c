@@ -179,9 +179,7 @@ enum error_code decision_keep_lookup(struct request *rq, const char *name,
     text_add(&b, ":", 1);
     json_print(table, in, &b);
     text_add(&b, "}", 2); /* with the NUL */
-    if (b.failed)
-        return fail_memory(rq->err);
-    rq->history_document = b.data;
+    rq->history_document = text_end(&b);
     return OK;
 }
 

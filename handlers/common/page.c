@@ -68,8 +68,6 @@ enum error_code page_link(struct request *rq, const char *next_page_token)
     }
     add_parameter("page_token", next_page_token, first, &b);
     text_addf(&b, ">; rel=\"next\"");
-    if (b.failed)
-        return fail_memory(rq->err);
-    reply_header_add(rq->reply, "Link", b.data);
+    reply_header_add(rq->reply, "Link", text_end(&b));
     return OK;
 }

@@ -80,7 +80,7 @@ enum error_code page_cut(struct request *rq, const struct page_query *query, siz
 enum error_code range_check(const struct range_query *range, struct error *err);
 
 /* Tells of the next page by a header `Link: <...>; rel="next"`; a NULL token:
- * there is none. */
+ * there is none. Always OK, to return. */
 enum error_code page_link(struct request *rq, const char *next_page_token);
 
 #endif

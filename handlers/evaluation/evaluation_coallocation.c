@@ -270,10 +270,7 @@ mistake(struct reader *r, const char *detail, const char *format, ...)
     va_start(args, format);
     pointer = arena_vprintf(r->a, format, args);
     va_end(args);
-    if (pointer)
-        invalid(r->err, pointer, ITEM_OUT_OF_BOUNDS, "%s", detail);
-    else
-        fail_memory(r->err);
+    invalid(r->err, pointer, ITEM_OUT_OF_BOUNDS, "%s", detail);
 }
 
 static enum error_code read_placement(struct reader *r,
@@ -382,10 +379,9 @@ static void fill_skews(const struct co_run_job *records, struct job_answer *jobs
     out->coallocation_skew = known > 0 ? sum / known : (double)NAN;
 }
 
-static enum error_code fill_lists(const struct evaluation_request *body,
-                                  const struct co_run_job *records,
-                                  struct evaluation_answer *out, struct arena *a,
-                                  struct error *err)
+static void fill_lists(const struct evaluation_request *body,
+                       const struct co_run_job *records, struct evaluation_answer *out,
+                       struct arena *a)
 {
     struct job_answer *jobs = NEW(a, struct job_answer, body->job_count);
     struct size_answer *sizes = NEW(a, struct size_answer, out->of.size_count);
@@ -399,14 +395,11 @@ static enum error_code fill_lists(const struct evaluation_request *body,
         sizes[i] = (struct size_answer){
             arena_printf(a, "%zux%zu", of->component_count, of->processors), *of,
             of->job_count};
-        if (!sizes[i].size)
-            return fail_memory(err);
     }
     out->jobs = jobs;
     out->row_count = body->job_count;
     out->sizes = sizes;
     out->size_count = out->of.size_count;
-    return OK;
 }
 
 static void fill_cumulative(const struct evaluation_request *body,
@@ -445,7 +438,7 @@ enum error_code evaluate_coallocation(struct request *rq, const void *in, void *
     answer->placed_count = answer->of.placed_count;
     answer->started_count = answer->of.started_count;
     answer->finished_count = answer->of.finished_count;
-    TRY(fill_lists(body, jobs, answer, rq->arena, rq->err));
+    fill_lists(body, jobs, answer, rq->arena);
     fill_cumulative(body, jobs, answer, rq->arena);
     decision_end(rq, "coallocation", DECISION_FEASIBLE, &answer->decision);
     return OK;

@@ -145,21 +145,19 @@ static enum error_code check_schedule(const struct evaluation_request *request,
 }
 
 /* What of the request changes nothing. */
-static enum error_code warn_unused(const struct evaluation_request *request,
-                                   const struct workflow_check_out *of,
-                                   struct workflow_problem *problem, struct error *err)
+static void warn_unused(const struct evaluation_request *request,
+                        const struct workflow_check_out *of,
+                        struct workflow_problem *problem)
 {
     const struct decision_request *decision = &request->body.decision;
 
     if (of->begun_rows)
-        TRY(workflow_warn(problem, err,
-                          "/schedule: %zu row%s of tasks that have begun not looked at: "
-                          "these are where the workflow says",
-                          of->begun_rows, of->begun_rows == 1 ? "" : "s"));
+        workflow_warn(problem,
+                      "/schedule: %zu row%s of tasks that have begun not looked at: "
+                      "these are where the workflow says",
+                      of->begun_rows, of->begun_rows == 1 ? "" : "s");
     if (isfinite(decision->time_limit_s))
-        TRY(workflow_warn(problem, err,
-                          "/time_limit_s: not used: nothing is searched for"));
-    return OK;
+        workflow_warn(problem, "/time_limit_s: not used: nothing is searched for");
 }
 
 /* infeasible: it breaks rules; optimal: it ends with the lower bound. */
@@ -190,7 +188,7 @@ enum error_code evaluate_workflow(struct request *rq, const void *in, void *out)
     TRY(workflow_call_begin(&call, rq, &request->body));
     TRY(workflow_problem_make(&call.in, slots, &problem, rq->arena, rq->err));
     TRY(check_schedule(request, problem, &answer->of, rq));
-    TRY(warn_unused(request, &answer->of, problem, rq->err));
+    warn_unused(request, &answer->of, problem);
     bound_s = answer->of.objective.lower_bound_s;
     answer->repaired_gap_ratio =
         bound_s > 0 ? answer->of.repaired_makespan_s / bound_s - 1 : (double)NAN;

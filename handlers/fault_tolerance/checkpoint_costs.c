@@ -78,11 +78,9 @@ static enum error_code query(struct request *rq, struct checkpoint_costs *costs)
         json_print_text(costs->list[i].application_id, &ids);
     }
     text_add(&ids, "]", 2); /* with the NUL */
-    if (ids.failed)
-        return fail_memory(rq->err);
     TRY(request_db(rq, &db));
-    TRY(store_checkpoint_costs(db, rq->principal.tenant, ids.data, limit, &rows, &count,
-                               rq->arena, rq->err));
+    TRY(store_checkpoint_costs(db, rq->principal.tenant, text_end(&ids), limit, &rows,
+                               &count, rq->arena, rq->err));
     for (size_t i = 0; i < count; i++) {
         struct checkpoint_cost *cost = &costs->list[rows[i].application];
 

@@ -395,7 +395,7 @@ static const struct policy *find_policy(const struct checkpoint_intervals_reques
 
 /* An option that the policy does not read is no mistake: a request can change its
  * policy and nothing else. But it is said. */
-static enum error_code warn_unused(struct work *w, const char *name)
+static void warn_unused(struct work *w, const char *name)
 {
     size_t index = 0;
 
@@ -403,13 +403,12 @@ static enum error_code warn_unused(struct work *w, const char *name)
            strcmp(w->policy->params[index].name, name) != 0)
         index++;
     if (index == CHECKPOINT_PARAM_COUNT || checkpoint_reads_option(w->policy, index))
-        return OK;
+        return;
     if (w->warning_count == UNUSED_MAX)
-        return OK;
-    w->warnings[w->warning_count] = arena_printf(
+        return;
+    w->warnings[w->warning_count++] = arena_printf(
         w->rq->arena, "option_unused: /options/%.64s has no part in algorithm %s", name,
         w->policy->name);
-    return w->warnings[w->warning_count++] ? OK : fail_memory(w->rq->err);
 }
 
 /* An option that is null is not set. */
@@ -424,7 +423,7 @@ static enum error_code bind_options(struct work *w)
         if (decision->options[i].type != VALUE_UNDEFINED)
             given[count++] = decision->options[i];
     for (size_t i = 0; i < count; i++)
-        TRY(warn_unused(w, given[i].name));
+        warn_unused(w, given[i].name);
     return params_bind(w->policy->params, given, count, w->param, w->rq->err);
 }
 
@@ -892,9 +891,8 @@ static void add_node(const struct work *w, const struct resource_history *h,
 }
 
 /* What the histories of several nodes say together. */
-static enum error_code use_nodes(struct work *w, const struct checkpoint_job *job,
-                                 struct checkpoint_in *in,
-                                 struct checkpoint_interval *out)
+static void use_nodes(struct work *w, const struct checkpoint_job *job,
+                      struct checkpoint_in *in, struct checkpoint_interval *out)
 {
     struct nodes nodes = {.count = (double)job->resource_count, .has_rate = true};
     struct checkpoint_basis *basis;
@@ -918,22 +916,20 @@ static enum error_code use_nodes(struct work *w, const struct checkpoint_job *jo
     out->basis = basis;
     out->low_s = out->high_s = NAN;
     if (!nodes.has_rate)
-        return OK;
+        return;
     basis->failure_count = nodes.failure_count;
     basis->at_risk_s = nodes.at_risk_s;
     rate = rate_sum_total(&nodes.sum);
     range = failure_rate_range(&rate);
     out->low_s = range.low_s;
     out->high_s = range.high_s;
-    return OK;
 }
 
 /* The failures of the nodes of the job, as far as it does not say how often they are. */
-static enum error_code use_failures(struct work *w, const struct checkpoint_job *job,
-                                    const struct resource_history *history,
-                                    const struct checkpoint_cost *cost,
-                                    struct checkpoint_in *in,
-                                    struct checkpoint_interval *out)
+static void use_failures(struct work *w, const struct checkpoint_job *job,
+                         const struct resource_history *history,
+                         const struct checkpoint_cost *cost, struct checkpoint_in *in,
+                         struct checkpoint_interval *out)
 {
     double nodes = job->resource_count ? (double)job->resource_count : job->nodes;
 
@@ -943,10 +939,12 @@ static enum error_code use_failures(struct work *w, const struct checkpoint_job 
     if (history)
         note_history(w, job, history, out);
     add_basis(w, history, cost, out);
-    if (job->resource_count && isnan(job->in.mean_failure_interval_s))
-        return use_nodes(w, job, in, out);
+    if (job->resource_count && isnan(job->in.mean_failure_interval_s)) {
+        use_nodes(w, job, in, out);
+        return;
+    }
     if (!(nodes > 1))
-        return OK;
+        return;
     in->mean_failure_interval_s /= nodes;
     out->low_s /= nodes;
     out->high_s /= nodes;
@@ -959,7 +957,6 @@ static enum error_code use_failures(struct work *w, const struct checkpoint_job 
         in->laws = law;
         in->law_count = 1;
     }
-    return OK;
 }
 
 static void note(struct work *w, const struct checkpoint_job *job,
@@ -1071,7 +1068,7 @@ static enum error_code decide_job(struct work *w, const struct checkpoint_job *j
     if (history && !history->wanted)
         history = NULL;
     in.remaining_is_known = !isnan(job->in.remaining_s) || !isnan(job->completed_mi);
-    TRY(use_failures(w, job, history, cost, &in, out));
+    use_failures(w, job, history, cost, &in, out);
     TRY(checkpoint_decide(w->policy, &in, w->param, &out->out, w->rq->err));
     out->job_id = job->id;
     out->execution_time_s = in.execution_time_s;
@@ -1083,8 +1080,9 @@ static enum error_code decide_job(struct work *w, const struct checkpoint_job *j
     if (w->body->render_count == 0)
         return OK;
     note_render(w, job, &in, out->out.interval_s, saving_s);
-    return checkpoint_render(w->body->render, w->body->render_count, out->out.interval_s,
-                             saving_s, &out->rendered, w->rq->arena, w->rq->err);
+    checkpoint_render(w->body->render, w->body->render_count, out->out.interval_s,
+                      saving_s, &out->rendered, w->rq->arena);
+    return OK;
 }
 
 enum error_code post_checkpoint_intervals(struct request *rq, const void *in, void *out)

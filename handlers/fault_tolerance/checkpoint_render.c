@@ -34,7 +34,7 @@ const struct json_object checkpoint_rendered_json = {
     sizeof(struct checkpoint_rendered), rendered_rows};
 
 /* A tool's text; NULL: it has none for this. */
-typedef bool render_fn(double interval_s, double saving_s, const char **text,
+typedef void render_fn(double interval_s, double saving_s, const char **text,
                        struct arena *a);
 
 static double whole(double units)
@@ -42,50 +42,47 @@ static double whole(double units)
     return fmax(1, floor(units + 0.5));
 }
 
-static bool render_every(const char *format, double units, const char **text,
+static void render_every(const char *format, double units, const char **text,
                          struct arena *a)
 {
     char number[32];
 
     *text = NULL;
     if (isinf(units))
-        return true;
+        return;
     snprintf(number, sizeof(number), "%.0f", whole(units));
     *text = arena_printf(a, "%s%s", format, number);
-    return true;
 }
 
-static bool render_scr(double interval_s, double saving_s, const char **text,
+static void render_scr(double interval_s, double saving_s, const char **text,
                        struct arena *a)
 {
     (void)saving_s;
     render_every("SCR_CHECKPOINT_SECONDS=", interval_s, text, a);
-    return true;
 }
 
-static bool render_veloc(double interval_s, double saving_s, const char **text,
+static void render_veloc(double interval_s, double saving_s, const char **text,
                          struct arena *a)
 {
     (void)saving_s;
     render_every("persistent_interval = ", interval_s, text, a);
-    return true;
 }
 
-static bool render_fti(double interval_s, double saving_s, const char **text,
+static void render_fti(double interval_s, double saving_s, const char **text,
                        struct arena *a)
 {
     (void)saving_s;
     render_every("ckpt_l1 = 0\nckpt_l2 = 0\nckpt_l3 = 0\nckpt_l4 = ", interval_s / 60,
                  text, a);
-    return true;
 }
 
-static bool render_dmtcp(double interval_s, double saving_s, const char **text,
+static void render_dmtcp(double interval_s, double saving_s, const char **text,
                          struct arena *a)
 {
     (void)saving_s;
     *text = "--interval 0";
-    return isinf(interval_s) || render_every("--interval ", interval_s, text, a);
+    if (!isinf(interval_s))
+        render_every("--interval ", interval_s, text, a);
 }
 
 double checkpoint_slurm_lead_s(double saving_s)
@@ -93,15 +90,15 @@ double checkpoint_slurm_lead_s(double saving_s)
     return ceil(fmax(60, 2 * saving_s));
 }
 
-static bool render_slurm(double interval_s, double saving_s, const char **text,
+static void render_slurm(double interval_s, double saving_s, const char **text,
                          struct arena *a)
 {
     double lead_s = checkpoint_slurm_lead_s(saving_s);
 
     (void)interval_s;
     *text = NULL;
-    return lead_s > CHECKPOINT_SLURM_LEAD_MAX_S ||
-           render_every("--signal=B:USR1@", lead_s, text, a);
+    if (lead_s <= CHECKPOINT_SLURM_LEAD_MAX_S)
+        render_every("--signal=B:USR1@", lead_s, text, a);
 }
 
 static const struct tool {
@@ -144,10 +141,9 @@ void checkpoint_render_check(const char *const *tools, size_t count, struct erro
     }
 }
 
-enum error_code checkpoint_render(const char *const *tools, size_t count,
-                                  double interval_s, double saving_s,
-                                  const struct checkpoint_rendered **out, struct arena *a,
-                                  struct error *err)
+void checkpoint_render(const char *const *tools, size_t count, double interval_s,
+                       double saving_s, const struct checkpoint_rendered **out,
+                       struct arena *a)
 {
     struct checkpoint_rendered *rendered = NEW(a, struct checkpoint_rendered, 1);
 
@@ -156,9 +152,7 @@ enum error_code checkpoint_render(const char *const *tools, size_t count,
         const char **text =
             (const char **)(void *)((char *)(void *)rendered + tool->offset);
 
-        if (!tool->render(interval_s, saving_s, text, a))
-            return fail_memory(err);
+        tool->render(interval_s, saving_s, text, a);
     }
     *out = rendered;
-    return OK;
 }

@@ -16,10 +16,9 @@ void checkpoint_render_check(const char *const *tools, size_t count, struct erro
 
 /* interval_s may be infinite: never. A checkpoint is usable saving_s after it is
  * asked for (C + L). */
-enum error_code checkpoint_render(const char *const *tools, size_t count,
-                                  double interval_s, double saving_s,
-                                  const struct checkpoint_rendered **out, struct arena *a,
-                                  struct error *err);
+void checkpoint_render(const char *const *tools, size_t count, double interval_s,
+                       double saving_s, const struct checkpoint_rendered **out,
+                       struct arena *a);
 
 /* sbatch takes the signal at most so long before the time limit. */
 #define CHECKPOINT_SLURM_LEAD_MAX_S 65535.0

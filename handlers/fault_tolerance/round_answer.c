@@ -430,8 +430,8 @@ static const char *because(const struct round_call *call, const struct round_cho
                         saved_s, fabs(dearer_s), dearer_s < 0 ? "less" : "more");
 }
 
-static enum error_code fill_choice(struct round_call *call, const struct round_choice *c,
-                                   struct round_answer_choice *out)
+static void fill_choice(struct round_call *call, const struct round_choice *c,
+                        struct round_answer_choice *out)
 {
     struct round_answer_option *options =
         NEW(call->rq->arena, struct round_answer_option, c->option_count);
@@ -453,8 +453,6 @@ static enum error_code fill_choice(struct round_call *call, const struct round_c
         .options_compared = options,
         .option_count = c->option_count,
     };
-    if (!out->because)
-        return fail_memory(call->rq->err);
     if (c->chosen != SIZE_MAX) {
         out->choice = options[c->chosen].remedy;
         out->replicas = (double)options[c->chosen].replicas;
@@ -462,10 +460,9 @@ static enum error_code fill_choice(struct round_call *call, const struct round_c
     } else if (c->cheapest != SIZE_MAX) {
         out->cheapest = options[c->cheapest].remedy;
     }
-    return OK;
 }
 
-static enum error_code fill_choices(struct round_call *call, struct round_answer *answer)
+static void fill_choices(struct round_call *call, struct round_answer *answer)
 {
     size_t count = call->out.choice_count;
     struct round_answer_choice *list =
@@ -476,7 +473,7 @@ static enum error_code fill_choices(struct round_call *call, struct round_answer
     for (size_t i = 0; i < count; i++) {
         const struct round_choice *c = &call->out.choices[i];
 
-        TRY(fill_choice(call, c, &list[i]));
+        fill_choice(call, c, &list[i]);
         if (c->chosen == SIZE_MAX)
             continue;
         objective->expected_time_s += c->options[c->chosen].expected_time_s;
@@ -485,27 +482,23 @@ static enum error_code fill_choices(struct round_call *call, struct round_answer
     answer->choices = list;
     answer->choice_count = count;
     if (!call->out.choices)
-        return OK;
+        return;
     objective->gap_ratio = objective->lower_bound_s > 0
                                ? objective->expected_time_s / objective->lower_bound_s - 1
                                : (double)NAN;
     call->rq->gap_ratio = objective->gap_ratio;
     answer->objective = objective;
-    return OK;
 }
 
 /* ---- warnings ---- */
 
-static enum error_code warn(struct round_call *call, const char *text)
+static void warn(struct round_call *call, const char *text)
 {
-    if (!text)
-        return fail_memory(call->rq->err);
     call->warnings[call->warning_count++] = text;
-    return OK;
 }
 
 /* Of each start: whether its site holds another active replica of the job. */
-static enum error_code warn_shared_sites(struct round_call *call)
+static void warn_shared_sites(struct round_call *call)
 {
     struct arena *a = call->rq->arena;
     size_t *last = NEW(a, size_t, call->in.job_count); /* 1 + its latest start */
@@ -531,26 +524,26 @@ static enum error_code warn_shared_sites(struct round_call *call)
             first = action->job;
     }
     if (count == 0)
-        return OK;
-    return warn(call, arena_printf(a,
-                                   "shared_site: %zu replica(s), first of job '%.256s', "
-                                   "start on a site that holds another one of their "
-                                   "job; what fails there together takes both",
-                                   count, job_at(call, first)->id));
+        return;
+    warn(call, arena_printf(a,
+                            "shared_site: %zu replica(s), first of job '%.256s', "
+                            "start on a site that holds another one of their "
+                            "job; what fails there together takes both",
+                            count, job_at(call, first)->id));
 }
 
-static enum error_code warn_all(struct round_call *call)
+static void warn_all(struct round_call *call)
 {
     size_t unknown = 0, first = 0;
 
-    TRY(warn_shared_sites(call));
-    TRY(round_call_warn_unused(call));
+    warn_shared_sites(call);
+    round_call_warn_unused(call);
     if (!call->has_histories)
-        return OK;
+        return;
     if (call->histories.unavailable)
-        TRY(warn(call, "history_unavailable: the stored failures cannot be read now; "
-                       "resources without a history in the request count as never seen "
-                       "to fail"));
+        warn(call, "history_unavailable: the stored failures cannot be read now; "
+                   "resources without a history in the request count as never seen "
+                   "to fail");
     for (size_t i = call->in.resource_count; i-- > 0;) {
         if (!call->resources[i].up || call->resources[i].mean_failure_interval_s > 0)
             continue;
@@ -558,12 +551,12 @@ static enum error_code warn_all(struct round_call *call)
         first = i;
     }
     if (unknown == 0)
-        return OK;
-    return warn(call, arena_printf(call->rq->arena,
-                                   "history_missing: of %zu resource(s), first '%.256s', "
-                                   "nothing is known of failures; they count as failing "
-                                   "at once",
-                                   unknown, resource_at(call, first)->id));
+        return;
+    warn(call, arena_printf(call->rq->arena,
+                            "history_missing: of %zu resource(s), first '%.256s', "
+                            "nothing is known of failures; they count as failing "
+                            "at once",
+                            unknown, resource_at(call, first)->id));
 }
 
 enum error_code round_call_answer(struct round_call *call, struct round_answer *answer)
@@ -578,8 +571,8 @@ enum error_code round_call_answer(struct round_call *call, struct round_answer *
     TRY(fill_actions(call, answer));
     fill_counts(call, active, answer);
     fill_unplaced(call, active, answer);
-    TRY(fill_choices(call, answer));
-    TRY(warn_all(call));
+    fill_choices(call, answer);
+    warn_all(call);
     answer->decision.warnings = call->warnings;
     answer->decision.warning_count = call->warning_count;
     return OK;

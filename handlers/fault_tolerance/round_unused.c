@@ -118,29 +118,24 @@ static const struct {
     {"replicas/*/boot_id", "outages are not detected by it", LOOK_BOOTS, has_boots},
 };
 
-static enum error_code warn(struct round_call *call, const char *text)
+static void warn(struct round_call *call, const char *text)
 {
-    if (!text)
-        return fail_memory(call->rq->err);
     call->warnings[call->warning_count++] = text;
-    return OK;
 }
 
 /* `member` of `count` things that are called `noun`, in the list at `list`; the first is
  * `first`. Nothing for a count of 0. */
-static enum error_code warn_ignored(struct round_call *call, const char *member,
-                                    const char *why, const char *noun, const char *list,
-                                    size_t count, size_t first)
+static void warn_ignored(struct round_call *call, const char *member, const char *why,
+                         const char *noun, const char *list, size_t count, size_t first)
 {
     if (count == 0)
-        return OK;
-    return warn(call, arena_printf(call->rq->arena,
-                                   "ignored: %s of %zu %s%s (first %s/%zu/%s): %s",
-                                   member, count, noun, count == 1 ? "" : "s", list,
-                                   first, member, why));
+        return;
+    warn(call, arena_printf(
+                   call->rq->arena, "ignored: %s of %zu %s%s (first %s/%zu/%s): %s",
+                   member, count, noun, count == 1 ? "" : "s", list, first, member, why));
 }
 
-static enum error_code warn_jobs(struct round_call *call, unsigned looks)
+static void warn_jobs(struct round_call *call, unsigned looks)
 {
     const struct round_request *body = call->body;
 
@@ -155,10 +150,9 @@ static enum error_code warn_jobs(struct round_call *call, unsigned looks)
             first = i;
             count++;
         }
-        TRY(warn_ignored(call, job_members[k].member, job_members[k].why, "job", "/jobs",
-                         count, first));
+        warn_ignored(call, job_members[k].member, job_members[k].why, "job", "/jobs",
+                     count, first);
     }
-    return OK;
 }
 
 /* ---- members of resources ---- */
@@ -196,7 +190,7 @@ static const struct {
     {"allowed", "jobs of a round have no users", 0, is_closed},
 };
 
-static enum error_code warn_resources(struct round_call *call, unsigned looks)
+static void warn_resources(struct round_call *call, unsigned looks)
 {
     const struct snapshot *s = call->snapshot;
 
@@ -211,19 +205,17 @@ static enum error_code warn_resources(struct round_call *call, unsigned looks)
             first = i;
             count++;
         }
-        TRY(warn_ignored(call, resource_members[k].member, resource_members[k].why,
-                         "resource", "/snapshot/resources", count, first));
+        warn_ignored(call, resource_members[k].member, resource_members[k].why,
+                     "resource", "/snapshot/resources", count, first);
     }
-    return OK;
 }
 
-enum error_code round_call_warn_unused(struct round_call *call)
+void round_call_warn_unused(struct round_call *call)
 {
     unsigned looks = looks_of(call);
 
-    TRY(warn_jobs(call, looks));
-    TRY(warn_resources(call, looks));
+    warn_jobs(call, looks);
+    warn_resources(call, looks);
     if (!isnan(call->body->now_s) && !(looks & LOOK_HISTORY))
-        TRY(warn(call, "ignored: /now_s: how resources fail is not looked at"));
-    return OK;
+        warn(call, "ignored: /now_s: how resources fail is not looked at");
 }

@@ -177,7 +177,7 @@ enum error_code round_call_answer(struct round_call *call, struct round_answer *
 
 /* One warning for each member that is given and that the policy, with its options, does
  * not look at. */
-enum error_code round_call_warn_unused(struct round_call *call);
+void round_call_warn_unused(struct round_call *call);
 
 /* Value of an option of the policy by name; `otherwise` if it has no such option. */
 double round_call_option(const struct round_call *call, const char *name,

@@ -30,7 +30,7 @@ static const char *question_of(const struct execution_load *list, size_t count,
     }
     text_addf(&b, "]");
     text_add(&b, "", 1);
-    return b.failed ? NULL : b.data;
+    return text_end(&b);
 }
 
 static bool is_one_of(const struct execution_load *load, const char *id)
@@ -76,8 +76,6 @@ enum error_code execution_loads_fill(struct request *rq, struct db_session *db,
     const struct store_load_during *rows;
     size_t row_count, first = 0;
 
-    if (!question)
-        return fail_memory(rq->err);
     if (count == 0)
         return OK;
     TRY(store_load_during(db, rq->principal.tenant, question, &rows, &row_count,

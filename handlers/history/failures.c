@@ -289,8 +289,6 @@ struct statistics_work {
 
 static enum error_code warn(struct statistics_work *w, const char *text)
 {
-    if (!text)
-        return fail_memory(w->rq->err);
     w->warnings[w->answer->warning_count++] = text;
     return OK;
 }

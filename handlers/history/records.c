@@ -349,9 +349,7 @@ static enum error_code patched(const struct changing *c, const void *stored, voi
     const char *merged;
 
     json_print(record->json, stored, &b);
-    if (b.failed)
-        return fail_memory(rq->err);
-    TRY(json_merge_patch(b.data, c->patch, &merged, rq->arena, rq->err));
+    TRY(json_merge_patch(text_end(&b), c->patch, &merged, rq->arena, rq->err));
     TRY(json_read(record->json, merged, strlen(merged), item, &rq->renames, rq->arena,
                   rq->err));
     if (record->check)

@@ -108,8 +108,8 @@ void core_place_of(const struct fitted_model *m, const struct perf_query *query,
                    const double *inputs, struct core_place *out);
 
 /* The interval of a level, by groups. */
-enum error_code core_interval(const struct fitted_core *core, double level,
-                              struct fitted_interval *out, struct arena *a);
+void core_interval(const struct fitted_core *core, double level,
+                   struct fitted_interval *out, struct arena *a);
 
 /* ---- for this folder's parts of it ---- */
 
@@ -125,7 +125,7 @@ double core_distance(const struct fitted_model *m, const struct fitted_run *runs
 double core_configuration(const double *inputs, size_t count);
 
 /* The rows to train from: of those of before a change as many as weigh something, or all
- * of them; outliers are left out, or marked. NULL: the arena is full. */
+ * of them; outliers are left out, or marked. */
 enum core_rows { CORE_ROWS_WEIGHED, CORE_ROWS_ALL_OLD, CORE_ROWS_AND_OUTLIERS };
 struct fitted_run *core_training_rows(const struct fitted_core *core,
                                       enum core_rows which, size_t *count,

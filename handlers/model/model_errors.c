@@ -166,7 +166,7 @@ struct fitted_run *core_training_rows(const struct fitted_core *core,
     double weight = drift_old_weight(core->row_count - core->old_count);
 
     *count = 0;
-    for (size_t i = 0; runs && i < core->row_count; i++) {
+    for (size_t i = 0; i < core->row_count; i++) {
         const struct fitted_row *row = &core->rows[i];
 
         if (i < core->old_count && which != CORE_ROWS_ALL_OLD &&
@@ -247,8 +247,7 @@ static bool refit_best(const struct perf_list *list, const struct perf_options *
 }
 
 /* A comprehensive model's search is not repeated: its best functions are fitted anew. */
-static enum error_code fit_best(const struct validation *v, size_t count,
-                                struct fitted_model *out)
+static void fit_best(const struct validation *v, size_t count, struct fitted_model *out)
 {
     struct perf_combination *room = NEW(v->scratch, struct perf_combination, 2);
     const struct perf_model_set *set = &v->m->set;
@@ -260,14 +259,15 @@ static enum error_code fit_best(const struct validation *v, size_t count,
     out->set.single =
         (struct perf_list){room + 1, refit_best(&set->single, &set->options, v->part,
                                                 count, true, &room[1])};
-    return OK;
 }
 
 static enum error_code fit_part(const struct validation *v, size_t count,
                                 struct fitted_model *out, struct error *err)
 {
-    if (v->m->kind == MODEL_COMPREHENSIVE)
-        return fit_best(v, count, out);
+    if (v->m->kind == MODEL_COMPREHENSIVE) {
+        fit_best(v, count, out);
+        return OK;
+    }
     return fitted_fit(v->m->kind, &v->m->settings, v->part, count, v->budget, out,
                       v->verdict, v->scratch, err);
 }
@@ -446,11 +446,12 @@ enum error_code core_measure(struct fitted_model *m, struct arena *a,
     if (!m->reason && !(m->kind == MODEL_COMPREHENSIVE && m->set.reference))
         TRY(validate(m, runs, count, budget, scratch, err));
     core->since_measured = 0;
-    return core_interval(core, 0.6827, &core->judge, scratch);
+    core_interval(core, 0.6827, &core->judge, scratch);
+    return OK;
 }
 
-enum error_code core_interval(const struct fitted_core *core, double level,
-                              struct fitted_interval *out, struct arena *a)
+void core_interval(const struct fitted_core *core, double level,
+                   struct fitted_interval *out, struct arena *a)
 {
     struct fitted_interval interval = {.level = level, .by_group = true};
 
@@ -464,5 +465,4 @@ enum error_code core_interval(const struct fitted_core *core, double level,
         interval.error_count[g] = set.error_count;
     }
     *out = interval;
-    return OK;
 }

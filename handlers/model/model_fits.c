@@ -91,16 +91,14 @@ const struct json_object model_fit_answer_json = {
     "ModelFitAnswer", "A fitted model", sizeof(struct fit_answer), fit_answer_rows};
 
 /* What was left out of the fit, and what it does not use. */
-static enum error_code warn_of_fit(struct request *rq, const struct fitted_model *m,
-                                   struct fit_answer *out)
+static void warn_of_fit(struct request *rq, const struct fitted_model *m,
+                        struct fit_answer *out)
 {
     const char **list = NEW(rq->arena, const char *, 4);
-    const char *unused = model_unused_inputs(m, rq->arena, rq->err);
+    const char *unused = model_unused_inputs(m, rq->arena);
 
     const char *settings;
 
-    if (!list || rq->err->code != OK)
-        return fail_memory(rq->err);
     model_unused_settings(m->kind, &m->settings, "/settings", &settings, rq->arena);
     if (m->outlier_count > 0)
         list[out->decision.warning_count++] = arena_printf(
@@ -115,16 +113,12 @@ static enum error_code warn_of_fit(struct request *rq, const struct fitted_model
     if (settings)
         list[out->decision.warning_count++] = settings;
     out->decision.warnings = list;
-    for (size_t i = 0; i < out->decision.warning_count; i++)
-        if (!list[i])
-            return fail_memory(rq->err);
-    return OK;
 }
 
-static enum error_code fill_fit(struct request *rq, const struct fit_request *in,
-                                const struct fitted_model *m, struct fit_answer *out)
+static void fill_fit(struct request *rq, const struct fit_request *in,
+                     const struct fitted_model *m, struct fit_answer *out)
 {
-    TRY(warn_of_fit(rq, m, out));
+    warn_of_fit(rq, m, out);
     model_summary_of(m, NULL, &out->summary, rq->arena);
     if (m->reason) {
         struct fit_reason *row = NEW(rq->arena, struct fit_reason, 1);
@@ -135,11 +129,11 @@ static enum error_code fill_fit(struct request *rq, const struct fit_request *in
                          in->sample_count, m->unusable_count)};
         out->reasons = row;
         out->reason_count = 1;
-        return OK;
+        return;
     }
     model_details_of(m, (size_t)in->combinations, &out->details, rq->arena);
     out->combinations_total = out->details.combinations_total;
-    return model_packed_text(m, &out->packed, rq->arena, rq->err);
+    model_packed_text(m, &out->packed, rq->arena);
 }
 
 enum error_code post_model_fit(struct request *rq, const void *in, void *out)
@@ -166,7 +160,7 @@ enum error_code post_model_fit(struct request *rq, const void *in, void *out)
                        "a preliminary model needs runs on one number of processors");
     answer->kind = body->kind;
     answer->settings = body->settings;
-    TRY(fill_fit(rq, body, &m, answer));
+    fill_fit(rq, body, &m, answer);
     decision_end(rq, model_kind_names[kind],
                  m.reason ? DECISION_INFEASIBLE
                  : m.cut  ? DECISION_CUT

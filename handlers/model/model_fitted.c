@@ -287,7 +287,7 @@ static const struct perf_sample *samples_of(const struct fitted_run *runs, size_
 {
     struct perf_sample *list = NEW(a, struct perf_sample, count);
 
-    for (size_t i = 0; list && i < count; i++)
+    for (size_t i = 0; i < count; i++)
         list[i] = runs[i].run;
     return list;
 }
@@ -633,7 +633,7 @@ enum error_code fitted_port(const struct fitted_model *reference,
                             const struct fitted_run *reference_runs,
                             size_t reference_count, const struct fitted_run *target_runs,
                             size_t target_count, struct fitted_model *out,
-                            struct arena *a, struct error *err)
+                            struct arena *a)
 {
     const struct perf_sample *ours = samples_of(reference_runs, reference_count, a);
     const struct perf_sample *theirs = samples_of(target_runs, target_count, a);
@@ -642,7 +642,7 @@ enum error_code fitted_port(const struct fitted_model *reference,
 
     begin(MODEL_COMPREHENSIVE, &reference->settings, &m);
     TRY(perf_port(&reference->set, ours, reference_count, theirs, target_count,
-                  (double)reference->settings.min_processors, &m.porting, a, err));
+                  (double)reference->settings.min_processors, &m.porting, a));
     if (m.porting.outcome != PERF_READY) {
         m.reason = perf_status_names[m.porting.outcome];
         *out = m;
@@ -697,8 +697,10 @@ enum error_code fitted_interval(const struct fitted_model *m, double level,
     };
     struct prediction_interval unit = {0};
 
-    if (m->core && !is_ported)
-        return core_interval(m->core, level, out, a);
+    if (m->core && !is_ported) {
+        core_interval(m->core, level, out, a);
+        return OK;
+    }
     ratios_in_order(&m->errors, latest);
     *out = (struct fitted_interval){.level = level};
     out->low_ratio = out->high_ratio = (double)NAN;

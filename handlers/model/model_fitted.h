@@ -125,8 +125,8 @@ enum error_code fitted_fit(enum model_kind kind, const struct model_settings *se
 
 /* Learns a model from runs in the order of time: in the profile robust without those
  * that stand out, and with what intervals need. verdict: of each run, may be NULL.
- * Without a model out->reason says why. Fails with ERR_TOO_LARGE when the arena is full,
- * and with ERR_INVALID for numbers of inputs that the kind does not take. */
+ * Without a model out->reason says why. Fails with ERR_INVALID for numbers of inputs that
+ * the kind does not take. */
 enum error_code fitted_train(enum model_kind kind, const struct model_settings *settings,
                              const struct fitted_run *runs, size_t count,
                              struct budget *budget, struct fitted_model *out,
@@ -208,7 +208,7 @@ enum error_code fitted_port(const struct fitted_model *reference,
                             const struct fitted_run *reference_runs,
                             size_t reference_count, const struct fitted_run *target_runs,
                             size_t target_count, struct fitted_model *out,
-                            struct arena *a, struct error *err);
+                            struct arena *a);
 
 /* A model from combinations that a caller gives; best first. */
 void fitted_from_combinations(struct perf_combination *sorted, size_t sorted_count,

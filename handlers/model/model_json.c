@@ -449,8 +449,7 @@ void model_summary_of(const struct fitted_model *m, const char *reference_model_
     };
 }
 
-const char *model_unused_inputs(const struct fitted_model *m, struct arena *a,
-                                struct error *err)
+const char *model_unused_inputs(const struct fitted_model *m, struct arena *a)
 {
     size_t count, used;
     const char *const *names = fitted_inputs(m->kind, &m->settings, &count);
@@ -469,8 +468,6 @@ const char *model_unused_inputs(const struct fitted_model *m, struct arena *a,
                            "inputs_unused: none of %zu inputs explains the times: "
                            "linear answers their median",
                            count);
-    if (!text)
-        fail_memory(err);
     return text;
 }
 
@@ -541,7 +538,7 @@ const char *model_needs(enum model_kind kind, const struct model_settings *setti
         text_addf(&b, "%s %.60s", k ? "," : "", names[k]);
     text_addf(&b, " that differ; of %zu executions %zu have all of them", count, usable);
     text_add(&b, "", 1);
-    return b.failed ? NULL : b.data;
+    return text_end(&b);
 }
 
 /* ---- a model in a request ---- */
@@ -587,7 +584,7 @@ static enum error_code unpack_text(const struct model_document *in, const char *
         return invalid(err, pointer, ITEM_NOT_PACKED, "this is not what a fit answers");
     numbers = store_numbers_read(bytes, &count, a);
     if (!numbers)
-        return fail_memory(err);
+        arena_leave(a);
     if (fitted_unpack((enum model_kind)in->kind, &in->settings, numbers, count, out, a,
                       err) == OK)
         return OK;
@@ -644,8 +641,7 @@ enum error_code model_document_read(const struct model_document *in, const char 
                         err);
 }
 
-enum error_code model_packed_text(const struct fitted_model *m, const char **text,
-                                  struct arena *a, struct error *err)
+void model_packed_text(const struct fitted_model *m, const char **text, struct arena *a)
 {
     const double *numbers;
     struct db_bytes bytes;
@@ -654,5 +650,6 @@ enum error_code model_packed_text(const struct fitted_model *m, const char **tex
     fitted_pack(m, false, &numbers, &count, a);
     bytes = store_numbers(numbers, count, a);
     *text = bytes.data ? base64url_encode(bytes.data, bytes.length, a) : NULL;
-    return *text ? OK : fail_memory(err);
+    if (!*text)
+        arena_leave(a);
 }

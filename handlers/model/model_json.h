@@ -119,10 +119,9 @@ extern const struct json_object model_summary_json;
 void model_summary_of(const struct fitted_model *m, const char *reference_model_id,
                       struct model_summary *out, struct arena *a);
 
-/* A model that leaves out inputs that it was given: which, as a warning; NULL: none does,
- * or no memory, which *err says. */
-const char *model_unused_inputs(const struct fitted_model *m, struct arena *a,
-                                struct error *err);
+/* A model that leaves out inputs that it was given: which, as a warning; NULL: none does.
+ */
+const char *model_unused_inputs(const struct fitted_model *m, struct arena *a);
 
 /* Settings that the kind does not look at, or not with the others: one warning with the
  * pointers of all, below `at`; *warning NULL: there is none. */
@@ -152,7 +151,6 @@ enum error_code model_document_read(const struct model_document *in, const char 
                                     struct arena *a, struct error *err);
 
 /* The numbers as a text for `packed`. */
-enum error_code model_packed_text(const struct fitted_model *m, const char **text,
-                                  struct arena *a, struct error *err);
+void model_packed_text(const struct fitted_model *m, const char **text, struct arena *a);
 
 #endif

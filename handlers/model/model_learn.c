@@ -78,12 +78,12 @@ enum error_code stored_fitted(const struct store_model *model,
     }
     numbers = store_numbers_read(version->numbers, &count, a);
     if (!numbers)
-        return fail_memory(err);
+        arena_leave(a);
     if (version->layout == FITTED_LAYOUT) {
         enum error_code code =
             fitted_unpack(kind, &settings, numbers, count, out, a, err);
 
-        if (code == OK || code == ERR_TOO_LARGE)
+        if (code == OK)
             return code;
     }
     *err = (struct error){.arena = err->arena};
@@ -183,9 +183,9 @@ enum error_code model_write(struct db_session *db, const struct store_model *mod
     model_summary_of(fitted, reference_model_id, &summary, a);
     json_print(&model_summary_json, &summary, &b);
     text_add(&b, "", 1);
-    if (b.failed || !version.numbers.data)
-        return fail_memory(err);
-    version.summary = b.data;
+    if (!version.numbers.data)
+        arena_leave(a);
+    version.summary = text_end(&b);
     return store_model_advance(db, model, &advance, a, err);
 }
 
@@ -563,8 +563,7 @@ static enum error_code learn_news(struct learning *l, struct learn_outcome *out)
     if (l->settings.profile == PERF_ROBUST && (!has_model || l->fitted.core)) {
         struct arena *scratch =
             arena_create_beside(l->rq->arena, arena_cap_bytes(l->rq->arena));
-        enum error_code code =
-            scratch ? learn_remembering(l, scratch, out) : fail_memory(l->rq->err);
+        enum error_code code = learn_remembering(l, scratch, out);
 
         arena_close(scratch);
         return code;

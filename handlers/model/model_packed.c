@@ -13,7 +13,7 @@ struct walk {
     double *out;      /* NULL: counts only, or reads */
     const double *in; /* NULL: writes */
     size_t at, count; /* place; numbers there are (reading) */
-    bool failed, no_memory;
+    bool failed;
     bool with_runs; /* writing: also the rows of the core */
     struct arena *a;
 };
@@ -93,10 +93,6 @@ static void walk_list(struct walk *w, struct perf_list *list)
     }
     if (w->in)
         list->items = NEW(w->a, struct perf_combination, list->count + 1);
-    if (!list->items && list->count) {
-        w->failed = w->no_memory = true;
-        list->count = 0;
-    }
     for (size_t i = 0; i < list->count; i++)
         walk_combination(w, &list->items[i]);
 }
@@ -117,10 +113,6 @@ static void walk_reference(struct walk *w, struct perf_model_set *set)
         return;
     if (w->in)
         set->reference = NEW(w->a, struct perf_reference, 1);
-    if (!set->reference) {
-        w->failed = w->no_memory = true;
-        return;
-    }
     number(w, &set->reference->cpu_factor);
     number(w, &set->reference->bandwidth_factor);
     walk_combination(w, &set->reference->top);
@@ -227,12 +219,7 @@ static void *list_room(struct walk *w, void *list, size_t *count, size_t max, si
         w->failed = true;
         *count = 0;
     }
-    list = arena_alloc(w->a, size, *count + 1);
-    if (!list) {
-        w->failed = w->no_memory = true;
-        *count = 0;
-    }
-    return list;
+    return arena_alloc(w->a, size, *count + 1);
 }
 
 static void walk_rows(struct walk *w, struct fitted_core *core, size_t input_count)
@@ -266,10 +253,8 @@ static void walk_log_errors(struct walk *w, struct log_errors *errors)
     errors->list =
         list_room(w, errors->list, &count, LOG_ERRORS_MAX, sizeof(*errors->list), 3);
     errors->count = count;
-    if (w->in && !w->failed) { /* it grows to its full length */
+    if (w->in && !w->failed) /* it grows to its full length */
         errors->list = NEW(w->a, struct log_error, LOG_ERRORS_MAX);
-        w->failed = w->no_memory = !errors->list;
-    }
     for (size_t i = 0; i < count && !w->failed; i++) {
         number(w, &errors->list[i].size);
         number(w, &errors->list[i].spread);
@@ -287,8 +272,6 @@ static void walk_configurations(struct walk *w, struct fitted_core *core)
         core->configuration_runs = NEW(w->a, double, count + 1);
         core->configuration_room = count + 1;
     }
-    if (!core->configuration_runs && count > 0)
-        w->failed = w->no_memory = true;
     core->configuration_count = count;
     for (size_t i = 0; i < count && !w->failed; i++) {
         number(w, &core->configuration[i]);
@@ -308,10 +291,6 @@ static void walk_core(struct walk *w, struct fitted_model *m)
     if (w->in)
         m->core = NEW(w->a, struct fitted_core, 1);
     core = m->core;
-    if (!core) {
-        w->failed = w->no_memory = true;
-        return;
-    }
     if (m->kind >= MODEL_LINEAR)
         fitted_inputs(m->kind, &m->settings, &input_count);
     walk_rows(w, core, input_count);
@@ -450,8 +429,6 @@ enum error_code fitted_unpack(enum model_kind kind, const struct model_settings 
     fitted_from_combinations(NULL, 0, NULL, 0, settings, &m);
     m.kind = kind;
     walk_model(&w, &m);
-    if (w.no_memory)
-        return fail_memory(err);
     if (w.failed || w.at != count || !is_sane(&m))
         return fail(err, ERR_INVALID, "/packed",
                     "these are not the numbers of a model of the kind %s",

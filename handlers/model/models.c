@@ -402,15 +402,13 @@ static void wake(const struct request *rq)
     refits_wake(__atomic_load_n(&rq->service->refits, __ATOMIC_ACQUIRE));
 }
 
-static enum error_code settings_text(struct request *rq, const struct model_settings *s,
-                                     const char **text)
+static const char *settings_text(const struct request *rq, const struct model_settings *s)
 {
     struct text_buffer b = {.arena = rq->arena};
 
     json_print(&model_settings_json, s, &b);
     text_add(&b, "", 1);
-    *text = b.data;
-    return b.failed ? fail_memory(rq->err) : OK;
+    return text_end(&b);
 }
 
 enum error_code post_model(struct request *rq, const void *in, void *out)
@@ -433,7 +431,7 @@ enum error_code post_model(struct request *rq, const void *in, void *out)
         invalid(rq->err, "/phase_index", ITEM_NOT_AN_INTEGER, "must be a whole number");
     if (rq->err->code != OK)
         return rq->err->code;
-    TRY(settings_text(rq, &body->settings, &wanted.settings));
+    wanted.settings = settings_text(rq, &body->settings);
     TRY(request_db(rq, &db));
     TRY(store_model_create(db, rq->principal.tenant, &wanted, body->train, &answer->model,
                            rq->arena, rq->err));
@@ -490,7 +488,7 @@ static enum error_code tell_needs(struct request *rq, struct db_session *db,
     TRY(stored_runs(kind, &settings, samples, count, true, &runs, &place, &run_count,
                     rq->arena, rq->err));
     *out = model_needs(kind, &settings, runs, run_count, rq->arena);
-    return *out ? OK : fail_memory(rq->err);
+    return OK;
 }
 
 /* A member in percent becomes the ratio that it is today. */
@@ -507,10 +505,8 @@ static enum error_code renew_member(const char **object, const char *old, const 
         text_addf(&b, "null");
     else
         json_print_number(strtod(percent, NULL) / 100, &b);
-    if (b.failed)
-        return fail_memory(err);
     TRY(json_replace_member(*object, strlen(*object), old, NULL, object, a, err));
-    return json_replace_member(*object, strlen(*object), now, b.data, object, a, err);
+    return json_replace_member(*object, strlen(*object), now, text_end(&b), object, a, err);
 }
 
 /* Summaries are stored as they were printed: release 1.0.0 had other names. */
@@ -830,7 +826,7 @@ static enum error_code port(struct request *rq, struct db_session *db, struct po
     TRY(port_runs(rq, db, &settings, target->model_id, body->target_runs,
                   body->target_run_count, "/target_runs", &theirs, &their_count));
     TRY(fitted_port(&reference, ours, our_count, theirs, their_count, &p->ported,
-                    rq->arena, rq->err));
+                    rq->arena));
     outcome->version = target->version;
     outcome->reason = p->ported.reason;
     if (p->ported.reason)

@@ -137,10 +137,8 @@ enum error_code get_metrics(struct request *rq, const void *in, void *out)
     if (names_owners)
         governor_stats(rq->service->governor, &governor);
     metrics_print(rq->service->metrics, names_owners ? &governor : NULL, openmetrics, &b);
-    if (b.failed)
-        return fail_memory(rq->err);
     rq->reply->content_type = openmetrics ? METRICS_TYPE_OPENMETRICS : METRICS_TYPE_TEXT;
-    rq->reply->body = b.data;
+    rq->reply->body = text_end(&b);
     rq->reply->body_length = b.length;
     return OK;
 }

@@ -91,9 +91,9 @@ enum error_code schedule_warn(struct schedule_call *call, const char *format, ..
         call->warning_room = room;
     }
     va_start(args, format);
-    call->warnings[call->warning_count] = arena_vprintf(a, format, args);
+    call->warnings[call->warning_count++] = arena_vprintf(a, format, args);
     va_end(args);
-    return call->warnings[call->warning_count++] ? OK : fail_memory(call->rq->err);
+    return OK;
 }
 
 /* ---- policy ---- */
@@ -107,7 +107,7 @@ static bool has_option(const struct named_value *given, size_t count, const char
 }
 
 /* An option that is null is not set. Who limits the time wants auto to use it. */
-static enum error_code bind_options(struct schedule_call *call)
+static void bind_options(struct schedule_call *call)
 {
     const struct decision_request *decision = &call->body->decision;
     struct request *rq = call->rq;
@@ -122,18 +122,18 @@ static enum error_code bind_options(struct schedule_call *call)
         !has_option(given, count, "exact_work_budget"))
         given[count++] = (struct named_value){"exact_work_budget", VALUE_NUMBER, 0, NULL};
     policy_bind(call->policy, given, count, call->param, rq->err);
-    return OK;
 }
 
-static enum error_code find_policy(struct schedule_call *call)
+static void find_policy(struct schedule_call *call)
 {
     const char *name = call->body->decision.algorithm;
 
     call->policy = policy_find(parallel_policies, name ? name : "auto");
-    if (call->policy)
-        return bind_options(call);
+    if (call->policy) {
+        bind_options(call);
+        return;
+    }
     decision_unknown_policy(name, parallel_policies, call->rq->err);
-    return OK;
 }
 
 /* ---- checks ---- */
@@ -169,7 +169,7 @@ static enum error_code warn_of_site(struct schedule_call *call,
     struct request *rq = call->rq;
     struct site_warnings w;
 
-    TRY(site_warnings_of(p->site, &p->machines, &w, rq->arena, rq->err));
+    site_warnings_of(p->site, &p->machines, &w, rq->arena);
     for (size_t i = 0; i < w.count; i++)
         TRY(schedule_warn(call, "%s", w.list[i]));
     return OK;
@@ -284,7 +284,7 @@ enum error_code schedule_call_begin(struct schedule_call *call, struct request *
                                     const struct schedules_request *body)
 {
     *call = (struct schedule_call){.rq = rq, .body = body};
-    TRY(find_policy(call));
+    find_policy(call);
     if (body->job_count != 1)
         invalid(rq->err, "/jobs", body->job_count ? ITEM_TOO_LONG : ITEM_TOO_SHORT,
                 "there must be exactly one job");

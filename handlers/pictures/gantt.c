@@ -599,9 +599,7 @@ static enum error_code summarise(struct drawing *d)
 
 static void note(struct drawing *d, const char *text)
 {
-    if (!text)
-        fail_memory(d->err);
-    else if (d->note_count < NOTES_MAX)
+    if (d->note_count < NOTES_MAX)
         d->notes[d->note_count++] = text;
 }
 
@@ -642,7 +640,7 @@ static const char *extreme_rows(const struct drawing *d, bool busiest)
     size_t chosen[BUSIEST];
     const char *text = "";
 
-    for (size_t k = 0; k < count && text; k++) {
+    for (size_t k = 0; k < count; k++) {
         chosen[k] = extreme_row(d, busiest, chosen, k);
         text = arena_printf(d->arena, "%s%s%.60s %.3g %%", text, k ? ", " : "",
                             row_name(d, chosen[k]), 100 * d->busy.row_share[chosen[k]]);
@@ -661,10 +659,6 @@ static void note_summary(struct drawing *d)
                       "%zu bars are more than can be told apart: shown is how busy the "
                       "rows are, %zu a line, in steps of %s.",
                       d->chart->bar_count - d->dropped, d->busy.rows_per_lane, cell));
-    if (!most || !least) {
-        fail_memory(d->err);
-        return;
-    }
     note(d, arena_printf(d->arena, "Busiest: %s.", most));
     note(d, arena_printf(d->arena, "Idlest: %s.", least));
 }
@@ -1182,5 +1176,6 @@ enum error_code gantt_print(const struct gantt *chart, struct text_buffer *b,
     print_legend(&d);
     print_notes(&d);
     text_addf(b, "</svg>\n");
-    return b->failed ? fail_memory(err) : OK;
+    text_end(b);
+    return OK;
 }

@@ -70,11 +70,7 @@ static void check(struct picture *p, enum error_code code)
 
 static const char *keep(struct picture *p, const char *text)
 {
-    const char *kept = arena_text(p->arena, text, strlen(text));
-
-    if (!kept)
-        check(p, fail_memory(p->err));
-    return kept ? kept : "";
+    return arena_text(p->arena, text, strlen(text));
 }
 
 /* A text, a number as text, NULL for anything else. */
@@ -151,8 +147,6 @@ static enum error_code add_entry(struct picture *p, struct entries *list,
             list->items ? GROW(p->arena, list->items, struct entry, list->size, size)
                         : NEW(p->arena, struct entry, size);
 
-        if (!grown)
-            return fail_memory(p->err);
         list->items = grown;
         list->size = size;
     }
@@ -358,8 +352,7 @@ static enum error_code add_row(struct picture *p, const char *name, size_t *row)
             p->rows ? GROW(p->arena, p->rows, const char *, p->row_size, size)
                     : NEW(p->arena, const char *, size);
 
-        if (!grown || !name_index_create(&p->row_index, size, p->arena))
-            return fail_memory(p->err);
+        name_index_create(&p->row_index, size, p->arena);
         p->rows = grown;
         p->row_size = size;
         for (size_t i = 0; i < p->row_count; i++)
@@ -408,7 +401,7 @@ static void take_speeds(struct picture *p, struct json_walk *w)
         const char *name = arena_printf(p->arena, "r%zu", i);
 
         json_walk_skip(w);
-        check(p, name ? add_row(p, name, &row) : fail_memory(p->err));
+        check(p, add_row(p, name, &row));
     }
 }
 
@@ -491,14 +484,13 @@ static const char *name_of(struct picture *p, const struct entry *e)
 
     if (e->workflow_id)
         name = arena_printf(p->arena, "%s/%s", e->workflow_id, name);
-    if (!name)
-        check(p, fail_memory(p->err));
-    return name ? name : "";
+    return name;
 }
 
 static const char *detail_of(struct picture *p, const struct entry *e)
 {
     struct text_buffer b = {.arena = p->arena};
+    const char *text;
 
     if (e->resource_id)
         text_addf(&b, "on %s", e->resource_id);
@@ -508,9 +500,8 @@ static const char *detail_of(struct picture *p, const struct entry *e)
         text_addf(&b, "%s%.0f processors", b.length ? ", " : "", e->processors);
     if (e->state)
         text_addf(&b, "%s%s", b.length ? ", " : "", e->state);
-    if (b.failed)
-        check(p, fail_memory(p->err));
-    return b.length ? b.data : NULL;
+    text = text_end(&b);
+    return b.length ? text : NULL;
 }
 
 static bool has_state(const struct entry *e, const char *state)
@@ -770,9 +761,7 @@ static const char *subtitle_of(struct picture *p, const struct gantt *chart, siz
     if (p->gap_ratio > 0)
         text_addf(&b, " (%.3g %% above it)", 100 * p->gap_ratio);
     add_time(&b, "mean wait", p->mean_wait_s);
-    if (b.failed)
-        check(p, fail_memory(p->err));
-    return b.data;
+    return text_end(&b);
 }
 
 /* The bound, and the present if there is a past. Their number. */
@@ -875,7 +864,5 @@ enum error_code picture_answer(struct request *rq, const void *out)
     if (form != ANSWER_CHART || rq->reply->body)
         return OK;
     json_print(rq->route->response, out, &b);
-    if (b.failed)
-        return fail_memory(rq->err);
-    return picture_stored(rq, rq->body, rq->snapshot_document, b.data);
+    return picture_stored(rq, rq->body, rq->snapshot_document, text_end(&b));
 }

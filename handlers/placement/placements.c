@@ -475,7 +475,7 @@ static const struct placement_initial *initial_of(const struct placements_reques
     struct placement_initial *rows =
         NEW(a, struct placement_initial, body->initial_count);
 
-    for (size_t i = 0; rows && i < body->initial_count; i++)
+    for (size_t i = 0; i < body->initial_count; i++)
         rows[i] = body->initial[i].row;
     return rows;
 }

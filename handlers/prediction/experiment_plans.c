@@ -179,15 +179,14 @@ const struct json_object experiment_plan_answer_json = {
     "ExperimentPlanAnswer", "Which runs to make", sizeof(struct plan_answer),
     answer_rows};
 
-static enum error_code give_reason(struct request *rq, const char *reason,
-                                   const char *detail, struct plan_answer *out)
+static void give_reason(struct request *rq, const char *reason, const char *detail,
+                        struct plan_answer *out)
 {
     struct plan_reason *row = NEW(rq->arena, struct plan_reason, 1);
 
     *row = (struct plan_reason){reason, detail};
     out->reasons = row;
     out->reason_count = 1;
-    return OK;
 }
 
 /* ---- what is not used ---- */
@@ -352,11 +351,13 @@ static enum error_code plan_first(struct request *rq, const struct plan_request 
     if (rq->err->code != OK)
         return rq->err->code;
     TRY(run_plan(&question, &plan, rq->arena, rq->err));
-    if (plan.reason)
-        return give_reason(rq, plan.reason,
-                           "Fewer than two numbers of processors above one: nothing "
-                           "would be learnt of how the time changes with them",
-                           out);
+    if (plan.reason) {
+        give_reason(rq, plan.reason,
+                    "Fewer than two numbers of processors above one: nothing "
+                    "would be learnt of how the time changes with them",
+                    out);
+        return OK;
+    }
     copy_runs(plan.runs, plan.run_count, &out->experiments, rq->arena);
     copy_runs(plan.dedicated_runs, plan.dedicated_run_count, &out->dedicated_runs,
               rq->arena);
@@ -449,11 +450,13 @@ static enum error_code plan_next(struct request *rq, const struct plan_request *
 
     TRY(in->candidates ? given_candidates(rq, in, &candidates, &candidate_count)
                        : make_candidates(rq, in, &candidates, &candidate_count));
-    if (m->kind != MODEL_COMPREHENSIVE || m->reason)
-        return give_reason(rq, m->reason ? m->reason : "no_combinations",
-                           "Only a trained comprehensive model keeps several "
-                           "combinations to compare",
-                           out);
+    if (m->kind != MODEL_COMPREHENSIVE || m->reason) {
+        give_reason(rq, m->reason ? m->reason : "no_combinations",
+                    "Only a trained comprehensive model keeps several "
+                    "combinations to compare",
+                    out);
+        return OK;
+    }
     asked = m->set.sorted.count > m->set.single.count ? m->set.sorted.count
                                                       : m->set.single.count;
     if (asked > ASKED_MAX)

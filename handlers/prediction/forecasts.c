@@ -165,15 +165,14 @@ static void forecast(const struct load_series *s, double from_s, double end_s,
         out->high = 1;
 }
 
-static enum error_code fill_warnings(struct request *rq,
-                                     const struct forecasts_query *query, size_t silent,
-                                     struct forecasts_page *page)
+static void fill_warnings(struct request *rq, const struct forecasts_query *query,
+                          size_t silent, struct forecasts_page *page)
 {
     const char **list = NEW(rq->arena, const char *, 1);
 
     page->warnings = list;
     if (silent == 0 && (page->item_count > 0 || !query->resource_id))
-        return OK;
+        return;
     list[0] = silent > 0
                   ? arena_printf(rq->arena,
                                  "no_samples: %zu resources or links have no whole block "
@@ -182,7 +181,6 @@ static enum error_code fill_warnings(struct request *rq,
                   : arena_printf(rq->arena, "no_samples: '%.100s' has no load samples",
                                  query->resource_id);
     page->warning_count = 1;
-    return list[0] ? OK : fail_memory(rq->err);
 }
 
 enum error_code get_forecasts(struct request *rq, const void *in, void *out)
@@ -220,6 +218,6 @@ enum error_code get_forecasts(struct request *rq, const void *in, void *out)
         silent += row->bucket_count == 0;
     }
     page->items = rows;
-    TRY(fill_warnings(rq, query, silent, page));
+    fill_warnings(rq, query, silent, page);
     return page_link(rq, page->next_page_token);
 }

@@ -79,10 +79,8 @@ enum error_code loads_stored(struct request *rq, const char *const *ids, size_t 
         json_print_text(ids[i], &b);
     }
     text_add(&b, "]", 2); /* with the NUL */
-    if (b.failed)
-        return fail_memory(rq->err);
     TRY(request_db(rq, &db));
-    TRY(store_load_means(db, rq->principal.tenant, b.data,
+    TRY(store_load_means(db, rq->principal.tenant, text_end(&b),
                          at_s - history_s - LOAD_BUCKET_S,
                          floor(at_s / LOAD_BUCKET_S) * LOAD_BUCKET_S, LOAD_BUCKET_S,
                          &means, count, rq->arena, rq->err));

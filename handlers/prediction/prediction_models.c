@@ -75,18 +75,16 @@ static enum error_code keep(struct request *rq, const struct model_at_hand *list
 
         json_print(&model_settings_json, &m->fitted.settings, &b);
         text_add(&b, "", 1);
-        if (b.failed)
-            return fail_memory(rq->err);
         kept[i] = (struct kept_model){
             .model_id = m->id,
             .kind = model_kind_names[m->fitted.kind],
-            .settings = b.data,
+            .settings = text_end(&b),
             .state = m->state,
             .phase_index = m->phase_index,
             .version = m->version,
         };
         if (m->version)
-            TRY(model_packed_text(&m->fitted, &kept[i].packed, rq->arena, rq->err));
+            model_packed_text(&m->fitted, &kept[i].packed, rq->arena);
     }
     return decision_keep_lookup(rq, "models", &kept_list_json, &all);
 }

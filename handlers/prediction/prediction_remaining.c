@@ -526,25 +526,21 @@ static void list_resources(const struct remaining_request *in,
     out->resource_count = in->resource_count;
 }
 
-static enum error_code list_warnings(unsigned bits, bool away,
-                                     struct decision_answer *out, struct arena *a,
-                                     struct error *err)
+static void list_warnings(unsigned bits, bool away, struct decision_answer *out,
+                          struct arena *a)
 {
     const char **list = NEW(a, const char *, PROGRESS_WARN_COUNT + 1);
 
     for (size_t i = 0; i < PROGRESS_WARN_COUNT; i++) {
         if (!(bits & 1u << i))
             continue;
-        list[out->warning_count] = arena_printf(a, "%s: %s", progress_warning_names[i],
-                                                progress_warning_texts[i]);
-        if (!list[out->warning_count++])
-            return fail_memory(err);
+        list[out->warning_count++] = arena_printf(a, "%s: %s", progress_warning_names[i],
+                                                  progress_warning_texts[i]);
     }
     if (away)
         list[out->warning_count++] = "application_unknown: the database is away, nothing "
                                      "was learnt from finished tasks";
     out->warnings = list;
-    return OK;
 }
 
 /* Work that is left, by the option's rule, and the ends of its interval. */
@@ -686,8 +682,7 @@ enum error_code predict_remaining(struct request *rq, const void *in, void *out)
     answer->application_id = stored.application_id;
     answer->application = stored.application;
     fill_answer(rq, body, &question, &p, answer);
-    TRY(list_warnings(question.history.warnings, stored.away, &answer->decision,
-                      rq->arena, rq->err));
+    list_warnings(question.history.warnings, stored.away, &answer->decision, rq->arena);
     decision_end(rq, progress_method_names[question.options.method],
                  answer->reason_count ? DECISION_INFEASIBLE : DECISION_FEASIBLE,
                  &answer->decision);

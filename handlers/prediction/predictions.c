@@ -421,7 +421,7 @@ static const char *input_of(const struct predicting *p, unsigned bit,
     return input < count ? names[input] : "";
 }
 
-static enum error_code warn(struct predicting *p, const char *text)
+static void warn(struct predicting *p, const char *text)
 {
     struct decision_answer *d = &p->out->decision;
 
@@ -432,24 +432,20 @@ static enum error_code warn(struct predicting *p, const char *text)
         p->warning_room = room;
         d->warnings = p->texts;
     }
-    if (!text)
-        return fail_memory(p->rq->err);
     p->texts[d->warning_count++] = text;
-    return OK;
 }
 
 /* Texts of the warnings of a single answer. */
-static enum error_code explain_warnings(struct predicting *p,
-                                        const struct fitted_prediction *prediction)
+static void explain_warnings(struct predicting *p,
+                             const struct fitted_prediction *prediction)
 {
     for (unsigned bit = 0; bit < WARNING_COUNT; bit++) {
         const char *input = input_of(p, bit, prediction);
 
         if (prediction->warnings & 1u << bit)
-            TRY(warn(p, arena_printf(p->rq->arena, "%s: %s%s%s", warning_name(bit),
-                                     warning_text(bit), *input ? ": " : "", input)));
+            warn(p, arena_printf(p->rq->arena, "%s: %s%s%s", warning_name(bit),
+                                 warning_text(bit), *input ? ": " : "", input));
     }
-    return OK;
 }
 
 /* Warnings of many answers: each once, where it comes first, and how often. */
@@ -464,15 +460,14 @@ static void count_warnings(struct counted_warnings *c, unsigned mask, size_t pla
             c->first[bit] = place;
 }
 
-static enum error_code explain_counted(struct predicting *p, const char *list,
-                                       const struct counted_warnings *c)
+static void explain_counted(struct predicting *p, const char *list,
+                            const struct counted_warnings *c)
 {
     for (unsigned bit = 0; bit < WARNING_COUNT; bit++)
         if (c->count[bit] > 0)
-            TRY(warn(p, arena_printf(p->rq->arena, "%s: %s: %zu times, first /%s/%zu",
-                                     warning_name(bit), warning_text(bit), c->count[bit],
-                                     list, c->first[bit])));
-    return OK;
+            warn(p, arena_printf(p->rq->arena, "%s: %s: %zu times, first /%s/%zu",
+                                 warning_name(bit), warning_text(bit), c->count[bit],
+                                 list, c->first[bit]));
 }
 
 /* What is to be known of the models themselves, once for each. */
@@ -481,27 +476,27 @@ static enum error_code explain_models(struct predicting *p)
     for (size_t i = 0; i < p->model_count; i++) {
         const struct model_at_hand *at = &p->models[i];
         const struct fitted_core *core = at->fitted.core;
-        const char *unused = model_unused_inputs(&at->fitted, p->rq->arena, p->rq->err);
+        const char *unused = model_unused_inputs(&at->fitted, p->rq->arena);
 
         if (p->rq->err->code != OK)
             return p->rq->err->code;
         if (unused)
-            TRY(warn(p, unused));
+            warn(p, unused);
 
         for (unsigned bit = 0; core && bit < CORE_NOTE_COUNT; bit++) {
             if (!(core->notes & 1u << bit))
                 continue;
             if (bit == CORE_BIT_CHANGED)
-                TRY(warn(p, arena_printf(p->rq->arena,
-                                         "%s: %s: model '%.100s', by a factor of %.3g, "
-                                         "%zu runs since",
-                                         core_note_names[bit], core_note_texts[bit],
-                                         at->id ? at->id : "in the request",
-                                         core->change_factor, core->runs_since_change)));
+                warn(p, arena_printf(p->rq->arena,
+                                     "%s: %s: model '%.100s', by a factor of %.3g, "
+                                     "%zu runs since",
+                                     core_note_names[bit], core_note_texts[bit],
+                                     at->id ? at->id : "in the request",
+                                     core->change_factor, core->runs_since_change));
             else
-                TRY(warn(p, arena_printf(p->rq->arena, "%s: %s: model '%.100s'",
-                                         core_note_names[bit], core_note_texts[bit],
-                                         at->id ? at->id : "in the request")));
+                warn(p, arena_printf(p->rq->arena, "%s: %s: model '%.100s'",
+                                     core_note_names[bit], core_note_texts[bit],
+                                     at->id ? at->id : "in the request"));
         }
     }
     return OK;
@@ -709,7 +704,8 @@ static enum error_code answer_one(struct predicting *p)
         p->out->interval_basis = prediction.own_basis;
     if (prediction.error_count)
         p->out->interval_ratio_count = prediction.error_count;
-    return explain_warnings(p, &prediction);
+    explain_warnings(p, &prediction);
+    return OK;
 }
 
 static enum error_code answer_many(struct predicting *p)
@@ -743,7 +739,7 @@ static enum error_code answer_many(struct predicting *p)
         return p->rq->err->code;
     p->out->results = results;
     p->out->result_count = count;
-    TRY(explain_counted(p, "queries", &counted));
+    explain_counted(p, "queries", &counted);
     return answered || !reason ? OK : add_reason(p, reason);
 }
 
@@ -822,7 +818,7 @@ static enum error_code answer_phases(struct predicting *p)
         return p->rq->err->code;
     p->out->phases = rows;
     p->out->phase_count = p->in->phase_count;
-    TRY(explain_counted(p, "phases", &counted));
+    explain_counted(p, "phases", &counted);
     if (!(missing_share < 1)) {
         sum->run_time_s = sum->run_time_low_s = sum->run_time_high_s = (double)NAN;
         return add_reason(p, reason ? reason : "phase_model_missing");

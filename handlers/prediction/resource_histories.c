@@ -219,7 +219,7 @@ struct stored {
     const struct histories_options *options;
 };
 
-static enum error_code name_ids(struct stored *s, struct arena *a, struct error *err)
+static void name_ids(struct stored *s, struct arena *a)
 {
     struct text_buffer ids = {.arena = a};
 
@@ -231,27 +231,24 @@ static enum error_code name_ids(struct stored *s, struct arena *a, struct error 
         text_add(&ids, "[", 1);
     text_add(&ids, "]", 2); /* with the NUL */
     s->since_s = NEW(a, double, s->count);
-    if (ids.failed || !s->since_s)
-        return fail_memory(err);
     for (size_t i = 0; i < s->count; i++)
         s->since_s[i] = NAN;
-    s->ids = ids.data;
+    s->ids = text_end(&ids);
     s->limit = ROWS_MAX / (s->count ? s->count : 1);
     if (s->limit > PER_RESOURCE_MAX)
         s->limit = PER_RESOURCE_MAX;
     if (s->limit < PER_RESOURCE_MIN)
         s->limit = PER_RESOURCE_MIN;
-    return OK;
 }
 
-static enum error_code list_stored(const struct resource_histories *h, struct stored *out,
-                                   struct arena *a, struct error *err)
+static void list_stored(const struct resource_histories *h, struct stored *out,
+                        struct arena *a)
 {
     out->list = NEW(a, struct resource_history *, h->count);
     for (size_t i = 0; i < h->count; i++)
         if (h->list[i].wanted && !says_history(h->list[i].resource))
             out->list[out->count++] = &h->list[i];
-    return name_ids(out, a, err);
+    name_ids(out, a);
 }
 
 /* The rows by resource: a counting sort. Components get numbers. */
@@ -503,7 +500,7 @@ static enum error_code read_peers(struct request *rq, struct resource_histories 
         list[i].id = peers[i].resource_id;
         s.list[s.count++] = &list[i];
     }
-    TRY(name_ids(&s, rq->arena, rq->err));
+    name_ids(&s, rq->arena);
     if (s.count > 0)
         TRY(query(rq, h->now_s, &s));
     for (size_t i = 0; i < s.count; i++) {
@@ -609,7 +606,7 @@ static enum error_code find_priors(struct request *rq, struct resource_histories
 
     if (options->prior == RATE_PRIOR_NONE || !uses_bayes(options))
         return OK;
-    TRY(list_stored(h, &asked, rq->arena, rq->err));
+    list_stored(h, &asked, rq->arena);
     if (options->prior == RATE_PRIOR_SITE) {
         TRY(read_peers(rq, h, asked.ids, false, options, &hosts));
         give_site_priors(h, &hosts, &left, rq->arena);
@@ -758,7 +755,7 @@ static enum error_code read_stored(struct request *rq, struct resource_histories
     TRY(decision_lookup(rq, KEPT, &kept_json, &kept, &replayed));
     if (by_clock)
         h->now_s = replayed ? kept.now_s : clock_wall_s();
-    TRY(list_stored(h, &s, rq->arena, rq->err));
+    list_stored(h, &s, rq->arena);
     if (replayed)
         restore(&kept, h, &s, rq->arena);
     else if (s.count > 0)

@@ -588,7 +588,7 @@ static void tell_broken(struct deciding *d, const struct queue_verdict *v, struc
 }
 
 /* Without the time for it, reasons go untold. */
-static enum error_code tell_wait(struct deciding *d, size_t job)
+static void tell_wait(struct deciding *d, size_t job)
 {
     struct queue_verdict *v = &d->out.verdicts[job];
     const struct waiting_job *j = &d->body->jobs[d->given[job]];
@@ -615,11 +615,10 @@ static enum error_code tell_wait(struct deciding *d, size_t job)
     };
     name_blocker(d, v->by, v->blocker, &w->blocking_job_id, &w->blocking_reservation_id);
     tell_broken(d, v, w);
-    return w->detail ? OK : fail_memory(d->rq->err);
 }
 
-static enum error_code tell_unplaced(struct deciding *d, const struct waiting_job *job,
-                                     enum queue_reason why)
+static void tell_unplaced(struct deciding *d, const struct waiting_job *job,
+                          enum queue_reason why)
 {
     struct arena *a = d->rq->arena;
     struct unplaced_reason *reason = NEW(a, struct unplaced_reason, 1);
@@ -631,10 +630,9 @@ static enum error_code tell_unplaced(struct deciding *d, const struct waiting_jo
                                         (unsigned long long)job->job.processors,
                                         (unsigned long long)d->body->processors);
     d->unplaced[d->answer->unplaced_count++] = (struct unplaced){job->id, reason, 1};
-    return reason->detail ? OK : fail_memory(d->rq->err);
 }
 
-static enum error_code tell_all(struct deciding *d)
+static void tell_all(struct deciding *d)
 {
     struct queue_orders_answer *answer = d->answer;
     size_t count = d->body->job_count;
@@ -648,17 +646,16 @@ static enum error_code tell_all(struct deciding *d)
         const struct queue_verdict *v = &d->out.verdicts[job];
 
         if (v->reason == QUEUE_REASON_NEVER_FITS)
-            TRY(tell_unplaced(d, j, v->reason));
+            tell_unplaced(d, j, v->reason);
         else if (v->reason != QUEUE_REASON_STARTS)
-            TRY(tell_wait(d, job));
+            tell_wait(d, job);
         else
             d->starts[answer->start_count++] =
                 (struct start){j->id, j->job.processors, d->body->now_s};
     }
     for (size_t i = 0; i < count; i++)
         if (isnan(d->body->jobs[i].job.estimate_s))
-            TRY(tell_unplaced(d, &d->body->jobs[i], QUEUE_REASON_NO_ESTIMATE));
-    return OK;
+            tell_unplaced(d, &d->body->jobs[i], QUEUE_REASON_NO_ESTIMATE);
 }
 
 static void tell_objective(struct deciding *d)
@@ -726,7 +723,7 @@ enum error_code post_queue_orders(struct request *rq, const void *in, void *out)
     TRY(warn_ignored(&d));
     TRY(queue_decide(d.policy, &d.in, &d.out, rq->arena, rq->err));
     answer->site_id = body->site_id;
-    TRY(tell_all(&d));
+    tell_all(&d);
     tell_objective(&d);
     TRY(warn_outcome(&d));
     decision_end(rq, d.policy->name, status_of(answer, &d.out), &answer->decision);

@@ -69,11 +69,9 @@ static enum error_code query(struct plan_call *call, struct kept *kept)
         json_print_text(call->given[s].site.id, &ids);
     }
     text_add(&ids, "]", 2); /* with the NUL */
-    if (ids.failed)
-        return fail_memory(rq->err);
     TRY(request_db(rq, &db));
-    TRY(store_move_costs(db, rq->principal.tenant, ids.data, &rows, &count, rq->arena,
-                         rq->err));
+    TRY(store_move_costs(db, rq->principal.tenant, text_end(&ids), &rows, &count,
+                         rq->arena, rq->err));
     list = NEW(rq->arena, struct learnt, count);
     for (size_t i = 0; i < count; i++)
         list[i] = (struct learnt){call->given[rows[i].from].site.id,

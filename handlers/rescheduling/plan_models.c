@@ -13,11 +13,9 @@
 
 /* The models of a list by phase, and their times if they have any without the store.
  * Notes repeated, unknown and malformed ones. */
-static enum error_code read_list(struct plan_call *call,
-                                 const struct plan_phase_request *list, size_t count,
-                                 const char *pointer,
-                                 const struct plan_phase_request **phases,
-                                 struct perf_terms *models)
+static void read_list(struct plan_call *call, const struct plan_phase_request *list,
+                      size_t count, const char *pointer,
+                      const struct plan_phase_request **phases, struct perf_terms *models)
 {
     struct request *rq = call->rq;
 
@@ -38,10 +36,7 @@ static enum error_code read_list(struct plan_call *call,
         if (!list[i].model.model_id)
             site_model_read(&list[i].model, call->job->problem_size, at, &models[k - 1],
                             rq->arena, rq->err);
-        if (rq->err->code == ERR_TOO_LARGE)
-            return rq->err->code;
     }
-    return OK;
 }
 
 /* Does the phase need a stored model at the site? */
@@ -67,15 +62,15 @@ static void check_size(struct plan_call *call)
                 "the member is missing: a stored model needs it");
 }
 
-enum error_code plan_models_read(struct plan_call *call)
+void plan_models_read(struct plan_call *call)
 {
     struct arena *a = call->rq->arena;
     size_t n = call->job->phases;
 
     call->phases = NEW(a, const struct plan_phase_request *, n);
     call->models = NEW(a, struct perf_terms, n);
-    TRY(read_list(call, call->job->phase_models, call->job->phase_model_count, "/jobs/0",
-                  call->phases, call->models));
+    read_list(call, call->job->phase_models, call->job->phase_model_count, "/jobs/0",
+              call->phases, call->models);
     for (size_t s = 0; s < call->in.site_count; s++) {
         struct plan_call_site *site = &call->at[s];
         char *pointer = arena_printf(a, "/snapshot/sites/%zu", s);
@@ -83,17 +78,16 @@ enum error_code plan_models_read(struct plan_call *call)
         site->phases = NEW(a, const struct plan_phase_request *, n);
         site->models = NEW(a, struct perf_terms, n);
         site->stored = NEW(a, const struct stored_model *, n);
-        TRY(read_list(call, site->given->phase_models, site->given->phase_model_count,
-                      pointer, site->phases, site->models));
+        read_list(call, site->given->phase_models, site->given->phase_model_count,
+                  pointer, site->phases, site->models);
     }
     check_size(call);
-    return OK;
 }
 
 /* ---- stored models ---- */
 
-static enum error_code want(struct plan_call *call, size_t s, size_t k,
-                            struct stored_model_wanted *out)
+static void want(struct plan_call *call, size_t s, size_t k,
+                 struct stored_model_wanted *out)
 {
     const struct plan_phase_request *own = call->at[s].phases[k - 1];
     const struct plan_phase_request *given = own ? own : call->phases[k - 1];
@@ -102,13 +96,12 @@ static enum error_code want(struct plan_call *call, size_t s, size_t k,
     *out = (struct stored_model_wanted){.site_id = call->given[s].site.id,
                                         .phase = (double)k};
     if (!given)
-        return OK;
+        return;
     out->model_id = given->model.model_id;
     out->pointer = own ? arena_printf(a, "/snapshot/sites/%zu/phase_models/%zu/model_id",
                                       s, (size_t)(own - call->given[s].phase_models))
                        : arena_printf(a, "/jobs/0/phase_models/%zu/model_id",
                                       (size_t)(given - call->job->phase_models));
-    return out->pointer ? OK : fail_memory(call->rq->err);
 }
 
 /* The stored models into call->at[].stored. */
@@ -125,7 +118,7 @@ static enum error_code find_stored(struct plan_call *call)
     for (size_t s = 0; s < call->in.site_count; s++)
         for (size_t k = first; k <= last; k++)
             if (needs_stored(call, s, k))
-                TRY(want(call, s, k, &wanted[question.wanted_count++]));
+                want(call, s, k, &wanted[question.wanted_count++]);
     TRY(stored_models_find(rq, &question, &found));
     for (size_t s = 0; s < call->in.site_count; s++)
         for (size_t k = first; k <= last; k++)

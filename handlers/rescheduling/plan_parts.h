@@ -299,7 +299,7 @@ void plan_call_interval(struct plan_call *call, size_t from,
 /* ---- its parts ---- */
 
 /* The models that the body gives, checked: in call->phases and call->at[].phases. */
-enum error_code plan_models_read(struct plan_call *call);
+void plan_models_read(struct plan_call *call);
 
 /* The models of all sites, missing ones from the store. *missing of each site: the
  * first phase that has none even so; 0: none. */

@@ -79,9 +79,9 @@ enum error_code plan_call_warn(struct plan_call *call, const char *format, ...)
         call->warning_size = size;
     }
     va_start(args, format);
-    call->warnings[call->warning_count] = arena_vprintf(a, format, args);
+    call->warnings[call->warning_count++] = arena_vprintf(a, format, args);
     va_end(args);
-    return call->warnings[call->warning_count++] ? OK : fail_memory(call->rq->err);
+    return OK;
 }
 
 /* ---- options ---- */
@@ -228,7 +228,7 @@ static enum error_code warn_of_site(struct plan_call *call,
     struct request *rq = call->rq;
     struct site_warnings w;
 
-    TRY(site_warnings_of(&at->given->site, &at->usable, &w, rq->arena, rq->err));
+    site_warnings_of(&at->given->site, &at->usable, &w, rq->arena);
     for (size_t i = 0; i < w.count; i++)
         TRY(plan_call_warn(call, "%s", w.list[i]));
     return OK;
@@ -277,7 +277,7 @@ static enum error_code read_sites(struct plan_call *call)
 }
 
 /* Why the site takes no part; `missing`: a phase without a model, 0: none. */
-static enum error_code leave_out(struct plan_call *call, size_t s, size_t missing)
+static void leave_out(struct plan_call *call, size_t s, size_t missing)
 {
     struct arena *a = call->rq->arena;
 
@@ -290,11 +290,10 @@ static enum error_code leave_out(struct plan_call *call, size_t s, size_t missin
             arena_printf(a, "%zu of its machines can be used, the job needs %llu",
                          call->at[s].usable.machines.count,
                          (unsigned long long)call->job->min_processors);
-    return call->sites[s].why ? OK : fail_memory(call->rq->err);
 }
 
 /* Makes site `s` a source, or says why it is none. */
-static enum error_code make_source(struct plan_call *call, size_t s, size_t missing)
+static void make_source(struct plan_call *call, size_t s, size_t missing)
 {
     struct request *rq = call->rq;
     struct plan_call_site *at = &call->at[s];
@@ -303,8 +302,10 @@ static enum error_code make_source(struct plan_call *call, size_t s, size_t miss
     bool exact = strcmp(scheduler, "exact") == 0 || strcmp(scheduler, "auto") == 0;
 
     if (call->sites[s].unseen || missing ||
-        at->usable.machines.count < call->job->min_processors)
-        return leave_out(call, s, missing);
+        at->usable.machines.count < call->job->min_processors) {
+        leave_out(call, s, missing);
+        return;
+    }
     plan_machines_create(
         &(struct plan_machines_in){
             .machines = &at->usable.machines,
@@ -325,7 +326,6 @@ static enum error_code make_source(struct plan_call *call, size_t s, size_t miss
         },
         &at->machines, &call->sources[s], rq->arena);
     call->sites[s].source = &call->sources[s];
-    return OK;
 }
 
 static enum error_code make_sources(struct plan_call *call)
@@ -334,7 +334,7 @@ static enum error_code make_sources(struct plan_call *call)
 
     TRY(plan_models_find(call, missing));
     for (size_t s = 0; s < call->in.site_count; s++)
-        TRY(make_source(call, s, missing[s]));
+        make_source(call, s, missing[s]);
     return OK;
 }
 
@@ -408,7 +408,7 @@ static enum error_code check_body(struct plan_call *call,
         return code;
     TRY(allocate(call));
     TRY(read_sites(call));
-    TRY(plan_models_read(call));
+    plan_models_read(call);
     TRY(plan_costs_make(call));
     TRY(check_current(call));
     return call->rq->err->code;

@@ -240,23 +240,20 @@ static enum error_code expand_grid(struct expansion *e)
 
 /* ---- jobs ---- */
 
-static enum error_code name_job(const struct expansion *e, const struct sim_job *job,
-                                struct simulation_job *out)
+static void name_job(const struct expansion *e, const struct sim_job *job,
+                     struct simulation_job *out)
 {
     bool has_id = job->given < e->setting->job_id_count;
 
     out->id = has_id ? e->setting->job_ids[job->given]
                      : arena_printf(e->a, "job%llu", (unsigned long long)job->number + 1);
     out->user = arena_printf(e->a, "user%zu", job->user + 1);
-    if (!out->user || (!has_id && !out->id))
-        return fail_memory(e->err);
     if (job->resource != SIM_NOT_PINNED)
         out->resource_id = e->names[job->resource].id;
-    return OK;
 }
 
-static enum error_code expand_job(const struct expansion *e, const struct sim_job *job,
-                                  struct simulation_job *out)
+static void expand_job(const struct expansion *e, const struct sim_job *job,
+                       struct simulation_job *out)
 {
     *out = (struct simulation_job){
         .arrival_s = job->arrival_s,
@@ -270,7 +267,7 @@ static enum error_code expand_job(const struct expansion *e, const struct sim_jo
         .session_s = job->session_s,
         .requested_s = job->requested_s,
     };
-    return name_job(e, job, out);
+    name_job(e, job, out);
 }
 
 static enum error_code expand_jobs(struct expansion *e)
@@ -288,7 +285,7 @@ static enum error_code expand_jobs(struct expansion *e)
         if (count == SIMULATION_JOBS_MAX)
             return invalid(e->err, "/workload/job_count", ITEM_TOO_LONG,
                            "there are more than %d jobs", SIMULATION_JOBS_MAX);
-        TRY(expand_job(e, &job, &jobs[count++]));
+        expand_job(e, &job, &jobs[count++]);
     }
     w->generator = WORKLOAD_BATCH;
     w->workload = workload_blank(WORKLOAD_BATCH);
@@ -386,7 +383,7 @@ static enum error_code post_expansion(struct request *rq, const void *in, void *
     if (code != OK && code != ERR_INVALID)
         return code;
     TRY(rq->err->code);
-    TRY(sim_resource_names(&setting->scenario, &e.names, &e.name_count, e.a, e.err));
+    sim_resource_names(&setting->scenario, &e.names, &e.name_count, e.a);
     TRY(play(&e));
     *e.out = *e.body;
     forget_sources(e.out);

@@ -13,17 +13,16 @@ struct packing {
     struct arena *arena;
 };
 
-static bool make_room(struct packing *p, size_t length)
+static void make_room(struct packing *p, size_t length)
 {
     size_t size = 2 * (p->size + length);
     unsigned char *data;
 
     if (p->size - p->length >= length)
-        return true;
+        return;
     data = GROW(p->arena, p->data, unsigned char, p->length, size);
     p->data = data;
     p->size = size;
-    return true;
 }
 
 static void pack_bytes(struct packing *p, void *value, size_t length)
@@ -37,10 +36,9 @@ static void pack_bytes(struct packing *p, void *value, size_t length)
         p->at += p->failed ? 0 : length;
         return;
     }
-    p->failed = !make_room(p, length);
-    if (!p->failed)
-        memcpy(p->data + p->length, value, length);
-    p->length += p->failed ? 0 : length;
+    make_room(p, length);
+    memcpy(p->data + p->length, value, length);
+    p->length += length;
 }
 
 #define PACK(p, member) pack_bytes(p, &(member), sizeof(member))
@@ -152,8 +150,7 @@ static const void *pack_rows(struct packing *p, const void *list, size_t *count,
         return NULL;
     }
     rows = arena_alloc(p->arena, size, *count);
-    p->failed = !rows;
-    if (rows && list && !p->is_read)
+    if (list && !p->is_read)
         memcpy(rows, list, size * *count);
     for (size_t i = 0; i < *count && !p->failed; i++)
         pack_row(p, rows + i * size);

@@ -608,9 +608,7 @@ static enum error_code print_swf(const struct playing *p,
         text_add(&b, "\n", 1);
     }
     text_add(&b, "", 1);
-    if (b.failed)
-        return fail_memory(err);
-    *swf = b.data;
+    *swf = text_end(&b);
     return OK;
 }
 
@@ -690,14 +688,12 @@ static enum error_code warn_lines(struct playing *p)
             text_addf(&reasons, "%s%s: %llu", reasons.length ? ", " : "",
                       swf_skip_names[i], (unsigned long long)c->skipped_by[i]);
     text_add(&reasons, "", 1);
-    if (reasons.failed)
-        return fail_memory(p->rq->err);
     if (c->skipped)
         TRY(decision_warn(p->rq, &p->answer->decision,
                           "skipped: %llu line(s) of %s, first line %llu, are no usable "
                           "jobs, %s",
                           (unsigned long long)c->skipped, p->source,
-                          (unsigned long long)c->issues[0].line, reasons.data));
+                          (unsigned long long)c->issues[0].line, text_end(&reasons)));
     if (c->unsorted)
         TRY(decision_warn(
             p->rq, &p->answer->decision,

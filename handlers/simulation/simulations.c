@@ -244,25 +244,20 @@ static void wake(const struct request *rq)
     background_wake(__atomic_load_n(&rq->service->background, __ATOMIC_ACQUIRE));
 }
 
-static enum error_code reply_raw(struct request *rq, int status, const char *type,
-                                 const char *text)
+static void reply_raw(struct request *rq, int status, const char *type, const char *text)
 {
     rq->reply->status = status;
     rq->reply->content_type = type;
     rq->reply->body = text;
     rq->reply->body_length = strlen(text);
-    return OK;
 }
 
-static enum error_code reply_info(struct request *rq, int status,
-                                  const struct store_simulation *now)
+static void reply_info(struct request *rq, int status, const struct store_simulation *now)
 {
     struct text_buffer b = {.arena = rq->arena};
 
     json_print(&simulation_info_json, now, &b);
-    if (b.failed)
-        return fail_memory(rq->err);
-    return reply_raw(rq, status, "application/json", b.data);
+    reply_raw(rq, status, "application/json", text_end(&b));
 }
 
 /* Sleeps and asks until it has finished, or `wait_s` is over. */
@@ -307,13 +302,17 @@ static enum error_code reply_finished(struct request *rq,
 {
     const char *status = NULL;
 
-    if (now->result)
-        return reply_raw(rq, 200, "application/json", now->result);
-    if (!now->error)
-        return reply_info(rq, 200, now);
+    if (now->result) {
+        reply_raw(rq, 200, "application/json", now->result);
+        return OK;
+    }
+    if (!now->error) {
+        reply_info(rq, 200, now);
+        return OK;
+    }
     TRY(json_member(now->error, "status", &status, rq->arena, rq->err));
-    return reply_raw(rq, status ? atoi(status) : 500, "application/problem+json",
-                     now->error);
+    reply_raw(rq, status ? atoi(status) : 500, "application/problem+json", now->error);
+    return OK;
 }
 
 enum error_code simulation_enqueue(struct request *rq, const char *name)
@@ -345,7 +344,8 @@ enum error_code simulation_enqueue(struct request *rq, const char *name)
     if (!isnan(now.finished_at_s))
         return reply_finished(rq, &now);
     reply_header_add(rq->reply, "Retry-After", "1");
-    return reply_info(rq, 202, &now);
+    reply_info(rq, 202, &now);
+    return OK;
 }
 
 /* ---- kinds ---- */
@@ -392,8 +392,6 @@ static enum error_code simulate_grid(struct request *rq, const void *in, void *o
 
     TRY(simulation_begin(rq, &body->decision, &answer->decision));
     simulation_policies(body, &labels, rq->arena, rq->err);
-    if (!labels) /* no memory */
-        return rq->err->code;
     code = simulation_scenario(rq, body, setting);
     if (code != OK && code != ERR_INVALID)
         return code;

@@ -292,10 +292,7 @@ __attribute__((format(printf, 4, 5))) static void mistake(struct job_reader *r,
     va_start(args, format);
     pointer = arena_vprintf(r->a, format, args);
     va_end(args);
-    if (pointer)
-        invalid(r->err, pointer, code, "%s", detail);
-    else
-        fail_memory(r->err);
+    invalid(r->err, pointer, code, "%s", detail);
 }
 
 static size_t site_of(struct job_reader *r, const char *id, const char *member, size_t j,

@@ -56,10 +56,6 @@ static const double *bind(const struct policy *policy, const struct named_value 
     double *value = NEW(a, double, PARAMS_MAX);
     struct error here = {.arena = a};
 
-    if (!value) {
-        fail_memory(err);
-        return NULL;
-    }
     policy_bind(policy, options, option_count, value, &here);
     for (const struct error_item *i = here.first; i; i = i->next)
         invalid_again(err, pointer, i);

@@ -22,7 +22,7 @@ void simulation_warn(struct simulation_setting *setting, struct arena *a,
     vsnprintf(text, sizeof(text), format, args);
     va_end(args);
     kept = arena_text(a, text, strlen(text));
-    if (kept && setting->warning_count < SIMULATION_WARNINGS_MAX)
+    if (setting->warning_count < SIMULATION_WARNINGS_MAX)
         setting->warnings[setting->warning_count++] = kept;
 }
 
@@ -112,9 +112,7 @@ static void take_trace(struct building *b, const struct simulation_resources *in
         mistake_at(b, pointer, "outages", ITEM_CONFLICT,
                    "give either failure or outages");
     check_outages(b, in, pointer);
-    if (!trace)
-        fail_memory(b->err);
-    if (!trace || b->err->item_count > mistakes)
+    if (b->err->item_count > mistakes)
         return;
     *trace = (struct sim_trace){in->outages, in->outage_count, in->load_trace,
                                 in->load_trace_count};
@@ -166,8 +164,6 @@ static void name_group(struct building *b, const struct simulation_site *site,
     }
     group->id = index == 0 ? arena_printf(b->a, "%s-", site->id)
                            : arena_printf(b->a, "%s-%zu-", site->id, index + 1);
-    if (!group->id)
-        fail_memory(b->err);
 }
 
 static void take_group(struct building *b, size_t site_index, size_t index,
@@ -178,10 +174,6 @@ static void take_group(struct building *b, size_t site_index, size_t index,
     const char *pointer =
         arena_printf(b->a, "/sites/%zu/resources/%zu", site_index, index);
 
-    if (!pointer) {
-        fail_memory(b->err);
-        return;
-    }
     *group = (struct sim_group){
         .pointer = pointer,
         .count = (size_t)in->number,
@@ -278,8 +270,6 @@ static void take_resource(struct building *b, const struct resource *r, size_t i
         .sharing = SIM_SHARING_EQUAL,
         .failure_group = SIM_NO_FAILURE_GROUP,
     };
-    if (!group->pointer)
-        fail_memory(b->err);
 }
 
 static void take_snapshot(struct building *b, const struct snapshot *snapshot)

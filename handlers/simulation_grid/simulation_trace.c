@@ -101,7 +101,7 @@ static void lay(struct laying *l, const struct sim_resource_name *names, size_t 
     size_t used = 0;
     struct sim_trace **traces = NEW(b->a, struct sim_trace *, b->group_count);
 
-    for (size_t i = 0; traces && i < b->group_count; i++) {
+    for (size_t i = 0; i < b->group_count; i++) {
         traces[i] = NEW(b->a, struct sim_trace, b->groups[i].count);
         b->groups[i].fails = false;
         b->groups[i].failure_group = SIM_NO_FAILURE_GROUP;
@@ -135,7 +135,7 @@ enum error_code simulation_failure_trace(struct building *b)
     TRY(read_failures(&l));
     make_outages(&l);
     TRY(sim_scenario_prepare(&prepared, "", b->a, b->err));
-    TRY(sim_resource_names(&prepared, &names, &count, b->a, b->err));
+    sim_resource_names(&prepared, &names, &count, b->a);
     lay(&l, names, count);
     return OK;
 }

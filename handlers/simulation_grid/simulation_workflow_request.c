@@ -416,8 +416,6 @@ static enum error_code given_grid(const struct wf_sim_grid_request *in,
         const char *site = r->site_id ? r->site_id : arena_printf(a, "\n%zu", i);
         size_t known;
 
-        if (!site)
-            return fail_memory(err);
         known = name_index_add(sites, site, n);
         list[i] = (struct workflow_sim_resource){
             r->id, known == NAME_NOT_FOUND ? n++ : known, r->mips_total, r->mips_external,

@@ -214,7 +214,7 @@ enum error_code simulation_pins(struct building *b)
             if (!given->in->jobs[i].resource_id)
                 continue;
             if (!names)
-                TRY(sim_resource_names(&b->scenario, &names, &name_count, b->a, b->err));
+                sim_resource_names(&b->scenario, &names, &name_count, b->a);
             pin(b, given, i, names, name_count);
         }
     }

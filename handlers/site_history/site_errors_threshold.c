@@ -107,11 +107,10 @@ static enum error_code query(struct request *rq, const struct threshold_request 
         json_print_text(sites[i].site_id, &ids);
     }
     text_add(&ids, "]", 2); /* with the NUL */
-    if (ids.failed)
-        return fail_memory(rq->err);
     TRY(request_db(rq, &db));
-    TRY(store_site_starts_find(db, rq->principal.tenant, ids.data, at_s - in->window_s,
-                               at_s, &rows, &out->site_count, rq->arena, rq->err));
+    TRY(store_site_starts_find(db, rq->principal.tenant, text_end(&ids),
+                               at_s - in->window_s, at_s, &rows, &out->site_count,
+                               rq->arena, rq->err));
     list = NEW(rq->arena, struct kept_site, out->site_count);
     for (size_t i = 0; i < out->site_count; i++)
         list[i] = (struct kept_site){

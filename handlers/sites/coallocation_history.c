@@ -43,10 +43,8 @@ static enum error_code query(struct request *rq, const struct co_grid *grid,
         json_print_text(grid->sites[s].id, &ids);
     }
     text_add(&ids, grid->site_count ? "]" : "[]", grid->site_count ? 2 : 3);
-    if (ids.failed)
-        return fail_memory(rq->err);
     TRY(request_db(rq, &db));
-    TRY(store_history_pairs_find(db, rq->principal.tenant, ids.data, &rows, &count,
+    TRY(store_history_pairs_find(db, rq->principal.tenant, text_end(&ids), &rows, &count,
                                  rq->arena, rq->err));
     list = NEW(rq->arena, struct co_named_pair, count);
     for (size_t i = 0; i < count; i++)

@@ -56,10 +56,8 @@ struct site_warnings {
 };
 
 /* What was changed or left out of its machines. */
-enum error_code site_warnings_of(const struct site *site,
-                                 const struct site_machines *machines,
-                                 struct site_warnings *out, struct arena *a,
-                                 struct error *err);
+void site_warnings_of(const struct site *site, const struct site_machines *machines,
+                      struct site_warnings *out, struct arena *a);
 
 /* ---- models ---- */
 

@@ -238,8 +238,7 @@ struct looking {
 };
 
 /* It cannot be used, or only as a constant. */
-static enum error_code warn_of_model(struct looking *l, const char *model_id,
-                                     bool is_constant)
+static void warn_of_model(struct looking *l, const char *model_id, bool is_constant)
 {
     struct arena *a = l->rq->arena;
 
@@ -249,7 +248,7 @@ static enum error_code warn_of_model(struct looking *l, const char *model_id,
         l->warnings = GROW(a, l->warnings, const char *, l->warning_room, room);
         l->warning_room = room;
     }
-    l->warnings[l->warning_count] = arena_printf(
+    l->warnings[l->warning_count++] = arena_printf(
         a,
         is_constant ? "processors_ignored: the times of model '%.100s' depend on the "
                       "problem size alone: more machines make no difference to it"
@@ -257,7 +256,6 @@ static enum error_code warn_of_model(struct looking *l, const char *model_id,
                       "problem size; only trained models of the problem size, and of the "
                       "processors in the kinds comprehensive and scale_out, have",
         model_id);
-    return l->warnings[l->warning_count++] ? OK : fail_memory(l->rq->err);
 }
 
 /* The terms of a fitted model; 0: it has none that can be used. */
@@ -285,16 +283,19 @@ static enum error_code make_model(struct looking *l, const struct store_model_no
     *out = (struct stored_model){0};
     TRY(stored_fitted(&now->model, &now->version, &fitted, rq->arena, rq->err));
     out->term_count = terms_of(&fitted, l->question->problem_size, rows, &out->single_s);
-    if (out->term_count == 0)
-        return warn_of_model(l, now->model.model_id, false);
+    if (out->term_count == 0) {
+        warn_of_model(l, now->model.model_id, false);
+        return OK;
+    }
     if (site_terms_ignore_machines(&fitted))
-        TRY(warn_of_model(l, now->model.model_id, true));
+        warn_of_model(l, now->model.model_id, true);
     out->site_id = now->model.site_id;
     out->model_id = now->model.model_id;
     out->version = (double)now->version.version;
     out->terms = rows;
     out->error_pct = fitted_unseen_appe_pct(&fitted);
-    return site_reach_of_fitted(&fitted, &out->reach, &out->reach_count, rq->arena);
+    site_reach_of_fitted(&fitted, &out->reach, &out->reach_count, rq->arena);
+    return OK;
 }
 
 /* A model that was made, for a wanted one. */

@@ -134,8 +134,8 @@ static void reach_of_inputs(const struct fitted_model *m, struct stored_reach *r
                 widen(r, i, m->core->range[k]);
 }
 
-enum error_code site_reach_of_fitted(const struct fitted_model *m, const double **out,
-                                     size_t *count, struct arena *a)
+void site_reach_of_fitted(const struct fitted_model *m, const double **out, size_t *count,
+                          struct arena *a)
 {
     struct stored_reach r = {.low = {1, 1, 1, 1}};
     struct fitted_interval interval;
@@ -147,7 +147,7 @@ enum error_code site_reach_of_fitted(const struct fitted_model *m, const double 
     else if (m->core)
         reach_of_inputs(m, &r);
     if (m->core && !is_ported) {
-        TRY(core_interval(m->core, INTERVAL_LEVEL, &interval, a));
+        core_interval(m->core, INTERVAL_LEVEL, &interval, a);
         for (size_t i = 0; i < 2; i++) {
             r.scale[i] = interval.scale[LOG_INSIDE + i];
             r.quantile[i] = interval.quantile[LOG_INSIDE + i];
@@ -156,7 +156,6 @@ enum error_code site_reach_of_fitted(const struct fitted_model *m, const double 
     memcpy(numbers, &r, sizeof(r));
     *out = numbers;
     *count = sizeof(r) / sizeof(double);
-    return OK;
 }
 
 void stored_model_interval(const struct stored_model *model, double time_s,

@@ -15,7 +15,7 @@ size_t site_terms_of_fitted(const struct fitted_model *m, double problem_size,
 bool site_terms_ignore_machines(const struct fitted_model *m);
 
 /* What the model's runs allow to say, as the numbers of a struct stored_reach. */
-enum error_code site_reach_of_fitted(const struct fitted_model *m, const double **out,
-                                     size_t *count, struct arena *a);
+void site_reach_of_fitted(const struct fitted_model *m, const double **out, size_t *count,
+                          struct arena *a);
 
 #endif

@@ -89,11 +89,9 @@ static enum error_code query(struct request *rq, struct kept_site *sites, size_t
         json_print_text(sites[i].site_id, &ids);
     }
     text_add(&ids, "]", 2); /* with the NUL */
-    if (ids.failed)
-        return fail_memory(rq->err);
     TRY(request_db(rq, &db));
-    TRY(store_queue_waits(db, rq->principal.tenant, ids.data, LATEST, &rows, &row_count,
-                          rq->arena, rq->err));
+    TRY(store_queue_waits(db, rq->principal.tenant, text_end(&ids), LATEST, &rows,
+                          &row_count, rq->arena, rq->err));
     take_rows(rq, rows, row_count, sites);
     return OK;
 }

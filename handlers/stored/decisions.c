@@ -324,8 +324,7 @@ static enum error_code request_again(const struct store_decision *stored,
         json_print_text(stored->algorithm, &patch);
     }
     text_add(&patch, "}", 2); /* with the NUL */
-    return patch.failed ? fail_memory(err)
-                        : json_merge_patch(stored->request, patch.data, body, a, err);
+    return json_merge_patch(stored->request, text_end(&patch), body, a, err);
 }
 
 static bool is_one_of(const char *text, const char *const *list)

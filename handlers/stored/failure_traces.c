@@ -158,13 +158,11 @@ static enum error_code read_trace(enum failure_trace_format format, double utc_o
     summary.open_count = counts.open;
     summary.available_count = counts.up;
     json_print(&summary_json, &summary, &text);
-    if (text.failed)
-        return fail_memory(err);
     trace->format = failure_trace_format_names[format];
     trace->line_count = counts.lines;
     trace->record_count = counts.failures;
     trace->skipped_count = counts.refused;
-    trace->summary = text.data;
+    trace->summary = text_end(&text);
     return OK;
 }
 

@@ -94,13 +94,12 @@ static void etag_of(const struct store_snapshot *s, const char **tag, struct req
                         (unsigned long long)llround(s->created_at_s * 1e6));
 }
 
-static enum error_code add_etag(struct request *rq, const struct store_snapshot *s)
+static void add_etag(struct request *rq, const struct store_snapshot *s)
 {
     const char *tag;
 
     etag_of(s, &tag, rq);
     reply_header_add(rq->reply, "ETag", tag);
-    return OK;
 }
 
 static bool matches_any(const struct message *m)
@@ -150,7 +149,8 @@ static enum error_code make_snapshot(struct request *rq, const char *name,
     location = arena_printf(rq->arena, "/v1/snapshots/%s", name);
     rq->reply->status = 201;
     reply_header_add(rq->reply, "Location", location);
-    return add_etag(rq, out);
+    add_etag(rq, out);
+    return OK;
 }
 
 enum error_code post_snapshot(struct request *rq, const void *in, void *out)
@@ -189,7 +189,8 @@ enum error_code get_snapshot(struct request *rq, const void *in, void *out)
     TRY(request_db(rq, &db));
     TRY(store_snapshot_read(db, rq->principal.tenant, rq->path_value[0], out, rq->arena,
                             rq->err));
-    return add_etag(rq, out);
+    add_etag(rq, out);
+    return OK;
 }
 
 /* The stored snapshot, if it is the version that If-Match asks for. */
@@ -235,8 +236,10 @@ static enum error_code put_any(struct request *rq, const char *document,
     for (int i = 0; i < PUT_ATTEMPTS; i++) {
         code = store_snapshot_update(db, rq->principal.tenant, rq->path_value[0], 0,
                                      document, out, rq->arena, rq->err);
-        if (code == OK)
-            return add_etag(rq, out);
+        if (code == OK) {
+            add_etag(rq, out);
+            return OK;
+        }
         if (code != ERR_NOT_FOUND)
             return code;
         forget_failure(rq);
@@ -267,7 +270,8 @@ enum error_code put_snapshot(struct request *rq, const void *in, void *out)
     TRY(store_snapshot_update(db, rq->principal.tenant, rq->path_value[0],
                               matches_any(rq->message) ? 0 : stored.generation, document,
                               out, rq->arena, rq->err));
-    return add_etag(rq, out);
+    add_etag(rq, out);
+    return OK;
 }
 
 /* One attempt at read, merge and write; ERR_STALE when somebody else wrote in
@@ -293,8 +297,6 @@ enum error_code patch_snapshot(struct request *rq, const void *in, void *out)
         body->length ? arena_text(rq->arena, body->text, body->length) : "";
     enum error_code code = ERR_STALE;
 
-    if (!patch)
-        return fail_memory(rq->err);
     for (int i = 0; i < PATCH_ATTEMPTS && code == ERR_STALE; i++) {
         *rq->err = (struct error){.arena = rq->err->arena};
         code = patch_once(rq, patch, out);
@@ -302,7 +304,8 @@ enum error_code patch_snapshot(struct request *rq, const void *in, void *out)
             break;
     }
     TRY(code);
-    return add_etag(rq, out);
+    add_etag(rq, out);
+    return OK;
 }
 
 enum error_code delete_snapshot(struct request *rq, const void *in, void *out)

@@ -113,35 +113,27 @@ static void list_skipped(const struct swf_counts *counts, struct workload_summar
                                            swf_skip_names[counts->issues[i].reason]};
 }
 
-static enum error_code warn(struct workload_summary *s, const char *text,
-                            struct error *err)
+static void warn(struct workload_summary *s, const char *text)
 {
     s->warnings[s->warning_count++] = text;
     s->warning_list = s->warnings;
-    return text ? OK : fail_memory(err);
 }
 
-static enum error_code warn_lines(const struct swf_counts *counts,
-                                  struct workload_summary *s, struct arena *a,
-                                  struct error *err)
+static void warn_lines(const struct swf_counts *counts, struct workload_summary *s,
+                       struct arena *a)
 {
     if (counts->skipped)
-        TRY(warn(s,
-                 arena_printf(a,
-                              "skipped: %llu line(s), first line %llu, are no usable "
-                              "jobs, see skipped",
-                              (unsigned long long)counts->skipped,
-                              (unsigned long long)counts->issues[0].line),
-                 err));
+        warn(s, arena_printf(a,
+                             "skipped: %llu line(s), first line %llu, are no usable "
+                             "jobs, see skipped",
+                             (unsigned long long)counts->skipped,
+                             (unsigned long long)counts->issues[0].line));
     if (counts->unsorted)
-        TRY(warn(s,
-                 arena_printf(a,
-                              "unsorted: %llu line(s), first line %llu, are not in the "
-                              "order of arrival; simulations sort them",
-                              (unsigned long long)counts->unsorted,
-                              (unsigned long long)counts->first_unsorted_line),
-                 err));
-    return OK;
+        warn(s, arena_printf(a,
+                             "unsorted: %llu line(s), first line %llu, are not in the "
+                             "order of arrival; simulations sort them",
+                             (unsigned long long)counts->unsorted,
+                             (unsigned long long)counts->first_unsorted_line));
 }
 
 /* Fills all of *trace but name and document. */
@@ -164,18 +156,16 @@ static enum error_code read_log(const struct raw_body *body, struct store_trace 
                     "line has 18 numbers, -1 for what is not known",
                     (unsigned long long)reader->counts.lines);
     list_skipped(&reader->counts, &summary, a);
-    TRY(warn_lines(&reader->counts, &summary, a, err));
+    warn_lines(&reader->counts, &summary, a);
     summary.computer = reader->header.computer[0] ? reader->header.computer : NULL;
     summary.processor_count = reader->header.max_procs;
     summary.started_at_s = reader->header.unix_start_at_s;
     json_print(&summary_json, &summary, &text);
-    if (text.failed)
-        return fail_memory(err);
     trace->format = "swf";
     trace->line_count = reader->counts.lines;
     trace->record_count = reader->counts.jobs;
     trace->skipped_count = reader->counts.skipped;
-    trace->summary = text.data;
+    trace->summary = text_end(&text);
     return OK;
 }
 

@@ -169,20 +169,16 @@ static enum error_code unless_mistake(enum error_code code)
     return code == ERR_INVALID ? OK : code;
 }
 
-static enum error_code make_snapshot(struct workflow_call *call,
-                                     const struct workflow_body *body)
+static void make_snapshot(struct workflow_call *call, const struct workflow_body *body)
 {
     struct arena *a = call->rq->arena;
     const struct snapshot *made = workflow_import_snapshot(&body->import, a);
     struct snapshot *snapshot = NEW(a, struct snapshot, 1);
 
-    if (!made || !snapshot)
-        return fail_memory(call->rq->err);
     *snapshot = *made;
     if (body->latency_s > 0)
         snapshot->network.wan_latency_s = body->latency_s;
     call->in.snapshot = snapshot;
-    return OK;
 }
 
 static enum error_code find_snapshot(struct workflow_call *call,
@@ -204,7 +200,8 @@ static enum error_code find_snapshot(struct workflow_call *call,
                 SNAPSHOT_RESOURCES_MAX);
         return OK;
     }
-    return make_snapshot(call, body);
+    make_snapshot(call, body);
+    return OK;
 }
 
 static enum error_code read_import(struct workflow_call *call,
@@ -304,10 +301,9 @@ static enum error_code warn_of_samples(struct workflow_call *call)
             TRY(look_at_samples(&call->in.workflows[w].tasks[i], &odd, rq->arena));
     for (size_t bit = 0; bit < PROGRESS_WARN_COUNT; bit++) {
         if (odd.count[bit])
-            TRY(workflow_call_warn(call,
-                                   "progress samples of %zu task%s, first '%.100s': %s",
-                                   odd.count[bit], odd.count[bit] > 1 ? "s" : "",
-                                   odd.task_id[bit], progress_warning_texts[bit]));
+            workflow_call_warn(call, "progress samples of %zu task%s, first '%.100s': %s",
+                               odd.count[bit], odd.count[bit] > 1 ? "s" : "",
+                               odd.task_id[bit], progress_warning_texts[bit]);
     }
     return OK;
 }
@@ -346,7 +342,7 @@ enum error_code workflow_call_begin(struct workflow_call *call, struct request *
     return warn_of_samples(call);
 }
 
-enum error_code workflow_call_warn(struct workflow_call *call, const char *format, ...)
+void workflow_call_warn(struct workflow_call *call, const char *format, ...)
 {
     const char *text;
     va_list args;
@@ -356,7 +352,6 @@ enum error_code workflow_call_warn(struct workflow_call *call, const char *forma
     text = arena_vprintf(call->rq->arena, format, args);
     va_end(args);
     call->warnings[call->warning_count++] = text;
-    return OK;
 }
 
 /* ---- the answer ---- */

@@ -76,7 +76,7 @@ const struct workflow_given *workflow_given_of(const struct workflow_given_row *
 {
     struct workflow_given *list = NEW(a, struct workflow_given, count);
 
-    for (size_t i = 0; list && i < count; i++)
+    for (size_t i = 0; i < count; i++)
         list[i] = rows[i].given;
     return list;
 }

@@ -89,7 +89,7 @@ enum error_code workflow_import_read(const struct workflow_import_request *in,
                                      struct workflow_import *out, struct arena *a,
                                      struct error *err);
 
-/* The cluster that `speeds` describes: a site for each machine. NULL without memory;
+/* The cluster that `speeds` describes: a site for each machine;
  * whether a snapshot is given besides is the caller's to check. */
 const struct snapshot *workflow_import_snapshot(const struct workflow_import_request *in,
                                                 struct arena *a);

@@ -120,7 +120,7 @@ enum error_code workflow_call_begin(struct workflow_call *call, struct request *
                                     const struct workflow_body *body);
 
 /* One more about the request. */
-enum error_code workflow_call_warn(struct workflow_call *call, const char *format, ...)
+void workflow_call_warn(struct workflow_call *call, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 /* Warnings of the file, the request and what was decided, into the answer. */

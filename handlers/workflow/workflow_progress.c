@@ -121,7 +121,7 @@ static const char *ids_as_json(const struct silent *list, size_t count, struct a
         json_print_text(list[k].id, &b);
     }
     text_add(&b, "]", 2); /* with the NUL */
-    return b.failed ? NULL : b.data;
+    return text_end(&b);
 }
 
 /* Rows of one task follow each other. */
@@ -152,8 +152,6 @@ static enum error_code read_stored(struct request *rq, const struct silent *list
     size_t row_count;
     const char *ids = ids_as_json(list, count, rq->arena);
 
-    if (!ids)
-        return fail_memory(rq->err);
     TRY(request_db(rq, &db));
     TRY(store_progress_latest_find(db, rq->principal.tenant, ids,
                                    WORKFLOW_PROGRESS_SAMPLES_MAX, &rows, &row_count,
@@ -254,7 +252,7 @@ static void put_reports(struct workflow_call *call, const struct looked_up *l)
     }
 }
 
-static enum error_code take_away(struct workflow_call *call)
+static void take_away(struct workflow_call *call)
 {
     struct task_place at = {0};
     size_t total = task_total(call);
@@ -266,7 +264,6 @@ static enum error_code take_away(struct workflow_call *call)
         t->progress_pct = (double)NAN;
         t->progress_sample_count = 0;
     }
-    return OK;
 }
 
 enum error_code workflow_progress_read(struct workflow_call *call,
@@ -274,20 +271,21 @@ enum error_code workflow_progress_read(struct workflow_call *call,
 {
     struct looked_up l;
 
-    if (mode == WORKFLOW_PROGRESS_IGNORE)
-        return take_away(call);
+    if (mode == WORKFLOW_PROGRESS_IGNORE) {
+        take_away(call);
+        return OK;
+    }
     if (mode == WORKFLOW_PROGRESS_GIVEN)
         return OK;
     TRY(look_up(call, &l));
     put_reports(call, &l);
     if (l.away)
-        TRY(workflow_call_warn(call, "the database is away: stored progress of running "
-                                     "tasks was not used"));
+        workflow_call_warn(call, "the database is away: stored progress of running "
+                                 "tasks was not used");
     if (l.left_out)
-        TRY(workflow_call_warn(call,
-                               "stored progress of %llu running tasks was not looked up: "
-                               "another task has the same id, or they are more than %d",
-                               (unsigned long long)l.left_out,
-                               WORKFLOW_PROGRESS_TASKS_MAX));
+        workflow_call_warn(call,
+                           "stored progress of %llu running tasks was not looked up: "
+                           "another task has the same id, or they are more than %d",
+                           (unsigned long long)l.left_out, WORKFLOW_PROGRESS_TASKS_MAX);
     return OK;
 }

@@ -281,8 +281,8 @@ static bool is_of_auto(const char *option)
 
 /* `auto` with moves: rounds is a round. What only schedules have of its options is not
  * used. */
-static enum error_code choose_round(const struct workflow_body *body,
-                                    struct workflow_call *call, struct choice *out)
+static void choose_round(const struct workflow_body *body, struct workflow_call *call,
+                         struct choice *out)
 {
     struct request *rq = call->rq;
     struct decision_request left = body->decision;
@@ -303,29 +303,30 @@ static enum error_code choose_round(const struct workflow_body *body,
         unused = arena_printf(rq->arena, "%s /initial (%zu rows)", unused,
                               body->initial_count);
     if (*unused)
-        TRY(workflow_call_warn(call, "a round does not use:%s", unused));
+        workflow_call_warn(call, "a round does not use:%s", unused);
     out->because =
         "option moves: a round of " WORKFLOW_ROUND_AUTO ", which moves the longest only";
     out->policy = NULL;
     out->round = policy_find(workflow_round_policies, WORKFLOW_ROUND_AUTO);
     workflow_round_auto_options(&left, &out->options, &out->option_count, rq->arena);
-    return OK;
 }
 
 /* What `auto` is, and what it leaves out. */
-static enum error_code settle_auto(const struct workflow_body *body,
-                                   struct workflow_call *call, struct choice *out)
+static void settle_auto(const struct workflow_body *body, struct workflow_call *call,
+                        struct choice *out)
 {
     if (!out->policy || strcmp(out->policy->name, "auto") != 0)
-        return OK;
-    if (option_is(&body->decision, "moves", "rounds"))
-        return choose_round(body, call, out);
-    if (body->carry_count)
-        return workflow_call_warn(call,
-                                  "/carry_over: not used: the schedule places every task "
-                                  "(%zu lists)",
-                                  body->carry_count);
-    return OK;
+        return;
+    if (option_is(&body->decision, "moves", "rounds")) {
+        choose_round(body, call, out);
+        return;
+    }
+    if (body->carry_count) {
+        workflow_call_warn(call,
+                           "/carry_over: not used: the schedule places every task "
+                           "(%zu lists)",
+                           body->carry_count);
+    }
 }
 
 /* ---- one request ---- */
@@ -372,13 +373,11 @@ static void *new_answer(struct any_answer *answer, enum answer_kind kind,
     answer->of.kind = kind;
     if (kind == SCHEDULE) {
         plan = NEW(a, struct workflow_schedule_answer, 1);
-        if (plan)
-            plan->decision = *decision;
+        plan->decision = *decision;
         answer->of.value = plan;
     } else {
         round = NEW(a, struct workflow_round_answer, 1);
-        if (round)
-            round->decision = *decision;
+        round->decision = *decision;
         answer->of.value = round;
     }
     return answer->of.value;
@@ -396,11 +395,9 @@ enum error_code post_workflow_schedules(struct request *rq, const void *in, void
     TRY(decision_begin(rq, &body->decision, &decision));
     choose_by_name(body, &choice, rq->err);
     TRY(workflow_call_begin(&call, rq, body));
-    TRY(settle_auto(body, &call, &choice));
+    settle_auto(body, &call, &choice);
     TRY(reserve_tables(&call));
     answer = new_answer(out, choice.policy ? SCHEDULE : ROUND, &decision, rq->arena);
-    if (!answer)
-        return fail_memory(rq->err);
     if (choice.policy) {
         TRY(schedule(&call, &choice, answer));
         TRY(picture_graph(rq, &call.in,

@@ -217,8 +217,7 @@ struct arena *arena_create(size_t cap_bytes)
     return a;
 }
 
-/* There is no memory: leaves the computation. */
-static _Noreturn void leave(const struct arena *a)
+void arena_leave(const struct arena *a)
 {
     struct run *run = a->request->run;
 
@@ -232,7 +231,7 @@ struct arena *arena_create_beside(struct arena *other, size_t cap_bytes)
     struct arena *a = arena_create(cap_bytes), *request = other->request;
 
     if (!a && request->run)
-        leave(other);
+        arena_leave(other);
     if (!a)
         return NULL;
     a->lease = other->lease;
@@ -577,7 +576,7 @@ char *arena_try_printf(struct arena *a, const char *format, ...)
 static void *or_leave(const struct arena *a, void *p)
 {
     if (!p)
-        leave(a);
+        arena_leave(a);
     return p;
 }
 

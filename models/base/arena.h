@@ -38,6 +38,10 @@ struct arena *arena_create_beside(struct arena *other, size_t cap_bytes);
  * begin another one, which then leaves only itself. */
 bool arena_run(struct arena *a, void (*work)(void *context), void *context);
 
+/* Leaves the computation as if `a` had no memory: for what takes its own, or needs more
+ * than can be counted. */
+void arena_leave(const struct arena *a) __attribute__((noreturn));
+
 /* From now on `lease` is asked, which must outlive what is handed out; NULL: nobody.
  * Only while nothing is leased; what the arena has counts with its next block. */
 void arena_set_lease(struct arena *a, struct arena_lease *lease);

@@ -1,7 +1,7 @@
 /* forecast/chosen.c - the processors of a run, and the links between them. */
 #include "models/forecast/chosen.h"
 
-bool chosen_create(struct chosen *c, const char *const *ids, size_t count,
+void chosen_create(struct chosen *c, const char *const *ids, size_t count,
                    struct arena *a)
 {
     c->count = 0;
@@ -11,7 +11,6 @@ bool chosen_create(struct chosen *c, const char *const *ids, size_t count,
         if (name_index_add(&c->index, ids[i], c->count) == NAME_NOT_FOUND)
             c->position[c->count++] = i;
     }
-    return true;
 }
 
 bool chosen_find(const struct chosen *c, const char *from, const char *to,

@@ -28,8 +28,8 @@ struct chosen_walk {
     size_t low, high;
 };
 
-/* false: the arena is full. */
-bool chosen_create(struct chosen *c, const char *const *ids, size_t count,
+/* Of `count` names, which may repeat. */
+void chosen_create(struct chosen *c, const char *const *ids, size_t count,
                    struct arena *a);
 
 /* The key of a resource (to NULL) or link; false: not among the chosen, or a link

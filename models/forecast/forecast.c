@@ -121,10 +121,9 @@ static size_t collect(const struct load_forecast_in *in, const struct chosen *c,
     return kept;
 }
 
-static enum error_code list_missing(const struct load_forecast_in *in,
-                                    const struct chosen *c, const struct entry *entries,
-                                    size_t count, struct load_forecast *out,
-                                    struct arena *a, struct error *err)
+static void list_missing(const struct load_forecast_in *in, const struct chosen *c,
+                         const struct entry *entries, size_t count,
+                         struct load_forecast *out, struct arena *a)
 {
     struct chosen_key *keys = NEW(a, struct chosen_key, count);
     const char **missing = NEW(a, const char *, MISSING_LISTED_MAX);
@@ -142,12 +141,9 @@ static enum error_code list_missing(const struct load_forecast_in *in,
         out->reason = "no_load_history";
         if (out->missing_count++ >= MISSING_LISTED_MAX)
             continue;
-        missing[out->missing_listed] =
+        missing[out->missing_listed++] =
             key.low == key.high ? one : arena_printf(a, "%s|%s", one, other);
-        if (!missing[out->missing_listed++])
-            return fail_memory(err);
     }
-    return OK;
 }
 
 /* ---- one series that stands for a side ---- */
@@ -358,7 +354,7 @@ enum error_code load_forecast(const struct load_forecast_in *in,
         return err->code;
     chosen_create(&c, in->resource_ids, in->resource_count, a);
     count = collect(in, &c, entries);
-    TRY(list_missing(in, &c, entries, count, &f, a, err));
+    list_missing(in, &c, entries, count, &f, a);
     if (!f.reason) {
         forecast_each(entries, count, &f, a);
         forecast_minimum(in, entries, count, &f, a);

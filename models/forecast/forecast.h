@@ -67,7 +67,7 @@ struct load_series {
  * bandwidth_mbps, in the order of first appearance. Ready averages may be given
  * as samples at their bucket's start. ERR_INVALID: a ratio outside [0, 1], a
  * bandwidth below 0 or not finite, an instant that is not finite (pointer
- * "/history/I/MEMBER"). ERR_TOO_LARGE when the arena is full. O(n log n). */
+ * "/history/I/MEMBER"). O(n log n). */
 enum error_code load_series_of_samples(const struct load_sample *samples, size_t count,
                                        struct load_series **series, size_t *series_count,
                                        struct arena *a, struct error *err);
@@ -111,8 +111,8 @@ struct load_forecast {
     size_t resource_count;
 };
 
-/* ERR_INVALID: no processor, history_s or horizon_s out of bounds. ERR_TOO_LARGE when
- * the arena is full. A chosen pair needs a series in one direction. */
+/* ERR_INVALID: no processor, history_s or horizon_s out of bounds. A chosen pair needs a
+ * series in one direction. */
 enum error_code load_forecast(const struct load_forecast_in *in,
                               struct load_forecast *out, struct arena *a,
                               struct error *err);

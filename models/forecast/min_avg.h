@@ -57,7 +57,7 @@ struct min_avg {
  * or pair without samples (kind "no_samples", pointer "/resource_ids/I"), a
  * ratio that is not in (0, 1] or a bandwidth that is not > 0 and finite (kind
  * "invalid_availability", pointer "/samples/I/MEMBER"), to_s < from_s.
- * ERR_TOO_LARGE when the arena is full. O(n log n + processors^2). */
+ * O(n log n + processors^2). */
 enum error_code min_avg_of_run(const struct min_avg_in *in, struct min_avg *out,
                                struct arena *a, struct error *err);
 

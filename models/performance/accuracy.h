@@ -35,7 +35,7 @@ struct accuracy {
 double ppe_pct(double actual_s, double predicted_s);
 
 /* ERR_INVALID, all at once: actual_s not > 0 or not finite, predicted_s not finite
- * (pointer "/pairs/I/MEMBER"). ERR_TOO_LARGE when the arena is full. */
+ * (pointer "/pairs/I/MEMBER"). */
 enum error_code accuracy_of(const struct accuracy_pair *pairs, size_t count,
                             struct accuracy *out, struct arena *a, struct error *err);
 

@@ -170,7 +170,7 @@ const char *perf_sample_fault(const struct perf_sample *sample);
  * different numbers of processors; with options.min_processors > 1 5 runs on that
  * and 5 on that and more. Ignored rows (perf_sample_fault) are counted in *report.
  * O(runs): 17,000 fits, some milliseconds for 60 runs. Polls the budget about every
- * millisecond. Fails with ERR_TOO_LARGE when the arena is full. */
+ * millisecond. */
 enum error_code perf_train(const struct perf_sample *samples, size_t count,
                            const struct perf_options *options, struct budget *budget,
                            struct perf_model_set *out, struct perf_report *report,

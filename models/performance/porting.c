@@ -47,15 +47,12 @@ static double mean_with(double mean, double value, double n)
 }
 
 /* The runs on `single` processors, or those on more; one for each size. */
-static enum error_code select_runs(const struct perf_sample *samples, size_t count,
-                                   double single, bool more, struct runs *out,
-                                   struct arena *a, struct error *err)
+static void select_runs(const struct perf_sample *samples, size_t count, double single,
+                        bool more, struct runs *out, struct arena *a)
 {
     double *times = NEW(a, double, count);
 
     *out = (struct runs){NEW(a, struct perf_sample, count), 0};
-    if (!times || !out->items)
-        return fail_memory(err);
     for (size_t i = 0; i < count; i++) {
         const struct perf_sample *sample = &samples[i];
         struct perf_sample *same;
@@ -76,7 +73,6 @@ static enum error_code select_runs(const struct perf_sample *samples, size_t cou
         same->cpu_available_ratio =
             mean_with(same->cpu_available_ratio, sample->cpu_available_ratio, n);
     }
-    return OK;
 }
 
 /* R_cpu at the common size nearest to `middle`; NAN: there is none. */
@@ -255,19 +251,15 @@ enum error_code perf_port(const struct perf_model_set *reference,
                           const struct perf_sample *reference_runs,
                           size_t reference_count, const struct perf_sample *target_runs,
                           size_t target_count, double single_processors,
-                          struct perf_porting *out, struct arena *a, struct error *err)
+                          struct perf_porting *out, struct arena *a)
 {
     struct perf_porting port = {.outcome = PERF_INSUFFICIENT_SAMPLES};
     struct runs one, one_there, more, more_there;
 
-    TRY(select_runs(reference_runs, reference_count, single_processors, false, &one, a,
-                    err));
-    TRY(select_runs(target_runs, target_count, single_processors, false, &one_there, a,
-                    err));
-    TRY(select_runs(reference_runs, reference_count, single_processors, true, &more, a,
-                    err));
-    TRY(select_runs(target_runs, target_count, single_processors, true, &more_there, a,
-                    err));
+    select_runs(reference_runs, reference_count, single_processors, false, &one, a);
+    select_runs(target_runs, target_count, single_processors, false, &one_there, a);
+    select_runs(reference_runs, reference_count, single_processors, true, &more, a);
+    select_runs(target_runs, target_count, single_processors, true, &more_there, a);
     port.cpu_factor = cpu_factor_of(&one, &one_there, middle_size(reference));
     if (port.cpu_factor > 0 && more.count >= 2 && more_there.count >= 2 &&
         reference->sorted.count > 0) {

@@ -46,13 +46,13 @@ struct perf_porting {
  *
  * out->outcome READY, or INSUFFICIENT_SAMPLES: no size in common on one processor,
  * fewer than two others on either site, or a reference without combinations. With a
- * set fitted by relative errors everything here is relative too. Fails with
- * ERR_TOO_LARGE when the arena is full. O(list * runs + runs^2). */
+ * set fitted by relative errors everything here is relative too.
+ * O(list * runs + runs^2). */
 enum error_code perf_port(const struct perf_model_set *reference,
                           const struct perf_sample *reference_runs,
                           size_t reference_count, const struct perf_sample *target_runs,
                           size_t target_count, double single_processors,
-                          struct perf_porting *out, struct arena *a, struct error *err);
+                          struct perf_porting *out, struct arena *a);
 
 /* The target's set, state ported, version 1: the reference's lists without what they
  * saw, to be refitted by perf_update() with the target's runs, and the reference's

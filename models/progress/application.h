@@ -47,8 +47,7 @@ struct progress_application {
     double fit_error[PROGRESS_SHARES], extrapolation_error[PROGRESS_SHARES]; /* means */
 };
 
-/* `actual_ref_s` > 0: the work that the task was. Some six predictions.
- * ERR_TOO_LARGE: the arena is full. */
+/* `actual_ref_s` > 0: the work that the task was. Some six predictions. */
 enum error_code progress_score_of(const struct progress_history *history,
                                   double actual_ref_s, struct progress_score *out,
                                   struct arena *a);

@@ -267,17 +267,15 @@ static void extrapolate(const struct progress_in *in, enum progress_source sourc
     out->estimate_ref_s = fmax(answer, last_point(in)->work_ref_s);
 }
 
-static enum error_code no_fit(const struct progress_in *in, const char *reason,
-                              struct progress_out *out, struct arena *a)
+static void no_fit(const struct progress_in *in, const char *reason,
+                   struct progress_out *out, struct arena *a)
 {
     out->reason = reason;
     extrapolate(in, PROGRESS_FROM_fallback, out, a);
     progress_interval(in, NULL, NULL, out);
-    return OK;
 }
 
-static enum error_code fit(const struct progress_in *in, struct progress_out *out,
-                           struct arena *a)
+static void fit(const struct progress_in *in, struct progress_out *out, struct arena *a)
 {
     size_t count;
     const struct progress_function_in *functions = progress_functions_of(in, &count);
@@ -288,26 +286,29 @@ static enum error_code fit(const struct progress_in *in, struct progress_out *ou
     bool usable = false;
 
     series_of(in, &s, &usable, a);
-    if (!usable)
-        return no_fit(in, "no_fit", out, a);
+    if (!usable) {
+        no_fit(in, "no_fit", out, a);
+        return;
+    }
     out->chosen = fit_all(in, &s, fitted);
     for (size_t j = 0; j < count; j++)
         candidates[j] = candidate_of(in, &s, functions[j].function, &fitted[j]);
     out->candidates = candidates;
     out->candidate_count = count;
     reason = doubt(in, &fitted[out->chosen], &candidates[out->chosen]);
-    if (reason)
-        return no_fit(in, reason, out, a);
+    if (reason) {
+        no_fit(in, reason, out, a);
+        return;
+    }
     out->source = PROGRESS_FROM_fit;
     out->estimate_ref_s = candidates[out->chosen].limit_ref_s;
     out->flags = candidates[out->chosen].flags;
     out->residual_stddev_s = progress_deviation(&s, &fitted[out->chosen]) * s.scale;
     progress_interval(in, &s, &fitted[out->chosen], out);
-    return OK;
 }
 
-static enum error_code predict(const struct progress_in *in, struct progress_out *out,
-                               struct arena *a)
+static void predict(const struct progress_in *in, struct progress_out *out,
+                    struct arena *a)
 {
     const struct progress_history *h = &in->history;
     size_t least = in->options.strict_seed ? 2 : in->options.min_samples;
@@ -318,33 +319,33 @@ static enum error_code predict(const struct progress_in *in, struct progress_out
         out->source = PROGRESS_FROM_finished;
         out->estimate_ref_s = last_point(in)->work_ref_s;
         out->low_ref_s = out->high_ref_s = out->estimate_ref_s;
-        return OK;
+        return;
     }
     if (in->previous_count > 0 && in->previous_count == h->sample_count) {
         out->source = PROGRESS_FROM_cached;
         out->estimate_ref_s = in->previous_estimate_ref_s;
         progress_interval(in, NULL, NULL, out);
-        return OK;
+        return;
     }
     if (h->count == 0) {
         out->source = isnan(in->initial_estimate_ref_s) ? PROGRESS_FROM_none
                                                         : PROGRESS_FROM_initial_estimate;
         out->estimate_ref_s = in->initial_estimate_ref_s;
-        return OK;
+        return;
     }
     if (h->count < least) {
         extrapolate(
             in, h->count == 1 ? PROGRESS_FROM_single_sample : PROGRESS_FROM_extrapolation,
             out, a);
         progress_interval(in, NULL, NULL, out);
-        return OK;
+        return;
     }
     if (!in->options.strict_seed && progress_fit_loses(in->known)) {
         extrapolate(in, PROGRESS_FROM_policy, out, a);
         progress_interval(in, NULL, NULL, out);
-        return OK;
+        return;
     }
-    return fit(in, out, a);
+    fit(in, out, a);
 }
 
 enum error_code progress_predict(const struct progress_in *in, struct progress_out *out,
@@ -358,7 +359,7 @@ enum error_code progress_predict(const struct progress_in *in, struct progress_o
     answer.low_ref_s = answer.high_ref_s = answer.residual_stddev_s = (double)NAN;
     if (in->options.screen && !in->options.strict_seed && !in->history.finished)
         progress_screen(&in->history, &believed.history, &answer.dropped_count, a);
-    TRY(predict(&believed, &answer, a));
+    predict(&believed, &answer, a);
     *out = answer;
     return OK;
 }

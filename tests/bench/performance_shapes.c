@@ -310,7 +310,7 @@ static void port_one(struct trial *t, size_t row, const struct perf_model_set *r
     apps_cluster_close(&c);
     dedicated_runs(portings[row].application, false, ours);
     dedicated_runs(portings[row].application, true, theirs);
-    apps_check(perf_port(reference, ours, 7, theirs, 7, 1, &porting, t->a, &err), &err);
+    apps_check(perf_port(reference, ours, 7, theirs, 7, 1, &porting, t->a), &err);
     if (porting.outcome != PERF_READY)
         bench_stop("no porting: %s", perf_status_names[porting.outcome]);
     apps_check(perf_ported_set(reference, &porting, &fixed, t->a), &err);

@@ -170,8 +170,7 @@ static void port_exactly(struct arena *a)
             dedicated[site][i] = (struct perf_sample){
                 q.problem_size, q.processors, 1, q.bandwidth_mbps, t, true, false};
         }
-    apps_check(perf_port(&set, dedicated[0], 7, dedicated[1], 7, 1, &porting, a, &err),
-               &err);
+    apps_check(perf_port(&set, dedicated[0], 7, dedicated[1], 7, 1, &porting, a), &err);
     apps_check(perf_ported_set(&set, &porting, &ported, a), &err);
     for (int i = 0; i < G1_QUERIES; i++) {
         struct perf_query q = g1_query(TRUTH_A, &state);

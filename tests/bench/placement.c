@@ -68,7 +68,7 @@ int main(void)
     struct arena *a = arena_create((size_t)1 << 32);
 
     for (size_t t = 0; t < 2; t++) {
-        struct grid g = grid_create(SIZE, SIZE, thresholds[t]);
+        struct grid g = grid_create(SIZE, SIZE, thresholds[t], a);
 
         for (size_t i = 0; i < sizeof(algorithms) / sizeof(algorithms[0]); i++)
             measure(&g, 3 * thresholds[t], algorithms[i]);

@@ -55,7 +55,7 @@ static void measure_placements(void)
     struct grid g[SIZES];
 
     for (size_t s = 0; s < SIZES; s++)
-        g[s] = grid_create(sizes[s], sizes[s], 256);
+        g[s] = grid_create(sizes[s], sizes[s], 256, a);
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         const struct policy *policy = policy_find(placement_policies, names[i]);
         double seconds[SIZES];

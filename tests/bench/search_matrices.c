@@ -208,7 +208,7 @@ static void search_one(const struct kind *kind, const struct shape *shape, uint6
     kind->fill(&r, shape, time_s);
     ask.effort = makespan_effort(shape->jobs, shape->machines, limit_s);
     watch.start_s = cpu_s();
-    if (makespan_search(&problem, &ask, &answer, a, &err) != OK)
+    if (makespan_search(&problem, &ask, &answer, a) != OK)
         bench_stop("%s", err.text);
     elapsed_s = cpu_s() - watch.start_s;
     gap = answer.makespan_s / bound_list_best(&answer.bounds) - 1;
