@@ -389,7 +389,8 @@ TEST_CASE("stored decisions can be removed", "[records][db]")
                  {"jobs", {{{"id", "a"}, {"estimate_ref_s", 5}}}},
                  {"store", true}};
     std::string id = service.add("/v1/placements", body, 200)["decision_id"];
-    std::string path = "/v1/decisions/" + id, all = "/v1/decisions?route=/v1/placements";
+    std::string path = "/v1/decisions/" + id,
+                all = "/v1/decisions?endpoint=/v1/placements";
 
     service.ask("GET", path, nullptr, 200);
     service.remove(path, 204);

@@ -733,8 +733,8 @@ TEST_CASE("SQL in strings is stored and comes back unchanged", "[system][db]")
                                 {"component", evil}});
         auto failure = g.get("/v1/failures?resource_id=" + escaped(own)).json();
         REQUIRE(failure.at("items").size() == 1);
-        CHECK(failure["failures"][0].at("cause") == evil);
-        CHECK(failure["failures"][0].at("component") == evil);
+        CHECK(failure["items"][0].at("cause") == evil);
+        CHECK(failure["items"][0].at("component") == evil);
         answer up = stored("/v1/failures/recoveries",
                            {{"resource_id", own}, {"up_at", 1764000001}}, 200);
         CHECK(up.json().at("closed_count") == 1);
@@ -798,7 +798,7 @@ TEST_CASE("SQL in strings is stored and comes back unchanged", "[system][db]")
                                     .dump(),
                                 std::string(name) + ": " + header + "\r\n")
                              .status;
-            CHECK((status == 201 || (status >= 400 && status < 500)));
+            CHECK((status / 100 == 2 || status / 100 == 4));
         }
     }
     for (const char *table : {"load_sample", "failure", "execution", "snapshot",

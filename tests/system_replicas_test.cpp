@@ -221,8 +221,8 @@ TEST_CASE("history put in through one replica is read through the other", "[syst
                   .status == 201);
         // At once, not after a while.
         for (auto *g : both)
-            CHECK(list_size(g->port, "/v1/load-samples?resource_id=" + id,
-                            "load_samples") == (size_t)i + 1);
+            CHECK(list_size(g->port, "/v1/load-samples?resource_id=" + id, "items") ==
+                  (size_t)i + 1);
     }
     for (auto *g : both) {
         CHECK(list_size(g->port, "/v1/failures?resource_id=" + id, "failures") == 40);
@@ -316,8 +316,7 @@ TEST_CASE("an Idempotency-Key holds across replicas", "[system][db]")
             });
         for (auto &t : threads)
             t.join();
-        CHECK(list_size(r.one.port, "/v1/load-samples?resource_id=" + id,
-                        "load_samples") == 1);
+        CHECK(list_size(r.one.port, "/v1/load-samples?resource_id=" + id, "items") == 1);
         for (int port : {r.one.port, r.two.port}) {
             answer again = call(port, "POST", "/v1/load-samples", body, key);
             CHECK(again.status == 201);

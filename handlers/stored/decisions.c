@@ -36,7 +36,7 @@ struct decisions_query {
 
 struct decisions_removal {
     struct range_query range;
-    const char *route;
+    const char *endpoint;
     bool dry_run;
 };
 
@@ -75,7 +75,10 @@ const struct json_object decisions_query_json = {
 
 #define T struct decisions_removal
 static const struct json_field removal_rows[] = {
-    JSON_ID(T, route, 0, "Decisions of this endpoint only; default: of any"),
+    JSON_ID(
+        T, endpoint, 0,
+        "Decisions of this endpoint only, as /v1/placements or placements; default: of "
+        "any"),
     RANGE_ROWS(T),
     DRY_RUN_ROW(T),
     {0},
@@ -209,19 +212,19 @@ enum error_code delete_decisions(struct request *rq, const void *in, void *out)
 {
     const struct decisions_removal *query = rq->query;
     struct removed_answer *answer = out;
+    const char *endpoint = whole_endpoint(query->endpoint, rq->arena);
     struct db_session *db;
     size_t removed;
 
     (void)in;
     TRY(range_check(&query->range, rq->err));
-    if (!query->route && isnan(query->range.from_at_s) && isnan(query->range.to_at_s))
-        return invalid(rq->err, "?/route", ITEM_REQUIRED,
-                       "say which decisions: route, from or to at least");
+    if (!endpoint && isnan(query->range.from_at_s) && isnan(query->range.to_at_s))
+        return invalid(rq->err, "?/endpoint", ITEM_REQUIRED,
+                       "say which decisions: endpoint, from or to at least");
     TRY(request_db(rq, &db));
-    TRY(store_decisions_remove(db, rq->principal.tenant, query->route,
-                               query->range.from_at_s, query->range.to_at_s,
-                               query->dry_run, &removed, &answer->more, rq->arena,
-                               rq->err));
+    TRY(store_decisions_remove(db, rq->principal.tenant, endpoint, query->range.from_at_s,
+                               query->range.to_at_s, query->dry_run, &removed,
+                               &answer->more, rq->arena, rq->err));
     answer->deleted = removed;
     if (!query->dry_run)
         log_correction(rq, removed);
