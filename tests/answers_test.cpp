@@ -6,8 +6,8 @@
 #include "tests/answers.hpp"
 #include "tests/api.hpp"
 #include "tests/database.hpp"
-#include "tests/exposition.hpp"
 #include "tests/examples.hpp"
+#include "tests/exposition.hpp"
 #include "tests/system.hpp"
 
 #include <fstream>

@@ -369,7 +369,8 @@ TEST_CASE("a chart needs no more than the arena has", "[gantt][memory]")
         g.title = "t";
         g.bars = c.bars.data();
         g.bar_count = c.bars.size();
-        enum error_code code = computed(a, &err, [&] { return gantt_print(&g, &b, &err); });
+        enum error_code code =
+            computed(a, &err, [&] { return gantt_print(&g, &b, &err); });
         if (code == OK)
             break;
         REQUIRE(code == ERR_TOO_LARGE);

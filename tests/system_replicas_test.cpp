@@ -225,7 +225,7 @@ TEST_CASE("history put in through one replica is read through the other", "[syst
                   (size_t)i + 1);
     }
     for (auto *g : both) {
-        CHECK(list_size(g->port, "/v1/failures?resource_id=" + id, "failures") == 40);
+        CHECK(list_size(g->port, "/v1/failures?resource_id=" + id, "items") == 40);
         CHECK(list_size(g->port, "/v1/executions?application_id=" + id, "items") == 40);
     }
     // A page token of one is understood by the other.

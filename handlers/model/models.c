@@ -506,7 +506,8 @@ static enum error_code renew_member(const char **object, const char *old, const 
     else
         json_print_number(strtod(percent, NULL) / 100, &b);
     TRY(json_replace_member(*object, strlen(*object), old, NULL, object, a, err));
-    return json_replace_member(*object, strlen(*object), now, text_end(&b), object, a, err);
+    return json_replace_member(*object, strlen(*object), now, text_end(&b), object, a,
+                               err);
 }
 
 /* Summaries are stored as they were printed: release 1.0.0 had other names. */
