@@ -72,7 +72,7 @@ const double *store_numbers_read(struct db_bytes bytes, size_t *count, struct ar
         DB_COLUMN(T, at settings, DB_TEXT), DB_COLUMN(T, at state, DB_TEXT),             \
         DB_COLUMN(T, at version, DB_INTEGER), DB_COLUMN(T, at last_version, DB_INTEGER), \
         DB_COLUMN(T, at generation, DB_INTEGER),                                         \
-        DB_COLUMN(T, at news_count, DB_INTEGER),                                         \
+        DB_COLUMN(T, at unlearnt_count, DB_INTEGER),                                     \
         DB_COLUMN(T, at train_requested, DB_BOOLEAN), DB_COLUMN(T, at note, DB_TEXT),    \
         DB_COLUMN(T, at created_at_s, DB_INSTANT),                                       \
         DB_COLUMN(T, at updated_at_s, DB_INSTANT)

@@ -27,12 +27,12 @@ struct store_model {
     const char *site_id; /* NULL: of executions that name none */
     double phase_index;  /* whole, >= 0; NAN: whole runs */
     const char *kind;
-    const char *settings;  /* JSON */
-    const char *state;     /* "untrained", "trained", "ported" */
-    uint64_t version;      /* that predicts; 0: none */
-    uint64_t last_version; /* highest so far */
-    uint64_t generation;   /* 1, 2 ...: of every change */
-    uint64_t news_count;   /* samples that no version has looked at */
+    const char *settings;    /* JSON */
+    const char *state;       /* "untrained", "trained", "ported" */
+    uint64_t version;        /* that predicts; 0: none */
+    uint64_t last_version;   /* highest so far */
+    uint64_t generation;     /* 1, 2 ...: of every change */
+    uint64_t unlearnt_count; /* samples that no version has looked at */
     bool train_requested;
     const char *note; /* why the last training or refinement failed; NULL: it did not */
     double created_at_s, updated_at_s; /* instants */

@@ -297,7 +297,7 @@ TEST_CASE("costs that make no sense end in no time", "[checkpoint]")
     job.least_s = 1e-3;
     CHECK(finite_best(&job).count >= 1);
     checkpoint_in in = input(job_of(1e6, 10, 1e6, 0, 1e6, 1e6));
-    CHECK(decide("finite", in).is_hopeless);
+    CHECK(decide("finite", in).never_ends);
     CHECK(std::isnan(decide("exact", in).best_completion_s));
 }
 

@@ -137,7 +137,7 @@ TEST_CASE("executions become samples of the models that they concern", "[models]
     x.run("nowhere", 1000, nullptr);
     x.run("failed", 1000, "s", 1);
     CHECK(x.samples(STORE_SAMPLES_NEW) == std::vector<std::string>{"a", "b"});
-    CHECK(x.read().news_count == 2);
+    CHECK(x.read().unlearnt_count == 2);
     CHECK(x.waits());
     x.advance();
     CHECK(x.samples(STORE_SAMPLES_NEW).empty());
@@ -162,9 +162,9 @@ TEST_CASE("a new model begins with the executions that are stored", "[models][db
     x.run("a", 1000, "t");
     x.run("b", 2000, "t");
     store_model late = x.make("late", "app", "t", NAN);
-    CHECK(late.news_count == 2);
-    CHECK(x.make("phase", "app", "t", 3).news_count == 0);
-    CHECK(x.make("other", "app2", "t", NAN).news_count == 0);
+    CHECK(late.unlearnt_count == 2);
+    CHECK(x.make("phase", "app", "t", 3).unlearnt_count == 0);
+    CHECK(x.make("other", "app2", "t", NAN).unlearnt_count == 0);
 }
 
 TEST_CASE("one refines at a time, and executions do not wait for it", "[models][db]")
@@ -195,7 +195,7 @@ TEST_CASE("one refines at a time, and executions do not wait for it", "[models][
         record_add(other, x.tenant, &execution_record, &e, 1, other.a, &x.err, &stored));
     CHECK(stored == 1);
     db_rollback(x.s);
-    CHECK(x.read().news_count == 1);
+    CHECK(x.read().unlearnt_count == 1);
     REQUIRE_OK(store_model_lock(x.s, x.tenant, "none", &found, &locked, x.a, &x.err));
     CHECK_FALSE(found);
 }
@@ -345,7 +345,7 @@ TEST_CASE("models made while executions are stored miss none", "[models][db][thr
         t.join();
     store_model out{};
     REQUIRE_OK(store_model_read(x.s, x.tenant, "busy", &out, x.a, &x.err));
-    CHECK(out.news_count == 3 * each);
+    CHECK(out.unlearnt_count == 3 * each);
 }
 
 TEST_CASE("tenants do not see each other's models", "[models][db]")
@@ -355,8 +355,8 @@ TEST_CASE("tenants do not see each other's models", "[models][db]")
     error &err = one.err;
     store_model out{};
     one.run("a", 1000);
-    CHECK(one.read().news_count == 1);
-    CHECK(two.read().news_count == 0);
+    CHECK(one.read().unlearnt_count == 1);
+    CHECK(two.read().unlearnt_count == 0);
     REQUIRE_OK(store_model_delete(one.s, one.tenant, "m", 0, one.a, &one.err));
     CHECK(two.read().version == 0);
     CHECK(store_model_read(two.s, "nobody", "m", &out, two.a, &two.err) == ERR_NOT_FOUND);

@@ -79,7 +79,7 @@ struct verdict {
     std::string mistake;
 };
 
-verdict judge(const json &old, const json &now, const char *breaks = nullptr)
+verdict assess(const json &old, const json &now, const char *breaks = nullptr)
 {
     test_arena a;
     error err = collecting_error(a);
@@ -101,13 +101,13 @@ verdict judge(const json &old, const json &now, const char *breaks = nullptr)
     return v;
 }
 
-// The description with one place changed, judged against itself.
+// The description with one place changed, assessed against itself.
 template <class change> verdict after(change &&apply)
 {
     json now = description();
 
     apply(now);
-    return judge(description(), now);
+    return assess(description(), now);
 }
 
 json &schema(json &d, const char *name)
@@ -143,7 +143,7 @@ json real()
 
 } // namespace
 
-TEST_CASE("fourteen changes of a description are judged", "[openapi]")
+TEST_CASE("fourteen changes of a description are assessed", "[openapi]")
 {
     const json number = {{"type", "number"}};
     const std::string post = "POST /v1/placements ";
@@ -252,7 +252,7 @@ TEST_CASE("fourteen changes of a description are judged", "[openapi]")
               "breaking " + post + ": the operation is gone\n");
         json less = description();
         less["paths"].erase("/v1/placements");
-        CHECK(judge(less, description()).text ==
+        CHECK(assess(less, description()).text ==
               "addition " + post + ": a new operation\n");
     }
 }
@@ -262,20 +262,20 @@ TEST_CASE("the other way round a change means the opposite", "[openapi]")
     json more = description();
 
     members(more, "PlacementsRequest")["order"]["enum"].push_back("due");
-    CHECK(judge(more, description()).breaking == 1);
+    CHECK(assess(more, description()).breaking == 1);
     more = description();
     members(more, "PlacementsAnswer")["status"]["enum"].push_back("cut");
-    CHECK(judge(more, description()).additions == 1);
+    CHECK(assess(more, description()).additions == 1);
     more = description();
     members(more, "PlacementsRequest")["jobs"]["maxItems"] = 1000;
-    CHECK(judge(more, description()).additions == 1);
+    CHECK(assess(more, description()).additions == 1);
     more = description();
     members(more, "Placement")["finish_s"]["type"] = {"number", "null"};
-    CHECK(judge(more, description()).additions == 1);
+    CHECK(assess(more, description()).additions == 1);
     more = description();
     members(more, "Job")["cpus"] = {{"type", "number"}};
     CHECK(
-        judge(more, description()).text ==
+        assess(more, description()).text ==
         "breaking POST /v1/placements request/jobs[]/cpus: the member is gone; an alias "
         "would still take it\n");
 }
@@ -395,7 +395,7 @@ TEST_CASE("rules that the fourteen do not reach", "[openapi]")
 TEST_CASE("the description of today breaks nothing of itself", "[openapi]")
 {
     json now = real(), changed = now;
-    verdict v = judge(now, now);
+    verdict v = assess(now, now);
 
     CHECK(v.text == "");
     CHECK(v.code == OK);
@@ -403,14 +403,14 @@ TEST_CASE("the description of today breaks nothing of itself", "[openapi]")
     // One enum of the answers is in many places, each of them an answer that changes.
     changed["components"]["schemas"]["Problem"]["properties"]["status"]["type"] =
         "number";
-    CHECK(judge(now, changed).breaking > 50);
+    CHECK(assess(now, changed).breaking > 50);
     size_t paths = 0;
     for (const auto &[path, methods] : now["paths"].items())
         paths += methods.size();
     changed = now;
     changed["paths"] = json::object();
-    CHECK(judge(now, changed).breaking == paths);
-    CHECK(judge(changed, now).additions == paths);
+    CHECK(assess(now, changed).breaking == paths);
+    CHECK(assess(changed, now).additions == paths);
 }
 
 TEST_CASE("a deliberate break is allowed beside the next major version", "[openapi]")
@@ -421,20 +421,20 @@ TEST_CASE("a deliberate break is allowed beside the next major version", "[opena
 
     members(now, "Placement").erase("finish_s");
     schema(now, "Placement")["required"] = json::array({"job_id"});
-    CHECK(judge(old, now, "# nothing\n\n").breaking == 1);
-    CHECK(judge(old, now, line).mistake.find("no path in the next major version") !=
+    CHECK(assess(old, now, "# nothing\n\n").breaking == 1);
+    CHECK(assess(old, now, line).mistake.find("no path in the next major version") !=
           std::string::npos);
     now["paths"]["/v2/placements"] = now["paths"]["/v1/placements"];
-    verdict v = judge(old, now, line);
+    verdict v = assess(old, now, line);
     CHECK(v.code == OK);
     CHECK(v.breaking == 0);
     CHECK(v.allowed == 1);
-    CHECK(judge(old, now, "POST /v1/placements | 200/status | why | 2027-06-30")
+    CHECK(assess(old, now, "POST /v1/placements | 200/status | why | 2027-06-30")
               .mistake.find("nothing breaks there") != std::string::npos);
     for (const char *wrong : {"POST /v1/placements", "POST /v1/placements | | why | soon",
                               "POST /v1/placements | 200/status | | 2027-06-30"})
-        CHECK(judge(old, now, wrong).mistake.find("line 1 is not") != std::string::npos);
-    CHECK(judge(json::object(), now).mistake.find("it has no paths") !=
+        CHECK(assess(old, now, wrong).mistake.find("line 1 is not") != std::string::npos);
+    CHECK(assess(json::object(), now).mistake.find("it has no paths") !=
           std::string::npos);
 }
 

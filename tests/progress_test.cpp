@@ -248,7 +248,7 @@ TEST_CASE("progress: example 7, straight lines", "[progress]")
     CHECK(with_work.predict(a).estimate_ref_s == 1200);
 }
 
-TEST_CASE("progress: the constant is judged by the points less three", "[progress]")
+TEST_CASE("progress: the constant is assessed by the points less three", "[progress]")
 {
     std::vector<progress_function_in> all = {{PROGRESS_psi1, false, {}},
                                              {PROGRESS_psi2, false, {}},

@@ -182,7 +182,7 @@ class plain
             find_shadow(swf_processors(&jobs_[head]), &shadow_s, &extra);
         if (shadow_s <= now_s_) // held by jobs that take no time
             return;
-        for (size_t i : sorted(queue_discipline_of(&policy_)->filler)) {
+        for (size_t i : sorted(queue_discipline_of(&policy_)->backfill_order)) {
             double processors = swf_processors(&jobs_[i]);
             bool in_time = now_s_ + estimate(jobs_[i]) <= shadow_s;
 

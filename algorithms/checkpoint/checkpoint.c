@@ -258,10 +258,10 @@ static void add_finite_figures(const struct checkpoint_in *in, struct checkpoint
     out->expected_completion_s =
         out->plan.count > 0 ? out->plan.expected_s
                             : finite_expected_of_interval_s(&job, out->interval_s);
-    out->is_hopeless = !isfinite(best.expected_s);
+    out->never_ends = !isfinite(best.expected_s);
     if (!isfinite(out->expected_completion_s))
         out->expected_completion_s = (double)NAN;
-    if (out->is_hopeless || isnan(out->expected_completion_s))
+    if (out->never_ends || isnan(out->expected_completion_s))
         return;
     out->best_completion_s = fmin(best.expected_s, out->expected_completion_s);
     out->best_checkpoint_count = best.count - 1;

@@ -127,7 +127,7 @@ struct checkpoint_out {
     double best_checkpoint_count; /* with so many of them; likewise */
     bool gap_is_finite;           /* gap_ratio is expected over best_completion_s, else
                                      the one of jobs without an end */
-    bool is_hopeless;             /* no number of checkpoints gives a time */
+    bool never_ends;              /* no number of checkpoints gives a time */
     struct finite_plan plan;      /* policy finite: what it takes; count 0: others */
 
     enum checkpoint_action action;

@@ -9,7 +9,7 @@ static struct gridway_ruling ruling(enum gridway_action action,
     return (struct gridway_ruling){.action = action, .reason = reason};
 }
 
-static bool is_hopeless(const struct reschedule_failure *failure)
+static bool would_fail_again(const struct reschedule_failure *failure)
 {
     return failure->kind == FAILURE_AUTHORISATION ||
            failure->kind == FAILURE_JOB_DESCRIPTION;
@@ -19,15 +19,15 @@ static struct gridway_ruling stage_failed(const struct reschedule_failure *failu
                                           const double *param)
 {
     bool skip = param[GRIDWAY_SKIP_HOPELESS] != 0;
-    bool hopeless = skip && is_hopeless(failure);
+    bool fails_again = skip && would_fail_again(failure);
 
     if (skip && failure->kind == FAILURE_CREDENTIAL_EXPIRED)
         return ruling(ACTION_HOLD, REASON_HOPELESS);
-    if (!hopeless && (double)failure->failed_attempts <= param[GRIDWAY_RETRIES])
+    if (!fails_again && (double)failure->failed_attempts <= param[GRIDWAY_RETRIES])
         return ruling(ACTION_RETRY, REASON_RETRY_LEFT);
     return ruling((int)param[GRIDWAY_ON_FAILURE] == ON_FAILURE_HOLD ? ACTION_HOLD
                                                                     : ACTION_RESCHEDULE,
-                  hopeless ? REASON_HOPELESS : REASON_RETRIES_EXHAUSTED);
+                  fails_again ? REASON_HOPELESS : REASON_RETRIES_EXHAUSTED);
 }
 
 struct gridway_ruling gridway_failure_rule(const struct reschedule_failure *failure,

@@ -103,7 +103,7 @@ static void describe_set(struct parallel_search *s, struct parallel_out *out)
 #define OPTIMAL_GAP 1e-12
 
 /* Bound, gap and status. */
-static void judge(const struct parallel_search *run, struct parallel_out *out)
+static void assess(const struct parallel_search *run, struct parallel_out *out)
 {
     bool found = out->count > 0;
 
@@ -172,7 +172,7 @@ static enum error_code answer(const struct parallel_search *run, double early_bo
     out->monotone = run->monotone;
     out->perturbation_ignored =
         run->perturbation_ignored && run->in->perturbation_ratio > 0;
-    judge(run, out);
+    assess(run, out);
     return OK;
 }
 

@@ -391,7 +391,7 @@ static void add(const struct parallel_out *one, size_t k, struct sites_out *out)
 #define OPTIMAL_GAP 1e-12
 
 /* Bound, gap and status of the whole. */
-static void judge(struct sites_out *out)
+static void assess(struct sites_out *out)
 {
     double score_s = out->chosen == SIZE_MAX ? HUGE_VAL : out->each[out->chosen].score_s;
 
@@ -444,7 +444,7 @@ enum error_code sites_decide(const struct sites_in *in, struct sites_out *out,
         }
         add(&each[k], k, &x);
     }
-    judge(&x);
+    assess(&x);
     x.heterogeneity_ratio = heterogeneity(in);
     *out = x;
     return OK;

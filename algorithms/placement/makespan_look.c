@@ -90,7 +90,7 @@ static inline void take_job(struct look *l, uint32_t job)
 
 /* No exchange in which the job leaves the full machine, with at least so much extra,
  * scores better than the best one. */
-static inline bool is_hopeless(const struct look *l, double extra)
+static inline bool cannot_improve(const struct look *l, double extra)
 {
     return l->job_time - l->extra_weight * extra <= l->best.score;
 }
@@ -104,7 +104,7 @@ static inline void weigh_pair(struct look *l, const struct makespan_pair *pair)
 
     l->work++;
     weigh(l, later(there, l->end_without), extra, pair, NULL, NULL);
-    if (is_hopeless(l, extra + w->partners_least[pair->machine]))
+    if (cannot_improve(l, extra + w->partners_least[pair->machine]))
         return;
     for (uint32_t q = w->partners_from[pair->machine]; q != MAKESPAN_NONE;
          q = w->partners[q].next) {
@@ -132,7 +132,7 @@ static void weigh_chain(struct look *l, const struct chain *c)
     l->work++;
     weigh(l, later(later(c->end, there), l->end_without), c->extra, c->first, c->second,
           NULL);
-    if (!(least <= c->room) || is_hopeless(l, least))
+    if (!(least <= c->room) || cannot_improve(l, least))
         return;
     for (uint32_t q = w->partners_from[c->second->machine]; q != MAKESPAN_NONE;
          q = w->partners[q].next) {

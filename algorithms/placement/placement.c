@@ -184,7 +184,7 @@ static void fill_loads(const struct placement_plan *plan, struct placement_out *
 
 #define OPTIMAL_GAP 1e-9 /* a bound is a little lowered for rounding */
 
-static void judge(const struct placement_plan *plan, struct placement_out *out)
+static void assess(const struct placement_plan *plan, struct placement_out *out)
 {
     struct placement_objective *o = &out->objective;
     size_t pending = problem_pending(plan->problem);
@@ -266,7 +266,7 @@ enum error_code placement_answer(struct placement_plan *plan, bool estimates,
     fill_loads(plan, &x);
     reasons_fill(plan, estimates, &x);
     TRY(bound_of(plan, err));
-    judge(plan, &x);
+    assess(plan, &x);
     TRY(confirm(plan, &x, err));
     fill_search(plan, &x);
     x.warnings = plan->problem->warnings;

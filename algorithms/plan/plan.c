@@ -328,7 +328,7 @@ static void fill_warnings(const struct plan_run *run, struct plan_out *out)
 
 #define OPTIMAL_GAP 3e-9 /* the bound may be off by rounding */
 
-static void judge(const struct plan_run *run, struct plan_out *out)
+static void assess(const struct plan_run *run, struct plan_out *out)
 {
     out->gap_ratio = NAN;
     out->status = run->cut ? DECISION_CUT : DECISION_INFEASIBLE;
@@ -422,7 +422,7 @@ static void answer(struct plan_run *run, const struct policy *policy,
     for (size_t s = 0; s < run->in->site_count; s++)
         x.calls += run->grid.tables[s].calls;
     fill_warnings(run, &x);
-    judge(run, &x);
+    assess(run, &x);
     *out = x;
 }
 

@@ -189,7 +189,7 @@ double plan_fitness(const struct plan_worth *worth);
  * in->table could not tell. */
 bool plan_split_and_merge(const struct plan_site_in *in, bool *bits);
 
-/* Plans the phases left, and judges the plan: bound, gap, status. `option` has
+/* Plans the phases left, and assesses the plan: bound, gap, status. `option` has
  * a value for each of plan_common_params. Errors: ERR_INVALID if there are too many
  * phases for brute_force, ERR_TOO_LARGE. */
 enum error_code plan_decide(const struct plan_in *in, const struct policy *policy,

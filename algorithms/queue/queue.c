@@ -20,13 +20,13 @@ const struct param queue_conservative_params[] = {
 #define QUEUE_PARAMS_EASY         NULL
 #define QUEUE_PARAMS_CONSERVATIVE queue_conservative_params
 const struct policy queue_policies[] = {
-#define X(policy, order, rule, filler, does, described) \
-    {.name = #policy,                                   \
-     .purpose = does,                                   \
-     described,                                         \
-     .params = QUEUE_PARAMS_##rule,                     \
-     .traits =                                          \
-         &(const struct queue_discipline){QUEUE_##order, QUEUE_##rule, QUEUE_##filler}},
+#define X(policy, order, rule, backfill_order, does, described)              \
+    {.name = #policy,                                                        \
+     .purpose = does,                                                        \
+     described,                                                              \
+     .params = QUEUE_PARAMS_##rule,                                          \
+     .traits = &(const struct queue_discipline){QUEUE_##order, QUEUE_##rule, \
+                                                QUEUE_##backfill_order}},
     QUEUE_POLICIES(X)
 #undef X
         {0},

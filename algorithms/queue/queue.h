@@ -2,9 +2,9 @@
  *
  * A cluster of identical processors runs rigid jobs: each needs a fixed number of
  * processors, all at once, and says how long it will take at most. A policy is an
- * order of the queue, a rule for jobs that overtake, and the order in which they do:
+ * order of the queue, a rule for jobs that backfill, and the order in which they do:
  *
- *     head          nobody overtakes: the first job starts, or all wait
+ *     head          nobody backfills: the first job starts, or all wait
  *     fit           whoever fits starts; the first job may wait for ever
  *     easy          the first job that cannot start gets a reservation at the earliest
  *                   time the estimates allow; others start if they do not delay it
@@ -45,7 +45,7 @@ enum queue_rule { QUEUE_HEAD, QUEUE_FIT, QUEUE_EASY, QUEUE_CONSERVATIVE };
 struct queue_discipline {
     enum queue_order order; /* of the queue */
     enum queue_rule rule;
-    enum queue_order filler; /* order of those that overtake (fit, easy) */
+    enum queue_order backfill_order; /* order of those that backfill (fit, easy) */
 };
 
 static inline const struct queue_discipline *
@@ -54,7 +54,7 @@ queue_discipline_of(const struct policy *policy)
     return (const struct queue_discipline *)policy->traits;
 }
 
-/* Every queue policy: name, order, rule, order of those that overtake, purpose, source.
+/* Every queue policy: name, order, rule, order of those that backfill, purpose, source.
  * To add one, write its row here; a new rule is a function in rules.c. conservative
  * goes with the order ARRIVAL only. */
 #define QUEUE_POLICIES(X)                                                                \

@@ -5,14 +5,14 @@
  *
  * easy: then the first job that waits is laid into the profile where it fits first,
  * and of the others those start that fit beside it, in the order of those that
- * overtake. Without reservations that is the textbook's rule: they end before the
+ * backfill. Without reservations that is the textbook's rule: they end before the
  * first job is to start, or use no more than the processors that it leaves over.
  *
  * fit: the same without the first job's reservation.
  *
  * conservative: in conservative.c.
  *
- * Who overtakes is found without looking at all: the longest estimate that m
+ * Who backfills is found without looking at all: the longest estimate that m
  * processors bear falls with m, so for each width that fits now one question to the
  * profile and one to the tree of estimates give the first job of that width; the
  * first of these is next.
@@ -45,7 +45,7 @@ static enum error_code start_heads(struct machine *m, size_t *head, struct error
     }
 }
 
-/* ---- those that overtake ---- */
+/* ---- those that backfill ---- */
 
 /* The longest time that `processors` are free from now on, so that now and that time
  * add up to no more than the end of it. */
@@ -59,8 +59,8 @@ static double room_s(struct machine *m, uint64_t processors)
     return fmin(longest_s, QUEUE_TIME_MAX_S * 2);
 }
 
-/* The first of those that overtake; SIZE_MAX: nobody. */
-static size_t next_filler(struct machine *m)
+/* The first of those that backfill; SIZE_MAX: nobody. */
+static size_t next_backfill(struct machine *m)
 {
     const struct waiting *w = &m->waiting;
     uint64_t free = machine_free(m);
@@ -77,30 +77,30 @@ static size_t next_filler(struct machine *m)
         if (position >= c->end)
             continue;
         position = w->job_of_width_position[position];
-        if (best == SIZE_MAX || w->filler_rank[position] < w->filler_rank[best])
+        if (best == SIZE_MAX || w->backfill_rank[position] < w->backfill_rank[best])
             best = position;
     }
     return best;
 }
 
-static enum error_code start_fillers(struct machine *m, struct error *err)
+static enum error_code start_backfill(struct machine *m, struct error *err)
 {
-    size_t job = next_filler(m);
+    size_t job = next_backfill(m);
 
     while (job != SIZE_MAX && !machine_is_cut(m)) {
         TRY(machine_start(m, job, err));
-        job = next_filler(m);
+        job = next_backfill(m);
     }
     return OK;
 }
 
-/* The same by one walk over the queue when the budget is spent: those that overtake come
+/* The same by one walk over the queue when the budget is spent: those that backfill come
  * in its order, and there is never more room than for the one before. */
 static enum error_code decide_fit(struct machine *m, struct error *err)
 {
     const struct waiting *w = &m->waiting;
 
-    TRY(start_fillers(m, err));
+    TRY(start_backfill(m, err));
     for (size_t rank = 0; rank < m->job_count && m->cut && machine_free(m); rank++) {
         size_t job = w->job_of_rank[rank];
 
@@ -125,7 +125,7 @@ static enum error_code decide_easy(struct machine *m, struct error *err)
         return OK;
     end_s = machine_end_s(start_s, first->estimate_s);
     TRY(profile_take(&m->profile, start_s, end_s, first->processors, err));
-    TRY(start_fillers(m, err));
+    TRY(start_backfill(m, err));
     return profile_give(&m->profile, start_s, end_s, first->processors, err);
 }
 

@@ -108,7 +108,7 @@ static void make_classes(struct waiting *w, size_t count, struct arena *a)
     min_tree_create(&w->by_width, count, a);
     for (size_t i = 0; i < count; i++)
         keys[i] =
-            (struct key){{(double)w->jobs[i].processors, (double)w->filler_rank[i]}, i};
+            (struct key){{(double)w->jobs[i].processors, (double)w->backfill_rank[i]}, i};
     qsort(keys, count, sizeof(*keys), compare_keys);
     for (size_t i = 0; i < count; i++) {
         uint64_t processors = w->jobs[keys[i].job].processors;
@@ -132,12 +132,12 @@ void waiting_create(struct waiting *w, const struct policy *policy,
     rank_jobs(jobs, count, queue_discipline_of(policy)->order, &w->rank, &w->job_of_rank,
               a);
     min_tree_create(&w->by_rank, count, a);
-    w->has_fillers = queue_discipline_of(policy)->rule == QUEUE_FIT ||
-                     queue_discipline_of(policy)->rule == QUEUE_EASY;
-    if (!w->has_fillers)
+    w->has_backfill = queue_discipline_of(policy)->rule == QUEUE_FIT ||
+                      queue_discipline_of(policy)->rule == QUEUE_EASY;
+    if (!w->has_backfill)
         return;
-    rank_jobs(jobs, count, queue_discipline_of(policy)->filler, &w->filler_rank, &unused,
-              a);
+    rank_jobs(jobs, count, queue_discipline_of(policy)->backfill_order, &w->backfill_rank,
+              &unused, a);
     make_classes(w, count, a);
 }
 
@@ -147,7 +147,7 @@ void waiting_add(struct waiting *w, size_t job, double value)
 {
     min_tree_set(&w->by_rank, w->rank[job], value);
     w->count++;
-    if (!w->has_fillers)
+    if (!w->has_backfill)
         return;
     min_tree_set(&w->by_width, w->width_position[job], w->jobs[job].estimate_s);
     w->classes[w->class_of[job]].waiting_count++;
@@ -157,7 +157,7 @@ void waiting_remove(struct waiting *w, size_t job)
 {
     min_tree_set(&w->by_rank, w->rank[job], HUGE_VAL);
     w->count--;
-    if (!w->has_fillers)
+    if (!w->has_backfill)
         return;
     min_tree_set(&w->by_width, w->width_position[job], HUGE_VAL);
     w->classes[w->class_of[job]].waiting_count--;

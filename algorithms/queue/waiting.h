@@ -2,7 +2,7 @@
  *
  * A min_tree holds a number for each position, infinite for an empty one, and finds
  * the first position with a small one. The waiting jobs are in two of them: by their
- * rank in the queue, and by width and then rank among those that overtake.
+ * rank in the queue, and by width and then rank among those that backfill.
  *
  * Cost: O(log n) for a change and a question; memory O(n).
  */
@@ -39,8 +39,8 @@ struct waiting {
     size_t *rank;                 /* in the queue, of each job */
     size_t *job_of_rank;
     struct min_tree by_rank; /* 0 for a waiting job; conservative: its planned start */
-    bool has_fillers;        /* what follows is there: the rules fit and easy */
-    size_t *filler_rank;
+    bool has_backfill;       /* what follows is there: the rules fit and easy */
+    size_t *backfill_rank;
     size_t *width_position; /* of each job in by_width */
     size_t *job_of_width_position;
     size_t *class_of;

@@ -36,7 +36,7 @@ static struct workflow_violation with_names(const struct workflow_problem *probl
     };
 }
 
-static enum error_code judge(struct checker *c, struct workflow_check_out *out)
+static enum error_code assess(struct checker *c, struct workflow_check_out *out)
 {
     struct workflow_verdict verdict;
     struct workflow_violation *list;
@@ -217,7 +217,7 @@ enum error_code workflow_check(const struct workflow_problem *problem,
     TRY(workflow_given_read(problem, given, given_count, "/schedule", true, &c.rows, a,
                             err));
     x.begun_rows = c.rows.begun_count;
-    TRY(judge(&c, &x));
+    TRY(assess(&c, &x));
     TRY(measure(&c, &x, &x.objective));
     TRY(repair(&c, &x.repaired_makespan_s));
     *out = x;

@@ -9,7 +9,7 @@ struct reader {
     const struct workflow_problem *problem;
     struct workflow_given_rows *out;
     const char *at;
-    bool judged;
+    bool assessed;
     struct name_index workflows, resources;
     struct name_index *tasks; /* by workflow, to numbers of tasks */
     struct arena *a;
@@ -83,10 +83,10 @@ static void check_times(const struct reader *r, size_t row,
 {
     bool missing = isnan(g->start_s);
 
-    if (missing ? r->judged : !(fabs(g->start_s) <= WORKFLOW_LONGEST_S))
+    if (missing ? r->assessed : !(fabs(g->start_s) <= WORKFLOW_LONGEST_S))
         mistake(r, row, "start_s", missing ? ITEM_REQUIRED : ITEM_OUT_OF_BOUNDS,
                 "%g is not a time; only a task that has begun may have none", g->start_s);
-    if (r->judged && !isnan(g->finish_s) && !(fabs(g->finish_s) <= WORKFLOW_LONGEST_S))
+    if (r->assessed && !isnan(g->finish_s) && !(fabs(g->finish_s) <= WORKFLOW_LONGEST_S))
         mistake(r, row, "finish_s", ITEM_OUT_OF_BOUNDS, "%g is not a time", g->finish_s);
 }
 
@@ -108,10 +108,11 @@ static void read_row(struct reader *r, size_t row, const struct workflow_given *
     if (out->first[resource] != WORKFLOW_NONE)
         time_s = workflow_time_s(r->problem, task, out->first[resource]);
     out->row[out->run_count] = row;
-    out->runs[out->run_count] = (struct workflow_run){
-        task, resource, g->start_s,
-        r->judged && !isnan(g->finish_s) ? g->finish_s
-                                         : g->start_s + (time_s < HUGE_VAL ? time_s : 0)};
+    out->runs[out->run_count] =
+        (struct workflow_run){task, resource, g->start_s,
+                              r->assessed && !isnan(g->finish_s)
+                                  ? g->finish_s
+                                  : g->start_s + (time_s < HUGE_VAL ? time_s : 0)};
     if (!out->run_of[task])
         out->run_of[task] = out->run_count + 1;
     out->run_count++;
@@ -119,13 +120,17 @@ static void read_row(struct reader *r, size_t row, const struct workflow_given *
 
 enum error_code workflow_given_read(const struct workflow_problem *problem,
                                     const struct workflow_given *given,
-                                    size_t given_count, const char *at, bool judged,
+                                    size_t given_count, const char *at, bool assessed,
                                     struct workflow_given_rows *out, struct arena *a,
                                     struct error *err)
 {
     size_t resources = problem->in->snapshot->resource_count, mistakes = err->item_count;
-    struct reader r = {
-        .problem = problem, .out = out, .at = at, .judged = judged, .a = a, .err = err};
+    struct reader r = {.problem = problem,
+                       .out = out,
+                       .at = at,
+                       .assessed = assessed,
+                       .a = a,
+                       .err = err};
 
     *out = (struct workflow_given_rows){0};
     out->runs = NEW(a, struct workflow_run, given_count);

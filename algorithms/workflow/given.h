@@ -24,11 +24,11 @@ struct workflow_given_rows {
 };
 
 /* Mistakes (unknown ids, what is no time) are all collected, with pointers below `at`,
- * which is "/schedule" or the like. `judged`: a row without start_s is one of them, and
+ * which is "/schedule" or the like. `assessed`: a row without start_s is one of them, and
  * finish_s counts; else a run ends after its run time. */
 enum error_code workflow_given_read(const struct workflow_problem *problem,
                                     const struct workflow_given *given,
-                                    size_t given_count, const char *at, bool judged,
+                                    size_t given_count, const char *at, bool assessed,
                                     struct workflow_given_rows *out, struct arena *a,
                                     struct error *err);
 

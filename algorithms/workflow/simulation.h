@@ -1,7 +1,7 @@
 /* workflow/simulation.h - a day of a grid that runs workflows, round after round.
  *
  * Sites of resources whose slots share what outside load leaves; workflows that arrive;
- * an information service with old news; and the scheduler itself, that is,
+ * an information service whose reports are old; and the scheduler itself, that is,
  * workflow_round_run() of this folder, asked every few minutes, whose moves and starts
  * are carried out with what they cost:
  *

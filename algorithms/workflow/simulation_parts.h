@@ -61,7 +61,7 @@ struct wsim_flow {
 };
 
 /* What is known of a task's progress. */
-struct wsim_news {
+struct wsim_reported {
     struct rng rng;
     double seen_work_ref_s;    /* at the last look */
     double elapsed_s;          /* run time until then */
@@ -95,7 +95,7 @@ struct wsim_task {
     int64_t until_ms;           /* of a stage that takes a known time */
     int64_t ready_ms, moved_ms; /* moved_ms < 0: never */
     struct wsim_flow flow;
-    struct wsim_news news;
+    struct wsim_reported reported;
     struct workflow_sim_task_row row;
     size_t plain; /* its number in this round */
 };

@@ -14,13 +14,13 @@
 #include <math.h>
 #include <string.h>
 
-enum { RECENT = sizeof(((struct wsim_news *)0)->recent_ref_s) / sizeof(double) };
+enum { RECENT = sizeof(((struct wsim_reported *)0)->recent_ref_s) / sizeof(double) };
 
 /* ---- reports ---- */
 
 static void keep_point(struct wsim *s, struct wsim_task *t, double elapsed_s)
 {
-    struct wsim_news *n = &t->news;
+    struct wsim_reported *n = &t->reported;
     size_t most = s->set->fit_points;
 
     if (!s->fits)
@@ -35,7 +35,7 @@ static void keep_point(struct wsim *s, struct wsim_task *t, double elapsed_s)
 static void report(struct wsim *s, struct wsim_task *t, double work_ref_s,
                    double elapsed_s)
 {
-    struct wsim_news *n = &t->news;
+    struct wsim_reported *n = &t->reported;
 
     n->reported_ref_s = work_ref_s;
     n->estimate_ref_s = evolution_report_ref_s(&t->given->evolution, work_ref_s, &n->rng);
@@ -50,7 +50,7 @@ static void report(struct wsim *s, struct wsim_task *t, double work_ref_s,
 /* All reports since the last look; their times by the mean speed since then. */
 static void look_at(struct wsim *s, struct wsim_task *t)
 {
-    struct wsim_news *n = &t->news;
+    struct wsim_reported *n = &t->reported;
     double work = wsim_task_work(t), had = n->seen_work_ref_s, from_s = n->elapsed_s;
     double step = s->set->report_ratio * t->given->nominal_ref_s;
 
@@ -90,7 +90,7 @@ void wsim_poll(struct wsim *s)
 static double extrapolated(const struct wsim *s, const struct wsim_task *t)
 {
     const double *param = s->in->policy.param;
-    const struct wsim_news *n = &t->news;
+    const struct wsim_reported *n = &t->reported;
     size_t recent = n->report_count < RECENT ? n->report_count : RECENT;
     int filter = (int)param[WF_ESTIMATE_FILTER];
     size_t window = (size_t)param[WF_FILTER_WINDOW];
@@ -107,7 +107,7 @@ static double extrapolated(const struct wsim *s, const struct wsim_task *t)
 
 static double fitted(struct wsim *s, struct wsim_task *t)
 {
-    struct wsim_news *n = &t->news;
+    struct wsim_reported *n = &t->reported;
     struct progress_in in = {
         .history = {.points = n->points,
                     .count = n->point_count,
@@ -132,7 +132,7 @@ static double fitted(struct wsim *s, struct wsim_task *t)
 
 double wsim_remaining_ref_s(struct wsim *s, struct wsim_task *t)
 {
-    const struct wsim_news *n = &t->news;
+    const struct wsim_reported *n = &t->reported;
     double work = t->stage == WSIM_RUNNING ? n->seen_work_ref_s : t->work_ref_s;
     bool has_fit = s->fits && n->report_count > 0;
     double estimate, pct;

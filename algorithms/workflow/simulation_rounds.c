@@ -62,7 +62,7 @@ static void fill_task(struct wsim *s, struct wsim_task *t, size_t workflow,
         out->pending_s = wsim_task_pending_s(s, t);
     if (status == PLAIN_STAGING || status == PLAIN_RUNNING || out->ready)
         out->remaining_ref_s = wsim_remaining_ref_s(s, t);
-    out->spread_ref_s = t->news.spread_ref_s;
+    out->spread_ref_s = t->reported.spread_ref_s;
 }
 
 /* Sets of a job, its first task having the number `base`. */

@@ -350,8 +350,8 @@ static enum error_code begin_job(struct wsim *s, size_t index, size_t *number)
         t->moved_ms = -1;
         t->row.start_s = t->row.finish_s = (double)NAN;
         t->row.resource = WORKFLOW_SIM_NONE;
-        t->news.estimate_ref_s = (double)NAN;
-        t->news.rng = rng_stream(s->in->seed, name);
+        t->reported.estimate_ref_s = (double)NAN;
+        t->reported.rng = rng_stream(s->in->seed, name);
     }
     make_children(g, &job->child_first, &job->children, s->a);
     make_sets(s, job);

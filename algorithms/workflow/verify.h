@@ -2,7 +2,7 @@
  *
  * Nothing here is shared with a policy or a search but the readers of times, transfers
  * and blocked intervals (problem.h). It is asked before an answer may be called optimal,
- * and it judges the schedules of callers, so that the service accepts what it gives.
+ * and it assesses the schedules of callers, so that the service accepts what it gives.
  *
  * The rules: a task starts when it is released and all its inputs are there, runs to its
  * end without a break, and has a processor of its resource for itself, outside blocked

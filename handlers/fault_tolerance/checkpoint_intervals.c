@@ -962,7 +962,7 @@ static void use_failures(struct work *w, const struct checkpoint_job *job,
 static void note(struct work *w, const struct checkpoint_job *job,
                  const struct checkpoint_in *in, const struct checkpoint_out *out)
 {
-    if (in->checkpoint_overhead_s >= in->mean_failure_interval_s || out->is_hopeless)
+    if (in->checkpoint_overhead_s >= in->mean_failure_interval_s || out->never_ends)
         affect(&w->hopeless, job);
     if (out->at_floor)
         affect(&w->floor, job);

@@ -8,7 +8,7 @@
 
 enum {
     CHANGE_LEAST = 2,    /* runs of a new level */
-    JUDGED_LEAST = 5,    /* runs that are known before one is judged */
+    ASSESSED_LEAST = 5,  /* runs that are known before one is assessed */
     NEW_COUNTS = 5,      /* a run in unknown territory counts as so many */
     CHANGE_NOTED = 20,   /* runs after a change that it is told of */
     LATEST_ERRORS = 10,  /* whose mean is compared with that */
@@ -160,7 +160,7 @@ static void take_notes(struct fitted_core *core)
     core->notes = outlier_notes(core) | error_notes(core);
     if (core->change_count > 0 && core->runs_since_change < CHANGE_NOTED)
         core->notes |= 1u << CORE_BIT_CHANGED;
-    if (core->row_count < JUDGED_LEAST)
+    if (core->row_count < ASSESSED_LEAST)
         core->notes |= 1u << CORE_BIT_FEW;
 }
 
@@ -320,31 +320,31 @@ static enum error_code change(struct fitted_model *m, size_t start,
 /* ---- one run ---- */
 
 /* A run before it is learnt. */
-struct judged {
-    double predicted_s, error; /* NAN: not predicted; not judged */
+struct assessed {
+    double predicted_s, error; /* NAN: not predicted; not assessed */
     double scale;              /* s */
     double unit;               /* half of the interval at q = 1 */
     struct core_place place;
     bool is_unknown; /* in territory where nothing was seen */
 };
 
-static void judge(const struct fitted_model *m, const struct fitted_run *run,
-                  struct judged *out)
+static void assess(const struct fitted_model *m, const struct fitted_run *run,
+                   struct assessed *out)
 {
     const struct fitted_core *core = m->core;
-    const struct fitted_interval *interval = &core->judge;
+    const struct fitted_interval *interval = &core->assess;
     struct perf_query query = query_of(&run->run);
     struct core_place *place = &out->place;
     struct fitted_prediction p;
 
-    *out = (struct judged){.predicted_s = (double)NAN, .error = (double)NAN};
+    *out = (struct assessed){.predicted_s = (double)NAN, .error = (double)NAN};
     core_place_of(m, &query, run->inputs, place);
     out->is_unknown = place->group == LOG_OUTSIDE && place->distance > UNKNOWN_DISTANCE;
     if (m->reason)
         return;
     fitted_predict(m, &query, run->inputs, NULL, &p);
     out->predicted_s = p.time_s;
-    if (p.reason || core->row_count < JUDGED_LEAST || out->is_unknown ||
+    if (p.reason || core->row_count < ASSESSED_LEAST || out->is_unknown ||
         !interval->by_group)
         return;
     out->error = log(run->run.time_s / p.time_s);
@@ -457,7 +457,7 @@ enum error_code core_learn(struct fitted_model *m, const struct fitted_run *run,
     struct fitted_core *core = m->core;
     enum drift_verdict verdict = DRIFT_NONE;
     size_t index = window_count(core), start = 0;
-    struct judged judged;
+    struct assessed assessed;
 
     *out = (struct core_update){.predicted_s = (double)NAN, .verdict = RUN_FIT};
     if (!is_usable(m, run) || run->run.outlier) {
@@ -466,22 +466,22 @@ enum error_code core_learn(struct fitted_model *m, const struct fitted_run *run,
         m->unusable_count += out->verdict == RUN_UNUSABLE;
         return OK;
     }
-    judge(m, run, &judged);
-    out->predicted_s = judged.predicted_s;
-    append(core, run, judged.error, room->a);
-    core->since_training += judged.is_unknown ? NEW_COUNTS : 1;
-    core->since_measured += judged.is_unknown ? NEW_COUNTS : 1;
+    assess(m, run, &assessed);
+    out->predicted_s = assessed.predicted_s;
+    append(core, run, assessed.error, room->a);
+    core->since_training += assessed.is_unknown ? NEW_COUNTS : 1;
+    core->since_measured += assessed.is_unknown ? NEW_COUNTS : 1;
     core->runs_since_change++;
-    if (!isnan(judged.error))
-        verdict =
-            drift_add(&core->sums, rule_of(m), index, judged.error, judged.scale, &start);
-    if (verdict == DRIFT_NONE && !isnan(judged.error) && judged.unit > 0)
-        log_recent_add(&core->recent[judged.place.group],
-                       fabs(judged.error) / judged.unit);
+    if (!isnan(assessed.error))
+        verdict = drift_add(&core->sums, rule_of(m), index, assessed.error,
+                            assessed.scale, &start);
+    if (verdict == DRIFT_NONE && !isnan(assessed.error) && assessed.unit > 0)
+        log_recent_add(&core->recent[assessed.place.group],
+                       fabs(assessed.error) / assessed.unit);
     if (verdict == DRIFT_NONE) {
         TRY(take_in(m, run, starting, room, out, err));
     } else {
-        fitted_note_error(m, run->run.time_s, judged.predicted_s);
+        fitted_note_error(m, run->run.time_s, assessed.predicted_s);
         out->verdict = verdict == DRIFT_OUTLIER ? RUN_OUTLIER : RUN_FIT;
         core->rows[core->row_count - 1].is_outlier = verdict == DRIFT_OUTLIER;
         m->outlier_count += verdict == DRIFT_OUTLIER;

@@ -20,7 +20,7 @@
 /* A run that the model remembers. */
 struct fitted_row {
     struct fitted_run run; /* of before a change: its time as it would be now */
-    double error; /* ln(actual / predicted) before it was learnt; NAN: not judged */
+    double error; /* ln(actual / predicted) before it was learnt; NAN: not assessed */
     bool is_outlier;
 };
 
@@ -52,7 +52,7 @@ struct fitted_core {
     double *configuration, *configuration_runs; /* ascending; how many runs each has */
     size_t configuration_count, configuration_room;
     struct perf_range range[FITTED_INPUTS_MAX]; /* of the runs that are no outliers */
-    struct fitted_interval judge; /* of level 0.6827; level 0: not worked out */
+    struct fitted_interval assess; /* of level 0.6827; level 0: not worked out */
     size_t change_count, runs_since_change;
     double change_factor, change_at_s; /* of the last one; NAN: none, or not known when */
     size_t change_earlier_count;       /* runs of before it that were kept */

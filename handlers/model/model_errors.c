@@ -446,7 +446,7 @@ enum error_code core_measure(struct fitted_model *m, struct arena *a,
     if (!m->reason && !(m->kind == MODEL_COMPREHENSIVE && m->set.reference))
         TRY(validate(m, runs, count, budget, scratch, err));
     core->since_measured = 0;
-    core_interval(core, 0.6827, &core->judge, scratch);
+    core_interval(core, 0.6827, &core->assess, scratch);
     return OK;
 }
 

@@ -81,7 +81,7 @@ static struct perf_options options_of(const struct model_settings *s)
     options.pruned = s->search == 1;
     options.threshold_factor = s->threshold_factor;
     options.seed = s->seed;
-    options.judge_outliers = s->profile == PERF_THESIS; /* else model_core.c does */
+    options.assess_outliers = s->profile == PERF_THESIS; /* else model_core.c does */
     return options;
 }
 
@@ -292,8 +292,8 @@ static const struct perf_sample *samples_of(const struct fitted_run *runs, size_
     return list;
 }
 
-static void judge_runs(const struct fitted_run *runs, size_t count, bool leave_out,
-                       enum fitted_verdict *verdict)
+static void assess_runs(const struct fitted_run *runs, size_t count, bool leave_out,
+                        enum fitted_verdict *verdict)
 {
     for (size_t i = 0; i < count; i++)
         verdict[i] = perf_sample_fault(&runs[i].run)    ? RUN_UNUSABLE
@@ -311,7 +311,7 @@ static enum error_code train_comprehensive(struct fitted_model *m,
     const struct perf_sample *samples = samples_of(runs, count, a);
     struct perf_report report = {0};
 
-    judge_runs(runs, count, options.leave_out_outliers, verdict);
+    assess_runs(runs, count, options.leave_out_outliers, verdict);
     TRY(perf_train(samples, count, &options, budget, &m->set, &report, a, err));
     m->fits_evaluated = report.fits_evaluated;
     m->cut = report.cut;
@@ -347,7 +347,7 @@ static enum error_code train_preliminary(struct fitted_model *m,
     const struct model_settings *s = &m->settings;
     const struct perf_sample *samples = samples_of(runs, count, a);
 
-    judge_runs(runs, count, s->profile == PERF_ROBUST, verdict);
+    assess_runs(runs, count, s->profile == PERF_ROBUST, verdict);
     if (differ_in_processors(runs, verdict, count)) {
         m->reason = "mixed_processors";
         return OK;
@@ -618,7 +618,7 @@ enum error_code fitted_reform(struct fitted_model *m, const struct fitted_run *r
     TRY(perf_reform(&m->set, samples, count, budget, &report, a, err));
     m->fits_evaluated = report.fits_evaluated;
     m->cut = report.cut;
-    judge_runs(runs, count, m->set.options.leave_out_outliers, verdict);
+    assess_runs(runs, count, m->set.options.leave_out_outliers, verdict);
     m->fit_appe_pct = (double)NAN;
     if (m->set.sorted.count == 0)
         return OK;
@@ -649,7 +649,7 @@ enum error_code fitted_port(const struct fitted_model *reference,
         return OK;
     }
     TRY(perf_ported_set(&reference->set, &m.porting, &m.set, a));
-    m.set.options.judge_outliers = true; /* until it is trained from its own runs */
+    m.set.options.assess_outliers = true; /* until it is trained from its own runs */
     m.fit_appe_pct = 100 * m.porting.goodness_target;
     if (e->ratio_count >= PREDICTION_RATIOS_OWN) {
         ratios_in_order(e, m.errors.training);

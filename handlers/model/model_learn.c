@@ -210,8 +210,8 @@ struct learning {
     struct model_settings settings;
     struct fitted_model fitted;
     const char *reference_model_id; /* of a ported model */
-    struct store_sample *news;      /* nobody has looked at them */
-    size_t news_count;
+    struct store_sample *unlearnt;  /* nobody has looked at them */
+    size_t unlearnt_count;
     bool train_due, reform_due;
     struct learnt_result result;
     const struct learn_outcome *out; /* what the request is answered */
@@ -228,10 +228,10 @@ static void conclude(struct learning *l, const char *cause,
                                        .looked_at_count = looked_at_count};
 }
 
-/* No model came of it: the news have been looked at, and why is noted. */
+/* No model came of it: the new runs have been looked at, and why is noted. */
 static void conclude_without(struct learning *l, const char *reason)
 {
-    conclude(l, NULL, NULL, l->news, l->news_count);
+    conclude(l, NULL, NULL, l->unlearnt, l->unlearnt_count);
     l->result.note = reason;
 }
 
@@ -251,7 +251,7 @@ static enum error_code write_result(const struct learning *l, struct db_session 
                        r->looked_at, r->looked_at_count, l->rq->arena, l->rq->err);
 }
 
-/* Every run that the model may learn: those of before, then the news. */
+/* Every run that the model may learn: those of before, then the new runs. */
 static enum error_code all_runs(const struct learning *l, bool left_out_too,
                                 struct store_sample **samples, struct fitted_run **runs,
                                 size_t **place, size_t *run_count)
@@ -269,22 +269,22 @@ static enum error_code all_runs(const struct learning *l, bool left_out_too,
                        run_count, a, l->rq->err);
 }
 
-/* What was found of the news just now, for rows that were read again: what they were
- * predicted as, and which are outliers. *older gets the news that are not among the
+/* What was found of the new runs just now, for rows that were read again: what they were
+ * predicted as, and which are outliers. *older gets the new runs that are not among the
  * latest runs any more. */
-static void apply_news(const struct learning *l, struct store_sample *samples,
-                       struct fitted_run *runs, const size_t *place, size_t count,
-                       struct store_sample **older, size_t *older_count)
+static void apply_unlearnt(const struct learning *l, struct store_sample *samples,
+                           struct fitted_run *runs, const size_t *place, size_t count,
+                           struct store_sample **older, size_t *older_count)
 {
     struct arena *a = l->rq->arena;
-    bool *seen = NEW(a, bool, l->news_count + 1);
+    bool *seen = NEW(a, bool, l->unlearnt_count + 1);
     struct name_index index;
 
-    *older = NEW(a, struct store_sample, l->news_count + 1);
+    *older = NEW(a, struct store_sample, l->unlearnt_count + 1);
     *older_count = 0;
-    name_index_create(&index, l->news_count, a);
-    for (size_t i = 0; i < l->news_count; i++)
-        name_index_add(&index, l->news[i].execution_id, i);
+    name_index_create(&index, l->unlearnt_count, a);
+    for (size_t i = 0; i < l->unlearnt_count; i++)
+        name_index_add(&index, l->unlearnt[i].execution_id, i);
     for (size_t i = 0; i < count; i++) {
         struct store_sample *s = &samples[place[i]];
         size_t at = name_index_find(&index, s->execution_id);
@@ -292,14 +292,14 @@ static void apply_news(const struct learning *l, struct store_sample *samples,
         if (at == NAME_NOT_FOUND)
             continue;
         seen[at] = true;
-        s->predicted_s = l->news[at].predicted_s;
-        s->predicted_version = l->news[at].predicted_version;
-        if (strcmp(l->news[at].verdict, fitted_verdict_names[RUN_OUTLIER]) == 0)
+        s->predicted_s = l->unlearnt[at].predicted_s;
+        s->predicted_version = l->unlearnt[at].predicted_version;
+        if (strcmp(l->unlearnt[at].verdict, fitted_verdict_names[RUN_OUTLIER]) == 0)
             runs[i].run.outlier = true;
     }
-    for (size_t i = 0; i < l->news_count; i++)
+    for (size_t i = 0; i < l->unlearnt_count; i++)
         if (!seen[i])
-            (*older)[(*older_count)++] = l->news[i];
+            (*older)[(*older_count)++] = l->unlearnt[i];
 }
 
 /* Trains from all runs; *done false: there is no model, and why is in `reason`. */
@@ -313,7 +313,7 @@ static enum error_code train(struct learning *l, struct learn_outcome *out, bool
     size_t *place, count, older_count;
 
     TRY(all_runs(l, l->model.train_requested, &samples, &runs, &place, &count));
-    apply_news(l, samples, runs, place, count, &older, &older_count);
+    apply_unlearnt(l, samples, runs, place, count, &older, &older_count);
     verdict = NEW(rq->arena, enum fitted_verdict, count + 1);
     looked_at = NEW(rq->arena, struct store_sample, count + older_count + 1);
     TRY(fitted_train(l->kind, &l->settings, runs, count, &rq->budget, &trained, verdict,
@@ -340,7 +340,8 @@ static enum error_code train(struct learning *l, struct learn_outcome *out, bool
     return OK;
 }
 
-/* The rows that a list ranked by APPE needs: all runs of before, room for the news. */
+/* The rows that a list ranked by APPE needs: all runs of before, room for the new ones.
+ */
 static enum error_code rows_before(const struct learning *l, struct perf_sample **rows,
                                    size_t *count)
 {
@@ -358,13 +359,13 @@ static enum error_code rows_before(const struct learning *l, struct perf_sample 
                             rq->err));
     TRY(stored_runs(l->kind, &l->settings, known, known_count, false, &runs, &place,
                     count, rq->arena, rq->err));
-    *rows = NEW(rq->arena, struct perf_sample, *count + l->news_count + 1);
+    *rows = NEW(rq->arena, struct perf_sample, *count + l->unlearnt_count + 1);
     for (size_t i = 0; i < *count; i++)
         (*rows)[i] = runs[i].run;
     return OK;
 }
 
-/* Predicts and learns the news, each in O(k^2). */
+/* Predicts and learns the new runs, each in O(k^2). */
 static enum error_code refine(struct learning *l)
 {
     struct request *rq = l->rq;
@@ -372,8 +373,8 @@ static enum error_code refine(struct learning *l)
     size_t row_count;
 
     TRY(rows_before(l, &rows, &row_count));
-    for (size_t i = 0; i < l->news_count; i++) {
-        struct store_sample *s = &l->news[i];
+    for (size_t i = 0; i < l->unlearnt_count; i++) {
+        struct store_sample *s = &l->unlearnt[i];
         struct fitted_update update;
         struct fitted_run run;
 
@@ -398,16 +399,16 @@ static enum error_code reform(struct learning *l)
     size_t *place, count, older_count;
 
     TRY(all_runs(l, false, &samples, &runs, &place, &count));
-    apply_news(l, samples, runs, place, count, &older, &older_count);
+    apply_unlearnt(l, samples, runs, place, count, &older, &older_count);
     return fitted_reform(&l->fitted, runs, count, &l->rq->budget, l->rq->arena,
                          l->rq->err);
 }
 
 /* ---- with a memory of its runs ---- */
 
-/* What the model is to learn now: the news; without a version all there are; where it is
- * to be trained also what a roll-back left out. */
-static enum error_code gather_news(struct learning *l)
+/* What the model is to learn now: the new runs; without a version all there are; where it
+ * is to be trained also what a roll-back left out. */
+static enum error_code gather_unlearnt(struct learning *l)
 {
     struct arena *a = l->rq->arena;
     const struct store_sample *stored;
@@ -418,29 +419,29 @@ static enum error_code gather_news(struct learning *l)
         return OK;
     TRY(store_model_samples(l->db, l->model.tenant, l->model.model_id, STORE_SAMPLES_ALL,
                             &stored, &count, a, l->rq->err));
-    list = NEW(a, struct store_sample, count + l->news_count + 1);
+    list = NEW(a, struct store_sample, count + l->unlearnt_count + 1);
     for (size_t i = 0; i < count; i++) {
         bool is_left_out =
             strcmp(stored[i].verdict, fitted_verdict_names[RUN_LEFT_OUT]) == 0;
-        bool is_news = isnan(stored[i].version);
+        bool is_unlearnt = isnan(stored[i].version);
 
-        if (l->model.version > 0 ? is_left_out || is_news
+        if (l->model.version > 0 ? is_left_out || is_unlearnt
                                  : !is_left_out || l->model.train_requested)
             list[kept++] = stored[i];
         if (is_left_out && l->model.train_requested)
             list[kept - 1].version = (double)NAN;
     }
-    l->news = list;
-    l->news_count = kept;
+    l->unlearnt = list;
+    l->unlearnt_count = kept;
     return OK;
 }
 
-/* After a change: the last `count` runs up to news[last] are no outliers. *earlier: how
- * many of them are not among the news. */
+/* After a change: the last `count` runs up to unlearnt[last] are no outliers. *earlier:
+ * how many of them are not among the new runs. */
 static void take_back(struct learning *l, size_t last, size_t count, size_t *earlier)
 {
     for (size_t i = last + 1; i-- > 0 && count > 0;) {
-        struct store_sample *s = &l->news[i];
+        struct store_sample *s = &l->unlearnt[i];
         bool is_outlier = strcmp(s->verdict, fitted_verdict_names[RUN_OUTLIER]) == 0;
 
         if (strcmp(s->verdict, fitted_verdict_names[RUN_UNUSABLE]) == 0 ||
@@ -452,7 +453,8 @@ static void take_back(struct learning *l, size_t last, size_t count, size_t *ear
     *earlier = count > *earlier ? count : *earlier;
 }
 
-/* Likewise for the latest `count` of those that were learnt before: they join the news.
+/* Likewise for the latest `count` of those that were learnt before: they join the new
+ * runs.
  */
 static enum error_code take_back_earlier(struct learning *l, size_t count)
 {
@@ -464,8 +466,8 @@ static enum error_code take_back_earlier(struct learning *l, size_t count)
         return OK;
     TRY(store_model_samples(l->db, l->model.tenant, l->model.model_id,
                             STORE_SAMPLES_KNOWN, &known, &known_count, a, l->rq->err));
-    l->news =
-        GROW(a, l->news, struct store_sample, l->news_count, l->news_count + count + 1);
+    l->unlearnt = GROW(a, l->unlearnt, struct store_sample, l->unlearnt_count,
+                       l->unlearnt_count + count + 1);
     for (size_t i = known_count; i-- > 0 && count > 0;) {
         bool is_outlier =
             strcmp(known[i].verdict, fitted_verdict_names[RUN_OUTLIER]) == 0;
@@ -476,8 +478,8 @@ static enum error_code take_back_earlier(struct learning *l, size_t count)
         count--;
         if (!is_outlier)
             continue;
-        l->news[l->news_count] = known[i];
-        l->news[l->news_count++].verdict = fitted_verdict_names[RUN_FIT];
+        l->unlearnt[l->unlearnt_count] = known[i];
+        l->unlearnt[l->unlearnt_count++].verdict = fitted_verdict_names[RUN_FIT];
     }
     return OK;
 }
@@ -494,8 +496,8 @@ static enum error_code learn_batch(struct learning *l, const struct fitted_room 
     struct request *rq = l->rq;
     bool starting = l->model.version == 0;
 
-    for (size_t i = 0; i < l->news_count; i++) {
-        struct store_sample *s = &l->news[i];
+    for (size_t i = 0; i < l->unlearnt_count; i++) {
+        struct store_sample *s = &l->unlearnt[i];
         struct core_update update;
         struct fitted_run run;
 
@@ -526,7 +528,7 @@ static enum error_code conclude_batch(struct learning *l, const struct batch *ba
                                    : "refine";
     out->version = l->model.last_version + 1;
     TRY(take_back_earlier(l, batch->earlier));
-    conclude(l, out->cause, NULL, l->news, l->news_count);
+    conclude(l, out->cause, NULL, l->unlearnt, l->unlearnt_count);
     return OK;
 }
 
@@ -537,9 +539,9 @@ static enum error_code learn_remembering(struct learning *l, struct arena *scrat
     bool starting = l->model.version == 0, trained = false;
     struct batch batch = {0};
 
-    TRY(gather_news(l));
+    TRY(gather_unlearnt(l));
     if (!starting)
-        out->learnt_count = l->news_count;
+        out->learnt_count = l->unlearnt_count;
     if (starting)
         core_create_empty(&l->fitted, l->rq->arena);
     TRY(learn_batch(l, &room, &batch));
@@ -548,15 +550,15 @@ static enum error_code learn_remembering(struct learning *l, struct arena *scrat
     if (starting || l->model.train_requested || core_lags(&l->fitted))
         TRY(core_train(&l->fitted, &room, &trained, &out->reason, l->rq->err));
     if (l->fitted.reason) {
-        for (size_t i = 0; i < l->news_count; i++)
-            l->news[i].verdict = fitted_verdict_names[RUN_NEW];
+        for (size_t i = 0; i < l->unlearnt_count; i++)
+            l->unlearnt[i].verdict = fitted_verdict_names[RUN_NEW];
         conclude_without(l, out->reason);
         return OK;
     }
     return conclude_batch(l, &batch, trained && !batch.changed, out);
 }
 
-static enum error_code learn_news(struct learning *l, struct learn_outcome *out)
+static enum error_code learn_unlearnt(struct learning *l, struct learn_outcome *out)
 {
     bool has_model = l->model.version > 0, trained = false;
 
@@ -576,7 +578,7 @@ static enum error_code learn_news(struct learning *l, struct learn_outcome *out)
         TRY(train(l, out, &trained));
     if (trained)
         return OK;
-    if (!has_model || l->news_count == 0) {
+    if (!has_model || l->unlearnt_count == 0) {
         conclude_without(l, out->reason);
         return OK;
     }
@@ -584,7 +586,7 @@ static enum error_code learn_news(struct learning *l, struct learn_outcome *out)
         TRY(reform(l));
     out->cause = l->reform_due ? "reform" : "refine";
     out->version = l->model.last_version + 1;
-    conclude(l, out->cause, l->reference_model_id, l->news, l->news_count);
+    conclude(l, out->cause, l->reference_model_id, l->unlearnt, l->unlearnt_count);
     return OK;
 }
 
@@ -610,7 +612,7 @@ static enum error_code learn_from_stored(struct learning *l, struct learn_outcom
     struct request *rq = l->rq;
     struct arena *a = rq->arena;
     struct store_model_version version = {0};
-    const struct store_sample *news;
+    const struct store_sample *unlearnt;
 
     out->version = l->model.version;
     if (l->model.version) {
@@ -621,23 +623,23 @@ static enum error_code learn_from_stored(struct learning *l, struct learn_outcom
     TRY(stored_settings(&l->model, &l->kind, &l->settings, a, rq->err));
     TRY(stored_fitted(&l->model, &version, &l->fitted, a, rq->err));
     TRY(store_model_samples(l->db, l->model.tenant, l->model.model_id, STORE_SAMPLES_NEW,
-                            &news, &l->news_count, a, rq->err));
-    out->learnt_count = l->news_count;
-    if (l->news_count == 0 && !l->model.train_requested)
+                            &unlearnt, &l->unlearnt_count, a, rq->err));
+    out->learnt_count = l->unlearnt_count;
+    if (l->unlearnt_count == 0 && !l->model.train_requested)
         return OK; /* another replica was faster */
-    l->news = NEW(a, struct store_sample, l->news_count + 1);
-    if (l->news_count)
-        memcpy(l->news, news, l->news_count * sizeof(*news));
-    return learn_news(l, out);
+    l->unlearnt = NEW(a, struct store_sample, l->unlearnt_count + 1);
+    if (l->unlearnt_count)
+        memcpy(l->unlearnt, unlearnt, l->unlearnt_count * sizeof(*unlearnt));
+    return learn_unlearnt(l, out);
 }
 
 /* What was predicted for the new runs before they were learnt, against what they took. */
 static void count_errors(const struct learning *l, size_t new_count)
 {
-    for (size_t i = 0; i < new_count && i < l->news_count; i++)
+    for (size_t i = 0; i < new_count && i < l->unlearnt_count; i++)
         metrics_model_error(l->rq->service->metrics, l->model.kind,
-                            fabs(l->news[i].predicted_s - l->news[i].run_time_s) /
-                                l->news[i].run_time_s);
+                            fabs(l->unlearnt[i].predicted_s - l->unlearnt[i].run_time_s) /
+                                l->unlearnt[i].run_time_s);
 }
 
 /* That the model is written, or that nothing came of it. */

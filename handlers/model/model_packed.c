@@ -119,7 +119,7 @@ static void walk_reference(struct walk *w, struct perf_model_set *set)
     walk_list(w, &set->reference->single);
     walk_seen(w, &set->reference->single_seen);
     walk_seen(w, &set->reference->parallel_seen);
-    set->options.judge_outliers = true; /* see fitted_port() */
+    set->options.assess_outliers = true; /* see fitted_port() */
     walk_recent(w, &set->reference->scaled);
     walk_recent(w, &set->reference->refit);
 }
@@ -303,11 +303,11 @@ static void walk_core(struct walk *w, struct fitted_model *m)
     for (size_t g = 0; g < LOG_GROUP_COUNT; g++) {
         walk_log_errors(w, &core->errors[g]);
         walk_recent_errors(w, &core->recent[g]);
-        number(w, &core->judge.scale[g]);
-        number(w, &core->judge.quantile[g]);
+        number(w, &core->assess.scale[g]);
+        number(w, &core->assess.quantile[g]);
     }
-    number(w, &core->judge.level);
-    flag(w, &core->judge.by_group);
+    number(w, &core->assess.level);
+    flag(w, &core->assess.by_group);
     walk_configurations(w, core);
     for (size_t i = 0; i < FITTED_INPUTS_MAX; i++) {
         number(w, &core->range[i].low);
@@ -391,7 +391,7 @@ static bool core_is_sane(const struct fitted_core *core)
         for (size_t i = 0; i < core->recent[g].count; i++)
             if (!is_size(core->recent[g].value[i]))
                 return false;
-        if (!is_size(core->judge.scale[g]) || !is_size(core->judge.quantile[g]))
+        if (!is_size(core->assess.scale[g]) || !is_size(core->assess.quantile[g]))
             return false;
     }
     for (size_t i = 0; i < core->row_count; i++)

@@ -181,7 +181,7 @@ struct model_answer {
         {.name = "waiting_count",                                                       \
          .doc = "Executions that it has not looked at yet",                             \
          .type = JSON_TYPE_INTEGER,                                                     \
-         .offset = offsetof(T, model.news_count)},                                      \
+         .offset = offsetof(T, model.unlearnt_count)},                                  \
         MODEL_MEMBER(train_requested, JSON_TYPE_BOOLEAN, "It waits to be trained"),     \
         {.name = "note",                                                                \
          .doc = "Why the last training or refinement gave no version",                  \

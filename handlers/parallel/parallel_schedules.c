@@ -213,9 +213,9 @@ static double finite_or_null(double x)
 #define UNKNOWN_RATIO 4.0 /* beyond, nothing is called optimal */
 
 /* How far the stored model can be trusted for this set. */
-static enum error_code judge_model(struct schedule_call *call,
-                                   const struct stored_model *source,
-                                   struct schedule_answer *schedule)
+static enum error_code assess_model(struct schedule_call *call,
+                                    const struct stored_model *source,
+                                    struct schedule_answer *schedule)
 {
     double inputs[STORED_INPUTS] = {call->job->problem_size, (double)schedule->processors,
                                     schedule->min_cpu_available_ratio,
@@ -272,7 +272,7 @@ static enum error_code make_schedule(struct schedule_call *call,
         .model_error_pct = source ? source->error_pct : (double)NAN,
     };
     answer->schedule = schedule;
-    return judge_model(call, source, schedule);
+    return assess_model(call, source, schedule);
 }
 
 static void make_sites(struct schedule_call *call, const struct sites_out *found,

@@ -12,7 +12,7 @@ struct workflow_given_row {
     bool next;
 };
 
-/* Of a schedule to be judged, and of one to start from; struct workflow_given_row. */
+/* Of a schedule to be assessed, and of one to start from; struct workflow_given_row. */
 extern const struct json_object workflow_evaluation_row_json, workflow_initial_row_json;
 
 /* What is looked at. */

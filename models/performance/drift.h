@@ -1,6 +1,6 @@
 /* performance/drift.h - has the world changed, or was it one strange run?
  *
- * A run is judged by the error r = ln(actual / predicted) that the model made before
+ * A run is assessed by the error r = ln(actual / predicted) that the model made before
  * it learnt the run, and by the scale s of such errors: half the width, in logarithms,
  * of the interval that holds 68.27 % of the runs. Two sums go along:
  *

@@ -2,7 +2,7 @@
  *
  * Matrices are column by column, one after another. Nothing is allocated: work space
  * is the caller's. Householder reflections without pivoting treat every column by
- * itself, so columns need no scaling; ranks are judged by the length of each column.
+ * itself, so columns need no scaling; ranks are assessed by the length of each column.
  */
 #ifndef GRIDPLAN_PERFORMANCE_LEAST_SQUARES_H
 #define GRIDPLAN_PERFORMANCE_LEAST_SQUARES_H

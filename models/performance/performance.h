@@ -68,9 +68,9 @@ extern const char *const perf_profile_names[]; /* "thesis", "robust", NULL */
 struct perf_options {
     struct perf_fit_rule rule;
     bool leave_out_outliers;
-    bool judge_outliers; /* perf_update() says itself which runs are; else the caller */
-    bool guard;          /* answer far queries with care, see perf_predict() */
-    bool by_appe;        /* rank by APPE over the rows, not by standard error */
+    bool assess_outliers; /* perf_update() says itself which runs are; else the caller */
+    bool guard;           /* answer far queries with care, see perf_predict() */
+    bool by_appe;         /* rank by APPE over the rows, not by standard error */
     bool replace_on_reform;  /* a re-formed list replaces the old one; else union */
     bool extended;           /* also ids 0, 17 and 18 of P */
     size_t min_processors;   /* 1 ..; above 1 two stages instead of three */

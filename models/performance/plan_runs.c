@@ -119,7 +119,7 @@ void run_overheads(size_t size_count, size_t processor_count, size_t task_count,
 
 /* ---- which runs next ---- */
 
-/* Most disagreement first; those that cannot be judged last. */
+/* Most disagreement first; those that cannot be assessed last. */
 static int compare_choices(const void *a, const void *b)
 {
     const struct run_choice *x = a, *y = b;
@@ -134,9 +134,9 @@ static int compare_choices(const void *a, const void *b)
 }
 
 /* Weighted mean and variance of the predictions, by one pass. */
-static struct run_choice judge(size_t index, const struct run_candidate *candidate,
-                               const void *models, size_t model_count,
-                               const double *weight, run_predict_fn *predict)
+static struct run_choice assess(size_t index, const struct run_candidate *candidate,
+                                const void *models, size_t model_count,
+                                const double *weight, run_predict_fn *predict)
 {
     double total = 0, mean = 0, squares = 0;
     size_t count = 0;
@@ -194,7 +194,7 @@ void run_choose_next(const struct run_candidate *candidates, size_t candidate_co
     size_t count = 0;
 
     for (size_t i = 0; i < candidate_count; i++)
-        choices[i] = judge(i, &candidates[i], models, model_count, weight, predict);
+        choices[i] = assess(i, &candidates[i], models, model_count, weight, predict);
     qsort(choices, candidate_count, sizeof(*choices), compare_choices);
     for (size_t i = 0; i < candidate_count && count < want; i++) {
         if (!already_chosen(candidates, choices, count, &choices[i]))

@@ -27,7 +27,7 @@ struct perf_options perf_options_of(enum perf_profile profile)
     return (struct perf_options){
         .rule = {.relative = robust, .nonnegative = robust},
         .leave_out_outliers = robust,
-        .judge_outliers = true,
+        .assess_outliers = true,
         .guard = robust,
         .min_processors = 1,
         .threshold_factor = 2,

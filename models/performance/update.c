@@ -158,8 +158,8 @@ void perf_update(struct perf_model_set *set, const struct perf_sample *sample,
         return;
     if (isfinite(predicted_s)) {
         out->ppe_ratio = fabs(sample->time_s - predicted_s) / sample->time_s;
-        run.outlier = run.outlier ||
-                      (set->options.judge_outliers && out->ppe_ratio > OUTLIER_PPE_RATIO);
+        run.outlier = run.outlier || (set->options.assess_outliers &&
+                                      out->ppe_ratio > OUTLIER_PPE_RATIO);
         if (sample->processors >= 2)
             set->predictions_since_reform++;
     }

@@ -6,7 +6,7 @@
  *     t = c0 + sum_k c_k prod_l x_l^i_kl log2(x_l)^j_kl
  *
  * Runs with equal inputs are one point, their mean. Each candidate is fitted to the
- * points by least squares and judged by leaving one point out at a time (from the
+ * points by least squares and assessed by leaving one point out at a time (from the
  * leverages, without fitting again): root of the mean squared error, as a share of
  * the mean time, so that the great times decide, where scaling shows. The least wins,
  * a further term having to be worth a fifth. With one input the
@@ -158,7 +158,7 @@ static double left_out(const struct points *p, size_t i, const struct candidate 
     return p->point[i].mean_s - (p->point[i].mean_s - predicted_s) / (1 - leverage);
 }
 
-/* Fits a candidate and judges it. */
+/* Fits a candidate and assesses it. */
 static void try_candidate(const struct points *p, const struct candidate *c,
                           struct fit *out)
 {
@@ -233,8 +233,8 @@ static bool same_line(const struct points *p, size_t a, size_t b, size_t input)
 
 /* Adds to each factor's error what it has on the line of point `first`, unless an
  * earlier point is on it; number of points on the line, 0: too few. */
-static size_t judge_line(const struct points *p, size_t first, size_t input,
-                         struct point *room, double *error)
+static size_t assess_line(const struct points *p, size_t first, size_t input,
+                          struct point *room, double *error)
 {
     struct points line = {room, 0, p->input_count};
 
@@ -265,7 +265,7 @@ static void rank_factors(const struct points *p, size_t input, struct point *roo
     size_t on_lines = 0;
 
     for (size_t i = 0; i < p->count; i++)
-        on_lines += judge_line(p, i, input, room, error);
+        on_lines += assess_line(p, i, input, room, error);
     for (int f = 0; on_lines == 0 && f < FACTOR_COUNT; f++) {
         struct candidate c = single(input, f);
         struct fit fit;
@@ -327,7 +327,7 @@ static void exchange(const struct points *p, size_t input, size_t term,
 }
 
 /* Replaces the factor of one input after the other in the best candidate, then looks
- * at all sets again: finds what factors judged alone do not show. */
+ * at all sets again: finds what factors assessed alone do not show. */
 static void improve(const struct points *p, struct candidate *best, double *error)
 {
     int chosen[INPUTS_MAX] = {0};

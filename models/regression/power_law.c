@@ -7,7 +7,7 @@
  * three or more is a warm-up if it is off by 3.5 deviations (in series of less than
  * five, a quarter of the median too): caches, libraries and clocks make it longer or
  * shorter than the rest. A deviation is at least half a step of the clock. A run that has
- * no series to be judged by is judged by the law itself, as fitted by median slopes
+ * no series to be assessed by is assessed by the law itself, as fitted by median slopes
  * (Theil and Sen): off by a factor of 3 and 8 deviations. Outliers are reported and left
  * out.
  *
@@ -40,9 +40,9 @@
 #define BEND_MIN  0.1
 
 enum {
-    SERIES_MIN = 3,   /* runs that can judge each other */
+    SERIES_MIN = 3,   /* runs that can assess each other */
     SERIES_SURE = 5,  /* so many without a further condition */
-    LAW_MIN = 6,      /* series that can judge a run */
+    LAW_MIN = 6,      /* series that can assess a run */
     TAIL_MIN = 3,     /* series that a law needs where it is cut */
     SERIES_MAX = 400, /* for the median of slopes */
 };
@@ -82,7 +82,7 @@ static double resolution(const double *sorted, size_t count, double median)
     return least <= median ? least : 0;
 }
 
-static void judge_series(struct work *w, size_t g)
+static void assess_series(struct work *w, size_t g)
 {
     const size_t *run = w->groups.run + w->groups.start[g];
     size_t count = w->groups.start[g + 1] - w->groups.start[g], left = 0;
@@ -131,7 +131,7 @@ static void median_slope(const struct work *w, double *slope, struct arena *a)
 }
 
 /* Judges the runs of short series by the law. */
-static void judge_by_law(struct work *w, struct arena *a)
+static void assess_by_law(struct work *w, struct arena *a)
 {
     size_t count = w->groups.count;
     double slope, offset, deviation;
@@ -348,8 +348,8 @@ enum error_code regression_fit_power_law(const struct regression_data *data,
     if (w.groups.count == 0)
         return OK;
     for (size_t g = 0; g < w.groups.count; g++)
-        judge_series(&w, g);
-    judge_by_law(&w, a);
+        assess_series(&w, g);
+    assess_by_law(&w, a);
     find_start(&w, min_input);
     fit_rest(&w, isnan(min_input) ? 0 : min_input, model, report);
     report_outliers(&w, report, a);

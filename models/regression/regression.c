@@ -85,8 +85,8 @@ static void measure_distance(const struct regression_model *m, const double *inp
 }
 
 /* Of a time that the formula gave. */
-static enum regression_reason judge(const struct regression_model *m,
-                                    struct regression_prediction *out)
+static enum regression_reason assess(const struct regression_model *m,
+                                     struct regression_prediction *out)
 {
     const double *c = m->coefficients;
     double bound = 1000 * pow(out->extrapolation_ratio, 10);
@@ -137,7 +137,7 @@ static enum regression_reason predict(const struct regression_kind *kind,
     if (out->extrapolation_ratio > FAR)
         return REGRESSION_FAR;
     kind->predict(m, inputs, level, out);
-    return out->reason == REGRESSION_OK ? judge(m, out) : out->reason;
+    return out->reason == REGRESSION_OK ? assess(m, out) : out->reason;
 }
 
 struct regression_level regression_level_of(const struct regression_kind *kind,
