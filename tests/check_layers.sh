@@ -86,6 +86,13 @@ without 'time|clock|clock_gettime|gettimeofday|localtime|rand|random|srand|drand
     'pure code: no clock, no input or output, no global random numbers' "${pure[@]}"
 without 'setlocale' 'numbers would be read and printed by the locale' "${all[@]}"
 
+# ---- a room of handlers/ can be overlooked ----
+
+while read -r room; do
+    count=$(find "$room" -name '*.[ch]' | wc -l)
+    [ "$count" -le 15 ] || breach "$room has $count files, more than 15"
+done < <(find handlers -mindepth 1 -maxdepth 1 -type d | sort)
+
 # ---- a README for every folder, of at most 30 lines ----
 
 for folder in service handlers algorithms models migrations openapi docker tests; do

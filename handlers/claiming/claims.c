@@ -13,7 +13,7 @@
 #include "handlers/coallocation/coallocation_json.h"
 #include "handlers/coallocation/coallocation_refine.h"
 #include "handlers/common/kinds.h"
-#include "handlers/common/option_split.h"
+#include "handlers/placement/option_split.h"
 #include "handlers/sites/coallocation_history.h"
 #include "handlers/sites/coallocation_stored.h"
 

@@ -11,7 +11,7 @@
 #include "algorithms/coallocation/scan.h"
 #include "handlers/coallocation/coallocation_json.h"
 #include "handlers/coallocation/coallocation_refine.h"
-#include "handlers/common/option_split.h"
+#include "handlers/placement/option_split.h"
 #include "handlers/sites/coallocation_history.h"
 #include "handlers/sites/coallocation_stored.h"
 

@@ -1,11 +1,11 @@
 /* executions.c - /v1/executions: observed runs of applications. */
 #include "handlers/history/routes.h"
 
-#include "handlers/common/bulk.h"
-#include "handlers/common/removal.h"
+#include "handlers/history/bulk.h"
 #include "handlers/history/execution_loads.h"
 #include "handlers/history/records.h"
 #include "handlers/model/model_learn.h"
+#include "handlers/stored/removal.h"
 #include "models/forecast/min_avg.h"
 #include "models/performance/accuracy.h"
 #include "service/records/execution.h"

@@ -1,8 +1,8 @@
 /* observations.c - /v1/observations: since when resources have been watched. */
 #include "handlers/history/routes.h"
 
-#include "handlers/common/bulk.h"
 #include "handlers/common/page.h"
+#include "handlers/history/bulk.h"
 #include "service/store_reliability.h"
 
 #include <stdlib.h>

@@ -7,8 +7,8 @@
  */
 #include "handlers/history/progress_samples.h"
 
-#include "handlers/common/bulk.h"
 #include "handlers/common/page.h"
+#include "handlers/history/bulk.h"
 #include "service/service.h"
 
 enum { TASK_SAMPLES_MAX = 20000, POINTS_MAX = 5000, SCORES_MAX = 100 };

@@ -1,7 +1,7 @@
 /* records.c - the routes of stored records: their tables, and the handlers of all. */
 #include "handlers/history/records.h"
 
-#include "handlers/common/removal.h"
+#include "handlers/stored/removal.h"
 #include "service/clock.h"
 #include "service/refits.h"
 #include "service/service.h"

@@ -12,8 +12,8 @@
 #ifndef GRIDPLAN_HISTORY_RECORDS_H
 #define GRIDPLAN_HISTORY_RECORDS_H
 
-#include "handlers/common/bulk.h"
 #include "handlers/common/page.h"
+#include "handlers/history/bulk.h"
 
 struct history {
     const struct record *record;

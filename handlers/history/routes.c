@@ -5,8 +5,8 @@
  */
 #include "handlers/history/routes.h"
 
-#include "handlers/common/bulk.h"
 #include "handlers/common/tags.h"
+#include "handlers/history/bulk.h"
 #include "handlers/history/load_samples.h"
 #include "handlers/history/progress_samples.h"
 #include "handlers/history/records.h"

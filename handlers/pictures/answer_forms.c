@@ -2,7 +2,7 @@
 #include "handlers/pictures/answer_forms.h"
 
 #include "handlers/pictures/pictures.h"
-#include "handlers/simulation/simulation_queue.h"
+#include "handlers/queue/simulation_queue.h"
 
 #include <string.h>
 

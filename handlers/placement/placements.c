@@ -3,10 +3,10 @@
 
 #include "algorithms/placement/placement.h"
 #include "handlers/common/decision.h"
-#include "handlers/common/placement_json.h"
-#include "handlers/common/search_json.h"
 #include "handlers/common/snapshot_json.h"
 #include "handlers/pictures/pictures.h"
+#include "handlers/placement/placement_json.h"
+#include "handlers/placement/search_json.h"
 #include "service/metrics.h"
 #include "service/service.h"
 

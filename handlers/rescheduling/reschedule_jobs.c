@@ -7,8 +7,8 @@
 
 #include "algorithms/migration/gridway.h"
 #include "handlers/common/decision.h"
-#include "handlers/common/placement_json.h"
 #include "handlers/common/snapshot_json.h"
+#include "handlers/placement/placement_json.h"
 
 #include <string.h>
 

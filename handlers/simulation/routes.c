@@ -6,8 +6,8 @@
 #include "handlers/simulation/routes.h"
 
 #include "handlers/common/tags.h"
+#include "handlers/queue/simulation_queue.h"
 #include "handlers/simulation/simulation_json.h"
-#include "handlers/simulation/simulation_queue.h"
 #include "handlers/simulation/simulations.h"
 
 const struct route simulation_routes[] = {

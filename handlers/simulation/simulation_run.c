@@ -1,7 +1,7 @@
 /* simulation_run.c - several policies on the same scenario, several times. */
 #include "handlers/simulation/simulation_run.h"
 
-#include "handlers/simulation/experiment.h"
+#include "handlers/common/experiment.h"
 #include "handlers/simulation/simulation_kept.h"
 
 /* All metrics, and when a run ended before its time. */

@@ -4,9 +4,9 @@
 
 #include "handlers/common/kinds.h"
 #include "handlers/common/page.h"
+#include "handlers/parallel/simulation_multi_phase.h"
 #include "handlers/pictures/pictures.h"
-#include "handlers/simulation/simulation_multi_phase.h"
-#include "handlers/simulation/simulation_queue.h"
+#include "handlers/queue/simulation_queue.h"
 #include "handlers/simulation_grid/simulation_coallocation.h"
 #include "handlers/simulation_grid/simulation_policies.h"
 #include "handlers/simulation_grid/simulation_scenario.h"

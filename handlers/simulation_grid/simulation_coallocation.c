@@ -2,7 +2,7 @@
  * files on clusters with local jobs. */
 #include "handlers/simulation_grid/simulation_coallocation.h"
 
-#include "handlers/simulation/experiment.h"
+#include "handlers/common/experiment.h"
 #include "handlers/simulation/simulation_json.h"
 #include "handlers/simulation/simulations.h"
 #include "handlers/simulation_grid/simulation_coallocation_parts.h"

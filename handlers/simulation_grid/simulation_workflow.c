@@ -2,7 +2,7 @@
  * scheduled in rounds. */
 #include "handlers/simulation_grid/simulation_workflow.h"
 
-#include "handlers/simulation/experiment.h"
+#include "handlers/common/experiment.h"
 #include "handlers/simulation/simulation_json.h"
 #include "handlers/simulation/simulations.h"
 #include "handlers/simulation_grid/simulation_workflow_parts.h"

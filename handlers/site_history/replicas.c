@@ -6,8 +6,8 @@
  */
 #include "handlers/site_history/routes.h"
 
-#include "handlers/common/bulk.h"
 #include "handlers/common/page.h"
+#include "handlers/history/bulk.h"
 #include "service/store_coallocation.h"
 
 struct replicas_query {

@@ -5,8 +5,8 @@
  */
 #include "handlers/site_history/routes.h"
 
-#include "handlers/common/bulk.h"
 #include "handlers/common/tags.h"
+#include "handlers/history/bulk.h"
 
 const struct route site_history_routes[] = {
     {"DELETE", "/v1/replicas", "deleteReplicas", TAG_COALLOCATION, delete_replicas, NULL,

@@ -2,8 +2,8 @@
 #include "handlers/stored/routes.h"
 
 #include "handlers/common/page.h"
-#include "handlers/common/removal.h"
 #include "handlers/pictures/pictures.h"
+#include "handlers/stored/removal.h"
 #include "service/openapi.h"
 
 #include <math.h>

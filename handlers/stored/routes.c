@@ -5,10 +5,10 @@
  */
 #include "handlers/stored/routes.h"
 
-#include "handlers/common/removal.h"
 #include "handlers/common/snapshot_json.h"
 #include "handlers/common/tags.h"
 #include "handlers/stored/failure_traces.h"
+#include "handlers/stored/removal.h"
 #include "handlers/stored/uploads.h"
 #include "handlers/stored/workloads.h"
 

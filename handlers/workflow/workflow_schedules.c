@@ -6,8 +6,8 @@
 #include "handlers/workflow/workflow_schedules.h"
 
 #include "algorithms/workflow/heads.h"
-#include "handlers/common/search_json.h"
 #include "handlers/pictures/pictures.h"
+#include "handlers/placement/search_json.h"
 #include "handlers/workflow/workflow_given.h"
 #include "handlers/workflow/workflow_round_answer.h"
 #include "models/base/names.h"

@@ -1,9 +1,9 @@
 /* simulation_multi_phase.c - simulations of kind "multi_phase": an application of
  * several phases on clusters whose loads change. */
-#include "handlers/simulation/simulation_multi_phase.h"
+#include "handlers/parallel/simulation_multi_phase.h"
 
 #include "algorithms/plan/plan_simulation.h"
-#include "handlers/simulation/experiment.h"
+#include "handlers/common/experiment.h"
 #include "handlers/simulation/simulations.h"
 #include "handlers/sites/sites_json.h"
 #include "models/base/names.h"

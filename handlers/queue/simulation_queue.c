@@ -1,8 +1,8 @@
 /* simulation_queue.c - simulations of kind "queue": a job log on a batch system. */
-#include "handlers/simulation/simulation_queue.h"
+#include "handlers/queue/simulation_queue.h"
 
 #include "handlers/claiming/queue_spread_json.h"
-#include "handlers/simulation/experiment.h"
+#include "handlers/common/experiment.h"
 #include "handlers/simulation/simulations.h"
 #include "handlers/stored/uploads.h"
 #include "models/base/names.h"

@@ -1,5 +1,5 @@
 /* option_split.c - options of a request that go to two tables. */
-#include "handlers/common/option_split.h"
+#include "handlers/placement/option_split.h"
 
 #include <stdbool.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* experiment.c - the experiments of simulations, played for a request. */
-#include "handlers/simulation/experiment.h"
+#include "handlers/common/experiment.h"
 
 #include "service/store_simulation.h"
 

@@ -1,5 +1,5 @@
 /* search_json.c - how searches tell what they have proven and how they came to it. */
-#include "handlers/common/search_json.h"
+#include "handlers/placement/search_json.h"
 
 #include "models/bound_kind.h"
 

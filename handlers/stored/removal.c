@@ -1,5 +1,5 @@
 /* removal.c - DELETE of many at once: what it asks and answers, and the log's line. */
-#include "handlers/common/removal.h"
+#include "handlers/stored/removal.h"
 
 #include "service/log.h"
 

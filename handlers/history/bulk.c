@@ -1,5 +1,5 @@
 /* bulk.c - bodies of many records: which are refused, and what the answer says. */
-#include "handlers/common/bulk.h"
+#include "handlers/history/bulk.h"
 
 #include "service/clock.h"
 
