@@ -517,8 +517,9 @@ TEST_CASE("nobody takes the whole pool while others wait", "[db]")
         test_session s(d);
         error e{};
         db_session_set_caller(s, &greedy);
-        if (db_execute(s, "SELECT 1", &e) == OK)
+        if (db_begin(s, &e) == OK) // it has the connection while it counts
             greedy_at = ++order;
+        db_rollback(s);
     });
     while (stats_of(d).wait_count < 1)
         usleep(1000);
@@ -526,8 +527,9 @@ TEST_CASE("nobody takes the whole pool while others wait", "[db]")
         test_session s(d);
         error e{};
         db_session_set_caller(s, &other);
-        if (db_execute(s, "SELECT pg_sleep(0.2)", &e) == OK)
+        if (db_begin(s, &e) == OK)
             other_at = ++order;
+        db_rollback(s);
     });
     while (stats_of(d).wait_count < 2)
         usleep(1000);
