@@ -420,9 +420,12 @@ void metrics_renamed(struct metrics *m, size_t count)
 
 bool metrics_add(struct metrics *m, const struct metric_row *row)
 {
-    if (m->asked_count == ASKED_MAX)
+    size_t count = m->asked_count; /* rows are added by one thread, while others print */
+
+    if (count == ASKED_MAX)
         return false;
-    m->asked[m->asked_count++] = *row;
+    m->asked[count] = *row;
+    __atomic_store_n(&m->asked_count, count + 1, __ATOMIC_RELEASE);
     return true;
 }
 
@@ -722,11 +725,12 @@ void metrics_print(struct metrics *m, const struct governor_stats *governor,
                    bool openmetrics, struct text_buffer *out)
 {
     const struct printer p = {out, openmetrics};
+    size_t asked_count = __atomic_load_n(&m->asked_count, __ATOMIC_ACQUIRE);
 
     print_counted(m, &p);
-    print_rows(&p, m->asked, m->asked_count, false);
+    print_rows(&p, m->asked, asked_count, false);
     if (m->with_former)
-        print_rows(&p, m->asked, m->asked_count, true);
+        print_rows(&p, m->asked, asked_count, true);
     print_process(m, &p);
     if (governor)
         print_owners(&p, governor);

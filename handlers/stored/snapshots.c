@@ -157,7 +157,7 @@ enum error_code post_snapshot(struct request *rq, const void *in, void *out)
 {
     const struct create_query *query = rq->query;
     const struct raw_body *body = in;
-    const char *name, *document;
+    const char *name, *document = NULL;
 
     stored_name_choose(rq, query ? query->id : NULL, "?/id", &name);
     check_document(rq, body->text, body->length, &document);
