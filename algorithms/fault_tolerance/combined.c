@@ -27,6 +27,8 @@
 #include "algorithms/fault_tolerance/fault_tolerance.h"
 #include "algorithms/replication/work.h"
 
+#include <assert.h>
+
 enum {
     OPTION_REPLICA_START = LOAD_OPTION_COUNT,
     OPTION_MODE_DECISION,
@@ -214,11 +216,13 @@ static void list_copied(struct pass *p)
             copied_add(p, job, true);
 }
 
+/* One of the copied_count > 0 jobs. */
 static size_t draw_copied(struct pass *p)
 {
     size_t left = round_draw(&p->w->random_state, p->copied_count);
     size_t count = p->w->in->job_count, job = 0, step = 1;
 
+    assert(p->copied_sum);
     while (2 * step <= count)
         step *= 2;
     for (; step > 0; step /= 2) { /* the longest prefix with at most `left` */
