@@ -143,7 +143,7 @@ static double largest_difference_s(const struct sim_run_out *out, const char *pa
     if (out->job_count != JOBS)
         bench_stop("%zu of %d jobs ended", out->job_count, JOBS);
     for (size_t i = 0; i < JOBS; i++) {
-        double off_s = fabs(out->jobs[i].end_s - finish_s[out->jobs[i].given]);
+        double off_s = fabs(out->jobs[i].finish_s - finish_s[out->jobs[i].given]);
 
         if (!(off_s <= worst_s)) /* NAN is worst */
             worst_s = off_s;

@@ -309,7 +309,7 @@ static void desktop(struct arena *a)
             s = load(preset, a);
             play_all(&s, &p, SEEDS, m);
             lost[c] = 100 * m[SIM_METRIC_jobs_lost_ratio].mean;
-            up = m[SIM_METRIC_availability_percent].mean;
+            up = 100 * m[SIM_METRIC_availability_ratio].mean;
             worst = fmax(worst, fabs(lost[c] - rows[i].lost[c]));
         }
         snprintf(what, sizeof(what), "Desktop grid, row %s %%: jobs lost by class",
@@ -352,7 +352,7 @@ static void checkpointing(struct arena *a)
             set_checkpoint(&p, names[c], interval);
             play_all(&s, &p, seeds, m);
             done[c] = m[SIM_METRIC_jobs_done].mean;
-            run_h[c] = m[SIM_METRIC_job_run_s].mean / 3600;
+            run_h[c] = m[SIM_METRIC_job_run_time_s].mean / 3600;
             taken[c] = m[SIM_METRIC_checkpoints_per_job].mean;
             worst = fmax(worst, fabs(done[c] / rows[i].done[c] - 1));
         }
@@ -432,7 +432,7 @@ static void replication(struct arena *a)
             bench_add(&got, "%s%.0f (lost %.0f, %.2f h, run %.2f h)", c ? " / " : "",
                       done, m[SIM_METRIC_jobs_lost].mean,
                       m[SIM_METRIC_job_length_mi].mean / 3600,
-                      m[SIM_METRIC_job_run_s].mean / 3600);
+                      m[SIM_METRIC_job_run_time_s].mean / 3600);
         }
         snprintf(what, sizeof(what),
                  "`%s`: jobs done by fcfs / 2 copies / 3 copies / load_dependent / "
