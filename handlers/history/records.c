@@ -257,7 +257,9 @@ static enum error_code read_measures(struct request *rq, const struct record *re
 {
     const struct record_query *query = rq->query;
 
-    filter->by_measures = query->measures != NULL;
+    if (!query->measures)
+        return OK;
+    filter->by_measures = true;
     for (size_t i = 0; i < query->measure_count; i++) {
         size_t place = record_place(record, query->measures[i]);
 

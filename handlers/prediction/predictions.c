@@ -470,34 +470,37 @@ static void explain_counted(struct predicting *p, const char *list,
                                  list, c->first[bit]));
 }
 
+static void explain_notes(struct predicting *p, const struct model_at_hand *at)
+{
+    const struct fitted_core *core = at->fitted.core;
+    const char *id = at->id ? at->id : "in the request";
+
+    for (unsigned bit = 0; core && bit < CORE_NOTE_COUNT; bit++) {
+        if (!(core->notes & 1u << bit))
+            continue;
+        if (bit == CORE_BIT_CHANGED)
+            warn(p, arena_printf(p->rq->arena,
+                                 "%s: %s: model '%.100s', by a factor of %.3g, "
+                                 "%zu runs since",
+                                 core_note_names[bit], core_note_texts[bit], id,
+                                 core->change_factor, core->runs_since_change));
+        else
+            warn(p, arena_printf(p->rq->arena, "%s: %s: model '%.100s'",
+                                 core_note_names[bit], core_note_texts[bit], id));
+    }
+}
+
 /* What is to be known of the models themselves, once for each. */
 static enum error_code explain_models(struct predicting *p)
 {
     for (size_t i = 0; i < p->model_count; i++) {
-        const struct model_at_hand *at = &p->models[i];
-        const struct fitted_core *core = at->fitted.core;
-        const char *unused = model_unused_inputs(&at->fitted, p->rq->arena);
+        const char *unused = model_unused_inputs(&p->models[i].fitted, p->rq->arena);
 
         if (p->rq->err->code != OK)
             return p->rq->err->code;
         if (unused)
             warn(p, unused);
-
-        for (unsigned bit = 0; core && bit < CORE_NOTE_COUNT; bit++) {
-            if (!(core->notes & 1u << bit))
-                continue;
-            if (bit == CORE_BIT_CHANGED)
-                warn(p, arena_printf(p->rq->arena,
-                                     "%s: %s: model '%.100s', by a factor of %.3g, "
-                                     "%zu runs since",
-                                     core_note_names[bit], core_note_texts[bit],
-                                     at->id ? at->id : "in the request",
-                                     core->change_factor, core->runs_since_change));
-            else
-                warn(p, arena_printf(p->rq->arena, "%s: %s: model '%.100s'",
-                                     core_note_names[bit], core_note_texts[bit],
-                                     at->id ? at->id : "in the request"));
-        }
+        explain_notes(p, &p->models[i]);
     }
     return OK;
 }

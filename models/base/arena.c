@@ -254,6 +254,26 @@ static void unlink_beside(struct arena *a)
         a->request->newest_beside = a->older;
 }
 
+/* Releases the arena alone. */
+static void release(struct arena *a)
+{
+    arena_reset(a);
+    if (a->first)
+        block_release(a->first);
+    free(a);
+}
+
+/* Closes the beside arena that was created last. */
+static void close_newest(struct arena *request)
+{
+    struct arena *a = request->newest_beside;
+
+    request->newest_beside = a->older;
+    if (a->older)
+        a->older->newer = NULL;
+    release(a);
+}
+
 bool arena_run(struct arena *a, void (*work)(void *context), void *context)
 {
     struct arena *request = a->request;
@@ -267,7 +287,7 @@ bool arena_run(struct arena *a, void (*work)(void *context), void *context)
     }
     request->run = run.outer;
     while (request->newest_beside != run.newest_beside)
-        arena_close(request->newest_beside);
+        close_newest(request);
     return false;
 }
 
@@ -361,14 +381,11 @@ void arena_close(struct arena *a)
 {
     if (!a)
         return;
-    while (a->request == a && a->newest_beside)
-        arena_close(a->newest_beside);
     if (a->request != a)
         unlink_beside(a);
-    arena_reset(a);
-    if (a->first)
-        block_release(a->first);
-    free(a);
+    while (a->newest_beside) /* of a request's own arena */
+        close_newest(a);
+    release(a);
 }
 
 /* How large the next block is, if nobody minds. */

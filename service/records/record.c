@@ -168,32 +168,49 @@ static enum error_code read_texts(const struct record *record, const struct json
     return OK;
 }
 
-/* The rows become structs, in place. */
+static int choice_of(const struct json_field *f, const char *name)
+{
+    int choice = 0;
+
+    for (int k = 0; f->choices[k]; k++)
+        if (strcmp(f->choices[k], name) == 0)
+            choice = k;
+    return choice;
+}
+
+/* A row becomes a struct, in place. */
+static enum error_code unpack_row(const struct record *record, const struct layout *l,
+                                  char *row, struct arena *a, struct error *err)
+{
+    char *at = row + l->row_id_offset;
+
+    for (size_t c = 0; record->columns[c].name; c++) {
+        const struct json_field *f = field_of(record, c);
+        const char *text;
+        int choice;
+
+        if (!is_other_in_c(f))
+            continue;
+        at += sizeof(text);
+        memcpy(&text, at, sizeof(text));
+        if (f->type == JSON_TYPE_TEXTS) {
+            TRY(read_texts(record, f, text, row, a, err));
+            continue;
+        }
+        choice = choice_of(f, text);
+        memcpy(row + f->offset, &choice, sizeof(choice));
+    }
+    return OK;
+}
+
 static enum error_code unpack(const struct record *record, const struct layout *l,
                               char *rows, size_t count, struct arena *a,
                               struct error *err)
 {
     for (size_t i = 0; i < count; i++) {
-        char *row = rows + i * l->row_size, *at = row + l->row_id_offset;
+        char *row = rows + i * l->row_size;
 
-        for (size_t c = 0; record->columns[c].name; c++) {
-            const struct json_field *f = field_of(record, c);
-            const char *text;
-            int choice = 0;
-
-            if (!is_other_in_c(f))
-                continue;
-            at += sizeof(text);
-            memcpy(&text, at, sizeof(text));
-            if (f->type == JSON_TYPE_TEXTS) {
-                TRY(read_texts(record, f, text, row, a, err));
-                continue;
-            }
-            for (int k = 0; f->choices[k]; k++)
-                if (strcmp(f->choices[k], text) == 0)
-                    choice = k;
-            memcpy(row + f->offset, &choice, sizeof(choice));
-        }
+        TRY(unpack_row(record, l, row, a, err));
         memmove(rows + i * l->item_size, row, l->item_size);
     }
     return OK;
