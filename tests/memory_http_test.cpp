@@ -122,7 +122,8 @@ TEST_CASE("ten requests that want more memory than there is do not get it",
         CAPTURE(round, said);
         CHECK(count[200] + count[503] + count[413] == 10);
         CHECK(count[-1] == 0);
-        CHECK(count[200] >= 2);
+        // One always has room; how many more depends on who comes first.
+        CHECK(count[200] >= 1);
         CHECK(peak_bytes(g.pid) <= MEMORY + SLACK);
     }
     check_recovered(g);
