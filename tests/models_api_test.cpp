@@ -73,7 +73,7 @@ struct models : api {
     json wait_for(const std::string &id, const std::function<bool(const json &)> &is_so)
     {
         json now;
-        for (int i = 0; i < 2000; i++) {
+        for (int i = 0; i < 10000; i++) {
             now = read(id);
             if (is_so(now))
                 return now;
