@@ -76,7 +76,11 @@ enum json_flag {
                               know more words */
     JSON_BOUND_ONLY = 512, /* the preset means "not given": the description has none */
     JSON_OR_TEXT = 1024,   /* LIST: reading: a string stands for {first member: string} */
-    JSON_PERCENT = 2048    /* NUMBER: a ratio, of which the C member is the percent */
+    JSON_PERCENT = 2048,   /* NUMBER: a ratio, of which the C member is the percent */
+    JSON_TIME_LIMIT = 4096,    /* NUMBER: the handler refuses what is above the setting
+                                  time_limit_max_s; the description says what that is, */
+    JSON_RUN_TIME_LIMIT = 8192 /* or, of what may run without a client, the larger of it
+                                  and simulation_time_limit_s */
 };
 
 struct json_object;

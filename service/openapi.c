@@ -28,6 +28,7 @@ struct schemas {
 struct description {
     struct text_buffer *b;
     const struct route *routes;
+    struct openapi_limits limits;
     bool has_lines; /* laid out, to be read and compared */
     struct schemas schemas[ROLES];
 };
@@ -100,15 +101,34 @@ static void print_bound(const char *name, double bound, struct text_buffer *b)
     json_print_number(bound, b);
 }
 
+/* The bound in force, and the setting that it comes from. */
+static void print_time_limit(const struct json_field *f, const struct description *d)
+{
+    double max_s = d->limits.time_limit_max_s;
+    const char *setting = "time_limit_max_s";
+
+    if (f->flags & JSON_RUN_TIME_LIMIT && d->limits.simulation_time_limit_s > max_s) {
+        max_s = d->limits.simulation_time_limit_s;
+        setting = "simulation_time_limit_s";
+    }
+    print_bound("maximum", max_s, d->b);
+    text_addf(d->b, ",\"x-gridplan-setting\":\"%s\"", setting);
+}
+
 /* Number types: bounds only of what is asked for, and where they were set. */
 static void print_number_schema(const struct json_field *f, const char *type,
-                                bool element, enum role role, struct text_buffer *b)
+                                bool element, enum role role, const struct description *d)
 {
+    struct text_buffer *b = d->b;
+
     print_simple_type(type, element ? f->flags & JSON_NULLABLE : is_nullable(f, role), b);
     if (role == IN_REQUEST && f->min < f->max) {
         print_bound(f->flags & JSON_ABOVE_MIN ? "exclusiveMinimum" : "minimum", f->min,
                     b);
-        print_bound("maximum", f->max, b);
+        if (f->flags & (JSON_TIME_LIMIT | JSON_RUN_TIME_LIMIT))
+            print_time_limit(f, d);
+        else
+            print_bound("maximum", f->max, b);
     }
 }
 
@@ -155,7 +175,7 @@ static void print_list_schema(const struct json_field *f, enum role role,
         text_addf(b, "{\"type\":\"string\"}");
     } else {
         text_addf(b, "{");
-        print_number_schema(f, "number", true, role, b);
+        print_number_schema(f, "number", true, role, d);
         text_addf(b, "}");
     }
     if (role == IN_REQUEST && f->type != JSON_TYPE_NUMBERS && f->max > 0)
@@ -238,10 +258,10 @@ static void print_type(const struct json_field *f, enum role role,
 
     switch (f->type) {
     case JSON_TYPE_NUMBER:
-        print_number_schema(f, "number", false, role, b);
+        print_number_schema(f, "number", false, role, d);
         break;
     case JSON_TYPE_INTEGER:
-        print_number_schema(f, "integer", false, role, b);
+        print_number_schema(f, "integer", false, role, d);
         break;
     case JSON_TYPE_BOOLEAN:
         print_simple_type("boolean", is_nullable(f, role), b);
@@ -1261,9 +1281,11 @@ static void print_info(const struct description *d)
               API_REVISION);
 }
 
-static void print_all(const struct route *routes, bool has_lines, struct text_buffer *b)
+static void print_all(const struct route *routes, const struct openapi_limits *limits,
+                      bool has_lines, struct text_buffer *b)
 {
-    struct description d = {.b = b, .routes = routes, .has_lines = has_lines};
+    struct description d = {
+        .b = b, .routes = routes, .limits = *limits, .has_lines = has_lines};
 
     for (const struct route *r = routes; r->method; r++) {
         collect(&d.schemas[IN_REQUEST], r->request, b);
@@ -1287,14 +1309,17 @@ static void print_all(const struct route *routes, bool has_lines, struct text_bu
     text_addf(b, "}");
 }
 
+/* As the settings' own rows have it: a test compares the two. */
+static const struct openapi_limits default_limits = {600, 3600};
+
 void openapi_print(const struct route *routes, struct text_buffer *b)
 {
-    print_all(routes, false, b);
+    print_all(routes, &default_limits, false, b);
 }
 
 void openapi_print_lines(const struct route *routes, struct text_buffer *b)
 {
-    print_all(routes, true, b);
+    print_all(routes, &default_limits, true, b);
 }
 
 /* ---- as it is served ---- */
@@ -1309,11 +1334,12 @@ static void tag_text(struct openapi_text *text)
 }
 
 static enum error_code fill_document(const struct route *routes,
+                                     const struct openapi_limits *limits,
                                      struct openapi_document *d, struct error *err)
 {
     struct text_buffer b = {.arena = d->arena};
 
-    openapi_print(routes, &b);
+    print_all(routes, limits ? limits : &default_limits, false, &b);
     if (b.failed)
         return fail_memory(err);
     d->plain.data = b.data;
@@ -1327,6 +1353,7 @@ static enum error_code fill_document(const struct route *routes,
 }
 
 enum error_code openapi_document_create(const struct route *routes,
+                                        const struct openapi_limits *limits,
                                         struct openapi_document *document,
                                         struct error *err)
 {
@@ -1335,7 +1362,7 @@ enum error_code openapi_document_create(const struct route *routes,
     *document = (struct openapi_document){.arena = arena_create(DOCUMENT_MAX_BYTES)};
     if (!document->arena)
         return fail_memory(err);
-    code = fill_document(routes, document, err);
+    code = fill_document(routes, limits, document, err);
     if (code != OK)
         openapi_document_close(document);
     return code;

@@ -20,6 +20,11 @@ extern const struct openapi_example openapi_examples[];
  * says or, where that says nothing, with the name of the operation. */
 bool openapi_is_example(const struct route *route, const char *name);
 
+/* Settings that bound members of requests; the committed description has the defaults. */
+struct openapi_limits {
+    double time_limit_max_s, simulation_time_limit_s;
+};
+
 /* OpenAPI 3.1 as JSON: every route of the table with its parameters, bodies and
  * answers, and the shortest example of each kind. */
 void openapi_print(const struct route *routes, struct text_buffer *b);
@@ -41,7 +46,9 @@ struct openapi_document {
     struct openapi_text plain, packed; /* packed: by gzip */
 };
 
+/* `limits` NULL: the defaults. */
 enum error_code openapi_document_create(const struct route *routes,
+                                        const struct openapi_limits *limits,
                                         struct openapi_document *document,
                                         struct error *err);
 void openapi_document_close(struct openapi_document *document);

@@ -397,7 +397,7 @@ static int tightness(const struct limit_row *row, struct limit old, struct limit
     return more > less ? 1 : more < less ? -1 : new.outside - old.outside;
 }
 
-/* Of requests: answers have no bounds. */
+/* Of requests: answers have no bounds. What a setting bounds is whoever sets it's. */
 static void compare_limits(struct compare *c, const struct parts *old,
                            const struct parts *new)
 {
@@ -406,7 +406,7 @@ static void compare_limits(struct compare *c, const struct parts *old,
         struct limit is = limit_of(new, &limit_rows[i]);
         int tighter = tightness(&limit_rows[i], was, is);
 
-        if (tighter)
+        if (tighter && !(keyword(new, "x-gridplan-setting") && !limit_rows[i].is_least))
             note(c, tighter > 0, "%s %s: %.15g, was %.15g", limit_rows[i].name,
                  tighter > 0 ? "is tighter" : "is wider", is.at, was.at);
     }

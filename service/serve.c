@@ -671,7 +671,10 @@ int serve_run(const struct config *config, const struct route *route_table,
     mallopt(M_TRIM_THRESHOLD, MALLOC_TRIM_BYTES);
     signals_block(&set);
     log_open((enum log_level)config->log_level, STDERR_FILENO);
-    if (openapi_document_create(route_table, &description, &err) == OK &&
+    if (openapi_document_create(route_table,
+                                &(struct openapi_limits){config->time_limit_max_s,
+                                                         config->simulation_time_limit_s},
+                                &description, &err) == OK &&
         open_service(&service, &err) == OK)
         status = serve(&service, &set, &err);
     else

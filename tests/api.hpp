@@ -26,7 +26,7 @@ inline const openapi_document *test_document()
         document() : openapi_document{}
         {
             error err{};
-            REQUIRE(openapi_document_create(routes(), this, &err) == OK);
+            REQUIRE(openapi_document_create(routes(), nullptr, this, &err) == OK);
         }
         ~document()
         {

@@ -468,3 +468,21 @@ TEST_CASE("gridplan openapi --compare says what breaks by its exit status",
                 &status);
     CHECK(status == 2);
 }
+
+TEST_CASE("a bound that is a setting breaks nobody", "[openapi]")
+{
+    auto limited = [](double maximum, bool setting) {
+        json d = description();
+        json &p = members(d, "Job")["time_limit_s"];
+        p = {{"type", "number"}, {"exclusiveMinimum", 0}, {"maximum", maximum}};
+        if (setting)
+            p["x-gridplan-setting"] = "time_limit_max_s";
+        return d;
+    };
+
+    CHECK(assess(limited(600, true), limited(60, true)).breaking == 0);
+    CHECK(assess(limited(600, false), limited(60, false)).breaking == 1);
+    json more = limited(600, true);
+    members(more, "Job")["time_limit_s"]["exclusiveMinimum"] = 1;
+    CHECK(assess(limited(600, true), more).breaking == 1);
+}

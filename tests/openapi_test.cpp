@@ -3,11 +3,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
 #include <sstream>
 #include <vector>
 
 extern "C" {
+#include "service/config.h"
 #include "service/openapi.h"
 }
 
@@ -133,7 +135,57 @@ void walk(const json_object *t, std::set<const json_object *> &seen)
     }
 }
 
+// The bound of a member in the request schemas that have it, by the schema's name.
+std::map<std::string, double> maxima(const json &description, const std::string &member)
+{
+    std::map<std::string, double> found;
+
+    for (auto &[name, schema] : description["components"]["schemas"].items()) {
+        if (!schema.contains("properties") || !schema["properties"].contains(member))
+            continue;
+        const json &p = schema["properties"][member];
+        for (const json &s : {p, p.value("allOf", json::array({p}))[0]})
+            if (s.contains("maximum"))
+                found[name] = s["maximum"];
+    }
+    return found;
+}
+
+json served_description(double time_limit_max_s, double simulation_time_limit_s)
+{
+    openapi_document d{};
+    openapi_limits limits{time_limit_max_s, simulation_time_limit_s};
+    error err{};
+
+    REQUIRE(openapi_document_create(routes(), &limits, &d, &err) == OK);
+    json parsed = json::parse(std::string(d.plain.data, d.plain.length));
+    openapi_document_close(&d);
+    return parsed;
+}
+
 } // namespace
+
+TEST_CASE("the description says which time limit is in force", "[json][openapi]")
+{
+    config defaults{};
+    test_arena a;
+    const char *nothing[] = {nullptr};
+    error err{};
+    REQUIRE(config_read(nothing, nothing, &defaults, a, &err) == OK);
+
+    std::map<std::string, double> committed =
+        maxima(printed_description(), "time_limit_s");
+    CHECK(committed.at("PlacementRequest") == defaults.time_limit_max_s);
+    CHECK(committed.at("QueueSimulationRequest") == defaults.simulation_time_limit_s);
+    std::map<std::string, double> other =
+        maxima(served_description(60, 100), "time_limit_s");
+    CHECK(other.at("PlacementRequest") == 60);
+    CHECK(other.at("QueueSimulationRequest") == 100);
+    CHECK(other.size() == committed.size());
+    CHECK(
+        maxima(served_description(60, 20), "time_limit_s").at("QueueSimulationRequest") ==
+        60);
+}
 
 TEST_CASE("what has no value is null or left out, by its flag", "[json]")
 {

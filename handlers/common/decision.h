@@ -70,7 +70,7 @@ extern const struct json_object decision_timings_json;
          .min = 0,                                                                       \
          .max = JSON_LARGEST,                                                            \
          .preset = NAN,                                                                  \
-         .flags = JSON_NULLABLE | JSON_ABOVE_MIN},                                       \
+         .flags = JSON_NULLABLE | JSON_ABOVE_MIN | JSON_TIME_LIMIT},                     \
         {.name = "store",                                                                \
          .doc = "Keep request and answer, to be read and replayed later",                \
          .type = JSON_TYPE_BOOLEAN,                                                      \

@@ -95,9 +95,9 @@ static const struct json_object reservation_json = {
          "a client simulation_time_limit_s (3600) is both",                              \
      .type = JSON_TYPE_NUMBER,                                                           \
      .offset = JSON_AT(T, decision.time_limit_s, double),                                \
-     .max = 604800,                                                                      \
+     .max = JSON_LARGEST,                                                                \
      .preset = NAN,                                                                      \
-     .flags = JSON_NULLABLE | JSON_ABOVE_MIN | JSON_OPTIONAL},                           \
+     .flags = JSON_NULLABLE | JSON_ABOVE_MIN | JSON_OPTIONAL | JSON_RUN_TIME_LIMIT},     \
         {.name = "store",                                                                \
          .doc = "Keep request and answer, to be read and replayed later",                \
          .type = JSON_TYPE_BOOLEAN,                                                      \

@@ -512,9 +512,9 @@ static const struct json_field request_rows[] = {
             "a client simulation_time_limit_s (3600) is both",
      .type = JSON_TYPE_NUMBER,
      .offset = JSON_AT(T, decision.time_limit_s, double),
-     .max = 604800,
+     .max = JSON_LARGEST,
      .preset = NAN,
-     .flags = JSON_NULLABLE | JSON_ABOVE_MIN},
+     .flags = JSON_NULLABLE | JSON_ABOVE_MIN | JSON_RUN_TIME_LIMIT},
     JSON_CHOICE(T, seed_scheme, experiment_seed_schemes, EXPERIMENT_SEEDS_SPREAD, 0,
                 "Seeds of the runs after the first: spread, so that neighbouring seeds "
                 "share no run; sequence: the seeds that follow; default spread"),

@@ -35,7 +35,7 @@ static inline struct service *fuzz_service(void)
         fprintf(stderr, "%s\n", err.text);
         abort();
     }
-    if (openapi_document_create(routes(), &description, &err) != OK)
+    if (openapi_document_create(routes(), NULL, &description, &err) != OK)
         abort();
     log_open(LOG_ERROR, 2);
     service.config = &config;
