@@ -3,6 +3,7 @@
 #include "service/store_progress_samples.h"
 
 #include "service/store_read.h"
+#include "service/store_token.h"
 
 /* ---- reports ---- */
 
@@ -213,28 +214,33 @@ enum error_code store_progress_score(struct db_session *s, const char *tenant,
 
 /* ---- applications ---- */
 
-#define A struct progress_application
+#define APPLICATION_COLUMN_ROWS(A, at)                                                \
+    DB_COLUMN(A, at task_count, DB_NUMBER), DB_COLUMN(A, at fit_error[0], DB_NUMBER), \
+        DB_COLUMN(A, at fit_error[1], DB_NUMBER),                                     \
+        DB_COLUMN(A, at fit_error[2], DB_NUMBER),                                     \
+        DB_COLUMN(A, at extrapolation_error[0], DB_NUMBER),                           \
+        DB_COLUMN(A, at extrapolation_error[1], DB_NUMBER),                           \
+        DB_COLUMN(A, at extrapolation_error[2], DB_NUMBER),                           \
+        DB_COLUMN(A, at estimate_ratio[0], DB_NUMBER),                                \
+        DB_COLUMN(A, at estimate_ratio[1], DB_NUMBER),                                \
+        DB_COLUMN(A, at estimate_ratio[2], DB_NUMBER),                                \
+        DB_COLUMN(A, at estimate_ratio[3], DB_NUMBER),                                \
+        DB_COLUMN(A, at shape[0].task_count, DB_NUMBER),                              \
+        DB_COLUMN(A, at shape[0].amplitude_ratio, DB_NUMBER),                         \
+        DB_COLUMN(A, at shape[0].decay_ratio, DB_NUMBER),                             \
+        DB_COLUMN(A, at shape[1].task_count, DB_NUMBER),                              \
+        DB_COLUMN(A, at shape[1].amplitude_ratio, DB_NUMBER),                         \
+        DB_COLUMN(A, at shape[1].decay_ratio, DB_NUMBER)
+
 static const struct db_column application_columns[] = {
-    DB_COLUMN(A, task_count, DB_NUMBER),
-    DB_COLUMN(A, fit_error[0], DB_NUMBER),
-    DB_COLUMN(A, fit_error[1], DB_NUMBER),
-    DB_COLUMN(A, fit_error[2], DB_NUMBER),
-    DB_COLUMN(A, extrapolation_error[0], DB_NUMBER),
-    DB_COLUMN(A, extrapolation_error[1], DB_NUMBER),
-    DB_COLUMN(A, extrapolation_error[2], DB_NUMBER),
-    DB_COLUMN(A, estimate_ratio[0], DB_NUMBER),
-    DB_COLUMN(A, estimate_ratio[1], DB_NUMBER),
-    DB_COLUMN(A, estimate_ratio[2], DB_NUMBER),
-    DB_COLUMN(A, estimate_ratio[3], DB_NUMBER),
-    DB_COLUMN(A, shape[0].task_count, DB_NUMBER),
-    DB_COLUMN(A, shape[0].amplitude_ratio, DB_NUMBER),
-    DB_COLUMN(A, shape[0].decay_ratio, DB_NUMBER),
-    DB_COLUMN(A, shape[1].task_count, DB_NUMBER),
-    DB_COLUMN(A, shape[1].amplitude_ratio, DB_NUMBER),
-    DB_COLUMN(A, shape[1].decay_ratio, DB_NUMBER),
+    APPLICATION_COLUMN_ROWS(struct progress_application, ),
     {0},
 };
-#undef A
+static const struct db_column named_application_columns[] = {
+    DB_COLUMN(struct store_progress_application, application_id, DB_TEXT),
+    APPLICATION_COLUMN_ROWS(struct store_progress_application, known.),
+    {0},
+};
 
 /* clang-format off */
 #define MEDIAN(column) "percentile_cont(0.5) WITHIN GROUP (ORDER BY " column ")"
@@ -246,13 +252,32 @@ static const struct db_column application_columns[] = {
     MEDIAN("amplitude_ratio") " FILTER (WHERE curve = '" name "'), " \
     MEDIAN("decay_ratio") " FILTER (WHERE curve = '" name "')"
 
+#define LEARNT_FROM(which) \
+    "count(coalesce(fit_error_10, fit_error_20, fit_error_50))::float8, " \
+    ERRORS("fit") ERRORS("extrapolation") RATIO("05") RATIO("10") RATIO("20") RATIO("50") \
+    SHAPE("psi1") ", " SHAPE("psi2") \
+    " FROM (SELECT * FROM progress_task AS t WHERE t.tenant = $1 AND t.application_id = " \
+    which " AND t.scored_at IS NOT NULL ORDER BY t.scored_at DESC LIMIT 1000) AS latest"
+
 static const struct db_statement select_application = {
-    "progress_application",
-    "SELECT count(coalesce(fit_error_10, fit_error_20, fit_error_50))::float8, "
-    ERRORS("fit") ERRORS("extrapolation") RATIO("05") RATIO("10") RATIO("20") RATIO("50")
-    SHAPE("psi1") ", " SHAPE("psi2")
-    " FROM (SELECT * FROM progress_task WHERE tenant = $1 AND application_id = $2"
-    " AND scored_at IS NOT NULL ORDER BY scored_at DESC LIMIT 1000) AS latest",
+    "progress_application", "SELECT " LEARNT_FROM("$2"), DB_REPEATABLE};
+
+/* From one name to the next by the index, so that a page costs what is on it. */
+static const struct db_statement select_applications = {
+    "progress_applications",
+    "WITH RECURSIVE name(id, number) AS ("
+    " (SELECT application_id, 1 FROM progress_task WHERE tenant = $1"
+    "  AND application_id > $2 AND ($3::text IS NULL OR application_id = $3)"
+    "  AND scored_at IS NOT NULL AND coalesce(fit_error_10, fit_error_20, fit_error_50)"
+    "  IS NOT NULL ORDER BY 1 LIMIT 1)"
+    " UNION ALL"
+    " SELECT next.application_id, name.number + 1 FROM name CROSS JOIN LATERAL ("
+    "  SELECT application_id FROM progress_task WHERE tenant = $1"
+    "  AND application_id > name.id AND $3::text IS NULL"
+    "  AND scored_at IS NOT NULL AND coalesce(fit_error_10, fit_error_20, fit_error_50)"
+    "  IS NOT NULL ORDER BY 1 LIMIT 1) AS next WHERE name.number < $4)"
+    " SELECT name.id, learnt.* FROM name CROSS JOIN LATERAL (SELECT "
+    LEARNT_FROM("name.id") ") AS learnt ORDER BY name.id",
     DB_REPEATABLE};
 /* clang-format on */
 
@@ -266,4 +291,33 @@ enum error_code store_progress_application(struct db_session *s, const char *ten
     return db_row(s, &select_application,
                   DB_PARAMS(db_text(tenant), db_text(application_id)),
                   application_columns, sizeof(*out), out, &found, a, err);
+}
+
+enum error_code
+store_progress_applications(struct db_session *s, const char *tenant,
+                            const char *application_id, const struct store_page *page,
+                            const struct store_progress_application **list, size_t *count,
+                            const char **next_token, struct arena *a, struct error *err)
+{
+    const char *after = "", *next = NULL;
+    struct store_progress_application *rows;
+    size_t row_count;
+    double ignored_s;
+
+    if (page->token)
+        TRY(token_read(page->token, &ignored_s, &after, a, err));
+    TRY(db_rows(s, &select_applications,
+                DB_PARAMS(db_text(tenant), db_text(after), db_text(application_id),
+                          db_integer(page->limit + 1)),
+                named_application_columns, sizeof(*rows), (void **)&rows, &row_count, a,
+                err));
+    if (row_count > page->limit) {
+        next = token_make(0, rows[page->limit - 1].application_id, a);
+        if (!next)
+            return fail_memory(err);
+    }
+    *list = rows;
+    *count = page_count(page, row_count);
+    *next_token = next;
+    return OK;
 }

@@ -81,6 +81,19 @@ enum error_code store_progress_score(struct db_session *s, const char *tenant,
                                      const struct progress_score *score,
                                      struct error *err);
 
+/* What the finished tasks of an application taught. */
+struct store_progress_application {
+    const char *application_id;
+    struct progress_application known;
+};
+
+/* Those that have some, by name; application_id NULL: all. */
+enum error_code
+store_progress_applications(struct db_session *s, const char *tenant,
+                            const char *application_id, const struct store_page *page,
+                            const struct store_progress_application **list, size_t *count,
+                            const char **next_token, struct arena *a, struct error *err);
+
 /* Over the latest 1000 scored tasks; task_count 0: there is none. */
 enum error_code store_progress_application(struct db_session *s, const char *tenant,
                                            const char *application_id,

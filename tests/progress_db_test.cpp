@@ -63,8 +63,12 @@ json task_of(const std::string &task, const std::string &application, double len
 
 json known(api &service, const std::string &application)
 {
-    return answer_of(
+    json page = answer_of(
         service.get("/v1/progress-applications?application_id=" + application), 200);
+    CHECK_FALSE(page.contains("next_page_token"));
+    REQUIRE(page["items"].size() == 1);
+    CHECK(page["items"][0]["application_id"] == application);
+    return page["items"][0];
 }
 
 json predict(api &service, const json &more)
@@ -155,13 +159,48 @@ TEST_CASE("the example of reports is stored", "[progress][db]")
     CHECK(predict(service, {{"task_id", "sweep-4"}})["source"] == "finished");
 }
 
+TEST_CASE("what applications taught is listed by name, in pages", "[progress][db]")
+{
+    NEED_DATABASE();
+    api service(test_database_url());
+    std::string tag = unique("list");
+    for (const char *name : {"-c", "-a", "-b"})
+        for (int i = 0; i < 2; i++)
+            answer_of(
+                service.post(
+                    samples_path,
+                    task_of(unique("task"), tag + name, 1000 + 100 * i, false).dump()),
+                201);
+    std::vector<std::string> seen;
+    std::string token;
+    do {
+        json page = answer_of(service.get("/v1/progress-applications?page_size=1" +
+                                          (token.empty() ? "" : "&page_token=" + token)),
+                              200);
+        REQUIRE(page["items"].size() == 1);
+        CHECK(page["items"][0]["task_count"] >= 1);
+        std::string name = page["items"][0]["application_id"];
+        if (name.rfind(tag, 0) == 0) {
+            seen.push_back(name.substr(tag.size()));
+            CHECK(page["items"][0]["task_count"] == 2);
+        }
+        token = page.value("next_page_token", "");
+    } while (!token.empty());
+    CHECK(seen == std::vector<std::string>{"-a", "-b", "-c"});
+    json all = answer_of(service.get("/v1/progress-applications"), 200);
+    CHECK(all["items"].size() >= 3);
+    CHECK(service.get("/v1/progress-applications?page_token=x").status == 422);
+}
+
 TEST_CASE("finished tasks teach: shape, ratio of first reports, errors", "[progress][db]")
 {
     NEED_DATABASE();
     api service(test_database_url());
     std::string application = unique("app");
-    CHECK(service.get("/v1/progress-applications?application_id=" + application).status ==
-          404);
+    CHECK(answer_of(
+              service.get("/v1/progress-applications?application_id=" + application), 200)
+              .at("items")
+              .empty());
     for (int i = 0; i < 6; i++)
         answer_of(service.post(
                       samples_path,
@@ -267,8 +306,10 @@ TEST_CASE("old reports and their tasks are deleted", "[progress][db]")
     CHECK(known(service, application)["task_count"] == 1);
     REQUIRE(maintenance_run(service.handle()->db, &options, clock_wall_s() + 70 * 86400.0,
                             &err) == OK);
-    CHECK(service.get("/v1/progress-applications?application_id=" + application).status ==
-          404);
+    CHECK(answer_of(
+              service.get("/v1/progress-applications?application_id=" + application), 200)
+              .at("items")
+              .empty());
     json page =
         answer_of(service.get(std::string(samples_path) + "?task_id=" + task), 200);
     CHECK(page["items"].empty());

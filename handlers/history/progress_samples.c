@@ -34,13 +34,20 @@ struct samples_page {
 };
 
 struct application_query {
+    struct page_query page;
     const char *application_id;
 };
 
-struct application_answer {
+struct application_row {
     const char *application_id;
     struct progress_application known;
     const char *policy;
+};
+
+struct applications_page {
+    const struct application_row *items;
+    size_t item_count;
+    const char *next_page_token;
 };
 
 /* ---- tables ---- */
@@ -157,15 +164,16 @@ const struct json_object progress_application_json = {
 
 #define T struct application_query
 static const struct json_field application_query_rows[] = {
-    JSON_ID(T, application_id, JSON_REQUIRED, "The application"),
+    JSON_ID(T, application_id, 0, "This application only; default: all"),
+    LARGE_PAGE_ROWS(T),
     {0},
 };
 #undef T
-const struct json_object progress_application_query_json = {
-    "ProgressApplicationQuery", "Which application", sizeof(struct application_query),
+const struct json_object progress_applications_query_json = {
+    "ProgressApplicationsQuery", "Which applications", sizeof(struct application_query),
     application_query_rows};
 
-#define T struct application_answer
+#define T struct application_row
 static const struct json_field application_rows[] = {
     JSON_TEXT(T, application_id, 0, "The application"),
     KNOWN_ROWS(T, known.),
@@ -175,9 +183,21 @@ static const struct json_field application_rows[] = {
     {0},
 };
 #undef T
-const struct json_object progress_application_answer_json = {
+static const struct json_object application_json = {
     "ProgressApplication", "What finished tasks of an application say",
-    sizeof(struct application_answer), application_rows};
+    sizeof(struct application_row), application_rows};
+
+#define T struct applications_page
+static const struct json_field applications_rows[] = {
+    JSON_LIST(T, items, item_count, struct application_row, &application_json, 0, 0,
+              "Applications of which finished tasks reported their progress, by name"),
+    NEXT_PAGE_ROW(T),
+    {0},
+};
+#undef T
+const struct json_object progress_applications_page_json = {
+    "ProgressApplications", "Applications and what is known of them",
+    sizeof(struct applications_page), applications_rows};
 
 #define T struct progress_sample
 static const struct json_field point_rows[] = {
@@ -369,22 +389,25 @@ enum error_code get_progress_samples(struct request *rq, const void *in, void *o
     return page_link(rq, page->next_page_token);
 }
 
-enum error_code get_progress_application(struct request *rq, const void *in, void *out)
+enum error_code get_progress_applications(struct request *rq, const void *in, void *out)
 {
     const struct application_query *query = rq->query;
-    struct application_answer *answer = out;
+    const struct store_progress_application *list;
+    struct applications_page *page = out;
+    struct store_page part = page_of(&query->page);
+    struct application_row *rows;
     struct db_session *db;
 
     (void)in;
     TRY(request_db(rq, &db));
     TRY(score_pending(rq, db));
-    answer->application_id = query->application_id;
-    TRY(store_progress_application(db, rq->principal.tenant, answer->application_id,
-                                   &answer->known, rq->arena, rq->err));
-    if (!(answer->known.task_count > 0))
-        return fail(rq->err, ERR_NOT_FOUND, "",
-                    "no finished task of application '%.100s' has reported its progress",
-                    answer->application_id);
-    answer->policy = progress_fit_loses(&answer->known) ? "extrapolation" : "fit";
-    return OK;
+    TRY(store_progress_applications(db, rq->principal.tenant, query->application_id,
+                                    &part, &list, &page->item_count,
+                                    &page->next_page_token, rq->arena, rq->err));
+    page->items = rows = NEW(rq->arena, struct application_row, page->item_count + 1);
+    for (size_t i = 0; i < page->item_count; i++)
+        rows[i] = (struct application_row){
+            list[i].application_id, list[i].known,
+            progress_fit_loses(&list[i].known) ? "extrapolation" : "fit"};
+    return page_link(rq, page->next_page_token);
 }

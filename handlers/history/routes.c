@@ -129,12 +129,12 @@ const struct route history_routes[] = {
      "with a to_at. Observations of one resource and component must not overlap.",
      NULL},
     {"GET", "/v1/progress-applications", "listProgressApplications", TAG_MODELS,
-     get_progress_application, NULL, &progress_application_answer_json,
-     &progress_application_query_json, WORK_QUERY, SCOPE_DECIDE | SCOPE_INGEST,
-     ROUTE_LOOKS_UP, "What finished tasks of an application say",
-     "How far off fits and extrapolations were with 10, 20 and 50 % of the work done, "
-     "the "
-     "usual course of their estimates, and which of the two answers for it.",
+     get_progress_applications, NULL, &progress_applications_page_json,
+     &progress_applications_query_json, WORK_QUERY, SCOPE_DECIDE | SCOPE_INGEST, 0,
+     "List what finished tasks of applications say",
+     "Of each application, by name, in pages: how far off fits and extrapolations were "
+     "with 10, 20 and 50 % of the work done, the usual course of their estimates, and "
+     "which of the two answers for it.",
      NULL},
     {"GET", "/v1/progress-samples", "listProgressSamples", TAG_MODELS,
      get_progress_samples, NULL, &progress_samples_page_json,
