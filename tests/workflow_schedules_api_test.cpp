@@ -360,8 +360,8 @@ TEST_CASE("auto: a schedule for what has not begun, else a round", "[api][workfl
     }
     // What runs changes nothing: all that is still to come is planned again.
     json running = example_a(json::object());
-    running.erase("algorithm");
-    running.erase("options");
+    for (const char *member : {"kind", "algorithm", "options"})
+        running.erase(member);
     json j = answered(a, path, running);
     CHECK(j["kind"] == "schedule");
     CHECK(row_of(j["schedule"], "a")["status"] == "running");
@@ -378,9 +378,30 @@ TEST_CASE("auto: a schedule for what has not begun, else a round", "[api][workfl
     CHECK(moves_of(j) == std::vector<std::string>{"migrate a CR1 CR2 5000.007"});
     running["options"] = {{"moves", "rounds"}, {"balance", "all"}};
     CHECK(moves_of(answered(a, path, running)).size() == 2);
-    running["algorithm"] = "heft";
+    // ... or name the kind.
+    running["options"] = {{"balance", "all"}};
+    running["kind"] = "round";
+    j = answered(a, path, running);
+    CHECK(j["kind"] == "round");
+    CHECK(j["because"].get<std::string>().find("kind round: ") == 0);
+    CHECK(moves_of(j).size() == 2);
+    running["algorithm"] = "balanced";
+    CHECK(answered(a, path, running)["kind"] == "round");
+    running["kind"] = "schedule";
+    CHECK(refused(a, path, running) == std::set<std::string>{"/kind"});
+    running["algorithm"] = "auto";
     running["options"] = {{"moves", "rounds"}};
+    CHECK(refused(a, path, running) == std::set<std::string>{"/kind"});
+    running.erase("kind");
+    running["algorithm"] = "heft";
     CHECK(refused(a, path, running) == std::set<std::string>{"/options/moves"});
+    running["kind"] = "round";
+    running.erase("options");
+    CHECK(refused(a, path, running) == std::set<std::string>{"/kind"});
+    running["kind"] = "schedule";
+    CHECK(answered(a, path, running)["kind"] == "schedule");
+    running["kind"] = "plan";
+    CHECK(refused(a, path, running) == std::set<std::string>{"/kind"});
 
     body["workflow"]["tasks"][0].erase("etc_s");
     j = answered(a, path, body);

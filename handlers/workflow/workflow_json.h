@@ -34,8 +34,12 @@ struct workflow_request {
     size_t edge_count;
 };
 
+/* What is decided. */
+enum workflow_answer_kind { WORKFLOW_SCHEDULE, WORKFLOW_ROUND };
+
 struct workflow_body {
     struct decision_request decision;
+    int kind; /* enum workflow_answer_kind; -1: as the algorithm says */
     const struct snapshot *snapshot;
     const char *snapshot_id;
     const struct workflow_request *workflow; /* NULL: not given */

@@ -18,7 +18,13 @@ static const double CELL_BYTES = 32; /* of a task on a resource: 26 were measure
 
 /* ---- the body ---- */
 
+static const char *const request_kinds[] = {"schedule", "round", NULL};
+
 static const struct json_field request_rows[] = {
+    JSON_CHOICE(
+        struct workflow_body, kind, request_kinds, -1, 0,
+        "schedule: all tasks to the end; round: what to do now. Default: what the "
+        "algorithm does; auto with neither it nor option moves: a schedule"),
     WORKFLOW_GRID_ROWS,
     WORKFLOW_FILE_ROWS,
     WORKFLOW_CARRY_ROWS,
@@ -189,10 +195,9 @@ const struct json_object workflow_schedule_answer_json = {
     "WorkflowSchedule", "Where and when the tasks run, and how good that is",
     sizeof(struct workflow_schedule_answer), schedule_rows};
 
-enum answer_kind { SCHEDULE, ROUND };
 static const struct json_kind answer_kinds[] = {
-    [SCHEDULE] = {"schedule", &workflow_schedule_answer_json},
-    [ROUND] = {"round", &workflow_round_answer_json},
+    [WORKFLOW_SCHEDULE] = {"schedule", &workflow_schedule_answer_json},
+    [WORKFLOW_ROUND] = {"round", &workflow_round_answer_json},
     {0},
 };
 
@@ -232,6 +237,45 @@ static enum error_code unknown_algorithm(const char *name, struct error *err)
                    policy_hint(name, tables, hint, sizeof(hint)));
 }
 
+/* Whether an option has this text. */
+static bool option_is(const struct decision_request *decision, const char *name,
+                      const char *text)
+{
+    for (size_t i = 0; i < decision->option_count; i++) {
+        const struct named_value *o = &decision->options[i];
+
+        if (strcmp(o->name, name) == 0)
+            return o->type == VALUE_TEXT && strcmp(o->text, text) == 0;
+    }
+    return false;
+}
+
+static bool is_auto(const struct choice *choice)
+{
+    return choice->policy && strcmp(choice->policy->name, "auto") == 0;
+}
+
+/* The kind that is asked for is the algorithm's. */
+static void check_kind(const struct workflow_body *body, const struct choice *choice,
+                       struct error *err)
+{
+    if (body->kind == WORKFLOW_SCHEDULE && choice->round)
+        invalid(err, "/kind", ITEM_CONFLICT,
+                "%s decides a round; leave out kind, or name an algorithm that plans to "
+                "the end",
+                choice->round->name);
+    else if (body->kind == WORKFLOW_ROUND && choice->policy && !is_auto(choice))
+        invalid(
+            err, "/kind", ITEM_CONFLICT,
+            "%s plans all tasks to the end; leave out kind, or name an algorithm that "
+            "decides a round",
+            choice->policy->name);
+    else if (body->kind == WORKFLOW_SCHEDULE && is_auto(choice) &&
+             option_is(&body->decision, "moves", "rounds"))
+        invalid(err, "/kind", ITEM_CONFLICT,
+                "option moves asks for a round; leave out one of the two");
+}
+
 /* What the request names; `auto` stays open until settle_auto(). */
 static void choose_by_name(const struct workflow_body *body, struct choice *out,
                            struct error *err)
@@ -247,6 +291,7 @@ static void choose_by_name(const struct workflow_body *body, struct choice *out,
     };
     if (!out->policy && !out->round)
         unknown_algorithm(name, err);
+    check_kind(body, out, err);
     if (body->carry_count && out->policy && strcmp(name, "auto") != 0)
         invalid(err, "/carry_over", ITEM_CONFLICT,
                 "%s plans all tasks to the end; carry_over is for rounds of dynamic "
@@ -255,19 +300,6 @@ static void choose_by_name(const struct workflow_body *body, struct choice *out,
     if (body->initial_count && out->round)
         invalid(err, "/initial", ITEM_CONFLICT,
                 "%s does not start from a schedule; search and auto do", name);
-}
-
-/* Whether an option has this text. */
-static bool option_is(const struct decision_request *decision, const char *name,
-                      const char *text)
-{
-    for (size_t i = 0; i < decision->option_count; i++) {
-        const struct named_value *o = &decision->options[i];
-
-        if (strcmp(o->name, name) == 0)
-            return o->type == VALUE_TEXT && strcmp(o->text, text) == 0;
-    }
-    return false;
 }
 
 /* Options of `auto` that a round does not have. */
@@ -304,8 +336,11 @@ static void choose_round(const struct workflow_body *body, struct workflow_call 
                               body->initial_count);
     if (*unused)
         workflow_call_warn(call, "a round does not use:%s", unused);
-    out->because =
-        "option moves: a round of " WORKFLOW_ROUND_AUTO ", which moves the longest only";
+    out->because = body->kind == WORKFLOW_ROUND
+                       ? "kind round: a round of " WORKFLOW_ROUND_AUTO
+                         ", which moves the longest only"
+                       : "option moves: a round of " WORKFLOW_ROUND_AUTO
+                         ", which moves the longest only";
     out->policy = NULL;
     out->round = policy_find(workflow_round_policies, WORKFLOW_ROUND_AUTO);
     workflow_round_auto_options(&left, &out->options, &out->option_count, rq->arena);
@@ -315,9 +350,9 @@ static void choose_round(const struct workflow_body *body, struct workflow_call 
 static void settle_auto(const struct workflow_body *body, struct workflow_call *call,
                         struct choice *out)
 {
-    if (!out->policy || strcmp(out->policy->name, "auto") != 0)
+    if (!is_auto(out))
         return;
-    if (option_is(&body->decision, "moves", "rounds")) {
+    if (body->kind == WORKFLOW_ROUND || option_is(&body->decision, "moves", "rounds")) {
         choose_round(body, call, out);
         return;
     }
@@ -364,14 +399,14 @@ static enum error_code schedule(const struct workflow_call *call,
 }
 
 /* The answer's struct of a kind; *decision is its envelope. */
-static void *new_answer(struct any_answer *answer, enum answer_kind kind,
+static void *new_answer(struct any_answer *answer, enum workflow_answer_kind kind,
                         const struct decision_answer *decision, struct arena *a)
 {
     struct workflow_schedule_answer *plan;
     struct workflow_round_answer *round;
 
     answer->of.kind = kind;
-    if (kind == SCHEDULE) {
+    if (kind == WORKFLOW_SCHEDULE) {
         plan = NEW(a, struct workflow_schedule_answer, 1);
         plan->decision = *decision;
         answer->of.value = plan;
@@ -397,7 +432,8 @@ enum error_code post_workflow_schedules(struct request *rq, const void *in, void
     TRY(workflow_call_begin(&call, rq, body));
     settle_auto(body, &call, &choice);
     TRY(reserve_tables(&call));
-    answer = new_answer(out, choice.policy ? SCHEDULE : ROUND, &decision, rq->arena);
+    answer = new_answer(out, choice.policy ? WORKFLOW_SCHEDULE : WORKFLOW_ROUND,
+                        &decision, rq->arena);
     if (choice.policy) {
         TRY(schedule(&call, &choice, answer));
         TRY(picture_graph(rq, &call.in,
