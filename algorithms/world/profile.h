@@ -32,29 +32,37 @@ struct profile_need {
 void profile_reset(struct profile *p, const int64_t *free, size_t amount_count,
                    struct arena *a);
 
+/* A copy of `from`, in the memory that `p` has. */
+void profile_copy(struct profile *p, const struct profile *from, struct arena *a);
+
 /* Step that holds at t_s >= 0. */
 size_t profile_at(const struct profile *p, double t_s);
 
 /* Takes the amounts in [start_s, end_s); HUGE_VAL: for ever. Nothing for no length. */
-void profile_take(struct profile *p, double start_s, double end_s, const int64_t *taken,
-                  struct arena *a);
+void profile_take_amounts(struct profile *p, double start_s, double end_s,
+                          const int64_t *taken, struct arena *a);
 
 /* Gives back what was taken: the array is as before. */
-void profile_give(struct profile *p, double start_s, double end_s, const int64_t *taken,
-                  struct arena *a);
+void profile_give_amounts(struct profile *p, double start_s, double end_s,
+                          const int64_t *taken, struct arena *a);
 
 /* In [start_s, end_s) nothing is free for anybody: min(0, what is left). */
 void profile_close(struct profile *p, double start_s, double end_s, struct arena *a);
 
-/* The least start from from_s on from which at_least is free for held_s > 0; HUGE_VAL:
- * never, or not up to latest_s. *looks grows by the steps looked at. */
-double profile_fit(const struct profile *p, const int64_t *at_least, double held_s,
-                   double from_s, double latest_s, size_t *looks);
+/* The least start from from_s on from which at_least is free for held_s >= 0 (no length:
+ * from_s itself); HUGE_VAL: never, or not up to latest_s. *looks grows by the steps
+ * looked at. */
+double profile_fit_amounts(const struct profile *p, const int64_t *at_least,
+                           double held_s, double from_s, double latest_s, size_t *looks);
 
 /* What is free of the resource at `position` before anything is planned: holders taken,
  * whole reservations closed. */
 void profile_of_resource(const struct world *w, size_t position, struct profile *p,
                          struct arena *a);
+
+/* The same with amounts `rows` of the world alone, in this order. */
+void profile_of_rows(const struct world *w, size_t position, const size_t *rows,
+                     size_t row_count, struct profile *p, struct arena *a);
 
 /* The same of a shared amount (one amount a profile). */
 void profile_of_shared(const struct world *w, size_t amount, struct profile *p,

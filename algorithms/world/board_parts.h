@@ -1,0 +1,121 @@
+/* world/board_parts.h - what a board is made of, for the files that make it.
+ *
+ * A profile of each resource, of the amounts that matter; a pool for each shared amount;
+ * what groups count (board_groups.c); lower bounds of starts (buckets.h). Nothing here is
+ * asked by policies.
+ *
+ * Source: world-model.md 3 and 4.
+ */
+#ifndef GRIDPLAN_WORLD_BOARD_PARTS_H
+#define GRIDPLAN_WORLD_BOARD_PARTS_H
+
+#include "algorithms/world/board.h"
+
+/* Something that is on no resource: one amount over time. */
+struct board_pool {
+    struct profile now, empty; /* empty: before anything is planned */
+    int64_t capacity;
+};
+
+/* While a resource is reserved as a whole: ends[i] < starts[i + 1]. */
+struct board_closed {
+    double *starts_s, *ends_s;
+    size_t count;
+};
+
+enum board_state { BOARD_OPEN, BOARD_PLACED, BOARD_REFUSED };
+
+struct board_groups; /* board_groups.c */
+struct buckets;      /* buckets.h */
+
+struct board {
+    const struct world *w;
+    const struct board_files *files; /* NULL: no job has files */
+    struct arena *a;
+
+    /* Rows of the world that profiles have: some job needs them, some resource limits
+     * them. */
+    size_t rows[AMOUNTS_MAX];
+    size_t row_count;
+    struct profile *now, *empty; /* by position */
+    size_t *touched;             /* positions whose `now` differs from `empty`, perhaps */
+    size_t touched_count;
+    bool *is_touched;
+    struct board_pool *shared;   /* by amount - node_amount_count */
+    struct board_closed *closed; /* by position; NULL: nothing is reserved as a whole */
+    size_t *identity;            /* [i] == i: the one position of a spot */
+
+    struct world_plan plan;
+    unsigned char *state; /* of jobs: enum board_state */
+    size_t **positions;   /* of jobs of several nodes: room for theirs; NULL: none */
+    size_t *stamps;       /* of placed jobs: by them the plan's sequence */
+    size_t stamp;
+
+    struct board_groups *groups; /* NULL: no job is in a group */
+    struct buckets *buckets;     /* NULL: every resource is looked at */
+
+    /* The job asked last, and what it needs, by row. */
+    size_t need_job;
+    int64_t at_least[AMOUNTS_MAX], taken[AMOUNTS_MAX];
+    size_t looks; /* at steps of profiles, not yet counted by the budget */
+};
+
+/* What the job needs of the profiles' rows; valid until the next job is asked. */
+struct profile_need board_need(struct board *b, size_t job);
+
+/* The resource is in the choice, large enough, and the job can run there. */
+bool board_may_use(const struct board *b, size_t job, size_t choice, size_t position);
+
+/* There is enough of each shared amount when nothing is taken. */
+bool board_shared_is_enough(const struct board *b, size_t job);
+
+/* The least start from from_s on, but not after latest_s, at which all that the job needs
+ * of shared amounts is free for held_s. HUGE_VAL: never. */
+double board_fit_shared(struct board *b, size_t job, double held_s, double from_s,
+                        double latest_s);
+
+/* The same on a resource: its amounts, shared ones, and the group's rule. */
+double board_fit_held(struct board *b, size_t job, size_t position, double held_s,
+                      double from_s, double latest_s);
+
+/* board_fit() without its questions: the job may be there, from_s is late enough. */
+struct board_spot board_fit_there(struct board *b, size_t job, size_t choice,
+                                  size_t position, double from_s, double latest_s);
+
+/* Completes earlier than `than` (which may be nowhere), or on a lower snapshot index. */
+bool board_is_better(const struct board *b, const struct board_spot *spot,
+                     const struct board_spot *than);
+
+/* A start that is later than this cannot complete by done_s, whatever rounding does. */
+double board_latest_s(double done_s, double run_s);
+
+/* What lasts no time starts behind whatever reserves the resource as a whole. */
+double board_past_closed(const struct board *b, size_t position, double from_s);
+
+/* Tells the budget what was looked at; true: it is spent. */
+bool board_tick(struct board *b);
+
+/* Nowhere. */
+struct board_spot board_nowhere(void);
+
+/* Why board_best() found no place: looks at what the job waits for. */
+enum world_wait board_why(struct board *b, size_t job, size_t *wait_on);
+
+/* ---- board_groups.c ---- */
+
+void board_groups_create(struct board *b);
+void board_groups_reset(struct board *b);
+
+/* Rules that do not depend on time let the job go there: spread, pack by what runs. */
+bool board_group_allows(const struct board *b, size_t job, size_t position);
+
+/* How many more members may be there at once, over time; the job takes 1. NULL: any. */
+struct profile *board_group_profile(struct board *b, size_t job, size_t position);
+
+/* The job has got its place, or loses it. */
+void board_group_placed(struct board *b, size_t job, bool taken);
+
+/* board_best() of a job of several nodes, in one of its choices. */
+struct board_spot board_best_nodes(struct board *b, size_t job, size_t choice);
+
+#endif
