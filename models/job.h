@@ -2,7 +2,30 @@
 #ifndef GRIDPLAN_JOB_H
 #define GRIDPLAN_JOB_H
 
+#include "models/base/value.h"
+
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
+
+enum group_policy { JOB_GANG, JOB_SPREAD, JOB_PACK, JOB_SAME_SITE, JOB_EXCLUDE };
+enum group_key { JOB_KEY_NOT_SAID = -1, JOB_BY_RESOURCE, JOB_BY_SITE };
+
+/* A rule that jobs of one id keep together (world-model.md 2.4). */
+struct job_group {
+    const char *id;
+    enum group_policy policy;
+    enum group_key key;
+    uint64_t max_per_key; /* 0: not said */
+};
+
+enum job_after_kind { JOB_AFTER_OK, JOB_AFTER_ANY, JOB_AFTER_START };
+
+/* Another job that a job waits for. */
+struct job_after {
+    const char *job_id;
+    enum job_after_kind kind;
+};
 
 struct job {
     const char *id;
@@ -27,6 +50,23 @@ struct job {
     double task_index;      /* of a parameter sweep: ${GW_TASK_ID}; NAN: position */
     double param_start;     /* whole; ${PARAM} is this + param_increment * task_index; */
     double param_increment; /* whole; NAN: 0 and 1 */
+
+    /* Only decisions about amounts look at these (world-model.md 2.3). */
+    double disk_bytes;               /* >= 0 */
+    const struct named_value *needs; /* other amounts: numbers >= 0, of each node */
+    size_t need_count;
+    uint64_t nodes;                /* different resources, >= 1 */
+    bool exclusive;                /* shares them with nobody */
+    double time_limit_s;           /* killed so long after its start, > 0; NAN: never */
+    double estimate_s;             /* run time wherever it runs, >= 0; NAN: not known */
+    double priority;               /* larger first */
+    double weight;                 /* >= 0 */
+    const struct job_group *group; /* NULL: none */
+    const struct job_after *after;
+    size_t after_count;
+    bool preemptible;
+    const char *const *partition_ids; /* none: the default partition */
+    size_t partition_id_count;
 };
 
 #endif

@@ -3,6 +3,7 @@
 #define GRIDPLAN_RESOURCE_H
 
 #include "models/base/value.h"
+#include "models/taken.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -20,6 +21,9 @@ struct resource {
     double cpu_available_ratio; /* 0..1, share of mips_total that is available */
     double cpus;                /* >= 0; NAN: not limited */
     double memory_bytes;        /* >= 0; NAN: not limited */
+    double disk_bytes;          /* >= 0; NAN: not limited */
+    const struct named_value *capacities; /* any other amounts: numbers >= 0 */
+    size_t capacity_count;
     double n_max;     /* slots, a whole number >= 0; NAN: as many as cpus allow, else 1 */
     double job_count; /* slots in use now, a whole number >= 0 */
     const double
@@ -35,6 +39,14 @@ struct resource {
     double fixed_priority;      /* 0..99, 0: not used (spec gridway.md 4.2) */
     const struct named_value *attributes; /* free-form, for expressions */
     size_t attribute_count;
+    const struct taken_running *running; /* what runs here; without resource_ids */
+    size_t running_count;
+    const struct taken_reservation *reservations; /* likewise */
+    size_t reservation_count;
+    double price_per_s;     /* while a planned job is on it, >= 0 */
+    double price_per_cpu_s; /* of a cpu of a job, >= 0 */
+    double power_node_w;    /* the same in watts */
+    double power_per_cpu_w;
 
     /* What the caller has seen of its failures; seconds on one scale. NAN: not said. */
     double observed_since_s;

@@ -491,10 +491,45 @@ static bool is_repeated(const cJSON *first, const cJSON *e)
     return false;
 }
 
+/* Names that are members of their own, or kept. */
+static const char *const reserved_amounts[] = {"cpus",  "memory_bytes", "disk_bytes",
+                                               "n_max", "exclusive",    NULL};
+
+static bool is_amount_name(const char *name)
+{
+    size_t length = strlen(name);
+
+    return length >= 1 && length <= AMOUNT_NAME_MAX && isalpha((unsigned char)name[0]) &&
+           strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+                        "0123456789_.:/-") == length;
+}
+
+static void read_amount(struct reader *r, const cJSON *e, const struct place *p,
+                        struct named_value *value)
+{
+    value->type = VALUE_NUMBER;
+    for (const char *const *name = reserved_amounts; *name; name++)
+        if (strcmp(*name, e->string) == 0)
+            mistake(r, p, ITEM_NOT_ALLOWED, "'%s' is a member of its own", *name);
+    if (!is_amount_name(e->string))
+        mistake(r, p, ITEM_NOT_ALLOWED,
+                "the name of an amount is a letter, then at most %d letters, digits "
+                "and _ . : / -",
+                AMOUNT_NAME_MAX - 1);
+    if (!cJSON_IsNumber(e))
+        wrong_type(r, p, e, "a number");
+    else if (!(e->valuedouble >= 0 && e->valuedouble <= AMOUNT_MAX))
+        mistake(r, p, ITEM_OUT_OF_BOUNDS, "%.15g is not from 0 to %.15g", e->valuedouble,
+                AMOUNT_MAX);
+    else
+        value->number = e->valuedouble;
+}
+
 static void read_values(struct reader *r, const struct json_field *f, const cJSON *v,
                         const struct place *p, char *base)
 {
     struct place here = {p, "", 0};
+    bool amounts = f->flags & JSON_AMOUNTS_ONLY;
     struct named_value *list;
     size_t count = 0;
 
@@ -505,7 +540,8 @@ static void read_values(struct reader *r, const struct json_field *f, const cJSO
     for (const cJSON *e = v->child; e; e = e->next)
         count++;
     if ((double)count > f->max) {
-        mistake(r, p, ITEM_TOO_LONG, "%zu members are more than %.0f", count, f->max);
+        mistake(r, p, amounts ? ITEM_TOO_MANY : ITEM_TOO_LONG,
+                "%zu members are more than %.0f", count, f->max);
         return;
     }
     list = TRY_NEW(r->arena, struct named_value, count);
@@ -519,7 +555,10 @@ static void read_values(struct reader *r, const struct json_field *f, const cJSO
         if (is_repeated(v->child, e))
             mistake(r, &here, ITEM_DUPLICATE, "the member is there twice");
         list[count].name = keep(r, e->string);
-        read_value(r, e, &here, &list[count]);
+        if (amounts)
+            read_amount(r, e, &here, &list[count]);
+        else
+            read_value(r, e, &here, &list[count]);
     }
     set_list(f, base, list, count);
 }

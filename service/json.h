@@ -39,6 +39,8 @@
 #include <stdint.h>
 
 enum {
+    AMOUNT_LIST_MAX = 32, /* names in an object of amounts, */
+    AMOUNT_NAME_MAX = 64, /* letters of one */
     JSON_DEPTH_MAX = 32,
     JSON_LIST_MAX = 1000000,   /* elements of a list, unless its row says less */
     JSON_TEXT_MAX_BYTES = 4096 /* of a string, unless its row says otherwise */
@@ -77,10 +79,11 @@ enum json_flag {
     JSON_BOUND_ONLY = 512, /* the preset means "not given": the description has none */
     JSON_OR_TEXT = 1024,   /* LIST: reading: a string stands for {first member: string} */
     JSON_PERCENT = 2048,   /* NUMBER: a ratio, of which the C member is the percent */
-    JSON_TIME_LIMIT = 4096,    /* NUMBER: the handler refuses what is above the setting
-                                  time_limit_max_s; the description says what that is, */
-    JSON_RUN_TIME_LIMIT = 8192 /* or, of what may run without a client, the larger of it
-                                  and simulation_time_limit_s */
+    JSON_TIME_LIMIT = 4096,     /* NUMBER: the handler refuses what is above the setting
+                                   time_limit_max_s; the description says what that is, */
+    JSON_RUN_TIME_LIMIT = 8192, /* or, of what may run without a client, the larger of
+                                   it and simulation_time_limit_s */
+    JSON_AMOUNTS_ONLY = 16384   /* VALUES: names of amounts, each with a number */
 };
 
 struct json_object;
@@ -140,6 +143,7 @@ struct json_object {
     (offsetof(T, member) + 0 * sizeof(&((T *)0)->member == (type *)0))
 
 #define JSON_NO_INTEGER UINT64_MAX /* an INTEGER without a value */
+#define AMOUNT_MAX      1e9        /* of a named amount */
 #define JSON_LARGEST    1e308      /* bound for a number that has no other */
 #define JSON_EXACT \
     9007199254740991.0 /* largest integer that JSON carries safely: 2^53 - 1 */
@@ -239,6 +243,14 @@ struct json_object {
         .offset = JSON_AT(T, m, const struct named_value *),                    \
         .count_offset = JSON_AT(T, counter, size_t), .max = 256, .flags = flag, \
         .doc = __VA_ARGS__                                                      \
+    }
+/* Amounts by name, at most AMOUNT_LIST_MAX, each from 0 to AMOUNT_MAX. */
+#define JSON_AMOUNTS(T, m, counter, flag, ...)                               \
+    {                                                                        \
+        .name = #m, .type = JSON_TYPE_VALUES,                                \
+        .offset = JSON_AT(T, m, const struct named_value *),                 \
+        .count_offset = JSON_AT(T, counter, size_t), .max = AMOUNT_LIST_MAX, \
+        .flags = (flag) | JSON_AMOUNTS_ONLY, .doc = __VA_ARGS__              \
     }
 #define JSON_RAW(T, m, flag, ...)                                                 \
     {                                                                             \

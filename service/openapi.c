@@ -280,8 +280,14 @@ static void print_type(const struct json_field *f, enum role role,
         break;
     case JSON_TYPE_VALUES:
         print_simple_type("object", is_nullable(f, role), b);
-        text_addf(b, ",\"additionalProperties\":"
-                     "{\"type\":[\"number\",\"boolean\",\"string\",\"null\"]}");
+        if (f->flags & JSON_AMOUNTS_ONLY)
+            text_addf(b,
+                      ",\"additionalProperties\":"
+                      "{\"type\":\"number\",\"minimum\":0,\"maximum\":%.15g}",
+                      AMOUNT_MAX);
+        else
+            text_addf(b, ",\"additionalProperties\":"
+                         "{\"type\":[\"number\",\"boolean\",\"string\",\"null\"]}");
         break;
     case JSON_TYPE_LIST:
     case JSON_TYPE_NUMBERS:

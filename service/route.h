@@ -217,6 +217,8 @@ struct request {
     bool store_decision;
     const char *snapshot_document; /* the stored snapshot that was named, as JSON */
     const char *history_document;  /* what else was looked up: decision_lookup() */
+    const char *const *notes;      /* warnings that decision_end() adds */
+    size_t note_count;
     bool replay;   /* this is a replay: do not store, do not look up anew */
     bool no_steps; /* ... of a search that had no time for a step */
     struct store_progress *progress; /* without a client: to be kept up to date by

@@ -86,6 +86,82 @@ static bool has_param(const struct placement_problem *p, const struct job *j)
            (native || j->input_file_count == 0);
 }
 
+/* ---- what decisions about amounts look at */
+
+static bool has_disk(const struct placement_problem *p, const struct job *j)
+{
+    (void)p;
+    return j->disk_bytes > 0;
+}
+
+static bool has_needs(const struct placement_problem *p, const struct job *j)
+{
+    (void)p;
+    return j->need_count > 0;
+}
+
+static bool has_nodes(const struct placement_problem *p, const struct job *j)
+{
+    (void)p;
+    return j->nodes > 1;
+}
+
+static bool is_exclusive(const struct placement_problem *p, const struct job *j)
+{
+    (void)p;
+    return j->exclusive;
+}
+
+static bool has_limit(const struct placement_problem *p, const struct job *j)
+{
+    (void)p;
+    return j->time_limit_s > 0;
+}
+
+static bool has_estimate(const struct placement_problem *p, const struct job *j)
+{
+    (void)p;
+    return j->estimate_s > 0;
+}
+
+static bool has_job_priority(const struct placement_problem *p, const struct job *j)
+{
+    (void)p;
+    return j->priority < 0 || j->priority > 0;
+}
+
+static bool has_weight(const struct placement_problem *p, const struct job *j)
+{
+    (void)p;
+    return j->weight > 1 || (j->weight > 0 && j->weight < 1);
+}
+
+static bool has_group(const struct placement_problem *p, const struct job *j)
+{
+    (void)p;
+    return j->group;
+}
+
+static bool has_after(const struct placement_problem *p, const struct job *j)
+{
+    (void)p;
+    return j->after_count > 0;
+}
+
+static bool is_preemptible(const struct placement_problem *p, const struct job *j)
+{
+    (void)p;
+    return j->preemptible;
+}
+
+static bool has_partitions(const struct placement_problem *p, const struct job *j)
+{
+    (void)p;
+    return j->partition_id_count > 0;
+}
+
+static const char not_here[] = "it is not looked at here";
+
 static const struct {
     const char *member, *why;
     unsigned used_by; /* 0: by no policy */
@@ -99,6 +175,18 @@ static const struct {
     {"deadline_at", "the snapshot has no taken_at", 0, has_lost_deadline},
     {"task_index", "the job has no input files", 0, has_task_index},
     {"param_start", "it is for file names in dialect gridway", 0, has_param},
+    {"disk_bytes", not_here, 0, has_disk},
+    {"needs", not_here, 0, has_needs},
+    {"nodes", not_here, 0, has_nodes},
+    {"exclusive", not_here, 0, is_exclusive},
+    {"time_limit_s", not_here, 0, has_limit},
+    {"estimate_s", not_here, 0, has_estimate},
+    {"priority", not_here, 0, has_job_priority},
+    {"weight", not_here, 0, has_weight},
+    {"group", not_here, 0, has_group},
+    {"after", not_here, 0, has_after},
+    {"preemptible", not_here, 0, is_preemptible},
+    {"partition_ids", not_here, 0, has_partitions},
 };
 
 static void warn_jobs(struct placement_problem *p, const struct unused_in *in,

@@ -72,6 +72,8 @@ void decision_end(struct request *rq, const char *algorithm, enum decision_statu
     out->algorithm = algorithm;
     out->status = status;
     out->timings.cut = status == DECISION_CUT;
+    for (size_t i = 0; i < rq->note_count; i++)
+        decision_warn(rq, out, "%s", rq->notes[i]);
     out->timings.decide_s = microseconds(request_elapsed_s(rq) - out->timings.decide_s);
     rq->algorithm = algorithm;
     rq->decision_status = status;
@@ -124,9 +126,9 @@ static enum error_code stored_document(struct request *rq, const char *snapshot_
     return code;
 }
 
-enum error_code decision_snapshot(struct request *rq, const struct snapshot *given,
-                                  const char *snapshot_id, bool required,
-                                  const struct snapshot **snapshot)
+enum error_code decision_world_snapshot(struct request *rq, const struct snapshot *given,
+                                        const char *snapshot_id, bool required,
+                                        const struct snapshot **snapshot)
 {
     struct snapshot *stored;
 
@@ -146,6 +148,102 @@ enum error_code decision_snapshot(struct request *rq, const struct snapshot *giv
     *snapshot = stored;
     return json_read(&snapshot_json, rq->snapshot_document, strlen(rq->snapshot_document),
                      stored, NULL, rq->arena, rq->err);
+}
+
+/* ---- what only decisions about amounts look at ---- */
+
+static bool has_disk(const struct resource *r)
+{
+    return !isnan(r->disk_bytes);
+}
+
+static bool has_capacities(const struct resource *r)
+{
+    return r->capacity_count > 0;
+}
+
+static bool has_running(const struct resource *r)
+{
+    return r->running_count > 0;
+}
+
+static bool has_reservations(const struct resource *r)
+{
+    return r->reservation_count > 0;
+}
+
+static bool has_price(const struct resource *r)
+{
+    return r->price_per_s > 0 || r->price_per_cpu_s > 0;
+}
+
+static bool has_power(const struct resource *r)
+{
+    return r->power_node_w > 0 || r->power_per_cpu_w > 0;
+}
+
+static const struct {
+    const char *member;
+    bool (*given)(const struct resource *r);
+} amount_members[] = {
+    {"disk_bytes", has_disk},   {"capacities", has_capacities},
+    {"running", has_running},   {"reservations", has_reservations},
+    {"price_per_s", has_price}, {"power_node_w", has_power},
+};
+
+enum { AMOUNT_MEMBERS = sizeof(amount_members) / sizeof(*amount_members), NOTES = 16 };
+
+static void add_note(struct request *rq, const char **notes, const char *text)
+{
+    notes[rq->note_count++] = text;
+}
+
+/* Warnings for the end of the answer. O(resources). */
+static void note_amounts(struct request *rq, const struct snapshot *s)
+{
+    static const char why[] = "it is not looked at here";
+    const char **notes = NEW(rq->arena, const char *, NOTES);
+    const struct {
+        const char *member;
+        size_t count;
+    } lists[] = {{"shared_capacities", s->shared_capacity_count},
+                 {"running", s->running_count},
+                 {"reservations", s->reservation_count},
+                 {"partitions", s->partition_count}};
+
+    rq->notes = notes;
+    for (size_t k = 0; k < AMOUNT_MEMBERS; k++) {
+        size_t count = 0, first = 0;
+
+        for (size_t i = s->resource_count; i-- > 0;) {
+            if (!amount_members[k].given(&s->resources[i]))
+                continue;
+            first = i;
+            count++;
+        }
+        if (count)
+            add_note(rq, notes,
+                     arena_printf(rq->arena,
+                                  "ignored: %s of %zu resource%s (first "
+                                  "/snapshot/resources/%zu/%s): %s",
+                                  amount_members[k].member, count, count == 1 ? "" : "s",
+                                  first, amount_members[k].member, why));
+    }
+    for (size_t k = 0; k < sizeof(lists) / sizeof(*lists); k++)
+        if (lists[k].count)
+            add_note(rq, notes,
+                     arena_printf(rq->arena, "ignored: %zu of /snapshot/%s: %s",
+                                  lists[k].count, lists[k].member, why));
+}
+
+enum error_code decision_snapshot(struct request *rq, const struct snapshot *given,
+                                  const char *snapshot_id, bool required,
+                                  const struct snapshot **snapshot)
+{
+    TRY(decision_world_snapshot(rq, given, snapshot_id, required, snapshot));
+    if (*snapshot)
+        note_amounts(rq, *snapshot);
+    return OK;
 }
 
 enum error_code decision_lookup(struct request *rq, const char *name,

@@ -147,6 +147,12 @@ enum error_code decision_snapshot(struct request *rq, const struct snapshot *giv
                                   const char *snapshot_id, bool required,
                                   const struct snapshot **snapshot);
 
+/* The same for decisions about amounts: the other one says in the answer that what runs,
+ * is reserved, or is neither a slot nor cpus and memory, is not looked at. */
+enum error_code decision_world_snapshot(struct request *rq, const struct snapshot *given,
+                                        const char *snapshot_id, bool required,
+                                        const struct snapshot **snapshot);
+
 /* What a decision looks up (stored rows, the clock) is kept with it if it is stored,
  * and a replay takes it from there: then the answer is the same. `name` tells one
  * lookup from another, `table` describes the struct `out` or `in`.

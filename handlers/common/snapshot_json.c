@@ -1,6 +1,8 @@
 /* snapshot_json.c - how snapshots, resources, links and files look in JSON. */
 #include "handlers/common/snapshot_json.h"
 
+#include "handlers/common/world_json.h"
+
 static const char *const sharings[] = {"slots", "equal", NULL};
 
 #define T struct resource
@@ -21,10 +23,15 @@ static const struct json_field resource_rows[] = {
     JSON_NUMBER(
         T, memory_bytes, 0, JSON_LARGEST, NAN, JSON_NULLABLE,
         "Memory for jobs; jobs that run together never need more; default: not limited"),
-    JSON_NUMBER(
-        T, n_max, 0, 1e6, NAN, JSON_NULLABLE,
-        "Slots: jobs at the same time; default: with cpus what they and memory allow, "
-        "else 1"),
+    JSON_NUMBER(T, disk_bytes, 0, JSON_LARGEST, NAN, JSON_NULLABLE,
+                "Disk for jobs; jobs that run together never need more; default: not "
+                "limited"),
+    JSON_AMOUNTS(T, capacities, capacity_count, 0,
+                 "What else it has for jobs (gpus ...), by name; of a name that is not "
+                 "here it has none"),
+    JSON_NUMBER(T, n_max, 0, 1e6, NAN, JSON_NULLABLE,
+                "Slots: jobs at the same time; default: with cpus or capacities what the "
+                "amounts allow, else 1"),
     JSON_NUMBER(T, job_count, 0, 1e6, 0, 0, "Slots in use now; default 0"),
     JSON_NUMBERS(T, free_at_s, free_at_count, 0, JSON_LARGEST, JSON_NULLABLE,
                  "When each used slot is free, seconds from now; null: not known, never"),
@@ -44,6 +51,19 @@ static const struct json_field resource_rows[] = {
                 "Priority given by the operator; 0: not used"),
     JSON_VALUES(T, attributes, attribute_count, 0,
                 "Free-form attributes for requirement and rank expressions"),
+    JSON_LIST(T, running, running_count, struct taken_running, &running_json, RUNNING_MAX,
+              0, "Jobs that run on it"),
+    JSON_LIST(T, reservations, reservation_count, struct taken_reservation,
+              &reservation_json, RESERVATIONS_MAX, 0,
+              "When parts of it, or all, are not free"),
+    JSON_NUMBER(T, price_per_s, 0, 1e15, 0, 0,
+                "Price of a second with at least one planned job; default 0"),
+    JSON_NUMBER(T, price_per_cpu_s, 0, 1e15, 0, 0,
+                "Price of a CPU of a planned job for a second; default 0"),
+    JSON_NUMBER(T, power_node_w, 0, 1e15, 0, 0,
+                "Power while at least one planned job is on it, in W; default 0"),
+    JSON_NUMBER(T, power_per_cpu_w, 0, 1e15, 0, 0,
+                "Power of a CPU of a planned job, in W; default 0"),
     JSON_NUMBER(T, observed_since_s, -JSON_LARGEST, JSON_LARGEST, NAN, JSON_NULLABLE,
                 "Since when its failures were seen, on the scale of now_s"),
     JSON_NUMBER(T, last_failure_at_s, -JSON_LARGEST, JSON_LARGEST, NAN, JSON_NULLABLE,
@@ -125,6 +145,17 @@ static const struct json_field snapshot_rows[] = {
     JSON_LIST(T, resources, resource_count, struct resource, &resource_json,
               SNAPSHOT_RESOURCES_MAX, JSON_REQUIRED | JSON_UNIQUE_IDS,
               "Hosts; their order breaks ties"),
+    JSON_AMOUNTS(T, shared_capacities, shared_capacity_count, 0,
+                 "What jobs share that is on no resource (licences ...), by name"),
+    JSON_LIST(T, running, running_count, struct taken_running, &snapshot_running_json,
+              RUNNING_MAX, 0,
+              "Jobs that run, for callers who have one row for each: as in resources"),
+    JSON_LIST(T, reservations, reservation_count, struct taken_reservation,
+              &snapshot_reservation_json, RESERVATIONS_MAX, 0,
+              "Reservations, of several resources or of shared amounts"),
+    JSON_LIST(T, partitions, partition_count, struct partition, &partition_json,
+              PARTITIONS_MAX, JSON_UNIQUE_IDS,
+              "Resources that jobs may use under common rules"),
     {0},
 };
 #undef T

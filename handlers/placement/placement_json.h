@@ -11,7 +11,8 @@ enum {
     PLACEMENT_USAGE_MAX = 1000000
 };
 
-extern const struct json_object placement_job_json; /* struct job */
+extern const struct json_object placement_pending_job_json; /* struct job, without the
+                                                              members about amounts */
 extern const struct json_object placement_user_json;
 extern const struct json_object placement_usage_json;
 extern const struct json_object placement_json;
@@ -27,7 +28,7 @@ extern const struct json_object placement_unplaced_json;
                     "Run time at speed 1; used without etc_s"),                          \
         JSON_NUMBER(T, cpus, 0, 1e9, 1, JSON_ABOVE_MIN,                                  \
                     "CPUs it needs while it runs; default 1"),                           \
-        JSON_NUMBER(T, memory_bytes, 0, JSON_LARGEST, 0, 0,                              \
+        JSON_NUMBER(T, memory_bytes, 0, 1e18, 0, 0,                                      \
                     "Memory it needs while it runs; default 0"),                         \
         JSON_ID(T, user, JSON_NULLABLE, "Who owns it"),                                  \
         JSON_TEXTS(T, organisations, organisation_count, 1000, 0,                        \

@@ -4,6 +4,7 @@
 #include "algorithms/placement/placement.h"
 #include "handlers/common/decision.h"
 #include "handlers/common/snapshot_json.h"
+#include "handlers/common/world_json.h"
 #include "handlers/pictures/pictures.h"
 #include "handlers/placement/placement_json.h"
 #include "handlers/placement/search_json.h"
@@ -49,11 +50,19 @@ struct placements_answer {
 #define T struct job
 static const struct json_field job_rows[] = {
     PLACEMENT_JOB_ROWS(T),
+    WORLD_JOB_ROWS(T),
+    {0},
+};
+static const struct json_field pending_job_rows[] = {
+    PLACEMENT_JOB_ROWS(T),
     {0},
 };
 #undef T
-const struct json_object placement_job_json = {
+static const struct json_object job_json = {
     "Job", "An independent job that waits for a place", sizeof(struct job), job_rows};
+const struct json_object placement_pending_job_json = {
+    "PendingJob", "A job that waits for a place while others run", sizeof(struct job),
+    pending_job_rows};
 
 #define T struct placement_user
 static const struct json_field user_rows[] = {
@@ -149,7 +158,7 @@ static const struct json_field request_rows[] = {
     JSON_OBJECT(T, snapshot, const struct snapshot *, &snapshot_json, JSON_POINTER,
                 "Resources, links and files as they are now"),
     JSON_ID(T, snapshot_id, JSON_NULLABLE, "A stored snapshot instead"),
-    JSON_LIST(T, jobs, job_count, struct job, &placement_job_json, PLACEMENT_JOBS_MAX,
+    JSON_LIST(T, jobs, job_count, struct job, &job_json, PLACEMENT_JOBS_MAX,
               JSON_REQUIRED | JSON_UNIQUE_IDS, "Jobs to place"),
     JSON_LIST(T, users, user_count, struct placement_user, &placement_user_json,
               PLACEMENT_USERS_MAX, 0,

@@ -157,7 +157,7 @@ static const struct json_field request_rows[] = {
     JSON_ID(T, snapshot_id, JSON_NULLABLE, "A stored snapshot instead"),
     JSON_LIST(T, jobs, job_count, struct reschedule_job, &running_job_json,
               PLACEMENT_JOBS_MAX, JSON_REQUIRED | JSON_UNIQUE_IDS, "Jobs that run"),
-    JSON_LIST(T, pending, pending_count, struct job, &placement_job_json,
+    JSON_LIST(T, pending, pending_count, struct job, &placement_pending_job_json,
               PLACEMENT_JOBS_MAX, JSON_UNIQUE_IDS,
               "Jobs that wait for a place; they come first"),
     JSON_LIST(T, users, user_count, struct placement_user, &placement_user_json,
