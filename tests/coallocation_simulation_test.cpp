@@ -638,6 +638,43 @@ TEST_CASE("kind coallocation of POST /v1/simulations", "[api][coallocation][simu
     CHECK(simulate(a, body)["results"].size() == 1); // no files: worst_fit only
 }
 
+TEST_CASE("what a simulation of co-allocation does not list is said",
+          "[api][coallocation][simulation]")
+{
+    api a;
+    json body = {{"kind", "coallocation"},
+                 {"grid", {{"sites", {{{"id", "A"}, {"processors_total", 1000}}}}}},
+                 {"policies", {"worst_fit"}},
+                 {"settings", {{"background_lower_ratio", 0}}},
+                 {"runs", 1},
+                 {"per_job", true},
+                 {"jobs", json::array()}};
+    auto job = [](size_t i, size_t processors) {
+        return json{{"id", "j" + std::to_string(i)},
+                    {"submit_s", i},
+                    {"run_time_s", 0.5},
+                    {"components", {{{"processors", processors}}}}};
+    };
+
+    for (size_t i = 0; i < 203; i++)
+        body["jobs"].push_back(job(i, i + 1));
+    json answer = simulate(a, body);
+    CHECK(answer["results"][0]["sizes"].size() == 200);
+    CHECK(answer["results"][0]["jobs"].size() == 203);
+    CHECK(answer["warnings"][0].get<std::string>().find(
+              "truncated: of each policy the last 0 jobs and at least 3 sizes") == 0);
+
+    body["jobs"] = json::array();
+    for (size_t i = 0; i < 10002; i++)
+        body["jobs"].push_back(job(i, 1));
+    answer = simulate(a, body);
+    CHECK(answer["results"][0]["jobs"].size() == 10000);
+    CHECK(answer["warnings"][0].get<std::string>().find(
+              "truncated: of each policy the last 2 jobs and at least 0 sizes") == 0);
+    body["per_job"] = false;
+    CHECK(simulate(a, body)["warnings"].empty());
+}
+
 TEST_CASE("mistakes in a simulation of co-allocation", "[api][coallocation][simulation]")
 {
     api a;

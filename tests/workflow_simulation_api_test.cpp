@@ -308,3 +308,24 @@ TEST_CASE("rows of workflows that do not finish are drawn and described",
     body["per_workflow"] = true;
     CHECK(a.post("/v1/simulations", body.dump()).status == 200);
 }
+
+TEST_CASE("workflows that a simulation does not list are said",
+          "[api][workflow][simulation]")
+{
+    api a;
+    json body = {
+        {"kind", "workflow"},
+        {"grid", {{"sites", 1}, {"resources_per_site", 1}}},
+        {"workload", {{"load_ratio", 0.2}, {"parallelism", 1}, {"nominal_ref_s", 1e-3}}},
+        {"settings", {{"round_interval_s", 1e6}, {"horizon_s", 60}}},
+        {"algorithm", "balanced"},
+        {"runs", 1},
+        {"per_workflow", true}};
+    api_reply r = a.post("/v1/simulations", body.dump());
+    INFO(r.body.substr(0, 500));
+    REQUIRE(r.status == 200);
+    json answer = r.json();
+    CHECK(answer["results"][0]["workflows"].size() == 10000);
+    CHECK(answer["warnings"][0].get<std::string>().find(
+              "truncated: /per_workflow: of each policy the last 2") == 0);
+}

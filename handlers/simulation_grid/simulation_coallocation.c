@@ -225,6 +225,7 @@ struct collected {
     size_t size_count;
     struct game_size game[SIZES_MAX]; /* of the present run */
     size_t game_count;
+    size_t left_out_count; /* sizes that one run had beyond these; the largest number */
 };
 
 struct playing {
@@ -254,8 +255,11 @@ static void add_sizes(struct collected *to)
         const struct game_size *size = &to->game[i];
         struct size_sums *sums = sums_of(to, size);
 
-        if (!sums)
+        if (!sums) {
+            if (to->left_out_count < to->game_count - i)
+                to->left_out_count = to->game_count - i;
             return;
+        }
         sums->row.job_count += size->job_count;
         for (size_t k = 0; k < SIZE_COUNT; k++)
             if (!isnan(size->figure[k])) {
@@ -276,6 +280,8 @@ static void end_game(struct playing *p, size_t label)
 static void note_sizes(struct collected *to, const struct co_metrics *m)
 {
     to->game_count = m->size_count < SIZES_MAX ? m->size_count : SIZES_MAX;
+    if (m->size_count - to->game_count > to->left_out_count)
+        to->left_out_count = m->size_count - to->game_count;
     for (size_t i = 0; i < to->game_count; i++) {
         const struct co_size_metrics *size = &m->sizes[i];
 
@@ -402,6 +408,24 @@ static void fill_sizes(struct playing *p, const struct collected *from,
     to->size_count = from->size_count;
 }
 
+/* What the lists of the answer do not have. */
+static enum error_code warn_truncated(const struct playing *p, struct answer *out)
+{
+    size_t jobs = p->body->per_job ? out->job_count : 0, sizes = 0;
+
+    for (size_t i = 0; i < out->result_count; i++)
+        if (p->of[i].left_out_count > sizes)
+            sizes = p->of[i].left_out_count;
+    jobs = jobs > CO_SIM_ROWS_MAX ? jobs - CO_SIM_ROWS_MAX : 0;
+    if (!jobs && !sizes)
+        return OK;
+    return decision_warn(p->rq, &out->decision,
+                         "truncated: of each policy the last %zu jobs and at least %zu "
+                         "sizes of jobs are not listed, as there are more than %d and %d "
+                         "of them; the other figures are of all",
+                         jobs, sizes, CO_SIM_ROWS_MAX, SIZES_MAX);
+}
+
 static void fill_answer(struct playing *p, const struct experiment *played,
                         struct answer *out)
 {
@@ -421,8 +445,6 @@ static void fill_answer(struct playing *p, const struct experiment *played,
     out->runs_done = played->runs_done;
     out->results = p->results;
     out->result_count = played->runs_done ? p->setting.policy_count : 0;
-    decision_end(p->rq, "coallocation", played->is_cut ? DECISION_CUT : DECISION_FEASIBLE,
-                 &out->decision);
 }
 
 enum error_code simulate_coallocation(struct request *rq, const void *in, void *out)
@@ -452,5 +474,8 @@ enum error_code simulate_coallocation(struct request *rq, const void *in, void *
     TRY(simulation_experiment(rq, &experiment, &played));
     TRY(simulation_warn_cut(rq, &played, "runs were complete", &answer->decision));
     fill_answer(p, &played, answer);
+    TRY(warn_truncated(p, answer));
+    decision_end(rq, "coallocation", played.is_cut ? DECISION_CUT : DECISION_FEASIBLE,
+                 &answer->decision);
     return OK;
 }

@@ -212,6 +212,7 @@ struct playing {
     const struct wf_sim_request *body;
     struct wf_sim_setting setting;
     struct label_answer *results;
+    size_t left_out_count; /* workflows of the first run that are not listed */
 };
 
 static void collect(const struct workflow_sim_out *out, struct experiment_game *game)
@@ -246,8 +247,11 @@ static enum error_code play_game(void *context, struct experiment_game *game)
     if (out.is_cut)
         return OK;
     collect(&out, game);
-    if (p->body->per_workflow && game->run == 0)
+    if (p->body->per_workflow && game->run == 0) {
         list_workflows(&in, &out, &p->results[game->label], p->rq->arena);
+        p->left_out_count =
+            in.job_count > WF_SIM_ROWS_MAX ? in.job_count - WF_SIM_ROWS_MAX : 0;
+    }
     return OK;
 }
 
@@ -292,6 +296,12 @@ enum error_code simulate_workflows(struct request *rq, const void *in, void *out
     experiment.label_count = p->setting.label_count;
     TRY(simulation_experiment(rq, &experiment, &played));
     TRY(simulation_warn_cut(rq, &played, "runs were complete", &answer->decision));
+    if (p->left_out_count)
+        TRY(decision_warn(rq, &answer->decision,
+                          "truncated: /per_workflow: of each policy the last %zu "
+                          "workflows of the first run are not listed, as there are more "
+                          "than %d; the other figures are of all",
+                          p->left_out_count, WF_SIM_ROWS_MAX));
     fill_answer(p, &played, answer);
     return OK;
 }
