@@ -28,6 +28,7 @@ struct found_violation {
     double at_s = NAN;
     int64_t needed = 0, free = 0;
     std::vector<size_t> others = {};
+    std::string detail = {};
 
     std::string text() const
     {
@@ -68,7 +69,8 @@ inline std::vector<found_violation> violations_of(const world *w,
 {
     test_arena a;
     std::vector<world_claim> claims = claims_of(plan);
-    struct world_check out{};
+    struct world_check out {
+    };
     std::vector<found_violation> found;
 
     world_check(w, claims.data(), claims.size(), &out, a);
@@ -78,7 +80,8 @@ inline std::vector<found_violation> violations_of(const world *w,
         const world_violation &v = out.violations[i];
         found.push_back({world_rule_names[v.rule], v.claim, v.position, v.amount, v.at_s,
                          v.needed, v.free,
-                         std::vector<size_t>(v.others, v.others + v.other_count)});
+                         std::vector<size_t>(v.others, v.others + v.other_count),
+                         v.detail ? v.detail : ""});
     }
     return found;
 }
@@ -99,7 +102,8 @@ inline void require_valid(const world *w, const world_plan *plan)
     test_arena a;
     size_t count;
     const world_claim *claims = world_claims(w, plan, &count, a);
-    struct world_check out{};
+    struct world_check out {
+    };
 
     world_check(w, claims, count, &out, a);
     REQUIRE_FALSE(out.cut);

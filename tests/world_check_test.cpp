@@ -223,7 +223,8 @@ TEST_CASE("at most 1,000 are listed, the first in time", "[world][check]")
         plan.push_back({i, {0}, 10.0 * (double)(1999 - i)});
     test_arena a;
     auto claims = claims_of(plan);
-    struct world_check out{};
+    struct world_check out {
+    };
     world_check(w, claims.data(), claims.size(), &out, a);
     CHECK(out.violation_count == 2000);
     REQUIRE(out.listed_count == 1000);
@@ -456,8 +457,72 @@ TEST_CASE("what nobody has time for is not known", "[world][check]")
     test_arena a;
     std::vector<planned_row> plan = {{0, {0}, 0}, {1, {0}, 0}};
     auto claims = claims_of(plan);
-    struct world_check out{};
+    struct world_check out {
+    };
 
     world_check(w, claims.data(), claims.size(), &out, a);
     CHECK(out.cut);
+}
+
+// The plans of the worked examples of the specification.
+
+TEST_CASE("backfilling: what runs, a wide job and short ones", "[world][check]")
+{
+    given_world given;
+    given.resources = {{"n", 4}};
+    given.holders = {{"r", {0}, 10, 2}};
+    given.jobs = {{"w", NAN, 10, 4}, {"s1", NAN, 10, 2}, {"s2", NAN, 12, 2}};
+    const world *w = given.build();
+
+    CHECK(rules_of(w, {{0, {0}, 10, 20}, {1, {0}, 0, 10}, {2, {0}, 20, 32}}).empty());
+    CHECK(rules_of(w, {{0, {0}, 20, 30}, {1, {0}, 10, 20}, {2, {0}, 0, 12}}).empty());
+    auto found = violations_of(w, {{0, {0}, 10, 20}, {1, {0}, 20, 30}, {2, {0}, 0, 12}});
+    REQUIRE(found.size() == 1);
+    CHECK(found[0].at_s == 10);
+    CHECK(found[0].row == 0);
+    CHECK(found[0].others == std::vector<size_t>{2});
+}
+
+TEST_CASE("an end that nobody knows is never", "[world][check]")
+{
+    given_world given;
+    given.resources = {{"n", 4}};
+    given.holders = {{"r", {0}, HUGE_VAL, 3}};
+    given.holders[0].end_unknown = true;
+    given.jobs = {{"a", NAN, 10, 2}, {"b", NAN, 10, 1}};
+    const world *w = given.build();
+
+    CHECK(rules_of(w, {{1, {0}, 0, 10}}).empty());
+    CHECK(rules_of(w, {{0, {0}, 1e9}}) == rules{"amount_exceeded"});
+}
+
+TEST_CASE("several nodes side by side", "[world][check]")
+{
+    given_world given;
+    given.resources = {{"n1", 4}, {"n2", 4}, {"n3", 4}};
+    given.jobs = {{"A", NAN, 10, 4}, {"B", NAN, 5, 4}, {"C", NAN, 10, 4}};
+    given.jobs[0].nodes = 2;
+    given.jobs[1].nodes = 3;
+    const world *w = given.build();
+
+    CHECK(rules_of(w, {{0, {0, 1}, 0, 10}, {1, {0, 1, 2}, 10, 15}, {2, {2}, 0, 10}})
+              .empty());
+    CHECK(rules_of(w, {{0, {0, 1}, 0, 10}, {1, {0, 1, 2}, 9}, {2, {2}, 0, 10}}) ==
+          rules{"amount_exceeded", "amount_exceeded", "amount_exceeded"});
+}
+
+TEST_CASE("fractions of a cpu add up", "[world][check]")
+{
+    given_world given;
+    std::vector<planned_row> plan;
+    given.resources = {{"n", 1}};
+    given.jobs.assign(10, {"j", NAN, 10, 0.1});
+    given.jobs.push_back({"more", NAN, 10, 0.000001});
+    const world *w = given.build();
+
+    for (size_t j = 0; j < 10; j++)
+        plan.push_back({j, {0}, 0});
+    CHECK(rules_of(w, plan).empty());
+    plan.push_back({10, {0}, 9});
+    CHECK(rules_of(w, plan) == rules{"amount_exceeded"});
 }

@@ -149,19 +149,31 @@ static void check_spread(struct checking *c, const struct world_group *g,
     }
 }
 
-/* What runs says where all have to be, else the first member does. */
+/* Where all have to be: where the first row is; but if members run, where one of them
+ * does. `list` is not empty. */
+static size_t pack_key(const struct member *list, size_t count)
+{
+    size_t first = 0;
+
+    while (first < count && list[first].claim == WORLD_NONE)
+        first++;
+    for (size_t k = 0; k < first && first < count; k++)
+        if (list[k].key == list[first].key)
+            return list[first].key;
+    return list[0].key;
+}
+
 static void check_pack(struct checking *c, const struct member *list, size_t count)
 {
-    size_t last = WORLD_NONE;
+    size_t last = WORLD_NONE, key = count > 0 ? pack_key(list, count) : 0;
 
     for (size_t k = 0; k < count; k++) {
-        bool differs = list[k].claim != WORLD_NONE && list[k].key != list[0].key;
-
-        if (differs && list[k].claim != last)
+        if (list[k].claim == WORLD_NONE || list[k].key == key)
+            continue;
+        if (list[k].claim != last)
             note_member(c, RULE_GROUP_PACK, &list[k], list[0].claim,
                         "It is not where the first member is.");
-        if (differs)
-            last = list[k].claim;
+        last = list[k].claim;
     }
 }
 

@@ -39,7 +39,7 @@ static inline double check_slack(double t_s)
 /* When what is held in [start_s, end_s) is free again for what starts about then. */
 static inline double check_freed_s(double start_s, double end_s)
 {
-    return fmax(start_s, end_s - check_slack(end_s));
+    return end_s < HUGE_VAL ? fmax(start_s, end_s - check_slack(end_s)) : end_s;
 }
 
 static inline bool is_spent(struct checking *c, size_t steps)
