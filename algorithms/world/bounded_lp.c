@@ -1,18 +1,18 @@
 /* world/bounded_lp.c - a linear program with few rows and bounded columns.
  *
- * Columns column_count and above are the slacks of the rows. The basis begins with them:
- * x = 0 is feasible because no a is negative.
+ * Columns column_count and above are the slacks of the rows. The basis begins with them
+ * and the densest columns at their most, which is feasible because no a is negative.
  */
 #include "algorithms/world/bounded_lp.h"
 
 #include <math.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum {
-    LARGEST_GAIN_PIVOTS =
-        2000, /* then the first gain, which cannot go round in circles */
-    PIVOTS_MAX = 20000
+    LARGEST_GAIN_CHANGES = 2000, /* then the first gain: no circles */
+    CHANGES_MAX = 20000          /* of the basis */
 };
 
 static const double GAIN_LEAST = 1e-11; /* of the largest w */
@@ -59,24 +59,11 @@ static void price(struct simplex *s)
         s->reduced[lp->column_count + r] = -s->prices[r];
 }
 
-/* The column whose move gains most, or, after many pivots, the first that gains. */
-static bool choose(const struct simplex *s, size_t pivots, size_t *entering)
+static double gain_of(const struct simplex *s, size_t column)
 {
-    double best = s->least;
-
-    for (size_t c = 0; c < s->columns; c++) {
-        double gain = s->place[c] == AT_ZERO   ? s->reduced[c]
-                      : s->place[c] == AT_MOST ? -s->reduced[c]
-                                               : 0;
-
-        if (gain > best) {
-            best = gain;
-            *entering = c;
-            if (pivots > LARGEST_GAIN_PIVOTS)
-                break;
-        }
-    }
-    return best > s->least;
+    return s->place[column] == AT_ZERO   ? s->reduced[column]
+           : s->place[column] == AT_MOST ? -s->reduced[column]
+                                         : 0;
 }
 
 static void express(struct simplex *s, size_t column)
@@ -134,7 +121,8 @@ static void exchange(struct simplex *s, size_t column, size_t leaving, double di
             s->inverse[i * s->rows + r] -= s->entry[i] * row[r];
 }
 
-static void move(struct simplex *s, size_t column)
+/* false: the column goes to its other bound, and the prices stay. */
+static bool move(struct simplex *s, size_t column)
 {
     double direction = s->place[column] == AT_ZERO ? 1 : -1;
     size_t leaving;
@@ -146,10 +134,81 @@ static void move(struct simplex *s, size_t column)
         s->value[i] -= direction * step * s->entry[i];
     if (leaving == s->rows) {
         s->place[column] = s->place[column] == AT_ZERO ? AT_MOST : AT_ZERO;
-        return; /* the prices stay */
+        return false;
     }
     exchange(s, column, leaving, direction, step);
     price(s);
+    return true;
+}
+
+/* One change of the basis, by a column of nearly the largest gain, after as many moves
+ * from bound to bound as there are before it; false: nothing gains any more. `first`: by
+ * the first column that gains. */
+static bool improve(struct simplex *s, bool first, struct budget *budget)
+{
+    for (;;) {
+        double best = 0, enough;
+
+        for (size_t c = 0; c < s->columns; c++)
+            best = fmax(best, gain_of(s, c));
+        if (best <= s->least)
+            return false;
+        enough = first ? s->least : fmax(s->least, 0.9 * best);
+        for (size_t c = 0; c < s->columns; c++) {
+            if (gain_of(s, c) < enough)
+                continue;
+            if (budget_step(budget, s->rows * (1 + s->rows)))
+                return false;
+            if (move(s, c))
+                return true;
+        }
+    }
+}
+
+struct dense {
+    double ratio; /* weight by needs, the rows by how much they are asked for */
+    size_t column;
+};
+
+static int densest_first(const void *a, const void *b)
+{
+    const struct dense *x = a, *y = b;
+
+    if (x->ratio != y->ratio)
+        return x->ratio > y->ratio ? -1 : 1;
+    return x->column < y->column ? -1 : 1;
+}
+
+/* Columns at their most, the densest first, as long as all rows have room: nearer to the
+ * end than x = 0. */
+static void begin_dense(struct simplex *s, struct arena *a)
+{
+    const struct bounded_lp *lp = s->lp;
+    struct dense *list = NEW(a, struct dense, lp->column_count);
+    double *asked = NEW(a, double, s->rows);
+
+    for (size_t i = 0; i < lp->column_count * s->rows; i++)
+        asked[i % s->rows] += lp->columns[i] * lp->most[i / s->rows];
+    for (size_t c = 0; c < lp->column_count; c++) {
+        double size = 0;
+
+        for (size_t r = 0; r < s->rows; r++)
+            size += asked[r] * lp->columns[c * s->rows + r];
+        list[c] = (struct dense){size > 0 ? lp->gains[c] / size : HUGE_VAL, c};
+    }
+    qsort(list, lp->column_count, sizeof(*list), densest_first);
+    for (size_t i = 0; i < lp->column_count; i++) {
+        size_t c = list[i].column;
+        bool fits = true;
+
+        for (size_t r = 0; r < s->rows; r++)
+            fits &= lp->columns[c * s->rows + r] * lp->most[c] <= s->value[r];
+        if (!fits)
+            break;
+        for (size_t r = 0; r < s->rows; r++)
+            s->value[r] -= lp->columns[c * s->rows + r] * lp->most[c];
+        s->place[c] = AT_MOST;
+    }
 }
 
 static void begin(struct simplex *s, struct arena *a)
@@ -173,6 +232,7 @@ static void begin(struct simplex *s, struct arena *a)
     for (size_t c = 0; c < s->lp->column_count; c++)
         largest = fmax(largest, s->lp->gains[c]);
     s->least = GAIN_LEAST * largest;
+    begin_dense(s, a);
     price(s);
 }
 
@@ -180,14 +240,14 @@ void bounded_lp_solve(const struct bounded_lp *lp, double *x, double *prices,
                       struct budget *budget, struct arena *a)
 {
     struct simplex s = {.lp = lp, .prices = prices};
-    size_t entering = 0;
+    size_t changes = 0;
 
+    budget_step(budget, lp->column_count * lp->row_count);
     begin(&s, a);
-    for (size_t pivots = 0; pivots < PIVOTS_MAX && choose(&s, pivots, &entering);
-         pivots++) {
+    while (changes < CHANGES_MAX && improve(&s, changes > LARGEST_GAIN_CHANGES, budget)) {
+        changes++;
         if (budget_step(budget, s.columns * (1 + s.rows)))
             break;
-        move(&s, entering);
     }
     for (size_t c = 0; c < lp->column_count; c++)
         x[c] = s.place[c] == AT_MOST ? lp->most[c] : 0;

@@ -381,12 +381,17 @@ struct dive {
     const struct stage *s;
     int64_t *needs; /* by item and row */
     double *open;   /* from this item on: the sum of count * max(0, gain) */
-    int64_t *reach[KNAPSACK_TIERS_MAX]; /* the same: count * weight of a tier before */
+    int64_t *reach; /* the same: count * weight, by item and tier before */
     struct chosen now, best;
     double *sum; /* before this item: the weights taken and the price of what is left */
     size_t nodes, max_nodes;
     bool stopped;
 };
+
+static int64_t *reach_of(const struct dive *d, size_t item)
+{
+    return d->reach + item * KNAPSACK_TIERS_MAX;
+}
 
 static void begin_dive(struct dive *d, size_t max_nodes)
 {
@@ -398,8 +403,7 @@ static void begin_dive(struct dive *d, size_t max_nodes)
     d->sum = NEW(s->a, double, n + 1);
     d->now = choose_none(s);
     d->max_nodes = max_nodes;
-    for (size_t t = 0; t < s->tier; t++)
-        d->reach[t] = NEW(s->a, int64_t, n + 1);
+    d->reach = NEW(s->a, int64_t, (n + 1) * KNAPSACK_TIERS_MAX);
     d->sum[0] = s->root;
     for (size_t i = n; i-- > 0;) {
         const struct item *it = &s->items[i];
@@ -408,9 +412,8 @@ static void begin_dive(struct dive *d, size_t max_nodes)
         for (size_t r = 0; r < s->row_count; r++)
             d->needs[i * s->row_count + r] = need(s, i, r);
         d->open[i] = d->open[i + 1] + fmax(0, it->gain) * (double)it->count;
-        for (size_t t = 0; t < s->tier; t++)
-            d->reach[t][i] =
-                d->reach[t][i + 1] + (it->tier == t ? it->count * it->weight : 0);
+        memcpy(reach_of(d, i), reach_of(d, i + 1), KNAPSACK_TIERS_MAX * sizeof(int64_t));
+        reach_of(d, i)[it->tier] += it->count * it->weight;
     }
     d->sum[0] -= d->open[0];
 }
@@ -431,7 +434,7 @@ static bool breaks_conditions(const struct dive *d, size_t i)
     const struct stage *s = d->s;
 
     for (size_t t = 0; t < s->tier; t++)
-        if (d->now.value[t] + d->reach[t][i + 1] < s->kept[t])
+        if (d->now.value[t] + reach_of(d, i + 1)[t] < s->kept[t])
             return true;
     return false;
 }
