@@ -184,8 +184,7 @@ static double fit_staged(struct board *b, size_t job, size_t position, double he
     return start_s;
 }
 
-/* The job may go there as far as its choice, sizes and its group's counts say. */
-static bool is_allowed(const struct board *b, size_t job, size_t choice, size_t position)
+bool board_may_go(const struct board *b, size_t job, size_t choice, size_t position)
 {
     return board_may_use(b, job, choice, position) &&
            (!b->groups || board_group_allows(b, job, position));
@@ -217,7 +216,7 @@ struct board_spot board_fit(struct board *b, size_t job, size_t choice, size_t p
     double release_s = fmax(from_s, board_release_s(b, job));
     struct board_spot spot = board_nowhere();
 
-    if (is_allowed(b, job, choice, position) && board_shared_is_enough(b, job))
+    if (board_may_go(b, job, choice, position) && board_shared_is_enough(b, job))
         spot = board_fit_there(b, job, choice, position, release_s, latest_s);
     board_tick(b);
     return spot;
@@ -228,9 +227,9 @@ bool board_is_better(const struct board *b, const struct board_spot *spot,
 {
     const struct world_resource *r = b->w->resources;
 
-    if (spot->done_s == HUGE_VAL || spot->done_s > than->done_s)
+    if (!spot->positions || spot->done_s > than->done_s)
         return false;
-    return spot->done_s < than->done_s ||
+    return spot->done_s < than->done_s || !than->positions ||
            r[spot->positions[0]].index < r[than->positions[0]].index;
 }
 
@@ -251,14 +250,14 @@ static struct board_spot best_of_all(struct board *b, size_t job, size_t choice)
     for (size_t i = 0; i < w->resource_count && release_s < HUGE_VAL; i++) {
         struct board_spot spot;
 
-        if (!is_allowed(b, job, choice, i) ||
+        if (!board_may_go(b, job, choice, i) ||
             release_s + world_run_s(w, j, i) > best.done_s)
             continue;
         spot = board_fit_there(b, job, choice, i, release_s,
                                board_latest_s(best.done_s, world_run_s(w, j, i)));
         if (board_is_better(b, &spot, &best))
             best = spot;
-        if (board_tick(b) && b->w->budget->spent)
+        if (board_tick(b))
             break;
     }
     return best;
@@ -377,6 +376,12 @@ void board_give(struct board *b, size_t job)
     b->state[job] = BOARD_OPEN;
     b->plan.placed_count--;
     board_tick(b);
+}
+
+void board_reopen(struct board *b, size_t job)
+{
+    b->plan.placed[job] = (struct world_placed){.wait_on = WORLD_NONE};
+    b->state[job] = BOARD_OPEN;
 }
 
 void board_refuse(struct board *b, size_t job, enum world_wait wait, size_t wait_on)

@@ -16,7 +16,7 @@ struct board; /* board_parts.h, for the files of this folder */
 
 /* Where a job, or the members of a unit, would go; done_s HUGE_VAL: nowhere. */
 struct board_spot {
-    size_t *positions; /* position_count of them, by rising snapshot index */
+    const size_t *positions; /* position_count of them, by rising snapshot index */
     size_t position_count;
     size_t choice;
     double start_s, stage_in_s, run_s, end_s;

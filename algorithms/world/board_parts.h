@@ -66,6 +66,9 @@ struct profile_need board_need(struct board *b, size_t job);
 /* The resource is in the choice, large enough, and the job can run there. */
 bool board_may_use(const struct board *b, size_t job, size_t choice, size_t position);
 
+/* That, and what its group counts lets it. */
+bool board_may_go(const struct board *b, size_t job, size_t choice, size_t position);
+
 /* There is enough of each shared amount when nothing is taken. */
 bool board_shared_is_enough(const struct board *b, size_t job);
 
@@ -97,6 +100,9 @@ bool board_tick(struct board *b);
 
 /* Nowhere. */
 struct board_spot board_nowhere(void);
+
+/* A job that was refused may be asked again. */
+void board_reopen(struct board *b, size_t job);
 
 /* Why board_best() found no place: looks at what the job waits for. */
 enum world_wait board_why(struct board *b, size_t job, size_t *wait_on);

@@ -1,0 +1,312 @@
+/* world/list_batch.c - of all jobs that are ready, one is chosen by its best places.
+ *
+ * While a plan grows nothing becomes free, so that a job's best place stays its best as
+ * long as it can be had: after each placement only the jobs are looked at whose best (or
+ * second best) place is on a resource that was taken from, or that share amounts with
+ * what was placed. A tree of winners, with a leaf for each job by its place in the order,
+ * says who is next; ties go to the order.
+ *
+ *     min_min    the least best completion: a time that is too early is found when its
+ *                job wins, so that nobody else is looked at
+ *     max_min    the largest best completion
+ *     sufferage  the largest difference of the second best and the best
+ *
+ * Files that were moved for one job may bring another's completion forward: with files
+ * all jobs are looked at before each choice.
+ *
+ * Source: Maheswaran et al. 1999 and Casanova et al. 2000; world-model.md 4.3.
+ */
+#include "algorithms/world/list_parts.h"
+
+/* What is known of a job that competes. */
+struct standing {
+    struct board_spot best, rival; /* of several nodes: best.positions is not kept */
+    bool competes, is_coupled;
+};
+
+enum { NO_LINK = -1 };
+
+struct batch {
+    struct board *b;
+    struct ready *r;
+    enum world_rule rule;
+    struct standing *of; /* by job */
+
+    size_t *winner; /* [1]: of all; [leaf_count + rank]: a job; WORLD_NONE */
+    size_t leaf_count;
+
+    /* Jobs by the resources of their places: link 2 * job for the best, one more for the
+     * rival. */
+    ptrdiff_t *first, *next, *previous;
+    size_t *link_at; /* by link: the position it is listed at */
+
+    size_t *coupled,
+        coupled_count; /* jobs that may lose a place they share with nobody */
+    size_t *stale;     /* jobs to be looked at; room for all */
+    bool unsettled;    /* units were placed since all were looked at */
+};
+
+static double key_of(const struct batch *t, size_t job)
+{
+    const struct standing *s = &t->of[job];
+
+    if (t->rule == WORLD_MIN_MIN)
+        return s->best.done_s;
+    if (t->rule == WORLD_MAX_MIN)
+        return -s->best.done_s;
+    return s->rival.done_s < HUGE_VAL ? s->best.done_s - s->rival.done_s : -HUGE_VAL;
+}
+
+/* Of two jobs by the tree's order: the left one is earlier in the order of jobs. */
+static size_t better_of(const struct batch *t, size_t left, size_t right)
+{
+    if (left == WORLD_NONE || right == WORLD_NONE)
+        return left == WORLD_NONE ? right : left;
+    return key_of(t, right) < key_of(t, left) ? right : left;
+}
+
+static void update_tree(struct batch *t, size_t job)
+{
+    size_t at = t->leaf_count + t->r->rank[job];
+
+    t->winner[at] = t->of[job].competes ? job : WORLD_NONE;
+    for (at /= 2; at > 0; at /= 2)
+        t->winner[at] = better_of(t, t->winner[2 * at], t->winner[2 * at + 1]);
+    budget_step(t->b->w->budget, 32);
+}
+
+static void unlink_place(struct batch *t, ptrdiff_t link)
+{
+    size_t position = t->link_at[link];
+
+    if (position == WORLD_NONE)
+        return;
+    if (t->previous[link] == NO_LINK)
+        t->first[position] = t->next[link];
+    else
+        t->next[t->previous[link]] = t->next[link];
+    if (t->next[link] != NO_LINK)
+        t->previous[t->next[link]] = t->previous[link];
+    t->link_at[link] = WORLD_NONE;
+}
+
+static void link_place(struct batch *t, ptrdiff_t link, const struct board_spot *spot)
+{
+    size_t position;
+
+    if (spot->done_s == HUGE_VAL || spot->position_count != 1)
+        return;
+    position = spot->positions[0];
+    t->next[link] = t->first[position];
+    t->previous[link] = NO_LINK;
+    if (t->next[link] != NO_LINK)
+        t->previous[t->next[link]] = link;
+    t->first[position] = link;
+    t->link_at[link] = position;
+}
+
+/* Looks for the job's places anew. A job that can have none is refused. false: the budget
+ * is spent. */
+static bool look_anew(struct batch *t, size_t job)
+{
+    struct board *b = t->b;
+    struct standing *s = &t->of[job];
+    struct list_pair pair = {.best = board_nowhere(), .rival = board_nowhere()};
+    ptrdiff_t link = 2 * (ptrdiff_t)job;
+
+    if (b->w->jobs[job].nodes > 1 || t->rule == WORLD_MIN_MIN || t->rule == WORLD_MAX_MIN)
+        pair.best = board_best(b, job);
+    else
+        pair = list_pair_of(b, job, t->rule == WORLD_XSUFFERAGE);
+    if (board_tick(b))
+        return false;
+    unlink_place(t, link);
+    unlink_place(t, link + 1);
+    s->best = pair.best;
+    s->rival = pair.rival;
+    s->competes = s->best.done_s < HUGE_VAL;
+    if (t->rule != WORLD_MIN_MIN) {
+        link_place(t, link, &s->best);
+        link_place(t, link + 1, &s->rival);
+    }
+    update_tree(t, job);
+    if (!s->competes)
+        ready_place(t->r, job, &s->best);
+    return true;
+}
+
+static bool can_be_had(struct board *b, size_t job, const struct board_spot *spot)
+{
+    struct board_spot now;
+
+    if (spot->done_s == HUGE_VAL)
+        return true;
+    if (spot->position_count != 1)
+        return false; /* its positions are not kept */
+    now =
+        board_fit(b, job, spot->choice, spot->positions[0], spot->start_s, spot->start_s);
+    return now.done_s <= spot->done_s;
+}
+
+/* Looks at the job's places after something was taken; false: the budget is spent. */
+static bool look_again(struct batch *t, size_t job)
+{
+    const struct standing *s = &t->of[job];
+
+    if (!s->competes ||
+        (can_be_had(t->b, job, &s->best) && can_be_had(t->b, job, &s->rival)))
+        return !board_tick(t->b);
+    return look_anew(t, job);
+}
+
+static bool is_coupled(const struct world *w, size_t job)
+{
+    const struct world_job *j = &w->jobs[job];
+
+    for (size_t k = w->node_amount_count; k < w->amount_count; k++)
+        if (j->needs[k] > 0)
+            return true;
+    return j->nodes > 1 || j->group != WORLD_NONE;
+}
+
+static bool look_at_all(struct batch *t)
+{
+    for (size_t i = 0; i < t->b->w->job_count; i++)
+        if (t->of[i].competes && !(t->b->files ? look_anew(t, i) : look_again(t, i)))
+            return false;
+    return true;
+}
+
+/* Single jobs that have become ready compete; units are placed at once, wherever they
+ * are. false: the budget is spent. */
+static bool let_in(struct batch *t)
+{
+    do {
+        size_t job;
+
+        if (t->unsettled && t->rule != WORLD_MIN_MIN && !look_at_all(t))
+            return false;
+        t->unsettled = false;
+        while ((job = list_next_single(t->b, t->r, &t->unsettled)) != WORLD_NONE) {
+            t->of[job].is_coupled = is_coupled(t->b->w, job);
+            if (t->of[job].is_coupled)
+                t->coupled[t->coupled_count++] = job;
+            if (!look_anew(t, job))
+                return false;
+        }
+    } while (t->unsettled && t->rule != WORLD_MIN_MIN);
+    return !board_tick(t->b);
+}
+
+/* Whoever may have lost a place by what was placed on `positions`. */
+static bool look_around(struct batch *t, size_t position)
+{
+    size_t count = 0;
+
+    for (ptrdiff_t link = t->first[position]; link != NO_LINK; link = t->next[link])
+        t->stale[count++] = (size_t)link / 2;
+    for (size_t i = 0; i < count; i++)
+        if (!look_again(t, t->stale[i]))
+            return false;
+    return true;
+}
+
+static bool look_at_coupled(struct batch *t)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < t->coupled_count; i++)
+        if (t->b->state[t->coupled[i]] == BOARD_OPEN)
+            t->coupled[kept++] = t->coupled[i];
+    t->coupled_count = kept;
+    for (size_t i = 0; i < t->coupled_count; i++)
+        if (!look_again(t, t->coupled[i]))
+            return false;
+    return true;
+}
+
+/* The job that has won gets its place; false: the budget is spent, or it has to compete
+ * again. */
+static bool place_winner(struct batch *t, size_t job, bool *again)
+{
+    struct standing *s = &t->of[job];
+    struct board_spot spot = s->best;
+
+    *again = false;
+    if (s->best.position_count > 1) {
+        spot = board_best(t->b, job);
+        *again = spot.done_s > s->best.done_s;
+    } else {
+        *again = !can_be_had(t->b, job, &s->best);
+    }
+    if (board_tick(t->b))
+        return false;
+    if (*again)
+        return look_anew(t, job);
+    s->competes = false;
+    unlink_place(t, 2 * (ptrdiff_t)job);
+    unlink_place(t, 2 * (ptrdiff_t)job + 1);
+    update_tree(t, job);
+    ready_place(t->r, job, &spot);
+    return true;
+}
+
+/* What the placement of `job` changes for others. */
+static bool look_after(struct batch *t, size_t job)
+{
+    const struct board *b = t->b;
+    const struct world_placed *p = &b->plan.placed[job];
+
+    if (b->files)
+        return look_at_all(t);
+    if (t->rule == WORLD_MIN_MIN)
+        return true;
+    for (size_t i = 0; i < p->position_count; i++)
+        if (!look_around(t, p->positions[i]))
+            return false;
+    return t->coupled_count == 0 || look_at_coupled(t);
+}
+
+static struct batch *batch_create(struct board *b, enum world_rule rule,
+                                  const size_t *order, struct arena *a)
+{
+    const struct world *w = b->w;
+    struct batch *t = NEW(a, struct batch, 1);
+
+    t->b = b;
+    t->rule = rule;
+    t->r = ready_create(b, order, true, a);
+    t->of = NEW(a, struct standing, w->job_count);
+    for (t->leaf_count = 1; t->leaf_count < w->job_count;)
+        t->leaf_count *= 2;
+    t->winner = NEW(a, size_t, 2 * t->leaf_count);
+    for (size_t i = 0; i < 2 * t->leaf_count; i++)
+        t->winner[i] = WORLD_NONE;
+    t->first = NEW(a, ptrdiff_t, w->resource_count);
+    for (size_t i = 0; i < w->resource_count; i++)
+        t->first[i] = NO_LINK;
+    t->next = NEW(a, ptrdiff_t, 2 * w->job_count);
+    t->previous = NEW(a, ptrdiff_t, 2 * w->job_count);
+    t->link_at = NEW(a, size_t, 2 * w->job_count);
+    for (size_t i = 0; i < 2 * w->job_count; i++)
+        t->link_at[i] = WORLD_NONE;
+    t->coupled = NEW(a, size_t, w->job_count);
+    t->stale = NEW(a, size_t, 2 * w->job_count);
+    return t;
+}
+
+void list_batch(struct board *b, enum world_rule rule, const size_t *order,
+                struct arena *scratch)
+{
+    struct batch *t = batch_create(b, rule, order, scratch);
+
+    while (let_in(t) && t->winner[1] != WORLD_NONE) {
+        size_t job = t->winner[1];
+        bool again;
+
+        if (!place_winner(t, job, &again))
+            return;
+        if (!again && !look_after(t, job))
+            return;
+    }
+}

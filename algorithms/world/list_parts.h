@@ -1,0 +1,32 @@
+/* world/list_parts.h - what the files of the list policies share. */
+#ifndef GRIDPLAN_WORLD_LIST_PARTS_H
+#define GRIDPLAN_WORLD_LIST_PARTS_H
+
+#include "algorithms/world/list.h"
+#include "algorithms/world/ready.h"
+
+/* The best place of a job of one node, and the best on another resource (site). */
+struct list_pair {
+    struct board_spot best, rival;
+};
+struct list_pair list_pair_of(struct board *b, size_t job, bool by_site);
+
+/* An earlier choice of the job has the resource as well: it is looked at once. */
+bool list_seen_before(const struct world_job *j, size_t choice, size_t position);
+
+/* min_min, max_min, sufferage, xsufferage: of all that are ready, one is chosen by its
+ * best places. */
+void list_batch(struct board *b, enum world_rule rule, const size_t *order,
+                struct arena *scratch);
+
+/* sufferage_pass: jobs claim resources, the one that would suffer more keeps it. */
+void list_passes(struct board *b, const size_t *order, struct arena *scratch);
+
+/* The better of min_min and max_min. */
+void list_duplex(struct board *b, const size_t *order, struct arena *scratch);
+
+/* Places units that are ready (*placed: there were some), before all single jobs; the
+ * next single job that is ready; WORLD_NONE: no more, or the budget is spent. */
+size_t list_next_single(struct board *b, struct ready *r, bool *placed);
+
+#endif
