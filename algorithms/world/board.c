@@ -56,6 +56,8 @@ bool board_is_due(const struct board *b, size_t job)
 {
     const struct world_job *j = &b->w->jobs[job];
 
+    if (b->groups && board_is_unit(b, job))
+        return board_unit_is_due(b, job);
     for (size_t i = 0; i < j->after_count; i++)
         if (b->state[j->after[i].job] == BOARD_OPEN)
             return false;
@@ -270,9 +272,10 @@ struct board_spot board_best(struct board *b, size_t job)
 
     if (j->barred != WORLD_WAIT_NONE || !board_shared_is_enough(b, job))
         return best;
+    if (j->nodes > 1)
+        return board_best_nodes(b, job);
     for (size_t c = 0; c < j->choice_count; c++) {
-        struct board_spot spot =
-            j->nodes > 1 ? board_best_nodes(b, job, c) : best_of_all(b, job, c);
+        struct board_spot spot = best_of_all(b, job, c);
 
         if (spot.done_s < best.done_s)
             best = spot;

@@ -45,7 +45,7 @@ const struct world *board_world(const struct board *b);
  * predecessors in the plan. HUGE_VAL: one of them has no place. */
 double board_release_s(const struct board *b, size_t job);
 
-/* Predecessors all have places, or can never get one. */
+/* Predecessors all have places, or can never get one; of a unit those outside it. */
 bool board_is_due(const struct board *b, size_t job);
 
 /* The job of one node on the resource at `position`, not before from_s, not starting
@@ -70,9 +70,11 @@ struct world_plan *board_plan(struct board *b);
 /* Units: a gang or a pack is placed as one. unit_of() is the first member of the job's
  * unit, or the job itself. */
 size_t board_unit_of(const struct board *b, size_t job);
+bool board_is_unit(const struct board *b, size_t job);
 
-/* Places all members of the unit at its best, or none (pack: those for which there is
- * room); false: none. */
-bool board_place_unit(struct board *b, size_t first_member);
+/* Places all members of the unit, given by any of them, at its best, or none (pack: those
+ * for which there is room); false: some have no place, and are refused. They are open
+ * still if the budget was spent on the way. */
+bool board_place_unit(struct board *b, size_t member);
 
 #endif

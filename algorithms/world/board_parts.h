@@ -25,6 +25,8 @@ struct board_closed {
 
 enum board_state { BOARD_OPEN, BOARD_PLACED, BOARD_REFUSED };
 
+struct board_nodes;  /* board_nodes.c */
+struct board_units;  /* units.c */
 struct board_groups; /* board_groups.c */
 struct buckets;      /* buckets.h */
 
@@ -51,6 +53,8 @@ struct board {
     size_t *stamps;       /* of placed jobs: by them the plan's sequence */
     size_t stamp;
 
+    struct board_nodes *nodes;   /* NULL: no job of several nodes was asked yet */
+    struct board_units *units;   /* NULL: no unit was placed yet */
     struct board_groups *groups; /* NULL: no job is in a group */
     struct buckets *buckets;     /* NULL: every resource is looked at */
 
@@ -121,7 +125,14 @@ struct profile *board_group_profile(struct board *b, size_t job, size_t position
 /* The job has got its place, or loses it. */
 void board_group_placed(struct board *b, size_t job, bool taken);
 
-/* board_best() of a job of several nodes, in one of its choices. */
-struct board_spot board_best_nodes(struct board *b, size_t job, size_t choice);
+/* ---- units.c ---- */
+
+/* No predecessor outside the unit may still get a place. */
+bool board_unit_is_due(const struct board *b, size_t job);
+
+/* ---- board_nodes.c ---- */
+
+/* board_best() of a job of several nodes. */
+struct board_spot board_best_nodes(struct board *b, size_t job);
 
 #endif

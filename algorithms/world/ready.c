@@ -12,13 +12,7 @@ HEAP_IN(turns, size_t, struct ready, is_before)
 
 bool ready_is_unit(const struct ready *r, size_t job)
 {
-    size_t group = r->b->w->jobs[job].group;
-    enum world_group_policy policy;
-
-    if (group == WORLD_NONE)
-        return false;
-    policy = r->b->w->groups[group].policy;
-    return policy == GROUP_GANG || policy == GROUP_PACK;
+    return board_is_unit(r->b, job);
 }
 
 /* Who waits for whom, units as one. */
@@ -120,30 +114,12 @@ void ready_place(struct ready *r, size_t job, const struct board_spot *spot)
     ready_decided(r, job);
 }
 
-/* A member that could run but for the others has its group to wait for. */
-static void refuse_member(struct board *b, size_t job)
-{
-    const struct world_job *j = &b->w->jobs[job];
-    size_t wait_on;
-    enum world_wait wait = board_why(b, job, &wait_on);
-
-    if (wait == WORLD_WAIT_UNKNOWN_END || wait == WORLD_WAIT_RESERVED_FOR_EVER) {
-        wait = b->w->groups[j->group].policy == GROUP_GANG ? WORLD_WAIT_GROUP_GANG
-                                                           : WORLD_WAIT_GROUP_PACK;
-        wait_on = j->group;
-    }
-    board_refuse(b, job, wait, wait_on);
-}
-
 void ready_place_unit(struct ready *r, size_t first_member)
 {
     struct board *b = r->b;
     const struct world_group *g = &b->w->groups[b->w->jobs[first_member].group];
 
     board_place_unit(b, first_member);
-    for (size_t i = 0; i < g->job_count; i++)
-        if (b->state[g->jobs[i]] == BOARD_OPEN && !board_tick(b))
-            refuse_member(b, g->jobs[i]);
     for (size_t i = 0; i < g->job_count; i++)
         if (b->state[g->jobs[i]] != BOARD_OPEN)
             ready_decided(r, g->jobs[i]);

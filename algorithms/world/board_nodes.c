@@ -1,0 +1,204 @@
+/* world/board_nodes.c - jobs of several nodes on a board: who may be asked, and what of.
+ *
+ * many_nodes.c does the work; here is said which nodes are candidates, what they have
+ * free, and what a group counts by value of its key.
+ *
+ * Source: world-model.md 4.2.
+ */
+#include "algorithms/world/board_groups.h"
+#include "algorithms/world/many_nodes.h"
+
+#include <string.h>
+
+/* Kept from question to question. */
+struct board_nodes {
+    struct nodes_room *room;
+    struct nodes_candidate *candidates;
+    struct nodes_shared *shared;
+    size_t *group_room; /* by value */
+    const struct profile **places;
+    size_t value_count;
+    struct profile *closed; /* by position, no steps: never; NULL: not asked yet */
+    size_t *found;          /* positions in one choice */
+    size_t **spots;         /* of jobs: positions of the spot that was told last */
+};
+
+static struct board_nodes *nodes_of(struct board *b)
+{
+    const struct world *w = b->w;
+    struct board_nodes *n = b->nodes;
+    size_t shared_count = w->amount_count - w->node_amount_count;
+
+    if (n)
+        return n;
+    b->nodes = n = NEW(b->a, struct board_nodes, 1);
+    n->value_count =
+        w->resource_count > w->site_count ? w->resource_count : w->site_count;
+    n->room = nodes_room_create(w->resource_count, shared_count, n->value_count, b->a);
+    n->candidates = NEW(b->a, struct nodes_candidate, w->resource_count);
+    n->shared = NEW(b->a, struct nodes_shared, shared_count);
+    n->group_room = NEW(b->a, size_t, n->value_count);
+    n->places = NEW(b->a, const struct profile *, n->value_count);
+    n->found = NEW(b->a, size_t, w->resource_count);
+    n->spots = NEW(b->a, size_t *, w->job_count);
+    return n;
+}
+
+/* Whole reservations as profiles: 1 where there is none. */
+static void make_closed(struct board *b, struct board_nodes *n)
+{
+    n->closed = NEW(b->a, struct profile, b->w->resource_count);
+    for (size_t i = 0; i < b->w->resource_count; i++) {
+        const struct board_closed *c = &b->closed[i];
+
+        if (!c->count)
+            continue;
+        profile_reset(&n->closed[i], &(int64_t){1}, 1, b->a);
+        for (size_t k = 0; k < c->count; k++)
+            profile_take_amounts(&n->closed[i], c->starts_s[k], c->ends_s[k],
+                                 &(int64_t){1}, b->a);
+        budget_step(b->w->budget, c->count * c->count);
+    }
+}
+
+/* What the group counts at the position; its value. */
+static size_t count_value(struct board *b, struct nodes_question *q, size_t job,
+                          size_t position)
+{
+    struct board_nodes *n = b->nodes;
+    const struct world_group *spread = group_of(b->w, job, GROUP_SPREAD);
+    const struct world_group *exclude = group_of(b->w, job, GROUP_EXCLUDE);
+    size_t value = 0;
+
+    if (spread || exclude) {
+        value = group_value(b->w, spread ? spread : exclude, position);
+        q->value_count = n->value_count;
+    }
+    if (exclude) {
+        n->places[value] = board_group_profile(b, job, position);
+        q->room = NULL;
+        q->places = n->places;
+    } else {
+        n->group_room[value] = board_group_room(b, job, position);
+    }
+    return value;
+}
+
+static void add_candidate(struct board *b, struct nodes_question *q, size_t job,
+                          size_t choice, const struct board_reach *reach, size_t position)
+{
+    const struct world *w = b->w;
+    struct board_nodes *n = b->nodes;
+    double run_s = world_run_s(w, q->job, position);
+    bool closed = n->closed && n->closed[position].count > 0;
+
+    if (!board_may_use(b, job, choice, position) ||
+        (!reach->positions && b->groups && !board_group_allows(b, job, position)))
+        return;
+    n->candidates[q->candidate_count++] = (struct nodes_candidate){
+        .position = position,
+        .index = w->resources[position].index,
+        .value = count_value(b, q, job, position),
+        .run_s = run_s,
+        .profile = &b->now[position],
+        .closed = closed ? &n->closed[position] : NULL,
+    };
+}
+
+/* All that is to be known of one choice; false: it has not enough nodes. */
+static bool make_question(struct board *b, size_t job, size_t choice,
+                          const struct board_reach *reach, struct nodes_question *q)
+{
+    const struct world *w = b->w;
+    const struct world_job *j = &w->jobs[job];
+    struct board_nodes *n = nodes_of(b);
+    size_t count = reach->positions ? reach->position_count : w->resource_count;
+
+    *q = (struct nodes_question){
+        .w = w,
+        .job = j,
+        .candidates = n->candidates,
+        .wanted = j->nodes,
+        .at_least = board_need(b, job).at_least,
+        .shared = n->shared,
+        .room = n->group_room,
+        .value_count = 1,
+        .from_s = fmax(reach->from_s, board_release_s(b, job)),
+        .latest_s = reach->latest_s,
+    };
+    if (b->closed && !n->closed)
+        make_closed(b, n);
+    for (size_t i = 0; i < count && q->from_s < HUGE_VAL; i++)
+        add_candidate(b, q, job, choice, reach,
+                      reach->positions ? reach->positions[i] : i);
+    budget_step(w->budget, 4 * count);
+    for (size_t k = w->node_amount_count; k < w->amount_count; k++)
+        if (j->needs[k] > 0)
+            n->shared[q->shared_count++] = (struct nodes_shared){
+                &b->shared[k - w->node_amount_count].now, j->needs[k]};
+    return q->candidate_count >= q->wanted && q->from_s <= q->latest_s;
+}
+
+static bool is_earlier(const struct nodes_answer *a, const struct nodes_answer *than)
+{
+    if (a->done_s != than->done_s)
+        return a->done_s < than->done_s;
+    return a->start_s != than->start_s ? a->start_s < than->start_s
+                                       : a->run_s < than->run_s;
+}
+
+struct board_spot board_fit_nodes(struct board *b, size_t job,
+                                  const struct board_reach *reach)
+{
+    const struct world_job *j = &b->w->jobs[job];
+    struct board_nodes *n = nodes_of(b);
+    size_t **spot = &n->spots[job], choice = 0;
+    struct nodes_answer best = {HUGE_VAL, HUGE_VAL, HUGE_VAL};
+
+    for (size_t c = 0; c < j->choice_count; c++) {
+        struct nodes_answer found;
+        struct nodes_question q;
+
+        if (!make_question(b, job, c, reach, &q))
+            continue;
+        if (!*spot)
+            *spot = NEW(b->a, size_t, j->nodes);
+        nodes_best(n->room, &q, n->found, &found);
+        if (!is_earlier(&found, &best))
+            continue;
+        best = found;
+        choice = c;
+        memcpy(*spot, n->found, j->nodes * sizeof(**spot));
+    }
+    if (best.start_s == HUGE_VAL)
+        return board_nowhere();
+    return (struct board_spot){
+        .positions = *spot,
+        .position_count = j->nodes,
+        .choice = choice,
+        .start_s = best.start_s,
+        .run_s = best.run_s,
+        .end_s = best.start_s + world_held_s(b->w, j, best.run_s),
+        .done_s = best.done_s,
+    };
+}
+
+double board_first_nodes(struct board *b, size_t job, const struct board_reach *reach)
+{
+    double first_s = HUGE_VAL;
+
+    for (size_t c = 0; c < b->w->jobs[job].choice_count; c++) {
+        struct nodes_question q;
+
+        if (make_question(b, job, c, reach, &q))
+            first_s = fmin(first_s, nodes_first_start(b->nodes->room, &q));
+    }
+    return first_s;
+}
+
+struct board_spot board_best_nodes(struct board *b, size_t job)
+{
+    const struct board_reach anywhere = {.latest_s = HUGE_VAL};
+
+    return board_fit_nodes(b, job, &anywhere);
+}
