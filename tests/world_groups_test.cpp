@@ -6,6 +6,9 @@ extern "C" {
 #include "algorithms/world/board_groups.h"
 }
 
+#include <random>
+#include <set>
+
 namespace
 {
 
@@ -107,6 +110,427 @@ given_world two_nodes(world_group_policy policy, double cpus)
 
 using names = std::vector<std::string>;
 
+// Rule 3 of a valid plan, by counting. "": valid.
+std::string group_wrong(const world *w, const world_plan *plan)
+{
+    for (size_t g = 0; g < w->group_count; g++) {
+        const world_group &group = w->groups[g];
+        std::set<double> starts;
+        std::set<size_t> values;
+        size_t members = 0;
+        struct row {
+            size_t value;
+            double start_s, end_s;
+            bool planned;
+        };
+        std::vector<row> rows;
+        for (size_t i = 0; i < group.job_count; i++) {
+            const world_placed &p = plan->placed[group.jobs[i]];
+            for (size_t k = 0; p.positions && k < p.position_count; k++)
+                rows.push_back(
+                    {group_value(w, &group, p.positions[k]), p.start_s, p.end_s, true});
+            if (p.positions) {
+                members++;
+                starts.insert(p.start_s);
+            }
+        }
+        for (size_t i = 0; i < group.holder_count; i++) {
+            const world_holder &h = w->holders[group.holders[i]];
+            for (size_t k = 0; k < h.position_count; k++)
+                rows.push_back(
+                    {group_value(w, &group, h.positions[k]), h.start_s, h.end_s, false});
+        }
+        for (auto &r : rows)
+            values.insert(r.value);
+        if (group.policy == GROUP_GANG &&
+            (starts.size() > 1 || (members && members < group.job_count)))
+            return "gang";
+        if (group.policy == GROUP_PACK && members && values.size() > 1)
+            return "pack";
+        for (auto &at : rows) {
+            size_t count = 0, together = 0;
+            for (auto &r : rows)
+                if (r.value == at.value) {
+                    count++;
+                    together += r.start_s <= at.start_s && at.start_s < r.end_s;
+                }
+            if (group.policy == GROUP_SPREAD && at.planned && count > group.max_per_key)
+                return "spread";
+            if (group.policy != GROUP_EXCLUDE || together <= group.max_per_key)
+                continue;
+            for (auto &r :
+                 rows) // more than there may be: only if none of them is planned
+                if (r.value == at.value && r.planned && r.start_s <= at.start_s &&
+                    at.start_s < r.end_s)
+                    return "exclude";
+        }
+    }
+    return "";
+}
+
+struct draws {
+    std::mt19937_64 bits;
+    explicit draws(uint64_t seed) : bits(seed)
+    {
+    }
+    size_t below(size_t n)
+    {
+        return (size_t)(bits() % n);
+    }
+    template <class T> T of(std::initializer_list<T> list)
+    {
+        return list.begin()[below(list.size())];
+    }
+};
+
+// A tiny world with everything: zeros, ties, shared amounts, whole reservations, members
+// that run, two partitions.
+struct drawn {
+    given_world given;
+    std::deque<std::vector<uint64_t>> masks;
+    std::deque<std::vector<world_choice>> choices;
+    const world *w = nullptr;
+
+    explicit drawn(draws &d)
+    {
+        size_t n = 1 + d.below(4);
+        for (size_t i = 0; i < n; i++)
+            given.resources.push_back({.id = "n" + std::to_string(i),
+                                       .cpus = d.of({1.0, 2.0, 2.0, 3.0}),
+                                       .n_max = d.below(4) ? NAN : 2.0,
+                                       .speed = d.of({1.0, 1.0, 2.0}),
+                                       .site = d.below(2)});
+        if (d.below(2))
+            given.shared = {{"licence", d.of({1.0, 2.0})}};
+        for (size_t g = d.below(3); g-- > 0;)
+            given.groups.push_back(
+                {"g", d.of({GROUP_GANG, GROUP_SPREAD, GROUP_PACK, GROUP_EXCLUDE}),
+                 d.of({GROUP_BY_RESOURCE, GROUP_BY_SITE}), 1});
+        for (auto &g : given.groups)
+            if (g.policy == GROUP_SPREAD || g.policy == GROUP_EXCLUDE)
+                g.max_per_key = 1 + d.below(2);
+        holders(d, n);
+        bool units_first = d.below(2);
+        for (size_t j = 1 + d.below(6); j-- > 0;)
+            job(d, units_first);
+        given.plan_with_limit = d.below(3) == 0;
+        w = given.build();
+        for (size_t j = 0; j < w->job_count && d.below(2); j++)
+            split(d, j);
+    }
+
+  private:
+    void holders(draws &d, size_t n)
+    {
+        for (size_t h = d.below(4); h-- > 0;) {
+            given_holder x{.id = "h", .positions = {d.below(n)}, .end_s = 0};
+            x.start_s = d.below(2) ? 0 : (double)d.below(6);
+            x.end_s = d.below(8) ? x.start_s + 1 + (double)d.below(5) : HUGE_VAL;
+            x.reservation = x.start_s > 0 || d.below(3) == 0;
+            x.all = x.reservation && d.below(2);
+            x.cpus = x.all ? 0 : (double)d.below(3);
+            if (!x.reservation && !given.groups.empty() && d.below(2))
+                x.group = d.below(given.groups.size());
+            if (!given.shared.empty() && d.below(4) == 0)
+                x.needs = {{"licence", 1}};
+            given.holders.push_back(x);
+        }
+    }
+    bool is_unit(size_t g) const
+    {
+        return g != WORLD_NONE && (given.groups[g].policy == GROUP_GANG ||
+                                   given.groups[g].policy == GROUP_PACK);
+    }
+    void job(draws &d, bool units_first)
+    {
+        static const char *const ids[] = {"a", "b", "c", "d", "e", "f"};
+        size_t number = given.jobs.size(), n = given.resources.size();
+        given_job j = job_of(ids[number], d.of({0.5, 1.0, 1.0, 2.0}), (double)d.below(4));
+        if (d.below(3) == 0) {
+            j.estimate_s = NAN;
+            j.estimate_ref_s = (double)d.below(5);
+        } else if (d.below(3) == 0) {
+            j.estimate_s = NAN;
+            for (size_t i = 0; i < n; i++)
+                j.etc_s.push_back(d.of({0.0, 1.0, 2.0, 2.5, HUGE_VAL}));
+        }
+        j.nodes = d.below(2) ? 1 : 1 + d.below(3);
+        j.exclusive = d.below(6) == 0;
+        j.release_s = d.below(3) ? 0 : (double)d.below(4);
+        if (d.below(4) == 0)
+            j.time_limit_s = 3;
+        if (!given.shared.empty() && d.below(3) == 0)
+            j.needs = {{"licence", 1}};
+        if (!given.groups.empty() && d.below(3))
+            j.group = d.below(given.groups.size());
+        // Units wait for jobs outside, or those for units, never both; packs inside too.
+        for (size_t k = 0; k < number; k++) {
+            size_t other = given.jobs[k].group;
+            bool inside = is_unit(j.group) && other == j.group;
+            if (d.below(4) == 0 &&
+                (inside        ? given.groups[other].policy == GROUP_PACK
+                 : units_first ? !is_unit(j.group)
+                               : !is_unit(other)) &&
+                !(is_unit(j.group) && is_unit(other) && !inside))
+                j.after.push_back({k, d.of({AFTER_OK, AFTER_ANY, AFTER_START})});
+        }
+        given.jobs.push_back(j);
+    }
+    void split(draws &d, size_t j)
+    {
+        world_job *made = const_cast<world_job *>(&w->jobs[j]);
+        choices.emplace_back();
+        for (int c = 0; c < 2; c++) {
+            world_choice choice{};
+            uint64_t mask = 0;
+            for (size_t i = 0; i < w->resource_count; i++)
+                if (d.below(3)) {
+                    mask |= uint64_t{1} << i;
+                    choice.count++;
+                }
+            choice.mask = masks.emplace_back(std::vector<uint64_t>{mask}).data();
+            choices.back().push_back(choice);
+        }
+        made->choices = choices.back().data();
+        made->choice_count = 2;
+    }
+};
+
+// A plan in which one job after another is put by looking at all starts and sets.
+struct slow_plan {
+    const world *w;
+    std::vector<world_placed> placed;
+    std::deque<std::vector<size_t>> positions;
+    world_plan plan{};
+
+    explicit slow_plan(const world *of) : w(of), placed(of->job_count)
+    {
+        plan.placed = placed.data();
+    }
+    bool is_valid()
+    {
+        plan.placed = placed.data();
+        return wrong_with(w, &plan) == "" && group_wrong(w, &plan) == "";
+    }
+    std::vector<double> starts() const
+    {
+        std::set<double> list = {0};
+        for (size_t j = 0; j < w->job_count; j++) {
+            list.insert(w->jobs[j].release_s);
+            if (placed[j].positions) {
+                list.insert(placed[j].start_s);
+                list.insert(placed[j].end_s);
+                list.insert(placed[j].done_s);
+            }
+        }
+        for (size_t h = 0; h < w->holder_count; h++)
+            if (w->holders[h].end_s < HUGE_VAL)
+                list.insert(w->holders[h].end_s);
+        return {list.begin(), list.end()};
+    }
+    std::vector<size_t> set_of(size_t bits) const
+    {
+        std::vector<size_t> set;
+        for (size_t i = 0; i < w->resource_count; i++)
+            if (bits >> i & 1)
+                set.push_back(i);
+        return set;
+    }
+    // The job there, as it would be; false: it may not be there at all.
+    bool make(size_t job, const std::vector<size_t> &set, size_t choice, double start_s,
+              world_placed *p) const
+    {
+        const world_job &j = w->jobs[job];
+        *p = {};
+        for (size_t i : set) {
+            if (!world_mask_has(j.choices[choice].mask, i) ||
+                world_run_s(w, &j, i) == HUGE_VAL)
+                return false;
+            p->run_s = std::max(p->run_s, world_run_s(w, &j, i));
+        }
+        p->positions = set.data();
+        p->position_count = set.size();
+        p->choice = choice;
+        p->start_s = start_s;
+        p->done_s = start_s + p->run_s;
+        p->end_s = start_s + world_held_s(w, &j, p->run_s);
+        return set.size() == j.nodes;
+    }
+    // Nothing of the job is in an interval that is reserved as a whole.
+    bool is_closed(const world_placed &p) const
+    {
+        for (size_t h = 0; h < w->holder_count; h++)
+            for (size_t i = 0; w->holders[h].all && i < p.position_count; i++)
+                if (w->holders[h].positions[0] == p.positions[i] &&
+                    p.start_s >= w->holders[h].start_s && p.start_s < w->holders[h].end_s)
+                    return true;
+        return false;
+    }
+    bool fits(size_t job, const world_placed &p)
+    {
+        world_placed before = placed[job];
+        placed[job] = p;
+        bool valid = !is_closed(p) && is_valid();
+        placed[job] = before;
+        return valid;
+    }
+    // The nodes by run time, then index: the last of the ties.
+    std::vector<std::pair<double, size_t>> ranks(size_t job, const world_placed &p) const
+    {
+        std::vector<std::pair<double, size_t>> list;
+        for (size_t i = 0; i < p.position_count; i++)
+            list.push_back(
+                {world_run_s(w, &w->jobs[job], p.positions[i]), p.positions[i]});
+        std::sort(list.begin(), list.end());
+        return list;
+    }
+    bool is_better(size_t job, const world_placed &p, const world_placed &than) const
+    {
+        if (!than.positions || p.done_s != than.done_s)
+            return !than.positions || p.done_s < than.done_s;
+        if (p.position_count == 1)
+            return p.choice == than.choice && p.positions[0] < than.positions[0];
+        if (p.start_s != than.start_s || p.run_s != than.run_s)
+            return std::tie(p.start_s, p.run_s) < std::tie(than.start_s, than.run_s);
+        return p.choice == than.choice && ranks(job, p) < ranks(job, than);
+    }
+    // The least (completion, start, run, nodes) on `within`, a set of bits.
+    world_placed best(size_t job, size_t within = SIZE_MAX)
+    {
+        world_placed found{}, p;
+        for (size_t c = 0; c < w->jobs[job].choice_count; c++)
+            for (size_t bits = 1; bits < size_t{1} << w->resource_count; bits++) {
+                std::vector<size_t> set = set_of(bits);
+                if ((bits & within) != bits || set.size() != w->jobs[job].nodes)
+                    continue;
+                positions.push_back(set);
+                for (double start_s : starts()) {
+                    if (!make(job, positions.back(), c, start_s, &p) || !fits(job, p))
+                        continue;
+                    if (is_better(job, p, found))
+                        found = p;
+                    break;
+                }
+            }
+        return found;
+    }
+    // The members from `at` on fit at start_s, somehow.
+    bool gang_fits(const world_group &g, size_t at, double start_s)
+    {
+        if (at == g.job_count)
+            return true;
+        size_t job = g.jobs[at];
+        for (size_t bits = 1; bits < size_t{1} << w->resource_count; bits++)
+            for (size_t c = 0; c < w->jobs[job].choice_count; c++) {
+                world_placed p;
+                positions.push_back(set_of(bits));
+                if (!make(job, positions.back(), c, start_s, &p) || is_closed(p)) {
+                    positions.pop_back();
+                    continue;
+                }
+                placed[job] = p;
+                bool fit = wrong_with(w, &plan) == "" && gang_fits(g, at + 1, start_s);
+                placed[job] = {};
+                positions.pop_back();
+                if (fit)
+                    return true;
+            }
+        return false;
+    }
+    double gang_start(const world_group &g)
+    {
+        plan.placed = placed.data();
+        for (double start_s : starts())
+            if (gang_fits(g, 0, start_s))
+                return start_s;
+        return HUGE_VAL;
+    }
+    // How many members the value takes, one by one; last finish, sum of finishes.
+    std::tuple<size_t, double, double> pack_on(const world_group &g, size_t value)
+    {
+        size_t within = 0, count = 0;
+        double last_s = 0, sum_s = 0;
+        std::vector<bool> done(g.job_count);
+        for (size_t i = 0; i < w->resource_count; i++)
+            within |= size_t{group_value(w, &g, i) == value} << i;
+        auto is_open = [&](size_t job) {
+            for (size_t i = 0; i < g.job_count; i++)
+                if (g.jobs[i] == job)
+                    return !done[i];
+            return false;
+        };
+        for (size_t i = 0, idle = 0; idle < g.job_count; i = (i + 1) % g.job_count) {
+            const world_job &j = w->jobs[g.jobs[i]];
+            bool due = !done[i];
+            for (size_t k = 0; due && k < j.after_count; k++)
+                due = !is_open(j.after[k].job);
+            idle = due ? 0 : idle + 1;
+            if (!due)
+                continue;
+            done[i] = true;
+            world_placed p = best(g.jobs[i], within);
+            placed[g.jobs[i]] = p;
+            if (!p.positions)
+                continue;
+            count++;
+            last_s = std::max(last_s, p.done_s);
+            sum_s += p.done_s;
+        }
+        return {count, last_s, sum_s};
+    }
+    // The same on the value that is best; members have their places then.
+    std::tuple<size_t, double, double> pack(const world_group &g)
+    {
+        std::tuple<size_t, double, double> best_of{0, 0, 0};
+        std::vector<world_placed> before = placed, after = placed;
+        auto more = [](auto &x, auto &than) {
+            if (std::get<0>(x) != std::get<0>(than))
+                return std::get<0>(x) > std::get<0>(than);
+            return std::tie(std::get<1>(x), std::get<2>(x)) <
+                   std::tie(std::get<1>(than), std::get<2>(than));
+        };
+        for (size_t i = 0, seen = 0; i < w->resource_count; i++) {
+            size_t value = group_value(w, &g, i);
+            if (seen >> value & 1)
+                continue;
+            seen |= size_t{1} << value;
+            auto worth = pack_on(g, value);
+            if (std::get<0>(worth) && more(worth, best_of)) {
+                best_of = worth;
+                after = placed;
+            }
+            placed = before;
+        }
+        placed = after;
+        return best_of;
+    }
+};
+
+// All that is free on the board, in figures.
+std::vector<double> free_on(board *b)
+{
+    const world *w = board_world(b);
+    std::vector<double> list;
+    auto add = [&](const profile &p) {
+        list.insert(list.end(), p.at_s, p.at_s + p.count);
+        for (size_t i = 0; i < p.count * p.amount_count; i++)
+            list.push_back((double)p.free[i]);
+    };
+    for (size_t i = 0; i < w->resource_count; i++)
+        add(b->now[i]);
+    for (size_t k = w->node_amount_count; k < w->amount_count; k++)
+        add(b->shared[k - w->node_amount_count].now);
+    for (size_t j = 0; b->groups && j < w->job_count; j++)
+        for (size_t i = 0; i < w->resource_count; i++) {
+            list.push_back((double)board_group_room(b, j, i));
+            if (const profile *p = board_group_profile(b, j, i))
+                add(*p);
+            if (w->jobs[j].group != WORLD_NONE)
+                list.push_back((double)board_pack_value(b, w->jobs[j].group));
+        }
+    return list;
+}
+
 } // namespace
 
 TEST_CASE("Jobs on several nodes start together on all", "[world]")
@@ -162,4 +586,136 @@ TEST_CASE("Groups follow their rules", "[world]")
     for (auto &j : g.jobs)
         j.group = WORLD_NONE;
     CHECK(placed(g) == names{"n2 0-10", "n2 0-10", "n1 6-16"});
+}
+
+TEST_CASE("Random worlds: nobody could complete earlier", "[world][property]")
+{
+    draws d(5051);
+    size_t some = 0, several = 0, worlds = is_long_run() ? 400000 : 4000;
+    for (size_t i = 0; i < worlds; i++) {
+        drawn world_of(d);
+        const world *w = world_of.w;
+        placing p;
+        slow_plan slow(w);
+        p.in_arena([&] {
+            p.b = board_create(w, nullptr, p.a);
+            for (size_t j = 0; j < w->job_count; j++) {
+                if (board_is_unit(p.b, j) || !board_is_due(p.b, j))
+                    continue;
+                board_spot spot = board_best(p.b, j);
+                world_placed want = {};
+                if (board_release_s(p.b, j) < HUGE_VAL)
+                    want = slow.best(j);
+                CAPTURE(i, j, w->jobs[j].nodes, spot.start_s, want.start_s);
+                REQUIRE((spot.done_s < HUGE_VAL) == (want.positions != nullptr));
+                if (!want.positions) {
+                    size_t on = WORLD_NONE;
+                    world_wait why = board_why(p.b, j, &on);
+                    CHECK(why != WORLD_WAIT_NONE);
+                    board_refuse(p.b, j, why, on);
+                    continue;
+                }
+                REQUIRE(spot.done_s == want.done_s);
+                REQUIRE(std::vector<size_t>(spot.positions,
+                                            spot.positions + spot.position_count) ==
+                        std::vector<size_t>(want.positions,
+                                            want.positions + want.position_count));
+                REQUIRE(spot.start_s == want.start_s);
+                REQUIRE(spot.run_s == want.run_s);
+                several += w->jobs[j].nodes > 1;
+                some++;
+                board_take(p.b, j, &spot);
+                slow.placed[j] = board_plan(p.b)->placed[j];
+                REQUIRE(slow.is_valid());
+            }
+        });
+    }
+    CHECK(some > worlds);
+    CHECK(several > worlds / 4);
+}
+
+TEST_CASE("Random worlds: gangs start together, packs stay together", "[world][property]")
+{
+    draws d(5052);
+    struct {
+        size_t gangs, earliest, late, missed, packs, packs_in_part;
+    } count{};
+    for (size_t i = 0, n = is_long_run() ? 250000 : 2500; i < n; i++) {
+        drawn world_of(d);
+        const world *w = world_of.w;
+        placing p;
+        p.in_arena([&] {
+            p.b = board_create(w, nullptr, p.a);
+            for (size_t j = 0; j < w->job_count; j++) {
+                if (board_plan(p.b)->placed[j].positions || !board_is_due(p.b, j) ||
+                    p.b->state[j] != BOARD_OPEN)
+                    continue;
+                if (!board_is_unit(p.b, j)) {
+                    board_spot spot = board_best(p.b, j);
+                    if (spot.done_s < HUGE_VAL)
+                        board_take(p.b, j, &spot);
+                    continue;
+                }
+                const world_group &g = w->groups[w->jobs[j].group];
+                slow_plan slow(w);
+                for (size_t k = 0; k < w->job_count; k++)
+                    slow.placed[k] = board_plan(p.b)->placed[k];
+                std::vector<double> before = free_on(p.b);
+                bool all = board_place_unit(p.b, j);
+                std::vector<world_placed> first(w->job_count);
+                size_t members = 0;
+                double last_s = 0, sum_s = 0;
+                for (size_t k = 0; k < g.job_count; k++) {
+                    first[g.jobs[k]] = board_plan(p.b)->placed[g.jobs[k]];
+                    const world_placed &m = first[g.jobs[k]];
+                    members += m.positions != nullptr;
+                    last_s = std::max(last_s, m.positions ? m.done_s : 0);
+                    sum_s += m.positions ? m.done_s : 0;
+                    if (!m.positions)
+                        CHECK(m.wait != WORLD_WAIT_NONE);
+                }
+                CAPTURE(i, j, g.job_count, members);
+                REQUIRE(all == (members == g.job_count));
+                REQUIRE(wrong_with(w, board_plan(p.b)) == "");
+                REQUIRE(group_wrong(w, board_plan(p.b)) == "");
+                if (g.policy == GROUP_GANG) {
+                    double least_s = slow.gang_start(g);
+                    count.gangs++;
+                    if (all) {
+                        REQUIRE(first[j].start_s >= least_s);
+                        (first[j].start_s == least_s ? count.earliest : count.late)++;
+                    } else {
+                        count.missed += least_s < HUGE_VAL;
+                    }
+                } else {
+                    auto want = slow.pack(g);
+                    REQUIRE(members == std::get<0>(want));
+                    CHECK(last_s == std::get<1>(want));
+                    CHECK(sum_s ==
+                          Approx(std::get<2>(want)).epsilon(1e-12).margin(1e-12));
+                    (all ? count.packs : count.packs_in_part)++;
+                }
+                // Given back, all is as before, and it is placed the same way again.
+                for (size_t k = 0; k < g.job_count; k++)
+                    if (first[g.jobs[k]].positions)
+                        board_give(p.b, g.jobs[k]);
+                    else
+                        board_reopen(p.b, g.jobs[k]);
+                REQUIRE(free_on(p.b) == before);
+                REQUIRE(board_place_unit(p.b, j) == all);
+                for (size_t k = 0; k < g.job_count; k++) {
+                    const world_placed &m = board_plan(p.b)->placed[g.jobs[k]];
+                    REQUIRE(m.positions == first[g.jobs[k]].positions);
+                    if (m.positions)
+                        REQUIRE(m.start_s == first[g.jobs[k]].start_s);
+                }
+            }
+        });
+    }
+    CAPTURE(count.gangs, count.earliest, count.late, count.missed, count.packs,
+            count.packs_in_part);
+    CHECK(count.earliest > 100);
+    CHECK(count.late + count.missed < count.earliest / 20);
+    CHECK(count.packs > 100);
+    CHECK(count.packs_in_part > 20);
 }
