@@ -240,7 +240,7 @@ TEST_CASE("amounts are held while files come", "[world][board]")
     given.jobs = {{"a", NAN, 3}, {"z", NAN, 0}, {"b", NAN, 3}};
     const world *w = given.build();
     file_times times = {3, 12, {}};
-    board_files files = {&times, staged, placed};
+    board_files files = {&times, staged, placed, nullptr};
     board *b = board_create(w, &files, arena.a);
     world_plan *plan = place_all(b);
 

@@ -30,6 +30,7 @@ struct board_files {
     double (*staged_s)(void *context, size_t job, size_t position, double start_s);
     void (*placed)(void *context, size_t job, size_t position, double start_s,
                    bool taken);
+    bool (*has_files)(void *context, size_t job); /* NULL: every job may have some */
 };
 
 /* An empty plan of the world. O(holders log + resources). */
