@@ -1,0 +1,48 @@
+/* world/now.h - which of the ready jobs start at this moment.
+ *
+ * The most weight that can start at 0, tiers of (partition tier, priority) one after the
+ * other. No run times are needed: a job without one is taken to run for ever. One
+ * resource is solved exactly, as a knapsack of classes of equal jobs; several by a first
+ * fill and rounds in which each resource in turn is solved anew, with an upper bound from
+ * the sum of what is free.
+ *
+ * Ready: not barred, earliest_s is 0, waits for no job of the world. Jobs on several
+ * nodes and jobs of groups start only if `before` says so; the bound counts them.
+ *
+ * Source: world-model.md 6.
+ */
+#ifndef GRIDPLAN_WORLD_NOW_H
+#define GRIDPLAN_WORLD_NOW_H
+
+#include "algorithms/world/knapsack.h"
+#include "algorithms/world/world.h"
+
+enum { NOW_ROUNDS_MAX = 20 };
+
+struct now_in {
+    const struct world *w;
+    const struct world_plan *before; /* jobs that start at 0 in any case; NULL: none */
+    size_t max_nodes;                /* of the search; 0: KNAPSACK_NODES_MAX */
+};
+
+/* Jobs of one priority; more than KNAPSACK_TIERS_MAX: the last has all lower ones. */
+struct now_tier {
+    double partition_tier, priority;
+    double value; /* sum of the weights that start */
+    double bound; /* no plan that is not worse in the tiers above starts more */
+    bool proven;  /* value is the most */
+};
+
+struct now_out {
+    struct world_plan plan; /* places at 0; run_s and end_s HUGE_VAL: not known */
+    struct now_tier tiers[KNAPSACK_TIERS_MAX];
+    size_t tier_count; /* 0: no job is ready */
+    bool proven;       /* every tier */
+    size_t class_count, node_count, round_count;
+};
+
+/* Weights that are not whole count in millionths. A spent budget leaves what was found:
+ * plan.cut. */
+void world_start_now(const struct now_in *in, struct now_out *out, struct arena *a);
+
+#endif
