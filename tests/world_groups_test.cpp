@@ -4,6 +4,8 @@
 
 extern "C" {
 #include "algorithms/world/board_groups.h"
+#include "algorithms/world/check.h"
+#include "algorithms/world/list.h"
 }
 
 #include <random>
@@ -588,6 +590,126 @@ TEST_CASE("Groups follow their rules", "[world]")
     CHECK(placed(g) == names{"n2 0-10", "n2 0-10", "n1 6-16"});
 }
 
+TEST_CASE("What jobs in groups and on several nodes wait for", "[world]")
+{
+    given_world base;
+    for (size_t i = 0; i < 3; i++)
+        base.resources.push_back({.id = "n" + std::to_string(i + 1),
+                                  .cpus = i == 2 ? 8.0 : 4.0,
+                                  .site = i / 2});
+    SECTION("fewer nodes that are large enough than it needs")
+    {
+        base.jobs = {job_of("a", 6, 5, 2), job_of("b", 4, 5, 4), job_of("c", 9, 5, 2)};
+        CHECK(placed(base) == names{"too_few_nodes", "too_few_nodes", ""});
+    }
+    SECTION("both nodes would be on one site")
+    {
+        base.groups = {{"g", GROUP_SPREAD, GROUP_BY_SITE}};
+        base.jobs = {job_of("a", 4, 5, 2), job_of("b", 4, 5, 2)};
+        base.jobs[0].group = base.jobs[1].group = 0;
+        base.jobs[0].only = {0, 1};
+        CHECK(placed(base) == names{"group_spread", "n1+n3 0-5"});
+    }
+    SECTION("a gang of which one is too large, and one that does not fit at once")
+    {
+        base.groups = {{"g", GROUP_GANG}, {"h", GROUP_GANG}};
+        base.jobs = {job_of("a", 4, 5), job_of("b", 9, 5), job_of("c", 5, 5),
+                     job_of("d", 5, 5)};
+        for (size_t i = 0; i < 4; i++)
+            base.jobs[i].group = i / 2;
+        CHECK(placed(base) == names{"group_gang", "", "group_gang", "group_gang"});
+    }
+    SECTION("a gang whose member waits for a job without a place")
+    {
+        base.groups = {{"g", GROUP_GANG}};
+        base.jobs = {job_of("a", 9, 5), job_of("b", 4, 5), job_of("c", 4, 5)};
+        base.jobs[1].group = base.jobs[2].group = 0;
+        base.jobs[2].after = {{0, AFTER_ANY}};
+        CHECK(placed(base) == names{"", "group_gang", "after_unplaced"});
+    }
+    SECTION("a pack of which one has no room where most are, and whoever waits for it")
+    {
+        base.groups = {{"g", GROUP_PACK}};
+        base.jobs = {job_of("a", 8, 5), job_of("b", 4, 5), job_of("c", 4, 5),
+                     job_of("d", 4, 5)};
+        for (auto &j : base.jobs)
+            j.group = 0;
+        base.jobs[0].only = {2};
+        base.jobs[1].only = base.jobs[2].only = base.jobs[3].only = {0, 1};
+        base.jobs[3].after = {{0, AFTER_OK}};
+        CHECK(placed(base) == names{"group_pack", "n1 0-5", "n1 5-10", "after_unplaced"});
+    }
+    SECTION("a pack whose members run on two nodes, and on one")
+    {
+        base.groups = {{"g", GROUP_PACK}};
+        base.jobs = {job_of("a", 4, 5)};
+        base.jobs[0].group = 0;
+        base.holders = {{.id = "r", .positions = {1}, .end_s = 3, .cpus = 1, .group = 0}};
+        given_world two = base;
+        CHECK(placed(base) == names{"n2 3-8"});
+        two.holders[0].positions = {0, 1};
+        CHECK(placed(two) == names{"group_pack"});
+    }
+}
+
+TEST_CASE("Members that run: spread counts them, exclude until they end", "[world]")
+{
+    for (auto policy : {GROUP_SPREAD, GROUP_EXCLUDE}) {
+        given_world g = two_nodes(policy, 1);
+        g.holders = {{.id = "r", .positions = {0}, .end_s = 6, .cpus = 1, .group = 0}};
+        CHECK(placed(g) == (policy == GROUP_SPREAD
+                                ? names{"n2 0-10", "group_spread", "group_spread"}
+                                : names{"n2 0-10", "n1 6-16", "n2 10-20"}));
+    }
+}
+
+TEST_CASE("A gang starts with the latest of releases and predecessors", "[world]")
+{
+    given_world g;
+    g.resources = {{.id = "n1", .cpus = 4}, {.id = "n2", .cpus = 2, .speed = 2}};
+    g.groups = {{"g", GROUP_GANG}};
+    g.jobs = {job_of("a", 1, NAN), job_of("b", 1, NAN, 2), job_of("c", 1, 7)};
+    g.jobs[0].estimate_ref_s = g.jobs[1].estimate_ref_s = 8;
+    g.jobs[0].group = g.jobs[1].group = 0;
+    g.jobs[0].release_s = 3;
+    g.jobs[1].after = {{2, AFTER_OK}};
+    given_world h = g;
+    h.jobs[1].after = {{2, AFTER_START}};
+    CHECK(placed(g) == names{"n2 7-11", "n1+n2 7-15", "n1 0-7"});
+    CHECK(placed(h)[0] == "n2 3-7");
+}
+
+TEST_CASE("Partitions: all nodes of a job in one of them", "[world]")
+{
+    given_world g;
+    for (double speed : {1, 1, 2, 2})
+        g.resources.push_back({.id = "n" + std::to_string(g.resources.size() + 1),
+                               .cpus = 1,
+                               .speed = speed});
+    g.jobs = {job_of("a", 1, NAN, 2)};
+    g.jobs[0].estimate_ref_s = 8;
+    const world *w = g.build();
+    uint64_t masks[] = {0b0101, 0b1011, 0b0011};
+    struct {
+        std::vector<size_t> partitions;
+        size_t chosen;
+        std::string where;
+    } cases[] = {
+        {{0, 1}, 0, "n1+n3 0-8"}, {{1, 0}, 0, "n1+n4 0-8"}, {{2, 0}, 0, "n1+n2 0-8"}};
+    for (auto &c : cases) {
+        std::vector<world_choice> choices;
+        for (size_t i : c.partitions)
+            choices.push_back({"p", &masks[i], 2});
+        world_job *job = const_cast<world_job *>(&w->jobs[0]);
+        job->choices = choices.data();
+        job->choice_count = choices.size();
+        placing p;
+        const world_plan *plan = p.place(w);
+        CHECK(where(w, plan, 0) == c.where);
+        CHECK(plan->placed[0].choice == c.chosen);
+    }
+}
+
 TEST_CASE("Random worlds: nobody could complete earlier", "[world][property]")
 {
     draws d(5051);
@@ -718,4 +840,54 @@ TEST_CASE("Random worlds: gangs start together, packs stay together", "[world][p
     CHECK(count.late + count.missed < count.earliest / 20);
     CHECK(count.packs > 100);
     CHECK(count.packs_in_part > 20);
+}
+
+TEST_CASE("Every policy: groups and several nodes, checked", "[world][property]")
+{
+    draws d(5053);
+    size_t placed_count = 0, in_groups = 0, left_out = 0;
+    for (size_t i = 0, n = is_long_run() ? 100000 : 1200; i < n; i++) {
+        drawn world_of(d);
+        const world *w = world_of.w;
+        world_rule rule = (world_rule)(i % (WORLD_XSUFFERAGE + 1));
+        placing p;
+        p.in_arena([&] {
+            std::vector<size_t> order(w->job_count);
+            for (size_t j = 0; j < order.size(); j++)
+                order[j] = j;
+            std::shuffle(order.begin(), order.end(), d.bits);
+            p.b = board_create(w, nullptr, p.a);
+            world_list(p.b, rule, order.data(), 0.5);
+            const world_plan *plan = board_plan(p.b);
+            size_t claim_count = 0;
+            const world_claim *claims = world_claims(w, plan, &claim_count, p.a);
+            struct world_check found {
+            };
+            world_check(w, claims, claim_count, &found, p.a);
+            CAPTURE(i, rule);
+            REQUIRE(found.violation_count == 0);
+            REQUIRE_FALSE(plan->cut);
+            REQUIRE(wrong_with(w, plan) == "");
+            REQUIRE(group_wrong(w, plan) == "");
+            slow_plan slow(w);
+            for (size_t j = 0; j < w->job_count; j++)
+                slow.placed[j] = plan->placed[j];
+            for (size_t j = 0; j < w->job_count; j++) {
+                placed_count += plan->placed[j].positions != nullptr;
+                in_groups += plan->placed[j].positions && w->jobs[j].group != WORLD_NONE;
+                if (plan->placed[j].positions)
+                    continue;
+                left_out++;
+                REQUIRE(plan->placed[j].wait != WORLD_WAIT_NONE);
+                if (board_is_unit(p.b, j))
+                    continue;
+                slow.placed[j] = {};
+                CAPTURE(j, plan->placed[j].wait);
+                REQUIRE_FALSE(slow.best(j).positions);
+            }
+        });
+    }
+    CHECK(placed_count > 1000);
+    CHECK(in_groups > 500);
+    CHECK(left_out > 100);
 }

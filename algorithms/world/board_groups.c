@@ -219,6 +219,19 @@ struct profile *board_group_profile(struct board *b, size_t job, size_t position
     return slot->value_and_1 ? &slot->places : &s->full;
 }
 
+bool board_group_prevents(struct board *b, size_t job)
+{
+    struct board_groups *groups = b->groups;
+    struct board_spot spot;
+
+    if (!group_of(b->w, job, GROUP_SPREAD))
+        return false;
+    b->groups = NULL;
+    spot = board_best(b, job);
+    b->groups = groups;
+    return spot.done_s < HUGE_VAL;
+}
+
 /* A node of a member of spread or exclude. */
 static void change_value(struct board *b, size_t job, size_t value, bool taken)
 {

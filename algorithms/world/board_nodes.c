@@ -66,8 +66,10 @@ static size_t count_value(struct board *b, struct nodes_question *q, size_t job,
                           size_t position)
 {
     struct board_nodes *n = b->nodes;
-    const struct world_group *spread = group_of(b->w, job, GROUP_SPREAD);
-    const struct world_group *exclude = group_of(b->w, job, GROUP_EXCLUDE);
+    const struct world_group *spread =
+        b->groups ? group_of(b->w, job, GROUP_SPREAD) : NULL;
+    const struct world_group *exclude =
+        b->groups ? group_of(b->w, job, GROUP_EXCLUDE) : NULL;
     size_t value = 0;
 
     if (spread || exclude) {
@@ -79,7 +81,7 @@ static size_t count_value(struct board *b, struct nodes_question *q, size_t job,
         q->room = NULL;
         q->places = n->places;
     } else {
-        n->group_room[value] = board_group_room(b, job, position);
+        n->group_room[value] = spread ? board_group_room(b, job, position) : SIZE_MAX;
     }
     return value;
 }

@@ -122,6 +122,9 @@ bool board_group_allows(const struct board *b, size_t job, size_t position);
 /* How many more members may be there at once, over time; the job takes 1. NULL: any. */
 struct profile *board_group_profile(struct board *b, size_t job, size_t position);
 
+/* The job would get a place if its group did not spread. */
+bool board_group_prevents(struct board *b, size_t job);
+
 /* The job has got its place, or loses it. */
 void board_group_placed(struct board *b, size_t job, bool taken);
 

@@ -113,7 +113,7 @@ enum world_wait board_why(struct board *b, size_t job, size_t *wait_on)
         return WORLD_WAIT_SHARED_SHORT;
     if (r.run_count < j->nodes)
         return WORLD_WAIT_TOO_FEW_NODES;
-    if (r.allowed_count < j->nodes) {
+    if (r.allowed_count < j->nodes || board_group_prevents(b, job)) {
         *wait_on = j->group;
         return b->w->groups[j->group].policy == GROUP_PACK ? WORLD_WAIT_GROUP_PACK
                                                            : WORLD_WAIT_GROUP_SPREAD;
