@@ -2,7 +2,7 @@
 #include "tests/world_check_support.hpp"
 
 extern "C" {
-#include "algorithms/world/objective.h"
+#include "algorithms/world/goal.h"
 }
 
 namespace
@@ -210,4 +210,76 @@ TEST_CASE("of two plans: unplaced jobs, then level after level", "[world][worth]
     CHECK(compare({0, {2, 9e9}}, {0, {2, 9e9 + 10}}) < 0);
     CHECK(compare({0, {2, 0}}, {0, {2, 0.9e-9}}) == 0);
     CHECK(compare({0, {2, 0}}, {0, {2, 2e-9}}) < 0);
+}
+
+TEST_CASE("objectives are read by name, all mistakes at once", "[world][worth]")
+{
+    test_arena a;
+    error err = collecting_error(a);
+    world_goal goal{};
+    const char *two[] = {"cost", "makespan_s"};
+
+    REQUIRE(world_goal_read(nullptr, 0, &goal, &err) == OK);
+    CHECK(goal.level_count == 1);
+    CHECK(goal.level[0] == OBJECTIVE_MAKESPAN);
+    REQUIRE(world_goal_read(two, 2, &goal, &err) == OK);
+    REQUIRE(goal.level_count == 2);
+    CHECK(goal.level[0] == OBJECTIVE_COST);
+    CHECK(goal.level[1] == OBJECTIVE_MAKESPAN);
+    CHECK(world_goal_has(&goal, OBJECTIVE_MAKESPAN));
+    CHECK_FALSE(world_goal_has(&goal, OBJECTIVE_ENERGY));
+
+    const char *wrong[] = {"costs", "cost", "cost"};
+    CHECK(world_goal_read(wrong, 3, &goal, &err) == ERR_INVALID);
+    REQUIRE(err.item_count == 2);
+    CHECK(std::string(err.first->pointer) == "/objective/0");
+    CHECK(err.first->code == ITEM_NOT_A_CHOICE);
+    CHECK(std::string(err.first->next->pointer) == "/objective/2");
+    CHECK(err.first->next->code == ITEM_DUPLICATE);
+    error empty = collecting_error(a), many = collecting_error(a);
+    CHECK(world_goal_read(two, 0, &goal, &empty) == ERR_INVALID);
+    CHECK(empty.first->code == ITEM_TOO_SHORT);
+    const char *five[] = {"cost", "energy_j", "late_jobs", "nodes_used", "makespan_s"};
+    CHECK(world_goal_read(five, 5, &goal, &many) == ERR_INVALID);
+    CHECK(many.first->code == ITEM_TOO_LONG);
+}
+
+TEST_CASE("values and their bounds: gaps, sides, and when they are proven",
+          "[world][worth]")
+{
+    const world_goal goal{
+        {OBJECTIVE_STARTED_NOW, OBJECTIVE_MAKESPAN, OBJECTIVE_LATE_JOBS, OBJECTIVE_COST},
+        4};
+    const struct world_worth worth {
+        0,
+        {
+            13, 30, 0, 5
+        }
+    };
+    struct world_bound bounds[4] = {};
+    world_value v[4];
+
+    bounds[0] = {true, 14, {}};
+    bounds[1] = {true, 30 * (1 - 1e-9), {}};
+    bounds[2] = {true, 0, {}};
+    CHECK_FALSE(world_values(&goal, &worth, bounds, v));
+    CHECK(std::string(v[0].bound_kind) == "upper");
+    CHECK(v[0].gap_ratio == Approx(1.0 / 13));
+    CHECK_FALSE(v[0].proven);
+    CHECK(std::string(v[1].name) == "makespan_s");
+    CHECK(v[1].proven);
+    CHECK(v[1].gap_ratio == 0);
+    CHECK(v[2].proven);
+    CHECK(std::isnan(v[2].gap_ratio)); // 0 / 0
+    CHECK(std::isnan(v[3].bound));
+    CHECK(v[3].bound_kind == nullptr);
+    CHECK_FALSE(v[3].proven);
+    bounds[0].value = 13 - 1e-12; // by rounding
+    bounds[3] = {true, 4, {}};
+    CHECK_FALSE(world_values(&goal, &worth, bounds, v));
+    CHECK(v[0].bound == 13);
+    CHECK(v[3].gap_ratio == 0.25);
+    bounds[3].value = 5;
+    CHECK(world_values(&goal, &worth, bounds, v));
+    CHECK_FALSE(world_values(&goal, &worth, nullptr, v));
 }
