@@ -142,7 +142,8 @@ void naive_checker::look_at_run(size_t i)
                        ? j.estimate_ref_s / w->resources[p].speed
                        : j.estimate_s;
         if (t == HUGE_VAL) {
-            say("not_eligible", i, p);
+            if (world_mask_has(j.choices[0].mask, p)) // else that has been said
+                say("not_eligible", i, p);
             runs = false;
         }
         run = std::max(run, std::min(t, j.time_limit_s));

@@ -14,6 +14,7 @@ const char *const world_rule_names[] = {
 #define X(symbol, name) name,
     WORLD_RULES(X)
 #undef X
+        NULL,
 };
 
 /* A finish that differs by more than this is another one. */
@@ -115,6 +116,15 @@ static bool choice_has(const struct world_choice *choice, const struct check_fac
     return true;
 }
 
+static bool is_in_any(struct checking *c, const struct world_job *j, size_t position)
+{
+    bool found = is_spent(c, j->choice_count);
+
+    for (size_t h = 0; h < j->choice_count && !found; h++)
+        found = world_mask_has(j->choices[h].mask, position);
+    return found;
+}
+
 /* All nodes are in one of its choices. */
 static void check_choices(struct checking *c, size_t i, const struct world_job *j)
 {
@@ -125,13 +135,7 @@ static void check_choices(struct checking *c, size_t i, const struct world_job *
         if (is_spent(c, f->position_count) || choice_has(&j->choices[h], f))
             return;
     for (size_t k = 0; k < f->position_count; k++) {
-        bool in_any = false;
-
-        if (is_spent(c, j->choice_count))
-            return;
-        for (size_t h = 0; h < j->choice_count && !in_any; h++)
-            in_any = world_mask_has(j->choices[h].mask, f->positions[k]);
-        if (in_any)
+        if (is_in_any(c, j, f->positions[k]))
             continue;
         note_at(c, RULE_NOT_ELIGIBLE, i, f->positions[k], NULL);
         none_named = false;
@@ -208,7 +212,7 @@ static double run_of(struct checking *c, size_t i, const struct world_job *j)
     for (size_t k = 0; k < f->position_count; k++) {
         double run_s = world_run_s(c->w, j, f->positions[k]);
 
-        if (run_s == HUGE_VAL)
+        if (run_s == HUGE_VAL && is_in_any(c, j, f->positions[k]))
             note_at(c, RULE_NOT_ELIGIBLE, i, f->positions[k], "It cannot run there.");
         longest_s = fmax(longest_s, run_s);
     }

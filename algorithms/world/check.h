@@ -37,6 +37,7 @@ enum world_rule_broken {
         WORLD_RULE_COUNT
 };
 
+/* Names on the wire, ended by NULL. */
 extern const char *const world_rule_names[];
 
 /* A row of a plan as somebody says it is. */
