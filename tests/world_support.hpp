@@ -290,6 +290,7 @@ inline const world *given_world::build()
     w.job_count = made_jobs.size();
     w.groups = made_groups.data();
     w.group_count = made_groups.size();
+    w.without_files = true;
     w.plan_with_limit = plan_with_limit;
     w.budget = budget;
     return &w;

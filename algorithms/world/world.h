@@ -193,6 +193,7 @@ struct world {
     const struct world_group *groups;
     size_t group_count;
 
+    bool without_files;   /* no job has a stage-in: all that takes time is told here */
     bool plan_with_limit; /* amounts are held for time_limit_s where there is one */
     uint64_t seed;
     struct budget *budget;
