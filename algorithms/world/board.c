@@ -1,5 +1,5 @@
 /* world/board.c - where jobs go, and what is free then. */
-#include "algorithms/world/board_parts.h"
+#include "algorithms/world/buckets.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -241,8 +241,7 @@ double board_latest_s(double done_s, double run_s)
     return done_s == HUGE_VAL ? HUGE_VAL : done_s - run_s + 1e-15 * done_s;
 }
 
-/* Looks at every resource of the choice that may complete first. */
-static struct board_spot best_of_all(struct board *b, size_t job, size_t choice)
+struct board_spot board_best_of_all(struct board *b, size_t job, size_t choice)
 {
     const struct world *w = b->w;
     const struct world_job *j = &w->jobs[job];
@@ -252,8 +251,10 @@ static struct board_spot best_of_all(struct board *b, size_t job, size_t choice)
     for (size_t i = 0; i < w->resource_count && release_s < HUGE_VAL; i++) {
         struct board_spot spot;
 
-        if (!board_may_go(b, job, choice, i) ||
-            release_s + world_run_s(w, j, i) > best.done_s)
+        if (release_s + world_run_s(w, j, i) > best.done_s ||
+            (best.positions && release_s + world_run_s(w, j, i) >= best.done_s &&
+             w->resources[i].index > w->resources[best.positions[0]].index) ||
+            !board_may_go(b, job, choice, i))
             continue;
         spot = board_fit_there(b, job, choice, i, release_s,
                                board_latest_s(best.done_s, world_run_s(w, j, i)));
@@ -275,7 +276,8 @@ struct board_spot board_best(struct board *b, size_t job)
     if (j->nodes > 1)
         return board_best_nodes(b, job);
     for (size_t c = 0; c < j->choice_count; c++) {
-        struct board_spot spot = best_of_all(b, job, c);
+        struct board_spot spot =
+            b->buckets ? buckets_best(b, job, c) : board_best_of_all(b, job, c);
 
         if (spot.done_s < best.done_s)
             best = spot;
@@ -375,6 +377,8 @@ void board_give(struct board *b, size_t job)
 
     tell(b, job, false);
     hold(b, job, p, false);
+    for (size_t i = 0; b->buckets && i < p->position_count; i++)
+        buckets_forget_at(b, p->positions[i]);
     *p = (struct world_placed){.wait_on = WORLD_NONE};
     b->state[job] = BOARD_OPEN;
     b->plan.placed_count--;

@@ -1,6 +1,6 @@
 /* world/board_create.c - an empty plan: which amounts matter, and what is free of them.
  */
-#include "algorithms/world/board_parts.h"
+#include "algorithms/world/buckets.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -158,6 +158,7 @@ struct board *board_create(const struct world *w, const struct board_files *file
     open_jobs(b);
     if (w->group_count > 0)
         board_groups_create(b);
+    buckets_create(b);
     return b;
 }
 
@@ -177,6 +178,7 @@ void board_reset(struct board *b)
         budget_step(w->budget, b->empty[position].count);
     }
     b->touched_count = 0;
+    buckets_forget(b);
     for (size_t k = 0; k < w->amount_count - w->node_amount_count; k++)
         profile_copy(&b->shared[k].now, &b->shared[k].empty, b->a);
     open_jobs(b);

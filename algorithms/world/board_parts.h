@@ -89,6 +89,10 @@ double board_fit_held(struct board *b, size_t job, size_t position, double held_
 struct board_spot board_fit_there(struct board *b, size_t job, size_t choice,
                                   size_t position, double from_s, double latest_s);
 
+/* board_best() of a job of one node, in one of its choices, by looking at all resources
+ * that may complete first. */
+struct board_spot board_best_of_all(struct board *b, size_t job, size_t choice);
+
 /* Completes earlier than `than` (which may be nowhere), or on a lower snapshot index. */
 bool board_is_better(const struct board *b, const struct board_spot *spot,
                      const struct board_spot *than);

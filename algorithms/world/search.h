@@ -1,0 +1,45 @@
+/* world/search.h - better plans for as long as there is time.
+ *
+ * Two searches take turns, one third and two thirds of the steps. A step is a job that is
+ * placed on trial, so that a search that is told the steps of another one gives its plan.
+ *
+ *     orders   mct in the order of keys; jobs that end last get keys that bring them
+ *              forward, a few others any; kept if the plan is not worse
+ *     nodes    each resource has a list of its jobs, which fit there in this order; jobs
+ *              of the resource that ends last move to others or change places with
+ *              theirs. Only for the makespan, and where nothing couples resources: no
+ *              files, shared amounts, groups, predecessors, jobs of several nodes
+ *
+ * Source: world-model.md 4.4.
+ */
+#ifndef GRIDPLAN_WORLD_SEARCH_H
+#define GRIDPLAN_WORLD_SEARCH_H
+
+#include "algorithms/world/board.h"
+#include "algorithms/world/objective.h"
+
+enum { WORLD_IMPROVED_MAX = 20 };
+
+struct world_improved {
+    size_t steps;
+    double value; /* of the first objective */
+};
+
+struct world_search {
+    const struct world_goal *goal;
+    double enough;    /* ends when the only objective is as good; NAN: never */
+    size_t max_steps; /* 0: until the budget of the world is spent; a budget without a
+                         clock: WORLD_SEARCH_STEPS for each job */
+
+    size_t steps;                                       /* made */
+    struct world_improved improved[WORLD_IMPROVED_MAX]; /* the last ones */
+    size_t improved_count;
+    bool cut; /* the budget was spent */
+};
+
+enum { WORLD_SEARCH_STEPS = 300 };
+
+/* Goes on from the plan on the board, and leaves the best there: never a worse one. */
+void world_search(struct board *b, struct world_search *s);
+
+#endif
