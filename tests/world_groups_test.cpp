@@ -6,6 +6,7 @@ extern "C" {
 #include "algorithms/world/board_groups.h"
 #include "algorithms/world/check.h"
 #include "algorithms/world/list.h"
+#include "algorithms/world/now.h"
 }
 
 #include <random>
@@ -710,6 +711,115 @@ TEST_CASE("Partitions: all nodes of a job in one of them", "[world]")
     }
 }
 
+TEST_CASE("Units go before single jobs, in request order, where no order is asked",
+          "[world]")
+{
+    given_world g;
+    g.resources = {{.id = "n1", .cpus = 2}};
+    g.groups = {{"pack", GROUP_PACK}, {"gang", GROUP_GANG}};
+    g.jobs = {job_of("a", 2, 1), job_of("g1", 1, 9), job_of("p1", 2, 5),
+              job_of("g2", 1, 8), job_of("p2", 2, 4)};
+    g.jobs[1].group = g.jobs[3].group = 1;
+    g.jobs[2].group = g.jobs[4].group = 0;
+    const world *w = g.build();
+    size_t order[] = {4, 3, 2, 1, 0};
+    placing p;
+    for (world_rule rule :
+         {WORLD_MIN_MIN, WORLD_MAX_MIN, WORLD_SUFFERAGE, WORLD_XSUFFERAGE})
+        p.in_arena([&] {
+            p.b = board_create(w, nullptr, p.a);
+            world_list(p.b, rule, order, 1);
+            CHECK(where_all(w, board_plan(p.b)) ==
+                  names{"n1 18-19", "n1 0-9", "n1 9-14", "n1 0-8", "n1 14-18"});
+        });
+    p.in_arena([&] {
+        p.b = board_create(w, nullptr, p.a);
+        world_list(p.b, WORLD_MCT, order, 1);
+        CHECK(where_all(w, board_plan(p.b)) ==
+              names{"n1 18-19", "n1 9-18", "n1 0-5", "n1 9-17", "n1 5-9"});
+    });
+}
+
+TEST_CASE("A gang is tried at 4,096 times, then at the last end", "[world]")
+{
+    // Alone each of the two could start in every second of the comb, together in none.
+    given_world g;
+    g.resources = {{.id = "n1", .cpus = 3}};
+    g.groups = {{"g", GROUP_GANG}};
+    g.jobs = {job_of("a", 2, 0.5), job_of("b", 1, 0.5)};
+    g.jobs[0].group = g.jobs[1].group = 0;
+    double end_s = 0;
+    SECTION("fewer")
+    {
+        end_s = 4001;
+    }
+    SECTION("more: the first at which they fit is not found")
+    {
+        end_s = 9001;
+        // From here on both would fit, but for the last second.
+        g.holders.push_back({.id = "late", .positions = {0}, .end_s = 9003, .cpus = 3});
+        g.holders.back().start_s = 9002;
+        g.holders.back().reservation = true;
+    }
+    for (double t = 0; t < end_s; t++) {
+        given_holder h{.id = "h", .positions = {0}, .end_s = t + 0.5, .cpus = 3};
+        h.start_s = t;
+        h.reservation = true;
+        g.holders.push_back(h);
+        h.cpus = 1;
+        h.start_s = t + 0.5;
+        h.end_s = t + 1;
+        g.holders.push_back(h);
+    }
+    std::vector<std::string> got = placed(g);
+    CHECK(got[0] == (end_s == 4001 ? "n1 4001-4001.5" : "n1 9003-9003.5"));
+    CHECK(got[1].substr(2) == got[0].substr(2));
+}
+
+TEST_CASE("A budget that is spent within a unit: its members are open, nothing is taken",
+          "[world]")
+{
+    for (auto policy : {GROUP_GANG, GROUP_PACK}) {
+        struct asked {
+            size_t times, most;
+        } count{0, 0};
+        size_t cuts = 0;
+        for (count.most = 1; count.most < 40; count.most++) {
+            given_world g = two_nodes(policy, 2);
+            for (int i = 0; i < 40; i++)
+                g.resources.push_back({.id = "m" + std::to_string(i), .cpus = 1});
+            count.times = 0;
+            budget limit = make_budget(
+                [](void *context) {
+                    asked *c = static_cast<asked *>(context);
+                    return ++c->times >= c->most ? 1.0 : 0.0;
+                },
+                &count);
+            g.budget = &limit;
+            const world *w = g.build();
+            placing p;
+            p.in_arena([&] {
+                p.b = board_create(w, nullptr, p.a);
+                std::vector<double> before = free_on(p.b);
+                board_place_unit(p.b, 0);
+                bool cut = limit.spent;
+                size_t with_place = 0;
+                for (size_t j = 0; j < 3; j++)
+                    with_place += board_plan(p.b)->placed[j].positions != nullptr;
+                CHECK(group_wrong(w, board_plan(p.b)) == "");
+                if (cut && with_place == 0) {
+                    cuts++;
+                    CHECK(free_on(p.b) == before);
+                    CHECK(p.b->state[0] == BOARD_OPEN);
+                }
+            });
+            if (!limit.spent)
+                break;
+        }
+        CHECK(cuts > 0);
+    }
+}
+
 TEST_CASE("Random worlds: nobody could complete earlier", "[world][property]")
 {
     draws d(5051);
@@ -890,4 +1000,103 @@ TEST_CASE("Every policy: groups and several nodes, checked", "[world][property]"
     CHECK(placed_count > 1000);
     CHECK(in_groups > 500);
     CHECK(left_out > 100);
+}
+
+TEST_CASE("What starts now: several nodes and groups first, by weight", "[world]")
+{
+    given_world g;
+    for (const char *id : {"n1", "n2", "n3"})
+        g.resources.push_back({.id = id, .cpus = 4});
+    g.holders = {
+        {.id = "r", .positions = {2}, .end_s = 9, .reservation = true, .all = true}};
+    g.holders[0].start_s = 6;
+    g.groups = {{"gang", GROUP_GANG}, {"spread", GROUP_SPREAD}, {"pack", GROUP_PACK}};
+    auto job = [&](const char *id, double cpus, double estimate_s, double weight,
+                   size_t group, size_t nodes = 1) {
+        g.jobs.push_back(job_of(id, cpus, estimate_s, nodes));
+        g.jobs.back().weight = weight;
+        g.jobs.back().group = group;
+    };
+    SECTION("a gang, then what is left")
+    {
+        job("wide", 2, 5, 1, WORLD_NONE, 3);
+        job("g1", 3, NAN, 4, 0);
+        job("g2", 3, NAN, 4, 0);
+        job("single", 4, 5, 3, WORLD_NONE);
+        test_arena a;
+        now_in in{};
+        now_out out{};
+        in.w = g.build();
+        world_start_now(&in, &out, a);
+        CHECK(where_all(in.w, &out.plan) ==
+              names{"no_free_now", "n1 0-inf", "n2 0-inf", "n3 0-5"});
+        CHECK(out.tiers[0].value == 11);
+    }
+    SECTION("who waits for the rule of a group, not for room")
+    {
+        for (const char *id : {"s1", "s2", "s3", "s4"})
+            job(id, 1, 5, 1, 1);
+        for (const char *id : {"p1", "p2"})
+            job(id, 3, 5, 1, 2);
+        job("long", 1, 7, 1, 0);
+        job("too long", 4, 7, 1, 0);
+        test_arena a;
+        now_in in{};
+        now_out out{};
+        in.w = g.build();
+        world_start_now(&in, &out, a);
+        CHECK(where_all(in.w, &out.plan) == names{"n1 0-5", "n2 0-5", "n3 0-5",
+                                                  "group_spread", "n1 0-5", "group_pack",
+                                                  "group_gang", "no_free_now"});
+    }
+}
+
+TEST_CASE("What starts now is valid, and nobody is left out", "[world][property]")
+{
+    draws d(5054);
+    size_t apart = 0, worlds = is_long_run() ? 100000 : 2000;
+    for (size_t i = 0; i < worlds; i++) {
+        drawn world_of(d);
+        const world *w = world_of.w;
+        for (size_t j = 0; j < w->job_count && !w->plan_with_limit; j++)
+            if (d.below(4) == 0) {
+                world_job *made = const_cast<world_job *>(&w->jobs[j]);
+                made->etc_s = nullptr;
+                made->estimate_s = made->estimate_ref_s = NAN;
+            }
+        placing p;
+        now_in in{};
+        now_out out{};
+        in.w = w;
+        p.in_arena([&] { world_start_now(&in, &out, p.a); });
+        CAPTURE(i);
+        REQUIRE(wrong_with(w, &out.plan) == "");
+        REQUIRE(group_wrong(w, &out.plan) == "");
+        double value = 0;
+        slow_plan slow(w);
+        for (size_t j = 0; j < w->job_count; j++) {
+            slow.placed[j] = out.plan.placed[j];
+            if (!slow.placed[j].positions)
+                continue;
+            REQUIRE(slow.placed[j].start_s == 0);
+            value += w->jobs[j].weight;
+            apart += w->jobs[j].nodes > 1 || w->jobs[j].group != WORLD_NONE;
+        }
+        for (size_t t = 0; t < out.tier_count; t++)
+            REQUIRE(out.tiers[t].value <= out.tiers[t].bound);
+        for (size_t j = 0; j < w->job_count; j++) {
+            size_t g = w->jobs[j].group;
+            if (slow.placed[j].positions || w->jobs[j].earliest_s > 0 ||
+                w->jobs[j].after_count ||
+                (g != WORLD_NONE && (w->groups[g].policy == GROUP_GANG ||
+                                     w->groups[g].policy == GROUP_PACK)))
+                continue;
+            CAPTURE(j, out.plan.placed[j].wait);
+            world_placed first = slow.best(j);
+            REQUIRE((!first.positions || first.start_s > 0));
+        }
+        if (out.tier_count == 1)
+            REQUIRE(out.tiers[0].value == value);
+    }
+    CHECK(apart > worlds / 2);
 }

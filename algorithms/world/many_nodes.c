@@ -3,10 +3,11 @@
  * With a limit on the run time, p, each node says in which intervals the job may start
  * there: those from which on enough is free for as long as it then holds it. A sweep over
  * these intervals by rising start finds the first time at which enough nodes are open; of
- * those the fastest are taken. The limits are the run times of the nodes themselves, from
- * the shortest up, until the release and the limit alone are no better than what is
- * found: in the best plan the slowest node is one of them, and with that limit the sweep
- * starts no later than that plan.
+ * those the fastest are taken. The limits are the run times of the nodes themselves: in
+ * the best plan the slowest node is one of them, and with that limit the sweep starts no
+ * later than that plan. What promises most is looked at first, by when so many nodes
+ * could start if the job held them for the least limit; what promises no more than is
+ * found is left out.
  *
  * Shared amounts are open and shut in the same sweep. So is each further place of a value
  * of a group's key (the second is open where two are free): a value counts with the
@@ -16,7 +17,8 @@
  * begins.
  *
  * Source: world-model.md 4.2. Deviation: only run times at which enough nodes are there
- * are counted, so that the quantiles, where they are needed, lie closer.
+ * are counted, so that the quantiles, where they are needed, lie closer; between two
+ * quantiles only sets that are not within the first of them are looked for.
  */
 #include "algorithms/world/many_nodes.h"
 
@@ -62,6 +64,8 @@ struct nodes_room {
     struct moment *waiting, *active;
     size_t *nodes_on, *places_on; /* by value */
     struct chosen *chosen;
+    double *first_s;       /* by candidate: it starts no earlier, whatever the limit */
+    double *least;         /* heap of the least of these */
     struct profile always; /* of a node that is never reserved as a whole */
 };
 
@@ -70,7 +74,8 @@ struct sweep {
     const struct nodes_question *q;
     size_t node_count; /* of the candidates, the first so many */
     double held_s;
-    double least_run_s; /* no completion below start + that is to be found */
+    double least_run_s; /* no completion below start + that is looked for */
+    double last_s;      /* later starts are not looked for */
     size_t stream_count, waiting_count, active_count;
     size_t shared_on, shared_count;
     size_t usable; /* nodes that could be taken together */
@@ -88,6 +93,8 @@ struct nodes_room *nodes_room_create(size_t candidate_count, size_t shared_count
     room->active = NEW(a, struct moment, stream_count);
     room->nodes_on = NEW(a, size_t, value_count);
     room->places_on = NEW(a, size_t, value_count);
+    room->first_s = NEW(a, double, candidate_count);
+    room->least = NEW(a, double, candidate_count);
     room->chosen = NEW(a, struct chosen, candidate_count);
     profile_reset(&room->always, (int64_t[]){1}, 1, a);
     return room;
@@ -127,22 +134,26 @@ static bool stream_holds(struct stream *s, double start_s, double held_s, size_t
     return true;
 }
 
-/* The next start from from_s on; false: none. */
-static bool stream_open(struct stream *s, double from_s, double held_s, size_t *looks)
+/* The next start from from_s on, up to last_s; false: none. */
+static bool stream_open(struct stream *s, double from_s, double last_s, double held_s,
+                        size_t *looks)
 {
-    for (;;) {
+    while (from_s <= last_s) {
         while (s->step < s->profile->count &&
                (step_s(s->profile, s->step + 1) <= from_s || !enough(s))) {
             s->step++;
             ++*looks;
         }
         if (s->step == s->profile->count)
-            return false;
+            break;
         s->open_s = fmax(from_s, s->profile->at_s[s->step]);
         s->close_s = s->open_s;
+        if (s->open_s > last_s)
+            break;
         if (stream_holds(s, s->open_s, held_s, looks))
             return true;
     }
+    return false;
 }
 
 static void tick(struct sweep *sw, size_t looks)
@@ -157,13 +168,13 @@ static void put_off(struct sweep *sw, size_t i, double from_s)
     struct nodes_room *room = sw->room;
     size_t looks = 0;
 
-    if (stream_open(&room->streams[i], from_s, sw->held_s, &looks))
+    if (stream_open(&room->streams[i], from_s, sw->last_s, sw->held_s, &looks))
         moments_push(room->waiting, &sw->waiting_count,
                      (struct moment){room->streams[i].open_s, i});
     tick(sw, looks);
 }
 
-static void add_stream(struct sweep *sw, struct stream stream)
+static void add_stream(struct sweep *sw, struct stream stream, double from_s)
 {
     size_t i = sw->stream_count++;
     struct stream *s = &sw->room->streams[i];
@@ -171,8 +182,10 @@ static void add_stream(struct sweep *sw, struct stream stream)
     *s = stream;
     if (!s->at_least)
         s->at_least = &s->one_amount;
-    s->step = profile_at(s->profile, sw->q->from_s);
-    put_off(sw, i, sw->q->from_s);
+    if (from_s > sw->last_s)
+        return;
+    s->step = profile_at(s->profile, from_s);
+    put_off(sw, i, from_s);
 }
 
 /* Opened, or shut. */
@@ -192,43 +205,65 @@ static void turn(struct sweep *sw, struct stream *s, bool on)
     sw->usable = sw->usable - before + after;
 }
 
+/* When the node is open for held_s. */
+static struct stream node_stream(const struct nodes_room *room,
+                                 const struct nodes_question *q, size_t candidate,
+                                 double held_s)
+{
+    const struct nodes_candidate *c = &q->candidates[candidate];
+    struct stream s = {.profile = c->profile,
+                       .at_least = q->at_least,
+                       .one_amount = 1,
+                       .kind = STREAM_NODE,
+                       .value = c->value};
+
+    if (held_s > 0)
+        return s;
+    s.profile = c->closed ? c->closed : &room->always;
+    s.at_least = NULL;
+    return s;
+}
+
+/* The second place of a value is open when two are free, and so on. */
+static void add_places(struct sweep *sw)
+{
+    const struct nodes_question *q = sw->q;
+    size_t *of_value = sw->room->nodes_on; /* no node is open yet */
+
+    for (size_t i = 0; i < sw->node_count; i++) {
+        size_t v = q->candidates[i].value;
+
+        if (of_value[v] < q->wanted)
+            add_stream(sw,
+                       (struct stream){.profile = q->places[v],
+                                       .one_amount = (int64_t)++of_value[v],
+                                       .kind = STREAM_PLACE,
+                                       .value = v},
+                       q->from_s);
+    }
+    memset(of_value, 0, q->value_count * sizeof *of_value);
+}
+
 /* Streams of all that must be open; those of nodes first, in the order of candidates. */
 static void begin(struct sweep *sw)
 {
     const struct nodes_question *q = sw->q;
-    size_t *nodes_on = sw->room->nodes_on, *places_on = sw->room->places_on;
     bool timeless = !(sw->held_s > 0);
 
-    memset(nodes_on, 0, q->value_count * sizeof *nodes_on);
-    for (size_t i = 0; i < sw->node_count; i++) {
-        const struct nodes_candidate *c = &q->candidates[i];
-        const struct profile *closed = c->closed ? c->closed : &sw->room->always;
-
-        add_stream(sw, (struct stream){.profile = timeless ? closed : c->profile,
-                                       .at_least = timeless ? NULL : q->at_least,
-                                       .one_amount = 1,
-                                       .kind = STREAM_NODE,
-                                       .value = c->value});
-    }
+    memset(sw->room->nodes_on, 0, q->value_count * sizeof *sw->room->nodes_on);
     for (size_t v = 0; v < q->value_count; v++)
-        places_on[v] = q->room ? q->room[v] : timeless ? SIZE_MAX : 0;
+        sw->room->places_on[v] = q->room ? q->room[v] : timeless ? SIZE_MAX : 0;
+    for (size_t i = 0; i < sw->node_count; i++)
+        add_stream(sw, node_stream(sw->room, q, i, sw->held_s), sw->room->first_s[i]);
     sw->shared_count = timeless ? 0 : q->shared_count;
     for (size_t k = 0; k < sw->shared_count; k++)
-        add_stream(sw, (struct stream){.profile = q->shared[k].profile,
-                                       .one_amount = q->shared[k].at_least,
-                                       .kind = STREAM_SHARED});
-    if (q->room || timeless)
-        return;
-    for (size_t i = 0; i < sw->node_count; i++) {
-        size_t v = q->candidates[i].value;
-
-        if (nodes_on[v] < q->wanted)
-            add_stream(sw, (struct stream){.profile = q->places[v],
-                                           .one_amount = (int64_t)++nodes_on[v],
-                                           .kind = STREAM_PLACE,
-                                           .value = v});
-    }
-    memset(nodes_on, 0, q->value_count * sizeof *nodes_on);
+        add_stream(sw,
+                   (struct stream){.profile = q->shared[k].profile,
+                                   .one_amount = q->shared[k].at_least,
+                                   .kind = STREAM_SHARED},
+                   q->from_s);
+    if (!q->room && !timeless)
+        add_places(sw);
 }
 
 /* All that opens at t_s, the earliest opening, and all that shuts until then. */
@@ -270,6 +305,10 @@ static double sweep_start(struct sweep *sw, const struct nodes_answer *best)
 {
     const struct nodes_question *q = sw->q;
 
+    sw->last_s = q->latest_s;
+    if (best->done_s < HUGE_VAL)
+        sw->last_s =
+            fmin(sw->last_s, best->done_s - sw->least_run_s + 1e-15 * best->done_s);
     begin(sw);
     while (sw->waiting_count > 0 && !sw->cut) {
         double t_s = sw->room->waiting[0].at_s;
@@ -340,79 +379,146 @@ static bool is_limit(const struct nodes_question *q, size_t i)
                                   q->candidates[i + 1].run_s > q->candidates[i].run_s);
 }
 
-/* How many candidates are within each limit, rising; exact: every run time is a limit. */
-static size_t run_time_limits(const struct nodes_question *q,
-                              size_t within[NODES_RUN_TIMES_MAX], bool *exact)
+/* Sets of which the slowest node is within a limit, but not within the one before. */
+struct limit {
+    size_t within; /* candidates, the fastest */
+    double limit_s, least_run_s;
+    double first_s; /* no set starts earlier */
+};
+
+/* Rising; of more than NODES_RUN_TIMES_MAX run times as many quantiles, rounded up. */
+static size_t list_limits(const struct nodes_question *q,
+                          struct limit limits[NODES_RUN_TIMES_MAX])
 {
     size_t all = 0, seen = 0, count = 0, step = NODES_RUN_TIMES_MAX;
+    double least_run_s = 0;
 
     for (size_t i = 0; i < q->candidate_count; i++)
         all += is_limit(q, i);
-    *exact = all <= step;
-    if (*exact)
+    if (all < step)
         step = all;
-    for (size_t i = 0; i < q->candidate_count; i++) {
+    for (size_t i = q->wanted - 1; i < q->candidate_count; i++) {
+        if (i + 1 == q->wanted || (count && limits[count - 1].within == i))
+            least_run_s = q->candidates[i].run_s;
         seen += is_limit(q, i);
         if (is_limit(q, i) && seen == ((count + 1) * all + step - 1) / step)
-            within[count++] = i + 1;
+            limits[count++] =
+                (struct limit){i + 1, q->candidates[i].run_s, least_run_s, HUGE_VAL};
     }
+    budget_step(q->w->budget, 4 * q->candidate_count);
     return count;
+}
+
+static bool is_later(const double *a, const double *b)
+{
+    return *a > *b;
+}
+
+HEAP(latest, double, is_later)
+
+/* When each candidate, and each set, could start at the earliest: as if it were held for
+ * the least limit only. */
+static void find_first(struct nodes_room *room, const struct nodes_question *q,
+                       struct limit *limits, size_t limit_count)
+{
+    double held_s = world_held_s(q->w, q->job, limits[0].limit_s);
+    size_t count = 0, l = 0;
+
+    for (size_t i = 0; i < q->candidate_count; i++) {
+        struct stream s = node_stream(room, q, i, held_s);
+        size_t looks = 0;
+
+        if (!s.at_least)
+            s.at_least = &s.one_amount;
+        s.step = profile_at(s.profile, q->from_s);
+        room->first_s[i] =
+            stream_open(&s, q->from_s, q->latest_s, held_s, &looks) ? s.open_s : HUGE_VAL;
+        if (count < q->wanted) {
+            latest_push(room->least, &count, room->first_s[i]);
+        } else if (room->first_s[i] < room->least[0]) {
+            room->least[0] = room->first_s[i];
+            latest_first_changed(room->least, count);
+        }
+        if (l < limit_count && limits[l].within == i + 1)
+            limits[l++].first_s = room->least[0];
+        if (budget_step(q->w->budget, looks + 2))
+            return;
+    }
+}
+
+static int by_promise(const void *left, const void *right)
+{
+    const struct limit *a = left, *b = right;
+    double x = a->first_s + a->least_run_s, y = b->first_s + b->least_run_s;
+
+    if (x != y)
+        return x < y ? -1 : 1;
+    return a->within < b->within ? -1 : a->within > b->within;
+}
+
+/* The best within a limit, if that is better than *out; false: the budget is spent. */
+static bool try_limit(struct nodes_room *room, const struct nodes_question *q,
+                      const struct limit *limit, size_t *positions,
+                      struct nodes_answer *out)
+{
+    struct sweep sw = {.room = room,
+                       .q = q,
+                       .node_count = limit->within,
+                       .held_s = world_held_s(q->w, q->job, limit->limit_s),
+                       .least_run_s = limit->least_run_s};
+    double start_s = sweep_start(&sw, out), run_s;
+
+    if (sw.cut || start_s == HUGE_VAL)
+        return !sw.cut;
+    run_s = choose(&sw);
+    if (!is_better(out, start_s, start_s + run_s))
+        return true;
+    *out = (struct nodes_answer){start_s, run_s, start_s + run_s};
+    for (size_t i = 0; i < q->wanted; i++)
+        positions[i] = room->chosen[i].position;
+    return true;
 }
 
 void nodes_best(struct nodes_room *room, const struct nodes_question *q,
                 size_t *positions, struct nodes_answer *out)
 {
-    size_t within[NODES_RUN_TIMES_MAX], limit_count;
-    bool exact;
+    struct limit limits[NODES_RUN_TIMES_MAX];
+    size_t count;
 
     *out = (struct nodes_answer){HUGE_VAL, HUGE_VAL, HUGE_VAL};
     sort_candidates(q);
-    budget_step(q->w->budget, q->candidate_count);
-    limit_count = run_time_limits(q, within, &exact);
-    for (size_t l = 0; l < limit_count; l++) {
-        double limit_s = q->candidates[within[l] - 1].run_s, start_s, run_s;
-        struct sweep sw = {
-            .room = room,
-            .q = q,
-            .node_count = within[l],
-            .held_s = world_held_s(q->w, q->job, limit_s),
-            .least_run_s = exact ? limit_s : q->candidates[q->wanted - 1].run_s,
-        };
-
-        if (!is_better(out, q->from_s, q->from_s + sw.least_run_s))
-            break;
-        start_s = sweep_start(&sw, out);
-        if (sw.cut)
+    count = list_limits(q, limits);
+    if (count == 0)
+        return;
+    find_first(room, q, limits, count);
+    qsort(limits, count, sizeof *limits, by_promise);
+    for (size_t l = 0; l < count; l++)
+        if (limits[l].first_s < HUGE_VAL &&
+            is_better(out, limits[l].first_s,
+                      limits[l].first_s + limits[l].least_run_s) &&
+            !try_limit(room, q, &limits[l], positions, out))
             return;
-        if (start_s == HUGE_VAL)
-            continue;
-        run_s = choose(&sw);
-        if (!is_better(out, start_s, start_s + run_s))
-            continue;
-        *out = (struct nodes_answer){start_s, run_s, start_s + run_s};
-        for (size_t i = 0; i < q->wanted; i++)
-            positions[i] = room->chosen[i].position;
-    }
 }
 
 double nodes_first_start(struct nodes_room *room, const struct nodes_question *q)
 {
     const struct nodes_answer none = {HUGE_VAL, HUGE_VAL, HUGE_VAL};
     struct nodes_question earlier = *q;
-    size_t within[NODES_RUN_TIMES_MAX], limit_count;
+    struct limit limits[NODES_RUN_TIMES_MAX];
     double first_s = HUGE_VAL;
-    bool exact;
+    size_t count;
 
     sort_candidates(q);
-    limit_count = run_time_limits(q, within, &exact);
-    for (size_t l = 0; l < limit_count && first_s > q->from_s; l++) {
-        double limit_s = q->candidates[within[l] - 1].run_s, start_s;
+    count = list_limits(q, limits);
+    if (count > 0)
+        find_first(room, q, limits, count);
+    for (size_t l = 0; l < count; l++) {
         struct sweep sw = {.room = room,
                            .q = &earlier,
-                           .node_count = within[l],
-                           .held_s = world_held_s(q->w, q->job, limit_s)};
+                           .node_count = limits[l].within,
+                           .held_s = world_held_s(q->w, q->job, limits[l].limit_s)};
+        double start_s = limits[l].first_s < first_s ? sweep_start(&sw, &none) : HUGE_VAL;
 
-        start_s = sweep_start(&sw, &none);
         if (sw.cut)
             return HUGE_VAL;
         if (start_s < first_s)
