@@ -226,6 +226,12 @@ static bool same_choices(const struct world *w, const struct now_class *c,
     return true;
 }
 
+static bool same_signature(const struct signature *a, const struct signature *b)
+{
+    return a->time[0] == b->time[0] && a->time[1] == b->time[1] &&
+           a->time[2] == b->time[2] && a->row == b->row;
+}
+
 static bool is_of(const struct grouping *g, size_t class, const struct world_job *j,
                   size_t rank, bool apart, const struct signature *s)
 {
@@ -233,7 +239,7 @@ static bool is_of(const struct grouping *g, size_t class, const struct world_job
     const struct now_class *c = &g->n->classes[class];
 
     return c->rank == rank && c->apart == apart && c->weight == j->weight &&
-           c->nodes == j->nodes && memcmp(&g->signatures[class], s, sizeof(*s)) == 0 &&
+           c->nodes == j->nodes && same_signature(&g->signatures[class], s) &&
            (c->needs == j->needs ||
             memcmp(c->needs, j->needs, w->amount_count * sizeof(*j->needs)) == 0) &&
            same_choices(w, c, j);
@@ -242,13 +248,12 @@ static bool is_of(const struct grouping *g, size_t class, const struct world_job
 static void make_room(struct grouping *g)
 {
     struct now *n = g->n;
-    size_t more = g->room > 0 ? 2 * g->room : 64;
 
     if (n->class_count < g->room)
         return;
-    n->classes = GROW(n->a, n->classes, struct now_class, g->room, more);
-    g->signatures = GROW(n->a, g->signatures, struct signature, g->room, more);
-    g->room = more;
+    n->classes = GROW(n->a, n->classes, struct now_class, g->room, 2 * g->room);
+    g->signatures = GROW(n->a, g->signatures, struct signature, g->room, 2 * g->room);
+    g->room *= 2;
 }
 
 static size_t class_of(struct grouping *g, size_t job)
@@ -337,7 +342,7 @@ static void collect_members(struct grouping *g)
 
 void now_classes(struct now *n)
 {
-    struct grouping g = {.n = n, .table_size = 16};
+    struct grouping g = {.n = n, .table_size = 16, .room = 64};
 
     collect_ready(n);
     choose_speeds(&g);
@@ -345,6 +350,8 @@ void now_classes(struct now *n)
         g.table_size *= 2;
     g.table = NEW(n->a, size_t, g.table_size);
     g.class_of = NEW(n->a, size_t, n->ready_count);
+    g.signatures = NEW(n->a, struct signature, g.room);
+    n->classes = NEW(n->a, struct now_class, g.room);
     for (size_t i = 0; i < n->ready_count; i++) {
         budget_step(n->w->budget, n->w->amount_count + n->w->resource_count / 64);
         g.class_of[i] = class_of(&g, n->ready[i]);
