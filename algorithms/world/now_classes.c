@@ -186,24 +186,22 @@ static struct signature signature_of(const struct grouping *g, const struct worl
     return s;
 }
 
-static uint64_t mixed(uint64_t hash, uint64_t value)
-{
-    hash = (hash ^ value) * UINT64_C(0x9e3779b97f4a7c15);
-    return hash ^ (hash >> 29);
-}
-
+/* Sums of products, which do not wait for one another, and one mix of the bits. */
 static uint64_t hash_of(const struct world *w, const struct world_job *j, size_t rank,
                         bool apart, const struct signature *s)
 {
-    uint64_t hash = mixed(rank * 2 + apart, bits_of(j->weight));
+    const uint64_t golden = UINT64_C(0x9e3779b97f4a7c15);
+    uint64_t factor = golden, hash = bits_of(j->weight) * UINT64_C(0xff51afd7ed558ccd);
 
-    for (size_t k = 0; k < w->amount_count; k++)
-        hash = mixed(hash, (uint64_t)j->needs[k]);
-    for (size_t i = 0; i < j->choice_count; i++)
-        hash = mixed(hash, j->choices[i].count);
-    for (size_t i = 0; i < 3; i++)
-        hash = mixed(hash, s->time[i]);
-    return mixed(hash, s->row);
+    for (size_t k = 0; k < w->amount_count; k++, factor += 2 * golden)
+        hash += (uint64_t)j->needs[k] * factor;
+    for (size_t i = 0; i < 3; i++, factor += 2 * golden)
+        hash += s->time[i] * factor;
+    for (size_t i = 0; i < j->choice_count; i++, factor += 2 * golden)
+        hash += j->choices[i].count * factor;
+    hash += (s->row * 2 + apart) * (factor + 2 * golden) + rank * (factor + 4 * golden);
+    hash = (hash ^ hash >> 32) * UINT64_C(0xc4ceb9fe1a85ec53);
+    return hash ^ hash >> 32;
 }
 
 static bool same_mask(const uint64_t *a, const uint64_t *b, size_t words)
