@@ -3,6 +3,7 @@
 #include "world_support.hpp"
 
 extern "C" {
+#include "algorithms/world/check.h"
 #include "algorithms/world/now.h"
 }
 
@@ -411,6 +412,147 @@ TEST_CASE("jobs that start in any case take their room and count", "[world]")
     CHECK(out.tiers[0].value == 6);
     CHECK(out.tiers[0].bound == 6); // 6 + 1 cpus, and half of the last: 6.5
     CHECK(out.proven);
+}
+
+namespace
+{
+
+now_out start_all(const world *w, arena *a)
+{
+    now_in in{};
+    now_out out{};
+
+    in.w = w;
+    world_start_all(&in, &out, a);
+    return out;
+}
+
+// The independent checker, for jobs with run times.
+void check_plan(const world *w, const world_plan *plan)
+{
+    test_arena a;
+    size_t count;
+    const world_claim *claims = world_claims(w, plan, &count, a);
+    struct world_check out {
+    };
+
+    world_check(w, claims, count, &out, a);
+    CHECK(out.violation_count == 0);
+}
+
+} // namespace
+
+TEST_CASE("jobs on several nodes start with the others, by tier and weight", "[world]")
+{
+    given_world g;
+    test_arena a;
+    given_resource n1, n2;
+    n1.id = "n1";
+    n2.id = "n2";
+    n1.cpus = n2.cpus = 4;
+    g.resources = {n1, n2};
+    g.jobs = {job_of("wide", 3, 0, 5), job_of("one", 1, 0, 1), job_of("two", 2, 0, 1)};
+    g.jobs[0].nodes = 2;
+
+    SECTION("the heavy wide one first")
+    {
+        now_out out = start_all(g.build(), a);
+        CHECK(out.plan.placed[0].position_count == 2);
+        CHECK(out.plan.placed[0].end_s == HUGE_VAL);
+        CHECK(out.plan.placed[1].positions);
+        CHECK_FALSE(out.plan.placed[2].positions);
+        CHECK(out.tiers[0].value == 6);
+        CHECK(out.proven);
+    }
+    SECTION("not before jobs of a larger priority")
+    {
+        g.jobs[2].priority = 1;
+        now_out out = start_all(g.build(), a);
+        CHECK_FALSE(out.plan.placed[0].positions);
+        CHECK(out.plan.placed[1].positions);
+        CHECK(out.plan.placed[2].positions);
+        CHECK(out.tiers[0].value == 1);
+    }
+    SECTION("behind them where there is room")
+    {
+        g.jobs[1].priority = 1;
+        now_out out = start_all(g.build(), a);
+        CHECK(out.plan.placed[0].positions);
+        CHECK(out.plan.placed[1].positions);
+    }
+}
+
+TEST_CASE("groups start now as their rules let them", "[world]")
+{
+    given_world g;
+    test_arena a;
+    given_resource n1, n2;
+    n1.id = "n1";
+    n2.id = "n2";
+    n1.cpus = n2.cpus = 4;
+    g.resources = {n1, n2};
+    for (int i = 0; i < 3; i++) {
+        g.jobs.push_back(job_of("m" + std::to_string(i), 2, 0, 1));
+        g.jobs.back().group = 0;
+    }
+    given_holder h{};
+    h.id = "h";
+    h.positions = {0};
+    h.cpus = 4;
+    h.end_s = 6;
+    h.weight = 1;
+
+    SECTION("spread: one on each node")
+    {
+        g.groups = {{"g", GROUP_SPREAD}};
+        CHECK(start_all(g.build(), a).plan.placed_count == 2);
+    }
+    SECTION("gang: all")
+    {
+        g.groups = {{"g", GROUP_GANG}};
+        CHECK(start_all(g.build(), a).plan.placed_count == 3);
+    }
+    SECTION("gang: not before all can")
+    {
+        g.groups = {{"g", GROUP_GANG}};
+        g.holders = {h};
+        CHECK(start_all(g.build(), a).plan.placed_count == 0);
+    }
+    SECTION("pack: those that fit on one node")
+    {
+        g.groups = {{"g", GROUP_PACK}};
+        g.holders = {h};
+        now_out out = start_all(g.build(), a);
+        CHECK(out.plan.placed_count == 2);
+        for (size_t j = 0; j < 3; j++)
+            if (out.plan.placed[j].positions)
+                CHECK(out.plan.placed[j].positions[0] == 1);
+    }
+}
+
+TEST_CASE("what starts now passes the checker", "[world][property]")
+{
+    rng r = rng_stream(4, "world.now");
+    int count = is_shorter() ? 200 : 1500;
+    for (int i = 0; i < count; i++) {
+        CAPTURE(i);
+        test_arena a;
+        given_world g = draw(&r, 2 + rng_index(&r, 2));
+        g.groups = {{"g", (world_group_policy)rng_index(&r, 4)}};
+        for (auto &j : g.jobs) {
+            if (std::isnan(j.estimate_ref_s) && std::isnan(j.estimate_s))
+                j.estimate_s = (double)(1 + rng_index(&r, 4));
+            if (rng_index(&r, 3) == 0)
+                j.nodes = 2;
+            else if (rng_index(&r, 3) == 0)
+                j.group = 0;
+        }
+        const world *w = g.build();
+        now_out out = start_all(w, a);
+        check_plan(w, &out.plan);
+        for (size_t t = 0; t < out.tier_count; t++)
+            CHECK(out.tiers[t].value <= out.tiers[t].bound);
+    }
 }
 
 TEST_CASE("one pool starts the best of all sets", "[world][property]")

@@ -334,3 +334,90 @@ TEST_CASE("reasons equal a scan", "[world][property]")
         }
     }
 }
+
+namespace
+{
+
+// Free when all that ends has ended; `known`: as if all ends were known.
+bool fits_at_last(const world *w, size_t job, size_t position, bool known)
+{
+    for (size_t k = 0; k < w->node_amount_count; k++) {
+        int64_t free = w->resources[position].capacity[k];
+        bool closed = false;
+        for (size_t h = 0; h < w->holder_count; h++) {
+            const world_holder &o = w->holders[h];
+            if (o.positions[0] != position || o.end_s < HUGE_VAL ||
+                (known && o.end_unknown))
+                continue;
+            closed |= o.all;
+            if (free < AMOUNT_UNLIMITED)
+                free -= o.amounts[k];
+        }
+        if (w->jobs[job].needs[k] > 0 && (closed || w->jobs[job].needs[k] > free))
+            return false;
+    }
+    return true;
+}
+
+world_wait wait_by_scan(const world *w, size_t job, size_t *count)
+{
+    size_t large = 0, last = 0, known = 0;
+
+    for (size_t i = 0; i < w->resource_count; i++) {
+        if (!world_mask_has(w->jobs[job].choices[0].mask, i) ||
+            !world_large_enough(w, &w->jobs[job], i))
+            continue;
+        bool at_last = fits_at_last(w, job, i, false);
+        large++;
+        last += at_last;
+        known += !at_last && fits_at_last(w, job, i, true);
+    }
+    *count = known > 0 ? known : large - last;
+    return large == 0  ? WORLD_WAIT_FILTERED
+           : last > 0  ? WORLD_WAIT_NONE
+           : known > 0 ? WORLD_WAIT_UNKNOWN_END
+                       : WORLD_WAIT_RESERVED_FOR_EVER;
+}
+
+} // namespace
+
+TEST_CASE("causes of waiting equal a scan", "[world][property]")
+{
+    rng r = rng_stream(2, "world.reasons");
+    int count = is_shorter() ? 150 : 600;
+    size_t seen[4] = {0, 0, 0, 0};
+    for (int i = 0; i < count; i++) {
+        CAPTURE(i);
+        test_arena a;
+        given_world g = draw(&r, 1 + rng_index(&r, 6));
+        for (size_t n = rng_index(&r, 10); n-- > 0;) {
+            given_holder h =
+                holder("h" + std::to_string(n), rng_index(&r, g.resources.size()),
+                       (double)rng_index(&r, 12), rng_index(&r, 4) ? HUGE_VAL : 9);
+            h.end_unknown = h.end_s == HUGE_VAL && rng_index(&r, 2);
+            h.reservation = h.end_s == HUGE_VAL && !h.end_unknown;
+            h.all = h.reservation && rng_index(&r, 2);
+            g.holders.push_back(h);
+        }
+        const world *w = g.build();
+        no_plan none(w);
+        reasons *all = reasons_create(w, &none.plan, false, a);
+        for (size_t j = 0; j < w->job_count; j++) {
+            world_reason got{};
+            size_t waiting;
+            world_wait want = wait_by_scan(w, j, &waiting);
+            reasons_of(all, j, &got);
+            REQUIRE(got.wait == want);
+            if (want == WORLD_WAIT_UNKNOWN_END || want == WORLD_WAIT_RESERVED_FOR_EVER)
+                CHECK(got.resource_count == waiting);
+            if (want == WORLD_WAIT_UNKNOWN_END)
+                CHECK(got.blocker_count > 0);
+            seen[want == WORLD_WAIT_FILTERED      ? 0
+                 : want == WORLD_WAIT_NONE        ? 1
+                 : want == WORLD_WAIT_UNKNOWN_END ? 2
+                                                  : 3]++;
+        }
+    }
+    for (size_t n : seen)
+        CHECK(n > 20);
+}

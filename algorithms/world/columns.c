@@ -256,3 +256,8 @@ const uint64_t *columns_fewest(const struct columns *c)
             return c->pair;
     return c->any;
 }
+
+const uint64_t *columns_alone(const struct columns *c, const struct column_short *of)
+{
+    return c->column[of->amount].lacks;
+}

@@ -39,6 +39,9 @@ size_t columns_count(struct columns *c, const int64_t *needs, const uint64_t *ma
 /* Resources in the set. */
 size_t columns_size(const struct columns *c, const uint64_t *set);
 
+/* Those that lacked only amount `of` in the last columns_count(); alone_count > 0. */
+const uint64_t *columns_alone(const struct columns *c, const struct column_short *of);
+
 /* Of those that lacked only amount `of` of the last columns_count(): the one that has
  * most of it (ties: the least snapshot index). There must be one. *looks grows by the
  * ranks looked at. */

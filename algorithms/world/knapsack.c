@@ -334,7 +334,8 @@ static int most_worth_first(const void *a, const void *b)
     return x->item < y->item ? -1 : 1;
 }
 
-static void fill(const struct stage *s, struct chosen *set)
+/* Items in the order in which they fill up. */
+static const struct worth *order_items(const struct stage *s)
 {
     struct worth *list = NEW(s->a, struct worth, s->item_count);
 
@@ -345,8 +346,13 @@ static void fill(const struct stage *s, struct chosen *set)
                                  it->tier};
     }
     qsort(list, s->item_count, sizeof(*list), most_worth_first);
+    return list;
+}
+
+static void fill(const struct stage *s, struct chosen *set, const struct worth *order)
+{
     for (size_t i = 0; i < s->item_count; i++)
-        choose_more(s, set, list[i].item, INT64_MAX);
+        choose_more(s, set, order[i].item, INT64_MAX);
 }
 
 static bool keeps_conditions(const struct stage *s, const struct chosen *set)
@@ -362,14 +368,15 @@ static bool keeps_conditions(const struct stage *s, const struct chosen *set)
 static struct chosen first_set(const struct stage *s, const int64_t *before)
 {
     struct chosen given = choose_none(s), rounded = choose_none(s);
+    const struct worth *order = order_items(s);
 
     for (size_t i = 0; i < s->item_count; i++) {
         if (before[s->items[i].class] > 0)
             choose_more(s, &given, i, before[s->items[i].class]);
         choose_more(s, &rounded, i, (int64_t)(s->items[i].x + 1e-9));
     }
-    fill(s, &given);
-    fill(s, &rounded);
+    fill(s, &given, order);
+    fill(s, &rounded, order);
     return keeps_conditions(s, &rounded) && rounded.value[s->tier] > given.value[s->tier]
                ? rounded
                : given;

@@ -46,4 +46,10 @@ struct now_out {
  * plan.cut. */
 void world_start_now(const struct now_in *in, struct now_out *out, struct arena *a);
 
+/* Jobs on several nodes and groups as well (in->before is NULL): placed at 0 by rank of
+ * tier, then weight, once before all others and once behind them; the better of the two
+ * is kept. A gang starts whole or not at all. Costs one world_start_now() if there are no
+ * such jobs, else three. */
+void world_start_all(const struct now_in *in, struct now_out *out, struct arena *a);
+
 #endif

@@ -186,24 +186,22 @@ static struct signature signature_of(const struct grouping *g, const struct worl
     return s;
 }
 
-static uint64_t mixed(uint64_t hash, uint64_t value)
-{
-    hash = (hash ^ value) * UINT64_C(0x9e3779b97f4a7c15);
-    return hash ^ (hash >> 29);
-}
-
+/* Sums of products, which do not wait for one another, and one mix of the bits. */
 static uint64_t hash_of(const struct world *w, const struct world_job *j, size_t rank,
                         bool apart, const struct signature *s)
 {
-    uint64_t hash = mixed(rank * 2 + apart, bits_of(j->weight));
+    const uint64_t golden = UINT64_C(0x9e3779b97f4a7c15);
+    uint64_t factor = golden, hash = bits_of(j->weight) * UINT64_C(0xff51afd7ed558ccd);
 
-    for (size_t k = 0; k < w->amount_count; k++)
-        hash = mixed(hash, (uint64_t)j->needs[k]);
-    for (size_t i = 0; i < j->choice_count; i++)
-        hash = mixed(hash, j->choices[i].count);
-    for (size_t i = 0; i < 3; i++)
-        hash = mixed(hash, s->time[i]);
-    return mixed(hash, s->row);
+    for (size_t k = 0; k < w->amount_count; k++, factor += 2 * golden)
+        hash += (uint64_t)j->needs[k] * factor;
+    for (size_t i = 0; i < 3; i++, factor += 2 * golden)
+        hash += s->time[i] * factor;
+    for (size_t i = 0; i < j->choice_count; i++, factor += 2 * golden)
+        hash += j->choices[i].count * factor;
+    hash += (s->row * 2 + apart) * (factor + 2 * golden) + rank * (factor + 4 * golden);
+    hash = (hash ^ hash >> 32) * UINT64_C(0xc4ceb9fe1a85ec53);
+    return hash ^ hash >> 32;
 }
 
 static bool same_mask(const uint64_t *a, const uint64_t *b, size_t words)
@@ -226,6 +224,12 @@ static bool same_choices(const struct world *w, const struct now_class *c,
     return true;
 }
 
+static bool same_signature(const struct signature *a, const struct signature *b)
+{
+    return a->time[0] == b->time[0] && a->time[1] == b->time[1] &&
+           a->time[2] == b->time[2] && a->row == b->row;
+}
+
 static bool is_of(const struct grouping *g, size_t class, const struct world_job *j,
                   size_t rank, bool apart, const struct signature *s)
 {
@@ -233,7 +237,7 @@ static bool is_of(const struct grouping *g, size_t class, const struct world_job
     const struct now_class *c = &g->n->classes[class];
 
     return c->rank == rank && c->apart == apart && c->weight == j->weight &&
-           c->nodes == j->nodes && memcmp(&g->signatures[class], s, sizeof(*s)) == 0 &&
+           c->nodes == j->nodes && same_signature(&g->signatures[class], s) &&
            (c->needs == j->needs ||
             memcmp(c->needs, j->needs, w->amount_count * sizeof(*j->needs)) == 0) &&
            same_choices(w, c, j);
@@ -242,13 +246,12 @@ static bool is_of(const struct grouping *g, size_t class, const struct world_job
 static void make_room(struct grouping *g)
 {
     struct now *n = g->n;
-    size_t more = g->room > 0 ? 2 * g->room : 64;
 
     if (n->class_count < g->room)
         return;
-    n->classes = GROW(n->a, n->classes, struct now_class, g->room, more);
-    g->signatures = GROW(n->a, g->signatures, struct signature, g->room, more);
-    g->room = more;
+    n->classes = GROW(n->a, n->classes, struct now_class, g->room, 2 * g->room);
+    g->signatures = GROW(n->a, g->signatures, struct signature, g->room, 2 * g->room);
+    g->room *= 2;
 }
 
 static size_t class_of(struct grouping *g, size_t job)
@@ -337,7 +340,7 @@ static void collect_members(struct grouping *g)
 
 void now_classes(struct now *n)
 {
-    struct grouping g = {.n = n, .table_size = 16};
+    struct grouping g = {.n = n, .table_size = 16, .room = 64};
 
     collect_ready(n);
     choose_speeds(&g);
@@ -345,6 +348,8 @@ void now_classes(struct now *n)
         g.table_size *= 2;
     g.table = NEW(n->a, size_t, g.table_size);
     g.class_of = NEW(n->a, size_t, n->ready_count);
+    g.signatures = NEW(n->a, struct signature, g.room);
+    n->classes = NEW(n->a, struct now_class, g.room);
     for (size_t i = 0; i < n->ready_count; i++) {
         budget_step(n->w->budget, n->w->amount_count + n->w->resource_count / 64);
         g.class_of[i] = class_of(&g, n->ready[i]);

@@ -114,6 +114,54 @@ static void measure(int64_t cores, size_t classes, struct arena *a)
     arena_reset(a);
 }
 
+/* The same jobs on many nodes, where rounds of pools and a bound of their sum take the
+ * place of a proof. */
+static void measure_nodes(size_t nodes, size_t classes, struct arena *a)
+{
+    struct world_resource *list = NEW(a, struct world_resource, nodes);
+    uint64_t *mask = NEW(a, uint64_t, nodes / 64 + 1);
+    struct world_choice choice = {NULL, mask, nodes};
+    struct world w = {.node_amount_count = AMOUNTS,
+                      .amount_count = AMOUNTS,
+                      .resources = list,
+                      .resource_count = nodes,
+                      .site_count = 1,
+                      .job_count = JOBS};
+    struct world_job *jobs = NEW(a, struct world_job, JOBS);
+    struct now_in in = {.w = &w};
+    struct now_out out;
+    char what[160];
+    double used_s;
+
+    state = 88172645463325252u ^ (7919 * (uint64_t)nodes);
+    for (size_t k = 0; k < AMOUNTS; k++)
+        w.amounts[k] = (struct world_amount){"amount", 1};
+    for (size_t i = 0; i < nodes; i++) {
+        int64_t *capacity = NEW(a, int64_t, AMOUNTS), cores = 16 << draw() % 4;
+
+        mask[i / 64] |= UINT64_C(1) << i % 64;
+        capacity[AMOUNT_CPUS] = cores * AMOUNT_UNITS_PER_ONE;
+        capacity[AMOUNT_MEMORY] = cores * 4000000000;
+        capacity[AMOUNT_DISK] = capacity[AMOUNT_JOBS] = AMOUNT_UNLIMITED;
+        capacity[AMOUNT_PRESENCE] = AMOUNT_PRESENCE_ALL;
+        capacity[GPUS] = draw() % 10 < 7 ? 0 : 4 * AMOUNT_UNITS_PER_ONE;
+        list[i] = (struct world_resource){
+            .id = "n", .index = i, .speed = 1, .capacity = capacity};
+    }
+    fill_jobs(jobs, classes, &choice, a);
+    w.jobs = jobs;
+    used_s = cpu_s();
+    world_start_now(&in, &out, a);
+    used_s = cpu_s() - used_s;
+    snprintf(what, sizeof(what),
+             "Jobs to start now: 230,000 ready jobs of %zu classes, %zu nodes", classes,
+             nodes);
+    bench_row(what, "", BENCH_NO_TARGET, "%.2f s, gap %.5f; %zu start, %zu rounds",
+              used_s, out.tiers[0].bound / out.tiers[0].value - 1, out.plan.placed_count,
+              out.round_count);
+    arena_reset(a);
+}
+
 int main(void)
 {
     static const int64_t cores[SIZES] = {64, 512, 4096};
@@ -125,6 +173,9 @@ int main(void)
     for (size_t i = 0; i < SIZES; i++)
         for (size_t k = 0; k < SIZES; k++)
             measure(cores[i], classes[k], a);
+    measure_nodes(100, 100, a);
+    measure_nodes(1000, 100, a);
+    measure_nodes(5000, 100, a);
     arena_close(a);
     return 0;
 }
