@@ -2,6 +2,7 @@
 #include "handlers/placement/routes.h"
 
 #include "algorithms/placement/placement.h"
+#include "algorithms/world/goal.h"
 #include "handlers/common/decision.h"
 #include "handlers/common/snapshot_json.h"
 #include "handlers/common/world_json.h"
@@ -34,6 +35,7 @@ struct placements_request {
     int unplaced_form; /* enum unplaced_form */
     const struct initial_row *initial;
     size_t initial_count;
+    struct placement_world world;
 };
 
 enum unplaced_form { UNPLACED_JOBS, UNPLACED_CLASSES, UNPLACED_IDS };
@@ -153,6 +155,17 @@ static const struct json_object initial_json = {"InitialPlacement",
                                                 "A job of a plan to start a search from",
                                                 sizeof(struct initial_row), initial_rows};
 
+#define T struct placement_finished
+static const struct json_field finished_rows[] = {
+    JSON_ID(T, id, JSON_REQUIRED, "Name of the job"),
+    JSON_BOOLEAN(T, ok, true, 0, "It has ended well; default true"),
+    {0},
+};
+#undef T
+static const struct json_object finished_json = {"FinishedJob", "A job that is done",
+                                                 sizeof(struct placement_finished),
+                                                 finished_rows};
+
 #define T struct placements_request
 static const struct json_field request_rows[] = {
     JSON_OBJECT(T, snapshot, const struct snapshot *, &snapshot_json, JSON_POINTER,
@@ -175,6 +188,21 @@ static const struct json_field request_rows[] = {
               PLACEMENT_JOBS_MAX, 0,
               "A plan to start the search from: the placements of an answer as they "
               "stand; for search and auto"),
+    {.name = "objective",
+     .doc = "What counts, most important first, at most four of makespan_s, "
+            "total_flow_s, weighted_completion_s, weighted_tardiness_s, late_jobs, "
+            "started_now_weight, cost, energy_j, nodes_used; default makespan_s",
+     .type = JSON_TYPE_TEXTS,
+     .offset = JSON_AT(T, world.objective, const char *const *),
+     .count_offset = JSON_AT(T, world.objective_count, size_t)},
+    {.name = "finished_jobs",
+     .doc = "Jobs that are done, which others name in `after`",
+     .type = JSON_TYPE_LIST,
+     .offset = JSON_AT(T, world.finished, const struct placement_finished *),
+     .count_offset = JSON_AT(T, world.finished_count, size_t),
+     .of = &finished_json,
+     .max = PLACEMENT_JOBS_MAX,
+     .flags = JSON_UNIQUE_IDS},
     DECISION_REQUEST_ROWS(T),
     {0},
 };
@@ -186,14 +214,20 @@ const struct json_object placements_request_json = {
 #define T struct placement
 static const struct json_field placement_rows[] = {
     JSON_TEXT(T, job_id, 0, "The job"),
-    JSON_TEXT(T, resource_id, 0, "Where it goes"),
-    JSON_INTEGER(T, slot, 0, JSON_EXACT, 0, 0, "Slot of the resource, from 0"),
+    JSON_TEXT(T, resource_id, JSON_OPTIONAL, "Where it goes, unless on several nodes"),
+    JSON_TEXTS(T, resource_ids, resource_id_count, 0, JSON_OPTIONAL,
+               "Where a job on several nodes goes"),
+    JSON_TEXT(T, partition_id, JSON_OPTIONAL, "The partition that it uses"),
+    JSON_INTEGER(T, slot, 0, JSON_EXACT, 0, JSON_OPTIONAL,
+                 "Slot of the resource, from 0, where jobs are counted"),
     JSON_NUMBER(T, start_s, 0, 0, 0, 0,
                 "The slot is taken and stage-in begins, seconds from now"),
     JSON_NUMBER(T, stage_in_s, 0, 0, 0, 0, "Time until the last input file is there"),
     JSON_NUMBER(T, run_time_s, 0, 0, 0, JSON_MAY_BE_NULL, "Run time; null: no estimate"),
     JSON_NUMBER(T, finish_s, 0, 0, 0, JSON_MAY_BE_NULL,
                 "Done and outputs at home, seconds from now; null: no estimate"),
+    JSON_BOOLEAN(T, killed, false, JSON_OPTIONAL,
+                 "It would run longer than its time limit"),
     JSON_NUMBER(T, rank, 0, 0, 0, JSON_OPTIONAL, "Value of the rank expression"),
     JSON_NUMBER(T, bytes_moved, 0, 0, 0, 0, "Input bytes staged for it"),
     JSON_NUMBER(T, late_s, 0, 0, 0, JSON_OPTIONAL,
@@ -232,6 +266,21 @@ static const struct json_object miss_json = {
     "NearestMiss", "The resource that came nearest",
     sizeof(struct placement_nearest_miss), miss_rows};
 
+#define T struct placement_amount
+static const struct json_field amount_rows[] = {
+    JSON_TEXT(T, name, 0, "The amount"),
+    JSON_NUMBER(T, needed, 0, 0, 0, 0, "What the job needs of it"),
+    JSON_INTEGER(T, short_count, 0, JSON_EXACT, 0, 0, "Resources that have less"),
+    JSON_INTEGER(T, alone_count, 0, JSON_EXACT, 0, 0,
+                 "Resources on which nothing else is short"),
+    JSON_NUMBER(T, largest, 0, 0, 0, 0, "The most that there is of it at one place"),
+    {0},
+};
+#undef T
+static const struct json_object amount_json = {
+    "ShortAmount", "An amount of which there is not enough",
+    sizeof(struct placement_amount), amount_rows};
+
 #define T struct placement_reason
 static const struct json_field reason_rows[] = {
     JSON_TEXT(T, reason, 0, "The filter that dropped resources"),
@@ -241,6 +290,10 @@ static const struct json_field reason_rows[] = {
               JSON_OPTIONAL, "Clauses of the requirement"),
     JSON_OBJECT(T, nearest_miss, const struct placement_nearest_miss *, &miss_json,
                 JSON_POINTER | JSON_OPTIONAL, "The resource that came nearest"),
+    JSON_LIST(T, amounts, amount_count, struct placement_amount, &amount_json, 0,
+              JSON_OPTIONAL, "Of too_small and shared_short: what is short"),
+    JSON_TEXTS(T, blockers, blocker_count, 0, JSON_OPTIONAL,
+               "Of unknown_end: up to five running jobs whose end is not known"),
     {0},
 };
 #undef T
@@ -271,6 +324,8 @@ static const struct json_field unplaced_class_rows[] = {
      .count_offset = JSON_AT(T, id_count, size_t)},
     JSON_NUMBER(T, cpus, 0, 0, 0, 0, "CPUs that each of them needs"),
     JSON_NUMBER(T, memory_bytes, 0, 0, 0, 0, "Memory that each of them needs"),
+    JSON_AMOUNTS(T, needs, need_count, JSON_OPTIONAL,
+                 "Other amounts that each of them needs"),
     JSON_LIST(T, reasons, reason_count, struct placement_reason, &reason_json, 0, 0,
               "Why"),
     {0},
@@ -287,12 +342,30 @@ static const struct json_field load_rows[] = {
     JSON_NUMBER(T, busy_s, 0, 0, 0, 0, "Slot time taken by them"),
     JSON_NUMBER(T, finish_s, 0, 0, 0, 0,
                 "When the last of them leaves its slot, seconds from now"),
-    JSON_NUMBER(T, utilisation_ratio, 0, 0, 0, 0, "busy_s over slots x makespan_s"),
+    JSON_NUMBER(T, utilisation_ratio, 0, 0, 0, 0,
+                "busy_s over slots x makespan_s; of the amount that is used most where "
+                "amounts count"),
     {0},
 };
 #undef T
 static const struct json_object load_json = {"Load", "What the plan makes of a resource",
                                              sizeof(struct placement_load), load_rows};
+
+#define T struct world_value
+static const struct json_field value_rows[] = {
+    JSON_WORD(T, name, world_objective_names, 0, "The objective"),
+    JSON_NUMBER(T, value, 0, 0, 0, 0, "Of this plan"),
+    JSON_NUMBER(T, bound, 0, 0, 0, JSON_OPTIONAL, "No plan of these jobs is better"),
+    JSON_WORD(T, bound_kind, world_bound_sides, JSON_OPTIONAL,
+              "upper where the largest value is best"),
+    JSON_NUMBER(T, gap_ratio, 0, 0, 0, JSON_OPTIONAL,
+                "How far the value may be from the best, as a share of it"),
+    JSON_BOOLEAN(T, proven, false, 0, "The bound is met: nothing is better"),
+    {0},
+};
+#undef T
+static const struct json_object value_json = {"ObjectiveValue", "One objective of a plan",
+                                              sizeof(struct world_value), value_rows};
 
 #define T struct placement_objective
 static const struct json_field objective_rows[] = {
@@ -307,6 +380,8 @@ static const struct json_field objective_rows[] = {
                 "Busy slot time over slots x makespan_s, used resources"),
     JSON_NUMBER(T, bytes_moved, 0, 0, 0, 0, "Input bytes staged"),
     JSON_INTEGER(T, late_count, 0, JSON_EXACT, 0, 0, "Jobs that miss their deadline"),
+    JSON_LIST(T, values, value_count, struct world_value, &value_json, 0, JSON_OPTIONAL,
+              "Where amounts count: each objective, in the order of the request"),
     {0},
 };
 #undef T
@@ -518,12 +593,13 @@ enum error_code post_placements(struct request *rq, const void *in, void *out)
         .budget = &rq->budget,
         .time_limit_given = isfinite(body->decision.time_limit_s),
         .initial_count = body->initial_count,
+        .world = &body->world,
     };
 
     TRY(decision_begin(rq, &body->decision, &answer->decision));
     find_policy(body->decision.algorithm, &policy, rq->err);
-    TRY(decision_snapshot(rq, body->snapshot, body->snapshot_id, true,
-                          &problem.snapshot));
+    TRY(decision_world_snapshot(rq, body->snapshot, body->snapshot_id, true,
+                                &problem.snapshot));
     if (!policy)
         return rq->err->code;
     TRY(reserve_matrix(rq, &problem));
