@@ -231,3 +231,92 @@ TEST_CASE("amounts may be held longer than a job runs", "[api][world]")
     CHECK(says(j, "overcommitted: 1 amount is taken beyond capacity; first licence of "
                   "the snapshot: capacity 2, at most 3 taken at a time"));
 }
+
+TEST_CASE("the most weight that can start now", "[api][world]")
+{
+    json e13 = {{"snapshot",
+                 {{"resources", {{{"id", "n"}, {"cpus", 10}, {"memory_bytes", 20}}}}}},
+                {"objective", {"started_now_weight"}}};
+    auto add = [&](const std::string &id, int count, double cpus, double memory,
+                   double weight) {
+        for (int i = 0; i < count; i++)
+            e13["jobs"].push_back({{"id", id + std::to_string(i)},
+                                   {"cpus", cpus},
+                                   {"memory_bytes", memory},
+                                   {"weight", weight}});
+    };
+    add("A", 3, 3, 2, 5);
+    add("B", 2, 4, 9, 7);
+    add("C", 5, 1, 4, 2);
+    json j = place(e13, "auto");
+    const json &value = j["objective"]["values"][0];
+    CHECK(value["value"] == 18);
+    CHECK(value["bound"] == 18);
+    CHECK(value["bound_kind"] == "upper");
+    CHECK(value["proven"] == true);
+    CHECK(j["placement_count"] == 6); // 2 A, 4 C
+    CHECK(fate(j, "B0") == "no_free_now");
+    CHECK(j["placements"][0]["finish_s"] == nullptr); // no run time is known
+    CHECK(says(place(e13, "mct"), "policy_ignores_objective: mct plans every job"));
+    for (json &job : e13["jobs"])
+        job["estimate_s"] = 5;
+    CHECK(place(e13, "auto")["status"] == "optimal");
+
+    json e22 = json::parse(R"({
+        "snapshot": {"resources": [{"id": "n", "cpus": 4}]},
+        "jobs": [{"id": "h", "cpus": 3, "priority": 2, "estimate_s": 1},
+                 {"id": "l1", "cpus": 2, "priority": 1, "weight": 10, "estimate_s": 1},
+                 {"id": "l2", "cpus": 2, "priority": 1, "weight": 10, "estimate_s": 1}],
+        "objective": ["started_now_weight"]})");
+    j = place(e22, "auto");
+    CHECK(j["placement_count"] == 1);
+    CHECK(fate(j, "h") == "n 0-1");
+    const json &tiers = j["objective"]["values"][0]["tiers"];
+    REQUIRE(tiers.size() == 2);
+    CHECK(tiers[0]["priority"] == 2);
+    CHECK(tiers[0]["value"] == 1);
+    CHECK(tiers[1]["value"] == 0);
+    CHECK(j["status"] == "optimal");
+    e22["jobs"][0]["priority"] = 1;
+    CHECK(place(e22, "auto")["objective"]["values"][0]["value"] == 20);
+}
+
+TEST_CASE("orders of jobs go by the objective unless one is asked for", "[api][world]")
+{
+    json body = json::parse(R"({
+        "snapshot": {"resources": [{"id": "n", "cpus": 1, "capacities": {"x": 1}}]},
+        "jobs": [{"id": "a", "estimate_s": 4, "deadline_s": 9, "priority": 1},
+                 {"id": "b", "estimate_s": 3, "deadline_s": 3, "weight": 5},
+                 {"id": "c", "estimate_s": 9, "priority": 2}]})");
+    auto starts = [&](const json &more) {
+        json request = body;
+        request.update(more);
+        json j = place(request);
+        std::string order;
+        for (double t = 0; t < 16; t++)
+            for (const json &p : j["placements"])
+                if (p["start_s"] == t)
+                    order += p["job_id"].get<std::string>();
+        return order;
+    };
+    auto by = [&](const std::string &order) {
+        return json{{"options", {{"job_order", order}}}, {"objective", {"cost"}}};
+    };
+    CHECK(starts({{"objective", {"weighted_tardiness_s"}}}) == "bac");
+    CHECK(starts({{"objective", {"weighted_completion_s"}}}) == "bac");
+    CHECK(starts({{"objective", {"cost"}}}) == "abc");
+    CHECK(starts(json::object()) == "bac"); // deadlines are brought into order at no cost
+    CHECK(starts(by("fifo")) == "abc");
+    CHECK(starts(by("priority")) == "cab");
+    CHECK(starts(by("longest")) == "cab");
+    CHECK(starts(by("deadline")) == "bac");
+    // Elsewhere such orders are refused.
+    api a;
+    json round = {{"algorithm", "gridway"},
+                  {"snapshot", body["snapshot"]},
+                  {"jobs", json::array()},
+                  {"pending", {{{"id", "p"}, {"estimate_ref_s", 1}}}},
+                  {"options", {{"job_order", "longest"}, {"plan_with", "limit"}}}};
+    CHECK(a.post("/v1/reschedules", round.dump()).pointers() ==
+          std::vector<std::string>{"/options/job_order", "/options/plan_with"});
+}

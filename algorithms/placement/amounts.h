@@ -23,6 +23,9 @@ bool amounts_are_given(const struct placement_in *in);
 enum error_code amounts_check(const struct placement_in *in, bool plan_with_limit,
                               struct amounts **out, struct arena *a, struct error *err);
 
+/* The jobs are to start now or not at all: run times need not be known. */
+void amounts_start_now(struct amounts *checked);
+
 /* What a world has no room for. */
 struct amounts_world {
     struct world *world;

@@ -44,7 +44,9 @@ static struct placement placement_of(const struct placement_problem *p,
         .killed = x->killed,
     };
 
-    if (j->deadline_s < HUGE_VAL)
+    if (!(out.finish_s < HUGE_VAL))
+        out.run_time_s = out.finish_s = NAN; /* not known */
+    if (j->deadline_s < HUGE_VAL && !isnan(out.finish_s))
         out.late_s = fmax(0, out.finish_s - j->deadline_s);
     if (j->nodes == 1) {
         out.resource_id = w->resources[x->positions[0]].id;
@@ -67,6 +69,8 @@ static void fill_placements(const struct placement_problem *p, const struct worl
 
         budget_step(w->budget, plan->placed[job].position_count);
         list[k] = placement_of(p, w, plan, job, slots[job]);
+        if (isnan(list[k].finish_s))
+            continue;
         o->makespan_s = fmax(o->makespan_s, list[k].finish_s);
         o->flow_time_s += list[k].finish_s;
         o->late_count += list[k].late_s > 0;
@@ -114,29 +118,71 @@ static void fill_makespan(const struct world_bound *bound, struct placement_out 
     out->bounds = list;
 }
 
+/* What the knapsack of jobs that start now has proven, of the first level; nothing of
+ * those below it. */
+static bool fill_now(const struct amounts_result *found, struct placement_value *value,
+                     struct world_bound *bounds, struct arena *a)
+{
+    const struct now_out *now = &found->now;
+    struct placement_tier *tiers = NEW(a, struct placement_tier, now->tier_count);
+
+    if (now->tier_count <= 1) {
+        bounds[0].known = true;
+        bounds[0].value = now->tier_count ? now->tiers[0].bound : 0;
+        return now->proven && found->goal.level_count == 1;
+    }
+    for (size_t k = 0; k < now->tier_count; k++)
+        tiers[k] = (struct placement_tier){now->tiers[k].priority, now->tiers[k].value,
+                                           now->tiers[k].bound, now->tiers[k].proven};
+    value->tiers = tiers;
+    value->tier_count = now->tier_count;
+    return now->proven && found->goal.level_count == 1;
+}
+
+static void list_values(const struct amounts_result *found,
+                        const struct world_value *values, struct placement_value *list)
+{
+    for (size_t k = 0; k < found->goal.level_count; k++) {
+        list[k].of = values[k];
+        if (!(fabs(values[k].value) < HUGE_VAL))
+            list[k].of.value = NAN;
+        if (list[k].tier_count)
+            list[k].of.proven = found->now.proven;
+    }
+}
+
 /* Nothing is better, as far as bounds tell. */
 static bool fill_values(const struct world *w, const struct amounts_result *found,
                         struct placement_out *out, struct arena *a)
 {
-    struct world_bound bounds[OBJECTIVE_LEVELS_MAX], makespan;
-    struct world_value *values = NEW(a, struct world_value, found->goal.level_count);
-    bool proven, has_makespan = false;
+    struct world_bound bounds[OBJECTIVE_LEVELS_MAX], *makespan = NULL;
+    struct world_value values[OBJECTIVE_LEVELS_MAX];
+    size_t levels = found->goal.level_count;
+    struct placement_value *list = NEW(a, struct placement_value, levels);
+    bool proven = false;
 
     memset(bounds, 0, sizeof(bounds));
-    world_bounds(w, &found->goal, found->plan, &found->worth, work_for(w, found->plan),
-                 bounds, a);
-    proven = world_values(&found->goal, &found->worth, bounds, values);
-    out->objective.values = values;
-    out->objective.value_count = found->goal.level_count;
-    for (size_t k = 0; k < found->goal.level_count; k++)
-        if (found->goal.level[k] == OBJECTIVE_MAKESPAN) {
-            fill_makespan(&bounds[k], out, a);
-            has_makespan = true;
-        }
-    if (has_makespan)
-        return proven;
-    bound_makespan(w, found, out->objective.makespan_s, &makespan, a);
-    fill_makespan(&makespan, out, a);
+    if (found->starts_now)
+        proven = fill_now(found, list, bounds, a);
+    else
+        world_bounds(w, &found->goal, found->plan, &found->worth,
+                     work_for(w, found->plan), bounds, a);
+    if (!found->starts_now)
+        proven = world_values(&found->goal, &found->worth, bounds, values);
+    else
+        world_values(&found->goal, &found->worth, bounds, values);
+    list_values(found, values, list);
+    out->objective.values = list;
+    out->objective.value_count = levels;
+    for (size_t k = 0; k < levels; k++)
+        if (found->goal.level[k] == OBJECTIVE_MAKESPAN)
+            makespan = &bounds[k];
+    if (!makespan) {
+        makespan = NEW(a, struct world_bound, 1);
+        if (!found->starts_now)
+            bound_makespan(w, found, out->objective.makespan_s, makespan, a);
+    }
+    fill_makespan(makespan, out, a);
     return proven;
 }
 
@@ -152,6 +198,14 @@ static bool is_valid(const struct world *w, const struct world_plan *plan,
     return check.violation_count == 0 && !check.cut;
 }
 
+static bool has_unknown_end(const struct world_plan *plan)
+{
+    for (size_t k = 0; k < plan->placed_count; k++)
+        if (!(plan->placed[plan->sequence[k]].done_s < HUGE_VAL))
+            return true;
+    return false;
+}
+
 static void assess(const struct world *w, const struct amounts_result *found, bool proven,
                    struct placement_out *out, struct arena *a)
 {
@@ -160,8 +214,10 @@ static void assess(const struct world *w, const struct amounts_result *found, bo
     out->status = plan->cut ? DECISION_CUT : DECISION_FEASIBLE;
     if (w->job_count && plan->placed_count == 0)
         out->status = plan->cut ? DECISION_CUT : DECISION_INFEASIBLE;
-    if (!proven || plan->placed_count < w->job_count)
+    if (!proven || (plan->placed_count < w->job_count && !found->starts_now))
         return;
+    if (found->starts_now && has_unknown_end(plan))
+        return; /* what never ends cannot be checked */
     if (is_valid(w, plan, a))
         out->status = DECISION_OPTIMAL;
     else
@@ -238,6 +294,7 @@ static void warn_unused(const struct amounts_call *call, struct placement_proble
                        .weights = goal_weighs(goal) || found->order == WORLD_SMITH,
                        .priorities = found->order == WORLD_PRIORITY ||
                                      world_goal_has(goal, OBJECTIVE_STARTED_NOW),
+                       .no_chains = !found->in_due_order,
                        .prices = world_goal_has(goal, OBJECTIVE_COST),
                        .powers = world_goal_has(goal, OBJECTIVE_ENERGY),
                        .deadlines = world_goal_has(goal, OBJECTIVE_LATE_JOBS) ||

@@ -4,8 +4,9 @@
 
 #include "algorithms/placement/amounts.h"
 #include "algorithms/placement/amounts_decide.h"
-#include "algorithms/world/goal.h"
+#include "algorithms/placement/amounts_values.h"
 #include "algorithms/world/list.h"
+#include "algorithms/world/now.h"
 
 /* A plan, and how it came about. */
 struct amounts_result {
@@ -15,6 +16,9 @@ struct amounts_result {
     const char *algorithm, *name;
     const char *because; /* NULL: nothing was chosen */
     enum world_order order;
+    bool starts_now; /* jobs start now or not at all: */
+    struct now_out now;
+    bool in_due_order; /* deadlines were brought into order */
     const struct amounts_world *made;
     const struct amounts *checked;
 };

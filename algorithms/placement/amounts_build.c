@@ -63,6 +63,11 @@ enum error_code amounts_check(const struct placement_in *in, bool plan_with_limi
     return err->item_count > before ? ERR_INVALID : OK;
 }
 
+void amounts_start_now(struct amounts *checked)
+{
+    checked->starts_now = true;
+}
+
 /* ---- the world ---- */
 
 static void make_amounts(struct world_maker *m)

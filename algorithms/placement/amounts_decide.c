@@ -212,6 +212,8 @@ static void try_rule(struct maker *m, enum world_rule rule, enum world_order ord
         board_reset(m->board);
     world_list(m->board, rule, jobs_in(m, order),
                rule == WORLD_KPB ? m->call->values[COMMON_COUNT] / 100 : 1);
+    if (!m->call->in->world->objective)
+        world_order_due(m->board);
     plan = board_plan(m->board);
     world_worth(m->w, &m->goal, plan, &worth, m->arena);
     better = !m->best.plan || (!plan->cut && m->best.plan->cut) ||
@@ -294,8 +296,6 @@ static void make_auto(struct maker *m)
 /* The option has an order, which the policy does not go by. */
 static void warn_order(const struct maker *m, enum world_rule rule)
 {
-    static const char *const searches[] = {"started_now_weight"};
-
     if (!goes_in_order(rule) && m->call->values[COMMON_JOB_ORDER] > 0)
         problem_warn(m->p,
                      "ignored: 1 option (/options/job_order): %s does not go in an order",
@@ -303,14 +303,35 @@ static void warn_order(const struct maker *m, enum world_rule rule)
     if (m->goal.level[0] == OBJECTIVE_STARTED_NOW)
         problem_warn(m->p,
                      "policy_ignores_objective: %s plans every job, and does not look "
-                     "for the largest %s",
-                     m->call->policy->name, searches[0]);
+                     "for the largest started_now_weight, as auto does",
+                     m->call->policy->name);
+}
+
+/* The jobs that start at this moment. */
+static void start_now(struct maker *m)
+{
+    struct now_in in = {.w = m->w,
+                        .max_nodes = (size_t)m->call->values[COMMON_MAX_NODES]};
+
+    world_start_now(&in, &m->best.now, m->arena);
+    m->best.plan = &m->best.now.plan;
+    world_worth(m->w, &m->goal, m->best.plan, &m->best.worth, m->arena);
+    m->best.algorithm = "auto";
+    m->best.because = arena_printf(
+        m->arena,
+        "started_now_weight is first: %zu kinds of jobs, %zu nodes of the "
+        "search, %zu rounds",
+        m->best.now.class_count, m->best.now.node_count, m->best.now.round_count);
 }
 
 static void make_plan(struct maker *m)
 {
     size_t rule = rule_of(m->call->policy);
 
+    if (m->best.starts_now) {
+        start_now(m);
+        return;
+    }
     if (rule == RULES) {
         make_auto(m);
         return;
@@ -347,11 +368,17 @@ enum error_code amounts_decide(const struct amounts_call *call,
     struct amounts *checked;
 
     TRY(prepare(call, p, &m.goal, &checked, a, err));
+    m.best.starts_now = placement_fn_of(call->policy) == placement_auto &&
+                        m.goal.level[0] == OBJECTIVE_STARTED_NOW;
+    if (m.best.starts_now)
+        amounts_start_now(checked);
     amounts_world(p, checked, &made);
     m.w = made.world;
-    m.board = board_create(m.w, NULL, a);
+    if (!m.best.starts_now)
+        m.board = board_create(m.w, NULL, a);
     make_plan(&m);
     m.best.goal = m.goal;
+    m.best.in_due_order = !call->in->world->objective && !m.best.starts_now;
     m.best.made = &made;
     m.best.checked = checked;
     amounts_answer(call, p, &m.best, out);

@@ -46,12 +46,11 @@ static void fill_run_time(struct world_maker *m, struct world_job *w,
     if (w->etc_s || !isnan(w->estimate_ref_s) || !isnan(w->estimate_s))
         return;
     if (isnan(given->time_limit_s)) {
-        w->barred = WORLD_WAIT_NO_ESTIMATE;
+        w->barred = m->x->starts_now ? WORLD_WAIT_NONE : WORLD_WAIT_NO_ESTIMATE;
         return;
     }
     w->estimate_s = given->time_limit_s;
     ++*from_limit;
-    (void)m;
 }
 
 static void fill_job(struct world_maker *m, size_t i, int64_t *vector)

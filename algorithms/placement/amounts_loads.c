@@ -111,7 +111,7 @@ static double most_used_s(const struct world *w, const struct stay *list, size_t
             continue;
         budget_step(w->budget, count);
         for (size_t i = 0; i < count; i++)
-            if (list[i].job != WORLD_NONE)
+            if (list[i].job != WORLD_NONE && list[i].end_s < HUGE_VAL)
                 taken_s += (double)w->jobs[list[i].job].needs[k] / (double)capacity[k] *
                            (list[i].end_s - list[i].start_s);
         most_s = fmax(most_s, taken_s);
@@ -128,6 +128,8 @@ static struct placement_load load_of(const struct world *w, const struct world_p
         if (list[i].job == WORLD_NONE)
             continue;
         load.job_count++;
+        if (!(list[i].end_s < HUGE_VAL)) /* not known */
+            continue;
         load.busy_s += list[i].end_s - list[i].start_s;
         load.finish_s = fmax(load.finish_s, plan->placed[list[i].job].done_s);
     }

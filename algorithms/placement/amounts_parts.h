@@ -40,7 +40,7 @@ struct running_end {
 
 struct amounts {
     const struct placement_in *in;
-    bool plan_with_limit;
+    bool plan_with_limit, starts_now;
     struct amount_names names;
     struct name_index resources, jobs, finished, running, groups, partitions;
     struct running_ref *runs;

@@ -4,20 +4,20 @@
  * amounts that are short; then one cause of waiting. Jobs that nothing tells apart share
  * their reasons, and are one class of the answer.
  *
- * Cost: O(m * amounts) for each such class, at any size.
+ * Cost: what reasons.h of world says, and O(m / 64) for each such class.
  * Source: world-model.md 7.1.
  */
 #include "algorithms/placement/amounts_answer.h"
 #include "algorithms/placement/amounts_parts.h"
 #include "algorithms/placement/pair_map.h"
 #include "algorithms/placement/reasons.h"
+#include "algorithms/world/reasons.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum {
     REASONS_MAX = FILTER_REQUIREMENT + 6, /* of one job */
-    BLOCKERS_MAX = 5,
     EXAMPLES_MAX = 10
 };
 
@@ -53,6 +53,7 @@ struct reason_class {
     size_t job; /* the first */
     const struct placement_reason *reasons;
     size_t count, main; /* main: the one that counts for the job */
+    bool omitted;       /* its nearest miss was not looked for */
 };
 
 struct explainer {
@@ -60,7 +61,8 @@ struct explainer {
     const struct world *w;
     const struct world_plan *plan;
     const struct amounts_result *found;
-    struct reasoner *reasoner;
+    struct reasoner *reasoner; /* up to the requirement, */
+    struct reasons *amounts;   /* and behind it */
     struct reason_class *classes;
     size_t class_count, class_room;
     struct pair_map class_at;
@@ -115,77 +117,69 @@ static bool same_reasons(const struct explainer *e, size_t a, size_t b)
 
 /* How resources that passed the tests up to the requirement are dropped. */
 struct drops {
-    size_t no_run_time, partition, too_small, passed;
-    size_t short_count[AMOUNTS_MAX], alone_count[AMOUNTS_MAX];
-    int64_t largest[AMOUNTS_MAX];
+    size_t no_run_time, partition;
 };
 
-static bool is_chosen(const struct world_job *j, size_t pos)
-{
-    for (size_t c = 0; c < j->choice_count; c++)
-        if (world_mask_has(j->choices[c].mask, pos))
-            return true;
-    return false;
-}
-
-static void look_at_amounts(const struct world *w, const struct world_job *j, size_t pos,
-                            struct drops *d)
-{
-    const int64_t *capacity = w->resources[pos].capacity;
-    size_t lacking = 0, last = 0;
-
-    for (size_t k = 0; k < w->node_amount_count; k++) {
-        if (capacity[k] > d->largest[k])
-            d->largest[k] = capacity[k];
-        if (j->needs[k] <= capacity[k])
-            continue;
-        d->short_count[k]++;
-        last = k;
-        lacking++;
-    }
-    d->too_small += lacking > 0;
-    d->passed += lacking == 0;
-    if (lacking == 1)
-        d->alone_count[last]++;
-}
-
-static void count_drops(const struct explainer *e, size_t job, struct drops *d)
+/* Resources of the class that are in none of the job's choices: no run time is known for
+ * it there, or they are not in its partitions. */
+static struct drops count_drops(const struct explainer *e, size_t job)
 {
     const struct world *w = e->w;
     const struct world_job *j = &w->jobs[job];
     const struct problem_class *c = &e->p->classes[e->p->jobs[job].job_class];
+    struct drops d = {0};
 
-    memset(d, 0, sizeof(*d));
-    for (size_t pos = 0; pos < w->resource_count; pos++) {
-        budget_step(w->budget, 1 + w->node_amount_count);
-        if (!problem_class_has(c, pos))
-            continue;
-        if (is_chosen(j, pos))
-            look_at_amounts(w, j, pos, d);
-        else if (world_run_s(w, j, pos) >= HUGE_VAL)
-            d->no_run_time++;
-        else
-            d->partition++;
+    for (size_t b = 0; b < e->p->block_count; b++) {
+        uint64_t left = c->mask[b];
+
+        budget_step(w->budget, j->choice_count);
+        for (size_t k = 0; k < j->choice_count; k++)
+            left &= ~j->choices[k].mask[b];
+        for (; left; left &= left - 1) {
+            size_t pos = b * BLOCK + (size_t)__builtin_ctzll(left);
+
+            if (world_run_s(w, j, pos) < HUGE_VAL)
+                d.partition++;
+            else
+                d.no_run_time++;
+        }
     }
+    return d;
 }
 
-static void list_amounts(const struct explainer *e, size_t job, const struct drops *d,
+static void list_amounts(const struct explainer *e, const struct reason_amounts *of,
                          struct placement_reason *r)
 {
     const struct world *w = e->w;
     struct placement_amount *list =
-        NEW(e->arena, struct placement_amount, w->node_amount_count);
+        NEW(e->arena, struct placement_amount, of->amount_count);
 
-    for (size_t k = 0; k < w->node_amount_count; k++)
-        if (d->short_count[k])
-            list[r->amount_count++] = (struct placement_amount){
-                .name = w->amounts[k].name,
-                .needed = amount_value(w, k, w->jobs[job].needs[k]),
-                .short_count = d->short_count[k],
-                .alone_count = d->alone_count[k],
-                .largest = amount_value(w, k, d->largest[k]),
-            };
+    for (size_t k = 0; k < of->amount_count; k++) {
+        const struct reason_amount *x = &of->amounts[k];
+
+        list[k] = (struct placement_amount){
+            .name = w->amounts[x->amount].name,
+            .needed = amount_value(w, x->amount, x->needed),
+            .short_count = x->short_count,
+            .alone_count = x->alone_count,
+            .largest = amount_value(w, x->amount, x->largest),
+        };
+    }
     r->amounts = list;
+    r->amount_count = of->amount_count;
+}
+
+static void note_nearest(const struct explainer *e, const struct world_reason *found,
+                         struct placement_reason *r)
+{
+    struct placement_nearest_miss *miss;
+
+    if (found->nearest == WORLD_NONE)
+        return;
+    miss = NEW(e->arena, struct placement_nearest_miss, 1);
+    miss->resource_id = e->w->resources[found->nearest].id;
+    miss->shortfall = found->nearest_shortfall;
+    r->nearest_miss = miss;
 }
 
 /* ---- what it waits for ---- */
@@ -212,82 +206,107 @@ static const char *partition_detail(const struct explainer *e, size_t job)
 }
 
 static void list_blockers(const struct explainer *e, size_t job,
-                          struct placement_reason *r)
+                          const struct world_reason *found, struct placement_reason *r)
 {
-    const struct world *w = e->w;
-    const char **ids = NEW(e->arena, const char *, BLOCKERS_MAX);
+    const char **ids = NEW(e->arena, const char *, REASON_BLOCKERS_MAX + 1);
     const char *waits_for = e->found->made->waits_for[job];
 
     if (waits_for)
         ids[r->blocker_count++] = waits_for;
-    for (size_t h = 0; h < w->holder_count && r->blocker_count < BLOCKERS_MAX; h++) {
-        const struct world_holder *holder = &w->holders[h];
-        bool there = false;
+    for (size_t k = 0; k < found->blocker_count; k++) {
+        const char *id = e->w->holders[found->blockers[k]].id;
 
-        budget_step(w->budget, 1 + holder->position_count);
-        for (size_t k = 0; k < holder->position_count; k++)
-            there = there || is_chosen(&w->jobs[job], holder->positions[k]);
-        if (there && holder->end_unknown && holder->id &&
-            (!waits_for || strcmp(waits_for, holder->id) != 0))
-            ids[r->blocker_count++] = holder->id;
+        if (id && r->blocker_count < REASON_BLOCKERS_MAX &&
+            (!waits_for || strcmp(waits_for, id) != 0))
+            ids[r->blocker_count++] = id;
     }
     r->blockers = ids;
 }
 
-/* More about the cause than its name. */
-static void explain_wait(const struct explainer *e, size_t job,
-                         struct placement_reason *r)
+static void explain_shared(const struct explainer *e, const struct world_reason *found,
+                           struct placement_reason *r)
 {
-    const struct world *w = e->w;
-    const struct world_placed *x = &e->plan->placed[job];
-    const char *waits_for = e->found->made->waits_for[job];
-    struct placement_amount *amount;
+    struct placement_amount *amount = NEW(e->arena, struct placement_amount, 1);
 
-    if (x->wait == WORLD_WAIT_UNKNOWN_END)
-        list_blockers(e, job, r);
-    if (x->wait == WORLD_WAIT_AFTER_FAILED && waits_for)
-        r->detail =
-            arena_printf(e->arena, "it waits for '%.100s', which has failed", waits_for);
-    if (x->wait_on == WORLD_NONE)
-        return;
-    if (x->wait == WORLD_WAIT_AFTER_UNPLACED)
-        r->detail = arena_printf(e->arena, "it waits for '%.100s', which has no place",
-                                 w->jobs[x->wait_on].id);
-    if (x->wait == WORLD_WAIT_TOO_FEW_NODES)
-        r->detail = arena_printf(e->arena, "%zu resources suit it, and it needs %zu",
-                                 (size_t)r->resource_count, w->jobs[job].nodes);
-    if (x->wait != WORLD_WAIT_SHARED_SHORT)
-        return;
-    amount = NEW(e->arena, struct placement_amount, 1);
     *amount = (struct placement_amount){
-        .name = w->amounts[x->wait_on].name,
-        .needed = amount_value(w, x->wait_on, w->jobs[job].needs[x->wait_on]),
-        .largest = amount_value(w, x->wait_on, w->shared_capacity[x->wait_on]),
+        .name = e->w->amounts[found->amount].name,
+        .needed = amount_value(e->w, found->amount, found->needed),
+        .largest = amount_value(e->w, found->amount, found->free),
     };
     r->amounts = amount;
     r->amount_count = 1;
 }
 
-static enum world_wait wait_of(const struct explainer *e, size_t job)
+/* More about the cause than its name. */
+static void explain_wait(const struct explainer *e, size_t job, enum world_wait wait,
+                         const struct world_reason *found, struct placement_reason *r)
 {
-    enum world_wait wait = e->plan->placed[job].wait;
+    const char *waits_for = e->found->made->waits_for[job];
+
+    if (wait == WORLD_WAIT_UNKNOWN_END)
+        list_blockers(e, job, found, r);
+    if (wait == WORLD_WAIT_NO_FREE_NOW)
+        list_amounts(e, &found->free_now, r);
+    if (wait == WORLD_WAIT_SHARED_SHORT)
+        explain_shared(e, found, r);
+    if (wait == WORLD_WAIT_AFTER_FAILED && waits_for)
+        r->detail =
+            arena_printf(e->arena, "it waits for '%.100s', which has failed", waits_for);
+    if (wait == WORLD_WAIT_AFTER_UNPLACED && found->wait_on != WORLD_NONE)
+        r->detail = arena_printf(e->arena, "it waits for '%.100s', which has no place",
+                                 e->w->jobs[found->wait_on].id);
+    if (wait == WORLD_WAIT_TOO_FEW_NODES)
+        r->detail = arena_printf(e->arena, "%zu resources suit it, and it needs %zu",
+                                 (size_t)r->resource_count, e->w->jobs[job].nodes);
+}
+
+static enum world_wait wait_of(const struct explainer *e, size_t job,
+                               const struct world_reason *found)
+{
+    enum world_wait wait = found->wait;
 
     if (e->p->classes[e->p->jobs[job].job_class].cut)
         return WORLD_WAIT_OUT_OF_TIME;
-    if (wait == WORLD_WAIT_NONE)
-        wait = e->w->jobs[job].barred;
+    if (wait == WORLD_WAIT_NONE) /* nothing about amounts; perhaps the plan knows */
+        wait = e->plan->placed[job].wait;
     return wait == WORLD_WAIT_NONE && e->plan->cut ? WORLD_WAIT_OUT_OF_TIME : wait;
 }
 
 /* ---- all reasons of a job ---- */
 
+/* How many resources wait for the cause: those that it names, else all that suit. */
+static size_t waiting_count(const struct world_reason *found)
+{
+    switch (found->wait) {
+    case WORLD_WAIT_NO_FREE_NOW:
+    case WORLD_WAIT_UNKNOWN_END:
+    case WORLD_WAIT_RESERVED_FOR_EVER:
+    case WORLD_WAIT_TOO_FEW_NODES:
+        return found->resource_count;
+    default:
+        return found->passed_count - found->too_small.short_count;
+    }
+}
+
+/* The cause of waiting counts for the job, else what drops most resources. */
+static void choose_main(struct reason_class *c, bool waits)
+{
+    c->main = waits ? c->count - 1 : 0;
+    for (size_t k = 0; !waits && k < c->count; k++)
+        if (c->reasons[k].resource_count > c->reasons[c->main].resource_count)
+            c->main = k;
+}
+
 static void explain(struct explainer *e, size_t job, struct reason_class *c)
 {
     struct placement_reason *r = NEW(e->arena, struct placement_reason, REASONS_MAX);
-    enum world_wait wait = wait_of(e, job);
-    struct drops d;
+    struct drops d = count_drops(e, job);
+    struct world_reason found;
+    enum world_wait wait;
 
-    count_drops(e, job, &d);
+    reasons_of(e->amounts, job, &found);
+    wait = wait_of(e, job, &found);
+    c->omitted = found.nearest_omitted;
     c->count = reasons_of_class(e->reasoner, e->p->jobs[job].job_class, r);
     if (d.partition)
         r[c->count++] = (struct placement_reason){.reason = "partition",
@@ -298,27 +317,25 @@ static void explain(struct explainer *e, size_t job, struct reason_class *c)
             (struct placement_reason){.reason = "no_estimate",
                                       .detail = "no run time is known for the job there",
                                       .resource_count = d.no_run_time};
-    if (d.too_small) {
+    if (found.too_small.short_count) {
         r[c->count] =
             (struct placement_reason){.reason = "too_small",
                                       .detail = "it has less than the job needs",
-                                      .resource_count = d.too_small};
-        list_amounts(e, job, &d, &r[c->count++]);
+                                      .resource_count = found.too_small.short_count};
+        note_nearest(e, &found, &r[c->count]);
+        list_amounts(e, &found.too_small, &r[c->count++]);
     }
     if (wait_names[wait][0]) {
         r[c->count] = (struct placement_reason){.reason = wait_names[wait],
                                                 .detail = wait_details[wait],
-                                                .resource_count = d.passed};
-        explain_wait(e, job, &r[c->count++]);
+                                                .resource_count = waiting_count(&found)};
+        explain_wait(e, job, wait, &found, &r[c->count++]);
     }
     if (c->count == 0)
         r[c->count++] = (struct placement_reason){
             .reason = "no_resource", .detail = "the snapshot has no resource for it"};
     c->reasons = r;
-    c->main = wait_names[wait][0] ? c->count - 1 : 0;
-    for (size_t k = 0; !wait_names[wait][0] && k < c->count; k++)
-        if (r[k].resource_count > r[c->main].resource_count)
-            c->main = k;
+    choose_main(c, wait_names[wait][0]);
 }
 
 /* The number of the class that has the job's reasons. */
@@ -377,6 +394,20 @@ static void list_classes(const struct explainer *e, const size_t *class_at,
     out->unplaced_class_count = e->class_count;
 }
 
+static void warn_omitted(const struct explainer *e, const struct placement_out *out)
+{
+    size_t count = 0;
+
+    for (size_t c = 0; c < e->class_count; c++)
+        if (e->classes[c].omitted)
+            count += (size_t)out->unplaced_classes[c].job_count;
+    if (count)
+        problem_warn(e->p,
+                     "nearest_miss_omitted: the nearest miss of %zu jobs without a place "
+                     "is left out, there are too many different needs",
+                     count);
+}
+
 enum { NAMES_MAX = FILTER_COUNT + 32 }; /* of reasons, more than there are */
 
 /* "unplaced: 3, too_small: 2, unknown_end: 1", by falling number. */
@@ -428,6 +459,7 @@ void amounts_reasons(struct placement_problem *p, const struct amounts_result *f
     if (count == 0)
         return;
     e.reasoner = reasons_start(p);
+    e.amounts = reasons_create(e.w, found->plan, found->starts_now, p->arena);
     pair_map_create(&e.class_at, count, p->arena);
     for (size_t job = 0; job < e.w->job_count; job++) {
         if (found->plan->placed[job].positions)
@@ -440,5 +472,6 @@ void amounts_reasons(struct placement_problem *p, const struct amounts_result *f
         filled++;
     }
     list_classes(&e, class_at, jobs, out);
+    warn_omitted(&e, out);
     warn_unplaced(&e, out);
 }

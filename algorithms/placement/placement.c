@@ -104,6 +104,9 @@ const struct param placement_common_params[] = {
     [COMMON_PLAN_WITH] =
         CHOICE("plan_with", 2, plan_withs,
                "Placements: amounts are held for the run time, or until time_limit_s"),
+    [COMMON_MAX_NODES] =
+        WHOLE("max_nodes", 1, 1e9, 2e6,
+              "Placements by auto with started_now_weight first: nodes of its search"),
     {0},
 };
 

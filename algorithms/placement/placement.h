@@ -21,7 +21,7 @@
 
 #include <stdint.h>
 
-struct world_value; /* algorithms/world/goal.h */
+struct placement_value; /* amounts_values.h */
 
 /* A user's state that job priorities need (spec gridway.md 4.1). */
 struct placement_user {
@@ -173,8 +173,8 @@ struct placement_objective {
     double lower_bound_s; /* no plan of these jobs ends before */
     double gap_ratio;     /* makespan_s / lower_bound_s - 1; NAN: the bound is 0 */
     double bytes_moved;
-    uint64_t late_count;              /* jobs beyond their deadline */
-    const struct world_value *values; /* of a plan of amounts, by importance */
+    uint64_t late_count;                  /* jobs beyond their deadline */
+    const struct placement_value *values; /* of a plan of amounts, by importance */
     size_t value_count;
 };
 

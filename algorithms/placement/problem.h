@@ -59,6 +59,7 @@ enum common_option {
     COMMON_USAGE_LAST_SHARE,
     COMMON_MAX_BAN,
     COMMON_PLAN_WITH,
+    COMMON_MAX_NODES,
     COMMON_COUNT
 };
 

@@ -258,7 +258,7 @@ static void warn_objective(struct placement_problem *p, const struct unused_in *
                            unsigned looks)
 {
     bool plans = !(looks & LOOK_RANK); /* gridway starts jobs now and plans no chains */
-    const char *chains = plans && !in->amounts
+    const char *chains = plans && !in->no_chains
                              ? "; jobs that run on a slot one behind the other stand "
                                "in their order where that costs nothing"
                              : "";

@@ -1,8 +1,8 @@
 /* placements.c - POST /v1/placements: independent jobs to resources. */
 #include "handlers/placement/routes.h"
 
+#include "algorithms/placement/amounts_values.h"
 #include "algorithms/placement/placement.h"
-#include "algorithms/world/goal.h"
 #include "handlers/common/decision.h"
 #include "handlers/common/snapshot_json.h"
 #include "handlers/common/world_json.h"
@@ -351,21 +351,59 @@ static const struct json_field load_rows[] = {
 static const struct json_object load_json = {"Load", "What the plan makes of a resource",
                                              sizeof(struct placement_load), load_rows};
 
-#define T struct world_value
+#define T struct placement_tier
+static const struct json_field tier_rows[] = {
+    JSON_NUMBER(T, priority, 0, 0, 0, 0, "Of these jobs"),
+    JSON_NUMBER(T, value, 0, 0, 0, 0, "Sum of the weights of those that start"),
+    JSON_NUMBER(T, bound, 0, 0, 0, 0,
+                "No plan that is as good in the tiers above starts more"),
+    JSON_BOOLEAN(T, proven, false, 0, "The bound is met"),
+    {0},
+};
+#undef T
+static const struct json_object tier_json = {"PriorityTier", "Jobs of one priority",
+                                             sizeof(struct placement_tier), tier_rows};
+
+#define T struct placement_value
 static const struct json_field value_rows[] = {
-    JSON_WORD(T, name, world_objective_names, 0, "The objective"),
-    JSON_NUMBER(T, value, 0, 0, 0, 0, "Of this plan"),
-    JSON_NUMBER(T, bound, 0, 0, 0, JSON_OPTIONAL, "No plan of these jobs is better"),
-    JSON_WORD(T, bound_kind, world_bound_sides, JSON_OPTIONAL,
-              "upper where the largest value is best"),
-    JSON_NUMBER(T, gap_ratio, 0, 0, 0, JSON_OPTIONAL,
-                "How far the value may be from the best, as a share of it"),
-    JSON_BOOLEAN(T, proven, false, 0, "The bound is met: nothing is better"),
+    {.name = "name",
+     .doc = "The objective",
+     .type = JSON_TYPE_TEXT,
+     .offset = JSON_AT(T, of.name, const char *),
+     .choices = world_objective_names,
+     .flags = JSON_OPEN},
+    {.name = "value",
+     .doc = "Of this plan; left out when a run time is not known",
+     .type = JSON_TYPE_NUMBER,
+     .offset = JSON_AT(T, of.value, double),
+     .flags = JSON_OPTIONAL},
+    {.name = "bound",
+     .doc = "No plan of these jobs is better",
+     .type = JSON_TYPE_NUMBER,
+     .offset = JSON_AT(T, of.bound, double),
+     .flags = JSON_OPTIONAL},
+    {.name = "bound_kind",
+     .doc = "lower; upper where the largest value is best",
+     .type = JSON_TYPE_TEXT,
+     .offset = JSON_AT(T, of.bound_kind, const char *),
+     .choices = world_bound_sides,
+     .flags = JSON_OPEN | JSON_OPTIONAL},
+    {.name = "gap_ratio",
+     .doc = "How far the value may be from the best, as a share of it",
+     .type = JSON_TYPE_NUMBER,
+     .offset = JSON_AT(T, of.gap_ratio, double),
+     .flags = JSON_OPTIONAL},
+    {.name = "proven",
+     .doc = "The bound is met: nothing is better",
+     .type = JSON_TYPE_BOOLEAN,
+     .offset = JSON_AT(T, of.proven, bool)},
+    JSON_LIST(T, tiers, tier_count, struct placement_tier, &tier_json, 0, JSON_OPTIONAL,
+              "Of started_now_weight with several priorities, instead of a bound"),
     {0},
 };
 #undef T
 static const struct json_object value_json = {"ObjectiveValue", "One objective of a plan",
-                                              sizeof(struct world_value), value_rows};
+                                              sizeof(struct placement_value), value_rows};
 
 #define T struct placement_objective
 static const struct json_field objective_rows[] = {
@@ -380,7 +418,8 @@ static const struct json_field objective_rows[] = {
                 "Busy slot time over slots x makespan_s, used resources"),
     JSON_NUMBER(T, bytes_moved, 0, 0, 0, 0, "Input bytes staged"),
     JSON_INTEGER(T, late_count, 0, JSON_EXACT, 0, 0, "Jobs that miss their deadline"),
-    JSON_LIST(T, values, value_count, struct world_value, &value_json, 0, JSON_OPTIONAL,
+    JSON_LIST(T, values, value_count, struct placement_value, &value_json, 0,
+              JSON_OPTIONAL,
               "Where amounts count: each objective, in the order of the request"),
     {0},
 };
