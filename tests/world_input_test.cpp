@@ -405,3 +405,59 @@ TEST_CASE("the request of the specification", "[api][world]")
         CHECK(values[1]["bound"] == 1200);
     }
 }
+
+TEST_CASE("requirements know amounts and what is free of them now", "[api][world]")
+{
+    json snapshot = json::parse(R"({"resources": [
+        {"id": "a", "cpus": 4, "memory_bytes": 100, "capacities": {"gpus": 2, "Fast": 1},
+         "running": [{"id": "r", "cpus": 1, "memory_bytes": 40, "expected_end_s": 5}],
+         "reservations": [{"end_s": 9, "cpus": 1, "needs": {"gpus": 1}},
+                          {"start_s": 7, "end_s": 9, "cpus": 2}]},
+        {"id": "b", "cpus": 8, "disk_bytes": 50, "attributes": {"cpus_total": 1}},
+        {"id": "c", "cpus": 8, "reservations": [{"all": true}]}],
+        "running": [{"id": "s", "cpus": 0.5, "resource_ids": ["a", "b"],
+                     "disk_bytes": 20, "expected_end_s": 5}]})");
+    struct row {
+        std::string requirement, on;
+    };
+    const std::vector<row> rows = {
+        {"cpus_total == 4", "a"},
+        {"cpus_total == 1", "requirement"}, // hidden
+        {"cpus_free_now == 1.5", "a"},
+        {"cpus_free_now == 7.5", "b"},
+        {"cpus_free_now == 0", "reserved_for_ever"},
+        {"memory_total_bytes == 100 && memory_free_now_bytes == 60", "a"},
+        {"disk_free_now_bytes == 30", "b"},
+        {"capacity.gpus == 2 && capacity.Fast == 1 && free_now.gpus == 1", "a"},
+        {"capacity.gpus == 0 && cpus_free_now > 0", "b"},
+    };
+    for (const row &r : rows) {
+        json list = json::parse(R"([{"id": "j", "estimate_s": 1, "cpus": 0.1}])");
+        list[0]["requirement"] = r.requirement;
+        INFO(r.requirement);
+        std::string where = fate(place({{"snapshot", snapshot}, {"jobs", list}}), "j");
+        CHECK(where.substr(0, where.find(' ')) == r.on);
+    }
+}
+
+TEST_CASE("an answer lists what it is asked for", "[api][world]")
+{
+    json body = {{"snapshot", on("")}, {"jobs", jobs(R"("cpus": 99)")}};
+    json all = place(body);
+    CHECK(all["unplaced"][0]["reasons"].size() == 1);
+    body["include"] = {"unplaced"};
+    json some = place(body);
+    CHECK(some["placements"].empty());
+    CHECK(some["loads"].empty());
+    CHECK(some["placement_count"] == 1);
+    CHECK(some["unplaced_count"] == 1);
+    CHECK(some["unplaced"][0] == json({{"job_id", "j"}, {"reasons", json::array()}}));
+    body["include"] = {"placements", "unplaced", "reasons", "loads"};
+    some = place(body);
+    for (const char *list : {"placements", "unplaced", "loads"})
+        CHECK(some[list] == all[list]);
+    api a;
+    body["include"] = {"placements", "plans"};
+    CHECK(a.post("/v1/placements", body.dump()).pointers() ==
+          std::vector<std::string>{"/include/1"});
+}

@@ -1,6 +1,7 @@
 /* placement/select.c - requirement and rank expressions of a request. */
 #include "algorithms/placement/select.h"
 
+#include "algorithms/placement/amounts_columns.h"
 #include "models/base/names.h"
 
 #include <ctype.h>
@@ -214,6 +215,9 @@ static void fill_columns(struct placement_problem *p)
 
     if (s->column_count == 0)
         return;
+    for (size_t k = 0; k < s->column_count && p->in->world; k++)
+        if (amounts_column(p, s->columns[k].written, s->columns[k].values))
+            s->columns[k].defined = true;
     for (size_t pos = 0; pos < p->resource_count; pos++) {
         const struct resource *r = p->resources[pos].given;
 

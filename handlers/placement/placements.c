@@ -12,6 +12,9 @@
 #include "service/metrics.h"
 #include "service/service.h"
 
+#include <stdio.h>
+#include <string.h>
+
 static const double MATRIX_CELL_BYTES = 24; /* a time, and what is made of it */
 
 /* As the placements of an answer stand; what is not needed is read over. */
@@ -36,6 +39,8 @@ struct placements_request {
     const struct initial_row *initial;
     size_t initial_count;
     struct placement_world world;
+    const char *const *include; /* NULL: everything */
+    size_t include_count;
 };
 
 enum unplaced_form { UNPLACED_JOBS, UNPLACED_CLASSES, UNPLACED_IDS };
@@ -195,6 +200,9 @@ static const struct json_field request_rows[] = {
      .type = JSON_TYPE_TEXTS,
      .offset = JSON_AT(T, world.objective, const char *const *),
      .count_offset = JSON_AT(T, world.objective_count, size_t)},
+    JSON_TEXTS(T, include, include_count, 16, 0,
+               "What the answer lists, of placements, unplaced, reasons, loads; a list "
+               "that is not named is empty, counts are always there; default all"),
     {.name = "finished_jobs",
      .doc = "Jobs that are done, which others name in `after`",
      .type = JSON_TYPE_LIST,
@@ -591,6 +599,61 @@ static void list_unplaced(const struct request *rq, enum unplaced_form form,
     plan->unplaced_count = 0;
 }
 
+/* ---- what the answer lists ---- */
+
+static const char *const lists[] = {"placements", "unplaced", "reasons",
+                                    "loads",      "timings",  NULL};
+enum { LISTS = sizeof(lists) / sizeof(*lists) - 1 };
+
+static bool includes(const struct placements_request *body, const char *list)
+{
+    bool found = !body->include;
+
+    for (size_t i = 0; i < body->include_count; i++)
+        found = found || strcmp(body->include[i], list) == 0;
+    return found;
+}
+
+static void check_include(const struct placements_request *body, struct error *err)
+{
+    for (size_t i = 0; i < body->include_count; i++) {
+        char pointer[64], hint[NAMES_HINT_BYTES];
+        bool known = false;
+
+        for (size_t k = 0; k < LISTS; k++)
+            known = known || strcmp(body->include[i], lists[k]) == 0;
+        if (known)
+            continue;
+        snprintf(pointer, sizeof(pointer), "/include/%zu", i);
+        invalid(err, pointer, ITEM_NOT_A_CHOICE, "no such part of the answer; %s",
+                names_hint(body->include[i], lists, LISTS, hint, sizeof(hint)));
+        error_allow(err, body->include[i], lists, LISTS);
+    }
+}
+
+/* Takes away what was not asked for; counts stay. */
+static void leave_out(const struct request *rq, const struct placements_request *body,
+                      struct placements_answer *answer)
+{
+    struct placement_out *plan = &answer->plan;
+    struct placement_unplaced *rows;
+
+    if (!includes(body, "placements"))
+        plan->placement_count = 0;
+    if (!includes(body, "loads"))
+        plan->load_count = 0;
+    if (!includes(body, "unplaced"))
+        plan->unplaced_count = plan->unplaced_class_count = answer->unplaced_id_count = 0;
+    if (includes(body, "reasons"))
+        return;
+    rows = NEW(rq->arena, struct placement_unplaced, plan->unplaced_count);
+    for (size_t i = 0; i < plan->unplaced_count; i++)
+        rows[i].job_id = plan->unplaced[i].job_id;
+    plan->unplaced = rows;
+    for (size_t i = 0; i < plan->unplaced_class_count; i++)
+        ((struct placement_unplaced_class *)plan->unplaced_classes)[i].reason_count = 0;
+}
+
 /* The rows alone. */
 static const struct placement_initial *initial_of(const struct placements_request *body,
                                                   struct arena *a)
@@ -637,9 +700,10 @@ enum error_code post_placements(struct request *rq, const void *in, void *out)
 
     TRY(decision_begin(rq, &body->decision, &answer->decision));
     find_policy(body->decision.algorithm, &policy, rq->err);
+    check_include(body, rq->err);
     TRY(decision_world_snapshot(rq, body->snapshot, body->snapshot_id, true,
                                 &problem.snapshot));
-    if (!policy)
+    if (rq->err->code != OK)
         return rq->err->code;
     TRY(reserve_matrix(rq, &problem));
     problem.initial = initial_of(body, rq->arena);
@@ -657,5 +721,6 @@ enum error_code post_placements(struct request *rq, const void *in, void *out)
     rq->gap_ratio = answer->plan.objective.gap_ratio;
     decision_end(rq, answer->plan.algorithm, answer->plan.status, &answer->decision);
     list_unplaced(rq, (enum unplaced_form)body->unplaced_form, answer);
+    leave_out(rq, body, answer);
     return picture_answer(rq, answer);
 }
