@@ -568,8 +568,11 @@ static void warn_all(const struct gridway_run *run, struct placement_problem *p,
     warn_failed(run, p, verdicts);
     warn_slots(run, p);
     warn_unused(run, p);
-    unused_warn(p, &(struct unused_in){policy_find(placement_policies, "gridway"),
-                                       run->options, run->option_count, "pending"});
+    unused_warn(p,
+                &(struct unused_in){.policy = policy_find(placement_policies, "gridway"),
+                                    .options = run->options,
+                                    .option_count = run->option_count,
+                                    .list = "pending"});
 }
 
 static enum error_code run_round(struct gridway_run *run, struct placement_problem *p,

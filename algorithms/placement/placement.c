@@ -1,6 +1,7 @@
 /* placement/placement.c - which resource runs which independent job, and when. */
 #include "algorithms/placement/placement.h"
 
+#include "algorithms/placement/amounts_decide.h"
 #include "algorithms/placement/bound.h"
 #include "algorithms/placement/due_order.h"
 #include "algorithms/placement/initial.h"
@@ -28,7 +29,10 @@ const struct policy placement_policies[] = {
 static const char *const file_scopes[] = {"site", "resource", NULL};
 static const char *const dialects[] = {"native", "gridway", NULL};
 static const char *const stale_policies[] = {"use", "exclude", NULL};
-static const char *const job_orders[] = {"fifo", "gridway_priority", NULL};
+static const char *const job_orders[] = {
+    "fifo",     "gridway_priority", "priority", "longest", "volume",
+    "deadline", "balanced",         "smith",    NULL};
+static const char *const plan_withs[] = {"estimate", "limit", NULL};
 static const char *const resource_orders[] = {"rank", "gridway_priority", NULL};
 static const char *const limit_sets[] = {"none", "gridway5", "gridway5_flood", NULL};
 
@@ -56,8 +60,12 @@ const struct param placement_common_params[] = {
                                "Age from which the list of resources is stale, in s"),
     [COMMON_STATE_TTL] = NUMBER("state_ttl_s", 0, 1e9, 60,
                                 "Age from which a resource's state is stale, in s"),
-    [COMMON_JOB_ORDER] = CHOICE("job_order", 2, job_orders,
-                                "Request order, or the weighted priority of GridWay 5"),
+    [COMMON_JOB_ORDER] =
+        CHOICE("job_order", 8, job_orders,
+               "Request order, or the weighted priority of GridWay 5; of placements also "
+               "by priority, falling run times (longest), run time by largest share of "
+               "a resource (volume), rising deadline, share times root of the run time "
+               "(balanced), volume by weight (smith)"),
     [COMMON_RESOURCE_ORDER] =
         CHOICE("resource_order", 2, resource_orders,
                "Policy gridway: by rank, or by the weighted priority of GridWay 5; the "
@@ -93,6 +101,12 @@ const struct param placement_common_params[] = {
                                        "Weight of the last time against the mean"),
     [COMMON_MAX_BAN] =
         NUMBER("max_ban_s", 0, 1e9, 3600, "Longest ban after failures, in s; 0: off"),
+    [COMMON_PLAN_WITH] =
+        CHOICE("plan_with", 2, plan_withs,
+               "Placements: amounts are held for the run time, or until time_limit_s"),
+    [COMMON_MAX_NODES] =
+        WHOLE("max_nodes", 1, 1e9, 2e6,
+              "Placements by auto with started_now_weight first: nodes of its search"),
     {0},
 };
 
@@ -303,6 +317,11 @@ enum error_code placement_decide(const struct placement_in *in,
     enum error_code bound;
 
     bound = policy_bind(policy, options, option_count, values, err);
+    if (amounts_decide_asked(in, values)) {
+        struct amounts_call call = {in, policy, options, option_count, values, bound};
+
+        return amounts_decide(&call, p, out, a, err);
+    }
     TRY(problem_prepare(in, values, p, a, err));
     TRY(bound); /* after the request, so that the mistakes of both are reported */
     plan_create(p, plan, a);
@@ -320,7 +339,9 @@ enum error_code placement_decide(const struct placement_in *in,
     if (!plan->hold_slots)
         due_order(plan);
     ran = policy_find(placement_policies, plan->algorithm);
-    unused_warn(p,
-                &(struct unused_in){ran ? ran : policy, options, option_count, "jobs"});
+    unused_warn(p, &(struct unused_in){.policy = ran ? ran : policy,
+                                       .options = options,
+                                       .option_count = option_count,
+                                       .list = "jobs"});
     return placement_answer(plan, needs_estimates(policy, param), out, err);
 }

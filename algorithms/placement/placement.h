@@ -21,6 +21,8 @@
 
 #include <stdint.h>
 
+struct placement_value; /* amounts_values.h */
+
 /* A user's state that job priorities need (spec gridway.md 4.1). */
 struct placement_user {
     const char *user;
@@ -44,6 +46,20 @@ struct placement_initial {
     double slot, start_s; /* NAN: not said */
 };
 
+/* A job that is done, which others may wait for. */
+struct placement_finished {
+    const char *id;
+    bool ok;
+};
+
+/* What a request says of amounts beyond its jobs and its snapshot (world-model.md). */
+struct placement_world {
+    const char *const *objective; /* names, most important first; NULL: not given */
+    size_t objective_count;
+    const struct placement_finished *finished;
+    size_t finished_count;
+};
+
 /* Everything a placement is decided from. */
 struct placement_in {
     const struct snapshot *snapshot;
@@ -59,6 +75,8 @@ struct placement_in {
     size_t usage_count;
     const struct placement_initial *initial; /* for `search` and `auto` */
     size_t initial_count;
+    const struct placement_world *world; /* NULL: members about amounts are not looked at,
+                                            in jobs and in the snapshot */
     uint64_t seed;
     struct budget *budget;
     bool time_limit_given; /* searches then go on until the budget is spent */
@@ -68,7 +86,7 @@ struct placement_in {
 /* Where one job goes. Times are seconds from the snapshot's "now". */
 struct placement {
     const char *job_id, *resource_id;
-    uint64_t slot;
+    uint64_t slot;            /* UINT64_MAX: jobs are not counted there */
     double start_s;           /* the slot is taken: stage-in begins */
     double stage_in_s;        /* until the last input file is there */
     double run_time_s;        /* NAN: not known (policy gridway only) */
@@ -78,6 +96,11 @@ struct placement {
     double late_s;            /* finish beyond the deadline, >= 0; NAN: no deadline */
     const char *const *files; /* names with variables resolved, if any had some */
     size_t file_count;
+    const char *const *resource_ids; /* of a job on several nodes, by rising index; then
+                                        resource_id is NULL */
+    size_t resource_id_count;
+    const char *partition_id; /* NULL: none */
+    bool killed;              /* at its time limit */
 };
 
 /* A clause of a requirement, and the resources that do not meet it. */
@@ -92,6 +115,15 @@ struct placement_nearest_miss {
     double shortfall; /* spec gridway.md 2.3 */
 };
 
+/* An amount of which there is not enough. */
+struct placement_amount {
+    const char *name;
+    double needed;
+    uint64_t short_count; /* resources that passed the filters and have less, */
+    uint64_t alone_count; /* ... on which nothing else is short */
+    double largest;       /* that one of them has */
+};
+
 /* Why a job was not placed: one filter and how many resources it dropped. */
 struct placement_reason {
     const char *reason; /* "failed", "requirement", "no_free_slot" ... */
@@ -100,6 +132,10 @@ struct placement_reason {
     const struct placement_clause *clauses;
     size_t clause_count;
     const struct placement_nearest_miss *nearest_miss; /* NULL: none */
+    const struct placement_amount *amounts;
+    size_t amount_count;
+    const char *const *blockers; /* ids of what runs and has no known end, at most 5 */
+    size_t blocker_count;
 };
 
 struct placement_unplaced {
@@ -116,6 +152,8 @@ struct placement_unplaced_class {
     const char *const *job_ids; /* the first ten */
     size_t id_count;
     double cpus, memory_bytes; /* of each job */
+    const struct named_value *needs;
+    size_t need_count;
     const struct placement_reason *reasons;
     size_t reason_count;
 };
@@ -135,7 +173,9 @@ struct placement_objective {
     double lower_bound_s; /* no plan of these jobs ends before */
     double gap_ratio;     /* makespan_s / lower_bound_s - 1; NAN: the bound is 0 */
     double bytes_moved;
-    uint64_t late_count; /* jobs beyond their deadline */
+    uint64_t late_count;                  /* jobs beyond their deadline */
+    const struct placement_value *values; /* of a plan of amounts, by importance */
+    size_t value_count;
 };
 
 /* The best plan of a list policy, against which a search is compared. */

@@ -216,7 +216,7 @@ void priority_job_order(struct placement_problem *p)
     p->order = NEW(p->arena, size_t, p->job_count);
     for (size_t i = 0; i < p->job_count; i++)
         p->order[i] = i;
-    if ((int)p->common[COMMON_JOB_ORDER] == ORDER_PLAIN)
+    if ((int)p->common[COMMON_JOB_ORDER] != ORDER_PRIORITY)
         return;
     priority = NEW(p->arena, double, p->job_count);
     priority_jobs(p, priority);

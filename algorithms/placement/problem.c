@@ -671,11 +671,30 @@ static enum error_code check_texts(struct placement_problem *p,
     return ERR_INVALID;
 }
 
+/* Options that only decisions about amounts have. */
+static enum error_code check_options(const struct placement_in *in, const double *common,
+                                     struct error *err)
+{
+    enum error_code code = OK;
+
+    if (in->world)
+        return OK;
+    if (common[COMMON_JOB_ORDER] >= ORDER_AMOUNTS)
+        code = invalid(err, "/options/job_order", ITEM_NOT_ALLOWED,
+                       "only POST /v1/placements has orders beyond fifo and "
+                       "gridway_priority");
+    if (common[COMMON_PLAN_WITH] > PLAN_WITH_ESTIMATE)
+        code = invalid(err, "/options/plan_with", ITEM_NOT_ALLOWED,
+                       "only POST /v1/placements plans with limits");
+    return code;
+}
+
 enum error_code problem_prepare(const struct placement_in *in, const double *common,
                                 struct placement_problem *p, struct arena *a,
                                 struct error *err)
 {
     struct name_index resources, files;
+    enum error_code options;
 
     memset(p, 0, sizeof(*p));
     p->in = in;
@@ -683,8 +702,10 @@ enum error_code problem_prepare(const struct placement_in *in, const double *com
     p->arena = a;
     p->job_count = in->job_count;
     p->resource_count = in->snapshot->resource_count;
+    options = check_options(in, common, err);
     if (check_request(in, &resources, &files, a, err) != OK)
         return check_texts(p, &files, err);
+    TRY(options);
     read_jobs(p);
     read_resources(p);
     number_rows(p);

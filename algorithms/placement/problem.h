@@ -58,12 +58,20 @@ enum common_option {
     COMMON_WINDOW_DEPTH,
     COMMON_USAGE_LAST_SHARE,
     COMMON_MAX_BAN,
+    COMMON_PLAN_WITH,
+    COMMON_MAX_NODES,
     COMMON_COUNT
 };
 
-enum { SCOPE_SITE, SCOPE_RESOURCE };                 /* file_scope */
-enum { STALE_USE, STALE_EXCLUDE };                   /* stale_policy */
-enum { ORDER_PLAIN, ORDER_PRIORITY };                /* job_order, resource_order */
+enum { SCOPE_SITE, SCOPE_RESOURCE }; /* file_scope */
+enum { STALE_USE, STALE_EXCLUDE };   /* stale_policy */
+enum {
+    ORDER_PLAIN,
+    ORDER_PRIORITY,
+    ORDER_AMOUNTS
+};                                                   /* job_order, resource_order;
+                                                        from ORDER_AMOUNTS on for amounts */
+enum { PLAN_WITH_ESTIMATE, PLAN_WITH_LIMIT };        /* plan_with */
 enum { LIMITS_NONE, LIMITS_GRIDWAY5, LIMITS_FLOOD }; /* limits */
 
 /* Why a resource does not take a job, in the order of the tests (spec 2). */

@@ -467,3 +467,32 @@ void reasons_fill(const struct placement_plan *plan, bool estimate,
     list_groups(&w, group_of, out);
     warn_of_rest(&w);
 }
+
+/* ---- for plans of amounts ---- */
+
+struct reasoner *reasons_start(struct placement_problem *p)
+{
+    struct placement_plan *plan = NEW(p->arena, struct placement_plan, 1);
+    struct reasoner *w = NEW(p->arena, struct reasoner, 1);
+
+    plan->problem = p;
+    plan->arena = p->arena;
+    w->plan = plan;
+    w->classes = NEW(p->arena, struct class_reason, p->class_count);
+    return w;
+}
+
+size_t reasons_of_class(struct reasoner *w, size_t job_class,
+                        struct placement_reason *list)
+{
+    const struct problem_class *c = &w->plan->problem->classes[job_class];
+    size_t count = 0;
+
+    for (enum filter f = 0; f <= FILTER_REQUIREMENT; f++) {
+        if (!c->dropped[f])
+            continue;
+        list[count] = (struct placement_reason){0};
+        filter_reason(w, c->example, f, NULL, c->dropped[f], &list[count++]);
+    }
+    return count;
+}

@@ -11,4 +11,12 @@
 void reasons_fill(const struct placement_plan *plan, bool estimate,
                   struct placement_out *out);
 
+/* The same for plans of amounts (amounts_answer.h), as far as the requirement. */
+struct reasoner;
+struct reasoner *reasons_start(struct placement_problem *p);
+
+/* Reasons of a class up to the requirement; at most FILTER_REQUIREMENT + 1. */
+size_t reasons_of_class(struct reasoner *w, size_t job_class,
+                        struct placement_reason *list);
+
 #endif

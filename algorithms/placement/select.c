@@ -1,6 +1,7 @@
 /* placement/select.c - requirement and rank expressions of a request. */
 #include "algorithms/placement/select.h"
 
+#include "algorithms/placement/amounts_columns.h"
 #include "models/base/names.h"
 
 #include <ctype.h>
@@ -23,6 +24,7 @@ struct bound {
 
 struct selector {
     struct bound **requirements, **ranks; /* by job; NULL: none given */
+    struct bound **partitions;            /* of the snapshot; likewise */
     struct column *columns;
     size_t column_count, column_room;
     struct name_index column_index;
@@ -119,6 +121,55 @@ static bool create_texts(const struct placement_problem *p, size_t count,
     return true;
 }
 
+/* A partition is the same for all jobs: no names that depend on them or on the plan. */
+static void check_partition(const struct bound *b, const char *pointer, struct error *err)
+{
+    for (size_t i = 0; i < b->expr.name_count; i++)
+        if (b->expr.names[i].kind >= EXPR_SLOTS_FREE &&
+            b->expr.names[i].kind < EXPR_ATTRIBUTE)
+            invalid(err, pointer, ITEM_NOT_ALLOWED,
+                    "'%.60s' is no member or attribute of a resource",
+                    b->expr.names[i].written);
+}
+
+static enum error_code read_partitions(struct placement_problem *p, struct error *err)
+{
+    const struct snapshot *s = p->in->snapshot;
+    struct texts texts;
+
+    if (!p->in->world)
+        return OK;
+    create_texts(p, s->partition_count, &texts);
+    p->selector->partitions = NEW(p->arena, struct bound *, s->partition_count);
+    for (size_t i = 0; i < s->partition_count; i++) {
+        struct bound **b = &p->selector->partitions[i];
+        char pointer[64];
+
+        if (!s->partitions[i].requirement)
+            continue;
+        snprintf(pointer, sizeof(pointer), "/snapshot/partitions/%zu/requirement", i);
+        TRY(read_text(p, s->partitions[i].requirement, EXPR_REQUIREMENT, pointer, &texts,
+                      b, err));
+        if (*b)
+            check_partition(*b, pointer, err);
+    }
+    return OK;
+}
+
+void select_partition(const struct placement_problem *p, size_t partition, uint64_t *mask)
+{
+    const struct expr *e = &p->selector->partitions[partition]->expr;
+
+    for (size_t pos = 0; pos < p->resource_count; pos++) {
+        struct select_state state = {0};
+
+        if (budget_step(p->in->budget, e->op_count + 1))
+            return;
+        if (expr_requirement(e, select_values(p, e, 0, pos, &state)) == EXPR_TRUE)
+            mask[pos / BLOCK] |= UINT64_C(1) << (pos % BLOCK);
+    }
+}
+
 static enum error_code read_all(struct placement_problem *p, struct error *err)
 {
     size_t requirement_count = 0, rank_count = 0;
@@ -143,7 +194,7 @@ static enum error_code read_all(struct placement_problem *p, struct error *err)
             TRY(read_text(p, job->rank, EXPR_RANK, pointer, &ranks,
                           &p->selector->ranks[i], err));
     }
-    return OK;
+    return read_partitions(p, err);
 }
 
 /* Copies `name` in lower case; false if it is longer than any name. */
@@ -164,6 +215,9 @@ static void fill_columns(struct placement_problem *p)
 
     if (s->column_count == 0)
         return;
+    for (size_t k = 0; k < s->column_count && p->in->world; k++)
+        if (amounts_column(p, s->columns[k].written, s->columns[k].values))
+            s->columns[k].defined = true;
     for (size_t pos = 0; pos < p->resource_count; pos++) {
         const struct resource *r = p->resources[pos].given;
 

@@ -25,6 +25,10 @@ struct select_state {
  * that no resource defines gives a warning. Needs p->jobs and p->resources. */
 enum error_code select_prepare(struct placement_problem *p, struct error *err);
 
+/* Adds to the mask where the requirement of the snapshot's partition is true. O(m). */
+void select_partition(const struct placement_problem *p, size_t partition,
+                      uint64_t *mask);
+
 /* The job's requirement; NULL: true. Equal texts give the same pointer. */
 const struct expr *select_requirement(const struct placement_problem *p, size_t job);
 

@@ -161,6 +161,10 @@ static bool has_partitions(const struct placement_problem *p, const struct job *
 }
 
 static const char not_here[] = "it is not looked at here";
+static const char not_ordered[] =
+    "it counts with job_order priority and with started_now_weight";
+static const char not_weighed[] = "it counts with the weighted objectives";
+static const char not_stopped[] = "it counts for jobs that run";
 
 static const struct {
     const char *member, *why;
@@ -181,13 +185,20 @@ static const struct {
     {"exclusive", not_here, 0, is_exclusive},
     {"time_limit_s", not_here, 0, has_limit},
     {"estimate_s", not_here, 0, has_estimate},
-    {"priority", not_here, 0, has_job_priority},
-    {"weight", not_here, 0, has_weight},
+    {"priority", not_ordered, 0, has_job_priority},
+    {"weight", not_weighed, 0, has_weight},
     {"group", not_here, 0, has_group},
     {"after", not_here, 0, has_after},
-    {"preemptible", not_here, 0, is_preemptible},
+    {"preemptible", not_stopped, 0, is_preemptible},
     {"partition_ids", not_here, 0, has_partitions},
 };
+
+/* A decision about amounts looks at it, with this objective and order. */
+static bool is_looked_at(const struct unused_in *in, const char *why)
+{
+    return in->amounts && (why == not_here || (why == not_ordered && in->priorities) ||
+                           (why == not_weighed && in->weights));
+}
 
 static void warn_jobs(struct placement_problem *p, const struct unused_in *in,
                       unsigned looks)
@@ -195,7 +206,7 @@ static void warn_jobs(struct placement_problem *p, const struct unused_in *in,
     for (size_t k = 0; k < sizeof(job_members) / sizeof(*job_members); k++) {
         size_t count = 0, first = 0;
 
-        if (job_members[k].used_by & looks)
+        if (job_members[k].used_by & looks || is_looked_at(in, job_members[k].why))
             continue;
         for (size_t i = problem_pending(p); i-- > 0;) {
             if (!job_members[k].given(p, p->jobs[i].given))
@@ -247,9 +258,10 @@ static void warn_objective(struct placement_problem *p, const struct unused_in *
                            unsigned looks)
 {
     bool plans = !(looks & LOOK_RANK); /* gridway starts jobs now and plans no chains */
-    const char *chains = plans ? "; jobs that run on a slot one behind the other stand "
-                                 "in their order where that costs nothing"
-                               : "";
+    const char *chains = plans && !in->no_chains
+                             ? "; jobs that run on a slot one behind the other stand "
+                               "in their order where that costs nothing"
+                             : "";
     size_t late = 0, first_late = 0, urgent = 0, first_urgent = 0;
 
     for (size_t i = problem_pending(p); i-- > 0;) {
@@ -262,7 +274,7 @@ static void warn_objective(struct placement_problem *p, const struct unused_in *
             first_urgent = i;
         }
     }
-    if (late)
+    if (late && !in->deadlines)
         problem_warn(p,
                      "deadlines_not_in_objective: %zu job%s a deadline (first "
                      "/%s/%zu/%s), which is no part of the objective of %s%s",
@@ -302,6 +314,16 @@ static bool has_more_ends(const struct placement_problem *p, const struct resour
     return (double)r->free_at_count > r->job_count;
 }
 
+static bool has_price(const struct placement_problem *p, const struct resource *r)
+{
+    return p->in->world && (r->price_per_s > 0 || r->price_per_cpu_s > 0);
+}
+
+static bool has_power(const struct placement_problem *p, const struct resource *r)
+{
+    return p->in->world && (r->power_node_w > 0 || r->power_per_cpu_w > 0);
+}
+
 static bool has_lost_age(const struct placement_problem *p, const struct resource *r)
 {
     return !isnan(r->observed_at_s) && isnan(p->in->snapshot->taken_at_s);
@@ -315,15 +337,20 @@ static const struct {
     {"failure_count", "how resources fail and start is not looked at here", has_history},
     {"free_at_s", "it has more times than job_count says slots are used", has_more_ends},
     {"observed_at", "the snapshot has no taken_at", has_lost_age},
+    {"price_per_s", "it counts with objective cost", has_price},
+    {"power_node_w", "it counts with objective energy_j", has_power},
 };
 
-static void warn_resources(struct placement_problem *p)
+static void warn_resources(struct placement_problem *p, const struct unused_in *in)
 {
     const struct snapshot *s = p->in->snapshot;
 
     for (size_t k = 0; k < sizeof(resource_members) / sizeof(*resource_members); k++) {
         size_t count = 0, first = 0;
 
+        if ((resource_members[k].given == has_price && in->prices) ||
+            (resource_members[k].given == has_power && in->powers))
+            continue;
         for (size_t i = s->resource_count; i-- > 0;) {
             if (!resource_members[k].given(p, &s->resources[i]))
                 continue;
@@ -428,7 +455,7 @@ void unused_warn(struct placement_problem *p, const struct unused_in *in)
     warn_objective(p, in, looks);
     warn_jobs(p, in, looks);
     warn_needs(p, in);
-    warn_resources(p);
+    warn_resources(p, in);
     warn_users(p, looks);
     warn_options(p, in, looks);
 }

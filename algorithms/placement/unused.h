@@ -10,6 +10,9 @@ struct unused_in {
     const struct named_value *options; /* of the request */
     size_t option_count;
     const char *list; /* name of the request's list of pending jobs, "jobs" */
+    bool amounts;     /* members about amounts are looked at; and of these: */
+    bool weights, priorities, prices, powers, deadlines;
+    bool no_chains; /* deadlines are not brought into order */
 };
 
 /* One warning for each member (of any number of jobs or resources) and for the options

@@ -1,6 +1,7 @@
 /* placements.c - POST /v1/placements: independent jobs to resources. */
 #include "handlers/placement/routes.h"
 
+#include "algorithms/placement/amounts_values.h"
 #include "algorithms/placement/placement.h"
 #include "handlers/common/decision.h"
 #include "handlers/common/snapshot_json.h"
@@ -10,6 +11,9 @@
 #include "handlers/placement/search_json.h"
 #include "service/metrics.h"
 #include "service/service.h"
+
+#include <stdio.h>
+#include <string.h>
 
 static const double MATRIX_CELL_BYTES = 24; /* a time, and what is made of it */
 
@@ -34,6 +38,9 @@ struct placements_request {
     int unplaced_form; /* enum unplaced_form */
     const struct initial_row *initial;
     size_t initial_count;
+    struct placement_world world;
+    const char *const *include; /* NULL: everything */
+    size_t include_count;
 };
 
 enum unplaced_form { UNPLACED_JOBS, UNPLACED_CLASSES, UNPLACED_IDS };
@@ -153,6 +160,17 @@ static const struct json_object initial_json = {"InitialPlacement",
                                                 "A job of a plan to start a search from",
                                                 sizeof(struct initial_row), initial_rows};
 
+#define T struct placement_finished
+static const struct json_field finished_rows[] = {
+    JSON_ID(T, id, JSON_REQUIRED, "Name of the job"),
+    JSON_BOOLEAN(T, ok, true, 0, "It has ended well; default true"),
+    {0},
+};
+#undef T
+static const struct json_object finished_json = {"FinishedJob", "A job that is done",
+                                                 sizeof(struct placement_finished),
+                                                 finished_rows};
+
 #define T struct placements_request
 static const struct json_field request_rows[] = {
     JSON_OBJECT(T, snapshot, const struct snapshot *, &snapshot_json, JSON_POINTER,
@@ -175,6 +193,24 @@ static const struct json_field request_rows[] = {
               PLACEMENT_JOBS_MAX, 0,
               "A plan to start the search from: the placements of an answer as they "
               "stand; for search and auto"),
+    {.name = "objective",
+     .doc = "What counts, most important first, at most four of makespan_s, "
+            "total_flow_s, weighted_completion_s, weighted_tardiness_s, late_jobs, "
+            "started_now_weight, cost, energy_j, nodes_used; default makespan_s",
+     .type = JSON_TYPE_TEXTS,
+     .offset = JSON_AT(T, world.objective, const char *const *),
+     .count_offset = JSON_AT(T, world.objective_count, size_t)},
+    JSON_TEXTS(T, include, include_count, 16, 0,
+               "What the answer lists, of placements, unplaced, reasons, loads; a list "
+               "that is not named is empty, counts are always there; default all"),
+    {.name = "finished_jobs",
+     .doc = "Jobs that are done, which others name in `after`",
+     .type = JSON_TYPE_LIST,
+     .offset = JSON_AT(T, world.finished, const struct placement_finished *),
+     .count_offset = JSON_AT(T, world.finished_count, size_t),
+     .of = &finished_json,
+     .max = PLACEMENT_JOBS_MAX,
+     .flags = JSON_UNIQUE_IDS},
     DECISION_REQUEST_ROWS(T),
     {0},
 };
@@ -186,14 +222,20 @@ const struct json_object placements_request_json = {
 #define T struct placement
 static const struct json_field placement_rows[] = {
     JSON_TEXT(T, job_id, 0, "The job"),
-    JSON_TEXT(T, resource_id, 0, "Where it goes"),
-    JSON_INTEGER(T, slot, 0, JSON_EXACT, 0, 0, "Slot of the resource, from 0"),
+    JSON_TEXT(T, resource_id, JSON_OPTIONAL, "Where it goes, unless on several nodes"),
+    JSON_TEXTS(T, resource_ids, resource_id_count, 0, JSON_OPTIONAL,
+               "Where a job on several nodes goes"),
+    JSON_TEXT(T, partition_id, JSON_OPTIONAL, "The partition that it uses"),
+    JSON_INTEGER(T, slot, 0, JSON_EXACT, 0, JSON_OPTIONAL,
+                 "Slot of the resource, from 0, where jobs are counted"),
     JSON_NUMBER(T, start_s, 0, 0, 0, 0,
                 "The slot is taken and stage-in begins, seconds from now"),
     JSON_NUMBER(T, stage_in_s, 0, 0, 0, 0, "Time until the last input file is there"),
     JSON_NUMBER(T, run_time_s, 0, 0, 0, JSON_MAY_BE_NULL, "Run time; null: no estimate"),
     JSON_NUMBER(T, finish_s, 0, 0, 0, JSON_MAY_BE_NULL,
                 "Done and outputs at home, seconds from now; null: no estimate"),
+    JSON_BOOLEAN(T, killed, false, JSON_OPTIONAL,
+                 "It would run longer than its time limit"),
     JSON_NUMBER(T, rank, 0, 0, 0, JSON_OPTIONAL, "Value of the rank expression"),
     JSON_NUMBER(T, bytes_moved, 0, 0, 0, 0, "Input bytes staged for it"),
     JSON_NUMBER(T, late_s, 0, 0, 0, JSON_OPTIONAL,
@@ -232,6 +274,21 @@ static const struct json_object miss_json = {
     "NearestMiss", "The resource that came nearest",
     sizeof(struct placement_nearest_miss), miss_rows};
 
+#define T struct placement_amount
+static const struct json_field amount_rows[] = {
+    JSON_TEXT(T, name, 0, "The amount"),
+    JSON_NUMBER(T, needed, 0, 0, 0, 0, "What the job needs of it"),
+    JSON_INTEGER(T, short_count, 0, JSON_EXACT, 0, 0, "Resources that have less"),
+    JSON_INTEGER(T, alone_count, 0, JSON_EXACT, 0, 0,
+                 "Resources on which nothing else is short"),
+    JSON_NUMBER(T, largest, 0, 0, 0, 0, "The most that there is of it at one place"),
+    {0},
+};
+#undef T
+static const struct json_object amount_json = {
+    "ShortAmount", "An amount of which there is not enough",
+    sizeof(struct placement_amount), amount_rows};
+
 #define T struct placement_reason
 static const struct json_field reason_rows[] = {
     JSON_TEXT(T, reason, 0, "The filter that dropped resources"),
@@ -241,6 +298,10 @@ static const struct json_field reason_rows[] = {
               JSON_OPTIONAL, "Clauses of the requirement"),
     JSON_OBJECT(T, nearest_miss, const struct placement_nearest_miss *, &miss_json,
                 JSON_POINTER | JSON_OPTIONAL, "The resource that came nearest"),
+    JSON_LIST(T, amounts, amount_count, struct placement_amount, &amount_json, 0,
+              JSON_OPTIONAL, "Of too_small and shared_short: what is short"),
+    JSON_TEXTS(T, blockers, blocker_count, 0, JSON_OPTIONAL,
+               "Of unknown_end: up to five running jobs whose end is not known"),
     {0},
 };
 #undef T
@@ -271,6 +332,8 @@ static const struct json_field unplaced_class_rows[] = {
      .count_offset = JSON_AT(T, id_count, size_t)},
     JSON_NUMBER(T, cpus, 0, 0, 0, 0, "CPUs that each of them needs"),
     JSON_NUMBER(T, memory_bytes, 0, 0, 0, 0, "Memory that each of them needs"),
+    JSON_AMOUNTS(T, needs, need_count, JSON_OPTIONAL,
+                 "Other amounts that each of them needs"),
     JSON_LIST(T, reasons, reason_count, struct placement_reason, &reason_json, 0, 0,
               "Why"),
     {0},
@@ -287,12 +350,68 @@ static const struct json_field load_rows[] = {
     JSON_NUMBER(T, busy_s, 0, 0, 0, 0, "Slot time taken by them"),
     JSON_NUMBER(T, finish_s, 0, 0, 0, 0,
                 "When the last of them leaves its slot, seconds from now"),
-    JSON_NUMBER(T, utilisation_ratio, 0, 0, 0, 0, "busy_s over slots x makespan_s"),
+    JSON_NUMBER(T, utilisation_ratio, 0, 0, 0, 0,
+                "busy_s over slots x makespan_s; of the amount that is used most where "
+                "amounts count"),
     {0},
 };
 #undef T
 static const struct json_object load_json = {"Load", "What the plan makes of a resource",
                                              sizeof(struct placement_load), load_rows};
+
+#define T struct placement_tier
+static const struct json_field tier_rows[] = {
+    JSON_NUMBER(T, priority, 0, 0, 0, 0, "Of these jobs"),
+    JSON_NUMBER(T, value, 0, 0, 0, 0, "Sum of the weights of those that start"),
+    JSON_NUMBER(T, bound, 0, 0, 0, 0,
+                "No plan that is as good in the tiers above starts more"),
+    JSON_BOOLEAN(T, proven, false, 0, "The bound is met"),
+    {0},
+};
+#undef T
+static const struct json_object tier_json = {"PriorityTier", "Jobs of one priority",
+                                             sizeof(struct placement_tier), tier_rows};
+
+#define T struct placement_value
+static const struct json_field value_rows[] = {
+    {.name = "name",
+     .doc = "The objective",
+     .type = JSON_TYPE_TEXT,
+     .offset = JSON_AT(T, of.name, const char *),
+     .choices = world_objective_names,
+     .flags = JSON_OPEN},
+    {.name = "value",
+     .doc = "Of this plan; left out when a run time is not known",
+     .type = JSON_TYPE_NUMBER,
+     .offset = JSON_AT(T, of.value, double),
+     .flags = JSON_OPTIONAL},
+    {.name = "bound",
+     .doc = "No plan of these jobs is better",
+     .type = JSON_TYPE_NUMBER,
+     .offset = JSON_AT(T, of.bound, double),
+     .flags = JSON_OPTIONAL},
+    {.name = "bound_kind",
+     .doc = "lower; upper where the largest value is best",
+     .type = JSON_TYPE_TEXT,
+     .offset = JSON_AT(T, of.bound_kind, const char *),
+     .choices = world_bound_sides,
+     .flags = JSON_OPEN | JSON_OPTIONAL},
+    {.name = "gap_ratio",
+     .doc = "How far the value may be from the best, as a share of it",
+     .type = JSON_TYPE_NUMBER,
+     .offset = JSON_AT(T, of.gap_ratio, double),
+     .flags = JSON_OPTIONAL},
+    {.name = "proven",
+     .doc = "The bound is met: nothing is better",
+     .type = JSON_TYPE_BOOLEAN,
+     .offset = JSON_AT(T, of.proven, bool)},
+    JSON_LIST(T, tiers, tier_count, struct placement_tier, &tier_json, 0, JSON_OPTIONAL,
+              "Of started_now_weight with several priorities, instead of a bound"),
+    {0},
+};
+#undef T
+static const struct json_object value_json = {"ObjectiveValue", "One objective of a plan",
+                                              sizeof(struct placement_value), value_rows};
 
 #define T struct placement_objective
 static const struct json_field objective_rows[] = {
@@ -307,6 +426,9 @@ static const struct json_field objective_rows[] = {
                 "Busy slot time over slots x makespan_s, used resources"),
     JSON_NUMBER(T, bytes_moved, 0, 0, 0, 0, "Input bytes staged"),
     JSON_INTEGER(T, late_count, 0, JSON_EXACT, 0, 0, "Jobs that miss their deadline"),
+    JSON_LIST(T, values, value_count, struct placement_value, &value_json, 0,
+              JSON_OPTIONAL,
+              "Where amounts count: each objective, in the order of the request"),
     {0},
 };
 #undef T
@@ -477,6 +599,61 @@ static void list_unplaced(const struct request *rq, enum unplaced_form form,
     plan->unplaced_count = 0;
 }
 
+/* ---- what the answer lists ---- */
+
+static const char *const lists[] = {"placements", "unplaced", "reasons",
+                                    "loads",      "timings",  NULL};
+enum { LISTS = sizeof(lists) / sizeof(*lists) - 1 };
+
+static bool includes(const struct placements_request *body, const char *list)
+{
+    bool found = !body->include;
+
+    for (size_t i = 0; i < body->include_count; i++)
+        found = found || strcmp(body->include[i], list) == 0;
+    return found;
+}
+
+static void check_include(const struct placements_request *body, struct error *err)
+{
+    for (size_t i = 0; i < body->include_count; i++) {
+        char pointer[64], hint[NAMES_HINT_BYTES];
+        bool known = false;
+
+        for (size_t k = 0; k < LISTS; k++)
+            known = known || strcmp(body->include[i], lists[k]) == 0;
+        if (known)
+            continue;
+        snprintf(pointer, sizeof(pointer), "/include/%zu", i);
+        invalid(err, pointer, ITEM_NOT_A_CHOICE, "no such part of the answer; %s",
+                names_hint(body->include[i], lists, LISTS, hint, sizeof(hint)));
+        error_allow(err, body->include[i], lists, LISTS);
+    }
+}
+
+/* Takes away what was not asked for; counts stay. */
+static void leave_out(const struct request *rq, const struct placements_request *body,
+                      struct placements_answer *answer)
+{
+    struct placement_out *plan = &answer->plan;
+    struct placement_unplaced *rows;
+
+    if (!includes(body, "placements"))
+        plan->placement_count = 0;
+    if (!includes(body, "loads"))
+        plan->load_count = 0;
+    if (!includes(body, "unplaced"))
+        plan->unplaced_count = plan->unplaced_class_count = answer->unplaced_id_count = 0;
+    if (includes(body, "reasons"))
+        return;
+    rows = NEW(rq->arena, struct placement_unplaced, plan->unplaced_count);
+    for (size_t i = 0; i < plan->unplaced_count; i++)
+        rows[i].job_id = plan->unplaced[i].job_id;
+    plan->unplaced = rows;
+    for (size_t i = 0; i < plan->unplaced_class_count; i++)
+        ((struct placement_unplaced_class *)plan->unplaced_classes)[i].reason_count = 0;
+}
+
 /* The rows alone. */
 static const struct placement_initial *initial_of(const struct placements_request *body,
                                                   struct arena *a)
@@ -518,13 +695,15 @@ enum error_code post_placements(struct request *rq, const void *in, void *out)
         .budget = &rq->budget,
         .time_limit_given = isfinite(body->decision.time_limit_s),
         .initial_count = body->initial_count,
+        .world = &body->world,
     };
 
     TRY(decision_begin(rq, &body->decision, &answer->decision));
     find_policy(body->decision.algorithm, &policy, rq->err);
-    TRY(decision_snapshot(rq, body->snapshot, body->snapshot_id, true,
-                          &problem.snapshot));
-    if (!policy)
+    check_include(body, rq->err);
+    TRY(decision_world_snapshot(rq, body->snapshot, body->snapshot_id, true,
+                                &problem.snapshot));
+    if (rq->err->code != OK)
         return rq->err->code;
     TRY(reserve_matrix(rq, &problem));
     problem.initial = initial_of(body, rq->arena);
@@ -542,5 +721,6 @@ enum error_code post_placements(struct request *rq, const void *in, void *out)
     rq->gap_ratio = answer->plan.objective.gap_ratio;
     decision_end(rq, answer->plan.algorithm, answer->plan.status, &answer->decision);
     list_unplaced(rq, (enum unplaced_form)body->unplaced_form, answer);
+    leave_out(rq, body, answer);
     return picture_answer(rq, answer);
 }

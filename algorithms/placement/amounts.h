@@ -1,0 +1,40 @@
+/* placement/amounts.h - from a request to a world: resources, what is taken, and jobs in
+ * whole amounts.
+ *
+ * amounts_check() reports all that is wrong with the members about amounts, with JSON
+ * Pointers into the request; amounts_world() then makes the world from the members and
+ * from what problem.h knows already (positions, filters up to the requirement, sites).
+ *
+ * Source: world-model.md 2 and 11.
+ */
+#ifndef GRIDPLAN_PLACEMENT_AMOUNTS_H
+#define GRIDPLAN_PLACEMENT_AMOUNTS_H
+
+#include "algorithms/placement/problem.h"
+#include "algorithms/world/world.h"
+
+struct amounts; /* amounts_parts.h: names of amounts, ids, groups */
+
+/* Does the request have a member that slots, cpus and memory do not say? O(n + m). */
+bool amounts_are_given(const struct placement_in *in);
+
+/* Checks them. plan_with_limit: the option plan_with. ERR_INVALID: mistakes are in *err.
+ * O(members log). */
+enum error_code amounts_check(const struct placement_in *in, bool plan_with_limit,
+                              struct amounts **out, struct arena *a, struct error *err);
+
+/* The jobs are to start now or not at all: run times need not be known. */
+void amounts_start_now(struct amounts *checked);
+
+/* What a world has no room for. */
+struct amounts_world {
+    struct world *world;
+    const char *const *waits_for; /* by job: whose end or failure bars it; NULL */
+};
+
+/* The world of a problem whose request was checked. Adds warnings to the problem.
+ * O(members + classes * partitions * m / 64). */
+void amounts_world(struct placement_problem *p, const struct amounts *checked,
+                   struct amounts_world *out);
+
+#endif

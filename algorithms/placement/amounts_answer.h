@@ -1,0 +1,37 @@
+/* placement/amounts_answer.h - what an answer says of a plan of a world. */
+#ifndef GRIDPLAN_PLACEMENT_AMOUNTS_ANSWER_H
+#define GRIDPLAN_PLACEMENT_AMOUNTS_ANSWER_H
+
+#include "algorithms/placement/amounts.h"
+#include "algorithms/placement/amounts_decide.h"
+#include "algorithms/placement/amounts_values.h"
+#include "algorithms/world/list.h"
+#include "algorithms/world/now.h"
+
+/* A plan, and how it came about. */
+struct amounts_result {
+    struct world_plan *plan;
+    struct world_worth worth;
+    struct world_goal goal;
+    const char *algorithm, *name;
+    const char *because; /* NULL: nothing was chosen */
+    enum world_order order;
+    bool starts_now; /* jobs start now or not at all: */
+    struct now_out now;
+    bool in_due_order; /* deadlines were brought into order */
+    const struct amounts_world *made;
+    const struct amounts *checked;
+};
+
+/* Fills *out: placements, loads, reasons, objective values with bounds, status, and the
+ * warnings of the problem with those about the plan. `optimal` only when the checker
+ * accepts the plan. */
+void amounts_answer(const struct amounts_call *call, struct placement_problem *p,
+                    const struct amounts_result *found, struct placement_out *out);
+
+/* Why jobs have no place: out->unplaced and out->unplaced_classes, and how many there are
+ * for each reason, as a warning. */
+void amounts_reasons(struct placement_problem *p, const struct amounts_result *found,
+                     struct placement_out *out);
+
+#endif

@@ -1,0 +1,477 @@
+/* placement/amounts_reasons.c - why jobs have no place in a plan of amounts.
+ *
+ * First the filters, each with how many resources it dropped, up to too_small with the
+ * amounts that are short; then one cause of waiting. Jobs that nothing tells apart share
+ * their reasons, and are one class of the answer.
+ *
+ * Cost: what reasons.h of world says, and O(m / 64) for each such class.
+ * Source: world-model.md 7.1.
+ */
+#include "algorithms/placement/amounts_answer.h"
+#include "algorithms/placement/amounts_parts.h"
+#include "algorithms/placement/pair_map.h"
+#include "algorithms/placement/reasons.h"
+#include "algorithms/world/reasons.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    REASONS_MAX = FILTER_REQUIREMENT + 6, /* of one job */
+    EXAMPLES_MAX = 10
+};
+
+static const char *const wait_names[] = {
+#define X(symbol, name) [symbol] = name,
+    WORLD_WAITS(X)
+#undef X
+};
+
+static const char *const wait_details[] = {
+    [WORLD_WAIT_NO_ESTIMATE] = "no run time is known for the job",
+    [WORLD_WAIT_NO_FREE_NOW] = "there is not enough free now",
+    [WORLD_WAIT_UNKNOWN_END] =
+        "what it needs is held by what runs, and it is not known until when",
+    [WORLD_WAIT_RESERVED_FOR_EVER] = "what it needs is reserved for ever",
+    [WORLD_WAIT_SHARED_SHORT] = "there is never so much of a shared amount",
+    [WORLD_WAIT_TOO_FEW_NODES] = "fewer resources suit it than it needs nodes",
+    [WORLD_WAIT_GROUP_SPREAD] = "every value of its group's key has enough members",
+    [WORLD_WAIT_GROUP_GANG] = "the members of its gang cannot all start together",
+    [WORLD_WAIT_GROUP_PACK] = "no value of its group's key has room for it too",
+    [WORLD_WAIT_AFTER_UNPLACED] = "a job that it waits for has no place",
+    [WORLD_WAIT_AFTER_FAILED] = "a job that it waits for has failed",
+    [WORLD_WAIT_USER_LIMIT] = "the user has as much as allowed",
+    [WORLD_WAIT_ROUND_FULL] = "this round dispatched as many jobs as allowed",
+    [WORLD_WAIT_NOT_RELEASED] = "the job may not start yet",
+    [WORLD_WAIT_BETTER_SOON] = "a resource that is busy now would end it sooner",
+    [WORLD_WAIT_LEASED] = "a live lease has it",
+    [WORLD_WAIT_OUT_OF_TIME] = "the time limit was over before the job's turn",
+};
+
+/* Jobs with equal reasons. */
+struct reason_class {
+    size_t job; /* the first */
+    const struct placement_reason *reasons;
+    size_t count, main; /* main: the one that counts for the job */
+    bool omitted;       /* its nearest miss was not looked for */
+};
+
+struct explainer {
+    struct placement_problem *p;
+    const struct world *w;
+    const struct world_plan *plan;
+    const struct amounts_result *found;
+    struct reasoner *reasoner; /* up to the requirement, */
+    struct reasons *amounts;   /* and behind it */
+    struct reason_class *classes;
+    size_t class_count, class_room;
+    struct pair_map class_at;
+    struct arena *arena;
+};
+
+/* ---- which jobs share their reasons ---- */
+
+static uint64_t mix(uint64_t hash, uint64_t value)
+{
+    hash = (hash ^ value) * 0x9e3779b97f4a7c15U;
+    return hash ^ hash >> 29;
+}
+
+static size_t hash_of(const struct explainer *e, size_t job)
+{
+    const struct world_job *j = &e->w->jobs[job];
+    const struct world_placed *x = &e->plan->placed[job];
+    uint64_t hash = mix(e->p->jobs[job].job_class, (uint64_t)(uintptr_t)j->needs);
+
+    hash = mix(hash, j->choices[0].count);
+    hash = mix(hash, (uint64_t)x->wait);
+    hash = mix(hash, x->wait_on);
+    hash = mix(hash, j->nodes);
+    return (size_t)(mix(hash, j->row) >> 1);
+}
+
+static bool same_choices(const struct world_job *a, const struct world_job *b)
+{
+    if (a->choice_count != b->choice_count)
+        return false;
+    for (size_t c = 0; c < a->choice_count; c++)
+        if (a->choices[c].mask != b->choices[c].mask)
+            return false;
+    return true;
+}
+
+static bool same_reasons(const struct explainer *e, size_t a, size_t b)
+{
+    const struct world_job *j = &e->w->jobs[a], *other = &e->w->jobs[b];
+    const struct world_placed *x = &e->plan->placed[a], *y = &e->plan->placed[b];
+
+    return e->p->jobs[a].job_class == e->p->jobs[b].job_class &&
+           j->needs == other->needs && same_choices(j, other) && x->wait == y->wait &&
+           x->wait_on == y->wait_on && j->nodes == other->nodes && j->row == other->row &&
+           j->barred == other->barred &&
+           isnan(j->estimate_ref_s) == isnan(other->estimate_ref_s) &&
+           e->found->made->waits_for[a] == e->found->made->waits_for[b];
+}
+
+/* ---- filters behind the requirement ---- */
+
+/* How resources that passed the tests up to the requirement are dropped. */
+struct drops {
+    size_t no_run_time, partition;
+};
+
+/* Resources of the class that are in none of the job's choices: no run time is known for
+ * it there, or they are not in its partitions. */
+static struct drops count_drops(const struct explainer *e, size_t job)
+{
+    const struct world *w = e->w;
+    const struct world_job *j = &w->jobs[job];
+    const struct problem_class *c = &e->p->classes[e->p->jobs[job].job_class];
+    struct drops d = {0};
+
+    for (size_t b = 0; b < e->p->block_count; b++) {
+        uint64_t left = c->mask[b];
+
+        budget_step(w->budget, j->choice_count);
+        for (size_t k = 0; k < j->choice_count; k++)
+            left &= ~j->choices[k].mask[b];
+        for (; left; left &= left - 1) {
+            size_t pos = b * BLOCK + (size_t)__builtin_ctzll(left);
+
+            if (world_run_s(w, j, pos) < HUGE_VAL)
+                d.partition++;
+            else
+                d.no_run_time++;
+        }
+    }
+    return d;
+}
+
+static void list_amounts(const struct explainer *e, const struct reason_amounts *of,
+                         struct placement_reason *r)
+{
+    const struct world *w = e->w;
+    struct placement_amount *list =
+        NEW(e->arena, struct placement_amount, of->amount_count);
+
+    for (size_t k = 0; k < of->amount_count; k++) {
+        const struct reason_amount *x = &of->amounts[k];
+
+        list[k] = (struct placement_amount){
+            .name = w->amounts[x->amount].name,
+            .needed = amount_value(w, x->amount, x->needed),
+            .short_count = x->short_count,
+            .alone_count = x->alone_count,
+            .largest = amount_value(w, x->amount, x->largest),
+        };
+    }
+    r->amounts = list;
+    r->amount_count = of->amount_count;
+}
+
+static void note_nearest(const struct explainer *e, const struct world_reason *found,
+                         struct placement_reason *r)
+{
+    struct placement_nearest_miss *miss;
+
+    if (found->nearest == WORLD_NONE)
+        return;
+    miss = NEW(e->arena, struct placement_nearest_miss, 1);
+    miss->resource_id = e->w->resources[found->nearest].id;
+    miss->shortfall = found->nearest_shortfall;
+    r->nearest_miss = miss;
+}
+
+/* ---- what it waits for ---- */
+
+/* The partitions' rules that closed them, or that none of these has it. */
+static const char *partition_detail(const struct explainer *e, size_t job)
+{
+    const struct job *given = e->p->jobs[job].given;
+    const struct snapshot *s = e->p->in->snapshot;
+
+    for (size_t i = 0; i < s->partition_count; i++) {
+        const struct partition *p = &s->partitions[i];
+        bool named = given->partition_id_count == 0 && p->is_default;
+        const char *rule = amounts_closed(p, &e->w->jobs[job], given->user);
+
+        for (size_t k = 0; k < given->partition_id_count; k++)
+            named = named || strcmp(given->partition_ids[k], p->id) == 0;
+        if (named && rule)
+            return arena_printf(e->arena, "partition '%.100s' is closed to the job: %s",
+                                p->id, rule);
+    }
+    return "in none of the job's partitions, or its run time there is above their "
+           "time_limit_max_s";
+}
+
+static void list_blockers(const struct explainer *e, size_t job,
+                          const struct world_reason *found, struct placement_reason *r)
+{
+    const char **ids = NEW(e->arena, const char *, REASON_BLOCKERS_MAX + 1);
+    const char *waits_for = e->found->made->waits_for[job];
+
+    if (waits_for)
+        ids[r->blocker_count++] = waits_for;
+    for (size_t k = 0; k < found->blocker_count; k++) {
+        const char *id = e->w->holders[found->blockers[k]].id;
+
+        if (id && r->blocker_count < REASON_BLOCKERS_MAX &&
+            (!waits_for || strcmp(waits_for, id) != 0))
+            ids[r->blocker_count++] = id;
+    }
+    r->blockers = ids;
+}
+
+static void explain_shared(const struct explainer *e, const struct world_reason *found,
+                           struct placement_reason *r)
+{
+    struct placement_amount *amount = NEW(e->arena, struct placement_amount, 1);
+
+    *amount = (struct placement_amount){
+        .name = e->w->amounts[found->amount].name,
+        .needed = amount_value(e->w, found->amount, found->needed),
+        .largest = amount_value(e->w, found->amount, found->free),
+    };
+    r->amounts = amount;
+    r->amount_count = 1;
+}
+
+/* More about the cause than its name. */
+static void explain_wait(const struct explainer *e, size_t job, enum world_wait wait,
+                         const struct world_reason *found, struct placement_reason *r)
+{
+    const char *waits_for = e->found->made->waits_for[job];
+
+    if (wait == WORLD_WAIT_UNKNOWN_END)
+        list_blockers(e, job, found, r);
+    if (wait == WORLD_WAIT_NO_FREE_NOW)
+        list_amounts(e, &found->free_now, r);
+    if (wait == WORLD_WAIT_SHARED_SHORT)
+        explain_shared(e, found, r);
+    if (wait == WORLD_WAIT_AFTER_FAILED && waits_for)
+        r->detail =
+            arena_printf(e->arena, "it waits for '%.100s', which has failed", waits_for);
+    if (wait == WORLD_WAIT_AFTER_UNPLACED && found->wait_on != WORLD_NONE)
+        r->detail = arena_printf(e->arena, "it waits for '%.100s', which has no place",
+                                 e->w->jobs[found->wait_on].id);
+    if (wait == WORLD_WAIT_TOO_FEW_NODES)
+        r->detail = arena_printf(e->arena, "%zu resources suit it, and it needs %zu",
+                                 (size_t)r->resource_count, e->w->jobs[job].nodes);
+}
+
+static enum world_wait wait_of(const struct explainer *e, size_t job,
+                               const struct world_reason *found)
+{
+    enum world_wait wait = found->wait;
+
+    if (e->p->classes[e->p->jobs[job].job_class].cut)
+        return WORLD_WAIT_OUT_OF_TIME;
+    if (wait == WORLD_WAIT_NONE) /* nothing about amounts; perhaps the plan knows */
+        wait = e->plan->placed[job].wait;
+    return wait == WORLD_WAIT_NONE && e->plan->cut ? WORLD_WAIT_OUT_OF_TIME : wait;
+}
+
+/* ---- all reasons of a job ---- */
+
+/* How many resources wait for the cause: those that it names, else all that suit. */
+static size_t waiting_count(const struct world_reason *found)
+{
+    switch (found->wait) {
+    case WORLD_WAIT_NO_FREE_NOW:
+    case WORLD_WAIT_UNKNOWN_END:
+    case WORLD_WAIT_RESERVED_FOR_EVER:
+    case WORLD_WAIT_TOO_FEW_NODES:
+        return found->resource_count;
+    default:
+        return found->passed_count - found->too_small.short_count;
+    }
+}
+
+/* The cause of waiting counts for the job, else what drops most resources. */
+static void choose_main(struct reason_class *c, bool waits)
+{
+    c->main = waits ? c->count - 1 : 0;
+    for (size_t k = 0; !waits && k < c->count; k++)
+        if (c->reasons[k].resource_count > c->reasons[c->main].resource_count)
+            c->main = k;
+}
+
+static void explain(struct explainer *e, size_t job, struct reason_class *c)
+{
+    struct placement_reason *r = NEW(e->arena, struct placement_reason, REASONS_MAX);
+    struct drops d = count_drops(e, job);
+    struct world_reason found;
+    enum world_wait wait;
+
+    reasons_of(e->amounts, job, &found);
+    wait = wait_of(e, job, &found);
+    c->omitted = found.nearest_omitted;
+    c->count = reasons_of_class(e->reasoner, e->p->jobs[job].job_class, r);
+    if (d.partition)
+        r[c->count++] = (struct placement_reason){.reason = "partition",
+                                                  .detail = partition_detail(e, job),
+                                                  .resource_count = d.partition};
+    if (d.no_run_time && wait != WORLD_WAIT_NO_ESTIMATE)
+        r[c->count++] =
+            (struct placement_reason){.reason = "no_estimate",
+                                      .detail = "no run time is known for the job there",
+                                      .resource_count = d.no_run_time};
+    if (found.too_small.short_count) {
+        r[c->count] =
+            (struct placement_reason){.reason = "too_small",
+                                      .detail = "it has less than the job needs",
+                                      .resource_count = found.too_small.short_count};
+        note_nearest(e, &found, &r[c->count]);
+        list_amounts(e, &found.too_small, &r[c->count++]);
+    }
+    if (wait_names[wait][0]) {
+        r[c->count] = (struct placement_reason){.reason = wait_names[wait],
+                                                .detail = wait_details[wait],
+                                                .resource_count = waiting_count(&found)};
+        explain_wait(e, job, wait, &found, &r[c->count++]);
+    }
+    if (c->count == 0)
+        r[c->count++] = (struct placement_reason){
+            .reason = "no_resource", .detail = "the snapshot has no resource for it"};
+    c->reasons = r;
+    choose_main(c, wait_names[wait][0]);
+}
+
+/* The number of the class that has the job's reasons. */
+static size_t class_of(struct explainer *e, size_t job)
+{
+    size_t hash = hash_of(e, job), nth = 0;
+    struct pair_place *place = pair_map_at(&e->class_at, hash, nth);
+
+    while (place->a && !same_reasons(e, e->classes[place->value].job, job))
+        place = pair_map_at(&e->class_at, hash, ++nth);
+    if (place->a)
+        return place->value;
+    if (e->class_count == e->class_room) {
+        size_t room = e->class_room ? 2 * e->class_room : 16;
+
+        e->classes = GROW(e->arena, e->classes, struct reason_class, e->class_room, room);
+        e->class_room = room;
+    }
+    *place = (struct pair_place){hash + 1, nth, e->class_count};
+    e->classes[e->class_count] = (struct reason_class){.job = job};
+    explain(e, job, &e->classes[e->class_count]);
+    return e->class_count++;
+}
+
+/* ---- lists of the answer ---- */
+
+static void list_classes(const struct explainer *e, const size_t *class_at,
+                         const size_t *jobs, struct placement_out *out)
+{
+    struct placement_unplaced_class *list =
+        NEW(e->arena, struct placement_unplaced_class, e->class_count);
+    const char **ids = NEW(e->arena, const char *, e->class_count *EXAMPLES_MAX);
+
+    for (size_t c = 0; c < e->class_count; c++) {
+        const struct job *given = e->p->jobs[e->classes[c].job].given;
+
+        list[c] = (struct placement_unplaced_class){
+            .example_job_id = given->id,
+            .cpus = given->cpus,
+            .memory_bytes = given->memory_bytes,
+            .job_ids = &ids[c * EXAMPLES_MAX],
+            .needs = given->needs,
+            .need_count = given->need_count,
+            .reasons = e->classes[c].reasons,
+            .reason_count = e->classes[c].count,
+        };
+    }
+    for (size_t i = 0; i < out->unplaced_count; i++) {
+        struct placement_unplaced_class *c = &list[class_at[i]];
+
+        c->job_count++;
+        if (c->id_count < EXAMPLES_MAX)
+            ids[class_at[i] * EXAMPLES_MAX + c->id_count++] = e->w->jobs[jobs[i]].id;
+    }
+    out->unplaced_classes = list;
+    out->unplaced_class_count = e->class_count;
+}
+
+static void warn_omitted(const struct explainer *e, const struct placement_out *out)
+{
+    size_t count = 0;
+
+    for (size_t c = 0; c < e->class_count; c++)
+        if (e->classes[c].omitted)
+            count += (size_t)out->unplaced_classes[c].job_count;
+    if (count)
+        problem_warn(e->p,
+                     "nearest_miss_omitted: the nearest miss of %zu jobs without a place "
+                     "is left out, there are too many different needs",
+                     count);
+}
+
+enum { NAMES_MAX = FILTER_COUNT + 32 }; /* of reasons, more than there are */
+
+/* "unplaced: 3, too_small: 2, unknown_end: 1", by falling number. */
+static void warn_unplaced(const struct explainer *e, const struct placement_out *out)
+{
+    const char *names[NAMES_MAX] = {NULL}, *text = "";
+    uint64_t jobs[NAMES_MAX] = {0};
+    size_t count = 0;
+
+    for (size_t c = 0; c < e->class_count; c++) {
+        const char *name = e->classes[c].reasons[e->classes[c].main].reason;
+        size_t k = 0;
+
+        while (k < count && strcmp(names[k], name) != 0)
+            k++;
+        names[k] = name;
+        count += k == count;
+        jobs[k] += out->unplaced_classes[c].job_count;
+    }
+    for (size_t listed = 0; listed < count; listed++) {
+        size_t most = 0;
+
+        for (size_t k = 1; k < count; k++)
+            if (jobs[k] > jobs[most])
+                most = k;
+        text =
+            arena_printf(e->arena, "%s, %s: %zu", text, names[most], (size_t)jobs[most]);
+        jobs[most] = 0;
+    }
+    problem_warn(e->p, "unplaced: %zu%s", out->unplaced_count, text);
+}
+
+void amounts_reasons(struct placement_problem *p, const struct amounts_result *found,
+                     struct placement_out *out)
+{
+    struct explainer e = {
+        .p = p,
+        .w = found->made->world,
+        .plan = found->plan,
+        .found = found,
+        .arena = p->arena,
+    };
+    size_t count = e.w->job_count - found->plan->placed_count, filled = 0;
+    struct placement_unplaced *list = NEW(p->arena, struct placement_unplaced, count);
+    size_t *class_at = NEW(p->arena, size_t, count), *jobs = NEW(p->arena, size_t, count);
+
+    out->unplaced = list;
+    out->unplaced_count = count;
+    if (count == 0)
+        return;
+    e.reasoner = reasons_start(p);
+    e.amounts = reasons_create(e.w, found->plan, found->starts_now, p->arena);
+    pair_map_create(&e.class_at, count, p->arena);
+    for (size_t job = 0; job < e.w->job_count; job++) {
+        if (found->plan->placed[job].positions)
+            continue;
+        jobs[filled] = job;
+        class_at[filled] = class_of(&e, job);
+        list[filled] = (struct placement_unplaced){e.w->jobs[job].id, p->resource_count,
+                                                   e.classes[class_at[filled]].reasons,
+                                                   e.classes[class_at[filled]].count};
+        filled++;
+    }
+    list_classes(&e, class_at, jobs, out);
+    warn_omitted(&e, out);
+    warn_unplaced(&e, out);
+}
