@@ -233,7 +233,9 @@ static bool value(const struct evaluation *e, const struct world_goal *goal,
 {
     const struct world_goal makespan = {{OBJECTIVE_MAKESPAN}, 1};
     struct world_bound bounds[OBJECTIVE_LEVELS_MAX] = {0};
+    struct world_value values[OBJECTIVE_LEVELS_MAX];
     struct world_worth worth;
+    bool proven;
 
     world_worth(e->world, &makespan, plan, &worth, e->arena);
     out->makespan_s = worth.value[0];
@@ -241,7 +243,10 @@ static bool value(const struct evaluation *e, const struct world_goal *goal,
     out->value_count = goal->level_count;
     if (out->valid)
         world_bounds(e->world, goal, plan, &worth, BOUNDS_ASCENT, bounds, e->arena);
-    return world_values(goal, &worth, out->valid ? bounds : NULL, out->values);
+    proven = world_values(goal, &worth, out->valid ? bounds : NULL, values);
+    for (size_t k = 0; k < goal->level_count; k++)
+        out->values[k].of = values[k];
+    return proven;
 }
 
 static void evaluate(struct evaluation *e, const struct world_goal *goal,

@@ -9,6 +9,7 @@
 #ifndef GRIDPLAN_PLACEMENT_EVALUATE_H
 #define GRIDPLAN_PLACEMENT_EVALUATE_H
 
+#include "algorithms/placement/amounts_values.h"
 #include "algorithms/placement/placement.h"
 #include "algorithms/world/goal.h"
 
@@ -53,7 +54,7 @@ struct evaluation_out {
     const struct placement_violation *violations; /* and the first by time, then job */
     size_t listed_count;
     double makespan_s;
-    struct world_value values[OBJECTIVE_LEVELS_MAX]; /* bounds of valid plans only */
+    struct placement_value values[OBJECTIVE_LEVELS_MAX]; /* bounds of valid plans only */
     size_t value_count;
     const char *const *unplaced_ids; /* jobs without a row */
     size_t unplaced_count;
