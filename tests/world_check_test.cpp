@@ -307,8 +307,8 @@ TEST_CASE("in a reservation of all nothing is free", "[world][check]")
     REQUIRE(found.size() == 1);
     CHECK(found[0].rule == "amount_exceeded");
     CHECK(found[0].at_s == 6);
-    CHECK(rules_of(w, {{1, {0}, 5}}).empty());
-    CHECK(rules_of(w, {{1, {0}, 8}}).empty());
+    for (double at : {5.0, 5 + 1e-10, 8 - 1e-10, 8.0})
+        CHECK(rules_of(w, {{1, {0}, at}}).empty());
     CHECK(rules_of(w, {{1, {1}, 6}}).empty());
 }
 

@@ -50,6 +50,17 @@ static bool is_allowed(const struct resource *r, const struct job *job,
     return false;
 }
 
+/* What the state of the resource says, whoever asks. */
+static enum filter state_filter(const struct placement_problem *p, size_t pos,
+                                bool *stale)
+{
+    const struct resource *r = p->resources[pos].given;
+    bool exclude = (int)p->common[COMMON_STALE_POLICY] == STALE_EXCLUDE;
+
+    *stale = p->in->snapshot->taken_at_s - r->observed_at_s > p->common[COMMON_STATE_TTL];
+    return r->failed ? FILTER_FAILED : *stale && exclude ? FILTER_STALE : FILTER_PASSED;
+}
+
 /* The first of the tests before the requirement that the job fails there. */
 static enum filter right_filter(const struct filters *f, size_t job, size_t pos)
 {
@@ -183,11 +194,9 @@ static void find_filters(struct filters *f)
     f->zero = by_priority ? NEW(p->arena, bool, p->resource_count) : NULL;
     for (size_t pos = 0; pos < p->resource_count; pos++) {
         const struct resource *r = p->resources[pos].given;
-        bool stale = s->taken_at_s - r->observed_at_s > state_ttl_s;
+        bool stale;
 
-        f->always[pos] = r->failed          ? FILTER_FAILED
-                         : stale && exclude ? FILTER_STALE
-                                            : FILTER_PASSED;
+        f->always[pos] = state_filter(p, pos, &stale);
         stale_count += stale;
         f->grants = f->grants || r->allowed;
         if (f->zero)
@@ -296,6 +305,25 @@ static void read_clauses(struct filters *f)
         list[c] = e && !select_by_job(e) ? e : NULL;
     }
     f->clauses = clauses_create(p, list, p->class_count);
+}
+
+enum filter classes_filter(const struct placement_problem *p, size_t job, size_t pos)
+{
+    const struct resource *r = p->resources[pos].given;
+    bool by_priority = (int)p->common[COMMON_RESOURCE_ORDER] == ORDER_PRIORITY, stale;
+    enum filter state = state_filter(p, pos, &stale);
+
+    if (state != FILTER_PASSED)
+        return state;
+    if (!is_allowed(r, p->jobs[job].given, p->in->budget))
+        return FILTER_UNAUTHORISED;
+    if (priority_banned(p, job, pos))
+        return FILTER_BANNED;
+    if (by_priority && r->fixed_priority <= 0)
+        return FILTER_PRIORITY_ZERO;
+    return problem_class_has(&p->classes[p->jobs[job].job_class], pos)
+               ? FILTER_PASSED
+               : FILTER_REQUIREMENT;
 }
 
 void classes_make(struct placement_problem *p)

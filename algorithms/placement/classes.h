@@ -11,6 +11,10 @@
 
 #include "algorithms/placement/problem.h"
 
+/* The first filter up to the requirement that drops the resource at `pos` for the job, or
+ * FILTER_PASSED. */
+enum filter classes_filter(const struct placement_problem *p, size_t job, size_t pos);
+
 /* Fills p->classes and each job's job_class. Needs select_prepare(). */
 void classes_make(struct placement_problem *p);
 

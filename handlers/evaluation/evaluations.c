@@ -3,13 +3,16 @@
 
 #include "handlers/common/kinds.h"
 #include "handlers/evaluation/evaluation_coallocation.h"
+#include "handlers/evaluation/evaluation_placement.h"
 #include "handlers/evaluation/evaluation_workflow.h"
 
 /* Every kind of evaluation: name, body, answer, handler. */
-#define EVALUATION_KINDS(X)                                                        \
-    X(coallocation, coallocation_evaluation_request_json,                          \
-      coallocation_evaluation_answer_json, evaluate_coallocation)                  \
-    X(workflow, workflow_evaluation_request_json, workflow_evaluation_answer_json, \
+#define EVALUATION_KINDS(X)                                                           \
+    X(coallocation, coallocation_evaluation_request_json,                             \
+      coallocation_evaluation_answer_json, evaluate_coallocation)                     \
+    X(placement, placement_evaluation_request_json, placement_evaluation_answer_json, \
+      evaluate_placement)                                                             \
+    X(workflow, workflow_evaluation_request_json, workflow_evaluation_answer_json,    \
       evaluate_workflow)
 
 static const struct json_kind request_kinds[] = {

@@ -15,7 +15,10 @@ const struct route evaluation_routes[] = {
      "kind coallocation: from what became of co-allocated jobs the shares of the "
      "processors that they used, held waiting (PWT) and left to others (PGT), times in "
      "the placement queues and until the start, spread over sites, failures; for each "
-     "job, for each size, for all. kind workflow: whether a schedule of tasks that "
+     "job, for each size, for all. kind placement: whether a plan of independent jobs on "
+     "resources, with amounts, groups and predecessors, can be carried out, each rule "
+     "that it breaks, and how far it is from bounds by nine objectives. kind workflow: "
+     "whether a schedule of tasks that "
      "depend on each other can be run, what it breaks, how far it is from a lower bound, "
      "and what becomes of it when its times are made right.",
      "evaluation-"},

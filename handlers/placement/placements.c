@@ -65,7 +65,7 @@ static const struct json_field pending_job_rows[] = {
     {0},
 };
 #undef T
-static const struct json_object job_json = {
+const struct json_object placement_job_json = {
     "Job", "An independent job that waits for a place", sizeof(struct job), job_rows};
 const struct json_object placement_pending_job_json = {
     "PendingJob", "A job that waits for a place while others run", sizeof(struct job),
@@ -167,16 +167,16 @@ static const struct json_field finished_rows[] = {
     {0},
 };
 #undef T
-static const struct json_object finished_json = {"FinishedJob", "A job that is done",
-                                                 sizeof(struct placement_finished),
-                                                 finished_rows};
+const struct json_object placement_finished_json = {"FinishedJob", "A job that is done",
+                                                    sizeof(struct placement_finished),
+                                                    finished_rows};
 
 #define T struct placements_request
 static const struct json_field request_rows[] = {
     JSON_OBJECT(T, snapshot, const struct snapshot *, &snapshot_json, JSON_POINTER,
                 "Resources, links and files as they are now"),
     JSON_ID(T, snapshot_id, JSON_NULLABLE, "A stored snapshot instead"),
-    JSON_LIST(T, jobs, job_count, struct job, &job_json, PLACEMENT_JOBS_MAX,
+    JSON_LIST(T, jobs, job_count, struct job, &placement_job_json, PLACEMENT_JOBS_MAX,
               JSON_REQUIRED | JSON_UNIQUE_IDS, "Jobs to place"),
     JSON_LIST(T, users, user_count, struct placement_user, &placement_user_json,
               PLACEMENT_USERS_MAX, 0,
@@ -208,7 +208,7 @@ static const struct json_field request_rows[] = {
      .type = JSON_TYPE_LIST,
      .offset = JSON_AT(T, world.finished, const struct placement_finished *),
      .count_offset = JSON_AT(T, world.finished_count, size_t),
-     .of = &finished_json,
+     .of = &placement_finished_json,
      .max = PLACEMENT_JOBS_MAX,
      .flags = JSON_UNIQUE_IDS},
     DECISION_REQUEST_ROWS(T),
@@ -410,8 +410,9 @@ static const struct json_field value_rows[] = {
     {0},
 };
 #undef T
-static const struct json_object value_json = {"ObjectiveValue", "One objective of a plan",
-                                              sizeof(struct placement_value), value_rows};
+const struct json_object placement_value_json = {
+    "ObjectiveValue", "One objective of a plan", sizeof(struct placement_value),
+    value_rows};
 
 #define T struct placement_objective
 static const struct json_field objective_rows[] = {
@@ -426,7 +427,7 @@ static const struct json_field objective_rows[] = {
                 "Busy slot time over slots x makespan_s, used resources"),
     JSON_NUMBER(T, bytes_moved, 0, 0, 0, 0, "Input bytes staged"),
     JSON_INTEGER(T, late_count, 0, JSON_EXACT, 0, 0, "Jobs that miss their deadline"),
-    JSON_LIST(T, values, value_count, struct placement_value, &value_json, 0,
+    JSON_LIST(T, values, value_count, struct placement_value, &placement_value_json, 0,
               JSON_OPTIONAL,
               "Where amounts count: each objective, in the order of the request"),
     {0},
@@ -667,7 +668,7 @@ static const struct placement_initial *initial_of(const struct placements_reques
 }
 
 /* Times of jobs on resources one by one are copied, sorted and bounded. */
-static enum error_code reserve_matrix(struct request *rq, const struct placement_in *in)
+enum error_code placement_reserve(struct request *rq, const struct placement_in *in)
 {
     size_t i = 0;
 
@@ -705,7 +706,7 @@ enum error_code post_placements(struct request *rq, const void *in, void *out)
                                 &problem.snapshot));
     if (rq->err->code != OK)
         return rq->err->code;
-    TRY(reserve_matrix(rq, &problem));
+    TRY(placement_reserve(rq, &problem));
     problem.initial = initial_of(body, rq->arena);
     if (problem.time_limit_given)
         problem.time_limit_s = rq->deadline_s - rq->limited_from_s;

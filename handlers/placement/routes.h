@@ -14,4 +14,8 @@ extern const struct json_object placements_answer_json;
 
 handler_fn post_placements;
 
+/* Room for the times of jobs on resources one by one, if the request has any. */
+struct placement_in;
+enum error_code placement_reserve(struct request *rq, const struct placement_in *in);
+
 #endif

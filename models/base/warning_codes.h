@@ -96,6 +96,8 @@
     X(skipped, "Lines that are no usable jobs")                                        \
     X(slots, "Resources with several slots share their speed")                         \
     X(slurm_lead_too_long, "The lead of the signal is longer than the interval")       \
+    X(stage_in_not_checked,                                                            \
+      "How long input files take was taken from the plan that was given")              \
     X(stale, "Resources were observed long ago")                                       \
     X(stale_list, "The list of resources is old")                                      \
     X(stale_site, "Sites were measured long ago")                                      \
