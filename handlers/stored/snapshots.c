@@ -5,6 +5,7 @@
 #include "handlers/common/snapshot_json.h"
 #include "handlers/stored/stored_name.h"
 #include "service/etag.h"
+#include "service/json_patch.h"
 
 #include <string.h>
 
