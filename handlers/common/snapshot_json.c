@@ -161,3 +161,8 @@ static const struct json_field snapshot_rows[] = {
 #undef T
 const struct json_object snapshot_json = {"Snapshot", "What the caller sees of the grid",
                                           sizeof(struct snapshot), snapshot_rows};
+
+const struct json_keyed_list snapshot_lists[] = {
+    {"resources_by_id", "resources", NULL, NULL},
+    {0},
+};

@@ -1,0 +1,80 @@
+/* routes.c - the endpoints of this room.
+ *
+ * A row: method, path, operation and tag of the description, handler; body, answer and
+ * query tables; which thread, which scope, flags; documentation; prefix of its examples.
+ */
+#include "handlers/snapshots/routes.h"
+
+#include "handlers/common/snapshot_json.h"
+#include "handlers/common/tags.h"
+
+const struct route snapshots_routes[] = {
+    {"GET", "/v1/snapshots", "listSnapshots", TAG_PLACEMENT, get_snapshots, NULL,
+     &snapshots_page_json, &snapshots_query_json, WORK_QUERY, SCOPE_DECIDE | SCOPE_INGEST,
+     0, "List stored snapshots", "By id, in pages, without their documents.", NULL},
+    {"POST", "/v1/snapshots", "createSnapshot", TAG_PLACEMENT, post_snapshot,
+     &snapshot_json, &snapshot_info_json, &snapshot_create_query_json, WORK_QUERY,
+     SCOPE_INGEST, ROUTE_RAW_BODY | ROUTE_IDEMPOTENT_KEY | ROUTE_VERSIONED,
+     "Store a snapshot",
+     "The body is the snapshot itself; its name is the parameter id, or a new UUID. "
+     "Decisions use it by snapshot_id. 409 when there is one of that name.",
+     NULL},
+    {"DELETE", "/v1/snapshots/{snapshot_id}", "deleteSnapshot", TAG_PLACEMENT,
+     delete_snapshot, NULL, NULL, NULL, WORK_QUERY, SCOPE_INGEST, ROUTE_VERSIONED,
+     "Delete a stored snapshot",
+     "If-Match is honoured. Stored decisions that used it keep their copy.", NULL},
+    {"GET", "/v1/snapshots/{snapshot_id}", "getSnapshot", TAG_PLACEMENT, get_snapshot,
+     NULL, &stored_snapshot_json, NULL, WORK_QUERY, SCOPE_DECIDE | SCOPE_INGEST,
+     ROUTE_VERSIONED, "Read a stored snapshot",
+     "The document byte for byte, with its generation. The ETag is strong; "
+     "If-None-Match is honoured.",
+     NULL},
+    {"PATCH", "/v1/snapshots/{snapshot_id}", "changeSnapshot", TAG_PLACEMENT,
+     patch_snapshot, NULL, &snapshot_info_json, NULL, WORK_QUERY, SCOPE_INGEST,
+     ROUTE_MERGE_PATCH | ROUTE_VERSIONED, "Change a stored snapshot",
+     "A JSON Merge Patch (RFC 7396) on the snapshot document: members are replaced, null "
+     "removes one. Lists are replaced whole, but `resources_by_id` (id -> what is merged "
+     "into that resource, or makes it; null removes it) changes single ones. The result "
+     "must be a valid snapshot; mistakes have their places in the patch. All of it is "
+     "done or nothing, and raises the generation by 1. If-Match is optional and "
+     "honoured: 412 when it is stale; without it the newest version is changed.",
+     NULL},
+    {"PUT", "/v1/snapshots/{snapshot_id}", "replaceSnapshot", TAG_PLACEMENT, put_snapshot,
+     &snapshot_json, &snapshot_info_json, NULL, WORK_QUERY, SCOPE_INGEST,
+     ROUTE_RAW_BODY | ROUTE_VERSIONED, "Replace a stored snapshot",
+     "The body is the new snapshot: 200, or 201 when there was none of that name. "
+     "If-Match "
+     "with the ETag that GET gave replaces only that version, * only one that is there: "
+     "412 when it is stale. If-None-Match: * makes it only when there is none: else 412.",
+     NULL},
+    {"DELETE", "/v1/snapshots/{snapshot_id}/resources/{resource_id}", "deleteResource",
+     TAG_PLACEMENT, delete_resource, NULL, NULL, NULL, WORK_QUERY, SCOPE_INGEST,
+     ROUTE_VERSIONED, "Remove a resource of a stored snapshot",
+     "The generation of the snapshot is raised by 1. If-Match, with the snapshot's ETag, "
+     "is honoured.",
+     NULL},
+    {"GET", "/v1/snapshots/{snapshot_id}/resources/{resource_id}", "getResource",
+     TAG_PLACEMENT, get_resource, NULL, &stored_resource_json, NULL, WORK_QUERY,
+     SCOPE_DECIDE | SCOPE_INGEST, ROUTE_VERSIONED, "Read a resource of a stored snapshot",
+     "With the generation and the ETag of the snapshot; If-None-Match is honoured.",
+     NULL},
+    {"PATCH", "/v1/snapshots/{snapshot_id}/resources/{resource_id}", "changeResource",
+     TAG_PLACEMENT, patch_resource, NULL, &stored_resource_json, NULL, WORK_QUERY,
+     SCOPE_INGEST, ROUTE_MERGE_PATCH | ROUTE_VERSIONED,
+     "Change a resource of a stored snapshot",
+     "A JSON Merge Patch (RFC 7396) on the resource: members are replaced, null removes "
+     "one. The generation of the snapshot is raised by 1. If-Match, with the snapshot's "
+     "ETag, is optional and honoured.",
+     NULL},
+    {"PUT", "/v1/snapshots/{snapshot_id}/resources/{resource_id}", "replaceResource",
+     TAG_PLACEMENT, put_resource, &resource_json, &stored_resource_json, NULL, WORK_QUERY,
+     SCOPE_INGEST, ROUTE_RAW_BODY | ROUTE_VERSIONED,
+     "Replace a resource of a stored snapshot",
+     "The body is the whole resource, which keeps its place: 200; or 201 when there was "
+     "none of that id, then it goes behind the others. Its id, if it has one, is that of "
+     "the path. The generation of the snapshot is raised by 1. If-Match, with the "
+     "snapshot's ETag, is honoured; If-None-Match: * makes it only when there is none: "
+     "else 412.",
+     NULL},
+    {0},
+};
