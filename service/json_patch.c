@@ -241,7 +241,8 @@ static bool merge_present(cJSON *list, const struct members *patches,
                           struct patching *p)
 {
     for (cJSON *e = list->child, *next; e; e = next) {
-        const cJSON *const *at = find_member(patches, id_of(e));
+        const cJSON *const *at =
+            *id_of(e) ? find_member(patches, id_of(e)) : NULL; /* some have none */
 
         next = e->next;
         if (json_is_over(LOOK_STEPS))

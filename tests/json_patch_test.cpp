@@ -75,6 +75,8 @@ TEST_CASE("a patch changes single elements of lists by their ids", "[json]")
          R"({"rows":[{"id":"x","end_s":5,"n":1}]})"},
         {R"({"rows":[]})", R"({"rows_by_id":{"a/b~c":{}}})",
          R"({"rows":[{"id":"a/b~c"}]})"},
+        {R"({"rows":[{"n":1},{"id":"x"}]})", R"({"rows_by_id":{"":null,"x":null}})",
+         R"({"rows":[{"n":1}]})"},
         {two, R"({"things":[{"id":"z"}]})", R"({"rows":[],"things":[{"id":"z"}]})"},
         {R"({"o":{"a":1}})", R"({"o":{"things_by_id":{"a":1}}})",
          R"({"o":{"a":1,"things_by_id":{"a":1}}})"}, // no list of `o`

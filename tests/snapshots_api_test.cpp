@@ -100,6 +100,61 @@ TEST_CASE("what is wrong with a patch by ids is said where it is, and nothing is
     CHECK(s.generation() == 1);
 }
 
+TEST_CASE("rows of what runs, of reservations and of partitions are patched by id",
+          "[api][db]")
+{
+    NEED_DATABASE();
+    stored s(R"({"taken_at":"2026-01-05T10:00:00Z","resources":[{"id":"n0","cpus":4,)"
+             R"("running":[{"id":"r","cpus":2,"expected_end_s":60,"elapsed_s":5}]},)"
+             R"({"id":"n1"}],"reservations":[{"id":"m","resource_ids":["n1"],)"
+             R"("start_s":10,"end_s":20,"all":true}]})");
+    api_reply r = s.patch(
+        R"({"resources_by_id":{"n0":{"running_by_id":{"r":{"expected_end_at":)"
+        R"("2026-01-05T10:30:00Z","cpus":3},"r2":{"needs":{"gpus":1}}}},)"
+        R"("n1":{"reservations_by_id":{"x":{"end_at":"2026-01-05T12:00:00Z","cpus":1}}}},)"
+        R"("running_by_id":{"r3":{"resource_ids":["n0","n1"]}},)"
+        R"("reservations_by_id":{"m":null},"partitions_by_id":{"p":{"default":true}}})");
+    CHECK(r.status == 200);
+    CHECK(r.json()["generation"] == 2);
+    CHECK(
+        s.document() ==
+        json::parse(
+            R"({"taken_at":"2026-01-05T10:00:00Z","resources":[{"id":"n0","cpus":4,)"
+            R"("running":[{"id":"r","elapsed_s":5,"expected_end_at":)"
+            R"("2026-01-05T10:30:00Z","cpus":3},{"id":"r2","needs":{"gpus":1}}]},)"
+            R"({"id":"n1","reservations":[{"id":"x","end_at":"2026-01-05T12:00:00Z",)"
+            R"("cpus":1}]}],"reservations":[],"running":[{"id":"r3",)"
+            R"("resource_ids":["n0","n1"]}],"partitions":[{"id":"p","default":true}]})"));
+
+    r = s.patch(
+        R"({"resources_by_id":{"n0":{"running_by_id":{"r":{"elapsed_s":1,)"
+        R"("started_at":"2026-01-05T09:00:00Z"}}}},"reservations_by_id":)"
+        R"({"m":{"start_s":1,"end_s":2}},"running":[{"id":"q","expected_end_s":3}]})");
+    CHECK(r.status == 422);
+    CHECK(r.pointers() ==
+          std::vector<std::string>{"/resources_by_id/n0/running_by_id/r/elapsed_s",
+                                   "/running/0/expected_end_s",
+                                   "/reservations_by_id/m/start_s",
+                                   "/reservations_by_id/m/end_s"});
+    CHECK(r.json()["errors"][0]["code"] == "not_allowed");
+    CHECK(r.json()["errors"][0]["hint"] == "give the instant, as 'started_at'");
+    r = s.patch(R"({"running_by_id":{"n":{"cpus":-1}},"resources_by_id":{"n0":)"
+                R"({"running_by_id":{"r2":{"weight":-1}}}}})");
+    std::vector<std::string> found = r.pointers();
+    std::sort(found.begin(), found.end());
+    CHECK(found == std::vector<std::string>{"/resources_by_id/n0/running_by_id/r2/weight",
+                                            "/running_by_id/n/cpus"});
+    CHECK(s.put("n0", R"({"running":[{"id":"r","expected_end_s":3}]})").pointers() ==
+          std::vector<std::string>{"/running/0/expected_end_s"});
+    r = s.patch(R"({"running_by_id":{"r2":null,"r":{"started_at":null}}})", "",
+                "/resources/n0");
+    CHECK(r.status == 200);
+    CHECK(
+        r.json()["resource"]["running"] ==
+        json::parse(R"([{"id":"r","expected_end_at":"2026-01-05T10:30:00Z","cpus":3}])"));
+    CHECK(s.generation() == 3);
+}
+
 TEST_CASE("a resource of a stored snapshot is read, made, replaced, changed and removed",
           "[api][db]")
 {

@@ -34,7 +34,11 @@ const struct route snapshots_routes[] = {
      ROUTE_MERGE_PATCH | ROUTE_VERSIONED, "Change a stored snapshot",
      "A JSON Merge Patch (RFC 7396) on the snapshot document: members are replaced, null "
      "removes one. Lists are replaced whole, but `resources_by_id` (id -> what is merged "
-     "into that resource, or makes it; null removes it) changes single ones. The result "
+     "into that resource, or makes it; null removes it) changes single ones; so do "
+     "`partitions_by_id`, `running_by_id` and `reservations_by_id`, the latter two also "
+     "inside a resource. Rows of what runs and is reserved give instants there "
+     "(`expected_end_at`, `started_at`, `start_at`, `end_at`), which take the place of "
+     "their seconds. The result "
      "must be a valid snapshot; mistakes have their places in the patch. All of it is "
      "done or nothing, and raises the generation by 1. If-Match is optional and "
      "honoured: 412 when it is stale; without it the newest version is changed.",
@@ -63,7 +67,9 @@ const struct route snapshots_routes[] = {
      SCOPE_INGEST, ROUTE_MERGE_PATCH | ROUTE_VERSIONED,
      "Change a resource of a stored snapshot",
      "A JSON Merge Patch (RFC 7396) on the resource: members are replaced, null removes "
-     "one. The generation of the snapshot is raised by 1. If-Match, with the snapshot's "
+     "one; `running_by_id` and `reservations_by_id` change single rows, which give "
+     "instants and no seconds. The generation of the snapshot is raised by 1. If-Match, "
+     "with the snapshot's "
      "ETag, is optional and honoured.",
      NULL},
     {"PUT", "/v1/snapshots/{snapshot_id}/resources/{resource_id}", "replaceResource",
@@ -72,7 +78,8 @@ const struct route snapshots_routes[] = {
      "Replace a resource of a stored snapshot",
      "The body is the whole resource, which keeps its place: 200; or 201 when there was "
      "none of that id, then it goes behind the others. Its id, if it has one, is that of "
-     "the path. The generation of the snapshot is raised by 1. If-Match, with the "
+     "the path. Rows of what runs and is reserved give instants and no seconds. The "
+     "generation of the snapshot is raised by 1. If-Match, with the "
      "snapshot's ETag, is honoured; If-None-Match: * makes it only when there is none: "
      "else 412.",
      NULL},
