@@ -89,6 +89,7 @@ struct store_snapshot {
     uint64_t document_bytes;
     double created_at_s, updated_at_s; /* instants */
     double written_at_s;               /* instant of the last whole write */
+    uint64_t lease_revision;           /* grows with each lease made or confirmed */
 };
 
 /* ERR_CONFLICT if there is one of that name. */
@@ -102,7 +103,12 @@ enum error_code store_snapshot_read(struct db_session *s, const char *tenant,
                                     const char *snapshot_id, struct store_snapshot *out,
                                     struct arena *a, struct error *err);
 
-/* The same in a transaction, which nobody else changes it before the end of. */
+/* The same without the document. */
+enum error_code store_snapshot_head(struct db_session *s, const char *tenant,
+                                    const char *snapshot_id, struct store_snapshot *out,
+                                    struct arena *a, struct error *err);
+
+/* With it, and nobody else changes it before the open transaction ends. */
 enum error_code store_snapshot_lock(struct db_session *s, const char *tenant,
                                     const char *snapshot_id, struct store_snapshot *out,
                                     struct arena *a, struct error *err);

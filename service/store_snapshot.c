@@ -5,7 +5,7 @@
 
 #define SNAPSHOT_HEAD                                                                  \
     "snapshot_id, generation, octet_length(document)::bigint, created_at, updated_at," \
-    " coalesce(written_at, updated_at)"
+    " coalesce(written_at, updated_at), lease_revision"
 
 #define HEAD_COLUMNS                                                  \
     DB_COLUMN(struct store_snapshot, snapshot_id, DB_TEXT),           \
@@ -13,7 +13,8 @@
         DB_COLUMN(struct store_snapshot, document_bytes, DB_INTEGER), \
         DB_COLUMN(struct store_snapshot, created_at_s, DB_INSTANT),   \
         DB_COLUMN(struct store_snapshot, updated_at_s, DB_INSTANT),   \
-        DB_COLUMN(struct store_snapshot, written_at_s, DB_INSTANT)
+        DB_COLUMN(struct store_snapshot, written_at_s, DB_INSTANT),   \
+        DB_COLUMN(struct store_snapshot, lease_revision, DB_INTEGER)
 
 static const struct db_column columns[] = {HEAD_COLUMNS, {0}};
 
@@ -104,6 +105,17 @@ enum error_code store_snapshot_read(struct db_session *s, const char *tenant,
 
     TRY(db_row(s, &select_snapshot, DB_PARAMS(db_text(tenant), db_text(snapshot_id)),
                full_columns, sizeof(*out), out, &found, a, err));
+    return found ? OK : fail_no_snapshot(snapshot_id, err);
+}
+
+enum error_code store_snapshot_head(struct db_session *s, const char *tenant,
+                                    const char *snapshot_id, struct store_snapshot *out,
+                                    struct arena *a, struct error *err)
+{
+    bool found;
+
+    TRY(db_row(s, &select_snapshot_head, DB_PARAMS(db_text(tenant), db_text(snapshot_id)),
+               columns, sizeof(*out), out, &found, a, err));
     return found ? OK : fail_no_snapshot(snapshot_id, err);
 }
 
