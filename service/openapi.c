@@ -1155,7 +1155,11 @@ static void print_problem(struct text_buffer *b)
         "\"detail\":{\"type\":\"string\"},\"hint\":{\"type\":\"string\","
         "\"description\":\"What to do about it\"},\"allowed\":{\"type\":\"array\","
         "\"items\":{\"type\":[\"string\",\"number\"]},\"description\":\"At most 20 "
-        "values that would do, the nearest first\"}}}}},"
+        "values that would do, the nearest first\"},"
+        "\"amount\":{\"type\":\"string\",\"description\":\"Of what too little is free\"},"
+        "\"needed\":{\"type\":\"number\"},\"free\":{\"type\":\"number\"},"
+        "\"owners\":{\"type\":\"array\",\"items\":{\"type\":\"string\"},"
+        "\"description\":\"Whose leases are in the way\"}}}}},"
         "\"required\":[\"type\",\"title\",\"status\",\"code\",\"request_id\"]}");
 }
 
