@@ -1030,7 +1030,7 @@ static void print_successes(const struct route *r, const struct description *d)
     bool answers = table || r->flags & ROUTE_RAW_REPLY;
     bool commands = strchr(r->path, '{') != NULL; /* what is there already */
     bool creates = r->flags & ROUTE_IDEMPOTENT_KEY && !(r->flags & ROUTE_DECISION) &&
-                   route_takes_body(r) && !commands;
+                   route_takes_body(r) && (!commands || r->flags & ROUTE_MAKES);
     bool deletes = has_method(r, "DELETE");
 
     if (answers && (!creates || r->flags & ROUTE_BULK))

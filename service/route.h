@@ -64,6 +64,7 @@ enum route_flag {
     ROUTE_PROBE = 1 << 20,       /* on the listener for probes and metrics too, and in
                                     the log only when it goes wrong; */
     ROUTE_METRICS = 1 << 21,     /* when there is one, on the first one no more */
+    ROUTE_MAKES = 1 << 22, /* POST below a stored thing: makes one that belongs to it */
 };
 
 /* Which listener a request came to. */

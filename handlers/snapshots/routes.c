@@ -7,6 +7,7 @@
 
 #include "handlers/common/snapshot_json.h"
 #include "handlers/common/tags.h"
+#include "handlers/snapshots/lease.h"
 
 const struct route snapshots_routes[] = {
     {"GET", "/v1/snapshots", "listSnapshots", TAG_PLACEMENT, get_snapshots, NULL,
@@ -50,6 +51,43 @@ const struct route snapshots_routes[] = {
      "If-Match "
      "with the ETag that GET gave replaces only that version, * only one that is there: "
      "412 when it is stale. If-None-Match: * makes it only when there is none: else 412.",
+     NULL},
+    {"GET", "/v1/snapshots/{snapshot_id}/leases", "listLeases", TAG_PLACEMENT, get_leases,
+     NULL, &leases_page_json, &leases_query_json, WORK_QUERY, SCOPE_DECIDE | SCOPE_INGEST,
+     0, "List the leases of a stored snapshot",
+     "Those that have not expired, by age, in pages.", NULL},
+    {"POST", "/v1/snapshots/{snapshot_id}/leases", "createLease", TAG_PLACEMENT,
+     post_lease, &lease_request_json, &lease_json, NULL, WORK_QUERY,
+     SCOPE_DECIDE | SCOPE_INGEST, ROUTE_IDEMPOTENT_KEY | ROUTE_MAKES,
+     "Lease amounts of a stored snapshot",
+     "Gives jobs amounts of resources for a while, before what runs shows it, if they "
+     "fit "
+     "beside what runs, is reserved and is leased already: all of it, or 409 with an "
+     "element of errors for each placement that does not, which says what is short and "
+     "whose leases are in the way. A job is in one live lease at most, and in none when "
+     "it runs. The lease goes on until it expires, by the database's clock, unless it is "
+     "prolonged; its end is no end of what it holds. Decisions that name the snapshot "
+     "see it.",
+     NULL},
+    {"DELETE", "/v1/snapshots/{snapshot_id}/leases/{lease_id}", "deleteLease",
+     TAG_PLACEMENT, delete_lease, NULL, NULL, NULL, WORK_QUERY,
+     SCOPE_DECIDE | SCOPE_INGEST, 0, "Give a lease back", "404 when it has expired.",
+     NULL},
+    {"GET", "/v1/snapshots/{snapshot_id}/leases/{lease_id}", "getLease", TAG_PLACEMENT,
+     get_lease, NULL, &lease_json, NULL, WORK_QUERY, SCOPE_DECIDE | SCOPE_INGEST, 0,
+     "Read a lease", "404 when it has expired.", NULL},
+    {"PATCH", "/v1/snapshots/{snapshot_id}/leases/{lease_id}", "changeLease",
+     TAG_PLACEMENT, patch_lease, &lease_change_json, &lease_json, NULL, WORK_QUERY,
+     SCOPE_DECIDE | SCOPE_INGEST, ROUTE_MERGE_PATCH, "Prolong a lease",
+     "It expires ttl_s seconds from now. 404 when it has expired already.", NULL},
+    {"POST", "/v1/snapshots/{snapshot_id}/leases/{lease_id}/confirm", "confirmLease",
+     TAG_PLACEMENT, post_lease_confirm, NULL, &lease_json, NULL, WORK_QUERY,
+     SCOPE_DECIDE | SCOPE_INGEST, 0, "Make a lease a part of the snapshot",
+     "Its placements move into `running` of the snapshot, but for jobs that are there "
+     "already, and the lease ends; the generation is raised by 1. 409, and nothing "
+     "moves, "
+     "when one begins later than now or its resource is gone. For snapshots that nobody "
+     "else fills: the next whole PUT would lose the rows.",
      NULL},
     {"DELETE", "/v1/snapshots/{snapshot_id}/resources/{resource_id}", "deleteResource",
      TAG_PLACEMENT, delete_resource, NULL, NULL, NULL, WORK_QUERY, SCOPE_INGEST,

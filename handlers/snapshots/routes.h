@@ -54,4 +54,21 @@ handler_fn patch_resource;
 /* DELETE ...: no content. */
 handler_fn delete_resource;
 
+/* ---- leases.c - /v1/snapshots/{snapshot_id}/leases: amounts that are given away. */
+
+extern const struct json_object leases_query_json;
+extern const struct json_object leases_page_json;
+extern const struct json_object lease_change_json;
+
+/* POST .../leases: lease_request_json; answers lease_json, as the next two and the last.
+ */
+handler_fn post_lease;
+handler_fn get_lease;
+handler_fn patch_lease;
+handler_fn get_leases;
+handler_fn delete_lease;
+
+/* POST .../leases/{lease_id}/confirm: no body. */
+handler_fn post_lease_confirm;
+
 #endif
