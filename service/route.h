@@ -25,6 +25,7 @@ struct db_session;     /* db.h */
 struct store_progress; /* store_simulation.h, as the next */
 struct store_parts;
 struct attempt; /* keyed.h */
+struct snapshot_view;
 
 /* Which thread answers. */
 enum route_work {
@@ -218,7 +219,9 @@ struct request {
     bool store_decision;
     const char *snapshot_document; /* the stored snapshot that was named, as JSON */
     const char *history_document;  /* what else was looked up: decision_lookup() */
-    const char *const *notes;      /* warnings that decision_end() adds */
+    const struct snapshot_view *snapshot_view; /* what belonged to that snapshot:
+                                                  handlers/snapshots/lease_view.h */
+    const char *const *notes;                  /* warnings that decision_end() adds */
     size_t note_count;
     bool replay;   /* this is a replay: do not store, do not look up anew */
     bool no_steps; /* ... of a search that had no time for a step */

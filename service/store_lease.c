@@ -161,6 +161,42 @@ enum error_code store_leases_list(struct db_session *s, const char *tenant,
     return OK;
 }
 
+static const struct db_column view_columns[] = {
+    DB_COLUMN(struct store_snapshot_view, document, DB_TEXT),
+    DB_COLUMN(struct store_snapshot_view, written_at_s, DB_INSTANT),
+    DB_COLUMN(struct store_snapshot_view, now_s, DB_INSTANT),
+    DB_COLUMN(struct store_snapshot_view, generation, DB_INTEGER),
+    DB_COLUMN(struct store_snapshot_view, lease_revision, DB_INTEGER),
+    DB_COLUMN(struct store_snapshot_view, leases, DB_JSON),
+    {0},
+};
+
+/* One statement sees one state of all rows. */
+static const struct db_statement select_view = {
+    "select_snapshot_view",
+    "SELECT s.document, coalesce(s.written_at, s.updated_at), n.now, s.generation,"
+    " s.lease_revision, jsonb_build_object('leases', coalesce((SELECT jsonb_agg("
+    "jsonb_build_object('owner', l.owner, 'placements', l.rows) ORDER BY l.lease_id)"
+    " FROM snapshot_lease AS l WHERE l.tenant = $1 AND l.snapshot_id = $2"
+    " AND (l.expires_at IS NULL OR l.expires_at > n.now)), '[]'))"
+    " FROM snapshot AS s, (SELECT clock_timestamp() AS now) AS n"
+    " WHERE s.tenant = $1 AND s.snapshot_id = $2",
+    DB_REPEATABLE};
+
+enum error_code store_snapshot_view(struct db_session *s, const char *tenant,
+                                    const char *snapshot_id,
+                                    struct store_snapshot_view *out, struct arena *a,
+                                    struct error *err)
+{
+    bool found;
+
+    TRY(db_row(s, &select_view, DB_PARAMS(db_text(tenant), db_text(snapshot_id)),
+               view_columns, sizeof(*out), out, &found, a, err));
+    return found ? OK
+                 : fail(err, ERR_NOT_FOUND, "/snapshot_id", "there is no snapshot '%s'",
+                        snapshot_id);
+}
+
 static enum error_code fail_no_lease(const char *snapshot_id, const char *lease_id,
                                      struct error *err)
 {

@@ -30,6 +30,18 @@ enum error_code store_lease_lock(struct db_session *s, const char *tenant,
 enum error_code store_clock(struct db_session *s, double *now_s, struct arena *a,
                             struct error *err);
 
+/* A snapshot with the leases that count, all of one instant. */
+struct store_snapshot_view {
+    const char *document;
+    double written_at_s, now_s; /* instants; the latter by the database's clock */
+    uint64_t generation, lease_revision;
+    const char *leases; /* JSON: {"leases": [{"owner", "placements"}]}, by age */
+};
+enum error_code store_snapshot_view(struct db_session *s, const char *tenant,
+                                    const char *snapshot_id,
+                                    struct store_snapshot_view *out, struct arena *a,
+                                    struct error *err);
+
 /* All that count at that instant, by age. */
 enum error_code store_leases_live(struct db_session *s, const char *tenant,
                                   const char *snapshot_id, double now_s,

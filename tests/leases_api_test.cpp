@@ -352,3 +352,69 @@ TEST_CASE("two services and many threads never lease more than there is",
     CHECK(held <= 8);
     CHECK(held >= 6); // what was given back is given away again
 }
+
+TEST_CASE("decisions see live leases and leave their jobs alone", "[api][db]")
+{
+    NEED_DATABASE();
+    grid g;
+    auto decide = [&](const std::string &jobs, const std::string &more = "") {
+        return g.post("/v1/placements", "{\"snapshot_id\":\"" + g.id +
+                                            "\",\"algorithm\":\"mct\",\"jobs\":[" + jobs +
+                                            "]" + more + "}");
+    };
+    auto warned = [](const json &answer, const std::string &code) {
+        for (const json &w : answer["warnings"])
+            if (w.get<std::string>().rfind(code + ": ", 0) == 0)
+                return w.get<std::string>();
+        return std::string();
+    };
+    const std::string four = R"({"id":"four","cpus":4,"estimate_s":10})";
+    json before = decide(four).json();
+    CHECK(before["placements"][0]["start_s"] == 0);
+    CHECK(warned(before, "leases") == "");
+
+    api_reply a = g.lease("A", g.placement("a", 6, ",\"end_s\":100") + "," +
+                                   g.placement("later", 5, ",\"start_s\":200"));
+    REQUIRE(a.status == 201);
+    api_reply r = decide(four + R"(,{"id":"a","cpus":1,"estimate_s":5},)"
+                                R"({"id":"two","cpus":2,"estimate_s":10})",
+                         ",\"store\":true");
+    REQUIRE(r.status == 200);
+    json answer = r.json();
+    REQUIRE(answer["placements"].size() == 2);
+    for (const json &p : answer["placements"])
+        if (p["job_id"] == "two")
+            CHECK(p["start_s"] == 0);
+        else
+            CHECK((p["start_s"] > 90 && p["start_s"] <= 100));
+    REQUIRE(answer["unplaced"].size() == 1);
+    CHECK(answer["unplaced"][0]["job_id"] == "a");
+    CHECK(answer["unplaced"][0]["reasons"][0]["reason"] == "leased");
+    CHECK(warned(answer, "leases").rfind("leases: 1 ", 0) == 0);
+
+    api_reply long_one = decide(R"({"id":"long","cpus":4,"estimate_s":150})");
+    CHECK(long_one.json()["placements"].empty()); // never four beside the later lease
+
+    // What is decided again sees what was there then.
+    REQUIRE(g.call("DELETE", g.at(a)).status == 204);
+    CHECK(warned(decide(four).json(), "leases") == "");
+    api_reply replay = g.call(
+        "POST", "/v1/decisions/" + answer["decision_id"].get<std::string>() + "/replay");
+    REQUIRE(replay.status == 200);
+    INFO(replay.body);
+    CHECK(replay.json()["identical"] == true);
+}
+
+TEST_CASE("a decision that does not look at leases says so", "[api][db]")
+{
+    NEED_DATABASE();
+    grid g;
+    REQUIRE(g.lease("A", g.placement("a", 6)).status == 201);
+    api_reply r =
+        g.post("/v1/workflow-schedules",
+               "{\"snapshot_id\":\"" + g.id +
+                   R"(","workflow":{"tasks":[{"id":"t","estimate_ref_s":5}]}})");
+    INFO(r.body);
+    REQUIRE(r.status == 200);
+    CHECK(r.body.find("ignored: 1 lease of /snapshot_id") != std::string::npos);
+}
