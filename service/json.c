@@ -597,8 +597,7 @@ static void print_item(const cJSON *v, struct text_buffer *b)
         text_addf(b, "%s", cJSON_IsTrue(v) ? "true" : "false");
 }
 
-/* NULL without memory. */
-static const char *print_tree(const cJSON *v, struct arena *a)
+const char *json_tree_text(const cJSON *v, struct arena *a)
 {
     struct text_buffer b = {.arena = a};
 
@@ -608,7 +607,7 @@ static const char *print_tree(const cJSON *v, struct arena *a)
 
 static void read_raw(struct reader *r, const cJSON *v, char *base, size_t offset)
 {
-    const char *text = print_tree(v, r->arena);
+    const char *text = json_tree_text(v, r->arena);
 
     if (text)
         *(const char **)(void *)(base + offset) = text;
@@ -1246,56 +1245,6 @@ enum error_code json_read_query(const struct json_object *table,
     return err->code;
 }
 
-/* RFC 7396, section 2; recursion is bounded by JSON_DEPTH_MAX. */
-static cJSON *merge(cJSON *target, const cJSON *patch)
-{
-    if (!cJSON_IsObject(patch))
-        return cJSON_Duplicate(patch, true);
-    if (!cJSON_IsObject(target))
-        target = cJSON_CreateObject();
-    for (const cJSON *e = patch->child; e && target; e = e->next) {
-        cJSON *old = cJSON_DetachItemFromObjectCaseSensitive(target, e->string);
-        cJSON *new = cJSON_IsNull(e) ? NULL : merge(old, e);
-
-        if (!cJSON_IsNull(e) && !cJSON_AddItemToObject(target, e->string, new))
-            return NULL;
-    }
-    return target;
-}
-
-/* Notes members of the patch that are there twice. */
-static void check_repeats(struct reader *r, const cJSON *v, const struct place *p)
-{
-    struct place here = {p, NULL, 0};
-
-    for (const cJSON *e = v->child; e; e = e->next, here.index++) {
-        here.name = e->string;
-        if (e->string && is_repeated(v->child, e))
-            mistake(r, &here, ITEM_DUPLICATE, "the member is there twice");
-        check_repeats(r, e, &here);
-    }
-}
-
-enum error_code json_merge_patch(const char *target, const char *patch,
-                                 const char **merged, struct arena *a, struct error *err)
-{
-    struct reader r = {.arena = a, .err = err};
-    cJSON *t, *p;
-    const char *text;
-
-    TRY(json_tree(target, strlen(target), &t, a, err));
-    TRY(json_tree(patch, strlen(patch), &p, a, err));
-    check_repeats(&r, p, NULL);
-    if (err->code != OK)
-        return err->code;
-    t = merge(t, p);
-    text = t ? print_tree(t, a) : NULL;
-    if (!text)
-        return fail_memory(err);
-    *merged = text;
-    return OK;
-}
-
 enum error_code json_replace_member(const char *object, size_t length, const char *name,
                                     const char *value, const char **changed,
                                     struct arena *a, struct error *err)
@@ -1309,7 +1258,7 @@ enum error_code json_replace_member(const char *object, size_t length, const cha
     cJSON_DeleteItemFromObjectCaseSensitive(o, name);
     if (v)
         cJSON_AddItemToObject(o, name, v);
-    text = print_tree(o, a);
+    text = json_tree_text(o, a);
     if (!text)
         return fail_memory(err);
     *changed = text;
@@ -1324,7 +1273,7 @@ enum error_code json_member(const char *object, const char *name, const char **v
 
     TRY(json_tree(object, strlen(object), &tree, a, err));
     member = cJSON_GetObjectItemCaseSensitive(tree, name);
-    *value = member ? print_tree(member, a) : NULL;
+    *value = member ? json_tree_text(member, a) : NULL;
     return member && !*value ? fail_memory(err) : OK;
 }
 

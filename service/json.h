@@ -331,6 +331,9 @@ struct cJSON;
 enum error_code json_tree(const char *text, size_t length, struct cJSON **tree,
                           struct arena *a, struct error *err);
 
+/* A tree as text: numbers keep their bits. NULL without memory. */
+const char *json_tree_text(const struct cJSON *v, struct arena *a);
+
 /* A text that grows in an arena. When the arena is full, `failed` is set and
  * what follows is dropped: check once at the end. */
 struct text_buffer {
@@ -382,10 +385,6 @@ void json_print_number(double number, struct text_buffer *b);
  * what is no such instant. */
 const char *instant_print(double at_s, char *buffer, size_t size);
 bool instant_read(const char *text, double *at_s);
-
-/* JSON Merge Patch (RFC 7396): `patch` on `target`; the result in `a`. */
-enum error_code json_merge_patch(const char *target, const char *patch,
-                                 const char **merged, struct arena *a, struct error *err);
 
 /* A member of a JSON object as JSON text; NULL if there is none. Used to keep
  * parts of a request as they came. */

@@ -398,6 +398,9 @@ static const struct db_statement delete_liveness = DELETE_OLD("liveness", "at");
 static const struct db_statement delete_keys = DELETE_OLD(
     "idempotency_key", "created_at < $1 AND coalesce(lease_until, created_at)");
 
+static const struct db_statement delete_leases =
+    DELETE_OLD("snapshot_lease", "expires_at");
+
 /* Deletes what is older than `until_s`, some at a time. */
 static enum error_code delete_rows(struct round *round,
                                    const struct db_statement *statement, double until_s,
@@ -515,6 +518,7 @@ static enum error_code run_round(struct round *round, struct error *err)
         TRY(delete_rows(round, &delete_progress_tasks,
                         round->now_s - options->progress_sample_kept_days * DAY_S, err));
     TRY(delete_rows(round, &delete_liveness, round->now_s - DAY_S, err));
+    TRY(delete_rows(round, &delete_leases, round->now_s - DAY_S, err));
     return delete_rows(round, &delete_keys, round->now_s - STORE_IDEMPOTENCY_KEPT_S, err);
 }
 

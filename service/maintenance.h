@@ -4,8 +4,8 @@
  * out of the default partition, some at a time, each of them seen by everyone all the
  * while), drops those that are older than their
  * retention, deletes old rows of the default partitions, old decisions,
- * simulations and expired idempotency keys. One replica at a time does it; nothing waits
- * long for a lock: what could not be done is done in the next round.
+ * simulations, leases and expired idempotency keys. One replica at a time does it;
+ * nothing waits long for a lock: what could not be done is done in the next round.
  */
 #ifndef GRIDPLAN_MAINTENANCE_H
 #define GRIDPLAN_MAINTENANCE_H

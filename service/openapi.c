@@ -1030,7 +1030,7 @@ static void print_successes(const struct route *r, const struct description *d)
     bool answers = table || r->flags & ROUTE_RAW_REPLY;
     bool commands = strchr(r->path, '{') != NULL; /* what is there already */
     bool creates = r->flags & ROUTE_IDEMPOTENT_KEY && !(r->flags & ROUTE_DECISION) &&
-                   route_takes_body(r) && !commands;
+                   route_takes_body(r) && (!commands || r->flags & ROUTE_MAKES);
     bool deletes = has_method(r, "DELETE");
 
     if (answers && (!creates || r->flags & ROUTE_BULK))
@@ -1155,7 +1155,11 @@ static void print_problem(struct text_buffer *b)
         "\"detail\":{\"type\":\"string\"},\"hint\":{\"type\":\"string\","
         "\"description\":\"What to do about it\"},\"allowed\":{\"type\":\"array\","
         "\"items\":{\"type\":[\"string\",\"number\"]},\"description\":\"At most 20 "
-        "values that would do, the nearest first\"}}}}},"
+        "values that would do, the nearest first\"},"
+        "\"amount\":{\"type\":\"string\",\"description\":\"Of what too little is free\"},"
+        "\"needed\":{\"type\":\"number\"},\"free\":{\"type\":\"number\"},"
+        "\"owners\":{\"type\":\"array\",\"items\":{\"type\":\"string\"},"
+        "\"description\":\"Whose leases are in the way\"}}}}},"
         "\"required\":[\"type\",\"title\",\"status\",\"code\",\"request_id\"]}");
 }
 

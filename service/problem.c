@@ -68,6 +68,27 @@ static void print_allowed(const struct error_item *i, struct text_buffer *b)
     }
 }
 
+/* What is short, and who has it. */
+static void print_short(const struct error_item *i, struct text_buffer *b)
+{
+    if (i->amount) {
+        text_addf(b, ",\"amount\":");
+        print_text(i->amount, b);
+        text_addf(b, ",\"needed\":");
+        json_print_number(i->needed, b);
+        text_addf(b, ",\"free\":");
+        json_print_number(i->free, b);
+    }
+    if (!i->owners)
+        return;
+    text_addf(b, ",\"owners\":[");
+    for (size_t k = 0; k < i->owner_count; k++) {
+        text_addf(b, k ? "," : "");
+        print_text(i->owners[k], b);
+    }
+    text_addf(b, "]");
+}
+
 static void print_item(const struct error_item *i, const char *code,
                        struct text_buffer *b)
 {
@@ -80,6 +101,7 @@ static void print_item(const struct error_item *i, const char *code,
         print_text(i->hint, b);
     }
     print_allowed(i, b);
+    print_short(i, b);
     text_addf(b, "}");
 }
 

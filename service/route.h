@@ -25,6 +25,7 @@ struct db_session;     /* db.h */
 struct store_progress; /* store_simulation.h, as the next */
 struct store_parts;
 struct attempt; /* keyed.h */
+struct snapshot_view;
 
 /* Which thread answers. */
 enum route_work {
@@ -64,6 +65,7 @@ enum route_flag {
     ROUTE_PROBE = 1 << 20,       /* on the listener for probes and metrics too, and in
                                     the log only when it goes wrong; */
     ROUTE_METRICS = 1 << 21,     /* when there is one, on the first one no more */
+    ROUTE_MAKES = 1 << 22, /* POST below a stored thing: makes one that belongs to it */
 };
 
 /* Which listener a request came to. */
@@ -217,7 +219,9 @@ struct request {
     bool store_decision;
     const char *snapshot_document; /* the stored snapshot that was named, as JSON */
     const char *history_document;  /* what else was looked up: decision_lookup() */
-    const char *const *notes;      /* warnings that decision_end() adds */
+    const struct snapshot_view *snapshot_view; /* what belonged to that snapshot:
+                                                  handlers/snapshots/lease_view.h */
+    const char *const *notes;                  /* warnings that decision_end() adds */
     size_t note_count;
     bool replay;   /* this is a replay: do not store, do not look up anew */
     bool no_steps; /* ... of a search that had no time for a step */

@@ -88,6 +88,8 @@ struct store_snapshot {
     const char *document; /* JSON, byte for byte as it was given; NULL in lists */
     uint64_t document_bytes;
     double created_at_s, updated_at_s; /* instants */
+    double written_at_s;               /* instant of the last whole write */
+    uint64_t lease_revision;           /* grows with each lease made or confirmed */
 };
 
 /* ERR_CONFLICT if there is one of that name. */
@@ -101,12 +103,28 @@ enum error_code store_snapshot_read(struct db_session *s, const char *tenant,
                                     const char *snapshot_id, struct store_snapshot *out,
                                     struct arena *a, struct error *err);
 
+/* The same without the document. */
+enum error_code store_snapshot_head(struct db_session *s, const char *tenant,
+                                    const char *snapshot_id, struct store_snapshot *out,
+                                    struct arena *a, struct error *err);
+
+/* With it, and nobody else changes it before the open transaction ends. */
+enum error_code store_snapshot_lock(struct db_session *s, const char *tenant,
+                                    const char *snapshot_id, struct store_snapshot *out,
+                                    struct arena *a, struct error *err);
+
 /* By snapshot_id (bytewise), without the documents. */
 enum error_code store_snapshots_list(struct db_session *s, const char *tenant,
                                      const struct store_page *page,
                                      const struct store_snapshot **list, size_t *count,
                                      const char **next_token, struct arena *a,
                                      struct error *err);
+
+/* Of one that is locked: a part of the document is another one. ERR_NOT_FOUND. */
+enum error_code store_snapshot_change(struct db_session *s, const char *tenant,
+                                      const char *snapshot_id, const char *document,
+                                      struct store_snapshot *out, struct arena *a,
+                                      struct error *err);
 
 /* ERR_NOT_FOUND; ERR_STALE when the stored generation is not `expected` (0: any).
  * *out has all but the document. */

@@ -1,31 +1,32 @@
 /* store_snapshot.c - stored snapshots. */
 #include "service/store_token.h"
 
-#define SNAPSHOT_HEAD \
-    "snapshot_id, generation, octet_length(document)::bigint, created_at, updated_at"
+#include <assert.h>
 
-static const struct db_column columns[] = {
-    DB_COLUMN(struct store_snapshot, snapshot_id, DB_TEXT),
-    DB_COLUMN(struct store_snapshot, generation, DB_INTEGER),
-    DB_COLUMN(struct store_snapshot, document_bytes, DB_INTEGER),
-    DB_COLUMN(struct store_snapshot, created_at_s, DB_INSTANT),
-    DB_COLUMN(struct store_snapshot, updated_at_s, DB_INSTANT),
-    {0},
-};
+#define SNAPSHOT_HEAD                                                                  \
+    "snapshot_id, generation, octet_length(document)::bigint, created_at, updated_at," \
+    " coalesce(written_at, updated_at), lease_revision"
+
+#define HEAD_COLUMNS                                                  \
+    DB_COLUMN(struct store_snapshot, snapshot_id, DB_TEXT),           \
+        DB_COLUMN(struct store_snapshot, generation, DB_INTEGER),     \
+        DB_COLUMN(struct store_snapshot, document_bytes, DB_INTEGER), \
+        DB_COLUMN(struct store_snapshot, created_at_s, DB_INSTANT),   \
+        DB_COLUMN(struct store_snapshot, updated_at_s, DB_INSTANT),   \
+        DB_COLUMN(struct store_snapshot, written_at_s, DB_INSTANT),   \
+        DB_COLUMN(struct store_snapshot, lease_revision, DB_INTEGER)
+
+static const struct db_column columns[] = {HEAD_COLUMNS, {0}};
 
 static const struct db_column full_columns[] = {
-    DB_COLUMN(struct store_snapshot, snapshot_id, DB_TEXT),
-    DB_COLUMN(struct store_snapshot, generation, DB_INTEGER),
-    DB_COLUMN(struct store_snapshot, document_bytes, DB_INTEGER),
-    DB_COLUMN(struct store_snapshot, created_at_s, DB_INSTANT),
-    DB_COLUMN(struct store_snapshot, updated_at_s, DB_INSTANT),
+    HEAD_COLUMNS,
     DB_COLUMN(struct store_snapshot, document, DB_TEXT),
     {0},
 };
 
 static const struct db_statement insert_snapshot = {
     "insert_snapshot",
-    "INSERT INTO snapshot VALUES ($1, $2, 1, $3, now(), now())"
+    "INSERT INTO snapshot VALUES ($1, $2, 1, $3, now(), now(), now())"
     " ON CONFLICT DO NOTHING RETURNING " SNAPSHOT_HEAD,
     0};
 
@@ -34,6 +35,12 @@ static const struct db_statement select_snapshot = {
     "SELECT " SNAPSHOT_HEAD
     ", document FROM snapshot WHERE tenant = $1 AND snapshot_id = $2",
     DB_REPEATABLE};
+
+static const struct db_statement lock_snapshot = {
+    "lock_snapshot",
+    "SELECT " SNAPSHOT_HEAD
+    ", document FROM snapshot WHERE tenant = $1 AND snapshot_id = $2 FOR UPDATE",
+    0};
 
 static const struct db_statement select_snapshot_head = {
     "select_snapshot_head",
@@ -48,9 +55,18 @@ static const struct db_statement select_snapshots = {
 
 static const struct db_statement update_snapshot = {
     "update_snapshot",
-    "UPDATE snapshot SET generation = generation + 1, document = $4, updated_at = now()"
+    "UPDATE snapshot SET generation = generation + 1, document = $4, updated_at = now(),"
+    " written_at = now()"
     " WHERE tenant = $1 AND snapshot_id = $2 AND ($3 = 0 OR generation = $3)"
     " RETURNING " SNAPSHOT_HEAD,
+    0};
+
+/* A part of it only: what it counts its seconds from stays. */
+static const struct db_statement change_snapshot = {
+    "change_snapshot",
+    "UPDATE snapshot SET generation = generation + 1, document = $3, updated_at = now(),"
+    " written_at = coalesce(written_at, updated_at)"
+    " WHERE tenant = $1 AND snapshot_id = $2 RETURNING " SNAPSHOT_HEAD,
     0};
 
 static const struct db_statement delete_snapshot = {
@@ -88,6 +104,29 @@ enum error_code store_snapshot_read(struct db_session *s, const char *tenant,
     bool found;
 
     TRY(db_row(s, &select_snapshot, DB_PARAMS(db_text(tenant), db_text(snapshot_id)),
+               full_columns, sizeof(*out), out, &found, a, err));
+    return found ? OK : fail_no_snapshot(snapshot_id, err);
+}
+
+enum error_code store_snapshot_head(struct db_session *s, const char *tenant,
+                                    const char *snapshot_id, struct store_snapshot *out,
+                                    struct arena *a, struct error *err)
+{
+    bool found;
+
+    TRY(db_row(s, &select_snapshot_head, DB_PARAMS(db_text(tenant), db_text(snapshot_id)),
+               columns, sizeof(*out), out, &found, a, err));
+    return found ? OK : fail_no_snapshot(snapshot_id, err);
+}
+
+enum error_code store_snapshot_lock(struct db_session *s, const char *tenant,
+                                    const char *snapshot_id, struct store_snapshot *out,
+                                    struct arena *a, struct error *err)
+{
+    bool found;
+
+    assert(db_in_transaction(s));
+    TRY(db_row(s, &lock_snapshot, DB_PARAMS(db_text(tenant), db_text(snapshot_id)),
                full_columns, sizeof(*out), out, &found, a, err));
     return found ? OK : fail_no_snapshot(snapshot_id, err);
 }
@@ -151,6 +190,19 @@ enum error_code store_snapshot_update(struct db_session *s, const char *tenant,
     if (!found)
         return explain_no_change(s, tenant, snapshot_id, expected, a, err);
     return OK;
+}
+
+enum error_code store_snapshot_change(struct db_session *s, const char *tenant,
+                                      const char *snapshot_id, const char *document,
+                                      struct store_snapshot *out, struct arena *a,
+                                      struct error *err)
+{
+    bool found;
+
+    TRY(db_row(s, &change_snapshot,
+               DB_PARAMS(db_text(tenant), db_text(snapshot_id), db_text(document)),
+               columns, sizeof(*out), out, &found, a, err));
+    return found ? OK : fail_no_snapshot(snapshot_id, err);
 }
 
 enum error_code store_snapshot_delete(struct db_session *s, const char *tenant,

@@ -56,8 +56,8 @@ library()
 }
 
 library libmicrohttpd 'microhttpd\.h'
-# (a document that no table describes is walked as the tree that json.c has made)
-library cJSON '(cjson/)?cJSON\.h' service service/openapi_compare.c
+# (documents that no table describes are walked as the trees that json.c has made)
+library cJSON '(cjson/)?cJSON\.h' service $'service/openapi_compare.c\nservice/json_patch.c'
 library libpq '(postgresql/)?(libpq-fe|libpq-events|pg_config)\.h'
 library libuuid '(uuid/)?uuid\.h'
 library expat 'expat\.h' models

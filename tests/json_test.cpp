@@ -3,6 +3,7 @@
 
 extern "C" {
 #include "service/json.h"
+#include "service/json_patch.h"
 }
 
 namespace

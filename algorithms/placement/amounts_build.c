@@ -18,7 +18,8 @@ bool amounts_are_given(const struct placement_in *in)
 {
     const struct snapshot *s = in->snapshot;
     bool given = s->shared_capacity_count || s->running_count || s->reservation_count ||
-                 s->partition_count || in->world->finished_count || in->world->objective;
+                 s->partition_count || s->leased_id_count || in->world->finished_count ||
+                 in->world->objective;
 
     for (size_t i = 0; i < s->resource_count && !given; i++)
         given = resource_asks(&s->resources[i]);
@@ -37,6 +38,9 @@ static void index_names(struct amounts *x)
     name_index_create(&x->jobs, x->in->job_count, x->arena);
     for (size_t i = 0; i < x->in->job_count; i++)
         name_index_add(&x->jobs, x->in->jobs[i].id, i);
+    name_index_create(&x->leased, s->leased_id_count, x->arena);
+    for (size_t i = 0; i < s->leased_id_count; i++)
+        name_index_add(&x->leased, s->leased_ids[i], i);
     name_index_create(&x->partitions, s->partition_count, x->arena);
     for (size_t i = 0; i < s->partition_count; i++)
         name_index_add(&x->partitions, s->partitions[i].id, i);

@@ -137,6 +137,8 @@ void amounts_make_jobs(struct world_maker *m)
         budget_step(m->w->budget, m->w->amount_count);
         fill_job(m, i, vector);
         fill_run_time(m, &m->jobs[i], &m->p->jobs[i], &from_limit);
+        if (name_index_find(&m->x->leased, m->jobs[i].id) != NAME_NOT_FOUND)
+            m->jobs[i].barred = WORLD_WAIT_LEASED;
     }
     m->w->jobs = m->jobs;
     m->w->job_count = count;

@@ -42,7 +42,7 @@ struct amounts {
     const struct placement_in *in;
     bool plan_with_limit, starts_now;
     struct amount_names names;
-    struct name_index resources, jobs, finished, running, groups, partitions;
+    struct name_index resources, jobs, leased, finished, running, groups, partitions;
     struct running_ref *runs;
     size_t run_count;
     struct reservation_ref *reserves;

@@ -170,7 +170,7 @@ static void check_row(struct amounts *x, const struct running_ref *r, bool *told
                         "it starts after the snapshot was taken");
     check_slots(x, r, told, err);
     job = name_index_find(&x->jobs, row->id);
-    if (job != NAME_NOT_FOUND)
+    if (job != NAME_NOT_FOUND && name_index_find(&x->leased, row->id) == NAME_NOT_FOUND)
         amounts_mistake(err, path, "id", ITEM_DUPLICATE,
                         "'%.100s' is also the id of /jobs/%zu", row->id, job);
 }

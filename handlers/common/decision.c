@@ -3,6 +3,7 @@
 
 #include "handlers/common/snapshot_json.h"
 #include "handlers/operations/routes.h"
+#include "handlers/snapshots/lease_view.h"
 #include "models/base/names.h"
 #include "service/log.h"
 #include "service/metrics.h"
@@ -102,18 +103,34 @@ void decision_check_failed(const struct request *rq)
                       rq->route->path);
 }
 
-/* The document of a stored snapshot: looked up, or as it was for a replay. */
-static enum error_code stored_document(struct request *rq, const char *snapshot_id)
+/* A warning for the end of the answer. */
+static void note(struct request *rq, const char *text)
 {
-    struct store_snapshot stored;
-    struct db_session *db;
-    enum error_code code;
+    const char **notes = NEW(rq->arena, const char *, rq->note_count + 1);
 
+    for (size_t i = 0; i < rq->note_count; i++)
+        notes[i] = rq->notes[i];
+    notes[rq->note_count++] = text;
+    rq->notes = notes;
+}
+
+enum { VIEW_KEPT_ALWAYS, VIEW_KEPT_WITH_LEASES };
+
+/* A stored snapshot with what belongs to it: looked up, or as it was for a replay. What
+ * was stored before its leases were kept has none, and says no "now". */
+static enum error_code read_view(struct request *rq, const char *snapshot_id, int kept)
+{
+    struct snapshot_view *view = NEW(rq->arena, struct snapshot_view, 1);
+    enum error_code code;
+    bool found;
+
+    TRY(decision_lookup(rq, "snapshot_view", &snapshot_view_json, view, &found));
+    if (!found)
+        *view = (struct snapshot_view){.now_at_s = NAN};
+    rq->snapshot_view = view;
     if (rq->replay && rq->snapshot_document)
         return OK;
-    TRY(request_db(rq, &db));
-    code = store_snapshot_read(db, rq->principal.tenant, snapshot_id, &stored, rq->arena,
-                               rq->err);
+    code = snapshot_view_read(rq, snapshot_id, view, &rq->snapshot_document);
     if (code == ERR_NOT_FOUND) {
         invalid(rq->err, "/snapshot_id", ITEM_UNKNOWN_ID,
                 "there is no stored snapshot '%.100s'; POST it to /v1/snapshots first",
@@ -121,17 +138,18 @@ static enum error_code stored_document(struct request *rq, const char *snapshot_
         stored_hint(rq, "snapshot_id", snapshot_id);
         return ERR_INVALID;
     }
-    if (code == OK)
-        rq->snapshot_document = stored.document;
-    return code;
+    TRY(code);
+    if (kept == VIEW_KEPT_WITH_LEASES && view->lease_count == 0)
+        return OK;
+    return decision_keep_lookup(rq, "snapshot_view", &snapshot_view_json, view);
 }
 
-enum error_code decision_world_snapshot(struct request *rq, const struct snapshot *given,
-                                        const char *snapshot_id, bool required,
-                                        const struct snapshot **snapshot)
+/* The inline snapshot, or the stored one as its document says it. */
+static enum error_code read_snapshot(struct request *rq, const struct snapshot *given,
+                                     const char *snapshot_id, bool required, int kept,
+                                     struct snapshot **stored)
 {
-    struct snapshot *stored;
-
+    *stored = NULL;
     if (given && snapshot_id)
         return invalid(rq->err, "/snapshot_id", ITEM_CONFLICT,
                        "give either snapshot or snapshot_id, not both");
@@ -140,14 +158,37 @@ enum error_code decision_world_snapshot(struct request *rq, const struct snapsho
             rq->err, "/snapshot", ITEM_REQUIRED,
             "the resources are missing: give snapshot, or the snapshot_id of a "
             "stored one");
-    *snapshot = given;
     if (!snapshot_id)
         return OK;
-    TRY(stored_document(rq, snapshot_id));
-    stored = NEW(rq->arena, struct snapshot, 1);
-    *snapshot = stored;
+    TRY(read_view(rq, snapshot_id, kept));
+    *stored = NEW(rq->arena, struct snapshot, 1);
     return json_read(&snapshot_json, rq->snapshot_document, strlen(rq->snapshot_document),
-                     stored, NULL, rq->arena, rq->err);
+                     *stored, NULL, rq->arena, rq->err);
+}
+
+enum error_code decision_world_snapshot(struct request *rq, const struct snapshot *given,
+                                        const char *snapshot_id, bool required,
+                                        const struct snapshot **snapshot)
+{
+    const struct snapshot_view *view;
+    struct snapshot *stored;
+
+    *snapshot = given;
+    TRY(read_snapshot(rq, given, snapshot_id, required, VIEW_KEPT_ALWAYS, &stored));
+    if (!stored)
+        return OK;
+    *snapshot = stored;
+    view = rq->snapshot_view;
+    if (isnan(view->now_at_s))
+        return OK;
+    *stored = snapshot_with_leases(stored, view, rq->arena);
+    if (stored->leased_id_count)
+        note(rq, arena_printf(rq->arena,
+                              "leases: %zu of /snapshot_id count%s, with %zu jobs that "
+                              "do not run yet: their amounts are not free",
+                              view->lease_count, view->lease_count == 1 ? "s" : "",
+                              stored->leased_id_count));
+    return OK;
 }
 
 /* ---- what only decisions about amounts look at ---- */
@@ -191,18 +232,12 @@ static const struct {
     {"price_per_s", has_price}, {"power_node_w", has_power},
 };
 
-enum { AMOUNT_MEMBERS = sizeof(amount_members) / sizeof(*amount_members), NOTES = 16 };
-
-static void add_note(struct request *rq, const char **notes, const char *text)
-{
-    notes[rq->note_count++] = text;
-}
+enum { AMOUNT_MEMBERS = sizeof(amount_members) / sizeof(*amount_members) };
 
 /* Warnings for the end of the answer. O(resources). */
 static void note_amounts(struct request *rq, const struct snapshot *s)
 {
     static const char why[] = "it is not looked at here";
-    const char **notes = NEW(rq->arena, const char *, NOTES);
     const struct {
         const char *member;
         size_t count;
@@ -211,7 +246,6 @@ static void note_amounts(struct request *rq, const struct snapshot *s)
                  {"reservations", s->reservation_count},
                  {"partitions", s->partition_count}};
 
-    rq->notes = notes;
     for (size_t k = 0; k < AMOUNT_MEMBERS; k++) {
         size_t count = 0, first = 0;
 
@@ -222,8 +256,7 @@ static void note_amounts(struct request *rq, const struct snapshot *s)
             count++;
         }
         if (count)
-            add_note(rq, notes,
-                     arena_printf(rq->arena,
+            note(rq, arena_printf(rq->arena,
                                   "ignored: %s of %zu resource%s (first "
                                   "/snapshot/resources/%zu/%s): %s",
                                   amount_members[k].member, count, count == 1 ? "" : "s",
@@ -231,8 +264,7 @@ static void note_amounts(struct request *rq, const struct snapshot *s)
     }
     for (size_t k = 0; k < sizeof(lists) / sizeof(*lists); k++)
         if (lists[k].count)
-            add_note(rq, notes,
-                     arena_printf(rq->arena, "ignored: %zu of /snapshot/%s: %s",
+            note(rq, arena_printf(rq->arena, "ignored: %zu of /snapshot/%s: %s",
                                   lists[k].count, lists[k].member, why));
 }
 
@@ -240,9 +272,18 @@ enum error_code decision_snapshot(struct request *rq, const struct snapshot *giv
                                   const char *snapshot_id, bool required,
                                   const struct snapshot **snapshot)
 {
-    TRY(decision_world_snapshot(rq, given, snapshot_id, required, snapshot));
+    struct snapshot *stored;
+
+    TRY(read_snapshot(rq, given, snapshot_id, required, VIEW_KEPT_WITH_LEASES, &stored));
+    *snapshot = stored ? stored : given;
     if (*snapshot)
         note_amounts(rq, *snapshot);
+    if (stored && rq->snapshot_view->lease_count)
+        note(rq, arena_printf(rq->arena,
+                              "ignored: %zu lease%s of /snapshot_id: they are not looked "
+                              "at here",
+                              rq->snapshot_view->lease_count,
+                              rq->snapshot_view->lease_count == 1 ? "" : "s"));
     return OK;
 }
 

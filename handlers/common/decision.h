@@ -148,7 +148,9 @@ enum error_code decision_snapshot(struct request *rq, const struct snapshot *giv
                                   const struct snapshot **snapshot);
 
 /* The same for decisions about amounts: the other one says in the answer that what runs,
- * is reserved, or is neither a slot nor cpus and memory, is not looked at. */
+ * is reserved, is leased, or is neither a slot nor cpus and memory, is not looked at. A
+ * stored snapshot comes as it is now, with its leases; rq->snapshot_view has the state
+ * that it was read in. */
 enum error_code decision_world_snapshot(struct request *rq, const struct snapshot *given,
                                         const char *snapshot_id, bool required,
                                         const struct snapshot **snapshot);

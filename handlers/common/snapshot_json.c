@@ -161,3 +161,33 @@ static const struct json_field snapshot_rows[] = {
 #undef T
 const struct json_object snapshot_json = {"Snapshot", "What the caller sees of the grid",
                                           sizeof(struct snapshot), snapshot_rows};
+
+/* Each patch has a "now" of its own, so that seconds from it mean nothing later. */
+static const struct json_instead running_instead[] = {
+    {"expected_end_s", "expected_end_at"},
+    {"elapsed_s", "started_at"},
+    {0},
+};
+static const struct json_instead reservation_instead[] = {
+    {"start_s", "start_at"},
+    {"end_s", "end_at"},
+    {0},
+};
+
+#define TAKEN_LISTS                                                     \
+    {"running_by_id", "running", NULL, running_instead},                \
+    {                                                                   \
+        "reservations_by_id", "reservations", NULL, reservation_instead \
+    }
+
+static const struct json_keyed_list resource_lists[] = {
+    TAKEN_LISTS,
+    {0},
+};
+
+const struct json_keyed_list snapshot_lists[] = {
+    {"resources_by_id", "resources", resource_lists, NULL},
+    TAKEN_LISTS,
+    {"partitions_by_id", "partitions", NULL, NULL},
+    {0},
+};

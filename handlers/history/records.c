@@ -3,6 +3,7 @@
 
 #include "handlers/stored/removal.h"
 #include "service/clock.h"
+#include "service/json_patch.h"
 #include "service/refits.h"
 #include "service/service.h"
 

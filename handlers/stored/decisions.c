@@ -4,6 +4,7 @@
 #include "handlers/common/page.h"
 #include "handlers/pictures/pictures.h"
 #include "handlers/stored/removal.h"
+#include "service/json_patch.h"
 #include "service/openapi.h"
 
 #include <math.h>

@@ -5,7 +5,6 @@
  */
 #include "handlers/stored/routes.h"
 
-#include "handlers/common/snapshot_json.h"
 #include "handlers/common/tags.h"
 #include "handlers/stored/failure_traces.h"
 #include "handlers/stored/removal.h"
@@ -73,42 +72,6 @@ const struct route stored_routes[] = {
      TAG_SIMULATION, get_failure_trace_document, NULL, NULL, NULL, WORK_QUERY,
      SCOPE_DECIDE | SCOPE_INGEST, ROUTE_RAW_REPLY, "Read a failure trace",
      "The document byte for byte.", NULL},
-    {"GET", "/v1/snapshots", "listSnapshots", TAG_PLACEMENT, get_snapshots, NULL,
-     &snapshots_page_json, &snapshots_query_json, WORK_QUERY, SCOPE_DECIDE | SCOPE_INGEST,
-     0, "List stored snapshots", "By id, in pages, without their documents.", NULL},
-    {"POST", "/v1/snapshots", "createSnapshot", TAG_PLACEMENT, post_snapshot,
-     &snapshot_json, &snapshot_info_json, &snapshot_create_query_json, WORK_QUERY,
-     SCOPE_INGEST, ROUTE_RAW_BODY | ROUTE_IDEMPOTENT_KEY | ROUTE_VERSIONED,
-     "Store a snapshot",
-     "The body is the snapshot itself; its name is the parameter id, or a new UUID. "
-     "Decisions use it by snapshot_id. 409 when there is one of that name.",
-     NULL},
-    {"DELETE", "/v1/snapshots/{snapshot_id}", "deleteSnapshot", TAG_PLACEMENT,
-     delete_snapshot, NULL, NULL, NULL, WORK_QUERY, SCOPE_INGEST, ROUTE_VERSIONED,
-     "Delete a stored snapshot",
-     "If-Match is honoured. Stored decisions that used it keep their copy.", NULL},
-    {"GET", "/v1/snapshots/{snapshot_id}", "getSnapshot", TAG_PLACEMENT, get_snapshot,
-     NULL, &stored_snapshot_json, NULL, WORK_QUERY, SCOPE_DECIDE | SCOPE_INGEST,
-     ROUTE_VERSIONED, "Read a stored snapshot",
-     "The document byte for byte, with its generation. The ETag is strong; "
-     "If-None-Match is honoured.",
-     NULL},
-    {"PATCH", "/v1/snapshots/{snapshot_id}", "changeSnapshot", TAG_PLACEMENT,
-     patch_snapshot, NULL, &snapshot_info_json, NULL, WORK_QUERY, SCOPE_INGEST,
-     ROUTE_MERGE_PATCH | ROUTE_VERSIONED, "Change a stored snapshot",
-     "A JSON Merge Patch (RFC 7396) on the snapshot document: members are replaced, null "
-     "removes one. Lists are replaced whole, so `resources` and `files` must be given "
-     "complete. The result must be a valid snapshot. If-Match is optional and honoured: "
-     "412 when it is stale; without it the patch is merged into the newest version.",
-     NULL},
-    {"PUT", "/v1/snapshots/{snapshot_id}", "replaceSnapshot", TAG_PLACEMENT, put_snapshot,
-     &snapshot_json, &snapshot_info_json, NULL, WORK_QUERY, SCOPE_INGEST,
-     ROUTE_RAW_BODY | ROUTE_VERSIONED, "Replace a stored snapshot",
-     "The body is the new snapshot: 200, or 201 when there was none of that name. "
-     "If-Match "
-     "with the ETag that GET gave replaces only that version, * only one that is there: "
-     "412 when it is stale. If-None-Match: * makes it only when there is none: else 412.",
-     NULL},
     {"GET", "/v1/workloads", "listWorkloads", TAG_SIMULATION, get_workloads, NULL,
      &workloads_page_json, &uploads_query_json, WORK_QUERY, SCOPE_DECIDE | SCOPE_INGEST,
      0, "List workloads", "By id, in pages, without their documents.", NULL},

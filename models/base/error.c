@@ -165,6 +165,20 @@ void error_allow_number(struct error *err, double number)
     err->noted->allowed_number = kept;
 }
 
+void error_short(struct error *err, const char *amount, double needed, double free,
+                 const char *const *owners, size_t owner_count)
+{
+    struct error_item *i = err->noted;
+
+    if (!i)
+        return;
+    i->amount = amount;
+    i->needed = needed;
+    i->free = free;
+    i->owners = owners;
+    i->owner_count = owner_count;
+}
+
 void error_place(struct error *err, const char *in, const char *name)
 {
     if (!err->noted)
@@ -206,6 +220,9 @@ enum error_code invalid_again(struct error *err, const char *prefix,
         error_hint(err, "%s", item->hint);
     if (item->allowed_number)
         error_allow_number(err, *item->allowed_number);
+    if (item->amount || item->owners)
+        error_short(err, item->amount, item->needed, item->free, item->owners,
+                    item->owner_count);
     if (err->noted && item->allowed) {
         err->noted->allowed = copy_names(err, item->allowed, item->allowed_count);
         err->noted->allowed_count = err->noted->allowed ? item->allowed_count : 0;

@@ -59,7 +59,11 @@ struct error_item {
     const char *const *allowed; /* what would be accepted, nearest first; NULL: none */
     size_t allowed_count;
     const double *allowed_number; /* likewise, the one that is; NULL: none */
-    uint64_t line;                /* of NDJSON, from 1; 0: the body has none */
+    const char *amount;           /* of which too little is free: its name; NULL: none */
+    double needed, free;
+    const char *const *owners; /* who has it; NULL: not said */
+    size_t owner_count;
+    uint64_t line; /* of NDJSON, from 1; 0: the body has none */
     struct error_item *next;
 };
 
@@ -110,6 +114,11 @@ void error_allow(struct error *err, const char *value, const char *const *names,
 void error_allow_in(struct error *err, const char *value, names_at_fn *at,
                     const void *list);
 void error_allow_number(struct error *err, double number);
+
+/* Of what too little is free (NULL: of nothing), and who has it, as of leases. The texts
+ * must outlive the error. */
+void error_short(struct error *err, const char *amount, double needed, double free,
+                 const char *const *owners, size_t owner_count);
 
 /* Where the mistake is, if not in the body: `in` is "query", "path" or "header". Both
  * must outlive the error. */

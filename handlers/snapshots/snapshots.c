@@ -1,14 +1,14 @@
 /* snapshots.c - /v1/snapshots: views of the grid, stored under a name. */
-#include "handlers/stored/routes.h"
+#include "handlers/snapshots/routes.h"
 
 #include "handlers/common/page.h"
 #include "handlers/common/snapshot_json.h"
+#include "handlers/snapshots/stored_snapshot.h"
 #include "handlers/stored/stored_name.h"
-#include "service/etag.h"
 
 #include <string.h>
 
-enum { PATCH_ATTEMPTS = 5, PUT_ATTEMPTS = 5 }; /* against others who change it too */
+enum { PUT_ATTEMPTS = 5 }; /* against others who change it too */
 
 struct create_query {
     const char *id;
@@ -54,7 +54,10 @@ const struct json_object snapshots_query_json = {
                      "Number of times that it was written"),                            \
         JSON_INTEGER(T, document_bytes, 0, JSON_EXACT, 0, 0, "Length of the document"), \
         JSON_INSTANT(T, created_at, 0, "When it was made"),                             \
-        JSON_INSTANT(T, updated_at, 0, "When it was last written")
+        JSON_INSTANT(T, updated_at, 0, "When it was last written or changed"),          \
+        JSON_INSTANT(T, written_at, 0,                                                  \
+                     "When it was last written whole: from then its seconds count, if " \
+                     "it has no taken_at")
 static const struct json_field info_rows[] = {
     INFO_ROWS,
     {0},
@@ -86,53 +89,12 @@ const struct json_object snapshots_page_json = {"SnapshotsPage",
                                                 "A page of stored snapshots",
                                                 sizeof(struct snapshots_page), page_rows};
 
-/* A strong ETag. The instant tells a snapshot from another one of the same name
- * that was deleted; both count generations from 1. */
-static void etag_of(const struct store_snapshot *s, const char **tag, struct request *rq)
-{
-    *tag = arena_printf(rq->arena, "\"g%llu-%llx\"", (unsigned long long)s->generation,
-                        (unsigned long long)llround(s->created_at_s * 1e6));
-}
-
-static void add_etag(struct request *rq, const struct store_snapshot *s)
-{
-    const char *tag;
-
-    etag_of(s, &tag, rq);
-    reply_header_add(rq->reply, "ETag", tag);
-}
-
-static bool matches_any(const struct message *m)
-{
-    return !m->if_match || strcmp(m->if_match, "*") == 0;
-}
-
-/* ERR_STALE unless If-Match names the stored version, or any, or is missing. */
-static enum error_code check_if_match(struct request *rq,
-                                      const struct store_snapshot *stored)
-{
-    const char *tag;
-
-    if (matches_any(rq->message))
-        return OK;
-    etag_of(stored, &tag, rq);
-    if (etag_matches(rq->message->if_match, tag))
-        return OK;
-    return fail(rq->err, ERR_STALE, "",
-                "the snapshot has changed: If-Match was %.80s, its ETag is %s; read it "
-                "again",
-                rq->message->if_match, tag);
-}
-
 /* Checks that `text` is a snapshot; *document is a copy that ends in NUL. */
-static enum error_code check_document(struct request *rq, const char *text, size_t length,
+static enum error_code check_document(struct request *rq, const struct raw_body *body,
                                       const char **document)
 {
-    struct snapshot snapshot;
-
-    TRY(json_read(&snapshot_json, length ? text : "", length, &snapshot, &rq->renames,
-                  rq->arena, rq->err));
-    *document = arena_text(rq->arena, text, length);
+    TRY(snapshot_check_document(rq, body->text, body->length));
+    *document = arena_text(rq->arena, body->text, body->length);
     return OK;
 }
 
@@ -149,7 +111,7 @@ static enum error_code make_snapshot(struct request *rq, const char *name,
     location = arena_printf(rq->arena, "/v1/snapshots/%s", name);
     rq->reply->status = 201;
     reply_header_add(rq->reply, "Location", location);
-    add_etag(rq, out);
+    snapshot_add_etag(rq, out);
     return OK;
 }
 
@@ -160,7 +122,7 @@ enum error_code post_snapshot(struct request *rq, const void *in, void *out)
     const char *name, *document = NULL;
 
     stored_name_choose(rq, query ? query->id : NULL, "?/id", &name);
-    check_document(rq, body->text, body->length, &document);
+    check_document(rq, body, &document);
     if (rq->err->code != OK)
         return rq->err->code;
     return make_snapshot(rq, name, document, out);
@@ -189,7 +151,7 @@ enum error_code get_snapshot(struct request *rq, const void *in, void *out)
     TRY(request_db(rq, &db));
     TRY(store_snapshot_read(db, rq->principal.tenant, rq->path_value[0], out, rq->arena,
                             rq->err));
-    add_etag(rq, out);
+    snapshot_add_etag(rq, out);
     return OK;
 }
 
@@ -200,7 +162,7 @@ static enum error_code read_expected(struct request *rq, struct db_session **db,
     TRY(request_db(rq, db));
     TRY(store_snapshot_read(*db, rq->principal.tenant, rq->path_value[0], stored,
                             rq->arena, rq->err));
-    return check_if_match(rq, stored);
+    return snapshot_check_if_match(rq, stored);
 }
 
 static void forget_failure(struct request *rq)
@@ -237,7 +199,7 @@ static enum error_code put_any(struct request *rq, const char *document,
         code = store_snapshot_update(db, rq->principal.tenant, rq->path_value[0], 0,
                                      document, out, rq->arena, rq->err);
         if (code == OK) {
-            add_etag(rq, out);
+            snapshot_add_etag(rq, out);
             return OK;
         }
         if (code != ERR_NOT_FOUND)
@@ -261,50 +223,41 @@ enum error_code put_snapshot(struct request *rq, const void *in, void *out)
     const char *document;
     struct db_session *db;
 
-    TRY(check_document(rq, body->text, body->length, &document));
+    TRY(check_document(rq, body, &document));
     if (if_none_match && strcmp(if_none_match, "*") == 0)
         return put_new(rq, document, out);
     if (!rq->message->if_match)
         return put_any(rq, document, out);
     TRY(read_expected(rq, &db, &stored));
     TRY(store_snapshot_update(db, rq->principal.tenant, rq->path_value[0],
-                              matches_any(rq->message) ? 0 : stored.generation, document,
-                              out, rq->arena, rq->err));
-    add_etag(rq, out);
+                              snapshot_matches_any(rq->message) ? 0 : stored.generation,
+                              document, out, rq->arena, rq->err));
+    snapshot_add_etag(rq, out);
     return OK;
 }
 
-/* One attempt at read, merge and write; ERR_STALE when somebody else wrote in
- * between. */
-static enum error_code patch_once(struct request *rq, const char *patch,
-                                  struct store_snapshot *out)
+static enum error_code merge_patch(struct snapshot_change *c, struct db_session *db,
+                                   const char **document)
 {
-    struct store_snapshot stored = {0};
-    const char *merged, *document;
-    struct db_session *db;
+    struct json_patched patched;
 
-    TRY(read_expected(rq, &db, &stored));
-    TRY(json_merge_patch(stored.document, patch, &merged, rq->arena, rq->err));
-    TRY(check_document(rq, merged, strlen(merged), &document));
-    return store_snapshot_update(db, rq->principal.tenant, rq->path_value[0],
-                                 stored.generation, document, out, rq->arena, rq->err);
+    (void)db;
+    TRY(json_patch(c->stored.document, c->context, snapshot_lists, &patched, c->rq->arena,
+                   c->rq->err));
+    TRY(snapshot_check_patched(c->rq, &patched));
+    *document = patched.text;
+    return OK;
 }
 
 enum error_code patch_snapshot(struct request *rq, const void *in, void *out)
 {
     const struct raw_body *body = in;
-    const char *patch =
-        body->length ? arena_text(rq->arena, body->text, body->length) : "";
-    enum error_code code = ERR_STALE;
+    struct snapshot_change c = {.rq = rq, .make = merge_patch};
 
-    for (int i = 0; i < PATCH_ATTEMPTS && code == ERR_STALE; i++) {
-        *rq->err = (struct error){.arena = rq->err->arena};
-        code = patch_once(rq, patch, out);
-        if (!matches_any(rq->message))
-            break;
-    }
-    TRY(code);
-    add_etag(rq, out);
+    c.context = arena_text(rq->arena, body->length ? body->text : "", body->length);
+    TRY(snapshot_change(&c));
+    *(struct store_snapshot *)out = c.now;
+    snapshot_add_etag(rq, &c.now);
     return OK;
 }
 
@@ -317,8 +270,8 @@ enum error_code delete_snapshot(struct request *rq, const void *in, void *out)
     (void)out;
     TRY(read_expected(rq, &db, &stored));
     TRY(store_snapshot_delete(db, rq->principal.tenant, rq->path_value[0],
-                              matches_any(rq->message) ? 0 : stored.generation, rq->arena,
-                              rq->err));
+                              snapshot_matches_any(rq->message) ? 0 : stored.generation,
+                              rq->arena, rq->err));
     rq->reply->status = 204;
     return OK;
 }

@@ -1,0 +1,145 @@
+/* resources.c - /v1/snapshots/{snapshot_id}/resources: single ones of a snapshot.
+ *
+ * They have no version of their own: ETags are the snapshot's. */
+#include "handlers/snapshots/routes.h"
+
+#include "handlers/common/snapshot_json.h"
+#include "handlers/snapshots/stored_snapshot.h"
+
+#include <string.h>
+
+struct stored_resource {
+    const char *snapshot_id, *id;
+    uint64_t generation;
+    const char *resource; /* JSON */
+};
+
+#define T struct stored_resource
+static const struct json_field resource_rows[] = {
+    JSON_ID(T, snapshot_id, 0, "Name of the snapshot"),
+    JSON_ID(T, id, 0, "Name of the resource"),
+    JSON_INTEGER(T, generation, 1, JSON_EXACT, 1, 0,
+                 "Number of times that the snapshot was written"),
+    JSON_RAW(T, resource, 0, "The resource, as it was given"),
+    {0},
+};
+#undef T
+const struct json_object stored_resource_json = {
+    "StoredResource", "A resource of a stored snapshot", sizeof(struct stored_resource),
+    resource_rows};
+
+static enum error_code fail_no_resource(struct request *rq)
+{
+    return fail(rq->err, ERR_NOT_FOUND, "/resource_id",
+                "snapshot '%.100s' has no resource '%.100s'", rq->path_value[0],
+                rq->path_value[1]);
+}
+
+/* The answer: the resource as it is in that version of the snapshot. */
+static enum error_code tell(struct request *rq, const struct store_snapshot *s,
+                            const char *document, struct stored_resource *out)
+{
+    *out = (struct stored_resource){rq->path_value[0], rq->path_value[1], s->generation,
+                                    NULL};
+    TRY(json_element(document, snapshot_lists, rq->path_value[1], &out->resource,
+                     rq->arena, rq->err));
+    if (!out->resource)
+        return fail_no_resource(rq);
+    snapshot_add_etag(rq, s);
+    return OK;
+}
+
+enum error_code get_resource(struct request *rq, const void *in, void *out)
+{
+    struct store_snapshot stored;
+    struct db_session *db;
+
+    (void)in;
+    TRY(request_db(rq, &db));
+    TRY(store_snapshot_read(db, rq->principal.tenant, rq->path_value[0], &stored,
+                            rq->arena, rq->err));
+    return tell(rq, &stored, stored.document, out);
+}
+
+/* One change of the resource rq->path_value[1]. */
+struct changing {
+    enum json_element_change change;
+    const char *body;
+    bool only_new; /* If-None-Match: * */
+    bool found;
+    const char *document; /* what came out */
+};
+
+static enum error_code change_resource(struct snapshot_change *c, struct db_session *db,
+                                       const char **document)
+{
+    struct request *rq = c->rq;
+    struct changing *one = c->context;
+    struct json_patched patched;
+
+    (void)db;
+    TRY(json_change_element(c->stored.document, snapshot_lists, rq->path_value[1],
+                            one->change, one->body, &one->found, &patched, rq->arena,
+                            rq->err));
+    if (one->found && one->only_new)
+        return fail(rq->err, ERR_STALE, "",
+                    "there is a resource '%.100s', and If-None-Match is *",
+                    rq->path_value[1]);
+    if (!one->found && one->change != JSON_ELEMENT_REPLACE)
+        return fail_no_resource(rq);
+    TRY(snapshot_check_patched(rq, &patched));
+    *document = one->document = patched.text;
+    return OK;
+}
+
+static enum error_code run_change(struct request *rq, struct changing *one,
+                                  const struct raw_body *body,
+                                  struct stored_resource *out)
+{
+    struct snapshot_change c = {.rq = rq, .make = change_resource, .context = one};
+
+    if (body)
+        one->body = arena_text(rq->arena, body->length ? body->text : "", body->length);
+    TRY(snapshot_change(&c));
+    return out ? tell(rq, &c.now, one->document, out) : OK;
+}
+
+static void add_location(struct request *rq)
+{
+    struct text_buffer b = {.arena = rq->arena};
+
+    text_addf(&b, "/v1/snapshots/%s/resources/", rq->path_value[0]);
+    text_add_encoded(&b, rq->path_value[1], false);
+    reply_header_add(rq->reply, "Location", text_end(&b));
+}
+
+enum error_code put_resource(struct request *rq, const void *in, void *out)
+{
+    const char *if_none_match = rq->message->if_none_match;
+    struct changing one = {.change = JSON_ELEMENT_REPLACE,
+                           .only_new = if_none_match && strcmp(if_none_match, "*") == 0};
+
+    TRY(run_change(rq, &one, in, out));
+    rq->reply->status = one.found ? 200 : 201;
+    if (!one.found)
+        add_location(rq);
+    return OK;
+}
+
+enum error_code patch_resource(struct request *rq, const void *in, void *out)
+{
+    struct changing one = {.change = JSON_ELEMENT_MERGE};
+
+    return run_change(rq, &one, in, out);
+}
+
+enum error_code delete_resource(struct request *rq, const void *in, void *out)
+{
+    struct changing one = {.change = JSON_ELEMENT_REMOVE};
+
+    (void)in;
+    (void)out;
+    TRY(run_change(rq, &one, NULL, NULL));
+    rq->reply->status = 204;
+    return OK;
+}
