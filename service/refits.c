@@ -132,28 +132,27 @@ static void empty(struct slot *slot)
     __atomic_store_n(&slot->state, SLOT_EMPTY, __ATOMIC_RELEASE);
 }
 
-/* An empty slot, or one that is done, emptied; NULL: all run. */
+/* NULL: there is none that is empty. */
 static struct slot *free_slot(struct refits *r)
 {
-    for (size_t i = 0; i < r->options.at_once; i++) {
-        struct slot *slot = &r->slots[i];
-
-        if (state_of(slot) == SLOT_RUNNING)
-            continue;
-        empty(slot);
-        return slot;
-    }
+    for (size_t i = 0; i < r->options.at_once; i++)
+        if (state_of(&r->slots[i]) == SLOT_EMPTY)
+            return &r->slots[i];
     return NULL;
 }
 
-static void keep_claims(struct refits *r)
+/* What is done holds no memory, and what runs keeps its claim. */
+static void look_after_slots(struct refits *r)
 {
     double now_s = clock_monotonic_s();
 
     for (size_t i = 0; i < r->options.at_once; i++) {
         struct slot *slot = &r->slots[i];
+        enum slot_state state = state_of(slot);
 
-        if (state_of(slot) != SLOT_RUNNING || now_s < slot->claimed_at_s + lease_s(r) / 3)
+        if (state == SLOT_DONE)
+            empty(slot);
+        if (state != SLOT_RUNNING || now_s < slot->claimed_at_s + lease_s(r) / 3)
             continue;
         claim_until(slot, lease_s(r));
         slot->claimed_at_s = now_s;
@@ -294,7 +293,7 @@ static void *work(void *context)
 
     pthread_setname_np(pthread_self(), "refits");
     do {
-        keep_claims(r);
+        look_after_slots(r);
         if (!__atomic_load_n(&r->service->draining, __ATOMIC_RELAXED))
             take_more(r);
     } while (pause_until_due(r));

@@ -1177,6 +1177,9 @@ TEST_CASE("models learn by themselves, by two replicas each run once",
     json now = two.wait_for(id, [](const json &j) {
         return j["waiting_count"] == 0 && j["summary"]["unseen_count"] == 40;
     });
+    // What is done holds no memory.
+    CHECK(comes_to_rest(one.handle()->governor));
+    CHECK(comes_to_rest(two.handle()->governor));
     // Nothing lost, nothing doubled; and not more versions than executions.
     CHECK(now["summary"]["sample_count"].get<int>() +
               now["summary"]["outlier_count"].get<int>() ==
