@@ -329,7 +329,7 @@ TEST_CASE("a refinement holds no connection while it computes", "[models][api][d
     CHECK(held <= seen / 4);
 }
 
-TEST_CASE("who refines a model that changes meanwhile begins again", "[models][api][db]")
+TEST_CASE("who refines a model that changes meanwhile is told", "[models][api][db]")
 {
     NEED_DATABASE();
     models m;

@@ -23,7 +23,7 @@
 #include <string.h>
 
 static const double RETRY_S = 60; /* after a failure that is not the executions' */
-enum { LEARN_ATTEMPTS = 3 };
+enum { TRAIN_ATTEMPTS = 3 };
 
 #define T struct learn_outcome
 static const struct json_field outcome_rows[] = {
@@ -754,14 +754,16 @@ enum error_code model_learn_at_publish(struct request *rq, const char *model_id,
     return request_at_publish(rq, publish_learning, l);
 }
 
-/* Learns and writes. No connection is held while it computes; when the model has changed
- * meanwhile it begins again, some times: then *overtaken. */
+/* Learns and writes. No connection is held while it computes. *overtaken: the model has
+ * changed meanwhile; a training begins again first, some times. */
 static enum error_code learn_and_write(struct request *rq, const char *model_id,
                                        bool train, uint64_t expected,
                                        struct learn_outcome *out, bool *overtaken)
 {
+    const int attempts = train ? TRAIN_ATTEMPTS : 1;
+
     *overtaken = false;
-    for (int i = 0; i < LEARN_ATTEMPTS; i++) {
+    for (int i = 0; i < attempts; i++) {
         struct learning l = {.rq = rq};
         enum error_code code = learn_aside(&l, model_id, train, expected, out);
 

@@ -26,14 +26,14 @@ struct learn_outcome {
 };
 extern const struct json_object learn_outcome_json;
 
-/* Lets the model learn what waits for it. No connection is held while it computes; when
- * the model has changed meanwhile it begins again, and after some times leaves it to the
- * others: ERR_CONFLICT. `expected`: its generation, else ERR_STALE; 0: any. */
+/* Lets the model learn what waits for it. No connection is held while it computes;
+ * ERR_CONFLICT when the model has changed meanwhile, as by others who learn the same.
+ * `expected`: its generation, else ERR_STALE; 0: any. */
 enum error_code model_refine(struct request *rq, const char *model_id, uint64_t expected,
                              struct learn_outcome *out);
 
-/* Trains the model anew, likewise; after some times it asks for a training in the
- * background: ERR_CONFLICT. */
+/* Trains the model anew, likewise, but begins again when the model has changed meanwhile;
+ * after some times it asks for a training in the background: ERR_CONFLICT. */
 enum error_code model_train(struct request *rq, const char *model_id, uint64_t expected,
                             struct learn_outcome *out);
 
