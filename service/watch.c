@@ -257,9 +257,9 @@ static void *thread_main(void *context)
     pthread_setname_np(pthread_self(), "watch");
     pthread_mutex_lock(&w->lock);
     while (!w->stopping) {
-        double began_s = clock_monotonic_s();
+        double began_s = clock_thread_cpu_s();
         size_t count = tick(w);
-        unsigned pause_ms = watch_pause_ms(count, 1e3 * (clock_monotonic_s() - began_s));
+        unsigned pause_ms = watch_pause_ms(count, 1e3 * (clock_thread_cpu_s() - began_s));
         struct timespec until;
 
         trim(w);
