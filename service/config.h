@@ -26,7 +26,7 @@ enum config_metrics_names { CONFIG_METRICS_NEW, CONFIG_METRICS_BOTH };
       "Its TCP port; 0: none, or any free one when admin_bind is set")                   \
     X(TEXT, allowed_hosts, "auto", 0, 0, NULL, NULL,                                     \
       "Values of Host that are served, separated by commas, or *; auto: with keys any, " \
-      "else addresses, localhost and this machine's name")                               \
+      "else addresses, localhost, this machine's name and the host of public_url")       \
     X(CHOICE, auth, "auto", 0, 0, "auto|on|off", NULL,                                   \
       "Whether requests need a key; auto: unless bound to loopback")                     \
     X(TEXT, bind, "127.0.0.1", 0, 0, NULL, NULL,                                         \

@@ -55,6 +55,7 @@ struct in_line {
 struct db {
     struct db_options options;
     char *conninfo;
+    bool has_several_hosts;
 
     pthread_mutex_t mutex; /* guards all below, except what a connection's user has */
     pthread_cond_t freed;
@@ -134,6 +135,14 @@ static enum error_code fail_cancelled(struct error *err)
 
 /* ---- the pool ---- */
 
+static bool names_several_hosts(const PQconninfoOption *parsed)
+{
+    for (const PQconninfoOption *o = parsed; o->keyword; o++)
+        if (o->val && strncmp(o->keyword, "host", 4) == 0 && strchr(o->val, ','))
+            return true;
+    return false;
+}
+
 enum error_code db_create(const struct db_options *options, struct db **db,
                           struct error *err)
 {
@@ -142,6 +151,7 @@ enum error_code db_create(const struct db_options *options, struct db **db,
     PQconninfoOption *parsed = PQconninfoParse(conninfo, &message);
     struct db *made = NULL;
     pthread_condattr_t attributes;
+    bool has_several_hosts;
 
     assert(options->pool_size > 0);
     if (!parsed) {
@@ -150,11 +160,13 @@ enum error_code db_create(const struct db_options *options, struct db **db,
         PQfreemem(message);
         return ERR_INVALID;
     }
+    has_several_hosts = names_several_hosts(parsed);
     PQconninfoFree(parsed);
     made = calloc(1, sizeof(*made));
     if (!made)
         return fail_memory(err);
     made->options = *options;
+    made->has_several_hosts = has_several_hosts;
     made->conninfo = strdup(conninfo);
     made->connections = calloc(options->pool_size, sizeof(*made->connections));
     if (!made->conninfo || !made->connections) {
@@ -282,9 +294,13 @@ static PGconn *connect_new(struct db *db, struct connection *c)
 {
     char timeout[16];
     /* Of a word that comes twice the last one counts, so the address wins. */
-    const char *const words[] = {"connect_timeout", "fallback_application_name", "dbname",
-                                 "client_encoding", NULL};
-    const char *const values[] = {timeout, "gridplan", db->conninfo, "UTF8", NULL};
+    const char *const words[] = {"connect_timeout",      "fallback_application_name",
+                                 "target_session_attrs", "dbname",
+                                 "client_encoding",      NULL};
+    /* Of several servers the one that takes writes. */
+    const char *const values[] = {
+        timeout,      "gridplan", db->has_several_hosts ? "read-write" : NULL,
+        db->conninfo, "UTF8",     NULL};
     PGconn *pg;
 
     snprintf(timeout, sizeof(timeout), "%d",

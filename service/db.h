@@ -8,7 +8,8 @@
  * When the server is away: db_create() does not mind. The first requests that
  * find out wait for the connect timeout, the others fail at once with
  * ERR_UNAVAILABLE and a retry_after_s until a retry is due (0.25 s, doubling
- * up to 5 s). A server that hangs is given up after the statement timeout.
+ * up to 5 s). A server that hangs is given up after the statement timeout. Of several
+ * hosts the one is wanted that takes writes, unless the address says otherwise.
  *
  * What is tried again: a connection that broke before anything was sent; a
  * deadlock, a serialization failure or a partition that was being attached, and a

@@ -3,6 +3,7 @@
 
 #include "service/address.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -47,6 +48,21 @@ static bool is_name(const struct place *place, const char *name)
     return same(place->name, length, name, strlen(name));
 }
 
+/* Whether it is the host of the address that clients are told. */
+static bool is_public(const struct door *door, const struct place *place)
+{
+    const char *scheme_end = door->public_url ? strstr(door->public_url, "://") : NULL;
+    struct place public;
+    char authority[256];
+
+    if (!scheme_end)
+        return false;
+    snprintf(authority, sizeof(authority), "%.*s", (int)strcspn(scheme_end + 3, "/"),
+             scheme_end + 3);
+    public = read_place(authority);
+    return same(place->name, place->name_length, public.name, public.name_length);
+}
+
 /* `auto`: what no page can make its own name lead to. An address is no name, and a page
  * loaded from an address has that address as its origin. */
 static bool is_ours(const struct door *door, const struct place *place)
@@ -54,7 +70,7 @@ static bool is_ours(const struct door *door, const struct place *place)
     struct address address;
 
     return door->keys_required || is_name(place, "localhost") ||
-           is_name(place, door->machine) ||
+           is_name(place, door->machine) || is_public(door, place) ||
            address_read(place->name, place->name_length, &address);
 }
 

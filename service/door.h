@@ -19,7 +19,8 @@ struct door {
     bool keys_required;
     const char *allowed_hosts; /* the settings of that name */
     const char *cors_origins;
-    const char *machine; /* name of this machine */
+    const char *machine;    /* name of this machine */
+    const char *public_url; /* the setting: its host is served too; "": none */
 };
 
 /* What came; NULL: no such header. */

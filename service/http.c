@@ -1310,6 +1310,7 @@ static enum error_code start(struct http *h, struct error *err)
         .allowed_hosts = config->allowed_hosts,
         .cors_origins = config->cors_origins,
         .machine = h->machine,
+        .public_url = config->public_url,
     };
     h->crowd = crowd_create(config->connections_per_address, limit);
     h->lookups =

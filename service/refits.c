@@ -1,8 +1,9 @@
 /* refits.c - models learn the executions that were stored for them.
  *
  * A slot is one model on its way: the thread fills and empties it, a thread of the
- * governor says that it is done. While a model is in a slot it is not taken up again by
- * this process.
+ * governor says that it is done. While a model is in a slot this process has a claim on
+ * it, which it keeps up: nobody else takes the model up, and no connection is held for
+ * that.
  */
 #include "service/refits.h"
 
@@ -20,6 +21,7 @@
 #include <time.h>
 
 static const double PAUSE_LEAST_S = 0.02; /* so that a burst of wakes is one look */
+static const double LEASE_S = 15;         /* of a claim; at least three looks */
 enum { LOOK_ARENA_BYTES = 1024 * 1024 };
 
 enum slot_state { SLOT_EMPTY, SLOT_RUNNING, SLOT_DONE };
@@ -28,7 +30,9 @@ struct slot {
     struct refits *r;
     enum slot_state state; /* atomic; SLOT_DONE is set under the mutex */
     struct arena *arena;
-    const char *tenant, *path; /* in the arena */
+    struct store_model_name name; /* in the arena, as the path */
+    const char *path;
+    double claimed_at_s; /* when the claim began, or was kept up last */
     struct governor_job job;
     struct governor_who who; /* its tenant */
     struct work_memory memory;
@@ -58,13 +62,32 @@ static enum slot_state state_of(const struct slot *slot)
     return __atomic_load_n(&slot->state, __ATOMIC_ACQUIRE);
 }
 
+/* The slot's claim goes on for so long; 0: it is over. What goes wrong with that costs
+ * nothing but a while. */
+static void claim_until(struct slot *slot, double lease_s)
+{
+    struct arena *a = arena_create(LOOK_ARENA_BYTES);
+    struct db_session *s = a ? db_session_create(slot->r->service->db, NULL, a) : NULL;
+    struct error ignored = {.code = OK};
+
+    if (s)
+        store_model_claim_until(s, &slot->name, lease_s, &ignored);
+    db_session_close(s);
+    arena_close(a);
+}
+
+static double lease_s(const struct refits *r)
+{
+    return fmax(LEASE_S, 3 * r->options.poll_s);
+}
+
 /* ---- on a thread of the governor ---- */
 
 static void refine(void *context)
 {
     struct slot *slot = context;
     struct refits *r = slot->r;
-    struct stored_request stored = {.tenant = slot->tenant,
+    struct stored_request stored = {.tenant = slot->name.tenant,
                                     .path = slot->path,
                                     .body = "",
                                     .cancelled = &r->closing,
@@ -77,6 +100,8 @@ static void refine(void *context)
 
     work_memory_enter(&slot->memory, &slot->job);
     code = route_answer_stored(r->service, &stored, &status, &reply, slot->arena, &err);
+    if (code == OK || code == ERR_CANCELLED || code == ERR_CONFLICT)
+        claim_until(slot, 0); /* else it waits, with what is wrong or for the lease */
     work_memory_leave(&slot->memory);
     if (code != OK && code != ERR_NOT_FOUND && code != ERR_CANCELLED &&
         code != ERR_CONFLICT)
@@ -107,30 +132,31 @@ static void empty(struct slot *slot)
     __atomic_store_n(&slot->state, SLOT_EMPTY, __ATOMIC_RELEASE);
 }
 
-/* An empty slot, or one that is done, emptied; NULL: all run. */
+/* NULL: there is none that is empty. */
 static struct slot *free_slot(struct refits *r)
 {
-    for (size_t i = 0; i < r->options.at_once; i++) {
-        struct slot *slot = &r->slots[i];
-
-        if (state_of(slot) == SLOT_RUNNING)
-            continue;
-        empty(slot);
-        return slot;
-    }
+    for (size_t i = 0; i < r->options.at_once; i++)
+        if (state_of(&r->slots[i]) == SLOT_EMPTY)
+            return &r->slots[i];
     return NULL;
 }
 
-static bool is_running(const struct refits *r, const char *tenant, const char *path)
+/* What is done holds no memory, and what runs keeps its claim. */
+static void look_after_slots(struct refits *r)
 {
-    for (size_t i = 0; i < r->options.at_once; i++) {
-        const struct slot *slot = &r->slots[i];
+    double now_s = clock_monotonic_s();
 
-        if (state_of(slot) == SLOT_RUNNING && strcmp(slot->tenant, tenant) == 0 &&
-            strcmp(slot->path, path) == 0)
-            return true;
+    for (size_t i = 0; i < r->options.at_once; i++) {
+        struct slot *slot = &r->slots[i];
+        enum slot_state state = state_of(slot);
+
+        if (state == SLOT_DONE)
+            empty(slot);
+        if (state != SLOT_RUNNING || now_s < slot->claimed_at_s + lease_s(r) / 3)
+            continue;
+        claim_until(slot, lease_s(r));
+        slot->claimed_at_s = now_s;
     }
-    return false;
 }
 
 static bool submit(struct slot *slot)
@@ -148,49 +174,68 @@ static bool submit(struct slot *slot)
         .ended = refined,
         .context = slot,
     };
-    slot->who = (struct governor_who){.owner.name = slot->tenant, .background = true};
+    slot->who =
+        (struct governor_who){.owner.name = slot->name.tenant, .background = true};
     work_memory_begin(&slot->memory, service->governor, &slot->who);
     arena_set_lease(slot->arena, &slot->memory.lease);
     return governor_submit(service->governor, &slot->who, &slot->job) == GOVERNOR_OK;
 }
 
-static void start(struct refits *r, const struct store_model_name *name, const char *path)
+static bool copy_name(struct slot *slot, const struct store_model_name *name)
 {
-    struct slot *slot = free_slot(r);
+    struct arena *a = slot->arena;
 
-    if (!slot)
-        return;
+    slot->name.tenant = arena_try_text(a, name->tenant, strlen(name->tenant));
+    slot->name.model_id = arena_try_text(a, name->model_id, strlen(name->model_id));
+    slot->path = arena_try_printf(a, "/v1/models/%s/refine", name->model_id);
+    return slot->name.tenant && slot->name.model_id && slot->path;
+}
+
+/* The model, which is claimed, in an empty slot. */
+static void start(struct refits *r, struct slot *slot,
+                  const struct store_model_name *name)
+{
+    slot->claimed_at_s = clock_monotonic_s();
     slot->arena = arena_create(r->service->config->request_memory_bytes);
     if (!slot->arena)
         return;
-    slot->tenant = arena_try_text(slot->arena, name->tenant, strlen(name->tenant));
-    slot->path = arena_try_text(slot->arena, path, strlen(path));
-    __atomic_store_n(&slot->state, SLOT_RUNNING, __ATOMIC_RELEASE);
-    if (slot->tenant && slot->path && submit(slot))
-        return;
+    if (copy_name(slot, name)) {
+        __atomic_store_n(&slot->state, SLOT_RUNNING, __ATOMIC_RELEASE);
+        if (submit(slot))
+            return;
+        claim_until(slot, 0);
+    }
     empty(slot);
 }
 
 /* Fills the free slots with models that wait. */
+static enum error_code fill(struct refits *r, struct db_session *s, struct arena *a,
+                            struct error *err)
+{
+    const struct store_model_name *list;
+    struct slot *slot;
+    size_t count = 0;
+
+    TRY(store_models_waiting(s, (size_t)4 * REFITS_AT_ONCE_MAX, &list, &count, a, err));
+    for (size_t i = 0; i < count && (slot = free_slot(r)); i++) {
+        bool ours;
+
+        TRY(store_model_claim(s, &list[i], lease_s(r), &ours, err));
+        if (ours)
+            start(r, slot, &list[i]);
+    }
+    return OK;
+}
+
 static enum error_code look(struct refits *r, struct arena *a, struct error *err)
 {
     struct db_session *s = db_session_create(r->service->db, NULL, a);
-    const struct store_model_name *list;
     enum error_code code;
-    size_t count = 0;
 
     if (!s)
         return fail_memory(err);
-    code = store_models_waiting(s, (size_t)4 * REFITS_AT_ONCE_MAX, &list, &count, a, err);
+    code = fill(r, s, a, err);
     db_session_close(s);
-    for (size_t i = 0; code == OK && i < count; i++) {
-        const char *path = arena_try_printf(a, "/v1/models/%s/refine", list[i].model_id);
-
-        if (!path)
-            return fail_memory(err);
-        if (!is_running(r, list[i].tenant, path))
-            start(r, &list[i], path);
-    }
     return code;
 }
 
@@ -248,6 +293,7 @@ static void *work(void *context)
 
     pthread_setname_np(pthread_self(), "refits");
     do {
+        look_after_slots(r);
         if (!__atomic_load_n(&r->service->draining, __ATOMIC_RELAXED))
             take_more(r);
     } while (pause_until_due(r));

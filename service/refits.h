@@ -3,8 +3,8 @@
  * A thread asks the database which models have executions that nobody has looked at,
  * and has the governor run each of them, behind what its tenant waits for, by the route
  * POST /v1/models/{model_id}/refine as if a client had asked for it. Every replica
- * does so; the route locks the model's row, so that one of them does the work and the
- * others pass on. Predictions go on with the version before.
+ * does so; a claim that ends by itself sees to it that one of them does the work, and the
+ * model's generation that one of them writes. Predictions go on with the version before.
  */
 #ifndef GRIDPLAN_REFITS_H
 #define GRIDPLAN_REFITS_H

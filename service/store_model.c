@@ -128,12 +128,6 @@ static const struct db_statement lock_model = {
     " FOR NO KEY UPDATE",
     0};
 
-static const struct db_statement lock_model_if_free = {
-    "lock_model_if_free",
-    "SELECT " MODEL_HEAD " FROM model AS m WHERE tenant = $1 AND model_id = $2"
-    " FOR NO KEY UPDATE SKIP LOCKED",
-    0};
-
 static const struct db_statement delete_model = {
     "delete_model",
     "WITH s AS (DELETE FROM model_sample WHERE tenant = $1 AND model_id = $2),"
@@ -523,13 +517,42 @@ enum error_code store_models_waiting(struct db_session *s, size_t limit,
     return OK;
 }
 
-enum error_code store_model_lock(struct db_session *s, const char *tenant,
-                                 const char *model_id, bool *found,
-                                 struct store_model *out, struct arena *a,
-                                 struct error *err)
+/* retry_at is also what keeps other replicas from it, while one is at it. */
+static const struct db_statement claim_model = {
+    "claim_model",
+    "UPDATE model SET retry_at = now() + make_interval(secs => $3) WHERE tenant = $1"
+    " AND model_id = $2 AND (retry_at IS NULL OR retry_at < now())",
+    0};
+
+enum error_code store_model_claim(struct db_session *s,
+                                  const struct store_model_name *name, double lease_s,
+                                  bool *ours, struct error *err)
 {
-    return db_row(s, &lock_model_if_free, DB_PARAMS(db_text(tenant), db_text(model_id)),
-                  model_columns, sizeof(*out), out, found, a, err);
+    size_t count = 0;
+
+    TRY(db_run(
+        s, &claim_model,
+        DB_PARAMS(db_text(name->tenant), db_text(name->model_id), db_number(lease_s)),
+        &count, err));
+    *ours = count > 0;
+    return OK;
+}
+
+/* Who has written what came of it has ended the claim. */
+static const struct db_statement claim_until = {
+    "claim_model_until",
+    "UPDATE model SET retry_at = now() + make_interval(secs => $3) WHERE tenant = $1"
+    " AND model_id = $2 AND retry_at > now()",
+    DB_REPEATABLE};
+
+enum error_code store_model_claim_until(struct db_session *s,
+                                        const struct store_model_name *name,
+                                        double lease_s, struct error *err)
+{
+    return db_run(
+        s, &claim_until,
+        DB_PARAMS(db_text(name->tenant), db_text(name->model_id), db_number(lease_s)),
+        NULL, err);
 }
 
 #define SAMPLE_HEAD                                                             \

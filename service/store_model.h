@@ -5,9 +5,10 @@
  *
  * A model is the model of one application, at one site, of whole runs or one phase,
  * of one kind. Executions become its samples when they are stored. Whoever refines a
- * model locks it (store_model_lock()), reads the samples, and writes a version with
- * store_model_advance(), all in one transaction: readers use the version before
- * until it commits, and no sample is learnt twice or lost. Versions never change; a
+ * model reads it and its samples, computes, and in one transaction locks it
+ * (store_model_await()), sees that its generation is the same, and writes a version with
+ * store_model_advance(): readers use the version before until that commits, and no sample
+ * is learnt twice or lost. Versions never change; a
  * roll-back makes an earlier one the current one and abandons what came after it.
  */
 #ifndef GRIDPLAN_STORE_MODEL_H
@@ -169,19 +170,24 @@ enum error_code store_models_waiting(struct db_session *s, size_t limit,
                                      const struct store_model_name **list, size_t *count,
                                      struct arena *a, struct error *err);
 
-/* Locks the model until the transaction (which must be open) ends, for who changes it at
- * a user's wish. Waits 2 s for another who has it, then ERR_CONFLICT with retry_after_s.
+/* Of such a model: for lease_s from now on nobody else refines it in the background.
+ * *ours false: somebody does already, or it has to wait. This saves work; what keeps two
+ * from writing is the model's generation. */
+enum error_code store_model_claim(struct db_session *s,
+                                  const struct store_model_name *name, double lease_s,
+                                  bool *ours, struct error *err);
+
+/* The claim goes on for lease_s from now on; lease_s 0: it is over. */
+enum error_code store_model_claim_until(struct db_session *s,
+                                        const struct store_model_name *name,
+                                        double lease_s, struct error *err);
+
+/* Locks the model until the transaction (which must be open) ends. Waits 2 s for another
+ * who has it, then ERR_CONFLICT with retry_after_s.
  */
 enum error_code store_model_await(struct db_session *s, const char *tenant,
                                   const char *model_id, struct store_model *out,
                                   struct arena *a, struct error *err);
-
-/* Locks the model until the transaction (which must be open) ends, for who refines it.
- * *found false: there is none, or somebody else has it. */
-enum error_code store_model_lock(struct db_session *s, const char *tenant,
-                                 const char *model_id, bool *found,
-                                 struct store_model *out, struct arena *a,
-                                 struct error *err);
 
 enum store_samples_which {
     STORE_SAMPLES_NEW,   /* nobody has looked at them; all of them */

@@ -1,9 +1,12 @@
 /* watch.c - the open connections, and a thread that looks after them. */
 #include "service/watch.h"
 
+#include "service/clock.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <malloc.h>
+#include <math.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -13,7 +16,10 @@
 #include <unistd.h>
 
 enum {
-    TICK_MS = 50,
+    PAUSE_BUSY_MS = 10, /* between two looks while somebody's answer is worked on, */
+    PAUSE_IDLE_MS = 25, /* while nobody's is, */
+    PAUSE_MOST_MS = 50, /* and at most: */
+    PAUSE_RATIO = 25,   /* a look takes no more of a processor than one part of so many */
     PHASE_BITS = 3,
     LINGER_MAX = 64, /* closed connections that are still drained */
     LINGER_MS = 2000,
@@ -44,6 +50,13 @@ struct watch {
     size_t chosen_size;
     size_t peak_count;
 };
+
+unsigned watch_pause_ms(size_t answered_count, double look_ms)
+{
+    double pause_ms = answered_count > 0 ? PAUSE_BUSY_MS : PAUSE_IDLE_MS;
+
+    return (unsigned)fmin(PAUSE_MOST_MS, fmax(pause_ms, PAUSE_RATIO * look_ms));
+}
 
 static uint64_t now_ms(void)
 {
@@ -206,15 +219,19 @@ static bool make_lists(struct watch *w)
     return true;
 }
 
-static void tick(struct watch *w)
+/* The number of those that workers answer. */
+static size_t tick(struct watch *w)
 {
     uint64_t now = now_ms();
+    size_t count;
 
     drain_lingering(w, now);
     if (!make_lists(w))
-        return;
-    cancel(w, look_at_all(w, now));
+        return 0;
+    count = look_at_all(w, now);
+    cancel(w, count);
     make_room(w, now);
+    return count;
 }
 
 /* The C library keeps what closed connections leave scattered: after a crowd,
@@ -236,15 +253,18 @@ static void trim(struct watch *w)
 static void *thread_main(void *context)
 {
     struct watch *w = context;
-    struct timespec until;
 
     pthread_setname_np(pthread_self(), "watch");
     pthread_mutex_lock(&w->lock);
     while (!w->stopping) {
-        tick(w);
+        double began_s = clock_thread_cpu_s();
+        size_t count = tick(w);
+        unsigned pause_ms = watch_pause_ms(count, 1e3 * (clock_thread_cpu_s() - began_s));
+        struct timespec until;
+
         trim(w);
         clock_gettime(CLOCK_REALTIME, &until);
-        until.tv_nsec += TICK_MS * 1000000;
+        until.tv_nsec += (long)pause_ms * 1000000;
         until.tv_sec += until.tv_nsec / 1000000000;
         until.tv_nsec %= 1000000000;
         pthread_cond_timedwait(&w->stopped, &w->lock, &until);

@@ -77,6 +77,12 @@ void peer_enter(struct peer *peer, enum phase phase);
  * are new or were used within the last `recent_ms`. */
 size_t watch_expected(struct watch *w, unsigned recent_ms);
 
+/* The pause between two looks at the connections, the last of which took so long: short
+ * enough that a hang-up ends a computation within 50 ms, and no more than a twenty-fifth
+ * of a processor for thousands of connections. `answered_count`: those whose answer is
+ * worked on. */
+unsigned watch_pause_ms(size_t answered_count, double look_ms);
+
 /* From now on every computation is told to stop. */
 void watch_cancel_all(struct watch *w);
 

@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <csignal>
+#include <regex>
 #include <sys/wait.h>
 #include <thread>
 
@@ -578,6 +579,31 @@ TEST_CASE("nobody takes the whole pool while others wait", "[db]")
         CHECK(db_execute(s, "SELECT 1", &x) == OK);
     }
     CHECK(stats_of(d).shed_count == 3);
+}
+
+TEST_CASE("of several servers the one is wanted that takes writes", "[db]")
+{
+    NEED_DATABASE();
+    // Read-only for us, as a standby is for all.
+    std::string one = std::string(test_database_url()) +
+                      "&options=-c%20default_transaction_read_only%3Don";
+    std::string two =
+        std::regex_replace(one, std::regex("(host|port)=([^&]*)"), "$1=$2,$2");
+    auto reads = [](const std::string &url) {
+        test_db d(test_db_options(url.c_str()));
+        test_session s(d);
+        error err{};
+        error_code code = db_execute(s, "SELECT 1", &err);
+
+        if (code == OK)
+            CHECK(db_execute(s, "DELETE FROM disk_probe", &err) == ERR_UNAVAILABLE);
+        return code;
+    };
+
+    REQUIRE(two != one);
+    CHECK(reads(one) == OK);
+    CHECK(reads(two) == ERR_UNAVAILABLE);
+    CHECK(reads(two + "&target_session_attrs=any") == OK);
 }
 
 TEST_CASE("a write says whether the database takes writes", "[db]")

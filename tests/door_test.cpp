@@ -663,6 +663,11 @@ TEST_CASE("hosts are served by name, address or setting", "[service][door]")
         {"auto", "[evil.example]", false, 421},
         {"auto", "localhost:8080:evil", false, 421},
         {"auto", "", false, 421},
+        {"auto", "plan.public", false, 0},
+        {"auto", "Plan.Public:8080", false, 0},
+        {"auto", "public", false, 421},
+        {"auto", "plan.public.evil.example", false, 421},
+        {"plan.example", "plan.public", false, 421},
         {"auto", "evil.example", true, 0},
         {"*", "evil.example", false, 0},
         {"gridplan,plan.example", "plan.example:80", false, 0},
@@ -680,14 +685,14 @@ TEST_CASE("hosts are served by name, address or setting", "[service][door]")
     for (auto &c : cases)
         DYNAMIC_SECTION(c.allowed << " " << (c.host ? c.host : "none") << c.keys)
         {
-            door d{c.keys, c.allowed, "", "laptop"};
+            door d{c.keys, c.allowed, "", "laptop", "https://plan.public:444/grid"};
             door_head head{"POST", c.host, nullptr, nullptr, true, false};
             error err{};
             error_code code = door_check(&d, &head, &err);
             CHECK(code == err.code);
             CHECK((code == OK ? 0 : error_kinds[code].http_status) == c.want);
         }
-    door d{false, "auto", "", "laptop"};
+    door d{false, "auto", "", "laptop", ""};
     door_head old{"POST", nullptr, nullptr, nullptr, false, false};
     error err{};
     CHECK(door_check(&d, &old, &err) == OK); // HTTP/1.0
@@ -734,7 +739,7 @@ TEST_CASE("pages of elsewhere may not write while there are no keys", "[service]
                                      << (c.origin ? c.origin : "-") << " "
                                      << (c.site ? c.site : "-") << keys)
             {
-                door d{keys, "*", "https://app.example,https://b.example", "laptop"};
+                door d{keys, "*", "https://app.example,https://b.example", "laptop", ""};
                 door_head head{c.method, c.host, c.origin, c.site, true, c.https};
                 error err{};
                 CHECK(door_check(&d, &head, &err) ==

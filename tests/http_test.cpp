@@ -26,6 +26,7 @@ extern "C" {
 #include "service/lookup.h"
 #include "service/metrics.h"
 #include "service/ratelimit.h"
+#include "service/watch.h"
 #include "service/worker.h"
 }
 
@@ -646,6 +647,17 @@ TEST_CASE("a computation learns that its client has gone", "[http]")
         CHECK(eventually([&] { return s.stats().connection_count == 0; }));
     }
     CHECK(s.stats().gone_count == 2);
+}
+
+TEST_CASE("hang-ups are looked for often, but not at any cost", "[http]")
+{
+    CHECK(watch_pause_ms(0, 0) == 25);
+    CHECK(watch_pause_ms(1, 0) == 10);
+    CHECK(watch_pause_ms(1, 0.4) == 10);
+    CHECK(watch_pause_ms(200, 0.8) == 20);
+    CHECK(watch_pause_ms(0, 0.8) == 25);
+    CHECK(watch_pause_ms(1, 2.5) == 50);
+    CHECK(watch_pause_ms(0, 1000) == 50);
 }
 
 TEST_CASE("a reply goes out whole to a slow reader", "[http]")

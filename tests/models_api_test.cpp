@@ -287,6 +287,90 @@ TEST_CASE("a training under a key is made once, and holds nobody up", "[models][
     CHECK(m.read(ids[1])["version"] == version + 1);
 }
 
+TEST_CASE("a refinement holds no connection while it computes", "[models][api][db]")
+{
+    NEED_DATABASE();
+    models m;
+    std::string app = unique_name("app"), id = unique_name("free");
+    json runs = executions_of(known_runs(0.1), app);
+    for (int k = 2; k < 8; k++)
+        for (json more : executions_of(known_runs(0.1, k), app)) {
+            more["execution_id"] = unique_name("run");
+            runs.push_back(more);
+        }
+    m.store(runs);
+    m.make(id, app, {{"phase_index", nullptr}});
+
+    // While it goes on sessions are looked at: one that had a transaction open would be
+    // idle in it for nearly all of the time.
+    std::atomic<bool> done{false};
+    api_reply reply;
+    test_db d;
+    test_session s(d);
+    auto is_held = [&] {
+        return query_number(s, s.a,
+                            "SELECT count(*) FROM pg_stat_activity WHERE datname ="
+                            " current_database() AND state = 'idle in transaction'") > 0;
+    };
+    CHECK_FALSE(is_held());
+    std::thread client([&] {
+        reply = m.post("/v1/models/" + id + "/refine", "");
+        done = true;
+    });
+    int seen = 0, held = 0;
+    for (; !done; seen++)
+        held += is_held();
+    client.join();
+    json learnt = m.done(reply, 200);
+    CHECK(learnt["outcome"]["cause"] == "train");
+    CHECK(learnt["outcome"]["version"] == 1);
+    INFO(seen << " looks, " << held << " of them while a transaction was idle");
+    CHECK(seen >= 5);
+    CHECK(held <= seen / 4);
+}
+
+TEST_CASE("who refines a model that changes meanwhile is told", "[models][api][db]")
+{
+    NEED_DATABASE();
+    models m;
+    std::string app = unique_name("app"), id = unique_name("moved");
+    m.store(executions_of(known_runs(), app));
+    m.make(id, app, {{"phase_index", nullptr}});
+    test_db d;
+    std::atomic<bool> done{false};
+    std::atomic<int> changes{0};
+    std::thread other([&] {
+        test_session s(d);
+        std::string change = "UPDATE model SET generation = generation + 1 WHERE"
+                             " model_id = '" +
+                             id + "'";
+        while (!done) {
+            error e{};
+            changes += db_execute(s, change.c_str(), &e) == OK;
+        }
+    });
+    while (changes == 0)
+        usleep(1000);
+    api_reply busy;
+    for (int i = 0; i < 100 && busy.status != 409; i++) {
+        busy = m.post("/v1/models/" + id + "/refine", "");
+        if (busy.status == 200) // it came between two changes: give it something to do
+            m.done(m.post("/v1/models/" + id + "/train", ""), 200);
+    }
+    done = true;
+    other.join();
+    INFO(busy.body);
+    CHECK(busy.status == 409);
+    CHECK(busy.headers["Retry-After"] == "1");
+    CHECK(m.command(id, "refine")["version"].get<int>() >= 1);
+    // Nothing is left: it is not written again.
+    std::string etag = m.get("/v1/models/" + id).headers["ETag"];
+    CHECK(m.command(id, "refine")["outcome"].count("cause") == 0);
+    CHECK(m.get("/v1/models/" + id).headers["ETag"] == etag);
+    CHECK(m.call("POST", "/v1/models/" + id + "/refine", "", {{"if_match", "\"g1-1\""}})
+              .status == 412);
+}
+
 TEST_CASE("each further execution is predicted, then learnt", "[models][api][db]")
 {
     NEED_DATABASE();
@@ -715,22 +799,17 @@ TEST_CASE("a model that is being trained says when to come again", "[models][api
     test_session s(d);
     error err{};
     store_model locked{};
-    bool found = false;
     err.arena = s.a;
     REQUIRE(db_begin(s, &err) == OK);
-    REQUIRE(store_model_lock(s, "default", app.c_str(), &found, &locked, s.a, &err) ==
-            OK);
-    REQUIRE(found);
-    api_reply r = m.post("/v1/models/" + app + "/refine", "");
-    CHECK(r.status == 409);
-    CHECK(r.headers["Retry-After"] == "1");
+    REQUIRE(store_model_await(s, "default", app.c_str(), &locked, s.a, &err) == OK);
     auto both = [&](const api_reply &reply) {
         INFO(reply.body);
         CHECK(reply.status == 409);
         CHECK(reply.headers.at("Retry-After") == "1");
     };
     // Others wait for it, but not for long.
-    both(m.post("/v1/models/" + app + "/train", ""));
+    for (const char *what : {"/refine", "/train"})
+        both(m.post("/v1/models/" + app + what, ""));
     both(m.call("DELETE", "/v1/models/" + app));
     std::thread ends([&] {
         std::this_thread::sleep_for(std::chrono::milliseconds(300));
@@ -1098,6 +1177,9 @@ TEST_CASE("models learn by themselves, by two replicas each run once",
     json now = two.wait_for(id, [](const json &j) {
         return j["waiting_count"] == 0 && j["summary"]["unseen_count"] == 40;
     });
+    // What is done holds no memory.
+    CHECK(comes_to_rest(one.handle()->governor));
+    CHECK(comes_to_rest(two.handle()->governor));
     // Nothing lost, nothing doubled; and not more versions than executions.
     CHECK(now["summary"]["sample_count"].get<int>() +
               now["summary"]["outlier_count"].get<int>() ==

@@ -86,11 +86,9 @@ struct shelf : store_fixture {
         struct store_model_advance what {
         };
         const double numbers[] = {1.5, NAN, HUGE_VAL, -0.0, 1e-310};
-        bool found = false;
 
         REQUIRE_OK(db_begin(s, &err));
-        REQUIRE_OK(store_model_lock(s, tenant, "m", &found, &locked, a, &err));
-        REQUIRE(found);
+        REQUIRE_OK(store_model_await(s, tenant, "m", &locked, a, &err));
         REQUIRE_OK(store_model_samples(s, tenant, "m", STORE_SAMPLES_NEW, &list,
                                        &what.looked_at_count, a, &err));
         auto *copy = NEW(a, store_sample, what.looked_at_count + 1);
@@ -167,37 +165,39 @@ TEST_CASE("a new model begins with the executions that are stored", "[models][db
     CHECK(x.make("other", "app2", "t", NAN).unlearnt_count == 0);
 }
 
-TEST_CASE("one refines at a time, and executions do not wait for it", "[models][db]")
+TEST_CASE("one claims a model at a time, and executions do not wait for it",
+          "[models][db]")
 {
     NEED_DATABASE();
     shelf x;
     error &err = x.err;
     test_session other(x.d);
-    store_model locked{};
-    bool found = false;
+    store_model_name name{x.tenant, "m"}, none{x.tenant, "none"};
+    bool ours = false;
 
-    REQUIRE_OK(db_begin(x.s, &x.err));
-    REQUIRE_OK(store_model_lock(x.s, x.tenant, "m", &found, &locked, x.a, &x.err));
-    CHECK(found);
-    REQUIRE_OK(db_begin(other, &x.err));
-    REQUIRE_OK(store_model_lock(other, x.tenant, "m", &found, &locked, x.a, &x.err));
-    CHECK_FALSE(found);
-    db_rollback(other);
-    execution e{};
-    size_t stored = 0;
-    e.execution_id = "x";
-    e.application_id = "app";
-    e.site_id = "s";
-    e.run_time_s = e.processors = 1;
-    e.phase_index = e.problem_size = e.cpu_available_ratio = e.bandwidth_mbps = NAN;
-    e.memory_peak_bytes = e.exit_code = e.predicted_s = e.model_version = NAN;
-    REQUIRE_OK(
-        record_add(other, x.tenant, &execution_record, &e, 1, other.a, &x.err, &stored));
-    CHECK(stored == 1);
-    db_rollback(x.s);
-    CHECK(x.read().unlearnt_count == 1);
-    REQUIRE_OK(store_model_lock(x.s, x.tenant, "none", &found, &locked, x.a, &x.err));
-    CHECK_FALSE(found);
+    x.run("a", 1000);
+    CHECK(x.waits());
+    REQUIRE_OK(store_model_claim(x.s, &name, 60, &ours, &x.err));
+    CHECK(ours);
+    CHECK_FALSE(x.waits());
+    REQUIRE_OK(store_model_claim(other, &name, 60, &ours, &x.err));
+    CHECK_FALSE(ours);
+    x.run("b", 1001);
+    CHECK(x.read().unlearnt_count == 2);
+    REQUIRE_OK(store_model_claim_until(x.s, &name, 30, &x.err)); // kept up
+    REQUIRE_OK(store_model_claim(other, &name, 60, &ours, &x.err));
+    CHECK_FALSE(ours);
+    REQUIRE_OK(store_model_claim_until(x.s, &name, 0, &x.err)); // given back
+    CHECK(x.waits());
+    REQUIRE_OK(store_model_claim_until(x.s, &name, 60, &x.err)); // there is none any more
+    REQUIRE_OK(store_model_claim(other, &name, 0.05, &ours, &x.err));
+    CHECK(ours);
+    usleep(60000); // and ends by itself
+    REQUIRE_OK(store_model_claim(x.s, &name, 60, &ours, &x.err));
+    CHECK(ours);
+    CHECK(x.read().generation == 1); // nobody's version has changed
+    REQUIRE_OK(store_model_claim(x.s, &none, 60, &ours, &x.err));
+    CHECK_FALSE(ours);
 }
 
 TEST_CASE("what is not committed is not learnt", "[models][db]")
@@ -209,8 +209,7 @@ TEST_CASE("what is not committed is not learnt", "[models][db]")
     REQUIRE_OK(db_begin(x.s, &x.err));
     store_model locked{};
     store_sample sample{};
-    bool found = false;
-    REQUIRE_OK(store_model_lock(x.s, x.tenant, "m", &found, &locked, x.a, &x.err));
+    REQUIRE_OK(store_model_await(x.s, x.tenant, "m", &locked, x.a, &x.err));
     sample.execution_id = "a";
     sample.verdict = "fit";
     sample.predicted_s = sample.predicted_version = sample.version = NAN;

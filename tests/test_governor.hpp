@@ -29,3 +29,18 @@ inline governor *test_governor(size_t slots, size_t queue_length)
     REQUIRE(g);
     return g;
 }
+
+// Whether no work memory is leased, soon.
+inline bool comes_to_rest(governor *g)
+{
+    for (int i = 0; i < 2000; i++) {
+        struct governor_stats stats {
+        };
+
+        governor_stats(g, &stats);
+        if (stats.leased_bytes[GOVERNOR_WORK] == 0)
+            return true;
+        usleep(5000);
+    }
+    return false;
+}

@@ -660,7 +660,8 @@ static void postpone(const struct learning *l, enum error_code code)
     const struct request *rq = l->rq;
     struct error ignored = {.arena = rq->arena};
 
-    if (code == ERR_UNAVAILABLE || code == ERR_BUSY || code == ERR_CANCELLED)
+    if (code == ERR_UNAVAILABLE || code == ERR_BUSY || code == ERR_CANCELLED ||
+        code == ERR_STALE || code == ERR_WOULD_BLOCK)
         return;
     store_model_postpone(l->db, l->model.tenant, l->model.model_id, rq->err->text,
                          RETRY_S, &ignored);
@@ -671,39 +672,6 @@ enum error_code model_is_busy(struct request *rq, const char *model_id)
     rq->err->retry_after_s = 1;
     return fail(rq->err, ERR_CONFLICT, "",
                 "the model '%.100s' is being trained or refined just now", model_id);
-}
-
-enum error_code model_learn(struct request *rq, const char *model_id,
-                            struct learn_outcome *out)
-{
-    struct learning l = {.rq = rq, .out = out};
-    enum error_code code;
-    bool found = false;
-
-    *out = (struct learn_outcome){0};
-    TRY(request_db(rq, &l.db));
-    TRY(db_begin(l.db, rq->err));
-    code = store_model_lock(l.db, rq->principal.tenant, model_id, &found, &l.model,
-                            rq->arena, rq->err);
-    if (code == OK && !found) {
-        db_rollback(l.db);
-        TRY(store_model_read(l.db, rq->principal.tenant, model_id, &l.model, rq->arena,
-                             rq->err));
-        return model_is_busy(rq, model_id);
-    }
-    if (code == OK)
-        code = learn_from_stored(&l, out);
-    if (code == OK)
-        code = write_result(&l, l.db);
-    if (code == OK)
-        code = db_commit(l.db, rq->err);
-    else {
-        db_rollback(l.db);
-        postpone(&l, code);
-    }
-    if (found)
-        count_refit(&l, code);
-    return code;
 }
 
 /* Writes what was learnt from the model as it was read, in the caller's transaction.
@@ -723,15 +691,19 @@ static enum error_code write_training(struct db_session *db, void *context,
 }
 
 /* The same of what was refined. */
-static enum error_code write_refinement(struct db_session *db, struct learning *l)
+static enum error_code write_refinement(struct db_session *db, void *context,
+                                        struct error *err)
 {
+    struct learning *l = context;
     struct request *rq = l->rq;
     struct store_model now;
-    bool found = false;
 
-    TRY(store_model_lock(db, rq->principal.tenant, l->model.model_id, &found, &now,
-                         rq->arena, rq->err));
-    if (!found || now.generation != l->model.generation)
+    (void)err; /* the request's */
+    if (!l->result.is_there)
+        return OK;
+    TRY(store_model_await(db, rq->principal.tenant, l->model.model_id, &now, rq->arena,
+                          rq->err));
+    if (now.generation != l->model.generation)
         return fail(rq->err, ERR_STALE, "", "the model has changed meanwhile");
     return write_result(l, db);
 }
@@ -742,7 +714,7 @@ static enum error_code publish_learning(struct request *rq, struct db_session *d
 {
     struct learning *l = context;
     enum error_code code = l->model.train_requested ? write_training(db, l, rq->err)
-                                                    : write_refinement(db, l);
+                                                    : write_refinement(db, l, rq->err);
 
     if (code == ERR_STALE) {
         *rq->err = (struct error){.arena = rq->err->arena};
@@ -782,24 +754,54 @@ enum error_code model_learn_at_publish(struct request *rq, const char *model_id,
     return request_at_publish(rq, publish_learning, l);
 }
 
+/* Learns and writes. No connection is held while it computes. *overtaken: the model has
+ * changed meanwhile; a training begins again first, some times. */
+static enum error_code learn_and_write(struct request *rq, const char *model_id,
+                                       bool train, uint64_t expected,
+                                       struct learn_outcome *out, bool *overtaken)
+{
+    const int attempts = train ? TRAIN_ATTEMPTS : 1;
+
+    *overtaken = false;
+    for (int i = 0; i < attempts; i++) {
+        struct learning l = {.rq = rq};
+        enum error_code code = learn_aside(&l, model_id, train, expected, out);
+
+        if (code == OK)
+            code = db_transaction(l.db, train ? write_training : write_refinement, &l,
+                                  rq->err);
+        else if (!train && l.model.model_id)
+            postpone(&l, code);
+        if (code != ERR_STALE || expected) {
+            if (l.model.model_id)
+                count_refit(&l, code);
+            return code;
+        }
+        *rq->err = (struct error){.arena = rq->err->arena};
+    }
+    *overtaken = true;
+    return OK;
+}
+
+enum error_code model_refine(struct request *rq, const char *model_id, uint64_t expected,
+                             struct learn_outcome *out)
+{
+    bool overtaken;
+
+    TRY(learn_and_write(rq, model_id, false, expected, out, &overtaken));
+    return overtaken ? model_is_busy(rq, model_id) : OK;
+}
+
 enum error_code model_train(struct request *rq, const char *model_id, uint64_t expected,
                             struct learn_outcome *out)
 {
     struct store_model asked;
     struct db_session *db;
+    bool overtaken;
 
-    for (int i = 0; i < TRAIN_ATTEMPTS; i++) {
-        struct learning l = {.rq = rq};
-        enum error_code code;
-
-        TRY(learn_aside(&l, model_id, true, expected, out));
-        code = db_transaction(l.db, write_training, &l, rq->err);
-        if (code != ERR_STALE || expected) {
-            count_refit(&l, code);
-            return code;
-        }
-        *rq->err = (struct error){.arena = rq->err->arena};
-    }
+    TRY(learn_and_write(rq, model_id, true, expected, out, &overtaken));
+    if (!overtaken)
+        return OK;
     TRY(request_db(rq, &db));
     TRY(store_model_train(db, rq->principal.tenant, model_id, 0, &asked, rq->arena,
                           rq->err));

@@ -26,19 +26,19 @@ struct learn_outcome {
 };
 extern const struct json_object learn_outcome_json;
 
-/* Lets the model learn what waits for it, in a transaction of its own. ERR_CONFLICT when
- * somebody else is at it. */
-enum error_code model_learn(struct request *rq, const char *model_id,
-                            struct learn_outcome *out);
+/* Lets the model learn what waits for it. No connection is held while it computes;
+ * ERR_CONFLICT when the model has changed meanwhile, as by others who learn the same.
+ * `expected`: its generation, else ERR_STALE; 0: any. */
+enum error_code model_refine(struct request *rq, const char *model_id, uint64_t expected,
+                             struct learn_outcome *out);
 
-/* Trains the model anew. No connection is held while it computes; when the model has
- * changed meanwhile it begins again, and after some times asks for a training in the
- * background: ERR_CONFLICT. `expected`: its generation, else ERR_STALE; 0: any. */
+/* Trains the model anew, likewise, but begins again when the model has changed meanwhile;
+ * after some times it asks for a training in the background: ERR_CONFLICT. */
 enum error_code model_train(struct request *rq, const char *model_id, uint64_t expected,
                             struct learn_outcome *out);
 
 /* For a request with an Idempotency-Key: the same, or with `train` false what
- * model_learn() does. What came of it is written by request_at_publish(), which is
+ * model_refine() does. What came of it is written by request_at_publish(), which is
  * ERR_CONFLICT when the model has changed meanwhile. */
 enum error_code model_learn_at_publish(struct request *rq, const char *model_id,
                                        bool train, uint64_t expected,

@@ -712,7 +712,7 @@ enum error_code post_model_refine(struct request *rq, const void *in, void *out)
                                    &answer->outcome));
         return request_at_publish(rq, tell_learnt, answer);
     }
-    TRY(model_learn(rq, rq->path_value[0], &answer->outcome));
+    TRY(model_refine(rq, rq->path_value[0], expected, &answer->outcome));
     return tell_learnt(rq, db, answer);
 }
 

@@ -56,8 +56,8 @@ const struct route model_routes[] = {
      ROUTE_UPKEEP | ROUTE_VERSIONED | ROUTE_IDEMPOTENT_KEY | ROUTE_LONG,
      "Let a model learn what waits",
      "What the service does by itself in the background: every execution that is new is "
-     "predicted, then learnt. 409 while another replica is at it, under an "
-     "Idempotency-Key also when the model changes meanwhile. If-Match is honoured.",
+     "predicted, then learnt. 409 when others change the model meanwhile, as a replica "
+     "that learns the same does; send it again. If-Match is honoured.",
      NULL},
     {"POST", "/v1/models/{model_id}/roll-back", "rollBackModel", TAG_MODELS,
      post_model_roll_back, &model_roll_back_json, &model_info_json, NULL, WORK_QUERY,
