@@ -771,7 +771,10 @@ TEST_CASE("A gang is tried at 4,096 times, then at the last end", "[world]")
         h.end_s = t + 1;
         g.holders.push_back(h);
     }
-    std::vector<std::string> got = placed(g);
+    const world *w = g.build();
+    placing p;
+    const world_plan *plan = p.place(w); // too many holders for a look at each pair
+    std::vector<std::string> got = where_all(w, plan);
     CHECK(got[0] == (end_s == 4001 ? "n1 4001-4001.5" : "n1 9003-9003.5"));
     CHECK(got[1].substr(2) == got[0].substr(2));
 }
@@ -823,7 +826,7 @@ TEST_CASE("A budget that is spent within a unit: its members are open, nothing i
 TEST_CASE("Random worlds: nobody could complete earlier", "[world][property]")
 {
     draws d(5051);
-    size_t some = 0, several = 0, worlds = is_long_run() ? 400000 : 4000;
+    size_t some = 0, several = 0, worlds = is_long_run() ? 400000 : 1000;
     for (size_t i = 0; i < worlds; i++) {
         drawn world_of(d);
         const world *w = world_of.w;

@@ -327,7 +327,7 @@ TEST_CASE("Many run times: valid, and as good as the quantiles allow",
           "[world][property]")
 {
     draws d(20263);
-    for (size_t i = 0; i < 60; i++) {
+    for (size_t i = 0; i < 15; i++) {
         tiny t;
         size_t n = 80 + d.below(150), wanted = 1 + d.below(5);
         t.at_least = {1};
