@@ -145,7 +145,7 @@ TEST_CASE("mistakes in members about amounts", "[api][world]")
     }
 }
 
-TEST_CASE("all mistakes are told at once", "[api][world]")
+TEST_CASE("all mistakes about amounts are told at once", "[api][world]")
 {
     api a;
     json body = {{"snapshot", on(R"("job_count": 1, "running": [{"id": "j"}])")},
