@@ -369,7 +369,7 @@ enum error_code amounts_decide(const struct amounts_call *call,
 
     TRY(prepare(call, p, &m.goal, &checked, a, err));
     m.best.starts_now = placement_fn_of(call->policy) == placement_auto &&
-                        m.goal.level[0] == OBJECTIVE_STARTED_NOW;
+                        p->resource_count > 0 && m.goal.level[0] == OBJECTIVE_STARTED_NOW;
     if (m.best.starts_now)
         amounts_start_now(checked);
     amounts_world(p, checked, &made);
