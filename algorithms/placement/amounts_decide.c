@@ -93,7 +93,7 @@ static void check_call(const struct amounts_call *call, struct error *err)
 struct maker {
     const struct amounts_call *call;
     struct placement_problem *p;
-    const struct world *w;
+    struct world *w;
     struct board *board;
     struct world_goal goal;
     struct amounts_result best; /* plan NULL: none yet */
@@ -199,6 +199,24 @@ static struct world_plan *copy_plan(const struct maker *m, const struct world_pl
     return plan;
 }
 
+/* The policy; what it has no time for mct places in the last fifth of the limit. */
+static void run_rule(struct maker *m, enum world_rule rule, enum world_order order)
+{
+    struct budget *whole = m->w->budget, part;
+    double kpb_ratio = rule == WORLD_KPB ? m->call->values[COMMON_COUNT] / 100 : 1;
+
+    if (rule == WORLD_MCT || !whole) {
+        world_list(m->board, rule, jobs_in(m, order), kpb_ratio);
+        return;
+    }
+    part = budget_part(whole, 0, 0.8);
+    m->w->budget = &part;
+    world_list(m->board, rule, jobs_in(m, order), kpb_ratio);
+    m->w->budget = whole;
+    if (board_plan(m->board)->cut)
+        world_list(m->board, WORLD_MCT, jobs_in(m, WORLD_FIFO), 1);
+}
+
 /* Makes the plan; keeps it if it is the best so far. The name of what ran goes into the
  * reasons for the choice. */
 static void try_rule(struct maker *m, enum world_rule rule, enum world_order order,
@@ -210,8 +228,7 @@ static void try_rule(struct maker *m, enum world_rule rule, enum world_order ord
 
     if (m->best.plan)
         board_reset(m->board);
-    world_list(m->board, rule, jobs_in(m, order),
-               rule == WORLD_KPB ? m->call->values[COMMON_COUNT] / 100 : 1);
+    run_rule(m, rule, order);
     if (!m->call->in->world->objective)
         world_order_due(m->board);
     plan = board_plan(m->board);
