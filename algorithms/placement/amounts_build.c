@@ -162,6 +162,7 @@ void amounts_world(struct placement_problem *p, const struct amounts *checked,
     };
 
     m.w->plan_with_limit = checked->plan_with_limit;
+    m.w->without_files = true; /* amounts_decide() refuses jobs with files */
     m.w->seed = p->in->seed;
     m.w->budget = p->in->budget;
     make_amounts(&m);

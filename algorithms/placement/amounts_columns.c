@@ -120,20 +120,24 @@ static void add_lists(const struct placement_problem *p, const struct asked *a,
     name_index_create(&index, s->resource_count, p->arena);
     for (size_t i = 0; i < s->resource_count; i++)
         name_index_add(&index, s->resources[i].id, i);
-    for (size_t k = 0; k < s->running_count; k++)
+    for (size_t k = 0; k < s->running_count; k++) {
+        budget_step(p->in->budget, 1 + s->running[k].resource_id_count);
         for (size_t i = 0; i < s->running[k].resource_id_count; i++) {
             size_t at = name_index_find(&index, s->running[k].resource_ids[i]);
 
             if (at != NAME_NOT_FOUND)
                 taken[at] += taken_by(&s->running[k], a);
         }
-    for (size_t k = 0; k < s->reservation_count; k++)
+    }
+    for (size_t k = 0; k < s->reservation_count; k++) {
+        budget_step(p->in->budget, 1 + s->reservations[k].resource_id_count);
         for (size_t i = 0; i < s->reservations[k].resource_id_count; i++) {
             size_t at = name_index_find(&index, s->reservations[k].resource_ids[i]);
 
             if (at != NAME_NOT_FOUND)
                 taken[at] += reserved_by(&s->reservations[k], a, s->taken_at_s);
         }
+    }
 }
 
 bool amounts_column(const struct placement_problem *p, const char *name,
@@ -152,6 +156,8 @@ bool amounts_column(const struct placement_problem *p, const char *name,
         const struct problem_resource *r = &p->resources[pos];
         double capacity = capacity_of(r->given, &a), left;
 
+        budget_step(p->in->budget,
+                    1 + r->given->running_count + r->given->reservation_count);
         if (isnan(capacity))
             continue;
         left = capacity;
