@@ -13,7 +13,7 @@
 #include "algorithms/placement/reasons.h"
 #include "algorithms/world/reasons.h"
 
-#include <stdlib.h>
+#include <assert.h>
 #include <string.h>
 
 enum {
@@ -344,6 +344,7 @@ static size_t class_of(struct explainer *e, size_t job)
     size_t hash = hash_of(e, job), nth = 0;
     struct pair_place *place = pair_map_at(&e->class_at, hash, nth);
 
+    assert(!place->a || e->classes); /* the map has numbers of these only */
     while (place->a && !same_reasons(e, e->classes[place->value].job, job))
         place = pair_map_at(&e->class_at, hash, ++nth);
     if (place->a)
