@@ -129,7 +129,7 @@ TEST_CASE("mistakes in members about amounts", "[api][world]")
          one,
          {{"finished_jobs", {{{"id", "j"}}}}}},
         {"/algorithm", "not_applicable", on(""), one, {{"algorithm", "gridway"}}},
-        {"/what_if", "unknown_member", on(""), one, {{"what_if", true}}},
+        {"/lease", "unknown_member", on(""), one, {{"lease", json::object()}}},
     };
 
     api a;
@@ -460,4 +460,46 @@ TEST_CASE("an answer lists what it is asked for", "[api][world]")
     body["include"] = {"placements", "plans"};
     CHECK(a.post("/v1/placements", body.dump()).pointers() ==
           std::vector<std::string>{"/include/1"});
+}
+
+TEST_CASE("what would help, and what to stop", "[api][world]")
+{
+    json e17 = json::parse(R"({"what_if": true,
+        "snapshot": {"resources": [{"id": "A", "cpus": 8, "memory_bytes": 32},
+                                   {"id": "B", "cpus": 16, "memory_bytes": 16}]},
+        "jobs": [{"id": "u2", "cpus": 12, "memory_bytes": 24, "estimate_s": 1},
+                 {"id": "u3", "cpus": 24, "memory_bytes": 8, "estimate_s": 1},
+                 {"id": "u4", "cpus": 16, "memory_bytes": 20, "estimate_s": 1}]})");
+    json j = place(e17);
+    std::vector<std::string> changes;
+    for (const json &c : j["what_if"]) {
+        std::ostringstream text;
+
+        text << c["resource_id"].get<std::string>() << " "
+             << c["amount"].get<std::string>() << " to " << c["value"].get<double>()
+             << ": " << c["job_count"].get<int>();
+        changes.push_back(text.str());
+    }
+    CHECK(changes == std::vector<std::string>{
+                         "A cpus to 24: 3", "B memory_bytes to 24: 2", "A cpus to 16: 2",
+                         "B memory_bytes to 20: 1", "A cpus to 12: 1"});
+    e17.erase("what_if");
+    CHECK_FALSE(place(e17).contains("what_if"));
+
+    json e12 = json::parse(R"({"preempt": true,
+        "snapshot": {"resources": [{"id": "n", "cpus": 8, "running": [
+            {"id": "a", "cpus": 4, "weight": 1, "preemptible": true, "expected_end_s": 9},
+            {"id": "b", "cpus": 2, "weight": 1, "preemptible": true, "expected_end_s": 9},
+            {"id": "c", "cpus": 2, "weight": 3, "preemptible": true,
+             "expected_end_s": 9}]}]},
+        "jobs": [{"id": "j", "cpus": 4, "priority": 1, "estimate_s": 5}]})");
+    j = place(e12);
+    REQUIRE(j["preemptions"].size() == 1);
+    CHECK(j["preemptions"][0] == json::parse(R"({"job_id": "j", "resource_ids": ["n"],
+        "stop": ["a"], "weight": 1, "proven": true})"));
+    CHECK(fate(j, "j") == "n 9-14"); // a proposal, which the plan does not count on
+    e12["jobs"][0]["cpus"] = 6;
+    CHECK(place(e12)["preemptions"][0]["stop"] == json({"a", "b"}));
+    e12["jobs"][0]["priority"] = 0; // equal is not enough
+    CHECK_FALSE(place(e12).contains("preemptions"));
 }

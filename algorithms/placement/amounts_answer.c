@@ -317,6 +317,7 @@ void amounts_answer(const struct amounts_call *call, struct placement_problem *p
     assess(w, found, proven, &x, p->arena);
     warn_plan(p, w, found->plan);
     amounts_reasons(p, found, &x);
+    amounts_advice(p, found, &x);
     warn_unused(call, p, found);
     x.warnings = p->warnings;
     x.warning_count = p->warning_count;

@@ -34,4 +34,9 @@ void amounts_answer(const struct amounts_call *call, struct placement_problem *p
 void amounts_reasons(struct placement_problem *p, const struct amounts_result *found,
                      struct placement_out *out);
 
+/* What would help jobs without a place, and what to stop for those that do not start now,
+ * where the request asks for it. */
+void amounts_advice(struct placement_problem *p, const struct amounts_result *found,
+                    struct placement_out *out);
+
 #endif

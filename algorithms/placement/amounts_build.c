@@ -19,7 +19,7 @@ bool amounts_are_given(const struct placement_in *in)
     const struct snapshot *s = in->snapshot;
     bool given = s->shared_capacity_count || s->running_count || s->reservation_count ||
                  s->partition_count || s->leased_id_count || in->world->finished_count ||
-                 in->world->objective;
+                 in->world->what_if || in->world->preempt || in->world->objective;
 
     for (size_t i = 0; i < s->resource_count && !given; i++)
         given = resource_asks(&s->resources[i]);

@@ -52,8 +52,31 @@ struct placement_finished {
     bool ok;
 };
 
+/* A larger capacity that would let jobs run that have no place. */
+struct placement_change {
+    const char *change; /* "raise_capacity" */
+    const char *resource_id, *amount;
+    double capacity, value;     /* now, and raised */
+    uint64_t job_count;         /* jobs that could run there then, */
+    double weight;              /* the sum of their weights, */
+    const char *const *job_ids; /* the first ten */
+    size_t id_count;
+};
+
+/* What to stop so that a job can start now. */
+struct placement_preemption {
+    const char *job_id;
+    const char *const *resource_ids; /* where it could start then */
+    size_t resource_id_count;
+    const char *const *stop; /* ids of what runs */
+    size_t stop_count;
+    double weight; /* the sum of theirs */
+    bool proven;   /* no other set is better */
+};
+
 /* What a request says of amounts beyond its jobs and its snapshot (world-model.md). */
 struct placement_world {
+    bool what_if, preempt;        /* say what would help, what to stop */
     const char *const *objective; /* names, most important first; NULL: not given */
     size_t objective_count;
     const struct placement_finished *finished;
@@ -204,6 +227,10 @@ struct placement_out {
     const struct placement_best_list *best_list; /* likewise */
     const struct improvement *improved_at_steps; /* the last ones, by rising steps */
     size_t improvement_count;
+    const struct placement_change *changes; /* with what_if, best first */
+    size_t change_count;
+    const struct placement_preemption *preemptions; /* with preempt, by job */
+    size_t preemption_count;
     bool check_failed; /* a plan was refused by the checker and replaced */
     const char *const *warnings;
     size_t warning_count;

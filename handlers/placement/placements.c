@@ -200,6 +200,14 @@ static const struct json_field request_rows[] = {
      .type = JSON_TYPE_TEXTS,
      .offset = JSON_AT(T, world.objective, const char *const *),
      .count_offset = JSON_AT(T, world.objective_count, size_t)},
+    {.name = "what_if",
+     .doc = "Say which larger capacities would let jobs run that have no place",
+     .type = JSON_TYPE_BOOLEAN,
+     .offset = JSON_AT(T, world.what_if, bool)},
+    {.name = "preempt",
+     .doc = "Say what to stop so that jobs that do not start now could",
+     .type = JSON_TYPE_BOOLEAN,
+     .offset = JSON_AT(T, world.preempt, bool)},
     JSON_TEXTS(T, include, include_count, 16, 0,
                "What the answer lists, of placements, unplaced, reasons, loads; a list "
                "that is not named is empty, counts are always there; default all"),
@@ -449,6 +457,41 @@ static const struct json_object best_list_json = {
     "PlacementBestList", "The best plan of a list policy that was tried",
     sizeof(struct placement_best_list), best_list_rows};
 
+#define T struct placement_change
+static const struct json_field change_rows[] = {
+    JSON_TEXT(T, change, 0, "raise_capacity"),
+    JSON_TEXT(T, resource_id, 0, "Of this resource"),
+    JSON_TEXT(T, amount, 0, "Which amount"),
+    JSON_NUMBER(T, capacity, 0, 0, 0, 0, "What it has"),
+    JSON_NUMBER(T, value, 0, 0, 0, 0, "What it would have"),
+    JSON_INTEGER(T, job_count, 0, JSON_EXACT, 0, 0, "Jobs that could run there then"),
+    JSON_NUMBER(T, weight, 0, 0, 0, 0, "Sum of their weights"),
+    {.name = "job_ids",
+     .doc = "The first ten of them",
+     .type = JSON_TYPE_TEXTS,
+     .offset = JSON_AT(T, job_ids, const char *const *),
+     .count_offset = JSON_AT(T, id_count, size_t)},
+    {0},
+};
+#undef T
+static const struct json_object change_json = {
+    "WhatIf", "A change that would let jobs run that have no place",
+    sizeof(struct placement_change), change_rows};
+
+#define T struct placement_preemption
+static const struct json_field preemption_rows[] = {
+    JSON_TEXT(T, job_id, 0, "The job that could start now"),
+    JSON_TEXTS(T, resource_ids, resource_id_count, 0, 0, "Where"),
+    JSON_TEXTS(T, stop, stop_count, 0, 0, "Running jobs to stop for it"),
+    JSON_NUMBER(T, weight, 0, 0, 0, 0, "Sum of their weights"),
+    JSON_BOOLEAN(T, proven, false, 0, "No other set weighs less"),
+    {0},
+};
+#undef T
+static const struct json_object preemption_json = {
+    "Preemption", "What to stop so that a job can start now",
+    sizeof(struct placement_preemption), preemption_rows};
+
 #define T struct placements_answer
 #define PLAN_LIST(m, counter, ctype, table, text)                     \
     {                                                                 \
@@ -477,6 +520,20 @@ static const struct json_field answer_rows[] = {
      .flags = JSON_OPTIONAL},
     JSON_TEXTS(T, unplaced_ids, unplaced_id_count, 0, JSON_OPTIONAL,
                "With unplaced_form ids: the jobs without a place"),
+    {.name = "what_if",
+     .doc = "With what_if: at most five changes, the best first",
+     .type = JSON_TYPE_LIST,
+     .offset = JSON_AT(T, plan.changes, const struct placement_change *),
+     .count_offset = JSON_AT(T, plan.change_count, size_t),
+     .of = &change_json,
+     .flags = JSON_OPTIONAL},
+    {.name = "preemptions",
+     .doc = "With preempt: proposals, each as if it were the only one",
+     .type = JSON_TYPE_LIST,
+     .offset = JSON_AT(T, plan.preemptions, const struct placement_preemption *),
+     .count_offset = JSON_AT(T, plan.preemption_count, size_t),
+     .of = &preemption_json,
+     .flags = JSON_OPTIONAL},
     {.name = "placement_count",
      .doc = "Jobs with a place",
      .type = JSON_TYPE_INTEGER,

@@ -1,0 +1,97 @@
+/* placement/amounts_advice.c - what would help, and what to stop. */
+#include "algorithms/placement/amounts_answer.h"
+#include "algorithms/world/preempt.h"
+#include "algorithms/world/what_if.h"
+
+static const char **job_ids(const struct placement_problem *p, const struct world *w,
+                            const size_t *jobs, size_t count)
+{
+    const char **ids = NEW(p->arena, const char *, count);
+
+    for (size_t k = 0; k < count; k++)
+        ids[k] = w->jobs[jobs[k]].id;
+    return ids;
+}
+
+static void advise_changes(struct placement_problem *p,
+                           const struct amounts_result *found, struct placement_out *out)
+{
+    const struct world *w = found->made->world;
+    size_t *jobs = NEW(p->arena, size_t, w->job_count), count = 0;
+    struct placement_change *list =
+        NEW(p->arena, struct placement_change, WHAT_IF_CHANGES_MAX);
+    struct what_if *x = NEW(p->arena, struct what_if, 1);
+
+    for (size_t i = 0; i < w->job_count; i++)
+        if (!found->plan->placed[i].positions)
+            jobs[count++] = i;
+    world_what_if(w, jobs, count, x, p->arena);
+    for (size_t k = 0; k < x->change_count; k++) {
+        const struct what_if_change *c = &x->changes[k];
+
+        list[k] = (struct placement_change){
+            .change = "raise_capacity",
+            .resource_id = w->resources[c->position].id,
+            .amount = w->amounts[c->amount].name,
+            .capacity = amount_value(w, c->amount, c->capacity),
+            .value = amount_value(w, c->amount, c->value),
+            .job_count = c->job_count,
+            .weight = c->weight,
+            .job_ids = job_ids(p, w, c->jobs, c->listed_count),
+            .id_count = c->listed_count,
+        };
+    }
+    out->changes = list;
+    out->change_count = x->change_count;
+    if (x->cut)
+        problem_warn(p, "what_if_cut: the time was up before all changes were compared");
+}
+
+static struct placement_preemption preemption_of(const struct placement_problem *p,
+                                                 const struct world *w, size_t job,
+                                                 const struct preemption *x)
+{
+    const char **resources = NEW(p->arena, const char *, x->position_count);
+    const char **stop = NEW(p->arena, const char *, x->stop_count);
+
+    for (size_t k = 0; k < x->position_count; k++)
+        resources[k] = w->resources[x->positions[k]].id;
+    for (size_t k = 0; k < x->stop_count; k++)
+        stop[k] = w->holders[x->stop[k]].id;
+    return (struct placement_preemption){
+        w->jobs[job].id, resources, x->position_count, stop,
+        x->stop_count,   x->weight, x->proven};
+}
+
+/* For jobs that could start now but for what runs. */
+static void advise_stops(struct placement_problem *p, const struct amounts_result *found,
+                         struct placement_out *out)
+{
+    const struct world *w = found->made->world;
+    struct placement_preemption *list =
+        NEW(p->arena, struct placement_preemption, w->job_count);
+
+    for (size_t i = 0; i < w->job_count; i++) {
+        const struct world_placed *placed = &found->plan->placed[i];
+        struct preemption x = {0};
+
+        if (budget_step(w->budget, w->resource_count))
+            break;
+        if (w->jobs[i].barred != WORLD_WAIT_NONE || w->jobs[i].earliest_s > 0 ||
+            (placed->positions && placed->start_s <= 0))
+            continue;
+        world_preempt(w, found->plan, i, 0, &x, p->arena);
+        if (x.possible && x.stop_count)
+            list[out->preemption_count++] = preemption_of(p, w, i, &x);
+    }
+    out->preemptions = list;
+}
+
+void amounts_advice(struct placement_problem *p, const struct amounts_result *found,
+                    struct placement_out *out)
+{
+    if (p->in->world->what_if)
+        advise_changes(p, found, out);
+    if (p->in->world->preempt)
+        advise_stops(p, found, out);
+}
