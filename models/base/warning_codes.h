@@ -47,6 +47,7 @@
     X(inputs_unused, "Inputs that the model does not use")                             \
     X(interval_very_short, "The interval is hardly longer than a checkpoint takes")    \
     X(job_count, "A resource has fewer used slots than jobs")                          \
+    X(killed, "Jobs run longer than their time limit, and are ended by it")            \
     X(last_interval_too_short, "The last interval of the plan is too short")           \
     X(load_filled, "Records took their load from stored load samples")                 \
     X(max_events, "The events did not suffice for all runs")                           \
@@ -74,6 +75,7 @@
     X(peers_cut, "There are more stored hosts than were looked at")                    \
     X(perturbation_ignored, "An algorithm that proves its answer does not perturb it") \
     X(pinned, "Jobs without a resource wait for ever")                                 \
+    X(policy_ignores_objective, "The policy plans for something else first")           \
     X(preceding_ignored, "Jobs that should precede others are not looked at")          \
     X(priorities_not_in_objective,                                                     \
       "Jobs have priorities that are no part of the objective")                        \
@@ -86,7 +88,9 @@
     X(resources_cut, "Only the first resources were looked at")                        \
     X(rounded, "Numbers were rounded")                                                 \
     X(run_time_defaulted, "Run times were missing and taken from the request")         \
+    X(run_time_from_limit, "Jobs without an estimate run to their time limit")         \
     X(run_times_guessed, "Tasks without a run time got the median of others")          \
+    X(running_incomplete, "A running job is on other resources than its rows say")     \
     X(samples_unusable, "Runs that lack what the kind of model needs")                 \
     X(several_ends, "A workflow has several first or last tasks")                      \
     X(shared_site, "Replicas of a job start on the same site")                         \
@@ -105,11 +109,15 @@
     X(time_limit, "The time was up")                                                   \
     X(too_long, "Jobs that no run can end")                                            \
     X(truncated, "A list of the answer is shortened")                                  \
+    X(unknown_amount, "Jobs need an amount that nothing has")                          \
     X(unknown_attribute, "No resource has an attribute that an expression names")      \
     X(unknown_variable, "A variable in a file name stays as it is")                    \
+    X(unlimited, "Jobs take nothing of what their resource limits")                    \
+    X(unplaced, "How many jobs have no place, and why")                                \
     X(unplaced_repeats, "Jobs without a place repeat the same reasons")                \
     X(unsorted, "Lines were sorted by arrival")                                        \
     X(weight_order, "The weights are in an unusual order")                             \
+    X(what_if_cut, "The time was up before all changes were compared")                 \
     X(wide_interval, "The confidence interval is wide")                                \
     X(width_ignored, "Jobs of several processors run on one slot")                     \
     X(workload_truncated, "The generator makes more jobs than are played")
