@@ -70,12 +70,12 @@ class checker
     static bool is_keyword(const std::string &name)
     {
         static const std::unordered_set<std::string> known = {
-            "$ref",     "type",      "enum",          "properties",
-            "required", "items",     "allOf",         "anyOf",
-            "oneOf",    "minimum",   "maximum",       "exclusiveMinimum",
-            "maxItems", "minLength", "maxLength",     "additionalProperties",
-            "format",   "const",     "discriminator", "description",
-            "default",  "minItems",  "x-known-values"};
+            "$ref",     "type",      "enum",           "properties",
+            "required", "items",     "allOf",          "anyOf",
+            "oneOf",    "minimum",   "maximum",        "exclusiveMinimum",
+            "maxItems", "minLength", "maxLength",      "additionalProperties",
+            "format",   "const",     "discriminator",  "description",
+            "default",  "minItems",  "x-known-values", "x-gridplan-setting"};
 
         return known.count(name) != 0;
     }

@@ -293,7 +293,7 @@ TEST_CASE("a run ends at its limits", "[simulation]")
     g.s.stop_time_s = 1e8;
     REQUIRE(sim_run(&g.s, &p.policy, 1, &b, nullptr, &progress, &out, g.a, &err) == OK);
     CHECK(out.status == DECISION_CUT);
-    CHECK(progress.events == 4096);
+    CHECK(progress.events == 256);
     CHECK(progress.time_ratio > 0);
     CHECK(progress.time_ratio < 1);
     g.s.stop_time_s = 1e6;

@@ -6,7 +6,6 @@ extern "C" {
 #include "algorithms/world/board_groups.h"
 #include "algorithms/world/check.h"
 #include "algorithms/world/list.h"
-#include "algorithms/world/now.h"
 }
 
 #include <random>
@@ -1003,103 +1002,4 @@ TEST_CASE("Every policy: groups and several nodes, checked", "[world][property]"
     CHECK(placed_count > 1000);
     CHECK(in_groups > 500);
     CHECK(left_out > 100);
-}
-
-TEST_CASE("What starts now: several nodes and groups first, by weight", "[world]")
-{
-    given_world g;
-    for (const char *id : {"n1", "n2", "n3"})
-        g.resources.push_back({.id = id, .cpus = 4});
-    g.holders = {
-        {.id = "r", .positions = {2}, .end_s = 9, .reservation = true, .all = true}};
-    g.holders[0].start_s = 6;
-    g.groups = {{"gang", GROUP_GANG}, {"spread", GROUP_SPREAD}, {"pack", GROUP_PACK}};
-    auto job = [&](const char *id, double cpus, double estimate_s, double weight,
-                   size_t group, size_t nodes = 1) {
-        g.jobs.push_back(job_of(id, cpus, estimate_s, nodes));
-        g.jobs.back().weight = weight;
-        g.jobs.back().group = group;
-    };
-    SECTION("a gang, then what is left")
-    {
-        job("wide", 2, 5, 1, WORLD_NONE, 3);
-        job("g1", 3, NAN, 4, 0);
-        job("g2", 3, NAN, 4, 0);
-        job("single", 4, 5, 3, WORLD_NONE);
-        test_arena a;
-        now_in in{};
-        now_out out{};
-        in.w = g.build();
-        world_start_now(&in, &out, a);
-        CHECK(where_all(in.w, &out.plan) ==
-              names{"no_free_now", "n1 0-inf", "n2 0-inf", "n3 0-5"});
-        CHECK(out.tiers[0].value == 11);
-    }
-    SECTION("who waits for the rule of a group, not for room")
-    {
-        for (const char *id : {"s1", "s2", "s3", "s4"})
-            job(id, 1, 5, 1, 1);
-        for (const char *id : {"p1", "p2"})
-            job(id, 3, 5, 1, 2);
-        job("long", 1, 7, 1, 0);
-        job("too long", 4, 7, 1, 0);
-        test_arena a;
-        now_in in{};
-        now_out out{};
-        in.w = g.build();
-        world_start_now(&in, &out, a);
-        CHECK(where_all(in.w, &out.plan) == names{"n1 0-5", "n2 0-5", "n3 0-5",
-                                                  "group_spread", "n1 0-5", "group_pack",
-                                                  "group_gang", "no_free_now"});
-    }
-}
-
-TEST_CASE("What starts now is valid, and nobody is left out", "[world][property]")
-{
-    draws d(5054);
-    size_t apart = 0, worlds = is_long_run() ? 100000 : 2000;
-    for (size_t i = 0; i < worlds; i++) {
-        drawn world_of(d);
-        const world *w = world_of.w;
-        for (size_t j = 0; j < w->job_count && !w->plan_with_limit; j++)
-            if (d.below(4) == 0) {
-                world_job *made = const_cast<world_job *>(&w->jobs[j]);
-                made->etc_s = nullptr;
-                made->estimate_s = made->estimate_ref_s = NAN;
-            }
-        placing p;
-        now_in in{};
-        now_out out{};
-        in.w = w;
-        p.in_arena([&] { world_start_now(&in, &out, p.a); });
-        CAPTURE(i);
-        REQUIRE(wrong_with(w, &out.plan) == "");
-        REQUIRE(group_wrong(w, &out.plan) == "");
-        double value = 0;
-        slow_plan slow(w);
-        for (size_t j = 0; j < w->job_count; j++) {
-            slow.placed[j] = out.plan.placed[j];
-            if (!slow.placed[j].positions)
-                continue;
-            REQUIRE(slow.placed[j].start_s == 0);
-            value += w->jobs[j].weight;
-            apart += w->jobs[j].nodes > 1 || w->jobs[j].group != WORLD_NONE;
-        }
-        for (size_t t = 0; t < out.tier_count; t++)
-            REQUIRE(out.tiers[t].value <= out.tiers[t].bound);
-        for (size_t j = 0; j < w->job_count; j++) {
-            size_t g = w->jobs[j].group;
-            if (slow.placed[j].positions || w->jobs[j].earliest_s > 0 ||
-                w->jobs[j].after_count ||
-                (g != WORLD_NONE && (w->groups[g].policy == GROUP_GANG ||
-                                     w->groups[g].policy == GROUP_PACK)))
-                continue;
-            CAPTURE(j, out.plan.placed[j].wait);
-            world_placed first = slow.best(j);
-            REQUIRE((!first.positions || first.start_s > 0));
-        }
-        if (out.tier_count == 1)
-            REQUIRE(out.tiers[0].value == value);
-    }
-    CHECK(apart > worlds / 2);
 }

@@ -46,8 +46,4 @@ struct board_spot board_fit_nodes(struct board *b, size_t job,
 /* The least start of a job of several nodes. */
 double board_first_nodes(struct board *b, size_t job, const struct board_reach *reach);
 
-/* Starts the members of the unit that are open at 0, or none (pack: those for which there
- * is room); false: some did not, and are open still. */
-bool board_start_unit(struct board *b, size_t member);
-
 #endif

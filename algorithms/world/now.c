@@ -93,7 +93,6 @@ static size_t started_count(const struct now *n)
 static void make_plan(const struct now *n, struct world_plan *plan)
 {
     const struct world *w = n->w;
-    const struct world_placed *before = n->in->before ? n->in->before->placed : NULL;
 
     plan->placed = NEW(n->a, struct world_placed, w->job_count);
     plan->sequence = NEW(n->a, size_t, started_count(n));
@@ -102,10 +101,9 @@ static void make_plan(const struct now *n, struct world_plan *plan)
         plan->placed[j].wait = WORLD_WAIT_NO_FREE_NOW;
         if (n->state[j] == NOW_WAITS)
             say_wait(&w->jobs[j], &plan->placed[j]);
-        else if (before && (n->state[j] == NOW_PLACED || before[j].wait))
-            plan->placed[j] = before[j];
         if (n->state[j] != NOW_PLACED)
             continue;
+        plan->placed[j] = n->in->before->placed[j];
         plan->sequence[plan->placed_count++] = j;
     }
     place_members(n, plan);
@@ -159,15 +157,13 @@ static void say_tiers(const struct now *n, const int64_t *values, const int64_t 
 
 void world_start_now(const struct now_in *in, struct now_out *out, struct arena *a)
 {
-    struct now_in placed = *in;
-    struct now n = {.w = in->w, .in = &placed, .a = a};
+    struct now n = {.w = in->w, .in = in, .a = a};
     struct knapsack_tier exact[KNAPSACK_TIERS_MAX] = {{0}};
     int64_t values[KNAPSACK_TIERS_MAX] = {0}, bounds[KNAPSACK_TIERS_MAX] = {0};
     bool one;
 
     *out = (struct now_out){0};
     n.scratch = arena_create_beside(a, arena_cap_bytes(a));
-    placed.before = now_apart(in->w, in->before, a);
     now_floors(&n);
     now_classes(&n);
     one = in->w->resource_count == 1 && !has_apart(&n);

@@ -7,8 +7,7 @@
  * the sum of what is free.
  *
  * Ready: not barred, earliest_s is 0, waits for no job of the world. Jobs on several
- * nodes and jobs of groups are placed first, by falling tier, priority and weight: no
- * choice of theirs is searched. The bound counts them, but not the rules of groups.
+ * nodes and jobs of groups start only if `before` says so; the bound counts them.
  *
  * Source: world-model.md 6.
  */

@@ -93,17 +93,7 @@ void now_change(struct now *n, const struct now_class *c, size_t position, int64
 /* What jobs of in->before take. */
 void now_take_before(struct now *n);
 
-/* ---- now_apart.c ---- */
-
-/* Places of jobs on several nodes and of groups that start now, beside those of `before`
- * (NULL: none); `before` if there is nobody to ask. Of those without a place: why. */
-const struct world_plan *now_apart(const struct world *w, const struct world_plan *before,
-                                   struct arena *a);
-
 /* ---- now_classes.c ---- */
-
-/* Nothing but room keeps the job from starting. */
-bool now_is_ready(const struct world_job *j);
 
 /* Fills what is ready, tiers, weights, classes, members. */
 void now_classes(struct now *n);

@@ -38,7 +38,6 @@ struct unit_member {
 struct board_units {
     struct unit_member *members; /* of the unit at hand, those without a place */
     size_t member_count, member_room;
-    double latest_s;              /* no member of a pack starts later */
     int64_t largest[AMOUNTS_MAX]; /* capacity of any resource, or shared */
     bool *is_usable;              /* by position: some member may go there */
 
@@ -145,16 +144,6 @@ static void find_members(struct board *b, const struct world_group *g)
         if (b->state[g->jobs[i]] == BOARD_OPEN)
             u->members[u->member_count++] = (struct unit_member){g->jobs[i], 0};
     budget_step(b->w->budget, g->job_count);
-}
-
-/* Ends a trial. Nobody asked for bounds since it began: those from before hold. */
-static void take_back(struct board *b, size_t job)
-{
-    struct buckets *buckets = b->buckets;
-
-    b->buckets = NULL;
-    board_give(b, job);
-    b->buckets = buckets;
 }
 
 /* ---- refusing ---- */
@@ -309,7 +298,7 @@ static struct board_spot fastest_at(struct board *b, size_t job, double at_s)
 static void give_members(struct board *b, size_t count)
 {
     while (count-- > 0)
-        take_back(b, b->units->members[count].job);
+        board_give(b, b->units->members[count].job);
 }
 
 /* All members start at at_s, or none has a place. */
@@ -464,7 +453,7 @@ static struct board_reach reach_of_value(const struct board *b,
 {
     const struct board_units *u = b->units;
     struct board_reach reach = {
-        .positions = &b->identity[value], .position_count = 1, .latest_s = u->latest_s};
+        .positions = &b->identity[value], .position_count = 1, .latest_s = HUGE_VAL};
 
     if (g->key == GROUP_BY_SITE) {
         reach.positions = u->of_site + u->first_of_site[value];
@@ -487,7 +476,7 @@ static struct board_spot best_in_choice(struct board *b, size_t job, size_t choi
         if (!board_may_use(b, job, choice, position))
             continue;
         spot = board_fit_there(b, job, choice, position, release_s,
-                               fmin(board_latest_s(best.done_s, 0), reach->latest_s));
+                               board_latest_s(best.done_s, 0));
         if (board_is_better(b, &spot, &best))
             best = spot;
     }
@@ -575,7 +564,7 @@ static void undo_pack(struct board *b, bool refused_only)
         size_t job = u->members[i].job;
 
         if (b->state[job] == BOARD_PLACED && !refused_only)
-            take_back(b, job);
+            board_give(b, job);
         else if (b->state[job] == BOARD_REFUSED)
             board_reopen(b, job);
     }
@@ -604,35 +593,16 @@ static bool place_pack_best(struct board *b, const struct world_group *g, size_t
     return best.placed_count == g->job_count;
 }
 
-/* Members that are open, and a unit that may start up to latest_s. */
-static const struct world_group *begin_unit(struct board *b, size_t member,
-                                            double latest_s)
-{
-    const struct world_group *g = &b->w->groups[b->w->jobs[member].group];
-
-    units_of(b)->latest_s = latest_s;
-    find_members(b, g);
-    return g;
-}
-
 bool board_place_unit(struct board *b, size_t member)
 {
     size_t group = b->w->jobs[member].group;
-    const struct world_group *g = begin_unit(b, member, HUGE_VAL);
-    bool gang = g->policy == GROUP_GANG;
-    bool placed = gang ? place_gang_first(b, g) : place_pack_best(b, g, group);
+    const struct world_group *g = &b->w->groups[group];
+    bool gang = g->policy == GROUP_GANG, placed;
 
+    units_of(b);
+    find_members(b, g);
+    placed = gang ? place_gang_first(b, g) : place_pack_best(b, g, group);
     if (!placed && !is_cut(b))
         refuse_members(b, group, gang ? WORLD_WAIT_GROUP_GANG : WORLD_WAIT_GROUP_PACK);
     return placed;
-}
-
-bool board_start_unit(struct board *b, size_t member)
-{
-    const struct world_group *g = begin_unit(b, member, 0);
-
-    if (g->policy != GROUP_GANG)
-        return place_pack_best(b, g, b->w->jobs[member].group);
-    return b->units->member_count == g->job_count && prepare_gang(b) <= 0 &&
-           all_could_start(b, 0) <= 0 && place_gang(b, 0);
 }
