@@ -21,7 +21,19 @@ static const char *const list_pointers[] = {
 };
 
 /* Their members. */
-enum member { ITSELF, ID, RUN_TIME, SIZE, PARENTS, CHILDREN, INPUTS, OUTPUTS, FILES };
+enum member {
+    ITSELF,
+    ID,
+    RUN_TIME,
+    SIZE,
+    PARENTS,
+    CHILDREN,
+    INPUTS,
+    OUTPUTS,
+    FILES,
+    CORES,
+    MEMORY
+};
 static const char *const member_pointers[] = {
     [ITSELF] = "",
     [ID] = "/id",
@@ -32,6 +44,8 @@ static const char *const member_pointers[] = {
     [INPUTS] = "/inputFiles",
     [OUTPUTS] = "/outputFiles",
     [FILES] = "/files",
+    [CORES] = "/coreCount",
+    [MEMORY] = "/memoryInBytes",
 };
 
 enum { LIST_SHIFT = 60, INDEX_SHIFT = 32, MEMBER_SHIFT = 28, NO_ELEMENT = (1 << 28) - 1 };
@@ -49,7 +63,7 @@ struct reader {
     size_t id_size, label_size, file_size;
     bool has_id, has_label;
     size_t task;
-    double run_time_s;
+    struct workflow_ran ran;
     bool has_run_time;
 };
 
@@ -344,7 +358,7 @@ static void read_head(struct reader *r)
     const char *member, *text;
 
     r->has_run_time = r->has_id = r->has_label = false;
-    r->run_time_s = NAN;
+    r->ran = (struct workflow_ran){NAN, NAN, NAN};
     while (goes_on(r) && (member = json_walk_member(&r->walk))) {
         if (strcmp(member, "id") == 0) {
             text = text_member(r, ID);
@@ -357,8 +371,12 @@ static void read_head(struct reader *r)
             if (r->has_label)
                 keep(r, text, &r->label, &r->label_size);
         } else if (is_run_time(member)) {
-            r->run_time_s = number(r, RUN_TIME);
+            r->ran.run_time_s = number(r, RUN_TIME);
             r->has_run_time = true;
+        } else if (strcmp(member, "coreCount") == 0 || strcmp(member, "cores") == 0) {
+            r->ran.cpus = number(r, CORES);
+        } else if (strcmp(member, "memoryInBytes") == 0) {
+            r->ran.memory_bytes = number(r, MEMORY);
         } else if (strcmp(member, "machines") == 0) {
             take_machines(r);
         } else if (is_list_of_task(member) && r->list != EXEC_TASKS) {
@@ -411,8 +429,10 @@ static void read_task(struct reader *r)
                          "the task has neither id nor name");
         return;
     }
-    check(r, workflow_add_task(r->b, r->id, r->has_label ? r->label : NULL, r->run_time_s,
-                               place(r, ID, NO_ELEMENT), &r->task));
+    check(r, workflow_add_task(r->b, r->id, r->has_label ? r->label : NULL,
+                               r->ran.run_time_s, place(r, ID, NO_ELEMENT), &r->task));
+    if (r->code == OK)
+        workflow_task_needs(r->b, r->task, &r->ran);
     begin.string = r->walk.string; /* the longer one */
     begin.string_size = r->walk.string_size;
     r->walk = begin;
@@ -425,8 +445,7 @@ static void read_execution(struct reader *r)
     if (!goes_on(r) || !r->has_run_time)
         return;
     if (r->has_id)
-        check(r, workflow_add_run_time(r->b, r->id, r->run_time_s,
-                                       place(r, RUN_TIME, NO_ELEMENT)));
+        check(r, workflow_add_ran(r->b, r->id, &r->ran, place(r, RUN_TIME, NO_ELEMENT)));
     else
         workflow_mistake(r->b, place(r, ITSELF, NO_ELEMENT), ITEM_REQUIRED,
                          "the task has no id");

@@ -12,6 +12,7 @@
 #ifndef GRIDPLAN_WORKFLOW_MODEL_H
 #define GRIDPLAN_WORKFLOW_MODEL_H
 
+#include "models/base/value.h"
 #include "models/progress/progress.h"
 
 #include <stdbool.h>
@@ -48,6 +49,16 @@ struct workflow_task {
     double checkpoint_bytes;        /* >= 0 */
     const char *checkpoint_site_id; /* where the last one is; NULL: unknown */
     double release_s;               /* not to start before, seconds from now, >= 0 */
+
+    /* What it needs while it runs (world-model.md 2.3); schedules look at these. */
+    double cpus, memory_bytes, disk_bytes; /* >= 0; NAN, 0: not said */
+    const struct named_value *needs;       /* other amounts: numbers >= 0, of each node */
+    size_t need_count;
+    uint64_t nodes; /* different resources; 0: not said, one */
+    bool exclusive;
+    double estimate_s;       /* run time wherever it runs; NAN, 0: not said */
+    double time_limit_s;     /* killed so long after its start; NAN, 0: never */
+    const char *requirement; /* expression about resources; NULL */
 
     int status;              /* enum workflow_status */
     const char *resource_id; /* where it is or was; NULL: nowhere yet */

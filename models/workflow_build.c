@@ -26,15 +26,20 @@ enum {
 #define NO_TASK   UINT32_MAX
 #define AMBIGUOUS (UINT32_MAX - 1)
 
+/* More is not believed. */
+#define CPUS_MAX  1e9
+#define BYTES_MAX 1e18
+
 struct task {
     uint32_t id, label; /* symbols; label NO_TASK: none */
     double run_time_s;
     uint64_t at;
+    double cpus, memory_bytes; /* 0: not known */
 };
 
-struct run_time {
+struct ran {
     uint32_t id;
-    double run_time_s;
+    struct workflow_ran how;
     uint64_t at;
 };
 
@@ -77,7 +82,7 @@ struct workflow_builder {
     const char **symbols;
     size_t symbol_count, symbol_size;
 
-    struct list tasks, run_times, mentions, uses, declared;
+    struct list tasks, rans, mentions, uses, declared;
     uint64_t repairs[WORKFLOW_REPAIR_COUNT];
     struct left_out left_out[LEFT_OUT_MAX]; /* the last one: all others */
     size_t left_out_count;
@@ -226,7 +231,7 @@ enum error_code workflow_add_task(struct workflow_builder *b, const char *id,
                                   const char *label, double run_time_s, uint64_t at,
                                   size_t *task)
 {
-    struct task added = {0, NO_TASK, run_time_s, at};
+    struct task added = {0, NO_TASK, run_time_s, at, 0, 0};
 
     if (b->tasks.count == WORKFLOW_BUILD_TASKS_MAX)
         return too_many(b, "tasks", WORKFLOW_BUILD_TASKS_MAX);
@@ -246,13 +251,24 @@ void workflow_task_run_time(struct workflow_builder *b, size_t task, double run_
     ((struct task *)b->tasks.items)[task].run_time_s = run_time_s;
 }
 
-enum error_code workflow_add_run_time(struct workflow_builder *b, const char *id,
-                                      double run_time_s, uint64_t at)
+void workflow_task_needs(struct workflow_builder *b, size_t task,
+                         const struct workflow_ran *ran)
 {
-    struct run_time added = {0, run_time_s, at};
+    struct task *t = &((struct task *)b->tasks.items)[task];
+
+    if (ran->cpus > 0 && ran->cpus <= CPUS_MAX)
+        t->cpus = ran->cpus;
+    if (ran->memory_bytes > 0 && ran->memory_bytes <= BYTES_MAX)
+        t->memory_bytes = ran->memory_bytes;
+}
+
+enum error_code workflow_add_ran(struct workflow_builder *b, const char *id,
+                                 const struct workflow_ran *ran, uint64_t at)
+{
+    struct ran added = {0, *ran, at};
 
     symbol(b, id, &added.id);
-    ADD(b, run_times, added);
+    ADD(b, rans, added);
     return OK;
 }
 
@@ -350,18 +366,20 @@ static uint32_t task_named(struct workflow_builder *b, uint32_t symbol_number,
 
 static void set_run_times(struct workflow_builder *b)
 {
-    const struct run_time *times = b->run_times.items;
+    const struct ran *rans = b->rans.items;
     struct task *tasks = tasks_of(b);
 
-    for (size_t i = 0; i < b->run_times.count; i++) {
-        uint32_t task = b->task_of[times[i].id];
+    for (size_t i = 0; i < b->rans.count; i++) {
+        uint32_t task = b->task_of[rans[i].id];
 
         if (task == NO_TASK)
-            task = b->task_of_label[times[i].id];
-        if (task == NO_TASK || task == AMBIGUOUS)
+            task = b->task_of_label[rans[i].id];
+        if (task == NO_TASK || task == AMBIGUOUS) {
             b->repairs[WORKFLOW_REPAIR_run_times_of_no_task]++;
-        else
-            tasks[task].run_time_s = times[i].run_time_s;
+            continue;
+        }
+        tasks[task].run_time_s = rans[i].how.run_time_s;
+        workflow_task_needs(b, task, &rans[i].how);
     }
     for (size_t i = 0; i < b->tasks.count; i++)
         if (!(tasks[i].run_time_s >= 0)) {
@@ -788,6 +806,8 @@ static void fill_task(const struct workflow_builder *b, size_t i,
         .id = task_id(b, i),
         .name = label_of(b, i),
         .estimate_ref_s = tasks_of(b)[i].run_time_s,
+        .cpus = tasks_of(b)[i].cpus,
+        .memory_bytes = tasks_of(b)[i].memory_bytes,
         .depends_on = dependencies + b->first_edge[i],
         .dependency_count = b->first_edge[i + 1] - b->first_edge[i],
         .input_bytes = b->input_bytes[i],

@@ -119,9 +119,18 @@ enum error_code workflow_add_task(struct workflow_builder *b, const char *id,
 /* What was not known when it was added, before the next task. */
 void workflow_task_run_time(struct workflow_builder *b, size_t task, double run_time_s);
 
-/* The run time of a task that is named, of those that were or will be added. */
-enum error_code workflow_add_run_time(struct workflow_builder *b, const char *id,
-                                      double run_time_s, uint64_t at);
+/* How a task ran; NAN: not known. */
+struct workflow_ran {
+    double run_time_s, cpus, memory_bytes;
+};
+
+/* Cpus and memory of a task that was added. What is not above 0 is not known. */
+void workflow_task_needs(struct workflow_builder *b, size_t task,
+                         const struct workflow_ran *ran);
+
+/* How a task that is named ran, of those that were or will be added. */
+enum error_code workflow_add_ran(struct workflow_builder *b, const char *id,
+                                 const struct workflow_ran *ran, uint64_t at);
 
 enum error_code workflow_add_use(struct workflow_builder *b, size_t task,
                                  enum workflow_role role, const char *file, double bytes);

@@ -84,7 +84,7 @@ TEST_CASE("a given schedule with unknown names is refused", "[workflow]")
                               {nullptr, "a", "p0", none, HUGE_VAL, none}};
 
     REQUIRE(workflow_problem_make(r.build(), false, &problem, a, &err) == OK);
-    CHECK(workflow_check(problem, given, 4, &out, a, &err) == ERR_INVALID);
+    CHECK(workflow_check(problem, nullptr, given, 4, &out, a, &err) == ERR_INVALID);
     texts found;
     for (const error_item *i = err.first; i; i = i->next)
         found.push_back(std::string(i->pointer) + " " + item_kinds[i->code].name);
@@ -112,12 +112,12 @@ TEST_CASE("with slots as many rows as slots may overlap", "[workflow]")
                               {nullptr, "c", "p0", 10, none, none},
                               {nullptr, "d", "p0", 7, none, none}};
     REQUIRE(workflow_problem_make(r.build(), true, &problem, a, &err) == OK);
-    REQUIRE(workflow_check(problem, given, 4, &out, a, &err) == OK);
+    REQUIRE(workflow_check(problem, nullptr, given, 4, &out, a, &err) == OK);
     CHECK(out.valid);
     CHECK(out.objective.makespan_s == 20);
     CHECK(out.repaired_makespan_s == 20);
     given[2].start_s = 8;
-    REQUIRE(workflow_check(problem, given, 4, &out, a, &err) == OK);
+    REQUIRE(workflow_check(problem, nullptr, given, 4, &out, a, &err) == OK);
     REQUIRE(out.violation_count == 1);
     CHECK(std::string(out.violations[0].kind) == "capacity");
     CHECK(out.violations[0].by_s == 2);

@@ -7,6 +7,7 @@
  * A plan is optimal if it has all tasks, keeps all rules (verify.h), and ends with the
  * bound. A search's plan that breaks one is replaced by the best list plan.
  */
+#include "algorithms/workflow/amounts.h"
 #include "algorithms/workflow/problem_parts.h"
 #include "algorithms/workflow/verify.h"
 
@@ -368,7 +369,7 @@ static struct workflow_unplaced why(const struct workflow_problem *problem,
         u.resource_count = 1;
         return u;
     }
-    if (t->etc_count == 0 && isnan(t->estimate_ref_s)) {
+    if (t->etc_count == 0 && isnan(t->estimate_ref_s) && !plan->amounts) {
         u.reason = "no_estimate";
         u.detail = "no run time is known: give estimate_ref_s or etc_s";
         return u;
@@ -377,6 +378,10 @@ static struct workflow_unplaced why(const struct workflow_problem *problem,
     if (!workflow_tick(clock, (2 + (double)parents) * (double)problem->processor_count)) {
         u.reason = "time_limit";
         u.detail = "the time limit came first";
+        return u;
+    }
+    if (plan->amounts && plan->status != DECISION_CUT && parent == WORKFLOW_NONE) {
+        u.reason = workflow_amounts_why(plan->amounts, task, &u.detail);
         return u;
     }
     runnable = runnable_count(problem, task);
@@ -487,13 +492,34 @@ struct settled {
     const char *failure; /* NULL; what was wrong */
 };
 
+/* The rule that the plan breaks, NULL: none; its makespan. */
+static enum error_code verify(const struct workflow_problem *problem,
+                              const struct workflow_plan *plan, const char **failure,
+                              double *makespan_s, bool *spent, struct arena *a,
+                              struct error *err)
+{
+    struct workflow_verdict verdict;
+
+    if (plan->amounts) {
+        *failure = workflow_amounts_broken(plan->amounts, plan, spent);
+        *makespan_s = workflow_plan_makespan_s(problem, plan);
+        return OK;
+    }
+    TRY(workflow_verify_plan(problem, plan, &verdict, a, err));
+    *spent = verdict.spent;
+    *failure = verdict.breach_count ? verdict.breaches[0].kind : NULL;
+    *makespan_s = verdict.makespan_s;
+    return OK;
+}
+
 /* Looks only where something hangs on it: a proof, or a plan that a search has made. */
 static enum error_code settle(const struct workflow_problem *problem,
                               const struct workflow_plan *plan, struct settled *s,
                               struct arena *a, struct error *err)
 {
-    double bound_s = s->bound.lower_bound_s;
-    struct workflow_verdict verdict;
+    double bound_s = s->bound.lower_bound_s, makespan_s = 0;
+    const char *failure = NULL;
+    bool spent = false;
 
     s->plan = plan;
     s->valid = false;
@@ -501,15 +527,15 @@ static enum error_code settle(const struct workflow_problem *problem,
         (!plan->instead &&
          workflow_plan_makespan_s(problem, plan) > bound_s * (1 + ROUNDING)))
         return OK;
-    TRY(workflow_verify_plan(problem, plan, &verdict, a, err));
-    if (verdict.spent)
+    TRY(verify(problem, plan, &failure, &makespan_s, &spent, a, err));
+    if (spent)
         return OK;
-    s->valid = verdict.breach_count == 0;
+    s->valid = !failure;
     if (!s->valid) {
-        s->failure = verdict.breaches[0].kind;
+        s->failure = failure;
         if (plan->instead)
             s->plan = plan->instead;
-    } else if (bound_s > verdict.makespan_s * (1 + ROUNDING)) {
+    } else if (bound_s > makespan_s * (1 + ROUNDING)) {
         s->failure = "bound";
     }
     /* A bound that a plan contradicts proves nothing. */

@@ -8,10 +8,13 @@
  */
 #include "algorithms/workflow/check.h"
 
+#include "algorithms/workflow/amounts.h"
+
 #include <stdlib.h>
 
 struct checker {
     const struct workflow_problem *problem;
+    struct workflow_amounts *amounts;
     struct workflow_given_rows rows;
     const size_t *taken; /* [run]: processor */
     struct workflow_plan plan;
@@ -38,11 +41,15 @@ static struct workflow_violation with_names(const struct workflow_problem *probl
 
 static enum error_code assess(struct checker *c, struct workflow_check_out *out)
 {
-    struct workflow_verdict verdict;
+    struct workflow_verdict verdict = {0};
     struct workflow_violation *list;
 
-    TRY(workflow_verify(c->problem, c->rows.runs, c->rows.run_count, &verdict, c->a,
-                        c->err));
+    if (c->amounts)
+        TRY(workflow_amounts_assess(c->amounts, c->rows.runs, c->rows.run_count, &verdict,
+                                    c->err));
+    else
+        TRY(workflow_verify(c->problem, c->rows.runs, c->rows.run_count, &verdict, c->a,
+                            c->err));
     list = NEW(c->a, struct workflow_violation, verdict.breach_count);
     for (size_t k = 0; k < verdict.breach_count; k++)
         list[k] = with_names(c->problem, &verdict.breaches[k]);
@@ -188,6 +195,17 @@ static enum error_code repair(struct checker *c, double *makespan_s)
 
 /* ---- all of it ---- */
 
+/* Of the tasks that can have a place at all. */
+static enum error_code bound_of_amounts(struct checker *c, struct workflow_bound *bound)
+{
+    struct workflow_plan plan;
+
+    TRY(workflow_plan_make(c->problem, &plan, c->a));
+    workflow_amounts_plan(c->amounts, 0, &plan);
+    *bound = plan.bound;
+    return OK;
+}
+
 static enum error_code measure(struct checker *c, const struct workflow_check_out *of,
                                struct workflow_objective *objective)
 {
@@ -201,17 +219,21 @@ static enum error_code measure(struct checker *c, const struct workflow_check_ou
             workflow_plan_set(c->problem, &c->plan, run->task, c->taken[k], run->start_s,
                               run->finish_s);
     }
-    TRY(workflow_bound_make(c->problem, &bound, c->a));
+    if (c->amounts)
+        TRY(bound_of_amounts(c, &bound));
+    else
+        TRY(workflow_bound_make(c->problem, &bound, c->a));
     workflow_objective_of(c->problem, &c->plan, &bound, of->valid, objective, c->a);
     return OK;
 }
 
 enum error_code workflow_check(const struct workflow_problem *problem,
+                               struct workflow_amounts *amounts,
                                const struct workflow_given *given, size_t given_count,
                                struct workflow_check_out *out, struct arena *a,
                                struct error *err)
 {
-    struct checker c = {.problem = problem, .a = a, .err = err};
+    struct checker c = {.problem = problem, .amounts = amounts, .a = a, .err = err};
     struct workflow_check_out x = {0};
 
     TRY(workflow_given_read(problem, given, given_count, "/schedule", true, &c.rows, a,
@@ -219,7 +241,9 @@ enum error_code workflow_check(const struct workflow_problem *problem,
     x.begun_rows = c.rows.begun_count;
     TRY(assess(&c, &x));
     TRY(measure(&c, &x, &x.objective));
-    TRY(repair(&c, &x.repaired_makespan_s));
+    x.repaired_makespan_s = (double)NAN;
+    if (!amounts)
+        TRY(repair(&c, &x.repaired_makespan_s));
     *out = x;
     return OK;
 }

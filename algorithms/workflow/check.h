@@ -27,7 +27,10 @@ struct workflow_check_out {
 
 /* Unknown ids are mistakes of the request (all collected, pointers below /schedule);
  * everything else is a violation (verify.h, also for the tolerance of times). */
+/* `amounts`: resources run as many tasks as fit; NULL: a processor runs one at a time.
+ * With amounts no schedule is repaired. */
 enum error_code workflow_check(const struct workflow_problem *problem,
+                               struct workflow_amounts *amounts,
                                const struct workflow_given *given, size_t given_count,
                                struct workflow_check_out *out, struct arena *a,
                                struct error *err);

@@ -155,6 +155,8 @@ struct workflow_bound {
 };
 
 /* A plan under construction. Slots of a processor are kept in order of start. */
+struct workflow_amounts; /* amounts.h */
+
 struct workflow_plan {
     size_t *processor; /* [task_count]; WORKFLOW_NONE: no place */
     double *start_s, *finish_s, *data_ready_s;
@@ -172,6 +174,8 @@ struct workflow_plan {
     const struct workflow_best_list *best_list; /* of a search, as in the answer; NULL */
     const struct improvement_list *improved;    /* likewise */
     const char *bound_effort;                   /* likewise */
+    struct workflow_amounts *amounts;    /* resources run as many tasks as fit; NULL: a
+                                            processor runs one at a time */
     const struct workflow_plan *instead; /* of a search: the best list plan, if this one
                                             breaks a rule; NULL: none */
 };

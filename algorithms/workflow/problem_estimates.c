@@ -426,6 +426,33 @@ static enum error_code trust_reports(struct workflow_problem *problem)
     return OK;
 }
 
+/* Run times that are the same everywhere are rows of times, as of etc_s. */
+static void read_estimates(struct workflow_problem *problem)
+{
+    const struct workflow_task **tasks = (const struct workflow_task **)problem->tasks;
+    size_t count = problem->in->snapshot->resource_count;
+    const double *row = NULL;
+
+    for (size_t i = 0; i < problem->task_count; i++) {
+        struct workflow_task *copy;
+        double *times;
+
+        if (has_run_time(tasks[i]) || !(tasks[i]->estimate_s > 0))
+            continue;
+        if (!row || row[0] != tasks[i]->estimate_s) {
+            budget_step(problem->in->budget, count);
+            row = times = NEW(problem->arena, double, count + 1);
+            for (size_t r = 0; r <= count; r++)
+                times[r] = tasks[i]->estimate_s;
+        }
+        copy = NEW(problem->arena, struct workflow_task, 1);
+        *copy = *tasks[i];
+        copy->etc_s = row;
+        copy->etc_count = count;
+        tasks[i] = copy;
+    }
+}
+
 static void list_donors(struct guesser *g)
 {
     const struct workflow_problem *problem = g->problem;
@@ -473,6 +500,7 @@ enum error_code workflow_guess_run_times(struct workflow_problem *problem,
     size_t n = problem->task_count;
 
     problem->parts->guessed = NEW(problem->arena, bool, n);
+    read_estimates(problem);
     TRY(trust_reports(problem));
     list_donors(&g);
     if (g.missing == 0)

@@ -1,4 +1,5 @@
 /* workflow/workflow.c - the table of static policies, and a decision from end to end. */
+#include "algorithms/workflow/amounts.h"
 #include "algorithms/workflow/initial.h"
 #include "algorithms/workflow/moves.h"
 
@@ -184,6 +185,95 @@ static void warn_of_time(struct workflow_problem *problem,
                       "computed; those that are given hold");
 }
 
+static void warn_of_unplaced(struct workflow_problem *problem,
+                             const struct workflow_out *out)
+{
+    if (out->unplaced_count > 0)
+        workflow_warn(problem,
+                      "%zu of %zu tasks have no place, and makespan_s is that of the "
+                      "others: see unplaced",
+                      out->unplaced_count, problem->task_count);
+}
+
+/* Which policies there are where amounts count, and how long they search. */
+static void plan_amounts(const struct policy *policy, const double *param,
+                         struct workflow_problem *problem, struct workflow_plan *plan)
+{
+    workflow_fn *run = workflow_fn_of(policy);
+    size_t steps = 0;
+
+    bool searches = run == workflow_search || run == workflow_auto;
+
+    if (!searches && run != workflow_heft) {
+        workflow_warn(problem,
+                      "ignored: /algorithm: %s plans one task at a time on a resource, "
+                      "and the request says what tasks need or what is taken: heft was "
+                      "taken",
+                      policy->name);
+        plan->algorithm = "heft";
+    }
+    if (problem->in->initial_count)
+        workflow_warn(problem,
+                      "initial_refused: /initial: no policy starts from a schedule where "
+                      "amounts count (%zu row%s)",
+                      problem->in->initial_count,
+                      problem->in->initial_count == 1 ? "" : "s");
+    if (searches)
+        steps = workflow_amounts_steps(problem);
+    if (searches && param[0] > 0) /* max_steps, of both */
+        steps = (size_t)param[0];
+    else if (searches && problem->in->time_limit_given)
+        steps = SIZE_MAX;
+    workflow_amounts_plan(plan->amounts, steps, plan);
+    plan->because = run == workflow_auto ? "heft where tasks need amounts, then a search "
+                                           "over the order of the tasks"
+                                         : NULL;
+}
+
+/* Running tasks that moves are not looked for. */
+static void warn_of_moves(struct workflow_problem *problem, const double *values)
+{
+    size_t running = 0;
+
+    for (size_t i = 0; i < problem->task_count; i++)
+        running += problem->tasks[i]->status == WORKFLOW_RUNNING;
+    if (running && (int)values[MOVES] == MOVES_PAYING)
+        workflow_warn(problem,
+                      "option_unused: /options/moves: where amounts count no moves are "
+                      "looked for (%zu running task%s)",
+                      running, running == 1 ? "" : "s");
+}
+
+/* A decision where resources run as many tasks as fit. */
+static enum error_code decide_amounts(const struct workflow_in *in,
+                                      const struct policy *policy, const double *values,
+                                      enum error_code bound, struct workflow_out *out,
+                                      struct arena *a, struct error *err)
+{
+    struct workflow_problem *problem;
+    struct workflow_plan plan = {0};
+    struct workflow_amounts *amounts;
+    struct workflow_out answer;
+
+    TRY(workflow_problem_make(in, false, &problem, a, err));
+    TRY(workflow_amounts_make(problem, &amounts, a, err));
+    TRY(bound);
+    TRY(workflow_plan_make(problem, &plan, a));
+    plan.algorithm = policy->name;
+    plan.amounts = amounts;
+    plan_amounts(policy, values + COMMON_COUNT, problem, &plan);
+    TRY(workflow_answer(problem, &plan, &answer, a, err));
+    mark_rows(problem, &plan, &answer, a);
+    workflow_amounts_answer(amounts, &plan, &answer);
+    warn_of_moves(problem, values);
+    warn_of_time(problem, &plan, &answer);
+    warn_of_unplaced(problem, &answer);
+    answer.warnings = problem->warnings;
+    answer.warning_count = problem->warning_count;
+    *out = answer;
+    return OK;
+}
+
 enum error_code workflow_decide(const struct workflow_in *in, const struct policy *policy,
                                 const struct named_value *options, size_t option_count,
                                 struct workflow_out *out, struct arena *a,
@@ -195,6 +285,8 @@ enum error_code workflow_decide(const struct workflow_in *in, const struct polic
     struct workflow_out answer;
     enum error_code bound = policy_bind(policy, options, option_count, values, err);
 
+    if (workflow_amounts_asked(in))
+        return decide_amounts(in, policy, values, bound, out, a, err);
     TRY(workflow_problem_make(in, values[SLOTS] != 0, &problem, a, err));
     TRY(bound); /* after the request, so that the mistakes of both are reported */
     TRY(read_initial(policy, problem, a, err));
@@ -206,11 +298,7 @@ enum error_code workflow_decide(const struct workflow_in *in, const struct polic
     add_moves(problem, &plan, values, &answer, a, err);
     warn_of_slots(problem, values[SLOTS] != 0);
     warn_of_time(problem, &plan, &answer);
-    if (answer.unplaced_count > 0)
-        workflow_warn(problem,
-                      "%zu of %zu tasks have no place, and makespan_s is that of the "
-                      "others: see unplaced",
-                      answer.unplaced_count, problem->task_count);
+    warn_of_unplaced(problem, &answer);
     answer.warnings = problem->warnings;
     answer.warning_count = problem->warning_count;
     *out = answer;

@@ -61,7 +61,9 @@ struct workflow_placement {
     size_t task;            /* number of the task, through all workflows */
     bool next; /* its parents are done, and nothing that has yet to start comes
                   before it on its processor */
-    const char *remaining_source; /* of a running one, struct workflow_left; NULL */
+    const char *remaining_source;    /* of a running one, struct workflow_left; NULL */
+    const char *const *resource_ids; /* of several nodes, resource_id is the first */
+    size_t resource_id_count;        /* 0: it has one */
 };
 
 /* Why a task has no place: itself, or a task that it depends on, runs nowhere. */

@@ -234,8 +234,7 @@ static const struct {
 
 enum { AMOUNT_MEMBERS = sizeof(amount_members) / sizeof(*amount_members) };
 
-/* Warnings for the end of the answer. O(resources). */
-static void note_amounts(struct request *rq, const struct snapshot *s)
+void decision_ignore_amounts(struct request *rq, const struct snapshot *s)
 {
     static const char why[] = "it is not looked at here";
     const struct {
@@ -277,7 +276,7 @@ enum error_code decision_snapshot(struct request *rq, const struct snapshot *giv
     TRY(read_snapshot(rq, given, snapshot_id, required, VIEW_KEPT_WITH_LEASES, &stored));
     *snapshot = stored ? stored : given;
     if (*snapshot)
-        note_amounts(rq, *snapshot);
+        decision_ignore_amounts(rq, *snapshot);
     if (stored && rq->snapshot_view->lease_count)
         note(rq, arena_printf(rq->arena,
                               "ignored: %zu lease%s of /snapshot_id: they are not looked "

@@ -147,6 +147,10 @@ enum error_code decision_snapshot(struct request *rq, const struct snapshot *giv
                                   const char *snapshot_id, bool required,
                                   const struct snapshot **snapshot);
 
+/* Says in the answer, at its end, which members about amounts are not looked at.
+ * O(resources). */
+void decision_ignore_amounts(struct request *rq, const struct snapshot *s);
+
 /* The same for decisions about amounts: the other one says in the answer that what runs,
  * is reserved, is leased, or is neither a slot nor cpus and memory, is not looked at. A
  * stored snapshot comes as it is now, with its leases; rq->snapshot_view has the state

@@ -6,6 +6,7 @@
  */
 #include "handlers/evaluation/evaluation_workflow.h"
 
+#include "algorithms/workflow/amounts.h"
 #include "algorithms/workflow/check.h"
 #include "handlers/workflow/workflow_given.h"
 #include "handlers/workflow/workflow_json.h"
@@ -135,12 +136,13 @@ static enum error_code read_slots(const struct decision_request *decision, bool 
 
 static enum error_code check_schedule(const struct evaluation_request *request,
                                       const struct workflow_problem *problem,
+                                      struct workflow_amounts *amounts,
                                       struct workflow_check_out *out, struct request *rq)
 {
     const struct workflow_given *rows =
         workflow_given_of(request->schedule, request->schedule_count, rq->arena);
 
-    return workflow_check(problem, rows, request->schedule_count, out, rq->arena,
+    return workflow_check(problem, amounts, rows, request->schedule_count, out, rq->arena,
                           rq->err);
 }
 
@@ -177,6 +179,7 @@ enum error_code evaluate_workflow(struct request *rq, const void *in, void *out)
     const struct evaluation_request *request = in;
     const struct decision_request *decision = &request->body.decision;
     struct evaluation_answer *answer = out;
+    struct workflow_amounts *amounts = NULL;
     struct workflow_problem *problem;
     struct workflow_call call;
     bool slots = false;
@@ -186,8 +189,13 @@ enum error_code evaluate_workflow(struct request *rq, const void *in, void *out)
     check_algorithm(decision, rq->err);
     read_slots(decision, &slots, rq->err);
     TRY(workflow_call_begin(&call, rq, &request->body));
-    TRY(workflow_problem_make(&call.in, slots, &problem, rq->arena, rq->err));
-    TRY(check_schedule(request, problem, &answer->of, rq));
+    if (workflow_amounts_asked(&call.in)) {
+        TRY(workflow_problem_make(&call.in, false, &problem, rq->arena, rq->err));
+        TRY(workflow_amounts_make(problem, &amounts, rq->arena, rq->err));
+    } else {
+        TRY(workflow_problem_make(&call.in, slots, &problem, rq->arena, rq->err));
+    }
+    TRY(check_schedule(request, problem, amounts, &answer->of, rq));
     warn_unused(request, &answer->of, problem);
     bound_s = answer->of.objective.lower_bound_s;
     answer->repaired_gap_ratio =

@@ -7,6 +7,7 @@
 #include "handlers/workflow/workflow_given.h"
 #include "handlers/workflow/workflow_progress.h"
 
+#include "algorithms/workflow/amounts.h"
 #include "algorithms/workflow/problem.h"
 #include "models/base/names.h"
 #include "service/metrics.h"
@@ -190,8 +191,8 @@ static enum error_code find_snapshot(struct workflow_call *call,
         invalid(rq->err, "/latency_s", ITEM_CONFLICT,
                 "goes with speeds; a snapshot has its network");
     if (!body->import.speeds)
-        return unless_mistake(decision_snapshot(rq, body->snapshot, body->snapshot_id,
-                                                true, &call->in.snapshot));
+        return unless_mistake(decision_world_snapshot(
+            rq, body->snapshot, body->snapshot_id, true, &call->in.snapshot));
     if (body->snapshot || body->snapshot_id)
         invalid(rq->err, "/speeds", ITEM_CONFLICT,
                 "give either speeds or a snapshot, not both");
@@ -422,4 +423,28 @@ enum error_code workflow_unplaced_answer(const struct workflow_call *call,
     *out = tasks;
     *out_count = n;
     return OK;
+}
+
+void workflow_call_ignores_amounts(struct workflow_call *call)
+{
+    size_t count = 0, workflow = 0, task = 0;
+    char path[64];
+
+    decision_ignore_amounts(call->rq, call->in.snapshot);
+    for (size_t w = call->in.workflow_count; w-- > 0;)
+        for (size_t i = call->in.workflows[w].task_count; i-- > 0;) {
+            if (!workflow_task_asks(&call->in.workflows[w].tasks[i]))
+                continue;
+            count++;
+            workflow = w;
+            task = i;
+        }
+    if (count == 0)
+        return;
+    snprintf(path, sizeof(path), call->in.single ? "/workflow" : "/workflows/%zu",
+             workflow);
+    workflow_call_warn(call,
+                       "ignored: what %zu task%s of amounts, nodes and limits (first "
+                       "%s/tasks/%zu): it is not looked at here",
+                       count, count == 1 ? " needs" : "s need", path, task);
 }

@@ -1,6 +1,8 @@
 /* workflow_json.c - how workflows, tasks and their dependencies look in JSON. */
 #include "handlers/workflow/workflow_json.h"
 
+#include "handlers/common/world_json.h"
+
 /* ---- the body ---- */
 
 const char *const workflow_status_names[] = {"idle", "staging", "running",
@@ -92,6 +94,27 @@ static const struct json_field task_rows[] = {
             "Where its last checkpoint is; default: not known"),
     JSON_NUMBER(T, release_s, 0, JSON_LARGEST, 0, 0,
                 "Not to start before, seconds from now; default 0"),
+    JSON_NUMBER(
+        T, cpus, 0, 1e9, NAN, JSON_NULLABLE | JSON_ABOVE_MIN,
+        "Cpus it needs while it runs, of each node; default 1. With this or one of "
+        "the next members anywhere, or with running jobs, reservations or "
+        "capacities in the snapshot, resources run as many tasks as fit"),
+    JSON_NUMBER(T, memory_bytes, 0, AMOUNT_BYTES_MAX, NAN, JSON_NULLABLE,
+                "Memory it needs while it runs; default 0"),
+    JSON_NUMBER(T, disk_bytes, 0, AMOUNT_BYTES_MAX, NAN, JSON_NULLABLE,
+                "Disk it needs while it runs; default 0"),
+    JSON_AMOUNTS(T, needs, need_count, 0,
+                 "Other amounts that it needs while it runs, by the names of capacities "
+                 "(of each node) and shared_capacities (once)"),
+    JSON_INTEGER(T, nodes, 1, JOB_NODES_MAX, 0, JSON_BOUND_ONLY,
+                 "Different resources that it runs on at the same time; default 1"),
+    JSON_BOOLEAN(T, exclusive, false, 0, "It shares its resources with nobody"),
+    JSON_NUMBER(T, estimate_s, 0, JSON_LARGEST, NAN, JSON_NULLABLE | JSON_ABOVE_MIN,
+                "Run time wherever it runs; instead of estimate_ref_s"),
+    JSON_NUMBER(T, time_limit_s, 0, JSON_LARGEST, NAN, JSON_NULLABLE | JSON_ABOVE_MIN,
+                "It is killed so long after its start"),
+    JSON_TEXT(T, requirement, JSON_NULLABLE,
+              "Expression that must be true of each resource that runs it"),
     JSON_CHOICE(T, status, workflow_status_names, 0, 0,
                 "idle: not started, the default; staging: has its slot, inputs are on "
                 "their way; running; done; failed: goes on from its last checkpoint"),

@@ -123,6 +123,9 @@ struct workflow_call {
 enum error_code workflow_call_begin(struct workflow_call *call, struct request *rq,
                                     const struct workflow_body *body);
 
+/* The decision runs tasks on slots: says what of amounts it does not look at. */
+void workflow_call_ignores_amounts(struct workflow_call *call);
+
 /* One more about the request. */
 void workflow_call_warn(struct workflow_call *call, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

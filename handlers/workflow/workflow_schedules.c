@@ -86,7 +86,12 @@ static const struct json_field placement_rows[] = {
     JSON_TEXT(T, task_id, 0, "The task"),
     JSON_TEXT(T, resource_id, JSON_MAY_BE_NULL,
               "Where it runs; null: it is done, and nothing says where"),
-    JSON_INTEGER(T, slot, 0, JSON_EXACT, 0, 0, "Slot of the resource, from 0"),
+    JSON_TEXTS(T, resource_ids, resource_id_count, 0, JSON_OPTIONAL,
+               "Of a task of several nodes: all of them"),
+    JSON_INTEGER(
+        T, slot, 0, JSON_EXACT, 0, 0,
+        "Slot of the resource, from 0; where tasks need amounts a number that no "
+        "other task of the resource has at the same time"),
     JSON_NUMBER(T, start_s, 0, 0, 0, JSON_MAY_BE_NULL,
                 "When it starts, seconds from now; null: it has begun, and nothing says "
                 "when"),
@@ -431,6 +436,8 @@ enum error_code post_workflow_schedules(struct request *rq, const void *in, void
     choose_by_name(body, &choice, rq->err);
     TRY(workflow_call_begin(&call, rq, body));
     settle_auto(body, &call, &choice);
+    if (!choice.policy)
+        workflow_call_ignores_amounts(&call);
     TRY(reserve_tables(&call));
     answer = new_answer(out, choice.policy ? WORKFLOW_SCHEDULE : WORKFLOW_ROUND,
                         &decision, rq->arena);

@@ -1,0 +1,61 @@
+/* workflow/amounts.h - workflows on resources that run as many tasks as fit.
+ *
+ * Where tasks need cpus, memory, disk or anything else, or the snapshot says what runs
+ * and what is reserved, tasks are the jobs of a world (algorithms/world/): their parents
+ * are what they wait for, and their data arrive where they go. What differs from one task
+ * at a time is here; ranks, transfers and the answer are the same.
+ *
+ * A task of several nodes starts when its data could be on any node that may run it, and
+ * is taken to leave its output on the first of them (deviation: ours).
+ *
+ * Source: world-model.md 8, 2.3, 4; workflows.md 8.1 (ranks).
+ */
+#ifndef GRIDPLAN_WORKFLOW_AMOUNTS_H
+#define GRIDPLAN_WORKFLOW_AMOUNTS_H
+
+#include "algorithms/workflow/verify.h"
+
+struct workflow_amounts;
+
+/* Does the task need more than a slot, or say when it is killed? */
+bool workflow_task_asks(const struct workflow_task *task);
+
+/* Does the request say anything that one task at a time cannot? O(tasks + resources). */
+bool workflow_amounts_asked(const struct workflow_in *in);
+
+/* The world of a problem that was made without slots. Changes the problem: resources that
+ * others use are usable, as far as there is room. Mistakes are in *err, with pointers to
+ * tasks. */
+enum error_code workflow_amounts_make(struct workflow_problem *problem,
+                                      struct workflow_amounts **out, struct arena *a,
+                                      struct error *err);
+
+/* Fills the plan: tasks by rank_u, each where it ends first; then `steps` times (0: none;
+ * SIZE_MAX: as long as 80 % of the budget last) in another order, of which the best is
+ * kept. Stops when the bound is met. */
+void workflow_amounts_plan(struct workflow_amounts *x, size_t steps,
+                           struct workflow_plan *plan);
+
+/* So many that an answer repeats and takes about a second at most. */
+size_t workflow_amounts_steps(const struct workflow_problem *problem);
+
+/* What of rows of somebody's schedule breaks a rule, and for each row the processor that
+ * it has; tasks of several nodes are refused. */
+enum error_code workflow_amounts_assess(struct workflow_amounts *x,
+                                        const struct workflow_run *runs, size_t run_count,
+                                        struct workflow_verdict *out, struct error *err);
+
+/* The rule that the plan breaks, by the checker of worlds and a look at all transfers;
+ * NULL: none. *spent: the time was up first. */
+const char *workflow_amounts_broken(struct workflow_amounts *x,
+                                    const struct workflow_plan *plan, bool *spent);
+
+/* Why a task has no place: a reason for machines and a sentence. */
+const char *workflow_amounts_why(struct workflow_amounts *x, size_t task,
+                                 const char **detail);
+
+/* Rows of the answer: slots, nodes, what starts next; and warnings. */
+void workflow_amounts_answer(struct workflow_amounts *x, const struct workflow_plan *plan,
+                             struct workflow_out *out);
+
+#endif

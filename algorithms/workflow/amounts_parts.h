@@ -1,0 +1,22 @@
+/* workflow/amounts_parts.h - what amounts.c, which makes a world, and amounts_plan.c,
+ * which makes plans in it, share. */
+#ifndef GRIDPLAN_WORKFLOW_AMOUNTS_PARTS_H
+#define GRIDPLAN_WORKFLOW_AMOUNTS_PARTS_H
+
+#include "algorithms/placement/amounts.h"
+#include "algorithms/workflow/amounts.h"
+#include "algorithms/world/board.h"
+
+struct workflow_amounts {
+    struct workflow_problem *problem;
+    struct placement_problem jobs;
+    struct world *w;
+    struct world_job *world_jobs; /* those of w */
+    const char *const *waits_for; /* by job */
+    size_t *job_of;               /* [task]; WORKFLOW_NONE: it has begun */
+    size_t *task_of;              /* [job] */
+    struct board *board;          /* as the last plan left it */
+    struct arena *arena;
+};
+
+#endif

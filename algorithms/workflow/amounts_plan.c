@@ -1,0 +1,454 @@
+/* workflow/amounts_plan.c - tasks to where they fit, and what is said of the plan.
+ *
+ * Tasks by a priority, parents first; each on the resource where it ends first, at the
+ * first time when its data is there and all that it needs is free. The first priority is
+ * rank_u. A search changes the priorities at random, more so of tasks that end late, and
+ * keeps what ends earlier.
+ *
+ * Cost of a plan: O(n log n + (e + n) P) and the fits.
+ */
+#include "algorithms/workflow/amounts_parts.h"
+#include "algorithms/workflow/list.h"
+#include "algorithms/world/objective.h"
+#include "models/base/rng.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define TOLERANCE 1e-9
+
+/* ---- one plan ---- */
+
+/* The processor of a resource at a position. */
+static size_t processor_at(const struct workflow_amounts *x, size_t position)
+{
+    return x->w->resources[position].index;
+}
+
+static bool is_better(const struct workflow_amounts *x, const struct board_spot *a,
+                      const struct board_spot *b)
+{
+    if (a->done_s == HUGE_VAL || a->done_s > b->done_s)
+        return false;
+    return a->done_s < b->done_s ||
+           processor_at(x, a->positions[0]) < processor_at(x, b->positions[0]);
+}
+
+static struct board_spot best_on_one(struct workflow_amounts *x,
+                                     const struct workflow_plan *plan, size_t task)
+{
+    size_t job = x->job_of[task];
+    const struct world_job *j = &x->w->jobs[job];
+    struct board_spot best = {.start_s = HUGE_VAL, .done_s = HUGE_VAL};
+
+    for (size_t c = 0; c < j->choice_count; c++)
+        for (size_t p = 0; p < x->w->resource_count; p++) {
+            double run_s = world_run_s(x->w, j, p), ready_s;
+            struct board_spot spot;
+
+            if (run_s == HUGE_VAL || !world_mask_has(j->choices[c].mask, p))
+                continue;
+            ready_s = workflow_plan_ready_s(x->problem, plan, task, processor_at(x, p));
+            if (!(ready_s + run_s <= best.done_s) || ready_s == HUGE_VAL)
+                continue;
+            spot = board_fit(x->board, job, c, p, ready_s, best.done_s);
+            if (is_better(x, &spot, &best))
+                best = spot;
+        }
+    return best;
+}
+
+/* Of several nodes: when the data could be on any of them. */
+static struct board_spot best_on_many(struct workflow_amounts *x,
+                                      const struct workflow_plan *plan, size_t task)
+{
+    size_t job = x->job_of[task];
+    struct world_job *j = &x->world_jobs[job];
+    double earliest_s = j->earliest_s;
+    struct board_spot best;
+
+    for (size_t p = 0; p < x->w->resource_count; p++)
+        if (world_run_s(x->w, j, p) < HUGE_VAL) {
+            double ready_s =
+                workflow_plan_ready_s(x->problem, plan, task, processor_at(x, p));
+
+            if (ready_s < HUGE_VAL)
+                j->earliest_s = fmax(j->earliest_s, ready_s);
+        }
+    best = board_best(x->board, job);
+    j->earliest_s = earliest_s;
+    return best;
+}
+
+static void place(struct workflow_amounts *x, struct workflow_plan *plan, size_t task)
+{
+    size_t job = x->job_of[task];
+    const struct world_job *j = &x->w->jobs[job];
+    struct board_spot spot = {.start_s = HUGE_VAL, .done_s = HUGE_VAL};
+
+    if (j->barred == WORLD_WAIT_NONE)
+        spot = j->nodes > 1 ? best_on_many(x, plan, task) : best_on_one(x, plan, task);
+    if (spot.done_s == HUGE_VAL) {
+        board_refuse(x->board, job, j->barred, WORLD_NONE);
+        return;
+    }
+    board_take(x->board, job, &spot);
+    workflow_plan_set(x->problem, plan, task, processor_at(x, spot.positions[0]),
+                      spot.start_s, spot.done_s);
+}
+
+/* false: the budget was spent before all tasks had their turn. */
+static bool decode(struct workflow_amounts *x, const double *priority,
+                   struct workflow_plan *plan, struct arena *scratch)
+{
+    struct workflow_queue queue;
+    size_t looks = x->w->resource_count + 8, task;
+
+    board_reset(x->board);
+    workflow_plan_clear(x->problem, plan);
+    workflow_queue_make(x->problem, priority, &queue, scratch);
+    while ((task = workflow_queue_pop(&queue)) != WORKFLOW_NONE) {
+        size_t parents =
+            x->problem->parent_first[task + 1] - x->problem->parent_first[task];
+
+        if (budget_step(x->w->budget, looks * (1 + parents)))
+            return false;
+        place(x, plan, task);
+    }
+    return true;
+}
+
+/* ---- the search ---- */
+
+/* Where tasks are, to come back to. */
+struct kept {
+    size_t *processor;
+    double *start_s, *finish_s, *data_ready_s;
+    double *priority;
+    double makespan_s;
+    size_t placed_count;
+};
+
+static size_t placed_count(const struct workflow_amounts *x,
+                           const struct workflow_plan *plan)
+{
+    size_t count = 0;
+
+    for (size_t k = 0; k < x->w->job_count; k++)
+        count += plan->processor[x->task_of[k]] != WORKFLOW_NONE;
+    return count;
+}
+
+static void copy(size_t count, struct kept *to, const struct workflow_plan *plan)
+{
+    memcpy(to->processor, plan->processor, count * sizeof(*to->processor));
+    memcpy(to->start_s, plan->start_s, count * sizeof(*to->start_s));
+    memcpy(to->finish_s, plan->finish_s, count * sizeof(*to->finish_s));
+    memcpy(to->data_ready_s, plan->data_ready_s, count * sizeof(*to->data_ready_s));
+}
+
+static void keep(const struct workflow_amounts *x, const double *priority,
+                 const struct workflow_plan *plan, struct kept *k)
+{
+    k->makespan_s = workflow_plan_makespan_s(x->problem, plan);
+    k->placed_count = placed_count(x, plan);
+    memcpy(k->priority, priority, x->problem->task_count * sizeof(*priority));
+    copy(x->problem->task_count, k, plan);
+}
+
+/* Priorities a step away; those of late tasks change more. */
+static void change(const struct workflow_amounts *x, const struct kept *best,
+                   struct rng *rng, double *priority)
+{
+    double largest = 0;
+
+    for (size_t i = 0; i < x->problem->task_count; i++)
+        largest = fmax(largest, best->priority[i]);
+    for (size_t k = 0; k < x->w->job_count; k++) {
+        size_t i = x->task_of[k];
+        double late = best->finish_s[i] / fmax(best->makespan_s, 1e-300);
+        double chance = 0.02 + 0.2 * (late < 1 ? late : 1), u = rng_uniform(rng);
+        double v = rng_uniform(rng);
+
+        priority[i] = best->priority[i];
+        if (u < chance)
+            priority[i] += largest * (v - 0.5) * (v - 0.5) * (v < 0.5 ? -1.2 : 1.2);
+    }
+}
+
+/* No schedule of these tasks ends before. */
+static struct world_bound bound_of(struct workflow_amounts *x)
+{
+    const struct world_goal goal = {{OBJECTIVE_MAKESPAN}, 1};
+    struct world_worth worth = {.value = {HUGE_VAL}}; /* all bounds are told */
+    struct world_plan *plan = board_plan(x->board);
+    struct world_bound bound = {0};
+
+    worth.unplaced_count = x->w->job_count - plan->placed_count;
+    world_bounds(x->w, &goal, plan, &worth, BOUNDS_ALL, &bound, x->arena);
+    return bound;
+}
+
+static void bind_bound(struct workflow_amounts *x, const struct world_bound *b,
+                       struct workflow_plan *plan)
+{
+    double begun_s = 0, path_s;
+
+    for (size_t i = 0; i < x->problem->task_count; i++)
+        if (!workflow_is_open(x->problem, i) && x->problem->fixed_finish_s[i] < HUGE_VAL)
+            begun_s = fmax(begun_s, x->problem->fixed_finish_s[i]);
+    path_s = b->by.known[BOUND_LONGEST_JOB] ? b->by.value[BOUND_LONGEST_JOB] : 0;
+    path_s = fmax(path_s, begun_s);
+    plan->bound = (struct workflow_bound){
+        .critical_path_s = path_s,
+        .path_s = path_s,
+        .lower_bound_s = fmax(path_s, b->known ? b->value : 0),
+    };
+    for (size_t k = 0; k < BOUND_KIND_COUNT; k++)
+        if (b->by.known[k] && k != BOUND_LONGEST_JOB && k != BOUND_GRAIN)
+            plan->bound.work_s = fmax(plan->bound.work_s, b->by.value[k]);
+    plan->bound.area_s = plan->bound.work_s;
+    if (b->by.known[BOUND_GRAIN])
+        plan->bound.grained_s = b->by.value[BOUND_GRAIN];
+    plan->bounded = true;
+}
+
+static void search(struct workflow_amounts *x, size_t steps, double bound_s,
+                   struct kept *best, struct workflow_plan *plan, struct arena *a)
+{
+    struct rng rng = rng_stream(x->problem->in->seed, "workflow.amounts");
+    double *priority = NEW(a, double, x->problem->task_count);
+
+    while (plan->steps < steps && best->makespan_s > bound_s * (1 + TOLERANCE)) {
+        struct arena *scratch = arena_create_beside(a, arena_cap_bytes(a));
+        bool whole;
+        double makespan_s;
+
+        change(x, best, &rng, priority);
+        whole = budget_used(x->w->budget) < WORKFLOW_LIST_SHARE &&
+                decode(x, priority, plan, scratch);
+        arena_close(scratch);
+        if (!whole)
+            break;
+        plan->steps++;
+        makespan_s = workflow_plan_makespan_s(x->problem, plan);
+        if (placed_count(x, plan) >= best->placed_count && makespan_s <= best->makespan_s)
+            keep(x, priority, plan, best);
+    }
+}
+
+size_t workflow_amounts_steps(const struct workflow_problem *problem)
+{
+    double looks = ((double)problem->open_count + (double)problem->edge_count) *
+                   (double)(problem->processor_count + 8);
+    double steps = looks > 0 ? 1e7 / looks : 0;
+
+    return steps < 2000 ? (size_t)steps : 2000;
+}
+
+void workflow_amounts_plan(struct workflow_amounts *x, size_t steps,
+                           struct workflow_plan *plan)
+{
+    size_t n = x->problem->task_count;
+    struct arena *a = arena_create_beside(x->arena, arena_cap_bytes(x->arena));
+    struct kept best = {.processor = NEW(a, size_t, n),
+                        .start_s = NEW(a, double, n),
+                        .finish_s = NEW(a, double, n),
+                        .data_ready_s = NEW(a, double, n),
+                        .priority = NEW(a, double, n)};
+    struct world_bound bound;
+    double *up;
+
+    workflow_ranks(x->problem, &up, NULL, a);
+    if (!decode(x, up, plan, a))
+        plan->status = DECISION_CUT;
+    keep(x, up, plan, &best);
+    bound = bound_of(x);
+    bind_bound(x, &bound, plan);
+    if (plan->status != DECISION_CUT && steps > 0) {
+        search(x, steps, plan->bound.lower_bound_s, &best, plan, a);
+        if (!decode(x, best.priority, plan, a)) /* as it was, on the board too */
+            plan->status = DECISION_CUT;
+    }
+    arena_close(a);
+}
+
+/* ---- the answer ---- */
+
+static const struct {
+    const char *reason, *detail;
+} why_rows[] = {
+#define X(symbol, name) [symbol] = {name, ""},
+    WORLD_WAITS(X)
+#undef X
+};
+
+/* What the largest resource that passes the filters has too little of; NULL: nothing. */
+static const char *short_of(const struct workflow_amounts *x, const struct world_job *j,
+                            bool *any)
+{
+    size_t row = WORLD_NONE;
+
+    *any = false;
+    for (size_t c = 0; c < j->choice_count; c++)
+        for (size_t p = 0; p < x->w->resource_count; p++) {
+            const int64_t *capacity = x->w->resources[p].capacity;
+
+            if (!world_mask_has(j->choices[c].mask, p))
+                continue;
+            *any = true;
+            if (world_large_enough(x->w, j, p))
+                return NULL;
+            for (size_t k = 0; k < x->w->node_amount_count; k++)
+                if (j->needs[k] > capacity[k])
+                    row = k;
+        }
+    for (size_t k = x->w->node_amount_count; k < x->w->amount_count; k++)
+        if (j->needs[k] > x->w->shared_capacity[k])
+            row = k;
+    return row == WORLD_NONE ? NULL : x->w->amounts[row].name;
+}
+
+const char *workflow_amounts_why(struct workflow_amounts *x, size_t task,
+                                 const char **detail)
+{
+    size_t job = x->job_of[task];
+    const struct world_job *j = &x->w->jobs[job];
+    bool any;
+    const char *name = short_of(x, j, &any);
+    enum world_wait wait = board_plan(x->board)->placed[job].wait;
+
+    if (!any) {
+        *detail = "every resource has failed, or its requirement is true on none";
+        return "no_resource";
+    }
+    if (name) {
+        *detail =
+            arena_printf(x->arena, "no resource that it may use has enough %s", name);
+        return "too_small";
+    }
+    if (j->nodes > x->w->resource_count) {
+        *detail = "it needs more nodes than there are";
+        return "too_few_nodes";
+    }
+    if (!*why_rows[wait].reason) {
+        *detail = "what it needs is never free together, or nobody knows when";
+        return "unknown_end";
+    }
+    *detail = "what it needs is never free together, or nobody knows when";
+    return why_rows[wait].reason;
+}
+
+static const char *const *ids_of(const struct workflow_amounts *x,
+                                 const struct world_placed *p)
+{
+    const char **ids = NEW(x->arena, const char *, p->position_count);
+
+    for (size_t k = 0; k < p->position_count; k++)
+        ids[k] = x->w->resources[p->positions[k]].id;
+    return ids;
+}
+
+/* Whether its parents are done, and it waits for nothing but its data. */
+static bool is_next(const struct workflow_amounts *x,
+                    const struct workflow_placement *row)
+{
+    const struct workflow_problem *problem = x->problem;
+    size_t i = row->task;
+
+    for (size_t e = problem->parent_first[i]; e < problem->parent_first[i + 1]; e++)
+        if (problem->tasks[problem->edges[e].parent]->status != WORKFLOW_DONE)
+            return false;
+    return row->start_s <= fmax(0, isnan(row->data_ready_s) ? 0 : row->data_ready_s);
+}
+
+/* Numbers that no other task of a resource has at the same time, the lowest first: where
+ * pictures draw them. Rows come by start. */
+struct lanes {
+    double *until_s;
+    size_t count, room;
+};
+
+static void number_lanes(const struct workflow_amounts *x,
+                         const struct workflow_plan *plan,
+                         struct workflow_placement *rows, size_t count)
+{
+    struct lanes *of = NEW(x->arena, struct lanes, x->problem->processor_count);
+
+    for (size_t k = 0; k < count; k++) {
+        size_t processor = plan->processor[rows[k].task], lane = 0;
+        struct lanes *l;
+
+        if (processor >= x->problem->processor_count || rows[k].status == WORKFLOW_DONE)
+            continue;
+        l = &of[processor];
+        budget_step(x->w->budget, 1 + l->count);
+        while (lane < l->count && l->until_s[lane] > rows[k].start_s)
+            lane++;
+        if (lane == l->count) {
+            if (l->count == l->room) {
+                l->room = 2 * l->room + 4;
+                l->until_s = GROW(x->arena, l->until_s, double, l->count, l->room);
+            }
+            l->count++;
+        }
+        l->until_s[lane] = rows[k].finish_s;
+        rows[k].slot = lane;
+    }
+}
+
+/* The part of all cpus that the tasks hold until the end; where some resource does not
+ * say how many it has, of the places that its own counts limit, or none: 0. */
+static double used_ratio(const struct workflow_amounts *x, double makespan_s)
+{
+    const struct world *w = x->w;
+    const struct world_plan *plan = board_plan(x->board);
+    double held = 0, all = 0;
+    size_t row = AMOUNT_CPUS;
+
+    for (size_t p = 0; p < w->resource_count; p++)
+        if (w->resources[p].capacity[AMOUNT_CPUS] >= AMOUNT_UNLIMITED)
+            row = AMOUNT_JOBS;
+    for (size_t p = 0; p < w->resource_count; p++) {
+        if (w->resources[p].capacity[row] >= AMOUNT_UNLIMITED)
+            return 0;
+        all += (double)w->resources[p].capacity[row];
+    }
+    for (size_t k = 0; k < w->job_count; k++)
+        if (plan->placed[k].positions)
+            held += (double)w->jobs[k].needs[row] * (double)w->jobs[k].nodes *
+                    plan->placed[k].run_s;
+    return all * makespan_s > 0 ? fmin(1, held / (all * makespan_s)) : 0;
+}
+
+void workflow_amounts_answer(struct workflow_amounts *x, const struct workflow_plan *plan,
+                             struct workflow_out *out)
+{
+    struct workflow_placement *rows =
+        NEW(x->arena, struct workflow_placement, out->schedule_count);
+    size_t killed = 0;
+
+    memcpy(rows, out->schedule, out->schedule_count * sizeof(*rows));
+    number_lanes(x, plan, rows, out->schedule_count);
+    for (size_t k = 0; k < out->schedule_count; k++) {
+        size_t job = x->job_of[rows[k].task];
+        const struct world_placed *p;
+
+        rows[k].next = false;
+        if (job == WORKFLOW_NONE)
+            continue;
+        p = &board_plan(x->board)->placed[job];
+        rows[k].next = is_next(x, &rows[k]);
+        killed += p->killed;
+        if (p->position_count > 1) {
+            rows[k].resource_ids = ids_of(x, p);
+            rows[k].resource_id_count = p->position_count;
+        }
+    }
+    out->schedule = rows;
+    out->objective.utilisation_ratio = used_ratio(x, out->objective.makespan_s);
+    if (killed)
+        workflow_warn(x->problem,
+                      "killed: %zu task%s longer than time_limit_s, and end%s there",
+                      killed, killed == 1 ? " runs" : "s run", killed == 1 ? "s" : "");
+}

@@ -1,0 +1,338 @@
+// workflow_amounts_test.cpp - workflows whose tasks need cpus, memory and more, on
+// resources that run as many of them as fit; over POST /v1/workflow-schedules.
+#include "tests/api.hpp"
+#include "tests/system.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <random>
+#include <set>
+
+using nlohmann::json;
+
+namespace
+{
+const std::string path = "/v1/workflow-schedules";
+
+json answered(api &a, const json &body, const std::string &where = path)
+{
+    api_reply r = a.post(where, body.dump());
+    INFO(r.body.substr(0, 2000));
+    REQUIRE(r.status == 200);
+    return r.json();
+}
+
+std::set<std::string> refused(api &a, const json &body)
+{
+    api_reply r = a.post(path, body.dump());
+    INFO(r.body.substr(0, 2000));
+    CHECK(r.status == 422);
+    std::vector<std::string> list = r.pointers();
+    return {list.begin(), list.end()};
+}
+
+json task(const std::string &id, double seconds, double cpus,
+          const std::vector<std::string> &parents = {})
+{
+    json t = {{"id", id}, {"estimate_ref_s", seconds}, {"cpus", cpus}};
+    if (!parents.empty())
+        t["depends_on"] = parents;
+    return t;
+}
+
+json row_of(const json &answer, const std::string &id)
+{
+    for (const json &r : answer["schedule"])
+        if (r["task_id"] == id)
+            return r;
+    FAIL("no row of " << id);
+    return {};
+}
+
+// Everything that a schedule must be, looked at by itself: at every start the tasks and
+// running jobs of a node need no more than it has, and tasks follow their parents.
+void check_fits(const json &body, const json &answer)
+{
+    std::map<std::string, json> given, rows;
+    for (const json &t : body["workflow"]["tasks"])
+        given[t["id"]] = t;
+    for (const json &r : answer["schedule"])
+        rows[r["task_id"]] = r;
+    for (const json &n : body["snapshot"]["resources"]) {
+        for (const auto &at : rows) {
+            double t = at.second["start_s"], cpus = 0, memory = 0;
+            if (at.second["resource_id"] != n["id"] || at.second["finish_s"] == t)
+                continue;
+            for (const auto &r : rows)
+                if (r.second["resource_id"] == n["id"] && r.second["start_s"] <= t &&
+                    t < r.second["finish_s"]) {
+                    cpus += given[r.first].value("cpus", 1.0);
+                    memory += given[r.first].value("memory_bytes", 0.0);
+                }
+            for (const json &x : n.value("running", json::array()))
+                cpus += t < x["expected_end_s"] ? x["cpus"].get<double>() : 0;
+            CHECK(cpus <= n["cpus"].get<double>() + 1e-9);
+            CHECK(memory <= n.value("memory_bytes", 1e300));
+        }
+    }
+    for (const auto &r : rows)
+        for (const json &p : given[r.first].value("depends_on", json::array()))
+            if (rows.count(p))
+                CHECK(r.second["start_s"].get<double>() >=
+                      rows[p]["finish_s"].get<double>() - 1e-9);
+    CHECK(answer["objective"]["makespan_s"].get<double>() >=
+          answer["objective"]["lower_bound_s"].get<double>() * (1 - 1e-9));
+}
+
+// Its own schedule is accepted, and is worth what was said.
+void check_accepted(api &a, const json &body, const json &answer)
+{
+    json question = body;
+    question["kind"] = "workflow";
+    for (const char *m : {"algorithm", "options", "time_limit_s", "seed"})
+        question.erase(m);
+    question["schedule"] = json::array();
+    for (const json &r : answer["schedule"])
+        question["schedule"].push_back({{"task_id", r["task_id"]},
+                                        {"resource_id", r["resource_id"]},
+                                        {"start_s", r["start_s"]},
+                                        {"finish_s", r["finish_s"]}});
+    json found = answered(a, question, "/v1/evaluations");
+    CHECK(found["valid"] == true);
+    CHECK(found["objective"]["makespan_s"] == answer["objective"]["makespan_s"]);
+}
+
+json random_request(std::mt19937 &rng, size_t count)
+{
+    auto pick = [&](std::vector<double> of) { return of[rng() % of.size()]; };
+    json body = {{"snapshot", {{"resources", json::array()}}},
+                 {"workflow", {{"tasks", json::array()}}}};
+
+    for (size_t n = 0; n <= rng() % 3; n++) {
+        json r = {{"id", "n" + std::to_string(n)}, {"cpus", pick({1, 2, 4, 8})}};
+        if (rng() % 2)
+            r["memory_bytes"] = pick({4, 8, 16});
+        if (rng() % 3 == 0)
+            r["mips_total"] = pick({1, 2, 0.5});
+        if (rng() % 3 == 0)
+            r["running"] = {{{"id", "r" + std::to_string(n)},
+                             {"cpus", pick({1, 2, 4})},
+                             {"expected_end_s", pick({1, 5, 10})}}};
+        body["snapshot"]["resources"].push_back(r);
+    }
+    for (size_t i = 0; i < count; i++) {
+        json t =
+            task("t" + std::to_string(i), pick({0, 1, 2, 5, 10}), pick({0.5, 1, 2, 4}));
+        if (rng() % 2)
+            t["memory_bytes"] = pick({0, 2, 4});
+        if (i > 0 && rng() % 3)
+            t["depends_on"] = {"t" + std::to_string(rng() % i)};
+        body["workflow"]["tasks"].push_back(t);
+    }
+    return body;
+}
+} // namespace
+
+TEST_CASE("tasks share the cpus of a node", "[workflow][world]")
+{
+    api a;
+    json body = {{"snapshot", {{"resources", {{{"id", "n"}, {"cpus", 8}}}}}},
+                 {"workflow",
+                  {{"tasks",
+                    {task("a", 10, 4), task("b", 10, 4), task("c", 10, 4),
+                     task("d", 5, 8, {"a", "b"})}}}}};
+    json answer = answered(a, body);
+    check_fits(body, answer);
+    // Two beside each other, then the third, then all of the node.
+    CHECK(answer["objective"]["makespan_s"] == 25);
+    CHECK(answer["status"] == "feasible");
+    CHECK(answer["objective"]["lower_bound_s"] == Approx(20));
+    for (const json &x : answer["schedule"]) // no slot is taken twice
+        for (const json &y : answer["schedule"])
+            if (x["task_id"] != y["task_id"] && x["slot"] == y["slot"])
+                CHECK((x["finish_s"] <= y["start_s"] || y["finish_s"] <= x["start_s"]));
+    check_accepted(a, body, answer);
+
+    for (const char *policy : {"heft", "search"}) {
+        body["algorithm"] = policy;
+        CHECK(answered(a, body)["objective"]["makespan_s"] == 25);
+    }
+    body["algorithm"] = "peft";
+    answer = answered(a, body);
+    CHECK(answer["algorithm"] == "heft");
+    CHECK(answer["warnings"].dump().find("ignored: /algorithm: peft") !=
+          std::string::npos);
+}
+
+TEST_CASE("what runs and is reserved is in the way of tasks", "[workflow][world]")
+{
+    api a;
+    json body = {
+        {"snapshot",
+         {{"shared_capacities", {{"licence", 1}}},
+          {"resources",
+           {{{"id", "n"},
+             {"cpus", 4},
+             {"running", {{{"id", "r"}, {"cpus", 3}, {"expected_end_s", 10}}}},
+             {"reservations",
+              {{{"id", "m"}, {"start_s", 30}, {"end_s", 40}, {"all", true}}}}}}}}},
+        {"workflow",
+         {{"tasks", {task("narrow", 5, 1), task("wide", 15, 2), task("long", 25, 1)}}}}};
+    json answer = answered(a, body);
+    CHECK(row_of(answer, "narrow")["start_s"] == 10);
+    CHECK(row_of(answer, "long")["start_s"] == 0);
+    CHECK(row_of(answer, "wide")["start_s"] == 10);
+    CHECK(answer["warnings"].dump().find("ignored") == std::string::npos);
+
+    body["workflow"]["tasks"] = {task("x", 5, 1), task("y", 5, 1)};
+    for (json &t : body["workflow"]["tasks"])
+        t["needs"] = {{"licence", 1}};
+    answer = answered(a, body);
+    CHECK(answer["objective"]["makespan_s"] == 10); // one licence: one after the other
+    CHECK(answer["status"] == "optimal");
+}
+
+TEST_CASE("running tasks of the workflow hold what they need", "[workflow][world]")
+{
+    api a;
+    json body = {
+        {"snapshot", {{"resources", {{{"id", "n"}, {"cpus", 4}}}}}},
+        {"workflow", {{"tasks", {task("a", 10, 3), task("b", 10, 2), task("c", 1, 1)}}}}};
+    body["workflow"]["tasks"][0].update(
+        {{"status", "running"}, {"resource_id", "n"}, {"finish_s", 7}});
+    json answer = answered(a, body);
+    CHECK(row_of(answer, "c")["start_s"] == 0);
+    CHECK(row_of(answer, "b")["start_s"] == 7);
+    CHECK(answer["warnings"].dump().find("/options/moves") != std::string::npos);
+
+    // The cluster's list has it too: it counts once.
+    body["snapshot"]["resources"][0]["running"] = {
+        {{"id", "a"}, {"cpus", 3}, {"expected_end_s", 7}}};
+    CHECK(row_of(answered(a, body), "c")["start_s"] == 0);
+}
+
+TEST_CASE("data of parents are waited for where tasks need amounts", "[workflow][world]")
+{
+    api a;
+    json body = {{"snapshot",
+                  {{"network", {{"wan_mbps", 8}, {"lan_mbps", 8}}},
+                   {"resources",
+                    {{{"id", "n1"}, {"site_id", "s"}, {"cpus", 2}},
+                     {{"id", "n2"}, {"site_id", "s"}, {"cpus", 4}}}}}},
+                 {"workflow", {{"tasks", {task("a", 10, 2), task("b", 10, 4, {"a"})}}}}};
+    body["workflow"]["tasks"][0]["output_bytes"] = 3e6; // 3 s
+    body["workflow"]["tasks"][0]["requirement"] = "cpus_total == 2";
+    json answer = answered(a, body);
+    CHECK(row_of(answer, "a")["resource_id"] == "n1");
+    CHECK(row_of(answer, "b")["resource_id"] == "n2");
+    CHECK(row_of(answer, "b")["start_s"] == Approx(13));
+    check_accepted(a, body, answer);
+}
+
+TEST_CASE("tasks of several nodes, limits and times that are the same everywhere",
+          "[workflow][world]")
+{
+    api a;
+    json body = {
+        {"snapshot",
+         {{"resources", {{{"id", "n1"}, {"cpus", 4}}, {{"id", "n2"}, {"cpus", 4}}}}}},
+        {"workflow", {{"tasks", json::array()}}}};
+    json &tasks = body["workflow"]["tasks"];
+    tasks = {{{"id", "mpi"}, {"nodes", 2}, {"cpus", 4}, {"estimate_s", 10}},
+             {{"id", "after"},
+              {"depends_on", {"mpi"}},
+              {"estimate_s", 30},
+              {"time_limit_s", 20}}};
+    json answer = answered(a, body);
+    CHECK(row_of(answer, "mpi")["resource_ids"] == json({"n1", "n2"}));
+    CHECK(row_of(answer, "after")["start_s"] == 10);
+    CHECK(row_of(answer, "after")["finish_s"] == 30);
+    CHECK(answer["warnings"].dump().find("killed: 1 task runs longer") !=
+          std::string::npos);
+    CHECK(answer["status"] == "optimal");
+
+    tasks[0]["nodes"] = 3;
+    tasks[1]["needs"] = {{"gpu", 1}};
+    answer = answered(a, body);
+    REQUIRE(answer["unplaced"].size() == 2);
+    CHECK(answer["unplaced"][0]["reasons"][0]["reason"] == "too_few_nodes");
+    CHECK(answer["unplaced"][1]["reasons"][0]["reason"] == "parent");
+    CHECK(answer["warnings"].dump().find("first /workflow/tasks/1/needs") !=
+          std::string::npos);
+    tasks[1].erase("depends_on");
+    CHECK(answered(a, body)["unplaced"][1]["reasons"][0]["reason"] == "too_small");
+
+    tasks[0]["requirement"] = "cpus >";
+    tasks[1]["cpus"] = 0;
+    CHECK(refused(a, body) == std::set<std::string>{"/workflow/tasks/1/cpus"});
+    tasks[1].erase("cpus");
+    CHECK(refused(a, body) == std::set<std::string>{"/workflow/tasks/0/requirement"});
+}
+
+TEST_CASE("rounds say that they do not look at amounts", "[workflow][world]")
+{
+    api a;
+    json body = {
+        {"kind", "round"},
+        {"snapshot", {{"resources", {{{"id", "n"}, {"cpus", 4}, {"n_max", 4}}}}}},
+        {"workflow", {{"tasks", {task("a", 10, 2)}}}}};
+    json answer = answered(a, body);
+    CHECK(answer["warnings"].dump().find(
+              "ignored: what 1 task needs of amounts, nodes and "
+              "limits (first /workflow/tasks/0)") != std::string::npos);
+}
+
+TEST_CASE("schedules with amounts fit, at random", "[workflow][world][property]")
+{
+    api a;
+    std::mt19937 rng(7);
+    size_t optimal = 0;
+
+    for (size_t round = 0; round < 60; round++) {
+        CAPTURE(round);
+        json body = random_request(rng, rng() % 9);
+        body["options"] = {{"max_steps", 20}};
+        body["algorithm"] = round % 2 ? "auto" : "search";
+        json answer = answered(a, body);
+        check_fits(body, answer);
+        CHECK(answer["schedule"].size() + answer["unplaced"].size() ==
+              body["workflow"]["tasks"].size());
+        if (answer["unplaced"].empty())
+            check_accepted(a, body, answer);
+        optimal += answer["status"] == "optimal";
+        CHECK(answered(a, body)["schedule"] == answer["schedule"]);
+    }
+    CHECK(optimal >= 30);
+}
+
+TEST_CASE("39 tasks on two nodes of eight cores have a schedule that fits, with a bound",
+          "[workflow][world]")
+{
+    api a;
+    std::mt19937 rng(39);
+    json body = {{"snapshot",
+                  {{"resources",
+                    {{{"id", "n1"}, {"cpus", 8}, {"memory_bytes", 16e9}},
+                     {{"id", "n2"}, {"cpus", 8}, {"memory_bytes", 16e9}}}}}},
+                 {"workflow", {{"tasks", json::array()}}}};
+    for (int i = 0; i < 39; i++) {
+        json t =
+            task("t" + std::to_string(i), 1 + double(rng() % 60), double(1 << rng() % 4));
+        t["memory_bytes"] = 1e9 * double(1 + rng() % 8);
+        if (i >= 13)
+            t["depends_on"] = {"t" + std::to_string(rng() % 13)};
+        body["workflow"]["tasks"].push_back(t);
+    }
+    json heft = body;
+    heft["algorithm"] = "heft";
+    double first = answered(a, heft)["objective"]["makespan_s"];
+    json answer = answered(a, body);
+    check_fits(body, answer);
+    check_accepted(a, body, answer);
+    CHECK(answer["objective"]["makespan_s"].get<double>() <= first);
+    CHECK(answer["objective"]["gap_ratio"].get<double>() < 0.15);
+    report(REPORT("39 tasks: heft " << first << " s, auto "
+                                    << answer["objective"]["makespan_s"] << " s, bound "
+                                    << answer["objective"]["lower_bound_s"] << " s"));
+}
