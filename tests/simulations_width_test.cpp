@@ -57,13 +57,17 @@ TEST_CASE("a job that takes more than a kind can play is refused, with what to s
         json value;
         std::map<std::string, std::string> meant; // by kind
     } rows[] = {
-        {"nodes", 2, {}},
-        {"exclusive", true, {}},
-        {"memory_bytes", 8e9, {}},
-        {"needs", {{"gpus", 1}}, {}},
-        {"cpus", 2, {{"queue", "processors"}, {"grid", "not_allowed"}}},
-        {"cores", 2, {{"queue", "processors"}, {"grid", "cpus"}}},
-        {"ntasks", 2, {{"queue", "processors"}, {"grid", "cpus"}}},
+        {"nodes", 2, {{"workflow", "not_allowed"}}},
+        {"exclusive", true, {{"workflow", "not_allowed"}}},
+        {"memory_bytes", 8e9, {{"workflow", "not_allowed"}}},
+        {"needs", {{"gpus", 1}}, {{"workflow", "not_allowed"}}},
+        {"disk_bytes", 1, {{"workflow", "not_allowed"}, {"coallocation", "file_bytes"}}},
+        {"requirement", "n_max > 1", {{"workflow", "not_allowed"}}},
+        {"cpus",
+         2,
+         {{"queue", "processors"}, {"grid", "not_allowed"}, {"workflow", "not_allowed"}}},
+        {"cores", 2, {{"queue", "processors"}, {"grid", "cpus"}, {"workflow", "cpus"}}},
+        {"ntasks", 2, {{"queue", "processors"}, {"grid", "cpus"}, {"workflow", "cpus"}}},
     };
     api a;
 
