@@ -305,6 +305,7 @@ static const struct {
     {"ram", "memory_bytes"},
     {"disk", "disk_bytes"},
     {"cpu", "cpus"},
+    {"cpus", "cpus"}, /* of jobs that have processors */
     {"cores", "cpus"},
     {"ncpus", "cpus"},
     {"ntasks", "cpus"},
@@ -476,6 +477,14 @@ static bool by_unit(const struct known *known, const char *name,
     return false;
 }
 
+/* The table's member that is meant; batch systems of one pool count processors. */
+static const char *find_meant(const struct known *known, const char *member)
+{
+    const char *found = find(known, member);
+
+    return !found && strcmp(member, "cpus") == 0 ? find(known, "processors") : found;
+}
+
 static bool by_foreign_word(const struct known *known, const char *name,
                             const char *as_sent, const struct json_value *value,
                             struct error *err)
@@ -485,7 +494,7 @@ static bool by_foreign_word(const struct known *known, const char *name,
     double number = NAN;
     char here[40];
 
-    member = member ? find(known, is_need ? "needs" : member) : NULL;
+    member = member ? find_meant(known, is_need ? "needs" : member) : NULL;
     if (!member)
         return false;
     if (value->text)

@@ -303,6 +303,53 @@ TEST_CASE("what a replication request may not say", "[api][replication]")
     CHECK(service.post(path, "[]").status == 422);
 }
 
+TEST_CASE("copies on several nodes are refused, on one they are as without a number",
+          "[api][replication][world]")
+{
+    struct {
+        const char *member;
+        json value;
+        const char *pointer, *code; // NULL: it is taken
+    } cases[] = {
+        {"nodes", 1, nullptr, nullptr},
+        {"nodes", nullptr, nullptr, nullptr},
+        {"resource_ids", json::array(), nullptr, nullptr},
+        {"resource_ids", {"cr2"}, nullptr, nullptr},
+        {"nodes", 2, "/jobs/1/nodes", "not_allowed"},
+        {"nodes", 0, "/jobs/1/nodes", "out_of_bounds"},
+        {"nodes", 1.5, "/jobs/1/nodes", "not_an_integer"},
+        {"nodes", 100001, "/jobs/1/nodes", "out_of_bounds"},
+        {"resource_ids", {"cr1", "cr2"}, "/jobs/1/resource_ids", "not_allowed"},
+        {"resource_ids", {"cr3"}, "/jobs/1/resource_ids/0", "unknown_id"},
+    };
+    const std::pair<const char *, const char *> endpoints[] = {
+        {path, "load_dependent"}, {"/v1/fault-tolerance-plans", "expected_time"}};
+    api service;
+
+    for (auto &[endpoint, algorithm] : endpoints) {
+        const json plain = two_by_two(algorithm, 2);
+        const json want = service.post(endpoint, plain.dump()).json();
+        for (auto &c : cases) {
+            json body = plain;
+            body["jobs"][1][c.member] = c.value;
+            api_reply r = service.post(endpoint, body.dump());
+            INFO(endpoint << " " << c.member << " " << c.value << " " << r.body);
+            if (!c.pointer) {
+                REQUIRE(r.status == 200);
+                CHECK(r.json()["actions"] == want["actions"]);
+                continue;
+            }
+            REQUIRE(r.status == 422);
+            CHECK(r.pointers() == texts{c.pointer});
+            const json mistake = r.json()["errors"][0];
+            CHECK(mistake["code"] == c.code);
+            if (c.code == std::string("not_allowed"))
+                CHECK(mistake["hint"] ==
+                      "POST /v1/checkpoint-intervals takes jobs on several nodes");
+        }
+    }
+}
+
 TEST_CASE("a replication decision survives every memory cap", "[api][memory]")
 {
     api service;

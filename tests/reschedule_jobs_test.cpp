@@ -715,6 +715,117 @@ TEST_CASE("pending jobs come first, within the limits", "[reschedule_jobs][api]"
     CHECK(text(out["jobs"][0]) == "migrate forced slow");
 }
 
+TEST_CASE("running jobs hold what they need, not a slot's part of the resource",
+          "[reschedule_jobs][api][world]")
+{
+    // A slot's part would be 2 of 8 cpus and 16 of 64 bytes.
+    json s = grid(json::array(
+        {full("here", 1, {{"n_max", 4}, {"cpus", 8}, {"memory_bytes", 64}})}));
+    json running = job_on("here", {{"cpus", 6}, {"memory_bytes", 60}});
+    struct {
+        double cpus, memory_bytes;
+        const char *why; // NULL: it starts
+    } rows[] = {{2, 4, nullptr},
+                {2.5, 4, "never_free"},
+                {2, 5, "never_free"},
+                {9, 0, "cpus"},
+                {1, 65, "memory"}};
+    for (auto &row : rows) {
+        json p = {{"id", "p"},
+                  {"estimate_ref_s", 10},
+                  {"cpus", row.cpus},
+                  {"memory_bytes", row.memory_bytes}};
+        json out = ask(s, json::array({running}), json::object(),
+                       {{"pending", json::array({p})}});
+        INFO(out.dump());
+        CHECK(out["placements"].size() == (row.why ? 0 : 1));
+        if (row.why)
+            CHECK(out["unplaced"][0]["reasons"][0]["reason"] == row.why);
+        // One that has ended holds nothing but its slot, which has no such job.
+        json ended = running;
+        ended["failure"] = {{"stage", "wrapper"}, {"kind", "ended"}, {"exit_code", 0}};
+        out =
+            ask(s, json::array({ended}), json::object(), {{"pending", json::array({p})}});
+        INFO(out.dump());
+        CHECK(out["placements"].size() ==
+              (row.cpus <= 6 && row.memory_bytes <= 48 ? 1 : 0));
+    }
+
+    // The target's amounts are taken by the job that moved there first; what the move
+    // leaves behind is not given away in the same round.
+    s = grid({full("here", 1, {{"n_max", 4}, {"cpus", 8}}),
+              host("there", 1, {{"n_max", 4}, {"cpus", 8}})});
+    json moves = json::array();
+    for (const char *id : {"first", "second"})
+        moves.push_back(
+            job_on("here", {{"id", id}, {"cpus", 4}, {"event", "user_requested"}}));
+    moves.push_back(
+        job_on("there", {{"id", "third"}, {"cpus", 3}, {"event", "user_requested"}}));
+    s["resources"][0]["job_count"] = 2;
+    s["resources"][1]["job_count"] = 1;
+    json out = ask(s, moves);
+    CHECK(text(out["jobs"][0]) == "migrate forced there");
+    CHECK(out["jobs"][1]["action"] == "keep");
+    CHECK(out["jobs"][2]["action"] == "keep");
+}
+
+TEST_CASE("what running jobs hold of amounts that no resource states is said",
+          "[reschedule_jobs][api][world]")
+{
+    json jobs = {job_on("plain", {{"cpus", 2}, {"memory_bytes", 5}}),
+                 job_on("sized", {{"id", "k"}, {"cpus", 2}, {"memory_bytes", 5}})};
+    auto said = [&](const json &more) {
+        std::vector<std::string> list;
+        json s = grid({full("sized", 1, {{"cpus", 4}, {"memory_bytes", 9}}),
+                       full("plain", 1, more)});
+        const json out = ask(s, jobs);
+        for (const json &w : out["warnings"])
+            list.push_back(w);
+        return list;
+    };
+    const std::string behind =
+        ": the resource does not say how much it has, and the job holds a slot";
+    CHECK(said(json::object()) ==
+          std::vector<std::string>{
+              "ignored: cpus of 1 running job (first /jobs/0/cpus)" + behind,
+              "ignored: memory_bytes of 1 running job (first /jobs/0/memory_bytes)" +
+                  behind});
+    CHECK(said({{"cpus", 4}, {"memory_bytes", 9}}).empty());
+}
+
+TEST_CASE("amounts that a round does not know are refused",
+          "[reschedule_jobs][api][world]")
+{
+    const std::vector<std::pair<const char *, json>> members = {{"needs", {{"gpus", 1}}},
+                                                                {"disk_bytes", 1},
+                                                                {"nodes", 2},
+                                                                {"exclusive", true},
+                                                                {"estimate_s", 1},
+                                                                {"time_limit_s", 1},
+                                                                {"partition_ids", {"p"}},
+                                                                {"after", {"j"}},
+                                                                {"group", {{"id", "g"}}},
+                                                                {"weight", 2},
+                                                                {"priority", 1},
+                                                                {"preemptible", true}};
+    for (auto &[member, value] : members)
+        for (const char *list : {"jobs", "pending"}) {
+            json body = {
+                {"algorithm", "gridway"},
+                {"snapshot", grid(json::array({full("here", 1)}))},
+                {"jobs", json::array({job_on("here")})},
+                {"pending", json::array({json{{"id", "p"}, {"estimate_ref_s", 1}}})}};
+            body[list][0][member] = value;
+            api service;
+            api_reply r = service.post("/v1/reschedules", body.dump());
+            const std::string at = std::string("/") + list + "/0/" + member;
+            INFO(at << r.body);
+            REQUIRE(r.status == 422);
+            CHECK(r.pointers() == std::vector<std::string>{at});
+            CHECK(r.json()["errors"][0]["code"] == "unknown_member");
+        }
+}
+
 TEST_CASE("limits of users and resources hold for moves", "[reschedule_jobs][api]")
 {
     json s = grid({full("h1", 1), full("h2", 1), host("n", 4, {{"n_max", 8}})});

@@ -61,6 +61,10 @@ const std::vector<unused> job_members = {
     {"/jobs/1/reschedule_delay_s", 5,
      "reschedule_delay_s of 1 job (first /jobs/1/reschedule_delay_s): what a failure "
      "costs is not weighed"},
+    {"/jobs/1/resource_ids",
+     {"r"},
+     "resource_ids of 1 job (first /jobs/1/resource_ids): where copies are is what "
+     "replicas say"},
     {"/jobs/1/replicas/0/completed_mi", 5,
      "replicas/*/completed_mi of 1 job (first /jobs/1/replicas/*/completed_mi): how far "
      "a "
@@ -78,7 +82,8 @@ TEST_CASE("replica counts say which members they do not look at", "[api][replica
         INFO(u.place);
         CHECK(ignored(answer(counts, with(quiet, u.place, u.value))) == texts{u.warning});
         CHECK(ignored(answer(plans, with(round("expected_time"), u.place, u.value)))
-                  .size() == (u.place == "/jobs/1/replicas_started"));
+                  .size() == (u.place == "/jobs/1/replicas_started" ||
+                              u.place == "/jobs/1/resource_ids"));
     }
     json both = with(with(quiet, "/jobs/0/restart_s", 1), "/jobs/1/restart_s", 1);
     CHECK(ignored(answer(counts, both)) ==

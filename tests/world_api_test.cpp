@@ -262,6 +262,16 @@ TEST_CASE("the most weight that can start now", "[api][world]")
         job["estimate_s"] = 5;
     CHECK(place(e13, "auto")["status"] == "optimal");
 
+    // The option for the search of such decisions, and for no other.
+    const std::string unused = "ignored: 1 option (/options/max_nodes)";
+    e13["options"] = {{"max_nodes", 5}};
+    CHECK_FALSE(says(place(e13, "auto"), unused));
+    CHECK(says(place(e13, "mct"), unused));
+    e13.erase("objective");
+    CHECK(says(place(e13, "auto"), unused));
+    e13["options"] = {{"max_nodes", 2000000}};
+    CHECK_FALSE(says(place(e13, "auto"), unused));
+
     json e22 = json::parse(R"({
         "snapshot": {"resources": [{"id": "n", "cpus": 4}]},
         "jobs": [{"id": "h", "cpus": 3, "priority": 2, "estimate_s": 1},
@@ -316,7 +326,11 @@ TEST_CASE("orders of jobs go by the objective unless one is asked for", "[api][w
                   {"snapshot", body["snapshot"]},
                   {"jobs", json::array()},
                   {"pending", {{{"id", "p"}, {"estimate_ref_s", 1}}}},
-                  {"options", {{"job_order", "longest"}, {"plan_with", "limit"}}}};
+                  {"options",
+                   {{"job_order", "longest"}, {"plan_with", "limit"}, {"max_nodes", 5}}}};
     CHECK(a.post("/v1/reschedules", round.dump()).pointers() ==
-          std::vector<std::string>{"/options/job_order", "/options/plan_with"});
+          std::vector<std::string>{"/options/job_order", "/options/plan_with",
+                                   "/options/max_nodes"});
+    round["options"] = {{"max_nodes", 2000000}}; // as if it were not there
+    CHECK(a.post("/v1/reschedules", round.dump()).status == 200);
 }

@@ -334,6 +334,36 @@ TEST_CASE("partitions say who may use which resources", "[api][world]")
     CHECK(fate(place({{"snapshot", snapshot}, {"jobs", list}}), "j") == "partition");
 }
 
+TEST_CASE("larger tiers of partitions come first in every order", "[api][world]")
+{
+    json body = {{"snapshot", on("", R"("partitions": [
+                     {"id": "low", "resource_ids": ["n"], "priority_tier": -1},
+                     {"id": "plain", "resource_ids": ["n"], "default": true},
+                     {"id": "high", "resource_ids": ["n"], "priority_tier": 0.5}])")},
+                 {"jobs", json::parse(R"([
+                     {"id": "a", "partition_ids": ["low"], "priority": 9, "weight": 9},
+                     {"id": "b", "priority": 8, "weight": 8},
+                     {"id": "c", "partition_ids": ["low", "high"]},
+                     {"id": "d", "partition_ids": ["high"]}])")}};
+    for (json &job : body["jobs"])
+        job.update({{"cpus", 4}, {"estimate_s", 1}});
+    for (const char *order : {"fifo", "priority", "longest", "deadline"}) {
+        body["options"] = {{"job_order", order}};
+        json j = place(body);
+        INFO(order << j.dump());
+        CHECK(fate(j, "c") == "n 0-1");
+        CHECK(fate(j, "d") == "n 1-2");
+        CHECK(fate(j, "b") == "n 2-3");
+        CHECK(fate(j, "a") == "n 3-4");
+    }
+    body.erase("options");
+    body["objective"] = {"started_now_weight"};
+    json j = place(body, "auto");
+    CHECK(j["placement_count"] == 1); // one job of the highest tier, whatever a weighs
+    CHECK(fate(j, "a") == "no_free_now");
+    CHECK(fate(j, "b") == "no_free_now");
+}
+
 TEST_CASE("run times come from the first source that there is", "[api][world]")
 {
     json list = json::parse(R"([

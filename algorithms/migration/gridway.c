@@ -562,12 +562,46 @@ static void warn_unused(const struct gridway_run *run, struct placement_problem 
     }
 }
 
+static bool has_cpus(const struct reschedule_job *j)
+{
+    return j->job.cpus > 1;
+}
+
+static bool has_memory(const struct reschedule_job *j)
+{
+    return j->job.memory_bytes > 0;
+}
+
+/* What running jobs hold of an amount that their resources do not state. */
+static void warn_held(const struct gridway_run *run, struct placement_problem *p,
+                      const char *member, bool (*given)(const struct reschedule_job *j),
+                      const double *has)
+{
+    const struct gridway_request *r = run->request;
+    size_t count = 0, first = 0;
+
+    for (size_t i = r->in->job_count; i-- > 0;) {
+        if (r->holds[i] == NO_INDEX || !given(&r->in->jobs[i]) ||
+            has[p->position_of[r->holds[i]]] < HUGE_VAL)
+            continue;
+        count++;
+        first = i;
+    }
+    if (count)
+        problem_warn(p,
+                     "ignored: %s of %zu running job%s (first /jobs/%zu/%s): the "
+                     "resource does not say how much it has, and the job holds a slot",
+                     member, count, count == 1 ? "" : "s", first, member);
+}
+
 static void warn_all(const struct gridway_run *run, struct placement_problem *p,
                      const struct gridway_verdict *verdicts)
 {
     warn_failed(run, p, verdicts);
     warn_slots(run, p);
     warn_unused(run, p);
+    warn_held(run, p, "cpus", has_cpus, p->cpus);
+    warn_held(run, p, "memory_bytes", has_memory, p->memory_bytes);
     unused_warn(p,
                 &(struct unused_in){.policy = policy_find(placement_policies, "gridway"),
                                     .options = run->options,

@@ -294,6 +294,7 @@ static void warn_unused(const struct amounts_call *call, struct placement_proble
                        .weights = goal_weighs(goal) || found->order == WORLD_SMITH,
                        .priorities = found->order == WORLD_PRIORITY ||
                                      world_goal_has(goal, OBJECTIVE_STARTED_NOW),
+                       .starts = found->starts_now,
                        .no_chains = !found->in_due_order,
                        .prices = world_goal_has(goal, OBJECTIVE_COST),
                        .powers = world_goal_has(goal, OBJECTIVE_ENERGY),

@@ -675,6 +675,8 @@ static enum error_code check_texts(struct placement_problem *p,
 static enum error_code check_options(const struct placement_in *in, const double *common,
                                      struct error *err)
 {
+    double max_nodes = common[COMMON_MAX_NODES];
+    double preset = placement_common_params[COMMON_MAX_NODES].preset;
     enum error_code code = OK;
 
     if (in->world)
@@ -686,6 +688,10 @@ static enum error_code check_options(const struct placement_in *in, const double
     if (common[COMMON_PLAN_WITH] > PLAN_WITH_ESTIMATE)
         code = invalid(err, "/options/plan_with", ITEM_NOT_ALLOWED,
                        "only POST /v1/placements plans with limits");
+    if (max_nodes > 0 && max_nodes != preset) /* 0: the options have mistakes */
+        code = invalid(err, "/options/max_nodes", ITEM_NOT_ALLOWED,
+                       "only POST /v1/placements searches for the largest "
+                       "started_now_weight");
     return code;
 }
 

@@ -10,11 +10,12 @@
 
 /* What a policy and its options look at. */
 enum look {
-    LOOK_RANK = 1,              /* rank expressions and the limits of a round */
-    LOOK_ORDER = 2,             /* the order of the jobs */
-    LOOK_JOB_PRIORITY = 4,      /* ... by priority */
-    LOOK_WAIT = 8,              /* ... of which the wait is a part */
-    LOOK_RESOURCE_PRIORITY = 16 /* the priority of resources */
+    LOOK_RANK = 1,               /* rank expressions and the limits of a round */
+    LOOK_ORDER = 2,              /* the order of the jobs */
+    LOOK_JOB_PRIORITY = 4,       /* ... by priority */
+    LOOK_WAIT = 8,               /* ... of which the wait is a part */
+    LOOK_RESOURCE_PRIORITY = 16, /* the priority of resources */
+    LOOK_STARTS = 32             /* the most weight that can start now */
 };
 
 static bool keeps_order(const struct policy *policy)
@@ -25,8 +26,9 @@ static bool keeps_order(const struct policy *policy)
            run == placement_kpb || run == placement_gridway;
 }
 
-static unsigned looks_of(const struct placement_problem *p, const struct policy *policy)
+static unsigned looks_of(const struct placement_problem *p, const struct unused_in *in)
 {
+    const struct policy *policy = in->policy;
     unsigned looks = keeps_order(policy) ? LOOK_ORDER : 0;
 
     if (placement_fn_of(policy) == placement_gridway)
@@ -37,6 +39,8 @@ static unsigned looks_of(const struct placement_problem *p, const struct policy 
         looks |= LOOK_WAIT;
     if (looks & LOOK_RANK && (int)p->common[COMMON_RESOURCE_ORDER] == ORDER_PRIORITY)
         looks |= LOOK_RESOURCE_PRIORITY;
+    if (in->starts)
+        looks |= LOOK_STARTS;
     return looks;
 }
 
@@ -413,6 +417,7 @@ static const struct {
     {COMMON_W_RANK, LOOK_RESOURCE_PRIORITY},
     {COMMON_W_USAGE, LOOK_RESOURCE_PRIORITY},
     {COMMON_USAGE_LAST_SHARE, LOOK_RESOURCE_PRIORITY},
+    {COMMON_MAX_NODES, LOOK_STARTS},
 };
 
 /* An option that changes nothing where it has its preset is no use of it. */
@@ -450,7 +455,7 @@ static void warn_options(struct placement_problem *p, const struct unused_in *in
 
 void unused_warn(struct placement_problem *p, const struct unused_in *in)
 {
-    unsigned looks = looks_of(p, in->policy);
+    unsigned looks = looks_of(p, in);
 
     warn_objective(p, in, looks);
     warn_jobs(p, in, looks);

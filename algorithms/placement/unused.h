@@ -12,6 +12,7 @@ struct unused_in {
     const char *list; /* name of the request's list of pending jobs, "jobs" */
     bool amounts;     /* members about amounts are looked at; and of these: */
     bool weights, priorities, prices, powers, deadlines;
+    bool starts;    /* the most weight that can start now was searched for */
     bool no_chains; /* deadlines are not brought into order */
 };
 

@@ -46,6 +46,12 @@ static const struct json_field job_rows[] = {
                 "Replicas ever started, a whole number; default: those listed"),
     JSON_LIST(T, replicas, replica_count, struct round_replica_request, &replica_json,
               ROUND_REPLICAS_MAX, JSON_UNIQUE_IDS, "Its copies"),
+    JSON_NUMBER(T, nodes, 1, ROUND_NODES_MAX, NAN, JSON_NULLABLE,
+                "Nodes that each of its copies runs on; more than 1 is refused, since "
+                "rounds do not know yet how copies on several nodes fail; default 1"),
+    JSON_TEXTS(T, resource_ids, resource_count, ROUND_NODES_MAX, 0,
+               "Those nodes, of the snapshot: one at most, likewise; where its copies "
+               "are is what replicas say"),
     JSON_NUMBER(T, checkpoint_overhead_s, 0, CHECKPOINT_LONGEST_S, 0, 0,
                 "How long it stands still for one checkpoint; default 0"),
     JSON_NUMBER(T, restart_s, 0, CHECKPOINT_LONGEST_S, 0, 0,
@@ -353,11 +359,39 @@ static bool take_replicas(struct round_call *call, size_t job, const size_t *pla
     return known;
 }
 
+/* A round knows of copies on one node only. */
+static void check_nodes(struct round_call *call, size_t job)
+{
+    static const char several[] =
+        "a round plans copies on one node each; how one on several nodes fails is not "
+        "known to it yet";
+    static const char elsewhere[] =
+        "POST /v1/checkpoint-intervals takes jobs on several nodes";
+    const struct round_job_request *given = &call->body->jobs[job];
+
+    if (!isnan(given->nodes) && given->nodes != floor(given->nodes)) {
+        job_mistake(call, job, "nodes", ITEM_NOT_AN_INTEGER, "it must be a whole number");
+    } else if (given->nodes > 1) {
+        job_mistake(call, job, "nodes", ITEM_NOT_ALLOWED, several);
+        error_hint(call->rq->err, "%s", elsewhere);
+    }
+    if (given->resource_count > 1) {
+        job_mistake(call, job, "resource_ids", ITEM_NOT_ALLOWED, several);
+        error_hint(call->rq->err, "%s", elsewhere);
+    } else if (given->resource_count &&
+               histories_find(&call->histories, given->resource_ids[0], false) ==
+                   NAME_NOT_FOUND) {
+        job_mistake(call, job, "resource_ids/0", ITEM_UNKNOWN_ID,
+                    "the snapshot has no such resource");
+    }
+}
+
 static void check_job(struct round_call *call, size_t job)
 {
     const struct round_job_request *given = &call->body->jobs[job];
     size_t active = 0;
 
+    check_nodes(call, job);
     for (size_t i = 0; i < given->replica_count; i++)
         active += given->replicas[i].state == REPLICA_TRANSFERRING ||
                   given->replicas[i].state == REPLICA_RUNNING;

@@ -90,6 +90,11 @@ static bool has_done(const struct round_job_request *j)
     return found;
 }
 
+static bool has_nodes(const struct round_job_request *j)
+{
+    return j->resource_count > 0;
+}
+
 static bool has_boots(const struct round_job_request *j)
 {
     bool found = false;
@@ -115,6 +120,7 @@ static const struct {
      has_scratch},
     {"reschedule_delay_s", "what a failure costs is not weighed", LOOK_COSTS, has_delay},
     {"replicas/*/completed_mi", "how far a copy is does not count", LOOK_DONE, has_done},
+    {"resource_ids", "where copies are is what replicas say", 0, has_nodes},
     {"replicas/*/boot_id", "outages are not detected by it", LOOK_BOOTS, has_boots},
 };
 

@@ -10,7 +10,7 @@
 #include "handlers/common/decision.h"
 #include "handlers/prediction/resource_histories.h"
 
-enum { ROUND_JOBS_MAX = 100000, ROUND_REPLICAS_MAX = 1000 };
+enum { ROUND_JOBS_MAX = 100000, ROUND_REPLICAS_MAX = 1000, ROUND_NODES_MAX = 100000 };
 
 /* ---- the body ---- */
 
@@ -30,7 +30,10 @@ struct round_job_request {
     enum round_job_state state;
     double length_mi;
     bool has_checkpoint, checkpointing;
-    double replicas_started; /* NAN: those in the list */
+    double replicas_started;         /* NAN: those in the list */
+    double nodes;                    /* of each copy; NAN: not said */
+    const char *const *resource_ids; /* those nodes */
+    size_t resource_count;
     const struct round_replica_request *replicas;
     size_t replica_count;
     double checkpoint_overhead_s, restart_s, restart_from_scratch_s, reschedule_delay_s;

@@ -156,7 +156,9 @@ static const struct json_field request_rows[] = {
                 "Resources, links and files as they are now"),
     JSON_ID(T, snapshot_id, JSON_NULLABLE, "A stored snapshot instead"),
     JSON_LIST(T, jobs, job_count, struct reschedule_job, &running_job_json,
-              PLACEMENT_JOBS_MAX, JSON_REQUIRED | JSON_UNIQUE_IDS, "Jobs that run"),
+              PLACEMENT_JOBS_MAX, JSON_REQUIRED | JSON_UNIQUE_IDS,
+              "Jobs that run: each holds its own cpus and memory_bytes of its resource, "
+              "until the round is over also if it moves"),
     JSON_LIST(T, pending, pending_count, struct job, &placement_pending_job_json,
               PLACEMENT_JOBS_MAX, JSON_UNIQUE_IDS,
               "Jobs that wait for a place; they come first"),

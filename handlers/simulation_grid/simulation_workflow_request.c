@@ -467,6 +467,37 @@ static void check_given_task(const struct workflow_task *t, size_t w, size_t i,
                 "/workflows/%zu/tasks/%zu/estimate_ref_s", w, i);
 }
 
+/* A simulated task takes one slot of one resource: what asks for another part of it, or
+ * of several, is not played as less. */
+static void check_given_needs(const struct workflow_task *t, size_t w, size_t i,
+                              struct error *err)
+{
+    const struct {
+        const char *name;
+        bool given;
+    } members[] = {
+        {"cpus", t->cpus > 1 || (t->cpus > 0 && t->cpus < 1)},
+        {"memory_bytes", t->memory_bytes > 0},
+        {"disk_bytes", t->disk_bytes > 0},
+        {"needs", t->need_count > 0},
+        {"nodes", t->nodes > 1},
+        {"exclusive", t->exclusive},
+        {"estimate_s", t->estimate_s > 0},
+        {"time_limit_s", t->time_limit_s > 0},
+        {"requirement", t->requirement != NULL},
+    };
+
+    for (size_t m = 0; m < sizeof(members) / sizeof(members[0]); m++) {
+        if (!members[m].given)
+            continue;
+        mistake(err, ITEM_NOT_ALLOWED,
+                "a simulated task takes one slot of any resource, as long as its length "
+                "asks",
+                "/workflows/%zu/tasks/%zu/%s", w, i, members[m].name);
+        error_hint(err, "POST /v1/workflow-schedules looks at it");
+    }
+}
+
 /* A dependency, by numbers of tasks. */
 struct link {
     size_t child, parent;
@@ -592,6 +623,7 @@ static enum error_code given_job(const struct workflow_sim_workload *workload,
         const struct workflow_task *from = &w->tasks[t];
 
         check_given_task(from, g->w, t, g->err);
+        check_given_needs(from, g->w, t, g->err);
         if (!(from->estimate_ref_s > 0))
             continue;
         tasks[t] = workflow_sim_task_draw(workload, from->estimate_ref_s, rng);
