@@ -16,10 +16,11 @@
 /* Without limits: looks at a resource that the steps are predicted to take, of which each
  * takes some, and steps for each job. */
 #define LOOKS_SEARCH     1e8
-#define LOOKS_AUTO       1e7
+#define LOOKS_AUTO       2e7
 #define STEPS_LEAST      3000
-#define JOB_STEPS_AUTO   30
-#define CELLS_AUTO       4e6 /* jobs * resources: beyond, auto does not search */
+#define JOB_STEPS_SEARCH 3000
+#define JOB_STEPS_AUTO   300
+#define CELLS_AUTO       1e7 /* jobs * resources: beyond, auto does not search */
 #define LOOKS_OF_STEP    50
 #define LOOKS_A_RESOURCE 0.1
 
@@ -30,7 +31,7 @@ static double default_steps(const struct amounts_maker *m, bool is_auto)
 {
     double jobs = (double)m->w->job_count, resources = (double)m->w->resource_count;
     double looks = LOOKS_OF_STEP + LOOKS_A_RESOURCE * resources;
-    double most = jobs * (is_auto ? JOB_STEPS_AUTO : WORLD_SEARCH_STEPS);
+    double most = jobs * (is_auto ? JOB_STEPS_AUTO : JOB_STEPS_SEARCH);
 
     if (is_auto && jobs * resources > CELLS_AUTO)
         return 0;
