@@ -211,6 +211,53 @@ TEST_CASE("a search keeps what couples nodes", "[api][world][search]")
     check_is_valid(body, j);
 }
 
+TEST_CASE("searches with nothing to place, or nowhere to", "[api][world][search]")
+{
+    for (const char *policy : {"auto", "search"})
+        for (const char *objective : {"makespan_s", "started_now_weight", "nodes_used"}) {
+            json body = five_jobs();
+            body["objective"] = {objective};
+            body["jobs"] = json::array();
+            json j = place(body, policy);
+            CHECK(j["steps"] == 0);
+            CHECK(j["placement_count"] == 0);
+            body = five_jobs();
+            body["objective"] = {objective};
+            body["snapshot"]["resources"] = json::array();
+            j = place(body, policy);
+            CHECK(j["status"] == "infeasible");
+            CHECK(j["unplaced_count"] == 5);
+        }
+    json body = five_jobs();
+    body["objective"] = {"started_now_weight"};
+    json j = place(body, "search");
+    CHECK(value(j) == value(place(body, "auto")));
+    CHECK(j["placement_count"] == 5);
+    check_is_valid(body, j);
+}
+
+TEST_CASE("priorities and weights count where advice is asked for", "[api][world]")
+{
+    json body = json::parse(R"({
+        "snapshot": {"resources": [{"id": "n", "cpus": 4, "running": [
+            {"id": "r", "cpus": 4, "preemptible": true, "priority": 1,
+             "expected_end_s": 9}]}]},
+        "jobs": [{"id": "a", "cpus": 4, "estimate_s": 5, "priority": 2, "weight": 3},
+                 {"id": "b", "cpus": 5, "estimate_s": 5, "weight": 7}]})");
+    json j = place(body);
+    CHECK(says(j, "ignored: priority of 1 job"));
+    CHECK(says(j, "ignored: weight of 2 jobs"));
+    body["preempt"] = true;
+    body["what_if"] = true;
+    j = place(body);
+    CHECK_FALSE(says(j, "ignored: priority"));
+    CHECK_FALSE(says(j, "ignored: weight"));
+    REQUIRE(j["preemptions"].size() == 1);
+    CHECK(j["preemptions"][0]["stop"] == json({"r"}));
+    REQUIRE(j["what_if"].size() == 1);
+    CHECK(j["what_if"][0]["weight"] == 7);
+}
+
 TEST_CASE("jobs on several nodes and gangs start now", "[api][world]")
 {
     json body = json::parse(R"({

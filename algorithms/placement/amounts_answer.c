@@ -314,9 +314,11 @@ static void warn_unused(const struct amounts_call *call, struct placement_proble
                        .option_count = call->option_count,
                        .list = "jobs",
                        .amounts = true,
-                       .weights = goal_weighs(goal) || found->order == WORLD_SMITH,
+                       .weights = goal_weighs(goal) || found->order == WORLD_SMITH ||
+                                  p->in->world->what_if,
                        .priorities = found->order == WORLD_PRIORITY ||
-                                     world_goal_has(goal, OBJECTIVE_STARTED_NOW),
+                                     world_goal_has(goal, OBJECTIVE_STARTED_NOW) ||
+                                     p->in->world->preempt,
                        .no_chains = !found->in_due_order,
                        .prices = world_goal_has(goal, OBJECTIVE_COST),
                        .powers = world_goal_has(goal, OBJECTIVE_ENERGY),
