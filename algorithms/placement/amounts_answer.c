@@ -151,6 +151,29 @@ static void list_values(const struct amounts_result *found,
     }
 }
 
+bool amounts_place_same(const struct world *w, const struct world_plan *a,
+                        const struct world_plan *b)
+{
+    if (a->placed_count != b->placed_count)
+        return false;
+    for (size_t i = 0; i < w->job_count; i++)
+        if (!a->placed[i].positions != !b->placed[i].positions)
+            return false;
+    return true;
+}
+
+/* A search has taken its bounds before it began. */
+static void bound_values(const struct world *w, const struct amounts_result *found,
+                         struct world_bound *bounds, struct arena *a)
+{
+    if (found->searched && found->bounded &&
+        amounts_place_same(w, found->plan, found->bounded))
+        memcpy(bounds, found->bounds, sizeof(found->bounds));
+    else
+        world_bounds(w, &found->goal, found->plan, &found->worth,
+                     work_for(w, found->plan), bounds, a);
+}
+
 /* Nothing is better, as far as bounds tell. */
 static bool fill_values(const struct world *w, const struct amounts_result *found,
                         struct placement_out *out, struct arena *a)
@@ -165,8 +188,7 @@ static bool fill_values(const struct world *w, const struct amounts_result *foun
     if (found->starts_now)
         proven = fill_now(found, list, bounds, a);
     else
-        world_bounds(w, &found->goal, found->plan, &found->worth,
-                     work_for(w, found->plan), bounds, a);
+        bound_values(w, found, bounds, a);
     if (!found->starts_now)
         proven = world_values(&found->goal, &found->worth, bounds, values);
     else
@@ -186,8 +208,8 @@ static bool fill_values(const struct world *w, const struct amounts_result *foun
     return proven;
 }
 
-static bool is_valid(const struct world *w, const struct world_plan *plan,
-                     struct arena *a)
+bool amounts_plan_is_valid(const struct world *w, const struct world_plan *plan,
+                           struct arena *a)
 {
     struct world_check check;
     size_t count;
@@ -211,14 +233,15 @@ static void assess(const struct world *w, const struct amounts_result *found, bo
 {
     const struct world_plan *plan = found->plan;
 
-    out->status = plan->cut ? DECISION_CUT : DECISION_FEASIBLE;
+    out->check_failed = found->check_failed;
+    out->status = plan->cut || found->search_cut ? DECISION_CUT : DECISION_FEASIBLE;
     if (w->job_count && plan->placed_count == 0)
         out->status = plan->cut ? DECISION_CUT : DECISION_INFEASIBLE;
     if (!proven || (plan->placed_count < w->job_count && !found->starts_now))
         return;
     if (found->starts_now && has_unknown_end(plan))
         return; /* what never ends cannot be checked */
-    if (is_valid(w, plan, a))
+    if (amounts_plan_is_valid(w, plan, a))
         out->status = DECISION_OPTIMAL;
     else
         out->check_failed = true;
@@ -291,9 +314,11 @@ static void warn_unused(const struct amounts_call *call, struct placement_proble
                        .option_count = call->option_count,
                        .list = "jobs",
                        .amounts = true,
-                       .weights = goal_weighs(goal) || found->order == WORLD_SMITH,
+                       .weights = goal_weighs(goal) || found->order == WORLD_SMITH ||
+                                  p->in->world->what_if,
                        .priorities = found->order == WORLD_PRIORITY ||
-                                     world_goal_has(goal, OBJECTIVE_STARTED_NOW),
+                                     world_goal_has(goal, OBJECTIVE_STARTED_NOW) ||
+                                     p->in->world->preempt,
                        .starts = found->starts_now,
                        .no_chains = !found->in_due_order,
                        .prices = world_goal_has(goal, OBJECTIVE_COST),
@@ -301,6 +326,24 @@ static void warn_unused(const struct amounts_call *call, struct placement_proble
                        .deadlines = world_goal_has(goal, OBJECTIVE_LATE_JOBS) ||
                                     world_goal_has(goal, OBJECTIVE_WEIGHTED_TARDINESS),
                    });
+}
+
+/* What a search says of itself. */
+static void fill_search(const struct amounts_result *found, struct placement_out *out,
+                        struct arena *a)
+{
+    struct placement_best_list *list = NEW(a, struct placement_best_list, 1);
+    struct improvement *improved = NEW(a, struct improvement, found->improved.count);
+
+    if (!found->searched)
+        return;
+    memcpy(improved, found->improved.item, found->improved.count * sizeof(*improved));
+    *list = found->best_list;
+    out->steps = found->steps;
+    out->improved_at_steps = improved;
+    out->improvement_count = found->improved.count;
+    out->bound_effort = bound_effort_names[found->effort];
+    out->best_list = list;
 }
 
 void amounts_answer(const struct amounts_call *call, struct placement_problem *p,
@@ -316,6 +359,7 @@ void amounts_answer(const struct amounts_call *call, struct placement_problem *p
     amounts_finish_loads(w, &x);
     proven = fill_values(w, found, &x, p->arena);
     assess(w, found, proven, &x, p->arena);
+    fill_search(found, &x, p->arena);
     warn_plan(p, w, found->plan);
     amounts_reasons(p, found, &x);
     amounts_advice(p, found, &x);

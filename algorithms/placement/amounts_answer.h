@@ -19,6 +19,15 @@ struct amounts_result {
     bool starts_now; /* jobs start now or not at all: */
     struct now_out now;
     bool in_due_order; /* deadlines were brought into order */
+    struct world_bound bounds[OBJECTIVE_LEVELS_MAX]; /* of plans that place the jobs of */
+    const struct world_plan *bounded;                /* this one; NULL: none yet */
+    enum bound_work bound_work;
+    bool searched, search_cut; /* there was a search; the time limit ended it */
+    bool check_failed;         /* the checker refused what it found */
+    uint64_t steps;
+    enum bound_effort effort;
+    struct placement_best_list best_list;
+    struct improvement_list improved;
     const struct amounts_world *made;
     const struct amounts *checked;
 };
@@ -28,6 +37,14 @@ struct amounts_result {
  * accepts the plan. */
 void amounts_answer(const struct amounts_call *call, struct placement_problem *p,
                     const struct amounts_result *found, struct placement_out *out);
+
+/* The checker accepts the plan. */
+bool amounts_plan_is_valid(const struct world *w, const struct world_plan *plan,
+                           struct arena *a);
+
+/* Both place the same jobs. */
+bool amounts_place_same(const struct world *w, const struct world_plan *a,
+                        const struct world_plan *b);
 
 /* Why jobs have no place: out->unplaced and out->unplaced_classes, and how many there are
  * for each reason, as a warning. */

@@ -1,16 +1,13 @@
 /* placement/amounts_decide.c - placements where amounts count.
  *
- * One list policy on one board, or for `auto` a portfolio: mct in the given order always,
- * then mct in orders that suit the objective, then the policies that look at all jobs at
- * once, as far as the predicted work goes; the best plan by the objective counts. It ends
- * when a bound is met.
+ * One list policy on one board, the jobs that start now, or a portfolio of list policies
+ * and a search (amounts_plans.c, amounts_search.c).
  */
 #include "algorithms/placement/amounts_decide.h"
 
-#include "algorithms/placement/amounts_answer.h"
+#include "algorithms/placement/amounts_plans.h"
 #include "algorithms/placement/plan.h"
 #include "algorithms/placement/priority.h"
-#include "algorithms/world/list.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -59,16 +56,22 @@ static bool goes_in_order(enum world_rule rule)
            rule == WORLD_KPB;
 }
 
+static bool is_search(const struct policy *policy)
+{
+    return placement_fn_of(policy) == placement_auto ||
+           placement_fn_of(policy) == placement_search;
+}
+
 /* What amounts do not go with. */
 static void check_call(const struct amounts_call *call, struct error *err)
 {
     const struct placement_in *in = call->in;
     bool home = in->snapshot->home_site_id;
 
-    if (rule_of(call->policy) == RULES && placement_fn_of(call->policy) != placement_auto)
+    if (rule_of(call->policy) == RULES && !is_search(call->policy))
         invalid(err, "/algorithm", ITEM_NOT_APPLICABLE,
                 "%s looks at slots, cpus and memory alone, and the request has other "
-                "amounts, running jobs or rules; take auto or a list policy",
+                "amounts, running jobs or rules; take auto, search or a list policy",
                 call->policy->name);
     if (in->initial_count)
         invalid(err, "/initial", ITEM_CONFLICT,
@@ -87,231 +90,10 @@ static void check_call(const struct amounts_call *call, struct error *err)
     }
 }
 
-/* ---- one plan ---- */
-
-/* What is common to the plans of a decision. */
-struct maker {
-    const struct amounts_call *call;
-    struct placement_problem *p;
-    struct world *w;
-    struct board *board;
-    struct world_goal goal;
-    struct amounts_result best; /* plan NULL: none yet */
-    const char *because;
-    struct arena *arena;
-};
-
-static bool option_is_given(const struct amounts_call *call, const char *name)
-{
-    for (size_t i = 0; i < call->option_count; i++)
-        if (strcmp(call->options[i].name, name) == 0)
-            return true;
-    return false;
-}
-
-/* The order that suits the objective. */
-static enum world_order order_for(enum world_objective objective)
-{
-    switch (objective) {
-    case OBJECTIVE_WEIGHTED_COMPLETION:
-    case OBJECTIVE_TOTAL_FLOW:
-        return WORLD_SMITH;
-    case OBJECTIVE_WEIGHTED_TARDINESS:
-    case OBJECTIVE_LATE_JOBS:
-        return WORLD_DEADLINE;
-    case OBJECTIVE_STARTED_NOW:
-        return WORLD_PRIORITY;
-    default:
-        return WORLD_FIFO;
-    }
-}
-
-/* The option's choices behind gridway_priority are those of enum world_order behind
- * fifo. */
-static enum world_order asked_order(const struct maker *m)
-{
-    int order = (int)m->call->values[COMMON_JOB_ORDER];
-
-    if (!option_is_given(m->call, "job_order") && m->call->in->world->objective)
-        return order_for(m->goal.level[0]);
-    return order < ORDER_AMOUNTS ? WORLD_FIFO
-                                 : (enum world_order)(order - ORDER_AMOUNTS + 1);
-}
-
-/* Jobs of larger tiers come first, each tier in the order that there is. */
-static void sort_by_tier(const struct world *w, size_t *jobs, struct arena *a)
-{
-    size_t *sorted = NEW(a, size_t, w->job_count), filled = 0;
-    double tier = HUGE_VAL;
-
-    while (filled < w->job_count) {
-        double next = -HUGE_VAL;
-
-        if (budget_step(w->budget, w->job_count))
-            return;
-        for (size_t i = 0; i < w->job_count; i++)
-            if (w->jobs[i].tier < tier)
-                next = fmax(next, w->jobs[i].tier);
-        for (size_t i = 0; i < w->job_count; i++)
-            if (w->jobs[jobs[i]].tier >= next && w->jobs[jobs[i]].tier < tier)
-                sorted[filled++] = jobs[i];
-        tier = next;
-    }
-    memcpy(jobs, sorted, w->job_count * sizeof(*jobs));
-}
-
-static size_t *jobs_in(const struct maker *m, enum world_order order)
-{
-    size_t *jobs = NEW(m->arena, size_t, m->w->job_count);
-
-    if (order == WORLD_FIFO && (int)m->call->values[COMMON_JOB_ORDER] == ORDER_PRIORITY) {
-        memcpy(jobs, m->p->order, m->w->job_count * sizeof(*jobs));
-        sort_by_tier(m->w, jobs, m->arena);
-        return jobs;
-    }
-    world_order_jobs(m->w, order, jobs, m->arena);
-    return jobs;
-}
-
-/* A plan that stays when the board changes. */
-static struct world_plan *copy_plan(const struct maker *m, const struct world_plan *of)
-{
-    struct world_plan *plan = NEW(m->arena, struct world_plan, 1);
-    size_t n = m->w->job_count, nodes = 0, filled = 0, *positions;
-
-    *plan = *of;
-    plan->placed = NEW(m->arena, struct world_placed, n);
-    memcpy(plan->placed, of->placed, n * sizeof(*plan->placed));
-    plan->sequence = NEW(m->arena, size_t, n);
-    memcpy(plan->sequence, of->sequence, of->placed_count * sizeof(size_t));
-    for (size_t i = 0; i < n; i++)
-        nodes += of->placed[i].positions ? of->placed[i].position_count : 0;
-    positions = NEW(m->arena, size_t, nodes);
-    for (size_t i = 0; i < n; i++) {
-        struct world_placed *x = &plan->placed[i];
-
-        if (!x->positions)
-            continue;
-        memcpy(positions + filled, x->positions, x->position_count * sizeof(size_t));
-        x->positions = positions + filled;
-        filled += x->position_count;
-    }
-    return plan;
-}
-
-/* The policy; what it has no time for mct places in the last fifth of the limit. */
-static void run_rule(struct maker *m, enum world_rule rule, enum world_order order)
-{
-    struct budget *whole = m->w->budget, part;
-    double kpb_ratio = rule == WORLD_KPB ? m->call->values[COMMON_COUNT] / 100 : 1;
-
-    if (rule == WORLD_MCT || !whole) {
-        world_list(m->board, rule, jobs_in(m, order), kpb_ratio);
-        return;
-    }
-    part = budget_part(whole, 0, 0.8);
-    m->w->budget = &part;
-    world_list(m->board, rule, jobs_in(m, order), kpb_ratio);
-    m->w->budget = whole;
-    if (board_plan(m->board)->cut)
-        world_list(m->board, WORLD_MCT, jobs_in(m, WORLD_FIFO), 1);
-}
-
-/* Makes the plan; keeps it if it is the best so far. The name of what ran goes into the
- * reasons for the choice. */
-static void try_rule(struct maker *m, enum world_rule rule, enum world_order order,
-                     const char *algorithm, const char *name)
-{
-    struct world_worth worth;
-    struct world_plan *plan;
-    bool better;
-
-    if (m->best.plan)
-        board_reset(m->board);
-    run_rule(m, rule, order);
-    if (!m->call->in->world->objective)
-        world_order_due(m->board);
-    plan = board_plan(m->board);
-    world_worth(m->w, &m->goal, plan, &worth, m->arena);
-    better = !m->best.plan || (!plan->cut && m->best.plan->cut) ||
-             world_compare(&m->goal, &worth, &m->best.worth) < 0;
-    if (m->best.plan && plan->cut) /* what was not finished is worse than it looks */
-        better = false;
-    m->because = arena_printf(m->arena, "%s%s%s %.10g%s", m->because ? m->because : "",
-                              m->because ? ", " : "", name, worth.value[0],
-                              worth.unplaced_count ? " (with jobs left out)" : "");
-    if (!better)
-        return;
-    m->best.plan = copy_plan(m, plan);
-    m->best.worth = worth;
-    m->best.algorithm = algorithm;
-    m->best.order = order;
-    m->best.name = name;
-}
-
-/* ---- auto ---- */
-
-/* Values that no plan can beat are met, as far as cheap bounds tell. */
-static bool is_proven(struct maker *m)
-{
-    struct world_bound bounds[OBJECTIVE_LEVELS_MAX];
-    struct world_value values[OBJECTIVE_LEVELS_MAX];
-
-    if (m->best.worth.unplaced_count)
-        return false;
-    memset(bounds, 0, sizeof(bounds));
-    world_bounds(m->w, &m->goal, m->best.plan, &m->best.worth, BOUNDS_SINGLE, bounds,
-                 m->arena);
-    return world_values(&m->goal, &m->best.worth, bounds, values);
-}
-
-/* Looks that another plan takes, against what is left of the time. */
-static bool is_affordable(const struct maker *m, double share)
-{
-    double looks = share * (double)m->w->job_count * (double)m->w->resource_count;
-
-    return looks <= 1e9 && budget_used(m->w->budget) < 0.4;
-}
-
-static void make_auto(struct maker *m)
-{
-    static const struct {
-        enum world_rule rule;
-        enum world_order order;
-        const char *algorithm, *name;
-        double share; /* looks for each job and resource */
-    } further[] = {
-        {WORLD_MCT, WORLD_LONGEST, "mct", "mct longest", 0.1},
-        {WORLD_MCT, WORLD_VOLUME, "mct", "mct volume", 0.1},
-        {WORLD_MCT, WORLD_BALANCED, "mct", "mct balanced", 0.1},
-        {WORLD_MCT, WORLD_SMITH, "mct", "mct smith", 0.1},
-        {WORLD_MCT, WORLD_DEADLINE, "mct", "mct deadline", 0.1},
-        {WORLD_SUFFERAGE, WORLD_FIFO, "sufferage", "sufferage", 0.5},
-        {WORLD_MAX_MIN, WORLD_FIFO, "max_min", "max_min", 0.5},
-        {WORLD_MIN_MIN, WORLD_FIFO, "min_min", "min_min", 0.5},
-    };
-    enum world_order own = order_for(m->goal.level[0]);
-
-    try_rule(m, WORLD_MCT, asked_order(m), "mct", "mct");
-    if (own != WORLD_FIFO && own != asked_order(m) && !is_proven(m))
-        try_rule(m, WORLD_MCT, own, "mct", "mct in the objective's order");
-    for (size_t k = 0; k < sizeof(further) / sizeof(*further); k++) {
-        bool sums = further[k].order == WORLD_SMITH || further[k].order == WORLD_DEADLINE;
-
-        if (sums && further[k].order != own)
-            continue;
-        if (is_proven(m) || !is_affordable(m, further[k].share))
-            break;
-        try_rule(m, further[k].rule, further[k].order, further[k].algorithm,
-                 further[k].name);
-    }
-    m->best.because = arena_printf(m->arena, "%s; best: %s", m->because, m->best.name);
-}
-
 /* ---- the decision ---- */
 
 /* The option has an order, which the policy does not go by. */
-static void warn_order(const struct maker *m, enum world_rule rule)
+static void warn_order(const struct amounts_maker *m, enum world_rule rule)
 {
     if (!goes_in_order(rule) && m->call->values[COMMON_JOB_ORDER] > 0)
         problem_warn(m->p,
@@ -325,12 +107,12 @@ static void warn_order(const struct maker *m, enum world_rule rule)
 }
 
 /* The jobs that start at this moment. */
-static void start_now(struct maker *m)
+static void start_now(struct amounts_maker *m)
 {
     struct now_in in = {.w = m->w,
                         .max_nodes = (size_t)m->call->values[COMMON_MAX_NODES]};
 
-    world_start_now(&in, &m->best.now, m->arena);
+    world_start_all(&in, &m->best.now, m->arena);
     m->best.plan = &m->best.now.plan;
     world_worth(m->w, &m->goal, m->best.plan, &m->best.worth, m->arena);
     m->best.algorithm = "auto";
@@ -341,21 +123,21 @@ static void start_now(struct maker *m)
         m->best.now.class_count, m->best.now.node_count, m->best.now.round_count);
 }
 
-static void make_plan(struct maker *m)
+static void make_plan(struct amounts_maker *m)
 {
-    size_t rule = rule_of(m->call->policy);
+    const struct policy *policy = m->call->policy;
+    size_t rule = rule_of(policy);
 
     if (m->best.starts_now) {
         start_now(m);
-        return;
+    } else if (rule == RULES) {
+        amounts_search(m, placement_fn_of(policy) == placement_auto);
+    } else {
+        warn_order(m, rules[rule].rule);
+        amounts_try_rule(m,
+                         &(struct amounts_rule){rules[rule].rule, amounts_asked_order(m),
+                                                policy->name, policy->name});
     }
-    if (rule == RULES) {
-        make_auto(m);
-        return;
-    }
-    warn_order(m, rules[rule].rule);
-    try_rule(m, rules[rule].rule, asked_order(m), m->call->policy->name,
-             m->call->policy->name);
 }
 
 /* Mistakes of all kinds, then the problem. */
@@ -380,7 +162,7 @@ enum error_code amounts_decide(const struct amounts_call *call,
                                struct placement_problem *p, struct placement_out *out,
                                struct arena *a, struct error *err)
 {
-    struct maker m = {.call = call, .p = p, .arena = a};
+    struct amounts_maker m = {.call = call, .p = p, .arena = a};
     struct amounts_world made;
     struct amounts *checked;
 

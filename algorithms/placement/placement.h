@@ -204,7 +204,7 @@ struct placement_objective {
 /* The best plan of a list policy, against which a search is compared. */
 struct placement_best_list {
     const char *algorithm;
-    double value; /* its makespan in seconds */
+    double value; /* its makespan in seconds; of amounts the first objective's */
 };
 
 struct placement_out {
@@ -272,7 +272,7 @@ typedef enum error_code placement_fn(const struct placement_problem *problem,
                "by estimate")))                                                        \
     X(olb, "Jobs in order, each on the earliest free slot",                            \
       CITES(IN_WORK(maheswaran1999, NULL)))                                            \
-    X(search, "Anytime search for the least makespan, with a bound",                   \
+    X(search, "Anytime search for the least makespan, or objective, with a bound",     \
       OURS("Starts from the best list policy and moves or exchanges jobs until the "   \
            "lower bound is reached or the time or the steps are up"))                  \
     X(sufferage, "First the job that would suffer most elsewhere",                     \

@@ -65,6 +65,10 @@ void board_give(struct board *b, size_t job);
 /* Why the job has no place, once board_best() found none. */
 void board_refuse(struct board *b, size_t job, enum world_wait wait, size_t wait_on);
 
+/* Puts a plan of the same world on the board instead of what is there; not one that a
+ * budget cut. */
+void board_load(struct board *b, const struct world_plan *plan);
+
 /* The plan as it is now; valid until the board changes. */
 struct world_plan *board_plan(struct board *b);
 

@@ -186,6 +186,27 @@ void board_reset(struct board *b)
         board_groups_reset(b);
 }
 
+void board_load(struct board *b, const struct world_plan *plan)
+{
+    board_reset(b);
+    for (size_t k = 0; k < plan->placed_count; k++) {
+        const struct world_placed *p = &plan->placed[plan->sequence[k]];
+        struct board_spot spot = {.positions = p->positions,
+                                  .position_count = p->position_count,
+                                  .choice = p->choice,
+                                  .start_s = p->start_s,
+                                  .stage_in_s = p->stage_in_s,
+                                  .run_s = p->run_s,
+                                  .end_s = p->end_s,
+                                  .done_s = p->done_s};
+
+        board_take(b, plan->sequence[k], &spot);
+    }
+    for (size_t i = 0; i < b->w->job_count; i++)
+        if (b->state[i] == BOARD_OPEN && plan->placed[i].wait != WORLD_WAIT_NONE)
+            board_refuse(b, i, plan->placed[i].wait, plan->placed[i].wait_on);
+}
+
 static int by_stamp(const void *a, const void *b)
 {
     const size_t *x = a, *y = b;

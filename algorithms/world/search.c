@@ -77,7 +77,8 @@ bool world_search_is_over(struct world_searching *x, size_t steps)
     if (board_tick(x->b))
         x->s->cut = true;
     return s->cut || s->steps >= x->steps_until ||
-           (s->goal->level_count == 1 && x->best.worth.unplaced_count == 0 &&
+           (s->goal->level_count == 1 &&
+            x->best.worth.unplaced_count <= s->without_place &&
             x->best.worth.value[0] <= s->enough);
 }
 

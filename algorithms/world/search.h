@@ -27,9 +27,10 @@ struct world_improved {
 
 struct world_search {
     const struct world_goal *goal;
-    double enough;    /* ends when the only objective is as good; NAN: never */
-    size_t max_steps; /* 0: until the budget of the world is spent; a budget without a
-                         clock: WORLD_SEARCH_STEPS for each job */
+    double enough;        /* ends when the only objective is as good; NAN: never */
+    size_t without_place; /* ... and so many jobs, that fit nowhere, have no place */
+    size_t max_steps;     /* 0: until the budget of the world is spent; a budget without a
+                             clock: WORLD_SEARCH_STEPS for each job */
 
     size_t steps;                                       /* made */
     struct world_improved improved[WORLD_IMPROVED_MAX]; /* the last ones */

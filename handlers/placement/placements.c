@@ -449,7 +449,9 @@ static const struct json_object objective_json = {
 static const struct json_field best_list_rows[] = {
     JSON_TEXT(T, algorithm, 0,
               "A list policy, or 'mct longest': mct over the jobs by falling run time"),
-    JSON_NUMBER(T, value, 0, 0, 0, 0, "The makespan of its plan, in seconds"),
+    JSON_NUMBER(T, value, 0, 0, 0, 0,
+                "The makespan of its plan, in seconds; where amounts count the value of "
+                "the first objective"),
     {0},
 };
 #undef T
