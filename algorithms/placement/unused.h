@@ -13,6 +13,7 @@ struct unused_in {
     bool amounts;     /* members about amounts are looked at; and of these: */
     bool weights, priorities, prices, powers, deadlines;
     bool no_chains; /* deadlines are not brought into order */
+    bool queued;    /* queued_at is looked at */
 };
 
 /* One warning for each member (of any number of jobs or resources) and for the options

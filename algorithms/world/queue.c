@@ -314,6 +314,19 @@ static void blame_end(const struct play *p, double at_s, struct world_queue_verd
         }
 }
 
+/* What the job waits for that has not started. */
+static void blame_before(const struct play *p, size_t job, struct world_queue_verdict *v)
+{
+    const struct world_job *j = &p->w->jobs[job];
+
+    for (size_t i = 0; i < j->after_count && v->by == QUEUE_NOTHING; i++)
+        if (!p->b->plan.placed[j->after[i].job].positions) {
+            v->by = QUEUE_BY_JOB;
+            v->blocker = j->after[i].job;
+        }
+    budget_step(p->w->budget, j->after_count);
+}
+
 /* The board holds what starts now, and nothing else of the plan. */
 static struct world_queue_verdict explain(struct play *p, size_t job, double start_s)
 {
@@ -324,6 +337,7 @@ static struct world_queue_verdict explain(struct play *p, size_t job, double sta
     if (release_s > 0) {
         v.wait = WORLD_WAIT_NOT_RELEASED;
         v.until_s = release_s < HUGE_VAL ? release_s : start_s;
+        blame_before(p, job, &v);
         return v;
     }
     if (fit_at(p->b, job, 0).positions) {
