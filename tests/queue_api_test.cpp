@@ -744,3 +744,140 @@ TEST_CASE("a replay that takes long is cancelled, and keeps what is done", "[que
     CHECK(end["result"]["results"].size() == 1);
     CHECK(end["result"]["warnings"].size() == 1);
 }
+
+namespace
+{
+
+// One resource of 100 cpus as a snapshot, where queue-easy.json has a pool.
+json easy_on_resource()
+{
+    json pool = example("queue-easy"), body = {{"algorithm", "easy"}};
+    json resource = {{"id", "seth"}, {"cpus", pool["processors"]}};
+
+    for (const json &r : pool["running"])
+        resource["running"].push_back(
+            {{"id", r["id"]},
+             {"cpus", r["processors"]},
+             {"expected_end_s", r["expected_end_s"].get<double>() - 1000}});
+    for (const json &r : pool["reservations"])
+        resource["reservations"].push_back(
+            {{"id", r["id"]},
+             {"cpus", r["processors"]},
+             {"start_s", r["start_s"].get<double>() - 1000},
+             {"end_s", r["end_s"].get<double>() - 1000}});
+    for (const json &j : pool["jobs"])
+        body["jobs"].push_back({{"id", j["id"]},
+                                {"cpus", j["processors"]},
+                                {"estimate_s", j["estimate_s"]}});
+    body["snapshot"] = {{"resources", {resource}}};
+    return body;
+}
+
+} // namespace
+
+TEST_CASE("a queue on a resource answers as one on its processors", "[queue][api]")
+{
+    api a;
+    json pool = a.post("/v1/queue-orders", example("queue-easy").dump()).json();
+    json answer = a.post("/v1/queue-orders", easy_on_resource().dump()).json();
+
+    INFO(answer.dump(1));
+    REQUIRE(answer["starts"].size() == pool["starts"].size());
+    for (size_t i = 0; i < pool["starts"].size(); i++) {
+        CHECK(answer["starts"][i]["job_id"] == pool["starts"][i]["job_id"]);
+        CHECK(answer["starts"][i]["resource_id"] == "seth");
+        CHECK(answer["starts"][i]["start_s"] == 0);
+        CHECK(answer["starts"][i]["processors"] == pool["starts"][i]["processors"]);
+    }
+    REQUIRE(answer["waiting"].size() == pool["waiting"].size());
+    for (size_t i = 0; i < pool["waiting"].size(); i++) {
+        CHECK(answer["waiting"][i]["job_id"] == pool["waiting"][i]["job_id"]);
+        CHECK(answer["waiting"][i]["estimated_start_s"] ==
+              pool["waiting"][i]["estimated_start_s"].get<double>() - 1000);
+    }
+    CHECK(answer["waiting"][0]["reason"] == "no_free_now");
+    CHECK(answer["waiting"][0]["blocking_job_id"] == "r1");
+    CHECK(answer["waiting"][0]["until_s"] == 100);
+    CHECK(answer["waiting"][0]["detail"] ==
+          "too little is free until job r1 ends at 100");
+    CHECK(answer["objective"]["free_processors"] == pool["objective"]["free_processors"]);
+    CHECK(answer["warnings"].empty());
+}
+
+TEST_CASE("a queue on amounts says who goes where", "[queue][api]")
+{
+    api a;
+    json answer = a.post("/v1/queue-orders", example("queue-snapshot").dump()).json();
+
+    INFO(answer.dump(1));
+    REQUIRE(answer["starts"].size() == 2);
+    CHECK(answer["starts"][0]["job_id"] == "train");
+    CHECK(answer["starts"][0]["resource_id"] == "n1");
+    CHECK(answer["starts"][1]["job_id"] == "small");
+    CHECK(answer["starts"][1]["resource_id"] == "n1");
+    REQUIRE(answer["waiting"].size() == 2);
+    CHECK(answer["waiting"][0]["job_id"] == "pair");
+    CHECK(answer["waiting"][0]["estimated_start_s"] == 1200);
+    CHECK(answer["waiting"][0]["blocking_job_id"] == "r7");
+    CHECK(answer["waiting"][1]["job_id"] == "after");
+    CHECK(answer["waiting"][1]["reason"] == "not_released");
+    CHECK(answer["waiting"][1]["blocking_job_id"] == "pair");
+    CHECK(answer["waiting"][1]["until_s"] == 2100);
+    REQUIRE(answer["unplaced"].size() == 1);
+    CHECK(answer["unplaced"][0]["job_id"] == "huge");
+    CHECK(answer["unplaced"][0]["reasons"][0]["reason"] == "too_small");
+}
+
+TEST_CASE("exactly one form of a queue is given", "[queue][api]")
+{
+    api a;
+    auto wrong = [&](const char *body) {
+        api_reply r = a.post("/v1/queue-orders", body);
+        CHECK(r.status == 422);
+        return r.pointers();
+    };
+    using list = std::vector<std::string>;
+
+    CHECK(wrong(R"({"jobs": []})") == list{"/processors"});
+    CHECK(wrong(R"({"processors": 2, "snapshot": {"resources": []}, "jobs": []})") ==
+          list{"/processors"});
+    CHECK(wrong(R"({"snapshot": {"resources": []}, "now_s": 5,
+        "running": [{"id": "r", "processors": 1, "expected_end_s": 9}],
+        "reservations": [{"id": "x", "processors": 1, "start_s": 1, "end_s": 5}],
+        "jobs": [{"id": "j", "processors": 1, "submit_s": 0, "planned_start_s": 3}]})") ==
+          list{"/now_s", "/running", "/reservations", "/jobs/0/processors",
+               "/jobs/0/submit_s", "/jobs/0/planned_start_s"});
+    CHECK(wrong(R"({"processors": 2, "finished_jobs": [{"id": "f"}],
+        "jobs": [{"id": "j", "cpus": 2, "estimate_s": 1},
+                 {"id": "k", "processors": 1, "nodes": 2}]})") ==
+          list{"/finished_jobs", "/jobs/0/processors", "/jobs/0/cpus", "/jobs/1/nodes"});
+    CHECK(wrong(R"({"snapshot": {"resources": [{"id": "n"}]}, "algorithm": "eazy",
+        "jobs": [{"id": "j", "estimate_s": 1, "after": ["nobody"]}]})") ==
+          list{"/algorithm", "/jobs/0/after/0/job_id"});
+    CHECK(wrong(R"({"snapshot": {"resources": [{"id": "n"}]}, "algorithm": "fcfs",
+        "jobs": [{"id": "j", "estimate_s": 1, "group": {"id": "g", "policy": "gang"}}]})") ==
+          list{"/jobs/0/group"});
+}
+
+TEST_CASE("a queue on resources is cut by the time limit, and says so", "[queue][api]")
+{
+    api a;
+    json body = {{"time_limit_s", 1e-9}, {"snapshot", {{"resources", json::array()}}}};
+
+    for (int i = 0; i < 50; i++)
+        body["snapshot"]["resources"].push_back(
+            {{"id", "n" + std::to_string(i)}, {"cpus", 4}});
+    for (int i = 0; i < 500; i++)
+        body["jobs"].push_back(
+            {{"id", "j" + std::to_string(i)}, {"cpus", 3}, {"estimate_s", 10 + i}});
+    json answer = a.post("/v1/queue-orders", body.dump()).json();
+
+    INFO(answer["warnings"].dump(1));
+    CHECK(answer["status"] == "cut");
+    CHECK(answer["starts"].size() >= 1);
+    CHECK(answer["starts"].size() + answer["waiting"].size() +
+              answer["unplaced"].size() ==
+          500);
+    CHECK(answer["warnings"].dump().find("time_limit: the time was up") !=
+          std::string::npos);
+}

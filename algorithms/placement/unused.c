@@ -168,6 +168,8 @@ static const char not_here[] = "it is not looked at here";
 static const char not_ordered[] =
     "it counts with job_order priority and with started_now_weight";
 static const char not_weighed[] = "it counts with the weighted objectives";
+static const char not_queued[] =
+    "it counts with job_order gridway_priority and w_wait above 0";
 static const char not_stopped[] = "it counts for jobs that run";
 
 static const struct {
@@ -176,8 +178,7 @@ static const struct {
     bool (*given)(const struct placement_problem *p, const struct job *j);
 } job_members[] = {
     {"rank", "only policy gridway ranks resources", LOOK_RANK, has_rank},
-    {"queued_at", "it counts with job_order gridway_priority and w_wait above 0",
-     LOOK_WAIT, has_queued_at},
+    {"queued_at", not_queued, LOOK_WAIT, has_queued_at},
     {"estimate_ref_s", "etc_s goes before it", 0, has_second_estimate},
     {"deadline_at", "deadline_s goes before it", 0, has_second_deadline},
     {"deadline_at", "the snapshot has no taken_at", 0, has_lost_deadline},
@@ -200,6 +201,8 @@ static const struct {
 /* A decision about amounts looks at it, with this objective and order. */
 static bool is_looked_at(const struct unused_in *in, const char *why)
 {
+    if (why == not_queued)
+        return in->queued;
     return in->amounts && (why == not_here || (why == not_ordered && in->priorities) ||
                            (why == not_weighed && in->weights));
 }

@@ -14,6 +14,7 @@ struct unused_in {
     bool weights, priorities, prices, powers, deadlines;
     bool starts;    /* the most weight that can start now was searched for */
     bool no_chains; /* deadlines are not brought into order */
+    bool queued;    /* queued_at is looked at */
 };
 
 /* One warning for each member (of any number of jobs or resources) and for the options

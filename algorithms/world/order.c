@@ -1,5 +1,6 @@
 /* world/order.c - in which order jobs have their turn. */
 #include "algorithms/world/list.h"
+#include "algorithms/world/queue.h"
 
 #include <stdlib.h>
 
@@ -117,6 +118,35 @@ void world_order_jobs(const struct world *w, enum world_order order, size_t *job
 
         ranked[i] = (struct ranked){j->tier, key_of(w, &s, order, i),
                                     order == WORLD_PRIORITY ? j->queued_at_s : 0, i};
+        budget_step(w->budget, 16);
+    }
+    qsort(ranked, w->job_count, sizeof(*ranked), by_rank);
+    for (size_t i = 0; i < w->job_count; i++)
+        jobs[i] = ranked[i].job;
+}
+
+/* Shortest: those that can run nowhere are no matter. */
+static double queue_key(const struct world *w, const struct sizes *s,
+                        enum queue_order order, size_t job)
+{
+    if (order == QUEUE_SHORTEST)
+        return least_run_s(w, s, job);
+    if (order == QUEUE_LARGEST)
+        return -share_of(w, s, job) * (double)w->jobs[job].nodes;
+    return 0;
+}
+
+void world_queue_order(const struct world *w, enum queue_order order, size_t *jobs,
+                       struct arena *a)
+{
+    struct sizes s = sizes_of(w);
+    struct ranked *ranked = NEW(a, struct ranked, w->job_count);
+
+    for (size_t i = 0; i < w->job_count; i++) {
+        const struct world_job *j = &w->jobs[i];
+
+        ranked[i] =
+            (struct ranked){j->tier, queue_key(w, &s, order, i), j->queued_at_s, i};
         budget_step(w->budget, 16);
     }
     qsort(ranked, w->job_count, sizeof(*ranked), by_rank);

@@ -28,8 +28,8 @@ extern const struct json_object job_group_json;
 extern const struct json_object job_after_json;
 
 /* Members of a job that decisions about amounts look at; of a struct that begins with a
- * struct job. */
-#define WORLD_JOB_ROWS(T)                                                                \
+ * struct job. _WITH: the row of estimate_s is another one. */
+#define WORLD_JOB_ROWS_WITH(T, ESTIMATE_ROW)                                             \
     JSON_NUMBER(T, disk_bytes, 0, AMOUNT_BYTES_MAX, 0, 0,                                \
                 "Disk it needs while it runs; default 0"),                               \
         JSON_AMOUNTS(T, needs, need_count, 0,                                            \
@@ -41,8 +41,7 @@ extern const struct json_object job_after_json;
         JSON_NUMBER(T, time_limit_s, 0, JSON_LARGEST, NAN,                               \
                     JSON_NULLABLE | JSON_ABOVE_MIN,                                      \
                     "It is killed so long after its start"),                             \
-        JSON_NUMBER(T, estimate_s, 0, JSON_LARGEST, NAN, JSON_NULLABLE,                  \
-                    "Run time wherever it runs; instead of estimate_ref_s"),             \
+        ESTIMATE_ROW,                                                                    \
         JSON_NUMBER(T, priority, -JSON_LARGEST, JSON_LARGEST, 0, 0,                      \
                     "Larger first, for job_order priority and started_now_weight; "      \
                     "default 0"),                                                        \
@@ -57,5 +56,9 @@ extern const struct json_object job_after_json;
         JSON_TEXTS(T, partition_ids, partition_id_count, 1000, 0,                        \
                    "Partitions that it may use, one of them; default: the default one, " \
                    "without such a one every resource")
+#define WORLD_JOB_ROWS(T)                                                  \
+    WORLD_JOB_ROWS_WITH(                                                   \
+        T, JSON_NUMBER(T, estimate_s, 0, JSON_LARGEST, NAN, JSON_NULLABLE, \
+                       "Run time wherever it runs; instead of estimate_ref_s"))
 
 #endif

@@ -1,9 +1,11 @@
 /* queue_orders.c - POST /v1/queue-orders: which waiting jobs of a batch queue start. */
 #include "handlers/queue/routes.h"
 
-#include "algorithms/queue/queue.h"
-#include "handlers/common/decision.h"
+#include "handlers/common/snapshot_json.h"
+#include "handlers/common/world_json.h"
 #include "handlers/pictures/pictures.h"
+#include "handlers/placement/placement_json.h"
+#include "handlers/queue/queue_orders.h"
 #include "models/base/names.h"
 #include "service/metrics.h"
 #include "service/service.h"
@@ -13,41 +15,12 @@
 
 enum {
     JOBS_MAX = 200000,
-    RESERVATIONS_MAX = 10000,
+    QUEUE_RESERVATIONS_MAX = 10000,
     LOOK_ROWS = 512 /* between two looks at the budget */
 };
 static const double YEAR_S = 31536000;
 
 /* ---- the request ---- */
-
-struct waiting_job {
-    const char *id;
-    struct queue_job job; /* estimate_s NAN: nobody says */
-    double planned_start_s;
-};
-
-struct running_job {
-    const char *id;
-    struct queue_running running;
-};
-
-struct reservation {
-    const char *id;
-    struct queue_reservation reservation;
-};
-
-struct queue_orders_request {
-    struct decision_request decision;
-    const char *site_id;
-    double now_s;
-    uint64_t processors;
-    const struct waiting_job *jobs;
-    size_t job_count;
-    const struct running_job *running;
-    size_t running_count;
-    const struct reservation *reservations;
-    size_t reservation_count;
-};
 
 #define SECONDS(T, label, member, lo, dflt, flag, ...)                                \
     {                                                                                 \
@@ -63,14 +36,24 @@ struct queue_orders_request {
     }
 
 #define T struct waiting_job
+#define ESTIMATE_ROW                                                                 \
+    SECONDS(struct waiting_job, estimate_s, job, 0, NAN, JSON_NULLABLE,              \
+            "How long it runs at most; a job that does not say is unplaced; with a " \
+            "snapshot estimate_ref_s, etc_s or time_limit_s say it too")
 static const struct json_field job_rows[] = {
-    JSON_ID(T, id, JSON_REQUIRED, "Name, unique among all jobs"),
-    PROCESSORS(T, job, "Processors that it needs, all at once"),
-    SECONDS(T, estimate_s, job, 0, NAN, JSON_NULLABLE,
-            "How long it runs at most; a job that does not say is unplaced"),
+    PLACEMENT_JOB_ROWS(struct job),
+    WORLD_JOB_ROWS_WITH(struct job, ESTIMATE_ROW),
+    {.name = "processors",
+     .doc = "Processors that it needs, all at once; not with a snapshot, else required",
+     .type = JSON_TYPE_INTEGER,
+     .min = 1,
+     .max = QUEUE_PROCESSORS_MAX * 1000,
+     .preset = 0,
+     .flags = JSON_BOUND_ONLY,
+     .offset = JSON_AT(T, job.processors, uint64_t)},
     SECONDS(T, submit_s, job, -QUEUE_TIME_MAX_S, -QUEUE_TIME_MAX_S, 0,
             "When it was submitted; default: before those that say it, in the order of "
-            "the list; a time after now_s counts as now_s"),
+            "the list; a time after now_s counts as now_s; with a snapshot: queued_at"),
     JSON_NUMBER(T, planned_start_s, -QUEUE_TIME_MAX_S, QUEUE_TIME_MAX_S, NAN,
                 JSON_NULLABLE,
                 "conservative: the start that the job was promised by the answer before, "
@@ -78,8 +61,11 @@ static const struct json_field job_rows[] = {
     {0},
 };
 #undef T
-static const struct json_object job_json = {"QueueJob", "A waiting job",
-                                            sizeof(struct waiting_job), job_rows};
+#undef ESTIMATE_ROW
+static const struct json_object job_json = {
+    "QueueJob",
+    "A waiting job: processors and estimate_s, or with a snapshot the members of a Job",
+    sizeof(struct waiting_job), job_rows};
 
 #define T struct running_job
 static const struct json_field running_rows[] = {
@@ -92,8 +78,8 @@ static const struct json_field running_rows[] = {
     {0},
 };
 #undef T
-static const struct json_object running_json = {"QueueRunning", "A running job",
-                                                sizeof(struct running_job), running_rows};
+static const struct json_object queue_running_json = {
+    "QueueRunning", "A running job", sizeof(struct running_job), running_rows};
 
 #define T struct reservation
 static const struct json_field reservation_rows[] = {
@@ -104,7 +90,7 @@ static const struct json_field reservation_rows[] = {
     {0},
 };
 #undef T
-static const struct json_object reservation_json = {
+static const struct json_object queue_reservation_json = {
     "QueueReservation", "Processors that no job may use for some time",
     sizeof(struct reservation), reservation_rows};
 
@@ -113,14 +99,27 @@ static const struct json_field request_rows[] = {
     JSON_ID(T, site_id, JSON_NULLABLE, "The cluster; comes back with the answer"),
     JSON_NUMBER(T, now_s, -QUEUE_TIME_MAX_S, QUEUE_TIME_MAX_S, 0, 0,
                 "The present, on the scale of all other times; default 0"),
-    JSON_INTEGER(T, processors, 1, QUEUE_PROCESSORS_MAX, 1, JSON_REQUIRED,
-                 "Processors of the cluster"),
+    JSON_INTEGER(T, processors, 1, QUEUE_PROCESSORS_MAX, 0, JSON_BOUND_ONLY,
+                 "Processors of the cluster; either this, or snapshot or snapshot_id"),
+    JSON_OBJECT(T, snapshot, const struct snapshot *, &snapshot_json, JSON_POINTER,
+                "Instead of processors, now_s, running and reservations: resources with "
+                "what runs there and is reserved. All times are seconds from now then, "
+                "and jobs come in the order of queued_at"),
+    JSON_ID(T, snapshot_id, JSON_NULLABLE, "A stored snapshot instead"),
+    {.name = "finished_jobs",
+     .doc = "With a snapshot: jobs that are done, which others name in `after`",
+     .type = JSON_TYPE_LIST,
+     .offset = JSON_AT(T, world.finished, const struct placement_finished *),
+     .count_offset = JSON_AT(T, world.finished_count, size_t),
+     .of = &placement_finished_json,
+     .max = PLACEMENT_JOBS_MAX,
+     .flags = JSON_UNIQUE_IDS},
     JSON_LIST(T, jobs, job_count, struct waiting_job, &job_json, JOBS_MAX,
               JSON_REQUIRED | JSON_UNIQUE_IDS, "The waiting jobs"),
-    JSON_LIST(T, running, running_count, struct running_job, &running_json, JOBS_MAX,
-              JSON_UNIQUE_IDS, "The running jobs"),
-    JSON_LIST(T, reservations, reservation_count, struct reservation, &reservation_json,
-              RESERVATIONS_MAX, JSON_UNIQUE_IDS,
+    JSON_LIST(T, running, running_count, struct running_job, &queue_running_json,
+              JOBS_MAX, JSON_UNIQUE_IDS, "The running jobs"),
+    JSON_LIST(T, reservations, reservation_count, struct reservation,
+              &queue_reservation_json, QUEUE_RESERVATIONS_MAX, JSON_UNIQUE_IDS,
               "Reservations; more at a time than there are processors is a mistake. Of "
               "what running jobs hold as well, nothing starts until they end"),
     DECISION_REQUEST_ROWS(T),
@@ -133,61 +132,17 @@ const struct json_object queue_orders_request_json = {
 
 /* ---- the answer ---- */
 
-struct start {
-    const char *job_id;
-    uint64_t processors;
-    double start_s;
-};
-
-struct promise_broken {
-    double by_s;
-    const char *blocking_job_id, *blocking_reservation_id;
-};
-
-struct wait {
-    const char *job_id;
-    uint64_t processors;
-    double estimated_start_s, planned_start_s;
-    const struct promise_broken *promise_broken;
-    int reason;
-    const char *detail;
-    const char *blocking_job_id, *blocking_reservation_id;
-    double until_s;
-};
-
-struct unplaced_reason {
-    const char *reason, *detail;
-};
-
-struct unplaced {
-    const char *job_id;
-    const struct unplaced_reason *reasons;
-    size_t reason_count;
-};
-
-struct objective {
-    double makespan_s, lower_bound_s, gap_ratio;
-    double mean_wait_s; /* of all jobs that will run */
-    uint64_t free_processors;
-};
-
-struct queue_orders_answer {
-    struct decision_answer decision;
-    const char *site_id;
-    const struct start *starts;
-    size_t start_count;
-    const struct wait *waiting;
-    size_t waiting_count;
-    const struct unplaced *unplaced;
-    size_t unplaced_count;
-    struct objective objective;
-};
-
 #define T struct start
 static const struct json_field start_rows[] = {
     JSON_TEXT(T, job_id, 0, "The job"),
-    JSON_INTEGER(T, processors, 0, JSON_EXACT, 0, 0, "Processors that it gets"),
+    JSON_INTEGER(T, processors, 0, JSON_EXACT, 0, 0,
+                 "Processors that it gets; with a snapshot: cpus of all its nodes, "
+                 "rounded up"),
     JSON_NUMBER(T, start_s, 0, 0, 0, 0, "now_s"),
+    JSON_TEXT(T, resource_id, JSON_OPTIONAL, "Where, with a snapshot"),
+    JSON_TEXTS(T, resource_ids, resource_id_count, 0, JSON_OPTIONAL,
+               "Where, of a job on several nodes"),
+    JSON_TEXT(T, partition_id, JSON_OPTIONAL, "The partition that it uses"),
     {0},
 };
 #undef T
@@ -206,10 +161,21 @@ static const struct json_object promise_broken_json = {
     "QueuePromiseBroken", "A start that was promised and is not kept",
     sizeof(struct promise_broken), promise_broken_rows};
 
+static const char *const wait_reason_names[] = {
+#define X(symbol, name, meaning) #name,
+    QUEUE_REASONS(X)
+#undef X
+        "no_free_now",
+    "not_released",
+    NULL,
+};
+
 #define T struct wait
 static const struct json_field wait_rows[] = {
     JSON_TEXT(T, job_id, 0, "The job"),
-    JSON_INTEGER(T, processors, 0, JSON_EXACT, 0, 0, "Processors that it needs"),
+    JSON_INTEGER(T, processors, 0, JSON_EXACT, 0, 0,
+                 "Processors that it needs; with a snapshot: cpus of all its nodes, "
+                 "rounded up"),
     JSON_NUMBER(
         T, estimated_start_s, 0, 0, 0, JSON_MAY_BE_NULL,
         "When it starts if all estimates hold and nobody else comes; null: never. "
@@ -222,10 +188,12 @@ static const struct json_field wait_rows[] = {
                 JSON_POINTER | JSON_OPTIONAL,
                 "conservative: it does not start when it was promised to"),
     JSON_CHOICE(
-        T, reason, queue_reason_names, 0, JSON_OPEN,
+        T, reason, wait_reason_names, 0, JSON_OPEN,
         "processors: too few are free; reservation: it would run into one; order: "
         "nobody overtakes the first job; would_delay: it would delay a job that "
-        "is before it; time_limit: the time was up before it was looked at"),
+        "is before it; time_limit: the time was up before it was looked at; with a "
+        "snapshot also no_free_now: too little is free; not_released: it may not start "
+        "yet, or waits for another"),
     JSON_TEXT(T, detail, 0, "The same in words"),
     JSON_TEXT(T, blocking_job_id, JSON_OPTIONAL,
               "Who is in the way: a running job that must end, one that starts now, or "
@@ -244,7 +212,7 @@ static const struct json_field unplaced_reason_rows[] = {
     JSON_TEXT(
         T, reason, 0,
         "never_fits: it is wider than the cluster; no_estimate: it does not say how "
-        "long it takes"),
+        "long it takes; with a snapshot the reasons of a placement"),
     JSON_TEXT(T, detail, 0, "In words"),
     {0},
 };
@@ -266,13 +234,17 @@ static const struct json_object unplaced_json = {
 
 #define T struct objective
 static const struct json_field objective_rows[] = {
-    JSON_NUMBER(T, makespan_s, 0, 0, 0, 0, "Until the last of all jobs ends, from now"),
+    JSON_NUMBER(
+        T, makespan_s, 0, 0, 0, 0,
+        "Until the last of all jobs ends, from now; with a snapshot: of those that "
+        "wait"),
     JSON_NUMBER(T, lower_bound_s, 0, 0, 0, 0, "No order of these jobs ends before"),
     JSON_NUMBER(T, gap_ratio, 0, 0, 0, 0, "makespan_s / lower_bound_s - 1"),
     JSON_NUMBER(T, mean_wait_s, 0, 0, 0, JSON_MAY_BE_NULL,
                 "Mean time from now to the (estimated) start of the jobs; null: none"),
     JSON_INTEGER(T, free_processors, 0, JSON_EXACT, 0, 0,
-                 "Processors that stay free now"),
+                 "Processors that stay free now; with a snapshot: whole cpus of the "
+                 "resources that limit them"),
     {0},
 };
 #undef T
@@ -391,12 +363,12 @@ static enum error_code check_jobs(struct deciding *d)
         name_index_add(&running, body->running[i].id, i);
     for (size_t i = 0; i < body->job_count; i++) {
         const struct waiting_job *job = &body->jobs[i];
-        size_t same = name_index_find(&running, job->id);
+        size_t same = name_index_find(&running, job->of.id);
 
         if (same != NAME_NOT_FOUND) {
             snprintf(pointer, sizeof(pointer), "/jobs/%zu/id", i);
             invalid(err, pointer, ITEM_DUPLICATE,
-                    "'%.100s' runs already: it is /running/%zu too", job->id, same);
+                    "'%.100s' runs already: it is /running/%zu too", job->of.id, same);
         }
         if (job->planned_start_s < body->now_s - YEAR_S) {
             snprintf(pointer, sizeof(pointer), "/jobs/%zu/planned_start_s", i);
@@ -522,7 +494,7 @@ static enum error_code warn_outcome(struct deciding *d)
 
 static const char *job_name(const struct deciding *d, size_t job)
 {
-    return d->body->jobs[d->given[job]].id;
+    return d->body->jobs[d->given[job]].of.id;
 }
 
 /* "job j7 ends", as far as it is known who is in the way. */
@@ -605,7 +577,7 @@ static void tell_wait(struct deciding *d, size_t job)
                                     .breaker_by = v->breaker_by,
                                     .breaker = v->breaker};
     *w = (struct wait){
-        .job_id = j->id,
+        .job_id = j->of.id,
         .processors = j->job.processors,
         .estimated_start_s = v->start_s,
         .planned_start_s = v->plan_s,
@@ -629,7 +601,7 @@ static void tell_unplaced(struct deciding *d, const struct waiting_job *job,
                          : arena_printf(a, "needs %llu processors, the cluster has %llu",
                                         (unsigned long long)job->job.processors,
                                         (unsigned long long)d->body->processors);
-    d->unplaced[d->answer->unplaced_count++] = (struct unplaced){job->id, reason, 1};
+    d->unplaced[d->answer->unplaced_count++] = (struct unplaced){job->of.id, reason, 1};
 }
 
 static void tell_all(struct deciding *d)
@@ -651,7 +623,9 @@ static void tell_all(struct deciding *d)
             tell_wait(d, job);
         else
             d->starts[answer->start_count++] =
-                (struct start){j->id, j->job.processors, d->body->now_s};
+                (struct start){.job_id = j->of.id,
+                               .processors = j->job.processors,
+                               .start_s = d->body->now_s};
     }
     for (size_t i = 0; i < count; i++)
         if (isnan(d->body->jobs[i].job.estimate_s))
@@ -701,6 +675,114 @@ static enum decision_status status_of(const struct queue_orders_answer *answer,
                                                            : DECISION_OPTIMAL;
 }
 
+/* ---- which form ---- */
+
+static void mistake(struct error *err, size_t job, const char *member,
+                    enum item_code code, const char *text)
+{
+    char pointer[64];
+
+    snprintf(pointer, sizeof(pointer), "/jobs/%zu/%s", job, member);
+    invalid(err, pointer, code, "%s", text);
+}
+
+/* The first member of a Job that a pool of processors knows nothing of; NULL: none. */
+static const char *amount_member(const struct job *j)
+{
+    const struct {
+        const char *name;
+        bool given;
+    } members[] = {
+        {"etc_s", j->etc_count},
+        {"estimate_ref_s", !isnan(j->estimate_ref_s)},
+        {"cpus", j->cpus < 1 || j->cpus > 1},
+        {"memory_bytes", j->memory_bytes > 0},
+        {"user", j->user},
+        {"organisations", j->organisation_count},
+        {"requirement", j->requirement},
+        {"rank", j->rank},
+        {"input_file_ids", j->input_file_count},
+        {"output_bytes", j->output_bytes > 0},
+        {"release_s", j->release_s > 0},
+        {"deadline_s", !isnan(j->deadline_s)},
+        {"queued_at", !isnan(j->queued_at_s)},
+        {"deadline_at", !isnan(j->deadline_at_s)},
+        {"fixed_priority", j->fixed_priority > 0},
+        {"task_index", !isnan(j->task_index)},
+        {"param_start", !isnan(j->param_start)},
+        {"param_increment", !isnan(j->param_increment)},
+        {"disk_bytes", j->disk_bytes > 0},
+        {"needs", j->need_count},
+        {"nodes", j->nodes > 1},
+        {"exclusive", j->exclusive},
+        {"time_limit_s", !isnan(j->time_limit_s)},
+        {"priority", j->priority < 0 || j->priority > 0},
+        {"weight", j->weight < 1 || j->weight > 1},
+        {"group", j->group},
+        {"after", j->after_count},
+        {"preemptible", j->preemptible},
+        {"partition_ids", j->partition_ids},
+    };
+
+    for (size_t k = 0; k < sizeof(members) / sizeof(*members); k++)
+        if (members[k].given)
+            return members[k].name;
+    return NULL;
+}
+
+/* False: it is not one. */
+static bool check_pool_form(const struct queue_orders_request *body, struct error *err)
+{
+    size_t before = err->item_count;
+
+    if (!body->processors)
+        invalid(err, "/processors", ITEM_REQUIRED,
+                "the member is missing: processors of the cluster; or give snapshot or "
+                "snapshot_id");
+    if (body->world.finished_count)
+        invalid(err, "/finished_jobs", ITEM_CONFLICT, "it goes with a snapshot alone");
+    for (size_t i = 0; i < body->job_count; i++) {
+        const struct waiting_job *j = &body->jobs[i];
+        const char *member = amount_member(&j->of);
+
+        if (!j->job.processors)
+            mistake(err, i, "processors", ITEM_REQUIRED,
+                    "the member is missing: processors that it needs, all at once");
+        if (member)
+            mistake(err, i, member, ITEM_CONFLICT, "it goes with a snapshot alone");
+    }
+    return err->item_count == before;
+}
+
+static void check_world_form(const struct queue_orders_request *body, struct error *err)
+{
+    static const char pool_only[] = "it goes with processors; the snapshot says it";
+
+    if (body->processors)
+        invalid(err, "/processors", ITEM_CONFLICT,
+                "give processors, or snapshot or snapshot_id, not both");
+    if (body->now_s < 0 || body->now_s > 0)
+        invalid(err, "/now_s", ITEM_CONFLICT,
+                "with a snapshot all times are seconds from now");
+    if (body->running_count)
+        invalid(err, "/running", ITEM_CONFLICT, "%s", pool_only);
+    if (body->reservation_count)
+        invalid(err, "/reservations", ITEM_CONFLICT, "%s", pool_only);
+    for (size_t i = 0; i < body->job_count; i++) {
+        const struct waiting_job *j = &body->jobs[i];
+
+        if (j->job.processors)
+            mistake(err, i, "processors", ITEM_CONFLICT,
+                    "with a snapshot a job has cpus and nodes");
+        if (j->job.submit_s > -QUEUE_TIME_MAX_S)
+            mistake(err, i, "submit_s", ITEM_CONFLICT,
+                    "with a snapshot a job has queued_at");
+        if (!isnan(j->planned_start_s))
+            mistake(err, i, "planned_start_s", ITEM_CONFLICT,
+                    "with a snapshot nothing is promised");
+    }
+}
+
 enum error_code post_queue_orders(struct request *rq, const void *in, void *out)
 {
     const struct queue_orders_request *body = in;
@@ -710,6 +792,13 @@ enum error_code post_queue_orders(struct request *rq, const void *in, void *out)
 
     TRY(decision_begin(rq, &body->decision, &answer->decision));
     find_policy(body->decision.algorithm, &d.policy, rq->err);
+    if (body->snapshot || body->snapshot_id) {
+        check_world_form(body, rq->err);
+        TRY(queue_orders_world(rq, body, d.policy, answer));
+        return picture_answer(rq, answer);
+    }
+    if (!check_pool_form(body, rq->err))
+        return rq->err->code;
     params_bind(queue_conservative_params, body->decision.options,
                 body->decision.option_count, d.options, rq->err);
     make_input(&d);

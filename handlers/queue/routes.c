@@ -16,7 +16,9 @@ const struct route queue_routes[] = {
      "From the running and the waiting jobs of a cluster, their processors and run time "
      "estimates, and reservations: who starts now, when the others will start if all "
      "estimates hold and nobody else comes, and who or what each of them waits for. "
-     "Times are seconds on any one scale, of which now_s is the present.",
+     "Times are seconds on any one scale, of which now_s is the present. With a snapshot "
+     "instead of processors jobs have cpus, memory and other amounts, and start on its "
+     "resources; times are seconds from now then.",
      "queue-"},
     {0},
 };

@@ -1,0 +1,28 @@
+/* placement/amounts_queue.h - a batch queue on the resources of a snapshot.
+ *
+ * Source: world-model.md 8, row queue-orders.
+ */
+#ifndef GRIDPLAN_PLACEMENT_AMOUNTS_QUEUE_H
+#define GRIDPLAN_PLACEMENT_AMOUNTS_QUEUE_H
+
+#include "algorithms/placement/placement.h"
+#include "algorithms/world/queue.h"
+
+struct amounts_queue_out {
+    const struct world *world;
+    struct world_queue_out queue;
+    const struct placement_unplaced *unplaced; /* jobs without a place */
+    size_t unplaced_count;
+    double makespan_s, lower_bound_s; /* of the placed jobs */
+    double free_cpus; /* after those that start now, of resources that limit them */
+    const char *const *warnings;
+    size_t warning_count;
+};
+
+/* Decides by a policy of queue/queue.h. Mistakes of the input are collected in *err with
+ * pointers into the request body; ERR_INVALID. `policy` NULL: only they are. */
+enum error_code amounts_queue(const struct placement_in *in, const struct policy *policy,
+                              struct amounts_queue_out *out, struct arena *a,
+                              struct error *err);
+
+#endif

@@ -1,0 +1,480 @@
+/* world/queue.c - a batch queue on resources with amounts, played by events.
+ *
+ * The board asks no clock here: a question that was begun is answered, and the budget is
+ * looked at between questions.
+ */
+#include "algorithms/world/queue.h"
+
+#include "algorithms/world/board_groups.h"
+#include "algorithms/world/list.h"
+#include "models/base/heap.h"
+
+/* A queue while it is played. */
+struct play {
+    const struct world *w;
+    const struct queue_discipline *rule;
+    struct board *b;
+    size_t *queue, *backfill; /* all jobs, in these orders */
+    double now_s;
+    double *events; /* times at which something may have become possible: a heap */
+    size_t event_count;
+    bool has_after, cut;
+    size_t head; /* WORLD_NONE */
+    struct arena *arena;
+};
+
+static bool is_sooner(const double *a, const double *b)
+{
+    return *a < *b;
+}
+HEAP(times, double, is_sooner)
+
+/* A question takes a look at each resource, more or less. */
+static bool is_over(struct play *p)
+{
+    if (!p->cut)
+        p->cut = budget_step(p->w->budget, 16 * p->w->resource_count + 64);
+    return p->cut;
+}
+
+/* ---- questions ---- */
+
+/* Where the job completes first of all places at which it can start at `at_s`. */
+static struct board_spot fit_at(struct board *b, size_t job, double at_s)
+{
+    const struct world *w = board_world(b);
+    const struct world_job *j = &w->jobs[job];
+    const struct board_reach then = {.from_s = at_s, .latest_s = at_s};
+    struct board_spot best = board_nowhere();
+
+    if (!board_shared_is_enough(b, job))
+        return best;
+    if (j->nodes > 1)
+        return board_fit_nodes(b, job, &then);
+    for (size_t c = 0; c < j->choice_count; c++) {
+        struct board_spot here = board_nowhere();
+
+        for (size_t i = 0; i < w->resource_count; i++) {
+            struct board_spot spot;
+
+            if (at_s + world_run_s(w, j, i) > here.done_s)
+                continue;
+            spot = board_fit(b, job, c, i, at_s, at_s);
+            if (board_is_better(b, &spot, &here))
+                here = spot;
+        }
+        if (here.done_s < best.done_s)
+            best = here;
+    }
+    return best;
+}
+
+static bool is_open(const struct play *p, size_t job)
+{
+    return p->b->state[job] == BOARD_OPEN;
+}
+
+static bool is_ready(const struct play *p, size_t job)
+{
+    return is_open(p, job) && board_release_s(p->b, job) <= p->now_s;
+}
+
+static void add_event(struct play *p, double at_s)
+{
+    if (at_s > p->now_s && at_s < HUGE_VAL)
+        times_push(p->events, &p->event_count, at_s);
+}
+
+static void start(struct play *p, size_t job, const struct board_spot *spot)
+{
+    board_take(p->b, job, spot);
+    add_event(p, p->b->plan.placed[job].end_s);
+    add_event(p, p->b->plan.placed[job].done_s);
+}
+
+static void refuse(struct play *p, size_t job)
+{
+    size_t on;
+    enum world_wait why = board_why(p->b, job, &on);
+
+    board_refuse(p->b, job, why, on);
+}
+
+/* ---- rules ---- */
+
+/* Starts the first jobs; where the first of those that wait is to go comes back. Jobs
+ * that can never have a place are nobody's head. */
+static struct board_spot start_heads(struct play *p)
+{
+    p->head = WORLD_NONE;
+    for (size_t k = 0; k < p->w->job_count; k++) {
+        size_t job = p->queue[k];
+        struct board_spot spot;
+
+        if (!is_ready(p, job))
+            continue;
+        spot = fit_at(p->b, job, p->now_s);
+        if (spot.positions) {
+            start(p, job, &spot);
+        } else {
+            spot = board_best(p->b, job);
+            if (spot.positions) {
+                p->head = job;
+                return spot;
+            }
+            refuse(p, job);
+        }
+        if (is_over(p))
+            break;
+    }
+    return board_nowhere();
+}
+
+/* Takes the spot if the head completes no later beside it, and lays the head anew. */
+static bool goes_beside(struct play *p, size_t job, const struct board_spot *spot,
+                        struct board_spot *head)
+{
+    struct board_spot again;
+
+    if (!spot->positions)
+        return false;
+    board_take(p->b, job, spot);
+    again = board_best(p->b, p->head);
+    if (again.done_s <= head->done_s) {
+        *head = again;
+        return true;
+    }
+    board_give(p->b, job);
+    *head = board_best(p->b, p->head); /* the question before has its positions */
+    return false;
+}
+
+/* The head may go elsewhere without loss: the job tries the best place of all, then the
+ * head's own. The head has no place meanwhile. */
+static bool start_instead(struct play *p, size_t job, struct board_spot *head)
+{
+    const struct world_job *j = &p->w->jobs[job];
+    size_t count = head->position_count;
+    struct board_spot spot = fit_at(p->b, job, p->now_s);
+    size_t *own;
+
+    if (!spot.positions)
+        return false;
+    if (goes_beside(p, job, &spot, head))
+        return true;
+    if (j->nodes > 1)
+        return false;
+    own = NEW(p->arena, size_t, count);
+    for (size_t i = 0; i < count; i++)
+        own[i] = head->positions[i];
+    for (size_t c = 0; c < j->choice_count; c++)
+        for (size_t i = 0; i < count; i++) {
+            spot = board_fit(p->b, job, c, own[i], p->now_s, p->now_s);
+            if (goes_beside(p, job, &spot, head))
+                return true;
+        }
+    return false;
+}
+
+/* Beside the head's place first: that delays it surely not. */
+static void start_behind(struct play *p, size_t job, struct board_spot *head)
+{
+    struct board_spot spot = fit_at(p->b, job, p->now_s);
+
+    if (spot.positions) {
+        start(p, job, &spot);
+        return;
+    }
+    if (p->head == WORLD_NONE)
+        return;
+    board_give(p->b, p->head);
+    if (start_instead(p, job, head)) {
+        add_event(p, p->b->plan.placed[job].end_s);
+        add_event(p, p->b->plan.placed[job].done_s);
+    }
+    board_take(p->b, p->head, head);
+}
+
+static void start_fitting(struct play *p, struct board_spot *head)
+{
+    if (p->head != WORLD_NONE)
+        board_take(p->b, p->head, head);
+    for (size_t k = 0; k < p->w->job_count && !p->cut; k++) {
+        size_t job = p->backfill[k];
+
+        if (!is_ready(p, job))
+            continue;
+        start_behind(p, job, head);
+        is_over(p);
+    }
+    if (p->head != WORLD_NONE)
+        board_give(p->b, p->head);
+}
+
+static void decide_once(struct play *p)
+{
+    struct board_spot head = board_nowhere();
+
+    p->head = WORLD_NONE;
+    if (p->rule->rule != QUEUE_FIT)
+        head = start_heads(p);
+    if (p->rule->rule == QUEUE_FIT ||
+        (p->rule->rule == QUEUE_EASY && p->head != WORLD_NONE))
+        start_fitting(p, &head);
+}
+
+/* Those that wait for one that has started may have their turn at the same moment. */
+static void decide(struct play *p)
+{
+    size_t before;
+
+    do {
+        before = p->b->plan.placed_count;
+        decide_once(p);
+    } while (p->has_after && !p->cut && p->b->plan.placed_count > before);
+}
+
+/* ---- the future ---- */
+
+static void list_events(struct play *p)
+{
+    const struct world *w = p->w;
+
+    p->events = NEW(p->arena, double, w->holder_count + 4 * w->job_count + 1);
+    for (size_t i = 0; i < w->holder_count; i++)
+        add_event(p, w->holders[i].end_s);
+    for (size_t i = 0; i < w->job_count; i++) {
+        add_event(p, fmax(w->jobs[i].release_s, w->jobs[i].earliest_s));
+        p->has_after = p->has_after || w->jobs[i].after_count;
+    }
+    budget_step(w->budget, 4 * (w->holder_count + w->job_count));
+}
+
+/* Nothing ends any more: who still waits goes where it completes first, or nowhere. */
+static void place_rest(struct play *p)
+{
+    size_t before;
+
+    do {
+        before = p->b->plan.placed_count;
+        for (size_t k = 0; k < p->w->job_count && !p->cut; k++) {
+            size_t job = p->queue[k];
+            struct board_spot spot;
+
+            if (!is_open(p, job) || !board_is_due(p->b, job))
+                continue;
+            spot = board_best(p->b, job);
+            if (spot.positions)
+                board_take(p->b, job, &spot);
+            else
+                refuse(p, job);
+            is_over(p);
+        }
+    } while (p->has_after && !p->cut && p->b->plan.placed_count > before);
+}
+
+static void play_future(struct play *p)
+{
+    while (p->event_count && !p->cut) {
+        double at_s = times_pop(p->events, &p->event_count);
+
+        if (at_s <= p->now_s)
+            continue;
+        p->now_s = at_s;
+        decide(p);
+    }
+    place_rest(p);
+    for (size_t i = 0; i < p->w->job_count; i++)
+        if (is_open(p, i))
+            board_refuse(p->b, i,
+                         p->cut ? WORLD_WAIT_OUT_OF_TIME : WORLD_WAIT_AFTER_UNPLACED,
+                         WORLD_NONE);
+}
+
+/* ---- what they wait for ---- */
+
+/* Whose end makes room at `at_s`: what runs, a job that starts now, a reservation. */
+static void blame_end(const struct play *p, double at_s, struct world_queue_verdict *v)
+{
+    for (size_t i = 0; i < p->w->holder_count; i++) {
+        const struct world_holder *h = &p->w->holders[i];
+
+        if (h->end_s != at_s)
+            continue;
+        v->by = h->kind == HOLDER_RUNNING ? QUEUE_BY_RUNNING : QUEUE_BY_RESERVATION;
+        v->blocker = i;
+        if (h->kind == HOLDER_RUNNING)
+            return;
+    }
+    for (size_t i = 0; i < p->w->job_count; i++)
+        if (p->b->plan.placed[i].positions && p->b->plan.placed[i].end_s == at_s) {
+            v->by = QUEUE_BY_JOB;
+            v->blocker = i;
+            return;
+        }
+}
+
+/* What the job waits for that has not started. */
+static void blame_before(const struct play *p, size_t job, struct world_queue_verdict *v)
+{
+    const struct world_job *j = &p->w->jobs[job];
+
+    for (size_t i = 0; i < j->after_count && v->by == QUEUE_NOTHING; i++)
+        if (!p->b->plan.placed[j->after[i].job].positions) {
+            v->by = QUEUE_BY_JOB;
+            v->blocker = j->after[i].job;
+        }
+    budget_step(p->w->budget, j->after_count);
+}
+
+/* The board holds what starts now, and nothing else of the plan. */
+static struct world_queue_verdict explain(struct play *p, size_t job, double start_s)
+{
+    struct world_queue_verdict v = {.blocker = WORLD_NONE, .until_s = (double)NAN};
+    double release_s = board_release_s(p->b, job);
+    struct board_spot spot;
+
+    if (release_s > 0) {
+        v.wait = WORLD_WAIT_NOT_RELEASED;
+        v.until_s = release_s < HUGE_VAL ? release_s : start_s;
+        blame_before(p, job, &v);
+        return v;
+    }
+    if (fit_at(p->b, job, 0).positions) {
+        v.reason =
+            p->rule->rule == QUEUE_HEAD ? QUEUE_REASON_ORDER : QUEUE_REASON_WOULD_DELAY;
+        v.by = p->head == WORLD_NONE ? QUEUE_NOTHING : QUEUE_BY_JOB;
+        v.blocker = p->head;
+        return v;
+    }
+    spot = board_best(p->b, job);
+    v.until_s = spot.positions ? spot.start_s : start_s;
+    blame_end(p, v.until_s, &v);
+    if (v.by == QUEUE_BY_RESERVATION)
+        v.reason = QUEUE_REASON_RESERVATION;
+    else
+        v.wait = WORLD_WAIT_NO_FREE_NOW;
+    return v;
+}
+
+static void explain_all(struct play *p, struct world_queue_out *out)
+{
+    p->now_s = 0;
+    p->head = out->head;
+    for (size_t k = 0; k < p->w->job_count; k++) {
+        size_t job = out->order[k];
+        struct world_queue_verdict *v = &out->verdicts[job];
+        const struct world_placed *x = &out->plan->placed[job];
+
+        *v = (struct world_queue_verdict){.reason = QUEUE_REASON_TIME_LIMIT,
+                                          .blocker = WORLD_NONE,
+                                          .until_s = (double)NAN};
+        if (x->positions && x->start_s <= 0) {
+            v->reason = QUEUE_REASON_STARTS;
+            continue;
+        }
+        if ((!x->positions && x->wait != WORLD_WAIT_OUT_OF_TIME) || is_over(p))
+            continue;
+        *v = explain(p, job, x->positions ? x->start_s : (double)NAN);
+    }
+    for (size_t i = 0; i < p->w->job_count; i++) {
+        struct world_queue_verdict *v = &out->verdicts[i];
+
+        if (v->wait == WORLD_WAIT_NONE && v->by == QUEUE_BY_JOB &&
+            v->reason != QUEUE_REASON_RESERVATION &&
+            out->plan->placed[v->blocker].positions)
+            v->until_s = out->plan->placed[v->blocker].start_s;
+    }
+    out->cut = out->cut || p->cut;
+}
+
+/* ---- all ---- */
+
+/* Jobs that the rules do not place at all. */
+static void refuse_some(struct play *p)
+{
+    for (size_t i = 0; i < p->w->job_count; i++) {
+        if (p->w->jobs[i].barred != WORLD_WAIT_NONE)
+            board_refuse(p->b, i, p->w->jobs[i].barred, WORLD_NONE);
+        else if (p->b->groups && board_is_unit(p->b, i))
+            board_refuse(p->b, i,
+                         p->w->groups[p->w->jobs[i].group].policy == GROUP_PACK
+                             ? WORLD_WAIT_GROUP_PACK
+                             : WORLD_WAIT_GROUP_GANG,
+                         p->w->jobs[i].group);
+    }
+}
+
+/* A world whose questions are answered to the end. */
+static const struct world *patient(const struct world *w, struct arena *a)
+{
+    struct world *copy = NEW(a, struct world, 1);
+
+    *copy = *w;
+    copy->budget = budget_finish(w->budget);
+    return copy;
+}
+
+static void play_all(struct play *p, struct world_queue_out *out)
+{
+    list_events(p);
+    refuse_some(p);
+    decide(p);
+    out->head = p->head;
+    play_future(p);
+}
+
+/* The first job of the plan that waits: nobody may delay it or any other. */
+static void plan_all(struct play *p, struct world_queue_out *out)
+{
+    world_list(p->b, WORLD_MCT, p->queue, 1);
+    out->head = WORLD_NONE;
+    for (size_t k = 0; k < p->w->job_count && out->head == WORLD_NONE; k++) {
+        const struct world_placed *x = &p->b->plan.placed[p->queue[k]];
+
+        if (x->positions && x->start_s > 0)
+            out->head = p->queue[k];
+    }
+    p->cut = budget_spent(p->w->budget);
+}
+
+/* A board with what starts now alone. */
+static void keep_starts(struct play *p, const struct world_plan *plan)
+{
+    p->b = board_create(patient(p->w, p->arena), NULL, p->arena);
+    for (size_t i = 0; i < p->w->job_count; i++) {
+        const struct world_placed *x = &plan->placed[i];
+
+        if (x->positions && x->start_s <= 0)
+            board_take(p->b, i,
+                       &(struct board_spot){x->positions, x->position_count, x->choice,
+                                            x->start_s, x->stage_in_s, x->run_s, x->end_s,
+                                            x->done_s});
+    }
+}
+
+void world_queue(const struct world *w, const struct queue_discipline *discipline,
+                 struct world_queue_out *out, struct arena *a)
+{
+    bool planned = discipline->rule == QUEUE_CONSERVATIVE;
+    struct play p = {.w = w, .rule = discipline, .head = WORLD_NONE, .arena = a};
+
+    p.queue = NEW(a, size_t, w->job_count);
+    p.backfill = NEW(a, size_t, w->job_count);
+    world_queue_order(w, discipline->order, p.queue, a);
+    world_queue_order(w, discipline->backfill_order, p.backfill, a);
+    p.b = board_create(planned ? w : patient(w, a), NULL, a);
+    *out = (struct world_queue_out){
+        .order = p.queue, .verdicts = NEW(a, struct world_queue_verdict, w->job_count)};
+    if (planned)
+        plan_all(&p, out);
+    else
+        play_all(&p, out);
+    out->plan = board_plan(p.b);
+    out->cut = p.cut;
+    for (size_t i = 0; i < w->job_count; i++)
+        out->start_count +=
+            out->plan->placed[i].positions && out->plan->placed[i].start_s <= 0;
+    keep_starts(&p, out->plan);
+    explain_all(&p, out);
+}

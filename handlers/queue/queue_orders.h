@@ -1,0 +1,110 @@
+/* queue_orders.h - what the two forms of POST /v1/queue-orders share: a pool of
+ * processors (queue_orders.c), and resources with amounts (queue_world.c).
+ */
+#ifndef GRIDPLAN_QUEUE_ORDERS_H
+#define GRIDPLAN_QUEUE_ORDERS_H
+
+#include "algorithms/placement/placement.h"
+#include "algorithms/queue/queue.h"
+#include "handlers/common/decision.h"
+
+/* ---- the request ---- */
+
+/* A waiting job of either form. */
+struct waiting_job {
+    struct job of;        /* with a snapshot; estimate_s is in `job` */
+    struct queue_job job; /* estimate_s NAN: nobody says; processors 0: not given */
+    double planned_start_s;
+};
+
+struct running_job {
+    const char *id;
+    struct queue_running running;
+};
+
+struct reservation {
+    const char *id;
+    struct queue_reservation reservation;
+};
+
+struct queue_orders_request {
+    struct decision_request decision;
+    const char *site_id;
+    double now_s;
+    uint64_t processors; /* 0: not given */
+    const struct snapshot *snapshot;
+    const char *snapshot_id;
+    struct placement_world world;
+    const struct waiting_job *jobs;
+    size_t job_count;
+    const struct running_job *running;
+    size_t running_count;
+    const struct reservation *reservations;
+    size_t reservation_count;
+};
+
+/* ---- the answer ---- */
+
+/* Behind those of enum queue_reason. */
+enum wait_reason { WAIT_NO_FREE_NOW = QUEUE_REASON_COUNT, WAIT_NOT_RELEASED };
+
+struct start {
+    const char *job_id;
+    uint64_t processors;
+    double start_s;
+    const char *resource_id, *partition_id; /* with a snapshot */
+    const char *const *resource_ids;
+    size_t resource_id_count;
+};
+
+struct promise_broken {
+    double by_s;
+    const char *blocking_job_id, *blocking_reservation_id;
+};
+
+struct wait {
+    const char *job_id;
+    uint64_t processors;
+    double estimated_start_s, planned_start_s;
+    const struct promise_broken *promise_broken;
+    int reason; /* enum queue_reason, or one of enum wait_reason */
+    const char *detail;
+    const char *blocking_job_id, *blocking_reservation_id;
+    double until_s;
+};
+
+struct unplaced_reason {
+    const char *reason, *detail;
+};
+
+struct unplaced {
+    const char *job_id;
+    const struct unplaced_reason *reasons;
+    size_t reason_count;
+};
+
+struct objective {
+    double makespan_s, lower_bound_s, gap_ratio;
+    double mean_wait_s; /* of all jobs that will run */
+    uint64_t free_processors;
+};
+
+struct queue_orders_answer {
+    struct decision_answer decision;
+    const char *site_id;
+    const struct start *starts;
+    size_t start_count;
+    const struct wait *waiting;
+    size_t waiting_count;
+    const struct unplaced *unplaced;
+    size_t unplaced_count;
+    struct objective objective;
+};
+
+/* Decides about resources with amounts. The request has a snapshot, or names one. */
+enum error_code queue_orders_world(struct request *rq,
+                                   const struct queue_orders_request *body,
+                                   const struct policy *policy,
+                                   struct queue_orders_answer *answer);
+
+#endif

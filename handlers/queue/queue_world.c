@@ -1,0 +1,224 @@
+/* queue_world.c - POST /v1/queue-orders with a snapshot: which waiting jobs start on its
+ * resources.
+ *
+ * Source: world-model.md 8.
+ */
+#include "algorithms/placement/amounts_queue.h"
+#include "handlers/placement/routes.h"
+#include "handlers/queue/queue_orders.h"
+#include "service/metrics.h"
+#include "service/service.h"
+
+/* A request while it is answered. */
+struct deciding {
+    struct request *rq;
+    const struct queue_orders_request *body;
+    struct amounts_queue_out out;
+    struct queue_orders_answer *answer;
+};
+
+static const struct job *jobs_of(const struct queue_orders_request *body, struct arena *a)
+{
+    struct job *jobs = NEW(a, struct job, body->job_count);
+
+    for (size_t i = 0; i < body->job_count; i++) {
+        jobs[i] = body->jobs[i].of;
+        jobs[i].estimate_s = body->jobs[i].job.estimate_s;
+    }
+    return jobs;
+}
+
+/* Cpus of all nodes of the job, rounded up. */
+static uint64_t cpus_of(const struct deciding *d, size_t job)
+{
+    const struct job *j = &d->body->jobs[job].of;
+
+    return (uint64_t)ceil(fmin(j->cpus * (double)j->nodes, 1e15));
+}
+
+static void tell_start(struct deciding *d, size_t job, struct start *to)
+{
+    const struct world *w = d->out.world;
+    const struct world_placed *x = &d->out.queue.plan->placed[job];
+    const char **ids = NEW(d->rq->arena, const char *, x->position_count);
+
+    for (size_t i = 0; i < x->position_count; i++)
+        ids[i] = w->resources[x->positions[i]].id;
+    *to = (struct start){.job_id = w->jobs[job].id,
+                         .processors = cpus_of(d, job),
+                         .partition_id = w->jobs[job].choices[x->choice].partition_id};
+    if (w->jobs[job].nodes == 1) {
+        to->resource_id = ids[0];
+    } else {
+        to->resource_ids = ids;
+        to->resource_id_count = x->position_count;
+    }
+}
+
+/* Who is in the way, by name; NULL: it has none. */
+static const char *blocker_of(const struct deciding *d,
+                              const struct world_queue_verdict *v)
+{
+    if (v->by == QUEUE_NOTHING)
+        return NULL;
+    return v->by == QUEUE_BY_JOB ? d->out.world->jobs[v->blocker].id
+                                 : d->out.world->holders[v->blocker].id;
+}
+
+static const char *detail_of(const struct deciding *d,
+                             const struct world_queue_verdict *v, const char *who)
+{
+    struct arena *a = d->rq->arena;
+    const char *what = v->by == QUEUE_BY_RESERVATION ? "reservation" : "job";
+
+    if (v->wait == WORLD_WAIT_NOT_RELEASED && who && !isnan(v->until_s))
+        return arena_printf(a, "waits for job %s, until %.15g", who, v->until_s);
+    if (v->wait == WORLD_WAIT_NOT_RELEASED)
+        return isnan(v->until_s)
+                   ? "it may not start yet"
+                   : arena_printf(a, "may not start before %.15g", v->until_s);
+    if (v->reason == QUEUE_REASON_TIME_LIMIT)
+        return "the time was up before it was looked at";
+    if (v->wait == WORLD_WAIT_NO_FREE_NOW || v->reason == QUEUE_REASON_RESERVATION)
+        return who ? arena_printf(a, "too little is free until %s %s ends at %.15g", what,
+                                  who, v->until_s)
+                   : arena_printf(a, "too little is free until %.15g", v->until_s);
+    if (!who)
+        return "would delay a job that is before it";
+    return arena_printf(a,
+                        v->reason == QUEUE_REASON_ORDER
+                            ? "would overtake: job %s is to start first, at %.15g"
+                            : "would take what is kept until job %s is to start at %.15g",
+                        who, v->until_s);
+}
+
+static void tell_wait(struct deciding *d, size_t job, struct wait *to)
+{
+    const struct world_queue_verdict *v = &d->out.queue.verdicts[job];
+    const char *who = blocker_of(d, v);
+
+    *to = (struct wait){
+        .job_id = d->out.world->jobs[job].id,
+        .processors = cpus_of(d, job),
+        .estimated_start_s = d->out.queue.plan->placed[job].start_s,
+        .planned_start_s = (double)NAN,
+        .reason = v->wait == WORLD_WAIT_NO_FREE_NOW    ? WAIT_NO_FREE_NOW
+                  : v->wait == WORLD_WAIT_NOT_RELEASED ? WAIT_NOT_RELEASED
+                                                       : (int)v->reason,
+        .detail = detail_of(d, v, who),
+        .until_s = v->until_s,
+    };
+    if (v->by == QUEUE_BY_RESERVATION)
+        to->blocking_reservation_id = who;
+    else
+        to->blocking_job_id = who;
+}
+
+static void tell_unplaced(struct deciding *d)
+{
+    struct arena *a = d->rq->arena;
+    struct unplaced *list = NEW(a, struct unplaced, d->out.unplaced_count);
+
+    for (size_t i = 0; i < d->out.unplaced_count; i++) {
+        const struct placement_unplaced *x = &d->out.unplaced[i];
+        struct unplaced_reason *reasons = NEW(a, struct unplaced_reason, x->reason_count);
+
+        for (size_t k = 0; k < x->reason_count; k++)
+            reasons[k] = (struct unplaced_reason){
+                x->reasons[k].reason,
+                x->reasons[k].detail ? x->reasons[k].detail : x->reasons[k].reason};
+        list[i] = (struct unplaced){x->job_id, reasons, x->reason_count};
+        if (x->reason_count)
+            metrics_unplaced(d->rq->service->metrics, x->reasons[0].reason, 1);
+        budget_step(&d->rq->budget, x->reason_count);
+    }
+    d->answer->unplaced = list;
+    d->answer->unplaced_count = d->out.unplaced_count;
+}
+
+static void tell_all(struct deciding *d)
+{
+    struct queue_orders_answer *answer = d->answer;
+    size_t count = d->out.world->job_count;
+    struct start *starts = NEW(d->rq->arena, struct start, count);
+    struct wait *waiting = NEW(d->rq->arena, struct wait, count);
+    double wait_s = 0;
+
+    for (size_t k = 0; k < count; k++) {
+        size_t job = d->out.queue.order[k];
+        const struct world_placed *x = &d->out.queue.plan->placed[job];
+
+        if (!x->positions)
+            continue;
+        budget_step(&d->rq->budget, x->position_count);
+        wait_s += x->start_s;
+        if (x->start_s <= 0)
+            tell_start(d, job, &starts[answer->start_count++]);
+        else
+            tell_wait(d, job, &waiting[answer->waiting_count++]);
+    }
+    answer->starts = starts;
+    answer->waiting = waiting;
+    tell_unplaced(d);
+    count = answer->start_count + answer->waiting_count;
+    answer->objective = (struct objective){
+        .makespan_s = d->out.makespan_s,
+        .lower_bound_s = d->out.lower_bound_s,
+        .gap_ratio = d->out.lower_bound_s > 0
+                         ? fmax(0, d->out.makespan_s / d->out.lower_bound_s - 1)
+                         : 0,
+        .mean_wait_s = count ? wait_s / (double)count : (double)NAN,
+        .free_processors = (uint64_t)fmin(d->out.free_cpus, 1e15),
+    };
+    d->rq->gap_ratio = answer->objective.gap_ratio;
+}
+
+static enum decision_status status_of(const struct deciding *d)
+{
+    const struct queue_orders_answer *answer = d->answer;
+
+    if (d->out.queue.cut)
+        return DECISION_CUT;
+    if (answer->unplaced_count && !answer->start_count && !answer->waiting_count)
+        return DECISION_INFEASIBLE;
+    return d->body->job_count ? DECISION_FEASIBLE : DECISION_OPTIMAL;
+}
+
+enum error_code queue_orders_world(struct request *rq,
+                                   const struct queue_orders_request *body,
+                                   const struct policy *policy,
+                                   struct queue_orders_answer *answer)
+{
+    struct deciding d = {.rq = rq, .body = body, .answer = answer};
+    struct placement_in in = {
+        .jobs = jobs_of(body, rq->arena),
+        .job_count = body->job_count,
+        .world = &body->world,
+        .seed = body->decision.seed,
+        .budget = &rq->budget,
+    };
+    double options[QUEUE_OPTION_COUNT];
+
+    params_bind(queue_conservative_params, body->decision.options,
+                body->decision.option_count, options, rq->err);
+    TRY(decision_world_snapshot(rq, body->snapshot, body->snapshot_id, true,
+                                &in.snapshot));
+    TRY(placement_reserve(rq, &in));
+    if (amounts_queue(&in, policy, &d.out, rq->arena, rq->err) != OK ||
+        rq->err->code != OK)
+        return rq->err->code;
+    answer->decision.warnings = d.out.warnings;
+    answer->decision.warning_count = d.out.warning_count;
+    if (body->decision.option_count)
+        TRY(decision_warn(rq, &answer->decision,
+                          "ignored: /options/%s: with a snapshot nothing is promised",
+                          queue_conservative_params[QUEUE_COMPRESS].name));
+    if (d.out.queue.cut)
+        TRY(decision_warn(rq, &answer->decision,
+                          "time_limit: the time was up; of %zu job(s) %zu have a start",
+                          body->job_count, d.out.queue.plan->placed_count));
+    answer->site_id = body->site_id;
+    tell_all(&d);
+    decision_end(rq, policy->name, status_of(&d), &answer->decision);
+    return OK;
+}

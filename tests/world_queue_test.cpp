@@ -1,0 +1,270 @@
+// world_queue_test.cpp - a batch queue on resources with amounts, against the checker,
+// the pool of processors and the list policy.
+#include "tests/world_check_support.hpp"
+#include "tests/world_draw.hpp"
+#include "tests/world_plan_support.hpp"
+
+extern "C" {
+#include "algorithms/world/check.h"
+#include "algorithms/world/list.h"
+#include "algorithms/world/queue.h"
+}
+
+namespace
+{
+
+const queue_discipline &discipline(const char *name)
+{
+    const policy *found = policy_find(queue_policies, name);
+    REQUIRE(found);
+    return *queue_discipline_of(found);
+}
+
+world_queue_out decide(const world *w, const char *name, test_arena &a)
+{
+    world_queue_out out{};
+    world_queue(w, &discipline(name), &out, a);
+    return out;
+}
+
+std::vector<std::string> names()
+{
+    std::vector<std::string> list;
+    for (const policy *p = queue_policies; p->name; p++)
+        list.push_back(p->name);
+    return list;
+}
+
+board_spot spot_of(const world_placed &p)
+{
+    return {p.positions,  p.position_count, p.choice, p.start_s,
+            p.stage_in_s, p.run_s,          p.end_s,  p.done_s};
+}
+
+// The head's least completion once the starters that come before it, or all, have begun.
+double head_done_s(const world *w, const world_queue_out &out, bool all, test_arena &a)
+{
+    board *b = board_create(w, nullptr, a);
+    bool before = true;
+
+    for (size_t k = 0; k < w->job_count; k++) {
+        size_t job = out.order[k];
+        const world_placed &p = out.plan->placed[job];
+        board_spot spot = spot_of(p);
+
+        before = before && job != out.head;
+        if (p.positions && p.start_s <= 0 && (before || all))
+            board_take(b, job, &spot);
+    }
+    return board_best(b, out.head).done_s;
+}
+
+// A cluster of some processors, as a pool and as one resource.
+struct twin {
+    given_world given;
+    std::vector<queue_job> jobs;
+    std::vector<queue_running> running;
+    std::vector<queue_reservation> reservations;
+    uint64_t processors;
+};
+
+void draw_taken(twin &t, rng &r)
+{
+    uint64_t left = t.processors;
+
+    for (size_t k = rng_index(&r, 4); k > 0 && left > 0; k--) {
+        uint64_t some = 1 + rng_index(&r, left);
+        double end_s = 1 + (double)rng_index(&r, 9);
+
+        left -= some;
+        t.running.push_back({end_s, some});
+        t.given.holders.push_back({"r", {0}, end_s, (double)some});
+    }
+    if (rng_index(&r, 2) == 0)
+        return;
+    double start_s = (double)rng_index(&r, 9);
+    double end_s = start_s + 1 + (double)rng_index(&r, 5);
+    uint64_t some = 1 + rng_index(&r, t.processors);
+    given_holder x{"x", {0}, end_s, (double)some};
+
+    x.reservation = true;
+    x.start_s = start_s;
+    t.given.holders.push_back(x);
+    t.reservations.push_back({start_s, end_s, some});
+}
+
+twin draw_twin(uint64_t seed)
+{
+    rng r = rng_create(seed);
+    twin t{};
+    given_resource pool{"pool"};
+
+    t.processors = 1 + rng_index(&r, 8);
+    pool.cpus = (double)t.processors;
+    t.given.resources.push_back(pool);
+    draw_taken(t, r);
+    for (size_t k = rng_index(&r, 9); k > 0; k--) {
+        given_job j{"j"};
+        uint64_t some = 1 + rng_index(&r, t.processors + 1);
+
+        j.cpus = (double)some;
+        j.estimate_s = 1 + (double)rng_index(&r, 7);
+        t.given.jobs.push_back(j);
+        t.jobs.push_back({0, j.estimate_s, some});
+    }
+    return t;
+}
+
+} // namespace
+
+TEST_CASE("a queue on amounts starts nothing that does not fit", "[world][queue]")
+{
+    for (uint64_t seed = 1; seed <= 400; seed++) {
+        drawn_world drawn(seed, true);
+        const world *w = drawn.given.build();
+
+        for (const std::string &name : names()) {
+            test_arena a;
+            world_queue_out out = decide(w, name.c_str(), a);
+
+            INFO(seed << " " << name);
+            CHECK(wrong_with(w, out.plan).empty());
+            require_valid(w, out.plan);
+            CHECK_FALSE(out.cut);
+            for (size_t i = 0; i < w->job_count; i++) {
+                const world_placed &p = out.plan->placed[i];
+                CHECK((out.verdicts[i].reason == QUEUE_REASON_STARTS &&
+                       out.verdicts[i].wait == WORLD_WAIT_NONE) ==
+                      (p.positions && p.start_s <= 0));
+            }
+        }
+    }
+}
+
+TEST_CASE("a pool of processors is a resource with so many cpus", "[world][queue]")
+{
+    for (uint64_t seed = 1; seed <= 1500; seed++) {
+        twin t = draw_twin(seed);
+        const world *w = t.given.build();
+
+        for (const std::string &name : names()) {
+            test_arena a;
+            error err = collecting_error(a);
+            world_queue_out out = decide(w, name.c_str(), a);
+            queue_in in{};
+            queue_out pool{};
+
+            in.processors = t.processors;
+            in.jobs = t.jobs.data();
+            in.job_count = t.jobs.size();
+            in.running = t.running.data();
+            in.running_count = t.running.size();
+            in.reservations = t.reservations.data();
+            in.reservation_count = t.reservations.size();
+            REQUIRE(queue_decide(policy_find(queue_policies, name.c_str()), &in, &pool, a,
+                                 &err) == OK);
+            INFO(seed << " " << name);
+            CHECK(out.start_count == pool.start_count);
+            for (size_t i = 0; i < in.job_count; i++) {
+                const world_placed &p = out.plan->placed[i];
+
+                INFO(i);
+                REQUIRE((p.positions == nullptr) == std::isnan(pool.verdicts[i].start_s));
+                if (p.positions)
+                    CHECK(p.start_s == pool.verdicts[i].start_s);
+            }
+        }
+    }
+}
+
+TEST_CASE("conservative is mct in the order of arrival", "[world][queue]")
+{
+    for (uint64_t seed = 1; seed <= 300; seed++) {
+        drawn_world drawn(seed, true);
+        const world *w = drawn.given.build();
+        test_arena a;
+        std::vector<size_t> order;
+        board *b = board_create(w, nullptr, a);
+
+        for (size_t i = 0; i < w->job_count; i++)
+            order.push_back(i);
+        world_list(b, WORLD_MCT, order.data(), 1);
+        INFO(seed);
+        CHECK(where_all(w, decide(w, "conservative", a).plan) ==
+              where_all(w, board_plan(b)));
+    }
+}
+
+TEST_CASE("easy never delays the completion of the head", "[world][queue]")
+{
+    size_t seen = 0;
+
+    for (uint64_t seed = 1; seed <= 600; seed++) {
+        drawn_world drawn(seed, false);
+        for (given_job &j : drawn.given.jobs)
+            j.after.clear();
+        const world *w = drawn.given.build();
+
+        for (const char *name : {"easy", "easy_sjbf", "easy_sjf"}) {
+            test_arena a;
+            world_queue_out out = decide(w, name, a);
+
+            if (out.head == WORLD_NONE)
+                continue;
+            INFO(seed << " " << name);
+            seen++;
+            CHECK(head_done_s(w, out, true, a) <= head_done_s(w, out, false, a));
+        }
+    }
+    CHECK(seen > 100);
+}
+
+TEST_CASE("a job goes where the head would, if the head loses nothing", "[world][queue]")
+{
+    given_world given;
+    given.resources = {{"n1", 4}, {"n2", 4}};
+    given.holders = {{"r1", {0}, 10, 2}, {"r2", {1}, 10, 2}};
+    given_job head{"head"}, narrow{"narrow"}, wide{"wide"};
+    head.cpus = 4;
+    narrow.cpus = 2;
+    wide.cpus = 2;
+    head.estimate_s = 5;
+    narrow.estimate_s = wide.estimate_s = 50;
+    narrow.only = {0};
+    given.jobs = {head, narrow, wide};
+    const world *w = given.build();
+    test_arena a;
+    world_queue_out out = decide(w, "easy", a);
+
+    CHECK(where_all(w, out.plan) ==
+          std::vector<std::string>{"n2 10-15", "n1 0-50", "n1 10-60"});
+    CHECK(out.verdicts[0].wait == WORLD_WAIT_NO_FREE_NOW);
+    CHECK(out.verdicts[0].by == QUEUE_BY_RUNNING);
+    CHECK(out.verdicts[0].until_s == 10);
+    CHECK(out.verdicts[2].reason == QUEUE_REASON_WOULD_DELAY);
+    CHECK(out.verdicts[2].blocker == 0);
+    CHECK(out.verdicts[2].until_s == 10);
+    CHECK(decide(w, "fcfs", a).start_count == 0);
+    CHECK(decide(w, "first_fit", a).start_count == 2);
+}
+
+TEST_CASE("a queue without time looks at its first job", "[world][queue]")
+{
+    given_world given;
+    given.resources = {{"n1", 4}};
+    given_job j{"j"};
+    j.estimate_s = 5;
+    given.jobs.assign(50, j);
+    struct budget none {
+    };
+    none.used = [](void *) { return 1.0; };
+    given.budget = &none;
+    const world *w = given.build();
+    test_arena a;
+    world_queue_out out = decide(w, "easy", a);
+
+    CHECK(out.cut);
+    CHECK(out.start_count >= 1);
+    CHECK(out.plan->placed[49].wait == WORLD_WAIT_OUT_OF_TIME);
+    CHECK(out.verdicts[49].reason == QUEUE_REASON_TIME_LIMIT);
+}
