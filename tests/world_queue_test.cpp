@@ -131,8 +131,11 @@ TEST_CASE("a queue on amounts starts nothing that does not fit", "[world][queue]
             CHECK(wrong_with(w, out.plan).empty());
             require_valid(w, out.plan);
             CHECK_FALSE(out.cut);
+            bool fits = discipline(name.c_str()).rule == QUEUE_FIT;
             for (size_t i = 0; i < w->job_count; i++) {
                 const world_placed &p = out.plan->placed[i];
+                // Whoever fits starts: nobody waits for whom he would delay.
+                CHECK((!fits || out.verdicts[i].reason != QUEUE_REASON_WOULD_DELAY));
                 CHECK((out.verdicts[i].reason == QUEUE_REASON_STARTS &&
                        out.verdicts[i].wait == WORLD_WAIT_NONE) ==
                       (p.positions && p.start_s <= 0));

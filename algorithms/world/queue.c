@@ -9,6 +9,12 @@
 #include "algorithms/world/list.h"
 #include "models/base/heap.h"
 
+#include <string.h>
+
+/* Jobs that found no place at this moment, however the head may lie: what is not smaller
+ * than one of them finds none either, since what is free only falls until the next. */
+enum { FAILED_MAX = 32 };
+
 /* A queue while it is played. */
 struct play {
     const struct world *w;
@@ -18,6 +24,7 @@ struct play {
     double now_s;
     double *events; /* times at which something may have become possible: a heap */
     size_t event_count;
+    size_t failed[FAILED_MAX], failed_count;
     bool has_after, cut;
     size_t head; /* WORLD_NONE */
     struct arena *arena;
@@ -67,6 +74,71 @@ static struct board_spot fit_at(struct board *b, size_t job, double at_s)
             best = here;
     }
     return best;
+}
+
+static bool has_equal_choices(const struct world *w, const struct world_job *a,
+                              const struct world_job *b)
+{
+    size_t bytes = (w->resource_count + 63) / 64 * sizeof(uint64_t);
+
+    if (a->choice_count != b->choice_count)
+        return false;
+    for (size_t c = 0; c < a->choice_count; c++)
+        if (a->choices[c].mask != b->choices[c].mask &&
+            memcmp(a->choices[c].mask, b->choices[c].mask, bytes) != 0)
+            return false;
+    return true;
+}
+
+/* Given alike, and not less: NAN is not said. */
+static bool is_not_less(double a, double b)
+{
+    return isnan(b) ? isnan(a) : a >= b;
+}
+
+/* Wherever and whenever `a` fits, `b` does. */
+static bool is_no_smaller(const struct world *w, const struct world_job *a,
+                          const struct world_job *b)
+{
+    if (a->nodes < b->nodes || a->etc_s || b->etc_s || a->group != WORLD_NONE ||
+        b->group != WORLD_NONE || a->time_limit_s < b->time_limit_s ||
+        !is_not_less(a->estimate_ref_s, b->estimate_ref_s) ||
+        !is_not_less(a->estimate_s, b->estimate_s))
+        return false;
+    for (size_t k = 0; k < w->amount_count; k++)
+        if (a->needs[k] < b->needs[k])
+            return false;
+    return has_equal_choices(w, a, b);
+}
+
+static bool fails_as_before(const struct play *p, size_t job)
+{
+    const struct world *w = p->w;
+
+    for (size_t i = 0; i < p->failed_count; i++) {
+        budget_step(w->budget, w->amount_count);
+        if (is_no_smaller(w, &w->jobs[job], &w->jobs[p->failed[i]]))
+            return true;
+    }
+    return false;
+}
+
+/* In the place of one that it makes superfluous, or of the last. */
+static void note_failed(struct play *p, size_t job)
+{
+    const struct world *w = p->w;
+    size_t at = 0;
+
+    for (; at < p->failed_count; at++) {
+        budget_step(w->budget, w->amount_count);
+        if (is_no_smaller(w, &w->jobs[p->failed[at]], &w->jobs[job]))
+            break;
+    }
+    if (at == FAILED_MAX)
+        at--;
+    p->failed[at] = job;
+    if (at == p->failed_count)
+        p->failed_count++;
 }
 
 static bool is_open(const struct play *p, size_t job)
@@ -158,8 +230,10 @@ static bool start_instead(struct play *p, size_t job, struct board_spot *head)
     struct board_spot spot = fit_at(p->b, job, p->now_s);
     size_t *own;
 
-    if (!spot.positions)
+    if (!spot.positions) {
+        note_failed(p, job);
         return false;
+    }
     if (goes_beside(p, job, &spot, head))
         return true;
     if (j->nodes > 1)
@@ -185,8 +259,10 @@ static void start_behind(struct play *p, size_t job, struct board_spot *head)
         start(p, job, &spot);
         return;
     }
-    if (p->head == WORLD_NONE)
+    if (p->head == WORLD_NONE) {
+        note_failed(p, job);
         return;
+    }
     board_give(p->b, p->head);
     if (start_instead(p, job, head)) {
         add_event(p, p->b->plan.placed[job].end_s);
@@ -202,7 +278,7 @@ static void start_fitting(struct play *p, struct board_spot *head)
     for (size_t k = 0; k < p->w->job_count && !p->cut; k++) {
         size_t job = p->backfill[k];
 
-        if (!is_ready(p, job))
+        if (!is_ready(p, job) || fails_as_before(p, job))
             continue;
         start_behind(p, job, head);
         is_over(p);
@@ -216,6 +292,7 @@ static void decide_once(struct play *p)
     struct board_spot head = board_nowhere();
 
     p->head = WORLD_NONE;
+    p->failed_count = 0;
     if (p->rule->rule != QUEUE_FIT)
         head = start_heads(p);
     if (p->rule->rule == QUEUE_FIT ||
