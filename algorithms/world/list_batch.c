@@ -128,13 +128,13 @@ static bool look_anew(struct batch *t, size_t job)
 {
     struct board *b = t->b;
     struct standing *s = &t->of[job];
-    struct list_pair pair = {.best = board_nowhere(), .rival = board_nowhere()};
+    struct board_pair pair = {.best = board_nowhere(), .rival = board_nowhere()};
     ptrdiff_t link = 2 * (ptrdiff_t)job;
 
     if (b->w->jobs[job].nodes > 1 || t->rule == WORLD_MIN_MIN || t->rule == WORLD_MAX_MIN)
         pair.best = board_best(b, job);
     else
-        pair = list_pair_of(b, job, t->rule == WORLD_XSUFFERAGE);
+        pair = board_pair_of(b, job, t->rule == WORLD_XSUFFERAGE);
     if (board_tick(b))
         return false;
     unlink_place(t, link);

@@ -5,15 +5,6 @@
 #include "algorithms/world/list.h"
 #include "algorithms/world/ready.h"
 
-/* The best place of a job of one node, and the best on another resource (site). */
-struct list_pair {
-    struct board_spot best, rival;
-};
-struct list_pair list_pair_of(struct board *b, size_t job, bool by_site);
-
-/* An earlier choice of the job has the resource as well: it is looked at once. */
-bool list_seen_before(const struct world_job *j, size_t choice, size_t position);
-
 /* Chains of jobs that can have the same places at every time, by their order; by job, the
  * one ahead of it and the one behind it in its chain; WORLD_NONE: none. O(n log n). */
 struct list_alike {
