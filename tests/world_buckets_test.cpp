@@ -69,6 +69,33 @@ bool same(const board_spot &a, const board_spot &b)
 
 } // namespace
 
+namespace
+{
+
+// The pair of a job through two choices, its own and another's, with and without bounds.
+void compare_pairs(board *b, std::vector<world_job> &jobs, size_t j, rng &r)
+{
+    world_job before = jobs[j];
+    world_choice two[] = {before.choices[0], jobs[rng_index(&r, jobs.size())].choices[0]};
+    buckets *bounds = b->buckets;
+    bool by_site = rng_index(&r, 2);
+
+    jobs[j].choices = two;
+    jobs[j].choice_count = 1 + rng_index(&r, 2);
+    board_pair fast = board_pair_of(b, j, by_site);
+    b->buckets = nullptr;
+    board_pair all = board_pair_of(b, j, by_site);
+    b->buckets = bounds;
+    jobs[j] = before;
+    CAPTURE(by_site);
+    REQUIRE(same(fast.best, all.best));
+    REQUIRE(same(fast.rival, all.rival));
+    REQUIRE(fast.best.choice == all.best.choice);
+    REQUIRE(fast.rival.choice == all.rival.choice);
+}
+
+} // namespace
+
 TEST_CASE("bounds find the place that a look at all finds", "[world][buckets][property]")
 {
     rng r = rng_stream(21, "world.buckets");
@@ -82,7 +109,12 @@ TEST_CASE("bounds find the place that a look at all finds", "[world][buckets][pr
         if (rng_index(&r, 2)) // positions are not the snapshot's order
             for (size_t i = 0; i < turned.size(); i++)
                 turned[i].index = turned.size() - 1 - i;
+        for (auto &x : turned)
+            x.site = rng_index(&r, 3);
+        w->site_count = 3;
         w->resources = turned.data();
+        std::vector<world_job> jobs(w->jobs, w->jobs + w->job_count);
+        w->jobs = jobs.data();
         board *b = board_create(w, nullptr, arena.a);
         REQUIRE(b->buckets);
         several += b->buckets->count > 1;
@@ -93,6 +125,7 @@ TEST_CASE("bounds find the place that a look at all finds", "[world][buckets][pr
             if (!board_shared_is_enough(b, j))
                 all = board_nowhere();
             REQUIRE(same(spot, all));
+            compare_pairs(b, jobs, j, r);
             if (spot.done_s < HUGE_VAL && rng_index(&r, 8))
                 board_take(b, j, &spot);
             if (j > 0 && b->plan.placed[j - 1].positions && rng_index(&r, 10) == 0)

@@ -352,6 +352,33 @@ given_world random_world(rng &r, bool coupled)
     return g;
 }
 
+// Jobs that are copies of others.
+void repeat_jobs(given_world &g, rng &r)
+{
+    for (size_t i = 1; i < g.jobs.size(); i++)
+        if (rng_index(&r, 3)) {
+            g.jobs[i] = g.jobs[rng_index(&r, i)];
+            g.jobs[i].id = "j" + std::to_string(i);
+        }
+}
+
+// So many resources that bounds are kept: copies of those that there are.
+void repeat_resources(given_world &g, rng &r, size_t count)
+{
+    while (g.resources.size() < count) {
+        size_t from = rng_index(&r, g.resources.size());
+        g.resources.push_back(g.resources[from]);
+        g.resources.back().id = "r" + std::to_string(g.resources.size() - 1);
+        g.resources.back().site = rng_index(&r, 3);
+        for (auto &j : g.jobs) {
+            if (!j.etc_s.empty())
+                j.etc_s.push_back(j.etc_s[from]);
+            if (!j.only.empty() && rng_index(&r, 2))
+                j.only.push_back(g.resources.size() - 1);
+        }
+    }
+}
+
 // Everything by looking at everything.
 struct full_scan {
     board *b;
@@ -417,6 +444,24 @@ struct full_scan {
 
 } // namespace
 
+namespace
+{
+
+void compare_with_full_scan(given_world &g, size_t rule)
+{
+    listed l(g, static_cast<world_rule>(rule));
+    texts fast = l.where(), order = order_of(l.w, l.plan);
+    for (auto &t : fast)
+        if (t.find(' ') == std::string::npos)
+            t = "";
+    board *b = board_create(l.w, nullptr, l.arena.a);
+    full_scan{b, l.w, rule}.run();
+    REQUIRE(where_all(l.w, board_plan(b)) == fast);
+    REQUIRE(order_of(l.w, board_plan(b)) == order);
+}
+
+} // namespace
+
 TEST_CASE("policies are what a look at everything says", "[world][list][property]")
 {
     rng r = rng_stream(11, "world.list");
@@ -429,15 +474,24 @@ TEST_CASE("policies are what a look at everything says", "[world][list][property
                : rule == 3 ? WORLD_SUFFERAGE
                            : WORLD_XSUFFERAGE;
         CAPTURE(round, rule);
-        listed l(g, static_cast<world_rule>(rule));
-        texts fast = l.where(), order = order_of(l.w, l.plan);
-        for (auto &t : fast)
-            if (t.find(' ') == std::string::npos)
-                t = "";
-        board *b = board_create(l.w, nullptr, l.arena.a);
-        full_scan{b, l.w, rule}.run();
-        REQUIRE(where_all(l.w, board_plan(b)) == fast);
-        REQUIRE(order_of(l.w, board_plan(b)) == order);
+        compare_with_full_scan(g, rule);
+    }
+}
+
+TEST_CASE("copies of jobs, and more resources than are looked at one by one",
+          "[world][list][property]")
+{
+    static const size_t rules[] = {WORLD_MIN_MIN, WORLD_MAX_MIN, WORLD_SUFFERAGE,
+                                   WORLD_XSUFFERAGE};
+    rng r = rng_stream(13, "world.list");
+    for (int round = 0; round < (is_shorter() ? 1000 : 10000); round++) {
+        given_world g = random_world(r, true);
+        size_t rule = rules[rng_index(&r, 4)];
+        repeat_jobs(g, r);
+        if (rng_index(&r, 2))
+            repeat_resources(g, r, 16 + rng_index(&r, 24));
+        CAPTURE(round, rule);
+        compare_with_full_scan(g, rule);
     }
 }
 

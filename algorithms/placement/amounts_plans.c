@@ -3,6 +3,7 @@
  */
 #include "algorithms/placement/amounts_plans.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static bool option_is_given(const struct amounts_call *call, const char *name)
@@ -42,26 +43,38 @@ enum world_order amounts_asked_order(const struct amounts_maker *m)
                                  : (enum world_order)(order - ORDER_AMOUNTS + 1);
 }
 
+struct tiered {
+    double tier;
+    size_t rank, job;
+};
+
+static int by_tier(const void *a, const void *b)
+{
+    const struct tiered *x = a, *y = b;
+
+    if (x->tier != y->tier)
+        return x->tier > y->tier ? -1 : 1;
+    return (x->rank > y->rank) - (x->rank < y->rank);
+}
+
 /* Jobs of larger tiers come first, each tier in the order that there is. */
 static void sort_by_tier(const struct world *w, size_t *jobs, struct arena *a)
 {
-    size_t *sorted = NEW(a, size_t, w->job_count), filled = 0;
-    double tier = HUGE_VAL;
+    struct arena_mark mark = arena_mark(a);
+    struct tiered *list = NEW(a, struct tiered, w->job_count);
+    bool sorted = true;
 
-    while (filled < w->job_count) {
-        double next = -HUGE_VAL;
-
-        if (budget_step(w->budget, w->job_count))
-            return;
-        for (size_t i = 0; i < w->job_count; i++)
-            if (w->jobs[i].tier < tier)
-                next = fmax(next, w->jobs[i].tier);
-        for (size_t i = 0; i < w->job_count; i++)
-            if (w->jobs[jobs[i]].tier >= next && w->jobs[jobs[i]].tier < tier)
-                sorted[filled++] = jobs[i];
-        tier = next;
+    if (budget_step(w->budget, 16 * w->job_count))
+        return;
+    for (size_t i = 0; i < w->job_count; i++) {
+        list[i] = (struct tiered){w->jobs[jobs[i]].tier, i, jobs[i]};
+        sorted = sorted && (i == 0 || list[i - 1].tier >= list[i].tier);
     }
-    memcpy(jobs, sorted, w->job_count * sizeof(*jobs));
+    if (!sorted)
+        qsort(list, w->job_count, sizeof(*list), by_tier);
+    for (size_t i = 0; i < w->job_count; i++)
+        jobs[i] = list[i].job;
+    arena_rewind(a, mark);
 }
 
 static size_t *jobs_in(const struct amounts_maker *m, enum world_order order)

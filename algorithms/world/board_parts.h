@@ -97,6 +97,21 @@ struct board_spot board_best_of_all(struct board *b, size_t job, size_t choice);
 bool board_is_better(const struct board *b, const struct board_spot *spot,
                      const struct board_spot *than);
 
+/* The best place of a job of one node, and the best on another resource (site). */
+struct board_pair {
+    struct board_spot best, rival;
+};
+
+/* The pair of an open job, over all its choices. */
+struct board_pair board_pair_of(struct board *b, size_t job, bool by_site);
+
+/* The spot may be the best or its rival. */
+void board_offer(const struct board *b, struct board_pair *p,
+                 const struct board_spot *spot, bool by_site);
+
+/* An earlier choice of the job has the resource as well: it is looked at once. */
+bool board_seen_before(const struct world_job *j, size_t choice, size_t position);
+
 /* A start that is later than this cannot complete by done_s, whatever rounding does. */
 double board_latest_s(double done_s, double run_s);
 

@@ -13,8 +13,13 @@ struct seek {
     const int64_t *corner;
     double *first_s, *blocks_s; /* of its bucket */
     double release_s;
-    struct board_spot best;
-    size_t best_index;
+    struct board_pair found;
+    bool with_rival, by_site;
+
+    /* What counts completes no later than this, and if then, on a lower index: the best;
+     * with a rival, that. */
+    double limit_s;
+    size_t limit_index;
 };
 
 static double least_run_s(const struct seek *s, size_t block)
@@ -48,8 +53,8 @@ static bool is_worse(const struct seek *s, size_t block)
 {
     double done_s = least_done_s(s, block);
 
-    return done_s > s->best.done_s || done_s == HUGE_VAL ||
-           (done_s >= s->best.done_s && s->t->index[block] > s->best_index);
+    return done_s > s->limit_s || done_s == HUGE_VAL ||
+           (done_s >= s->limit_s && s->t->index[block] > s->limit_index);
 }
 
 static bool is_large_enough(const struct seek *s, size_t position)
@@ -76,6 +81,37 @@ static void raise_bound(struct seek *s, size_t position)
                             HUGE_VAL, &s->b->looks);
 }
 
+static void set_limit(struct seek *s)
+{
+    const struct board_spot *limit = s->with_rival ? &s->found.rival : &s->found.best;
+
+    s->limit_s = limit->done_s;
+    s->limit_index =
+        limit->positions ? s->b->w->resources[limit->positions[0]].index : SIZE_MAX;
+}
+
+/* Something was found that may be better. */
+static void offer(struct seek *s, const struct board_spot *spot)
+{
+    if (!spot->positions)
+        return;
+    if (s->with_rival)
+        board_offer(s->b, &s->found, spot, s->by_site);
+    else if (board_is_better(s->b, spot, &s->found.best))
+        s->found.best = *spot;
+    set_limit(s);
+}
+
+/* It completes too late there to be the rival of a best one on the same site. */
+static bool is_no_rival(const struct seek *s, size_t position, double done_s)
+{
+    const struct world_resource *r = s->b->w->resources;
+    const struct board_spot *best = &s->found.best;
+
+    return s->by_site && done_s > best->done_s &&
+           r[position].site == r[best->positions[0]].site;
+}
+
 static void look_at(struct seek *s, size_t position)
 {
     const struct world *w = s->b->w;
@@ -84,21 +120,18 @@ static void look_at(struct seek *s, size_t position)
     struct board_spot spot;
 
     least_s = fmax(s->first_s[position], s->release_s) + run_s;
-    if (least_s > s->best.done_s || least_s == HUGE_VAL ||
-        (least_s >= s->best.done_s && index > s->best_index) ||
-        !is_large_enough(s, position))
+    if (least_s > s->limit_s || least_s == HUGE_VAL ||
+        (least_s >= s->limit_s && index > s->limit_index) ||
+        is_no_rival(s, position, least_s) || !is_large_enough(s, position))
         return;
     raise_bound(s, position);
     least_s = fmax(s->first_s[position], s->release_s) + run_s;
-    if (least_s > s->best.done_s || least_s == HUGE_VAL)
+    if (least_s > s->limit_s || least_s == HUGE_VAL)
         return;
     spot = board_fit_there(s->b, s->job, s->choice, position,
                            fmax(s->first_s[position], s->release_s),
-                           board_latest_s(s->best.done_s, run_s));
-    if (board_is_better(s->b, &spot, &s->best)) {
-        s->best = spot;
-        s->best_index = index;
-    }
+                           board_latest_s(s->limit_s, run_s));
+    offer(s, &spot);
 }
 
 /* The positions of the block that the job's choice has, from bit 0 on. */
@@ -132,7 +165,7 @@ static void look_into(struct seek *s, size_t block)
         size_t i = block * BUCKETS_BLOCK + (size_t)__builtin_ctz(bits);
         double first_s = s->first_s[i];
 
-        if ((first_s > release_s ? first_s : release_s) + run_s > s->best.done_s)
+        if ((first_s > release_s ? first_s : release_s) + run_s > s->limit_s)
             continue;
         look_at(s, i);
         is_raised = is_raised || s->first_s[i] > first_s;
@@ -174,37 +207,65 @@ static bool is_among(const size_t *list, size_t count, size_t block)
     return false;
 }
 
+/* Looks into the blocks where something may count. */
+static void look_through(struct seek *s)
+{
+    struct board *b = s->b;
+    const struct buckets *t = s->t;
+    size_t bucket = t->of_job[s->job], likely[LIKELY_MAX], count;
+
+    if (!t->is_known)
+        buckets_fill(b);
+    board_need(b, s->job);
+    s->bucket = &t->list[bucket];
+    s->corner = t->corners + bucket * b->row_count;
+    s->first_s = t->first_s + bucket * b->w->resource_count;
+    s->blocks_s = t->blocks_s + bucket * t->block_count;
+    count = list_likely(s, likely);
+    for (size_t i = 0; i < count && !board_tick(b); i++)
+        if (!is_worse(s, likely[i]))
+            look_into(s, likely[i]);
+    for (size_t i = 0; i < t->block_count && !board_tick(b); i++)
+        if (!is_worse(s, i) && !is_among(likely, count, i))
+            look_into(s, i);
+    b->looks += t->block_count;
+}
+
 struct board_spot buckets_best(struct board *b, size_t job, size_t choice)
 {
-    const struct buckets *t = b->buckets;
-    size_t bucket = t->of_job[job], likely[LIKELY_MAX], count;
     struct seek s = {.b = b,
-                     .t = t,
+                     .t = b->buckets,
                      .j = &b->w->jobs[job],
                      .job = job,
                      .choice = choice,
-                     .bucket = &t->list[bucket],
-                     .corner = t->corners + bucket * b->row_count,
                      .release_s = board_release_s(b, job),
-                     .best = board_nowhere(),
-                     .best_index = SIZE_MAX};
+                     .found = {board_nowhere(), board_nowhere()}};
 
     if (s.release_s == HUGE_VAL)
-        return s.best;
-    if (may_vanish(t, job, s.release_s))
+        return s.found.best;
+    if (may_vanish(s.t, job, s.release_s))
         return board_best_of_all(b, job, choice);
-    if (!t->is_known)
-        buckets_fill(b);
-    board_need(b, job);
-    s.first_s = t->first_s + bucket * b->w->resource_count;
-    s.blocks_s = t->blocks_s + bucket * t->block_count;
-    count = list_likely(&s, likely);
-    for (size_t i = 0; i < count && !board_tick(b); i++)
-        if (!is_worse(&s, likely[i]))
-            look_into(&s, likely[i]);
-    for (size_t i = 0; i < t->block_count && !board_tick(b); i++)
-        if (!is_worse(&s, i) && !is_among(likely, count, i))
-            look_into(&s, i);
-    b->looks += t->block_count;
-    return s.best;
+    set_limit(&s);
+    look_through(&s);
+    return s.found.best;
+}
+
+bool buckets_pair(struct board *b, size_t job, bool by_site, struct board_pair *found)
+{
+    struct seek s = {.b = b,
+                     .t = b->buckets,
+                     .j = &b->w->jobs[job],
+                     .job = job,
+                     .release_s = board_release_s(b, job),
+                     .found = {board_nowhere(), board_nowhere()},
+                     .with_rival = !by_site || b->w->site_count > 1,
+                     .by_site = by_site};
+
+    if (may_vanish(s.t, job, s.release_s))
+        return false;
+    set_limit(&s);
+    for (s.choice = 0; s.choice < s.j->choice_count; s.choice++)
+        look_through(&s);
+    *found = s.found;
+    return true;
 }

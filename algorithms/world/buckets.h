@@ -35,4 +35,8 @@ void buckets_forget(struct board *b);
 /* The least completion of a job of one node, by its choice. */
 struct board_spot buckets_best(struct board *b, size_t job, size_t choice);
 
+/* board_pair_of() of a job that has a release; false: all resources are to be looked at.
+ */
+bool buckets_pair(struct board *b, size_t job, bool by_site, struct board_pair *found);
+
 #endif

@@ -3,12 +3,17 @@
 
 #include <stdlib.h>
 
-bool list_seen_before(const struct world_job *j, size_t choice, size_t position)
+size_t list_next_single(struct board *b, struct ready *r, bool *placed)
 {
-    for (size_t c = 0; c < choice; c++)
-        if (world_mask_has(j->choices[c].mask, position))
-            return true;
-    return false;
+    size_t job;
+
+    while (!board_tick(b) && (job = ready_pop(r)) != WORLD_NONE) {
+        if (!ready_is_unit(r, job))
+            return job;
+        ready_place_unit(r, job);
+        *placed = true;
+    }
+    return WORLD_NONE;
 }
 
 /* Where it can start first. */
@@ -23,7 +28,7 @@ static struct board_spot earliest_start(struct board *b, size_t job)
         for (size_t i = 0; i < w->resource_count && !board_tick(b); i++) {
             struct board_spot s;
 
-            if (!board_may_go(b, job, c, i) || list_seen_before(j, c, i))
+            if (!board_may_go(b, job, c, i) || board_seen_before(j, c, i))
                 continue;
             s = board_fit_there(b, job, c, i, release_s, best.start_s);
             if (s.start_s < best.start_s ||
@@ -51,7 +56,7 @@ static struct board_spot shortest_run(struct board *b, size_t job)
             if (run_s > best.run_s ||
                 (run_s >= best.run_s && best.positions &&
                  w->resources[i].index > w->resources[best.positions[0]].index) ||
-                !board_may_go(b, job, c, i) || list_seen_before(j, c, i))
+                !board_may_go(b, job, c, i) || board_seen_before(j, c, i))
                 continue;
             s = board_fit_there(b, job, c, i, release_s, HUGE_VAL);
             if (s.start_s < HUGE_VAL)
@@ -85,7 +90,7 @@ static size_t list_candidates(struct board *b, size_t job, struct candidate *lis
 
     for (size_t c = 0; c < j->choice_count; c++)
         for (size_t i = 0; i < w->resource_count && !board_tick(b); i++) {
-            if (!board_may_go(b, job, c, i) || list_seen_before(j, c, i))
+            if (!board_may_go(b, job, c, i) || board_seen_before(j, c, i))
                 continue;
             list[count] =
                 (struct candidate){world_run_s(w, j, i), w->resources[i].index, i, c};

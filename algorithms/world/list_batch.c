@@ -11,6 +11,9 @@
  *     max_min    the largest best completion
  *     sufferage  the largest difference of the second best and the best
  *
+ * Of jobs that are alike only the first of the order competes; the next one takes its
+ * part once it is decided.
+ *
  * Files that were moved for one job may bring another's completion forward: with files
  * all jobs are looked at before each choice.
  *
@@ -44,6 +47,10 @@ struct batch {
         coupled_count; /* jobs that may lose a place they share with nobody */
     size_t *stale;     /* jobs to be looked at; room for all */
     bool unsettled;    /* units were placed since all were looked at */
+
+    struct list_alike alike;
+    bool *is_held_back;               /* by job: ready, but somebody is ahead of it */
+    size_t *released, released_count; /* of these, jobs that nobody is ahead of now */
 };
 
 static double key_of(const struct batch *t, size_t job)
@@ -105,19 +112,29 @@ static void link_place(struct batch *t, ptrdiff_t link, const struct board_spot 
     t->link_at[link] = position;
 }
 
+/* Gives the job its place, or refuses it. */
+static void decide(struct batch *t, size_t job, const struct board_spot *spot)
+{
+    size_t behind = t->alike.behind[job];
+
+    ready_place(t->r, job, spot);
+    if (behind != WORLD_NONE && t->is_held_back[behind])
+        t->released[t->released_count++] = behind;
+}
+
 /* Looks for the job's places anew. A job that can have none is refused. false: the budget
  * is spent. */
 static bool look_anew(struct batch *t, size_t job)
 {
     struct board *b = t->b;
     struct standing *s = &t->of[job];
-    struct list_pair pair = {.best = board_nowhere(), .rival = board_nowhere()};
+    struct board_pair pair = {.best = board_nowhere(), .rival = board_nowhere()};
     ptrdiff_t link = 2 * (ptrdiff_t)job;
 
     if (b->w->jobs[job].nodes > 1 || t->rule == WORLD_MIN_MIN || t->rule == WORLD_MAX_MIN)
         pair.best = board_best(b, job);
     else
-        pair = list_pair_of(b, job, t->rule == WORLD_XSUFFERAGE);
+        pair = board_pair_of(b, job, t->rule == WORLD_XSUFFERAGE);
     if (board_tick(b))
         return false;
     unlink_place(t, link);
@@ -131,7 +148,7 @@ static bool look_anew(struct batch *t, size_t job)
     }
     update_tree(t, job);
     if (!s->competes)
-        ready_place(t->r, job, &s->best);
+        decide(t, job, &s->best);
     return true;
 }
 
@@ -177,6 +194,24 @@ static bool look_at_all(struct batch *t)
     return true;
 }
 
+/* A single job that is to compete from now on; WORLD_NONE: there is none, or the budget
+ * is spent. */
+static size_t next_to_compete(struct batch *t)
+{
+    size_t job;
+
+    if (t->released_count > 0)
+        return t->released[--t->released_count];
+    while ((job = list_next_single(t->b, t->r, &t->unsettled)) != WORLD_NONE) {
+        size_t ahead = t->alike.ahead[job];
+
+        if (ahead == WORLD_NONE || t->b->state[ahead] != BOARD_OPEN)
+            return job;
+        t->is_held_back[job] = true;
+    }
+    return WORLD_NONE;
+}
+
 /* Single jobs that have become ready compete; units are placed at once, wherever they
  * are. false: the budget is spent. */
 static bool let_in(struct batch *t)
@@ -187,7 +222,7 @@ static bool let_in(struct batch *t)
         if (t->unsettled && t->rule != WORLD_MIN_MIN && !look_at_all(t))
             return false;
         t->unsettled = false;
-        while ((job = list_next_single(t->b, t->r, &t->unsettled)) != WORLD_NONE) {
+        while ((job = next_to_compete(t)) != WORLD_NONE) {
             t->of[job].is_coupled = is_coupled(t->b->w, job);
             if (t->of[job].is_coupled)
                 t->coupled[t->coupled_count++] = job;
@@ -247,7 +282,7 @@ static bool place_winner(struct batch *t, size_t job, bool *again)
     unlink_place(t, 2 * (ptrdiff_t)job);
     unlink_place(t, 2 * (ptrdiff_t)job + 1);
     update_tree(t, job);
-    ready_place(t->r, job, &spot);
+    decide(t, job, &spot);
     return true;
 }
 
@@ -292,6 +327,9 @@ static struct batch *batch_create(struct board *b, enum world_rule rule,
         t->link_at[i] = WORLD_NONE;
     t->coupled = NEW(a, size_t, w->job_count);
     t->stale = NEW(a, size_t, 2 * w->job_count);
+    t->alike = list_alike_of(b, order, a);
+    t->is_held_back = NEW(a, bool, w->job_count);
+    t->released = NEW(a, size_t, w->job_count);
     return t;
 }
 

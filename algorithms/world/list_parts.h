@@ -5,14 +5,13 @@
 #include "algorithms/world/list.h"
 #include "algorithms/world/ready.h"
 
-/* The best place of a job of one node, and the best on another resource (site). */
-struct list_pair {
-    struct board_spot best, rival;
+/* Chains of jobs that can have the same places at every time, by their order; by job, the
+ * one ahead of it and the one behind it in its chain; WORLD_NONE: none. O(n log n). */
+struct list_alike {
+    size_t *ahead, *behind;
 };
-struct list_pair list_pair_of(struct board *b, size_t job, bool by_site);
-
-/* An earlier choice of the job has the resource as well: it is looked at once. */
-bool list_seen_before(const struct world_job *j, size_t choice, size_t position);
+struct list_alike list_alike_of(const struct board *b, const size_t *order,
+                                struct arena *a);
 
 /* min_min, max_min, sufferage, xsufferage: of all that are ready, one is chosen by its
  * best places. */

@@ -27,7 +27,7 @@ struct passes {
     size_t *by_index;     /* positions by snapshot index */
 };
 
-static void claim(struct passes *t, size_t job, const struct list_pair *pair)
+static void claim(struct passes *t, size_t job, const struct board_pair *pair)
 {
     struct claim *c = &t->claims[pair->best.positions[0]];
     double sufferage_s =
@@ -44,13 +44,13 @@ static bool claim_all(struct passes *t)
 
     for (size_t i = 0; i < t->count; i++) {
         size_t job = t->jobs[i];
-        struct list_pair pair = {.best = board_nowhere(), .rival = board_nowhere()};
+        struct board_pair pair = {.best = board_nowhere(), .rival = board_nowhere()};
         bool several = b->w->jobs[job].nodes > 1;
 
         if (several)
             pair.best = board_best(b, job);
         else
-            pair = list_pair_of(b, job, false);
+            pair = board_pair_of(b, job, false);
         if (board_tick(b))
             return false;
         if (several || pair.best.done_s == HUGE_VAL)
