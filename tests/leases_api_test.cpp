@@ -416,5 +416,12 @@ TEST_CASE("a decision that does not look at leases says so", "[api][db]")
                    R"(","workflow":{"tasks":[{"id":"t","estimate_ref_s":5}]}})");
     INFO(r.body);
     REQUIRE(r.status == 200);
+    CHECK(r.body.find("leases: 1 of /snapshot_id") != std::string::npos); // it does
+    r = g.post(
+        "/v1/replica-counts",
+        "{\"snapshot_id\":\"" + g.id +
+            R"(","algorithm":"unconditional","now_s":0,"jobs":[{"id":"t","arrival_s":0,"length_mi":100}]})");
+    INFO(r.body);
+    REQUIRE(r.status == 200);
     CHECK(r.body.find("ignored: 1 lease of /snapshot_id") != std::string::npos);
 }
