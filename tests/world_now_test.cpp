@@ -529,6 +529,24 @@ TEST_CASE("groups start now as their rules let them", "[world]")
     }
 }
 
+TEST_CASE("several nodes do not start what needs more of a shared amount than there is",
+          "[world]")
+{
+    given_world g;
+    test_arena a;
+    given_resource n;
+    n.cpus = 4;
+    g.resources = {n, n};
+    g.resources[0].id = "n1";
+    g.resources[1].id = "n2";
+    g.shared = {{"licence", 1}};
+    g.jobs = {job_of("wide", 1, 0, 1)};
+    g.jobs[0].nodes = 2;
+    g.jobs[0].estimate_s = 0; // holds nothing, and still has to be possible
+    g.jobs[0].needs = {{"licence", 2}};
+    CHECK(start_all(g.build(), a).plan.placed_count == 0);
+}
+
 TEST_CASE("what starts now passes the checker", "[world][property]")
 {
     rng r = rng_stream(4, "world.now");

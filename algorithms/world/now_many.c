@@ -93,6 +93,8 @@ static struct board_spot best_now(struct board *b, size_t job, size_t first,
     const struct board_reach now = {0};
     struct board_spot best = board_nowhere();
 
+    if (!board_shared_is_enough(b, job))
+        return best;
     if (j->nodes > 1)
         return board_fit_nodes(b, job, &now);
     for (size_t c = 0; c < j->choice_count; c++)
