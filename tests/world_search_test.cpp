@@ -18,8 +18,10 @@ struct searched {
     test_arena arena;
     const world *w;
     board *b;
-    struct world_worth before{}, after{};
-    struct world_search s{};
+    struct world_worth before {
+    }, after{};
+    struct world_search s {
+    };
     world_plan *plan;
 
     searched(given_world &given, const world_goal &goal, size_t max_steps,
@@ -113,7 +115,8 @@ TEST_CASE("a search that is cut short can be repeated by its steps", "[world][se
     board *b = board_create(w, nullptr, arena.a);
     world_list(b, WORLD_MCT, jobs.data(), 1);
     w->budget = &clock;
-    struct world_search s{};
+    struct world_search s {
+    };
     s.goal = &makespan;
     s.enough = NAN;
     world_search(b, &s);
