@@ -21,7 +21,7 @@ struct interval {
 // The sums themselves.
 struct naive {
     amounts_list capacity;
-    std::vector<interval> taken, closed;
+    std::vector<interval> taken;
 
     int64_t free(size_t k, double t) const
     {
@@ -29,19 +29,15 @@ struct naive {
         for (auto &i : taken)
             if (i.start_s <= t && t < i.end_s && left < AMOUNT_UNLIMITED)
                 left -= i.taken[k];
-        for (auto &i : closed)
-            if (i.start_s <= t && t < i.end_s)
-                left = std::min<int64_t>(left, 0);
         return left;
     }
     std::vector<double> times() const
     {
         std::vector<double> all = {0};
-        for (auto *list : {&taken, &closed})
-            for (auto &i : *list)
-                for (double t : {i.start_s, i.end_s})
-                    if (t < HUGE_VAL)
-                        all.push_back(t);
+        for (auto &i : taken)
+            for (double t : {i.start_s, i.end_s})
+                if (t < HUGE_VAL)
+                    all.push_back(t);
         std::sort(all.begin(), all.end());
         all.erase(std::unique(all.begin(), all.end()), all.end());
         return all;
@@ -202,28 +198,6 @@ TEST_CASE("a length that vanishes beside its start is none", "[world][profile]")
     CHECK(fit(p, one, 0, 3) == 3);
 }
 
-TEST_CASE("closed: nothing is free, and what lacks goes on lacking", "[world][profile]")
-{
-    test_arena arena;
-    profile p = make({4, 1000, AMOUNT_UNLIMITED}, arena.a);
-    const amounts_list taken = {5, 1, 1};
-
-    profile_take_amounts(&p, 6, 7, taken.data(), arena.a);
-    profile_close(&p, 5, 10, arena.a);
-    profile_close(&p, 5, 5, arena.a);
-    REQUIRE(p.count == 5);
-    CHECK(same_steps(p) == same_steps(p));
-    CHECK(p.free[1 * 3] == 0);
-    CHECK(p.free[2 * 3] == -1);
-    CHECK(p.free[2 * 3 + 1] == 0);
-    CHECK(p.free[2 * 3 + 2] == 0);
-    CHECK(fit(p, {0, 1, 0}, 6, 0) == 10);
-    CHECK(fit(p, {0, 1, 0}, 5, 0) == 0);
-    profile_close(&p, 20, HUGE_VAL, arena.a);
-    CHECK(fit(p, {0, 1, 0}, 10, 0) == 10);
-    CHECK(fit(p, {0, 1, 0}, 11, 0) == HUGE_VAL);
-}
-
 TEST_CASE("what is free of a resource and of a shared amount", "[world][profile]")
 {
     test_arena arena;
@@ -330,12 +304,6 @@ TEST_CASE("fit, take and give are those of the sums", "[world][profile][property
             CAPTURE(round, held, from, latest);
             REQUIRE(fit(p, need, held, from, latest) == n.fit(need, held, from, latest));
         }
-        naive closed = n;
-        double start = std::min(time(), 1e17), end = time();
-        profile_close(&copy, start, end, arena.a);
-        if (start < end)
-            closed.closed.push_back({start, end, {}});
-        REQUIRE(agrees(copy, closed));
         for (size_t i = n.taken.size(); i-- > 0;) {
             profile_give_amounts(&p, n.taken[i].start_s, n.taken[i].end_s,
                                  n.taken[i].taken.data(), arena.a);

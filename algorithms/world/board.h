@@ -23,6 +23,19 @@ struct board_spot {
     double done_s;
 };
 
+/* Where a placed job is. */
+static inline struct board_spot board_spot_of(const struct world_placed *p)
+{
+    return (struct board_spot){.positions = p->positions,
+                               .position_count = p->position_count,
+                               .choice = p->choice,
+                               .start_s = p->start_s,
+                               .stage_in_s = p->stage_in_s,
+                               .run_s = p->run_s,
+                               .end_s = p->end_s,
+                               .done_s = p->done_s};
+}
+
 /* Files of a job: when the last is at the resource if it is taken at start_s. NULL: no
  * job has files. `placed` is told of each job that gets or loses its place. */
 struct board_files {

@@ -190,15 +190,7 @@ void board_load(struct board *b, const struct world_plan *plan)
 {
     board_reset(b);
     for (size_t k = 0; k < plan->placed_count; k++) {
-        const struct world_placed *p = &plan->placed[plan->sequence[k]];
-        struct board_spot spot = {.positions = p->positions,
-                                  .position_count = p->position_count,
-                                  .choice = p->choice,
-                                  .start_s = p->start_s,
-                                  .stage_in_s = p->stage_in_s,
-                                  .run_s = p->run_s,
-                                  .end_s = p->end_s,
-                                  .done_s = p->done_s};
+        struct board_spot spot = board_spot_of(&plan->placed[plan->sequence[k]]);
 
         board_take(b, plan->sequence[k], &spot);
     }

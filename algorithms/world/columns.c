@@ -98,11 +98,6 @@ struct columns *columns_create(const struct world *w, const int64_t *has, struct
     return c;
 }
 
-size_t columns_words(const struct columns *c)
-{
-    return c->words;
-}
-
 int64_t columns_has(const struct columns *c, size_t position, size_t amount)
 {
     return c->has[position * c->rows + amount];

@@ -27,9 +27,6 @@ struct column_short {
 struct columns *columns_create(const struct world *w, const int64_t *has,
                                struct arena *a);
 
-/* Words of a set of resources. */
-size_t columns_words(const struct columns *c);
-
 /* Of the resources of `mask`: what they lack of `needs` (amounts that none lacks are left
  * out; list has room for node_amount_count), and the set of those that lack nothing.
  * Returns how many amounts are listed. */

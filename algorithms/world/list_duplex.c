@@ -61,14 +61,7 @@ static void redo(struct board *b, const struct half *h)
 {
     for (size_t i = 0; i < h->count; i++) {
         const struct world_placed *p = &h->placed[i];
-        struct board_spot spot = {.positions = p->positions,
-                                  .position_count = p->position_count,
-                                  .choice = p->choice,
-                                  .start_s = p->start_s,
-                                  .stage_in_s = p->stage_in_s,
-                                  .run_s = p->run_s,
-                                  .end_s = p->end_s,
-                                  .done_s = p->done_s};
+        struct board_spot spot = board_spot_of(p);
 
         if (i < h->placed_count)
             board_take(b, h->jobs[i], &spot);

@@ -31,7 +31,7 @@ struct grouping {
 
 /* ---- what is ready ---- */
 
-static bool is_ready(const struct world_job *j)
+bool now_is_ready(const struct world_job *j)
 {
     return j->barred == WORLD_WAIT_NONE && j->earliest_s <= 0 && j->after_count == 0 &&
            j->choice_count > 0;
@@ -100,7 +100,7 @@ static void collect_ready(struct now *n)
 
         if (before && before->placed[j].positions && before->placed[j].start_s <= 0)
             n->state[j] = NOW_PLACED;
-        else if (is_ready(job))
+        else if (now_is_ready(job))
             n->state[j] = NOW_READY;
         else
             continue;

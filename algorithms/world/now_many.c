@@ -4,7 +4,7 @@
  * there is.
  */
 #include "algorithms/world/board_groups.h"
-#include "algorithms/world/now.h"
+#include "algorithms/world/now_parts.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -18,12 +18,6 @@ struct wide {
 static bool is_wide(const struct world_job *j)
 {
     return j->nodes > 1 || j->group != WORLD_NONE;
-}
-
-static bool is_ready(const struct world_job *j)
-{
-    return j->barred == WORLD_WAIT_NONE && j->earliest_s <= 0 && j->after_count == 0 &&
-           j->choice_count > 0;
 }
 
 static bool has_no_time(const struct world_job *j)
@@ -72,7 +66,7 @@ static size_t list_wide(const struct board *b, struct wide *list, struct arena *
         size_t unit = board_unit_of(b, j);
 
         weights[unit] += w->jobs[j].weight;
-        waits[unit] = waits[unit] || !is_ready(&w->jobs[j]);
+        waits[unit] = waits[unit] || !now_is_ready(&w->jobs[j]);
     }
     for (size_t j = 0; j < w->job_count; j++) {
         const struct world_job *job = &w->jobs[j];
@@ -258,7 +252,7 @@ void world_start_all(const struct now_in *in, struct now_out *out, struct arena 
     bool any = false;
 
     for (size_t j = 0; !any && j < in->w->job_count; j++)
-        any = is_wide(&in->w->jobs[j]) && is_ready(&in->w->jobs[j]);
+        any = is_wide(&in->w->jobs[j]) && now_is_ready(&in->w->jobs[j]);
     if (!any) {
         world_start_now(in, out, a);
         return;

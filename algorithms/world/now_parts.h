@@ -95,6 +95,9 @@ void now_take_before(struct now *n);
 
 /* ---- now_classes.c ---- */
 
+/* Nothing but room keeps the job from starting. */
+bool now_is_ready(const struct world_job *j);
+
 /* Fills what is ready, tiers, weights, classes, members. */
 void now_classes(struct now *n);
 

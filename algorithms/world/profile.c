@@ -131,38 +131,6 @@ void profile_give_amounts(struct profile *p, double start_s, double end_s,
     change(p, start_s, end_s, taken, 1, a);
 }
 
-/* Takes away all steps from `first` to `last` that equal the one before. */
-static void join_all(struct profile *p, size_t first, size_t last)
-{
-    size_t kept = first ? first : 1;
-
-    for (size_t step = kept; step < p->count; step++) {
-        if (step <= last && same(p, kept - 1, step))
-            continue;
-        if (kept != step) {
-            p->at_s[kept] = p->at_s[step];
-            memcpy(amounts_of(p, kept), amounts_of(p, step),
-                   p->amount_count * sizeof(*p->free));
-        }
-        kept++;
-    }
-    p->count = kept;
-}
-
-void profile_close(struct profile *p, double start_s, double end_s, struct arena *a)
-{
-    size_t first, behind;
-
-    if (!(start_s < end_s))
-        return;
-    first = cut_at(p, start_s, a);
-    behind = cut_at(p, end_s, a);
-    for (size_t i = first * p->amount_count; i < behind * p->amount_count; i++)
-        if (p->free[i] > 0)
-            p->free[i] = 0;
-    join_all(p, first, behind);
-}
-
 static bool lacks(const int64_t *free, const int64_t *at_least, size_t count)
 {
     for (size_t k = 0; k < count; k++)

@@ -46,9 +46,6 @@ void profile_take_amounts(struct profile *p, double start_s, double end_s,
 void profile_give_amounts(struct profile *p, double start_s, double end_s,
                           const int64_t *taken, struct arena *a);
 
-/* In [start_s, end_s) nothing is free for anybody: min(0, what is left). */
-void profile_close(struct profile *p, double start_s, double end_s, struct arena *a);
-
 /* The least start from from_s on from which at_least is free for held_s >= 0 (no length:
  * from_s itself); HUGE_VAL: never, or not up to latest_s. *looks grows by the steps
  * looked at. */

@@ -54,15 +54,7 @@ void world_copy_load(const struct world_copy *c, struct board *b)
 {
     board_reset(b);
     for (size_t i = 0; i < c->count; i++) {
-        const struct world_placed *p = &c->placed[c->sequence[i]];
-        struct board_spot spot = {.positions = p->positions,
-                                  .position_count = p->position_count,
-                                  .choice = p->choice,
-                                  .start_s = p->start_s,
-                                  .stage_in_s = p->stage_in_s,
-                                  .run_s = p->run_s,
-                                  .end_s = p->end_s,
-                                  .done_s = p->done_s};
+        struct board_spot spot = board_spot_of(&c->placed[c->sequence[i]]);
 
         board_take(b, c->sequence[i], &spot);
     }
