@@ -115,14 +115,7 @@ static const struct json_field request_rows[] = {
               PLACEMENT_USERS_MAX, 0, "As of a placement request; not looked at"),
     JSON_LIST(T, usage, usage_count, struct placement_usage, &placement_usage_json,
               PLACEMENT_USAGE_MAX, 0, "Who is banned where after failures"),
-    {.name = "finished_jobs",
-     .doc = "Jobs that are done, which others may wait for",
-     .type = JSON_TYPE_LIST,
-     .offset = JSON_AT(T, world.finished, const struct placement_finished *),
-     .count_offset = JSON_AT(T, world.finished_count, size_t),
-     .of = &placement_finished_json,
-     .max = PLACEMENT_JOBS_MAX,
-     .flags = JSON_UNIQUE_IDS},
+    PLACEMENT_FINISHED_ROW(T, "Jobs that are done, which others may wait for"),
     {.name = "objective",
      .doc = "What counts, most important first, at most four of makespan_s, "
             "total_flow_s, weighted_completion_s, weighted_tardiness_s, late_jobs, "

@@ -21,6 +21,16 @@ extern const struct json_object placement_usage_json;
 extern const struct json_object placement_json;
 extern const struct json_object placement_unplaced_json;
 
+/* Of a struct T with the member struct placement_world `world`. */
+#define PLACEMENT_FINISHED_ROW(T, text)                                          \
+    {                                                                            \
+        .name = "finished_jobs", .doc = text, .type = JSON_TYPE_LIST,            \
+        .offset = JSON_AT(T, world.finished, const struct placement_finished *), \
+        .count_offset = JSON_AT(T, world.finished_count, size_t),                \
+        .of = &placement_finished_json, .max = PLACEMENT_JOBS_MAX,               \
+        .flags = JSON_UNIQUE_IDS                                                 \
+    }
+
 /* Members of a job; also of a struct that begins with one, then with T struct job. */
 #define PLACEMENT_JOB_ROWS(T)                                                            \
     JSON_ID(T, id, JSON_REQUIRED, "The job's own name, unique in the request"),          \

@@ -211,14 +211,7 @@ static const struct json_field request_rows[] = {
     JSON_TEXTS(T, include, include_count, 16, 0,
                "What the answer lists, of placements, unplaced, reasons, loads; a list "
                "that is not named is empty, counts are always there; default all"),
-    {.name = "finished_jobs",
-     .doc = "Jobs that are done, which others name in `after`",
-     .type = JSON_TYPE_LIST,
-     .offset = JSON_AT(T, world.finished, const struct placement_finished *),
-     .count_offset = JSON_AT(T, world.finished_count, size_t),
-     .of = &placement_finished_json,
-     .max = PLACEMENT_JOBS_MAX,
-     .flags = JSON_UNIQUE_IDS},
+    PLACEMENT_FINISHED_ROW(T, "Jobs that are done, which others name in `after`"),
     DECISION_REQUEST_ROWS(T),
     {0},
 };

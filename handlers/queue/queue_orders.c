@@ -106,14 +106,8 @@ static const struct json_field request_rows[] = {
                 "what runs there and is reserved. All times are seconds from now then, "
                 "and jobs come in the order of queued_at"),
     JSON_ID(T, snapshot_id, JSON_NULLABLE, "A stored snapshot instead"),
-    {.name = "finished_jobs",
-     .doc = "With a snapshot: jobs that are done, which others name in `after`",
-     .type = JSON_TYPE_LIST,
-     .offset = JSON_AT(T, world.finished, const struct placement_finished *),
-     .count_offset = JSON_AT(T, world.finished_count, size_t),
-     .of = &placement_finished_json,
-     .max = PLACEMENT_JOBS_MAX,
-     .flags = JSON_UNIQUE_IDS},
+    PLACEMENT_FINISHED_ROW(
+        T, "With a snapshot: jobs that are done, which others name in `after`"),
     JSON_LIST(T, jobs, job_count, struct waiting_job, &job_json, JOBS_MAX,
               JSON_REQUIRED | JSON_UNIQUE_IDS, "The waiting jobs"),
     JSON_LIST(T, running, running_count, struct running_job, &queue_running_json,

@@ -57,6 +57,11 @@ enum error_code lease_read_all(const struct store_lease *stored, size_t count,
                                const struct lease **out, struct arena *a,
                                struct error *err);
 
+/* The row as a job that runs since started_at_s, an instant, on these resources. */
+struct taken_running lease_row_running(const struct lease_row *row,
+                                       const char *const *resource_ids,
+                                       size_t resource_id_count, double started_at_s);
+
 /* The ids of what runs, by which a lease's row counts no more. */
 struct lease_running;
 const struct lease_running *lease_running_of(const struct snapshot *s, struct arena *a);

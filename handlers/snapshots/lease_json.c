@@ -2,6 +2,8 @@
 #include "handlers/common/world_json.h"
 #include "handlers/snapshots/lease.h"
 
+#include <math.h>
+
 #include <string.h>
 
 enum { PLACEMENTS_MAX = 10000 };
@@ -149,4 +151,27 @@ enum error_code lease_read_all(const struct store_lease *stored, size_t count,
         TRY(lease_read(&stored[i], &list[i], a, err));
     *out = list;
     return OK;
+}
+
+struct taken_running lease_row_running(const struct lease_row *row,
+                                       const char *const *resource_ids,
+                                       size_t resource_id_count, double started_at_s)
+{
+    return (struct taken_running){
+        .id = row->job_id,
+        .resource_ids = resource_ids,
+        .resource_id_count = resource_id_count,
+        .cpus = row->cpus,
+        .memory_bytes = row->memory_bytes,
+        .disk_bytes = row->disk_bytes,
+        .needs = row->needs,
+        .need_count = row->need_count,
+        .expected_end_s = NAN,
+        .expected_end_at_s = row->end_at_s,
+        .time_limit_s = NAN,
+        .elapsed_s = NAN,
+        .started_at_s = started_at_s,
+        .weight = 1,
+        .exclusive = row->exclusive,
+    };
 }

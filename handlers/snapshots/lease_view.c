@@ -116,23 +116,8 @@ static void add_reservation(struct adding *x, const struct lease_row *row,
 static void add_running(struct adding *x, const struct lease_row *row,
                         const char *const *ids, size_t count)
 {
-    x->running[x->running_count++] = (struct taken_running){
-        .id = row->job_id,
-        .resource_ids = ids,
-        .resource_id_count = count,
-        .cpus = row->cpus,
-        .memory_bytes = row->memory_bytes,
-        .disk_bytes = row->disk_bytes,
-        .needs = row->needs,
-        .need_count = row->need_count,
-        .expected_end_s = NAN,
-        .expected_end_at_s = row->end_at_s,
-        .time_limit_s = NAN,
-        .elapsed_s = NAN,
-        .started_at_s = fmin(row->start_at_s, x->s->taken_at_s),
-        .weight = 1,
-        .exclusive = row->exclusive,
-    };
+    x->running[x->running_count++] =
+        lease_row_running(row, ids, count, fmin(row->start_at_s, x->s->taken_at_s));
 }
 
 static void add_row(struct adding *x, const struct lease_row *row)

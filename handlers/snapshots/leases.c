@@ -470,25 +470,10 @@ static const char *running_patch(const struct leasing *l, const struct lease *le
     text_addf(&b, "{\"running_by_id\":{");
     for (size_t i = 0; i < lease->placement_count; i++) {
         const struct lease_row *row = &lease->placements[i];
-        const struct taken_running runs = {
-            .id = row->job_id,
-            .resource_ids = row->resource_ids,
-            .resource_id_count = row->resource_id_count,
-            .nodes = JSON_NO_INTEGER,
-            .cpus = row->cpus,
-            .memory_bytes = row->memory_bytes,
-            .disk_bytes = row->disk_bytes,
-            .needs = row->needs,
-            .need_count = row->need_count,
-            .expected_end_s = NAN,
-            .expected_end_at_s = row->end_at_s,
-            .time_limit_s = NAN,
-            .elapsed_s = NAN,
-            .started_at_s = l->now_at_s,
-            .weight = 1,
-            .exclusive = row->exclusive,
-        };
+        struct taken_running runs = lease_row_running(
+            row, row->resource_ids, row->resource_id_count, l->now_at_s);
 
+        runs.nodes = JSON_NO_INTEGER; /* not said */
         if (lease_runs(running, row->job_id))
             continue;
         text_addf(&b, first ? "" : ",");
