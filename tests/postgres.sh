@@ -250,6 +250,7 @@ wait_for_start()
         [ "$tries" -lt 50 ] || return 1
         sleep 0.1
     done
+    unlock # who comes second sees that it runs
     wait_for_recovery
 }
 
@@ -277,6 +278,25 @@ check_data()
     fi
 }
 
+# One start at a time: a second one would take the socket of a server that is just coming up
+# for what a killed one left, and remove it. The server itself must not inherit the lock.
+lock()
+{
+    exec 9<"$dir"
+    flock 9 || die "cannot lock the folder $dir" "check that its file system has locks (flock)"
+}
+unlock() { exec 9<&-; }
+
+make_database()
+{
+    if [ "$(sql -c "SELECT count(*) FROM pg_roles WHERE rolname = 'gridplan'")" = 0 ]; then
+        sql -c 'CREATE ROLE gridplan LOGIN CREATEDB'
+    fi
+    if [ "$(sql -c "SELECT count(*) FROM pg_database WHERE datname = 'gridplan'")" = 0 ]; then
+        sql -c 'CREATE DATABASE gridplan OWNER gridplan'
+    fi
+}
+
 start()
 {
     fast=
@@ -289,6 +309,7 @@ start()
         die "cannot make the folder $1" "check that its parent is a folder, that you may write there, and that the disk is not full"
     locate "$1"
     umask 077
+    lock
     make_cluster_folder
     check_data
     find_programs
@@ -296,29 +317,31 @@ start()
         printf 'The user %s cannot reach this folder, so its PostgreSQL cluster is in\n%s\n' \
             "$owner" "$cluster" >"$dir/README"
     fi
-    if running && wait_for_recovery && sql -c 'SELECT 1' >/dev/null 2>&1; then
-        url gridplan
-        return
+    if running; then
+        unlock
+        if wait_for_recovery && sql -c 'SELECT 1' >/dev/null 2>&1; then
+            lock
+            make_database
+            url gridplan
+            return
+        fi
+        lock
+        ! running || stop "$1" # it runs, but nobody can reach it
     fi
-    ! running || stop "$1" # it runs, but nobody can reach it
     make_socket_folder
     as_owner rm -f -- "$socket/.s.PGSQL.5432" "$socket/.s.PGSQL.5432.lock" # of a killed server
     [ -e "$cluster/data" ] || initialize
     settings | as_owner tee "$cluster/data/gridplan.conf" >/dev/null
     # Not waited for by pg_ctl, which gives up, and says so, during a long recovery.
-    if ! server_tool pg_ctl -D data -l log -s -W start </dev/null >&2 || ! wait_for_start; then
+    if ! server_tool pg_ctl -D data -l log -s -W start </dev/null >&2 9<&- || ! wait_for_start; then
         say "the end of $cluster/log:"
         tail -n 12 -- "$cluster/log" >&2 || true
         die "the server did not start on $cluster/data" \
             "if another one still runs on this data, stop it; else restore the data from a backup" \
             "or start with new data: $(move_away)"
     fi
-    if [ "$(sql -c "SELECT count(*) FROM pg_roles WHERE rolname = 'gridplan'")" = 0 ]; then
-        sql -c 'CREATE ROLE gridplan LOGIN CREATEDB'
-    fi
-    if [ "$(sql -c "SELECT count(*) FROM pg_database WHERE datname = 'gridplan'")" = 0 ]; then
-        sql -c 'CREATE DATABASE gridplan OWNER gridplan'
-    fi
+    lock
+    make_database
     url gridplan
 }
 

@@ -263,12 +263,20 @@ TEST_CASE("a server that recovers from a crash is waited for, not stopped", "[sy
                " generate_series(1, 600000) AS i");
     c.kill_now();
     size_t before = file_text(log).size();
-    // Two at once: whoever comes second finds a server that takes no connections yet.
-    std::thread other([&] {
-        run_command({GRIDPLAN_SOURCE_DIR "/tests/postgres.sh", "start", c.path()});
-    });
+    // Several at once, a little apart: who comes later finds a server that takes no
+    // connections yet, and must not take its socket for one that was left behind.
+    std::vector<std::thread> others;
+    std::vector<int> status(4, -1);
+    for (size_t i = 0; i < status.size(); i++)
+        others.emplace_back([&, i] {
+            std::this_thread::sleep_for(std::chrono::milliseconds(70 * i));
+            run_command({GRIDPLAN_SOURCE_DIR "/tests/postgres.sh", "start", c.path()},
+                        &status[i]);
+        });
+    for (auto &t : others)
+        t.join();
+    CHECK(status == std::vector<int>(4, 0));
     c.start();
-    other.join();
     CHECK(sql(c.url, "SELECT count(*) FROM much") == "600000");
     std::string since = file_text(log).substr(before);
     CHECK(since.find("redo starts") != std::string::npos);
