@@ -1,4 +1,4 @@
-/* world/search.c - turns of the two searches, and the best plan. */
+/* world/search.c - which search, and the best plan. */
 #include "algorithms/world/search_parts.h"
 
 #include <string.h>
@@ -99,30 +99,17 @@ bool world_search_keep(struct world_searching *x, const struct world_worth *wort
     return true;
 }
 
-/* Whether a turn up to `steps` may begin. */
-static bool may_begin(struct world_searching *x, size_t steps)
+static void search(struct world_searching *x, size_t steps_max)
 {
-    x->steps_until = steps;
-    return !world_search_is_over(x, 0);
-}
+    struct pack_search *pack = pack_search_create(x);
 
-/* Turns of rising length, so that short searches see both as well. */
-static void take_turns(struct world_searching *x, size_t steps_max)
-{
-    struct order_search *orders = order_search_create(x);
-    struct node_search *nodes = node_search_create(x);
-    size_t turn = 32 * x->b->w->job_count;
-
-    for (size_t at = 0; at < steps_max && !x->s->cut; turn += turn / 2) {
-        at = turn < steps_max - at ? at + turn : steps_max;
-        if (may_begin(x, at))
-            order_search_run(orders);
-        if (!nodes)
-            continue;
-        at = 2 * turn < steps_max - at ? at + 2 * turn : steps_max;
-        if (may_begin(x, at))
-            node_search_run(nodes);
-    }
+    x->steps_until = steps_max;
+    if (world_search_is_over(x, 0))
+        return;
+    if (pack)
+        pack_search_run(pack);
+    else
+        order_search_run(order_search_create(x));
 }
 
 void world_search(struct board *b, struct world_search *s)
@@ -140,9 +127,9 @@ void world_search(struct board *b, struct world_search *s)
     x.best = world_copy_create(b, x.a);
     world_copy_save(&x.best, b);
     world_search_worth(&x, &x.best.worth);
-    take_turns(&x, s->max_steps ? s->max_steps
-                   : has_clock  ? SIZE_MAX / 8
-                                : WORLD_SEARCH_STEPS * w->job_count);
+    search(&x, s->max_steps ? s->max_steps
+               : has_clock  ? SIZE_MAX / 8
+                            : WORLD_SEARCH_STEPS * w->job_count);
     world_copy_load(&x.best, b);
     arena_close(x.a);
 }

@@ -30,7 +30,7 @@ struct world_searching {
     struct arena *a; /* for as long as the search lasts */
     struct rng rng;
     struct world_copy best;
-    size_t steps_until; /* the end of this turn */
+    size_t steps_until; /* the end */
 };
 
 /* Counts them; true: the turn, the steps or the budget are over, or the plan is as good
@@ -48,9 +48,9 @@ struct order_search;
 struct order_search *order_search_create(struct world_searching *x);
 void order_search_run(struct order_search *o);
 
-/* Lists of jobs, by resource. NULL: resources are coupled, or it is not the makespan. */
-struct node_search;
-struct node_search *node_search_create(struct world_searching *x);
-void node_search_run(struct node_search *n);
+/* All jobs by an earlier time. NULL: resources are coupled, or it is not the makespan. */
+struct pack_search;
+struct pack_search *pack_search_create(struct world_searching *x);
+void pack_search_run(struct pack_search *p);
 
 #endif

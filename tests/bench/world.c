@@ -104,7 +104,7 @@ static void make_jobs(struct made *m, size_t count, double sigma, bool halves, b
             cpus = 16;
         memory = (double)cpus * (1 + 7 * real(g)) * GIB;
         gpus = real(g) < 0.15 ? (double)(1 << whole(g, 0, 2)) : 0;
-        work = sqrt(-2 * log(1 - real(g)));
+        work = sqrt(-2 * log(fmax(real(g), 0x1p-54)));
         work = 600 * exp(sigma * work * cos(2 * M_PI * real(g)));
         needs[AMOUNT_CPUS] = (equal ? 4 : cpus) * AMOUNT_UNITS_PER_ONE;
         needs[AMOUNT_MEMORY] = equal ? (int64_t)(8 * GIB) : (int64_t)memory;
