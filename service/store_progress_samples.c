@@ -142,13 +142,14 @@ enum error_code store_progress_latest_find(struct db_session *s, const char *ten
 
 /* ---- tasks ---- */
 
-#define TASK_COLUMNS "task_id, application_id, actual_ref_s, run_time_s"
+#define TASK_COLUMNS "task_id, application_id, actual_ref_s, run_time_s, revision"
 
 static const struct db_column task_columns[] = {
     DB_COLUMN(struct store_progress_task, task_id, DB_TEXT),
     DB_COLUMN(struct store_progress_task, application_id, DB_TEXT),
     DB_COLUMN(struct store_progress_task, actual_ref_s, DB_NUMBER),
     DB_COLUMN(struct store_progress_task, run_time_s, DB_NUMBER),
+    DB_COLUMN(struct store_progress_task, revision, DB_WHOLE),
     {0},
 };
 
@@ -191,11 +192,12 @@ static const struct db_statement update_score = {
     " fit_error_50 = $5, extrapolation_error_10 = $6, extrapolation_error_20 = $7,"
     " extrapolation_error_50 = $8, estimate_ratio_05 = $9, estimate_ratio_10 = $10,"
     " estimate_ratio_20 = $11, estimate_ratio_50 = $12, curve = $13,"
-    " amplitude_ratio = $14, decay_ratio = $15 WHERE tenant = $1 AND task_id = $2",
+    " amplitude_ratio = $14, decay_ratio = $15 WHERE tenant = $1 AND task_id = $2"
+    " AND revision = $16::integer",
     DB_REPEATABLE};
 
 enum error_code store_progress_score(struct db_session *s, const char *tenant,
-                                     const char *task_id,
+                                     const struct store_progress_task *task,
                                      const struct progress_score *score,
                                      struct error *err)
 {
@@ -203,12 +205,13 @@ enum error_code store_progress_score(struct db_session *s, const char *tenant,
     const double *ratio = score->estimate_ratio;
 
     return db_run(s, &update_score,
-                  DB_PARAMS(db_text(tenant), db_text(task_id), db_number(fit[0]),
+                  DB_PARAMS(db_text(tenant), db_text(task->task_id), db_number(fit[0]),
                             db_number(fit[1]), db_number(fit[2]), db_number(plain[0]),
                             db_number(plain[1]), db_number(plain[2]), db_number(ratio[0]),
                             db_number(ratio[1]), db_number(ratio[2]), db_number(ratio[3]),
                             db_text(score->function), db_number(score->amplitude_ratio),
-                            db_number(score->decay_ratio)),
+                            db_number(score->decay_ratio),
+                            db_integer((uint64_t)task->revision)),
                   NULL, err);
 }
 

@@ -61,6 +61,7 @@ enum error_code store_progress_latest_find(struct db_session *s, const char *ten
 struct store_progress_task {
     const char *task_id, *application_id;
     double actual_ref_s, run_time_s;
+    double revision; /* whole; another one when any of it, or its reports, is corrected */
 };
 
 /* *found false: nothing was ever reported of it. */
@@ -75,9 +76,10 @@ enum error_code store_progress_pending(struct db_session *s, const char *tenant,
                                        const struct store_progress_task **list,
                                        size_t *count, struct arena *a, struct error *err);
 
-/* Keeps a score. */
+/* Keeps a score of the task as it was read; of one that has changed since then none: it
+ * goes on waiting. */
 enum error_code store_progress_score(struct db_session *s, const char *tenant,
-                                     const char *task_id,
+                                     const struct store_progress_task *task,
                                      const struct progress_score *score,
                                      struct error *err);
 

@@ -371,6 +371,82 @@ TEST_CASE("who refines a model that changes meanwhile is told", "[models][api][d
               .status == 412);
 }
 
+TEST_CASE("a run that is corrected while it is learnt is learnt as corrected",
+          "[models][api][db]")
+{
+    NEED_DATABASE();
+    models m;
+    std::string app = unique_name("app"), id = unique_name("late");
+    json runs = executions_of(known_runs(), app);
+    m.store(runs);
+    m.make(id, app, {{"phase_index", nullptr}});
+    m.command(id, "train");
+    const bool is_new = GENERATE(true, false); // the run is not learnt yet, or is
+    json run = runs[0];
+    std::string name = run["execution_id"];
+    if (is_new) {
+        run["execution_id"] = name = unique_name("run");
+        m.store(json::array({run}));
+    } else { // so that there is something to learn
+        json other = run;
+        other["execution_id"] = unique_name("run");
+        m.store(json::array({other}));
+    }
+    double right_s = run["run_time_s"].get<double>() * 1.01;
+    json before = m.read(id);
+
+    // Who learns has read all and waits for the model when the correction is committed.
+    test_db d;
+    test_session s(d), looks(d);
+    error e{};
+    REQUIRE(db_begin(s, &e) == OK);
+    REQUIRE(
+        db_execute(s,
+                   ("SELECT 1 FROM model WHERE model_id = '" + id + "' FOR NO KEY UPDATE")
+                       .c_str(),
+                   &e) == OK);
+    api_reply reply;
+    std::thread client([&] { reply = m.post("/v1/models/" + id + "/refine", ""); });
+    auto waits = [&] {
+        return query_number(looks, looks.a,
+                            "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type"
+                            " = 'Lock' AND query LIKE '%FROM model AS m%NO KEY UPDATE'"
+                            " AND datname = current_database()") > 0;
+    };
+    for (int i = 0; i < 1000 && !waits(); i++)
+        usleep(1000);
+    CHECK(waits());
+    CHECK(db_execute(s,
+                     ("UPDATE execution SET run_time_s = " + std::to_string(right_s) +
+                      " WHERE execution_id = '" + name + "'")
+                         .c_str(),
+                     &e) == OK);
+    CHECK(db_commit(s, &e) == OK);
+    client.join();
+    INFO(reply.body);
+    CHECK(reply.status == 409);
+
+    json after = m.read(id);
+    CHECK(after["version"] == before["version"]);
+    CHECK(after["generation"].get<int>() > before["generation"].get<int>());
+    CHECK(after["waiting_count"] == (is_new ? 1 : 2));
+    CHECK(after["train_requested"] == !is_new);
+    m.command(id, "refine");
+    after = m.read(id);
+    CHECK(after["version"].get<int>() == before["version"].get<int>() + 1);
+    CHECK(after["waiting_count"] == 0);
+    int found = 0;
+    const json list =
+        m.done(m.get("/v1/models/" + id + "/samples?page_size=1000"), 200)["items"];
+    for (const json &sample : list)
+        if (sample["execution_id"] == name) {
+            found++;
+            CHECK(sample["run_time_s"].get<double>() == Approx(right_s));
+            CHECK(sample["version"] == after["version"]);
+        }
+    CHECK(found == 1);
+}
+
 TEST_CASE("each further execution is predicted, then learnt", "[models][api][db]")
 {
     NEED_DATABASE();

@@ -9,6 +9,7 @@ extern "C" {
 #include "models/progress/evolution.h"
 #include "service/clock.h"
 #include "service/maintenance.h"
+#include "service/store_progress_samples.h"
 }
 
 using nlohmann::json;
@@ -128,6 +129,45 @@ TEST_CASE("reports are stored, read in pages, and predicted from", "[progress][d
     r = predict(service, {{"task_id", task}});
     CHECK(r["source"] == "finished");
     CHECK(r["estimate_ref_s"] == 900);
+}
+
+TEST_CASE("a score of what has been corrected meanwhile is not kept", "[progress][db]")
+{
+    NEED_DATABASE();
+    store_fixture x;
+    api service(test_database_url());
+    std::string task = unique("task");
+    answer_of(service.post(samples_path, report(task, unique("app"), 10, 100).dump()),
+              201);
+    auto sql = [&](const std::string &text) {
+        REQUIRE(db_execute(x.s, text.c_str(), &x.err) == OK);
+    };
+    auto scored = [&] {
+        return query_number(x.s, x.a,
+                            ("SELECT count(*) FROM progress_task WHERE scored_at IS NOT"
+                             " NULL AND task_id = '" +
+                             task + "'")
+                                .c_str()) > 0;
+    };
+    const char *tenant = "default";
+    auto read = [&] {
+        store_progress_task t{};
+        bool found = false;
+        REQUIRE(store_progress_task_read(x.s, tenant, task.c_str(), &found, &t, x.a,
+                                         &x.err) == OK);
+        REQUIRE(found);
+        return t;
+    };
+    progress_score score{};
+    sql("UPDATE progress_task SET run_time_s = 100 WHERE task_id = '" + task + "'");
+    store_progress_task looked_at = read();
+    sql("UPDATE progress_task SET run_time_s = 200, scored_at = NULL WHERE task_id = '" +
+        task + "'");
+    REQUIRE(store_progress_score(x.s, tenant, &looked_at, &score, &x.err) == OK);
+    CHECK_FALSE(scored());
+    looked_at = read();
+    REQUIRE(store_progress_score(x.s, tenant, &looked_at, &score, &x.err) == OK);
+    CHECK(scored());
 }
 
 TEST_CASE("NDJSON reports: good lines are stored", "[progress][db]")

@@ -302,7 +302,7 @@ static enum error_code score_task(struct request *rq, struct db_session *db,
         actual = 1;
     }
     TRY(progress_score_of(&history, actual, &score, rq->arena));
-    return store_progress_score(db, rq->principal.tenant, task->task_id, &score, rq->err);
+    return store_progress_score(db, rq->principal.tenant, task, &score, rq->err);
 }
 
 /* Scores tasks that ended, as many as time allows. */

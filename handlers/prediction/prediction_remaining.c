@@ -328,7 +328,7 @@ static enum error_code read_application(struct request *rq, struct db_session *d
 static enum error_code read_stored(struct request *rq, const struct remaining_request *in,
                                    struct looked_up *out)
 {
-    struct store_progress_task task = {NULL, NULL, (double)NAN, (double)NAN};
+    struct store_progress_task task = {NULL, NULL, (double)NAN, (double)NAN, 0};
     struct db_session *db;
     bool found = false;
 
