@@ -5,7 +5,7 @@
 #include "service/address.h"
 #include "service/governor.h"
 #include "service/listen.h"
-#include "service/system_memory.h"
+#include "service/system_limits.h"
 
 #include <arpa/inet.h>
 #include <ctype.h>
@@ -410,10 +410,11 @@ static void settle_memory(struct config *config, struct arena *a)
 
 static void settle_threads(struct config *config, struct arena *a)
 {
-    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    enum { WORKERS_MAX = 1024 };
 
+    config->processors = system_processors("");
     if (config->compute_workers == 0)
-        config->compute_workers = processors > 0 ? (size_t)processors : 1;
+        config->compute_workers = system_slots(config->processors, WORKERS_MAX);
     if (config->compute_threads == 0)
         config->compute_threads = 4 * config->compute_workers + 64;
     if (config->compute_threads >= 2 * config->compute_workers)

@@ -43,7 +43,8 @@ enum config_metrics_names { CONFIG_METRICS_NEW, CONFIG_METRICS_BOTH };
       "Threads behind the compute workers, for computations that are parked so that "    \
       "others go on; 0: 4 for each worker and 64")                                       \
     X(COUNT, compute_workers, "0", 0, 1024, NULL, NULL,                                  \
-      "Searches and simulations that compute at once; 0: the number of processors")      \
+      "Searches and simulations that compute at once; 0: the number of processors, or "  \
+      "what the quota of the control group comes to, rounded up")                        \
     X(COUNT, connections_per_address, "0", 0, 1e6, NULL, NULL,                           \
       "Connections from one address at most; 0: no limit; trusted_proxies have none")    \
     X(TEXT, cors_origins, "", 0, 0, NULL, NULL,                                          \
@@ -171,6 +172,7 @@ struct config {
     const char *warnings[CONFIG_WARNINGS_MAX]; /* what was raised or lowered; GRIDPLAN_
                                                   variables that mean nothing */
     size_t warning_count;
+    double processors;  /* that the process may use: half of one, or 2.5 */
     bool auth_required; /* what `auth` comes to */
     bool has_admin;     /* whether there is a second listener */
 };

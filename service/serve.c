@@ -440,9 +440,25 @@ static void add_key_metrics(struct service *s)
     add_rows(s->metrics, rows, sizeof(rows) / sizeof(rows[0]));
 }
 
+static double read_slots(void *service)
+{
+    return (double)((const struct service *)service)->config->compute_workers;
+}
+
+static double read_processors(void *service)
+{
+    return ((const struct service *)service)->config->processors;
+}
+
 static void add_governor_metrics(struct service *s)
 {
     const struct metric_row rows[] = {
+        {METRIC_GAUGE, "gridplan_compute_slots", "",
+         "Searches and simulations that may compute at once.", read_slots, s, false},
+        {METRIC_GAUGE, "gridplan_processors", "",
+         "Processors that this process may use, by the machine and the quota of its "
+         "control group.",
+         read_processors, s, false},
         {METRIC_GAUGE, "gridplan_compute_parked", "",
          "Computations that have begun and wait for others.", read_parked, s->governor,
          false},

@@ -348,6 +348,8 @@ TEST_CASE("the limits in force can be read", "[api]")
     CHECK(limits["max_body_bytes"] == 67108864);
     CHECK(limits["page_size_max"].get<double>() >= 100);
     CHECK_FALSE(limits.contains("rate_limit_per_s"));
+    CHECK(limits["slots"].get<int>() >= 1);
+    CHECK(limits["processors"].get<double>() > 0);
     // What it says is what is refused.
     json placement = json::parse(plain);
     placement["time_limit_s"] = limits["time_limit_max_s"].get<double>() + 0.001;

@@ -16,7 +16,7 @@
 extern "C" {
 #include "service/clock.h"
 #include "service/config.h"
-#include "service/system_memory.h"
+#include "service/system_limits.h"
 }
 
 using namespace std::chrono_literals;
@@ -471,4 +471,68 @@ TEST_CASE("memory is what the machine and the control groups allow", "[governor]
     write("/sys/fs/cgroup/memory/x/memory.limit_in_bytes", "20000000\n");
     CHECK(system_memory_bytes(root.c_str()) == 20000000);
     fs::remove_all(root);
+}
+
+TEST_CASE("processors are what the machine and the control groups allow",
+          "[governor][config]")
+{
+    namespace fs = std::filesystem;
+    std::string root =
+        (fs::temp_directory_path() / ("gridplan-processors-" + std::to_string(getpid())))
+            .string();
+    auto write = [&](const std::string &path, const std::string &text) {
+        fs::create_directories(fs::path(root + path).parent_path());
+        std::ofstream(root + path) << text;
+    };
+    auto processors = [&] { return system_processors(root.c_str()); };
+    double machine = processors(); // there is nothing yet
+
+    CHECK(machine >= 1);
+    CHECK(machine == std::floor(machine));
+    write("/proc/self/cgroup", "0::/pods/one\n");
+    for (const char *none : {"max 100000\n", "max\n", "", "0 100000\n", "50000 0\n",
+                             "50000\n", "-1 100000\n", "x y\n"}) {
+        INFO(none);
+        write("/sys/fs/cgroup/pods/one/cpu.max", none);
+        CHECK(processors() == machine);
+    }
+    write("/sys/fs/cgroup/pods/one/cpu.max", "50000 100000\n");
+    CHECK(processors() == 0.5);
+    write("/sys/fs/cgroup/pods/cpu.max", "1000 20000\n"); // the group above has less
+    CHECK(processors() == 0.05);
+    write("/sys/fs/cgroup/pods/cpu.max", "900000000 1000\n"); // more than there are
+    CHECK(processors() == 0.5);
+    write("/proc/self/cgroup", "0::/\n");
+    CHECK(processors() == machine);
+
+    // Version 1: -1 is no quota; the folder is named by one controller or by both.
+    write("/proc/self/cgroup", "3:memory:/x\n4:cpu,cpuacct:/x/y\n5:cpuset:/x\n");
+    write("/sys/fs/cgroup/cpu/x/y/cpu.cfs_quota_us", "-1\n");
+    write("/sys/fs/cgroup/cpu/x/y/cpu.cfs_period_us", "100000\n");
+    CHECK(processors() == machine);
+    write("/sys/fs/cgroup/cpu/x/cpu.cfs_quota_us", "75000\n");
+    CHECK(processors() == machine); // without a period it says nothing
+    write("/sys/fs/cgroup/cpu/x/cpu.cfs_period_us", "100000\n");
+    CHECK(processors() == 0.75);
+    write("/sys/fs/cgroup/cpu,cpuacct/x/cpu.cfs_quota_us", "25000\n");
+    write("/sys/fs/cgroup/cpu,cpuacct/x/cpu.cfs_period_us", "100000\n");
+    CHECK(processors() == 0.25);
+    write("/proc/self/cgroup", "4:cpuacct:/x\n"); // counts, and limits nothing
+    CHECK(processors() == machine);
+    fs::remove_all(root);
+
+    CHECK(system_slots(0.05, 1024) == 1);
+    CHECK(system_slots(0.5, 1024) == 1);
+    CHECK(system_slots(1, 1024) == 1);
+    CHECK(system_slots(1.25, 1024) == 2);
+    CHECK(system_slots(2, 1024) == 2);
+    CHECK(system_slots(5000, 1024) == 1024);
+
+    test_arena a;
+    config c = read_settings({}, a);
+    CHECK(c.processors == system_processors(""));
+    CHECK(c.compute_workers == system_slots(c.processors, 1024));
+    c = read_settings({"--compute-workers", "3"}, a);
+    CHECK(c.compute_workers == 3);
+    CHECK(c.processors == system_processors(""));
 }

@@ -15,8 +15,8 @@ struct organization {
 };
 
 struct service_limits {
-    double time_limit_max_s, simulation_time_limit_s, rate_limit_per_s;
-    uint64_t max_body_bytes, page_size_max;
+    double time_limit_max_s, simulation_time_limit_s, rate_limit_per_s, processors;
+    uint64_t max_body_bytes, page_size_max, slots;
 };
 
 struct service_info {
@@ -59,6 +59,12 @@ static const struct json_field limits_rows[] = {
     JSON_INTEGER(T, page_size_max, 0, JSON_EXACT, 0, 0, "Largest page_size of a list"),
     JSON_NUMBER(T, rate_limit_per_s, 0, 0, NAN, JSON_OPTIONAL,
                 "Requests a second of a key, or of an address; left out: no limit"),
+    JSON_INTEGER(T, slots, 0, JSON_EXACT, 0, 0,
+                 "Searches and simulations that compute at once in this process; more "
+                 "wait"),
+    JSON_NUMBER(T, processors, 0, 0, 0, 0,
+                "Processors that this process may use: fewer than 1 under a quota of "
+                "its control group"),
     {0},
 };
 #undef T
@@ -102,7 +108,9 @@ enum error_code get_service_info(struct request *rq, const void *in, void *out)
                                            ? config->rate_limit_per_s
                                            : (double)NAN,
                    .max_body_bytes = config->max_body_bytes,
-                   .page_size_max = PAGE_SIZE_MAX},
+                   .page_size_max = PAGE_SIZE_MAX,
+                   .slots = config->compute_workers,
+                   .processors = config->processors},
     };
     return OK;
 }
