@@ -432,3 +432,128 @@ TEST_CASE("co-allocation needs no more memory than it may have", "[api][memory]"
         REQUIRE(cap < (size_t{1} << 24));
     }
 }
+
+TEST_CASE("members of a co-allocation that nothing looks at are named",
+          "[api][coallocation]")
+{
+    using texts = std::vector<std::string>;
+    auto ignored = [](const json &answer) {
+        texts found;
+        for (const json &w : answer["warnings"])
+            if (w.get<std::string>().rfind("ignored: ", 0) == 0)
+                found.push_back(w.get<std::string>().substr(9));
+        return found;
+    };
+    json body = example("coallocation-close_to_files");
+    CHECK(ignored(answer("", body)).empty());
+    json second = body["jobs"][0];
+    second["id"] = "second";
+    second.update({{"priority", "high"},
+                   {"group", "g"},
+                   {"min_placed_components", 2},
+                   {"avoid_sites_soft", false},
+                   {"estimate_s", 10},
+                   {"max_components", 3},
+                   {"equal_components", true},
+                   {"overtaken_count", 4}});
+    second["components"][1].erase("file_id");
+    second["components"][1]["chunk_bytes"] = 7;
+    body["jobs"].push_back(second);
+    second["id"] = "third";
+    second.erase("group");
+    body["jobs"][1]["priority"] = "low";
+    body["jobs"].push_back(second);
+    body["seed"] = 2;
+    body["time_limit_s"] = 10; // places are searched for
+    CHECK(ignored(answer("", body)) ==
+          texts{"priority of 1 job (first /jobs/2/priority): jobs are placed in the "
+                "order of the list",
+                "group of 1 job (first /jobs/1/group): jobs are placed in the order of "
+                "the list",
+                "overtaken_count of 2 jobs (first /jobs/1/overtaken_count): jobs are "
+                "placed in the order of the list",
+                "min_placed_components of 2 jobs (first /jobs/1/min_placed_components): "
+                "an atomic job needs a place for all",
+                "avoid_sites_soft of 2 jobs (first /jobs/1/avoid_sites_soft): there are "
+                "no avoid_site_ids",
+                "estimate_s of 2 jobs (first /jobs/1/estimate_s): no site has "
+                "supports_reservation",
+                "max_components of 2 jobs (first /jobs/1/max_components): it is for "
+                "flexible jobs",
+                "equal_components of 2 jobs (first /jobs/1/equal_components): it is for "
+                "flexible jobs",
+                "components/*/chunk_bytes of 2 jobs (first "
+                "/jobs/1/components/*/chunk_bytes): the component has no file_id",
+                "/seed: nothing is left to chance"});
+    // What is looked at is not named.
+    for (json &j : body["jobs"]) {
+        j["atomic"] = false;
+        j["avoid_site_ids"] = json::array({"A"});
+    }
+    body["snapshot"]["sites"][0]["supports_reservation"] = true;
+    texts less = ignored(answer("", body));
+    CHECK(less.size() == 7);
+    CHECK(less[3].rfind("max_components", 0) == 0);
+
+    json flexible = example("coallocation-flexible_cluster_minimisation");
+    flexible["jobs"][0].update({{"max_components", 9}, {"equal_components", false}});
+    flexible["snapshot"]["history_pairs"] = json::array();
+    CHECK(ignored(answer("", flexible)) ==
+          texts{"/snapshot/history_pairs: no policy in use has a history table"});
+
+    json advice = example("co-allocate-or-not");
+    advice["slowdown"] = 2;
+    advice["time_limit_s"] = 5;
+    advice["seed"] = 7;
+    CHECK(ignored(answer("/advice", advice)) ==
+          texts{"/single_run_time_s: slowdown is given",
+                "/co_allocated_run_time_s: slowdown is given",
+                "/seed: nothing is left to chance",
+                "/time_limit_s: nothing is searched for"});
+
+    json plan = example("reservation-plan");
+    plan.erase("reference_processors");
+    plan["speedups"] = json::parse(R"([{"processors":1,"speedup":1}])");
+    CHECK(ignored(answer("/reservation-plans", plan)) ==
+          texts{"/speedups: there is no reference_processors"});
+}
+
+TEST_CASE("members of flow steps and launch plans that nothing looks at are named",
+          "[api][coallocation]")
+{
+    api a;
+    auto ignored = [&](const char *path, const json &body) {
+        api_reply r = a.post(path, body.dump());
+        INFO(r.body);
+        REQUIRE(r.status == 200);
+        return r.json()["warnings"].dump();
+    };
+    json step = {{"now_s", 0},
+                 {"event", "accepted"},
+                 {"job", {{"id", "j"}, {"state", "submitted"}}},
+                 {"levels", {{"policy", "group"}, {"groups", json::array()}}}};
+    CHECK(ignored("/v1/coallocations/flow-steps", step) == "[]");
+    step["levels"]["runtime_thresholds_s"] = {1, 2, 3};
+    CHECK(ignored("/v1/coallocations/flow-steps", step) ==
+          R"(["ignored: /levels/runtime_thresholds_s: the policy is another one"])");
+    step["job"]["priority"] = "high";
+    CHECK(ignored("/v1/coallocations/flow-steps", step) ==
+          R"(["ignored: /levels/policy: the job has a priority",)"
+          R"("ignored: /levels/runtime_thresholds_s: the job has a priority"])");
+
+    json launch = {{"job_id", "j"},
+                   {"jst_s", 0},
+                   {"runner", "IRunner"},
+                   {"nameserver_mode", "pooled"},
+                   {"nameservers", {{{"id", "n"}, {"site_id", "A"}}}},
+                   {"components", {{{"id", "c"}, {"site_id", "A"}, {"processors", 1}}}}};
+    CHECK(ignored("/v1/coallocations/launch-plans", launch) == "[]");
+    launch["nameserver_mode"] = "per_job";
+    CHECK(ignored("/v1/coallocations/launch-plans", launch) ==
+          R"(["ignored: /nameservers: nameserver_mode is per_job"])");
+    launch["nameserver_mode"] = "pooled";
+    launch["runner"] = "KRunner";
+    CHECK(ignored("/v1/coallocations/launch-plans", launch) ==
+          R"(["ignored: /nameserver_mode: the runner has no nameserver",)"
+          R"("ignored: /nameservers: the runner has no nameserver"])");
+}

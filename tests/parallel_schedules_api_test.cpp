@@ -229,6 +229,64 @@ TEST_CASE("a combination is worked out for the problem size", "[api][parallel]")
     CHECK(mistakes(service, body) == texts{"/jobs/0/problem_size"});
 }
 
+TEST_CASE("members of a schedule that nothing looks at are named", "[api][parallel]")
+{
+    api service;
+    auto ignored = [&](const json &body) {
+        const json answer = good(service, body);
+        texts found;
+        for (const json &w : answer["warnings"])
+            if (w.get<std::string>().rfind("ignored: ", 0) == 0)
+                found.push_back(w.get<std::string>().substr(9));
+        return found;
+    };
+    json body = fixture();
+    CHECK(ignored(body).empty());
+    json &job = body["jobs"][0];
+    job["problem_size"] = 10;
+    job["application_id"] = "app";
+    json &sites = body["snapshot"]["sites"];
+    sites.push_back(fixture_site("b"));
+    sites.push_back(fixture_site("c"));
+    sites[1]["queue_wait_history"] = {{{"processors", 1}, {"wait_s", 5}}};
+    sites[2]["queue_wait_history"] = sites[1]["queue_wait_history"];
+    sites[1]["resources"][2]["uplink_mbps"] = 3;
+    sites[2]["links"]["default_mbps"] = 4;
+    sites[2]["link_capacity_mbps"] = 100;
+    sites[0]["cpu_scaling_factor"] = 2; // the job's model is scaled by it
+    CHECK(ignored(body) ==
+          texts{"/jobs/0/application_id: models are given, none is looked up",
+                "/jobs/0/problem_size: terms are worked out for it already",
+                "queue_wait_history of 2 sites (first "
+                "/snapshot/sites/1/queue_wait_history): only jobs of a batch site wait",
+                "links/default_mbps of 1 site (first "
+                "/snapshot/sites/2/links/default_mbps): links have another form",
+                "resources/*/uplink_mbps of 1 site (first "
+                "/snapshot/sites/1/resources/*/uplink_mbps): links have another form"});
+    sites[1]["kind"] = "batch";
+    body["algorithm"] = "exact";
+    json model = job["model"];
+    for (json &site : sites)
+        site["model"] = model;
+    CHECK(ignored(body) ==
+          texts{"/jobs/0/model: every site has its own",
+                "/jobs/0/application_id: models are given, none is looked up",
+                "/jobs/0/problem_size: terms are worked out for it already",
+                "cpu_scaling_factor of 1 site (first "
+                "/snapshot/sites/0/cpu_scaling_factor): the model is of the site itself",
+                "queue_wait_history of 1 site (first "
+                "/snapshot/sites/2/queue_wait_history): only jobs of a batch site wait",
+                "resources/*/cpu_available_ratio of 1 site (first "
+                "/snapshot/sites/1/resources/*/cpu_available_ratio): a batch site gives "
+                "a job its machines alone",
+                "link_capacity_mbps of 1 site (first "
+                "/snapshot/sites/2/link_capacity_mbps): the algorithm makes no grid",
+                "links/default_mbps of 1 site (first "
+                "/snapshot/sites/2/links/default_mbps): links have another form",
+                "resources/*/uplink_mbps of 1 site (first "
+                "/snapshot/sites/1/resources/*/uplink_mbps): links have another form"});
+}
+
 TEST_CASE("what cannot be done is answered with reasons", "[api][parallel]")
 {
     api service;

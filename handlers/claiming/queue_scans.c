@@ -539,6 +539,26 @@ static void fill_queues(struct scan_call *c)
     fill_queue(c, CO_SUPER_LOW, &out->super_low, &out->super_low_count);
 }
 
+static void warn_unused(struct scan_call *c)
+{
+    const struct queue_lists *q = &c->body->queues;
+    const struct co_job_list lists[] = {
+        {"/queues/super_high", q->super_high, q->super_high_count, true, CO_SUPER_HIGH},
+        {"/queues/high", q->high, q->high_count, true, CO_HIGH},
+        {"/queues/low", q->low, q->low_count, true, CO_LOW},
+        {"/queues/super_low", q->super_low, q->super_low_count, true, CO_SUPER_LOW},
+    };
+    struct decision_answer *out = &c->answer->decision;
+
+    if (c->snapshot) {
+        for (size_t i = 0; i < sizeof(lists) / sizeof(*lists); i++)
+            co_warn_unused(c->rq, out, &c->world, &lists[i]);
+        co_warn_unused_history(c->rq, out, &c->world, c->snapshot,
+                               c->body->history_table == CO_HISTORY_PERSISTED);
+    }
+    co_warn_unused_envelope(c->rq, out, &c->body->decision, true);
+}
+
 static void fill_warnings(struct scan_call *c)
 {
     const struct weights *w = &c->body->weights;
@@ -549,6 +569,7 @@ static void fill_warnings(struct scan_call *c)
     if (c->snapshot)
         co_world_warnings(&c->world, &out->warnings, &out->warning_count, c->rq->arena);
     co_add_warning(c->history_warning, &out->warnings, &out->warning_count, c->rq->arena);
+    warn_unused(c);
     if (co_scan_weights_ordered(&weights))
         return;
     co_add_warning("weight_order: n_h >= n_l, n_1 >= n_2 and n_3 >= n_4 are usual",

@@ -144,6 +144,16 @@ enum error_code post_coallocation_advice(struct request *rq, const void *in, voi
     answer->watch_count = advised.watch_count;
     co_world_warnings(&world, &answer->decision.warnings, &answer->decision.warning_count,
                       rq->arena);
+    co_warn_unused_members(
+        rq, &answer->decision,
+        (const struct co_unused_member[]){
+            {"/single_run_time_s", "slowdown is given",
+             !isnan(body->slowdown) && !isnan(body->single_run_time_s)},
+            {"/co_allocated_run_time_s", "slowdown is given",
+             !isnan(body->slowdown) && !isnan(body->co_allocated_run_time_s)},
+        },
+        2);
+    co_warn_unused_envelope(rq, &answer->decision, &body->decision, false);
     decision_end(rq, "co_allocate_or_not", DECISION_FEASIBLE, &answer->decision);
     return OK;
 }
@@ -280,6 +290,7 @@ enum error_code post_acquire_plans(struct request *rq, const void *in, void *out
     answer->order = names;
     answer->order_count = body->site_count;
     answer->release_site_ids = release;
+    co_warn_unused_envelope(rq, &answer->decision, &body->decision, false);
     decision_end(rq, co_acquire_mode_names[body->mode], DECISION_FEASIBLE,
                  &answer->decision);
     return OK;
@@ -414,6 +425,7 @@ enum error_code post_replication_advice(struct request *rq, const void *in, void
     answer->files = list;
     co_world_warnings(&world, &answer->decision.warnings, &answer->decision.warning_count,
                       rq->arena);
+    co_warn_unused_envelope(rq, &answer->decision, &body->decision, false);
     decision_end(rq, "popular_files", DECISION_FEASIBLE, &answer->decision);
     return OK;
 }

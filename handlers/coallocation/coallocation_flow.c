@@ -324,6 +324,27 @@ static struct co_flow_in flow_in(const struct flow_request *body)
     };
 }
 
+/* Levels that say how, where the job or the policy says otherwise. */
+static void warn_of_levels(struct request *rq, const struct flow_request *body,
+                           struct decision_answer *out)
+{
+    const struct flow_levels *levels = &body->levels;
+    bool is_told = body->job.priority >= 0;
+    const char *why = is_told ? "the job has a priority" : "the policy is another one";
+
+    co_warn_unused_members(
+        rq, out,
+        (const struct co_unused_member[]){
+            {"/levels/policy", why, is_told && levels->policy != CO_BY_CLASS},
+            {"/levels/runtime_thresholds_s", why,
+             levels->threshold_count && (is_told || levels->policy != CO_BY_RUNTIME)},
+            {"/levels/groups", why,
+             levels->group_count && (is_told || levels->policy != CO_BY_GROUP)},
+        },
+        3);
+    co_warn_unused_envelope(rq, out, &body->decision, false);
+}
+
 enum error_code post_flow_steps(struct request *rq, const void *in, void *out)
 {
     const struct flow_request *body = in;
@@ -350,6 +371,7 @@ enum error_code post_flow_steps(struct request *rq, const void *in, void *out)
     answer->actions = actions;
     answer->action_count = next.action_count;
     answer->l_value = next.l;
+    warn_of_levels(rq, body, &answer->decision);
     decision_end(rq, "job_flow", DECISION_FEASIBLE, &answer->decision);
     return OK;
 }
@@ -545,6 +567,24 @@ static enum error_code read_launch(struct request *rq, const struct launch_reque
     return rq->err->code;
 }
 
+static void warn_of_launch(struct request *rq, const struct launch_request *body,
+                           const struct co_runner *runner, struct decision_answer *out)
+{
+    bool is_pooled = body->nameserver_mode == LAUNCH_POOLED;
+    const char *why = runner->joins_nameserver ? "nameserver_mode is per_job"
+                                               : "the runner has no nameserver";
+
+    co_warn_unused_members(
+        rq, out,
+        (const struct co_unused_member[]){
+            {"/nameserver_mode", why, is_pooled && !runner->joins_nameserver},
+            {"/nameservers", why,
+             body->nameserver_count && !(is_pooled && runner->joins_nameserver)},
+        },
+        2);
+    co_warn_unused_envelope(rq, out, &body->decision, false);
+}
+
 enum error_code post_launch_plans(struct request *rq, const void *in, void *out)
 {
     const struct launch_request *body = in;
@@ -556,6 +596,7 @@ enum error_code post_launch_plans(struct request *rq, const void *in, void *out)
     TRY(read_launch(rq, body, &launch));
     TRY(launch_plan_make(&launch, &answer->plan, rq->arena, rq->err));
     answer->job_id = body->job_id;
+    warn_of_launch(rq, body, launch.runner, &answer->decision);
     decision_end(rq, "launch_plan", DECISION_FEASIBLE, &answer->decision);
     return OK;
 }

@@ -334,6 +334,15 @@ struct decision_request co_plain_decision(const struct decision_request *decisio
     return plain;
 }
 
+bool co_world_uses_history(const struct co_world *world)
+{
+    bool found = false;
+
+    for (const struct co_bound *b = world->bound; b && !found; b = b->next)
+        found = b->policy->flags & CO_USES_HISTORY;
+    return found;
+}
+
 void co_world_check_options(const struct co_world *world, struct error *err)
 {
     double value[PARAMS_MAX];
@@ -379,6 +388,189 @@ void co_world_warnings(const struct co_world *world, const char *const **warning
             sites[i], first[i]);
     }
     *warnings = list;
+}
+
+/* ---- what nothing looks at ----
+ *
+ * A table of members of jobs: what has to hold for one to be looked at, and how to see
+ * that it was given. A member that is its default says nothing and is not named.
+ */
+
+enum { SEED_PRESET = 1 };
+
+/* What looks at members. */
+enum look {
+    LOOK_FLEXIBLE = 1,  /* the service makes the components */
+    LOOK_PARTIAL = 2,   /* not all of them need a place */
+    LOOK_AVOIDED = 4,   /* sites are to be done without */
+    LOOK_RESERVING = 8, /* a site reserves processors */
+    LOOK_QUEUE = 16     /* the list is a queue that is scanned */
+};
+
+static unsigned looks_at(const struct co_job_request *j)
+{
+    return (j->request_type == CO_FLEXIBLE ? LOOK_FLEXIBLE : 0u) |
+           (j->atomic ? 0u : LOOK_PARTIAL) | (j->avoid_site_count ? LOOK_AVOIDED : 0u);
+}
+
+static unsigned looks_of(const struct co_world *world, bool is_queue)
+{
+    unsigned looks = is_queue ? LOOK_QUEUE : 0;
+
+    for (size_t s = 0; s < world->grid.site_count; s++)
+        if (world->grid.sites[s].source->supports_reservation)
+            looks |= LOOK_RESERVING;
+    return looks;
+}
+
+#define GIVEN(name, condition)                             \
+    static bool has_##name(const struct co_job_request *j) \
+    {                                                      \
+        return condition;                                  \
+    }
+GIVEN(group, j->group)
+GIVEN(min_placed, j->min_placed_components > 1)
+GIVEN(hard_avoidance, !j->avoid_sites_soft)
+GIVEN(estimate, !isnan(j->estimate_s))
+GIVEN(submit_time, !isnan(j->submit_time_s))
+GIVEN(claim_tries, j->claim_tries > 0)
+GIVEN(overtaken, j->overtaken_count > 0)
+GIVEN(original_start, !isnan(j->original_jst_s))
+GIVEN(min_components, !isnan(j->min_components))
+GIVEN(max_components, !isnan(j->max_components))
+GIVEN(min_processors, !isnan(j->min_component_processors))
+GIVEN(max_processors, !isnan(j->max_component_processors))
+GIVEN(equal, j->equal_components)
+GIVEN(file, j->file_id)
+#undef GIVEN
+
+static bool has_chunk(const struct co_job_request *j)
+{
+    bool found = false;
+
+    for (size_t i = 0; i < j->component_count && !found; i++)
+        found = !j->components[i].file_id && !isnan(j->components[i].chunk_bytes);
+    return found;
+}
+
+static const char in_order[] = "jobs are placed in the order of the list";
+static const char is_not_flexible[] = "it is for flexible jobs";
+
+static const struct {
+    const char *member, *why;
+    unsigned used_by;
+    bool (*given)(const struct co_job_request *j);
+} members[] = {
+    {"group", in_order, 0, has_group},
+    {"submit_time_s", in_order, 0, has_submit_time},
+    {"overtaken_count", in_order, LOOK_QUEUE, has_overtaken},
+    {"claim_tries", "nothing is claimed here", 0, has_claim_tries},
+    {"original_jst_s", "nothing is claimed here", 0, has_original_start},
+    {"min_placed_components", "an atomic job needs a place for all", LOOK_PARTIAL,
+     has_min_placed},
+    {"avoid_sites_soft", "there are no avoid_site_ids", LOOK_AVOIDED, has_hard_avoidance},
+    {"estimate_s", "no site has supports_reservation", LOOK_RESERVING, has_estimate},
+    {"min_components", is_not_flexible, LOOK_FLEXIBLE, has_min_components},
+    {"max_components", is_not_flexible, LOOK_FLEXIBLE, has_max_components},
+    {"min_component_processors", is_not_flexible, LOOK_FLEXIBLE, has_min_processors},
+    {"max_component_processors", is_not_flexible, LOOK_FLEXIBLE, has_max_processors},
+    {"equal_components", is_not_flexible, LOOK_FLEXIBLE, has_equal},
+    {"file_id", "it is for flexible jobs; here components have files", LOOK_FLEXIBLE,
+     has_file},
+    {"components/*/chunk_bytes", "the component has no file_id", 0, has_chunk},
+};
+
+/* < 0: not said. */
+static int level_of(const struct co_job_request *j)
+{
+    return j->priority >= 0 ? j->priority : j->job_class;
+}
+
+/* Jobs whose level would have them placed earlier, or from another queue. */
+static void warn_of_levels(struct request *rq, struct decision_answer *out,
+                           const struct co_job_list *list)
+{
+    size_t count = 0, first = 0;
+    int least = CO_LEVEL_COUNT;
+
+    for (size_t i = 0; i < list->count; i++) {
+        int level = level_of(&list->jobs[i]);
+        bool elsewhere = list->is_queue ? level != (int)list->level : level > least;
+
+        budget_step(&rq->budget, 1);
+        least = level < 0 ? (least < CO_LOW ? least : CO_LOW)
+                          : (least < level ? least : level);
+        if (level < 0 || !elsewhere)
+            continue;
+        first = count++ ? first : i;
+    }
+    if (count)
+        decision_warn(rq, out, "ignored: priority of %zu job%s (first %s/%zu/%s): %s",
+                      count, count == 1 ? "" : "s", list->pointer, first,
+                      list->jobs[first].priority >= 0 ? "priority" : "job_class",
+                      list->is_queue ? "a job has the level of its queue" : in_order);
+}
+
+void co_warn_unused(struct request *rq, struct decision_answer *out,
+                    const struct co_world *world, const struct co_job_list *list)
+{
+    unsigned looks = looks_of(world, list->is_queue);
+
+    warn_of_levels(rq, out, list);
+    for (size_t k = 0; k < sizeof(members) / sizeof(*members); k++) {
+        size_t count = 0, first = 0;
+
+        for (size_t i = list->count; i-- > 0;) {
+            const struct co_job_request *j = &list->jobs[i];
+
+            budget_step(&rq->budget, 1 + j->component_count);
+            if (members[k].used_by & (looks | looks_at(j)) || !members[k].given(j))
+                continue;
+            first = i;
+            count++;
+        }
+        if (count)
+            decision_warn(rq, out, "ignored: %s of %zu job%s (first %s/%zu/%s): %s",
+                          members[k].member, count, count == 1 ? "" : "s", list->pointer,
+                          first, members[k].member, members[k].why);
+    }
+}
+
+void co_warn_unused_history(struct request *rq, struct decision_answer *out,
+                            const struct co_world *world,
+                            const struct co_snapshot *snapshot, bool is_persisted)
+{
+    if (co_world_uses_history(world))
+        return;
+    co_warn_unused_members(
+        rq, out,
+        (const struct co_unused_member[]){
+            {"/snapshot/history_pairs", "no policy in use has a history table",
+             snapshot->history_pairs},
+            {"/history_table", "no policy in use has a history table", is_persisted},
+        },
+        2);
+}
+
+void co_warn_unused_envelope(struct request *rq, struct decision_answer *out,
+                             const struct decision_request *decision, bool searches)
+{
+    co_warn_unused_members(
+        rq, out,
+        (const struct co_unused_member[]){
+            {"/seed", "nothing is left to chance", decision->seed != SEED_PRESET},
+            {"/time_limit_s", "nothing is searched for",
+             !searches && isfinite(decision->time_limit_s)},
+        },
+        2);
+}
+
+void co_warn_unused_members(struct request *rq, struct decision_answer *out,
+                            const struct co_unused_member *list, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (list[i].unused)
+            decision_warn(rq, out, "ignored: %s: %s", list[i].pointer, list[i].why);
 }
 
 /* ---- reading a job ---- */

@@ -104,6 +104,9 @@ enum error_code co_world_read(const struct co_snapshot *snapshot,
 struct decision_request co_plain_decision(const struct decision_request *decision,
                                           struct error *err);
 
+/* Whether a policy in use has a history table. Call once all jobs are read. */
+bool co_world_uses_history(const struct co_world *world);
+
 /* Notes every option that no policy in use knows. Call once all jobs are read. */
 void co_world_check_options(const struct co_world *world, struct error *err);
 
@@ -223,5 +226,39 @@ void co_pairs_fill(const struct co_grid *grid, const struct co_pair *pairs, size
 void co_transfers_fill(const struct co_grid *grid, const struct co_transfer *transfers,
                        size_t count, const struct co_transfer_answer **out,
                        struct arena *a);
+
+/* ---- members that nothing looks at ---- */
+
+/* A list of jobs in a body. `is_queue`: of a scan, which looks at
+ * overtaken_count. */
+struct co_job_list {
+    const char *pointer; /* "/jobs" */
+    const struct co_job_request *jobs;
+    size_t count;
+    bool is_queue;
+    enum co_level level; /* of the queue */
+};
+
+/* A warning for each member that jobs have for nothing: how many, and where the first
+ * one is. */
+void co_warn_unused(struct request *rq, struct decision_answer *out,
+                    const struct co_world *world, const struct co_job_list *list);
+
+/* The history table, as a member that is named, where no policy in use has one. */
+void co_warn_unused_history(struct request *rq, struct decision_answer *out,
+                            const struct co_world *world,
+                            const struct co_snapshot *snapshot, bool is_persisted);
+
+/* A seed; and a limit of the time where nothing is searched for. */
+void co_warn_unused_envelope(struct request *rq, struct decision_answer *out,
+                             const struct decision_request *decision, bool searches);
+
+/* A member that is given and not looked at, in the single object of a body. */
+struct co_unused_member {
+    const char *pointer, *why;
+    bool unused;
+};
+void co_warn_unused_members(struct request *rq, struct decision_answer *out,
+                            const struct co_unused_member *list, size_t count);
 
 #endif

@@ -637,6 +637,28 @@ static enum error_code plan_fuzzy(struct planning *p)
     return OK;
 }
 
+static void warn_of_unused(struct planning *p)
+{
+    static const char no_reference[] = "there is no reference_processors";
+    static const char by_counts[] = "processor_counts names the numbers";
+    const struct plans_request *body = p->body;
+    const struct fuzzy *f = body->fuzzy;
+    bool scaled = !isnan(body->reference_processors);
+    bool by_list = f && f->processor_count_count;
+    struct decision_answer *out = &p->answer->decision;
+
+    co_warn_unused_members(
+        p->rq, out,
+        (const struct co_unused_member[]){
+            {"/speedups", no_reference, body->speedup_count && !scaled},
+            {"/serial_ratio", no_reference, !isnan(body->serial_ratio) && !scaled},
+            {"/fuzzy/min_processors", by_counts, by_list && !isnan(f->min_processors)},
+            {"/fuzzy/max_processors", by_counts, by_list && !isnan(f->max_processors)},
+        },
+        4);
+    co_warn_unused_envelope(p->rq, out, &body->decision, f);
+}
+
 enum error_code post_reservation_plans(struct request *rq, const void *in, void *out)
 {
     struct planning p = {.rq = rq, .body = in, .answer = out};
@@ -647,5 +669,6 @@ enum error_code post_reservation_plans(struct request *rq, const void *in, void 
     co_plain_decision(&p.body->decision, rq->err);
     check_request(p.body, rq->err);
     TRY(check_windows(p.body, rq->arena, rq->err));
+    warn_of_unused(&p);
     return p.body->fuzzy ? plan_fuzzy(&p) : plan_components(&p);
 }

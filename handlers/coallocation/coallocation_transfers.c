@@ -179,6 +179,7 @@ enum error_code post_transfer_estimates(struct request *rq, const void *in, void
                       rq->arena);
     co_add_warning(warning, &answer->decision.warnings, &answer->decision.warning_count,
                    rq->arena);
+    co_warn_unused_envelope(rq, &answer->decision, &body->decision, false);
     decision_end(rq, "transfer_estimates",
                  reached ? DECISION_OPTIMAL : DECISION_INFEASIBLE, &answer->decision);
     return OK;

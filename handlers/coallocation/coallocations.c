@@ -206,12 +206,19 @@ static enum decision_status status_of(const struct work *w)
     return w->proven && !w->body->split_only ? DECISION_OPTIMAL : DECISION_FEASIBLE;
 }
 
-static void warn(struct work *w, const char *of_history)
+static void warn(struct work *w, const struct co_snapshot *snapshot,
+                 const char *of_history)
 {
+    const struct coallocations_request *body = w->body;
+    const struct co_job_list jobs = {"/jobs", body->jobs, body->job_count, false, CO_LOW};
     struct decision_answer *out = &w->answer->decision;
 
     co_world_warnings(&w->world, &out->warnings, &out->warning_count, w->rq->arena);
     co_add_warning(of_history, &out->warnings, &out->warning_count, w->rq->arena);
+    co_warn_unused(w->rq, out, &w->world, &jobs);
+    co_warn_unused_history(w->rq, out, &w->world, snapshot,
+                           body->history_table == CO_HISTORY_PERSISTED);
+    co_warn_unused_envelope(w->rq, out, &body->decision, true);
 }
 
 enum error_code post_coallocations(struct request *rq, const void *in, void *out)
@@ -234,7 +241,7 @@ enum error_code post_coallocations(struct request *rq, const void *in, void *out
     if (w.pair_uses)
         TRY(co_history_save(rq, &w.world.grid, w.pair_uses));
     list_remaining(&w);
-    warn(&w, warning);
+    warn(&w, snapshot, warning);
     w.answer->placements = w.placements;
     w.answer->unplaced = w.unplaced;
     rq->gap_ratio = w.worst_gap_ratio;

@@ -57,6 +57,10 @@ enum error_code schedule_call_begin(struct schedule_call *call, struct request *
 enum error_code schedule_warn(struct schedule_call *call, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* A warning for each member that was given for nothing: how many, and where the first
+ * one is. Once the models are there. */
+enum error_code schedule_warn_unused(struct schedule_call *call);
+
 /* The model of each site: its own, the job's, or a stored one. Sites without stay
  * without (problems[].model NULL). Needs the machines of call->problems. */
 enum error_code schedule_models(struct schedule_call *call);

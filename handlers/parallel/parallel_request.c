@@ -297,5 +297,6 @@ enum error_code schedule_call_begin(struct schedule_call *call, struct request *
     check_job(call);
     if (rq->err->code != OK)
         return rq->err->code;
-    return schedule_models(call);
+    TRY(schedule_models(call));
+    return schedule_warn_unused(call);
 }
