@@ -34,7 +34,7 @@ struct failure {
  * have been stored. */
 struct observation {
     const char *resource_id;
-    const char *component;  /* "": the whole resource */
+    const char *component;  /* NULL: the whole resource */
     double component_count; /* parts that are alike and have no names, >= 1 */
     const char *site_id;    /* NULL: not known */
     double from_at_s;       /* instant */

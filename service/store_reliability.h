@@ -35,28 +35,6 @@ enum error_code store_first_seen(struct db_session *s, const char *tenant,
                                  const struct store_first_seen **list, size_t *count,
                                  struct arena *a, struct error *err);
 
-/* Stores observations; of one that is stored with the same resource, component and
- * begin the rest is replaced. *stored is their number, or 0 without a change: one of
- * them overlaps one that is stored. */
-enum error_code store_observations(struct db_session *s, const char *tenant,
-                                   const struct observation *list, size_t count,
-                                   size_t *stored, struct arena *a, struct error *err);
-
-/* A page of observations, by from_at_s. at_s (NAN: any): only those under way then. */
-enum error_code store_observations_read(struct db_session *s, const char *tenant,
-                                        const struct store_filter *filter,
-                                        const char *site_id, double at_s,
-                                        const struct store_page *page,
-                                        const struct observation **list, size_t *count,
-                                        const char **next_token, struct arena *a,
-                                        struct error *err);
-
-/* Forgets one; *removed is 0 if there is none. */
-enum error_code store_observation_remove(struct db_session *s, const char *tenant,
-                                         const char *resource_id, const char *component,
-                                         double from_at_s, size_t *removed,
-                                         struct error *err);
-
 struct store_observation_of {
     uint64_t resource; /* index into the ids */
     const char *component, *site_id;

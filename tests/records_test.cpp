@@ -106,6 +106,12 @@ std::vector<sample> samples()
          0.25,
          0.5,
          "resource_id=" + id + "&observed_at=" + at + "&measures=latency_s"},
+        {"/v1/observations",
+         "to_at",
+         {{"resource_id", id}, {"component", "disk"}, {"from_at", at}},
+         "2026-10-02T00:00:00Z",
+         "2026-10-03T00:00:00Z",
+         "resource_id=" + id + "&component=disk&from_at=" + at},
         {"/v1/reschedule-events",
          "cost_s",
          {{"run_id", id},
@@ -188,7 +194,8 @@ TEST_CASE("each record is stored once, changed and removed by its key", "[record
             CHECK(service.add(path, one, 201)["stored"] == 1);
             CHECK(service.add(path, one, 200)["duplicates"] == 1);
             CHECK(service.add(path, json::array(), 200)["received"] == 0);
-            json problem = service.add(path, json::array({one, other}), 422);
+            const std::string strict = path + "?on_conflict=refuse";
+            json problem = service.add(strict, json::array({one, other}), 422);
             CHECK(problem["errors"].size() == 1);
             CHECK(problem["errors"][0]["pointer"] == "/1");
             CHECK(problem["errors"][0]["code"] == "conflict");
@@ -198,11 +205,11 @@ TEST_CASE("each record is stored once, changed and removed by its key", "[record
 
             // NDJSON: line by line, and 422 when no line can be stored.
             std::string lines = other.dump() + "\n" + one.dump() + "\n";
-            json partial = service.ask("POST", path, lines, 200, ndjson);
+            json partial = service.ask("POST", strict, lines, 200, ndjson);
             CHECK(sum(partial) == "2 = 0 stored + 1 duplicates + 0 replaced + 1 refused");
             CHECK(partial["errors"][0]["line"] == 1);
             CHECK(partial["errors"][0]["code"] == "conflict");
-            problem = service.ask("POST", path, other.dump() + "\n", 422, ndjson);
+            problem = service.ask("POST", strict, other.dump() + "\n", 422, ndjson);
             CHECK(problem["errors"][0]["line"] == 1);
 
             // PATCH.
@@ -244,6 +251,82 @@ TEST_CASE("each record is stored once, changed and removed by its key", "[record
                   "2 = 0 stored + 1 duplicates + 1 replaced + 0 refused");
             CHECK(service.remove(at_key, 200) == json{{"deleted", 1}});
         }
+}
+
+TEST_CASE("observations are corrected, and never overlap", "[records][db]")
+{
+    NEED_DATABASE();
+    fixture service;
+    std::string id = fresh("w"), path = "/v1/observations";
+    auto one = [&](int from, int to) {
+        json o = {{"resource_id", id}, {"from_at", from}};
+        if (to)
+            o["to_at"] = to;
+        return o;
+    };
+    auto key = [&](int from) {
+        return path + "?resource_id=" + id + "&from_at=" + std::to_string(from);
+    };
+    auto count = [&](const std::string &more) {
+        return service
+            .ask("GET", path + "?resource_id=" + id + more, nullptr, 200)["items"]
+            .size();
+    };
+    service.add(path, json::array({one(100, 200), one(300, 0)}), 201);
+    service.add(path, one(200, 300), 201); // touches both
+    json problem = service.add(path, one(150, 160), 422);
+    CHECK(problem["errors"][0]["code"] == "conflict");
+    service.add(path + "?on_conflict=keep", one(50, 101), 422);
+    service.add(path, one(400, 0), 422);
+    CHECK(count("") == 3);
+    // A part of it is another thing, and may have a time of its own.
+    json part = one(150, 160);
+    part["component"] = "disk";
+    part["site_id"] = id;
+    service.add(path, part, 201);
+    CHECK(service.patch(key(150) + "&component=disk", {{"site_id", "s"}},
+                        200)["component"] == "disk");
+    service.patch(key(150), json::object(), 404); // the whole of it has none
+    // What is sent again takes the new values; with PATCH too, but for an overlap.
+    CHECK(sum(service.add(path, one(100, 180), 200)) ==
+          "1 = 0 stored + 0 duplicates + 1 replaced + 0 refused");
+    CHECK_FALSE(service.patch(key(200), {{"site_id", "s"}}, 200).contains("component"));
+    service.patch(key(100), {{"to_at", 201}}, 422);
+    service.patch(key(100), {{"to_at", nullptr}}, 422);
+    service.patch(key(100), {{"to_at", 99}}, 422);
+    CHECK(service.patch(key(100), {{"to_at", 200}}, 200)["to_at"] ==
+          "1970-01-01T00:03:20Z");
+    CHECK(count("&at=199") == 1);
+    CHECK(count("&at=155") == 2);
+    CHECK(count("&at=99") == 0);
+    CHECK(count("&at=1000000") == 1);
+    CHECK(count("&component=disk") == 1);
+    CHECK(count("&site_id=s") == 2);
+    CHECK(count("&from=200&to=300") == 1);
+    CHECK(service.remove(key(100) + "&dry_run=true", 200)["deleted"] == 1);
+    CHECK(service.remove(path + "?resource_id=" + id + "&from=200", 200)["deleted"] == 2);
+    CHECK(count("") == 2);
+    service.add(path, one(400, 0), 201);
+}
+
+TEST_CASE("two writers of overlapping observations: one stays", "[records][db][threads]")
+{
+    NEED_DATABASE();
+    for (int round = 0; round < 10; round++) {
+        std::string id = fresh("both");
+        std::vector<int> status(4);
+        std::vector<std::thread> writers;
+        for (int w = 0; w < 4; w++)
+            writers.emplace_back([&, w] {
+                fixture service;
+                json o = {{"resource_id", id}, {"from_at", 100 + w}, {"to_at", 200 + w}};
+                status[w] = service.post("/v1/observations", o.dump()).status;
+            });
+        for (std::thread &t : writers)
+            t.join();
+        CHECK(std::count(status.begin(), status.end(), 201) == 1);
+        CHECK(std::count(status.begin(), status.end(), 422) == 3);
+    }
 }
 
 TEST_CASE("two writers of the same records store each once", "[records][db][threads]")

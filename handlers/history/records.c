@@ -21,6 +21,7 @@ struct record_query {
     int order;
     int on_conflict; /* enum record_policy */
     bool dry_run;
+    double at_s; /* NAN: any */
     const char *other;
     const char *const *measures;
     size_t measure_count;
@@ -51,6 +52,8 @@ static struct route record_routes[HISTORIES_MAX * ROUTE_PLACES + 1];
 static const struct json_field common_rows[] = {RANGE_ROWS(T), ORDER_ROW(T),
                                                 PAGE_ROWS(T)};
 static const struct json_field range_rows[] = {RANGE_ROWS(T)};
+static const struct json_field under_way_row =
+    JSON_INSTANT(T, at, 0, "Only those under way at this instant; default: all");
 static const struct json_field dry_run_row = DRY_RUN_ROW(T);
 static const struct json_field measures_row = JSON_TEXTS(
     T, measures, measure_count, RECORD_COLUMNS_MAX, 0,
@@ -62,6 +65,16 @@ static const struct json_field conflict_rows[] = {
                 "refuse"),
     {0},
 };
+static const struct json_field replace_rows[] = {
+    JSON_CHOICE(T, on_conflict, record_policies, RECORD_REPLACE, 0,
+                "What becomes of a record that is stored with other values: refuse (422; "
+                "of NDJSON the line), keep the stored one, or replace it; default "
+                "replace"),
+    {0},
+};
+static const struct json_object replace_query_json = {
+    "ReplaceQuery", "How a record that is stored already is taken",
+    sizeof(struct record_query), replace_rows};
 #undef T
 const struct json_object conflict_query_json = {
     "ConflictQuery", "How a record that is stored already is taken",
@@ -113,6 +126,8 @@ static void make_fields(const struct history *h, struct made *m)
         list->max = 256;
         *remove++ = *list++;
     }
+    if (record->until)
+        *list++ = under_way_row;
     if (has_measures) {
         *change = measures_row;
         change++->flags = JSON_REQUIRED;
@@ -197,7 +212,7 @@ static void make_routes(const struct history *h, struct made *m, struct route *o
     post.handler = h->post ? h->post : add_records;
     post.request = h->sent ? h->sent : h->record->json;
     post.response = h->answer ? h->answer : &bulk_answer_json;
-    post.query = &conflict_query_json;
+    post.query = h->replaces ? &replace_query_json : &conflict_query_json;
     post.flags = ROUTE_BULK | ROUTE_IDEMPOTENT_KEY;
     post.doc = h->post_doc;
     post.example = h->example;
@@ -229,13 +244,23 @@ static const struct history *history_of(const struct request *rq)
 
 /* ---- which records ---- */
 
+static bool has_field(const struct json_object *table, const char *name)
+{
+    for (const struct json_field *f = table->fields; f->type != JSON_END; f++)
+        if (strcmp(f->name, name) == 0)
+            return true;
+    return false;
+}
+
 /* What the query asks for, of the members that its table has. */
 static struct record_filter filter_of(const struct record *record,
                                       const struct json_object *table,
                                       const struct record_query *query)
 {
+    bool under_way = record->until && has_field(table, under_way_row.name);
     struct record_filter filter = {
         .like = query->like,
+        .under_way_at_s = under_way && !isnan(query->at_s) ? &query->at_s : NULL,
         .from_at_s = query->range.from_at_s,
         .to_at_s = query->range.to_at_s,
         .other = query->other,

@@ -26,6 +26,7 @@ struct history {
     /* Where a record is sent in another form than it is stored. NULL: in the same. */
     const struct json_object *sent, *answer;
     handler_fn *post;
+    bool replaces; /* on_conflict: replace, unless something else is asked for */
 };
 
 extern const struct history histories[]; /* ended by {0} */

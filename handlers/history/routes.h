@@ -33,15 +33,9 @@ handler_fn post_recovery;
 /* GET /v1/failures/statistics */
 handler_fn get_failure_statistics;
 
-/* ---- observations.c - /v1/observations: since when resources have been watched. */
+/* ---- observations.c */
 
-extern const struct json_object observation_json;
-extern const struct json_object observations_query_json;
-extern const struct json_object observations_page_json;
-extern const struct json_object observation_key_query_json;
-
-handler_fn get_observations;
+/* POST /v1/observations (bulk): since when resources have been watched. */
 handler_fn post_observations;
-handler_fn delete_observation;
 
 #endif

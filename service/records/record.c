@@ -270,8 +270,9 @@ static void add_names_but(const struct record *record, unsigned left_out,
     for (const struct record_column *c = record->columns; c->name; c++) {
         if (c->role & left_out)
             continue;
-        if (c->role & RECORD_MINUS_ONE && strcmp(before, "n.") == 0)
-            text_addf(b, "%scoalesce(n.%s, -1)", first ? "" : ", ", c->name);
+        if (c->role & (RECORD_MINUS_ONE | RECORD_EMPTY) && strcmp(before, "n.") == 0)
+            text_addf(b, "%scoalesce(n.%s, %s)", first ? "" : ", ", c->name,
+                      c->role & RECORD_EMPTY ? "''" : "-1");
         else
             text_addf(b, "%s%s%s", first ? "" : ", ", before, c->name);
         first = false;
@@ -338,7 +339,7 @@ static void add_key_match(const struct record *record, struct text_buffer *b)
         if (!(c->role & RECORD_IN_KEY))
             continue;
         text_addf(b, " AND (");
-        if (c->role & RECORD_MINUS_ONE)
+        if (c->role & (RECORD_MINUS_ONE | RECORD_EMPTY))
             text_addf(b, "s.%s", c->name);
         else
             add_key(c, "s", b);
@@ -524,6 +525,23 @@ static enum error_code replace(struct db_session *s, const struct storing *w,
     return run_list(s, w, &statement, replaced, err);
 }
 
+/* What becomes of records that were there. */
+static enum error_code meet_stored(struct db_session *s, const struct storing *w,
+                                   struct error *err)
+{
+    struct record_stored *out = w->out;
+
+    if (w->policy == RECORD_KEEP)
+        return OK;
+    if (w->policy == RECORD_REPLACE)
+        return replace(s, w, &out->replaced, err);
+    TRY(find_differing(s, w, err));
+    if (!w->all_or_none || out->refused_count == 0)
+        return OK;
+    out->stored = 0;
+    return fail(err, ERR_CONFLICT, "", "some are stored with other values");
+}
+
 static enum error_code store_rows(struct db_session *s, void *context, struct error *err)
 {
     const struct storing *w = context;
@@ -533,15 +551,11 @@ static enum error_code store_rows(struct db_session *s, void *context, struct er
     if (w->record->lock_base)
         TRY(take_locks(s, w, err));
     TRY(insert(s, w, err));
-    if (out->stored == w->count || w->policy == RECORD_KEEP)
-        return OK;
-    if (w->policy == RECORD_REPLACE)
-        return replace(s, w, &out->replaced, err);
-    TRY(find_differing(s, w, err));
-    if (!w->all_or_none || out->refused_count == 0)
-        return OK;
-    out->stored = 0;
-    return fail(err, ERR_CONFLICT, "", "some are stored with other values");
+    if (out->stored < w->count)
+        TRY(meet_stored(s, w, err));
+    return w->record->verify
+               ? w->record->verify(s, w->tenant, w->items, w->count, w->arena, err)
+               : OK;
 }
 
 /* A statement alone is whole or not at all; several are so in a transaction. When the
@@ -645,6 +659,12 @@ static void begin_condition(const char *tenant, const struct record *record,
             text_addf(&c->text, " AND %s IS%s NULL", column->name,
                       filter->measures & 1u << i ? " NOT" : "");
     }
+    if (filter->under_way_at_s) {
+        size_t at = add_param(c, db_instant(*filter->under_way_at_s));
+
+        text_addf(&c->text, " AND %s <= $%zu AND (%s IS NULL OR %s > $%zu)", record->at,
+                  at, record->until, record->until, at);
+    }
     if (filter->other) {
         text_addf(&c->text, " AND %s $%zu", record->other_sql,
                   add_param(c, db_text(filter->other)));
@@ -666,7 +686,11 @@ static void add_select(const struct record *record, struct text_buffer *b)
 {
     text_addf(b, "SELECT ");
     for (const struct record_column *c = record->columns; c->name; c++)
-        text_addf(b, c->role & RECORD_MINUS_ONE ? "nullif(%s, -1), " : "%s, ", c->name);
+        text_addf(b,
+                  c->role & RECORD_MINUS_ONE ? "nullif(%s, -1), "
+                  : c->role & RECORD_EMPTY   ? "nullif(%s, ''), "
+                                             : "%s, ",
+                  c->name);
     text_addf(b, "row_id FROM %s WHERE ", record->table);
 }
 
@@ -779,6 +803,15 @@ enum error_code record_lock(struct db_session *s, const char *tenant,
     size_t count;
     void *rows;
 
+    if (record->verify)
+        TRY(take_locks(s,
+                       &(struct storing){.tenant = tenant,
+                                         .record = record,
+                                         .layout = layout_of(record, false),
+                                         .rows = filter->like,
+                                         .count = 1,
+                                         .arena = a},
+                       err));
     begin_condition(tenant, record, filter, a, &c);
     add_range(record, filter->from_at_s, filter->to_at_s, &c);
     add_select(record, &b);
@@ -807,7 +840,8 @@ enum error_code record_change(struct db_session *s, const char *tenant,
                         .arena = a};
 
     TRY(pack(record, &w.layout, &w.rows, 1, a, err));
-    return replace(s, &w, changed, err);
+    TRY(replace(s, &w, changed, err));
+    return record->verify ? record->verify(s, tenant, item, 1, a, err) : OK;
 }
 
 static enum error_code count_rows(struct db_session *s, const struct record *record,

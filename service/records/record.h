@@ -45,6 +45,7 @@ enum record_role {
     RECORD_KEY_MEASURE = 4,  /* of it is only whether there is a value */
     RECORD_FILTER = 8,       /* lists can be asked for one value of it */
     RECORD_MINUS_ONE = 16,   /* none (NAN) is -1 in the column */
+    RECORD_EMPTY = 128,      /* none (NULL) is the empty text in the column */
     RECORD_GENERATED = 32,   /* set by the database */
     RECORD_FILLED =
         64, /* may be worked out when it is stored: sent again it may differ */
@@ -63,6 +64,13 @@ struct record_column {
 typedef enum error_code record_complete_fn(void *item, struct arena *a,
                                            struct error *err);
 
+/* Whether what is stored may stand beside these records, which are stored or changed in
+ * the transaction that is open; what it refuses is undone. Of a record with lock_base,
+ * whose locks are held. */
+typedef enum error_code record_verify_fn(struct db_session *s, const char *tenant,
+                                         const void *list, size_t count, struct arena *a,
+                                         struct error *err);
+
 struct record {
     const char *table;
     const struct json_object
@@ -71,7 +79,10 @@ struct record {
     const char *at;                      /* column: the instant that orders lists */
     record_check_fn *check;       /* of a record that was read; NULL: the rows say all */
     record_complete_fn *complete; /* NULL: nothing is derived */
-    uint64_t lock_base;           /* advisory locks; 0: a unique index has the key */
+    record_verify_fn *verify;     /* NULL: any records may be there together */
+    const char *until;  /* column: the instant at which what began at `at` ended, so that
+                           lists can be asked for what was under way; NULL: none */
+    uint64_t lock_base; /* advisory locks; 0: a unique index has the key */
     /* A filter that is no column: its name, what it is, and a condition up to the value.
      */
     const char *other, *other_doc, *other_sql;
@@ -122,8 +133,9 @@ struct record_filter {
     uint32_t columns; /* ... of these columns: bits of their places */
     bool by_measures; /* of the measures just these are there: */
     uint32_t measures;
-    const char *other;         /* of record->other; NULL: any */
-    double from_at_s, to_at_s; /* instants, the second one excluded; NAN: no limit */
+    const char *other;            /* of record->other; NULL: any */
+    const double *under_way_at_s; /* instant, of record->until; NULL: any */
+    double from_at_s, to_at_s;    /* instants, the second one excluded; NAN: no limit */
     bool newest_first;
 };
 
