@@ -26,6 +26,12 @@ struct toy {
     std::vector<std::pair<size_t, size_t>> played; // run, label
     std::vector<std::string> rests;                // that were taken
     std::set<double> ratios;
+    struct told {
+        double ratio;
+        uint64_t events;
+        size_t runs;
+    };
+    std::vector<told> notes;
     size_t games_max = SIZE_MAX; // then the time is up
     bool takes = true;
     test_arena a, game, scratch;
@@ -90,8 +96,9 @@ struct toy {
         return t->takes;
     }
 
-    static void note(void *context, double ratio, uint64_t, size_t)
+    static void note(void *context, double ratio, uint64_t events, size_t runs)
     {
+        static_cast<toy *>(context)->notes.push_back({ratio, events, runs});
         static_cast<toy *>(context)->ratios.insert(ratio);
     }
 
@@ -213,6 +220,44 @@ TEST_CASE("games that an earlier owner has ended are not played again", "[experi
                 CHECK(e.figures[i] == whole.figures[i]);
             CHECK(second.kept == first.kept);
         }
+}
+
+TEST_CASE("a later owner's progress begins where the earlier one was", "[experiment]")
+{
+    const bool again = GENERATE(false, true);
+    const size_t labels = 3, runs = 4;
+    for (size_t ended = 0; ended <= labels * runs; ended++) {
+        INFO(ended << " games ended" << (again ? ", the first run is played again" : ""));
+        toy first(labels, runs), second(labels, runs);
+        experiment e;
+        first.in.first_run_again = second.in.first_run_again = again;
+        first.games_max = ended;
+        REQUIRE(experiment_play(&first.in, &e, first.a) == OK);
+        second.kept = first.kept;
+        REQUIRE(experiment_play(&second.in, &e, second.a) == OK);
+        // Never less than what is kept, and never backwards.
+        size_t kept = first.kept.size();
+        CHECK(kept == (again && ended ? ended - std::min(ended, labels) : ended));
+        double ratio = double(kept) / double(labels * runs);
+        uint64_t events = 10 * kept;
+        size_t done = kept / labels;
+        REQUIRE_FALSE(second.notes.empty());
+        if (kept)
+            CHECK(second.notes[0].ratio == ratio);
+        for (const toy::told &n : second.notes) {
+            CHECK(n.ratio >= ratio);
+            CHECK(n.events >= events);
+            CHECK(n.runs >= done);
+            CHECK(double(n.events) <= 10 * n.ratio * labels * runs + 5 + 1e-9);
+            ratio = n.ratio;
+            events = n.events;
+            done = n.runs;
+        }
+        CHECK(ratio == 1);
+        CHECK(events == 10 * labels * runs);
+        CHECK(done == runs);
+        CHECK(second.played.size() == labels * runs - kept);
+    }
 }
 
 TEST_CASE("what cannot be used of an earlier owner is played again", "[experiment]")

@@ -27,6 +27,10 @@ struct playing {
     struct budget budget; /* of the games: asks the experiment's, and tells its owner */
     size_t labels_at_once, games_per_run;
     uint64_t mark; /* of the program and of what its figures are */
+    /* Games that an earlier owner has ended, [kept_from, kept_to), and their events: they
+     * are done from the beginning, though they are taken later. */
+    size_t kept_from, kept_to;
+    uint64_t kept_events, first_events; /* first: of the games before kept_from */
     struct arena *arena;
 };
 
@@ -35,9 +39,19 @@ static void note(const struct playing *p)
     const struct experiment *e = p->e;
     double games = (double)(e->in->run_count * p->games_per_run);
     double done = (double)e->games_done + p->game.progress.time_ratio;
+    uint64_t events = e->event_count + p->game.progress.events;
+    size_t runs = e->runs_done;
 
-    e->in->owner->note(e->in->owner->context, fmin(1, done / games),
-                       e->event_count + p->game.progress.events, e->runs_done);
+    if (e->games_done < p->kept_from) {
+        done += (double)(p->kept_to - p->kept_from);
+        events += p->kept_events;
+        runs += (p->kept_to - p->kept_from) / p->games_per_run;
+    } else if (e->games_done < p->kept_to) {
+        done = (double)p->kept_to;
+        events = p->first_events + p->kept_events;
+        runs = p->kept_to / p->games_per_run;
+    }
+    e->in->owner->note(e->in->owner->context, fmin(1, done / games), events, runs);
 }
 
 /* The clock, asked by the simulator; a good moment to say how far it is. */
@@ -75,6 +89,36 @@ static bool is_kept(const struct playing *p)
     return p->e->in->owner->keep && (p->game.run > 0 || !p->e->in->first_run_again);
 }
 
+/* What is kept of a game of this program. */
+static bool look_up(const struct playing *p, size_t game, struct kept_head *head,
+                    struct experiment_bytes *content)
+{
+    const struct experiment_owner *owner = p->e->in->owner;
+
+    if (!owner->find(owner->context, game, content) ||
+        content->length < sizeof(*head) + figures_length(p))
+        return false;
+    memcpy(head, content->data, sizeof(*head));
+    return head->mark == p->mark;
+}
+
+/* How many are kept, without a gap. */
+static void count_kept(struct playing *p)
+{
+    const struct experiment_in *in = p->e->in;
+    size_t games = in->run_count * p->games_per_run;
+    struct experiment_bytes content;
+    struct kept_head head;
+
+    p->kept_from = p->kept_to = in->first_run_again ? p->games_per_run : 0;
+    while (in->owner->keep && p->kept_to < games &&
+           look_up(p, p->kept_to, &head, &content)) {
+        budget_step(in->budget, 1);
+        p->kept_events += head.event_count;
+        p->kept_to++;
+    }
+}
+
 static bool find_game(struct playing *p)
 {
     const struct experiment_in *in = p->e->in;
@@ -83,15 +127,12 @@ static bool find_game(struct playing *p)
     struct kept_head head;
     const char *data;
 
-    if (!is_kept(p) || !in->owner->find(in->owner->context, p->e->games_done, &content) ||
-        content.length < length)
+    if (!is_kept(p) || !look_up(p, p->e->games_done, &head, &content))
         return false;
     data = content.data;
-    memcpy(&head, data, sizeof(head));
     memcpy(p->game.figures, data + sizeof(head), figures_length(p));
     rest = (struct experiment_bytes){data + length, content.length - length};
-    if (head.mark != p->mark ||
-        !(in->take ? in->take(in->context, &p->game, rest) : rest.length == 0))
+    if (!(in->take ? in->take(in->context, &p->game, rest) : rest.length == 0))
         return false;
     p->game.progress.events = head.event_count;
     return true;
@@ -147,6 +188,8 @@ static enum error_code play_game(struct playing *p, size_t label)
     }
     e->event_count += p->game.progress.events;
     e->games_done += !e->is_cut;
+    if (e->games_done == p->kept_from)
+        p->first_events = e->event_count;
     p->game.progress = (struct sim_progress){0};
     return OK;
 }
@@ -166,6 +209,9 @@ enum error_code experiment_play(const struct experiment_in *in, struct experimen
     p.budget.used = time_used;
     p.budget.context = &p;
     p.budget.from = p.budget.span = 0; /* the experiment's has seen to that */
+    count_kept(&p);
+    if (p.kept_to > p.kept_from)
+        note(&p); /* not from 0 on */
     while (out->runs_done < in->run_count && !out->is_cut) {
         for (size_t i = 0; i < p.games_per_run && !out->is_cut; i++)
             TRY(play_game(&p, i));
