@@ -42,6 +42,16 @@ void uuid_make(char *text)
     uuid_unparse_lower(id, text);
 }
 
+void uuid_name(const void *name, size_t length, char *text)
+{
+    static const uuid_t space = {0x5b, 0x1f, 0x0c, 0x6e, 0x27, 0x9d, 0x4a, 0x53,
+                                 0x9c, 0x0e, 0x61, 0xd4, 0x3a, 0x7f, 0x82, 0xb5};
+    uuid_t id;
+
+    uuid_generate_sha1(id, space, name, length);
+    uuid_unparse_lower(id, text);
+}
+
 void uuid_print(const unsigned char *bytes, char *text)
 {
     uuid_t id;

@@ -4,6 +4,7 @@
 #include "tests/database.hpp"
 
 #include <algorithm>
+#include <set>
 #include <thread>
 
 namespace
@@ -487,6 +488,51 @@ TEST_CASE("stored decisions can be removed", "[records][db]")
     CHECK(service.remove(all + "&to=1000", 200)["deleted"] == 0);
     CHECK(service.remove(all, 200)["deleted"] >= 2);
     CHECK(service.remove(all, 200) == json{{"deleted", 0}});
+}
+
+TEST_CASE("runs without a name get one, by which they are the same again",
+          "[records][db]")
+{
+    NEED_DATABASE();
+    fixture service;
+    std::string app = fresh("nameless"), path = "/v1/executions";
+    json run = {{"application_id", app}, {"started_at", 1000}, {"run_time_s", 10}};
+    auto list = [&] {
+        return service.ask("GET", path + "?application_id=" + app, nullptr, 200)["items"];
+    };
+    CHECK(service.add(path, run, 201)["stored"] == 1);
+    CHECK(service.add(path, run, 200)["duplicates"] == 1);
+    // Each member of its key makes it another run.
+    std::vector<json> others(5, run);
+    others[0]["phase_index"] = 0;
+    others[1]["started_at"] = 1001;
+    others[2]["problem_size"] = 7;
+    others[3]["resource_id"] = "m";
+    others[4]["parameters"] = {{"n", 1}};
+    for (const json &other : others) {
+        CHECK(service.add(path, other, 201)["stored"] == 1);
+        CHECK(service.add(path, other, 200)["duplicates"] == 1);
+    }
+    json all = list();
+    REQUIRE(all.size() == 6);
+    std::set<std::string> names;
+    for (const json &e : all) {
+        std::string id = e["execution_id"];
+        INFO(id);
+        CHECK(id.size() == 36);
+        CHECK(id[14] == '5'); // the version
+        names.insert(id);
+    }
+    CHECK(names.size() == 6);
+    // Another run time is a correction, not another run.
+    run["run_time_s"] = 20;
+    CHECK(service.add(path, run, 422)["errors"][0]["code"] == "conflict");
+    CHECK(service.add(path + "?on_conflict=replace", run, 200)["replaced"] == 1);
+    std::string one = path + "/" + all[0]["execution_id"].get<std::string>();
+    std::string phase = all[0].contains("phase_index") ? "?phase_index=0" : "";
+    CHECK(service.patch(one + phase, {{"run_time_s", 30}}, 200)["run_time_s"] == 30);
+    service.remove(one + phase, 204);
+    CHECK(list().size() == 5);
 }
 
 TEST_CASE("an execution is corrected by its name, and models follow", "[records][db]")

@@ -14,6 +14,7 @@
 #include "service/service.h"
 #include "service/uuid.h"
 
+#include <math.h>
 #include <string.h>
 
 enum { LOAD_SAMPLES_MAX = 100000, LOAD_RESOURCES_MAX = 2048 };
@@ -178,6 +179,28 @@ static void check_execution(struct record_check *check, const void *item)
     check_load(check, in);
 }
 
+/* The UUID of a run that has no name: of its natural key, so that one that is sent again
+ * is the same one. */
+static const char *name_of(const struct execution *e, struct arena *a)
+{
+    struct text_buffer key = {.arena = a};
+    char *id = NEW(a, char, UUID_TEXT_SIZE);
+    double numbers[] = {e->phase_index, e->started_at_s, e->problem_size};
+    const char *texts[] = {e->application_id, e->resource_id, e->parameters};
+
+    for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
+        /* 1 and the NUL: none is not the empty text */
+        text_add(&key, texts[i] ? "1" : "0", 1);
+        if (texts[i])
+            text_add(&key, texts[i], strlen(texts[i]) + 1);
+        text_addf(&key, "%.17g,", isnan(numbers[i]) ? -1 : numbers[i]);
+    }
+    if (key.failed)
+        arena_leave(a);
+    uuid_name(key.data, key.length, id);
+    return id;
+}
+
 /* The runs with a UUID for every one that has no name, and their load. */
 static enum error_code complete(const struct sent_execution *list, size_t count,
                                 struct execution **out, struct arena *a,
@@ -187,7 +210,6 @@ static enum error_code complete(const struct sent_execution *list, size_t count,
 
     for (size_t i = 0; i < count; i++) {
         struct min_avg load;
-        char *id;
 
         copy[i] = list[i].run;
         if (isnan(copy[i].processors))
@@ -200,11 +222,8 @@ static enum error_code complete(const struct sent_execution *list, size_t count,
             copy[i].cpu_available_ratio = load.cpu_available_ratio;
             copy[i].bandwidth_mbps = load.bandwidth_mbps;
         }
-        if (copy[i].execution_id)
-            continue;
-        id = NEW(a, char, UUID_TEXT_SIZE);
-        uuid_make(id);
-        copy[i].execution_id = id;
+        if (!copy[i].execution_id)
+            copy[i].execution_id = name_of(&copy[i], a);
     }
     *out = copy;
     return OK;

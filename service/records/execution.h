@@ -16,7 +16,8 @@
     ROW(execution_id, DB_TEXT, RECORD_KEY, \
         JSON_ID(struct execution, execution_id, EXECUTION_NULLABLE, \
                 "The caller's name of the run; a run of the same name and phase_index is " \
-                "stored once; default: a UUID")) \
+                "stored once; default: a UUID of application_id, phase_index, resource_id, " \
+                "started_at, problem_size and parameters")) \
     ROW(application_id, DB_TEXT, RECORD_FILTER, \
         JSON_ID(struct execution, application_id, JSON_REQUIRED, \
                 "The application that ran")) \
