@@ -4,6 +4,7 @@
 #     tests/postgres.sh start DIR [--fast]    start it (made at the first call); prints its URL
 #     tests/postgres.sh stop DIR              stop it; the data stays
 #     tests/postgres.sh url DIR [DATABASE]    print the connection string
+#     tests/postgres.sh data DIR              print where the data are
 #     tests/postgres.sh run DIR DATABASE COMMAND...
 #                                             make DATABASE anew, and run COMMAND with
 #                                             its URL in GRIDPLAN_TEST_DATABASE_URL
@@ -386,6 +387,7 @@ cd / # the owner may not be allowed into the caller's folder
 case $command in
 start) start "$folder" "$@" ;;
 stop) stop "$folder" ;;
+data) locate "$folder" && printf '%s\n' "$cluster/data" ;;
 url) locate "$folder" && url "${1:-gridplan}" ;;
 run)
     [ $# -ge 2 ] || usage

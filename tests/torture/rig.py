@@ -150,10 +150,11 @@ class Replica:
         return float(found.group(1)) if found else 0.0
 
 
-def run(args, play):
+def run(args, play, fast=True):
     """Plays the rounds, play(args, random, cluster, round) -> record with `broken`, a list
-    of texts. Ends at the first broken rule; the exit status."""
-    cluster = Cluster()
+    of texts. Ends at the first broken rule; the exit status. `fast`: PostgreSQL does not
+    wait for its disk."""
+    cluster = Cluster(fast)
     try:
         for number in range(1, args.rounds + 1):
             begin = time.time()
