@@ -1,9 +1,8 @@
 /* store_history.c - load samples, failures, executions, checkpoint logs, moves.
  *
- * The five tables, and those of store_claim.c, are read alike: see store_read.h.
+ * Pages of them are in records/
  */
 #include "service/records/records.h"
-#include "service/store_read.h"
 #include "service/store_token.h"
 
 #include <inttypes.h>
@@ -11,63 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum error_code history_read_page(struct db_session *s, const char *tenant,
-                                  const struct history *history,
-                                  const struct store_filter *filter, const char *id,
-                                  const char *const *more, const struct store_page *page,
-                                  void **list, size_t *count, const char **next_token,
-                                  struct arena *a, struct error *err)
-{
-    double from_s = isnan(filter->from_at_s) ? -HUGE_VAL : filter->from_at_s;
-    double to_s = isnan(filter->to_at_s) ? HUGE_VAL : filter->to_at_s;
-    double key_s = filter->newest_first ? HUGE_VAL : -HUGE_VAL;
-    uint64_t key_id = filter->newest_first ? INT64_MAX : 0;
-    unsigned kind =
-        (filter->newest_first ? HISTORY_NEWEST_FIRST : 0) | (id ? 0 : HISTORY_ANY_ID);
-    const char *next = NULL;
-    size_t row_count;
-    char *rows;
-
-    if (page->token) {
-        const char *text;
-
-        TRY(token_read(page->token, &key_s, &text, a, err));
-        key_id = strtoull(text, NULL, 10) & INT64_MAX;
-        /* What the key says already, where it lets PostgreSQL skip partitions. */
-        if (filter->newest_first)
-            to_s = fmin(to_s, key_s + 2e-6);
-        else
-            from_s = fmax(from_s, key_s);
-    }
-    TRY(db_rows(s, &history->reads[kind],
-                DB_PARAMS(db_text(tenant), db_instant(from_s), db_instant(to_s),
-                          db_instant(key_s), db_integer(key_id),
-                          db_integer(page->limit + 1), db_text(id), db_text(more[0]),
-                          db_text(more[1])),
-                history->columns, history->row_size, (void **)&rows, &row_count, a, err));
-    if (row_count > page->limit) {
-        const char *last = rows + (page->limit - 1) * history->row_size;
-        char row_id[24];
-        double at_s;
-        uint64_t number;
-
-        memcpy(&at_s, last + history->at_offset, sizeof(at_s));
-        memcpy(&number, last + history->row_id_offset, sizeof(number));
-        snprintf(row_id, sizeof(row_id), "%" PRIu64, number);
-        next = token_make(at_s, row_id, a);
-        if (!next)
-            return fail_memory(err);
-    }
-    /* Rows without their row_id, in place. */
-    for (size_t i = 1; i < row_count; i++)
-        memmove(rows + i * history->item_size, rows + i * history->row_size,
-                history->item_size);
-    *list = rows;
-    *count = page_count(page, row_count);
-    *next_token = next;
-    return OK;
-}
 
 /* ---- load samples ---- */
 

@@ -2,19 +2,9 @@
  * finished have taught. */
 #include "service/store_progress_samples.h"
 
-#include "service/store_read.h"
 #include "service/store_token.h"
 
 /* ---- reports ---- */
-
-#define SAMPLE_COLUMNS                                                             \
-    "task_id, application_id, elapsed_s, progress_pct, mips_total, mips_external," \
-    " job_count, work_done_ref_s, extrapolated_ref_s, actual_ref_s"
-
-struct sample_row {
-    struct store_progress_sample sample;
-    uint64_t row_id;
-};
 
 #define SAMPLE_NUMBER_ROWS(T, at)                                                    \
     DB_COLUMN(T, at elapsed_s, DB_NUMBER), DB_COLUMN(T, at progress_pct, DB_NUMBER), \
@@ -22,62 +12,6 @@ struct sample_row {
         DB_COLUMN(T, at mips_external, DB_NUMBER),                                   \
         DB_COLUMN(T, at job_count, DB_NUMBER),                                       \
         DB_COLUMN(T, at work_done_ref_s, DB_NUMBER)
-#define SAMPLE_COLUMN_ROWS                                                      \
-    DB_COLUMN(struct store_progress_sample, task_id, DB_TEXT),                  \
-        DB_COLUMN(struct store_progress_sample, application_id, DB_TEXT),       \
-        SAMPLE_NUMBER_ROWS(struct store_progress_sample, sample.),              \
-        DB_COLUMN(struct store_progress_sample, extrapolated_ref_s, DB_NUMBER), \
-        DB_COLUMN(struct store_progress_sample, actual_ref_s, DB_NUMBER)
-
-static const struct db_column sample_columns[] = {SAMPLE_COLUMN_ROWS, {0}};
-static const struct db_column sample_row_columns[] = {
-    SAMPLE_COLUMN_ROWS,
-    DB_COLUMN(struct store_progress_sample, received_at_s, DB_INSTANT),
-    DB_COLUMN(struct sample_row, row_id, DB_INTEGER),
-    {0},
-};
-
-static const struct db_statement copy_samples = {
-    "copy_progress_samples",
-    "COPY progress_sample (tenant, " SAMPLE_COLUMNS ") FROM STDIN (FORMAT binary)", 0};
-
-static const struct db_statement sample_reads[HISTORY_READ_KINDS] = HISTORY_READS(
-    "progress_sample", SAMPLE_COLUMNS ", received_at", "received_at", "task_id", "");
-
-static const struct history sample_history = {
-    sample_reads,
-    sample_row_columns,
-    sizeof(struct sample_row),
-    sizeof(struct store_progress_sample),
-    offsetof(struct sample_row, sample.received_at_s),
-    offsetof(struct sample_row, row_id),
-};
-
-enum error_code store_progress_samples(struct db_session *s, const char *tenant,
-                                       const struct store_progress_sample *list,
-                                       size_t count, struct error *err)
-{
-    return db_copy(s, &copy_samples, tenant, sample_columns, sizeof(*list), list, count,
-                   err);
-}
-
-enum error_code store_progress_samples_read(struct db_session *s, const char *tenant,
-                                            const char *task_id,
-                                            const struct store_filter *filter,
-                                            const struct store_page *page,
-                                            const struct store_progress_sample **list,
-                                            size_t *count, const char **next_token,
-                                            struct arena *a, struct error *err)
-{
-    static const char *const more[] = {NULL, NULL};
-    void *rows;
-
-    TRY(history_read_page(s, tenant, &sample_history, filter, task_id, more, page, &rows,
-                          count, next_token, a, err));
-    *list = rows;
-    return OK;
-}
-
 static const struct db_column task_sample_columns[] = {
     SAMPLE_NUMBER_ROWS(struct progress_sample, ),
     {0},

@@ -21,20 +21,6 @@ struct store_progress_sample {
     double received_at_s;      /* instant; set by the database */
 };
 
-/* Stores all or none. */
-enum error_code store_progress_samples(struct db_session *s, const char *tenant,
-                                       const struct store_progress_sample *list,
-                                       size_t count, struct error *err);
-
-/* By received_at; task_id NULL: any. */
-enum error_code store_progress_samples_read(struct db_session *s, const char *tenant,
-                                            const char *task_id,
-                                            const struct store_filter *filter,
-                                            const struct store_page *page,
-                                            const struct store_progress_sample **list,
-                                            size_t *count, const char **next_token,
-                                            struct arena *a, struct error *err);
-
 /* The latest `limit` reports of a task, the last one first. */
 enum error_code store_progress_task_samples(struct db_session *s, const char *tenant,
                                             const char *task_id, size_t limit,

@@ -113,6 +113,15 @@ std::vector<sample> samples()
          "2026-10-02T00:00:00Z",
          "2026-10-03T00:00:00Z",
          "resource_id=" + id + "&component=disk&from_at=" + at},
+        {"/v1/progress-samples",
+         "work_done_ref_s",
+         {{"task_id", id},
+          {"application_id", id},
+          {"elapsed_s", 10.5},
+          {"progress_ratio", 0.5}},
+         4,
+         5,
+         "task_id=" + id + "&elapsed_s=10.5"},
         {"/v1/reschedule-events",
          "cost_s",
          {{"run_id", id},
@@ -308,6 +317,75 @@ TEST_CASE("observations are corrected, and never overlap", "[records][db]")
     CHECK(service.remove(path + "?resource_id=" + id + "&from=200", 200)["deleted"] == 2);
     CHECK(count("") == 2);
     service.add(path, one(400, 0), 201);
+}
+
+TEST_CASE("a task follows its reports when they are corrected or removed",
+          "[records][db]")
+{
+    NEED_DATABASE();
+    fixture service;
+    test_db d;
+    test_session s(d);
+    std::string id = fresh("task"), path = "/v1/progress-samples";
+    auto at = [&](double elapsed_s) {
+        return path + "?task_id=" + id + "&elapsed_s=" + std::to_string(elapsed_s);
+    };
+    auto task = [&](const char *what) {
+        return query_number(s, s.a,
+                            (std::string("SELECT coalesce(sum(") + what +
+                             ")::float8, -1) FROM progress_task WHERE task_id = '" + id +
+                             "'")
+                                .c_str());
+    };
+    auto known = [&] {
+        return service.ask("GET", "/v1/progress-applications?application_id=" + id,
+                           nullptr, 200)["items"];
+    };
+    json list = json::array();
+    for (int i = 1; i <= 4; i++)
+        list.push_back({{"task_id", id},
+                        {"application_id", id},
+                        {"elapsed_s", 10 * i},
+                        {"progress_ratio", 0.25 * i}});
+    service.add(path, list, 201);
+    CHECK(task("actual_ref_s") == 40);
+    REQUIRE(known().size() == 1);
+    CHECK(known()[0]["estimate_10_ratio"] == 1);
+    CHECK(task("CASE WHEN scored_at IS NULL THEN 0 ELSE 1 END") == 1);
+
+    // The forms of progress are of what is sent; a change is of what is stored.
+    json first = service.patch(at(10), {{"progress_ratio", 0.2}}, 200);
+    CHECK(first["extrapolated_ref_s"] == 50);
+    CHECK(first["progress_ratio"] == 0.2);
+    CHECK(task("CASE WHEN scored_at IS NULL THEN 0 ELSE 1 END") == 0);
+    CHECK(known()[0]["estimate_10_ratio"] == 1.25);
+    service.patch(at(10), {{"progress_ratio", 1.2}}, 422);
+    service.patch(at(10), {{"simulated_s", 3}}, 422);
+    service.patch(at(10), {{"elapsed_s", 11}}, 422);
+    service.patch(at(10), {{"received_at", 5}}, 422);
+    service.patch(at(11), json::object(), 404);
+
+    // Sent again with other values, in another form too, it is replaced.
+    CHECK(sum(service.add(path,
+                          {{"task_id", id},
+                           {"elapsed_s", 10},
+                           {"done_count", 1},
+                           {"total_count", 4},
+                           {"application_id", id}},
+                          200)) ==
+          "1 = 0 stored + 0 duplicates + 1 replaced + 0 refused");
+    CHECK(known()[0]["estimate_10_ratio"] == 1);
+    service.patch(at(40), {{"actual_ref_s", 80}}, 200);
+    CHECK(task("actual_ref_s") == 80);
+    CHECK(known()[0]["estimate_10_ratio"] == 0.5);
+
+    // Without its last report the task is not done; without any it is gone.
+    CHECK(service.remove(at(40), 200)["deleted"] == 1);
+    CHECK(task("actual_ref_s") == -1);
+    CHECK(known().empty());
+    CHECK(task("1") == 1);
+    CHECK(service.remove(path + "?application_id=" + id, 200)["deleted"] == 3);
+    CHECK(task("1") == -1);
 }
 
 TEST_CASE("two writers of overlapping observations: one stays", "[records][db][threads]")

@@ -1,5 +1,5 @@
-/* progress_samples.c - /v1/progress-samples: what running tasks say of their progress,
- * and what those that finished have taught.
+/* progress_samples.c - POST /v1/progress-samples: what running tasks say of their
+ * progress, and /v1/progress-applications: what those that finished have taught.
  *
  * A task ends with a report of 100 %, with one that says what its work was, or with an
  * execution of its name. It is scored then, some at a time, by whoever posts or reads
@@ -8,7 +8,8 @@
 #include "handlers/history/progress_samples.h"
 
 #include "handlers/common/page.h"
-#include "handlers/history/bulk.h"
+#include "handlers/history/records.h"
+#include "service/records/records.h"
 #include "service/service.h"
 
 enum { TASK_SAMPLES_MAX = 20000, POINTS_MAX = 5000, SCORES_MAX = 100 };
@@ -18,19 +19,6 @@ struct sent_sample {
     const char *task_id, *application_id;
     struct progress_report report;
     double actual_ref_s;
-};
-
-struct samples_query {
-    struct page_query page;
-    struct range_query range;
-    int order;
-    const char *task_id;
-};
-
-struct samples_page {
-    const struct store_progress_sample *items;
-    size_t item_count;
-    const char *next_page_token;
 };
 
 struct application_query {
@@ -67,55 +55,6 @@ static const struct json_field sent_rows[] = {
 const struct json_object progress_sample_json = {"ProgressSampleCreate",
                                                  "What a task says of its progress",
                                                  sizeof(struct sent_sample), sent_rows};
-
-#define T struct store_progress_sample
-static const struct json_field sample_rows[] = {
-    JSON_TEXT(T, task_id, 0, "The task"),
-    JSON_TEXT(T, application_id, JSON_OPTIONAL, "What runs"),
-    PROGRESS_REPORT_NUMBER(T, elapsed_s, sample., 0, 0, 0, "Run time so far"),
-    PROGRESS_REPORT_RATIO(T, sample., 0, 0, "Share that is done"),
-    PROGRESS_REPORT_NUMBER(T, mips_total, sample., JSON_OPTIONAL, 0, 0,
-                           "Speed of the resource"),
-    PROGRESS_REPORT_NUMBER(T, mips_external, sample., JSON_OPTIONAL, 0, 0,
-                           "Part of it that load from outside takes"),
-    PROGRESS_REPORT_NUMBER(T, job_count, sample., JSON_OPTIONAL, 0, 0,
-                           "Tasks that share the rest"),
-    PROGRESS_REPORT_NUMBER(T, work_done_ref_s, sample., JSON_OPTIONAL, 0, 0,
-                           "Work done, in reference seconds"),
-    JSON_NUMBER(T, extrapolated_ref_s, 0, 0, 0, JSON_OPTIONAL,
-                "Work of the whole task, by this report alone"),
-    JSON_NUMBER(T, actual_ref_s, 0, 0, 0, JSON_OPTIONAL, "Work that the task was"),
-    JSON_INSTANT(T, received_at, 0, "When it was stored"),
-    {0},
-};
-#undef T
-static const struct json_object stored_json = {"ProgressSample", "A report of a task",
-                                               sizeof(struct store_progress_sample),
-                                               sample_rows};
-
-#define T struct samples_query
-static const struct json_field query_rows[] = {
-    JSON_ID(T, task_id, 0, "Reports of this task only; default: any"),
-    RANGE_ROWS(T),
-    ORDER_ROW(T),
-    PAGE_ROWS(T),
-    {0},
-};
-#undef T
-const struct json_object progress_samples_query_json = {
-    "ProgressSamplesQuery", "Which reports, by received_at", sizeof(struct samples_query),
-    query_rows};
-
-#define T struct samples_page
-static const struct json_field page_rows[] = {
-    JSON_LIST(T, items, item_count, struct store_progress_sample, &stored_json, 0, 0,
-              "The reports by received_at"),
-    NEXT_PAGE_ROW(T),
-    {0},
-};
-#undef T
-const struct json_object progress_samples_page_json = {
-    "ProgressSamplesPage", "A page of reports", sizeof(struct samples_page), page_rows};
 
 /* Reading bounds serve lookups that are replayed. */
 #define KNOWN_NUMBER(T, at, json_name, member, text)                          \
@@ -323,70 +262,36 @@ static enum error_code score_pending(struct request *rq, struct db_session *db)
 
 static struct store_progress_sample stored_of(const struct sent_sample *in)
 {
-    struct progress_sample s = progress_report_sample(&in->report);
-    double work =
-        isnan(s.work_done_ref_s)
-            ? s.elapsed_s * progress_share(isnan(s.mips_total) ? 1 : s.mips_total,
-                                           isnan(s.mips_external) ? 0 : s.mips_external,
-                                           isnan(s.job_count) ? 1 : s.job_count)
-            : s.work_done_ref_s;
-    double estimate =
-        s.progress_pct > 0 ? progress_from_work_ref_s(work, s.progress_pct) : (double)NAN;
-
     return (struct store_progress_sample){
         .task_id = in->task_id,
         .application_id = in->application_id,
-        .sample = s,
-        .extrapolated_ref_s = estimate > 0 && isfinite(estimate) ? estimate : (double)NAN,
+        .sample = progress_report_sample(&in->report),
         .actual_ref_s = in->actual_ref_s,
     };
 }
 
 enum error_code post_progress_samples(struct request *rq, const void *in, void *out)
 {
+    const struct record *record = &progress_sample_record;
     struct store_progress_sample *list;
     const struct sent_sample *sent;
     struct db_session *db;
     struct error before;
     struct bulk_items given;
-    const void *items;
-    size_t count;
 
     TRY(bulk_accept(rq, in, sizeof(struct sent_sample), check_sample, &given, out));
-    items = given.list;
-    count = given.count;
-    sent = items;
-    list = NEW(rq->arena, struct store_progress_sample, count + 1);
-    for (size_t i = 0; i < count; i++)
+    sent = given.list;
+    list = NEW(rq->arena, struct store_progress_sample, given.count + 1);
+    for (size_t i = 0; i < given.count; i++) {
         list[i] = stored_of(&sent[i]);
+        TRY(record->complete(&list[i], rq->arena, rq->err));
+    }
+    TRY(records_store(rq, record, list, &given, out));
     TRY(request_db(rq, &db));
-    TRY(store_progress_samples(db, rq->principal.tenant, list, count, rq->err));
-    TRY(bulk_stored(rq, &given, &(struct record_stored){.stored = count}, out));
     before = *rq->err;
     if (score_pending(rq, db) != OK) /* they are stored: the next one tries again */
         *rq->err = before;
     return OK;
-}
-
-enum error_code get_progress_samples(struct request *rq, const void *in, void *out)
-{
-    const struct samples_query *query = rq->query;
-    struct samples_page *page = out;
-    struct store_page part = page_of(&query->page);
-    struct store_filter filter = {
-        .from_at_s = query->range.from_at_s,
-        .to_at_s = query->range.to_at_s,
-        .newest_first = query->order == PAGE_NEWEST_FIRST,
-    };
-    struct db_session *db;
-
-    (void)in;
-    TRY(range_check(&query->range, rq->err));
-    TRY(request_db(rq, &db));
-    TRY(store_progress_samples_read(db, rq->principal.tenant, query->task_id, &filter,
-                                    &part, &page->items, &page->item_count,
-                                    &page->next_page_token, rq->arena, rq->err));
-    return page_link(rq, page->next_page_token);
 }
 
 enum error_code get_progress_applications(struct request *rq, const void *in, void *out)

@@ -75,16 +75,11 @@ extern const struct json_object progress_application_json;
 extern const struct json_object progress_point_json;
 
 extern const struct json_object progress_sample_json; /* as it is sent */
-extern const struct json_object progress_samples_query_json;
-extern const struct json_object progress_samples_page_json;
 extern const struct json_object progress_applications_query_json;
 extern const struct json_object progress_applications_page_json;
 
 /* POST /v1/progress-samples (bulk) */
 handler_fn post_progress_samples;
-
-/* GET /v1/progress-samples */
-handler_fn get_progress_samples;
 
 /* GET /v1/progress-applications */
 handler_fn get_progress_applications;

@@ -64,6 +64,15 @@ const struct history histories[] = {
      "to_at. Observations of one resource and component must not "
      "overlap." WHOLE_OR_LINES,
      NULL, NULL, NULL, post_observations, true},
+    {&progress_sample_record, "/v1/progress-samples", "ProgressSample", "ProgressSamples",
+     "reports of progress", TAG_MODELS,
+     "Reports of tasks by received_at, in pages; quick with task_id.",
+     "What running tasks say of their progress: POST /v1/predictions, kind "
+     "remaining_time, reads them by task_id. A report at 100 %, actual_ref_s, or an "
+     "execution whose execution_id is the task_id, ends a task: later tasks of its "
+     "application_id learn from it. task_id and elapsed_s are the natural key; sent "
+     "again it takes the new values." WHOLE_OR_LINES,
+     "progress-", &progress_sample_json, NULL, post_progress_samples, true},
     {&reschedule_event_record, "/v1/reschedule-events", "RescheduleEvent",
      "RescheduleEvents", "moves of running applications", TAG_PARALLEL,
      "Moves by moved_at, in pages; quick with run_id.",
@@ -130,20 +139,5 @@ const struct route history_routes[] = {
      "with 10, 20 and 50 % of the work done, the usual course of their estimates, and "
      "which of the two answers for it.",
      NULL},
-    {"GET", "/v1/progress-samples", "listProgressSamples", TAG_MODELS,
-     get_progress_samples, NULL, &progress_samples_page_json,
-     &progress_samples_query_json, WORK_QUERY, SCOPE_DECIDE | SCOPE_INGEST, 0,
-     "List reports of progress",
-     "Reports of tasks by received_at, in pages; quick with task_id.", NULL},
-    {"POST", "/v1/progress-samples", "addProgressSamples", TAG_MODELS,
-     post_progress_samples, &progress_sample_json, &bulk_answer_json, NULL, WORK_QUERY,
-     SCOPE_INGEST, ROUTE_BULK | ROUTE_IDEMPOTENT_KEY, "Store reports of progress",
-     "What running tasks say of their progress: POST /v1/predictions, kind "
-     "remaining_time, reads them by task_id. A report at 100 %, actual_ref_s, or an "
-     "execution whose execution_id is the task_id, ends a task: later tasks of its "
-     "application_id learn from it. An object or an array is stored whole or not at all; "
-     "of NDJSON the good lines are stored and the bad ones refused, each with its line. "
-     "201: all are stored; 200: some lines were refused; 422: nothing is stored.",
-     "progress-"},
     {0},
 };

@@ -10,6 +10,7 @@ extern const struct record execution_record;        /* struct execution */
 extern const struct record failure_record;          /* struct failure */
 extern const struct record load_sample_record;      /* struct load_sample */
 extern const struct record observation_record;      /* struct observation */
+extern const struct record progress_sample_record;  /* struct store_progress_sample */
 extern const struct record reschedule_event_record; /* struct reschedule_event */
 extern const struct record site_error_record;       /* struct store_site_error */
 extern const struct record transfer_record;         /* struct store_transfer */
