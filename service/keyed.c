@@ -597,16 +597,32 @@ static enum error_code publish_refusal(struct request *rq, const struct content 
     return code;
 }
 
-static enum error_code publish_answer(struct request *rq, const struct content *body)
+/* Publishes what was computed, computing it again as long as it is overtaken. */
+static enum error_code publish_newest(struct request *rq, const struct content *body,
+                                      struct route_tries *tries, bool *followed)
 {
     struct publication p = {.rq = rq, .body = body};
     enum error_code code;
+
+    for (;;) {
+        *followed = false;
+        if (!rq->publish_first)
+            TRY(route_print(rq)); /* without a connection */
+        code = publish_all(rq, &p, followed);
+        if (code == OK || *followed || !route_try_again(tries, rq))
+            return code;
+        TRY(route_run(rq, body));
+    }
+}
+
+static enum error_code publish_answer(struct request *rq, const struct content *body,
+                                      struct route_tries *tries)
+{
+    enum error_code code;
     bool followed;
 
-    if (!rq->publish_first)
-        TRY(route_print(rq)); /* without a connection */
-    code = publish_all(rq, &p, &followed);
-    if (followed)
+    code = publish_newest(rq, body, tries, &followed);
+    if (followed || code == ERR_WOULD_BLOCK) /* the key stays ours until there is room */
         return code;
     if (code == OK) {
         idempotency_let_go(rq->service->idempotency, &rq->attempt->held);
@@ -637,7 +653,7 @@ static enum error_code stop(struct request *rq)
 
 /* Decides what the end of the computation means for who else has the key. */
 static enum error_code conclude(struct request *rq, const struct content *body,
-                                enum error_code code)
+                                struct route_tries *tries, enum error_code code)
 {
     const struct attempt *t = rq->attempt;
     bool given_up = t->begun_count > STORE_ATTEMPTS_MAX;
@@ -650,7 +666,7 @@ static enum error_code conclude(struct request *rq, const struct content *body,
         if (code == OK)
             return answer_locally(rq);
     } else if (code == OK) {
-        return publish_answer(rq, body);
+        return publish_answer(rq, body, tries);
     }
     if (t->stage == KEYED_OURS && (is_final(code) || given_up))
         return publish_refusal(rq, body, code);
@@ -661,6 +677,7 @@ static enum error_code conclude(struct request *rq, const struct content *body,
 static enum error_code compute(struct request *rq, const struct content *body)
 {
     struct attempt *t = rq->attempt;
+    struct route_tries tries;
     enum error_code code = OK;
 
     if (t->begun_count > STORE_ATTEMPTS_MAX)
@@ -669,6 +686,7 @@ static enum error_code compute(struct request *rq, const struct content *body)
                  "%d attempts have begun this and none has ended it", STORE_ATTEMPTS_MAX);
     if (code == OK && rq->route->flags & ROUTE_DECISION)
         code = derive_decision_id(rq, body);
+    tries = route_tries_begin(rq);
     if (code == OK)
         code = route_run(rq, body);
     if (code == ERR_WOULD_BLOCK) /* the key stays ours until there is room */
@@ -678,7 +696,7 @@ static enum error_code compute(struct request *rq, const struct content *body)
     if (t->stage == KEYED_OURS && rq->cancelled &&
         __atomic_load_n(rq->cancelled, __ATOMIC_RELAXED))
         return stop(rq);
-    return conclude(rq, body, code);
+    return conclude(rq, body, &tries, code);
 }
 
 enum error_code keyed_step(struct request *rq)

@@ -1078,21 +1078,64 @@ enum error_code route_write(struct request *rq, struct db_session *db,
     return rq->store_decision ? keep_decision(rq, db, body) : OK;
 }
 
+struct writing {
+    struct request *rq;
+    const struct content *body;
+};
+
+static enum error_code write_all(struct db_session *db, void *context, struct error *err)
+{
+    const struct writing *w = context;
+
+    (void)err; /* the request's */
+    return route_write(w->rq, db, w->body);
+}
+
 /* What comes behind the handler when no key is there. */
 static enum error_code finish_run(struct request *rq, const struct content *body)
 {
+    struct writing w = {rq, body};
     struct db_session *db;
 
     if (!route_writes(rq))
         return route_print(rq);
     TRY(request_db(rq, &db));
-    return route_write(rq, db, body);
+    if (!rq->publish_first || db_in_transaction(db))
+        return route_write(rq, db, body);
+    return db_transaction(db, write_all, &w, rq->err);
+}
+
+struct route_tries route_tries_begin(const struct request *rq)
+{
+    return (struct route_tries){.before = *rq, .reply = *rq->reply};
+}
+
+bool route_try_again(struct route_tries *tries, struct request *rq)
+{
+    const struct request now = *rq;
+
+    if (!rq->overtaken || ++tries->count == ROUTE_PUBLISH_TRIES ||
+        (rq->cancelled && __atomic_load_n(rq->cancelled, __ATOMIC_RELAXED)))
+        return false;
+    *rq = tries->before;
+    rq->db = now.db;
+    rq->cpu_began_s = now.cpu_began_s;
+    rq->cpu_charged_at_s = now.cpu_charged_at_s;
+    *rq->reply = tries->reply;
+    *rq->err = (struct error){.arena = now.err->arena};
+    return true;
 }
 
 enum error_code route_run_whole(struct request *rq, const struct content *body)
 {
-    TRY(route_run(rq, body));
-    return finish_run(rq, body);
+    struct route_tries tries = route_tries_begin(rq);
+    enum error_code code;
+
+    do {
+        TRY(route_run(rq, body));
+        code = finish_run(rq, body);
+    } while (code != OK && route_try_again(&tries, rq));
+    return code;
 }
 
 /* ---- the whole way ---- */

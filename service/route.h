@@ -173,7 +173,10 @@ struct preference preference_read(const char *prefer);
  * items, `line` NULL, nothing refused. */
 
 /* Writes something that a request stores, by statements of `db`. It may be called again
- * from its start when others were changing the same. */
+ * from its start when others were changing the same. When what it was computed from is no
+ * more, it sets rq->overtaken and fails: then all is computed again, each time with the
+ * whole time limit, and what the last one says is the answer. */
+enum { ROUTE_PUBLISH_TRIES = 3 };
 struct request;
 typedef enum error_code publish_fn(struct request *rq, struct db_session *db,
                                    void *context);
@@ -235,6 +238,7 @@ struct request {
     struct raw_body drawn;           /* the answer in that form; text NULL: JSON only */
     void *out;                       /* what the route's response table prints */
     struct publish_step *publish_first, *publish_last; /* request_at_publish() */
+    bool overtaken;                                    /* set by a publish_fn */
     struct attempt *attempt; /* with an Idempotency-Key on a ROUTE_LONG; else NULL */
     const char *keyed_id;    /* the decision_id that the key gives; NULL: no key */
     enum route_next next;

@@ -23,6 +23,18 @@ enum error_code route_print(struct request *rq);
 enum error_code route_write(struct request *rq, struct db_session *db,
                             const struct content *body);
 
+/* A request before it is computed, to be computed again when it was overtaken. */
+struct route_tries {
+    struct request before;
+    struct reply reply;
+    int count; /* that have failed */
+};
+struct route_tries route_tries_begin(const struct request *rq);
+
+/* Whether it was overtaken and is to be run again, and there is somebody who waits for
+ * it: then it is as it was, but for what it has used. */
+bool route_try_again(struct route_tries *tries, struct request *rq);
+
 /* route_run(), route_write() and route_print(), without a key. */
 enum error_code route_run_whole(struct request *rq, const struct content *body);
 

@@ -1251,7 +1251,8 @@ TEST_CASE("a search that was cut is replayed by its steps", "[api][db]")
     CHECK(at(replay.body, "differences") == "[]");
     CHECK(at(replay.body, "answer.steps") == at(made.body, "steps"));
     CHECK(at(replay.body, "ignored") ==
-          "[\"decision_id\",\"timings\",\"status\",\"warnings\",\"because\",\"bounds\"]");
+          "[\"decision_id\",\"timings\",\"lease_id\",\"lease_expires_at\",\"status\","
+          "\"warnings\",\"because\",\"bounds\"]");
 }
 
 TEST_CASE("a search without time for a step is replayed with what it was given",

@@ -37,6 +37,7 @@ static struct placement placement_of(const struct placement_problem *p,
         .start_s = x->start_s,
         .stage_in_s = x->stage_in_s,
         .run_time_s = x->run_s,
+        .held_s = x->stage_in_s + world_held_s(w, j, x->run_s),
         .finish_s = finish_of(w, plan, job),
         .rank = NAN,
         .late_s = NAN,
@@ -46,6 +47,8 @@ static struct placement placement_of(const struct placement_problem *p,
 
     if (!(out.finish_s < HUGE_VAL))
         out.run_time_s = out.finish_s = NAN; /* not known */
+    if (!(out.held_s < HUGE_VAL))
+        out.held_s = NAN;
     if (j->deadline_s < HUGE_VAL && !isnan(out.finish_s))
         out.late_s = fmax(0, out.finish_s - j->deadline_s);
     if (j->nodes == 1) {

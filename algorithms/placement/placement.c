@@ -127,6 +127,7 @@ static struct placement placement_of(const struct placement_plan *plan, size_t j
         .start_s = e->start_s,
         .stage_in_s = e->staged_s - e->start_s,
         .run_time_s = known ? execution_s : (double)NAN,
+        .held_s = known ? e->staged_s - e->start_s + execution_s : (double)NAN,
         .finish_s = known ? e->finish_s : (double)NAN,
         .rank = e->rank,
         .bytes_moved = e->bytes_moved,

@@ -113,6 +113,8 @@ struct placement {
     double start_s;           /* the slot is taken: stage-in begins */
     double stage_in_s;        /* until the last input file is there */
     double run_time_s;        /* NAN: not known (policy gridway only) */
+    double held_s;            /* its amounts are held for so long from start_s; NAN: for
+                                 nobody knows how long */
     double finish_s;          /* outputs have arrived at the home site; NAN: not known */
     double rank;              /* NAN: undefined or not used by this policy */
     double bytes_moved;       /* input bytes that this job staged */

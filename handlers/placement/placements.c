@@ -9,6 +9,8 @@
 #include "handlers/pictures/pictures.h"
 #include "handlers/placement/placement_json.h"
 #include "handlers/placement/search_json.h"
+#include "handlers/snapshots/lease_view.h"
+#include "models/base/names.h"
 #include "service/metrics.h"
 #include "service/service.h"
 
@@ -41,6 +43,13 @@ struct placements_request {
     struct placement_world world;
     const char *const *include; /* NULL: everything */
     size_t include_count;
+    const struct placement_lease *lease; /* NULL: nothing is leased */
+};
+
+/* Who is to have what starts now. */
+struct placement_lease {
+    const char *owner;
+    double ttl_s;
 };
 
 enum unplaced_form { UNPLACED_JOBS, UNPLACED_CLASSES, UNPLACED_IDS };
@@ -52,6 +61,7 @@ struct placements_answer {
     uint64_t placement_total, unplaced_total; /* before unplaced_form takes rows away */
     const char *const *unplaced_ids;
     size_t unplaced_id_count;
+    struct lease_publication lease;
 };
 
 #define T struct job
@@ -171,6 +181,19 @@ const struct json_object placement_finished_json = {"FinishedJob", "A job that i
                                                     sizeof(struct placement_finished),
                                                     finished_rows};
 
+#define T struct placement_lease
+static const struct json_field lease_rows[] = {
+    JSON_ID(T, owner, JSON_REQUIRED,
+            "Who asks; names that begin with session: belong to sessions"),
+    JSON_NUMBER(T, ttl_s, 1, 86400, 60, 0,
+                "Seconds after which it expires unless it is prolonged; default 60"),
+    {0},
+};
+#undef T
+static const struct json_object placement_lease_json = {
+    "PlacementLease", "A lease of what starts now", sizeof(struct placement_lease),
+    lease_rows};
+
 #define T struct placements_request
 static const struct json_field request_rows[] = {
     JSON_OBJECT(T, snapshot, const struct snapshot *, &snapshot_json, JSON_POINTER,
@@ -212,6 +235,12 @@ static const struct json_field request_rows[] = {
                "What the answer lists, of placements, unplaced, reasons, loads; a list "
                "that is not named is empty, counts are always there; default all"),
     PLACEMENT_FINISHED_ROW(T, "Jobs that are done, which others name in `after`"),
+    JSON_OBJECT(
+        T, lease, const struct placement_lease *, &placement_lease_json, JSON_POINTER,
+        "With snapshot_id: lease the jobs that start now for as long as they hold "
+        "their amounts, all of them or none, before the answer is sent. When "
+        "others have changed the snapshot or its leases meanwhile it is decided "
+        "again, at most three times, each with the whole time limit; then 409"),
     DECISION_REQUEST_ROWS(T),
     {0},
 };
@@ -572,6 +601,17 @@ static const struct json_field answer_rows[] = {
      .count_offset = JSON_AT(T, plan.improvement_count, size_t),
      .of = &improvement_json,
      .flags = JSON_OPTIONAL},
+    {.name = "lease_id",
+     .doc = "With lease: UUID of the lease of the jobs that start now; none if there are "
+            "none",
+     .type = JSON_TYPE_TEXT,
+     .offset = JSON_AT(T, lease.made.lease_id, const char *),
+     .flags = JSON_OPTIONAL},
+    {.name = "lease_expires_at",
+     .doc = "From when on it counts no more unless it is prolonged",
+     .type = JSON_TYPE_INSTANT,
+     .offset = JSON_AT(T, lease.made.expires_at_s, double),
+     .flags = JSON_OPTIONAL},
     DECISION_END_ROWS(T),
     {0},
 };
@@ -707,6 +747,84 @@ static void leave_out(const struct request *rq, const struct placements_request 
         ((struct placement_unplaced_class *)plan->unplaced_classes)[i].reason_count = 0;
 }
 
+/* ---- what is leased ---- */
+
+static void check_lease(struct request *rq, const struct placements_request *body)
+{
+    if (!body->lease)
+        return;
+    lease_check_owner(rq, body->lease->owner, "/lease/owner");
+    if (!body->snapshot_id)
+        invalid(rq->err, "/lease", ITEM_INVALID_COMBINATION,
+                "only what is on a stored snapshot can be leased: name one by "
+                "snapshot_id");
+}
+
+static struct lease_wish wish_of(const struct placement *x, const struct job *j,
+                                 struct arena *a)
+{
+    struct lease_wish wish = {.row = {.job_id = x->job_id,
+                                      .resource_ids = x->resource_ids,
+                                      .resource_id_count = x->resource_id_count,
+                                      .cpus = j->cpus,
+                                      .memory_bytes = j->memory_bytes,
+                                      .disk_bytes = j->disk_bytes,
+                                      .needs = j->needs,
+                                      .need_count = j->need_count,
+                                      .exclusive = j->exclusive},
+                              .end_s = x->held_s};
+    const char **one;
+
+    if (x->resource_id) {
+        one = NEW(a, const char *, 1);
+        *one = x->resource_id;
+        wish.row.resource_ids = one;
+        wish.row.resource_id_count = 1;
+    }
+    return wish;
+}
+
+/* Has what starts now leased when the answer is published. Jobs that hold nothing, not
+ * even for a moment, need no lease. */
+static enum error_code lease_now(struct request *rq,
+                                 const struct placements_request *body,
+                                 struct placements_answer *answer)
+{
+    const struct placement_out *plan = &answer->plan;
+    struct lease_wish *wishes = NEW(rq->arena, struct lease_wish, plan->placement_count);
+    size_t *jobs = NEW(rq->arena, size_t, plan->placement_count);
+    struct lease_publication *p = &answer->lease;
+    struct name_index ids;
+
+    p->made.expires_at_s = NAN;
+    if (!body->lease)
+        return OK;
+    name_index_create(&ids, body->job_count, rq->arena);
+    for (size_t i = 0; i < body->job_count; i++)
+        name_index_add(&ids, body->jobs[i].id, i);
+    for (size_t i = 0; i < plan->placement_count; i++) {
+        const struct placement *x = &plan->placements[i];
+        size_t job = name_index_find(&ids, x->job_id);
+
+        budget_step(&rq->finish, x->resource_id_count + 1);
+        if (x->start_s > 0 || x->held_s <= 0)
+            continue;
+        jobs[p->wish_count] = job;
+        wishes[p->wish_count++] = wish_of(x, &body->jobs[job], rq->arena);
+    }
+    if (p->wish_count == 0)
+        return decision_warn(rq, &answer->decision,
+                             "lease_empty: no job starts now (/lease), so nothing is "
+                             "leased");
+    p->snapshot_id = body->snapshot_id;
+    p->read = rq->snapshot_view;
+    p->owner = body->lease->owner;
+    p->ttl_s = body->lease->ttl_s;
+    p->wishes = wishes;
+    p->jobs = jobs;
+    return rq->replay ? OK : request_at_publish(rq, lease_publish, p);
+}
+
 /* The rows alone. */
 static const struct placement_initial *initial_of(const struct placements_request *body,
                                                   struct arena *a)
@@ -754,6 +872,7 @@ enum error_code post_placements(struct request *rq, const void *in, void *out)
     TRY(decision_begin(rq, &body->decision, &answer->decision));
     find_policy(body->decision.algorithm, &policy, rq->err);
     check_include(body, rq->err);
+    check_lease(rq, body);
     TRY(decision_world_snapshot(rq, body->snapshot, body->snapshot_id, true,
                                 &problem.snapshot));
     if (rq->err->code != OK)
@@ -771,6 +890,7 @@ enum error_code post_placements(struct request *rq, const void *in, void *out)
         hint_classes(rq, answer);
     if (answer->plan.check_failed)
         decision_check_failed(rq);
+    TRY(lease_now(rq, body, answer));
     rq->gap_ratio = answer->plan.objective.gap_ratio;
     decision_end(rq, answer->plan.algorithm, answer->plan.status, &answer->decision);
     list_unplaced(rq, (enum unplaced_form)body->unplaced_form, answer);

@@ -7,6 +7,8 @@
 #include "service/route.h"
 #include "service/store_lease.h"
 
+struct snapshot_view; /* lease_view.h */
+
 /* A job that holds amounts of resources for a while. */
 struct lease_row {
     const char *job_id;
@@ -67,11 +69,39 @@ struct lease_running;
 const struct lease_running *lease_running_of(const struct snapshot *s, struct arena *a);
 bool lease_runs(const struct lease_running *running, const char *job_id);
 
+/* Rows that are to be leased, and where the request has them. */
+struct lease_rows {
+    const struct lease_row *rows;
+    size_t count;
+    const char *list;      /* a list of the request: "placements" */
+    const size_t *numbers; /* by row: its place there; NULL: its own */
+};
+
 /* Whether rows fit at `now_at_s` beside what runs, is reserved and what live leases hold
  * that do not run yet. `s`: the snapshot as it is now. ERR_CONFLICT: an element of
  * "errors" for each that does not; ERR_INVALID: a row or the snapshot makes no sense. */
 enum error_code lease_fits(struct request *rq, const struct snapshot *s, double now_at_s,
                            const struct lease *live, size_t live_count,
-                           const struct lease_row *rows, size_t row_count);
+                           const struct lease_rows *asked);
+
+/* What a decision has placed on a stored snapshot, to be leased with its answer. */
+struct lease_publication {
+    const char *snapshot_id;
+    const struct snapshot_view *read; /* of what it was decided from */
+    const char *owner;
+    double ttl_s;
+    const struct lease_wish *wishes;
+    size_t wish_count;
+    const size_t *jobs; /* by wish: its place in "jobs" of the request */
+    struct lease made;  /* filled in */
+};
+
+/* The owner of a request that is about leases, at `pointer`: no session's. */
+void lease_check_owner(struct request *rq, const char *owner, const char *pointer);
+
+/* publish_fn; the context is a struct lease_publication. The snapshot's row is locked; if
+ * anybody has changed it since it was read, or has been given what is asked for,
+ * rq->overtaken is set, and it is ERR_CONFLICT. */
+enum error_code lease_publish(struct request *rq, struct db_session *db, void *context);
 
 #endif

@@ -15,6 +15,7 @@
 struct fitting {
     struct request *rq;
     const struct snapshot *snapshot;
+    const struct lease_rows *asked;
     double now_at_s;
     struct name_index resources; /* of the snapshot, by id */
     const struct lease_running *running;
@@ -91,7 +92,15 @@ static size_t rows_of(const struct lease *live, size_t count)
     return rows;
 }
 
-/* Mistakes of "/jobs/N" are those of "/placements"; any other is the snapshot's, which
+/* Where the request has what is asked for, of all that is tried. */
+static size_t number_of(const struct fitting *f, size_t job)
+{
+    size_t row = job - f->live_count;
+
+    return f->asked->numbers ? f->asked->numbers[row] : row;
+}
+
+/* Mistakes of "/jobs/N" are those of the rows; any other is the snapshot's, which
  * the caller has not sent: then there is no saying what fits. */
 static void explain(const struct fitting *f, const struct error *found)
 {
@@ -113,8 +122,8 @@ static void explain(const struct fitting *f, const struct error *found)
                  i->pointer, i->detail);
             return;
         }
-        moved.pointer = arena_printf(f->rq->arena, "/placements/%zu%s",
-                                     job - f->live_count, i->pointer + used);
+        moved.pointer = arena_printf(f->rq->arena, "/%s/%zu%s", f->asked->list,
+                                     number_of(f, job), i->pointer + used);
         invalid_again(err, "", &moved);
     }
 }
@@ -190,7 +199,7 @@ static void refuse(const struct fitting *f, const struct world *w,
     const char *name = w->amounts[r->amount].name;
     char pointer[40];
 
-    snprintf(pointer, sizeof(pointer), "/placements/%zu", r->take - f->live_count);
+    snprintf(pointer, sizeof(pointer), "/%s/%zu", f->asked->list, number_of(f, r->take));
     if (r->position == WORLD_NONE)
         invalid(f->rq->err, pointer, ITEM_CONFLICT,
                 "%.15g of %s, which all share, are needed, and %.15g are free %.15g s "
@@ -205,11 +214,12 @@ static void refuse(const struct fitting *f, const struct world *w,
 
 enum error_code lease_fits(struct request *rq, const struct snapshot *s, double now_at_s,
                            const struct lease *live, size_t live_count,
-                           const struct lease_row *rows, size_t row_count)
+                           const struct lease_rows *asked)
 {
-    size_t room = rows_of(live, live_count) + row_count;
+    size_t room = rows_of(live, live_count) + asked->count;
     struct fitting f = {.rq = rq,
                         .snapshot = s,
+                        .asked = asked,
                         .now_at_s = now_at_s,
                         .running = lease_running_of(s, rq->arena),
                         .jobs = NEW(rq->arena, struct job, room),
@@ -222,8 +232,8 @@ enum error_code lease_fits(struct request *rq, const struct snapshot *s, double 
     for (size_t i = 0; i < s->resource_count; i++)
         name_index_add(&f.resources, s->resources[i].id, i);
     add_live(&f, live, live_count);
-    for (size_t i = 0; i < row_count; i++)
-        add_row(&f, &rows[i], NULL);
+    for (size_t i = 0; i < asked->count; i++)
+        add_row(&f, &asked->rows[i], NULL);
     w = make_world(&f);
     if (!w)
         return rq->err->code;
@@ -238,5 +248,5 @@ enum error_code lease_fits(struct request *rq, const struct snapshot *s, double 
     return fail(rq->err, ERR_CONFLICT, "",
                 "%zu of %zu placements do not fit beside what others have; nothing is "
                 "leased",
-                refused, row_count);
+                refused, asked->count);
 }

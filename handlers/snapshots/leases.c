@@ -8,7 +8,7 @@
 #include "handlers/common/page.h"
 #include "handlers/common/snapshot_json.h"
 #include "handlers/common/world_json.h"
-#include "handlers/snapshots/lease.h"
+#include "handlers/snapshots/lease_view.h"
 #include "handlers/snapshots/stored_snapshot.h"
 #include "models/base/names.h"
 #include "models/snapshot_at.h"
@@ -98,6 +98,13 @@ static bool is_of_session(const char *owner)
     return strncmp(owner, LEASE_SESSION_PREFIX, strlen(LEASE_SESSION_PREFIX)) == 0;
 }
 
+void lease_check_owner(struct request *rq, const char *owner, const char *pointer)
+{
+    if (is_of_session(owner))
+        invalid(rq->err, pointer, ITEM_NOT_ALLOWED,
+                "names that begin with '%s' belong to sessions", LEASE_SESSION_PREFIX);
+}
+
 /* What the request itself says of the resources of one placement. */
 static void check_resources(struct request *rq, const struct lease_wish *wish, size_t at)
 {
@@ -123,9 +130,7 @@ static enum error_code check_request(struct request *rq, const struct lease_requ
     struct name_index ids;
     char pointer[96];
 
-    if (is_of_session(in->owner))
-        invalid(rq->err, "/owner", ITEM_NOT_ALLOWED,
-                "names that begin with '%s' belong to sessions", LEASE_SESSION_PREFIX);
+    lease_check_owner(rq, in->owner, "/owner");
     if (in->placement_count == 0)
         invalid(rq->err, "/placements", ITEM_TOO_SHORT, "ask for at least one");
     name_index_create(&ids, in->placement_count, rq->arena);
@@ -153,6 +158,7 @@ static enum error_code check_request(struct request *rq, const struct lease_requ
 /* What a lease is decided from, under the lock. */
 struct leasing {
     struct request *rq;
+    const char *snapshot_id;
     double now_at_s;
     struct snapshot snapshot; /* as it is now */
     const struct lease *live;
@@ -167,7 +173,7 @@ static enum error_code look(struct leasing *l, const struct store_snapshot *stor
     struct snapshot s;
 
     TRY(store_clock(db, &l->now_at_s, rq->arena, rq->err));
-    TRY(store_leases_live(db, rq->principal.tenant, rq->path_value[0], l->now_at_s, &rows,
+    TRY(store_leases_live(db, rq->principal.tenant, l->snapshot_id, l->now_at_s, &rows,
                           &l->live_count, rq->arena, rq->err));
     TRY(lease_read_all(rows, l->live_count, &l->live, rq->arena, rq->err));
     TRY(json_read(&snapshot_json, stored->document, strlen(stored->document), &s, NULL,
@@ -249,19 +255,48 @@ static double stored_instant(double at_s)
     return round(at_s * 1e6) / 1e6;
 }
 
-static const struct lease_row *rows_of(const struct lease_request *in, double now_at_s,
-                                       struct arena *a)
+static const struct lease_row *rows_of(const struct lease_wish *wishes, size_t count,
+                                       double now_at_s, struct arena *a)
 {
-    struct lease_row *rows = NEW(a, struct lease_row, in->placement_count);
+    struct lease_row *rows = NEW(a, struct lease_row, count);
 
-    for (size_t i = 0; i < in->placement_count; i++) {
-        const struct lease_wish *wish = &in->placements[i];
+    for (size_t i = 0; i < count; i++) {
+        const struct lease_wish *wish = &wishes[i];
 
         rows[i] = wish->row;
         rows[i].start_at_s = stored_instant(now_at_s + wish->start_s);
         rows[i].end_at_s = stored_instant(now_at_s + wish->end_s); /* NAN stays */
     }
     return rows;
+}
+
+/* Stores it, when all rows fit. */
+static enum error_code insert(const struct leasing *l, struct db_session *db,
+                              uint64_t generation, const char *owner, double ttl_s,
+                              const struct lease_rows *asked, struct lease *out)
+{
+    struct request *rq = l->rq;
+    char *id = NEW(rq->arena, char, UUID_TEXT_SIZE);
+    struct store_lease stored = {
+        .lease_id = id,
+        .owner = owner,
+        .created_at_s = l->now_at_s,
+        .expires_at_s = stored_instant(l->now_at_s + ttl_s),
+        .generation = generation,
+    };
+
+    TRY(lease_fits(rq, &l->snapshot, l->now_at_s, l->live, l->live_count, asked));
+    uuid_make(id);
+    stored.rows = lease_rows_text(asked->rows, asked->count, rq->arena);
+    TRY(store_lease_create(db, rq->principal.tenant, l->snapshot_id, &stored, rq->err));
+    *out = (struct lease){id,
+                          owner,
+                          stored.created_at_s,
+                          stored.expires_at_s,
+                          stored.generation,
+                          asked->rows,
+                          asked->count};
+    return OK;
 }
 
 struct making {
@@ -275,37 +310,15 @@ static enum error_code make_lease(struct snapshot_change *c, struct db_session *
     const struct making *m = c->context;
     const struct lease_request *in = m->in;
     struct request *rq = c->rq;
-    struct leasing l = {.rq = rq};
-    char *id = NEW(rq->arena, char, UUID_TEXT_SIZE);
-    const struct lease_row *rows;
-    struct store_lease stored;
+    struct leasing l = {.rq = rq, .snapshot_id = rq->path_value[0]};
+    struct lease_rows asked = {.count = in->placement_count, .list = "placements"};
 
     *document = NULL;
     TRY(look(&l, &c->stored, db));
     TRY(check_known(&l, in));
     TRY(check_once(&l, in));
-    rows = rows_of(in, l.now_at_s, rq->arena);
-    TRY(lease_fits(rq, &l.snapshot, l.now_at_s, l.live, l.live_count, rows,
-                   in->placement_count));
-    uuid_make(id);
-    stored = (struct store_lease){
-        .lease_id = id,
-        .owner = in->owner,
-        .created_at_s = l.now_at_s,
-        .expires_at_s = stored_instant(l.now_at_s + in->ttl_s),
-        .generation = c->stored.generation,
-        .rows = lease_rows_text(rows, in->placement_count, rq->arena),
-    };
-    TRY(store_lease_create(db, rq->principal.tenant, rq->path_value[0], &stored,
-                           rq->err));
-    *m->out = (struct lease){id,
-                             in->owner,
-                             stored.created_at_s,
-                             stored.expires_at_s,
-                             stored.generation,
-                             rows,
-                             in->placement_count};
-    return OK;
+    asked.rows = rows_of(in->placements, in->placement_count, l.now_at_s, rq->arena);
+    return insert(&l, db, c->stored.generation, in->owner, in->ttl_s, &asked, m->out);
 }
 
 enum error_code post_lease(struct request *rq, const void *in, void *out)
@@ -320,6 +333,44 @@ enum error_code post_lease(struct request *rq, const void *in, void *out)
                      arena_printf(rq->arena, "/v1/snapshots/%s/leases/%s",
                                   rq->path_value[0], m.out->lease_id));
     return OK;
+}
+
+/* ---- what a decision has placed ---- */
+
+static enum error_code overtake(struct request *rq, const char *snapshot_id)
+{
+    rq->overtaken = true;
+    return fail(
+        rq->err, ERR_CONFLICT, "",
+        "others changed the snapshot '%.100s', or its leases, each of the %d times "
+        "that this was decided; nothing is leased. Send it again, or with less "
+        "time for the decision",
+        snapshot_id, ROUTE_PUBLISH_TRIES);
+}
+
+enum error_code lease_publish(struct request *rq, struct db_session *db, void *context)
+{
+    struct lease_publication *p = context;
+    struct leasing l = {.rq = rq, .snapshot_id = p->snapshot_id};
+    struct lease_rows asked = {
+        .count = p->wish_count, .list = "jobs", .numbers = p->jobs};
+    struct store_snapshot stored;
+    enum error_code code;
+
+    code = store_snapshot_lock(db, rq->principal.tenant, p->snapshot_id, &stored,
+                               rq->arena, rq->err);
+    if (code == ERR_NOT_FOUND)
+        return overtake(rq, p->snapshot_id);
+    TRY(code);
+    if (stored.generation != p->read->generation ||
+        stored.written_at_s != p->read->written_at_s ||
+        stored.lease_revision != p->read->lease_revision)
+        return overtake(rq, p->snapshot_id);
+    TRY(look(&l, &stored, db));
+    asked.rows = rows_of(p->wishes, p->wish_count, l.now_at_s, rq->arena);
+    code = insert(&l, db, stored.generation, p->owner, p->ttl_s, &asked, &p->made);
+    rq->overtaken = code == ERR_CONFLICT; /* by time: it may fit otherwise now */
+    return code;
 }
 
 /* ---- reading ---- */
@@ -490,7 +541,7 @@ static enum error_code confirm(struct snapshot_change *c, struct db_session *db,
                                const char **document)
 {
     struct request *rq = c->rq;
-    struct leasing l = {.rq = rq};
+    struct leasing l = {.rq = rq, .snapshot_id = rq->path_value[0]};
     struct json_patched patched;
     struct store_lease stored;
     struct lease *lease = c->context;

@@ -13,18 +13,19 @@
 
 enum { DIFFERENCES_MAX = 100 };
 
-/* Members of the answers that a replay does not compare. */
-static const char *const ignored[] = {"decision_id", "timings", NULL};
-static const char *const ignored_if_cut[] = {
-    "decision_id", "timings", "status", "warnings", "because", "bounds", NULL};
+/* Members of the answers that a replay does not compare; it leases nothing. */
+#define IGNORED "decision_id", "timings", "lease_id", "lease_expires_at"
+static const char *const ignored[] = {IGNORED, NULL};
+static const char *const ignored_if_cut[] = {IGNORED,   "status", "warnings",
+                                             "because", "bounds", NULL};
 /* Cut before its first step, of which it is not known what came before it. */
 static const char *const ignored_if_not_begun[] = {
-    "decision_id",  "timings",           "status", "warnings", "because", "bounds",
-    "bound_effort", "improved_at_steps", NULL};
+    IGNORED,  "status",       "warnings",          "because",
+    "bounds", "bound_effort", "improved_at_steps", NULL};
 /* Likewise: the list policy is run that gave the plan. */
 static const char *const ignored_if_listed[] = {
-    "decision_id", "timings", "status",       "warnings",  "because",           "bounds",
-    "algorithm",   "steps",   "bound_effort", "best_list", "improved_at_steps", NULL};
+    IGNORED, "status",       "warnings",  "because",           "bounds", "algorithm",
+    "steps", "bound_effort", "best_list", "improved_at_steps", NULL};
 /* Where what is left of the clock went into bounds, a replay may know better ones. */
 static const char *const bound_pointers[] = {"/objective/lower_bound_s",
                                              "/objective/gap_ratio", NULL};
