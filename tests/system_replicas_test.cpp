@@ -373,3 +373,41 @@ TEST_CASE("one replica killed is no outage behind the proxy", "[system][db]")
     r.front.kill_now();
     r.two.stop();
 }
+
+TEST_CASE("clients of two replicas place and lease, and never get more than there is",
+          "[system][db]")
+{
+    gridplan one({"--database", test_database()}), two({"--database", test_database()});
+    std::string id = unique("shared");
+    std::string snapshot = R"({"resources":[{"id":"n","cpus":8},{"id":"m","cpus":4}]})";
+    std::atomic<int> leased{0}, wrong{0};
+    std::vector<std::thread> clients;
+
+    REQUIRE(eventually([&] { return one.is_ready() && two.is_ready(); }));
+    REQUIRE(call(one.port, "POST", "/v1/snapshots?id=" + id, snapshot).status == 201);
+    auto place = [&](int port, const std::string &job) {
+        answer r = call(port, "POST", "/v1/placements",
+                        "{\"snapshot_id\":\"" + id +
+                            R"(","lease":{"owner":"o"},"jobs":[{"id":")" + job +
+                            R"(","cpus":1.5,"estimate_s":500}]})");
+        leased += r.status == 200 && r.json().contains("lease_id");
+        wrong += r.status != 200 && r.status != 409;
+        return r.status;
+    };
+    for (int c = 0; c < 4; c++)
+        clients.emplace_back([&, c] {
+            for (int i = 0; i < 5; i++)
+                place(c % 2 ? two.port : one.port,
+                      std::to_string(c) + "-" + std::to_string(i));
+        });
+    for (auto &c : clients)
+        c.join();
+    CHECK(wrong == 0);
+    CHECK(leased <= 7);
+    for (int i = 0; i < 8; i++) // whom nobody overtakes gets what is left
+        CHECK(place(i % 2 ? two.port : one.port, "last-" + std::to_string(i)) == 200);
+    CHECK(leased == 7); // five of 1.5 on eight, two on four
+    CHECK(list_size(one.port, "/v1/snapshots/" + id + "/leases", "items") == 7);
+    one.stop();
+    two.stop();
+}

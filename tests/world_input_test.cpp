@@ -129,7 +129,7 @@ TEST_CASE("mistakes in members about amounts", "[api][world]")
          one,
          {{"finished_jobs", {{{"id", "j"}}}}}},
         {"/algorithm", "not_applicable", on(""), one, {{"algorithm", "gridway"}}},
-        {"/lease", "unknown_member", on(""), one, {{"lease", json::object()}}},
+        {"/lease/owner", "required", on(""), one, {{"lease", json::object()}}},
     };
 
     api a;
