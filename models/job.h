@@ -27,6 +27,16 @@ struct job_after {
     enum job_after_kind kind;
 };
 
+/* What a fitted model is asked for the run time of a job. */
+struct job_model {
+    const char *model_id, *application_id; /* one of them; the other NULL */
+    double phase_index;                    /* NAN: whole runs */
+    double problem_size, processors;       /* NAN: not said */
+    const struct named_value *parameters;  /* further inputs */
+    size_t parameter_count;
+    double quantile; /* 0 to 1: of runs that are shorter than the time */
+};
+
 struct job {
     const char *id;
     double estimate_ref_s; /* run time at 1 MIPS, >= 0; NAN: not known */
@@ -67,6 +77,9 @@ struct job {
     bool preemptible;
     const char *const *partition_ids; /* none: the default partition */
     size_t partition_id_count;
+    const struct job_model *model; /* has told the times above, if the caller did not;
+                                      NULL: none */
+    const char *model_silence;     /* why it has not; NULL: it has */
 };
 
 #endif

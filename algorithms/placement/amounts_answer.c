@@ -41,6 +41,7 @@ static struct placement placement_of(const struct placement_problem *p,
         .finish_s = finish_of(w, plan, job),
         .rank = NAN,
         .late_s = NAN,
+        .run_time_index = UINT64_MAX,
         .partition_id = j->choices[x->choice].partition_id,
         .killed = x->killed,
     };

@@ -100,6 +100,11 @@ static bool same_choices(const struct world_job *a, const struct world_job *b)
     return true;
 }
 
+static bool same_text(const char *a, const char *b)
+{
+    return a == b || (a && b && strcmp(a, b) == 0);
+}
+
 static bool same_reasons(const struct explainer *e, size_t a, size_t b)
 {
     const struct world_job *j = &e->w->jobs[a], *other = &e->w->jobs[b];
@@ -110,7 +115,23 @@ static bool same_reasons(const struct explainer *e, size_t a, size_t b)
            x->wait_on == y->wait_on && j->nodes == other->nodes && j->row == other->row &&
            j->barred == other->barred &&
            isnan(j->estimate_ref_s) == isnan(other->estimate_ref_s) &&
-           e->found->made->waits_for[a] == e->found->made->waits_for[b];
+           e->found->made->waits_for[a] == e->found->made->waits_for[b] &&
+           same_text(e->p->jobs[a].given->model_silence,
+                     e->p->jobs[b].given->model_silence);
+}
+
+/* What the wait is, in words. */
+static const char *wait_detail(const struct explainer *e, size_t job,
+                               enum world_wait wait)
+{
+    const char *silence = e->p->jobs[job].given->model_silence;
+
+    if (wait != WORLD_WAIT_NO_ESTIMATE || !silence)
+        return wait_details[wait];
+    return arena_printf(e->arena,
+                        "no run time is known for the job, and its model has "
+                        "none: %s",
+                        silence);
 }
 
 /* ---- filters behind the requirement ---- */
@@ -327,7 +348,7 @@ static void explain(struct explainer *e, size_t job, struct reason_class *c)
     }
     if (wait_names[wait][0]) {
         r[c->count] = (struct placement_reason){.reason = wait_names[wait],
-                                                .detail = wait_details[wait],
+                                                .detail = wait_detail(e, job, wait),
                                                 .resource_count = waiting_count(&found)};
         explain_wait(e, job, wait, &found, &r[c->count++]);
     }

@@ -132,6 +132,7 @@ static struct placement placement_of(const struct placement_plan *plan, size_t j
         .rank = e->rank,
         .bytes_moved = e->bytes_moved,
         .late_s = NAN,
+        .run_time_index = UINT64_MAX,
     };
 
     if (!isnan(j->deadline_s) && known)

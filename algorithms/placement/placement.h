@@ -106,6 +106,16 @@ struct placement_in {
     double time_limit_s;   /* how long that is, if it is known; 0: not known */
 };
 
+/* Where a run time comes from. Numbers that do not exist are NAN. */
+struct run_time_basis {
+    const char *source; /* "etc", "estimate", "model", "limit" */
+    const char *model_id;
+    uint64_t model_version; /* UINT64_MAX: no model */
+    double low_s, high_s, level;
+    const char *interval_basis;
+    double extrapolation_ratio;
+};
+
 /* Where one job goes. Times are seconds from the snapshot's "now". */
 struct placement {
     const char *job_id, *resource_id;
@@ -126,6 +136,9 @@ struct placement {
     size_t resource_id_count;
     const char *partition_id; /* NULL: none */
     bool killed;              /* at its time limit */
+    /* Where its run time comes from, for the caller to fill in. */
+    const struct run_time_basis *run_time_basis; /* NULL: it is not said here */
+    uint64_t run_time_index; /* instead: in a list of the answer; UINT64_MAX: in none */
 };
 
 /* A clause of a requirement, and the resources that do not meet it. */

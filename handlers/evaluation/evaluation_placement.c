@@ -15,6 +15,7 @@
 #include "handlers/common/world_json.h"
 #include "handlers/placement/placement_json.h"
 #include "handlers/placement/routes.h"
+#include "handlers/placement/run_times.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -281,8 +282,8 @@ enum error_code evaluate_placement(struct request *rq, const void *in, void *out
 {
     const struct evaluation_request *body = in;
     struct evaluation_answer *answer = out;
+    struct run_times *times;
     struct placement_in problem = {
-        .jobs = body->jobs,
         .job_count = body->job_count,
         .users = body->users,
         .user_count = body->user_count,
@@ -302,12 +303,15 @@ enum error_code evaluate_placement(struct request *rq, const void *in, void *out
     plan.rows = read_rows(body, rq);
     TRY(decision_world_snapshot(rq, body->snapshot, body->snapshot_id, true,
                                 &problem.snapshot));
+    TRY(run_times_resolve(rq, problem.snapshot, body->jobs, body->job_count,
+                          &problem.jobs, &times));
     TRY(placement_reserve(rq, &problem));
     TRY(placement_evaluate(&plan, &answer->of, rq->arena, rq->err));
     if (rq->err->code != OK)
         return rq->err->code;
     answer->decision.warnings = answer->of.warnings;
     answer->decision.warning_count = answer->of.warning_count;
+    run_times_warn(rq, times, &answer->decision);
     warn_unused(rq, body, &answer->decision);
     answer->objective = (struct objective_answer){
         answer->of.makespan_s, answer->of.values, answer->of.value_count};

@@ -8,6 +8,7 @@
 #include "handlers/common/world_json.h"
 #include "handlers/pictures/pictures.h"
 #include "handlers/placement/placement_json.h"
+#include "handlers/placement/run_times.h"
 #include "handlers/placement/search_json.h"
 #include "handlers/snapshots/lease_view.h"
 #include "models/base/names.h"
@@ -61,6 +62,8 @@ struct placements_answer {
     uint64_t placement_total, unplaced_total; /* before unplaced_form takes rows away */
     const char *const *unplaced_ids;
     size_t unplaced_id_count;
+    const struct run_time_basis *run_times;
+    size_t run_time_count;
     struct lease_publication lease;
 };
 
@@ -68,6 +71,7 @@ struct placements_answer {
 static const struct json_field job_rows[] = {
     PLACEMENT_JOB_ROWS(T),
     WORLD_JOB_ROWS(T),
+    JOB_MODEL_ROW(T),
     {0},
 };
 static const struct json_field pending_job_rows[] = {
@@ -231,9 +235,11 @@ static const struct json_field request_rows[] = {
      .doc = "Say what to stop so that jobs that do not start now could",
      .type = JSON_TYPE_BOOLEAN,
      .offset = JSON_AT(T, world.preempt, bool)},
-    JSON_TEXTS(T, include, include_count, 16, 0,
-               "What the answer lists, of placements, unplaced, reasons, loads; a list "
-               "that is not named is empty, counts are always there; default all"),
+    JSON_TEXTS(
+        T, include, include_count, 16, 0,
+        "What the answer lists, of placements, unplaced, reasons, loads, run_times "
+        "(where each run time comes from); a list that is not named is empty, "
+        "counts are always there; default all but run_times"),
     PLACEMENT_FINISHED_ROW(T, "Jobs that are done, which others name in `after`"),
     JSON_OBJECT(
         T, lease, const struct placement_lease *, &placement_lease_json, JSON_POINTER,
@@ -272,6 +278,12 @@ static const struct json_field placement_rows[] = {
                 "Seconds beyond its deadline, 0: in time"),
     JSON_TEXTS(T, files, file_count, 0, JSON_OPTIONAL,
                "Input files with variables resolved"),
+    JSON_OBJECT(T, run_time_basis, const struct run_time_basis *, &run_time_basis_json,
+                JSON_POINTER | JSON_OPTIONAL,
+                "Where its run time comes from: if that is a model, or with run_times in "
+                "include"),
+    JSON_INTEGER(T, run_time_index, 0, JSON_EXACT, 0, JSON_OPTIONAL,
+                 "The same in run_times, from 0, where there are more than 1,000 jobs"),
     {0},
 };
 #undef T
@@ -601,6 +613,9 @@ static const struct json_field answer_rows[] = {
      .count_offset = JSON_AT(T, plan.improvement_count, size_t),
      .of = &improvement_json,
      .flags = JSON_OPTIONAL},
+    JSON_LIST(T, run_times, run_time_count, struct run_time_basis, &run_time_basis_json,
+              0, JSON_OPTIONAL,
+              "Of more than 1,000 jobs: what their run_time_index means"),
     {.name = "lease_id",
      .doc = "With lease: UUID of the lease of the jobs that start now; none if there are "
             "none",
@@ -694,8 +709,8 @@ static void list_unplaced(const struct request *rq, enum unplaced_form form,
 
 /* ---- what the answer lists ---- */
 
-static const char *const lists[] = {"placements", "unplaced", "reasons",
-                                    "loads",      "timings",  NULL};
+static const char *const lists[] = {"placements", "unplaced",  "reasons", "loads",
+                                    "timings",    "run_times", NULL};
 enum { LISTS = sizeof(lists) / sizeof(*lists) - 1 };
 
 static bool includes(const struct placements_request *body, const char *list)
@@ -705,6 +720,11 @@ static bool includes(const struct placements_request *body, const char *list)
     for (size_t i = 0; i < body->include_count; i++)
         found = found || strcmp(body->include[i], list) == 0;
     return found;
+}
+
+static bool asks_run_times(const struct placements_request *body)
+{
+    return body->include && includes(body, "run_times");
 }
 
 static void check_include(const struct placements_request *body, struct error *err)
@@ -855,8 +875,8 @@ enum error_code post_placements(struct request *rq, const void *in, void *out)
     const struct placements_request *body = in;
     struct placements_answer *answer = out;
     const struct policy *policy;
+    struct run_times *times;
     struct placement_in problem = {
-        .jobs = body->jobs,
         .job_count = body->job_count,
         .users = body->users,
         .user_count = body->user_count,
@@ -875,6 +895,8 @@ enum error_code post_placements(struct request *rq, const void *in, void *out)
     check_lease(rq, body);
     TRY(decision_world_snapshot(rq, body->snapshot, body->snapshot_id, true,
                                 &problem.snapshot));
+    TRY(run_times_resolve(rq, problem.snapshot, body->jobs, body->job_count,
+                          &problem.jobs, &times));
     if (rq->err->code != OK)
         return rq->err->code;
     TRY(placement_reserve(rq, &problem));
@@ -885,6 +907,10 @@ enum error_code post_placements(struct request *rq, const void *in, void *out)
                          body->decision.option_count, &answer->plan, rq->arena, rq->err));
     answer->decision.warnings = answer->plan.warnings;
     answer->decision.warning_count = answer->plan.warning_count;
+    run_times_warn(rq, times, &answer->decision);
+    run_times_tell(rq, times, problem.snapshot, body->jobs, body->job_count,
+                   asks_run_times(body), &answer->plan, &answer->run_times,
+                   &answer->run_time_count);
     count_unplaced(rq, &answer->plan);
     if (body->unplaced_form == UNPLACED_JOBS)
         hint_classes(rq, answer);

@@ -50,6 +50,75 @@ static const struct json_object kept_list_json = {
     "KeptModels", "Stored models as they were", sizeof(struct kept_models),
     kept_list_rows};
 
+/* ---- words ---- */
+
+const char *prediction_warning_name(unsigned bit)
+{
+    static const char *const ours[] = {"input_far", "floored", "far_extrapolation",
+                                       "input_never_varied"};
+
+    return bit < PERF_WARNING_COUNT ? perf_warning_names[bit]
+                                    : ours[bit - PERF_WARNING_COUNT];
+}
+
+const char *prediction_warning_text(unsigned bit)
+{
+    static const char *const ours[] = {
+        "An input is more than twice outside what was seen",
+        "The formula gives no time above 0 there: the answer is the least time seen",
+        "The question lies more than twice outside what was seen",
+        "An input differs that was the same in all runs: nobody knows what it does"};
+
+    return bit < PERF_WARNING_COUNT ? perf_warning_texts[bit]
+                                    : ours[bit - PERF_WARNING_COUNT];
+}
+
+const char *prediction_reason_text(const char *reason)
+{
+    static const struct {
+        const char *reason, *detail;
+    } ours[] = {
+        {"untrained", "The model has no version yet: store executions, or train it"},
+        {"no_load_history", "A resource or link has no load samples to forecast from"},
+        {"mixed_processors",
+         "A preliminary model needs runs on one number of processors"},
+        {0},
+    };
+
+    for (size_t i = 0; ours[i].reason; i++)
+        if (strcmp(ours[i].reason, reason) == 0)
+            return ours[i].detail;
+    for (size_t i = 0; i < PERF_STATUS_COUNT; i++)
+        if (strcmp(perf_status_names[i], reason) == 0)
+            return perf_status_texts[i];
+    return "The model has no answer for these inputs";
+}
+
+const char *prediction_model_note(const struct model_at_hand *at, unsigned bit,
+                                  struct arena *a)
+{
+    const struct fitted_core *core = at->fitted.core;
+    const char *id = at->id ? at->id : "in the request";
+
+    if (!core || !(core->notes & 1u << bit))
+        return NULL;
+    if (bit == CORE_BIT_CHANGED)
+        return arena_printf(a,
+                            "%s: %s: model '%.100s', by a factor of %.3g, %zu runs since",
+                            core_note_names[bit], core_note_texts[bit], id,
+                            core->change_factor, core->runs_since_change);
+    return arena_printf(a, "%s: %s: model '%.100s'", core_note_names[bit],
+                        core_note_texts[bit], id);
+}
+
+const char *prediction_interval_basis(const struct fitted_model *m,
+                                      const struct fitted_interval *interval)
+{
+    return m->kind >= MODEL_LINEAR && interval->basis == PREDICTION_BASIS_NONE
+               ? prediction_basis_names[PREDICTION_BASIS_TRAINING]
+               : prediction_basis_names[interval->basis];
+}
+
 static enum error_code no_model(const struct model_source *s, struct error *err)
 {
     return fail(err, ERR_NOT_FOUND, "/application_id",
@@ -61,8 +130,8 @@ static enum error_code no_model(const struct model_source *s, struct error *err)
 
 /* ---- stored models, now or then ---- */
 
-static enum error_code keep(struct request *rq, const struct model_at_hand *list,
-                            size_t count)
+static enum error_code keep(struct request *rq, const char *name,
+                            const struct model_at_hand *list, size_t count)
 {
     struct kept_model *kept = NEW(rq->arena, struct kept_model, count + 1);
     struct kept_models all = {kept, count};
@@ -73,6 +142,10 @@ static enum error_code keep(struct request *rq, const struct model_at_hand *list
         const struct model_at_hand *m = &list[i];
         struct text_buffer b = {.arena = rq->arena};
 
+        if (!m->id) { /* there was none */
+            kept[i] = (struct kept_model){"", "", "{}", "", (double)NAN, 0, NULL};
+            continue;
+        }
         json_print(&model_settings_json, &m->fitted.settings, &b);
         text_add(&b, "", 1);
         kept[i] = (struct kept_model){
@@ -86,7 +159,7 @@ static enum error_code keep(struct request *rq, const struct model_at_hand *list
         if (m->version)
             model_packed_text(&m->fitted, &kept[i].packed, rq->arena);
     }
-    return decision_keep_lookup(rq, "models", &kept_list_json, &all);
+    return decision_keep_lookup(rq, name, &kept_list_json, &all);
 }
 
 static enum error_code take_kept(struct request *rq, const struct kept_model *kept,
@@ -174,7 +247,7 @@ static enum error_code read_stored(struct request *rq, const struct model_source
     if (*count)
         memcpy(*list, rows, *count * sizeof(*rows));
     *count = choose(s, *list, *count, phases);
-    return *count ? OK : no_model(s, rq->err);
+    return OK;
 }
 
 static enum error_code stored_models(struct request *rq, const struct model_source *s,
@@ -189,6 +262,8 @@ static enum error_code stored_models(struct request *rq, const struct model_sour
     *count = kept.model_count;
     if (!found)
         TRY(read_stored(rq, s, phases, &stored, count));
+    if (*count == 0)
+        return no_model(s, rq->err);
     *list = NEW(rq->arena, struct model_at_hand, *count + 1);
     for (size_t i = 0; i < *count; i++) {
         if (found)
@@ -196,7 +271,80 @@ static enum error_code stored_models(struct request *rq, const struct model_sour
         else
             TRY(take_stored(rq, &stored[i], &(*list)[i]));
     }
-    return found ? OK : keep(rq, *list, *count);
+    return found ? OK : keep(rq, "models", *list, *count);
+}
+
+/* ---- one after the other ---- */
+
+struct model_shelf {
+    struct request *rq;
+    const char *name;
+    bool replayed;
+    struct kept_models kept;
+    struct model_at_hand **found; /* id NULL: there was none */
+    size_t count, room;
+};
+
+enum error_code model_shelf_open(struct request *rq, const char *name,
+                                 struct model_shelf **shelf)
+{
+    struct model_shelf *s = NEW(rq->arena, struct model_shelf, 1);
+
+    *s = (struct model_shelf){.rq = rq, .name = name};
+    *shelf = s;
+    return decision_lookup(rq, name, &kept_list_json, &s->kept, &s->replayed);
+}
+
+static enum error_code find_now(struct model_shelf *shelf,
+                                const struct model_source *source,
+                                struct model_at_hand *out)
+{
+    const struct error before = *shelf->rq->err;
+    struct store_model_now *stored;
+    size_t count = 0;
+    enum error_code code = read_stored(shelf->rq, source, false, &stored, &count);
+
+    if (code == ERR_NOT_FOUND) { /* it may be all right without */
+        *shelf->rq->err = before;
+        return OK;
+    }
+    TRY(code);
+    return count ? take_stored(shelf->rq, &stored[0], out) : OK;
+}
+
+enum error_code model_shelf_find(struct model_shelf *shelf,
+                                 const struct model_source *source,
+                                 const struct model_at_hand **model)
+{
+    struct model_at_hand *out = NEW(shelf->rq->arena, struct model_at_hand, 1);
+    size_t at = shelf->count;
+
+    if (at == shelf->room) {
+        size_t room = 2 * shelf->room + 4;
+
+        shelf->found = GROW(shelf->rq->arena, shelf->found, struct model_at_hand *,
+                            shelf->room, room);
+        shelf->room = room;
+    }
+    if (!shelf->replayed)
+        TRY(find_now(shelf, source, out));
+    else if (at < shelf->kept.model_count && shelf->kept.models[at].model_id[0])
+        TRY(take_kept(shelf->rq, &shelf->kept.models[at], out));
+    shelf->found[shelf->count++] = out;
+    *model = out->id ? out : NULL;
+    return OK;
+}
+
+enum error_code model_shelf_keep(struct model_shelf *shelf)
+{
+    struct model_at_hand *list =
+        NEW(shelf->rq->arena, struct model_at_hand, shelf->count);
+
+    if (shelf->replayed)
+        return OK;
+    for (size_t i = 0; i < shelf->count; i++)
+        list[i] = *shelf->found[i];
+    return keep(shelf->rq, shelf->name, list, shelf->count);
 }
 
 enum error_code models_at_hand(struct request *rq, const struct model_source *source,

@@ -2,6 +2,7 @@
 #ifndef GRIDPLAN_PREDICTION_MODELS_H
 #define GRIDPLAN_PREDICTION_MODELS_H
 
+#include "handlers/model/model_core.h"
 #include "handlers/model/model_json.h"
 #include "service/route.h"
 
@@ -65,6 +66,40 @@ struct model_at_hand {
     const char *state;  /* NULL: not stored */
     struct fitted_model fitted;
 };
+
+/* ---- words for what a model says ---- */
+
+enum { PREDICTION_WARNINGS = __builtin_ctz(FITTED_WARN_MASKS) }; /* bits */
+const char *prediction_warning_name(unsigned bit);
+const char *prediction_warning_text(unsigned bit);
+
+/* Why there is no prediction, in words. */
+const char *prediction_reason_text(const char *reason);
+
+/* What is to be known of the model itself: the note of a bit of enum core_note_bit; NULL:
+ * it is not set. */
+const char *prediction_model_note(const struct model_at_hand *at, unsigned bit,
+                                  struct arena *a);
+
+/* What its intervals rest on, unless they are made by groups of runs. */
+const char *prediction_interval_basis(const struct fitted_model *m,
+                                      const struct fitted_interval *interval);
+
+/* ---- finding models ---- */
+
+/* Models that a decision looks up one after the other; in a replay they are as they were.
+ * `name` tells its lookups from others (decision_lookup()). */
+struct model_shelf;
+enum error_code model_shelf_open(struct request *rq, const char *name,
+                                 struct model_shelf **shelf);
+
+/* The next model: what a stored source means; *model NULL: there is none. */
+enum error_code model_shelf_find(struct model_shelf *shelf,
+                                 const struct model_source *source,
+                                 const struct model_at_hand **model);
+
+/* When all are found: keeps them with the decision. */
+enum error_code model_shelf_keep(struct model_shelf *shelf);
 
 /* The models that the source means: one, or with `phases` those of all phases that
  * there are, by phase. ERR_NOT_FOUND: no such model, no such application. A replay takes

@@ -358,27 +358,6 @@ struct predicting {
     size_t warning_room;
 };
 
-static const char *warning_name(unsigned bit)
-{
-    static const char *const ours[] = {"input_far", "floored", "far_extrapolation",
-                                       "input_never_varied"};
-
-    return bit < PERF_WARNING_COUNT ? perf_warning_names[bit]
-                                    : ours[bit - PERF_WARNING_COUNT];
-}
-
-static const char *warning_text(unsigned bit)
-{
-    static const char *const ours[] = {
-        "An input is more than twice outside what was seen",
-        "The formula gives no time above 0 there: the answer is the least time seen",
-        "The question lies more than twice outside what was seen",
-        "An input differs that was the same in all runs: nobody knows what it does"};
-
-    return bit < PERF_WARNING_COUNT ? perf_warning_texts[bit]
-                                    : ours[bit - PERF_WARNING_COUNT];
-}
-
 /* The list of names of a mask, made once. */
 static void warnings_of(struct predicting *p, unsigned mask, const char *const **list,
                         size_t *count)
@@ -396,7 +375,7 @@ static void warnings_of(struct predicting *p, unsigned mask, const char *const *
 
         for (unsigned bit = 0; bit < WARNING_COUNT; bit++)
             if (mask & 1u << bit)
-                names[n++] = warning_name(bit);
+                names[n++] = prediction_warning_name(bit);
         p->warnings[mask] = names;
     }
     *list = p->warnings[mask];
@@ -443,8 +422,9 @@ static void explain_warnings(struct predicting *p,
         const char *input = input_of(p, bit, prediction);
 
         if (prediction->warnings & 1u << bit)
-            warn(p, arena_printf(p->rq->arena, "%s: %s%s%s", warning_name(bit),
-                                 warning_text(bit), *input ? ": " : "", input));
+            warn(p,
+                 arena_printf(p->rq->arena, "%s: %s%s%s", prediction_warning_name(bit),
+                              prediction_warning_text(bit), *input ? ": " : "", input));
     }
 }
 
@@ -465,29 +445,10 @@ static void explain_counted(struct predicting *p, const char *list,
 {
     for (unsigned bit = 0; bit < WARNING_COUNT; bit++)
         if (c->count[bit] > 0)
-            warn(p, arena_printf(p->rq->arena, "%s: %s: %zu times, first /%s/%zu",
-                                 warning_name(bit), warning_text(bit), c->count[bit],
-                                 list, c->first[bit]));
-}
-
-static void explain_notes(struct predicting *p, const struct model_at_hand *at)
-{
-    const struct fitted_core *core = at->fitted.core;
-    const char *id = at->id ? at->id : "in the request";
-
-    for (unsigned bit = 0; core && bit < CORE_NOTE_COUNT; bit++) {
-        if (!(core->notes & 1u << bit))
-            continue;
-        if (bit == CORE_BIT_CHANGED)
-            warn(p, arena_printf(p->rq->arena,
-                                 "%s: %s: model '%.100s', by a factor of %.3g, "
-                                 "%zu runs since",
-                                 core_note_names[bit], core_note_texts[bit], id,
-                                 core->change_factor, core->runs_since_change));
-        else
-            warn(p, arena_printf(p->rq->arena, "%s: %s: model '%.100s'",
-                                 core_note_names[bit], core_note_texts[bit], id));
-    }
+            warn(p,
+                 arena_printf(p->rq->arena, "%s: %s: %zu times, first /%s/%zu",
+                              prediction_warning_name(bit), prediction_warning_text(bit),
+                              c->count[bit], list, c->first[bit]));
 }
 
 /* What is to be known of the models themselves, once for each. */
@@ -500,35 +461,21 @@ static enum error_code explain_models(struct predicting *p)
             return p->rq->err->code;
         if (unused)
             warn(p, unused);
-        explain_notes(p, &p->models[i]);
+        for (unsigned bit = 0; bit < CORE_NOTE_COUNT; bit++) {
+            const char *note = prediction_model_note(&p->models[i], bit, p->rq->arena);
+
+            if (note)
+                warn(p, note);
+        }
     }
     return OK;
-}
-
-static const char *detail_of(const char *reason)
-{
-    static const struct reason_row ours[] = {
-        {"untrained", "The model has no version yet: store executions, or train it"},
-        {"no_load_history", "A resource or link has no load samples to forecast from"},
-        {"mixed_processors",
-         "A preliminary model needs runs on one number of processors"},
-        {0},
-    };
-
-    for (size_t i = 0; ours[i].reason; i++)
-        if (strcmp(ours[i].reason, reason) == 0)
-            return ours[i].detail;
-    for (size_t i = 0; i < PERF_STATUS_COUNT; i++)
-        if (strcmp(perf_status_names[i], reason) == 0)
-            return perf_status_texts[i];
-    return "The model has no answer for these inputs";
 }
 
 static enum error_code add_reason(struct predicting *p, const char *reason)
 {
     struct reason_row *row = NEW(p->rq->arena, struct reason_row, 1);
 
-    *row = (struct reason_row){reason, detail_of(reason)};
+    *row = (struct reason_row){reason, prediction_reason_text(reason)};
     p->out->reasons = row;
     p->out->reason_count = 1;
     return OK;
@@ -854,10 +801,7 @@ static enum error_code name_models(struct predicting *p)
     p->out->basis = basis;
     p->out->interval_level = p->interval.level;
     if (!p->interval.by_group)
-        p->out->interval_basis =
-            m->kind >= MODEL_LINEAR && p->interval.basis == PREDICTION_BASIS_NONE
-                ? prediction_basis_names[PREDICTION_BASIS_TRAINING]
-                : prediction_basis_names[p->interval.basis];
+        p->out->interval_basis = prediction_interval_basis(m, &p->interval);
     p->out->interval_ratio_count = p->interval.ratio_count;
     return explain_models(p);
 }

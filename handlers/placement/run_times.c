@@ -1,0 +1,824 @@
+/* run_times.c - run times of jobs that fitted models tell.
+ *
+ *     source     what jobs name: a stored model, or an application's models of one phase
+ *     class      resources of which a source has the same model and sees the same inputs
+ *     question   what jobs ask a source; it has one answer for each class
+ *
+ * A job of one class gets its time as estimate_s; of several classes the times of all
+ * resources as etc_s, a list that jobs with the same question share.
+ *
+ * Deviation: a bandwidth that nobody has said is the mean of those of the runs that the
+ * model remembers, or where it remembers none the middle of the range that it has seen.
+ */
+#include "handlers/placement/run_times.h"
+
+#include "algorithms/placement/problem.h"
+#include "handlers/prediction/prediction_models.h"
+#include "models/base/names.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum {
+    SOURCES_MAX = 1000,         /* each is a look into the database */
+    JOBS_WITH_OWN_BASIS = 1000, /* more jobs share rows of a list */
+    STEPS_PER_ANSWER = 64
+};
+static const double LEVEL = 0.9; /* of the intervals that are told */
+
+#define T struct job_model
+static const struct json_field model_rows[] = {
+    JSON_ID(T, model_id, JSON_NULLABLE, "A stored model of run times"),
+    JSON_ID(T, application_id, JSON_NULLABLE,
+            "Instead: the models of this application, on each resource that of its site, "
+            "else the one without a site"),
+    JSON_NUMBER(T, phase_index, 0, 2147483647, NAN, JSON_NULLABLE,
+                "Phase of the application, from 0; default: whole runs"),
+    JSON_NUMBER(T, problem_size, 0, JSON_LARGEST, NAN, JSON_NULLABLE | JSON_ABOVE_MIN,
+                "As in the executions that it has learnt"),
+    JSON_NUMBER(T, processors, 1, 1e9, NAN, JSON_NULLABLE,
+                "Default: 1 if all runs of the model had one, else cpus * nodes"),
+    {.name = "parameters",
+     .doc = "Further inputs, by the names in the model's settings.inputs",
+     .type = JSON_TYPE_VALUES,
+     .offset = JSON_AT(T, parameters, const struct named_value *),
+     .count_offset = JSON_AT(T, parameter_count, size_t),
+     .max = 256},
+    JSON_NUMBER(T, quantile, 0.01, 0.99, 0.5, 0,
+                "Share of runs that are to be shorter than the time that is planned "
+                "with; default 0.5"),
+    {0},
+};
+#undef T
+const struct json_object job_model_json = {
+    "JobModel", "What a stored model is to be asked for the run time of a job",
+    sizeof(struct job_model), model_rows};
+
+#define T struct run_time_basis
+static const struct json_field basis_rows[] = {
+    JSON_TEXT(T, source, 0,
+              "etc: etc_s; estimate: estimate_ref_s or estimate_s; model; limit: "
+              "time_limit_s; the list may grow"),
+    JSON_TEXT(T, model_id, JSON_OPTIONAL, "Of model: which"),
+    JSON_INTEGER(T, model_version, 0, JSON_EXACT, 0, JSON_OPTIONAL, "Of model: which"),
+    JSON_NUMBER(T, low_s, 0, 0, 0, JSON_OPTIONAL, "Of model: lower end of its interval"),
+    JSON_NUMBER(T, high_s, 0, 0, 0, JSON_OPTIONAL, "Of model: upper end of its interval"),
+    JSON_NUMBER(T, level, 0, 0, 0, JSON_OPTIONAL,
+                "Share of the runs that are to fall into the interval"),
+    JSON_TEXT(T, interval_basis, JSON_OPTIONAL,
+              "What the interval rests on, as interval_basis of predictions"),
+    JSON_NUMBER(T, extrapolation_ratio, 0, 0, 0, JSON_OPTIONAL,
+                "Of model: how far the question lies outside what was seen; 1: inside"),
+    {0},
+};
+#undef T
+const struct json_object run_time_basis_json = {
+    "RunTimeBasis", "Where a run time comes from", sizeof(struct run_time_basis),
+    basis_rows};
+
+/* A model, and what it says of intervals. */
+struct model_use {
+    const struct model_at_hand *model; /* NULL: there is none */
+    struct fitted_interval told;       /* of LEVEL */
+    struct fitted_interval asked;      /* of the quantile asked for last, */
+    double quantile;                   /* this one; 0.5: none yet */
+    double bandwidth_mbps;             /* where none is said; NAN: none is known */
+};
+
+struct run_class {
+    struct model_use *use;
+    double cpu_available_ratio; /* 1 where the model does not look at it */
+};
+
+struct source {
+    const struct job_model *of;
+    size_t job; /* the first that names it */
+    struct model_use *uses;
+    size_t use_count;
+    size_t *class_of; /* by resource */
+    struct run_class *classes;
+    size_t class_count;
+};
+
+struct told {
+    double time_s;       /* NAN: none */
+    const char *silence; /* why there is none */
+    unsigned warnings;   /* as of a prediction, */
+    bool no_quantile;    /* and the model knows no such quantile */
+    struct run_time_basis basis;
+    size_t row; /* of the answer's list, from 1; 0: not there yet */
+};
+
+struct asked {
+    struct source *source;
+    const struct job_model *of;
+    double processors;
+    size_t job, job_count; /* the first that asks, and how many */
+    struct told *told;     /* by class of the source */
+    bool is_told;          /* for all classes; */
+    bool is_silent;        /* for none */
+    const double *etc_s;   /* by resource; NULL: one time for all, or none */
+};
+
+struct run_times {
+    struct request *rq;
+    const struct snapshot *snapshot;
+    const struct job *given;
+    struct job *jobs;
+    size_t job_count;
+    struct source *sources;
+    size_t source_count;
+    struct asked *asked;
+    size_t asked_count;
+    size_t *asked_of; /* by job; NO_INDEX: no model, or its time stands already */
+    size_t unused_count, unused_first; /* jobs whose time stands already */
+    struct model_shelf *shelf;
+};
+
+/* ---- what is asked ---- */
+
+static bool has_time(const struct job *j)
+{
+    return j->etc_count || !isnan(j->estimate_ref_s) || !isnan(j->estimate_s);
+}
+
+static void check_model(struct request *rq, const struct job_model *m, size_t job)
+{
+    bool both = m->model_id && m->application_id;
+    char pointer[64];
+
+    if (both || (!m->model_id && !m->application_id)) {
+        snprintf(pointer, sizeof(pointer), "/jobs/%zu/model/model_id", job);
+        invalid(rq->err, pointer, both ? ITEM_CONFLICT : ITEM_REQUIRED,
+                "give exactly one of model_id and application_id");
+    }
+    if (!isnan(m->processors) && m->processors != floor(m->processors)) {
+        snprintf(pointer, sizeof(pointer), "/jobs/%zu/model/processors", job);
+        invalid(rq->err, pointer, ITEM_NOT_AN_INTEGER, "must be a whole number");
+    }
+    if (!isnan(m->phase_index) && m->phase_index != floor(m->phase_index)) {
+        snprintf(pointer, sizeof(pointer), "/jobs/%zu/model/phase_index", job);
+        invalid(rq->err, pointer, ITEM_NOT_AN_INTEGER, "must be a whole number");
+    }
+}
+
+static const char *source_key(const struct job_model *m, struct arena *a)
+{
+    return m->model_id ? arena_printf(a, "m%s", m->model_id)
+                       : arena_printf(a, "a%.17g %s", m->phase_index, m->application_id);
+}
+
+static const char *question_key(size_t source, const struct job_model *m,
+                                double processors, struct arena *a)
+{
+    struct text_buffer b = {.arena = a};
+
+    text_addf(&b, "%zu %.17g %.17g %.17g", source, m->problem_size, processors,
+              m->quantile);
+    for (size_t i = 0; i < m->parameter_count; i++) {
+        const struct named_value *v = &m->parameters[i];
+
+        json_print_text(v->name, &b);
+        if (v->type == VALUE_TEXT)
+            json_print_text(v->text, &b);
+        else
+            text_addf(&b, " %.17g", v->number);
+    }
+    text_add(&b, "", 1);
+    return text_end(&b);
+}
+
+static struct source *add_source(struct run_times *t, struct name_index *index,
+                                 const struct job_model *m, size_t job)
+{
+    size_t at = name_index_add(index, source_key(m, t->rq->arena), t->source_count);
+    char pointer[64];
+
+    if (at != NAME_NOT_FOUND)
+        return &t->sources[at];
+    if (t->source_count == SOURCES_MAX) {
+        snprintf(pointer, sizeof(pointer), "/jobs/%zu/model", job);
+        invalid(t->rq->err, pointer, ITEM_TOO_MANY,
+                "the jobs name more than %d different models", SOURCES_MAX);
+    }
+    if (t->source_count >= SOURCES_MAX)
+        return NULL;
+    t->sources[t->source_count] = (struct source){.of = m, .job = job};
+    return &t->sources[t->source_count++];
+}
+
+/* Sources and questions, each once, in the order of the jobs. */
+static void list_questions(struct run_times *t)
+{
+    struct arena *a = t->rq->arena;
+    struct name_index sources, questions;
+
+    t->sources = NEW(a, struct source, SOURCES_MAX);
+    t->asked = NEW(a, struct asked, t->job_count);
+    t->asked_of = NEW(a, size_t, t->job_count);
+    name_index_create(&sources, SOURCES_MAX + 1, a);
+    name_index_create(&questions, t->job_count, a);
+    for (size_t i = 0; i < t->job_count; i++) {
+        const struct job *j = &t->given[i];
+        double wide = ceil(j->cpus * (double)(j->nodes ? j->nodes : 1));
+        double processors;
+        struct source *source;
+        size_t at;
+
+        t->asked_of[i] = NO_INDEX;
+        budget_step(&t->rq->finish, 8);
+        if (!j->model)
+            continue;
+        check_model(t->rq, j->model, i);
+        if (has_time(j) && t->unused_count++ == 0)
+            t->unused_first = i;
+        if (has_time(j) || t->rq->err->item_count)
+            continue;
+        source = add_source(t, &sources, j->model, i);
+        if (!source)
+            return;
+        processors = isnan(j->model->processors) ? -wide : j->model->processors;
+        at = name_index_add(
+            &questions,
+            question_key((size_t)(source - t->sources), j->model, processors, a),
+            t->asked_count);
+        if (at == NAME_NOT_FOUND) {
+            at = t->asked_count++;
+            t->asked[at] = (struct asked){
+                .source = source, .of = j->model, .processors = processors, .job = i};
+        }
+        t->asked[at].job_count++;
+        t->asked_of[i] = at;
+    }
+}
+
+/* ---- the models ---- */
+
+/* The mean bandwidth of the runs that it remembers. */
+static double usual_bandwidth_mbps(const struct fitted_model *m)
+{
+    const struct perf_range *seen = &m->seen.bandwidth_mbps;
+    double sum = 0;
+    size_t count = 0;
+
+    for (size_t i = 0; m->core && i < m->core->row_count; i++) {
+        const struct perf_sample *run = &m->core->rows[i].run.run;
+
+        if (run->processors < 2 || isnan(run->bandwidth_mbps))
+            continue;
+        sum += run->bandwidth_mbps;
+        count++;
+    }
+    return count ? sum / (double)count : (seen->low + seen->high) / 2;
+}
+
+static enum error_code use_model(struct run_times *t, const struct model_at_hand *model,
+                                 struct model_use *use)
+{
+    use->model = model;
+    use->quantile = 0.5;
+    use->bandwidth_mbps = usual_bandwidth_mbps(&model->fitted);
+    return fitted_interval(&model->fitted, LEVEL, &use->told, t->rq->arena, t->rq->err);
+}
+
+/* What the source means at a site; *model NULL: there is none. */
+static enum error_code look_up(struct run_times *t, const struct job_model *m,
+                               const char *site_id, const struct model_at_hand **model)
+{
+    struct model_source source = {.model_id = m->model_id,
+                                  .application_id = m->application_id,
+                                  .site_id = site_id,
+                                  .phase_index = m->phase_index,
+                                  .model_kind = -1};
+
+    return model_shelf_find(t->shelf, &source, model);
+}
+
+static void refuse_source(struct run_times *t, const struct source *s)
+{
+    bool by_id = s->of->model_id;
+    const char *pointer = arena_printf(t->rq->arena, "/jobs/%zu/model/%s", s->job,
+                                       by_id ? "model_id" : "application_id");
+
+    if (by_id)
+        invalid(t->rq->err, pointer, ITEM_UNKNOWN_ID, "there is no model '%.100s'",
+                s->of->model_id);
+    else
+        invalid(t->rq->err, pointer, ITEM_UNKNOWN_ID,
+                "there is no model of the application '%.100s' for these sites, nor one "
+                "without a site; GET /v1/models lists those there are",
+                s->of->application_id);
+}
+
+/* Models of an application, one for each site that resources are at, and for none. */
+static enum error_code read_sites(struct run_times *t, struct source *s,
+                                  size_t *use_of_resource)
+{
+    size_t count = t->snapshot->resource_count, found = 0;
+    const struct model_at_hand *model;
+    struct name_index sites;
+    size_t without = NO_INDEX;
+
+    s->uses = NEW(t->rq->arena, struct model_use, count + 1);
+    name_index_create(&sites, count, t->rq->arena);
+    TRY(look_up(t, s->of, NULL, &model));
+    if (model)
+        TRY(use_model(t, model, &s->uses[found++]));
+    without = found++; /* of sites without their own: that one, or none */
+    s->uses[without] = model ? s->uses[0] : (struct model_use){.quantile = 0.5};
+    for (size_t i = 0; i < count; i++) {
+        const char *site_id = t->snapshot->resources[i].site_id;
+        size_t at = site_id ? name_index_find(&sites, site_id) : without;
+
+        budget_step(&t->rq->finish, 1);
+        if (at == NAME_NOT_FOUND) {
+            TRY(look_up(t, s->of, site_id, &model));
+            if (model)
+                TRY(use_model(t, model, &s->uses[found]));
+            at = model ? found++ : without;
+            name_index_add(&sites, site_id, at);
+        }
+        use_of_resource[i] = at;
+    }
+    s->use_count = found;
+    return OK;
+}
+
+static bool looks_at_cpu(const struct fitted_model *m)
+{
+    size_t count;
+    const char *const *names;
+
+    if (m->kind < MODEL_LINEAR)
+        return true;
+    names = fitted_inputs(m->kind, &m->settings, &count);
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(names[i], "cpu_available_ratio") == 0)
+            return true;
+    return false;
+}
+
+/* Resources that look the same to the source. */
+static void list_classes(struct run_times *t, struct source *s,
+                         const size_t *use_of_resource)
+{
+    size_t count = t->snapshot->resource_count;
+    struct arena *a = t->rq->arena;
+    struct name_index index;
+
+    s->class_of = NEW(a, size_t, count);
+    s->classes = NEW(a, struct run_class, count + 1);
+    name_index_create(&index, count, a);
+    for (size_t i = 0; i < count; i++) {
+        const struct resource *r = &t->snapshot->resources[i];
+        struct model_use *use = &s->uses[use_of_resource[i]];
+        double cpu =
+            use->model && looks_at_cpu(&use->model->fitted) ? r->cpu_available_ratio : 1;
+        size_t at =
+            name_index_add(&index, arena_printf(a, "%zu %.17g", use_of_resource[i], cpu),
+                           s->class_count);
+
+        budget_step(&t->rq->finish, 4);
+        if (at == NAME_NOT_FOUND) {
+            at = s->class_count++;
+            s->classes[at] = (struct run_class){use, cpu};
+        }
+        s->class_of[i] = at;
+    }
+}
+
+static enum error_code read_source(struct run_times *t, struct source *s)
+{
+    size_t *use_of_resource = NEW(t->rq->arena, size_t, t->snapshot->resource_count);
+    const struct model_at_hand *model;
+    bool found = false;
+
+    if (s->of->model_id) {
+        s->uses = NEW(t->rq->arena, struct model_use, 1);
+        s->use_count = 1;
+        TRY(look_up(t, s->of, NULL, &model));
+        if (model)
+            TRY(use_model(t, model, s->uses));
+    } else {
+        TRY(read_sites(t, s, use_of_resource));
+    }
+    for (size_t i = 0; i < s->use_count; i++)
+        found |= s->uses[i].model != NULL;
+    if (!found)
+        refuse_source(t, s);
+    else
+        list_classes(t, s, use_of_resource);
+    return OK;
+}
+
+/* ---- the answers ---- */
+
+/* What a question is to a model; *silence: why it cannot be asked. */
+static struct perf_query query_of(const struct run_times *t, const struct asked *q,
+                                  const struct run_class *c, double *inputs,
+                                  const char **silence)
+{
+    const struct fitted_model *m = &c->use->model->fitted;
+    struct perf_query query = {q->of->problem_size, fabs(q->processors),
+                               c->cpu_available_ratio, c->use->bandwidth_mbps};
+    size_t count;
+    const char *const *names;
+
+    if (q->processors < 0 && m->seen.processors.high <= 1)
+        query.processors = 1;
+    if (m->kind < MODEL_LINEAR) {
+        if (isnan(query.problem_size))
+            *silence = "it predicts from problem_size, which is not given";
+        return query;
+    }
+    names = fitted_inputs(m->kind, &m->settings, &count);
+    for (size_t i = 0; i < count; i++) {
+        budget_step(&t->rq->finish, q->of->parameter_count + 1);
+        inputs[i] =
+            fitted_input(names[i], &query, q->of->parameters, q->of->parameter_count);
+        if (isnan(inputs[i]))
+            *silence = arena_printf(t->rq->arena, "it needs the input '%.60s'", names[i]);
+    }
+    return query;
+}
+
+/* The time of a quantile other than the middle. */
+static enum error_code ask_quantile(struct run_times *t, const struct asked *q,
+                                    struct model_use *use, const struct perf_query *query,
+                                    const double *inputs, struct told *out)
+{
+    double quantile = q->of->quantile, time_s;
+    struct fitted_prediction p;
+
+    if (use->quantile != quantile)
+        TRY(fitted_interval(&use->model->fitted, fabs(2 * quantile - 1), &use->asked,
+                            t->rq->arena, t->rq->err));
+    use->quantile = quantile;
+    fitted_predict(&use->model->fitted, query, inputs, &use->asked, &p);
+    time_s = quantile > 0.5 ? p.high_s : p.low_s;
+    out->no_quantile = !isfinite(time_s);
+    if (!out->no_quantile)
+        out->time_s = time_s;
+    return OK;
+}
+
+static enum error_code ask(struct run_times *t, const struct asked *q,
+                           const struct run_class *c, struct told *out)
+{
+    double inputs[FITTED_INPUTS_MAX] = {0};
+    struct model_use *use = c->use;
+    struct fitted_prediction p;
+    struct perf_query query;
+    bool plain;
+
+    *out = (struct told){.time_s = NAN};
+    budget_step(&t->rq->finish, STEPS_PER_ANSWER);
+    if (!use->model) {
+        out->silence = "there is no model of the application for the resource's site";
+        return OK;
+    }
+    query = query_of(t, q, c, inputs, &out->silence);
+    if (out->silence)
+        return OK;
+    fitted_predict(&use->model->fitted, &query, inputs, &use->told, &p);
+    if (p.reason || !isfinite(p.time_s) || p.time_s < 0) {
+        out->silence = p.reason ? prediction_reason_text(p.reason)
+                                : "it has no time that makes sense";
+        return OK;
+    }
+    out->time_s = p.time_s;
+    out->warnings = p.warnings;
+    if (q->of->quantile != 0.5)
+        TRY(ask_quantile(t, q, use, &query, inputs, out));
+    plain = !use->told.by_group && !p.own_basis;
+    out->basis = (struct run_time_basis){
+        .source = "model",
+        .model_id = use->model->id,
+        .model_version = use->model->version,
+        .low_s = p.low_s,
+        .high_s = p.high_s,
+        .level = LEVEL,
+        .interval_basis = p.own_basis,
+        .extrapolation_ratio = p.extrapolation_ratio,
+    };
+    if (plain)
+        out->basis.interval_basis =
+            prediction_interval_basis(&use->model->fitted, &use->told);
+    return OK;
+}
+
+/* All classes, and what the jobs get of it. */
+static enum error_code answer(struct run_times *t, struct asked *q)
+{
+    const struct source *s = q->source;
+    size_t resources = t->snapshot->resource_count, told = 0;
+    bool equal = true;
+    double *etc_s;
+
+    q->told = NEW(t->rq->arena, struct told, s->class_count);
+    for (size_t c = 0; c < s->class_count; c++) {
+        TRY(ask(t, q, &s->classes[c], &q->told[c]));
+        told += isnan(q->told[c].time_s) ? 0 : 1;
+        equal = equal && q->told[c].time_s == q->told[0].time_s;
+    }
+    q->is_told = told == s->class_count && told > 0;
+    q->is_silent = told == 0;
+    if (q->is_silent || (q->is_told && equal))
+        return OK;
+    TRY(request_reserve(t->rq, (double)resources * sizeof(*etc_s)));
+    etc_s = NEW(t->rq->arena, double, resources);
+    budget_step(&t->rq->finish, resources);
+    for (size_t r = 0; r < resources; r++)
+        etc_s[r] = q->told[s->class_of[r]].time_s;
+    q->etc_s = etc_s;
+    return OK;
+}
+
+/* Where the model is silent a job with a limit is planned with that. */
+static const double *with_limit(struct run_times *t, const struct asked *q,
+                                double limit_s)
+{
+    size_t count = t->snapshot->resource_count;
+    double *etc_s = NEW(t->rq->arena, double, count);
+
+    budget_step(&t->rq->finish, count);
+    for (size_t r = 0; r < count; r++)
+        etc_s[r] = isnan(q->etc_s[r]) ? limit_s : q->etc_s[r];
+    return etc_s;
+}
+
+static void fill_job(struct run_times *t, size_t i)
+{
+    const struct asked *q = &t->asked[t->asked_of[i]];
+    struct job *j = &t->jobs[i];
+
+    if (q->is_silent) {
+        const char *why = q->source->class_count ? q->told[0].silence : NULL;
+
+        j->model_silence = why;
+    } else if (!q->etc_s) {
+        j->estimate_s = q->told[0].time_s;
+    } else {
+        j->etc_s = q->is_told || isnan(j->time_limit_s)
+                       ? q->etc_s
+                       : with_limit(t, q, j->time_limit_s);
+        j->etc_count = t->snapshot->resource_count;
+    }
+}
+
+enum error_code run_times_resolve(struct request *rq, const struct snapshot *s,
+                                  const struct job *jobs, size_t job_count,
+                                  const struct job **out, struct run_times **times)
+{
+    struct run_times *t;
+    size_t i = 0;
+
+    *out = jobs;
+    *times = NULL;
+    while (i < job_count && !jobs[i].model)
+        i++;
+    if (i == job_count || !s)
+        return OK;
+    t = NEW(rq->arena, struct run_times, 1);
+    *t = (struct run_times){
+        .rq = rq, .snapshot = s, .given = jobs, .job_count = job_count};
+    list_questions(t);
+    *times = t;
+    if (rq->err->item_count)
+        return OK;
+    TRY(model_shelf_open(rq, "job_models", &t->shelf));
+    for (i = 0; i < t->source_count; i++)
+        TRY(read_source(t, &t->sources[i]));
+    if (rq->err->item_count)
+        return OK;
+    TRY(model_shelf_keep(t->shelf));
+    for (i = 0; i < t->asked_count; i++)
+        TRY(answer(t, &t->asked[i]));
+    t->jobs = NEW(rq->arena, struct job, job_count);
+    memcpy(t->jobs, jobs, job_count * sizeof(*jobs));
+    for (i = 0; i < job_count; i++)
+        if (t->asked_of[i] != NO_INDEX)
+            fill_job(t, i);
+    *out = t->jobs;
+    return OK;
+}
+
+/* ---- what is said of it ---- */
+
+/* Jobs that are counted, and the first of them. */
+struct counted {
+    size_t count, first;
+};
+
+static void count_jobs(struct counted *c, const struct asked *q)
+{
+    if (c->count == 0 || q->job < c->first)
+        c->first = q->job;
+    c->count += q->job_count;
+}
+
+static const char *jobs_text(size_t count)
+{
+    return count == 1 ? "job" : "jobs";
+}
+
+static void warn_answers(struct request *rq, const struct run_times *t,
+                         struct decision_answer *answer)
+{
+    struct counted silent = {0}, no_quantile = {0}, by_bit[PREDICTION_WARNINGS] = {{0}};
+    const char *why = NULL;
+
+    for (size_t i = 0; i < t->asked_count; i++) {
+        const struct asked *q = &t->asked[i];
+        unsigned warnings = 0;
+        bool quantile_lost = false;
+
+        budget_step(&rq->finish, q->source->class_count + PREDICTION_WARNINGS);
+        for (size_t c = 0; c < q->source->class_count; c++) {
+            warnings |= q->told[c].warnings;
+            quantile_lost |= q->told[c].no_quantile;
+            if (q->told[c].silence && !why)
+                why = q->told[c].silence;
+        }
+        if (!q->is_told && q->source->class_count)
+            count_jobs(&silent, q);
+        if (quantile_lost)
+            count_jobs(&no_quantile, q);
+        for (unsigned bit = 0; bit < PREDICTION_WARNINGS; bit++)
+            if (warnings & 1u << bit)
+                count_jobs(&by_bit[bit], q);
+    }
+    if (silent.count)
+        decision_warn(rq, answer,
+                      "model_no_answer: the models of %zu %s have no run time, at least "
+                      "on some resources (first /jobs/%zu/model): %s",
+                      silent.count, jobs_text(silent.count), silent.first, why);
+    if (no_quantile.count)
+        decision_warn(rq, answer,
+                      "quantile_not_known: the models of %zu %s know too few errors for "
+                      "the quantile, their best guess is taken (first "
+                      "/jobs/%zu/model/quantile)",
+                      no_quantile.count, jobs_text(no_quantile.count), no_quantile.first);
+    for (unsigned bit = 0; bit < PREDICTION_WARNINGS; bit++)
+        if (by_bit[bit].count)
+            decision_warn(rq, answer, "%s: %s: %zu %s, first /jobs/%zu/model",
+                          prediction_warning_name(bit), prediction_warning_text(bit),
+                          by_bit[bit].count, jobs_text(by_bit[bit].count),
+                          by_bit[bit].first);
+}
+
+/* What is to be known of the k-th model of a source, if it is there the first time. */
+static void warn_model(struct request *rq, const struct source *s, size_t k,
+                       struct decision_answer *answer)
+{
+    const struct model_at_hand *model = s->uses[k].model;
+    const char *unused;
+
+    budget_step(&rq->finish, FITTED_INPUTS_MAX);
+    if (!model || (k > 0 && model == s->uses[k - 1].model))
+        return;
+    unused = model_unused_inputs(&model->fitted, rq->arena);
+    if (unused)
+        decision_warn(rq, answer, "%s", unused);
+    for (unsigned bit = 0; bit < CORE_NOTE_COUNT; bit++) {
+        const char *note = prediction_model_note(model, bit, rq->arena);
+
+        if (note)
+            decision_warn(rq, answer, "%s", note);
+    }
+}
+
+void run_times_warn(struct request *rq, const struct run_times *t,
+                    struct decision_answer *answer)
+{
+    if (!t)
+        return;
+    if (t->unused_count)
+        decision_warn(
+            rq, answer,
+            "model_not_used: %zu %s a run time in the request besides the model "
+            "(first /jobs/%zu/model): it comes first",
+            t->unused_count, t->unused_count == 1 ? "job has" : "jobs have",
+            t->unused_first);
+    warn_answers(rq, t, answer);
+    for (size_t i = 0; i < t->source_count; i++)
+        for (size_t k = 0; k < t->sources[i].use_count; k++)
+            warn_model(rq, &t->sources[i], k, answer);
+}
+
+/* Bases of an answer. */
+struct telling {
+    const struct run_times *times; /* NULL: nothing is learnt */
+    const struct job *jobs;
+    struct name_index job_ids, resource_ids;
+    bool all, listed;
+    struct run_time_basis *list;
+    size_t count, room;
+    size_t row_of_kind[4]; /* in the list, from 1; 0: not there yet */
+    struct arena *arena;
+};
+
+enum basis_kind { BASIS_ETC, BASIS_ESTIMATE, BASIS_LIMIT, BASIS_NONE };
+#define PLAIN(name)                                                               \
+    {                                                                             \
+        name, NULL, JSON_NO_INTEGER, (double)NAN, (double)NAN, (double)NAN, NULL, \
+            (double)NAN                                                           \
+    }
+static const struct run_time_basis plain_bases[] = {[BASIS_ETC] = PLAIN("etc"),
+                                                    [BASIS_ESTIMATE] = PLAIN("estimate"),
+                                                    [BASIS_LIMIT] = PLAIN("limit")};
+#undef PLAIN
+
+static enum basis_kind plain_kind(const struct job *j)
+{
+    if (j->etc_count)
+        return BASIS_ETC;
+    if (!isnan(j->estimate_ref_s) || !isnan(j->estimate_s))
+        return BASIS_ESTIMATE;
+    return isnan(j->time_limit_s) ? BASIS_NONE : BASIS_LIMIT;
+}
+
+/* What the model said of the resource, or of several the longest time; NULL: it was not
+ * asked, or does not say. */
+static struct told *told_of(const struct telling *x, size_t job,
+                            const struct placement *p)
+{
+    const char *const *ids = p->resource_id ? &p->resource_id : p->resource_ids;
+    size_t count = p->resource_id ? 1 : p->resource_id_count;
+    const struct asked *q;
+    struct told *longest = NULL;
+
+    if (!x->times || x->times->asked_of[job] == NO_INDEX)
+        return NULL;
+    q = &x->times->asked[x->times->asked_of[job]];
+    for (size_t k = 0; k < count; k++) {
+        size_t r = name_index_find(&x->resource_ids, ids[k]);
+        struct told *told = &q->told[q->source->class_of[r]];
+
+        if (!isnan(told->time_s) && (!longest || told->time_s > longest->time_s))
+            longest = told;
+    }
+    return longest;
+}
+
+/* *row: where the list has it, from 1. */
+static size_t list_row(struct telling *x, const struct run_time_basis *basis, size_t *row)
+{
+    if (*row == 0) {
+        if (x->count == x->room) {
+            size_t room = 2 * x->room + 16;
+
+            x->list = GROW(x->arena, x->list, struct run_time_basis, x->room, room);
+            x->room = room;
+        }
+        x->list[x->count++] = *basis;
+        *row = x->count;
+    }
+    return *row - 1;
+}
+
+static void tell(struct telling *x, struct placement *p)
+{
+    size_t job = name_index_find(&x->job_ids, p->job_id);
+    struct told *told = told_of(x, job, p);
+    enum basis_kind kind = plain_kind(&x->jobs[job]);
+    const struct run_time_basis *basis = told ? &told->basis : &plain_bases[kind];
+
+    if (!told && (!x->all || kind == BASIS_NONE))
+        return;
+    if (x->listed)
+        p->run_time_index = list_row(x, basis, told ? &told->row : &x->row_of_kind[kind]);
+    else
+        p->run_time_basis = basis;
+}
+
+void run_times_tell(struct request *rq, const struct run_times *times,
+                    const struct snapshot *s, const struct job *jobs, size_t job_count,
+                    bool all, struct placement_out *plan,
+                    const struct run_time_basis **list, size_t *count)
+{
+    struct telling x = {.times = times,
+                        .jobs = jobs,
+                        .all = all,
+                        .listed = job_count > JOBS_WITH_OWN_BASIS,
+                        .arena = rq->arena};
+    struct placement *rows;
+
+    if (!times && !all)
+        return;
+    name_index_create(&x.job_ids, job_count, rq->arena);
+    for (size_t i = 0; i < job_count; i++)
+        name_index_add(&x.job_ids, jobs[i].id, i);
+    name_index_create(&x.resource_ids, s->resource_count, rq->arena);
+    for (size_t r = 0; r < s->resource_count; r++)
+        name_index_add(&x.resource_ids, s->resources[r].id, r);
+    rows = NEW(rq->arena, struct placement, plan->placement_count);
+    for (size_t i = 0; i < plan->placement_count; i++) {
+        budget_step(&rq->finish, plan->placements[i].resource_id_count + 1);
+        rows[i] = plan->placements[i];
+        tell(&x, &rows[i]);
+    }
+    plan->placements = rows;
+    *list = x.list;
+    *count = x.count;
+}
