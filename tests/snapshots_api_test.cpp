@@ -113,7 +113,9 @@ TEST_CASE("rows of what runs, of reservations and of partitions are patched by i
         R"("2026-01-05T10:30:00Z","cpus":3},"r2":{"needs":{"gpus":1}}}},)"
         R"("n1":{"reservations_by_id":{"x":{"end_at":"2026-01-05T12:00:00Z","cpus":1}}}},)"
         R"("running_by_id":{"r3":{"resource_ids":["n0","n1"]}},)"
-        R"("reservations_by_id":{"m":null},"partitions_by_id":{"p":{"default":true}}})");
+        R"("reservations_by_id":{"m":null},"partitions_by_id":{"p":{"default":true,)"
+        R"("requirement":"true"}}})");
+    INFO(r.body);
     CHECK(r.status == 200);
     CHECK(r.json()["generation"] == 2);
     CHECK(
@@ -124,7 +126,7 @@ TEST_CASE("rows of what runs, of reservations and of partitions are patched by i
             R"("2026-01-05T10:30:00Z","cpus":3},{"id":"r2","needs":{"gpus":1}}]},)"
             R"({"id":"n1","reservations":[{"id":"x","end_at":"2026-01-05T12:00:00Z",)"
             R"("cpus":1}]}],"reservations":[],"running":[{"id":"r3",)"
-            R"("resource_ids":["n0","n1"]}],"partitions":[{"id":"p","default":true}]})"));
+            R"("resource_ids":["n0","n1"]}],"partitions":[{"id":"p","default":true,"requirement":"true"}]})"));
 
     r = s.patch(
         R"({"resources_by_id":{"n0":{"running_by_id":{"r":{"elapsed_s":1,)"
@@ -246,4 +248,84 @@ TEST_CASE("only a whole write moves what a snapshot's seconds count from", "[api
     CHECK(s.get(s.path).json()["updated_at"] != first);
     REQUIRE(s.call("PUT", s.path, R"({"resources":[]})").status == 200);
     CHECK(written() != first);
+}
+
+TEST_CASE("a snapshot that contradicts itself is not stored", "[api][db]")
+{
+    NEED_DATABASE();
+    stored s;
+    struct {
+        const char *document;
+        std::vector<std::string> want;
+    } cases[] = {
+        {R"({"resources":[{"id":"n","cpus":4,"capacities":{"lic":1},"job_count":1,
+                           "running":[{"id":"a","expected_end_s":5}],
+                           "reservations":[{"id":"r","start_s":9,"end_s":9,"all":true}]}],
+             "shared_capacities":{"lic":2},
+             "running":[{"id":"b","resource_ids":["n","gone"]},
+                        {"id":"c","resource_ids":["gone"]}],
+             "partitions":[{"id":"p","resource_ids":["gone"],"default":true},
+                           {"id":"q","requirement":"cpus <","default":true}]})",
+         {"/partitions/0/resource_ids/0", "/partitions/1/default",
+          "/partitions/1/requirement", "/resources/0/job_count",
+          "/resources/0/reservations/0/end_s", "/running/0/resource_ids/1",
+          "/running/1/resource_ids/0", "/shared_capacities/lic"}},
+        {R"({"resources":[{"id":"n","running":[{"id":"a","expected_end_s":5,
+                           "expected_end_at":"2026-01-01T00:00:00Z"}]},
+                          {"id":"m","running":[{"id":"b","weight":1}]},
+                          {"id":"o","running":[{"id":"b","weight":2}]}]})",
+         {"/resources/0/running/0/expected_end_at", "/resources/2/running/0/weight"}},
+    };
+    for (const auto &c : cases) {
+        INFO(c.document);
+        for (bool put : {false, true}) {
+            api_reply r = put ? s.call("PUT", s.path, c.document)
+                              : s.post("/v1/snapshots", c.document);
+            std::vector<std::string> found = r.pointers();
+            std::sort(found.begin(), found.end());
+            INFO(r.body);
+            CHECK(r.status == 422);
+            CHECK(found == c.want);
+        }
+    }
+    // By a patch: where that says it.
+    api_reply r = s.patch(R"({"running_by_id":{"x":{"resource_ids":["n1","n7"]}}})");
+    CHECK(r.status == 422);
+    CHECK(r.pointers() == std::vector<std::string>{"/running_by_id/x/resource_ids/1"});
+    r = s.put("n1", R"({"capacities":{"no name":1}})");
+    CHECK(r.status == 422);
+    CHECK(s.generation() == 1);
+
+    // More taken than there is, and a clock that goes before ours, are no contradictions.
+    json ahead = json::parse(
+        R"({"resources":[{"id":"n","cpus":1,"running":[{"id":"a","cpus":3}]}]})");
+    ahead["resources"][0]["running"][0]["started_at"] = double(time(nullptr)) + 30;
+    CHECK(s.call("PUT", s.path, ahead.dump()).status == 200);
+}
+
+TEST_CASE("a resource that the snapshot names elsewhere is not removed alone",
+          "[api][db]")
+{
+    NEED_DATABASE();
+    stored s(R"({"resources":[{"id":"n0","cpus":4},{"id":"n1","cpus":8},{"id":"n2"}],
+                 "running":[{"id":"a","resource_ids":["n0","n1"],"expected_end_s":9}],
+                 "reservations":[{"id":"r","resource_ids":["n1"],"start_s":0,"all":true}],
+                 "partitions":[{"id":"p","resource_ids":["n0","n2","n1"]}]})");
+    api_reply r = s.call("DELETE", s.path + "/resources/n1");
+    INFO(r.body);
+    CHECK(r.status == 409);
+    CHECK(r.json()["code"] == "conflict");
+    CHECK(r.pointers() == std::vector<std::string>{"/running/0/resource_ids/1",
+                                                   "/reservations/0/resource_ids/0",
+                                                   "/partitions/0/resource_ids/2"});
+    CHECK(s.call("DELETE", s.path + "/resources/n9").status == 404);
+    CHECK(s.generation() == 1);
+    CHECK(s.document()["resources"].size() == 3);
+    // Without the rows, or together with them.
+    CHECK(s.patch(R"({"resources_by_id":{"n2":null}})").status == 422);
+    REQUIRE(s.patch(R"({"partitions_by_id":{"p":null},"resources_by_id":{"n2":null}})")
+                .status == 200);
+    REQUIRE(s.patch(R"({"running_by_id":{"a":null},"reservations":[]})").status == 200);
+    CHECK(s.call("DELETE", s.path + "/resources/n1").status == 204);
+    CHECK(s.document()["resources"].size() == 1);
 }

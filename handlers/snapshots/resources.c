@@ -6,6 +6,7 @@
 #include "handlers/common/snapshot_json.h"
 #include "handlers/snapshots/stored_snapshot.h"
 
+#include <stdio.h>
 #include <string.h>
 
 struct stored_resource {
@@ -61,6 +62,56 @@ enum error_code get_resource(struct request *rq, const void *in, void *out)
     return tell(rq, &stored, stored.document, out);
 }
 
+/* ---- who names it ---- */
+
+struct naming {
+    struct request *rq;
+    size_t count;
+};
+
+/* A list of resources of the row `number` of `list`. */
+static void look_at_list(struct naming *x, const char *list, size_t number,
+                         const char *const *ids, size_t count)
+{
+    budget_step(&x->rq->finish, count);
+    for (size_t k = 0; k < count; k++) {
+        char pointer[96];
+
+        if (!ids[k] || strcmp(ids[k], x->rq->path_value[1]) != 0)
+            continue;
+        snprintf(pointer, sizeof(pointer), "/%s/%zu/resource_ids/%zu", list, number, k);
+        invalid(x->rq->err, pointer, ITEM_CONFLICT,
+                "the stored snapshot names '%.100s' here", ids[k]);
+        x->count++;
+    }
+}
+
+/* ERR_CONFLICT: rows of the snapshot name the resource, which would mean nothing then. */
+static enum error_code check_unnamed(struct request *rq, const char *document)
+{
+    struct naming x = {.rq = rq};
+    struct snapshot s;
+
+    TRY(json_read(&snapshot_json, document, strlen(document), &s, NULL, rq->arena,
+                  rq->err));
+    for (size_t i = 0; i < s.running_count; i++)
+        look_at_list(&x, "running", i, s.running[i].resource_ids,
+                     s.running[i].resource_id_count);
+    for (size_t i = 0; i < s.reservation_count; i++)
+        look_at_list(&x, "reservations", i, s.reservations[i].resource_ids,
+                     s.reservations[i].resource_id_count);
+    for (size_t i = 0; i < s.partition_count; i++)
+        look_at_list(&x, "partitions", i, s.partitions[i].resource_ids,
+                     s.partitions[i].resource_id_count);
+    return x.count ? fail(rq->err, ERR_CONFLICT, "",
+                          "'%.100s' is named %zu time%s in the snapshot: take these rows "
+                          "out first, or together by PATCH of the snapshot",
+                          rq->path_value[1], x.count, x.count == 1 ? "" : "s")
+                   : OK;
+}
+
+/* ---- changes ---- */
+
 /* One change of the resource rq->path_value[1]. */
 struct changing {
     enum json_element_change change;
@@ -87,6 +138,8 @@ static enum error_code change_resource(struct snapshot_change *c, struct db_sess
                     rq->path_value[1]);
     if (!one->found && one->change != JSON_ELEMENT_REPLACE)
         return fail_no_resource(rq);
+    if (one->change == JSON_ELEMENT_REMOVE)
+        TRY(check_unnamed(rq, c->stored.document));
     TRY(snapshot_check_patched(rq, &patched));
     *document = one->document = patched.text;
     return OK;

@@ -18,7 +18,9 @@ const struct route snapshots_routes[] = {
      SCOPE_INGEST, ROUTE_RAW_BODY | ROUTE_IDEMPOTENT_KEY | ROUTE_VERSIONED,
      "Store a snapshot",
      "The body is the snapshot itself; its name is the parameter id, or a new UUID. "
-     "Decisions use it by snapshot_id. 409 when there is one of that name.",
+     "Decisions use it by snapshot_id. What decisions about amounts would refuse of it "
+     "is "
+     "refused here. 409 when there is one of that name.",
      NULL},
     {"DELETE", "/v1/snapshots/{snapshot_id}", "deleteSnapshot", TAG_PLACEMENT,
      delete_snapshot, NULL, NULL, NULL, WORK_QUERY, SCOPE_INGEST, ROUTE_VERSIONED,
@@ -93,7 +95,8 @@ const struct route snapshots_routes[] = {
      TAG_PLACEMENT, delete_resource, NULL, NULL, NULL, WORK_QUERY, SCOPE_INGEST,
      ROUTE_VERSIONED, "Remove a resource of a stored snapshot",
      "The generation of the snapshot is raised by 1. If-Match, with the snapshot's ETag, "
-     "is honoured.",
+     "is honoured. 409 when running, reservations or partitions of the snapshot name the "
+     "resource.",
      NULL},
     {"GET", "/v1/snapshots/{snapshot_id}/resources/{resource_id}", "getResource",
      TAG_PLACEMENT, get_resource, NULL, &stored_resource_json, NULL, WORK_QUERY,

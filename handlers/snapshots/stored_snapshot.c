@@ -1,9 +1,12 @@
 /* stored_snapshot.c - what all that is about one stored snapshot shares. */
 #include "handlers/snapshots/stored_snapshot.h"
 
+#include "algorithms/placement/amounts.h"
 #include "handlers/common/snapshot_json.h"
+#include "service/clock.h"
 #include "service/etag.h"
 
+#include <math.h>
 #include <string.h>
 
 /* A strong ETag. The instant tells a snapshot from another one of the same name
@@ -40,22 +43,72 @@ enum error_code snapshot_check_if_match(struct request *rq,
                 rq->message->if_match, tag);
 }
 
-enum error_code snapshot_check_document(struct request *rq, const char *text,
-                                        size_t length)
+/* ---- whether it makes sense ---- */
+
+/* What begins later than the snapshot's now, as a row may that has come since, begins
+ * then: so decisions see it. */
+static void begin_by_now(const struct taken_running *rows, size_t count, double now_at_s)
+{
+    for (size_t i = 0; i < count; i++)
+        if (rows[i].started_at_s > now_at_s)
+            ((struct taken_running *)rows)[i].started_at_s = now_at_s;
+}
+
+/* What decisions about amounts would refuse of it, in *found with pointers into the
+ * document. */
+static void check_meaning(struct request *rq, struct snapshot *s, struct error *found)
+{
+    struct error mistakes = {.arena = rq->arena};
+    struct placement_world none = {0};
+    struct placement_in in = {.snapshot = s, .world = &none, .budget = &rq->finish};
+    struct placement_problem *p = NEW(rq->arena, struct placement_problem, 1);
+    double *common = NEW(rq->arena, double, PARAMS_MAX);
+    struct amounts *checked;
+
+    if (isnan(s->taken_at_s))
+        s->taken_at_s = clock_wall_s();
+    begin_by_now(s->running, s->running_count, s->taken_at_s);
+    for (size_t i = 0; i < s->resource_count; i++) {
+        budget_step(&rq->finish, s->resources[i].running_count);
+        begin_by_now(s->resources[i].running, s->resources[i].running_count,
+                     s->taken_at_s);
+    }
+    params_bind(placement_common_params, NULL, 0, common, &mistakes);
+    amounts_check(&in, false, &checked, rq->arena, &mistakes);
+    problem_prepare(&in, common, p, rq->arena, &mistakes);
+    for (const struct error_item *i = mistakes.first; i; i = i->next) {
+        struct error_item moved = *i;
+
+        moved.pointer += strlen("/snapshot");
+        invalid_again(found, "", &moved);
+    }
+    found->item_count += mistakes.item_count - found->item_count;
+}
+
+/* Reads it; all mistakes are in *found. */
+static enum error_code read_document(struct request *rq, const char *text, size_t length,
+                                     struct error *found)
 {
     struct snapshot snapshot;
 
-    return json_read(&snapshot_json, length ? text : "", length, &snapshot, &rq->renames,
-                     rq->arena, rq->err);
+    TRY(json_read(&snapshot_json, length ? text : "", length, &snapshot, &rq->renames,
+                  rq->arena, found));
+    check_meaning(rq, &snapshot, found);
+    return found->code;
+}
+
+enum error_code snapshot_check_document(struct request *rq, const char *text,
+                                        size_t length)
+{
+    return read_document(rq, text, length, rq->err);
 }
 
 enum error_code snapshot_check_patched(struct request *rq,
                                        const struct json_patched *patched)
 {
     struct error found = {.arena = rq->arena};
-    struct snapshot snapshot;
-    enum error_code code = json_read(&snapshot_json, patched->text, strlen(patched->text),
-                                     &snapshot, &rq->renames, rq->arena, &found);
+    enum error_code code =
+        read_document(rq, patched->text, strlen(patched->text), &found);
 
     if (code == OK)
         return OK;

@@ -17,7 +17,8 @@ bool snapshot_matches_any(const struct message *m);
 enum error_code snapshot_check_if_match(struct request *rq,
                                         const struct store_snapshot *stored);
 
-/* Checks that `text` is a snapshot. */
+/* Checks that `text` is a snapshot that makes sense: what it names is there, amounts and
+ * times do not contradict each other. */
 enum error_code snapshot_check_document(struct request *rq, const char *text,
                                         size_t length);
 
