@@ -75,6 +75,7 @@ struct job {
     const struct job_after *after;
     size_t after_count;
     bool preemptible;
+    bool preempt;                     /* others may be stopped for it */
     const char *const *partition_ids; /* none: the default partition */
     size_t partition_id_count;
     const struct job_model *model; /* has told the times above, if the caller did not;

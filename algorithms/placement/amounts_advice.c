@@ -63,6 +63,52 @@ static struct placement_preemption preemption_of(const struct placement_problem 
         x->stop_count,   x->weight, x->proven};
 }
 
+const bool *amounts_preempting(const struct placement_problem *p, bool *any)
+{
+    bool *wants = NEW(p->arena, bool, p->job_count);
+
+    *any = false;
+    for (size_t i = 0; i < p->job_count; i++) {
+        wants[i] = p->in->world->preempt || p->jobs[i].given->preempt;
+        *any = *any || wants[i];
+    }
+    return wants;
+}
+
+/* What the plan assumes to be stopped, and for whom. */
+static void list_stops(struct placement_problem *p, const struct amounts_result *found,
+                       struct placement_out *out)
+{
+    const struct world_stops *stops = found->stops;
+    const struct world *w = found->made->world;
+    size_t vain = 0, first = 0;
+    struct placement_preemption *list =
+        NEW(p->arena, struct placement_preemption, stops->count);
+
+    for (size_t k = 0; k < stops->count; k++) {
+        const struct world_placed *placed = &found->plan->placed[stops->jobs[k]];
+
+        budget_step(w->budget, stops->of[k].stop_count + 1);
+        list[k] = preemption_of(p, w, stops->jobs[k], &stops->of[k]);
+        if ((!placed->positions || placed->start_s > 0) && vain++ == 0)
+            first = stops->jobs[k];
+    }
+    out->preemptions = list;
+    out->preemption_count = stops->count;
+    if (stops->stop_count)
+        problem_warn(p,
+                     "preempted: the plan assumes that %zu running job%s stopped "
+                     "(/options/assume_preempted): see preemptions",
+                     stops->stop_count, stops->stop_count == 1 ? " is" : "s are");
+    if (vain)
+        problem_warn(
+            p,
+            "preempted_for_others: %zu job%s for which others are stopped (first "
+            "/jobs/%zu) do not start now by this plan: the policy gives what is "
+            "free to others; job_order priority puts them first",
+            vain, vain == 1 ? "" : "s", first);
+}
+
 /* For jobs that could start now but for what runs. */
 static void advise_stops(struct placement_problem *p, const struct amounts_result *found,
                          struct placement_out *out)
@@ -71,14 +117,17 @@ static void advise_stops(struct placement_problem *p, const struct amounts_resul
     struct placement_preemption *list =
         NEW(p->arena, struct placement_preemption, w->job_count);
 
-    for (size_t i = 0; i < w->job_count; i++) {
+    bool any;
+    const bool *wants = amounts_preempting(p, &any);
+
+    for (size_t i = 0; any && i < w->job_count; i++) {
         const struct world_placed *placed = &found->plan->placed[i];
         struct preemption x = {0};
 
         if (budget_step(w->budget, w->resource_count))
             break;
-        if (w->jobs[i].barred != WORLD_WAIT_NONE || w->jobs[i].earliest_s > 0 ||
-            (placed->positions && placed->start_s <= 0))
+        if (!wants[i] || w->jobs[i].barred != WORLD_WAIT_NONE ||
+            w->jobs[i].earliest_s > 0 || (placed->positions && placed->start_s <= 0))
             continue;
         world_preempt(w, found->plan, i, 0, &x, p->arena);
         if (x.possible && x.stop_count)
@@ -92,6 +141,8 @@ void amounts_advice(struct placement_problem *p, const struct amounts_result *fo
 {
     if (p->in->world->what_if)
         advise_changes(p, found, out);
-    if (p->in->world->preempt)
+    if (found->stops)
+        list_stops(p, found, out);
+    else
         advise_stops(p, found, out);
 }

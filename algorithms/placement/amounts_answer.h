@@ -7,6 +7,7 @@
 #include "algorithms/placement/amounts_values.h"
 #include "algorithms/world/list.h"
 #include "algorithms/world/now.h"
+#include "algorithms/world/stops.h"
 
 /* A plan, and how it came about. */
 struct amounts_result {
@@ -30,6 +31,7 @@ struct amounts_result {
     struct improvement_list improved;
     const struct amounts_world *made;
     const struct amounts *checked;
+    const struct world_stops *stops; /* that the plan assumes; NULL: none */
 };
 
 /* Fills *out: placements, loads, reasons, objective values with bounds, status, and the
@@ -50,6 +52,9 @@ bool amounts_place_same(const struct world *w, const struct world_plan *a,
  * for each reason, as a warning. */
 void amounts_reasons(struct placement_problem *p, const struct amounts_result *found,
                      struct placement_out *out);
+
+/* Jobs for which others may be stopped: by job. */
+const bool *amounts_preempting(const struct placement_problem *p, bool *any);
 
 /* What would help jobs without a place, and what to stop for those that do not start now,
  * where the request asks for it. */

@@ -11,7 +11,7 @@ static bool job_asks(const struct job *j)
 {
     return j->disk_bytes > 0 || j->need_count || j->nodes > 1 || j->exclusive ||
            !isnan(j->time_limit_s) || !isnan(j->estimate_s) || j->group ||
-           j->after_count || j->partition_id_count || j->model;
+           j->after_count || j->partition_id_count || j->model || j->preempt;
 }
 
 bool amounts_are_given(const struct placement_in *in)

@@ -140,6 +140,32 @@ static void make_plan(struct amounts_maker *m)
     }
 }
 
+/* The plan that there would be, had been stopped what would be advised. The first plan,
+ * by which that is found, is a short one. */
+static void assume_stops(struct amounts_maker *m)
+{
+    const struct amounts_result begun = m->best;
+    struct world_stops *stops = NEW(m->arena, struct world_stops, 1);
+    const bool *wants;
+    bool any;
+
+    wants = amounts_preempting(m->p, &any);
+    if (!any)
+        return;
+    if (m->best.starts_now)
+        start_now(m);
+    else
+        amounts_try_rule(
+            m, &(struct amounts_rule){WORLD_MCT, amounts_asked_order(m), "mct", "mct"});
+    world_stop(m->w, m->best.plan, wants, stops, m->arena);
+    m->best = begun;
+    m->tried_count = 0;
+    m->best.stops = stops;
+    m->w = stops->world;
+    if (!m->best.starts_now)
+        m->board = board_create(m->w, NULL, m->arena);
+}
+
 /* Mistakes of all kinds, then the problem. */
 static enum error_code prepare(const struct amounts_call *call,
                                struct placement_problem *p, struct world_goal *goal,
@@ -175,6 +201,9 @@ enum error_code amounts_decide(const struct amounts_call *call,
     m.w = made.world;
     if (!m.best.starts_now)
         m.board = board_create(m.w, NULL, a);
+    if (call->values[COMMON_ASSUME_PREEMPTED] > 0)
+        assume_stops(&m);
+    made.world = m.w;
     make_plan(&m);
     m.best.goal = m.goal;
     m.best.in_due_order = !call->in->world->objective && !m.best.starts_now;

@@ -107,6 +107,11 @@ const struct param placement_common_params[] = {
     [COMMON_MAX_NODES] =
         WHOLE("max_nodes", 1, 1e9, 2e6,
               "Placements by auto with started_now_weight first: nodes of its search"),
+    [COMMON_ASSUME_PREEMPTED] = {.name = "assume_preempted",
+                                 .max = 1,
+                                 .type = PARAM_BOOLEAN,
+                                 .doc = "Placements with preempt: plan as if what is "
+                                        "proposed had been stopped, by falling priority"},
     {0},
 };
 

@@ -692,6 +692,9 @@ static enum error_code check_options(const struct placement_in *in, const double
         code = invalid(err, "/options/max_nodes", ITEM_NOT_ALLOWED,
                        "only POST /v1/placements searches for the largest "
                        "started_now_weight");
+    if (common[COMMON_ASSUME_PREEMPTED] > 0)
+        code = invalid(err, "/options/assume_preempted", ITEM_NOT_ALLOWED,
+                       "only POST /v1/placements proposes what to stop");
     return code;
 }
 

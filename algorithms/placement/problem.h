@@ -60,6 +60,7 @@ enum common_option {
     COMMON_MAX_BAN,
     COMMON_PLAN_WITH,
     COMMON_MAX_NODES,
+    COMMON_ASSUME_PREEMPTED,
     COMMON_COUNT
 };
 

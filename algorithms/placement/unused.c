@@ -15,7 +15,8 @@ enum look {
     LOOK_JOB_PRIORITY = 4,       /* ... by priority */
     LOOK_WAIT = 8,               /* ... of which the wait is a part */
     LOOK_RESOURCE_PRIORITY = 16, /* the priority of resources */
-    LOOK_STARTS = 32             /* the most weight that can start now */
+    LOOK_STARTS = 32,            /* the most weight that can start now */
+    LOOK_PREEMPT = 64            /* what to stop */
 };
 
 static bool keeps_order(const struct policy *policy)
@@ -24,6 +25,15 @@ static bool keeps_order(const struct policy *policy)
 
     return run == placement_mct || run == placement_met || run == placement_olb ||
            run == placement_kpb || run == placement_gridway;
+}
+
+static bool preempts(const struct placement_in *in)
+{
+    bool some = in->world && in->world->preempt;
+
+    for (size_t i = 0; in->world && i < in->job_count && !some; i++)
+        some = in->jobs[i].preempt;
+    return some;
 }
 
 static unsigned looks_of(const struct placement_problem *p, const struct unused_in *in)
@@ -41,6 +51,8 @@ static unsigned looks_of(const struct placement_problem *p, const struct unused_
         looks |= LOOK_RESOURCE_PRIORITY;
     if (in->starts)
         looks |= LOOK_STARTS;
+    if (preempts(p->in))
+        looks |= LOOK_PREEMPT;
     return looks;
 }
 
@@ -421,6 +433,7 @@ static const struct {
     {COMMON_W_USAGE, LOOK_RESOURCE_PRIORITY},
     {COMMON_USAGE_LAST_SHARE, LOOK_RESOURCE_PRIORITY},
     {COMMON_MAX_NODES, LOOK_STARTS},
+    {COMMON_ASSUME_PREEMPTED, LOOK_PREEMPT},
 };
 
 /* An option that changes nothing where it has its preset is no use of it. */

@@ -72,6 +72,8 @@ static const struct json_field job_rows[] = {
     PLACEMENT_JOB_ROWS(T),
     WORLD_JOB_ROWS(T),
     JOB_MODEL_ROW(T),
+    JSON_BOOLEAN(T, preempt, false, 0,
+                 "Say what to stop so that it can start now, as preempt of the request"),
     {0},
 };
 static const struct json_field pending_job_rows[] = {
@@ -232,7 +234,8 @@ static const struct json_field request_rows[] = {
      .type = JSON_TYPE_BOOLEAN,
      .offset = JSON_AT(T, world.what_if, bool)},
     {.name = "preempt",
-     .doc = "Say what to stop so that jobs that do not start now could",
+     .doc = "Say what to stop so that jobs that do not start now could; also a member of "
+            "jobs",
      .type = JSON_TYPE_BOOLEAN,
      .offset = JSON_AT(T, world.preempt, bool)},
     JSON_TEXTS(
@@ -564,7 +567,8 @@ static const struct json_field answer_rows[] = {
      .of = &change_json,
      .flags = JSON_OPTIONAL},
     {.name = "preemptions",
-     .doc = "With preempt: proposals, each as if it were the only one",
+     .doc = "With preempt: proposals, each as if it were the only one; with the option "
+            "assume_preempted one after the other, and the plan is as if all were done",
      .type = JSON_TYPE_LIST,
      .offset = JSON_AT(T, plan.preemptions, const struct placement_preemption *),
      .count_offset = JSON_AT(T, plan.preemption_count, size_t),
@@ -773,6 +777,12 @@ static void check_lease(struct request *rq, const struct placements_request *bod
 {
     if (!body->lease)
         return;
+    for (size_t i = 0; i < body->decision.option_count; i++)
+        if (strcmp(body->decision.options[i].name, "assume_preempted") == 0 &&
+            body->decision.options[i].number > 0)
+            invalid(rq->err, "/lease", ITEM_INVALID_COMBINATION,
+                    "what the plan assumes to be stopped runs still, and cannot be "
+                    "leased (/options/assume_preempted)");
     lease_check_owner(rq, body->lease->owner, "/lease/owner");
     if (!body->snapshot_id)
         invalid(rq->err, "/lease", ITEM_INVALID_COMBINATION,
