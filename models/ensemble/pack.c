@@ -1,0 +1,260 @@
+/* ensemble/pack.c - an ensemble as numbers, and back.
+ *
+ * One function walks over it: with a writer it copies members to the numbers, with a
+ * reader back, so both cannot disagree. What is read may be anything: counts and indexes
+ * are checked. A node of a tree is one number: 32 bits of the float, the input, the bin.
+ */
+#include "models/ensemble/internal.h"
+
+#include <math.h>
+#include <string.h>
+
+struct walk {
+    double *out;      /* NULL: counts only, or reads */
+    const double *in; /* NULL: writes */
+    size_t at, count; /* place; numbers there are (reading) */
+    bool failed;
+    struct arena *a;
+};
+
+enum { RUNS_MAX = 1 << 24, HISTORIES_MAX = 1 << 16 };
+
+static void number(struct walk *w, double *value)
+{
+    if (w->in && w->at >= w->count) {
+        w->failed = true;
+        return;
+    }
+    if (w->in)
+        *value = w->in[w->at];
+    else if (w->out)
+        w->out[w->at] = *value;
+    w->at++;
+}
+
+/* Finite, or NAN. */
+static void finite_or_nan(struct walk *w, double *value)
+{
+    number(w, value);
+    if (w->in && !w->failed && isinf(*value))
+        w->failed = true;
+}
+
+static void numbers(struct walk *w, double *value, size_t count)
+{
+    for (size_t i = 0; i < count && !w->failed; i++)
+        finite_or_nan(w, &value[i]);
+}
+
+static void whole(struct walk *w, size_t *value, size_t max)
+{
+    double x = (double)*value;
+
+    number(w, &x);
+    if (!w->in || w->failed)
+        return;
+    if (x >= 0 && x <= (double)max && x == floor(x))
+        *value = (size_t)x;
+    else
+        w->failed = true;
+}
+
+/* An index below `count`, or SIZE_MAX. */
+static void index_or_none(struct walk *w, size_t *value, size_t count)
+{
+    size_t x = *value == SIZE_MAX ? count : *value;
+
+    whole(w, &x, count);
+    *value = x == count ? SIZE_MAX : x;
+}
+
+static void flag(struct walk *w, bool *value)
+{
+    size_t x = *value;
+
+    whole(w, &x, 1);
+    *value = x == 1;
+}
+
+/* Room for a list that is read, of which each element has `least` numbers. */
+static void *room_of(struct walk *w, void *list, size_t *count, size_t max, size_t size,
+                     size_t least)
+{
+    whole(w, count, max);
+    if (!w->in)
+        return list;
+    if (w->failed || *count > (w->count - w->at) / least) {
+        w->failed = true;
+        *count = 0;
+    }
+    return arena_alloc(w->a, size, *count + 1);
+}
+
+static void walk_input(struct walk *w, struct ensemble_input *in)
+{
+    whole(w, &in->column, ENSEMBLE_INPUTS_MAX - 1);
+    flag(w, &in->is_text);
+    flag(w, &in->is_used);
+    flag(w, &in->has_rest);
+    numbers(w, &in->low, 1);
+    numbers(w, &in->high, 1);
+    numbers(w, &in->mean, 1);
+    whole(w, &in->value_count, ENSEMBLE_VALUES_MAX);
+    if (w->in && in->is_text && in->value_count == 0)
+        w->failed = true;
+    numbers(w, in->value, w->failed ? 0 : in->value_count);
+}
+
+static void walk_ridge(struct walk *w, const struct ensemble *e, struct ridge *r)
+{
+    size_t text = 0;
+
+    numbers(w, &r->mean, 1);
+    numbers(w, &r->constant, 1);
+    for (size_t k = 0; k < e->input_count && !w->failed; k++) {
+        struct ridge_input *in = &r->number[k];
+
+        if (e->input[k].is_text) {
+            if (text == ENSEMBLE_CATEGORICAL_MAX)
+                w->failed = true;
+            else
+                numbers(w, r->category[text++], e->input[k].value_count + 1);
+            continue;
+        }
+        flag(w, &in->is_in);
+        if (!in->is_in)
+            continue;
+        flag(w, &in->logs);
+        numbers(w, &in->mu, 1);
+        numbers(w, &in->sd, 1);
+        numbers(w, &in->least, 1);
+        numbers(w, &in->linear, 1);
+        numbers(w, &in->square, 1);
+    }
+}
+
+static void walk_node(struct walk *w, struct tree_node *node, size_t at,
+                      size_t input_count)
+{
+    uint32_t bits;
+    double x;
+
+    memcpy(&bits, &node->value, sizeof(bits));
+    x = (double)((uint64_t)bits << 16 | (uint64_t)node->input << 8 | node->bin);
+    number(w, &x);
+    if (!w->in || w->failed)
+        return;
+    if (!(x >= 0 && x < 281474976710656.0 && x == floor(x))) { /* 48 bits */
+        w->failed = true;
+        return;
+    }
+    bits = (uint32_t)((uint64_t)x >> 16);
+    memcpy(&node->value, &bits, sizeof(bits));
+    node->input = (uint8_t)((uint64_t)x >> 8 & 255);
+    node->bin = (uint8_t)((uint64_t)x & 255);
+    /* Leaves have no children. */
+    if (!isfinite(node->value) || (node->input != TREE_LEAF &&
+                                   (node->input >= input_count || at >= TREE_NODES / 2)))
+        w->failed = true;
+}
+
+static void walk_trees(struct walk *w, const struct ensemble *e, struct trees *t)
+{
+    size_t text = 0;
+
+    t->node =
+        room_of(w, t->node, &t->tree_count, TREES_MAX, sizeof(*t->node), TREE_NODES);
+    if (t->tree_count == 0 || w->failed)
+        return;
+    whole(w, &t->input_count, TREE_INPUTS_MAX);
+    if (!w->failed && t->input_count != tree_input_count(e))
+        w->failed = true;
+    for (size_t k = 0; k < t->input_count && !w->failed; k++) {
+        whole(w, &t->input[k].edge_count, BINS_MAX);
+        numbers(w, t->input[k].edge, w->failed ? 0 : t->input[k].edge_count);
+    }
+    numbers(w, &t->code_mean, 1);
+    for (size_t k = 0; k < e->input_count && !w->failed; k++)
+        if (e->input[k].is_text)
+            numbers(w, t->code[text++], e->input[k].value_count + 1);
+    for (size_t i = 0; i < t->tree_count; i++)
+        for (size_t k = 0; k < TREE_NODES && !w->failed; k++)
+            walk_node(w, &t->node[i][k], k, t->input_count);
+}
+
+static void walk_contexts(struct walk *w, struct contexts *c)
+{
+    c->list = room_of(w, c->list, &c->count, HISTORIES_MAX, sizeof(*c->list), 9);
+    for (size_t i = 0; i < c->count && !w->failed; i++) {
+        numbers(w, &c->list[i].key, 1);
+        flag(w, &c->list[i].has_scale_out);
+        flag(w, &c->list[i].has_linear);
+        numbers(w, c->list[i].scale_out, 4);
+        numbers(w, &c->list[i].intercept, 1);
+        numbers(w, &c->list[i].slope, 1);
+    }
+}
+
+static void walk_history(struct walk *w, struct ensemble *e)
+{
+    e->history =
+        room_of(w, e->history, &e->history_count, HISTORIES_MAX, sizeof(*e->history), 3);
+    if (w->in)
+        e->history_room = e->history_count;
+    for (size_t i = 0; i < e->history_count && !w->failed; i++) {
+        struct ensemble_history *h = &e->history[i];
+
+        numbers(w, &h->key, 1);
+        whole(w, &h->count, ENSEMBLE_HISTORY_MAX);
+        numbers(w, h->residual, w->failed ? 0 : h->count);
+        for (size_t k = 0; w->in && k < h->count; k++)
+            w->failed = w->failed || isnan(h->residual[k]);
+        w->failed = w->failed || h->count == 0;
+    }
+}
+
+static void walk_ensemble(struct walk *w, struct ensemble *e)
+{
+    whole(w, &e->input_count, ENSEMBLE_INPUTS_MAX);
+    flag(w, &e->inputs_cut);
+    for (size_t k = 0; k < e->input_count && !w->failed; k++)
+        walk_input(w, &e->input[k]);
+    if (w->failed)
+        return;
+    index_or_none(w, &e->size, e->input_count);
+    index_or_none(w, &e->processors, e->input_count);
+    whole(w, &e->run_count, RUNS_MAX);
+    for (size_t g = 0; g < LOG_GROUP_COUNT; g++)
+        numbers(w, e->member_error[g], ENSEMBLE_MEMBER_COUNT);
+    for (size_t m = 0; m < ENSEMBLE_MEMBER_COUNT; m++)
+        whole(w, &e->member_runs[m], RUNS_MAX);
+    if (w->in)
+        e->members = NEW(w->a, struct ensemble_members, 1);
+    flag(w, &e->members->has_ridge);
+    walk_ridge(w, e, &e->members->ridge);
+    walk_trees(w, e, &e->members->trees);
+    walk_contexts(w, &e->members->contexts);
+    walk_history(w, e);
+}
+
+size_t ensemble_pack(const struct ensemble *e, double *out)
+{
+    struct ensemble copy = *e;
+    struct walk w = {.out = out};
+
+    walk_ensemble(&w, &copy);
+    return w.at;
+}
+
+bool ensemble_unpack(const double *packed, size_t count, struct ensemble *out,
+                     struct arena *a)
+{
+    struct walk w = {.in = packed, .count = count, .a = a};
+    struct ensemble *e = NEW(a, struct ensemble, 1);
+
+    walk_ensemble(&w, e);
+    if (w.failed || w.at != count)
+        return false;
+    *out = *e;
+    return true;
+}
