@@ -1,0 +1,78 @@
+// machine_effect_test.cpp - how much faster machines are than each other: worked numbers.
+#include "tests/support.hpp"
+
+extern "C" {
+#include "models/ensemble/machine_effect.h"
+}
+
+TEST_CASE("effects of three machines from two tasks", "[ensemble]")
+{
+    test_arena memory;
+    std::vector<machine_run> runs = {{0, 0, std::log(100)},
+                                     {1, 0, std::log(200)},
+                                     {0, 1, std::log(10)},
+                                     {1, 1, std::log(18)},
+                                     {2, 1, std::log(40)}};
+    double effect[4];
+    size_t count[4];
+
+    machine_effects(runs.data(), runs.size(), 3, 2, nullptr, effect, count, memory);
+    CHECK(effect[0] == Approx(-0.281495).epsilon(1e-5));
+    CHECK(effect[1] == Approx(0.038739).epsilon(1e-4));
+    CHECK(effect[2] == Approx(0.242756).epsilon(1e-5));
+    CHECK(count[0] == 2);
+    CHECK(count[2] == 1);
+
+    // A task that ran on one machine only says nothing of it.
+    runs.push_back({3, 2, 50});
+    double again[4];
+    machine_effects(runs.data(), runs.size(), 4, 3, nullptr, again, count, memory);
+    for (int m = 0; m < 3; m++)
+        CHECK(again[m] == effect[m]);
+    CHECK(again[3] == 0);
+    CHECK(count[3] == 0);
+
+    const double b[] = {std::log(4.0), std::log(7.5), std::log(12.0)};
+    double slope;
+    double prior = machine_effect_by_benchmark(b, effect, 3, std::log(9.0), &slope);
+    CHECK(slope == Approx(0.5185695).epsilon(1e-6));
+    CHECK(prior == Approx(0.1219623).epsilon(1e-6));
+    CHECK(std::exp(prior) == Approx(1.1297115).epsilon(1e-6));
+    const double errors[] = {0.35, 0.31};
+    double a = machine_effect_by_runs(prior, errors, 2);
+    CHECK(a == Approx(0.2051774).epsilon(1e-6));
+    CHECK(std::exp(a) == Approx(1.2277428).epsilon(1e-6));
+    CHECK(machine_effect_by_runs(NAN, errors, 2) == Approx(0.22));
+    CHECK(machine_effect_by_runs(NAN, errors, 0) == 0);
+    CHECK(machine_effect_by_runs(prior, errors, 0) == Approx(prior));
+}
+
+TEST_CASE("effects are found again in runs that were made from them",
+          "[ensemble][property]")
+{
+    for (uint64_t seed = 1; seed <= 40; seed++) {
+        test_arena memory;
+        rng r = rng_create(seed);
+        size_t machines = seed % 6, cells = seed % 30;
+        std::vector<double> truth(machines), effect(machines + 1);
+        std::vector<size_t> count(machines + 1);
+        std::vector<machine_run> runs;
+        double mean = 0;
+
+        for (auto &t : truth)
+            mean += (t = rng_uniform(&r) - 0.5) / double(machines);
+        for (size_t c = 0; c < cells; c++)
+            for (size_t m = 0; m < machines; m++)
+                for (int k = 0; k < 8; k++)
+                    runs.push_back({m, c, double(c) + truth[m]});
+        machine_effects(runs.data(), runs.size(), machines, cells, nullptr, effect.data(),
+                        count.data(), memory);
+        double sum = 0;
+        for (size_t m = 0; m < machines; m++) {
+            sum += effect[m];
+            if (cells >= 10 && machines >= 2)
+                CHECK(effect[m] == Approx(truth[m] - mean).margin(0.04));
+        }
+        CHECK(sum == Approx(0).margin(1e-9));
+    }
+}
