@@ -18,14 +18,12 @@ const double none = NAN;
 // Runs with the inputs problem_size and processors first.
 struct runs {
     std::vector<std::vector<double>> value;
-    std::vector<uint64_t> texts;
     std::vector<double> y, weight;
     std::vector<ensemble_run> run;
 
-    void add(std::vector<double> x, double time_s, double w = 1, uint64_t t = 0)
+    void add(std::vector<double> x, double time_s, double w = 1)
     {
         value.push_back(std::move(x));
-        texts.push_back(t);
         y.push_back(std::log(time_s));
         weight.push_back(w);
     }
@@ -33,7 +31,7 @@ struct runs {
     {
         run.clear();
         for (size_t i = 0; i < y.size(); i++)
-            run.push_back({value[i].data(), texts[i], y[i], weight[i]});
+            run.push_back({value[i].data(), y[i], weight[i]});
         return {run.data(), run.size(), value.empty() ? 0 : value[0].size(),
                 nullptr,    0,          1};
     }
@@ -48,10 +46,10 @@ struct fitted {
         ensemble_data d = r.data();
         ensemble_fit(&d, nullptr, &e, memory);
     }
-    ensemble_answer ask(const std::vector<double> &x, uint64_t texts = 0) const
+    ensemble_answer ask(const std::vector<double> &x) const
     {
         ensemble_answer out;
-        ensemble_predict(&e, x.data(), texts, &out);
+        ensemble_predict(&e, x.data(), &out);
         return out;
     }
     // The interval's half at a level, without later errors.
@@ -99,7 +97,7 @@ runs mixed(uint64_t seed, size_t count)
                  rng_uniform(&r) < 0.2 ? none : std::floor(3 * rng_uniform(&r)), machine},
                 factor * (10 + 0.5 * 100 * n / p + 3 * std::log(p)) *
                     std::exp(0.05 * noise(r)),
-                rng_uniform(&r) < 0.05 ? 0 : 1, 8);
+                rng_uniform(&r) < 0.05 ? 0 : 1);
     }
     return out;
 }
@@ -219,7 +217,7 @@ TEST_CASE("an ensemble answers from its first run on", "[ensemble]")
                                               {1e-9, 1, -5, none},
                                               {none, none, none, none},
                                               {0, 0, 0, none}}) {
-            ensemble_answer a = f.ask(x, 8);
+            ensemble_answer a = f.ask(x);
             double half = f.half(a, 0.9);
             CHECK(std::isfinite(a.y));
             CHECK(a.spread >= 0);
@@ -239,12 +237,12 @@ TEST_CASE("what a question lacks, or nobody has seen, is unknown territory", "[e
     double slow = ensemble_text("\"slow\"");
     fitted f(r);
 
-    CHECK(f.ask({150, 2, 1, slow}, 8).group == LOG_INSIDE);
-    CHECK(f.ask({150, 2, 1, ensemble_text("\"other\"")}, 8).is_unknown);
-    CHECK(f.ask({none, 2, 1, slow}, 8).is_unknown);
-    CHECK_FALSE(f.ask({1000, 2, 1, slow}, 8).is_unknown); // outside, but not far
-    CHECK(f.ask({1000, 2, 1, slow}, 8).group == LOG_OUTSIDE);
-    CHECK(f.ask({1600, 2, 1, slow}, 8).is_unknown);
+    CHECK(f.ask({150, 2, 1, slow}).group == LOG_INSIDE);
+    CHECK(f.ask({150, 2, 1, ensemble_text("\"other\"")}).is_unknown);
+    CHECK(f.ask({none, 2, 1, slow}).is_unknown);
+    CHECK_FALSE(f.ask({1000, 2, 1, slow}).is_unknown); // outside, but not far
+    CHECK(f.ask({1000, 2, 1, slow}).group == LOG_OUTSIDE);
+    CHECK(f.ask({1600, 2, 1, slow}).is_unknown);
 }
 
 TEST_CASE("machine terms that are not known get their mean", "[ensemble]")
@@ -266,7 +264,7 @@ TEST_CASE("which inputs are known", "[ensemble]")
         r.add({100.0 + i % 5, 1, i % 3 ? none : 7., ensemble_text(id.c_str()),
                ensemble_text(i % 2 ? "\"a\"" : "\"b\""),
                i % 2 ? 3. : ensemble_text("\"x\"")},
-              10, 1, 8 | 16 | (i % 2 ? 0 : 32));
+              10);
     }
     fitted f(r);
 
@@ -276,7 +274,7 @@ TEST_CASE("which inputs are known", "[ensemble]")
     CHECK(f.e.input[2].column == 4);   // 2: fewer than half have it; 3: names runs
     CHECK(f.e.input[2].value_count == 2);
     CHECK(f.e.input[3].is_text); // a number among texts
-    CHECK(f.ask({100, 1, none, none, ensemble_text("\"a\""), 3}, 16).group == LOG_SAME);
+    CHECK(f.ask({100, 1, none, none, ensemble_text("\"a\""), 3}).group == LOG_SAME);
 }
 
 TEST_CASE("an ensemble is the same after it was stored", "[ensemble][property]")
@@ -296,8 +294,8 @@ TEST_CASE("an ensemble is the same after it was stored", "[ensemble][property]")
             std::vector<double> x = {900 * rng_uniform(&random),
                                      std::floor(1 + 9 * rng_uniform(&random)), 1,
                                      ensemble_text(i % 2 ? "\"slow\"" : "\"fast\"")};
-            ensemble_answer a = f.ask(x, 8), b;
-            ensemble_predict(&copy, x.data(), 8, &b);
+            ensemble_answer a = f.ask(x), b;
+            ensemble_predict(&copy, x.data(), &b);
             CHECK(a.y == b.y);
             CHECK(a.spread == b.spread);
             CHECK(a.group == b.group);
@@ -313,7 +311,7 @@ TEST_CASE("an ensemble is the same after it was stored", "[ensemble][property]")
                     continue;
                 ensemble_answer b;
                 double x[] = {100, 2, 1, ensemble_text("\"slow\"")};
-                ensemble_predict(&copy, x, 8, &b);
+                ensemble_predict(&copy, x, &b);
             }
     }
 }
@@ -329,7 +327,7 @@ TEST_CASE("a further run joins its configuration's history", "[ensemble]")
     ensemble_answer before = f.ask({555, 1});
     CHECK(before.group == LOG_INSIDE);
     for (int i = 0; i < 12; i++)
-        ensemble_see(&f.e, x, 0, std::log(400), f.memory);
+        ensemble_see(&f.e, x, std::log(400), f.memory);
     ensemble_answer after = f.ask({555, 1});
     CHECK(after.group == LOG_SAME);
     CHECK(after.runs == 8);

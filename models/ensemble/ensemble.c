@@ -144,7 +144,7 @@ static void make_table(const struct ensemble_data *data, const struct ensemble *
     for (size_t i = 0; i < data->run_count; i++) {
         const struct ensemble_run *run = &data->run[i];
 
-        inputs_code(e, run->value, run->texts, false, t->x + i * e->input_count, raw);
+        inputs_code(e, run->value, false, t->x + i * e->input_count, raw);
         t->configuration[i] = inputs_key(e, raw, true);
         t->context[i] = inputs_key(e, raw, false);
         t->y[i] = run->y;
@@ -534,11 +534,11 @@ static void place(const struct ensemble *e, const double *x, struct ensemble_ans
     }
 }
 
-void ensemble_predict(const struct ensemble *e, const double *value, uint64_t texts,
+void ensemble_predict(const struct ensemble *e, const double *value,
                       struct ensemble_answer *out)
 {
     double x[ENSEMBLE_INPUTS_MAX], raw[ENSEMBLE_INPUTS_MAX], key;
-    bool is_new = !inputs_code(e, value, texts, true, x, raw);
+    bool is_new = !inputs_code(e, value, true, x, raw);
     const struct ensemble_history *h;
 
     *out = (struct ensemble_answer){
@@ -561,14 +561,13 @@ void ensemble_predict(const struct ensemble *e, const double *value, uint64_t te
         out->y += ensemble_moved(h->residual, h->count);
 }
 
-void ensemble_see(struct ensemble *e, const double *value, uint64_t texts, double y,
-                  struct arena *a)
+void ensemble_see(struct ensemble *e, const double *value, double y, struct arena *a)
 {
     double x[ENSEMBLE_INPUTS_MAX], raw[ENSEMBLE_INPUTS_MAX], answer[MEMBERS];
     double key, predicted, spread;
     struct ensemble_history *h;
 
-    inputs_code(e, value, texts, false, x, raw);
+    inputs_code(e, value, false, x, raw);
     key = inputs_key(e, raw, true);
     if (isnan(key))
         return;

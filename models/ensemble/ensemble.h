@@ -1,8 +1,9 @@
 /* ensemble/ensemble.h - the time of a run from whatever is known of it.
  *
  * A run has inputs: numbers, and texts (categories) that are given as the number
- * ensemble_text() makes of them. Any may be missing. y is the logarithm of what is to be
- * predicted. Members answer with an estimate of y, or not at all:
+ * ensemble_text() makes of them, which is below all others. Any may be missing. y is the
+ * logarithm of what is to be predicted. Members answer with an estimate of y, or not at
+ * all:
  *
  *     ridge      least squares over ln x, its square and the categories
  *     trees      boosting on what the ridge leaves over, from 24 runs
@@ -53,14 +54,15 @@ enum ensemble_member {
 };
 extern const char *const ensemble_member_names[]; /* ended by NULL */
 
-/* The number that stands for a text: 53 bits of its hash. */
+/* The number that stands for a text: 52 bits of its hash, between -2^55 and -2^54, where
+ * no input is. */
 double ensemble_text(const char *text);
-/* The same of a number among texts. */
+bool ensemble_is_text(double value);
+/* A number among texts, as one. */
 double ensemble_text_of_number(double number);
 
 struct ensemble_run {
     const double *value; /* of each input; NAN: not known */
-    uint64_t texts;      /* bit i: input i is a text */
     double y;            /* finite */
     double weight;       /* 0..1; 0: is predicted in its fold, never fitted to */
 };
@@ -134,12 +136,11 @@ struct ensemble_answer {
 };
 
 /* What the ensemble says of a run with these inputs (as in the data). */
-void ensemble_predict(const struct ensemble *e, const double *value, uint64_t texts,
+void ensemble_predict(const struct ensemble *e, const double *value,
                       struct ensemble_answer *out);
 
 /* A further run of a configuration: its history, in O(members + log configurations). */
-void ensemble_see(struct ensemble *e, const double *value, uint64_t texts, double y,
-                  struct arena *a);
+void ensemble_see(struct ensemble *e, const double *value, double y, struct arena *a);
 
 /* ---- parts, for tests ---- */
 

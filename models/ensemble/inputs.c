@@ -11,9 +11,17 @@
 /* cpu_available_ratio and bandwidth_mbps: how the machine was, not what was asked. */
 enum { MACHINE_TERM_FIRST = 2, MACHINE_TERM_LAST = 3 };
 
+#define TEXTS_HIGH (-18014398509481984.0) /* -2^54; doubles there are 4 apart */
+#define TEXTS_LOW  (-36028797018963968.0)
+
 double ensemble_text(const char *text)
 {
-    return (double)(hash_fnv1a(text) >> 11); /* 53 bits: a double holds them */
+    return TEXTS_HIGH - 4 * (double)(hash_fnv1a(text) >> 12);
+}
+
+bool ensemble_is_text(double value)
+{
+    return value <= TEXTS_HIGH && value > TEXTS_LOW;
 }
 
 double ensemble_text_of_number(double number)
@@ -25,14 +33,11 @@ double ensemble_text_of_number(double number)
 }
 
 /* The value of an input, once it is known to be a text or a number. */
-static double value_as(const double *value, uint64_t texts, size_t column, bool is_text)
+static double value_as(double x, bool is_text)
 {
-    bool given_as_text = texts >> column & 1;
-    double x = value[column];
-
-    if (isnan(x) || (given_as_text && !is_text))
+    if (isnan(x) || (ensemble_is_text(x) && !is_text))
         return (double)NAN;
-    return is_text && !given_as_text ? ensemble_text_of_number(x) : x + 0.0;
+    return is_text && !ensemble_is_text(x) ? ensemble_text_of_number(x) : x + 0.0;
 }
 
 /* ---- finding them ---- */
@@ -115,13 +120,14 @@ void inputs_find(const struct ensemble_data *data, struct ensemble *e, struct ar
 
         *in = (struct ensemble_input){.column = data->order ? data->order[k] : k};
         for (size_t i = 0; i < data->run_count; i++)
-            in->is_text = in->is_text || (data->run[i].weight > 0 &&
-                                          data->run[i].texts >> in->column & 1);
+            in->is_text =
+                in->is_text || (data->run[i].weight > 0 &&
+                                ensemble_is_text(data->run[i].value[in->column]));
         for (size_t i = 0; i < data->run_count; i++) {
             const struct ensemble_run *run = &data->run[i];
 
             if (run->weight > 0 && !isnan(run->value[in->column]))
-                list[count++] = value_as(run->value, run->texts, in->column, in->is_text);
+                list[count++] = value_as(run->value[in->column], in->is_text);
         }
         if (count == 0 || 2 * count < usable)
             continue;
@@ -155,14 +161,14 @@ static double place_of(const struct ensemble_input *in, double value)
     return in->has_rest ? (double)in->value_count : (double)NAN;
 }
 
-bool inputs_code(const struct ensemble *e, const double *value, uint64_t texts,
-                 bool is_question, double *x, double *raw)
+bool inputs_code(const struct ensemble *e, const double *value, bool is_question,
+                 double *x, double *raw)
 {
     bool is_whole = true;
 
     for (size_t k = 0; k < e->input_count; k++) {
         const struct ensemble_input *in = &e->input[k];
-        double v = value_as(value, texts, in->column, in->is_text);
+        double v = value_as(value[in->column], in->is_text);
 
         if (is_question && isnan(v) && !in->is_used)
             v = in->is_text ? in->value[0] : in->low;

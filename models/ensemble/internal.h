@@ -36,8 +36,8 @@ void inputs_find(const struct ensemble_data *data, struct ensemble *e, struct ar
 
 /* A question in the known inputs: what never varied is filled in; machine terms that are
  * not known get their mean. raw: as they were, for keys. false: one is missing. */
-bool inputs_code(const struct ensemble *e, const double *value, uint64_t texts,
-                 bool is_question, double *x, double *raw);
+bool inputs_code(const struct ensemble *e, const double *value, bool is_question,
+                 double *x, double *raw);
 
 /* One number for equal inputs; without problem size and processors: of the context. NAN:
  * one of them is missing. */
