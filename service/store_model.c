@@ -58,23 +58,24 @@ const double *store_numbers_read(struct db_bytes bytes, size_t *count, struct ar
 
 /* ---- models ---- */
 
-#define MODEL_HEAD                                                                    \
-    "m.tenant, m.model_id, m.application_id, m.site_id, nullif(m.phase_index, -1),"   \
-    " m.kind, m.settings, m.state, m.version, m.last_version, m.generation,"          \
-    " (SELECT count(*) FROM model_sample AS n WHERE n.tenant = m.tenant"              \
-    " AND n.model_id = m.model_id AND n.version IS NULL), m.train_requested, m.note," \
+#define MODEL_HEAD                                                                     \
+    "m.tenant, m.model_id, m.application_id, m.site_id, nullif(m.phase_index, -1),"    \
+    " m.kind, m.target, m.settings, m.state, m.version, m.last_version, m.generation," \
+    " (SELECT count(*) FROM model_sample AS n WHERE n.tenant = m.tenant"               \
+    " AND n.model_id = m.model_id AND n.version IS NULL), m.train_requested, m.note,"  \
     " m.created_at, m.updated_at"
 
-#define MODEL_COLUMNS_AT(T, at)                                                          \
-    DB_COLUMN(T, at tenant, DB_TEXT), DB_COLUMN(T, at model_id, DB_TEXT),                \
-        DB_COLUMN(T, at application_id, DB_TEXT), DB_COLUMN(T, at site_id, DB_TEXT),     \
-        DB_COLUMN(T, at phase_index, DB_WHOLE), DB_COLUMN(T, at kind, DB_TEXT),          \
-        DB_COLUMN(T, at settings, DB_TEXT), DB_COLUMN(T, at state, DB_TEXT),             \
-        DB_COLUMN(T, at version, DB_INTEGER), DB_COLUMN(T, at last_version, DB_INTEGER), \
-        DB_COLUMN(T, at generation, DB_INTEGER),                                         \
-        DB_COLUMN(T, at unlearnt_count, DB_INTEGER),                                     \
-        DB_COLUMN(T, at train_requested, DB_BOOLEAN), DB_COLUMN(T, at note, DB_TEXT),    \
-        DB_COLUMN(T, at created_at_s, DB_INSTANT),                                       \
+#define MODEL_COLUMNS_AT(T, at)                                                       \
+    DB_COLUMN(T, at tenant, DB_TEXT), DB_COLUMN(T, at model_id, DB_TEXT),             \
+        DB_COLUMN(T, at application_id, DB_TEXT), DB_COLUMN(T, at site_id, DB_TEXT),  \
+        DB_COLUMN(T, at phase_index, DB_WHOLE), DB_COLUMN(T, at kind, DB_TEXT),       \
+        DB_COLUMN(T, at target, DB_TEXT), DB_COLUMN(T, at settings, DB_TEXT),         \
+        DB_COLUMN(T, at state, DB_TEXT), DB_COLUMN(T, at version, DB_INTEGER),        \
+        DB_COLUMN(T, at last_version, DB_INTEGER),                                    \
+        DB_COLUMN(T, at generation, DB_INTEGER),                                      \
+        DB_COLUMN(T, at unlearnt_count, DB_INTEGER),                                  \
+        DB_COLUMN(T, at train_requested, DB_BOOLEAN), DB_COLUMN(T, at note, DB_TEXT), \
+        DB_COLUMN(T, at created_at_s, DB_INSTANT),                                    \
         DB_COLUMN(T, at updated_at_s, DB_INSTANT)
 
 static const struct db_column model_columns[] = {MODEL_COLUMNS_AT(struct store_model, ),
@@ -88,24 +89,33 @@ static const struct db_statement insert_model = {
     "insert_model",
     "INSERT INTO model AS m (tenant, model_id, application_id, site_id, phase_index,"
     " kind, settings, state, version, last_version, generation, train_requested,"
-    " created_at, updated_at) VALUES ($1, $2, $3, $4, coalesce($5, -1)::integer, $6, $7,"
-    " 'untrained', 0, 0, 1, $8, now(), now()) ON CONFLICT DO NOTHING"
+    " created_at, updated_at, target)"
+    " VALUES ($1, $2, $3, $4, coalesce($5, -1)::integer, $6, $7,"
+    " 'untrained', 0, 0, 1, $8, now(), now(), $9) ON CONFLICT DO NOTHING"
     " RETURNING " MODEL_HEAD,
     0};
+
+/* What a model of a target (a parameter) learns of an execution; NULL: nothing. */
+#define LEARNT_OF(target)                                                    \
+    "learnt_value(" target ", ignored, exit_code, failure_kind, run_time_s," \
+    " memory_peak_bytes, memory_requested_bytes)"
 
 /* The latest runs of the subject of a new model. */
 static const struct db_statement insert_samples = {
     "insert_model_samples",
     "INSERT INTO model_sample (tenant, model_id, execution_id, started_at, run_time_s,"
     " problem_size, processors, cpu_available_ratio, bandwidth_mbps, dedicated,"
-    " parameters, verdict)"
-    " SELECT $1, $2, execution_id, started_at, run_time_s, problem_size, processors,"
-    " cpu_available_ratio, bandwidth_mbps, dedicated, parameters,"
-    " CASE WHEN outlier THEN 'outlier' ELSE 'new' END"
-    " FROM execution WHERE tenant = $1 AND application_id = $3"
-    " AND coalesce(site_id, '') = coalesce($4, '')"
-    " AND phase_index = coalesce($5, -1)::integer AND coalesce(exit_code, 0) = 0"
-    " ORDER BY started_at DESC LIMIT $6 ON CONFLICT DO NOTHING",
+    " parameters, verdict, resource_class, site_id, is_bound)"
+    " SELECT $1, $2, execution_id, started_at, " LEARNT_OF(
+        "$8") ", problem_size,"
+              " processors, cpu_available_ratio, bandwidth_mbps, dedicated, parameters,"
+              " CASE WHEN outlier THEN 'outlier' ELSE 'new' END, resource_class, site_id,"
+              " failure_kind = 'memory'"
+              " FROM execution WHERE tenant = $1 AND application_id = $3"
+              " AND learns_site($7, $4, site_id)"
+              " AND phase_index = coalesce($5, -1)::integer AND " LEARNT_OF(
+                  "$8") " IS NOT NULL"
+                        " ORDER BY started_at DESC LIMIT $6 ON CONFLICT DO NOTHING",
     0};
 
 static const struct db_statement select_model = {
@@ -176,6 +186,7 @@ static enum error_code create(struct db_session *s, void *context, struct error 
 {
     const struct change *c = context;
     const struct store_model *m = c->wanted;
+    const char *target = m->target ? m->target : STORE_TARGET_RUN_TIME;
     bool found;
 
     TRY(db_run(s, &lock_application,
@@ -184,18 +195,20 @@ static enum error_code create(struct db_session *s, void *context, struct error 
                DB_PARAMS(db_text(c->tenant), db_text(m->model_id),
                          db_text(m->application_id), db_text(m->site_id),
                          db_number(m->phase_index), db_text(m->kind),
-                         db_text(m->settings), db_boolean(c->train)),
+                         db_text(m->settings), db_boolean(c->train), db_text(target)),
                model_columns, sizeof(*c->out), c->out, &found, c->a, err));
     if (!found)
-        return fail(err, ERR_CONFLICT, "",
-                    "there is a model '%.100s' already, or one of the same "
-                    "application_id, site_id, phase_index and kind; GET /v1/models lists "
-                    "them",
-                    m->model_id);
+        return fail(
+            err, ERR_CONFLICT, "",
+            "there is a model '%.100s' already, or one of the same "
+            "application_id, site_id, phase_index, kind and target; GET /v1/models lists "
+            "them",
+            m->model_id);
     TRY(db_run(s, &insert_samples,
                DB_PARAMS(db_text(c->tenant), db_text(m->model_id),
                          db_text(m->application_id), db_text(m->site_id),
-                         db_number(m->phase_index), db_integer(STORE_MODEL_SAMPLES_MAX)),
+                         db_number(m->phase_index), db_integer(STORE_MODEL_SAMPLES_MAX),
+                         db_text(m->kind), db_text(target)),
                NULL, err));
     return store_model_read(s, c->tenant, m->model_id, c->out, c->a, err);
 }
@@ -324,9 +337,9 @@ static const struct db_statement select_now = {
 static const struct db_statement select_models_now = {
     "select_models_now",
     NOW " WHERE m.tenant = $1 AND m.application_id = $2"
-        " AND coalesce(m.site_id, '') = coalesce($3, '')"
+        " AND learns_site(m.kind, m.site_id, $3::text) AND m.target = $6"
         " AND ($4 = -2 OR m.phase_index = coalesce($4, -1))"
-        " ORDER BY m.phase_index, m.kind LIMIT $5",
+        " ORDER BY m.phase_index, m.kind, m.site_id NULLS LAST LIMIT $5",
     DB_REPEATABLE};
 
 enum error_code store_model_version_read(struct db_session *s, const char *tenant,
@@ -394,18 +407,79 @@ enum error_code store_model_now(struct db_session *s, const char *tenant,
 
 enum { MODELS_NOW_MAX = 10000 };
 
-enum error_code store_models_now(struct db_session *s, const char *tenant,
-                                 const char *application_id, const char *site_id,
-                                 double phase_index, const struct store_model_now **list,
-                                 size_t *count, struct arena *a, struct error *err)
+enum error_code store_models_now_of(struct db_session *s, const char *tenant,
+                                    const char *application_id, const char *site_id,
+                                    const char *target, double phase_index,
+                                    const struct store_model_now **list, size_t *count,
+                                    struct arena *a, struct error *err)
 {
     void *rows;
 
     TRY(db_rows(s, &select_models_now,
                 DB_PARAMS(db_text(tenant), db_text(application_id), db_text(site_id),
-                          db_number(phase_index), db_integer(MODELS_NOW_MAX)),
+                          db_number(phase_index), db_integer(MODELS_NOW_MAX),
+                          db_text(target)),
                 now_columns, sizeof(struct store_model_now), &rows, count, a, err));
     *list = rows;
+    return OK;
+}
+
+enum error_code store_models_now(struct db_session *s, const char *tenant,
+                                 const char *application_id, const char *site_id,
+                                 double phase_index, const struct store_model_now **list,
+                                 size_t *count, struct arena *a, struct error *err)
+{
+    return store_models_now_of(s, tenant, application_id, site_id, STORE_TARGET_RUN_TIME,
+                               phase_index, list, count, a, err);
+}
+
+static const struct db_statement select_missing = {
+    "select_models_missing",
+    "SELECT a FROM jsonb_array_elements_text($2::jsonb) AS a WHERE NOT EXISTS"
+    " (SELECT FROM model WHERE tenant = $1 AND application_id = a AND target = $5)"
+    " AND (SELECT count(*) FROM (SELECT FROM execution WHERE tenant = $1"
+    " AND application_id = a AND phase_index = -1 AND " LEARNT_OF(
+        "$5") " IS NOT NULL"
+              " LIMIT $3) AS some) >= $3 ORDER BY a LIMIT $4",
+    0};
+
+static const struct db_column application_columns[] = {
+    DB_COLUMN(struct store_application, application_id, DB_TEXT), {0}};
+
+enum error_code store_models_missing(struct db_session *s, const char *tenant,
+                                     const char *applications, const char *target,
+                                     size_t runs, size_t limit,
+                                     const struct store_application **list, size_t *count,
+                                     struct arena *a, struct error *err)
+{
+    void *rows;
+
+    TRY(db_rows(s, &select_missing,
+                DB_PARAMS(db_text(tenant), db_json(applications), db_integer(runs),
+                          db_integer(limit), db_text(target)),
+                application_columns, sizeof(struct store_application), &rows, count, a,
+                err));
+    *list = rows;
+    return OK;
+}
+
+struct counted_models {
+    uint64_t count;
+};
+static const struct db_column count_columns[] = {
+    DB_COLUMN(struct counted_models, count, DB_INTEGER), {0}};
+static const struct db_statement count_models = {
+    "count_models", "SELECT count(*) FROM model WHERE tenant = $1", DB_REPEATABLE};
+
+enum error_code store_models_count(struct db_session *s, const char *tenant,
+                                   uint64_t *count, struct arena *a, struct error *err)
+{
+    struct counted_models row = {0};
+    bool found;
+
+    TRY(db_row(s, &count_models, DB_PARAMS(db_text(tenant)), count_columns, sizeof(row),
+               &row, &found, a, err));
+    *count = row.count;
     return OK;
 }
 
@@ -555,9 +629,10 @@ enum error_code store_model_claim_until(struct db_session *s,
         NULL, err);
 }
 
-#define SAMPLE_HEAD                                                             \
-    "execution_id, started_at, run_time_s, problem_size, processors,"           \
-    " cpu_available_ratio, bandwidth_mbps, dedicated, parameters, predicted_s," \
+#define SAMPLE_HEAD                                                                \
+    "execution_id, started_at, run_time_s, problem_size, processors,"              \
+    " cpu_available_ratio, bandwidth_mbps, dedicated, parameters, resource_class," \
+    " site_id, is_bound, predicted_s,"                                             \
     " predicted_version, verdict, version"
 
 struct sample_row {
@@ -575,6 +650,9 @@ struct sample_row {
         DB_COLUMN(struct store_sample, bandwidth_mbps, DB_NUMBER),      \
         DB_COLUMN(struct store_sample, dedicated, DB_BOOLEAN),          \
         DB_COLUMN(struct store_sample, parameters, DB_JSON),            \
+        DB_COLUMN(struct store_sample, resource_class, DB_TEXT),        \
+        DB_COLUMN(struct store_sample, site_id, DB_TEXT),               \
+        DB_COLUMN(struct store_sample, is_bound, DB_BOOLEAN),           \
         DB_COLUMN(struct store_sample, predicted_s, DB_NUMBER),         \
         DB_COLUMN(struct store_sample, predicted_version, DB_WHOLE),    \
         DB_COLUMN(struct store_sample, verdict, DB_TEXT),               \

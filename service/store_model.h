@@ -21,6 +21,9 @@ enum {
     STORE_MODEL_VERSIONS_KEPT = 20, /* the latest; older ones are deleted */
 };
 
+#define STORE_TARGET_RUN_TIME    "run_time_s"
+#define STORE_TARGET_MEMORY_PEAK "memory_peak_bytes"
+
 struct store_model {
     const char *tenant;
     const char *model_id;
@@ -28,6 +31,7 @@ struct store_model {
     const char *site_id; /* NULL: of executions that name none */
     double phase_index;  /* whole, >= 0; NAN: whole runs */
     const char *kind;
+    const char *target; /* what it predicts; NULL, of a new one: STORE_TARGET_RUN_TIME */
     const char *settings;    /* JSON */
     const char *state;       /* "untrained", "trained", "ported" */
     uint64_t version;        /* that predicts; 0: none */
@@ -57,13 +61,16 @@ const double *store_numbers_read(struct db_bytes bytes, size_t *count, struct ar
 
 struct store_sample {
     const char *execution_id;
-    double started_at_s, run_time_s;
+    double started_at_s;
+    double run_time_s;   /* or what the target of the model is */
     double problem_size; /* NAN: not known */
     double processors;
     double cpu_available_ratio; /* NAN: not known */
     double bandwidth_mbps;      /* NAN: no link, or not known */
     bool dedicated;
-    const char *parameters;   /* JSON object; NULL: none */
+    const char *parameters;               /* JSON object; NULL: none */
+    const char *resource_class, *site_id; /* where it ran; NULL: not known */
+    bool is_bound;            /* the target was at least that: the run failed for it */
     double predicted_s;       /* before it was learnt; NAN: not */
     double predicted_version; /* whole; NAN: not */
     const char *verdict;      /* "new", "fit", "outlier", "unusable", "left_out" */
@@ -139,12 +146,35 @@ struct store_model_now {
 
 enum { STORE_ALL_PHASES = -2 };
 
-/* The models of an application at a site (NULL: of no site) by phase (whole runs first)
- * and kind. phase_index: of this phase; NAN: of whole runs; STORE_ALL_PHASES: all. */
+/* The models of an application at a site (NULL: of no site), and those of kind auto of
+ * all sites, by phase (whole runs first), kind and site (that of all last). phase_index:
+ * of this phase; NAN: of whole runs; STORE_ALL_PHASES: all. */
 enum error_code store_models_now(struct db_session *s, const char *tenant,
                                  const char *application_id, const char *site_id,
                                  double phase_index, const struct store_model_now **list,
                                  size_t *count, struct arena *a, struct error *err);
+
+/* The same of models of another target than the run time. */
+enum error_code store_models_now_of(struct db_session *s, const char *tenant,
+                                    const char *application_id, const char *site_id,
+                                    const char *target, double phase_index,
+                                    const struct store_model_now **list, size_t *count,
+                                    struct arena *a, struct error *err);
+
+/* Applications of the list (a JSON array) that have runs with the target's member (at
+ * least `runs`), but no model of the target; of these at most `limit`. */
+struct store_application {
+    const char *application_id;
+};
+enum error_code store_models_missing(struct db_session *s, const char *tenant,
+                                     const char *applications, const char *target,
+                                     size_t runs, size_t limit,
+                                     const struct store_application **list, size_t *count,
+                                     struct arena *a, struct error *err);
+
+/* Models of the tenant. */
+enum error_code store_models_count(struct db_session *s, const char *tenant,
+                                   uint64_t *count, struct arena *a, struct error *err);
 
 /* ERR_NOT_FOUND. */
 enum error_code store_model_now(struct db_session *s, const char *tenant,

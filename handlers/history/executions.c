@@ -222,6 +222,7 @@ static enum error_code complete(const struct sent_execution *list, size_t count,
             copy[i].cpu_available_ratio = load.cpu_available_ratio;
             copy[i].bandwidth_mbps = load.bandwidth_mbps;
         }
+        TRY(execution_record.complete(&copy[i], a, err));
         if (!copy[i].execution_id)
             copy[i].execution_id = name_of(&copy[i], a);
     }
@@ -241,6 +242,8 @@ static enum error_code ask_model(const struct store_model_now *now,
         .bandwidth_mbps = e->bandwidth_mbps,
         .dedicated = e->dedicated,
         .parameters = e->parameters,
+        .resource_class = e->resource_class,
+        .site_id = e->site_id,
         .verdict = "new",
     };
     struct fitted_model m;
@@ -251,7 +254,8 @@ static enum error_code ask_model(const struct store_model_now *now,
     *out = (struct execution_model){.model_id = now->model.model_id,
                                     .version = now->version.version};
     TRY(stored_fitted(&now->model, &now->version, &m, a, err));
-    TRY(stored_runs(m.kind, &m.settings, &sample, 1, true, &run, &place, &count, a, err));
+    TRY(stored_runs(m.kind, &m.settings, &sample, 1, true, &run, &place, &count,
+                    a, err));
     fitted_predict(&m,
                    &(struct perf_query){run->run.problem_size, run->run.processors,
                                         run->run.cpu_available_ratio,

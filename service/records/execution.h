@@ -9,6 +9,8 @@
 
 #define EXECUTION_WHOLE_MAX 2147483647.0 /* what a column of type integer holds */
 
+extern const char *const run_failure_names[]; /* by enum run_failure, ended by NULL */
+
 /* EXECUTION_NULLABLE is what may be null besides: JSON_NULLABLE of what is sent, 0 of
  * what is answered. */
 /* clang-format off */
@@ -56,7 +58,30 @@
                     "Bandwidth that it had: least of the links' means")) \
     ROW(memory_peak_bytes, DB_NUMBER, 0, \
         JSON_NUMBER(struct execution, memory_peak_bytes, 0, JSON_LARGEST, NAN, \
-                    EXECUTION_NULLABLE | JSON_OPTIONAL, "Most memory that it used")) \
+                    EXECUTION_NULLABLE | JSON_OPTIONAL, "Most memory that it used", \
+                    JSON_WAS({"peak_memory_bytes", 0}))) \
+    ROW(memory_requested_bytes, DB_NUMBER, 0, \
+        JSON_NUMBER(struct execution, memory_requested_bytes, 0, JSON_LARGEST, NAN, \
+                    EXECUTION_NULLABLE | JSON_OPTIONAL | JSON_ABOVE_MIN, \
+                    "Memory that was asked for", JSON_WAS({"memory_bytes", 0}))) \
+    ROW(disk_peak_bytes, DB_NUMBER, 0, \
+        JSON_NUMBER(struct execution, disk_peak_bytes, 0, JSON_LARGEST, NAN, \
+                    EXECUTION_NULLABLE | JSON_OPTIONAL, "Most disk space that it used")) \
+    ROW(cpus_used, DB_NUMBER, 0, \
+        JSON_NUMBER(struct execution, cpus_used, 0, JSON_LARGEST, NAN, \
+                    EXECUTION_NULLABLE | JSON_OPTIONAL, \
+                    "Mean number of CPUs that it used")) \
+    ROW(attempt, DB_WHOLE, 0, \
+        JSON_NUMBER(struct execution, attempt, 1, EXECUTION_WHOLE_MAX, NAN, \
+                    EXECUTION_NULLABLE | JSON_OPTIONAL, \
+                    "Which attempt it was; default: the first")) \
+    ROW(failure_kind, DB_TEXT, 0, \
+        JSON_CHOICE(struct execution, failure_kind, run_failure_names, \
+                    RUN_FAILURE_UNSAID, 0, \
+                    "Why it failed; default: none, or error if exit_code is not 0")) \
+    ROW(resource_class, DB_TEXT, RECORD_FILTER, \
+        JSON_ID(struct execution, resource_class, EXECUTION_NULLABLE | JSON_OPTIONAL, \
+                "Type of the machine")) \
     ROW(exit_code, DB_WHOLE, 0, \
         JSON_NUMBER(struct execution, exit_code, -EXECUTION_WHOLE_MAX, \
                     EXECUTION_WHOLE_MAX, NAN, EXECUTION_NULLABLE | JSON_OPTIONAL, \
@@ -79,7 +104,10 @@
                      "Nothing else ran on the machines; default false")) \
     ROW(outlier, DB_BOOLEAN, 0, \
         JSON_BOOLEAN(struct execution, outlier, 0, 0, \
-                     "Predicted much too badly: left out of robust fits; default false"))
+                     "Predicted much too badly: left out of robust fits; default false")) \
+    ROW(ignored, DB_BOOLEAN, 0, \
+        JSON_BOOLEAN(struct execution, ignored, 0, 0, \
+                     "No model is to learn it; default false"))
 /* clang-format on */
 
 #endif

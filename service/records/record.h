@@ -52,7 +52,7 @@ enum record_role {
     RECORD_IN_KEY = RECORD_KEY | RECORD_KEY_OR_EMPTY | RECORD_KEY_MEASURE
 };
 
-enum { RECORD_COLUMNS_MAX = 24, RECORD_REMOVED_MAX = 100000, RECORD_LOCKS = 64 };
+enum { RECORD_COLUMNS_MAX = 32, RECORD_REMOVED_MAX = 100000, RECORD_LOCKS = 64 };
 
 struct record_column {
     const char *name;
