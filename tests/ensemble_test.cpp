@@ -31,7 +31,7 @@ struct runs {
     {
         run.clear();
         for (size_t i = 0; i < y.size(); i++)
-            run.push_back({value[i].data(), y[i], weight[i]});
+            run.push_back({value[i].data(), y[i], weight[i], false});
         return {run.data(), run.size(), value.empty() ? 0 : value[0].size(),
                 nullptr,    0,          1};
     }

@@ -49,7 +49,10 @@ struct models : api {
     }
     json make(const std::string &id, const std::string &app, const json &more = {})
     {
-        json body = {{"id", id}, {"application_id", app}, {"site_id", "here"}};
+        json body = {{"id", id},
+                     {"application_id", app},
+                     {"site_id", "here"},
+                     {"kind", "comprehensive"}};
         if (more.is_object())
             body.update(more);
         return done(post("/v1/models", body.dump()), 201);
@@ -135,7 +138,8 @@ TEST_CASE("a wrong model is refused before the database is asked", "[models][api
     CHECK(a.post("/v1/models", "{}").pointers() ==
           std::vector<std::string>{"/application_id"});
     CHECK(a.post("/v1/models", R"({"application_id":"a","kind":"cubic"})").status == 422);
-    CHECK(a.post("/v1/models", R"({"application_id":"a","settings":{"inputs":["x"]}})")
+    CHECK(a.post("/v1/models", R"({"application_id":"a","kind":"comprehensive",
+                 "settings":{"inputs":["x"]}})")
               .pointers() == std::vector<std::string>{"/settings/inputs"});
 }
 
@@ -644,8 +648,10 @@ TEST_CASE("there is one model of a subject, and lists come in pages", "[models][
     m.make(app + "-c", app, {{"phase_index", 0}});
     m.make(app + "-d", app, {{"site_id", nullptr}});
     for (json body : {json{{"id", app + "-a"}, {"application_id", "other"}},
-                      json{{"application_id", app}, {"site_id", "here"}},
-                      json{{"application_id", app}}})
+                      json{{"application_id", app},
+                           {"site_id", "here"},
+                           {"kind", "comprehensive"}},
+                      json{{"application_id", app}, {"kind", "comprehensive"}}})
         CHECK(m.post("/v1/models", body.dump()).status == 409);
     std::string token;
     std::vector<std::string> ids;
@@ -730,7 +736,7 @@ TEST_CASE("runs of one, none, alike or absurd leave a model that says so",
            {"application_id", app},
            {"site_id", "here"},
            {"started_at", 1},
-           {"run_time_s", 1e300}};
+           {"run_time_s", 1e9}};
     json answer = m.done(m.post("/v1/executions", odd.dump()), 201);
     CHECK(answer["models"][0]["reason"] == "untrained");
     // Good ones make it a model all the same, an outlier does not spoil it.

@@ -24,7 +24,8 @@ json fit(api &a, const json &body)
 
 json fit_known(api &a, double noise = 0)
 {
-    return fit(a, {{"samples", samples_json(known_runs(noise))}});
+    return fit(a,
+               {{"kind", "comprehensive"}, {"samples", samples_json(known_runs(noise))}});
 }
 
 json model_of(const json &fitted)
@@ -168,12 +169,13 @@ TEST_CASE("runs that teach nothing give a reason", "[models][api]")
         odd.push_back({{"run_time_s", 1 + i}, {"processors", 2}});
     for (const json &samples : {json::array(), json::array({one}), same, odd}) {
         INFO(samples.size());
-        json f = fit(a, {{"samples", samples}});
+        json f = fit(a, {{"kind", "comprehensive"}, {"samples", samples}});
         CHECK(f["status"] == "infeasible");
         CHECK_FALSE(f["reasons"][0]["reason"].get<std::string>().empty());
         CHECK_FALSE(f.contains("packed"));
         json p = predict(
-            a, with(question(1000, 2, 0.5, 50), {{"model", {{"samples", samples}}}}));
+            a, with(question(1000, 2, 0.5, 50),
+                    {{"model", {{"kind", "comprehensive"}, {"samples", samples}}}}));
         CHECK(p["status"] == "infeasible");
         CHECK(p["reasons"][0]["reason"] == f["reasons"][0]["reason"]);
     }

@@ -254,7 +254,7 @@ static enum error_code ask_model(const struct store_model_now *now,
     *out = (struct execution_model){.model_id = now->model.model_id,
                                     .version = now->version.version};
     TRY(stored_fitted(&now->model, &now->version, &m, a, err));
-    TRY(stored_runs(m.kind, &m.settings, &sample, 1, true, &run, &place, &count,
+    TRY(stored_runs(m.kind, &m.settings, m.names, &sample, 1, true, &run, &place, &count,
                     a, err));
     fitted_predict(&m,
                    &(struct perf_query){run->run.problem_size, run->run.processors,

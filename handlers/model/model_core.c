@@ -23,6 +23,7 @@ enum {
 #define ERROR_HIGH_RATIO  2.0
 #define ERROR_HIGH_LEAST  0.15
 #define OUTLIERS_FREQUENT 0.02
+#define ASSESSED_LEVEL    0.6827 /* of an interval whose half is s */
 
 const char *const core_note_names[] = {
 #define X(symbol, name, doc) #name,
@@ -208,11 +209,80 @@ static enum error_code fit_rows(const struct fitted_model *m, enum core_rows whi
                       room->scratch, err);
 }
 
+/* Mean error on the runs that it was fitted to. */
+static double fit_error_pct(const struct ensemble *fitted,
+                            const struct ensemble_data *data, struct budget *budget)
+{
+    double sum = 0;
+    size_t count = 0;
+
+    for (size_t i = 0; i < data->run_count; i++) {
+        struct ensemble_answer answer;
+
+        if (!(data->run[i].weight > 0))
+            continue;
+        budget_step(budget, 500);
+        ensemble_predict(fitted, data->run[i].value, &answer);
+        sum += 100 * fabs(expm1(answer.y - data->run[i].y));
+        count++;
+    }
+    return count > 0 ? sum / (double)count : (double)NAN;
+}
+
+/* Kind auto: fitted to all rows, those of before a change with less weight, and its
+ * errors noted. */
+static void train_auto(struct fitted_model *m, const struct fitted_room *room)
+{
+    struct fitted_core *core = m->core;
+    struct ensemble_run *runs;
+    struct ensemble fitted;
+    size_t order[ENSEMBLE_INPUTS_MAX];
+    struct ensemble_data data = {
+        .order = order, .size = ENSEMBLE_PROBLEM_SIZE, .processors = ENSEMBLE_PROCESSORS};
+    double old_weight = drift_old_weight(window_count(core)), *packed;
+    bool with_outliers = outlier_notes(core) != 0;
+
+    arena_reset(room->scratch);
+    ensemble_names_order(m->names, order, &data.input_count);
+    data.run = runs = NEW(room->scratch, struct ensemble_run, core->row_count + 1);
+    for (size_t i = 0; i < core->row_count; i++) {
+        const struct fitted_row *row = &core->rows[i];
+
+        if (row->is_outlier && !with_outliers)
+            continue;
+        runs[data.run_count++] = (struct ensemble_run){
+            .value = row->run.inputs,
+            .y = log(row->run.run.time_s),
+            .weight = row->is_outlier       ? 0
+                      : i < core->old_count ? old_weight
+                                            : 1,
+            .is_bound = row->run.is_bound,
+        };
+    }
+    ensemble_fit(&data, room->budget, &fitted, room->scratch);
+    m->reason = fitted.run_count > 0 ? NULL : regression_reason_names[REGRESSION_NO_DATA];
+    core_note_errors(m, &fitted, room->a);
+    packed = NEW(room->scratch, double, ensemble_pack(&fitted, NULL));
+    m->ensemble = NEW(room->a, struct ensemble, 1);
+    ensemble_unpack(packed, ensemble_pack(&fitted, packed), m->ensemble, room->a);
+    m->sample_count = fitted.run_count;
+    m->fit_appe_pct = fit_error_pct(&fitted, &data, room->budget);
+    core->since_training = core->since_measured = 0;
+    core_interval(core, ASSESSED_LEVEL, &core->assess, room->scratch);
+    take_notes(core);
+}
+
 enum error_code core_train(struct fitted_model *m, const struct fitted_room *room,
                            bool *done, const char **reason, struct error *err)
 {
     struct fitted_model trained;
 
+    if (m->kind == MODEL_AUTO) {
+        train_auto(m, room);
+        *reason = m->reason;
+        *done = !m->reason;
+        return OK;
+    }
     TRY(fit_rows(m, CORE_ROWS_WEIGHED, room, &trained, err));
     /* Kinds that need many runs, of certain kinds, need those of before. */
     if (trained.reason && m->core->old_count > 0)
@@ -328,6 +398,30 @@ struct assessed {
     bool is_unknown; /* in territory where nothing was seen */
 };
 
+static void assess_auto(const struct fitted_model *m, const struct fitted_run *run,
+                        struct assessed *out)
+{
+    const struct fitted_core *core = m->core;
+    struct ensemble_answer answer;
+
+    if (m->reason || !m->ensemble)
+        return;
+    ensemble_predict(m->ensemble, run->inputs, &answer);
+    out->is_unknown = answer.is_unknown;
+    if (isnan(answer.y))
+        return;
+    out->predicted_s = exp(answer.y);
+    out->place.group = answer.group;
+    if (core->row_count < ASSESSED_LEAST || answer.is_unknown || !core->assess.by_group)
+        return;
+    out->error = log(run->run.time_s) - answer.y;
+    out->unit = log_half(1, core->assess.scale[answer.group], answer.spread,
+                         answer.distance, answer.runs, 1);
+    out->scale =
+        log_half(core->assess.quantile[answer.group], core->assess.scale[answer.group],
+                 answer.spread, answer.distance, answer.runs, answer.constant_distance);
+}
+
 static void assess(const struct fitted_model *m, const struct fitted_run *run,
                    struct assessed *out)
 {
@@ -338,6 +432,10 @@ static void assess(const struct fitted_model *m, const struct fitted_run *run,
     struct fitted_prediction p;
 
     *out = (struct assessed){.predicted_s = (double)NAN, .error = (double)NAN};
+    if (m->kind == MODEL_AUTO) {
+        assess_auto(m, run, out);
+        return;
+    }
     core_place_of(m, &query, run->inputs, place);
     out->is_unknown = place->group == LOG_OUTSIDE && place->distance > UNKNOWN_DISTANCE;
     if (m->reason)
@@ -357,12 +455,15 @@ static void assess(const struct fitted_model *m, const struct fitted_run *run,
 /* Does the kind take in a run without being trained anew? */
 static bool refines(const struct fitted_model *m)
 {
+    if (m->kind == MODEL_AUTO)
+        return false;
     return m->kind < MODEL_LINEAR || m->regression.statistic_count > 0;
 }
 
 bool core_lags(const struct fitted_model *m)
 {
-    return !refines(m) && m->core->since_training > 0;
+    /* auto: what a run says of its configuration counts at once; the rest can wait */
+    return m->kind != MODEL_AUTO && !refines(m) && m->core->since_training > 0;
 }
 
 static size_t at_least_one(size_t count)
@@ -398,10 +499,23 @@ static void core_samples(const struct fitted_core *core, const struct perf_sampl
     *count = core->row_count;
 }
 
+/* Kind auto: a further run of its configuration. */
+static void see_auto(struct fitted_model *m, const struct fitted_run *run,
+                     const struct assessed *assessed, struct arena *a)
+{
+    if (!run->is_bound)
+        fitted_note_error(m, run->run.time_s, assessed->predicted_s);
+    fitted_see(&m->seen, &run->run);
+    m->sample_count++;
+    if (m->ensemble)
+        ensemble_see(m->ensemble, run->inputs, log(run->run.time_s), a);
+}
+
 /* The run is no outlier: it is taken in, and what is due is done. */
 static enum error_code take_in(struct fitted_model *m, const struct fitted_run *run,
-                               bool starting, const struct fitted_room *room,
-                               struct core_update *out, struct error *err)
+                               const struct assessed *assessed, bool starting,
+                               const struct fitted_room *room, struct core_update *out,
+                               struct error *err)
 {
     struct fitted_core *core = m->core;
     struct fitted_update update = {.verdict = RUN_FIT};
@@ -410,7 +524,9 @@ static enum error_code take_in(struct fitted_model *m, const struct fitted_run *
     const char *reason;
     bool due = false;
 
-    if (!m->reason) {
+    if (m->kind == MODEL_AUTO) {
+        see_auto(m, run, assessed, room->a);
+    } else if (!m->reason) {
         if (m->kind == MODEL_COMPREHENSIVE && m->set.options.by_appe)
             core_samples(core, &rows, &row_count, room);
         fitted_learn(m, run, rows, row_count, &update);
@@ -420,7 +536,8 @@ static enum error_code take_in(struct fitted_model *m, const struct fitted_run *
         if (m->kind < MODEL_LINEAR)
             out->verdict = update.verdict;
     }
-    core_see(m, run, room->a);
+    if (m->kind != MODEL_AUTO)
+        core_see(m, run, room->a);
     if (core->old_count > 0 && window_count(core) >= DRIFT_OLD_UNTIL) {
         drop_rows(core, 0, core->old_count);
         core->old_count = 0;
@@ -431,7 +548,8 @@ static enum error_code take_in(struct fitted_model *m, const struct fitted_run *
     out->reformed = update.reform_due;
     if (update.reform_due)
         return reform(m, room, err);
-    if (core->since_measured >= at_least_one(window_count(core) / TRAINING_SHARE))
+    if (m->kind != MODEL_AUTO &&
+        core->since_measured >= at_least_one(window_count(core) / TRAINING_SHARE))
         return measure(m, room, err);
     return OK;
 }
@@ -441,6 +559,8 @@ static bool is_usable(const struct fitted_model *m, const struct fitted_run *run
 {
     size_t input_count;
 
+    if (m->kind == MODEL_AUTO)
+        return isfinite(run->run.time_s) && run->run.time_s > 0;
     if (m->kind < MODEL_LINEAR)
         return !perf_sample_fault(&run->run);
     fitted_inputs(m->kind, &m->settings, &input_count);
@@ -456,6 +576,7 @@ enum error_code core_learn(struct fitted_model *m, const struct fitted_run *run,
 {
     struct fitted_core *core = m->core;
     enum drift_verdict verdict = DRIFT_NONE;
+    struct fitted_run bound;
     size_t index = window_count(core), start = 0;
     struct assessed assessed;
 
@@ -468,6 +589,12 @@ enum error_code core_learn(struct fitted_model *m, const struct fitted_run *run,
     }
     assess(m, run, &assessed);
     out->predicted_s = assessed.predicted_s;
+    bound = *run;
+    if (run->is_bound) { /* it was at least that: as good as what is expected */
+        bound.run.time_s = fmax(run->run.time_s, assessed.predicted_s);
+        assessed.error = (double)NAN;
+        run = &bound;
+    }
     append(core, run, assessed.error, room->a);
     core->since_training += assessed.is_unknown ? NEW_COUNTS : 1;
     core->since_measured += assessed.is_unknown ? NEW_COUNTS : 1;
@@ -479,7 +606,7 @@ enum error_code core_learn(struct fitted_model *m, const struct fitted_run *run,
         log_recent_add(&core->recent[assessed.place.group],
                        fabs(assessed.error) / assessed.unit);
     if (verdict == DRIFT_NONE) {
-        TRY(take_in(m, run, starting, room, out, err));
+        TRY(take_in(m, run, &assessed, starting, room, out, err));
     } else {
         fitted_note_error(m, run->run.time_s, assessed.predicted_s);
         out->verdict = verdict == DRIFT_OUTLIER ? RUN_OUTLIER : RUN_FIT;

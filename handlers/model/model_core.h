@@ -136,6 +136,9 @@ enum error_code core_measure(struct fitted_model *m, struct arena *a,
                              struct arena *scratch, struct budget *budget,
                              struct error *err);
 
+/* The errors of an ensemble's fit become the model's. */
+void core_note_errors(struct fitted_model *m, const struct ensemble *e, struct arena *a);
+
 /* A run into ranges and configurations. */
 void core_see(struct fitted_model *m, const struct fitted_run *run, struct arena *a);
 

@@ -421,6 +421,35 @@ static enum error_code validate(struct fitted_model *m, const struct fitted_run 
 
 /* ---- all of it ---- */
 
+static void clear_errors(struct fitted_core *core, struct arena *a)
+{
+    for (size_t g = 0; g < LOG_GROUP_COUNT; g++) {
+        core->errors[g].count = 0;
+        if (!core->errors[g].list)
+            core->errors[g].list = NEW(a, struct log_error, LOG_ERRORS_MAX);
+    }
+}
+
+void core_note_errors(struct fitted_model *m, const struct ensemble *e, struct arena *a)
+{
+    double sum = 0;
+    size_t count = 0;
+
+    clear_errors(m->core, a);
+    for (size_t i = 0; i < e->error_count; i++) {
+        const struct ensemble_error *error = &e->error[i];
+        struct log_errors *to = &m->core->errors[error->group];
+
+        note(to, error->error, error->configuration);
+        to->list[to->count - 1].spread = error->spread;
+        if (error->group == LOG_SAME)
+            continue;
+        sum += 100 * fabs(expm1(-error->error));
+        count++;
+    }
+    m->cross_appe_pct = count > 0 ? sum / (double)count : (double)NAN;
+}
+
 enum error_code core_measure(struct fitted_model *m, struct arena *a,
                              struct arena *scratch, struct budget *budget,
                              struct error *err)
@@ -435,11 +464,7 @@ enum error_code core_measure(struct fitted_model *m, struct arena *a,
     core->configuration_count = 0;
     for (size_t i = 0; i < FITTED_INPUTS_MAX; i++)
         core->range[i] = none;
-    for (size_t g = 0; g < LOG_GROUP_COUNT; g++) {
-        core->errors[g].count = 0;
-        if (!core->errors[g].list)
-            core->errors[g].list = NEW(a, struct log_error, LOG_ERRORS_MAX);
-    }
+    clear_errors(core, a);
     for (size_t i = 0; i < count; i++)
         if (!runs[i].run.outlier)
             core_see(m, &runs[i], a);

@@ -24,8 +24,7 @@ struct fit_request {
 
 #define T struct fit_request
 static const struct json_field fit_request_rows[] = {
-    JSON_CHOICE(T, kind, model_kind_names, MODEL_COMPREHENSIVE, 0,
-                "Kind of model; default comprehensive"),
+    JSON_CHOICE(T, kind, model_kind_names, MODEL_AUTO, 0, "Kind of model; default auto"),
     JSON_OBJECT(T, settings, struct model_settings, &model_settings_json, 0,
                 "How it is trained"),
     JSON_LIST(T, samples, sample_count, struct model_run, &model_run_json, MODEL_RUNS_MAX,

@@ -3,6 +3,7 @@
 
 #include "models/performance/accuracy.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +12,13 @@
 const char *const model_kind_names[] = {
 #define X(symbol, name) #name,
     MODEL_KINDS(X)
+#undef X
+        NULL,
+};
+
+const char *const model_target_names[] = {
+#define X(symbol, name) #name,
+    MODEL_TARGETS(X)
 #undef X
         NULL,
 };
@@ -39,14 +47,66 @@ const char *const *fitted_inputs(enum model_kind kind, const struct model_settin
     return kind == MODEL_SCALE_OUT ? scale : size;
 }
 
+const char *const *fitted_input_names(const struct fitted_model *m, size_t *count)
+{
+    if (m->kind != MODEL_AUTO)
+        return fitted_inputs(m->kind, &m->settings, count);
+    *count = m->names ? m->names->count : 0;
+    return m->names ? m->names->name : NULL;
+}
+
+static void put_input(struct ensemble_names *names, const char *name, double value,
+                      double *inputs, struct arena *a)
+{
+    size_t at;
+
+    if (isnan(value))
+        return;
+    at = a ? ensemble_names_add(names, name, a) : ensemble_names_find(names, name);
+    if (at >= ENSEMBLE_TERMS && at < ENSEMBLE_INPUTS_MAX)
+        inputs[at] = value;
+}
+
+void fitted_auto_inputs(struct ensemble_names *names, const struct perf_query *query,
+                        const struct named_value *parameters, size_t parameter_count,
+                        const char *resource_class, const char *site_id, double *inputs,
+                        struct arena *a)
+{
+    ensemble_values_clear(inputs);
+    inputs[ENSEMBLE_PROBLEM_SIZE] = query->problem_size;
+    inputs[ENSEMBLE_PROCESSORS] = query->processors;
+    inputs[ENSEMBLE_CPU_AVAILABLE_RATIO] = query->cpu_available_ratio;
+    inputs[ENSEMBLE_BANDWIDTH_MBPS] = query->bandwidth_mbps;
+    for (size_t i = 0; i < parameter_count; i++)
+        put_input(names, parameters[i].name, ensemble_value_of(&parameters[i]), inputs,
+                  a);
+    if (resource_class)
+        put_input(names, ENSEMBLE_RESOURCE_CLASS, ensemble_text(resource_class), inputs,
+                  a);
+    if (site_id)
+        put_input(names, ENSEMBLE_SITE_ID, ensemble_text(site_id), inputs, a);
+}
+
 void fitted_check_settings(enum model_kind kind, const struct model_settings *s,
                            const char *at, struct error *err)
 {
     const struct regression_kind *regression = regression_of(kind);
     char pointer[96];
 
+    if (kind == MODEL_AUTO && s->profile == PERF_THESIS) {
+        snprintf(pointer, sizeof(pointer), "%s/profile", at);
+        invalid(err, pointer, ITEM_NOT_USED,
+                "the kind auto knows the profile robust only");
+    }
+    if (kind != MODEL_AUTO && s->target != TARGET_RUN_TIME) {
+        snprintf(pointer, sizeof(pointer), "%s/target", at);
+        invalid(err, pointer, ITEM_NOT_USED, "the kind %s predicts run times only",
+                model_kind_names[kind]);
+    }
     snprintf(pointer, sizeof(pointer), "%s/inputs", at);
     if (!regression) {
+        if (kind == MODEL_AUTO)
+            return;
         if (s->input_count)
             invalid(err, pointer, ITEM_NOT_USED, "the kind %s has no inputs to choose",
                     model_kind_names[kind]);
@@ -118,7 +178,7 @@ static void widen(struct perf_range *range, double value)
     range->high = isnan(range->high) ? value : fmax(range->high, value);
 }
 
-static void see(struct perf_seen *seen, const struct perf_sample *run)
+void fitted_see(struct perf_seen *seen, const struct perf_sample *run)
 {
     seen->sample_count++;
     widen(&seen->problem_size, run->problem_size);
@@ -424,6 +484,7 @@ enum error_code fitted_fit(enum model_kind kind, const struct model_settings *se
 
     if (!verdict)
         verdict = NEW(a, enum fitted_verdict, count + 1);
+    assert(kind != MODEL_AUTO); /* model_core.c fits it from what it remembers */
     begin(kind, settings, &m);
     if (kind == MODEL_COMPREHENSIVE)
         TRY(train_comprehensive(&m, runs, count, budget, verdict, a, err));
@@ -435,7 +496,7 @@ enum error_code fitted_fit(enum model_kind kind, const struct model_settings *se
         m.outlier_count += verdict[i] == RUN_OUTLIER;
         m.unusable_count += verdict[i] == RUN_UNUSABLE;
         if (verdict[i] == RUN_FIT)
-            see(&m.seen, &runs[i].run);
+            fitted_see(&m.seen, &runs[i].run);
     }
     m.sample_count = m.seen.sample_count;
     if (!m.reason)
@@ -583,6 +644,68 @@ static enum error_code fit_screened(enum model_kind kind,
     return fitted_fit(kind, settings, runs, count, budget, out, verdict, a, err);
 }
 
+size_t fitted_auto_first(const struct model_settings *settings, size_t count)
+{
+    size_t most = 2 * (size_t)settings->robustness.window_runs;
+
+    return count > most ? count - most : 0;
+}
+
+/* Learns the runs one after the other, as they would have come. */
+static enum error_code learn_in_order(const struct fitted_run *runs, size_t count,
+                                      const struct fitted_room *room,
+                                      struct fitted_model *out,
+                                      enum fitted_verdict *verdict, struct error *err)
+{
+    bool done;
+
+    for (size_t i = fitted_auto_first(&out->settings, count); i < count; i++) {
+        struct core_update update;
+
+        TRY(core_learn(out, &runs[i], true, room, &update, err));
+        verdict[i] = update.verdict;
+        for (size_t k = i + 1; k-- > 0 && update.taken_back > 0;) {
+            if (verdict[k] == RUN_UNUSABLE || runs[k].run.outlier)
+                continue;
+            verdict[k] = RUN_FIT;
+            update.taken_back--;
+        }
+    }
+    out->errors = (struct fitted_errors){0}; /* nobody was told what it said on the way */
+    return core_train(out, room, &done, &out->reason, err);
+}
+
+static enum error_code train_auto(const struct model_settings *settings,
+                                  const struct fitted_run *runs, size_t count,
+                                  struct budget *budget, struct fitted_model *out,
+                                  enum fitted_verdict *verdict, struct arena *a,
+                                  struct error *err)
+{
+    struct arena *scratch = arena_create_beside(a, arena_cap_bytes(a));
+    struct fitted_room room = {a, scratch, budget};
+    enum error_code code;
+
+    begin(MODEL_AUTO, settings, out);
+    if (!verdict)
+        verdict = NEW(a, enum fitted_verdict, count + 1);
+    for (size_t i = 0; i < count; i++)
+        verdict[i] = RUN_LEFT_OUT;
+    out->names = count > 0 ? runs[0].names : NULL;
+    fitted_auto_names(out, a);
+    core_create_empty(out, a);
+    code = learn_in_order(runs, count, &room, out, verdict, err);
+    arena_close(scratch);
+    return code;
+}
+
+void fitted_auto_names(struct fitted_model *m, struct arena *a)
+{
+    if (m->names)
+        return;
+    m->names = NEW(a, struct ensemble_names, 1);
+    ensemble_names_create(m->names, m->settings.inputs, m->settings.input_count);
+}
+
 enum error_code fitted_train(enum model_kind kind, const struct model_settings *settings,
                              const struct fitted_run *runs, size_t count,
                              struct budget *budget, struct fitted_model *out,
@@ -591,6 +714,8 @@ enum error_code fitted_train(enum model_kind kind, const struct model_settings *
 {
     struct fitted_run *screened;
 
+    if (kind == MODEL_AUTO)
+        return train_auto(settings, runs, count, budget, out, verdict, a, err);
     if (settings->profile == PERF_THESIS)
         return fitted_fit(kind, settings, runs, count, budget, out, verdict, a, err);
     screened = NEW(a, struct fitted_run, count + 1);
@@ -717,6 +842,45 @@ enum error_code fitted_interval(const struct fitted_model *m, double level,
     return OK;
 }
 
+/* Where it lies, and half of its interval, is all the ensemble's. */
+static void predict_auto(const struct fitted_model *m, const struct perf_query *query,
+                         const double *inputs, const struct fitted_interval *interval,
+                         struct fitted_prediction *out)
+{
+    double terms[ENSEMBLE_INPUTS_MAX], half;
+    struct ensemble_answer answer;
+
+    if (!inputs) {
+        fitted_auto_inputs(m->names, query, NULL, 0, NULL, NULL, terms, NULL);
+        inputs = terms;
+    }
+    ensemble_predict(m->ensemble, inputs, &answer);
+    out->time_s = exp(answer.y);
+    if (!(out->time_s > 0) || !isfinite(out->time_s)) {
+        out->time_s = (double)NAN;
+        out->reason = isnan(answer.y) ? "no_data" : "not_finite";
+        return;
+    }
+    out->method = answer.group == LOG_SAME ? "history" : "ensemble";
+    out->extrapolation_ratio = answer.distance;
+    out->far_input = answer.far_input;
+    if (answer.distance > 2)
+        out->warnings |= FITTED_WARN_DISTANT;
+    if (answer.constant_distance > 1) {
+        out->warnings |= FITTED_WARN_CONSTANT;
+        out->constant_input = answer.constant_input;
+    }
+    if (!interval)
+        return;
+    half =
+        log_half(interval->quantile[answer.group], interval->scale[answer.group],
+                 answer.spread, answer.distance, answer.runs, answer.constant_distance);
+    out->low_s = out->time_s * exp(-half);
+    out->high_s = out->time_s * exp(half);
+    out->own_basis = log_group_names[answer.group];
+    out->error_count = interval->error_count[answer.group];
+}
+
 static void from_perf(const struct perf_prediction *p, struct fitted_prediction *out)
 {
     if (p->status != PERF_READY) {
@@ -798,6 +962,10 @@ void fitted_predict(const struct fitted_model *m, const struct perf_query *query
     out->extrapolation_ratio = (double)NAN;
     if (m->reason)
         return;
+    if (m->kind == MODEL_AUTO) {
+        predict_auto(m, query, inputs, interval, out);
+        return;
+    }
     if (m->kind == MODEL_COMPREHENSIVE) {
         perf_predict(&m->set, query, &p);
         from_perf(&p, out);
@@ -864,7 +1032,9 @@ void fitted_learn(struct fitted_model *m, const struct fitted_run *run,
     fitted_predict(m, &query, run->inputs, NULL, &p);
     out->predicted_s = p.time_s;
     fitted_note_error(m, run->run.time_s, p.time_s);
-    if (m->kind == MODEL_COMPREHENSIVE) {
+    if (m->kind == MODEL_AUTO) {
+        /* model_core.c does it */
+    } else if (m->kind == MODEL_COMPREHENSIVE) {
         learn_comprehensive(m, &run->run, rows, row_count, out);
     } else if (m->kind == MODEL_PRELIMINARY) {
         if (!perf_preliminary_update(&m->preliminary, &run->run))
@@ -877,6 +1047,6 @@ void fitted_learn(struct fitted_model *m, const struct fitted_run *run,
     m->unusable_count += out->verdict == RUN_UNUSABLE;
     if (out->verdict != RUN_FIT)
         return;
-    see(&m->seen, &run->run);
+    fitted_see(&m->seen, &run->run);
     m->sample_count++;
 }

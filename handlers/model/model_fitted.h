@@ -11,6 +11,7 @@
 #define GRIDPLAN_MODEL_FITTED_H
 
 #include "models/base/value.h"
+#include "models/ensemble/names.h"
 #include "models/performance/drift.h"
 #include "models/performance/interval.h"
 #include "models/performance/log_interval.h"
@@ -19,8 +20,10 @@
 #include "models/performance/preliminary.h"
 #include "models/regression/regression.h"
 
-/* symbol, name on the wire; from LINEAR on the kinds of models/regression, by name */
+/* symbol, name on the wire; in the order in which they are asked; from LINEAR on the
+ * kinds of models/regression, by name */
 #define MODEL_KINDS(X)              \
+    X(AUTO, auto)                   \
     X(COMPREHENSIVE, comprehensive) \
     X(PRELIMINARY, preliminary)     \
     X(LINEAR, linear)               \
@@ -40,8 +43,20 @@ enum {
     FITTED_LAYOUT = 2,      /* of the packed numbers; 1 is read as well */
     FITTED_RATIOS_MAX = 50, /* PREDICTION_RATIOS_MAX */
     FITTED_FOLDS_MAX = 50,  /* of the cross-validation */
-    FITTED_INPUTS_MAX = REGRESSION_INPUTS_MAX
+    FITTED_INPUTS_MAX = ENSEMBLE_INPUTS_MAX
 };
+
+/* symbol, name on the wire: what a model predicts */
+#define MODEL_TARGETS(X)    \
+    X(RUN_TIME, run_time_s) \
+    X(MEMORY_PEAK, memory_peak_bytes)
+
+enum model_target {
+#define X(symbol, name) TARGET_##symbol,
+    MODEL_TARGETS(X)
+#undef X
+};
+extern const char *const model_target_names[]; /* ended by NULL */
 
 /* How a model is trained. */
 struct model_settings {
@@ -57,13 +72,17 @@ struct model_settings {
     size_t input_count;
     double min_input;             /* power_law; NAN: none */
     struct drift_rule robustness; /* of the profile robust */
+    int target;                   /* enum model_target */
 };
 
 /* A run, from a request or stored. */
 struct fitted_run {
     struct perf_sample run;           /* members that are not known are NAN */
-    double inputs[FITTED_INPUTS_MAX]; /* regressions, in the order of the settings */
+    double inputs[FITTED_INPUTS_MAX]; /* regressions, in the order of the settings; auto:
+                                         by `names` */
     double started_at_s;              /* instant; NAN: not known */
+    struct ensemble_names *names;     /* auto */
+    bool is_bound;                    /* auto: the target was at least that */
 };
 
 /* Errors of predictions made before their runs were learnt: actual / predicted. */
@@ -86,6 +105,8 @@ struct fitted_model {
     struct perf_model_set set;
     struct perf_preliminary preliminary;
     struct regression_model regression;
+    struct ensemble *ensemble;    /* auto; NULL: none yet */
+    struct ensemble_names *names; /* auto: of its runs' inputs */
     struct fitted_errors errors;
     struct perf_seen seen; /* of the runs in the fit */
     size_t sample_count, outlier_count, unusable_count;
@@ -106,6 +127,16 @@ extern const char *const fitted_verdict_names[];
 const char *const *fitted_inputs(enum model_kind kind, const struct model_settings *s,
                                  size_t *count);
 
+/* The same of a model: for auto whatever its runs had. */
+const char *const *fitted_input_names(const struct fitted_model *m, size_t *count);
+
+/* A run's inputs for a model of kind auto, or a question's: those that have no column get
+ * one when `a` is given. class and site may be NULL. */
+void fitted_auto_inputs(struct ensemble_names *names, const struct perf_query *query,
+                        const struct named_value *parameters, size_t parameter_count,
+                        const char *resource_class, const char *site_id, double *inputs,
+                        struct arena *a);
+
 /* Notes settings that the kind does not take, with pointers below `at`. */
 void fitted_check_settings(enum model_kind kind, const struct model_settings *s,
                            const char *at, struct error *err);
@@ -122,6 +153,12 @@ enum error_code fitted_fit(enum model_kind kind, const struct model_settings *se
                            struct budget *budget, struct fitted_model *out,
                            enum fitted_verdict *verdict, struct arena *a,
                            struct error *err);
+
+/* auto: the first of so many runs that is learnt; earlier ones are left out. */
+size_t fitted_auto_first(const struct model_settings *settings, size_t count);
+
+/* auto: names of inputs as the settings say, unless the model has some. */
+void fitted_auto_names(struct fitted_model *m, struct arena *a);
 
 /* Learns a model from runs in the order of time: in the profile robust without those
  * that stand out, and with what intervals need. verdict: of each run, may be NULL.
@@ -192,6 +229,9 @@ void fitted_note_error(struct fitted_model *m, double actual_s, double predicted
 /* The errors that a model has noted go on with the one that follows it. */
 void fitted_keep_errors(const struct fitted_model *from, struct fitted_model *to);
 
+/* Widens what a model has seen. */
+void fitted_see(struct perf_seen *seen, const struct perf_sample *run);
+
 /* Predicts the run, notes the error, and learns the run in O(k^2). `rows`: all runs
  * with this one at the end; only read when the list is ranked by APPE. */
 void fitted_learn(struct fitted_model *m, const struct fitted_run *run,
@@ -224,6 +264,9 @@ double fitted_recent_appe_pct(const struct fitted_model *m);
  * remembers, without which it predicts as well but cannot learn of a change. */
 void fitted_pack(const struct fitted_model *m, bool with_runs, const double **packed,
                  size_t *count, struct arena *a);
+
+/* Which kind such numbers are of; -1: none. */
+int fitted_packed_kind(const double *packed, size_t count);
 
 /* The settings stay as they were given. ERR_INVALID: these are not such numbers. */
 enum error_code fitted_unpack(enum model_kind kind, const struct model_settings *settings,

@@ -61,16 +61,21 @@ static const struct json_field settings_rows[] = {
                  "preliminary: degree of the computation; default 3"),
     JSON_INTEGER(T, comm_degree, 0, PERF_DEGREE_MAX, 2, 0,
                  "preliminary: degree of the communication; default 2"),
-    JSON_TEXTS(T, inputs, input_count, FITTED_INPUTS_MAX, 0,
-               "linear, scale_out, normal_form, power_law: problem_size, processors, "
-               "cpu_available_ratio, bandwidth_mbps, or names of parameters; scale_out: "
-               "machines, then data; default problem_size (scale_out: processors, "
-               "problem_size)"),
+    JSON_TEXTS(
+        T, inputs, input_count, FITTED_INPUTS_MAX, 0,
+        "auto: all inputs that may be used, default whatever the runs have; linear, "
+        "scale_out, normal_form, power_law: problem_size, processors, "
+        "cpu_available_ratio, bandwidth_mbps, or names of parameters; scale_out: "
+        "machines, then data; default problem_size (scale_out: processors, "
+        "problem_size)"),
     JSON_NUMBER(T, min_input, -JSON_LARGEST, JSON_LARGEST, NAN,
                 JSON_NULLABLE | JSON_OPTIONAL,
                 "power_law: runs with a smaller input are passed over; default: none"),
     JSON_OBJECT(T, robustness, struct drift_rule, &robustness_json, 0,
                 "How outliers and changes are told apart"),
+    JSON_CHOICE(T, target, model_target_names, TARGET_RUN_TIME, 0,
+                "What it predicts: run_time_s, or memory_peak_bytes (auto only), which "
+                "sizes requests; default run_time_s"),
     {0},
 };
 #undef T
@@ -94,8 +99,12 @@ static const struct json_field run_rows[] = {
                 "How long it ran"),
     JSON_BOOLEAN(T, dedicated, 0, 0, "Nothing else ran on the machines; default false"),
     JSON_BOOLEAN(T, outlier, 0, 0, "Left out of robust fits; default false"),
-    JSON_VALUES(T, parameters, parameter_count, 0,
-                "Further inputs, by the names in settings.inputs"),
+    JSON_VALUES(
+        T, parameters, parameter_count, 0,
+        "Further inputs, by the names in settings.inputs; auto: numbers, texts and "
+        "booleans of any names"),
+    JSON_ID(T, resource_class, JSON_NULLABLE | JSON_OPTIONAL,
+            "auto: type of the machine, an input as well"),
     {0},
 };
 #undef T
@@ -111,7 +120,9 @@ enum error_code model_runs_read(enum model_kind kind,
     struct fitted_run *list = NEW(a, struct fitted_run, count + 1);
     size_t input_count;
     const char *const *names = fitted_inputs(kind, settings, &input_count);
+    struct ensemble_names *auto_names = NEW(a, struct ensemble_names, 1);
 
+    ensemble_names_create(auto_names, settings->inputs, settings->input_count);
     for (size_t i = 0; i < count; i++) {
         const struct model_run *r = &runs[i];
         bool is_free = r->dedicated && isnan(r->cpu_available_ratio);
@@ -131,6 +142,10 @@ enum error_code model_runs_read(enum model_kind kind,
             snprintf(pointer, sizeof(pointer), "%s/%zu/processors", at, i);
             invalid(err, pointer, ITEM_NOT_AN_INTEGER, "must be a whole number");
         }
+        list[i].names = auto_names;
+        if (kind == MODEL_AUTO)
+            fitted_auto_inputs(auto_names, &query, r->parameters, r->parameter_count,
+                               r->resource_class, NULL, list[i].inputs, a);
         for (size_t k = 0; k < input_count && kind >= MODEL_LINEAR; k++)
             list[i].inputs[k] =
                 fitted_input(names[k], &query, r->parameters, r->parameter_count);
@@ -294,6 +309,12 @@ void model_details_of(const struct fitted_model *m, size_t limit,
                        "coefficients of p, q and r from the highest power of N down";
         copy_coefficients(m->preliminary.coefficients, m->preliminary.coefficient_count,
                           out, a);
+        return;
+    }
+    if (m->kind == MODEL_AUTO) {
+        out->formula =
+            "weighted mean of the members, moved by what they were wrong by on "
+            "runs of the same configuration";
         return;
     }
     copy_coefficients(m->regression.coefficients, m->regression.coefficient_count, out,
@@ -524,6 +545,14 @@ const char *model_needs(enum model_kind kind, const struct model_settings *setti
     size_t input_count, usable = 0;
     const char *const *names = fitted_inputs(kind, settings, &input_count);
 
+    if (kind == MODEL_AUTO) {
+        for (size_t i = 0; i < count; i++)
+            usable += runs[i].run.time_s > 0 && !runs[i].run.outlier;
+        return arena_printf(a,
+                            "auto needs one run that took time and is no outlier; of %zu "
+                            "executions %zu are",
+                            count, usable);
+    }
     if (kind < MODEL_LINEAR)
         return needs_of_terms(kind, runs, count, a);
     for (size_t i = 0; i < count; i++) {
@@ -543,10 +572,13 @@ const char *model_needs(enum model_kind kind, const struct model_settings *setti
 
 /* ---- a model in a request ---- */
 
+enum { ANY_KIND = -1 };
+
 #define T struct model_document
 static const struct json_field document_rows[] = {
-    JSON_CHOICE(T, kind, model_kind_names, MODEL_COMPREHENSIVE, 0,
-                "Kind of model; default comprehensive"),
+    JSON_CHOICE(T, kind, model_kind_names, ANY_KIND, 0,
+                "Kind of model; default: with packed its own, with combinations "
+                "comprehensive, with samples auto"),
     JSON_OBJECT(T, settings, struct model_settings, &model_settings_json, 0,
                 "How it is, or was, trained"),
     {.name = "packed",
@@ -578,6 +610,7 @@ static enum error_code unpack_text(const struct model_document *in, const char *
     struct db_bytes bytes = {NULL, 0};
     const double *numbers;
     size_t count;
+    int kind = in->kind;
 
     bytes.data = base64url_decode(in->packed, &bytes.length, a);
     if (!bytes.data || bytes.length % sizeof(double))
@@ -585,14 +618,16 @@ static enum error_code unpack_text(const struct model_document *in, const char *
     numbers = store_numbers_read(bytes, &count, a);
     if (!numbers)
         arena_leave(a);
-    if (fitted_unpack((enum model_kind)in->kind, &in->settings, numbers, count, out, a,
-                      err) == OK)
+    if (kind < 0)
+        kind = fitted_packed_kind(numbers, count);
+    if (kind >= 0 && fitted_unpack((enum model_kind)kind, &in->settings, numbers, count,
+                                   out, a, err) == OK)
         return OK;
     *err = (struct error){.arena = err->arena};
     return invalid(err, pointer, ITEM_NOT_PACKED,
-                   "these are not the numbers of a model of the kind %s with these "
-                   "settings",
-                   model_kind_names[in->kind]);
+                   "these are not the numbers of a model of %s%s with these settings",
+                   kind < 0 ? "any kind" : "the kind ",
+                   kind < 0 ? "" : model_kind_names[kind]);
 }
 
 static enum error_code from_combinations(const struct model_document *in, const char *at,
@@ -601,7 +636,7 @@ static enum error_code from_combinations(const struct model_document *in, const 
 {
     struct perf_combination *sorted = NULL, *single = NULL;
 
-    if (in->kind != MODEL_COMPREHENSIVE)
+    if (in->kind >= 0 && in->kind != MODEL_COMPREHENSIVE)
         return invalid(err, at, ITEM_NOT_USED, "the kind %s has no combinations",
                        model_kind_names[in->kind]);
     read_combinations(in->combinations, in->combination_count, at, "combinations",
@@ -619,13 +654,16 @@ enum error_code model_document_read(const struct model_document *in, const char 
                                     struct budget *budget, struct fitted_model *out,
                                     struct arena *a, struct error *err)
 {
-    enum model_kind kind = (enum model_kind)in->kind;
+    enum model_kind kind = in->kind >= 0 ? (enum model_kind)in->kind
+                           : in->samples ? MODEL_AUTO
+                                         : MODEL_COMPREHENSIVE;
     int ways = (in->packed != NULL) + (in->combinations != NULL) + (in->samples != NULL);
     const char *settings_at = arena_printf(a, "%s/settings", at);
     const char *samples_at = arena_printf(a, "%s/samples", at);
     struct fitted_run *runs;
 
-    fitted_check_settings(kind, &in->settings, settings_at, err);
+    if (in->kind >= 0 || in->samples)
+        fitted_check_settings(kind, &in->settings, settings_at, err);
     if (ways != 1)
         return invalid(err, at, ITEM_CONFLICT,
                        "give exactly one of packed, combinations and samples");

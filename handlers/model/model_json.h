@@ -19,6 +19,7 @@ struct model_run {
     bool dedicated, outlier;
     const struct named_value *parameters;
     size_t parameter_count;
+    const char *resource_class;
 };
 extern const struct json_object model_run_json;
 #define MODEL_RUNS_MAX PERF_SAMPLES_MAX
@@ -134,7 +135,7 @@ const char *model_needs(enum model_kind kind, const struct model_settings *setti
 
 /* A model in a request, or in the answer of a fit. */
 struct model_document {
-    int kind; /* enum model_kind */
+    int kind; /* enum model_kind; -1: that of what is given */
     struct model_settings settings;
     const char *packed;
     const struct combination_row *combinations, *single_combinations;

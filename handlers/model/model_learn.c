@@ -15,6 +15,7 @@
 
 #include "handlers/model/model_core.h"
 #include "models/base/names.h"
+#include "models/json_walk.h"
 #include "service/metrics.h"
 #include "service/service.h"
 
@@ -23,7 +24,7 @@
 #include <string.h>
 
 static const double RETRY_S = 60; /* after a failure that is not the executions' */
-enum { TRAIN_ATTEMPTS = 3 };
+enum { TRAIN_ATTEMPTS = 3, PARAMETERS_MAX = 64 /* of a run */ };
 
 #define T struct learn_outcome
 static const struct json_field outcome_rows[] = {
@@ -112,30 +113,79 @@ static enum error_code parameter_of(const struct store_sample *s, const char *na
     return OK;
 }
 
+/* The scalar members of parameters; others are no inputs. */
+static void read_parameters(const char *text, struct named_value *list, size_t *count,
+                            struct arena *a)
+{
+    struct json_walk w;
+    const char *name;
+
+    *count = 0;
+    json_walk_open(&w, text, strlen(text), a);
+    json_walk_enter(&w, '{');
+    while (*count < PARAMETERS_MAX && (name = json_walk_member(&w))) {
+        struct named_value *v = &list[*count];
+        char type = json_walk_type(&w);
+
+        *v = (struct named_value){.name = arena_text(a, name, strlen(name))};
+        if (type == '0') {
+            v->type = VALUE_NUMBER;
+            v->number = json_walk_number(&w);
+        } else if (type == '"') {
+            v->type = VALUE_TEXT;
+            v->text = json_walk_string(&w);
+            v->text = arena_text(a, v->text, strlen(v->text));
+        } else {
+            v->type = type == 't' || type == 'f' ? VALUE_BOOLEAN : VALUE_UNDEFINED;
+            v->number = type == 't';
+            json_walk_skip(&w);
+        }
+        *count += v->type != VALUE_UNDEFINED;
+    }
+}
+
+static void auto_inputs_of(const struct store_sample *s, const struct perf_query *query,
+                           struct ensemble_names *names, struct fitted_run *out,
+                           struct arena *a)
+{
+    struct named_value list[PARAMETERS_MAX];
+    size_t count = 0;
+
+    if (s->parameters)
+        read_parameters(s->parameters, list, &count, a);
+    out->names = names;
+    fitted_auto_inputs(names, query, list, count, s->resource_class, s->site_id,
+                       out->inputs, a);
+}
+
 static enum error_code run_of(enum model_kind kind, const struct model_settings *settings,
-                              const struct store_sample *s, struct fitted_run *out,
-                              struct arena *a, struct error *err)
+                              const struct store_sample *s, struct ensemble_names *names,
+                              struct fitted_run *out, struct arena *a, struct error *err)
 {
     bool is_free = s->dedicated && isnan(s->cpu_available_ratio);
     struct perf_query query = {s->problem_size, s->processors,
                                is_free ? 1 : s->cpu_available_ratio, s->bandwidth_mbps};
     size_t input_count;
-    const char *const *names = fitted_inputs(kind, settings, &input_count);
+    const char *const *chosen = fitted_inputs(kind, settings, &input_count);
 
     *out = (struct fitted_run){.run = {query.problem_size, query.processors,
                                        query.cpu_available_ratio, query.bandwidth_mbps,
                                        s->run_time_s, s->dedicated,
                                        strcmp(s->verdict, "outlier") == 0},
                                .started_at_s = s->started_at_s};
+    if (kind == MODEL_AUTO && names)
+        auto_inputs_of(s, &query, names, out, a);
+    out->is_bound = s->is_bound;
     for (size_t k = 0; kind >= MODEL_LINEAR && k < input_count; k++) {
-        out->inputs[k] = fitted_input(names[k], &query, NULL, 0);
+        out->inputs[k] = fitted_input(chosen[k], &query, NULL, 0);
         if (isnan(out->inputs[k]))
-            TRY(parameter_of(s, names[k], &out->inputs[k], a, err));
+            TRY(parameter_of(s, chosen[k], &out->inputs[k], a, err));
     }
     return OK;
 }
 
 enum error_code stored_runs(enum model_kind kind, const struct model_settings *settings,
+                            struct ensemble_names *names,
                             const struct store_sample *samples, size_t count, bool all,
                             struct fitted_run **runs, size_t **place, size_t *run_count,
                             struct arena *a, struct error *err)
@@ -147,7 +197,7 @@ enum error_code stored_runs(enum model_kind kind, const struct model_settings *s
     for (size_t i = 0; i < count; i++) {
         if (!all && strcmp(samples[i].verdict, "left_out") == 0)
             continue;
-        TRY(run_of(kind, settings, &samples[i], &list[n], a, err));
+        TRY(run_of(kind, settings, &samples[i], names, &list[n], a, err));
         places[n++] = i;
     }
     *runs = list;
@@ -265,8 +315,8 @@ static enum error_code all_runs(const struct learning *l, bool left_out_too,
     *samples = NEW(a, struct store_sample, count + 1);
     if (count)
         memcpy(*samples, stored, count * sizeof(**samples));
-    return stored_runs(l->kind, &l->settings, *samples, count, left_out_too, runs, place,
-                       run_count, a, l->rq->err);
+    return stored_runs(l->kind, &l->settings, NULL, *samples, count, left_out_too, runs,
+                       place, run_count, a, l->rq->err);
 }
 
 /* What was found of the new runs just now, for rows that were read again: what they were
@@ -357,7 +407,7 @@ static enum error_code rows_before(const struct learning *l, struct perf_sample 
     TRY(store_model_samples(l->db, l->model.tenant, l->model.model_id,
                             STORE_SAMPLES_KNOWN, &known, &known_count, rq->arena,
                             rq->err));
-    TRY(stored_runs(l->kind, &l->settings, known, known_count, false, &runs, &place,
+    TRY(stored_runs(l->kind, &l->settings, NULL, known, known_count, false, &runs, &place,
                     count, rq->arena, rq->err));
     *rows = NEW(rq->arena, struct perf_sample, *count + l->unlearnt_count + 1);
     for (size_t i = 0; i < *count; i++)
@@ -378,7 +428,7 @@ static enum error_code refine(struct learning *l)
         struct fitted_update update;
         struct fitted_run run;
 
-        TRY(run_of(l->kind, &l->settings, s, &run, rq->arena, rq->err));
+        TRY(run_of(l->kind, &l->settings, s, NULL, &run, rq->arena, rq->err));
         if (rows)
             rows[row_count++] = run.run;
         fitted_learn(&l->fitted, &run, rows, row_count, &update);
@@ -501,7 +551,12 @@ static enum error_code learn_batch(struct learning *l, const struct fitted_room 
         struct core_update update;
         struct fitted_run run;
 
-        TRY(run_of(l->kind, &l->settings, s, &run, rq->arena, rq->err));
+        if (l->kind == MODEL_AUTO &&
+            i < fitted_auto_first(&l->settings, l->unlearnt_count)) {
+            s->verdict = fitted_verdict_names[RUN_LEFT_OUT];
+            continue;
+        }
+        TRY(run_of(l->kind, &l->settings, s, l->fitted.names, &run, rq->arena, rq->err));
         TRY(core_learn(&l->fitted, &run, starting, room, &update, rq->err));
         /* What no version has predicted yet is kept only where it tells of an outlier. */
         s->predicted_s =
@@ -542,6 +597,7 @@ static enum error_code learn_remembering(struct learning *l, struct arena *scrat
     TRY(gather_unlearnt(l));
     if (!starting)
         out->learnt_count = l->unlearnt_count;
+    fitted_auto_names(&l->fitted, l->rq->arena);
     if (starting)
         core_create_empty(&l->fitted, l->rq->arena);
     TRY(learn_batch(l, &room, &batch));

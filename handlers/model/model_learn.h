@@ -47,9 +47,11 @@ enum error_code model_learn_at_publish(struct request *rq, const char *model_id,
 /* ERR_CONFLICT: somebody else is at it, and will be done in a second or so. */
 enum error_code model_is_busy(struct request *rq, const char *model_id);
 
-/* The stored samples as runs; left_out ones are not among them unless `all`. place[i]:
+/* The stored samples as runs; names: of the inputs of a model of kind auto, else NULL.
+ * left_out ones are not among them unless `all`. place[i]:
  * which sample run i is. */
 enum error_code stored_runs(enum model_kind kind, const struct model_settings *settings,
+                            struct ensemble_names *names,
                             const struct store_sample *samples, size_t count, bool all,
                             struct fitted_run **runs, size_t **place, size_t *run_count,
                             struct arena *a, struct error *err);

@@ -9,6 +9,8 @@
 #include <math.h>
 #include <string.h>
 
+enum { NAME_BYTES_MAX = 1024, LETTERS = 6 };
+
 struct walk {
     double *out;      /* NULL: counts only, or reads */
     const double *in; /* NULL: writes */
@@ -176,6 +178,59 @@ static void walk_regression(struct walk *w, struct regression_model *m)
     numbers(w, m->statistics, m->statistic_count);
 }
 
+/* Six letters are one number. */
+static void walk_text(struct walk *w, const char **text)
+{
+    size_t length = w->in ? 0 : strlen(*text);
+    char *copy = NULL;
+
+    whole(w, &length, NAME_BYTES_MAX);
+    if (w->in && !w->failed)
+        *text = copy = NEW(w->a, char, length + 1);
+    for (size_t i = 0; i < length && !w->failed; i += LETTERS) {
+        size_t packed = 0;
+
+        for (size_t k = 0; !w->in && k < LETTERS && i + k < length; k++)
+            packed |= (size_t)(unsigned char)(*text)[i + k] << 8 * k;
+        whole(w, &packed, ((size_t)1 << 8 * LETTERS) - 1);
+        for (size_t k = 0; w->in && k < LETTERS && i + k < length; k++)
+            copy[i + k] = (char)(packed >> 8 * k & 255);
+    }
+}
+
+static void walk_auto(struct walk *w, struct fitted_model *m)
+{
+    struct ensemble_names *names = m->names;
+    size_t count;
+
+    if (w->in)
+        m->names = names = NEW(w->a, struct ensemble_names, 1);
+    whole(w, &names->count, ENSEMBLE_INPUTS_MAX);
+    flag(w, &names->is_given);
+    flag(w, &names->cut);
+    for (size_t i = 0; i < ENSEMBLE_TERMS; i++)
+        flag(w, &names->chosen[i]);
+    if (w->in && names->count < ENSEMBLE_TERMS)
+        w->failed = true;
+    for (size_t i = 0; i < names->count && !w->failed; i++)
+        walk_text(w, &names->name[i]);
+    if (w->failed)
+        return;
+    count = w->in ? 0 : ensemble_pack(m->ensemble, NULL);
+    whole(w, &count, SIZE_MAX >> 11);
+    if (!w->in && w->out)
+        ensemble_pack(m->ensemble, w->out + w->at);
+    if (w->in && (w->failed || count > w->count - w->at)) {
+        w->failed = true;
+        return;
+    }
+    if (w->in) {
+        m->ensemble = NEW(w->a, struct ensemble, 1);
+        w->failed = !ensemble_unpack(w->in + w->at, count, m->ensemble, w->a);
+    }
+    w->at += count;
+}
+
 static void walk_errors(struct walk *w, struct fitted_errors *e)
 {
     whole(w, &e->ratio_count, FITTED_RATIOS_MAX);
@@ -191,7 +246,8 @@ static void walk_errors(struct walk *w, struct fitted_errors *e)
 
 enum { ROWS_MAX = 20000 + DRIFT_OLD_MAX, CONFIGURATIONS_MAX = ROWS_MAX };
 
-static void walk_row(struct walk *w, struct fitted_row *row, size_t input_count)
+static void walk_row(struct walk *w, struct fitted_row *row, enum model_kind kind,
+                     size_t input_count)
 {
     struct perf_sample *run = &row->run.run;
 
@@ -204,7 +260,11 @@ static void walk_row(struct walk *w, struct fitted_row *row, size_t input_count)
     flag(w, &row->is_outlier);
     number(w, &row->error);
     number(w, &row->run.started_at_s);
+    if (w->in)
+        ensemble_values_clear(row->run.inputs);
     numbers(w, row->run.inputs, input_count);
+    if (kind == MODEL_AUTO)
+        flag(w, &row->run.is_bound);
 }
 
 /* A list of `*count` elements; reading: `least` numbers each are there, and room for it.
@@ -222,7 +282,8 @@ static void *list_room(struct walk *w, void *list, size_t *count, size_t max, si
     return arena_alloc(w->a, size, *count + 1);
 }
 
-static void walk_rows(struct walk *w, struct fitted_core *core, size_t input_count)
+static void walk_rows(struct walk *w, struct fitted_core *core, enum model_kind kind,
+                      size_t input_count)
 {
     size_t none = 0;
 
@@ -236,7 +297,7 @@ static void walk_rows(struct walk *w, struct fitted_core *core, size_t input_cou
     core->row_room = w->in ? core->row_count : core->row_room;
     whole(w, &core->old_count, core->row_count);
     for (size_t i = 0; i < core->row_count && !w->failed; i++)
-        walk_row(w, &core->rows[i], input_count);
+        walk_row(w, &core->rows[i], kind, input_count);
 }
 
 static void walk_recent_errors(struct walk *w, struct log_recent *recent)
@@ -291,9 +352,9 @@ static void walk_core(struct walk *w, struct fitted_model *m)
     if (w->in)
         m->core = NEW(w->a, struct fitted_core, 1);
     core = m->core;
-    if (m->kind >= MODEL_LINEAR)
-        fitted_inputs(m->kind, &m->settings, &input_count);
-    walk_rows(w, core, input_count);
+    if (m->kind >= MODEL_LINEAR || m->kind == MODEL_AUTO)
+        fitted_input_names(m, &input_count);
+    walk_rows(w, core, m->kind, input_count);
     number(w, &core->sums.up);
     number(w, &core->sums.down);
     whole(w, &core->sums.up_start, ROWS_MAX + 1);
@@ -309,7 +370,7 @@ static void walk_core(struct walk *w, struct fitted_model *m)
     number(w, &core->assess.level);
     flag(w, &core->assess.by_group);
     walk_configurations(w, core);
-    for (size_t i = 0; i < FITTED_INPUTS_MAX; i++) {
+    for (size_t i = 0; i < REGRESSION_INPUTS_MAX; i++) {
         number(w, &core->range[i].low);
         number(w, &core->range[i].high);
     }
@@ -323,13 +384,28 @@ static void walk_core(struct walk *w, struct fitted_model *m)
     core->notes = (unsigned)notes;
 }
 
+/* What stands for a kind: auto came last. */
+static size_t kind_code(enum model_kind kind)
+{
+    return kind == MODEL_AUTO ? MODEL_KIND_COUNT - 1 : (size_t)kind - 1;
+}
+
+int fitted_packed_kind(const double *packed, size_t count)
+{
+    for (int kind = 0; count >= 2 && kind < MODEL_KIND_COUNT; kind++)
+        if (packed[1] == (double)kind_code((enum model_kind)kind))
+            return kind;
+    return -1;
+}
+
 static void walk_model(struct walk *w, struct fitted_model *m)
 {
-    size_t layout = FITTED_LAYOUT, kind = m->kind, porting = m->porting.status;
+    size_t layout = FITTED_LAYOUT, kind = kind_code(m->kind);
+    size_t porting = m->porting.status;
 
     whole(w, &layout, FITTED_LAYOUT);
     whole(w, &kind, MODEL_KIND_COUNT - 1);
-    if (layout < 1 || kind != m->kind)
+    if (layout < 1 || kind != kind_code(m->kind))
         w->failed = true;
     if (w->failed)
         return;
@@ -350,7 +426,9 @@ static void walk_model(struct walk *w, struct fitted_model *m)
     number(w, &m->porting.best_factor);
     number(w, &m->porting.goodness_reference);
     number(w, &m->porting.goodness_target);
-    if (m->kind == MODEL_COMPREHENSIVE)
+    if (m->kind == MODEL_AUTO)
+        walk_auto(w, m);
+    else if (m->kind == MODEL_COMPREHENSIVE)
         walk_set(w, &m->set);
     else if (m->kind == MODEL_PRELIMINARY)
         walk_preliminary(w, &m->preliminary);
@@ -386,7 +464,7 @@ static bool core_is_sane(const struct fitted_core *core)
         const struct log_errors *errors = &core->errors[g];
 
         for (size_t i = 0; i < errors->count; i++)
-            if (!is_size(errors->list[i].size) || !is_size(errors->list[i].spread))
+            if (!isfinite(errors->list[i].size) || !is_size(errors->list[i].spread))
                 return false;
         for (size_t i = 0; i < core->recent[g].count; i++)
             if (!is_size(core->recent[g].value[i]))
@@ -414,6 +492,8 @@ static bool is_sane(const struct fitted_model *m)
             return false;
     if (m->core && !core_is_sane(m->core))
         return false;
+    if (m->kind == MODEL_AUTO)
+        return m->core != NULL;
     fitted_inputs(m->kind, &m->settings, &input_count);
     return m->kind < MODEL_LINEAR || m->regression.input_count == input_count;
 }

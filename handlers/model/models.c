@@ -39,11 +39,11 @@ static const struct json_field create_rows[] = {
     JSON_NUMBER(T, phase_index, 0, WHOLE_MAX, NAN, JSON_NULLABLE,
                 "Phase whose executions it learns, from 0; default: whole runs"),
     JSON_CHOICE(
-        T, kind, model_kind_names, MODEL_COMPREHENSIVE, 0,
-        "comprehensive: computation and communication, searched for; preliminary: "
+        T, kind, model_kind_names, MODEL_AUTO, 0,
+        "auto: whatever the runs have, answers from the first run on; comprehensive: "
+        "computation and communication, searched for; preliminary: "
         "polynomials of given degrees on one number of processors; linear, "
-        "scale_out, normal_form, power_law: formulas of chosen inputs; default "
-        "comprehensive"),
+        "scale_out, normal_form, power_law: formulas of chosen inputs; default auto"),
     JSON_OBJECT(T, settings, struct model_settings, &model_settings_json, 0,
                 "How it is trained"),
     JSON_BOOLEAN(T, train, 1, 0,
@@ -420,6 +420,7 @@ enum error_code post_model(struct request *rq, const void *in, void *out)
         .site_id = body->site_id,
         .phase_index = body->phase_index,
         .kind = model_kind_names[body->kind],
+        .target = model_target_names[body->settings.target],
     };
     struct db_session *db;
     const char **warning = NEW(rq->arena, const char *, 1);
@@ -485,8 +486,8 @@ static enum error_code tell_needs(struct request *rq, struct db_session *db,
     TRY(stored_settings(model, &kind, &settings, rq->arena, rq->err));
     TRY(store_model_samples(db, rq->principal.tenant, model->model_id, STORE_SAMPLES_ALL,
                             &samples, &count, rq->arena, rq->err));
-    TRY(stored_runs(kind, &settings, samples, count, true, &runs, &place, &run_count,
-                    rq->arena, rq->err));
+    TRY(stored_runs(kind, &settings, NULL, samples, count, true, &runs, &place,
+                    &run_count, rq->arena, rq->err));
     *out = model_needs(kind, &settings, runs, run_count, rq->arena);
     return OK;
 }
@@ -732,8 +733,8 @@ static enum error_code port_runs(struct request *rq, struct db_session *db,
                                runs, rq->arena, rq->err);
     TRY(store_model_samples(db, rq->principal.tenant, model_id, STORE_SAMPLES_ALL,
                             &samples, &stored_count, rq->arena, rq->err));
-    TRY(stored_runs(MODEL_COMPREHENSIVE, settings, samples, stored_count, false, runs,
-                    &place, count, rq->arena, rq->err));
+    TRY(stored_runs(MODEL_COMPREHENSIVE, settings, NULL, samples, stored_count, false,
+                    runs, &place, count, rq->arena, rq->err));
     for (size_t i = 0; i < *count; i++)
         if ((*runs)[i].run.dedicated && !perf_sample_fault(&(*runs)[i].run))
             (*runs)[kept++] = (*runs)[i];
@@ -778,8 +779,8 @@ static enum error_code learn_own(struct request *rq, struct db_session *db,
 
     TRY(store_model_samples(db, rq->principal.tenant, target->model_id, STORE_SAMPLES_ALL,
                             &stored, count, rq->arena, rq->err));
-    TRY(stored_runs(MODEL_COMPREHENSIVE, &ported->settings, stored, *count, false, &runs,
-                    &place, &run_count, rq->arena, rq->err));
+    TRY(stored_runs(MODEL_COMPREHENSIVE, &ported->settings, NULL, stored, *count, false,
+                    &runs, &place, &run_count, rq->arena, rq->err));
     *samples = NEW(rq->arena, struct store_sample, run_count + 1);
     *count = run_count;
     for (size_t i = 0; i < run_count; i++) {

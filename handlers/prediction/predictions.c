@@ -27,6 +27,7 @@ struct question {
     double problem_size, processors, cpu_available_ratio, bandwidth_mbps;
     const struct named_value *parameters;
     size_t parameter_count;
+    const char *resource_class;
 };
 
 struct phase_question {
@@ -82,6 +83,13 @@ static const char *const load_kinds[] = {"load", NULL};
         .max = JSON_LARGEST, .preset = NAN, .flags = JSON_NULLABLE                     \
     }
 #define PARAMETERS_ROW(T, at)                                                 \
+    {.name = "resource_class",                                                \
+     .doc = "Type of the machine, where it is an input of the model",         \
+     .type = JSON_TYPE_TEXT,                                                  \
+     .offset = offsetof(T, at resource_class),                                \
+     .min = 1,                                                                \
+     .max = 256,                                                              \
+     .flags = JSON_NULLABLE},                                                 \
     {                                                                         \
         .name = "parameters",                                                 \
         .doc = "Further inputs, by the names in the model's settings.inputs", \
@@ -391,7 +399,9 @@ static const char *input_of(const struct predicting *p, unsigned bit,
     size_t count = sizeof(terms) / sizeof(terms[0]);
     size_t input = prediction->far_input;
     const char *const *names =
-        m->kind < MODEL_LINEAR ? terms : fitted_inputs(m->kind, &m->settings, &count);
+        m->kind == MODEL_COMPREHENSIVE || m->kind == MODEL_PRELIMINARY
+            ? terms
+            : fitted_input_names(m, &count);
 
     if (1u << bit == FITTED_WARN_CONSTANT)
         input = prediction->constant_input;
@@ -499,7 +509,7 @@ static void check_question(const struct predicting *p, const struct fitted_model
         snprintf(pointer, sizeof(pointer), "%s/processors", at);
         invalid(err, pointer, ITEM_NOT_AN_INTEGER, "must be a whole number");
     }
-    if (m->kind >= MODEL_LINEAR)
+    if (m->kind >= MODEL_LINEAR || m->kind == MODEL_AUTO)
         return;
     if (isnan(q->problem_size)) {
         snprintf(pointer, sizeof(pointer), "%s/problem_size", at);
@@ -525,6 +535,23 @@ static struct perf_query query_of(const struct predicting *p, const struct quest
     };
 }
 
+/* What a model of kind auto knows: a question's own, else the request's. */
+static void fill_auto_inputs(const struct predicting *p, const struct fitted_model *m,
+                             const struct question *q, const struct perf_query *query,
+                             double *inputs)
+{
+    const struct question *common = &p->in->query;
+    double others[FITTED_INPUTS_MAX];
+
+    fitted_auto_inputs(m->names, query, q->parameters, q->parameter_count,
+                       q->resource_class ? q->resource_class : common->resource_class,
+                       p->in->source.site_id, inputs, NULL);
+    fitted_auto_inputs(m->names, query, common->parameters, common->parameter_count, NULL,
+                       NULL, others, NULL);
+    for (size_t i = ENSEMBLE_TERMS; i < FITTED_INPUTS_MAX; i++)
+        inputs[i] = isnan(inputs[i]) ? others[i] : inputs[i];
+}
+
 /* Inputs of a regression; an input that is missing is a mistake. */
 static void fill_inputs(const struct predicting *p, const struct fitted_model *m,
                         const struct question *q, const struct perf_query *query,
@@ -533,6 +560,8 @@ static void fill_inputs(const struct predicting *p, const struct fitted_model *m
     size_t count;
     const char *const *names = fitted_inputs(m->kind, &m->settings, &count);
 
+    if (m->kind == MODEL_AUTO)
+        fill_auto_inputs(p, m, q, query, inputs);
     for (size_t i = 0; i < count && m->kind >= MODEL_LINEAR; i++) {
         char pointer[160];
 
@@ -717,8 +746,9 @@ static enum error_code ask_phase(struct predicting *p, size_t i, struct result *
 {
     const struct phase_question *q = &p->in->phases[i];
     const struct model_at_hand *model = model_of_phase(p, q->phase_index);
-    struct question question = {(double)NAN,       q->processors, q->cpu_available_ratio,
-                                q->bandwidth_mbps, NULL,          0};
+    struct question question = {
+        (double)NAN, q->processors, q->cpu_available_ratio, q->bandwidth_mbps, NULL,
+        0,           NULL};
     struct perf_query query = query_of(p, &question);
     struct fitted_prediction prediction = {.reason = "phase_model_missing"};
     struct fitted_interval interval;

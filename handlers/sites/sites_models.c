@@ -413,7 +413,8 @@ static enum error_code find_on(struct looking *l, struct shelf *shelf,
         end < shelf->count &&
         (isnan(wanted->phase) || shelf->list[end].model.phase_index + 1 == wanted->phase))
         end++;
-    for (size_t kind = 0; kind < MODEL_KIND_COUNT; kind++)
+    /* What a model of kind auto says is no sum of terms. */
+    for (size_t kind = MODEL_AUTO + 1; kind < MODEL_KIND_COUNT; kind++)
         for (size_t i = first; i < end; i++) {
             const struct store_model_now *now = &shelf->list[i];
 

@@ -79,7 +79,7 @@ size_t site_terms_of_fitted(const struct fitted_model *m, double problem_size,
     size_t count = 0;
 
     *single_s = (double)NAN;
-    if (m->reason)
+    if (m->reason || m->kind == MODEL_AUTO)
         return 0;
     if (m->kind == MODEL_SCALE_OUT && has_inputs(m, "processors", "problem_size"))
         count = scale_out_terms(m, problem_size, out, single_s);
@@ -144,7 +144,7 @@ void site_reach_of_fitted(const struct fitted_model *m, const double **out, size
 
     if (m->kind == MODEL_COMPREHENSIVE)
         reach_of_terms(m, &r);
-    else if (m->core)
+    else if (m->core && m->kind != MODEL_AUTO)
         reach_of_inputs(m, &r);
     if (m->core && !is_ported) {
         core_interval(m->core, INTERVAL_LEVEL, &interval, a);

@@ -139,6 +139,7 @@ static void make_table(const struct ensemble_data *data, const struct ensemble *
         .weight = NEW(a, double, data->run_count + 1),
         .configuration = NEW(a, double, data->run_count + 1),
         .context = NEW(a, double, data->run_count + 1),
+        .is_bound = NEW(a, bool, data->run_count + 1),
         .count = data->run_count,
     };
     for (size_t i = 0; i < data->run_count; i++) {
@@ -149,6 +150,7 @@ static void make_table(const struct ensemble_data *data, const struct ensemble *
         t->context[i] = inputs_key(e, raw, false);
         t->y[i] = run->y;
         t->weight[i] = run->weight;
+        t->is_bound[i] = run->is_bound;
     }
 }
 
@@ -261,7 +263,7 @@ static void predict_rows(struct validation *v)
         for (size_t i = 0; i < t->count; i++) {
             struct held_out *h = &v->list[v->count];
 
-            if (!v->is_out[i] || v->count == v->room)
+            if (!v->is_out[i] || t->is_bound[i] || v->count == v->room)
                 continue;
             budget_step(v->budget, 100);
             h->row = i;
@@ -460,10 +462,11 @@ static void make_history(const struct table *t, const struct keyed *sorted,
             members_answer(e, e->members, t->x + row * e->input_count, t->context[row],
                            answer);
             mix(e, LOG_SAME, answer, &y, &spread[n]);
+            add_residual(&h, t->y[row] - y);
             residual[n] = t->y[row] - y;
-            add_residual(&h, residual[n++]);
+            n += t->is_bound[row] ? 0 : 1;
         }
-        if (n == 0)
+        if (h.count == 0)
             continue;
         e->history[e->history_count++] = h;
         note_same(residual, spread, n, (double)number[sorted[i].row], e);

@@ -65,6 +65,7 @@ struct ensemble_run {
     const double *value; /* of each input; NAN: not known */
     double y;            /* finite */
     double weight;       /* 0..1; 0: is predicted in its fold, never fitted to */
+    bool is_bound;       /* y is only the least it may be: no error is taken of it */
 };
 
 struct ensemble_data {

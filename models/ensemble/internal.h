@@ -14,6 +14,7 @@ struct table {
     double *y, *weight;
     double *configuration; /* key; NAN: an input is missing */
     double *context;       /* likewise */
+    bool *is_bound;
     size_t count;
 };
 

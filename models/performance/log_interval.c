@@ -103,7 +103,7 @@ static double median_size(const struct gathered *g, double *room)
     if (g->count == 0)
         return 0;
     for (size_t i = 0; i < g->count; i++)
-        room[i] = g->error[i]->size;
+        room[i] = fabs(g->error[i]->size);
     return sort_median(room, g->count);
 }
 
@@ -142,7 +142,7 @@ void log_set_of(const struct log_errors *errors, const struct log_recent *recent
         (m * median_size(&g, room) + PRIOR_COUNT * PRIOR_ERROR) / (m + PRIOR_COUNT);
     for (size_t i = 0; i < g.count; i++)
         list[set.count++] = (struct weighted){
-            g.error[i]->size / (set.scale + g.error[i]->spread), g.weight[i]};
+            fabs(g.error[i]->size) / (set.scale + g.error[i]->spread), g.weight[i]};
     for (size_t i = 0; i < recent[group].count; i++)
         list[set.count++] = (struct weighted){recent[group].value[i], 1};
     set.error_count = set.count;

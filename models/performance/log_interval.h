@@ -43,7 +43,7 @@ enum { LOG_ERRORS_MAX = 500, LOG_RECENT_MAX = 500 };
 
 /* An error of a cross-validation. */
 struct log_error {
-    double size;          /* |ln(actual / predicted)|, >= 0 */
+    double size;          /* ln(actual / predicted); or its size, where no sign is known */
     double spread;        /* u there, >= 0 */
     double configuration; /* which, whole, >= 0 */
 };
