@@ -1,0 +1,239 @@
+/* records.h - Slurm's documents as records: one reader for all their forms.
+ *
+ * What squeue, sinfo, scontrol, sshare, sacctmgr and sacct print comes as JSON (--json
+ * and slurmrestd, v0.0.36 and later), as records of key=value, or as a table with |
+ * between columns. All of them become records: values by field, as text, whatever the
+ * member, key or column is called. A JSON number that is {set, infinite, number} is that
+ * number, nothing, or "infinite"; a list of texts is joined by commas; null is nothing.
+ * Members, keys and columns that no field names are passed over.
+ *
+ * Source: Slurm's manual pages squeue(1), sinfo(1), scontrol(1), sshare(1), sacctmgr(1),
+ * sacct(1), and the description of slurmrestd's interface.
+ */
+#ifndef GRIDPLAN_SLURM_RECORDS_H
+#define GRIDPLAN_SLURM_RECORDS_H
+
+#include "models/base/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Kind, list in JSON, first key of a record of text. */
+#define SLURM_KINDS(X)                                \
+    X(JOB, "jobs", "JobId")                           \
+    X(NODE, "nodes", "NodeName")                      \
+    X(PARTITION, "partitions", "PartitionName")       \
+    X(RESERVATION, "reservations", "ReservationName") \
+    X(LICENSE, "licenses", "LicenseName")             \
+    X(SHARE, "shares", NULL)                          \
+    X(ASSOCIATION, "associations", NULL)              \
+    X(QOS, "qos", NULL)                               \
+    X(EVENT, "events", NULL)                          \
+    X(CONFIG, "config", NULL)
+
+enum slurm_kind {
+#define X(symbol, list, key) SLURM_##symbol,
+    SLURM_KINDS(X)
+#undef X
+        SLURM_KIND_COUNT
+};
+
+/* Field, and what it is called: path in JSON, key, or column. */
+#define SLURM_FIELDS(X)                                                                  \
+    X(ID, "job_id|JobId|JOBID|JobID")                                                    \
+    X(RAW_ID, "JobIDRaw")                                                                \
+    X(ARRAY_JOB, "array_job_id|ArrayJobId|array.job_id|ARRAY_JOB_ID")                    \
+    X(ARRAY_TASK, "array_task_id|ArrayTaskId|array.task_id|ARRAY_TASK_ID")               \
+    X(ARRAY_TASKS, "array_task_string|array.task")                                       \
+    X(ARRAY_MAX, "array_max_tasks|ArrayTaskThrottle|array.limits.max.running.tasks")     \
+    X(NAME, "name|JobName|NodeName|PartitionName|ReservationName|LicenseName|NAME|Name") \
+    X(STATE, "job_state|JobState|STATE|state|State|state.current|partition.state")       \
+    X(STATE_FLAGS, "state_flags")                                                        \
+    X(REASON, "state_reason|Reason|REASON|reason|state.reason")                          \
+    X(USER, "user_name|USER|User|user|association.user")                                 \
+    X(USER_ID, "UserId|user_id")                                                         \
+    X(ACCOUNT, "account|Account|ACCOUNT|association.account")                            \
+    X(QOS, "qos|QOS|QoS|qos.assigned")                                                   \
+    X(PARTITION, "partition|Partition|PARTITION")                                        \
+    X(PRIORITY, "priority|Priority|PRIORITY|priority.number")                            \
+    X(NICE, "nice|Nice|NICE")                                                            \
+    X(DEPENDENCY, "dependency|Dependency|DEPENDENCY")                                    \
+    X(FLAGS, "flags|Flags")                                                              \
+    X(FEATURES, "features|Features|AvailableFeatures|FEATURES|AVAIL_FEATURES")           \
+    X(LICENSES, "licenses|Licenses|LICENSES")                                            \
+    X(SHARED, "shared|OverSubscribe|OVER_SUBSCRIBE")                                     \
+    X(EXCLUSIVE, "exclusive")                                                            \
+    X(RESERVATION, "resv_name|Reservation|RESERVATION|reservation.name")                 \
+    X(COMMENT, "Comment|comment.job")                                                    \
+    X(REQUEUE, "requeue|Requeue")                                                        \
+    X(TIME_LIMIT, "time_limit|TimeLimit|TIME_LIMIT|Timelimit|time.limit")                \
+    X(TIME_LIMIT_RAW, "TimelimitRaw")                                                    \
+    X(TIME_MIN, "time_minimum|TimeMin")                                                  \
+    X(SUBMIT, "submit_time|SubmitTime|SUBMIT_TIME|Submit|time.submission")               \
+    X(ELIGIBLE, "eligible_time|EligibleTime|ELIGIBLE_TIME|Eligible|time.eligible")       \
+    X(START,                                                                             \
+      "start_time|StartTime|START_TIME|Start|time.start|TimeStart|time.node_start")      \
+    X(END, "end_time|EndTime|END_TIME|End|time.end|TimeEnd")                             \
+    X(ELAPSED, "RunTime|ElapsedRaw|time.elapsed")                                        \
+    X(DEADLINE, "deadline|Deadline")                                                     \
+    X(REQ_NODES, "required_nodes|ReqNodeList|REQ_NODES")                                 \
+    X(EXC_NODES, "excluded_nodes|ExcNodeList|EXC_NODES")                                 \
+    X(NODES, "nodes|NodeList|Nodes|NODELIST|node_list|nodes.configured")                 \
+    X(NODE_COUNT, "node_count|NumNodes|NODES|NNodes|allocation_nodes")                   \
+    X(MAX_NODES, "max_nodes")                                                            \
+    X(CPUS, "cpus|NumCPUs|CPUTot|CPUS|NCPUS|required.CPUs")                              \
+    X(CPUS_EFFECTIVE, "effective_cpus|CPUEfctv")                                         \
+    X(TYPE, "type")                                                                      \
+    X(TASKS, "tasks|NumTasks")                                                           \
+    X(CPUS_PER_TASK, "cpus_per_task|CPUs/Task")                                          \
+    X(TASKS_PER_NODE, "tasks_per_node|NtasksPerN:B:S:C")                                 \
+    X(TRES, "TRES")                                                                      \
+    X(TRES_ASKED, "tres_req_str|ReqTRES|tres.requested")                                 \
+    X(TRES_GIVEN, "tres_alloc_str|AllocTRES|tres.allocated")                             \
+    X(TRES_PER_NODE, "tres_per_node|TresPerNode|TRES_PER_NODE")                          \
+    X(MEMORY_PER_CPU, "memory_per_cpu|MinMemoryCPU")                                     \
+    X(MEMORY_PER_NODE, "memory_per_node|MinMemoryNode|MIN_MEMORY")                       \
+    X(GRES_DETAIL, "gres_detail")                                                        \
+    X(HELD_NODES, "job_resources.nodes|job_resources.nodes.list")                        \
+    X(HET_JOB, "het_job_id|HetJobId")                                                    \
+    X(BURST_BUFFER, "burst_buffer|BurstBuffer")                                          \
+    X(CORE_SPEC, "core_spec|CoreSpec")                                                   \
+    X(SWITCHES, "required_switches|ReqSwitch")                                           \
+    X(FEDERATION, "federation_origin|FedOrigin")                                         \
+    X(MEMORY, "real_memory|RealMemory|MEMORY")                                           \
+    X(SOCKETS, "sockets|Sockets|SOCKETS")                                                \
+    X(CORES, "cores|CoresPerSocket|CORES")                                               \
+    X(THREADS, "threads|ThreadsPerCore|THREADS")                                         \
+    X(GRES, "gres|Gres|GRES")                                                            \
+    X(PARTITIONS, "partitions|Partitions")                                               \
+    X(WEIGHT, "weight|Weight|WEIGHT")                                                    \
+    X(IS_DEFAULT, "Default")                                                             \
+    X(TIME_MAX, "max_time_limit|MaxTime|maximums.time")                                  \
+    X(TIME_DEFAULT, "default_time_limit|DefaultTime|defaults.time")                      \
+    X(TIER, "priority_tier|PriorityTier|priority.tier")                                  \
+    X(FACTOR, "priority_job_factor|PriorityJobFactor|priority.job_factor")               \
+    X(NODES_MAX, "maximum_nodes_per_job|MaxNodes|maximums.nodes")                        \
+    X(NODES_MIN, "min nodes per job|minimum_nodes_per_job|MinNodes|minimums.nodes")      \
+    X(CPUS_PER_NODE_MAX, "maximum_cpus_per_node|MaxCPUsPerNode|maximums.cpus_per_node")  \
+    X(DEFAULT_PER_CPU, "default_memory_per_cpu|DefMemPerCPU|defaults.memory_per_cpu")    \
+    X(DEFAULT_PER_NODE,                                                                  \
+      "default_memory_per_node|DefMemPerNode|defaults.memory_per_node")                  \
+    X(MAX_PER_CPU, "maximum_memory_per_cpu|MaxMemPerCPU|maximums.memory_per_cpu")        \
+    X(ACCOUNTS_ALLOWED, "allowed_accounts|AllowAccounts|accounts.allowed")               \
+    X(ACCOUNTS_DENIED, "denied_accounts|DenyAccounts|accounts.deny")                     \
+    X(QOS_ALLOWED, "allowed_qos|AllowQos|qos.allowed")                                   \
+    X(OVER_TIME,                                                                         \
+      "over_time_limit|OverTimeLimit|timeouts.overtime|over_time_limit.number")          \
+    X(PREEMPT_MODE, "PreemptMode")                                                       \
+    X(USERS, "users|Users")                                                              \
+    X(ACCOUNTS, "accounts|Accounts")                                                     \
+    X(CORE_COUNT, "core_count|CoreCnt")                                                  \
+    X(TOTAL, "Total|total")                                                              \
+    X(SHARES, "RawShares|Share|shares|shares_raw")                                       \
+    X(USAGE, "RawUsage|usage")                                                           \
+    X(PARENT, "parent|parent_account|ParentName")                                        \
+    X(QOS_DEFAULT, "Def QOS|DefQOS|default.qos")                                         \
+    X(PREEMPTS, "Preempt|preempt.list")                                                  \
+    X(GRACE, "GraceTime|limits.grace_time")                                              \
+    X(USAGE_FACTOR, "UsageFactor|usage_factor")                                          \
+    X(GRP_JOBS, "GrpJobs")                                                               \
+    X(GRP_SUBMIT, "GrpSubmit")                                                           \
+    X(GRP_TRES, "GrpTRES")                                                               \
+    X(GRP_TRES_MINS, "GrpTRESMins")                                                      \
+    X(GRP_RUN_MINS, "GrpTRESRunMins")                                                    \
+    X(MAX_JOBS, "MaxJobs")                                                               \
+    X(MAX_SUBMIT, "MaxSubmit")                                                           \
+    X(MAX_TRES, "MaxTRES")                                                               \
+    X(MAX_TRES_NODE, "MaxTRESPerNode")                                                   \
+    X(MAX_WALL, "MaxWall")                                                               \
+    X(MAX_TRES_USER, "MaxTRESPU")                                                        \
+    X(MAX_JOBS_USER, "MaxJobsPU")                                                        \
+    X(MAX_SUBMIT_USER, "MaxSubmitPU")                                                    \
+    X(MAX_JOBS_ACCOUNT, "MaxJobsPA")                                                     \
+    X(CLUSTER, "cluster|Cluster|association.cluster")                                    \
+    X(EXIT_CODE, "ExitCode|exit_code.return_code")                                       \
+    X(RSS_MAX, "MaxRSS")                                                                 \
+    X(MEMORY_ASKED, "ReqMem")                                                            \
+    X(SUBMIT_LINE, "SubmitLine|submit_line")
+
+enum slurm_field {
+#define X(symbol, names) SLURM_F_##symbol,
+    SLURM_FIELDS(X)
+#undef X
+        SLURM_FIELD_COUNT
+};
+
+/* What a running job has on some nodes, of each. */
+struct slurm_held {
+    const char *nodes; /* a list of hosts */
+    double cpus;       /* NAN: not said */
+    double cores;      /* likewise; from JSON before v0.0.40 */
+    double memory_bytes;
+    const char *gres; /* NULL: not said */
+};
+
+enum slurm_form { SLURM_JSON, SLURM_KEYS, SLURM_TABLE };
+
+/* Of a configuration: in the order of the text. */
+struct slurm_pair {
+    const char *key, *value;
+};
+
+struct slurm_record {
+    enum slurm_form form;
+    size_t index;                         /* in its list, from 0 */
+    const char *value[SLURM_FIELD_COUNT]; /* NULL: nothing */
+    const struct slurm_held *held;
+    size_t held_count;
+    const struct slurm_pair *pairs; /* of SLURM_CONFIG: all of it */
+    size_t pair_count;
+};
+
+struct slurm_list {
+    struct slurm_record *records;
+    size_t count, size;
+    const char *pointer; /* of the part they came from; NULL: there was none */
+};
+
+struct slurm_records {
+    struct slurm_list of[SLURM_KIND_COUNT];
+    double updated_s;    /* last_update, the newest; NAN: not said */
+    const char *version; /* "v0.0.38"; NULL: not said */
+    const char *cluster; /* NULL: not said */
+    size_t odd_rows;     /* of tables: with more fields than columns */
+    size_t cut_rows;     /* ... with fewer, left out */
+};
+
+/* Adds what a text holds; `out` begins as {.updated_s = NAN}. Errors, at `pointer`: text
+ * that is no such document, JSON that breaks off, errors[] of slurmrestd, what a command
+ * says when it fails. Texts of records are in `a`. O(length). */
+enum error_code slurm_records_read(const char *text, size_t length, const char *pointer,
+                                   struct slurm_records *out, struct arena *a,
+                                   struct error *err);
+
+/* The value, or NULL when it says nothing (values.h). */
+const char *slurm_value(const struct slurm_record *r, enum slurm_field field);
+
+/* ---- shared by the readers ---- */
+
+struct name_index;
+struct slurm_reader {
+    struct slurm_records *out;
+    const char *pointer;
+    struct name_index *fields; /* names to fields */
+    struct arena *arena;
+    struct error *err;
+};
+
+struct slurm_record *slurm_record_add(struct slurm_reader *r, enum slurm_kind kind,
+                                      enum slurm_form form);
+
+/* Sets the field of that name, if there is one and nothing is there yet. */
+void slurm_record_set(struct slurm_reader *r, struct slurm_record *record,
+                      const char *name, const char *value);
+
+enum error_code slurm_json_read(struct slurm_reader *r, const char *text, size_t length);
+enum error_code slurm_text_read(struct slurm_reader *r, const char *text, size_t length);
+
+#endif

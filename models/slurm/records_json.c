@@ -1,0 +1,452 @@
+/* records_json.c - JSON of Slurm's commands and of slurmrestd to records.
+ *
+ * Members of members are fields by their path. Which nodes a running job has, and what
+ * of each, is a list in the job: job_resources.allocated_nodes before v0.0.40,
+ * job_resources.nodes.allocation since.
+ */
+#include "models/slurm/records.h"
+
+#include "models/base/budget_read.h"
+#include "models/json_walk.h"
+#include "models/slurm/values.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { PATH_BYTES = 160, LIST_BYTES_MAX = 1 << 20 };
+
+static const char *const list_names[] = {
+#define X(symbol, list, key) list,
+    SLURM_KINDS(X)
+#undef X
+};
+
+struct json_reader {
+    struct slurm_reader *r;
+    struct json_walk walk;
+    struct slurm_record *record;
+    struct slurm_held *held; /* of the record, as it grows */
+    size_t held_size;
+};
+
+/* A scalar as text, NULL for null; good until the next. Numbers as they are written. */
+static const char *scalar(struct json_reader *j, char *buffer, size_t size)
+{
+    char type = json_walk_type(&j->walk);
+    const char *from = j->walk.at;
+
+    switch (type) {
+    case '"':
+        return json_walk_string(&j->walk);
+    case '0':
+        json_walk_number(&j->walk);
+        if (j->walk.failed || (size_t)(j->walk.at - from) >= size)
+            return NULL;
+        memcpy(buffer, from, (size_t)(j->walk.at - from));
+        buffer[j->walk.at - from] = 0;
+        return buffer;
+    default:
+        json_walk_skip(&j->walk);
+        return type == 't' ? "true" : type == 'f' ? "false" : NULL;
+    }
+}
+
+static double number_of(struct json_reader *j);
+
+/* The number of {set, infinite, number}. */
+static double number_object(struct json_reader *j)
+{
+    bool set = true, infinite = false;
+    double number = NAN;
+    const char *name;
+    char text[64];
+
+    json_walk_enter(&j->walk, '{');
+    while ((name = json_walk_member(&j->walk))) {
+        const char *value;
+
+        if (strcmp(name, "number") == 0) {
+            number = number_of(j);
+            continue;
+        }
+        if (strcmp(name, "set") == 0)
+            set = (value = scalar(j, text, sizeof(text))) && strcmp(value, "true") == 0;
+        else if (strcmp(name, "infinite") == 0)
+            infinite =
+                (value = scalar(j, text, sizeof(text))) && strcmp(value, "true") == 0;
+        else
+            json_walk_skip(&j->walk);
+    }
+    return infinite ? (double)INFINITY : set ? number : (double)NAN;
+}
+
+/* The number of a value, whatever its form; NAN: none. */
+static double number_of(struct json_reader *j)
+{
+    char text[64];
+
+    if (json_walk_type(&j->walk) == '{')
+        return number_object(j);
+    if (json_walk_type(&j->walk) == '[') {
+        json_walk_skip(&j->walk);
+        return NAN;
+    }
+    return slurm_number(scalar(j, text, sizeof(text)));
+}
+
+/* How many cores of a tree of sockets and cores are allocated. */
+static size_t allocated_cores(struct json_reader *j)
+{
+    size_t count = 0;
+    char text[64];
+    const char *value;
+
+    switch (json_walk_type(&j->walk)) {
+    case '{':
+        json_walk_enter(&j->walk, '{');
+        while (json_walk_member(&j->walk))
+            count += allocated_cores(j);
+        return count;
+    case '[':
+        json_walk_enter(&j->walk, '[');
+        while (json_walk_element(&j->walk))
+            count += allocated_cores(j);
+        return count;
+    default:
+        value = scalar(j, text, sizeof(text));
+        return value && strncasecmp(value, "allocated", 9) == 0;
+    }
+}
+
+static const char *keep(struct json_reader *j, const char *text)
+{
+    return text ? arena_text(j->r->arena, text, strlen(text)) : NULL;
+}
+
+/* A member of a node of a running job, at a path of at most two names. */
+static void held_member(struct json_reader *j, const char *name, struct slurm_held *held)
+{
+    char text[64];
+    const char *inner;
+    bool cpus = strcmp(name, "cpus") == 0, memory = strcmp(name, "memory") == 0;
+
+    if (strcmp(name, "nodename") == 0 || strcmp(name, "name") == 0)
+        held->nodes = keep(j, scalar(j, text, sizeof(text)));
+    else if (strcmp(name, "sockets") == 0)
+        held->cores = (double)allocated_cores(j);
+    else if (strcmp(name, "memory_allocated") == 0)
+        held->memory_bytes = number_of(j) * 1048576;
+    else if ((cpus || memory) && json_walk_type(&j->walk) == '{') {
+        json_walk_enter(&j->walk, '{');
+        while ((inner = json_walk_member(&j->walk)))
+            if (cpus && strcmp(inner, "count") == 0)
+                held->cpus = number_of(j);
+            else if (memory && strcmp(inner, "allocated") == 0)
+                held->memory_bytes = number_of(j) * 1048576;
+            else
+                json_walk_skip(&j->walk);
+    } else
+        json_walk_skip(&j->walk);
+}
+
+static void held_nodes(struct json_reader *j)
+{
+    const char *name;
+
+    json_walk_enter(&j->walk, '[');
+    while (json_walk_element(&j->walk)) {
+        struct slurm_held one = {.cpus = NAN, .cores = NAN, .memory_bytes = NAN};
+
+        if (json_walk_type(&j->walk) != '{') {
+            json_walk_skip(&j->walk);
+            continue;
+        }
+        json_walk_enter(&j->walk, '{');
+        while ((name = json_walk_member(&j->walk)))
+            held_member(j, name, &one);
+        if (!one.nodes)
+            continue;
+        if (j->record->held_count == j->held_size) {
+            size_t size = j->held_size ? 2 * j->held_size : 4;
+
+            j->held = GROW(j->r->arena, j->held, struct slurm_held, j->held_size, size);
+            j->held_size = size;
+        }
+        j->held[j->record->held_count++] = one;
+        j->record->held = j->held;
+    }
+}
+
+struct joined {
+    char *text;
+    size_t length, size;
+};
+
+static void join(struct json_reader *j, struct joined *out, const char *text,
+                 char separator, bool first)
+{
+    size_t more = strlen(text) + 1;
+
+    if (out->length + more + 1 > LIST_BYTES_MAX)
+        return;
+    if (out->length + more + 1 > out->size) {
+        size_t size = 2 * (out->length + more + 1) + 62;
+
+        out->text = GROW(j->r->arena, out->text, char, out->size, size);
+        out->size = size;
+    }
+    if (!first)
+        out->text[out->length++] = separator;
+    memcpy(out->text + out->length, text, more);
+    out->length += more - 1;
+}
+
+/* {type, name, count} of the database's lists, as "gres/gpu=2"; else what the object is
+ * called. */
+static const char *element_object(struct json_reader *j)
+{
+    const char *type = NULL, *name = NULL, *member;
+    double count = NAN;
+    char text[64];
+
+    json_walk_enter(&j->walk, '{');
+    while ((member = json_walk_member(&j->walk)))
+        if (strcmp(member, "type") == 0)
+            type = keep(j, scalar(j, text, sizeof(text)));
+        else if (strcmp(member, "name") == 0)
+            name = keep(j, scalar(j, text, sizeof(text)));
+        else if (strcmp(member, "count") == 0)
+            count = number_of(j);
+        else
+            json_walk_skip(&j->walk);
+    if (type && isfinite(count))
+        return arena_printf(j->r->arena, "%s%s%s=%.15g", type, name ? "/" : "",
+                            name ? name : "", count);
+    return name ? name : "";
+}
+
+/* A list as one text. */
+static void list_value(struct json_reader *j, const char *path)
+{
+    struct joined all = {0};
+    char separator = strcmp(path, "gres_detail") == 0 ? ';' : ',', text[64];
+    bool first = true;
+
+    json_walk_enter(&j->walk, '[');
+    while (json_walk_element(&j->walk)) {
+        char type = json_walk_type(&j->walk);
+        const char *element = NULL;
+
+        if (type == '{')
+            element = element_object(j);
+        else if (type == '[')
+            json_walk_skip(&j->walk);
+        else
+            element = scalar(j, text, sizeof(text));
+        if (!element)
+            continue;
+        join(j, &all, element, separator, first);
+        first = false;
+    }
+    if (all.text)
+        slurm_record_set(j->r, j->record, path, all.text);
+}
+
+/* The members of an object below `path`, which may be a number itself. */
+static void members(struct json_reader *j, char *path, size_t length);
+
+static void value(struct json_reader *j, char *path, size_t length)
+{
+    char type = json_walk_type(&j->walk), text[64];
+    const char *found;
+
+    if (type == '{') {
+        members(j, path, length);
+    } else if (type == '[') {
+        if (strcmp(path, "job_resources.allocated_nodes") == 0 ||
+            strcmp(path, "job_resources.nodes.allocation") == 0)
+            held_nodes(j);
+        else
+            list_value(j, path);
+    } else {
+        found = scalar(j, text, sizeof(text));
+        if (found)
+            slurm_record_set(j->r, j->record, path, found);
+    }
+}
+
+static void members(struct json_reader *j, char *path, size_t length)
+{
+    bool is_number = false, set = true, infinite = false;
+    char number[64] = "", text[64];
+    const char *name, *found;
+
+    json_walk_enter(&j->walk, '{');
+    while ((name = json_walk_member(&j->walk))) {
+        size_t more = strlen(name);
+
+        budget_read_step(more);
+        if (strcmp(name, "set") == 0 || strcmp(name, "infinite") == 0) {
+            bool *flag = *name == 's' ? &set : &infinite;
+
+            found = json_walk_type(&j->walk) == '{' || json_walk_type(&j->walk) == '['
+                        ? (json_walk_skip(&j->walk), NULL)
+                        : scalar(j, text, sizeof(text));
+            *flag = found && strcmp(found, "true") == 0;
+            is_number = true;
+        } else if (strcmp(name, "number") == 0 && json_walk_type(&j->walk) == '0') {
+            found = scalar(j, text, sizeof(text));
+            snprintf(number, sizeof(number), "%s", found ? found : "");
+        } else if (length + more + 2 > PATH_BYTES)
+            json_walk_skip(&j->walk);
+        else {
+            size_t longer = length;
+
+            if (length > 0)
+                path[longer++] = '.';
+            memcpy(path + longer, name, more + 1);
+            value(j, path, longer + more);
+            path[length] = 0;
+        }
+    }
+    if (is_number && infinite)
+        slurm_record_set(j->r, j->record, path, "infinite");
+    else if (is_number && set && *number)
+        slurm_record_set(j->r, j->record, path, number);
+}
+
+static void read_list(struct json_reader *j, enum slurm_kind kind)
+{
+    char path[PATH_BYTES];
+
+    json_walk_enter(&j->walk, '[');
+    while (json_walk_element(&j->walk)) {
+        if (json_walk_type(&j->walk) != '{') {
+            json_walk_skip(&j->walk);
+            continue;
+        }
+        j->record = slurm_record_add(j->r, kind, SLURM_JSON);
+        j->held = NULL;
+        j->held_size = 0;
+        *path = 0;
+        members(j, path, 0);
+    }
+}
+
+/* errors[] of slurmrestd: what they say; NULL: nothing is there. */
+static const char *errors_text(struct json_reader *j)
+{
+    struct joined all = {0};
+    const char *name;
+    char text[64];
+    bool any = false;
+
+    json_walk_enter(&j->walk, '[');
+    while (json_walk_element(&j->walk)) {
+        any = true;
+        if (json_walk_type(&j->walk) != '{') {
+            const char *found = scalar(j, text, sizeof(text));
+
+            join(j, &all, found ? found : "", ' ', !all.text);
+            continue;
+        }
+        json_walk_enter(&j->walk, '{');
+        while ((name = json_walk_member(&j->walk)))
+            if (strcmp(name, "error") == 0 || strcmp(name, "description") == 0) {
+                const char *found = scalar(j, text, sizeof(text));
+
+                if (found)
+                    join(j, &all, found, ' ', !all.text);
+            } else
+                json_walk_skip(&j->walk);
+    }
+    return all.text ? all.text : any ? "" : NULL;
+}
+
+/* Version and cluster, which stand in meta. */
+static void read_meta(struct json_reader *j)
+{
+    const char *name, *inner;
+    char text[64];
+
+    json_walk_enter(&j->walk, '{');
+    while ((name = json_walk_member(&j->walk))) {
+        bool is_plugin = strcmp(name, "plugin") == 0;
+
+        if (!is_plugin || json_walk_type(&j->walk) != '{') {
+            json_walk_skip(&j->walk);
+            continue;
+        }
+        json_walk_enter(&j->walk, '{');
+        while ((inner = json_walk_member(&j->walk))) {
+            bool is_type =
+                strcmp(inner, "type") == 0 || strcmp(inner, "data_parser") == 0;
+            const char *found = scalar(j, text, sizeof(text));
+            const char *version = is_type && found ? strstr(found, "v0.0.") : NULL;
+
+            if (version)
+                j->r->out->version = arena_text(j->r->arena, version,
+                                                5 + strspn(version + 5, "0123456789"));
+        }
+    }
+}
+
+static bool find_kind(const char *name, enum slurm_kind *kind)
+{
+    for (int i = 0; i < SLURM_KIND_COUNT; i++)
+        if (i != SLURM_CONFIG && strcmp(name, list_names[i]) == 0) {
+            *kind = (enum slurm_kind)i;
+            return true;
+        }
+    return strcmp(name, "sinfo") == 0 && (*kind = SLURM_NODE, true);
+}
+
+enum error_code slurm_json_read(struct slurm_reader *r, const char *text, size_t length)
+{
+    struct json_reader j = {.r = r};
+    const char *name, *errors = NULL;
+    bool has_list = false;
+
+    json_walk_open(&j.walk, text, length, r->arena);
+    json_walk_enter(&j.walk, '{');
+    while ((name = json_walk_member(&j.walk))) {
+        char type = json_walk_type(&j.walk);
+        enum slurm_kind kind;
+
+        if (strcmp(name, "errors") == 0 && type == '[')
+            errors = errors_text(&j);
+        else if (strcmp(name, "meta") == 0 && type == '{')
+            read_meta(&j);
+        else if (strcmp(name, "last_update") == 0) {
+            double updated_s = number_of(&j);
+
+            if (updated_s > 0 && isfinite(updated_s) && !(updated_s <= r->out->updated_s))
+                r->out->updated_s = updated_s;
+        } else if (find_kind(name, &kind) && type == '[') {
+            has_list = true;
+            read_list(&j, kind);
+        } else if (strcmp(name, "shares") == 0 && type == '{') {
+            json_walk_enter(&j.walk, '{'); /* {"shares": {"shares": [...]}} */
+            while ((name = json_walk_member(&j.walk)))
+                if (strcmp(name, "shares") == 0 && json_walk_type(&j.walk) == '[') {
+                    has_list = true;
+                    read_list(&j, SLURM_SHARE);
+                } else
+                    json_walk_skip(&j.walk);
+        } else
+            json_walk_skip(&j.walk);
+    }
+    if (j.walk.failed && !j.walk.cancelled && j.walk.at >= j.walk.end)
+        return invalid(r->err, r->pointer, ITEM_CUT,
+                       "the JSON breaks off at byte %zu: was the command killed?",
+                       length);
+    TRY(json_walk_end(&j.walk, r->pointer, r->err));
+    if (errors)
+        return invalid(r->err, r->pointer, ITEM_MALFORMED, "Slurm says: %s", errors);
+    if (!has_list)
+        return invalid(r->err, r->pointer, ITEM_MALFORMED,
+                       "JSON without jobs[], nodes[], partitions[], reservations[], "
+                       "licenses[], shares[], associations[] or qos[]");
+    return OK;
+}
