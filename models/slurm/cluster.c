@@ -1,0 +1,588 @@
+/* cluster.c - nodes, partitions, reservations and licences of Slurm's documents. */
+#include "models/slurm/cluster.h"
+
+#include "models/base/budget_read.h"
+#include "models/slurm/cluster_parts.h"
+#include "models/slurm/values.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <string.h>
+
+static const struct {
+    bool is_loss;
+    const char *code, *text;
+} notes[] = {
+#define X(symbol, is_loss, code, text) [SLURM_NOTE_##symbol] = {is_loss, code, text},
+    SLURM_NOTES(X)
+#undef X
+};
+
+static const char *const list_names[] = {
+#define X(symbol, list, key) list,
+    SLURM_KINDS(X)
+#undef X
+};
+
+void slurm_note(struct slurm_reading *c, enum slurm_note note, const char *example,
+                enum slurm_kind kind, const struct slurm_record *record)
+{
+    size_t count = c->noted[note]++;
+
+    if (count < 3 && example)
+        c->example[note][count] = example;
+    if (count == 0 && record)
+        c->pointer[note] = arena_printf(c->arena, "%s/%s/%zu", c->from->of[kind].pointer,
+                                        list_names[kind], record->index);
+}
+
+const char *slurm_text_of(const struct slurm_record *r, enum slurm_field field)
+{
+    return slurm_value(r, field);
+}
+
+double slurm_number_of(const struct slurm_record *r, enum slurm_field field)
+{
+    return slurm_number(slurm_value(r, field));
+}
+
+double slurm_limit_of(const struct slurm_record *r, enum slurm_field field)
+{
+    double limit_s = slurm_duration_s(slurm_value(r, field), 60);
+
+    return isfinite(limit_s) ? limit_s : (double)NAN;
+}
+
+double slurm_instant_of(struct slurm_reading *c, const struct slurm_record *r,
+                        enum slurm_field field)
+{
+    const char *text = slurm_value(r, field);
+    double offset_s = c->options->tz_offset_s;
+
+    if (text && isnan(offset_s)) {
+        offset_s = 0;
+        if (strchr(text, 'T') && c->noted[SLURM_NOTE_TIME_ZONE] == 0)
+            slurm_note(c, SLURM_NOTE_TIME_ZONE, NULL, SLURM_JOB, NULL);
+    }
+    return slurm_instant_s(text, offset_s);
+}
+
+struct slurm_texts slurm_texts_of(struct slurm_reading *c, const struct slurm_record *r,
+                                  enum slurm_field field, const char *all)
+{
+    const char *text = slurm_value(r, field);
+    struct slurm_texts found = {0};
+
+    if (text && !(all && strcasecmp(text, all) == 0))
+        found.count = slurm_split(text, ',', &found.list, c->arena);
+    return found;
+}
+
+struct slurm_texts slurm_hosts_of(struct slurm_reading *c, const char *text,
+                                  enum slurm_kind kind, const struct slurm_record *record)
+{
+    struct slurm_texts found = {0};
+    const char *const *names;
+    const char **kept;
+    size_t count;
+
+    if (slurm_says_nothing(text))
+        return found;
+    if (!slurm_hosts(text, &names, &count, c->arena)) {
+        slurm_note(c, SLURM_NOTE_BAD_HOSTS, text, kind, record);
+        return found;
+    }
+    kept = NEW(c->arena, const char *, count);
+    for (size_t i = 0; i < count; i++)
+        if (name_index_find(&c->nodes, names[i]) != NAME_NOT_FOUND)
+            kept[found.count++] = names[i];
+        else
+            slurm_note(c, SLURM_NOTE_UNKNOWN_NODE, names[i], kind, record);
+    found.list = kept;
+    return found;
+}
+
+bool slurm_has_word(const char *list, const char *word)
+{
+    size_t length = strlen(word);
+
+    for (const char *at = list; at && *at; at += strcspn(at, ",+")) {
+        at += strspn(at, ",+");
+        if (strncasecmp(at, word, length) == 0 && !isalnum((unsigned char)at[length]) &&
+            at[length] != '_')
+            return true;
+    }
+    return false;
+}
+
+void slurm_sums_add(struct slurm_sums *s, const char *name, double count)
+{
+    if (!name || !(count > 0) || !isfinite(count))
+        return;
+    for (size_t i = 0; i < s->count; i++)
+        if (strcmp(s->list[i].name, name) == 0) {
+            s->list[i].number += count;
+            return;
+        }
+    if (s->count == s->size) {
+        size_t size = s->size ? 2 * s->size : 4;
+
+        s->list = GROW(s->arena, s->list, struct named_value, s->size, size);
+        s->size = size;
+    }
+    s->list[s->count++] =
+        (struct named_value){.name = name, .type = VALUE_NUMBER, .number = count};
+}
+
+const char *slurm_gres_name(const char *name, const char *type, struct arena *a)
+{
+    if (strncmp(name, "gres/", 5) == 0)
+        name += 5;
+    if (type)
+        return arena_printf(a, "gres.%s.%s", name, type);
+    return strcmp(name, "gpu") == 0 ? "gpus" : arena_printf(a, "gres.%s", name);
+}
+
+const char *slurm_licence_name(const char *name, struct arena *a)
+{
+    char *found = arena_printf(a, "licence.%s", name), *at = strchr(found, '@');
+
+    if (at)
+        *at = '/';
+    return found;
+}
+
+/* ---- nodes ---- */
+
+/* Of all that is said of it, what matters most. */
+static const char *node_state(const struct slurm_record *r)
+{
+    static const struct {
+        const char *word, *state;
+    } rows[] = {
+        {"FUTURE", "future"},     {"DOWN", "down"},          {"FAIL", "down"},
+        {"FAILING", "down"},      {"ERROR", "down"},         {"INVAL", "down"},
+        {"INVALID_REG", "down"},  {"UNKNOWN", "down"},       {"NOT_RESPONDING", "down"},
+        {"POWERED_DOWN", "down"}, {"POWERING_DOWN", "down"}, {"REBOOT_ISSUED", "down"},
+        {"DRAIN", "drain"},       {"DRAINED", "drain"},      {"DRAINING", "drain"},
+        {"MAINT", "maint"},       {"MAINTENANCE", "maint"},
+    };
+    const char *state = r->value[SLURM_F_STATE], *flags = r->value[SLURM_F_STATE_FLAGS];
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+        if (slurm_has_word(state, rows[i].word) || slurm_has_word(flags, rows[i].word))
+            return rows[i].state;
+    if (state && strpbrk(state, "*~%")) /* not responding, powered down, powering down */
+        return "down";
+    return state && strchr(state, '$') ? "maint" : "up";
+}
+
+static struct slurm_amounts node_gres(struct slurm_reading *c, const char *text)
+{
+    struct slurm_sums sums = {.arena = c->arena};
+    const struct slurm_amount *list;
+    size_t count = slurm_generic(text, &list, c->arena);
+
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(list[i].name, "mps") == 0 || strcmp(list[i].name, "shard") == 0) {
+            slurm_note(c, SLURM_NOTE_SHARD, list[i].name, SLURM_NODE, NULL);
+            continue;
+        }
+        slurm_sums_add(&sums, slurm_gres_name(list[i].name, NULL, c->arena),
+                       list[i].count);
+        if (list[i].type)
+            slurm_sums_add(&sums, slurm_gres_name(list[i].name, list[i].type, c->arena),
+                           list[i].count);
+    }
+    return (struct slurm_amounts){sums.list, sums.count};
+}
+
+static double at_least(double number, double least)
+{
+    return number >= least && isfinite(number) ? number : (double)NAN;
+}
+
+static void read_nodes(struct slurm_reading *c)
+{
+    const struct slurm_list *list = &c->from->of[SLURM_NODE];
+    struct slurm_node *nodes = NEW(c->arena, struct slurm_node, list->count);
+    size_t count = 0;
+
+    name_index_create(&c->nodes, list->count + 1, c->arena);
+    for (size_t i = 0; i < list->count; i++) {
+        const struct slurm_record *r = &list->records[i];
+        struct slurm_node *n = &nodes[count];
+        const char *name = slurm_text_of(r, SLURM_F_NAME);
+        double weight = slurm_number_of(r, SLURM_F_WEIGHT);
+        double cpus = slurm_number_of(r, SLURM_F_CPUS_EFFECTIVE);
+
+        budget_read_step(64);
+        name = name ? name : slurm_text_of(r, SLURM_F_NODES);
+        if (!name) {
+            slurm_note(c, SLURM_NOTE_NO_ID, NULL, SLURM_NODE, r);
+            continue;
+        }
+        if (name_index_add(&c->nodes, name, count) != NAME_NOT_FOUND) {
+            slurm_note(c, SLURM_NOTE_TWICE, name, SLURM_NODE, r);
+            continue;
+        }
+        *n = (struct slurm_node){
+            .id = name,
+            .cpus = cpus > 0 ? cpus : slurm_number_of(r, SLURM_F_CPUS),
+            .memory_bytes =
+                at_least(slurm_bytes(slurm_value(r, SLURM_F_MEMORY), NULL), 0),
+            .capacities = node_gres(c, slurm_value(r, SLURM_F_GRES)),
+            .weight = isfinite(weight) ? weight : 1,
+            .features = slurm_texts_of(c, r, SLURM_F_FEATURES, NULL),
+            .sockets = at_least(slurm_number_of(r, SLURM_F_SOCKETS), 1),
+            .cores_per_socket = at_least(slurm_number_of(r, SLURM_F_CORES), 1),
+            .threads_per_core = at_least(slurm_number_of(r, SLURM_F_THREADS), 1),
+            .state = node_state(r),
+            .partition_ids = slurm_texts_of(c, r, SLURM_F_PARTITIONS, NULL),
+        };
+        n->cpus = at_least(n->cpus, 0);
+        count++;
+    }
+    c->out->nodes = nodes;
+    c->out->node_count = count;
+}
+
+/* ---- partitions ---- */
+
+static const char *partition_state(const char *text)
+{
+    if (slurm_has_word(text, "DOWN"))
+        return "down";
+    if (slurm_has_word(text, "DRAIN"))
+        return "drain";
+    return slurm_has_word(text, "INACTIVE") ? "inactive" : "up";
+}
+
+static bool is_yes(const char *text)
+{
+    return text && (strcasecmp(text, "yes") == 0 || strcmp(text, "true") == 0);
+}
+
+/* NO, YES:4, FORCE:2, EXCLUSIVE */
+static void read_sharing(const char *text, struct slurm_partition *p)
+{
+    const char *colon = text ? strchr(text, ':') : NULL;
+
+    p->shared_jobs_max = colon ? slurm_number(colon + 1) : (double)NAN;
+    if (!text || strncasecmp(text, "NO", 2) == 0)
+        p->sharing = "no";
+    else if (strncasecmp(text, "YES", 3) == 0)
+        p->sharing = "yes";
+    else if (strncasecmp(text, "FORCE", 5) == 0)
+        p->sharing = "force";
+    else
+        p->sharing = strncasecmp(text, "EXCLUSIVE", 9) == 0 ? "exclusive" : "no";
+}
+
+static void read_partition(struct slurm_reading *c, const struct slurm_record *r,
+                           const char *name, struct slurm_partition *p)
+{
+    double tier = slurm_number_of(r, SLURM_F_TIER);
+    double factor = slurm_number_of(r, SLURM_F_FACTOR);
+
+    *p = (struct slurm_partition){
+        .id = name,
+        .resource_ids =
+            slurm_hosts_of(c, slurm_value(r, SLURM_F_NODES), SLURM_PARTITION, r),
+        .is_default = is_yes(r->value[SLURM_F_IS_DEFAULT]) ||
+                      slurm_has_word(r->value[SLURM_F_FLAGS], "default"),
+        .state = partition_state(r->value[SLURM_F_STATE]),
+        .time_limit_max_s = slurm_limit_of(r, SLURM_F_TIME_MAX),
+        .time_limit_default_s = slurm_limit_of(r, SLURM_F_TIME_DEFAULT),
+        .over_time_limit_s = slurm_limit_of(r, SLURM_F_OVER_TIME),
+        .priority_tier = isfinite(tier) ? tier : 1,
+        .priority_factor = isfinite(factor) ? factor : 0,
+        .nodes_per_job_min = at_least(slurm_number_of(r, SLURM_F_NODES_MIN), 1),
+        .nodes_per_job_max = at_least(slurm_number_of(r, SLURM_F_NODES_MAX), 1),
+        .cpus_per_node_max = at_least(slurm_number_of(r, SLURM_F_CPUS_PER_NODE_MAX), 1),
+        .memory_per_node_default_bytes =
+            at_least(slurm_bytes(slurm_value(r, SLURM_F_DEFAULT_PER_NODE), NULL), 1),
+        .memory_per_cpu_default_bytes =
+            at_least(slurm_bytes(slurm_value(r, SLURM_F_DEFAULT_PER_CPU), NULL), 1),
+        .memory_per_cpu_max_bytes =
+            at_least(slurm_bytes(slurm_value(r, SLURM_F_MAX_PER_CPU), NULL), 1),
+        .accounts_allowed = slurm_texts_of(c, r, SLURM_F_ACCOUNTS_ALLOWED, "ALL"),
+        .accounts_denied = slurm_texts_of(c, r, SLURM_F_ACCOUNTS_DENIED, NULL),
+        .qos_allowed = slurm_texts_of(c, r, SLURM_F_QOS_ALLOWED, "ALL"),
+        .qos_id = slurm_text_of(r, SLURM_F_QOS),
+    };
+    if (p->nodes_per_job_min <= 1)
+        p->nodes_per_job_min = NAN;
+    read_sharing(slurm_value(r, SLURM_F_SHARED), p);
+}
+
+/* Partitions that only nodes tell of. */
+static size_t name_partitions(struct slurm_reading *c, struct slurm_partition **list)
+{
+    struct slurm_partition *found = NULL;
+    size_t count = 0, size = 0, total = 0;
+    const char ***ids;
+
+    for (size_t i = 0; i < c->out->node_count; i++)
+        total += c->out->nodes[i].partition_ids.count;
+    name_index_create(&c->partitions, total + 1, c->arena);
+    for (size_t i = 0; i < c->out->node_count; i++) {
+        const struct slurm_texts *of = &c->out->nodes[i].partition_ids;
+
+        for (size_t k = 0; k < of->count; k++) {
+            if (name_index_find(&c->partitions, of->list[k]) == NAME_NOT_FOUND) {
+                if (count == size) {
+                    found = GROW(c->arena, found, struct slurm_partition, size,
+                                 size ? 2 * size : 8);
+                    size = size ? 2 * size : 8;
+                }
+                name_index_add(&c->partitions, of->list[k], count);
+                read_partition(c, &(struct slurm_record){0}, of->list[k],
+                               &found[count++]);
+            }
+            found[name_index_find(&c->partitions, of->list[k])].resource_ids.count++;
+        }
+        budget_read_step(1 + 8 * of->count);
+    }
+    ids = NEW(c->arena, const char **, count);
+    for (size_t i = 0; i < count; i++) {
+        ids[i] = NEW(c->arena, const char *, found[i].resource_ids.count);
+        found[i].resource_ids.list = ids[i];
+        found[i].resource_ids.count = 0;
+    }
+    for (size_t i = 0; i < c->out->node_count; i++) {
+        const struct slurm_texts *of = &c->out->nodes[i].partition_ids;
+
+        for (size_t k = 0; k < of->count; k++) {
+            size_t at = name_index_find(&c->partitions, of->list[k]);
+
+            ids[at][found[at].resource_ids.count++] = c->out->nodes[i].id;
+        }
+        budget_read_step(1 + 8 * of->count);
+    }
+    *list = found;
+    return count;
+}
+
+static void read_partitions(struct slurm_reading *c)
+{
+    const struct slurm_list *list = &c->from->of[SLURM_PARTITION];
+    struct slurm_partition *found = NEW(c->arena, struct slurm_partition, list->count);
+    size_t count = 0;
+
+    if (list->count == 0) {
+        count = name_partitions(c, &found);
+        if (count > 0)
+            slurm_note(c, SLURM_NOTE_PARTITIONS, NULL, SLURM_PARTITION, NULL);
+    } else
+        name_index_create(&c->partitions, list->count, c->arena);
+    for (size_t i = 0; i < list->count; i++) {
+        const struct slurm_record *r = &list->records[i];
+        const char *name = slurm_text_of(r, SLURM_F_NAME);
+
+        budget_read_step(64);
+        if (!name)
+            slurm_note(c, SLURM_NOTE_NO_ID, NULL, SLURM_PARTITION, r);
+        else if (name_index_add(&c->partitions, name, count) != NAME_NOT_FOUND)
+            slurm_note(c, SLURM_NOTE_TWICE, name, SLURM_PARTITION, r);
+        else
+            read_partition(c, r, name, &found[count++]);
+    }
+    c->out->partitions = found;
+    c->out->partition_count = count;
+}
+
+/* ---- reservations, licences ---- */
+
+static struct slurm_texts reservation_flags(struct slurm_reading *c, const char *text)
+{
+    static const char *const known[][2] = {{"MAINT", "maint"},
+                                           {"IGNORE_JOBS", "ignore_jobs"},
+                                           {"FLEX", "flex"},
+                                           {"DAILY", "daily"},
+                                           {"WEEKLY", "weekly"}};
+    struct slurm_texts found = {0};
+    const char **list = NEW(c->arena, const char *, 5);
+
+    for (size_t i = 0; i < 5; i++)
+        if (slurm_has_word(text, known[i][0]))
+            list[found.count++] = known[i][1];
+    found.list = list;
+    return found;
+}
+
+/* Names without those that are shut out, which have a - before them. */
+static struct slurm_texts allowed(struct slurm_reading *c, const struct slurm_record *r,
+                                  enum slurm_field field)
+{
+    struct slurm_texts found = slurm_texts_of(c, r, field, NULL);
+
+    for (size_t i = 0; i < found.count; i++)
+        if (*found.list[i] == '-') {
+            slurm_note(c, SLURM_NOTE_RESERVATION_USERS, found.list[i], SLURM_RESERVATION,
+                       r);
+            return (struct slurm_texts){0};
+        }
+    return found;
+}
+
+struct slurm_amounts slurm_licences(const char *text, struct arena *a)
+{
+    struct slurm_sums sums = {.arena = a};
+    const struct slurm_amount *list;
+    size_t count = slurm_generic(text, &list, a);
+
+    for (size_t i = 0; i < count; i++)
+        slurm_sums_add(&sums, slurm_licence_name(list[i].name, a), list[i].count);
+    return (struct slurm_amounts){sums.list, sums.count};
+}
+
+static double cores_of(const struct slurm_cluster *cluster,
+                       const struct name_index *nodes, const struct slurm_texts *ids)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < ids->count; i++) {
+        const struct slurm_node *n =
+            &cluster->nodes[name_index_find(nodes, ids->list[i])];
+        double threads = n->threads_per_core > 1 ? n->threads_per_core : 1;
+
+        sum += isnan(n->cpus) ? 0 : n->cpus / threads;
+    }
+    return sum;
+}
+
+static void read_reservations(struct slurm_reading *c)
+{
+    const struct slurm_list *list = &c->from->of[SLURM_RESERVATION];
+    struct slurm_reservation *found =
+        NEW(c->arena, struct slurm_reservation, list->count);
+    size_t count = 0;
+
+    for (size_t i = 0; i < list->count; i++) {
+        const struct slurm_record *r = &list->records[i];
+        struct slurm_reservation *v = &found[count];
+        const char *name = slurm_text_of(r, SLURM_F_NAME);
+        double cores = slurm_number_of(r, SLURM_F_CORE_COUNT);
+
+        budget_read_step(64);
+        if (!name) {
+            slurm_note(c, SLURM_NOTE_NO_ID, NULL, SLURM_RESERVATION, r);
+            continue;
+        }
+        *v = (struct slurm_reservation){
+            .id = name,
+            .resource_ids =
+                slurm_hosts_of(c, slurm_value(r, SLURM_F_NODES), SLURM_RESERVATION, r),
+            .users_allowed = allowed(c, r, SLURM_F_USERS),
+            .accounts_allowed = allowed(c, r, SLURM_F_ACCOUNTS),
+            .flags = reservation_flags(c, r->value[SLURM_F_FLAGS]),
+            .start_s = slurm_instant_of(c, r, SLURM_F_START),
+            .end_s = slurm_instant_of(c, r, SLURM_F_END),
+            .needs = slurm_licences(slurm_value(r, SLURM_F_LICENSES), c->arena),
+        };
+        v->memory_bytes = NAN;
+        v->all = v->resource_ids.count > 0;
+        if (cores > 0 && cores < cores_of(c->out, &c->nodes, &v->resource_ids))
+            slurm_note(c, SLURM_NOTE_RESERVED_CORES, name, SLURM_RESERVATION, r);
+        count++;
+    }
+    c->out->reservations = found;
+    c->out->reservation_count = count;
+}
+
+const char *slurm_config(const struct slurm_records *from, const char *key)
+{
+    const struct slurm_list *list = &from->of[SLURM_CONFIG];
+
+    for (size_t i = 0; i < list->count; i++)
+        for (size_t k = 0; k < list->records[i].pair_count; k++)
+            if (strcmp(list->records[i].pairs[k].key, key) == 0)
+                return list->records[i].pairs[k].value;
+    return NULL;
+}
+
+static void read_licences(struct slurm_reading *c)
+{
+    const struct slurm_list *list = &c->from->of[SLURM_LICENSE];
+    struct slurm_sums sums = {.arena = c->arena};
+
+    for (size_t i = 0; i < list->count; i++) {
+        const struct slurm_record *r = &list->records[i];
+        const char *name = slurm_text_of(r, SLURM_F_NAME);
+
+        if (!name)
+            slurm_note(c, SLURM_NOTE_NO_ID, NULL, SLURM_LICENSE, r);
+        else
+            slurm_sums_add(&sums, slurm_licence_name(name, c->arena),
+                           slurm_number_of(r, SLURM_F_TOTAL));
+    }
+    c->out->shared_capacities = (struct slurm_amounts){sums.list, sums.count};
+    if (list->count == 0)
+        c->out->shared_capacities =
+            slurm_licences(slurm_config(c->from, "Licenses"), c->arena);
+}
+
+/* ---- all of it ---- */
+
+static void say_notes(struct slurm_reading *c)
+{
+    const char **warnings = NEW(c->arena, const char *, SLURM_NOTE_COUNT);
+    struct slurm_loss *losses = NEW(c->arena, struct slurm_loss, SLURM_NOTE_COUNT);
+    size_t warning_count = 0, loss_count = 0;
+
+    for (int i = 0; i < SLURM_NOTE_COUNT; i++) {
+        size_t examples = c->noted[i] < 3 ? c->noted[i] : 3;
+
+        if (c->noted[i] == 0)
+            continue;
+        if (notes[i].is_loss) {
+            struct slurm_loss *loss = &losses[loss_count++];
+
+            *loss = (struct slurm_loss){.what = notes[i].code, .count = c->noted[i]};
+            for (size_t k = 0; k < examples; k++)
+                if (c->example[i][k])
+                    loss->examples[loss->example_count++] = c->example[i][k];
+        } else
+            warnings[warning_count++] = arena_printf(
+                c->arena, "%s: %zu: %s%s%.200s%s%s", notes[i].code, c->noted[i],
+                notes[i].text, c->example[i][0] ? ", the first: " : "",
+                c->example[i][0] ? c->example[i][0] : "", c->pointer[i] ? ", at " : "",
+                c->pointer[i] ? c->pointer[i] : "");
+    }
+    c->out->warnings = warnings;
+    c->out->warning_count = warning_count;
+    c->out->lost = losses;
+    c->out->lost_count = loss_count;
+}
+
+void slurm_cluster_read(const struct slurm_records *from,
+                        const struct slurm_options *options, struct slurm_cluster *out,
+                        struct arena *a)
+{
+    struct slurm_reading *c = NEW(a, struct slurm_reading, 1);
+
+    *out = (struct slurm_cluster){.now_s = options->now_s, .version = from->version};
+    c->from = from;
+    c->options = options;
+    c->out = out;
+    c->arena = a;
+    out->name = slurm_config(from, "ClusterName");
+    if (isnan(out->now_s))
+        out->now_s = from->updated_s;
+    if (isnan(out->now_s)) {
+        out->now_s = options->received_s;
+        slurm_note(c, SLURM_NOTE_NOW, NULL, SLURM_JOB, NULL);
+    }
+    c->noted[SLURM_NOTE_ODD_ROWS] = from->odd_rows;
+    c->noted[SLURM_NOTE_CUT_ROWS] = from->cut_rows;
+    read_nodes(c);
+    read_partitions(c);
+    read_reservations(c);
+    read_licences(c);
+    slurm_read_jobs(c);
+    slurm_read_policy(c);
+    slurm_read_qos(c);
+    slurm_read_accounts(c);
+    say_notes(c);
+}
