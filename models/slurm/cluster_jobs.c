@@ -1,0 +1,718 @@
+/* cluster_jobs.c - jobs of Slurm's documents: those that run, and those that wait.
+ *
+ * What a waiting job asks of each node follows from totals: cpus = tasks_per_node x
+ * cpus_per_task, else cpus / nodes, rounded up; memory is said for a node or a cpu;
+ * generic resources are those of the whole job / nodes. A job that says how many tasks
+ * it has and not on how many nodes keeps its tasks. What a running job has of each node
+ * the documents say (job_resources; "Nodes=... CPU_IDs=..." of scontrol -d show job),
+ * else it is an equal part. It ends at start + limit: the end_time of a job whose
+ * partition cuts its limit is another.
+ */
+#include "models/slurm/cluster.h"
+
+#include "models/base/budget_read.h"
+#include "models/slurm/cluster_parts.h"
+#include "models/slurm/values.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct jobs {
+    struct slurm_reading *c;
+    struct slurm_running *running;
+    const char ***node_list; /* of each: its nodes, and */
+    size_t *node_room;       /* how many there is room for */
+    size_t running_count, running_size;
+    struct slurm_reservation *suspended; /* what suspended jobs still hold */
+    size_t suspended_count, suspended_size;
+    struct slurm_waiting *waiting;
+    size_t waiting_count;
+};
+
+/* ---- parts of a job ---- */
+
+/* user4 of "user4(1004)". */
+static const char *user_of(struct slurm_reading *c, const struct slurm_record *r)
+{
+    const char *name = slurm_text_of(r, SLURM_F_USER);
+    const char *id = slurm_text_of(r, SLURM_F_USER_ID);
+
+    if (name || !id)
+        return name;
+    return arena_text(c->arena, id, strcspn(id, "("));
+}
+
+/* The job's own id; an array task has that of its array and its number. */
+static const char *id_of(struct slurm_reading *c, const struct slurm_record *r,
+                         const char **array_id, const char **task_id)
+{
+    const char *id = slurm_text_of(r, SLURM_F_ID);
+    const char *array = slurm_text_of(r, SLURM_F_ARRAY_JOB);
+    const char *task = slurm_text_of(r, SLURM_F_ARRAY_TASK);
+
+    *array_id = *task_id = NULL;
+    if (array && !task && !slurm_text_of(r, SLURM_F_ARRAY_TASKS))
+        task = "0"; /* v0.0.40: of task 0, as of no task, `set` may be false */
+    if (!array || strcmp(array, "0") == 0 || !task || !isfinite(slurm_number(task)))
+        return id;
+    *array_id = array;
+    *task_id = task;
+    return arena_printf(c->arena, "%s_%s", array, task);
+}
+
+/* Tasks of an array that wait: "1-5%2"; NULL: no array, or one task of it. */
+static const char *tasks_of(const struct slurm_record *r)
+{
+    const char *tasks = slurm_text_of(r, SLURM_F_ARRAY_TASKS);
+    const char *task = slurm_text_of(r, SLURM_F_ARRAY_TASK);
+
+    if (tasks)
+        return tasks;
+    return task && strpbrk(task, ",-%:") ? task : NULL;
+}
+
+static double nice_of(const struct slurm_record *r)
+{
+    const char *text = slurm_value(r, SLURM_F_NICE);
+    double nice = text ? strtod(text, NULL) : 0;
+
+    return fabs(nice) < 2147483648.0 ? nice : 0;
+}
+
+/* Each partition that exists; all of them when there is no document of any. */
+static struct slurm_texts partitions_of(struct slurm_reading *c,
+                                        const struct slurm_record *r, bool *unknown)
+{
+    struct slurm_texts named = slurm_texts_of(c, r, SLURM_F_PARTITION, NULL);
+    struct slurm_texts found = {0};
+    const char **list = NEW(c->arena, const char *, named.count);
+
+    for (size_t i = 0; i < named.count; i++)
+        if (name_index_find(&c->partitions, named.list[i]) != NAME_NOT_FOUND)
+            list[found.count++] = named.list[i];
+        else
+            slurm_note(c, SLURM_NOTE_UNKNOWN_PARTITION, named.list[i], SLURM_JOB, r);
+    found.list = list;
+    *unknown = named.count > 0 && found.count == 0;
+    return found;
+}
+
+/* The limit in force: the job's, else the default or the most of its partition. */
+static double limit_of(struct slurm_reading *c, const struct slurm_record *r,
+                       const struct slurm_texts *partition_ids)
+{
+    double limit_s = slurm_limit_of(r, SLURM_F_TIME_LIMIT);
+
+    if (limit_s > 0)
+        return limit_s;
+    for (size_t i = 0; i < partition_ids->count; i++) {
+        const struct slurm_partition *p =
+            &c->out->partitions[name_index_find(&c->partitions, partition_ids->list[i])];
+
+        if (!slurm_value(r, SLURM_F_TIME_LIMIT) && p->time_limit_default_s > 0)
+            return p->time_limit_default_s;
+        if (p->time_limit_max_s > 0)
+            return p->time_limit_max_s;
+    }
+    slurm_note(c, SLURM_NOTE_NO_LIMIT, slurm_text_of(r, SLURM_F_ID), SLURM_JOB, r);
+    return SLURM_NO_LIMIT_S;
+}
+
+static bool is_exclusive(const struct slurm_record *r)
+{
+    const char *shared = r->value[SLURM_F_SHARED];
+
+    if (slurm_has_word(r->value[SLURM_F_EXCLUSIVE], "true"))
+        return true;
+    /* squeue and scontrol: NO; JSON: none, which it writes for nothing else. */
+    return shared && (strcmp(shared, "NO") == 0 || strcmp(shared, "none") == 0);
+}
+
+static bool is_exclusive_user(const struct slurm_record *r)
+{
+    return slurm_has_word(r->value[SLURM_F_EXCLUSIVE], "user") ||
+           slurm_has_word(r->value[SLURM_F_SHARED], "USER");
+}
+
+static void note_losses(struct slurm_reading *c, const struct slurm_record *r,
+                        const char *id)
+{
+    static const struct {
+        enum slurm_field field;
+        enum slurm_note note;
+    } rows[] = {
+        {SLURM_F_HET_JOB, SLURM_NOTE_HET},
+        {SLURM_F_BURST_BUFFER, SLURM_NOTE_BURST_BUFFER},
+        {SLURM_F_SWITCHES, SLURM_NOTE_SWITCHES},
+        {SLURM_F_CORE_SPEC, SLURM_NOTE_CORE_SPEC},
+        {SLURM_F_FEDERATION, SLURM_NOTE_FEDERATION},
+    };
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        const char *value = slurm_value(r, rows[i].field);
+
+        if (value && strcmp(value, "0") != 0 && strcmp(value, "*") != 0 &&
+            strcmp(value, "4294967294") != 0 && strcmp(value, "65534") != 0)
+            slurm_note(c, rows[i].note, id, SLURM_JOB, r);
+    }
+}
+
+/* ---- running jobs ---- */
+
+/* Generic resources of one node, or of all. */
+static void add_gres(struct slurm_reading *c, struct slurm_sums *sums, const char *text,
+                     double share, bool tracked)
+{
+    const struct slurm_amount *list;
+    size_t count = tracked ? slurm_tracked(text, &list, c->arena)
+                           : slurm_generic(text, &list, c->arena);
+
+    for (size_t i = 0; i < count; i++) {
+        if (tracked && strncmp(list[i].name, "gres/", 5) != 0)
+            continue;
+        if (list[i].type) {
+            slurm_sums_add(sums, slurm_gres_name(list[i].name, list[i].type, c->arena),
+                           list[i].count * share);
+            if (tracked) /* the untyped sum stands beside it */
+                continue;
+        }
+        slurm_sums_add(sums, slurm_gres_name(list[i].name, NULL, c->arena),
+                       list[i].count * share);
+    }
+}
+
+static const char *given_of(const struct slurm_record *r)
+{
+    const char *given = slurm_value(r, SLURM_F_TRES_GIVEN);
+
+    return given ? given : slurm_value(r, SLURM_F_TRES);
+}
+
+static bool same_amounts(const struct slurm_running *a, const struct slurm_running *b)
+{
+    if (a->cpus != b->cpus || a->memory_bytes != b->memory_bytes ||
+        a->needs.count != b->needs.count)
+        return false;
+    for (size_t i = 0; i < a->needs.count; i++)
+        if (strcmp(a->needs.list[i].name, b->needs.list[i].name) != 0 ||
+            a->needs.list[i].number != b->needs.list[i].number)
+            return false;
+    return true;
+}
+
+/* Appends nodes to a row. */
+static void add_nodes(struct jobs *j, size_t at, const struct slurm_texts *more)
+{
+    struct slurm_texts *old = &j->running[at].resource_ids;
+    const char **list = j->node_list[at];
+
+    if (old->count + more->count > j->node_room[at]) {
+        size_t room = 2 * (old->count + more->count);
+
+        list = NEW(j->c->arena, const char *, room);
+        if (old->count > 0)
+            memcpy(list, old->list, old->count * sizeof(*list));
+        budget_read_step(room);
+        j->node_list[at] = list;
+        j->node_room[at] = room;
+    }
+    memcpy(list + old->count, more->list, more->count * sizeof(*list));
+    old->list = list;
+    old->count += more->count;
+}
+
+/* Adds nodes to the row of the job that has the same amounts, else a new row. */
+static void add_running(struct jobs *j, size_t first, const struct slurm_running *row)
+{
+    size_t at = first;
+
+    if (row->resource_ids.count == 0)
+        return;
+    while (at < j->running_count && !same_amounts(&j->running[at], row))
+        at++;
+    if (at == j->running_size) {
+        size_t size = j->running_size ? 2 * j->running_size : 64;
+        struct arena *a = j->c->arena;
+
+        j->running = GROW(a, j->running, struct slurm_running, j->running_size, size);
+        j->node_list = GROW(a, j->node_list, const char **, j->running_size, size);
+        j->node_room = GROW(a, j->node_room, size_t, j->running_size, size);
+        j->running_size = size;
+    }
+    if (at == j->running_count) {
+        j->running[j->running_count++] = *row;
+        j->running[at].resource_ids = (struct slurm_texts){0};
+    }
+    add_nodes(j, at, &row->resource_ids);
+}
+
+/* The next text of gres_detail, which has one for each node of the job; NULL: no more. */
+static const char *next_detail(struct slurm_reading *c, const char **details)
+{
+    const char *from = *details, *end;
+
+    if (!from)
+        return NULL;
+    end = strchr(from, ';');
+    *details = end ? end + 1 : NULL;
+    return end ? arena_text(c->arena, from, (size_t)(end - from)) : from;
+}
+
+static double threads_of(const struct slurm_reading *c, const struct slurm_texts *ids)
+{
+    size_t at = ids->count ? name_index_find(&c->nodes, ids->list[0]) : NAME_NOT_FOUND;
+    double threads =
+        at == NAME_NOT_FOUND ? (double)NAN : c->out->nodes[at].threads_per_core;
+
+    return threads > 1 ? threads : 1;
+}
+
+static void add_held(struct jobs *j, const struct slurm_record *r,
+                     struct slurm_running *row)
+{
+    struct slurm_reading *c = j->c;
+    size_t first = j->running_count;
+    const char *details = r->value[SLURM_F_GRES_DETAIL];
+
+    for (size_t i = 0; i < r->held_count; i++) {
+        const struct slurm_held *held = &r->held[i];
+        struct slurm_sums sums = {.arena = c->arena};
+
+        row->resource_ids = slurm_hosts_of(c, held->nodes, SLURM_JOB, r);
+        row->cpus = !isnan(held->cpus) ? held->cpus
+                                       : held->cores * threads_of(c, &row->resource_ids);
+        row->memory_bytes = held->memory_bytes > 0 ? held->memory_bytes : 0;
+        if (isnan(row->cpus))
+            row->cpus = 0;
+        if (r->value[SLURM_F_GRES_DETAIL])
+            add_gres(c, &sums, next_detail(c, &details), 1, false);
+        else if (held->gres)
+            add_gres(c, &sums, held->gres, 1, false);
+        else if (r->value[SLURM_F_TRES_GIVEN])
+            add_gres(c, &sums, r->value[SLURM_F_TRES_GIVEN], 1.0 / (double)r->held_count,
+                     true);
+        row->needs = (struct slurm_amounts){sums.list, sums.count};
+        add_running(j, first, row);
+    }
+}
+
+/* Without a word about each node: equal parts of what it was given. */
+static void add_evenly(struct jobs *j, const struct slurm_record *r,
+                       struct slurm_running *row)
+{
+    struct slurm_reading *c = j->c;
+    struct slurm_sums sums = {.arena = c->arena};
+    const struct slurm_amount *list;
+    const char *given = given_of(r), *nodes = slurm_value(r, SLURM_F_NODES);
+    size_t count = slurm_tracked(given, &list, c->arena);
+    double share, cpus = slurm_amount_of(list, count, "cpu");
+
+    row->resource_ids = slurm_hosts_of(
+        c, nodes ? nodes : slurm_value(r, SLURM_F_HELD_NODES), SLURM_JOB, r);
+    if (row->resource_ids.count == 0)
+        return;
+    slurm_note(c, SLURM_NOTE_HELD_EVENLY, row->id, SLURM_JOB, r);
+    share = 1.0 / (double)row->resource_ids.count;
+    if (!(cpus > 0))
+        cpus = slurm_number_of(r, SLURM_F_CPUS);
+    row->cpus = cpus > 0 ? ceil(cpus * share) : 0;
+    row->memory_bytes = slurm_amount_of(list, count, "mem") * share;
+    add_gres(c, &sums, given, share, true);
+    row->needs = (struct slurm_amounts){sums.list, sums.count};
+    add_running(j, j->running_count, row);
+}
+
+static void add_licences(struct slurm_reading *c, const struct slurm_record *r,
+                         struct slurm_running *row)
+{
+    struct slurm_amounts licences =
+        slurm_licences(slurm_value(r, SLURM_F_LICENSES), c->arena);
+    struct slurm_sums sums = {.arena = c->arena};
+
+    for (size_t i = 0; i < row->needs.count; i++)
+        slurm_sums_add(&sums, row->needs.list[i].name, row->needs.list[i].number);
+    for (size_t i = 0; i < licences.count; i++)
+        slurm_sums_add(&sums, licences.list[i].name, licences.list[i].number);
+    row->needs = (struct slurm_amounts){sums.list, sums.count};
+}
+
+/* What a suspended job has of nodes is kept as reservations of memory without an end. */
+static void suspend(struct jobs *j, size_t first)
+{
+    for (size_t i = first; i < j->running_count; i++) {
+        const struct slurm_running *row = &j->running[i];
+
+        if (j->suspended_count == j->suspended_size) {
+            size_t size = j->suspended_size ? 2 * j->suspended_size : 8;
+
+            j->suspended = GROW(j->c->arena, j->suspended, struct slurm_reservation,
+                                j->suspended_size, size);
+            j->suspended_size = size;
+        }
+        j->suspended[j->suspended_count++] = (struct slurm_reservation){
+            .id = arena_printf(j->c->arena, "suspended:%s", row->id),
+            .resource_ids = row->resource_ids,
+            .start_s = j->c->out->now_s,
+            .end_s = NAN,
+            .memory_bytes = row->memory_bytes,
+        };
+    }
+    for (size_t i = first; i < j->running_count; i++)
+        j->node_room[i] = 0; /* its list is the reservation's now */
+    j->running_count = first;
+}
+
+/* Behind the reservations that Slurm has. */
+static void add_suspended(struct jobs *j)
+{
+    struct slurm_cluster *out = j->c->out;
+    struct slurm_reservation *all;
+
+    if (j->suspended_count == 0)
+        return;
+    all = NEW(j->c->arena, struct slurm_reservation,
+              out->reservation_count + j->suspended_count);
+    memcpy(all, out->reservations, out->reservation_count * sizeof(*all));
+    memcpy(all + out->reservation_count, j->suspended, j->suspended_count * sizeof(*all));
+    out->reservations = all;
+    out->reservation_count += j->suspended_count;
+}
+
+static void read_running(struct jobs *j, const struct slurm_record *r, bool suspended)
+{
+    struct slurm_reading *c = j->c;
+    struct slurm_running row = {.exclusive = is_exclusive(r)};
+    size_t first = j->running_count;
+    bool unknown;
+    struct slurm_texts partition_ids = partitions_of(c, r, &unknown);
+
+    row.id = id_of(c, r, &row.array_id, &row.task_id);
+    row.name = slurm_text_of(r, SLURM_F_NAME);
+    row.user = user_of(c, r);
+    row.account_id = slurm_text_of(r, SLURM_F_ACCOUNT);
+    row.qos_id = slurm_text_of(r, SLURM_F_QOS);
+    row.partition_id = partition_ids.count ? partition_ids.list[0] : NULL;
+    row.priority = slurm_number_of(r, SLURM_F_PRIORITY);
+    row.started_s = slurm_instant_of(c, r, SLURM_F_START);
+    row.time_limit_s = limit_of(c, r, &partition_ids);
+    row.expected_end_s = row.started_s + row.time_limit_s;
+    if (r->held_count > 0)
+        add_held(j, r, &row);
+    else
+        add_evenly(j, r, &row);
+    if (suspended) {
+        slurm_note(c, SLURM_NOTE_SUSPENDED, row.id, SLURM_JOB, r);
+        suspend(j, first);
+    } else if (j->running_count > first)
+        add_licences(c, r, &j->running[first]);
+}
+
+/* ---- waiting jobs ---- */
+
+static const char *after_kind(struct slurm_reading *c, const char *word)
+{
+    static const char *const kinds[][2] = {
+        {"afterok", "ok"},  {"afterany", "any"},   {"afternotok", "notok"},
+        {"after", "start"}, {"aftercorr", "corr"}, {"afterburstbuffer", "any"}};
+
+    for (size_t i = 0; i < 6; i++)
+        if (strcmp(word, kinds[i][0]) == 0) {
+            if (i == 5)
+                slurm_note(c, SLURM_NOTE_BURST_AFTER, word, SLURM_JOB, NULL);
+            return kinds[i][1];
+        }
+    return NULL;
+}
+
+/* 12_3+5, 75_* */
+static bool read_after(struct slurm_reading *c, const char *text, const char *kind,
+                       struct slurm_after *after)
+{
+    const char *plus = strchr(text, '+');
+    size_t length = plus ? (size_t)(plus - text) : strlen(text);
+
+    if (length > 2 && strncmp(text + length - 2, "_*", 2) == 0)
+        length -= 2;
+    for (size_t i = 0; i < length; i++)
+        if (!isdigit((unsigned char)text[i]) && text[i] != '_')
+            return false;
+    after->job_id = arena_text(c->arena, text, length);
+    after->kind = kind;
+    after->delay_s = plus ? slurm_duration_s(plus + 1, 60) : 0;
+    return length > 0 && isfinite(after->delay_s);
+}
+
+/* "afterok:12_3:13(unfulfilled),afterany:14": all; with ? between: any of them. */
+static void read_dependency(struct slurm_reading *c, const struct slurm_record *r,
+                            struct slurm_waiting *w)
+{
+    const char *text = slurm_value(r, SLURM_F_DEPENDENCY);
+    const char *const *clauses, *const *words;
+    struct slurm_after *after;
+    size_t clause_count, size = 0;
+
+    if (!text)
+        return;
+    w->after_mode = strchr(text, '?') ? "any" : NULL;
+    clause_count = slurm_split(text, w->after_mode ? '?' : ',', &clauses, c->arena);
+    for (const char *at = text; *at; at++)
+        size += *at == ':';
+    after = NEW(c->arena, struct slurm_after, size);
+    for (size_t i = 0; i < clause_count; i++) {
+        size_t word_count = slurm_split(clauses[i], ':', &words, c->arena);
+        const char *first =
+            word_count ? arena_text(c->arena, words[0], strcspn(words[0], "(")) : "";
+        const char *kind;
+
+        if (strcmp(first, "singleton") == 0) {
+            w->singleton = true;
+            continue;
+        }
+        kind = after_kind(c, first);
+        if (!kind || word_count < 2) {
+            slurm_note(c, SLURM_NOTE_BAD_TEXT, clauses[i], SLURM_JOB, r);
+            continue;
+        }
+        for (size_t k = 1; k < word_count; k++) {
+            const char *id = arena_text(c->arena, words[k], strcspn(words[k], "("));
+
+            if (w->after_count < size && read_after(c, id, kind, &after[w->after_count]))
+                w->after_count++;
+            else
+                slurm_note(c, SLURM_NOTE_BAD_TEXT, clauses[i], SLURM_JOB, r);
+        }
+        budget_read_step(8 * word_count);
+    }
+    w->after = after;
+}
+
+/* NumNodes of scontrol is "2-5", or "1" where only the tasks are said. */
+struct node_counts {
+    double least, most; /* NAN: not said */
+    bool fixed;
+};
+
+static struct node_counts count_nodes(const struct slurm_record *r, double tracked)
+{
+    const char *text = slurm_value(r, SLURM_F_NODE_COUNT);
+    double max = slurm_number_of(r, SLURM_F_MAX_NODES);
+    struct node_counts n = {.most = NAN};
+
+    n.least = text ? strtod(text, NULL) : 0;
+    if (r->form != SLURM_JSON && text) {
+        const char *dash = strchr(text, '-');
+
+        max = dash ? slurm_number(dash + 1) : 0;
+    }
+    n.fixed = max > 0;
+    if (tracked > 0)
+        n.least = tracked;
+    if (!(n.least >= 1))
+        n.least = 1;
+    if (max > n.least && isfinite(max))
+        n.most = max;
+    return n;
+}
+
+/* A number at the begin of "12:0:*:*"; 0: none. */
+static double leading(const char *text)
+{
+    double number = text && isdigit((unsigned char)*text) ? strtod(text, NULL) : 0;
+
+    return number < 65533 ? number : 0;
+}
+
+static void read_asked(struct slurm_reading *c, const struct slurm_record *r,
+                       struct slurm_waiting *w)
+{
+    const char *asked = slurm_value(r, SLURM_F_TRES_ASKED), *generic;
+    const struct slurm_amount *list;
+    size_t count;
+    double tasks = slurm_number_of(r, SLURM_F_TASKS), cpus, per_node,
+           per_task = slurm_number_of(r, SLURM_F_CPUS_PER_TASK), memory;
+    struct node_counts nodes;
+    struct slurm_sums sums = {.arena = c->arena};
+    struct slurm_amounts licences =
+        slurm_licences(slurm_value(r, SLURM_F_LICENSES), c->arena);
+
+    asked = asked ? asked : slurm_value(r, SLURM_F_TRES);
+    count = slurm_tracked(asked, &list, c->arena);
+    nodes = count_nodes(r, slurm_amount_of(list, count, "node"));
+    cpus = slurm_amount_of(list, count, "cpu");
+    if (!(cpus > 0))
+        cpus = slurm_number_of(r, SLURM_F_CPUS);
+    if (!(cpus > 0))
+        cpus = 1;
+    per_node = leading(slurm_value(r, SLURM_F_TASKS_PER_NODE));
+    per_task = per_task >= 1 && isfinite(per_task) ? per_task : 1;
+    w->tasks = w->cpus_per_task = w->nodes_max = NAN;
+    memory = slurm_bytes(slurm_value(r, SLURM_F_MEMORY_PER_CPU), NULL);
+    w->memory_per_cpu_bytes = isfinite(memory) && memory > 0 ? memory : (double)NAN;
+    memory = slurm_bytes(slurm_value(r, SLURM_F_MEMORY_PER_NODE), NULL);
+    w->memory_bytes = isfinite(memory) && memory > 0 ? memory : (double)NAN;
+
+    if (!nodes.fixed && per_node == 0 && tasks > 1 && isfinite(tasks)) {
+        w->nodes = w->cpus = NAN;
+        w->tasks = tasks;
+        w->cpus_per_task = per_task;
+    } else {
+        w->nodes = nodes.least;
+        w->nodes_max = nodes.most;
+        w->cpus = per_node > 0 ? per_node * per_task : ceil(cpus / nodes.least);
+        if (isnan(w->memory_bytes) && !isnan(w->memory_per_cpu_bytes))
+            w->memory_bytes = w->memory_per_cpu_bytes * w->cpus;
+        else if (isnan(w->memory_bytes) && slurm_amount_of(list, count, "mem") > 0)
+            w->memory_bytes = slurm_amount_of(list, count, "mem") / nodes.least;
+        w->memory_per_cpu_bytes = NAN;
+    }
+    if (!isnan(w->memory_bytes))
+        w->memory_per_cpu_bytes = NAN;
+
+    generic = slurm_value(r, SLURM_F_TRES_PER_NODE);
+    if (generic && (!asked || !strstr(asked, "gres/")))
+        add_gres(c, &sums, generic, 1, false);
+    else {
+        add_gres(c, &sums, asked, 1 / nodes.least, true);
+        count = slurm_generic(generic, &list, c->arena);
+        for (size_t i = 0; i < count; i++)
+            if (list[i].type) {
+                const char *name = slurm_gres_name(list[i].name, list[i].type, c->arena);
+                bool there = false;
+
+                for (size_t k = 0; k < sums.count; k++)
+                    there = there || strcmp(sums.list[k].name, name) == 0;
+                if (!there)
+                    slurm_sums_add(&sums, name, list[i].count);
+            }
+    }
+    for (size_t i = 0; i < licences.count; i++)
+        slurm_sums_add(&sums, licences.list[i].name, licences.list[i].number);
+    w->needs = (struct slurm_amounts){sums.list, sums.count};
+}
+
+static void read_array(struct slurm_reading *c, const struct slurm_record *r,
+                       struct slurm_waiting *w)
+{
+    const char *tasks = tasks_of(r), *array = slurm_text_of(r, SLURM_F_ARRAY_JOB);
+    double running_max = slurm_number_of(r, SLURM_F_ARRAY_MAX), written;
+    struct slurm_array *found;
+    size_t count;
+
+    if (!tasks)
+        return;
+    if (!slurm_tasks(tasks, &count, &written)) {
+        slurm_note(c, SLURM_NOTE_BAD_ARRAY, tasks, SLURM_JOB, r);
+        return;
+    }
+    found = NEW(c->arena, struct slurm_array, 1);
+    running_max = running_max > 0 && isfinite(running_max) ? running_max : written;
+    *found = (struct slurm_array){
+        .id = array ? array : w->id,
+        .task_ids = arena_text(c->arena, tasks, strcspn(tasks, "%")),
+        .running_max = running_max > 0 ? running_max : (double)NAN,
+    };
+    w->array = found;
+    w->id = found->id;
+}
+
+static void read_times(struct slurm_reading *c, const struct slurm_record *r,
+                       struct slurm_waiting *w)
+{
+    const char *deadline = slurm_value(r, SLURM_F_DEADLINE);
+    double least_s = slurm_limit_of(r, SLURM_F_TIME_MIN);
+
+    w->time_limit_s = limit_of(c, r, &w->partition_ids);
+    w->time_limit_min_s = least_s > 0 ? least_s : (double)NAN;
+    w->submit_s = slurm_instant_of(c, r, SLURM_F_SUBMIT);
+    w->eligible_s = slurm_instant_of(c, r, SLURM_F_ELIGIBLE);
+    w->slurm_start_s = slurm_instant_of(c, r, SLURM_F_START);
+    w->begin_s = w->eligible_s > c->out->now_s ? w->eligible_s : (double)NAN;
+    w->deadline_s = slurm_instant_of(c, r, SLURM_F_DEADLINE);
+    if (deadline && isnan(w->deadline_s) && strcmp(deadline, "0") != 0)
+        slurm_note(c, SLURM_NOTE_DEADLINE, deadline, SLURM_JOB, r);
+}
+
+static void read_waiting(struct jobs *j, const struct slurm_record *r)
+{
+    struct slurm_reading *c = j->c;
+    struct slurm_waiting *w = &j->waiting[j->waiting_count];
+    const char *reason = slurm_text_of(r, SLURM_F_REASON), *array, *task,
+               *requeue = r->value[SLURM_F_REQUEUE];
+    double priority = slurm_number_of(r, SLURM_F_PRIORITY);
+    bool unknown;
+
+    *w = (struct slurm_waiting){
+        .id = id_of(c, r, &array, &task),
+        .name = slurm_text_of(r, SLURM_F_NAME),
+        .user = user_of(c, r),
+        .account_id = slurm_text_of(r, SLURM_F_ACCOUNT),
+        .qos_id = slurm_text_of(r, SLURM_F_QOS),
+        .reservation_id = slurm_text_of(r, SLURM_F_RESERVATION),
+        .partition_ids = partitions_of(c, r, &unknown),
+        .exclusive = is_exclusive(r),
+        .exclusive_user = is_exclusive_user(r),
+        .features = slurm_text_of(r, SLURM_F_FEATURES),
+        .resource_ids_required =
+            slurm_hosts_of(c, slurm_value(r, SLURM_F_REQ_NODES), SLURM_JOB, r),
+        .resource_ids_excluded =
+            slurm_hosts_of(c, slurm_value(r, SLURM_F_EXC_NODES), SLURM_JOB, r),
+        .kill_on_invalid_dependency =
+            slurm_has_word(r->value[SLURM_F_FLAGS], "KILL_INV_DEP") ||
+            slurm_has_word(r->value[SLURM_F_FLAGS], "KILL_INVALID_DEPENDENCY"),
+        .requeue =
+            !requeue || (strcmp(requeue, "0") != 0 && strcmp(requeue, "false") != 0),
+        .held = priority == 0,
+        .priority = priority > 0 && isfinite(priority) ? priority : (double)NAN,
+        .nice = nice_of(r),
+        .slurm_reason = reason,
+        .unplaced = unknown ? "unknown_partition" : NULL,
+    };
+    if (w->held)
+        w->held_by = reason && strcmp(reason, "JobHeldAdmin") == 0 ? "admin" : "user";
+    read_array(c, r, w);
+    read_times(c, r, w);
+    read_asked(c, r, w);
+    read_dependency(c, r, w);
+    note_losses(c, r, w->id);
+    j->waiting_count++;
+}
+
+void slurm_read_jobs(struct slurm_reading *c)
+{
+    const struct slurm_list *list = &c->from->of[SLURM_JOB];
+    struct jobs j = {.c = c, .waiting = NEW(c->arena, struct slurm_waiting, list->count)};
+    struct name_index seen;
+
+    name_index_create(&seen, list->count + 1, c->arena);
+    for (size_t i = 0; i < list->count; i++) {
+        const struct slurm_record *r = &list->records[i];
+        const char *state = r->value[SLURM_F_STATE], *id = slurm_text_of(r, SLURM_F_ID);
+        const char *tasks = tasks_of(r);
+        bool suspended;
+
+        budget_read_step(2 * SLURM_FIELD_COUNT);
+        if (!id) {
+            slurm_note(c, SLURM_NOTE_NO_ID, NULL, SLURM_JOB, r);
+            continue;
+        }
+        if (!tasks && name_index_add(&seen, id, i) != NAME_NOT_FOUND) {
+            slurm_note(c, SLURM_NOTE_TWICE, id, SLURM_JOB, r);
+            continue;
+        }
+        suspended = slurm_has_word(state, "SUSPENDED");
+        if (suspended || slurm_has_word(state, "RUNNING") ||
+            slurm_has_word(state, "COMPLETING") || slurm_has_word(state, "CONFIGURING") ||
+            slurm_has_word(state, "STAGE_OUT") || slurm_has_word(state, "RESIZING"))
+            read_running(&j, r, suspended);
+        else if (slurm_has_word(state, "PENDING") || slurm_has_word(state, "REQUEUED") ||
+                 slurm_has_word(state, "REQUEUE_HOLD"))
+            read_waiting(&j, r);
+    }
+    add_suspended(&j);
+    c->out->running = j.running;
+    c->out->running_count = j.running_count;
+    c->out->waiting = j.waiting;
+    c->out->waiting_count = j.waiting_count;
+}
