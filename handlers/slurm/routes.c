@@ -1,0 +1,22 @@
+/* routes.c - the endpoints of this room.
+ *
+ * A row: method, path, operation and tag of the description, handler; body, answer and
+ * query tables; which thread, which scope, flags; documentation; prefix of its examples.
+ */
+#include "handlers/slurm/routes.h"
+
+#include "handlers/common/tags.h"
+#include "handlers/slurm/slurm.h"
+
+const struct route slurm_routes[] = {
+    {"POST", "/v1/imports/slurm", "importSlurm", TAG_QUEUES, post_slurm_import,
+     &slurm_import_request_json, &slurm_import_answer_json, NULL, WORK_COMPUTE,
+     SCOPE_DECIDE, 0, "What do Slurm's documents say of a cluster?",
+     "Converts what squeue, sinfo, scontrol, sshare and sacctmgr print, or slurmrestd "
+     "answers (v0.0.36 and later), into the cluster and the jobs that POST "
+     "/v1/queue-orders takes. JSON, records of key=value and tables with | are known by "
+     "what they hold. Minutes become seconds, MiB bytes. What was guessed is in the "
+     "warnings, what has no place in `lost`. Nothing is stored.",
+     "slurm-import"},
+    {0},
+};
