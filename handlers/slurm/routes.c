@@ -9,6 +9,17 @@
 #include "handlers/slurm/slurm.h"
 
 const struct route slurm_routes[] = {
+    {"POST", "/v1/exports/slurm", "exportSlurm", TAG_QUEUES, post_slurm_export,
+     &slurm_export_request_json, &slurm_export_answer_json, NULL, WORK_QUERY,
+     SCOPE_DECIDE, ROUTE_LOOKS_UP, "What has to be changed in a Slurm queue?",
+     "A decision of POST /v1/queue-orders, or an order of jobs, as lines of scontrol, "
+     "requests of slurmrestd or options of sbatch. Nothing is started by force: the "
+     "order "
+     "is expressed by priorities, for operators, or by the least nices, which users may "
+     "raise. Only what is not so already is changed. Names are refused or quoted: no "
+     "text "
+     "of a document reaches a shell as it came.",
+     "slurm-export"},
     {"POST", "/v1/imports/slurm", "importSlurm", TAG_QUEUES, post_slurm_import,
      &slurm_import_request_json, &slurm_import_answer_json, NULL, WORK_COMPUTE,
      SCOPE_DECIDE, 0, "What do Slurm's documents say of a cluster?",
