@@ -39,7 +39,6 @@ struct priority_weights {
 };
 
 struct priority_settings {
-    bool basic; /* by order of submission; the members below do not count then */
     struct priority_weights weights;
     const double *amount_weights; /* [amount_count]; NULL: none */
     size_t amount_count;
