@@ -1,0 +1,611 @@
+/* backfill.c - plans a start for each row, and starts what fits beside all plans.
+ *
+ * Time ahead is a list of intervals with the nodes that are not promised in them. A row
+ * that may use the nodes N from time s on, for its limit L, is tried on those nodes of N
+ * that no interval that meets [s, s + L] has promised: now if it fits, else when enough
+ * running jobs have ended. If it does not fit, or later than the next change of what
+ * may be used, it is tried again from that change on. A plan takes its nodes, whole, out
+ * of all intervals between its start and end, both rounded down to the resolution.
+ *
+ * Where the nodes of some intervals in a row are too few by themselves, no start before
+ * the end of the first of these can be; the tries between are left out, which changes
+ * nothing.
+ *
+ * Cost: for q rows tested, I <= 2q + 1 intervals, n nodes, r running jobs: q (n + I n/64
+ * + r) and mostly less.
+ *
+ * Deviation: Slurm plans onto nodes whose reservation begins only behind now + L;
+ * strict_reservations does not.
+ */
+#include "algorithms/cluster_queue/decide.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LATER_NONE INT64_MAX
+
+struct interval {
+    int64_t begin_s, end_s;
+    uint64_t *nodes; /* set: not promised */
+    int64_t *shared; /* promised; [shared_count] */
+    ptrdiff_t from;  /* row whose promise ends where it begins; CLUSTER_NONE */
+};
+
+struct backfill {
+    struct cluster_pass *pass;
+    const struct cluster *of;
+    struct cluster_state *state;
+    int64_t now_s, window_end_s;
+    struct interval **intervals;
+    size_t count, room;
+    struct cluster_groups *groups; /* [partition_count]; end_s NULL: not made */
+    double *tested_user, *tested_account, *tested_partition; /* tests so far */
+    double *array_plans;                                     /* of each array */
+    bool *array_over;
+    double tested, started;
+    uint64_t *free; /* set, for the moment */
+};
+
+static int64_t floor_to(int64_t t, int64_t step)
+{
+    return t - ((t % step) + step) % step;
+}
+
+/* ---- groups of running jobs ---- */
+
+struct ending {
+    int64_t end_s;
+    uint32_t index;
+};
+
+static int by_end(const void *x, const void *y, void *context)
+{
+    const struct ending *a = x, *b = y;
+
+    (void)context;
+    if (a->end_s != b->end_s)
+        return a->end_s < b->end_s ? -1 : 1;
+    return (a->index > b->index) - (a->index < b->index);
+}
+
+static bool uses(const struct backfill *b, const struct cluster_held *held,
+                 const uint64_t *set)
+{
+    budget_step(b->of->budget, held->node_count);
+    for (size_t i = 0; i < held->node_count; i++)
+        if (cluster_set_has(set, held->nodes[i]))
+            return true;
+    return false;
+}
+
+/* Jobs over their time end in a second. */
+static size_t list_endings(struct backfill *b, size_t partition, struct ending *list)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < b->state->held_count; i++) {
+        const struct cluster_held *held = b->state->held[i];
+        double end_s = fmin(ceil(held->end_s), 9e15);
+
+        if (!uses(b, held, b->of->partitions[partition].nodes))
+            continue;
+        list[n++] = (struct ending){
+            end_s > (double)b->now_s ? (int64_t)end_s : b->now_s + 1, (uint32_t)i};
+    }
+    qsort_r(list, n, sizeof(*list), by_end, NULL);
+    return n;
+}
+
+static const struct cluster_groups *groups_of(struct backfill *b, size_t partition)
+{
+    const struct cluster_settings *set = &b->of->settings;
+    struct cluster_groups *g = &b->groups[partition];
+    struct ending *list;
+    double width_s = 30;
+    size_t n;
+
+    if (g->end_s)
+        return g;
+    list = NEW(b->pass->arena, struct ending, b->state->held_count);
+    n = list_endings(b, partition, list);
+    *g = (struct cluster_groups){.end_s = NEW(b->pass->arena, int64_t, n + 1),
+                                 .of =
+                                     NEW(b->pass->arena, uint32_t, b->state->held_count)};
+    for (size_t i = 0; i < n;) {
+        size_t first = i;
+
+        do {
+            g->of[list[i].index] = (uint32_t)g->count + 1;
+            i++;
+        } while (i < n && !set->ends_one_by_one &&
+                 (double)(list[i].end_s - list[first].end_s) <= width_s);
+        g->end_s[g->count++] = list[i - 1].end_s;
+        width_s = set->bf_window_linear_s > 0 ? width_s + set->bf_window_linear_s
+                                              : fmin(2 * width_s, 1e9);
+    }
+    return g;
+}
+
+/* ---- intervals ---- */
+
+static struct interval *make_interval(struct backfill *b, int64_t begin_s, int64_t end_s)
+{
+    struct interval *x = NEW(b->pass->arena, struct interval, 1);
+
+    *x = (struct interval){begin_s, end_s, NEW(b->pass->arena, uint64_t, b->state->words),
+                           NEW(b->pass->arena, int64_t, b->of->shared_count),
+                           CLUSTER_NONE};
+    return x;
+}
+
+/* Index of the first interval that ends behind t; count: none. */
+static size_t interval_at(const struct backfill *b, int64_t t)
+{
+    size_t low = 0, high = b->count;
+
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+
+        if (b->intervals[middle]->end_s > t)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return low;
+}
+
+/* Makes an interval begin at t, unless t is outside of all. */
+static void split(struct backfill *b, int64_t t)
+{
+    size_t i = interval_at(b, t);
+    struct interval *x, *behind;
+
+    if (i == b->count || b->intervals[i]->begin_s >= t)
+        return;
+    if (b->count == b->room) {
+        b->intervals = arena_grow(b->pass->arena, b->intervals, sizeof(*b->intervals),
+                                  b->room, 2 * b->room);
+        b->room *= 2;
+    }
+    x = b->intervals[i];
+    behind = make_interval(b, t, x->end_s);
+    memcpy(behind->nodes, x->nodes, b->state->words * sizeof(*x->nodes));
+    memcpy(behind->shared, x->shared, b->of->shared_count * sizeof(*x->shared));
+    x->end_s = t;
+    memmove(&b->intervals[i + 2], &b->intervals[i + 1],
+            (b->count - i - 1) * sizeof(*b->intervals));
+    b->intervals[i + 1] = behind;
+    b->count++;
+    budget_step(b->of->budget, b->state->words + b->count / 8);
+}
+
+static void promise(struct backfill *b, size_t row, const struct cluster_pick *pick,
+                    int64_t begin_s, int64_t end_s)
+{
+    const struct cluster_job *job = &b->of->jobs[b->of->rows[row].job];
+    size_t i;
+
+    split(b, begin_s);
+    split(b, end_s);
+    for (i = interval_at(b, begin_s); i < b->count && b->intervals[i]->begin_s < end_s;
+         i++) {
+        struct interval *x = b->intervals[i];
+
+        for (size_t k = 0; k < pick->count; k++)
+            x->nodes[pick->nodes[k] / 64] &= ~(UINT64_C(1) << pick->nodes[k] % 64);
+        for (size_t k = 0; k < job->shared_count && b->of->settings.bf_licenses; k++)
+            x->shared[job->shared[k].what] += job->shared[k].units;
+        budget_step(b->of->budget, pick->count);
+    }
+    if (i < b->count && b->intervals[i]->begin_s == end_s)
+        b->intervals[i]->from = (ptrdiff_t)row;
+}
+
+/* ---- when a row runs ---- */
+
+/* A row on its way to a plan. */
+struct trial {
+    struct backfill *b;
+    size_t row;
+    const struct cluster_groups *groups;
+    int64_t limit_s, from_s, later_s;
+    bool later_is_interval;
+};
+
+static bool meets(const struct cluster_reservation *r, double from_s, double to_s)
+{
+    return r->start_s < to_s && from_s < r->end_s;
+}
+
+/* The licences once group k has ended, without what is promised and reserved. */
+static bool has_shared(const struct trial *t, size_t k)
+{
+    const struct backfill *b = t->b;
+    const struct cluster_job *job = &b->of->jobs[b->of->rows[t->row].job];
+    int64_t to_s = t->from_s + t->limit_s;
+
+    if (!b->of->settings.bf_licenses)
+        return cluster_has_shared(b->state, job);
+    for (size_t i = 0; i < job->shared_count; i++) {
+        size_t what = job->shared[i].what;
+        int64_t free = b->state->shared[what], most = 0;
+
+        budget_step(b->of->budget, b->state->held_count + b->count);
+        for (size_t h = 0; h < b->state->held_count; h++)
+            if (t->groups->of[h] && t->groups->of[h] <= k)
+                for (size_t n = 0; n < b->state->held[h]->shared_count; n++)
+                    if (b->state->held[h]->shared[n].what == what)
+                        free += b->state->held[h]->shared[n].units;
+        for (size_t n = interval_at(b, t->from_s);
+             n < b->count && b->intervals[n]->begin_s <= to_s; n++)
+            if (b->intervals[n]->shared[what] > most)
+                most = b->intervals[n]->shared[what];
+        for (size_t n = 0; n < b->of->reservation_count; n++)
+            for (size_t m = 0; m < b->of->reservations[n].shared_count; m++)
+                if (b->of->reservations[n].shared[m].what == what &&
+                    job->reservation != (ptrdiff_t)n &&
+                    meets(&b->of->reservations[n], (double)t->from_s, (double)to_s))
+                    free -= b->of->reservations[n].shared[m].units;
+        if (free - most < job->shared[i].units)
+            return false;
+    }
+    return true;
+}
+
+/* The least group after which the row fits on `within`; false: none. */
+static bool least_group(const struct trial *t, const uint64_t *within, size_t *group)
+{
+    struct cluster_question *q = &t->b->pass->question;
+    size_t low = 0, high = t->groups->count;
+    bool asks_shared = t->b->of->jobs[t->b->of->rows[t->row].job].shared_count > 0;
+
+    if (!cluster_enough(q, within, high) || (asks_shared && !has_shared(t, high)))
+        return false;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+
+        if (cluster_enough(q, within, middle) && (!asks_shared || has_shared(t, middle)))
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    *group = low;
+    return true;
+}
+
+/* The next change of what may be used, in t->later_s. */
+static void find_later(struct trial *t)
+{
+    const struct backfill *b = t->b;
+    size_t i = interval_at(b, t->from_s);
+    int64_t step = b->of->settings.bf_resolution_s;
+
+    t->later_s = i + 1 < b->count ? b->intervals[i]->end_s : LATER_NONE;
+    t->later_is_interval = true;
+    budget_step(b->of->budget, b->of->reservation_count);
+    for (size_t k = 0; k < b->of->reservation_count; k++) {
+        double end_s = b->of->reservations[k].end_s;
+        int64_t change_s;
+
+        if (end_s <= (double)t->from_s || end_s > 9e15)
+            continue;
+        change_s = floor_to((int64_t)ceil(end_s) + step - 1, step) + 1;
+        if (change_s < t->later_s) {
+            t->later_s = change_s;
+            t->later_is_interval = false;
+        }
+    }
+}
+
+/* Leaves in b->free the nodes that fit once and that no interval of the row's time has
+ * promised. False: they are too few, and are so until t->from_s, which is moved on. */
+static bool find_free(struct trial *t)
+{
+    struct backfill *b = t->b;
+    struct cluster_question *q = &b->pass->question;
+    size_t words = b->state->words, first = interval_at(b, t->from_s), end = first;
+
+    while (end < b->count && b->intervals[end]->begin_s <= t->from_s + t->limit_s)
+        end++;
+    memcpy(b->free, q->fits, words * sizeof(*b->free));
+    for (size_t i = end; i-- > first;) {
+        const struct cluster_job *job = &b->of->jobs[b->of->rows[t->row].job];
+        size_t least = job->tasks ? 1 : job->nodes;
+
+        budget_step(b->of->budget, words);
+        cluster_set_keep(b->free, b->intervals[i]->nodes, words);
+        if (cluster_set_count(b->free, words) >= least)
+            continue;
+        t->from_s = i + 1 < b->count ? b->intervals[i]->end_s : LATER_NONE;
+        return false;
+    }
+    return true;
+}
+
+/* The reservation of others that begins before the row would end on these nodes. */
+static bool runs_into(const struct trial *t, const struct cluster_pick *pick,
+                      int64_t start_s)
+{
+    const struct cluster *c = t->b->of;
+    ptrdiff_t own = c->jobs[c->rows[t->row].job].reservation;
+
+    for (size_t k = 0; k < c->reservation_count; k++) {
+        const struct cluster_reservation *r = &c->reservations[k];
+
+        if (own == (ptrdiff_t)k || !r->nodes ||
+            !meets(r, (double)start_s, (double)(start_s + t->limit_s)))
+            continue;
+        budget_step(c->budget, pick->count);
+        for (size_t i = 0; i < pick->count; i++)
+            if (cluster_set_has(r->nodes, pick->nodes[i]))
+                return true;
+    }
+    return false;
+}
+
+/* Whether nodes of the pick are promised to others while the row would run. */
+static bool is_promised(const struct trial *t, const struct cluster_pick *pick,
+                        int64_t start_s)
+{
+    const struct backfill *b = t->b;
+    int64_t step = b->of->settings.bf_resolution_s;
+    int64_t end_s = floor_to(start_s + t->limit_s, step);
+
+    for (size_t i = interval_at(b, floor_to(start_s, step));
+         i < b->count && b->intervals[i]->begin_s < end_s; i++) {
+        budget_step(b->of->budget, pick->count);
+        for (size_t k = 0; k < pick->count; k++)
+            if (!cluster_set_has(b->intervals[i]->nodes, pick->nodes[k]))
+                return true;
+    }
+    return false;
+}
+
+/* The start of a row and its nodes; false: none. */
+static bool will_run(struct trial *t, int64_t *start_s, struct cluster_pick *pick)
+{
+    struct backfill *b = t->b;
+    const struct cluster_row *row = &b->of->rows[t->row];
+    int64_t step = b->of->settings.bf_resolution_s;
+
+    for (; t->from_s != LATER_NONE; t->from_s = t->later_s) {
+        size_t group;
+
+        while (t->from_s != LATER_NONE && !find_free(t))
+            if (budget_step(b->of->budget, 1))
+                return false;
+        if (t->from_s == LATER_NONE)
+            return false;
+        find_later(t);
+        cluster_usable(b->state, row, (double)t->from_s, (double)(t->from_s + t->limit_s),
+                       b->pass->usable);
+        cluster_set_keep(b->pass->usable, b->free, b->state->words);
+        if (!least_group(t, b->pass->usable, &group))
+            continue;
+        *start_s = group ? t->groups->end_s[group - 1] : b->now_s;
+        if (*start_s < t->from_s)
+            *start_s = t->from_s;
+        if (*start_s > b->now_s && t->later_s != LATER_NONE &&
+            (t->later_is_interval ? *start_s : floor_to(*start_s, step)) > t->later_s)
+            continue;
+        if (*start_s > b->window_end_s)
+            return false;
+        cluster_choose(&b->pass->question, b->pass->usable, group, pick, b->pass->arena);
+        if (*start_s > t->from_s &&
+            (is_promised(t, pick, *start_s) ||
+             (b->of->settings.strict_reservations && runs_into(t, pick, *start_s)))) {
+            t->later_s = *start_s;
+            continue;
+        }
+        return true;
+    }
+    return false;
+}
+
+/* ---- a pass ---- */
+
+static bool over(double *tested, ptrdiff_t i, double most)
+{
+    return i >= 0 && tested[i] >= most;
+}
+
+/* Counts the test of a row; false: it is one too many. */
+static bool may_test(struct backfill *b, const struct cluster_row *row)
+{
+    const struct cluster_settings *set = &b->of->settings;
+    const struct cluster_owner *of = &b->of->jobs[row->job].of;
+    ptrdiff_t partition = (ptrdiff_t)row->partition;
+
+    if (over(b->tested_user, of->user, set->bf_max_job_user) ||
+        over(b->tested_account, of->account, set->bf_max_job_assoc) ||
+        over(b->tested_partition, partition, set->bf_max_job_part))
+        return false;
+    if (of->user >= 0)
+        b->tested_user[of->user]++;
+    if (of->account >= 0)
+        b->tested_account[of->account]++;
+    b->tested_partition[partition]++;
+    b->tested++;
+    return true;
+}
+
+static void plan(struct backfill *b, const struct trial *t, size_t row, int64_t start_s,
+                 const struct cluster_pick *pick)
+{
+    struct cluster_verdict *v = &b->pass->out->verdicts[row];
+    int64_t step = b->of->settings.bf_resolution_s;
+    int64_t begin_s = floor_to(start_s, step);
+    int64_t end_s = floor_to(start_s + t->limit_s, step);
+    size_t at = interval_at(b, t->from_s);
+
+    v->start_s = (double)start_s;
+    v->until_s = (double)end_s;
+    v->pick = *pick;
+    v->by_backfill = true;
+    if (t->from_s > b->now_s && at < b->count)
+        v->behind = b->intervals[at]->from;
+    for (size_t i = 0; i < pick->count; i++)
+        for (const struct cluster_place *x = b->state->places[pick->nodes[i]]; x;
+             x = x->next)
+            if (ceil(x->held->end_s) <= (double)start_s &&
+                (!v->waits_for || x->held->end_s > v->waits_for->end_s))
+                v->waits_for = x->held;
+    if (begin_s < b->now_s)
+        begin_s = b->now_s;
+    promise(b, row, pick, begin_s, end_s);
+}
+
+/* The longest whole minutes that fit now, at least the job's least limit; 0: none. */
+static double shortened(struct backfill *b, size_t row)
+{
+    const struct cluster_row *r = &b->of->rows[row];
+    double least_s = b->of->jobs[r->job].limit_min_s;
+    double low = ceil(least_s / 60), high = floor(r->limit_s / 60);
+    struct trial t = {.b = b, .row = row, .groups = groups_of(b, r->partition)};
+    double found = 0;
+
+    if (isnan(least_s))
+        return 0;
+    while (low <= high) {
+        double minutes = floor((low + high) / 2);
+        size_t group;
+        bool fits = false;
+
+        t.limit_s = (int64_t)(minutes * 60);
+        t.from_s = b->now_s;
+        if (find_free(&t)) {
+            t.from_s = b->now_s;
+            cluster_usable(b->state, r, (double)b->now_s, (double)(b->now_s + t.limit_s),
+                           b->pass->usable);
+            cluster_set_keep(b->pass->usable, b->free, b->state->words);
+            fits = least_group(&t, b->pass->usable, &group) && group == 0;
+        }
+        if (fits) {
+            found = minutes * 60;
+            low = minutes + 1;
+        } else {
+            high = minutes - 1;
+        }
+    }
+    if (found > 0) {
+        t.limit_s = (int64_t)found;
+        t.from_s = b->now_s;
+        find_free(&t);
+        cluster_usable(b->state, r, (double)b->now_s, (double)b->now_s + found,
+                       b->pass->usable);
+        cluster_set_keep(b->pass->usable, b->free, b->state->words);
+    }
+    return found;
+}
+
+static void begin(struct backfill *b, size_t row, const struct cluster_pick *pick,
+                  double limit_s)
+{
+    cluster_begin(b->pass, row, pick, limit_s, true);
+    memset(b->groups, 0, b->of->partition_count * sizeof(*b->groups));
+    b->started++;
+}
+
+/* Plans or starts a row; false: neither. */
+static bool test_row(struct backfill *b, size_t row)
+{
+    const struct cluster_row *r = &b->of->rows[row];
+    const struct cluster_job *job = &b->of->jobs[r->job];
+    struct cluster_verdict *v = &b->pass->out->verdicts[row];
+    struct trial t = {.b = b,
+                      .row = row,
+                      .groups = groups_of(b, r->partition),
+                      .limit_s = (int64_t)ceil(fmin(r->limit_s, 1e12)),
+                      .from_s = b->now_s};
+    struct cluster_pick pick = {0};
+    int64_t start_s = 0;
+    bool runs;
+
+    if (job->reservation >= 0 &&
+        b->of->reservations[job->reservation].start_s > (double)t.from_s)
+        t.from_s = (int64_t)ceil(b->of->reservations[job->reservation].start_s);
+    cluster_ask(&b->pass->question, r, t.groups, b->of->partitions[r->partition].nodes);
+    runs = will_run(&t, &start_s, &pick);
+    if (!(runs && start_s == b->now_s)) {
+        double limit_s = shortened(b, row);
+
+        if (limit_s > 0) {
+            cluster_choose(&b->pass->question, b->pass->usable, 0, &pick, b->pass->arena);
+            begin(b, row, &pick, limit_s);
+            return true;
+        }
+    }
+    if (!runs) {
+        v->reason = cluster_has_shared(b->state, job) ? CLUSTER_REASON_BEYOND_WINDOW
+                                                      : CLUSTER_REASON_LICENCE;
+        return false;
+    }
+    if (start_s == b->now_s) {
+        begin(b, row, &pick, r->limit_s);
+        return true;
+    }
+    if ((double)start_s + r->limit_s > job->deadline_s ||
+        (job->of.qos >= 0 && b->of->qos[job->of.qos].no_reserve))
+        return false;
+    plan(b, &t, row, start_s, &pick);
+    if (job->of.array >= 0)
+        b->array_plans[job->of.array]++;
+    return true;
+}
+
+static void look_at(struct backfill *b, size_t row)
+{
+    const struct cluster_row *r = &b->of->rows[row];
+    const struct cluster_settings *set = &b->of->settings;
+    ptrdiff_t array = b->of->jobs[r->job].of.array;
+    struct cluster_verdict *v = &b->pass->out->verdicts[row];
+
+    if (v->outcome != CLUSTER_WAITS || b->pass->started[r->job])
+        return;
+    if (array >= 0 && b->array_over[array])
+        return;
+    if (!cluster_ready(b->pass, row))
+        return;
+    if (b->tested >= set->bf_max_job_test || b->started >= set->bf_max_job_start ||
+        !may_test(b, r)) {
+        v->reason = CLUSTER_REASON_NOT_TESTED;
+        return;
+    }
+    b->pass->out->tested[b->pass->out->tested_count++] = row;
+    if (array >= 0 && b->array_plans[array] >= set->bf_max_job_array_resv)
+        return;
+    if (!test_row(b, row) && array >= 0)
+        b->array_over[array] = true;
+}
+
+void cluster_backfill(struct cluster_pass *p)
+{
+    const struct cluster *c = p->of;
+    struct backfill b = {
+        .pass = p,
+        .of = c,
+        .state = p->state,
+        .now_s = (int64_t)floor(c->now_s),
+        .room = 64,
+        .intervals = NEW(p->arena, struct interval *, 64),
+        .groups = NEW(p->arena, struct cluster_groups, c->partition_count),
+        .tested_user = NEW(p->arena, double, c->user_count),
+        .tested_account = NEW(p->arena, double, c->account_count),
+        .tested_partition = NEW(p->arena, double, c->partition_count),
+        .array_plans = NEW(p->arena, double, c->array_count),
+        .array_over = NEW(p->arena, bool, c->array_count),
+        .free = NEW(p->arena, uint64_t, p->state->words),
+    };
+
+    b.window_end_s = b.now_s + c->settings.bf_window_s;
+    b.intervals[b.count++] = make_interval(&b, b.now_s, b.window_end_s);
+    memset(b.intervals[0]->nodes, 0xff, p->state->words * sizeof(uint64_t));
+    for (size_t i = 0; i < c->row_count; i++) {
+        if (budget_step(c->budget, 1)) {
+            p->out->is_cut = true;
+            return;
+        }
+        look_at(&b, p->out->order[i]);
+    }
+}

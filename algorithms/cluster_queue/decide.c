@@ -1,0 +1,501 @@
+/* decide.c - which jobs start now, when the others will, and why they wait. */
+#include "algorithms/cluster_queue/decide.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *const cluster_reason_names[] = {
+#define X(symbol, name, slurm, meaning) #name,
+    CLUSTER_REASONS(X)
+#undef X
+        NULL,
+};
+
+/* ---- the order of the queue ---- */
+
+static int compare(double a, double b)
+{
+    return (a > b) - (a < b);
+}
+
+static bool may_preempt(const struct cluster *c, const struct cluster_job *job)
+{
+    const struct cluster_qos *q = job->of.qos >= 0 ? &c->qos[job->of.qos] : NULL;
+
+    return c->settings.preempt_type == CLUSTER_PREEMPT_QOS && q && q->preempts;
+}
+
+static int by_id(const struct cluster_job *a, const struct cluster_job *b)
+{
+    bool numbers = !isnan(a->number) && !isnan(b->number);
+    int order = numbers ? compare(a->number, b->number) : strcmp(a->id, b->id);
+
+    return order || !numbers ? order : compare(a->task, b->task);
+}
+
+static int in_order(const void *x, const void *y, void *context)
+{
+    const struct cluster *c = context;
+    size_t i = *(const size_t *)x, k = *(const size_t *)y;
+    const struct cluster_row *r = &c->rows[i], *q = &c->rows[k];
+    const struct cluster_job *a = &c->jobs[r->job], *b = &c->jobs[q->job];
+    int order = (b->reservation >= 0) - (a->reservation >= 0);
+
+    if (!order)
+        order = may_preempt(c, b) - may_preempt(c, a);
+    if (!order)
+        order =
+            compare(c->partitions[q->partition].tier, c->partitions[r->partition].tier);
+    if (!order)
+        order = compare(q->priority, r->priority);
+    if (!order)
+        order = compare(a->submit_s, b->submit_s);
+    if (!order)
+        order = by_id(a, b);
+    return order ? order : (i > k) - (i < k);
+}
+
+void cluster_order(const struct cluster *c, size_t *order)
+{
+    for (size_t i = 0; i < c->row_count; i++)
+        order[i] = i;
+    qsort_r(order, c->row_count, sizeof(*order), in_order, (void *)(uintptr_t)c);
+    budget_step(c->budget, 16 * c->row_count);
+}
+
+/* ---- ready or not ---- */
+
+static bool is_met(const struct cluster_pass *p, const struct cluster_after *after)
+{
+    const struct cluster *c = p->of;
+    double started_s;
+
+    if (after->kind != CLUSTER_AFTER_START)
+        return false;
+    if (after->is_running)
+        started_s = c->running[after->job].start_s;
+    else if (p->started[after->job])
+        started_s = c->now_s;
+    else
+        return false;
+    return started_s + after->delay_s <= c->now_s;
+}
+
+static bool depends(const struct cluster_pass *p, const struct cluster_job *job)
+{
+    budget_step(p->of->budget, job->after_count);
+    for (size_t i = 0; i < job->after_count; i++)
+        if (is_met(p, &job->after[i]) == job->any_after)
+            return !job->any_after;
+    return job->after_count > 0 && job->any_after;
+}
+
+bool cluster_ready(const struct cluster_pass *p, size_t row)
+{
+    const struct cluster *c = p->of;
+    const struct cluster_row *r = &c->rows[row];
+    const struct cluster_job *job = &c->jobs[r->job];
+    struct cluster_verdict *v = &p->out->verdicts[row];
+    ptrdiff_t array = job->of.array, name = job->of.name;
+
+    if (job->held)
+        v->reason = CLUSTER_REASON_HELD;
+    else if (job->is_never)
+        v->reason = CLUSTER_REASON_DEPENDENCY_NEVER;
+    else if (depends(p, job) || (job->singleton && name >= 0 && p->names_running[name]))
+        v->reason = CLUSTER_REASON_DEPENDENCY;
+    else if (job->eligible_s > c->now_s)
+        v->reason = CLUSTER_REASON_BEGIN;
+    else if (!c->partitions[r->partition].starts)
+        v->reason = CLUSTER_REASON_PARTITION_DOWN;
+    else if (array >= 0 && p->state->array_running[array] >= c->arrays[array].running_max)
+        v->reason = CLUSTER_REASON_ARRAY_LIMIT;
+    else if (!cluster_within_limits(p->state, r, &v->limit))
+        v->reason = CLUSTER_REASON_LIMIT;
+    else
+        return true;
+    return false;
+}
+
+static bool may_use(const bool *who, ptrdiff_t i)
+{
+    return !who || (i >= 0 && who[i]);
+}
+
+/* An account counts with those above it. */
+static bool may_account(const struct cluster *c, const bool *who, ptrdiff_t i)
+{
+    for (; who && i >= 0; i = c->accounts[i].parent) {
+        budget_step(c->budget, 1);
+        if (who[i])
+            return true;
+    }
+    return !who;
+}
+
+static bool is_admitted(const struct cluster *c, const struct cluster_row *row)
+{
+    const struct cluster_partition *p = &c->partitions[row->partition];
+    const struct cluster_job *job = &c->jobs[row->job];
+
+    if (job->of.qos >= 0 && c->qos[job->of.qos].overrides_partition)
+        return true;
+    return row->limit_s <= p->limit_max_s && (double)job->nodes >= p->nodes_min &&
+           (job->tasks || (double)job->nodes <= p->nodes_max) &&
+           (job->tasks || row->need[CLUSTER_CPUS] <= p->cpus_per_node_max) &&
+           may_use(p->users, job->of.user) && may_use(p->qos, job->of.qos) &&
+           may_account(c, p->accounts, job->of.account);
+}
+
+/* ---- what can never run ---- */
+
+/* The cluster without what runs, in two forms: with all nodes, with those that start
+ * jobs. Rows alike are asked once: a table of rows by what they ask. */
+struct screen {
+    const struct cluster *of;
+    struct cluster all;
+    struct cluster_question whole, up;
+    uint64_t *set;
+    size_t *table, table_size;
+};
+
+static struct screen make_screen(const struct cluster *c, struct arena *a)
+{
+    struct screen x = {.of = c, .all = *c, .table_size = 2 * c->row_count + 1};
+    struct cluster_node *nodes = NEW(a, struct cluster_node, c->node_count);
+    struct cluster *up = NEW(a, struct cluster, 1), *all = NEW(a, struct cluster, 1);
+
+    for (size_t i = 0; i < c->node_count; i++) {
+        nodes[i] = c->nodes[i];
+        nodes[i].starts = true;
+    }
+    *up = *all = *c;
+    up->running_count = all->running_count = 0;
+    all->nodes = nodes;
+    x.whole = cluster_question_create(cluster_state_create(all, a), a);
+    x.up = cluster_question_create(cluster_state_create(up, a), a);
+    x.set = NEW(a, uint64_t, cluster_words(c->node_count));
+    x.table = NEW(a, size_t, x.table_size); /* row + 1; 0: free */
+    return x;
+}
+
+static bool is_plain(const struct cluster_job *job)
+{
+    return !job->feature_count && !job->allowed && !job->required;
+}
+
+static bool are_alike(const struct cluster *c, const struct cluster_row *x,
+                      const struct cluster_row *y)
+{
+    const struct cluster_job *a = &c->jobs[x->job], *b = &c->jobs[y->job];
+
+    return x->partition == y->partition && a->nodes == b->nodes && a->tasks == b->tasks &&
+           !memcmp(x->need, y->need, c->amount_count * sizeof(*x->need));
+}
+
+/* The slot of the row's likes in the table. */
+static size_t *likes_of(struct screen *x, size_t row)
+{
+    const struct cluster *c = x->of;
+    const struct cluster_row *r = &c->rows[row];
+    const struct cluster_job *job = &c->jobs[r->job];
+    uint64_t hash = r->partition + 31 * job->nodes + 997 * job->tasks;
+    size_t at;
+
+    for (size_t k = 0; k < c->amount_count; k++)
+        hash = (hash ^ (uint64_t)r->need[k]) * UINT64_C(0x9e3779b97f4a7c15);
+    at = (size_t)(hash >> 17) % x->table_size;
+    while (x->table[at] && !are_alike(c, r, &c->rows[x->table[at] - 1]))
+        at = (at + 1) % x->table_size;
+    return &x->table[at];
+}
+
+static bool is_enough(struct screen *x, struct cluster_question *q, size_t row)
+{
+    const struct cluster_row *r = &x->of->rows[row];
+    const struct cluster_job *job = &x->of->jobs[r->job];
+    size_t words = q->s->words;
+
+    memcpy(x->set, x->of->partitions[r->partition].nodes, words * sizeof(*x->set));
+    if (job->allowed)
+        cluster_set_keep(x->set, job->allowed, words);
+    cluster_ask(q, r, NULL, x->set);
+    return cluster_enough(q, x->set, 0);
+}
+
+static bool has_licences(const struct cluster *c, const struct cluster_job *job)
+{
+    for (size_t i = 0; i < job->shared_count; i++)
+        if (c->shared[job->shared[i].what] < job->shared[i].units)
+            return false;
+    return true;
+}
+
+static void screen_row(struct screen *x, size_t row, struct cluster_verdict *verdicts)
+{
+    const struct cluster *c = x->of;
+    const struct cluster_row *r = &c->rows[row];
+    const struct cluster_job *job = &c->jobs[r->job];
+    struct cluster_verdict *v = &verdicts[row];
+    size_t *likes = is_plain(job) ? likes_of(x, row) : NULL;
+
+    budget_step(c->budget, c->amount_count);
+    if (c->now_s + (isnan(job->limit_min_s) ? r->limit_s : job->limit_min_s) >
+        job->deadline_s)
+        *v = (struct cluster_verdict){.outcome = CLUSTER_NEVER,
+                                      .reason = CLUSTER_REASON_DEADLINE};
+    else if (!is_admitted(c, r))
+        *v = (struct cluster_verdict){.outcome = CLUSTER_NEVER,
+                                      .reason = CLUSTER_REASON_PARTITION_LIMIT};
+    else if (!has_licences(c, job))
+        *v = (struct cluster_verdict){.outcome = CLUSTER_NEVER,
+                                      .reason = CLUSTER_REASON_LICENCE};
+    else if (likes && *likes)
+        *v = verdicts[*likes - 1];
+    else if (!is_enough(x, &x->whole, row))
+        *v = (struct cluster_verdict){.outcome = CLUSTER_NEVER,
+                                      .reason = CLUSTER_REASON_REQUIREMENT};
+    else if (!is_enough(x, &x->up, row))
+        v->reason = CLUSTER_REASON_RESOURCE_DOWN;
+    if (likes && !*likes && v->reason != CLUSTER_REASON_DEADLINE &&
+        v->reason != CLUSTER_REASON_PARTITION_LIMIT &&
+        v->reason != CLUSTER_REASON_LICENCE)
+        *likes = row + 1;
+}
+
+void cluster_screen(struct cluster_pass *p)
+{
+    struct screen x = make_screen(p->of, p->arena);
+
+    for (size_t i = 0; i < p->of->row_count; i++) {
+        struct cluster_verdict *v = &p->out->verdicts[i];
+
+        screen_row(&x, i, p->out->verdicts);
+        v->start_s = v->until_s = (double)NAN;
+        v->limit_s = p->of->rows[i].limit_s;
+        v->behind = v->reservation = CLUSTER_NONE;
+    }
+}
+
+/* ---- starting ---- */
+
+void cluster_begin(struct cluster_pass *p, size_t row, const struct cluster_pick *pick,
+                   double limit_s, bool by_backfill)
+{
+    const struct cluster_row *r = &p->of->rows[row];
+    struct cluster_verdict *v = &p->out->verdicts[row];
+    ptrdiff_t name = p->of->jobs[r->job].of.name;
+
+    cluster_start(p->state, r, pick, p->of->now_s, limit_s);
+    p->started[r->job] = true;
+    if (name >= 0)
+        p->names_running[name] = true;
+    v->outcome = CLUSTER_STARTS;
+    v->start_s = p->of->now_s;
+    v->until_s = p->of->now_s + limit_s;
+    v->limit_s = limit_s;
+    v->pick = *pick;
+    v->by_backfill = by_backfill;
+}
+
+/* ---- the main loop ---- */
+
+struct loop {
+    struct cluster_pass *p;
+    bool *closed;        /* [partition_count] */
+    size_t closed_count; /* of them */
+    double *tried;       /* rows of each partition, [partition_count] */
+    uint64_t *withdrawn; /* nodes of closed partitions, from rows of the tier */
+    double tier;
+    size_t seen_count; /* partitions that were closed when it was made */
+    double starts;
+};
+
+static void close_partition(struct loop *l, size_t partition)
+{
+    l->closed[partition] = true;
+    l->closed_count++;
+}
+
+/* Those of closed partitions of higher tiers. */
+static const uint64_t *withdrawn_from(struct loop *l, double tier)
+{
+    const struct cluster *c = l->p->of;
+    size_t words = l->p->state->words;
+
+    if (l->seen_count == l->closed_count && l->tier <= tier && tier <= l->tier)
+        return l->withdrawn;
+    memset(l->withdrawn, 0, words * sizeof(*l->withdrawn));
+    budget_step(c->budget, c->partition_count);
+    for (size_t i = 0; i < c->partition_count; i++)
+        for (size_t w = 0; w < words && l->closed[i] && c->partitions[i].tier > tier; w++)
+            l->withdrawn[w] |= c->partitions[i].nodes[w];
+    l->seen_count = l->closed_count;
+    l->tier = tier;
+    return l->withdrawn;
+}
+
+static void try_row(struct loop *l, size_t row)
+{
+    struct cluster_pass *p = l->p;
+    const struct cluster *c = p->of;
+    const struct cluster_row *r = &c->rows[row];
+    const struct cluster_job *job = &c->jobs[r->job];
+    struct cluster_verdict *v = &p->out->verdicts[row];
+    struct cluster_pick pick;
+
+    if (!cluster_ready(p, row)) {
+        if (v->reason == CLUSTER_REASON_LIMIT && c->settings.assoc_limit_stop)
+            close_partition(l, r->partition);
+        return;
+    }
+    if (!cluster_has_shared(p->state, job)) {
+        v->reason = CLUSTER_REASON_LICENCE;
+        return;
+    }
+    cluster_usable(p->state, r, c->now_s, c->now_s + r->limit_s, p->usable);
+    cluster_set_drop(p->usable, withdrawn_from(l, c->partitions[r->partition].tier),
+                     p->state->words);
+    cluster_ask(&p->question, r, NULL, p->usable);
+    if (cluster_enough(&p->question, p->usable, 0)) {
+        cluster_choose(&p->question, p->usable, 0, &pick, p->arena);
+        cluster_begin(p, row, &pick, r->limit_s, false);
+        l->starts++;
+    } else if (job->reservation < 0) {
+        close_partition(l, r->partition);
+    }
+}
+
+void cluster_main_loop(struct cluster_pass *p)
+{
+    const struct cluster *c = p->of;
+    struct loop l = {
+        .p = p,
+        .closed = NEW(p->arena, bool, c->partition_count),
+        .tried = NEW(p->arena, double, c->partition_count),
+        .withdrawn = NEW(p->arena, uint64_t, p->state->words),
+    };
+    double depth = c->settings.partition_job_depth;
+
+    for (size_t i = 0; i < c->row_count; i++) {
+        size_t row = p->out->order[i], partition = c->rows[row].partition;
+        const struct cluster_verdict *v = &p->out->verdicts[row];
+
+        if (budget_step(c->budget, 1)) {
+            p->out->is_cut = true;
+            return;
+        }
+        if (l.starts >= c->settings.sched_max_job_start)
+            return;
+        if (v->outcome != CLUSTER_WAITS || v->reason == CLUSTER_REASON_RESOURCE_DOWN ||
+            p->started[c->rows[row].job] || l.closed[partition])
+            continue;
+        if (depth > 0 && l.tried[partition]++ >= depth)
+            continue;
+        try_row(&l, row);
+    }
+}
+
+/* ---- why the others wait ---- */
+
+static enum cluster_reason lack_reason(ptrdiff_t lack)
+{
+    if (lack == CLUSTER_CPUS)
+        return CLUSTER_REASON_PROCESSORS;
+    if (lack == CLUSTER_MEMORY)
+        return CLUSTER_REASON_MEMORY;
+    return lack >= CLUSTER_NAMED ? CLUSTER_REASON_NEEDS : CLUSTER_REASON_NODES;
+}
+
+/* What most of the nodes that do not fit lack; if enough fit, whether a reservation or
+ * jobs before it are in the way. */
+static void explain(struct cluster_pass *p, size_t row)
+{
+    const struct cluster *c = p->of;
+    const struct cluster_row *r = &c->rows[row];
+    struct cluster_verdict *v = &p->out->verdicts[row];
+    const uint64_t *nodes = c->partitions[r->partition].nodes;
+    size_t *lacks = NEW(p->arena, size_t, c->amount_count + 2), best = 0;
+
+    if (!cluster_ready(p, row))
+        return;
+    if (!cluster_has_shared(p->state, &c->jobs[r->job])) {
+        v->reason = CLUSTER_REASON_LICENCE;
+        return;
+    }
+    cluster_usable(p->state, r, c->now_s, c->now_s + r->limit_s, p->usable);
+    cluster_ask(&p->question, r, NULL, nodes);
+    if (cluster_enough(&p->question, p->usable, 0)) {
+        v->reason = CLUSTER_REASON_WOULD_DELAY;
+        return;
+    }
+    if (c->jobs[r->job].reservation >= 0 &&
+        c->reservations[c->jobs[r->job].reservation].start_s > c->now_s) {
+        v->reason = CLUSTER_REASON_RESERVATION_WAIT;
+        return;
+    }
+    cluster_usable(p->state, r, c->now_s, c->now_s, p->usable);
+    if (cluster_enough(&p->question, p->usable, 0)) {
+        v->reason = CLUSTER_REASON_RESERVATION;
+        return;
+    }
+    for (size_t node = 0; node < c->node_count; node++) {
+        budget_step(c->budget, c->amount_count);
+        if (cluster_set_has(nodes, node) && c->nodes[node].starts)
+            lacks[cluster_lack(p->state, r, node) + 2]++;
+    }
+    for (size_t k = 0; k < c->amount_count + 2; k++)
+        if (k != CLUSTER_NONE + 2 && (!best || lacks[k] > lacks[best - 1]))
+            best = k + 1;
+    v->reason = lack_reason((ptrdiff_t)best - 3);
+}
+
+static void explain_all(struct cluster_pass *p)
+{
+    const struct cluster *c = p->of;
+
+    for (size_t i = 0; i < c->row_count; i++) {
+        size_t row = p->out->order[i];
+        struct cluster_verdict *v = &p->out->verdicts[row];
+
+        if (v->outcome != CLUSTER_WAITS || p->started[c->rows[row].job])
+            continue;
+        if (budget_step(c->budget, 1) || p->out->is_cut) {
+            p->out->is_cut = true;
+            v->reason = CLUSTER_REASON_TIME_LIMIT;
+            continue;
+        }
+        if (v->reason != CLUSTER_REASON_NOT_TESTED &&
+            v->reason != CLUSTER_REASON_RESOURCE_DOWN &&
+            v->reason != CLUSTER_REASON_BEYOND_WINDOW)
+            explain(p, row);
+    }
+}
+
+void cluster_decide(const struct cluster *c, struct cluster_decision *out,
+                    struct arena *a)
+{
+    struct cluster_pass p = {.of = c, .out = out, .arena = a};
+
+    *out = (struct cluster_decision){
+        .verdicts = NEW(a, struct cluster_verdict, c->row_count),
+        .order = NEW(a, size_t, c->row_count),
+        .tested = NEW(a, size_t, c->row_count),
+        .state = cluster_state_create(c, a),
+    };
+    p.state = out->state;
+    p.question = cluster_question_create(p.state, a);
+    p.usable = NEW(a, uint64_t, p.state->words);
+    p.started = NEW(a, bool, c->job_count);
+    p.names_running = NEW(a, bool, c->name_count);
+    for (size_t i = 0; i < c->running_count; i++)
+        if (c->running[i].of.name >= 0)
+            p.names_running[c->running[i].of.name] = true;
+    cluster_order(c, out->order);
+    cluster_screen(&p);
+    cluster_main_loop(&p);
+    if (c->settings.bf_interval_s >= 0 && !out->is_cut)
+        cluster_backfill(&p);
+    explain_all(&p);
+}

@@ -1,0 +1,114 @@
+/* cluster_queue/decide.h - which jobs of a cluster's queue start now, when will the
+ * others, and why do they wait, as Slurm's main loop and its backfill would say.
+ *
+ * The queue has a row for each job and partition: reservations first, then the tier of
+ * the partition, the priority, the submission, the id. The main loop starts what fits, in
+ * this order; a row that does not fit closes its partition to all rows behind it, and
+ * its nodes to those of lower tiers. The backfill pass plans a start for each row and
+ * promises the nodes, whole; a row that fits now beside all promises starts.
+ *
+ * Cost: main loop, rows x nodes; backfill see backfill.c.
+ *
+ * Source: Slurm's documentation, page "Scheduling Configuration Guide", slurm.conf(5);
+ * details as Slurm 22.05 showed them.
+ */
+#ifndef GRIDPLAN_CLUSTER_DECIDE_H
+#define GRIDPLAN_CLUSTER_DECIDE_H
+
+#include "algorithms/cluster_queue/choose.h"
+
+/* Why a row waits, or never runs: symbol, name, Slurm's name, meaning. */
+#define CLUSTER_REASONS(X)                                                             \
+    X(PROCESSORS, processors, "Resources", "too few cpus are free")                    \
+    X(MEMORY, memory, "Resources", "too little memory is free")                        \
+    X(NEEDS, needs, "Resources", "too little of a named amount is free")               \
+    X(NODES, nodes, "Resources", "too few nodes are free")                             \
+    X(LICENCE, licence, "Licenses", "too few licences are free")                       \
+    X(WOULD_DELAY, would_delay, "Priority", "jobs before it are to have the nodes")    \
+    X(RESERVATION, reservation, "ReqNodeNotAvail", "it would run into a reservation")  \
+    X(RESERVATION_WAIT, reservation_wait, "Reservation", "its reservation is not on")  \
+    X(PARTITION_LIMIT, partition_limit, "PartitionTimeLimit",                          \
+      "its partition does not allow it")                                               \
+    X(PARTITION_DOWN, partition_down, "PartitionDown", "its partition starts no jobs") \
+    X(DEPENDENCY, dependency, "Dependency", "it waits for other jobs")                 \
+    X(DEPENDENCY_NEVER, dependency_never, "DependencyNeverSatisfied",                  \
+      "what it waits for cannot happen any more")                                      \
+    X(BEGIN, begin, "BeginTime", "it may not start yet")                               \
+    X(HELD, held, "JobHeldUser", "it is held")                                         \
+    X(LIMIT, limit, "AssocMaxJobsLimit", "a limit holds it back")                      \
+    X(ARRAY_LIMIT, array_limit, "JobArrayTaskLimit", "enough tasks of its array run")  \
+    X(REQUIREMENT, requirement, "BadConstraints", "too few nodes are as it asks")      \
+    X(RESOURCE_DOWN, resource_down, "ReqNodeNotAvail", "nodes that it needs are down") \
+    X(NOT_TESTED, not_tested, "Priority", "backfill did not come to it")               \
+    X(BEYOND_WINDOW, beyond_window, "Priority", "no start within the window")          \
+    X(DEADLINE, deadline, "DeadLine", "it cannot end by its deadline")                 \
+    X(TIME_LIMIT, time_limit, "Priority", "the time was up before it was looked at")
+enum cluster_reason {
+#define X(symbol, name, slurm, meaning) CLUSTER_REASON_##symbol,
+    CLUSTER_REASONS(X)
+#undef X
+        CLUSTER_REASON_COUNT
+};
+extern const char *const cluster_reason_names[]; /* by enum, ended by NULL */
+
+enum cluster_outcome { CLUSTER_WAITS, CLUSTER_STARTS, CLUSTER_NEVER };
+
+/* What becomes of a row. Of a job one row starts at most. */
+struct cluster_verdict {
+    enum cluster_outcome outcome;
+    enum cluster_reason reason;
+    double start_s; /* now, or planned; NAN: no plan */
+    double until_s; /* planned: until when its nodes are promised */
+    double limit_s; /* its time limit, which may have been shortened */
+    struct cluster_pick pick;
+    const struct cluster_held *waits_for; /* whose end it waits for; NULL: none known */
+    ptrdiff_t behind;                     /* row that its start follows; CLUSTER_NONE */
+    ptrdiff_t reservation;                /* in its way; CLUSTER_NONE */
+    struct cluster_limit limit;           /* reason LIMIT */
+    bool by_backfill;
+};
+
+struct cluster_decision {
+    struct cluster_verdict *verdicts; /* [row_count] */
+    size_t *order;                    /* rows, first of the queue first */
+    size_t *tested;                   /* rows that backfill tested, in this order */
+    size_t tested_count;
+    struct cluster_state *state; /* with what has started */
+    bool is_cut;
+};
+
+/* A decision in the making: what its parts share. */
+struct cluster_pass {
+    const struct cluster *of;
+    struct cluster_state *state;
+    struct cluster_decision *out;
+    struct cluster_question question;
+    uint64_t *usable;    /* set, for the moment */
+    bool *started;       /* [job_count] */
+    bool *names_running; /* of singletons, see ready.c */
+    struct arena *arena;
+};
+
+void cluster_decide(const struct cluster *c, struct cluster_decision *out,
+                    struct arena *a);
+
+/* ---- parts ---- */
+
+/* Rows in the order of the queue. */
+void cluster_order(const struct cluster *c, size_t *order);
+
+/* Whether a row could start now, or be planned, but for nodes and licences; else why
+ * not, in its verdict. */
+bool cluster_ready(const struct cluster_pass *p, size_t row);
+
+/* Rows that never start, whatever ends. */
+void cluster_screen(struct cluster_pass *p);
+
+/* Starts a row. */
+void cluster_begin(struct cluster_pass *p, size_t row, const struct cluster_pick *pick,
+                   double limit_s, bool by_backfill);
+
+void cluster_main_loop(struct cluster_pass *p);
+void cluster_backfill(struct cluster_pass *p);
+
+#endif
