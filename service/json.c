@@ -491,9 +491,16 @@ static bool is_repeated(const cJSON *first, const cJSON *e)
     return false;
 }
 
-/* Names that are members of their own, or kept. */
-static const char *const reserved_amounts[] = {"cpus",  "memory_bytes", "disk_bytes",
-                                               "n_max", "exclusive",    NULL};
+/* Names that are members of their own, where all amounts are not of one list, or kept. */
+static const char *const member_amounts[] = {"cpus", "memory_bytes", "disk_bytes", NULL};
+static const char *const reserved_amounts[] = {"n_max", "exclusive", NULL};
+
+static bool is_one_of(const char *name, const char *const *names)
+{
+    while (*names && strcmp(*names, name) != 0)
+        names++;
+    return *names;
+}
 
 static bool is_amount_name(const char *name)
 {
@@ -504,13 +511,16 @@ static bool is_amount_name(const char *name)
                         "0123456789_.:/-") == length;
 }
 
-static void read_amount(struct reader *r, const cJSON *e, const struct place *p,
+static void read_amount(struct reader *r, const cJSON *e, const struct place *p, bool all,
                         struct named_value *value)
 {
+    bool is_member = is_one_of(e->string, member_amounts);
+    bool bytes = is_member && strcmp(e->string, "cpus") != 0;
+    double most = all && bytes ? AMOUNT_BYTES_MAX : AMOUNT_MAX;
+
     value->type = VALUE_NUMBER;
-    for (const char *const *name = reserved_amounts; *name; name++)
-        if (strcmp(*name, e->string) == 0)
-            mistake(r, p, ITEM_NOT_ALLOWED, "'%s' is a member of its own", *name);
+    if ((is_member && !all) || is_one_of(e->string, reserved_amounts))
+        mistake(r, p, ITEM_NOT_ALLOWED, "'%s' is a member of its own", e->string);
     if (!is_amount_name(e->string))
         mistake(r, p, ITEM_NOT_ALLOWED,
                 "the name of an amount is a letter, then at most %d letters, digits "
@@ -518,9 +528,9 @@ static void read_amount(struct reader *r, const cJSON *e, const struct place *p,
                 AMOUNT_NAME_MAX - 1);
     if (!cJSON_IsNumber(e))
         wrong_type(r, p, e, "a number");
-    else if (!(e->valuedouble >= 0 && e->valuedouble <= AMOUNT_MAX))
+    else if (!(e->valuedouble >= 0 && e->valuedouble <= most))
         mistake(r, p, ITEM_OUT_OF_BOUNDS, "%.15g is not from 0 to %.15g", e->valuedouble,
-                AMOUNT_MAX);
+                most);
     else
         value->number = e->valuedouble;
 }
@@ -556,7 +566,7 @@ static void read_values(struct reader *r, const struct json_field *f, const cJSO
             mistake(r, &here, ITEM_DUPLICATE, "the member is there twice");
         list[count].name = keep(r, e->string);
         if (amounts)
-            read_amount(r, e, &here, &list[count]);
+            read_amount(r, e, &here, f->flags & JSON_ALL_AMOUNTS, &list[count]);
         else
             read_value(r, e, &here, &list[count]);
     }

@@ -83,7 +83,9 @@ enum json_flag {
                                    time_limit_max_s; the description says what that is, */
     JSON_RUN_TIME_LIMIT = 8192, /* or, of what may run without a client, the larger of
                                    it and simulation_time_limit_s */
-    JSON_AMOUNTS_ONLY = 16384   /* VALUES: names of amounts, each with a number */
+    JSON_AMOUNTS_ONLY = 16384,  /* VALUES: names of amounts, each with a number, */
+    JSON_ALL_AMOUNTS = 32768    /* cpus, memory_bytes and disk_bytes among them; bytes up
+                                   to AMOUNT_BYTES_MAX */
 };
 
 struct json_object;
@@ -142,9 +144,10 @@ struct json_object {
 #define JSON_AT(T, member, type) \
     (offsetof(T, member) + 0 * sizeof(&((T *)0)->member == (type *)0))
 
-#define JSON_NO_INTEGER UINT64_MAX /* an INTEGER without a value */
-#define AMOUNT_MAX      1e9        /* of a named amount */
-#define JSON_LARGEST    1e308      /* bound for a number that has no other */
+#define JSON_NO_INTEGER  UINT64_MAX /* an INTEGER without a value */
+#define AMOUNT_MAX       1e9        /* of a named amount */
+#define AMOUNT_BYTES_MAX 1e18       /* of an amount in bytes */
+#define JSON_LARGEST     1e308      /* bound for a number that has no other */
 #define JSON_EXACT \
     9007199254740991.0 /* largest integer that JSON carries safely: 2^53 - 1 */
 

@@ -284,7 +284,7 @@ static void print_type(const struct json_field *f, enum role role,
             text_addf(b,
                       ",\"additionalProperties\":"
                       "{\"type\":\"number\",\"minimum\":0,\"maximum\":%.15g}",
-                      AMOUNT_MAX);
+                      f->flags & JSON_ALL_AMOUNTS ? AMOUNT_BYTES_MAX : AMOUNT_MAX);
         else
             text_addf(b, ",\"additionalProperties\":"
                          "{\"type\":[\"number\",\"boolean\",\"string\",\"null\"]}");

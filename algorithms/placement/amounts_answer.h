@@ -56,6 +56,10 @@ void amounts_reasons(struct placement_problem *p, const struct amounts_result *f
 /* Jobs for which others may be stopped: by job. */
 const bool *amounts_preempting(const struct placement_problem *p, bool *any);
 
+/* The same without the warning. */
+void amounts_list_unplaced(struct placement_problem *p,
+                           const struct amounts_result *found, struct placement_out *out);
+
 /* What would help jobs without a place, and what to stop for those that do not start now,
  * where the request asks for it. */
 void amounts_advice(struct placement_problem *p, const struct amounts_result *found,

@@ -462,38 +462,62 @@ static void warn_unplaced(const struct explainer *e, const struct placement_out 
     problem_warn(e->p, "unplaced: %zu%s", out->unplaced_count, text);
 }
 
-void amounts_reasons(struct placement_problem *p, const struct amounts_result *found,
-                     struct placement_out *out)
+static void list_unplaced(struct explainer *e, struct placement_out *out)
 {
-    struct explainer e = {
+    size_t count = e->w->job_count - e->plan->placed_count, filled = 0;
+    struct placement_unplaced *list = NEW(e->arena, struct placement_unplaced, count);
+    size_t *class_at = NEW(e->arena, size_t, count);
+    size_t *jobs = NEW(e->arena, size_t, count);
+
+    out->unplaced = list;
+    out->unplaced_count = count;
+    if (count == 0)
+        return;
+    e->reasoner = reasons_start(e->p);
+    e->amounts = reasons_create(e->w, e->plan, e->found->starts_now, e->arena);
+    pair_map_create(&e->class_at, count, e->arena);
+    for (size_t job = 0; job < e->w->job_count; job++) {
+        const struct reason_class *c;
+
+        if (e->plan->placed[job].positions)
+            continue;
+        jobs[filled] = job;
+        class_at[filled] = class_of(e, job);
+        c = &e->classes[class_at[filled]];
+        list[filled++] = (struct placement_unplaced){
+            e->w->jobs[job].id, e->p->resource_count, c->reasons, c->count, c->main};
+    }
+    list_classes(e, class_at, jobs, out);
+}
+
+static struct explainer explainer_of(struct placement_problem *p,
+                                     const struct amounts_result *found)
+{
+    return (struct explainer){
         .p = p,
         .w = found->made->world,
         .plan = found->plan,
         .found = found,
         .arena = p->arena,
     };
-    size_t count = e.w->job_count - found->plan->placed_count, filled = 0;
-    struct placement_unplaced *list = NEW(p->arena, struct placement_unplaced, count);
-    size_t *class_at = NEW(p->arena, size_t, count), *jobs = NEW(p->arena, size_t, count);
+}
 
-    out->unplaced = list;
-    out->unplaced_count = count;
-    if (count == 0)
+void amounts_list_unplaced(struct placement_problem *p,
+                           const struct amounts_result *found, struct placement_out *out)
+{
+    struct explainer e = explainer_of(p, found);
+
+    list_unplaced(&e, out);
+}
+
+void amounts_reasons(struct placement_problem *p, const struct amounts_result *found,
+                     struct placement_out *out)
+{
+    struct explainer e = explainer_of(p, found);
+
+    list_unplaced(&e, out);
+    if (out->unplaced_count == 0)
         return;
-    e.reasoner = reasons_start(p);
-    e.amounts = reasons_create(e.w, found->plan, found->starts_now, p->arena);
-    pair_map_create(&e.class_at, count, p->arena);
-    for (size_t job = 0; job < e.w->job_count; job++) {
-        if (found->plan->placed[job].positions)
-            continue;
-        jobs[filled] = job;
-        class_at[filled] = class_of(&e, job);
-        list[filled] = (struct placement_unplaced){e.w->jobs[job].id, p->resource_count,
-                                                   e.classes[class_at[filled]].reasons,
-                                                   e.classes[class_at[filled]].count};
-        filled++;
-    }
-    list_classes(&e, class_at, jobs, out);
     warn_omitted(&e, out);
     warn_unplaced(&e, out);
 }

@@ -181,6 +181,8 @@ struct placement_unplaced {
     uint64_t considered_count; /* resources looked at: all of the snapshot */
     const struct placement_reason *reasons;
     size_t reason_count;
+    size_t main_reason; /* where amounts count: the cause of waiting, else the filter that
+                           dropped most resources */
 };
 
 /* Jobs without a place for the same reasons, with the same needs. */

@@ -376,7 +376,7 @@ static void explain_stream(struct reasoner *w, const struct problem_stream *stre
         w->explained_count += !s->is_skipped;
         w->skipped_count += s->is_skipped;
         list[number[job]] = (struct placement_unplaced){
-            p->jobs[job].given->id, p->resource_count, s->reasons, s->count};
+            p->jobs[job].given->id, p->resource_count, s->reasons, s->count, 0};
         group_of[number[job]] = s->group;
         w->groups[s->group].job_count++;
         w->omitted_count += w->classes[p->jobs[job].job_class].omitted;

@@ -73,6 +73,50 @@ static void place_members(const struct now *n, struct world_plan *plan)
     }
 }
 
+static int by_job(const void *a, const void *b)
+{
+    const struct now_start *x = a, *y = b;
+
+    if (x->job != y->job)
+        return x->job < y->job ? -1 : 1;
+    return (x->position > y->position) - (x->position < y->position);
+}
+
+/* Members in their order, each as often as it stands for, on the resources by
+ * position. */
+static void list_starts(const struct now *n, struct now_out *out)
+{
+    size_t *next = NEW(n->a, size_t, n->class_count), most = n->ready_count;
+    int64_t *used = NEW(n->a, int64_t, n->class_count); /* of members[next] */
+    struct now_start *list;
+
+    for (size_t i = 0; i < n->w->resource_count; i++)
+        most += n->pools[i].take_count;
+    list = NEW(n->a, struct now_start, most);
+    for (size_t i = 0; i < n->w->resource_count; i++)
+        for (size_t t = 0; t < n->pools[i].take_count; t++) {
+            size_t class = n->pools[i].takes[t].class;
+            int64_t left = n->pools[i].takes[t].count;
+
+            while (left > 0) {
+                size_t job = n->members[n->classes[class].first + next[class]];
+                int64_t of = now_alike(n, job) - used[class];
+
+                budget_step(n->w->budget, 1);
+                of = of < left ? of : left;
+                list[out->start_count++] = (struct now_start){job, i, of};
+                left -= of;
+                used[class] += of;
+                if (used[class] < now_alike(n, job))
+                    continue;
+                next[class]++;
+                used[class] = 0;
+            }
+        }
+    qsort(list, out->start_count, sizeof(*list), by_job);
+    out->starts = list;
+}
+
 static int rising(const void *a, const void *b)
 {
     size_t x = *(const size_t *)a, y = *(const size_t *)b;
@@ -106,7 +150,8 @@ static void make_plan(const struct now *n, struct world_plan *plan)
         plan->placed[j] = n->in->before->placed[j];
         plan->sequence[plan->placed_count++] = j;
     }
-    place_members(n, plan);
+    if (!n->in->counts)
+        place_members(n, plan);
     qsort(plan->sequence, plan->placed_count, sizeof(*plan->sequence), rising);
     plan->cut = budget_spent(w->budget);
 }
@@ -145,11 +190,11 @@ static void say_tiers(const struct now *n, const int64_t *values, const int64_t 
         tier->partition_tier = n->tier_of[t];
         tier->priority = n->priority_of[t];
         tier->proven = values[t] >= bounds[t] && !n->rounded;
-        tier->bound = tier->proven ? tier->value
-                                   : fmax(tier->value,
-                                          ((double)bounds[t] +
-                                           (n->scale == 1 ? 0 : (double)n->ready_count)) /
-                                              n->scale);
+        tier->bound = tier->proven
+                          ? tier->value
+                          : fmax(tier->value, ((double)bounds[t] +
+                                               (n->scale == 1 ? 0 : n->alike_count)) /
+                                                  n->scale);
         out->proven &= tier->proven;
     }
     out->tier_count = n->rank_count;
@@ -176,6 +221,8 @@ void world_start_now(const struct now_in *in, struct now_out *out, struct arena 
         now_solve_pools(&n);
     now_fill(&n);
     make_plan(&n, &out->plan);
+    if (in->counts)
+        list_starts(&n, out);
     sum_values(&n, out->tiers, values);
     for (size_t t = 0; t < n.rank_count; t++)
         bounds[t] = exact[t].bound;

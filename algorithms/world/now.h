@@ -17,12 +17,21 @@
 #include "algorithms/world/knapsack.h"
 #include "algorithms/world/world.h"
 
-enum { NOW_ROUNDS_MAX = 20 };
+enum { NOW_ROUNDS_MAX = 20, NOW_ALIKE_MAX = 1000000000 };
 
 struct now_in {
     const struct world *w;
     const struct world_plan *before; /* jobs that start at 0 in any case; NULL: none */
     size_t max_nodes;                /* of the search; 0: KNAPSACK_NODES_MAX */
+    const uint64_t *counts; /* by job: so many alike, 1 .. NOW_ALIKE_MAX, of jobs on one
+                               node and without a group; NULL: one each. Which start say
+                               now_out.starts; the plan says why others do not */
+};
+
+/* So many of a job start there. */
+struct now_start {
+    size_t job, position;
+    int64_t count; /* > 0 */
 };
 
 /* Jobs of one priority; more than KNAPSACK_TIERS_MAX: the last has all lower ones. */
@@ -34,7 +43,9 @@ struct now_tier {
 };
 
 struct now_out {
-    struct world_plan plan; /* places at 0; run_s and end_s HUGE_VAL: not known */
+    struct world_plan plan;         /* places at 0; run_s and end_s HUGE_VAL: not known */
+    const struct now_start *starts; /* with in->counts: by rising job, then position */
+    size_t start_count;
     struct now_tier tiers[KNAPSACK_TIERS_MAX];
     size_t tier_count; /* 0: no job is ready */
     bool proven;       /* every tier */

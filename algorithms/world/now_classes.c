@@ -37,6 +37,11 @@ bool now_is_ready(const struct world_job *j)
            j->choice_count > 0;
 }
 
+int64_t now_alike(const struct now *n, size_t job)
+{
+    return n->in->counts ? (int64_t)n->in->counts[job] : 1;
+}
+
 /* > 0: the job comes before the tier. */
 static int compare_tier(const struct now *n, const struct world_job *j, size_t rank)
 {
@@ -79,8 +84,8 @@ static void choose_scale(struct now *n, bool whole, double sum)
     const double exact = 9007199254740992.0; /* 2^53 */
 
     n->scale = whole ? 1 : 1e6;
-    if (sum * n->scale + (double)n->ready_count > exact) {
-        n->scale = (exact / 2 - (double)n->ready_count) / sum;
+    if (sum * n->scale + n->alike_count > exact) {
+        n->scale = (exact / 2 - n->alike_count) / sum;
         n->rounded = true;
     }
 }
@@ -107,7 +112,8 @@ static void collect_ready(struct now *n)
         n->ready[n->ready_count++] = j;
         note_tier(n, job);
         whole &= job->weight == floor(job->weight);
-        sum += job->weight;
+        sum += job->weight * (double)now_alike(n, j);
+        n->alike_count += (double)now_alike(n, j);
     }
     choose_scale(n, whole, sum);
 }
@@ -287,11 +293,12 @@ static size_t class_of(struct grouping *g, size_t job)
 
 /* ---- members ---- */
 
-static void add_member(struct now_class *c, const struct world_job *j)
+static void add_member(struct now_class *c, const struct world_job *j, int64_t alike)
 {
     c->mixed |= c->count > 0 && j->queued_at_s < c->last_queued_at_s;
     c->last_queued_at_s = j->queued_at_s;
-    c->count++;
+    c->count += alike;
+    c->member_count++;
 }
 
 struct queued {
@@ -311,7 +318,7 @@ static int by_arrival(const void *a, const void *b)
 /* By queued_at_s, then index. */
 static void order_members(struct now *n, struct now_class *c)
 {
-    size_t *member = n->members + c->first, count = (size_t)c->count;
+    size_t *member = n->members + c->first, count = c->member_count;
     struct queued *list = NEW(n->a, struct queued, count);
 
     for (size_t i = 0; i < count; i++)
@@ -329,7 +336,7 @@ static void collect_members(struct grouping *g)
     n->members = NEW(n->a, size_t, n->ready_count);
     for (size_t c = 0; c < n->class_count; c++) {
         n->classes[c].first = next[c] = first;
-        first += (size_t)n->classes[c].count;
+        first += n->classes[c].member_count;
     }
     for (size_t i = 0; i < n->ready_count; i++)
         n->members[next[g->class_of[i]]++] = n->ready[i];
@@ -353,7 +360,8 @@ void now_classes(struct now *n)
     for (size_t i = 0; i < n->ready_count; i++) {
         budget_step(n->w->budget, n->w->amount_count + n->w->resource_count / 64);
         g.class_of[i] = class_of(&g, n->ready[i]);
-        add_member(&n->classes[g.class_of[i]], &n->w->jobs[n->ready[i]]);
+        add_member(&n->classes[g.class_of[i]], &n->w->jobs[n->ready[i]],
+                   now_alike(n, n->ready[i]));
     }
     collect_members(&g);
 }

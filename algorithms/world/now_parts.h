@@ -38,9 +38,10 @@ struct now_class {
     size_t nodes;                       /* of each */
     const struct world_choice *choices; /* the sample's */
     size_t choice_count;
-    bool apart;   /* on several nodes, of a group, or in its place before */
-    size_t first; /* in now.members */
-    int64_t count;
+    bool apart;    /* on several nodes, of a group, or in its place before */
+    size_t first;  /* in now.members */
+    int64_t count; /* of jobs; of members as many as stand for them */
+    size_t member_count;
     int64_t started; /* by the pools */
     double last_queued_at_s;
     bool mixed; /* members by index are not in the order of the queue */
@@ -60,6 +61,7 @@ struct now {
     unsigned char *state; /* by job: now_state */
     size_t *ready;        /* jobs that are not NOW_WAITS */
     size_t ready_count;
+    double alike_count; /* of them, each as many as it stands for */
     double tier_of[KNAPSACK_TIERS_MAX], priority_of[KNAPSACK_TIERS_MAX];
     size_t rank_count;
     double scale; /* whole numbers of 1 of weight */
@@ -94,6 +96,9 @@ void now_change(struct now *n, const struct now_class *c, size_t position, int64
 void now_take_before(struct now *n);
 
 /* ---- now_classes.c ---- */
+
+/* How many jobs the job stands for. */
+int64_t now_alike(const struct now *n, size_t job);
 
 /* Nothing but room keeps the job from starting. */
 bool now_is_ready(const struct world_job *j);

@@ -14,8 +14,6 @@ enum {
     JOB_NODES_MAX = 100000
 };
 
-#define AMOUNT_BYTES_MAX 1e18
-
 /* Rows of a resource, and of a snapshot: struct taken_running with and without
  * resource_ids. */
 extern const struct json_object running_json;

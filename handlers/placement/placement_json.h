@@ -18,6 +18,8 @@ extern const struct json_object placement_finished_json; /* struct placement_fin
 extern const struct json_object placement_value_json;    /* struct placement_value */
 extern const struct json_object placement_user_json;
 extern const struct json_object placement_usage_json;
+extern const struct json_object placement_tier_json;   /* struct placement_tier */
+extern const struct json_object placement_amount_json; /* struct placement_amount */
 extern const struct json_object placement_json;
 extern const struct json_object placement_unplaced_json;
 

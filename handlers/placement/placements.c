@@ -330,7 +330,7 @@ static const struct json_field amount_rows[] = {
     {0},
 };
 #undef T
-static const struct json_object amount_json = {
+const struct json_object placement_amount_json = {
     "ShortAmount", "An amount of which there is not enough",
     sizeof(struct placement_amount), amount_rows};
 
@@ -343,8 +343,8 @@ static const struct json_field reason_rows[] = {
               JSON_OPTIONAL, "Clauses of the requirement"),
     JSON_OBJECT(T, nearest_miss, const struct placement_nearest_miss *, &miss_json,
                 JSON_POINTER | JSON_OPTIONAL, "The resource that came nearest"),
-    JSON_LIST(T, amounts, amount_count, struct placement_amount, &amount_json, 0,
-              JSON_OPTIONAL, "Of too_small and shared_short: what is short"),
+    JSON_LIST(T, amounts, amount_count, struct placement_amount, &placement_amount_json,
+              0, JSON_OPTIONAL, "Of too_small and shared_short: what is short"),
     JSON_TEXTS(T, blockers, blocker_count, 0, JSON_OPTIONAL,
                "Of unknown_end: up to five running jobs whose end is not known"),
     {0},
@@ -414,8 +414,8 @@ static const struct json_field tier_rows[] = {
     {0},
 };
 #undef T
-static const struct json_object tier_json = {"PriorityTier", "Jobs of one priority",
-                                             sizeof(struct placement_tier), tier_rows};
+const struct json_object placement_tier_json = {"PriorityTier", "Jobs of one priority",
+                                                sizeof(struct placement_tier), tier_rows};
 
 #define T struct placement_value
 static const struct json_field value_rows[] = {
@@ -450,7 +450,8 @@ static const struct json_field value_rows[] = {
      .doc = "The bound is met: nothing is better",
      .type = JSON_TYPE_BOOLEAN,
      .offset = JSON_AT(T, of.proven, bool)},
-    JSON_LIST(T, tiers, tier_count, struct placement_tier, &tier_json, 0, JSON_OPTIONAL,
+    JSON_LIST(T, tiers, tier_count, struct placement_tier, &placement_tier_json, 0,
+              JSON_OPTIONAL,
               "Of started_now_weight with several priorities, instead of a bound"),
     {0},
 };

@@ -19,5 +19,15 @@ const struct route placement_routes[] = {
      "of the "
      "snapshot.",
      "placement-"},
+    {"POST", "/v1/selections", "decideSelections", TAG_PLACEMENT, post_selections,
+     &selections_request_json, &selections_answer_json, NULL, WORK_COMPUTE, SCOPE_DECIDE,
+     ROUTE_DECISION | ROUTE_IDEMPOTENT_KEY | ROUTE_LONG | ROUTE_LOOKS_UP,
+     "Which of these ready jobs should start now?",
+     "The most weight that fits now, priorities one after the other, in one pool of "
+     "amounts or on the resources of a snapshot, with a bound and mostly its proof. A "
+     "job "
+     "may stand for many alike. It decides what POST /v1/placements decides with the "
+     "objective started_now_weight.",
+     "selection-"},
     {0},
 };

@@ -18,4 +18,11 @@ handler_fn post_placements;
 struct placement_in;
 enum error_code placement_reserve(struct request *rq, const struct placement_in *in);
 
+/* ---- selections.c - POST /v1/selections: which of the ready jobs start now. */
+
+extern const struct json_object selections_request_json;
+extern const struct json_object selections_answer_json;
+
+handler_fn post_selections;
+
 #endif
